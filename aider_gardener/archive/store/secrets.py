@@ -171,7 +171,8 @@ def _lowered(text: str) -> str:
 
 def find(text: str) -> list[Found]:
     """Every secret of a text; spans may overlap."""
-    flat, place = flattened(text.replace("\0", "\n"))
+    text = text.replace("\0", "\n")
+    flat, place = flattened(text)
     lowered = _lowered(flat)
     found = list(_assigned(text, _lowered(text))) if '"\n"' in text else []  # rows, not one text over lines
     for start, end, kind in (*_keys(flat, lowered), *_formats(flat, lowered), *_assigned(flat, lowered)):
@@ -248,45 +249,33 @@ def _assigned(text: str, lowered: str) -> Iterator[Found]:
 def _is_value(text: str, start: int, match: re.Match[str]) -> bool:
     """Whether what is assigned to the name that begins at `start` is a secret, by how it is assigned."""
     how, name, sign = match.lastgroup or "", text[start : match.end("rest")], match["sign"]
-    before, follows = text[max(0, start - 8) : start], text[match.end() : match.end() + 1]
-    value = match[how].partition(" -> ")[0].strip("\\\"'")
+    value, before = match[how].partition(" -> ")[0].strip("\\\"'"), text[max(0, start - 8) : start]
+    is_stated = bool(sign or match["apart"] or how == "element")
     if not SECRET_NAME.search(name):
-        is_key = KEY_NAME.search(name + (match["more"] or "")) and (
-            sign or match["apart"] or how == "element"
-        )
+        is_key = is_stated and KEY_NAME.search(name + (match["more"] or ""))
         return bool(is_key and STRONG.fullmatch(value) and not NO_VALUE.match(value))
-    is_password, placed, option = (
-        PASSWORD.search(name),
-        VALUE_END.match(text, match.end()),
-        OPTION.search(before),
-    )
-    is_random = is_mixed(value) or bool(is_password and CASED.fullmatch(value))
-    is_placed = placed is not None and (is_random or not placed["listed"])
-    is_option = option is not None and (not option["line"] or bool(is_password and is_placed))
-    is_certain = how == "element" or (how == "quoted" and bool(sign or match["apart"] or name.isupper()))
+    is_password, option = PASSWORD.search(name) is not None, OPTION.search(before)
+    is_random = is_mixed(value) or (is_password and CASED.fullmatch(value) is not None)
+    end, follows = VALUE_END.match(text, match.end()), text[match.end() : match.end() + 1]
+    is_placed = end is not None and (is_random or not end["listed"])
+    is_certain = how != "bare" and (is_stated or name.isupper())
+    is_other = (match["more"] or match["call"] or how == "braced") and not is_random
     if how == "bare" and sign:
         is_inline = match.end("rest") + 1 == match.start("bare") and sign == "="
         is_header = sign == ":" and len(value) >= 16 and ("-" in name or before[-1:] in ("'", '"'))
         is_certain = is_header or (is_inline and name.isupper())
         is_variable = not is_certain and is_inline and follows in (",", ")") and value.isidentifier()
-        is_placed = (
-            is_inline or is_header or is_placed or (is_password and is_mixed(value) and follows == " ")
-        )
-        if not is_placed or (is_variable and not is_mixed(value)):
-            return False
-    if how == "bare" and match["blank"] and not (is_option or (is_random and (is_password or is_placed))):
+        is_told = is_inline or is_header or (is_password and follows == " " and is_mixed(value))
+        is_other = is_other or not (is_placed or is_told) or (is_variable and not is_mixed(value))
+    elif how == "bare" and match["blank"]:
+        is_option = option and (not option["line"] or (is_password and is_placed))
+        is_other = not (is_option or (is_random and (is_password or is_placed)))
+    elif match["called"] or match["blank"]:
+        is_other = is_other or not (is_certain or _has_digit(value)) or name.lower().startswith("get")
+    if is_other or (follows in tuple("({[]$") if how == "bare" else before[-2:] in ("?'", '?"')):
         return False
-    is_other = (
-        ((match["more"] or match["call"] or how == "braced") and not is_random)
-        or (how == "bare" and follows in tuple("({[]$"))
-        or (match["called"] and (not _has_digit(value) or name.lower().startswith("get")))
-        or (match["blank"] and how == "quoted" and not (is_certain or _has_digit(value)))
-        or (how == "quoted" and before[-2:] in ("?'", '?"'))
-    )
     name = "--" + name if option and not option["line"] else name
-    return not is_other and is_plausible(
-        name, "".join(value.split()) if how == "block" else value, is_certain
-    )
+    return is_plausible(name, "".join(value.split()) if how == "block" else value, is_certain)
 
 
 def _below(text: str, at: int) -> Generator[Found, None, int]:
