@@ -47,6 +47,7 @@ PREFIXES = {
 """What follows the first characters of tokens that begin so."""
 
 _VALUE = r"(?:\"([^\"$]{4,200})\"|'([^']{4,200})'|([^\s\"'$<|-][^\s\"'|<>]{3,200}))"
+_AFTER_USER = r"([^\s/\"'`<>]+|(?!\d{1,5}[/?#])[^\s\"'`<>]{4,200})"
 _WORD, _TEXT = r"[\"'][^\"'\s]{1,80}[\"'],\s{0,9}", r"[\"'][^\"'\n]{1,200}[\"'],\s{0,9}"
 _LOGIN = rf"(?:redential|ogin|auth|onnect|mysqli)[(= ]{{1,5}}(?:{_TEXT})?{_WORD}"
 _CLIENT = r"\b(?:redis-cli|sshpass|login|ldap\w+|sqlcmd|mosquitto_\w+)\b.{0,200}?\s-[apwP][ =]{0,2}"
@@ -62,10 +63,9 @@ OTHERS = (
     ("webhook", "hooks.slack.com", r"hooks\.slack\.com/(?:services|workflows|triggers)/([\w/-]{20,})"),
     ("webhook", "/api/webhooks/", r"/api/webhooks/(\d{10,30}/[\w-]{20,})"),
     ("webhook", "webhook.office.com", r"webhook\.office\.com/webhookb2/([\w@/-]{60,})"),
-    ("url-password", "://", r"://(?:[^\s/:@\"'`<>\[]{0,200}:([^\s/\"'`<>]+)|([\w-]{20,}))@(?=[\w.\[-])"),
-    ("url-password", "://", r"://[^\s/:@\"'`<>\[]{1,200}:(?!\d{1,5}[/?#])([^\s\"'`<>]{4,200})@(?=[\w.-])"),
-    ("url-password", "@tcp( @unix(", r"[\w.-]{1,100}:([^\s\"'`]{4,200})@(?:tcp|unix)\("),
-    ("password", ":5432: :3306: :6432: :*:", r"^[\w.*-]+:(?:\d+|\*):[\w.*-]+:[\w.*-]+:(\S{4,200})$"),
+    ("url-password", "://", rf"://(?:[^\s/:@\"'`<>\[]{{0,200}}:{_AFTER_USER}|([\w-]{{20,}}))@(?=[\w.\[-])"),
+    ("url-password", "@tcp(", r"[\w.-]{1,100}:([^\s\"'`]{4,200})@tcp\("),
+    ("password", ":5432: :*:", r"^[\w.*-]+:(?:\d+|\*):[\w.*-]+:[\w.*-]+:(\S{4,200})$"),
     ("private-key", "ls0tls1crudjti", r"(LS0tLS1CRUdJTiB(?:QUk|SU0|FQ|PUE|FT|EU)[\w+/=]{40,})"),
     ("authorization", "bearer basic", r"\b(?i:bearer|basic)\s{1,9}([\w+/=.~-]{16,})"),
     ("cookie", "cookie:", r"(?i)[\s;][\w.-]{0,40}(?:sess|sid|auth|token|jwt)[\w.-]{0,40}=([^\s;\"']{16,})"),
@@ -78,7 +78,7 @@ OTHERS = (
     ("password", "pass:", r"-pass(?:in|out)?\s{1,9}pass:([^\s\"'$]{4,})"),
     (
         "password",
-        "credential( login( auth connect( mysqli(",
+        "credential( login( auth=( connect( mysqli(",
         _LOGIN + r"[\"']((?=\D*\d)[^\"'\s]{6,200})[\"']",
     ),
     ("password", "snmp-server sqlplus", r"\b(?:snmp-server community |sqlplus [^\s/]{1,80}/)([^\s@]{4,200})"),
