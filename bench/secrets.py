@@ -5,9 +5,9 @@
 Expressions were chosen by half "a" of `tests/data/secrets.jsonl`. Half "b" was looked at last, and "c" was
 written later by somebody who had not seen them; what they lacked was added then. "d1" and "d2" are everyday
 forms of many tools, of which "d1" was looked at first, and "e" was written when those went. `blind` in the
-results has the figures from before a half was looked at. A snippet counts as found when none of its secrets is
-left, and as harmless when not a byte of it changes. `--before` names the figures of earlier code, written by
-`--json`, to stand beside.
+results has the figures from before a half was looked at. A snippet counts as found when none of its secrets
+is left, and as harmless when not a byte of it changes. `--before` names the figures of earlier code, written
+by `--json`, to stand beside.
 """
 
 from __future__ import annotations

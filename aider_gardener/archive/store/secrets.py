@@ -17,7 +17,7 @@ Found = tuple[int, int, str]
 """Start, end and kind of a secret in a text."""
 
 _COLOUR = r"\x1b\[[0-9;?]{0,40}[@-~]|\\u001b\[[0-9;?]{0,40}[@-~]"
-_NEXT_STRING = r"[ \t\\+]{0,20}\r?\n[ \t]{0,80}(?:\+[ \t]{0,20})?"
+_NEXT_STRING = r"[ \t\\+]{0,20}\r?\n(?:[ \t]{1,80}|(?<=[\\+]\n))(?:\+[ \t]{0,20})?"
 WITHIN_VALUES = re.compile(
     rf"{_COLOUR}|\\\r?\n[ \t]{{0,80}}|\"{_NEXT_STRING}\"|'{_NEXT_STRING}'"
     r"|\((?:(?<==\()|(?<== \())[ \t]{0,9}\r?\n[ \t]{0,80}(?=[\"'])"
@@ -165,16 +165,11 @@ def flattened(text: str, within: re.Pattern[str] = WITHIN_VALUES) -> tuple[str, 
     return within.sub("", text) if cuts else text, lambda at: at + removed[bisect_right(cuts, at)]
 
 
-def _lowered(text: str) -> str:
-    return text.replace("\u0130", "i").lower()  # the only letter that would grow
-
-
 def find(text: str) -> list[Found]:
     """Every secret of a text; spans may overlap."""
-    text = text.replace("\0", "\n")
-    flat, place = flattened(text)
-    lowered = _lowered(flat)
-    found = list(_assigned(text, _lowered(text))) if '"\n"' in text else []  # rows, not one text over lines
+    flat, place = flattened(text.replace("\0", "\n"))
+    lowered = flat.replace("\u0130", "i").lower()  # the only letter that would grow
+    found = []
     for start, end, kind in (*_keys(flat, lowered), *_formats(flat, lowered), *_assigned(flat, lowered)):
         lines = LINES.match(flat, start)
         last = max(end, lines.end() if lines else 0) - 1
