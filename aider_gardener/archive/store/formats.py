@@ -48,8 +48,8 @@ PREFIXES = {
 
 _VALUE = r"(?:\"([^\"$]{4,200})\"|'([^']{4,200})'|([^\s\"'$<|-][^\s\"'|<>]{3,200}))"
 _AFTER_USER = r"([^\s/\"'`<>]+|(?!\d{1,5}[/?#])[^\s\"'`<>]{4,200})"
-_WORD, _TEXT = r"[\"'][^\"'\s]{1,80}[\"'],\s{0,9}", r"[\"'][^\"'\n]{1,200}[\"'],\s{0,9}"
-_LOGIN = rf"(?:redential|ogin|auth|onnect|mysqli)[(= ]{{1,5}}(?:{_TEXT})?{_WORD}"
+_TEXT, _TOLD = r"[\"'][^\"'\n]{1,200}[\"'],\s{0,9}", r"[\"']((?=\D{0,200}\d)[^\"'\s]{6,200})[\"']"
+_LOGIN = rf"(?:redential|ogin|auth|onnect|mysqli)[(= ]{{1,5}}(?:{_TEXT}){{1,2}}{_TOLD}"
 _CLIENT = r"\b(?:redis-cli|sshpass|login|ldap\w+|sqlcmd|mosquitto_\w+)\b.{0,200}?\s-[apwP][ =]{0,2}"
 
 OTHERS = (
@@ -76,11 +76,7 @@ OTHERS = (
     ("password", "htpasswd", r"\bhtpasswd\s.{0,200}?\s" + _VALUE + r"\s{0,20}$"),
     ("password", "smbclient rpcclient", r"\s-U\s{0,9}[\"']?[^\s%\"']{1,100}%([^\s\"']{4,})"),
     ("password", "pass:", r"-pass(?:in|out)?\s{1,9}pass:([^\s\"'$]{4,})"),
-    (
-        "password",
-        "credential( login( auth=( connect( mysqli(",
-        _LOGIN + r"[\"']((?=\D*\d)[^\"'\s]{6,200})[\"']",
-    ),
+    ("password", "credential( login( auth=( connect( mysqli(", _LOGIN),
     ("password", "snmp-server sqlplus", r"\b(?:snmp-server community |sqlplus [^\s/]{1,80}/)([^\s@]{4,200})"),
     ("password", "securestring", r"(?i:ConvertTo-SecureString)\s{1,9}(?:-String\s{1,9})?" + _VALUE),
 )

@@ -50,25 +50,13 @@ LINES = re.compile(
 )
 """A long secret that may go on in lines of nothing but its own characters."""
 
-NAME_WORDS = (
-    "pass",
-    "pwd",
-    "secret",
-    "token",
-    "credential",
-    "key",
-    "auth",
-    "_api",
-    "_pw",
-    "psk",
-    "identified",
-)
+NAME_WORDS = tuple("pass|pwd|secret|token|credential|key|auth|_api|_pw|psk|identified".split("|"))
 NAME_BEGIN = re.compile(r"(?:(?<![\w.-])|(?<=--))[A-Za-z_][\w.-]{0,80}\Z|\Z")
 SECRET_NAME = re.compile(
     r"(?i)passw(?:or)?d|passphrase|pwd|secret(?!sm)|token(?!i[sz])|credential|(?<!by)(?<!com)(?<!tres)(?<!sur)pass\b"
     r"|(?:\b|_)(?:psk|pw)\b|identified"
     r"|\b_?auth\b|authorization|(?:api|access|auth|private|client|account|service|signing|encryption"
-    r"|master|app|license|shared|webhook|consumer|subscription|deploy)[_-]?key"
+    r"|master|app|license|shared|webhook|consumer|subscription|deploy)[_ -]?key"
 )
 KEY_NAME = re.compile(
     r"(?i)\A(?!.*(?:public|cache|object|sort|idempotency|partition|foreign|hash))"
@@ -99,7 +87,7 @@ ASSIGNED = re.compile(
     # <password>x</password>, <key>password</key><string>x</string>
     |(?:</\w{{1,30}}>\s{{0,80}}<\w{{1,30}})?>(?P<element>[^\s<>&]{{4,4000}})(?=</)
     # password = x, apiKey: str = x, "Authorization": x, and of several words: Secret Key [None]: x
-    |(?:{_OPEN}(?P<more>(?:[ ][A-Za-z\d]\w{{0,20}}){{0,4}}(?:[ ]?[(\[{{][^][(){{}}\n]{{0,20}}[)\]}}])?){_GAP}
+    |(?:{_OPEN}(?P<more>(?:[ ][A-Za-z\d][\w.@]{{0,30}}){{0,4}}(?:[ ]?[(\[{{][^][(){{}}\n]{{0,20}}[)\]}}])?){_GAP}
     (?::{_GAP}(?![0-9a-f]{{6}}\])[\w.\[\]|&<>?';* ]{{1,40}}(?==))?
     (?P<sign>[:?]=|=>|:\*\*|<-|={{1,3}}|!==?|:-?|[ ]\|[ ]){_GAP}
     # name: PASSWORD, and then value: x or default = x
@@ -110,8 +98,8 @@ ASSIGNED = re.compile(
     # --password x, WITH PASSWORD 'x'
     |(?P<blank>[ \t]{{1,20}}(?:(?i:by|is|to|as|\d)[ ])?))
     # "x", bytes.fromhex("x"), env.KEY || "x", {{x}}, x
-    (?:(?P<call>(?:[\w.$\[\]"']{{1,60}}[ ](?:\|\||\?\?|or)[ ])?(?:[\w.:]{{1,40}}[(\[]){{0,2}})[\w.@]{{0,12}}?
-    (?P<quote>{_QUOTE}){_SCHEME}(?P<quoted>{_WITHIN}(?:(?P=quote)[ ]->[ ](?P=quote){_WITHIN})?)
+    (?:(?P<call>(?:(?:[\w.$\[\]"']{{1,60}}[ ](?:\|\||\?\?|or)|&\w{{1,30}})[ ])?(?:[\w.:]{{1,40}}[(\[]){{0,2}})
+    [\w.@]{{0,12}}?(?P<quote>{_QUOTE}){_SCHEME}(?P<quoted>{_WITHIN}(?:(?P=quote)[ ]->[ ](?P=quote){_WITHIN})?)
     (?P=quote)(?![ ]?:)
     |\{{(?P<braced>[^\s"'{{}}]{{6,200}})\}}|{_SCHEME}(?P<bare>{_BARE}))
     )""",
@@ -260,7 +248,7 @@ def _is_value(text: str, start: int, match: re.Match[str]) -> bool:
         is_header = sign == ":" and len(value) >= 16 and ("-" in name or before[-1:] in ("'", '"'))
         is_certain = is_header or (is_inline and name.isupper())
         is_variable = not is_certain and is_inline and follows in (",", ")") and value.isidentifier()
-        is_told = is_inline or is_header or (is_password and follows == " " and is_mixed(value))
+        is_told = is_inline or is_header or (is_password and follows == " " and is_random)
         is_other = is_other or not (is_placed or is_told) or (is_variable and not is_mixed(value))
     elif how == "bare" and match["blank"]:
         is_option = option and (not option["line"] or (is_password and is_placed))
