@@ -87,8 +87,8 @@ ASSIGNED = re.compile(
     # <password>x</password>, <key>password</key><string>x</string>
     |(?:</\w{{1,30}}>\s{{0,80}}<\w{{1,30}})?>(?P<element>[^\s<>&]{{4,4000}})(?=</)
     # password = x, apiKey: str = x, "Authorization": x, and of several words: Secret Key [None]: x
-    |(?:{_OPEN}(?P<more>(?:[ ][A-Za-z\d][\w.@]{{0,30}}){{0,4}}(?:[ ]?[(\[{{][^][(){{}}\n]{{0,20}}[)\]}}])?){_GAP}
-    (?::{_GAP}(?![0-9a-f]{{6}}\])[\w.\[\]|&<>?';* ]{{1,40}}(?==))?
+    |(?:{_OPEN}(?P<more>(?:[ ][A-Za-z\d][\w.@]{{0,30}}){{0,4}}(?:[ ]?[(\[{{][^][(){{}}\n]{{0,20}}[)\]}}])?)
+    {_GAP}(?::{_GAP}(?![0-9a-f]{{6}}\])[\w.\[\]|&<>?';* ]{{1,40}}(?==))?
     (?P<sign>[:?]=|=>|:\*\*|<-|={{1,3}}|!==?|:-?|[ ]\|[ ]){_GAP}
     # name: PASSWORD, and then value: x or default = x
     |(?P<apart>["']?[\s,{{]{{1,60}}{_SETTING}["']?(?i:--|parameter)?
