@@ -14,9 +14,10 @@ from bench.secrets import MARK, SNIPPETS, main, rates, snippets
 def test_as_many_harmless_as_secret_and_none_as_it_would_be_in_use() -> None:
     given = snippets()
     figures = rates(given)
-    assert len({one.id for one in given}) == len(given) == 360
-    assert figures["all"]["secrets"] == figures["all"]["harmless"] == 180
-    assert {(figures[half]["secrets"], figures[half]["harmless"]) for half in "ab"} == {(75, 75)}
+    assert len({one.id for one in given}) == len(given) == 620
+    sizes = {half: (figures[half]["secrets"], figures[half]["harmless"]) for half in figures}
+    assert sizes["a"] == sizes["b"] == (75, 75) and sizes["c"] == (30, 30)
+    assert sizes["d1"] == sizes["d2"] == (65, 20) and sizes["e"] == (60, 30)
     assert len({one.kind for one in given if one.secrets}) >= 100
     raw = SNIPPETS.read_text("utf-8")
     for one in given:
@@ -35,5 +36,5 @@ def test_figures_are_written_beside_those_before(
     assert value["before"]["rates"] == value["rates"]
     told = capsys.readouterr().out
     every = value["rates"]["all"]
-    assert f"{every['gone']}/180 gone" in told
-    assert told.count("\ns-") == 180 - every["gone"]
+    assert f"{every['gone']}/{every['secrets']} gone" in told
+    assert told.count("\ns-") == every["secrets"] - every["gone"]

@@ -47,6 +47,10 @@ PREFIXES = {
 """What follows the first characters of tokens that begin so."""
 
 _VALUE = r"(?:\"([^\"$]{4,200})\"|'([^']{4,200})'|([^\s\"'$<|-][^\s\"'|<>]{3,200}))"
+_AFTER_USER = r"([^\s/\"'`<>]+|(?!\d{1,5}[/?#])[^\s\"'`<>]{4,200})"
+_TEXT, _TOLD = r"[\"'][^\"'\n]{1,200}[\"'],\s{0,9}", r"[\"']((?=\D{0,200}\d)[^\"'\s]{6,200})[\"']"
+_LOGIN = rf"(?:redential|ogin|auth|onnect|mysqli)[(= ]{{1,5}}(?:{_TEXT}){{1,2}}{_TOLD}"
+_CLIENT = r"\b(?:redis-cli|sshpass|login|ldap\w+|sqlcmd|mosquitto_\w+)\b.{0,200}?\s-[apwP][ =]{0,2}"
 
 OTHERS = (
     ("token", ".atlasv1.", APART + r"([A-Za-z0-9]{14}\.atlasv1\.[\w=-]{40,})"),
@@ -59,20 +63,21 @@ OTHERS = (
     ("webhook", "hooks.slack.com", r"hooks\.slack\.com/(?:services|workflows|triggers)/([\w/-]{20,})"),
     ("webhook", "/api/webhooks/", r"/api/webhooks/(\d{10,30}/[\w-]{20,})"),
     ("webhook", "webhook.office.com", r"webhook\.office\.com/webhookb2/([\w@/-]{60,})"),
-    ("url-password", "://", r"://(?:[^\s/:@\"'`<>\[]{0,200}:([^\s/\"'`<>]+)|([\w-]{20,}))@(?=[\w.\[-])"),
+    ("url-password", "://", rf"://(?:[^\s/:@\"'`<>\[]{{0,200}}:{_AFTER_USER}|([\w-]{{20,}}))@(?=[\w.\[-])"),
+    ("url-password", "@tcp(", r"[\w.-]{1,100}:([^\s\"'`]{4,200})@tcp\("),
+    ("password", ":5432: :*:", r"^[\w.*-]+:(?:\d+|\*):[\w.*-]+:[\w.*-]+:(\S{4,200})$"),
+    ("private-key", "ls0tls1crudjti", r"(LS0tLS1CRUdJTiB(?:QUk|SU0|FQ|PUE|FT|EU)[\w+/=]{40,})"),
     ("authorization", "bearer basic", r"\b(?i:bearer|basic)\s{1,9}([\w+/=.~-]{16,})"),
     ("cookie", "cookie:", r"(?i)[\s;][\w.-]{0,40}(?:sess|sid|auth|token|jwt)[\w.-]{0,40}=([^\s;\"']{16,})"),
     ("password", "curl", r"\s(?:-u|--user|--proxy-user)[ =]?[\"']?[^\s:\"']{1,200}:([^\s\"']+)"),
     ("password", "mysql mariadb", r"\b(?:mysql|mariadb)\w{0,5}\b.{0,200}?\s-p([^\s\"'$-]{6,})"),
-    ("password", "redis sshpass login", r"\b(?:redis-cli|sshpass|login)\b.{0,200}?\s-[ap][ =]{0,2}" + _VALUE),
+    ("password", "redis sshpass login ldap sqlcmd mosquitto_", _CLIENT + _VALUE),
+    ("password", "password-stdin", r"\becho\s{1,9}[\"']?([^\s\"'$]{6,200})[\"']?\s{1,9}\|"),
     ("password", "htpasswd", r"\bhtpasswd\s.{0,200}?\s" + _VALUE + r"\s{0,20}$"),
     ("password", "smbclient rpcclient", r"\s-U\s{0,9}[\"']?[^\s%\"']{1,100}%([^\s\"']{4,})"),
     ("password", "pass:", r"-pass(?:in|out)?\s{1,9}pass:([^\s\"'$]{4,})"),
-    (
-        "password",
-        "password",
-        r"(?:^\s{0,20}|\b(?:login|account)\s\S{1,200}\s{1,9})password\s{1,9}(\S{4,100})\s{0,20}$",
-    ),
+    ("password", "credential( login( auth=( connect( mysqli(", _LOGIN),
+    ("password", "snmp-server sqlplus", r"\b(?:snmp-server community |sqlplus [^\s/]{1,80}/)([^\s@]{4,200})"),
     ("password", "securestring", r"(?i:ConvertTo-SecureString)\s{1,9}(?:-String\s{1,9})?" + _VALUE),
 )
 """Tokens without a prefix, and credentials that are known by what stands around them."""

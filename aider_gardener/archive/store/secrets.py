@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 
 from aider_gardener.archive.store.formats import BEFORE_WORD_CHARS, FORMATS
 
@@ -17,7 +17,7 @@ Found = tuple[int, int, str]
 """Start, end and kind of a secret in a text."""
 
 _COLOUR = r"\x1b\[[0-9;?]{0,40}[@-~]|\\u001b\[[0-9;?]{0,40}[@-~]"
-_NEXT_STRING = r"[ \t\\+]{0,20}\r?\n[ \t]{0,80}(?:\+[ \t]{0,20})?"
+_NEXT_STRING = r"[ \t\\+]{0,20}\r?\n(?:[ \t]{1,80}|(?<=[\\+]\n))(?:\+[ \t]{0,20})?"
 WITHIN_VALUES = re.compile(
     rf"{_COLOUR}|\\\r?\n[ \t]{{0,80}}|\"{_NEXT_STRING}\"|'{_NEXT_STRING}'"
     r"|\((?:(?<==\()|(?<== \())[ \t]{0,9}\r?\n[ \t]{0,80}(?=[\"'])"
@@ -27,11 +27,11 @@ WITHIN_COPIES = re.compile(rf"{_COLOUR}|\\?\r?\n[ \t>|+]{{0,80}}")
 """What is no part of a known secret: colours and every end of a line."""
 
 KEY_BEGINS = re.compile(
-    r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|---- BEGIN SSH2 [A-Z ]{0,20}PRIVATE KEY ----"
-    r"|Private-Lines: \d{1,4}[ \t\r]*\n"
+    r"-----BEGIN(?:[A-Z0-9 +]|%20){0,40}PRIVATE(?:[ +]|%20)KEY(?: BLOCK)?-----"
+    r"|---- BEGIN SSH2 [A-Z ]{0,20}PRIVATE KEY ----|Private-Lines: \d{1,4}[ \t\r]*\n"
 )
 KEY_ENDS = re.compile(r"-{4,5} ?END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
-KEY_BODY = re.compile(r"(?:[A-Za-z-]{1,30}: [^\n]*\n|\d{1,6}:|[\s>|+\-\"',\\]|[A-Za-z0-9+/=]+)*")
+KEY_BODY = re.compile(r"(?:[A-Za-z-]{1,30}: [^\n]*\n|\d{1,6}:|[\s>|+\-\"',\\%]|[A-Za-z0-9+/=]+)*")
 KEY_CHARS = 60_000
 """So long a private key may be, its frame of line numbers, quotes and colours included."""
 _FRAME = r"[ \t>|\"',]{0,40}(?:\d{1,6}[:-][ \t]{0,8})?"
@@ -50,51 +50,69 @@ LINES = re.compile(
 )
 """A long secret that may go on in lines of nothing but its own characters."""
 
-NAME_WORDS = ("pass", "pwd", "secret", "token", "credential", "key", "auth")
+NAME_WORDS = tuple("pass|pwd|secret|token|credential|key|auth|_api|_pw|psk|identified".split("|"))
 NAME_BEGIN = re.compile(r"(?:(?<![\w.-])|(?<=--))[A-Za-z_][\w.-]{0,80}\Z|\Z")
 SECRET_NAME = re.compile(
-    r"(?i)passw(?:or)?d|passphrase|pwd|secret|token(?!i[sz])|credential|(?:\b|_|(?-i:[a-z](?=P)))pass\b"
+    r"(?i)passw(?:or)?d|passphrase|pwd|secret(?!sm)|token(?!i[sz])|credential|(?<!by)(?<!com)(?<!tres)(?<!sur)pass\b"
+    r"|(?:\b|_)(?:psk|pw)\b|identified"
     r"|\b_?auth\b|authorization|(?:api|access|auth|private|client|account|service|signing|encryption"
-    r"|master|app|license|shared|webhook|consumer|subscription|deploy)[_-]?key"
+    r"|master|app|license|shared|webhook|consumer|subscription|deploy)[_ -]?key"
 )
-PASSWORD = re.compile(r"(?i)(?:passw(?:or)?d|passphrase|pass|pwd)s?\d*$")
+KEY_NAME = re.compile(
+    r"(?i)\A(?!.*(?:public|cache|object|sort|idempotency|partition|foreign|hash))"
+    r".*(?:(?:\b|[_\d]|(?-i:[a-z](?=K)))keys?[\W\d]*|_auth|_api)$"
+)
+"""A name that speaks of a secret only if its value is one by its looks."""
+STRONG = re.compile(r"(?=(?:[^\d\s]*\d){3})(?:(?=\S*[a-z])(?=\S*[A-Z])|[0-9a-f]{32})[\w+/=~-]{20,4000}")
+"""A value that no name, number or word looks like."""
+PASSWORD = re.compile(r"(?i)(?:passw(?:or)?d|passphrase|pass|pwd|pw|psk|identified)s?\d*$")
 LAST_WORD = re.compile(r"([A-Z]?[a-z]+|[A-Z]+)[\W\d_]*$")
 NO_SECRETS_END = frozenset(
-    "algorithm cost count endpoint error expires expiry field file format hash header help hint id index "
+    "algorithm arn cost count endpoint error expires expiry field file format hash header help hint id index "
     "kind label length limit message mode name path pattern placeholder policy prefix provider re ref regex "
     "size state status text title tokens ttl type url uri version".split()
 )
 """Words at the end of a name that speak of a secret and hold none."""
 
-_GAP, _OPEN = r"[ \t]{0,20}", r"[\"'`\]]{0,3}"
+_GAP, _OPEN, _QUOTE = r"[ \t]{0,20}", r"[\\\"'`\]*]{0,9}", r"\\{0,7}[\"'`]"
 _SCHEME = r"(?:(?i:bearer|basic|token|apikey|key)[ \t]{1,9})?"
-_CHARS = r"[^\s\"'`<>,;&(){}\[\]$]+"
-_BARE = rf"{_CHARS}(?:&(?![\w.]{{1,40}}=){_CHARS})*"
-_SETTING = r"(?:\w{1,30}[ \t]{0,9}[:=][ \t]{0,9}\w{1,30}[\s,]{1,60}){0,4}"
+_CHARS = r"[^\s\"'`<>,;&(){}\[\]$\\]+"
+_BARE = rf"{_CHARS}(?:(?:&(?![\w.]{{1,40}}=)|\\(?![\"'nrt])){_CHARS})*"
+_WITHIN = r"(?:(?!(?P=quote))(?:\\[\"']|\\(?![\"'])|[^\n\\])){4,4000}"
+_SETTING = r"(?:(?:--\w{1,30}[ =]|\w{1,30}[ \t]{0,9}[:=][ \t]{0,9})\w{1,30}[\s,]{1,60}){0,4}"
 ASSIGNED = re.compile(
     rf"""(?P<rest>[\w-]{{0,60}})(?![\w-])(?:
     # password: | and its lines
     {_OPEN}:{_GAP}[|>][+-]?\d?[ \t]*(?P<block>(?:\r?\n[ \t]{{1,80}}\S{{3,}}[^\s:][ \t]*(?=\r?\n|\Z)){{1,200}})
-    # password = "x", apiKey: str = 'x', PASSWORD=x, token => x, X-Api-Key: x, "Authorization": "Basic x"
-    |{_OPEN}{_GAP}(?::{_GAP}[\w.\[\]|]{{1,30}}{_GAP}(?==))?(?P<sign>:=|=>|={{1,3}}|!==?|:|[ ]\|[ ]){_GAP}
-    (?:[\w.]{{0,12}}?(?P<quote>["'`]){_SCHEME}(?P<quoted>[^"'`\n]{{4,4000}})(?P=quote)
-    |{_SCHEME}(?P<bare>{_BARE}))
+    # <password>x</password>, <key>password</key><string>x</string>
+    |(?:</\w{{1,30}}>\s{{0,80}}<\w{{1,30}})?>(?P<element>[^\s<>&]{{4,4000}})(?=</)
+    # password = x, apiKey: str = x, "Authorization": x, and of several words: Secret Key [None]: x
+    |(?:{_OPEN}(?P<more>(?:[ ][A-Za-z\d][\w.@]{{0,30}}){{0,4}}(?:[ ]?[(\[{{][^][(){{}}\n]{{0,20}}[)\]}}])?)
+    {_GAP}(?::{_GAP}(?![0-9a-f]{{6}}\])[\w.\[\]|&<>?';* ]{{1,40}}(?==))?
+    (?P<sign>[:?]=|=>|:\*\*|<-|={{1,3}}|!==?|:-?|[ ]\|[ ]){_GAP}
+    # name: PASSWORD, and then value: x or default = x
+    |(?P<apart>["']?[\s,{{]{{1,60}}{_SETTING}["']?(?i:--|parameter)?
+    (?i:value|default|body)["']?(?:{_GAP}[:=]|[ ]){_GAP})
     # setPassword("x"), define('PASSWORD', 'x')
-    |(?:{_OPEN}{_GAP}\(|["']{_GAP},){_GAP}(?P<called>["'`])(?P<argument>[^"'`\n]{{4,4000}})(?P=called)
-    # <password>x</password>
-    |>(?P<element>[^\s<>&]{{4,4000}})(?=</)
-    # --password x
-    |[ ](?P<option>{_BARE})
-    # name: PASSWORD, and then value: x or default = "x"
-    |["']?[\s,{{]{{1,60}}{_SETTING}["']?(?:value|default)["']?{_GAP}[:=]{_GAP}
-    (?:["'](?P<other>[^"'\n]{{4,4000}})["']|(?P<plain>{_BARE}))
+    |(?P<called>(?:{_OPEN}{_GAP}\(|["']{_GAP},){_GAP})(?={_QUOTE})
+    # --password x, WITH PASSWORD 'x'
+    |(?P<blank>[ \t]{{1,20}}(?:(?i:by|is|to|as|\d)[ ])?))
+    # "x", bytes.fromhex("x"), env.KEY || "x", {{x}}, x
+    (?:(?P<call>(?:(?:[\w.$\[\]"']{{1,60}}[ ](?:\|\||\?\?|or)|&\w{{1,30}})[ ])?(?:[\w.:]{{1,40}}[(\[]){{0,2}})
+    [\w.@]{{0,12}}?(?P<quote>{_QUOTE}){_SCHEME}(?P<quoted>{_WITHIN}(?:(?P=quote)[ ]->[ ](?P=quote){_WITHIN})?)
+    (?P=quote)(?![ ]?:)
+    |\{{(?P<braced>[^\s"'{{}}]{{6,200}})\}}|{_SCHEME}(?P<bare>{_BARE}))
     )""",
     re.VERBOSE,
 )
 """A value that belongs to a name, from the word in the name on that speaks of a secret."""
-LINE_END = re.compile(r"[\"';,]?[ \t]{0,20}\|?[ \t]{0,20}(?:#.*)?(?=\r?\n|\Z)")
+OPTION = re.compile(r"(?:--|\b(?:ENV|ARG|setenv|setx) |-gx |(?P<line>(?:\A|\n)[ \t+]*))\Z")
+"""What stands before a name when a blank is all that stands behind it."""
+CASED = re.compile(r"(?=.*\d)(?=.*[a-z])(?=.*[A-Z])\S{8,}")
+"""More than a word where a password is to be expected."""
+VALUE_END = re.compile(r"[\"';,]?[ \t]{0,20}\|?[ \t]{0,20}(?:#.*)?(?=\r?\n|\Z)|(?P<listed>[ ]{0,3}[,}(])")
 NO_VALUE = re.compile(
-    r"(?i)^(?:[<\[{(%*.#^\\].*|[,+;)}&?:|=].*[(){};=].*|\$[a-z_(].*|your[_ -].*|[\d.]+(?:e[+-]?\d+)?"
+    r"(?i)^(?:[<\[{(%*.#^\\].*|[,+;)}&?:|=].*[(){};=].*|\$[a-z_(].*|your[_ -].*|[\d./%]+(?:e[+-]?\d+)?"
     r"|.*(?:\$\{|\{\{|%\(|%s|<[a-z_ -]+>|\.\.\.|…|\(\?|\[a-z|\\[sdwb]|\*{3}|\[redacted:).*"
     r"|(?:(?:big)?u?int|float|str|bytes|utf-?)\d{1,3}(?:array|_t|mb4|le|be)?"
     r"|(?:os|process|env|settings|config|secrets|self|this|props|args|vars?)\..*)$"
@@ -113,10 +131,17 @@ LABEL = re.compile(
     r"(?i)(?=.*(?:passw|pwd|secret|token|auth|login|credential|user|reset|key))"
     r"[a-z]+(?:[-_/.:][a-z]+){0,20}[-_.]?v?\d{0,2}"
 )
-PLACE = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+|[\w.]+\(.*|(?:https?://|\.?/|~/).*")
+PLACE = re.compile(
+    r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+|[\w.]+\(.*|(?:https?://|\.?/|~/).*|[a-z][\w.]*@[\w-]+(?:\.[\w-]+)+"
+)
 MARKS = re.compile(r"[^\w\s.,!?'’()-]")
 MIXED = re.compile(r"(?=.*\d)(?=.*[^\W\d_])", re.DOTALL)
 WORDY = re.compile(r"[A-Za-z]+\d{0,2}|\d{1,4}|v\d+")
+
+
+HEADING = re.compile(r"[\w \t.()/#\"*`|,;+-]{1,1000}\r?")
+SEPARATORS = re.compile(r"\||\t|,|;| {2,}")
+"""What stands between the cells of a table."""
 
 
 def flattened(text: str, within: re.Pattern[str] = WITHIN_VALUES) -> tuple[str, Callable[[int], int]]:
@@ -130,7 +155,7 @@ def flattened(text: str, within: re.Pattern[str] = WITHIN_VALUES) -> tuple[str, 
 
 def find(text: str) -> list[Found]:
     """Every secret of a text; spans may overlap."""
-    flat, place = flattened(text)
+    flat, place = flattened(text.replace("\0", "\n"))
     lowered = flat.replace("\u0130", "i").lower()  # the only letter that would grow
     found = []
     for start, end, kind in (*_keys(flat, lowered), *_formats(flat, lowered), *_assigned(flat, lowered)):
@@ -191,41 +216,77 @@ def _is_idle(kind: str, value: str) -> bool:
 
 def _assigned(text: str, lowered: str) -> Iterator[Found]:
     for word in NAME_WORDS:
-        at = lowered.find(word)
+        at, below = lowered.find(word), 0
         while at >= 0:
             match, end = ASSIGNED.match(text, at), at + len(word)
-            before = NAME_BEGIN.search(text, max(0, at - 81), at) if match else None
-            if match and before:
-                start, how = before.start(), match.lastgroup or ""
-                name = text[start : match.end("rest")]
-                if SECRET_NAME.search(name) and _is_value(text, start, name, how, match):
-                    yield *match.span(how), "password" if PASSWORD.search(name) else "secret"
-                end = match.end() if how in ("bare", "option", "plain") else end
+            before = NAME_BEGIN.search(text, max(0, at - 81), at)
+            if match and before and _is_value(text, before.start(), match):
+                name = text[before.start() : match.end("rest")]
+                yield *match.span(match.lastgroup or 0), "password" if PASSWORD.search(name) else "secret"
+            elif at >= below:
+                below = yield from _below(text, at)
+            end = match.end() if match and match["bare"] and before else end
             at = lowered.find(word, end)
 
 
-def _is_value(text: str, start: int, name: str, how: str, match: re.Match[str]) -> bool:
-    """Whether what is assigned to a secret's name is one, by how it is assigned."""
-    value, follows = match.group(how), text[match.end() : match.end() + 1]
-    is_certain, before = how in ("quoted", "element", "other"), text[max(0, start - 2) : start]
-    name = "--" + name if before == "--" else name
-    if how == "bare":
-        is_inline = match.end("rest") + 1 == match.start("bare") and match["sign"] == "="
-        is_header = match["sign"] == ":" and len(value) >= 16 and ("-" in name or before[-1:] in ("'", '"'))
+def _is_value(text: str, start: int, match: re.Match[str]) -> bool:
+    """Whether what is assigned to the name that begins at `start` is a secret, by how it is assigned."""
+    how, name, sign = match.lastgroup or "", text[start : match.end("rest")], match["sign"]
+    value, before = match[how].partition(" -> ")[0].strip("\\\"'"), text[max(0, start - 8) : start]
+    is_stated = bool(sign or match["apart"] or how == "element")
+    if not SECRET_NAME.search(name):
+        is_key = is_stated and KEY_NAME.search(name + (match["more"] or ""))
+        return bool(is_key and STRONG.fullmatch(value) and not NO_VALUE.match(value))
+    is_password, option = PASSWORD.search(name) is not None, OPTION.search(before)
+    is_random = is_mixed(value) or (is_password and CASED.fullmatch(value) is not None)
+    end, follows = VALUE_END.match(text, match.end()), text[match.end() : match.end() + 1]
+    is_placed = end is not None and (is_random or not end["listed"])
+    is_certain = how != "bare" and (is_stated or name.isupper())
+    is_other = (match["more"] or match["call"] or how == "braced") and not is_random
+    if how == "bare" and sign:
+        is_inline = match.end("rest") + 1 == match.start("bare") and sign == "="
+        is_header = sign == ":" and len(value) >= 16 and ("-" in name or before[-1:] in ("'", '"'))
         is_certain = is_header or (is_inline and name.isupper())
-        is_placed = is_inline or is_header or LINE_END.match(text, match.end())
         is_variable = not is_certain and is_inline and follows in (",", ")") and value.isidentifier()
-        if not is_placed or is_variable:
-            return False
-    is_other = (
-        (how in ("bare", "option", "plain") and follows in tuple("({}[]$"))
-        or (how == "argument" and (not _has_digit(value) or name.lower().startswith("get")))
-        or (how == "option" and not name.startswith("--"))
-        or (how == "quoted" and before in ("?'", '?"'))
-    )
-    return not is_other and is_plausible(
-        name, "".join(value.split()) if how == "block" else value, is_certain
-    )
+        is_told = is_inline or is_header or (is_password and follows == " " and is_random)
+        is_other = is_other or not (is_placed or is_told) or (is_variable and not is_mixed(value))
+    elif how == "bare" and match["blank"]:
+        is_option = option and (not option["line"] or (is_password and is_placed))
+        is_other = not (is_option or (is_random and (is_password or is_placed)))
+    elif match["called"] or match["blank"]:
+        is_other = is_other or not (is_certain or _has_digit(value)) or name.lower().startswith("get")
+    if is_other or (follows in tuple("({[]$") if how == "bare" else before[-2:] in ("?'", '?"')):
+        return False
+    name = "--" + name if option and not option["line"] else name
+    return is_plausible(name, "".join(value.split()) if how == "block" else value, is_certain)
+
+
+def _below(text: str, at: int) -> Generator[Found, None, int]:
+    """Cells of a table below the heading at `at`; gives where the table ends."""
+    begin, end = text.rfind("\n", max(0, at - 1000), at) + 1, text.find("\n", at, at + 1000)
+    separator = SEPARATORS.search(text, begin, end) if HEADING.fullmatch(text, begin, end) else None
+    if end < 0 or separator is None:
+        return at
+    heads, column = _cells(text[begin:end], separator[0]), len(_cells(text[begin:at], separator[0])) - 1
+    while end >= 0 and len(heads) > 1 and SECRET_NAME.search(heads[column]) and heads[column].count(" ") < 3:
+        begin, end = end + 1, text.find("\n", end + 1)
+        line = text[begin : len(text) if end < 0 else end]
+        cells = _cells(line, separator[0])
+        if len(cells) == len(heads):
+            value = cells[column]
+            start = begin + line.find(value, len("|".join(cells[:column])))
+            if _has_digit(value) and is_plausible(heads[column], value, False):
+                yield start, start + len(value), "password" if PASSWORD.search(heads[column]) else "secret"
+        elif not line.strip() or any(map(str.isalnum, line)):
+            break
+    return begin
+
+
+def _cells(line: str, mark: str) -> list[str]:
+    """A line's cells; what stands in quotes is one."""
+    line = re.sub(r'"[^"]*"', lambda quoted: quoted[0].replace(mark[0], "\0"), line)
+    cells = re.split(r" {2,}", line.lstrip()) if mark[0] == " " else line.split(mark)
+    return [cell.strip(" \t\r\"'`*").replace("\0", mark[0]) for cell in cells]
 
 
 def is_plausible(name: str, value: str, is_certain: bool) -> bool:
@@ -235,16 +296,23 @@ def is_plausible(name: str, value: str, is_certain: bool) -> bool:
     last = LAST_WORD.search(name)
     if len(value) < 4 or NO_VALUE.match(value) or WEAK.fullmatch(value) or LABEL.fullmatch(value):
         return False
-    if 3 * value.count(" ") > len(MARKS.findall(value)) or (not is_certain and PLACE.fullmatch(value)):
+    if 3 * value.count(" ") > len(MARKS.findall(value)) or (
+        not is_certain and PLACE.fullmatch(value) and not STRONG.fullmatch(value.rpartition(".")[2])
+    ):
         return False
     if last and last[1].lower() in NO_SECRETS_END:
         return False
     if not PASSWORD.search(name):
-        is_random = len(value) >= 8 and len(set(value)) >= 7 and not is_wordy(value)
-        return MIXED.match(value) is not None and (is_random or name.startswith("--"))
+        return is_mixed(value) or (MIXED.match(value) is not None and name.startswith("--"))
     if is_certain:
         return not (value.isalpha() and (not value.isascii() or value.istitle()))
     return _has_digit(value) or (value.isascii() and not value.replace("_", "").isalpha())
+
+
+def is_mixed(value: str) -> bool:
+    """Whether a value is letters and digits in no order that words have."""
+    is_long = len(value) >= 8 and len(set(value)) >= 7
+    return is_long and MIXED.match(value) is not None and not is_wordy(value)
 
 
 def is_wordy(value: str) -> bool:

@@ -64,6 +64,12 @@ SECRETS = [
     ("f(GITHUB_TOKEN={}, b=2)", MIXED),
     ('curl -H "apiKey: {}" http://x', MIXED),
     ("api_token: |\n  {}\nx: 1", "p@ss:w0rd/1"),
+    ('{{"a": "{{\\"b\\": \\"{{\\\\\\"password\\\\\\": \\\\\\"{}\\\\\\"}}\\"}}"}}', "hunter22"),
+    ("A=1\0DB_PASSWORD={}\0B=2", "hunter22"),
+    ("-----BEGIN%20PRIVATE%20" + "KEY-----%0A{}%0A-----END%20PRIVATE%20KEY-----", MIXED * 3),
+    ('user,password\n"Doe, J",{}', "hunter22"),
+    ("| User | API token |\n|---|---|\n| a | {} |", MIXED),
+    ("NAME   PASSWORD   AGE\na      {}   3d", "hunter22"),
     ("https://hooks.slack.com/services/{}", "T00000000/B00000000/" + MIXED[:24]),
 ]
 
@@ -106,6 +112,11 @@ HARMLESS = [
     '"input_token_cost": 1.25e-06,',
     "{token: nextToken2, b: 1}",
     "key: |\n  password: getToken()",
+    "pass=412/423",
+    'assert token == "identifier1"',
+    "def f(user, token, size):\n    a, b12c34d5, c",
+    'PublicKey = "' + MIXED + '="',
+    "tls.crt: LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0t" + MIXED,
 ]
 
 
@@ -127,9 +138,12 @@ def test_everything_else_stays(text: str) -> None:
 
 
 def test_the_labelled_set() -> None:
+    found = rates(snippets())
     for half, size in (("a", 75), ("b", 75), ("c", 30)):
-        found = rates(snippets())[half]
-        assert set(found.values()) == {size}, half
+        assert set(found[half].values()) == {size}, half
+    for half, missed in (("d1", 1), ("d2", 1), ("e", 5)):
+        assert found[half]["unchanged"] == found[half]["harmless"], half
+        assert found[half]["secrets"] - found[half]["gone"] <= missed, half
 
 
 def test_redacting_what_is_labelled_twice_changes_nothing_more() -> None:
@@ -278,7 +292,24 @@ def test_positions_move_around_a_secret() -> None:
 
 
 @pytest.mark.parametrize(
-    "unit", ["x", "test", "str", "pass", "-", "a.", "a-", "a=", "&a", "A1", "token=", "1 "]
+    "unit",
+    [
+        "x",
+        "test",
+        "str",
+        "pass",
+        "-",
+        "a.",
+        "a-",
+        "a=",
+        "&a",
+        "A1",
+        "token=",
+        "1 ",
+        '\\\\"',
+        "pass,",
+        "key | ",
+    ],
 )
 def test_a_long_value_is_judged_at_once(unit: str) -> None:
     value = unit * 20_000
