@@ -82,7 +82,7 @@ def open_store(
         path = place / location.FILE_NAME
         store = _open_file(Database(path, connect=False, key_source=key_source, user=user), path, clock)
         if place != Path(os.path.realpath(directory)):
-            store.notice = store.notice or TRACKED.format(path=directory, place=place)
+            store.notice = TRACKED.format(path=directory, place=place)
         store.take_in()
         return store
     except FAULTS as error:
@@ -125,7 +125,7 @@ def open_lines(
     found = kept.read()
     store.hold(found.records, found.problems)
     if reason:
-        store.notice = "; ".join(filter(None, [IN_LINES.format(reason=reason, place=place), store.notice]))
+        store.notice = IN_LINES.format(reason=reason, place=place)
     return store
 
 
@@ -147,7 +147,7 @@ def open_to_read(directory: Path, *, key_source: str = "", user: Path | None = N
         store = SqliteStore(Database(None, user=user), kept=lines.FileLines(place, None, time.time))
         store.hold(found.records, found.problems, read_only=True)
         if is_there:
-            store.notice = "; ".join(filter(None, [str(error), store.notice]))
+            store.notice = str(error)
         return store
     if found.records:
         store.notice = LINES_WAIT.format(count=len(found.records))

@@ -89,7 +89,7 @@ class SqliteStore:
         notice: str = "",
         kept: Lines | None = None,
     ) -> None:
-        self.notice = notice
+        self._notice, self._is_told = notice, False
         self.generation = 0
         self.lines = kept
         self._file = database
@@ -101,6 +101,18 @@ class SqliteStore:
         self._places = evidence.PlaceCache()
         self._holds = False
         database.repair = self._look_again if database.read_only else self._repair
+
+    @property
+    def notice(self) -> str:
+        self._is_told = True
+        return self._notice
+
+    @notice.setter
+    def notice(self, line: str) -> None:
+        """Say a line, after those that nobody has asked for yet."""
+        untold = "" if self._is_told else self._notice
+        if line not in untold:
+            self._notice, self._is_told = "; ".join(filter(None, [untold, line])), False
 
     @property
     def persistent(self) -> bool:
@@ -121,10 +133,6 @@ class SqliteStore:
     def database(self) -> Database:
         """What is read: the file, or the archive in memory."""
         return self._db
-
-    def _tell(self, *told: str) -> None:
-        """Say more, after what was said before."""
-        self.notice = "; ".join(filter(None, [self.notice, *told]))
 
     def _write(self, record: Record, step: Step[Result] | None = None) -> Result:
         """Do what a record says, by `step` if given: in the file, or in memory with a line."""
@@ -397,7 +405,8 @@ class SqliteStore:
         except OSError as error:
             fault = error.strerror or str(error)
             raise StoreError(NOT_KEPT.format(place=self.lines.place, fault=fault)) from error
-        self._tell(*told)
+        if told:
+            self.notice = "; ".join(told)
 
     def _lines_of_others(self) -> list[lines.LinesFile]:
         """The files of lines beside the archive that are not this store's."""
@@ -411,7 +420,8 @@ class SqliteStore:
         """Be, in memory, the archive that these records say; `problems` are lines for the user."""
         self._db.write(lambda db: records.take(db, said))
         self._db.read_only = read_only
-        self._tell(*problems)
+        if told := "; ".join(problems):
+            self.notice = told
 
     def take_in(self) -> None:
         """Bring into the file what was written in lines while it could not be, also by processes that still
@@ -430,7 +440,9 @@ class SqliteStore:
         dead = [each for each in found.files if not each.is_alive]
         told = [line for each in dead for line in lines.dismiss(each, whole=not refused)]
         count = len(found.records) - refused
-        self._tell(LINES_TAKEN.format(count=count) if count else "", *told, *found.problems)
+        taken = [LINES_TAKEN.format(count=count)] if count else []
+        if lines_said := "; ".join([*taken, *told, *found.problems]):
+            self.notice = lines_said
 
     def scrub(self) -> None:
         """Take what was forgotten out of the index's and the log's bytes; others may write in between."""
@@ -500,7 +512,7 @@ class SqliteStore:
 
     def verify(self) -> list[str]:
         """See `Store.verify`; what is found is mended as far as it can be."""
-        before, generation = self.notice, self.generation
+        before, generation = self._notice, self.generation
         kept = [] if self.lines is None or self.directory is not None else self.lines.problems
         found = [*kept, *(line for each in self._lines_of_others() for line in each.problems)]
         try:
@@ -511,7 +523,7 @@ class SqliteStore:
                 found.append(PUT_BACK.format(count=count))
         except StoreError as error:
             found.append(str(error))
-        return [*found, *([self.notice] if self.notice != before else [])]
+        return [*found, *([self._notice] if self._notice != before else [])]
 
     def export(self, path: Path) -> int:
         try:

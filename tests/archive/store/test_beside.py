@@ -350,3 +350,14 @@ def test_readers_that_meet_a_lost_archive_together_go_beside_it_once(
         thread.join()
     assert len(beside) == 4 and len({id(each) for each in beside}) == 1
     store.close()
+
+
+def test_what_nobody_has_asked_for_yet_is_told_with_what_comes_then(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    assert isinstance(store, SqliteStore) and store.notice == ""
+    for line in ("the first", "the second", "the first"):
+        store.notice = line
+    assert store.notice == "the first; the second"
+    store.notice = "the third"
+    assert store.notice == store.notice == "the third"
+    store.close()
