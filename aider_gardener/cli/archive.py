@@ -59,6 +59,10 @@ def stats_record(stats: StoreStats) -> dict[str, Any]:
     return value
 
 
+ASIDE = ("damaged", "foreign", "older", "removed")
+LEFT_ASIDE = "set aside: {names}; delete them when you need nothing of them any more"
+
+
 @store.command("status", short_help="Where what is said goes, and what waits to go into the archive.")
 @directory_option
 @json_option
@@ -78,7 +82,9 @@ def store_status(place: Place | None, as_json: bool) -> None:
     tier, why = tier_of(found, key_source)
     value: dict[str, Any] = {"tier": tier, "why": why, "directory": str(directory)}
     value |= {"entries": stats.entries, "sessions": stats.sessions, "bytes": stats.bytes}
-    value |= {"lines_files": len(names(directory)), "told": [notice] if notice else []}
+    aside = sorted(each.name for kind in ASIDE for each in directory.glob(f"gardener.db.{kind}-*"))
+    told = [notice, LEFT_ASIDE.format(names=", ".join(aside)) if aside else ""]
+    value |= {"lines_files": len(names(directory)), "told": [line for line in told if line]}
     shown = {name: each for name, each in value.items() if name != "told" and each != ""}
     value["sharing"] = sharing_of(found, key_source)
     put(value, as_json, lambda: facts_table(shown))

@@ -64,6 +64,8 @@ def test_the_status_says_tier_and_what_waits(archive: Path) -> None:
     assert shown.exit_code == 0 and len(shown.stdout.splitlines()) < 24 and "lines files" in shown.stdout
     assert "1 lines wait" in shown.stderr
     assert json.loads(store(archive, "status", "--json").stdout)["lines_files"] == 1
+    (archive / "gardener.db.damaged-20261125-120000").touch()
+    assert "set aside: gardener.db.damaged-20261125-120000;" in store(archive, "status").stderr
 
 
 def test_a_copy_is_an_archive_of_its_own(archive: Path, tmp_path: Path) -> None:
