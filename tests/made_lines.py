@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from aider_gardener.archive.store import Chunk, Store, lines, open_store
+import apsw
+
+from aider_gardener.archive.store import Chunk, Store, lines, open_store, pages
 from aider_gardener.archive.store.sqlite import SqliteStore
 from aider_gardener.messages import ContentClass, Entry, Rendition, Source, SourceKind, entry_id
 
@@ -32,6 +34,14 @@ def files_of(directory: Path) -> list[Path]:
 
 def bytes_of(directory: Path) -> bytes:
     return b"".join(path.read_bytes() for path in sorted(directory.rglob("*")) if path.is_file())
+
+
+def written(path: Path, sql: str) -> None:
+    """Write to an archive as this program does, with check sums, so that it is not taken for damage."""
+    db = pages.opened(path, apsw.SQLITE_OPEN_READWRITE, "")
+    db.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 0)
+    db.execute(sql)
+    db.close()
 
 
 def left_behind(directory: Path, *texts: str, session: str = "s1") -> None:

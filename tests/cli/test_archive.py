@@ -10,8 +10,9 @@ import apsw
 import pytest
 from click.testing import CliRunner, Result
 from made_entries import entry
+from made_lines import written
 
-from aider_gardener.archive.store import Chunk, lines, open_store, pages
+from aider_gardener.archive.store import Chunk, lines, open_store
 from aider_gardener.archive.store.location import prepare_directory
 from aider_gardener.archive.store.opening import open_lines
 from aider_gardener.cli.root import main
@@ -37,9 +38,7 @@ def test_verify_ends_with_1_when_an_original_is_not_what_it_was(archive: Path) -
         0,
     )
     assert json.loads(store(archive, "verify", "--json").stdout) == []
-    database = pages.opened(archive / "gardener.db", apsw.SQLITE_OPEN_READWRITE, "")
-    database.execute("UPDATE bodies SET body = CAST('x' AS BLOB) WHERE original = 1")
-    database.close()
+    written(archive / "gardener.db", "UPDATE bodies SET body = CAST('x' AS BLOB) WHERE original = 1")
     found = store(archive, "verify", "--json")
     altered, mended = json.loads(found.stdout)
     assert found.exit_code == 1 and "not the one that was stored" in altered and "was damaged" in mended

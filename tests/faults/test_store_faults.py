@@ -17,7 +17,6 @@ from locked_archives import locker
 
 from aider_gardener.archive.store import Chunk, Store, open_store
 from aider_gardener.archive.store.sqlite import SqliteStore
-from aider_gardener.errors import StoreError
 from aider_gardener.messages import ContentClass, Entry, Source, entry_id
 
 __all__ = ["locker"]
@@ -147,46 +146,6 @@ def test_a_file_that_is_no_database_is_set_aside(tmp_path: Path) -> None:
     assert store.persistent and "gardener.db.damaged-19700101-000000" in store.notice
     assert (tmp_path / "gardener.db.damaged-19700101-000000").read_text() == "my notes " * 1_000
     store.close()
-
-
-@pytest.mark.parametrize("table", ["originals", "bodies", "occurrences", "sqlite_schema"])
-def test_a_damaged_page_costs_little(tmp_path: Path, table: str) -> None:
-    entries = filled(tmp_path)
-    path = tmp_path / "gardener.db"
-    overwrite_page(path, table)
-    damaged = path.read_bytes()
-    store = open_store(tmp_path)
-    alive = 0
-    for each in entries:
-        try:
-            got = store.get(each.id)
-            alive += got is not None and got.content == each.content
-        except StoreError:
-            pytest.fail("a damaged page must not reach the caller")
-    new = put(store, "the chat goes on", seq=10_000)
-    assert store.original(new.id) == "the chat goes on"
-    assert store.persistent and "set aside" in store.notice and "\n" not in store.notice
-    assert next(tmp_path.glob("gardener.db.damaged-*")).read_bytes() == damaged
-    assert store.verify() == []
-    lost_with_the_page = {"originals": 0.25, "bodies": 0.1, "occurrences": 0, "sqlite_schema": 1}[table]
-    assert alive >= len(entries) * (1 - lost_with_the_page)
-    store.close()
-
-
-def overwrite_page(path: Path, table: str) -> None:
-    """Fill one page of a table with noise, a leaf where there are several."""
-    db = apsw.Connection(str(path))
-    size = db.pragma("page_size")
-    if table == "sqlite_schema":
-        page = 1
-    else:
-        sql = "SELECT pageno FROM dbstat WHERE name = ? AND pagetype = 'leaf' ORDER BY pageno"
-        pages = [row[0] for row in db.execute(sql, (table,))]
-        page = pages[len(pages) // 2]
-    db.close()
-    with open(path, "r+b") as handle:
-        handle.seek((page - 1) * size + (100 if page == 1 else 0))
-        handle.write(b"\xa5" * (size - (100 if page == 1 else 0)))
 
 
 def test_somebody_elses_database_is_left_alone(tmp_path: Path) -> None:

@@ -5,22 +5,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import apsw
 import pytest
-from made_lines import NoSqlite, bytes_of, files_of, left_behind, put, said
+from made_lines import NoSqlite, bytes_of, files_of, left_behind, put, said, written
 from made_search import found
 
-from aider_gardener.archive.store import open_store, open_to_read, pages, schema
+from aider_gardener.archive.store import open_store, open_to_read, schema
 from aider_gardener.archive.store.encryption import VARIABLE
 from aider_gardener.errors import StoreError
 from aider_gardener.messages import Entry, Fidelity, Rendition, entry_id
-
-
-def written(place: Path, sql: str) -> None:
-    """Write to an archive as this program does, with check sums."""
-    db = pages.opened(place / "gardener.db", apsw.SQLITE_OPEN_READWRITE, "")
-    db.execute(sql)
-    db.close()
 
 
 def filled(place: Path) -> list[Entry]:
@@ -50,7 +42,7 @@ def test_what_is_said_where_sqlite_cannot_open_is_there_at_the_next_start(
 
 def test_a_newer_archive_is_left_alone_and_nothing_said_beside_it_is_lost(tmp_path: Path) -> None:
     open_store(tmp_path).close()
-    written(tmp_path, f"PRAGMA user_version = {schema.VERSION + 1}; CREATE TABLE news (a)")
+    written(tmp_path / "gardener.db", f"PRAGMA user_version = {schema.VERSION + 1}; CREATE TABLE news (a)")
     before = (tmp_path / "gardener.db").read_bytes()
     left_behind(tmp_path, "said to an older version")
     again = open_store(tmp_path)
@@ -61,7 +53,7 @@ def test_a_newer_archive_is_left_alone_and_nothing_said_beside_it_is_lost(tmp_pa
 
 def test_what_an_older_archive_holds_is_carried_over(tmp_path: Path) -> None:
     stored = filled(tmp_path)
-    written(tmp_path, f"PRAGMA user_version = {schema.VERSION - 1}")
+    written(tmp_path / "gardener.db", f"PRAGMA user_version = {schema.VERSION - 1}")
     with pytest.raises(StoreError, match="older aider-gardener"):
         open_to_read(tmp_path)
     store = open_store(tmp_path)
@@ -88,7 +80,7 @@ def test_lines_are_never_written_beside_an_encrypted_archive(
 
 def test_a_stranger_in_its_place_leaves_the_copy_in_use(tmp_path: Path) -> None:
     stored = filled(tmp_path)
-    written(tmp_path, "UPDATE state SET value = 'another' WHERE session = ''")
+    written(tmp_path / "gardener.db", "UPDATE state SET value = 'another' WHERE session = ''")
     store = open_store(tmp_path)
     assert "set aside as gardener.db.foreign" in store.notice
     assert said(store) == [entry.content for entry in stored]
@@ -134,7 +126,7 @@ def test_a_reader_refuses_a_strangers_archive_and_another_version(tmp_path: Path
         open_to_read(mine)
     assert bytes_of(mine) == before
     open_to_read(mine, user=other).close()
-    written(mine, f"PRAGMA user_version = {schema.VERSION + 1}")
+    written(mine / "gardener.db", f"PRAGMA user_version = {schema.VERSION + 1}")
     with pytest.raises(StoreError):
         open_to_read(mine, user=other)
 

@@ -10,8 +10,9 @@ from pathlib import Path
 import apsw
 import pytest
 from click.testing import CliRunner
+from made_lines import written
 
-from aider_gardener.archive.store import Chunk, Store, location, open_store, ownership, pages, schema
+from aider_gardener.archive.store import Chunk, Store, location, open_store, ownership, schema
 from aider_gardener.cli.root import main
 from aider_gardener.messages import ContentClass, Entry, Source, entry_id
 
@@ -34,14 +35,6 @@ def filled(directory: Path, content: str = MINE, *, user: Path | None = None) ->
     put(store, content)
     store.close()
     return directory / "gardener.db"
-
-
-def written(path: Path, sql: str) -> None:
-    """Write to an archive with check sums, so that what it says is not taken for damage."""
-    db = pages.opened(path, apsw.SQLITE_OPEN_READWRITE, "")
-    db.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 0)
-    db.execute(sql)
-    db.close()
 
 
 def contents(store: Store) -> list[str]:

@@ -13,7 +13,7 @@ from pathlib import Path
 import apsw
 import pytest
 from click.testing import CliRunner
-from made_lines import bytes_of, crash, files_of
+from made_lines import bytes_of, crash, files_of, written
 from made_search import found
 
 from aider_gardener.archive.store import (
@@ -65,13 +65,6 @@ def flipped(path: Path, table: str) -> None:
     path.write_bytes(data)
 
 
-def written(path: Path, sql: str) -> None:
-    """Write as this program does, with check sums."""
-    db = pages.opened(path, apsw.SQLITE_OPEN_READWRITE, "")
-    db.execute(sql)
-    db.close()
-
-
 TABLES = [
     "originals", "bodies", "occurrences", "chunks", "sessions", "events", "event_entries", "renditions", "state",
     "word_index_data", "sqlite_autoindex_originals_1", "originals_by_hash", "sqlite_schema",
@@ -98,12 +91,14 @@ def test_without_a_copy_what_was_lost_is_named_and_the_rest_goes_on(tmp_path: Pa
     stored = filled(tmp_path, 300, "says the fox" * 30)
     repair.copy_of(tmp_path / "gardener.db").unlink()
     flipped(tmp_path / "gardener.db", "bodies")
+    damaged = (tmp_path / "gardener.db").read_bytes()
     store = open_store(tmp_path)
     got = store.get_many([entry.id for entry in stored])
     lost = [entry.id for entry in stored if entry.id not in got]
     assert 0 < len(lost) < 20 and f"{len(lost)} could not be: {min(lost)}" in store.notice
     assert all(got[entry.id].content == entry.content for entry in stored if entry.id in got)
     assert "\n" not in store.notice and store.verify() == []
+    assert [path.read_bytes() for path in tmp_path.glob("gardener.db.damaged-*")] == [damaged]
     put(store, "the chat goes on", 1_000)
     store.close()
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import apsw
 import pytest
+from made_lines import written
 from made_search import found
 
 from aider_gardener.archive.store import (
@@ -17,7 +18,6 @@ from aider_gardener.archive.store import (
     location,
     open_store,
     opening,
-    pages,
     schema,
 )
 from aider_gardener.archive.store.encryption import VARIABLE
@@ -54,13 +54,6 @@ def without_sqlite(monkeypatch: pytest.MonkeyPatch, place: Path) -> None:
 
     monkeypatch.setattr(database, "_open", attempt)
     monkeypatch.setattr("aider_gardener.archive.store.opening.FALTERING_SECONDS", 0.0)
-
-
-def written(path: Path, sql: str) -> None:
-    """Write to an archive as this program does, with check sums."""
-    db = pages.opened(path, apsw.SQLITE_OPEN_READWRITE, "")
-    db.execute(sql)
-    db.close()
 
 
 def exported(store: Store, path: Path) -> bytes:
