@@ -123,10 +123,9 @@ class Database:
     """A connection behind one lock, so that any thread may call; every write is one transaction.
 
     `path` None keeps everything in memory. `repair` is asked when SQLite reports damage; if it returns true
-    the step is run once more. `fault` is why it was closed before its end. `user` is the folder with the key
-    that signs this user's archives. With `read_only` the file and all around it stay as they are, whatever is
-    found.
-    """
+    the step is run once more. `fault` is why it was closed before its end, `is_new` whether its tables were
+    made here. `user` is the folder with the key that signs this user's archives. With `read_only` the file
+    and all around it stay as they are, whatever is found."""
 
     def __init__(
         self,
@@ -144,6 +143,7 @@ class Database:
         self.user = user or (location.user_directory() if path else None)
         self.repair: Callable[[apsw.Error], bool] | None = None
         self.fault = ""
+        self.is_new = False
         self._lock = threading.RLock()
         self._depth = 0
         self._connection: apsw.Connection | None = None
@@ -185,7 +185,9 @@ class Database:
                     location.make_private(self.path)
                 _configure(db, self.path)
                 if schema.is_empty(db):
-                    schema.create(db, partial(ownership.sign, key=own) if own else lambda _db: None)
+                    self.is_new = schema.create(
+                        db, partial(ownership.sign, key=own) if own else lambda _db: None
+                    )
         except apsw.NotADBError:
             db.close()
             if self.path and self.key and not encryption.read_marker(self.path.parent):

@@ -50,23 +50,29 @@ QUICKER = "{path} was damaged; another process has begun it anew"
 NOT_SAVED = "; {count} could not be: {ids}"
 
 
-def has_lost_log(database: Database) -> bool:
+def has_lost_log(database: Database, left: int) -> bool:
     """Whether the log that a killed process left behind has whole transactions behind the place up to which
-    SQLite can read it: a bit there has turned over, and SQLite takes that for the end. To be asked before
-    anything is written. Raises StoreError."""
+    SQLite can read it: a bit there has turned over, and SQLite takes that for the end. To be asked of a file
+    that was just opened; `left` is what `last_commit` said before. Raises StoreError."""
     path = database.path or Path()
-    for _ in range(LOG_LOOKS):
-        last = _last_commit(path.with_name(f"{path.name}-wal"))
-        if not last or last <= database.outside(lambda db: db.wal_checkpoint())[0]:
+    if left and database.is_new:
+        return True
+    for _ in range(LOG_LOOKS if left else 0):
+        if last_commit(path) <= database.outside(_frames):
             return False
         time.sleep(LOG_SECONDS)  # another process may be about to say that it is written
-    return True
+    return bool(left)
 
 
-def _last_commit(log: Path) -> int:
-    """The number of the last frame of a log that ends a transaction, whatever its check sum says; 0 for
-    none."""
-    last = 0
+def _frames(db: apsw.Connection) -> int:
+    """How many frames of its log SQLite can read; nothing is moved."""
+    return db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_NOOP)[0]
+
+
+def last_commit(path: Path) -> int:
+    """The number of the last frame of an archive's log that ends a transaction, whatever its check sum says;
+    0 for none."""
+    log, last = path.with_name(f"{path.name}-wal"), 0
     with contextlib.suppress(OSError), files.open_plain(log, location.LARGEST_BYTES) as file:
         head = file.read(WAL_HEADER)
         frame = FRAME_HEADER + int.from_bytes(head[8:12], "big")

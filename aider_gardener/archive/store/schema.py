@@ -120,14 +120,16 @@ def _parts(db: apsw.Connection) -> frozenset[tuple[object, ...]]:
     return frozenset(db.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema"))
 
 
-def create(db: apsw.Connection, sign: Callable[[apsw.Connection], object] = lambda _db: None) -> None:
-    """Make the tables of an empty file, in one transaction; safe from several processes.
+def create(db: apsw.Connection, sign: Callable[[apsw.Connection], object] = lambda _db: None) -> bool:
+    """Make the tables of an empty file, in one transaction; returns whether it was. Safe from several
+    processes.
 
     `sign` is called within it: there is no moment at which a new file has tables and is not signed.
     """
     db.execute("BEGIN IMMEDIATE")
     try:
-        if is_empty(db):
+        is_new = is_empty(db)
+        if is_new:
             for statement in TABLES:
                 db.execute(statement)
             search.make_index(db)
@@ -139,3 +141,4 @@ def create(db: apsw.Connection, sign: Callable[[apsw.Connection], object] = lamb
         if db.in_transaction:
             db.execute("ROLLBACK")
         raise
+    return is_new
