@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.passages import VERBATIM
 from aider_gardener.archive.store.base import PendingPassage
+from aider_gardener.archive.store.stopwords import stop_words
 from aider_gardener.archive.store.words import index_words, stem
 from aider_gardener.messages import ContentClass, Entry, SourceKind
 from aider_gardener.plan.chat import Chat
 from aider_gardener.reading.output import without_codes
-from aider_gardener.reading.sentences import STOPWORDS
 from aider_gardener.recall.ranking import scores, told_by_text
 from aider_gardener.recall.request import Request, closed_ids, sessions_of
 
@@ -178,7 +178,9 @@ def is_said(passage: Passage) -> bool:
 
 def content_words(text: str) -> frozenset[str]:
     """The different words of a text, inflected forms as one, without the commonest."""
-    return frozenset(stem(word) for word in index_words(text) if word not in STOPWORDS)
+    words = index_words(text)
+    common = stop_words(words)
+    return frozenset(stem(word) for word in words if word not in common)
 
 
 def values(words: frozenset[str]) -> frozenset[str]:

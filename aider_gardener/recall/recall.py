@@ -15,13 +15,13 @@ from dataclasses import dataclass, field, replace
 
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.passages import chunk
+from aider_gardener.archive.store.stopwords import stop_words
 from aider_gardener.archive.store.words import query_words
 from aider_gardener.messages import ContentClass, Entry, TokenCounter
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.planner import has_edit
 from aider_gardener.plan.view import FAILED_LABEL, LABELS, UNDONE_LABEL, failed_edits
 from aider_gardener.reading.output import squeeze, without_codes
-from aider_gardener.reading.sentences import STOPWORDS
 from aider_gardener.reading.source import NOTE_END
 from aider_gardener.recall.finding import Passage, passages
 from aider_gardener.recall.match import Match, matched
@@ -105,7 +105,8 @@ def asked_for(request: Request) -> list[str]:
     """The words to look for; unasked none of those that only steer a chat."""
     words = query_words(request.query)
     if request.unasked:
-        words = [word for word in words if word not in SMALL_TALK and word not in STOPWORDS]
+        idle = SMALL_TALK | stop_words(words)
+        words = [word for word in words if word not in idle]
     return words
 
 

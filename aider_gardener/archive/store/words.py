@@ -13,8 +13,8 @@ import unicodedata
 from functools import lru_cache
 from itertools import pairwise
 
+from aider_gardener.archive.store.stopwords import stop_words
 from aider_gardener.reading.output import without_codes
-from aider_gardener.reading.sentences import STOPWORDS
 
 _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
@@ -47,10 +47,11 @@ def index_words(text: str) -> list[str]:
 def query_words(text: str) -> list[str]:
     """The distinct words to ask for, at most `QUERY_WORDS`, in the order they stand in the text.
 
-    Very common English words are left out unless there is nothing else.
+    Very common words of its language are left out unless there is nothing else.
     """
     words = dict.fromkeys(index_words(text))
-    telling = [word for word in words if word not in STOPWORDS] or list(words)
+    common = stop_words(words)
+    telling = [word for word in words if word not in common] or list(words)
     longest = set(sorted(telling, key=len)[-QUERY_WORDS:])
     return [word for word in telling if word in longest]
 
