@@ -7,6 +7,7 @@ A further tier needs one line in TIERS: how it is opened in a directory.
 from __future__ import annotations
 
 import itertools
+import json
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -502,6 +503,18 @@ def test_import_refuses_what_is_no_export(store: Store, tmp_path: Path, damage: 
         store.import_(path)
     with pytest.raises(StoreError):
         store.import_(tmp_path / "missing.jsonl")
+
+
+@pytest.mark.parametrize("kind", ["forget", "pin", "touch", "renditions", "active"])
+def test_an_export_of_anothers_can_only_add(store: Store, tmp_path: Path, kind: str) -> None:
+    kept = put(store, "mine")
+    line = {"kind": kind, "id": kept.id, "ids": [kept.id], "told": True, "pinned": True, "at": 9.0}
+    line |= {"renditions": [["line", "theirs", 1]], "active": False}
+    path = tmp_path / "theirs.jsonl"
+    path.write_text(f'{{"kind":"meta","format":2}}\n{json.dumps(line)}\n')
+    with pytest.raises(StoreError, match="line 2, cannot be read: nothing was imported"):
+        store.import_(path)
+    assert store.get(kept.id) == kept and store.renditions(kept.id) == {}
 
 
 def test_a_truncated_export_imports_nothing(store: Store, tmp_path: Path) -> None:

@@ -26,6 +26,8 @@ TABLES_BY_ROW = ("sessions", "originals", "bodies", "occurrences", "events", "to
 TABLES_BY_KEY = ("renditions", "event_entries", "state")
 ROWS_TRIED_ONE_BY_ONE, MOST_FAILURES = 500, 5_000
 PART_ENDING, PART_SECONDS = ".part", 3_600.0
+MENDED_SECONDS = 60.0
+"""A new archive that waits longer for its place is a killed process's: two renames take a moment."""
 MOST_ROWS = 100_000_000
 """Pages that name each other may have rows without end."""
 UNREADABLE = (apsw.Error, UnicodeDecodeError)
@@ -224,11 +226,12 @@ def finish(path: Path) -> bool:
 
 
 def clear_parts(path: Path, *, older_than: float) -> None:
-    """Remove what was not written to its end beside an archive, or waits for no place any more, and is older
-    than so many seconds."""
-    for part in [*path.parent.glob(f"{path.name}*{PART_ENDING}*"), *([_mended(path)] if older_than else [])]:
+    """Remove what was not written to its end beside an archive and is older than so many seconds, and a new
+    archive that waits for no place any more."""
+    parts = dict.fromkeys(path.parent.glob(f"{path.name}*{PART_ENDING}*"), older_than)
+    for part, seconds in {**parts, _mended(path): MENDED_SECONDS}.items():
         with contextlib.suppress(OSError):
-            if time.time() - part.stat().st_mtime >= older_than:
+            if time.time() - part.stat().st_mtime >= seconds:
                 part.unlink()
 
 

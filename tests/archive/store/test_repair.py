@@ -242,10 +242,13 @@ def test_a_large_archive_makes_no_copy(tmp_path: Path, monkeypatch: pytest.Monke
     assert copy.read_bytes() == before
 
 
+@pytest.mark.parametrize("is_open_kept", [False, True], ids=["", "where no open file can be removed"])
 def test_a_copy_that_is_made_while_something_is_forgotten_does_not_keep_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, is_open_kept: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stored = filled(tmp_path)
+    if is_open_kept:
+        monkeypatch.setattr(repair, "clear_parts", lambda path, older_than: None)
     ends, other = open_store(tmp_path), open_store(tmp_path)
     ends.open_session("t", project="p", started_at=1.0)
     replace = os.replace
@@ -527,3 +530,47 @@ def test_a_reader_says_what_is_damaged_and_leaves_it(tmp_path: Path) -> None:
     assert any("left as it is" in line for line in reader.verify())
     reader.close()
     assert bytes_of(tmp_path) == before
+
+
+def test_what_the_archive_lost_though_nothing_was_forgotten_comes_back_from_the_copy(tmp_path: Path) -> None:
+    stored = filled(tmp_path)
+    older = tmp_path / "older"
+    older.mkdir()
+    store = open_store(tmp_path)
+    for number in (8, 9):
+        put(store, f"entry {number}", number)
+    store.open_session("s", project="p", started_at=1.0)
+    shutil.copy(tmp_path / "gardener.db.copy", older / "gardener.db")
+    store.close()
+    shutil.copy(older / "gardener.db", tmp_path / "gardener.db")
+    again = open_store(tmp_path)
+    assert len(again.session_entries("s")) == len(stored)
+    assert again.verify() == ["2 entries were missing: they were put back from the copy"]
+    assert len(again.session_entries("s")) == len(stored) + 2 and again.verify() == []
+    again.close()
+
+
+def test_a_file_without_check_sums_counts_as_damaged_and_is_carried_over(tmp_path: Path) -> None:
+    """As another SQLite leaves it that gives the room at the end of each page back."""
+    stored = filled(tmp_path)
+    path = tmp_path / "gardener.db"
+    repair.copy_of(path).unlink()
+    db = pages.opened(path, apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_URI, "")
+    db.execute("VACUUM INTO ?", (f"file:{tmp_path / 'plain'}?reserve=0",))
+    db.close()
+    os.replace(tmp_path / "plain", path)
+    store = open_store(tmp_path)
+    assert "damaged" in store.notice and len(store.session_entries("s")) == len(stored)
+    store.close()
+    assert path.read_bytes()[pages.CHECKSUM_PLACE] == pages.CHECKSUM_BYTES
+
+
+def test_rows_whose_numbers_go_back_have_an_end() -> None:
+    class Going:
+        """Pages that name each other."""
+
+        def execute(self, sql: str, values: tuple[int]) -> list[tuple[int, str]]:
+            return [(3, "three"), (2, "two")] if values[0] < 3 else [(1, "one")]
+
+    rows = repair._rows_by_number(Going(), "bodies", "body")  # type: ignore[arg-type]  # reason: reads as one does
+    assert list(rows) == [("three",)]
