@@ -13,7 +13,7 @@ import errno
 import os
 import secrets
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import IO, BinaryIO
 
@@ -107,14 +107,14 @@ def open_private(path: Path) -> IO[bytes]:
 
 
 def put(
-    path: Path, data: bytes, *, mode: int = 0o600, place: Callable[[Path, Path], None] = os.replace
+    path: Path, data: Iterable[bytes], *, mode: int = 0o600, place: Callable[[Path, Path], None] = os.replace
 ) -> None:
     """Write a file whole beside `path`, then give it that name; `place` does so, and may refuse. Raises
     OSError, also for a link or what is no plain file in its place."""
     part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:
         with open_private(part) as out:
-            out.write(data)
+            out.writelines(data)
             out.flush()
             os.fsync(out.fileno())
         if os.name == "posix":
@@ -146,7 +146,7 @@ def write_private(path: Path, text: str, check: Callable[[], None] = lambda: Non
 
     with _failing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        put(path, text.encode("utf-8", "replace"), place=place)
+        put(path, [text.encode("utf-8", "replace")], place=place)
 
 
 def write_if_unchanged(path: Path, before: bytes | None, after: bytes) -> None:
@@ -159,7 +159,7 @@ def write_if_unchanged(path: Path, before: bytes | None, after: bytes) -> None:
 
     with _failing(path):
         mode = 0o600 if before is None else stat.S_IMODE(os.stat(path).st_mode)
-        put(path, after, mode=mode, place=place)
+        put(path, [after], mode=mode, place=place)
 
 
 def remove_if_unchanged(path: Path, held: bytes) -> None:

@@ -14,6 +14,7 @@ import re
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Protocol
 
@@ -22,7 +23,6 @@ from aider_gardener.archive.store.records import FORGET, FORGET_SESSION, FORMAT,
 from aider_gardener.archive.store.sessions import Owner
 
 NAME = re.compile(re.escape(location.FILE_NAME) + r"\.lines-([0-9a-f]{32})\.jsonl")
-PART_ENDING = ".part"
 CLOSED = "closed"
 HEAD, SUM_BYTES = b'{"sum":"', 16
 QUIET_SECONDS = 24 * 3_600.0
@@ -321,19 +321,8 @@ class FileLines:
         assert self._directory is not None
         path = self._directory / f"{location.FILE_NAME}.lines-{secrets.token_hex(16)}.jsonl"
         meta = {"kind": "meta", "format": FORMAT, **sessions.this_process()._asdict()}
-        part = path.with_name(path.name + PART_ENDING)
-        try:
-            with files.open_private(part) as handle, open(handle.fileno(), "wb", closefd=False) as out:
-                out.write(_framed(meta, path, self._key))
-                for record in records:
-                    out.write(_framed({"written_at": self._clock(), **record}, path, self._key))
-                out.flush()
-                os.fsync(out.fileno())
-            os.replace(part, path)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                part.unlink()
-            raise
+        told = ({"written_at": self._clock(), **record} for record in records)
+        files.put(path, (_framed(each, path, self._key) for each in chain([meta], told)))
         files.synced(self._directory)
         flags = os.O_WRONLY | os.O_APPEND | files.NO_LINK | getattr(os, "O_CLOEXEC", 0)
         self._handle = os.open(path, flags | getattr(os, "O_BINARY", 0))

@@ -36,7 +36,7 @@ def user_key(directory: Path, *, made: bool = True) -> bytes | None:
         if made and not path.exists():
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
             with contextlib.suppress(FileExistsError):  # another process is quicker
-                files.put(path, secrets.token_bytes(KEY_BYTES), place=_named)
+                files.put(path, [secrets.token_bytes(KEY_BYTES)], place=_named)
         key = files.read(path, KEY_BYTES)
     except OSError:
         return None

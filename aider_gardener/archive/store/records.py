@@ -7,7 +7,6 @@ taken in again by whoever does not know that they were.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -265,19 +264,15 @@ def _with_ids(record: Record, ids: dict[str, str]) -> Record:
 def write_export(db: apsw.Connection, path: Path) -> int:
     """Write all records to a private file beside `path`, then put it in its place; returns their number.
     Raises OSError."""
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
-    part.unlink(missing_ok=True)
     count = 0
-    try:
-        with files.open_private(part) as handle, open(handle.fileno(), "wb", closefd=False) as out:
-            for record in export(db):
-                count += 1
-                out.write(json.dumps(record, separators=(",", ":")).encode("ascii") + b"\n")
-            out.flush()
-            os.fsync(out.fileno())
-        os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
+
+    def lines() -> Iterator[bytes]:
+        nonlocal count
+        for record in export(db):
+            count += 1
+            yield json.dumps(record, separators=(",", ":")).encode("ascii") + b"\n"
+
+    files.put(path, lines())
     return count
 
 

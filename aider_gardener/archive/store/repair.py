@@ -228,7 +228,8 @@ def finish(path: Path) -> bool:
 def clear_parts(path: Path, *, older_than: float) -> None:
     """Remove what was not written to its end beside an archive and is older than so many seconds, and a new
     archive that waits for no place any more."""
-    parts = dict.fromkeys(path.parent.glob(f"{path.name}*{PART_ENDING}*"), older_than)
+    names = (f"{path.name}*{PART_ENDING}*", f".{path.name}*{PART_ENDING}")
+    parts = dict.fromkeys((part for name in names for part in path.parent.glob(name)), older_than)
     for part, seconds in {**parts, _mended(path): MENDED_SECONDS}.items():
         with contextlib.suppress(OSError):
             if time.time() - part.stat().st_mtime >= seconds:

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -574,3 +575,16 @@ def test_rows_whose_numbers_go_back_have_an_end() -> None:
 
     rows = repair._rows_by_number(Going(), "bodies", "body")  # type: ignore[arg-type]  # reason: reads as one does
     assert list(rows) == [("three",)]
+
+
+@pytest.mark.parametrize(("seconds", "is_left"), [(5, True), (100, False)])
+def test_what_a_killed_repair_left_goes_with_forgetting(tmp_path: Path, seconds: int, is_left: bool) -> None:
+    """Unless another process may be about to put it in its place."""
+    stored = filled(tmp_path)
+    mended = tmp_path / location.MENDED_NAME
+    shutil.copy(tmp_path / "gardener.db", mended)
+    os.utime(mended, (time.time() - seconds,) * 2)
+    store = open_store(tmp_path)
+    store.forget([stored[2].id])
+    assert mended.exists() == is_left
+    store.close()
