@@ -73,7 +73,6 @@ bench: $(INSTALLED)
 	$(BIN)/python -m bench.dominance $(filter --list,$(BENCH_FLAGS))
 ifeq ($(findstring --list,$(BENCH_FLAGS)),)
 	$(BIN)/python tools/benchmark_tables.py
-	$(BIN)/python tools/readme_table.py
 	$(BIN)/python tools/proposal_tables.py
 endif
 

@@ -2,8 +2,9 @@
 
     python -m bench.rest [SESSION ...] [--json FILE]
 
-Each recorded session under aider with its summaries applied, thirty lines of a tail with a search, and the
-gardener with files as aider sends them, by default, and with prompts that only grow from the first on.
+Each recorded session under aider as it is and with its summaries applied, thirty lines of a tail with a
+search, and the gardener with files as aider sends them, by default, and with prompts that only grow from the
+first on.
 Net tokens count what the cache reads as a tenth; the limit is that of the run's own prompts, see
 docs/replay.md.
 """
@@ -27,7 +28,7 @@ from bench.dominance import RECORDED, halves_of
 from bench.provenance import made_on
 
 RESULTS = Path(__file__).with_name("results") / "rest.json"
-VARIANTS = ("stock-fixed", "tail-search", "gardener-aider-order", "gardener", "gardener-append")
+VARIANTS = ("stock", "stock-fixed", "tail-search", "gardener-aider-order", "gardener", "gardener-append")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -62,9 +63,12 @@ def rows_of(path: Path, vectors: Path) -> list[dict[str, Any]]:
 
 
 def figures(result: ReplayResult, summary: Summary) -> dict[str, Any]:
-    """`main_net_tokens` are those of the main model's calls alone."""
+    """`main_net_tokens` are those of the main model's calls alone; `summaries` are those of a model that were
+    used, and those that were thrown away."""
     carried = summary.carry_over
     return {
+        "turns": summary.turns,
+        "summaries": [summary.llm_compactions, summary.llm_discarded],
         "main_net_tokens": net_tokens(result.calls, MAIN)[0],
         "net_tokens": summary.net_tokens,
         "limit_net_tokens": summary.limit_net_tokens,

@@ -1,17 +1,14 @@
-"""Put the measured tables into docs/upstream-proposal.md and make its short form, or compare both.
+"""Put the measured tables into docs/upstream-proposal.md, or with `--check` compare.
 
 With `--check` nothing is changed and the exit code is 1 when a page is out of date.
 """
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
-from click.testing import CliRunner
 from grid_tables import (
     AS_ORDER,
     FLOOR,
@@ -26,13 +23,11 @@ from grid_tables import (
 from pages import BadResults, parts, results, table, write_or_check
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from aider_gardener.cli.compress import compress
 from bench.grid.means import FACTS, PROBES, Key, Rows, complete, dollars, ordinary, rows_of, shown, total
 from bench.intervals import ratio
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "upstream-proposal.md"
-SHORT = PAGE.with_name("upstream-proposal-short.md")
 RESULTS = ROOT / "bench" / "results" / "grid.json"
 FORMAT = 1
 MOST_LINES = 200
@@ -47,19 +42,18 @@ Found = Mapping[Key, Rows]
 
 
 def main() -> int:
-    """Write both pages, or with --check only compare them."""
+    """Write the page, or with --check only compare it."""
     return write_or_check("--check" in sys.argv[1:], faults, write)
 
 
 def write() -> str:
     text = wanted(PAGE.read_text("utf-8"))
     PAGE.write_text(text, "utf-8", newline="\n")
-    SHORT.write_text(short(text), "utf-8", newline="\n")
     return f"{PAGE.name}: the figures are those of {RESULTS.name}"
 
 
 def faults() -> Iterator[str]:
-    """What is wrong with the pages, a line each; nothing as long as there are no results."""
+    """What is wrong with the page, a line each; nothing as long as there are no results."""
     if not RESULTS.exists():
         return
     text = PAGE.read_text("utf-8")
@@ -68,8 +62,6 @@ def faults() -> Iterator[str]:
             yield f"docs/{PAGE.name}: a table is not what tools/proposal_tables.py makes; run it"
     except BadResults as problem:
         yield str(problem)
-    if not SHORT.exists() or SHORT.read_text("utf-8") != short(text):
-        yield f"docs/{SHORT.name} is not what tools/proposal_tables.py makes of {PAGE.name}; run it"
     if len(text.splitlines()) > MOST_LINES:
         yield f"docs/{PAGE.name} has {len(text.splitlines())} lines, it may have {MOST_LINES}"
 
@@ -160,17 +152,6 @@ def need(own: Mapping[str, Rows], name: str) -> Rows:
     if name not in own:
         raise BadResults(f"{RESULTS.name}: {name} is not measured on all sessions: make bench")
     return own[name]
-
-
-def short(text: str) -> str:
-    """What `gardener compress` makes of the page, and how much that is."""
-    done = CliRunner().invoke(compress, ["-", "--json"], input=text)
-    found: dict[str, Any] = json.loads(done.stdout)
-    return (
-        f"# The proposal, shortened\n\n`gardener compress docs/{PAGE.name}` made this of"
-        f" [the proposal]({PAGE.name}), which it took for {found['class']}: {found['tokens_after']:,} of"
-        f" {found['tokens_before']:,} tokens, no model.\n\n```text\n{str(found['text']).strip()}\n```\n"
-    )
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import proposal_tables
 import pytest
 from pages import BadResults
 from patch_series.diff import changes
-from proposal_tables import PAGE, ROOT, short, wanted, with_part
+from proposal_tables import PAGE, ROOT, wanted, with_part
 
 BUDGETED = ("gardener", "gardener-as-order", "tail-search", "tail")
 PARTS = ("gardener-no-recall", "gardener-no-compress", "gardener-no-forms")
@@ -79,30 +79,21 @@ def test_a_part_is_put_between_its_marks_and_nowhere_else() -> None:
         with_part("no marks", "sure", "new\n")
 
 
-def test_the_short_form_is_what_the_product_makes_of_the_page() -> None:
-    made = short(PAGE.read_text("utf-8"))
-    tokens, before = (int(word.replace(",", "")) for word in made.split(": ")[1].split()[:3:2])
-    assert 0 < tokens < 0.7 * before and len(made) < 0.8 * len(PAGE.read_text("utf-8"))
-    assert "gardener compress" in made
-
-
 def test_what_is_stale_long_or_not_measured_is_told(
     results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = tmp_path / "page.md"
     page.write_text(PAGE_TEXT + "\n" + "more words\n" * 200, "utf-8")
     monkeypatch.setattr(proposal_tables, "PAGE", page)
-    monkeypatch.setattr(proposal_tables, "SHORT", tmp_path / "short.md")
     said = list(proposal_tables.faults())
-    assert len(said) == 3 and "a table is not what" in said[0] and "short.md is not what" in said[1]
-    assert "it may have 200" in said[2]
+    assert len(said) == 2 and "a table is not what" in said[0] and "it may have 200" in said[1]
     proposal_tables.write()
     assert [one for one in proposal_tables.faults() if "it may have" not in one] == []
     results.write_text(json.dumps({"format": 1, "kind": "grid", "cells": []}), "utf-8")
     assert "stock is not measured on all sessions: make bench" in next(iter(proposal_tables.faults()))
 
 
-def test_the_pages_are_up_to_date_and_short() -> None:
+def test_the_page_is_up_to_date_and_short() -> None:
     assert list(proposal_tables.faults()) == []
 
 
