@@ -27,6 +27,7 @@ from aider_gardener.errors import GardenerError
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.messages import Message
 from aider_gardener.plan.chat import Chat
+from aider_gardener.reading.source import RUN_HEAD, RUN_MIDDLE
 from aider_gardener.recall.backlog import Backlog
 from aider_gardener.recall.finding import Passage
 from aider_gardener.recall.recall import Recalled, pack, recall, recall_note
@@ -38,7 +39,6 @@ from aider_gardener.replay.session.session import Probe, Session, SessionEvent
 from aider_gardener.settings import Settings
 from aider_gardener.tokens import default_counter
 from bench import windows
-from bench.handled import wrapped
 from bench.provenance import made_on
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -142,7 +142,7 @@ def messages_of(event: SessionEvent) -> Iterator[Message]:
     for command in ASKING:
         text = text.removeprefix(command)
     if event.kind == "command":
-        yield Message("user", wrapped(event))
+        yield Message("user", f"{RUN_HEAD}{event.command}{RUN_MIDDLE}{event.output}\n")
     elif event.kind == "user" and text and not text.startswith("/"):
         yield Message("user", text)
     elif event.kind == "reply":

@@ -17,7 +17,7 @@ from dominance_table import dominance
 from grid_tables import grid
 from pages import NOTHING, BadResults, parts, results, table, write_or_check
 from rest_table import rest
-from session_tables import handled, overlap, public, retrieval, several
+from session_tables import public, retrieval, several
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "results"
@@ -189,17 +189,11 @@ SECTIONS: dict[str, Section] = {
     "dominance": Section("dominance.json", "make bench", by_command(dominance, "python -m bench.dominance")),
     "rest": Section("rest.json", "python -m bench.rest", by_command(rest, "python -m bench.rest")),
     "peers": Section("peers.json", "make bench-peers", peers),
-    "handled": Section(
-        "handled.json", "python -m bench.handled", by_command(handled, "python -m bench.handled")
-    ),
     "retrieval": Section(
         "retrieval.json", "python -m bench.retrieval", by_command(retrieval, "python -m bench.retrieval")
     ),
     "several": Section(
         "several.json", "python -m bench.several", by_command(several, "python -m bench.several")
-    ),
-    "overlap": Section(
-        "overlap.json", "python -m bench.overlap", by_command(overlap, "python -m bench.overlap")
     ),
     "public": Section("public-longmemeval.json", POOLED, by_command(public, POOLED)),
     "facts": Section("facts.json", "python -m bench.facts --json bench/results/facts.json", facts),

@@ -1,4 +1,4 @@
-"""The tables of what is measured on recorded sessions without a replay: compressors, and recall alone."""
+"""The tables of what is measured without a replay: recall alone, on recorded sessions and in public."""
 
 from __future__ import annotations
 
@@ -7,46 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pages import NOTHING, table
+from pages import table
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from bench import several as pieces_found
 from bench.goals import CHOSEN_ON, HELD_OUT
-from bench.handled import totals
-from bench.overlap import SETS
 from bench.retrieval import sums
 
 Value = Mapping[str, Any]
-
-
-def handled(value: Value) -> Iterator[str]:
-    """A row a compressor: its share of the sessions' tokens and what it leaves; then whole histories."""
-    sessions = value["sessions"]
-    found = totals(sessions)
-    everything = sum(before for before, _after in found.values())
-    rows = [
-        [
-            name,
-            f"{before:,}",
-            share(before, everything),
-            share(after, before),
-            share(before - after, everything),
-        ]
-        for name, (before, after) in found.items()
-    ]
-    yield from table(["compressor", "tokens", "of all", "leaves", "saves of all"], rows)
-    yield ""
-    rows = [
-        [
-            name,
-            f"{of['tokens']:,}",
-            share(of["compressed_tokens"], of["tokens"]),
-            share(of["line_tokens"], of["tokens"]),
-        ]
-        for name, of in sessions.items()
-    ]
-    yield from table(["session", "tokens", "all compressed", "all as lines"], rows)
-    yield ""
 
 
 def retrieval(value: Value) -> Iterator[str]:
@@ -103,25 +71,6 @@ def counted(head: str, rows: Mapping[str, Sequence[tuple[int, int, int]]]) -> It
     )
 
 
-def overlap(value: Value) -> Iterator[str]:
-    """A row for all sessions, then one each: what each set of questions shares with what it asks about."""
-    rows = [["all", *(set_cell(value["all"][name]) for name in SETS)]]
-    rows += [[session, *(set_cell(of[name]) for name in SETS)] for session, of in value["sessions"].items()]
-    yield from table(["session", *SETS], rows)
-    yield ""
-
-
-def set_cell(of: Value) -> str:
-    """Questions, their shares in the turn and beside the answer, and how many share nothing."""
-    if not of["questions"]:
-        return NOTHING
-    return f"{of['questions']}; {of['turn']:.0%}; {of['beside']:.0%}; {of['nothing_shared']}"
-
-
-def share(part: float, whole: float) -> str:
-    return f"{100 * part / max(1, whole):.1f} %"
-
-
 def public(value: Value) -> Iterator[str]:
     """A row a way for the questions with one piece of evidence, and with several; then one a kind."""
     first, *budgets = [f"pieces@{value['ks'][-1]}", *(f"in {tokens:,}" for tokens in value["budgets"])]
@@ -143,6 +92,10 @@ def public(value: Value) -> Iterator[str]:
 def asked(ways: Value) -> int:
     """How many questions a group has."""
     return int(next(iter(next(iter(ways.values()))["found"].values()))["questions"])
+
+
+def share(part: float, whole: float) -> str:
+    return f"{100 * part / max(1, whole):.1f} %"
 
 
 def cells(found: Value) -> list[str]:
