@@ -62,19 +62,6 @@ def test_a_peer_that_failed_is_said_to_have(project: Path) -> None:
     assert [cell.strip() for cell in row.split("|")][7:9] == ["failed", "–"]
 
 
-def test_a_set_of_questions_is_shown_with_its_shares_or_as_not_there(project: Path) -> None:
-    asked = {"questions": 34, "turn": 0.6254, "beside": 0.25, "nothing_shared": 3}
-    nothing = {"questions": 0, "turn": None, "beside": None, "nothing_shared": 0}
-    sets = {"probes": asked, "paraphrased": {**asked, "turn": 0.0}, "prompts": nothing}
-    value = {"kind": "overlap", "format": 1, "provenance": PROVENANCE, "all": sets, "sessions": {"one": sets}}
-    put(project, "overlap", value)
-    assert benchmark_tables.main([]) == 0
-    rows = [line for line in benchmark_tables.PAGE.read_text("utf-8").splitlines() if " 34; " in line]
-    assert [[cell.strip() for cell in row.strip("| ").split("|")] for row in rows] == [
-        [name, "34; 63%; 25%; 3", "34; 0%; 25%; 3", "–"] for name in ("all", "one")
-    ]
-
-
 def test_a_typed_in_figure_is_a_fault(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     put(project, "peers", peers())
     benchmark_tables.main([])
