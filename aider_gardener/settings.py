@@ -45,8 +45,8 @@ RETIRED: Mapping[str, str] = {
     "refine": "use --gardener-llm refine",
     "refine_model": "use --gardener-llm refine, which asks aider's --weak-model",
     "report": "use --gardener-status-line",
-    "archive_index": "gardener archive --all writes the index once; then it is kept up to date",
-    "tasks_file": "use gardener compress-context --tasks-file FILE",
+    "archive_index": "gardener upkeep index writes the index once; then it is kept up to date",
+    "tasks_file": "use gardener upkeep tasks FILE",
 }
 """Settings that there were, each with what to use now."""
 

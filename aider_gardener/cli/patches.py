@@ -97,7 +97,7 @@ def apply(series: Series, root: Path, chosen: Sequence[Patch], as_json: bool) ->
     change(series, root, chosen, as_json, "applied")
 
 
-@patches.command()
+@patches.command(short_help="Take the patches out of the tree again.")
 @tree_options
 def revert(series: Series, root: Path, chosen: Sequence[Patch], as_json: bool) -> None:
     """Take the patches out of the tree again, with those that need them: all of them or none.
