@@ -112,7 +112,7 @@ def change(series: Series, root: Path, chosen: Sequence[Patch], as_json: bool, w
     from aider_gardener.errors import PatchError
     from aider_gardener.patches.tree import fault, put_back, state_of, turn_into
 
-    recovered = put_back(root)
+    recovered = put_back(series, root)
     state = state_of(series, root)
     if word == "applied":
         needed = {other for patch in chosen for other in series.needed(patch)}
@@ -124,7 +124,7 @@ def change(series: Series, root: Path, chosen: Sequence[Patch], as_json: bool, w
                 raise PatchError(f"whether it is in the tree cannot be said: {said}")
         wanted = [patch for patch in state.applied if not set(series.needed(patch)) & set(chosen)]
         moved = [patch for patch in state.applied if patch not in wanted]
-    changed = turn_into(root, state, wanted)
+    changed = turn_into(series, root, state, wanted)
     names = [patch.name for patch in moved]
     if as_json:
         put({word: names, "files": changed, "tree": str(root), "recovered": recovered}, as_json, None)

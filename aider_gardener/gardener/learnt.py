@@ -118,7 +118,13 @@ def orders_in(text: str) -> tuple[str, ...]:
 
 def says_same(one: str, other: str) -> bool:
     """Whether two sentences set the same rule, however they begin."""
-    return repeats(*(AGAIN.sub("", text.replace("’", "'"), count=1) for text in (one, other)))
+    return repeats(_rule_in(one), _rule_in(other))
+
+
+@lru_cache(maxsize=8_192)
+def _rule_in(sentence: str) -> str:
+    """A sentence without how it corrects or repeats."""
+    return AGAIN.sub("", sentence.replace("’", "'"), count=1)
 
 
 def gathered(seen: Iterable[Sighting], least: int = SESSIONS_SEEN) -> list[Observation]:
@@ -143,7 +149,7 @@ def _observation(group: list[Sighting]) -> Observation:
     """A group of sightings with the rule that it is proposed as: of sentences the shortest."""
     evidence = tuple({each.session: each for each in group}.values())
     key, last = group[0].key, group[-1]
-    proposal = AGAIN.sub("", min((each.text for each in reversed(group)), key=len), count=1)
+    proposal = _rule_in(min((each.text for each in reversed(group)), key=len))
     if key:
         proposal = (
             f"{code(last.text)} came up in {len(evidence)} sessions: see to it that it does not come back."

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from aider_gardener.archive.store import files
 from aider_gardener.errors import PatchError, UsageError
 
 HERE = Path(__file__).resolve()
@@ -89,7 +90,10 @@ def read_series(folder: Path | None = None) -> Series:
     folder = folder or next((place for place in PLACES if (place / "series").is_file()), PLACES[0])
     try:
         names = (folder / "series").read_text("utf-8").split()
-        return Series(folder, tuple(Patch(name, (folder / name).read_bytes().decode()) for name in names))
+        return Series(
+            folder,
+            tuple(Patch(name, files.read(folder / name, files.PEOPLE_BYTES).decode()) for name in names),
+        )
     except (OSError, ValueError) as error:
         raise PatchError(
             f"the series in {folder} cannot be read: {error}; install the package anew"

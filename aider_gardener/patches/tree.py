@@ -55,7 +55,7 @@ def read_files(root: Path, paths: Iterable[str]) -> dict[str, str | None]:
         if is_installed and (not path.startswith("aider/") or path.startswith("aider/website/")):
             continue
         try:
-            found[path] = (root / path).read_bytes().decode()
+            found[path] = files.read(root / path, files.PEOPLE_BYTES, follow=True).decode()
         except FileNotFoundError:
             found[path] = None
         except (OSError, ValueError) as error:
@@ -128,7 +128,7 @@ def fault(series: Series, state: State, patch: Patch) -> str:
     return ""
 
 
-def turn_into(root: Path, state: State, wanted: Iterable[Patch]) -> list[str]:
+def turn_into(series: Series, root: Path, state: State, wanted: Iterable[Patch]) -> list[str]:
     """Have the tree hold these patches and no others, whole or not at all; returns the files changed.
 
     Raises PatchError when one does not apply, or a file cannot be written.
@@ -143,22 +143,29 @@ def turn_into(root: Path, state: State, wanted: Iterable[Patch]) -> list[str]:
                 put(root / path, changed[path])
             (root / JOURNAL).unlink()
         except BaseException as error:  # an interrupt from the keyboard too
-            put_back(root)
+            put_back(series, root)
             if isinstance(error, OSError):
                 raise PatchError(f"{error.filename} cannot be written: {error.strerror}") from error
             raise
     return sorted(changed)
 
 
-def put_back(root: Path) -> bool:
-    """Take back a change that was interrupted; returns whether there was one. Harmless to repeat."""
-    if not (root / JOURNAL).exists():
+def put_back(series: Series, root: Path) -> bool:
+    """Take back a change that was interrupted; returns whether there was one. Harmless to repeat.
+
+    Only files of the series are written, whatever a journal says that somebody put there. Raises PatchError.
+    """
+    journal = root / JOURNAL
+    try:
+        kept = json.loads(files.read(journal, files.PEOPLE_BYTES))
+        for path, text in read_files(root, [path for path in series.paths() if path in kept]).items():
+            if text != kept[path]:
+                put(root / path, kept[path])
+        journal.unlink()
+    except FileNotFoundError:
         return False
-    kept = json.loads((root / JOURNAL).read_bytes())
-    for path, text in read_files(root, kept).items():
-        if text != kept[path]:
-            put(root / path, kept[path])
-    (root / JOURNAL).unlink()
+    except (OSError, ValueError, TypeError, AttributeError) as error:
+        raise PatchError(f"{journal} cannot be used ({error}); remove it, and {RESTORE}") from error
     return True
 
 

@@ -31,7 +31,7 @@ from made_tree import SERIES
 from aider_gardener.patches import tree
 root, left = Path(sys.argv[1]), int(sys.argv[2])
 state = tree.state_of(SERIES, root)
-wanted = [] if state.applied else SERIES.patches
+wanted = [] if state.applied else SERIES.patches[9:10]
 def stop(real):
     def step(*args, **kwargs):
         global left
@@ -50,12 +50,12 @@ def patched(*args):
     left = kept
     return made
 tree.patched = patched
-tree.turn_into(root, state, wanted)
+tree.turn_into(SERIES, root, state, wanted)
 """
 
 
 def hold(root: Path, patches: list[Patch] | tuple[Patch, ...]) -> list[str]:
-    return tree.turn_into(root, tree.state_of(SERIES, root), patches)
+    return tree.turn_into(SERIES, root, tree.state_of(SERIES, root), patches)
 
 
 def test_what_is_applied_comes_out_again() -> None:
@@ -150,7 +150,7 @@ def test_one_patch_that_does_not_fit_leaves_the_tree_as_it_was(tmp_path: Path) -
 def test_a_kill_at_any_step_leaves_a_tree_that_becomes_whole_again(tmp_path: Path) -> None:
     root, paths = installed_tree(tmp_path), [str(Path(__file__).parents[1]), str(Path(__file__).parents[2])]
     released = contents(root)
-    hold(root, SERIES.patches)
+    hold(root, SERIES.patches[9:10])  # it edits files and makes one
     patched = contents(root)
     hold(root, [])
     seen = set()
@@ -166,7 +166,7 @@ def test_a_kill_at_any_step_leaves_a_tree_that_becomes_whole_again(tmp_path: Pat
             {path: released.get(path) for path in patched},
             patched,
         )
-        interrupted = tree.put_back(root)
+        interrupted = tree.put_back(SERIES, root)
         assert interrupted or not is_mixed, f"killed at step {step}"
         after = {path: text for path, text in contents(root).items() if not path.endswith(".part")}
         assert after in (released, patched), f"killed at step {step}"
@@ -211,8 +211,33 @@ def test_in_a_source_tree_there_are_tests_too(tmp_path: Path) -> None:
     assert tree.read_files(tmp_path, ["tests/basic/test_coder.py"]) == {"tests/basic/test_coder.py": None}
 
 
-def test_the_journal_is_no_file_of_aiders(tmp_path: Path) -> None:
+def test_a_journal_that_somebody_put_there_writes_no_file_but_those_of_the_series(tmp_path: Path) -> None:
     root = installed_tree(tmp_path)
-    (root / tree.JOURNAL).write_text(json.dumps({"aider/new.py": None, "aider/history.py": "half\n"}))
-    assert tree.put_back(root) and not tree.put_back(root)
+    said = {"../planted.py": "x\n", "aider/planted.py": "x\n", "aider/context.py": None}
+    (root / tree.JOURNAL).write_text(json.dumps(said | {"aider/history.py": "half\n"}), "utf-8")
+    assert tree.put_back(SERIES, root) and not tree.put_back(SERIES, root)
     assert (root / "aider" / "history.py").read_text("utf-8") == "half\n"
+    assert not list(tmp_path.rglob("planted.py"))
+
+
+@pytest.mark.parametrize("said", [b"{", b"[]", b"7", b"\xff", b'{"aider/history.py": 7}'])
+def test_a_journal_that_cannot_be_used_is_one_line(tmp_path: Path, said: bytes) -> None:
+    root = installed_tree(tmp_path)
+    before = contents(root)
+    (root / tree.JOURNAL).write_bytes(said)
+    if said == b"[]":
+        assert tree.put_back(SERIES, root)
+    else:
+        with pytest.raises(PatchError, match="remove it"):
+            tree.put_back(SERIES, root)
+        (root / tree.JOURNAL).unlink()
+    assert contents(root) == before
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there are no FIFOs")
+def test_a_fifo_in_a_files_place_hangs_nothing(tmp_path: Path) -> None:
+    root = installed_tree(tmp_path)
+    (root / "aider" / "history.py").unlink()
+    os.mkfifo(root / "aider" / "history.py")
+    with pytest.raises(PatchError, match=r"history\.py cannot be read"):
+        tree.state_of(SERIES, root)
