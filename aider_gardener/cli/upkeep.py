@@ -61,7 +61,7 @@ def session(session: str, output: Path | None, place: Place | None, as_json: boo
     """
     from aider_gardener.archive.sessions import project_sessions, session_named, short_ids
     from aider_gardener.gardener import files
-    from aider_gardener.gardener.account import account
+    from aider_gardener.gardener.past_chats import account
 
     store = open_archive(place, read_only=True)
     project = project_of(store)

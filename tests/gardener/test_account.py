@@ -9,8 +9,8 @@ from made_entries import message, words
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.sessions import session_named
 from aider_gardener.archive.store import Store, open_store
-from aider_gardener.gardener.account import Account, account
 from aider_gardener.gardener.gardener import Gardener
+from aider_gardener.gardener.past_chats import Account, account
 from aider_gardener.settings import Settings
 
 EDIT = "Here it is.\n\n{path}\n```python\n<<<<<<< SEARCH\na = 1\n=======\na = 2\n>>>>>>> REPLACE\n```\n"

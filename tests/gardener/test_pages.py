@@ -11,8 +11,8 @@ from markdown_it import MarkdownIt
 from aider_gardener.archive.sessions import session_named
 from aider_gardener.archive.store import Store, open_store
 from aider_gardener.gardener import files
-from aider_gardener.gardener.account import account
 from aider_gardener.gardener.files import MADE, project_index, session_page
+from aider_gardener.gardener.past_chats import account
 
 DAY = 86_400.0
 

@@ -116,9 +116,10 @@ def test_every_prefix_applies_and_is_recognised_and_each_comes_out(tmp_path: Pat
     root = installed_tree(tmp_path)
     released = contents(root)
     for number in range(len(SERIES.patches) + 1):
-        hold(root, SERIES.patches[:number])
-        assert tree.state_of(SERIES, root).applied == SERIES.patches[:number]
-    assert hold(root, SERIES.patches) == []
+        state = tree.state_of(SERIES, root)
+        assert state.applied == SERIES.patches[:number]
+        changed = tree.turn_into(SERIES, root, state, SERIES.patches[: number + 1])
+        assert bool(changed) == (number < len(SERIES.patches))
     for patch in [*FIXES[1::2], *FIXES[::2]]:
         hold(root, [other for other in tree.state_of(SERIES, root).applied if other is not patch])
     hold(root, [])
