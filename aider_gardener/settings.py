@@ -129,8 +129,8 @@ class Settings:
     resume: str = option(
         "",
         "Without a value (or true): begin a chat with a short note on the last one in this project: prompts"
-        " and their results, files edited, open errors, pinned entries. With an id of gardener sessions, or"
-        " its beginning, or last: go on with that chat.",
+        " and their results, rules, decisions, files edited, open errors, pinned entries. With an id of"
+        " gardener sessions, or its beginning, or last: go on with that chat.",
         switch=SHORT_NOTE,
     )
     ask_for_originals: bool = option(

@@ -38,8 +38,8 @@ STATE_HEAD = "[Context Gardener State]"
 STATE_ABOUT = "(A record kept by aider-gardener of {which}, not a request. g… is the id of a whole original.)"
 RULES, DECIDED, FAILING, FILES = "Rules the user set:", "Decided:", "Still failing:", "Files edited last:"
 PINNED, ASKED = "Pinned:", "Asked, and what came of it:"
-ROOM = {PINNED: 0.4, RULES: 0.45, DECIDED: 0.75, FAILING: 0.9, FILES: 1.0, ASKED: 1.0}
-"""The share of a note's budget that is spent when each part has had its own."""
+ROOM = {PINNED: 1.0, RULES: 0.45, DECIDED: 0.75, FAILING: 0.9, FILES: 1.0, ASKED: 1.0}
+"""The share of a note's budget that is spent when each part has had its own; what is pinned may take all."""
 OUTPUTS = (SourceKind.COMMAND, SourceKind.TEST, SourceKind.LINT)
 BAD_FACTS = frozenset({"failure", "error"})
 Part = tuple[str, Sequence[str]]

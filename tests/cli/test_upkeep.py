@@ -173,6 +173,7 @@ def test_the_report_of_a_month_is_text_or_json(learnt: Path) -> None:
         assert done.exit_code == 2 and "write it as 2026-11" in done.stderr
 
 
-def test_nothing_that_a_terminal_obeys_is_printed(learnt: Path) -> None:
-    (learnt / "TODO.md").write_text("- [x] sw\x1b[31meep\x07\n", "utf-8")
-    assert "TODO.md: sweep\n" in run("tasks").stdout
+@pytest.mark.skipif(os.name != "posix", reason="no file has such a name")
+def test_nothing_that_a_terminal_obeys_is_printed(project: Path) -> None:
+    (project / "plan\x07.md").write_text("- [x] sweep\n", "utf-8")
+    assert run("tasks", "plan\x07.md").stdout.startswith("plan.md: sweep\n")

@@ -136,6 +136,20 @@ def test_the_index_is_written_at_the_end_where_there_is_one(
     assert index.read_bytes() == b"mine" and "the index of sessions is left as it is: " in driver.said[-1]
 
 
+def test_after_uninstall_the_end_of_the_process_says_nothing_of_the_index(
+    drive: MakeDriver, gardened: Any, repository: Path
+) -> None:
+    gardened()
+    driver = drive()
+    driver.ask("/ask hello")
+    gardener, upkeep = driver.coder.gardener, link.state.upkeeps[-1]
+    write_index(gardener.state.archive.store, str(repository))
+    uninstall()
+    del driver.said[:]
+    link.end_upkeep(gardener, driver.coder.io, upkeep)
+    assert driver.said == []
+
+
 def test_pruning_by_itself_renews_an_index_that_is_there(
     drive: MakeDriver, gardened: Any, repository: Path
 ) -> None:
