@@ -45,8 +45,8 @@ RETIRED: Mapping[str, str] = {
     "refine": "use --gardener-llm refine",
     "refine_model": "use --gardener-llm refine, which asks aider's --weak-model",
     "report": "use --gardener-status-line",
-    "archive_index": "gardener archive --all writes the index once; then it is kept up to date",
-    "tasks_file": "use gardener compress-context --tasks-file FILE",
+    "archive_index": "gardener upkeep index writes the index once; then it is kept up to date",
+    "tasks_file": "use gardener upkeep tasks FILE",
 }
 """Settings that there were, each with what to use now."""
 
@@ -129,8 +129,8 @@ class Settings:
     resume: str = option(
         "",
         "Without a value (or true): begin a chat with a short note on the last one in this project: prompts"
-        " and their results, files edited, open errors, pinned entries. With an id of gardener sessions, or"
-        " its beginning, or last: go on with that chat.",
+        " and their results, rules, decisions, files edited, open errors, pinned entries. With an id of"
+        " gardener sessions, or its beginning, or last: go on with that chat.",
         switch=SHORT_NOTE,
     )
     ask_for_originals: bool = option(

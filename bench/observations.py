@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from aider_gardener.notes.observations import RULE, Sighting, gathered, says_same
+from aider_gardener.gardener.learnt import Sighting, gathered, says_same
 from bench.labelled_observations import GROUPS, HELD_OUT_GROUPS, HELD_OUT_OTHERS, OTHERS
 
 Groups = Sequence[Sequence[str]]
@@ -55,7 +55,7 @@ def figures(groups: Groups, others: Sequence[str]) -> Figures:
         found += is_same and one == other
         wrong += is_same and one != other
         missed += not is_same and one == other
-    seen = [Sighting(RULE, text, "", f"s{at}", 1, float(at), f"g{at}") for at, (_, text) in enumerate(rows)]
+    seen = [Sighting(text, "", f"s{at}", 1, float(at), f"g{at}") for at, (_, text) in enumerate(rows)]
     proposals = [{each.text for each in one.evidence} for one in gathered(seen)]
     right = {
         at for at, group in enumerate(groups) for one in proposals if len(one & set(group)) > len(one) / 2

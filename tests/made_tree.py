@@ -2,55 +2,52 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import importlib.util
 from pathlib import Path
 
-from aider_gardener.patches.series import Series, read_series
-from aider_gardener.patches.tree import Tree, tree_at
+from aider_gardener.patches.series import read_series
 
 SERIES = read_series()
 FIXES = [patch for patch in SERIES.patches if patch.is_fix]
 
 
-def installed_tree(folder: Path, series: Series = SERIES, version: str = "") -> Tree:
-    """Something like site-packages, with aider as it was installed here, or as if of another version."""
+def installed_tree(folder: Path) -> Path:
+    """Something like site-packages, with aider as it was installed here."""
     spec = importlib.util.find_spec("aider")
     assert spec is not None and spec.origin is not None
     packages = Path(spec.origin).parent.parent
     root = folder / "site-packages"
-    version = version or importlib.metadata.version("aider-chat")
-    (root / f"aider_chat-{version}.dist-info").mkdir(parents=True)
-    for path in ["aider/__init__.py", *series.upstream.files]:
-        if path.startswith("aider/") and not path.startswith("aider/website/"):
+    (root / "aider_chat-0.dist-info").mkdir(parents=True)
+    for path in ["aider/__init__.py", *SERIES.paths()]:
+        if path.startswith("aider/") and (packages / path).exists():
             target = root / path
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes((packages / path).read_bytes())
-    return tree_at(root)
+    return root
 
 
-def newer_tree(folder: Path) -> Tree:
-    """aider as a later version may be: other version, all lines further down, changes beside the patches'."""
-    tree = installed_tree(folder, version="0.86.3.dev1")
-    for path in contents(tree.root):
-        text = (tree.root / path).read_text("utf-8")
-        (tree.root / path).write_text("# A line of the newer version\n" * 7 + text, "utf-8", newline="")
+def newer_tree(folder: Path) -> Path:
+    """aider as a later version may be: all lines further down, changes beside the patches'."""
+    tree = installed_tree(folder)
+    for path in contents(tree):
+        text = (tree / path).read_text("utf-8")
+        (tree / path).write_text("# A line of the newer version\n" * 7 + text, "utf-8", newline="")
     rewrite(tree, "aider/history.py", "min_split = 4", "min_split = 5")
     rewrite(tree, "aider/commands.py", "Added {num_lines}", "Added all {num_lines}")
     return tree
 
 
-def rewrite(tree: Tree, path: str, old: str, new: str) -> None:
+def rewrite(root: Path, path: str, old: str, new: str) -> None:
     """Change the one place of a file where the old words stand."""
-    text = (tree.root / path).read_text("utf-8")
+    text = (root / path).read_text("utf-8")
     assert text.count(old) == 1
-    (tree.root / path).write_text(text.replace(old, new), "utf-8", newline="")
+    (root / path).write_text(text.replace(old, new), "utf-8", newline="")
 
 
 def contents(root: Path) -> dict[str, bytes]:
-    """Every file below the root but those the tool keeps for itself."""
+    """Every file below the root."""
     return {
         path.relative_to(root).as_posix(): path.read_bytes()
         for path in sorted(root.rglob("*"))
-        if path.is_file() and ".gardener-patches" not in path.parts
+        if path.is_file()
     }

@@ -10,23 +10,20 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from aider_gardener.patches.mail import PatchMail
-from aider_gardener.patches.series import Series
-from aider_gardener.patches.state import with_patches
-from aider_gardener.patches.tree import tree_at
+from aider_gardener.patches import tree
+from aider_gardener.patches.series import Patch, Series
 
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def patched(folder: Path, series: Series, patches: Sequence[PatchMail]) -> Path:
+def patched(folder: Path, series: Series, patches: Sequence[Patch]) -> Path:
     """A folder with a copy of the package, patched; without its documentation."""
     spec = importlib.util.find_spec("aider")
     assert spec is not None and spec.origin is not None
     installed = Path(spec.origin).parent
     shutil.copytree(installed, folder / "aider", ignore=shutil.ignore_patterns("website", "__pycache__"))
     (folder / "aider_chat-0.dist-info").mkdir()  # so that it counts as installed, which has no tests
-    tree = tree_at(folder)
-    for path, text in with_patches(tree.read_all(series.paths()), patches, tree).items():
+    for path, text in tree.patched(tree.read_files(folder, series.paths()), patches).items():
         if text is not None:
             (folder / path).write_text(text, "utf-8", newline="")
     return folder

@@ -146,7 +146,7 @@ def test_the_wheel_holds_the_package_and_the_patches_and_nothing_else(root: Path
     assert {name.partition("/")[0] for name in wheel} == {"aider_gardener"}
     names = (root / "patches" / "series").read_text("utf-8").split()
     series = {name for name in wheel if name.startswith("aider_gardener/patches/series/")}
-    expected = {"README.md", "UPSTREAM", "series", *names}
+    expected = {"README.md", "series", *names}
     assert {name.removeprefix("aider_gardener/patches/series/") for name in series} == expected
 
 

@@ -1,13 +1,14 @@
 """Check that each fix could be sent to aider as it stands: small, in aider's form, and about aider alone.
 
 Aider's form is flake8, isort and black at 100 columns (its `.pre-commit-config.yaml`). ruff stands for them
-here: what it says of a file after a fix and did not say before is a fault. Aider is the release of UPSTREAM;
+here: what it says of a file after a fix and did not say before is a fault. Aider is the pinned release;
 with --source it is any checkout. Exit 0 when nothing is found, 1 when something is, 2 without aider's source.
 """
 
 from __future__ import annotations
 
 import argparse
+import email
 import re
 import subprocess
 import sys
@@ -21,10 +22,8 @@ from patch_tests import ROOT, source_of, write_files
 from upstream_tests import RunFailed
 
 from aider_gardener.errors import GardenerError
-from aider_gardener.patches.mail import PatchMail
-from aider_gardener.patches.series import read_series
-from aider_gardener.patches.state import with_patches
-from aider_gardener.patches.tree import tree_at
+from aider_gardener.patches.series import Patch, read_series
+from aider_gardener.patches.tree import patched, read_files
 
 COLUMNS = 100
 MAIL_COLUMNS, SUBJECT_COLUMNS = 76, 72
@@ -57,10 +56,10 @@ def look(source: Path) -> int:
     """Print what is wrong with the fixes in this source; 1 when something is."""
     series = read_series(ROOT / "patches")
     fixes = [patch for patch in series.patches if patch.is_fix]
-    tree, wrong = tree_at(source), 0
+    wrong = 0
     for patch in fixes:
-        before = tree.read_all(patch.diffs)
-        faults = [*faults_of_mail(patch), *faults_of_code(before, with_patches(before, [patch], tree))]
+        before = read_files(source, patch.diffs)
+        faults = [*faults_of_mail(patch), *faults_of_code(before, patched(before, [patch]))]
         wrong += len(faults)
         for fault in faults:
             print(f"  {patch.name}: {fault}")
@@ -68,12 +67,13 @@ def look(source: Path) -> int:
     return 1 if wrong else 0
 
 
-def faults_of_mail(patch: PatchMail) -> Iterator[str]:
+def faults_of_mail(patch: Patch) -> Iterator[str]:
     """What a maintainer would have to ask for: shorter lines, fewer of them, a mail that is about aider."""
     body, _, rest = patch.text.partition("\n\n")[2].partition("\n---\n")
     stat = rest.partition("diff --git ")[0].strip("\n")
-    if patch.fields["From"] != SENDER:
-        yield f"it is from {patch.fields['From']}, not from {SENDER}, who stands for the sender"
+    sender = str(email.message_from_string(patch.text)["From"])
+    if sender != SENDER:
+        yield f"it is from {sender}, not from {SENDER}, who stands for the sender"
     if len(patch.subject) > SUBJECT_COLUMNS:
         yield f"its subject has more than {SUBJECT_COLUMNS} columns"
     for line in body.splitlines():

@@ -3,7 +3,7 @@
 `own` (the default) applies every patch alone with what it needs, and runs the tests that it brings twice:
 with only its tests applied they must fail, with all of it they must pass. `prefixes` runs the whole of
 tests/basic as released and after each prefix of the series: what passed must pass, and the tests brought so
-far too. What was run already on the same files is taken from build/patches. Aider is the release of UPSTREAM,
+far too. What was run already on the same files is taken from build/patches. Aider is the pinned release,
 and the results are recorded; with --source it is any checkout, such as aider's main branch, and they are only
 printed. Exit 0 when all is as it must be, 1 when not, 2 when a run could not be carried out.
 """
@@ -31,10 +31,8 @@ from patch_series.readme import prefix_digest
 from upstream_tests import Outcomes, Run, RunFailed
 
 from aider_gardener.errors import GardenerError, PatchError
-from aider_gardener.patches.mail import PatchMail
-from aider_gardener.patches.series import Series, read_series
-from aider_gardener.patches.state import with_patches
-from aider_gardener.patches.tree import tree_at
+from aider_gardener.patches.series import Patch, Series, read_series
+from aider_gardener.patches.tree import patched, read_files
 
 ROOT = Path(__file__).resolve().parent.parent
 CACHE = ROOT / "build" / "patches"
@@ -48,9 +46,9 @@ class Job:
     """One run: these patches, the tests to run, and whether only the patches' tests are applied."""
 
     name: str
-    patches: tuple[PatchMail, ...]
+    patches: tuple[Patch, ...]
     tests: tuple[str, ...]
-    tests_only_of: PatchMail | None = None
+    tests_only_of: Patch | None = None
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -80,8 +78,7 @@ class Bench:
         self.is_release = checkout is None
         self.source = source_of(checkout, folder / "pristine")
         self.digest = "" if self.is_release else digest_of(self.source)
-        self.tree = tree_at(self.source)
-        self.pristine = self.tree.read_all(series.paths())
+        self.pristine = read_files(self.source, series.paths())
         CACHE.mkdir(parents=True, exist_ok=True)
 
     def run(self, jobs: Sequence[Job]) -> dict[str, Outcomes]:
@@ -96,9 +93,9 @@ class Bench:
             kept: dict[str, str] = json.loads(cache.read_text("utf-8"))
             return kept
         folder = self.folder / job.name
-        patched = shutil.copytree(self.source, folder / "source")
-        write_files(Path(patched), files)
-        run = PatchedRun(job.name, Path(patched), folder, job.tests)
+        source = Path(shutil.copytree(self.source, folder / "source"))
+        write_files(source, files)
+        run = PatchedRun(job.name, source, folder, job.tests)
         found = finish(run)
         shutil.rmtree(folder, ignore_errors=True)
         cache.write_text(json.dumps(found, indent=0, sort_keys=True), "utf-8")
@@ -107,27 +104,27 @@ class Bench:
 
     def files(self, job: Job) -> dict[str, str | None]:
         """The touched files as this job wants them."""
-        files = with_patches(self.pristine, job.patches, self.tree)
+        files = patched(self.pristine, job.patches)
         if job.tests_only_of is None:
             return files
         others = [patch for patch in job.patches if patch is not job.tests_only_of]
-        before = with_patches(self.pristine, others, self.tree)
+        before = patched(self.pristine, others)
         return {path: text if path.startswith("tests/") else before[path] for path, text in files.items()}
 
-    def brought(self, patch: PatchMail) -> tuple[str, ...]:
+    def brought(self, patch: Patch) -> tuple[str, ...]:
         """The names of the tests that a patch adds, as pytest takes them."""
         before, after = self.tests_around(patch)
         return tuple(sorted(after - before))
 
-    def renamed(self, patch: PatchMail) -> set[str]:
+    def renamed(self, patch: Patch) -> set[str]:
         """The names of tests that are gone after a patch: it expects something else of them."""
         before, after = self.tests_around(patch)
         return before - after
 
-    def tests_around(self, patch: PatchMail) -> tuple[set[str], set[str]]:
+    def tests_around(self, patch: Patch) -> tuple[set[str], set[str]]:
         """The tests of the modules that a patch touches, before it and after it."""
-        needed = needs(self.series, patch)
-        files = [with_patches(self.pristine, row, self.tree) for row in (needed[:-1], needed)]
+        needed = self.series.needed(patch)
+        files = [patched(self.pristine, row) for row in (needed[:-1], needed)]
         paths = [path for path in patch.diffs if path.startswith("tests/basic/test_")]
         before, after = (set().union(*(names_of_tests(path, row[path]) for path in paths)) for row in files)
         return before, after
@@ -157,7 +154,7 @@ def own(bench: Bench) -> int:
     jobs, expected, wrong = [], {}, 0
     for patch in bench.series.patches:
         try:
-            tests, needed = bench.brought(patch), tuple(needs(bench.series, patch))
+            tests, needed = bench.brought(patch), tuple(bench.series.needed(patch))
         except PatchError as error:  # it, or one that it needs, does not fit this aider
             print(f"  {patch.number:04d}: {error}")
             wrong += 1
@@ -222,15 +219,6 @@ def passes_alone(bench: Bench, job: Job, test: str) -> bool:
     """Whether a test that failed among the others passes when it is run by itself."""
     again = Job(f"{job.name}-again-{hashlib.sha256(test.encode()).hexdigest()[:8]}", job.patches, (test,))
     return ending(bench.outcomes(again), test) == "passed"
-
-
-def needs(series: Series, patch: PatchMail) -> list[PatchMail]:
-    """The patch after all that it needs, in order."""
-    numbers = {patch.number}
-    for other in reversed(series.patches):
-        if other.number in numbers:
-            numbers.update(other.needs)
-    return [other for other in series.patches if other.number in numbers]
 
 
 def names_of_tests(path: str, text: str | None) -> set[str]:

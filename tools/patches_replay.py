@@ -27,8 +27,7 @@ from upstream_tests import RunFailed, fetch
 
 import aider_gardener
 from aider_gardener.patches.series import Series, read_series
-from aider_gardener.patches.state import with_patches
-from aider_gardener.patches.tree import tree_at
+from aider_gardener.patches.tree import patched, read_files
 from aider_gardener.plan.view import NOTE_HEAD
 from aider_gardener.replay.play.jobs import Job, job_value
 from aider_gardener.replay.play.sandbox import environment
@@ -116,9 +115,8 @@ def compare(folder: Path, sessions: Sequence[str]) -> int:
 def make_tree(series: Series, folder: Path, side: Side) -> Path:
     """aider's source with the fixes, or with the whole series."""
     source = unpack(fetch(), folder)
-    tree = tree_at(source)
     patches = [patch for patch in series.patches if side.whole or patch.is_fix]
-    write_files(source, with_patches(tree.read_all(series.paths()), patches, tree))
+    write_files(source, patched(read_files(source, series.paths()), patches))
     return source
 
 

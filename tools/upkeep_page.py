@@ -1,8 +1,7 @@
 """Write the parts of docs/upkeep.md that commands made of recorded sessions, or with `--check` compare them.
 
 The archive is that of the session till-log, three chats of one project, replayed on a real aider with the
-gardener in it; its project and its chats get names that stay. What the recordings propose as rules is shown
-as if all of them were chats of one project: no recording has three chats that say the same.
+gardener in it; its project and its chats get names that stay.
 """
 
 from __future__ import annotations
@@ -13,40 +12,26 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any
 
-from pages import command, put_section, results, section_faults, table
+from pages import command, put_section, section_faults, table
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from aider_gardener.archive.archive import Archive
-from aider_gardener.archive.sessions import project_sessions, short_ids
 from aider_gardener.archive.store import Store, open_store
 from aider_gardener.archive.store.location import DIRECTORY_NAME
-from aider_gardener.gardener import done_tasks, learnt
-from aider_gardener.gardener.account import account
-from aider_gardener.gardener.files import project_index, session_page
-from aider_gardener.gardener.gardener import Gardener
-from aider_gardener.messages import Message
-from aider_gardener.replay.play.clock import START
+from aider_gardener.gardener.done_tasks import HEAD as DONE
+from aider_gardener.gardener.done_tasks import archived, done_in
+from aider_gardener.gardener.files import project_index
 from aider_gardener.replay.play.jobs import Job, replay_job
-from aider_gardener.replay.session.history import load_session
-from aider_gardener.replay.session.session import SessionEvent
-from aider_gardener.settings import Settings
-from aider_gardener.tokens import approximate
-from bench import renewal
 from bench.observations import HEAD
 from bench.observations import table as measured
-from bench.retrieval import messages_of
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "upkeep.md"
 RECORDED = ROOT / "recorded_sessions"
 SESSION = "till-log"
-DAY = 86_400.0
 TODO = """\
 # slate 0.3.0
 
@@ -87,43 +72,16 @@ def parts_made() -> Mapping[str, str]:
         root.mkdir()
         store = replayed(Path(folder), root)
         project = str(root)
-        info = project_sessions(store, project)[0]
-        short = short_ids([each.id for each in project_sessions(store, project)])
-        (root / "TODO.md").write_text(TODO, encoding="utf-8")
-        clock = standing(START + DAY)
-        moves = done_tasks.moves(store, project, clock=clock)
-        done_tasks.apply(store, project, moves, clock=clock)
+        _left, done = done_in(TODO)
         made = {
-            "session": session_page(account(store, info), short[info.id]),
             "index": project_index(store, project),
             "tasks before": TODO,
-            "tasks after": (root / "TODO.md").read_text("utf-8"),
-            "task archive": (root / done_tasks.ARCHIVE_NAME).read_text("utf-8"),
-            "observations": observations(),
+            "task archive": archived(DONE, done, "2024-01-02"),
         }
         store.close()
     fenced = {name: f"~~~~text\n{text}~~~~\n" for name, text in made.items()}
-    rows = [[*row] for row in measured()]
-    costs = results(renewal.RESULTS, "renewal", renewal.FORMAT)
-    tables = {"precision": table(HEAD, rows), "renewal": cost(costs)}
-    return fenced | {name: "\n".join(lines) + "\n" for name, lines in tables.items()}
-
-
-def cost(value: Mapping[str, Any]) -> Iterator[str]:
-    """A row a size of the archive: what the index and the look for observations cost."""
-    rows = [
-        [
-            f"{row['sessions']:,}", f"{row['listed']:,}", f"{row['bytes'] / 1_000:.0f} KB",
-            f"{row['index']:.1f} s", f"{row['observations']:.1f} s", f"{row['step']:.2f} s",
-        ]
-        for row in value["costs"]
-    ]  # fmt: skip
-    return table(["sessions", "listed", "index", "to renew it", "observations", "longest step"], rows)
-
-
-def standing(at: float) -> Callable[[], float]:
-    """A clock that stands still."""
-    return lambda: at
+    precision = table(HEAD, [[*row] for row in measured()])
+    return fenced | {"precision": "\n".join(precision) + "\n"}
 
 
 def replayed(folder: Path, root: Path) -> Store:
@@ -151,31 +109,6 @@ def renamed(lines: str, project: str) -> str:
         lines = lines.replace(json.dumps(row["id"]), json.dumps(name))
         lines = lines.replace(json.dumps(row["project"]), json.dumps(project))
     return lines
-
-
-def observations() -> str:
-    """What `gardener observations` would list if every recording were a chat of one project, a day apart."""
-    store = open_store(None)
-    names = sorted(path.parent.name for path in RECORDED.glob("*/session.jsonl"))
-    for number, name in enumerate(names):
-        at = START + number * DAY
-        archive = Archive(store, session=name, project="p", count=approximate, clock=standing(at))
-        gardener, said = Gardener(Settings(), archive), []
-        session = load_session(RECORDED / name)
-        for turn in range(1, session.turn_count + 1):
-            gardener.enter_turn()
-            said += [asdict(message) for event in session.turn(turn) for message in told(event)]
-            gardener.sync([], said)
-            gardener.leave_turn()
-    found = learnt.learnt(store, "p", clock=standing(START + len(names) * DAY))
-    return "\n".join(learnt.render(store, "p", found)) + "\n"
-
-
-def told(event: SessionEvent) -> Iterator[Message]:
-    """What an event leaves in the chat, what the linter reported too."""
-    if event.kind == "warning" and event.text.lstrip().startswith("# Fix any errors below"):
-        yield Message("user", event.text)
-    yield from messages_of(event)
 
 
 if __name__ == "__main__":

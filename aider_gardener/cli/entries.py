@@ -19,7 +19,8 @@ from aider_gardener.cli.root import (
     session_named,
 )
 from aider_gardener.errors import StoreError, UsageError
-from aider_gardener.notes.last_chat import plural, when
+from aider_gardener.notes.last_chat import when
+from aider_gardener.phrases import counted
 
 if TYPE_CHECKING:
     from aider_gardener.archive.store.base import Store
@@ -136,7 +137,7 @@ def forget(
 def forget_session(store: Store, given: str, *, yes: bool, as_json: bool) -> None:
     """Delete a session for good, once the user has agreed."""
     found = session_named(store, given)
-    turns = f"{found.turns} {plural('turn', found.turns)}"
+    turns = counted(found.turns, "turn")
     confirm(f"Delete session {found.id} of {when(found.last_at)} ({turns}) for good?", yes)
     tell_forgotten(
         {"forgotten": store.forget_session(found.id), "ids": [], "session": found.id}, store, as_json

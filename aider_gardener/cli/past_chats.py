@@ -10,9 +10,8 @@ from rich.cells import cell_len, set_cell_size
 
 from aider_gardener.archive.sessions import AIDER
 from aider_gardener.gardener.past_chats import PastChat, Said, Transcript
-from aider_gardener.notes.last_chat import plural
 from aider_gardener.notes.last_chat import when as minute
-from aider_gardener.phrases import short
+from aider_gardener.phrases import counted, short
 from aider_gardener.reading.output import without_codes
 
 LEAST_PROMPT_CELLS = 12
@@ -83,7 +82,7 @@ def told_by(chat: PastChat) -> str:
 def transcript_lines(transcript: Transcript, *, full: bool) -> Iterator[str]:
     """A chat turn by turn; of long outputs both ends, unless `full`."""
     chat = transcript.chat
-    facts = [f"{chat.turns} {plural('turn', chat.turns)}"]
+    facts = [counted(chat.turns, "turn")]
     facts += [f"{short(chat.sums.prompt_tokens)} tokens sent"] if chat.sums else []
     facts += [chat.cost] if chat.cost else []
     yield f"Session {chat.short}, {minute(chat.started_at)} to {minute(chat.last_at)}" + (

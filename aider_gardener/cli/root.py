@@ -8,9 +8,7 @@ from __future__ import annotations
 import importlib
 import json
 import os
-import re
 import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -40,10 +38,7 @@ LAZY = {
     "pin": ("aider_gardener.cli.entries", "pin"),
     "unpin": ("aider_gardener.cli.entries", "unpin"),
     "store": ("aider_gardener.cli.archive", "store"),
-    "archive": ("aider_gardener.cli.upkeep", "archive"),
-    "compress-context": ("aider_gardener.cli.upkeep", "compress_context"),
-    "report": ("aider_gardener.cli.upkeep", "report"),
-    "observations": ("aider_gardener.cli.upkeep", "observations"),
+    "upkeep": ("aider_gardener.cli.upkeep", "upkeep"),
     "doctor": ("aider_gardener.cli.doctor", "doctor"),
     "patches": ("aider_gardener.cli.patches", "patches"),
     "mcp": ("aider_gardener.cli.agents", "mcp"),
@@ -297,34 +292,17 @@ def recall(
 
 
 @main.command(short_help="What the archive holds and what the chats came to.")
-@click.option(
-    "--month",
-    is_flag=False,
-    flag_value="now",
-    metavar="YYYY-MM",
-    help="What the chats of a month came to instead; without a value, of this month.",
-)
 @directory_option
 @json_option
-def status(month: str | None, place: Place | None, as_json: bool) -> None:
+def status(place: Place | None, as_json: bool) -> None:
     """What the archive of this project holds, how its last chat stood, what its chats came to.
 
     Of the last chat: how full the window was at its end, and where that was heading over its last 50 turns.
     """
-    from aider_gardener.gardener.past_chats import month_status, project_status
-    from aider_gardener.phrases import archive_text, sums_text
+    from aider_gardener.gardener.past_chats import project_status
+    from aider_gardener.phrases import archive_text
 
     project = str(repository_root(Path.cwd()) or Path.cwd())
-    if month:
-        month = time.strftime("%Y-%m") if month == "now" else month
-        if not re.fullmatch(r"\d{4}-\d{2}", month):
-            raise UsageError(f"--month {month!r} is no month; write it as 2026-11")
-        found = month_status(open_archive(place, read_only=True), project, month)
-        if not found and not as_json:
-            click.echo(f"No chat of this project ended in {month}.")
-            return
-        put(found, as_json, lambda: f"In {found['month']}: {sums_text(found)}")
-        return
     store = open_archive(place, read_only=True)
     value = {**archive_status(store.stats()), **project_status(store, project)}
     put(value, as_json, lambda: archive_text(value))

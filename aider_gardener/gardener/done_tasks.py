@@ -1,110 +1,69 @@
-"""Tasks that are checked off, on their way from the lists of a repository to TASK_ARCHIVE.md.
+"""Tasks that are checked off in a list of a repository, moved to TASK_ARCHIVE.md beside it.
 
-Reading makes a plan, a value that can be shown; applying it writes the archive first and each list only if it
-still is what was read, and takes the archive back where one is not, so that no task is lost or doubled. A
-task goes with all that stands below it, once nothing of that is open; every byte else of a list stays.
+A task goes with all that is indented below it, once nothing of that is open; every byte else of the list
+stays. The archive is written first, and put back where the list was changed meanwhile.
 """
 
 from __future__ import annotations
 
-import hashlib
-import io
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 
-from aider_gardener.archive.sessions import project_sessions
-from aider_gardener.archive.store.base import Store
 from aider_gardener.archive.store.files import read_bytes, remove_if_unchanged, write_if_unchanged
 from aider_gardener.errors import StoreError, UsageError
-from aider_gardener.gardener.learnt import PROJECT
 from aider_gardener.notes.markdown import flat, quoted
 from aider_gardener.phrases import counted
 
 ARCHIVE_NAME = "TASK_ARCHIVE.md"
-LIST_NAMES = frozenset({"tasks.md", "todo.md"})
-"""Files in the root of a repository that are lists of tasks, however they are written."""
-EVENT = "task"
+LIST_NAMES = ("TASKS.md", "TODO.md")
+"""The lists of tasks in the root of a repository."""
 DETAILED = 10
 """So many done tasks stand in the archive in detail, the newest; of older ones a line."""
 TITLE_CHARS = 120
-HEAD = (
-    "# Done tasks\n\nMade by `gardener compress-context --tasks`: the last ten with all that stood below"
-    " them, of older ones a line."
-)
-OLDER = "## Older"
+HEAD = "# Done tasks, moved here by gardener upkeep: the last ten whole, of older ones a line\n"
+OLDER = "## Older\n"
 ITEM = re.compile(r"([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+\[([ xX])\](?:[ \t]+(.*))?$")
-ENTRY = re.compile(
-    r"## (\d{4}-\d\d-\d\d, (?:session \w+|no session): .*)( <!-- done ([0-9a-f]{8}) -->)$", re.M
-)
+FENCE = re.compile(r"[ \t]*(?:```|~~~)")
 
 
-@dataclass(frozen=True)
-class Task:
-    """A task that was checked off: its words, its lines as they stood, without their common indent, and the
-    heading that it stood under ("" for none)."""
+def moved(root: Path, listed: Path | None = None, *, dry_run: bool = False) -> Iterator[str]:
+    """Move what is checked off in the lists of a repository, or in the one named, and tell of it in lines.
 
-    text: str
-    lines: tuple[str, ...]
-    heading: str = ""
-
-
-@dataclass(frozen=True)
-class Change:
-    """A file as it was read (`before` None: there is none) and as it is to be, without the tasks that are
-    done, in order."""
-
-    path: Path
-    before: bytes | None
-    after: bytes
-    done: tuple[Task, ...] = ()
-
-
-@dataclass(frozen=True)
-class Moves:
-    """What is to move: each list that loses some tasks, and the archive. `session` is the last one, "" where
-    there was none."""
-
-    lists: tuple[Change, ...]
-    archive: Change
-    session: str
-
-    @property
-    def done(self) -> tuple[Task, ...]:
-        return tuple(task for change in self.lists for task in change.done)
-
-
-def moves(
-    store: Store, project: str, *, listed: Path | None = None, clock: Callable[[], float] = time.time
-) -> Moves:
-    """What is done in the lists of a project, or in the one that is named.
-
-    Raises UsageError for a list that is not there, StoreError for one that cannot be read.
+    Raises UsageError for a list that is not there or an archive that is none of ours, StoreError where a
+    file cannot be read or was changed meanwhile: both it and the archive are as they were then.
     """
-    root, changes = Path(project), []
-    for path in [listed] if listed else lists_in(root):
+    lists = [listed] if listed else [root / name for name in LIST_NAMES if (root / name).is_file()]
+    archive, count = root / ARCHIVE_NAME, 0
+    for path in lists:
         before = read_bytes(path)
         if before is None:
-            raise UsageError(f"there is no {path}; name a list of tasks with --tasks-file")
+            raise UsageError(f"there is no {path}; name a list of tasks")
         left, done = done_in(_as_text(path, before))
-        if done:
-            changes.append(Change(path, before, left.encode("utf-8"), done))
-    session = next((info.id for info in project_sessions(store, project)), "")
-    day = time.strftime("%Y-%m-%d", time.localtime(clock()))
-    archive = root / ARCHIVE_NAME
-    before = read_bytes(archive)
-    made = [section_of(task, change.path.name, session, day) for change in changes for task in change.done]
-    after = archived(_as_text(archive, before or b""), made).encode("utf-8") if made else before or b""
-    return Moves(tuple(changes), Change(archive, before, after), session)
+        yield from (f"{path.name}: {flat(title)}" for title, _lines in done)
+        count += len(done)
+        if done and not dry_run:
+            _move(archive, done, path, before, left.encode("utf-8"))
+    verb = "would move" if dry_run else "moved"
+    yield f"{counted(count, 'task')} {verb} to {archive}" if count else "Nothing is checked off."
 
 
-def lists_in(root: Path) -> list[Path]:
-    """The lists of tasks in the root of a repository."""
-    found = (path for path in root.iterdir() if path.name.lower() in LIST_NAMES and path.is_file())
-    return sorted(found, key=lambda path: path.name)
+def _move(archive: Path, done: list[tuple[str, list[str]]], path: Path, before: bytes, left: bytes) -> None:
+    held = read_bytes(archive)
+    text = _as_text(archive, held or b"")
+    if held and not text.startswith(HEAD):
+        raise UsageError(f"{archive} is there already and none of `gardener upkeep`: move it away first")
+    after = archived(text or HEAD, done, time.strftime("%Y-%m-%d")).encode("utf-8")
+    write_if_unchanged(archive, held, after)
+    try:
+        write_if_unchanged(path, before, left)
+    except StoreError:
+        if held is None:
+            remove_if_unchanged(archive, after)
+        else:
+            write_if_unchanged(archive, after, held)
+        raise
 
 
 def _as_text(path: Path, held: bytes) -> str:
@@ -114,107 +73,42 @@ def _as_text(path: Path, held: bytes) -> str:
         raise StoreError(f"{path} is not UTF-8 text; it was left as it is") from None
 
 
-def done_in(text: str) -> tuple[str, tuple[Task, ...]]:
-    """A list without its tasks that are done, and these, in order. Every byte else stays."""
-    from markdown_it import MarkdownIt
-
-    lines = io.StringIO(text, newline="").readlines()
-    tokens = MarkdownIt("commonmark").parse(text)
-    spans = [token.map for token in tokens if token.type == "list_item_open" and token.map]
-    boxes = {begin: item for begin, _end in spans if (item := ITEM.match(lines[begin].rstrip("\r\n")))}
-    heads = {
-        token.map[0]: tokens[at + 1].content
-        for at, token in enumerate(tokens)
-        if token.type == "heading_open" and token.map
-    }
+def done_in(text: str) -> tuple[str, list[tuple[str, list[str]]]]:
+    """A list without its tasks that are done, and of these, in order, the words and all their lines."""
+    lines = re.findall(r"[^\n]*\n|[^\n]+", text)
     left: list[str] = []
-    found: list[Task] = []
-    at = 0
-    for begin, end in spans:
-        item = boxes.get(begin)
-        if begin < at or not item:
-            continue
-        while end > begin + 1 and not lines[end - 1].strip():
+    found: list[tuple[str, list[str]]] = []
+    at, in_code = 0, False
+    while at < len(lines):
+        in_code ^= bool(FENCE.match(lines[at]))
+        item = None if in_code else ITEM.match(lines[at].rstrip("\r\n"))
+        end = at + 1
+        if item:
+            behind = range(end, len(lines))
+            ends = (n for n in behind if lines[n].strip() and _indent(lines[n]) <= _indent(lines[at]))
+            end = next(ends, len(lines))
+        while end > at + 1 and not lines[end - 1].strip():
             end -= 1
-        left += lines[at:begin]
-        at = end
-        if any(boxes[number][2] == " " for number in range(begin, end) if number in boxes):
-            left += lines[begin:end]
-            continue
-        above = [number for number in heads if number < begin]
-        block = (line.rstrip("\r\n").removeprefix(item[1]).rstrip() for line in lines[begin:end])
-        found.append(Task(item[3] or "", tuple(block), heads[max(above)] if above else ""))
-    return "".join([*left, *lines[at:]]), tuple(found)
-
-
-def section_of(task: Task, origin: str, session: str, day: str) -> str:
-    """A done task in detail, as a section of the archive; a mark in its heading says whether somebody changed
-    it since."""
-    where = f"session {session[:8]}" if session else "no session"
-    under = f", {quoted(task.heading, TITLE_CHARS)}" if task.heading else ""
-    head = f"## {day}, {where}: {quoted(task.text, TITLE_CHARS)}"
-    body = "\n".join(["", "", f"From {origin}{under}.", "", *task.lines])
-    return f"{head} <!-- done {_mark(head + body)} -->{body}"
-
-
-def _mark(section: str) -> str:
-    return hashlib.sha256(section.rstrip().encode("utf-8", "replace")).hexdigest()[:8]
-
-
-def archived(held: str, made: Sequence[str]) -> str:
-    """The text of the archive with more sections, the newest first: in order, the last is put at the top.
-
-    What stands there stays, but for sections of ours beyond the tenth that nobody changed, of which a line is
-    left.
-    """
-    text = held.replace("\r\n", "\n")
-    head, *others = re.split(r"^(?=## )", text if text.strip() else HEAD, flags=re.M)
-    older = next((each for each in others if each.startswith(OLDER)), f"{OLDER}\n\n")
-    kept, lines, seen = [head], [], 0
-    for section in [*reversed(made), *(each for each in others if each != older)]:
-        entry = ENTRY.match(section)
-        seen += entry is not None
-        if entry and seen > DETAILED and _mark(section.replace(entry[2], "", 1)) == entry[3]:
-            lines.append(f"- {entry[1]}")
+        block = [line.rstrip("\r\n") for line in lines[at:end]]
+        if item and not any(inner[2] == " " for inner in map(ITEM.match, block) if inner):
+            found.append((item[3] or "", [line.removeprefix(item[1]) for line in block]))
         else:
-            kept.append(section)
-    if lines or older in others:
-        title, _, rest = older.partition("\n\n")
-        kept.append("\n".join([title, "", *lines, rest]))
-    whole = "\n\n".join(section.rstrip() for section in kept if section.strip()) + "\n"
-    return whole.replace("\n", "\r\n") if "\r\n" in held else whole
+            left += lines[at:end]
+        at = end
+    return "".join(left), found
 
 
-def apply(store: Store, project: str, found: Moves, *, clock: Callable[[], float] = time.time) -> None:
-    """Write the archive, then each list. Raises StoreError where one was changed meanwhile: all of them stay
-    as they are then."""
-    if not found.lists:
-        return
-    written: list[Change] = []
-    try:
-        for change in (found.archive, *found.lists):
-            write_if_unchanged(change.path, change.before, change.after)
-            written.append(change)
-    except StoreError:
-        with suppress(StoreError):
-            for change in reversed(written):
-                if change.before is None:
-                    remove_if_unchanged(change.path, change.after)
-                else:
-                    write_if_unchanged(change.path, change.after, change.before)
-        raise
-    for task in found.done:
-        data = {"project": project, "text": task.text, "of_session": found.session}
-        store.record_event(PROJECT, 0, EVENT, data, clock())
+def _indent(line: str) -> int:
+    line = line.rstrip("\r\n").expandtabs(4)
+    return len(line) - len(line.lstrip())
 
 
-def render(found: Moves, would: bool) -> Iterator[str]:
-    """What moves, or `would`, a line each."""
-    if not found.lists:
-        yield "Nothing is checked off."
-        return
-    for change in found.lists:
-        for task in change.done:
-            yield f"{change.path.name}: {flat(task.text)}"
-    verb = "would move" if would else "moved"
-    yield f"{counted(len(found.done), 'task')} {verb} to {found.archive.path}"
+def archived(held: str, done: list[tuple[str, list[str]]], day: str) -> str:
+    """The text of the archive with more tasks, the newest first; of those beyond the tenth a line is left."""
+    recent, _, older = held.removeprefix(HEAD).partition(OLDER)
+    made = ["\n".join([f"## {day}: {quoted(title, TITLE_CHARS)}", "", *lines]) for title, lines in done]
+    sections = [*reversed(made), *filter(None, map(str.strip, re.split(r"^(?=## )", recent, flags=re.M)))]
+    rest = ["- " + section.partition("\n")[0].removeprefix("## ") for section in sections[DETAILED:]]
+    rest += filter(None, older.splitlines())
+    parts = [HEAD.strip(), *sections[:DETAILED], *([OLDER.strip(), "\n".join(rest)] if rest else [])]
+    return "\n\n".join(parts) + "\n"

@@ -1,214 +1,213 @@
-"""What a project's chats have taught: proposals for rules, and what the user made of them.
+"""What the chats of a project show again and again, as proposals for rules, and what the user made of them.
 
-A proposal that is taken stands among the rules of every later chat of the project; one that is refused never
-comes again. Both are kept as events of the archive, so that export and import carry them.
+A rule that was said, or a fault that came up, in three sessions is proposed; not seen for 28 days it fades.
+What the user takes stands among the rules of every later chat of the project, what is refused never comes
+again; both are kept as events of the archive.
 """
 
 from __future__ import annotations
 
+import hashlib
+import re
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from aider_gardener.archive.archive import is_shared
 from aider_gardener.archive.sessions import project_sessions, short_ids
-from aider_gardener.archive.store.base import Event, Store
-from aider_gardener.archive.store.files import read_bytes, write_if_unchanged
-from aider_gardener.errors import UsageError
+from aider_gardener.archive.store.base import Store
+from aider_gardener.errors import UsageError, tolerating
+from aider_gardener.messages import Entry, SourceKind
 from aider_gardener.notes.last_chat import when
-from aider_gardener.notes.markdown import quoted
-from aider_gardener.notes.observations import Observation, Sighting, gathered, sightings
-from aider_gardener.notes.rules import RULE_CHARS
+from aider_gardener.notes.markdown import code, flat
+from aider_gardener.notes.names import faults_of
+from aider_gardener.notes.rules import RULE_CHARS, is_spoken, repeats, rules_in, sentences, typed_words
+from aider_gardener.reading.output import clipped
 
-PROJECT = "project"
-"""The session of events that are about a project, none of its chats."""
-EVENT, ANNOUNCED = "observation", "observations told"
-TAKEN, REFUSED = "taken", "refused"
+SESSIONS_SEEN, FADES_SECONDS = 3, 28 * 86_400.0
 SESSIONS_READ = 200
 """So many sessions, the last used, are looked through."""
 MOST_TAKEN = 24
 """So many taken rules stand in chats, the newest."""
-CONVENTIONS_NAME = "CONVENTIONS.md"
-HEADING = "## Learnt in chats"
+PROJECT, EVENT = "project", "observation"
+"""The session of events that are about a project, none of its chats, and those of verdicts."""
+WAITING, FADED, TAKEN, REFUSED = "waiting", "faded", "taken", "refused"
+
+AGAIN = re.compile(
+    r"^\W*(?:(?:no|wrong|again|nein|falsch|nochmals?|non|encore|otra vez|(?:as )?i (?:\w+ )?(?:said|told you)"
+    r"(?: \w+)?|wie gesagt|comme je l'ai dit|(?:ya )?te (?:lo )?dije|再说一遍)\s*[,:：]|i said\b|我说过)"
+    r"\s*(?=\S)",
+    re.IGNORECASE,
+)
+"""Begins what corrects something or says it once more, whatever its form."""
+FOR_NOW = re.compile(r"\b(?:yet|for now|this time|today|noch|vorerst|aún|todavía|encore pas)\b|まだ", re.I)
+"""Holds for a while only."""
+FIGURES = re.compile(r"\[.*$|0x[0-9a-fA-F]+|\d+(?:[.,]\d+)*")
+"""What differs between two reports of one fault."""
+OUTPUTS = (SourceKind.COMMAND, SourceKind.TEST)
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """What the user said of a proposal: `taken` or `refused`, when, and in what words it stood. `key` is that
-    of a fault, "" for a sentence."""
+class Sighting:
+    """Where something was seen, in its words. `key` is the same for the same fault, "" for a sentence."""
+
+    text: str
+    key: str
+    session: str
+    turn: int
+    at: float
+    entry_id: str
+
+
+@dataclass(frozen=True)
+class Observation:
+    """A rule that is proposed, or of which the user said what becomes of it (`state`, `at`). `evidence` is a
+    sighting a session, the oldest first; `id` stays the same while that is there."""
 
     id: str
-    verdict: str
-    kind: str
-    key: str
     proposal: str
+    key: str
+    state: str
     at: float
+    evidence: tuple[Sighting, ...] = ()
 
-
-@dataclass(frozen=True)
-class Learnt:
-    """The proposals that wait for the user, those not seen for 28 days, and the rules that were taken, oldest
-    first."""
-
-    waiting: tuple[Observation, ...]
-    faded: tuple[Observation, ...]
-    taken: tuple[Verdict, ...]
-
-    @property
-    def numbered(self) -> tuple[Observation | Verdict, ...]:
-        """What has a number in the list, from 1."""
-        return (*self.waiting, *self.taken)
-
-    def named(self, given: str) -> Observation | Verdict:
-        """The proposal or taken rule that is meant, by its number or its id. Raises UsageError."""
-        wanted = given.strip().lower()
-        if wanted.isdecimal() and 0 < int(wanted[:6]) <= len(self.numbered):
-            return self.numbered[int(wanted[:6]) - 1]
-        for row in (*self.numbered, *self.faded):
-            if row.id == wanted:
-                return row
-        have = f"they are numbered from 1 to {len(self.numbered)}" if self.numbered else "there is none"
-        raise UsageError(
-            f"there is no observation {given.strip()}: {have}; `gardener observations` lists them"
+    def says(self, other: Observation) -> bool:
+        if self.key or other.key:
+            return self.key == other.key
+        return any(
+            says_same(other.proposal, text) for text in (self.proposal, *(e.text for e in self.evidence))
         )
 
 
-def learnt(
-    store: Store,
-    project: str,
-    *,
-    clock: Callable[[], float] = time.time,
-    pace: Callable[[], None] = lambda: None,
-) -> Learnt:
-    """What the last sessions of a project propose now; `pace` is called before each is read. Raises
+def learnt(store: Store, project: str, *, clock: Callable[[], float] = time.time) -> list[Observation]:
+    """What waits for the user, then the rules that were taken, then what was not seen for 28 days. Raises
     StoreError."""
-    seen: list[Sighting] = []
-    for info in project_sessions(store, project)[:SESSIONS_READ]:
-        pace()
-        seen += sightings(store.session_entries(info.id))
+    infos = project_sessions(store, project)[:SESSIONS_READ]
     answered = verdicts(store, project)
-    found = sorted(gathered(seen), key=lambda each: (-len(each.evidence), -each.last_at, each.id))
-    now, waiting, faded = clock(), list[Observation](), list[Observation]()
-    for each in found:
-        if not any(v.id == each.id or each.is_about(v.kind, v.key, v.proposal) for v in answered):
-            (faded if each.is_faded(now) else waiting).append(each)
-    taken = tuple(verdict for verdict in answered if verdict.verdict == TAKEN)
-    return Learnt(tuple(waiting), tuple(faded), taken)
+    rows = [verdict for verdict in answered if verdict.state == TAKEN]
+    for found in gathered(seen for info in infos for seen in sightings(store.session_entries(info.id))):
+        if not any(each.id == found.id or found.says(each) for each in answered):
+            is_faded = clock() - found.at > FADES_SECONDS
+            rows.append(replace(found, state=FADED) if is_faded else found)
+    order = (WAITING, TAKEN, FADED)
+    return sorted(rows, key=lambda each: (order.index(each.state), -len(each.evidence), each.at, each.id))
 
 
-def project_events(store: Store, project: str, kind: str) -> list[Event]:
-    """The events of a kind that are about a project, oldest first. An archive in the project is its own, by
-    whatever name it went."""
+def sightings(entries: Iterable[Entry]) -> Iterator[Sighting]:
+    """What some entries show that might be seen again in another session."""
+    for entry in entries:
+        found: list[tuple[str, str]] = []
+        with tolerating("reader of observations"):
+            found = [(text, "") for text in orders_in(typed_words(entry))]
+            if entry.source.kind in OUTPUTS:
+                found += [(text, FIGURES.sub("#", text)) for text in faults_of(entry)]
+        for text, key in found:
+            yield Sighting(flat(text), key, entry.session, entry.turn, entry.created_at, entry.id)
+
+
+@lru_cache(maxsize=2_048)
+def orders_in(text: str) -> tuple[str, ...]:
+    """The sentences of typed words that set a rule, say one again, or correct something."""
+    again = [
+        clipped(each, RULE_CHARS) for _, each in sentences(text) if AGAIN.match(each) and is_spoken(each)
+    ]
+    found = (each for each in (*rules_in(text), *again) if not each.endswith(("?", "？")))
+    return tuple(dict.fromkeys(each for each in found if not FOR_NOW.search(each)))
+
+
+def says_same(one: str, other: str) -> bool:
+    """Whether two sentences set the same rule, however they begin."""
+    return repeats(_rule_in(one), _rule_in(other))
+
+
+@lru_cache(maxsize=8_192)
+def _rule_in(sentence: str) -> str:
+    """A sentence without how it corrects or repeats."""
+    return AGAIN.sub("", sentence.replace("’", "'"), count=1)
+
+
+def gathered(seen: Iterable[Sighting], least: int = SESSIONS_SEEN) -> list[Observation]:
+    """What was seen in at least so many sessions; a sentence joins a group of which half say what it does."""
+    groups: list[list[Sighting]] = []
+    faults: dict[str, list[Sighting]] = {}
+    for sighting in sorted(seen, key=lambda each: (each.at, each.session, each.turn)):
+        if sighting.key:
+            faults.setdefault(sighting.key, []).append(sighting)
+            continue
+        for group in groups:
+            if 2 * sum(says_same(sighting.text, other.text) for other in group) >= len(group):
+                group.append(sighting)
+                break
+        else:
+            groups.append([sighting])
+    found = [*groups, *faults.values()]
+    return [_observation(group) for group in found if len({each.session for each in group}) >= least]
+
+
+def _observation(group: list[Sighting]) -> Observation:
+    """A group of sightings with the rule that it is proposed as: of sentences the shortest."""
+    evidence = tuple({each.session: each for each in group}.values())
+    key, last = group[0].key, group[-1]
+    proposal = _rule_in(min((each.text for each in reversed(group)), key=len))
+    if key:
+        proposal = (
+            f"{code(last.text)} came up in {len(evidence)} sessions: see to it that it does not come back."
+        )
+    name = hashlib.sha256((key or evidence[0].text).encode("utf-8", "replace")).hexdigest()[:6]
+    return Observation(f"o{name}", proposal, key, WAITING, last.at, evidence)
+
+
+def verdicts(store: Store, project: str) -> list[Observation]:
+    """The user's last word on each proposal of a project, oldest first. An archive in the project is its own,
+    by whatever name it went."""
     is_own = not is_shared(store.directory, project)
-    return [e for e in store.events(PROJECT, kind) if is_own or e.data.get("project") == project]
-
-
-def verdicts(store: Store, project: str) -> list[Verdict]:
-    """The last word on each proposal of a project, oldest first."""
-    rows: dict[str, Verdict] = {}
-    for event in project_events(store, project, EVENT):
-        names = {"id": "id", "verdict": "verdict", "kind": "kind", "key": "key", "proposal": "text"}
-        said = {field: str(event.data.get(name, "")) for field, name in names.items()}
-        rows[said["id"]] = Verdict(**said, at=event.at)
+    rows: dict[str, Observation] = {}
+    for event in store.events(PROJECT, EVENT):
+        if is_own or event.data.get("project") == project:
+            name, text, key, state = (str(event.data.get(n, "")) for n in ("id", "text", "key", "verdict"))
+            rows[name] = Observation(name, text, key, state, event.at)
     return sorted(rows.values(), key=lambda verdict: verdict.at)
-
-
-def decide(store: Store, project: str, found: Observation | Verdict, verdict: str, at: float) -> str:
-    """Keep what the user said of a proposal, or of a rule that was taken; returns that in a line. Raises
-    StoreError."""
-    key = found.evidence[0].key if isinstance(found, Observation) else found.key
-    data = {"project": project, "id": found.id, "verdict": verdict, "kind": found.kind, "key": key}
-    store.record_event(PROJECT, 0, EVENT, {**data, "text": found.proposal}, at)
-    said = "Rule of every chat from now on" if verdict == TAKEN else "Refused, it will not come again"
-    return f"{said}: {found.proposal}"
-
-
-def announce(store: Store, project: str, found: Learnt, at: float) -> int:
-    """Note that the user is told of the proposals that wait; returns how many no chat told of before. Raises
-    StoreError."""
-    known: set[object] = set()
-    for event in project_events(store, project, ANNOUNCED):
-        ids = event.data.get("ids")
-        known.update(ids if isinstance(ids, list) else ())
-    new = [each.id for each in found.waiting if each.id not in known]
-    if new:
-        store.record_event(PROJECT, 0, ANNOUNCED, {"project": project, "ids": new}, at)
-    return len(new)
 
 
 def taken_rules(store: Store, project: str) -> tuple[str, ...]:
     """The rules that the user took, for the chats of a project, oldest first."""
-    taken = [each.proposal for each in verdicts(store, project) if each.verdict == TAKEN]
+    taken = [each.proposal for each in verdicts(store, project) if each.state == TAKEN]
     return tuple(taken[-MOST_TAKEN:])
 
 
-def add_conventions(path: Path, rules: list[str]) -> int:
-    """Add to a conventions file what of some rules does not stand there yet; returns how many. Raises
-    StoreError."""
-    before = read_bytes(path)
-    held, added = before or b"", 0
-    for rule in rules:
-        longer = with_rule(held, rule)
-        added += longer != held
-        held = longer
-    if added:
-        write_if_unchanged(path, before, held)
-    return added
+def decide(
+    store: Store, project: str, given: Iterable[str], verdict: str, clock: Callable[[], float] = time.time
+) -> Iterator[str]:
+    """Keep what the user says of proposals, or of rules that were taken, named by number or id: all or none;
+    tells of it in lines. Raises UsageError, StoreError."""
+    rows = learnt(store, project, clock=clock)
+    for each in [_named(rows, name) for name in dict.fromkeys(given)]:
+        data = {"project": project, "id": each.id, "verdict": verdict, "key": each.key, "text": each.proposal}
+        store.record_event(PROJECT, 0, EVENT, data, clock())
+        said = "Rule of every chat from now on" if verdict == TAKEN else "Refused, it will not come again"
+        yield f"{said}: {each.proposal}"
 
 
-def with_rule(held: bytes, rule: str) -> bytes:
-    """The bytes of a conventions file with one more rule, at the end under a heading of its own or, where
-    that stands already, as its first; every byte of before stays. The same bytes where it has the rule."""
-    newline = b"\r\n" if b"\r\n" in held else b"\n"
-    heading, line = HEADING.encode() + newline * 2, f"- {quoted(rule, RULE_CHARS)}".encode("utf-8", "replace")
-    if line in held.splitlines():
-        return held
-    before, found, behind = held.partition(heading)
-    if not found and held:
-        before += newline if held.endswith(b"\n") else newline * 2
-    return before + heading + line + newline + behind
+def _named(rows: list[Observation], given: str) -> Observation:
+    for number, each in enumerate(rows, 1):
+        if given.strip().lower() in (str(number), each.id):
+            return each
+    raise UsageError(f"there is no observation {given.strip()}; `gardener upkeep observations` lists them")
 
 
-def records(found: Learnt) -> list[dict[str, Any]]:
-    """Everything as plain data, numbered as it is listed; what has faded has no number."""
-    rows: list[dict[str, Any]] = []
-    listed = len(found.numbered)
-    for number, each in enumerate((*found.numbered, *found.faded), 1):
-        row: dict[str, Any] = {"id": each.id, "kind": each.kind, "rule": each.proposal}
-        if isinstance(each, Verdict):
-            row |= {"at": each.at, "evidence": [], "number": number, "state": TAKEN}
-        else:
-            names = ("session", "turn", "at", "entry_id", "text")
-            seen = [{name: getattr(one, name) for name in names} for one in each.evidence]
-            state = "waiting" if number <= listed else "faded"
-            row |= {"at": each.last_at, "evidence": seen, "number": number, "state": state}
-            row["number"] = number if number <= listed else None
-        rows.append(row)
-    return rows
-
-
-def render(store: Store, project: str, found: Learnt, *, faded: bool = False) -> Iterator[str]:
-    """The list as lines for people: each proposal with its evidence, what was taken, and if wanted what
-    has `faded`, which is named by its id alone."""
+def render(store: Store, project: str, found: list[Observation], *, faded: bool = False) -> Iterator[str]:
+    """The list as lines for people: proposals with their evidence, what was taken, what has `faded`."""
     short = short_ids([info.id for info in project_sessions(store, project)])
-
-    def proposal(each: Observation, number: str = "") -> Iterator[str]:
-        yield f"{number}{each.proposal} [{each.id}]"
-        for seen in each.evidence:
+    if not found:
+        yield "Nothing was seen in three sessions yet that would make a rule."
+    for number, each in enumerate(found, 1):
+        if faded or each.state != FADED:
+            state = "" if each.state == WAITING else f" ({each.state})"
+            yield f"{number}. {each.proposal} [{each.id}]{state}"
+        for seen in each.evidence if faded or each.state != FADED else ():
             where = f"session {short.get(seen.session, seen.session)}, turn {seen.turn} ({seen.entry_id})"
             yield f"   {when(seen.at)}, {where}: {seen.text}"
-
-    if not found.numbered:
-        yield "Nothing was seen in three sessions yet that would make a rule."
-    for number, each in enumerate(found.waiting, 1):
-        yield from proposal(each, f"{number}. ")
-    if found.taken:
-        yield "Rules of every chat of this project:"
-    for number, verdict in enumerate(found.taken, len(found.waiting) + 1):
-        yield f"{number}. {verdict.proposal} [{verdict.id}]"
-    if found.faded:
-        yield f"{len(found.faded)} more not seen for 28 days{':' if faded else ': --all lists them.'}"
-    for each in found.faded if faded else ():
-        yield from proposal(each)
+    hidden = 0 if faded else sum(each.state == FADED for each in found)
+    if hidden:
+        yield f"{hidden} more not seen for 28 days: --all lists them."

@@ -1,31 +1,34 @@
-"""What is kept of a project's chats: a line of each for a list, the whole of one to be read, and what all of
-a month came to: tokens and money, what was done, what was learnt.
+"""What is kept of a project's chats, as values: a line of each for a list, the whole of one to be read, what
+came of one, and what all of a month came to. Read from the archive alone, without the secrets taken out.
 
 A chat belongs to the month in which something was last said in it, a day to the machine's own zone.
 """
 
 from __future__ import annotations
 
+import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from datetime import datetime
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from aider_gardener.archive.entries import levels_by_id
 from aider_gardener.archive.sessions import AIDER, clear_floor, host_of, project_sessions, short_ids
 from aider_gardener.archive.store.base import SessionInfo, Store
-from aider_gardener.gardener import done_tasks, learnt
-from aider_gardener.gardener.account import Account, account
+from aider_gardener.gardener.care import kept_rules
 from aider_gardener.gardener.report import outlook
 from aider_gardener.gardener.state import ChatSums
 from aider_gardener.gardener.stored_chat import kept_growth, kept_sessions, last_frame
 from aider_gardener.messages import Entry, Fidelity, SourceKind
-from aider_gardener.notes.last_chat import edited_files
+from aider_gardener.notes.last_chat import OUTPUTS, edited_files, open_errors
 from aider_gardener.notes.markdown import flat
+from aider_gardener.notes.rules import Constraint, Decision, decided, rules_of, spoken_words
 from aider_gardener.phrases import counted, short, sums_text
 from aider_gardener.plan.view import is_filler
+from aider_gardener.recall.recall import EDIT_UNDONE
 
+COMMITTED = re.compile(r"I committed the changes with git hash (\w{4,64}) & commit msg: ?([^\n]*)")
+LINE_ID = re.compile(r" \[g[0-9a-f]{9,64}\]$")
 SPEAKERS = {
     SourceKind.TYPED: "you",
     SourceKind.REPLY: "model",
@@ -40,9 +43,6 @@ SPEAKERS = {
     SourceKind.REMEMBERED: "note",
 }
 PROMPT_CHARS = 80
-LISTED = 40
-"""So many chats, tasks and observations of a month are listed one by one, the last ones."""
-TOTALS = ("commits", "files", "mended", "open_errors")
 SHORTER = (Fidelity.COMPRESSED, Fidelity.LINE)
 
 
@@ -63,6 +63,7 @@ class PastChat:
     sums: ChatSums | None
     in_chat: tuple[str, ...]
     edited: tuple[str, ...]
+    commits: int = 0
     host: str = AIDER
 
     @property
@@ -152,6 +153,7 @@ def past_chat(store: Store, info: SessionInfo, number: int, short: str, entries:
         sums=sums,
         in_chat=(*frame.files, *frame.read_only),
         edited=tuple(edited_files(entries)),
+        commits=len(commits_in(entries)),
         host=host_of(store, info.id),
     )
 
@@ -190,6 +192,78 @@ def _shown(store: Store, entry: Entry, levels: Sequence[tuple[int, Fidelity]]) -
         yield Shown(turn, level, tokens, form.text if form else "")
 
 
+# What came of one
+
+
+@dataclass(frozen=True)
+class SessionStep:
+    """What was asked in one prompt, and what came of it before the next, a line each with its entry's id.
+    `asked` and `entry_id` are "" for what was done before the first prompt."""
+
+    turn: int
+    entry_id: str
+    asked: str
+    done: list[tuple[str, str]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Account:
+    """What came of a session. Everything is in the order in which it came; `files` the last edited first."""
+
+    info: SessionInfo
+    steps: tuple[SessionStep, ...]
+    commits: tuple[str, ...]
+    decisions: tuple[Decision, ...]
+    rules: tuple[Constraint, ...]
+    files: tuple[str, ...]
+    open_errors: tuple[Entry, ...]
+    pinned: tuple[Entry, ...]
+
+
+def account(store: Store, info: SessionInfo) -> Account:
+    """The account of one session. Raises StoreError."""
+    entries = store.session_entries(info.id)
+    undone = {event.data.get("entry_id") for event in store.events(info.id, EDIT_UNDONE)}
+    return Account(
+        info=info,
+        steps=tuple(step for step in _steps(store, entries) if step.asked or step.done),
+        commits=tuple(commits_in(entries)),
+        decisions=tuple(decided(entries)),
+        rules=tuple(rules_of(entries, kept_rules(store, info.id))),
+        files=tuple(edited_files([entry for entry in entries if entry.id not in undone])),
+        open_errors=tuple(open_errors(entries)),
+        pinned=tuple({entry.id: entry for entry in entries if entry.pinned}.values()),
+    )
+
+
+def commits_in(entries: Sequence[Entry]) -> list[str]:
+    """Hash and message of each commit that the host made of an edit."""
+    notices = (entry.content for entry in entries if entry.source.kind is SourceKind.NOTICE)
+    return [f"{found[1]} {found[2].strip()}" for text in notices if (found := COMMITTED.match(text))]
+
+
+def _steps(store: Store, entries: Sequence[Entry]) -> list[SessionStep]:
+    steps = [SessionStep(0, "", "")]
+    for entry in entries:
+        if entry.source.kind is SourceKind.TYPED:
+            steps.append(SessionStep(entry.turn, entry.id, entry.content))
+        elif entry.source.kind in (SourceKind.REPLY, *OUTPUTS) and not is_filler(entry):
+            steps[-1].done.append((_line(store, entry), entry.id))
+        else:
+            steps[-1].done.extend((f"committed {commit}", entry.id) for commit in commits_in([entry]))
+    return steps
+
+
+def _line(store: Store, entry: Entry) -> str:
+    """An entry's line form, without its id; of what is so short that it has none, all that was said."""
+    if made := store.renditions(entry.id).get(Fidelity.LINE):
+        return LINE_ID.sub("", made.text)
+    if entry.source.kind is SourceKind.REPLY:
+        return spoken_words(entry).strip()
+    body = "".join(entry.content[part.start : part.end] for part in entry.segments if part.kind != "wrapper")
+    return f"ran {entry.source.detail}: {body}" if entry.source.detail else body
+
+
 # All chats, and those of a month
 
 
@@ -210,149 +284,39 @@ def project_status(store: Store, project: str) -> dict[str, Any]:
     return {"last_chat": outlook(rows[-1][1]), "all_chats": dict(summed([row[0] for row in rows]))}
 
 
-def month_status(store: Store, project: str, month: str) -> dict[str, Any]:
-    """What a project's chats came to in a month ("2026-11", local time); {} when there was none."""
-    sessions = [session for session, _points in kept_sessions(store, project)]
-    found = [s for s in sessions if datetime.fromtimestamp(s.ended_at).strftime("%Y-%m") == month]
-    return {"month": month, **summed(found)} if found else {}
-
-
-@dataclass(frozen=True)
-class MonthChat:
-    """One chat of the month: what it began with and what was done in it. `dollars` is 0 where no price is
-    known."""
-
-    short: str
-    last_at: float
-    first_prompt: str
-    turns: int
-    prompt_tokens: int
-    saved_tokens: int
-    dollars: float
-    commits: int
-    files: int
-    mended: int
-    open_errors: int
-
-
-@dataclass(frozen=True)
-class MonthObservation:
-    """What became of a proposal in the month: "taken", "refused", or "waiting" where nothing was said yet."""
-
-    text: str
-    state: str
-    sessions: int
-
-
-@dataclass(frozen=True)
-class Month:
-    """The report of a month ("2026-11"). `sums` are those of the chats that called a model, as plain data, {}
-    for none; `tasks` the words of the tasks that were archived, with the day."""
-
-    month: str
-    project: str
-    sums: Mapping[str, Any]
-    chats: tuple[MonthChat, ...]
-    observations: tuple[MonthObservation, ...]
-    tasks: tuple[tuple[str, str], ...]
-
-    @property
-    def totals(self) -> dict[str, int]:
-        """Commits, files edited, errors seen to go and not, over all chats."""
-        return {name: sum(getattr(each, name) for each in self.chats) for name in TOTALS}
-
-    def record(self) -> dict[str, Any]:
-        """Everything as plain data."""
-        return {**asdict(self), "totals": self.totals}
+def month_report(store: Store, project: str, month: str) -> dict[str, Any]:
+    """What the chats of a month ("2026-11", local time) came to, as plain data: `sums` of those that called a
+    model, and each with what was done in it, the oldest first. Raises StoreError."""
+    chats = [chat for chat in past_chats(store, project) if day_of(chat.last_at).startswith(month)][::-1]
+    sums = [chat.sums for chat in chats if chat.sums]
+    rows = [
+        {
+            "session": chat.short,
+            "day": day_of(chat.last_at),
+            "first_prompt": flat(chat.first_prompt, PROMPT_CHARS),
+            "turns": chat.turns,
+            "prompt_tokens": chat.sums.prompt_tokens if chat.sums else 0,
+            "saved_tokens": chat.sums.saved_tokens if chat.sums else 0,
+            "cost": chat.cost,
+            "commits": chat.commits,
+            "files": len(chat.edited),
+        }
+        for chat in chats
+    ]
+    return {"month": month, "sums": dict(summed(sums)) if sums else {}, "chats": rows}
 
 
 def day_of(at: float) -> str:
     return time.strftime("%Y-%m-%d", time.localtime(at))
 
 
-def month_report(store: Store, project: str, month: str, *, clock: Callable[[], float] = time.time) -> Month:
-    """The report of one month; its `chats` are oldest first. Raises StoreError."""
-
-    def is_of(at: float) -> bool:
-        return day_of(at).startswith(month)
-
-    infos = project_sessions(store, project)
-    short_of = short_ids([info.id for info in infos])
-    kept = {info.id: kept_growth(store, info.id) for info in reversed(infos) if is_of(info.last_at)}
-    found, answered = learnt.learnt(store, project, clock=clock), learnt.verdicts(store, project)
-    waiting = [
-        MonthObservation(each.proposal, "waiting", len(each.evidence))
-        for each in (*found.waiting, *found.faded)
-        if not kept.keys().isdisjoint(seen.session for seen in each.evidence)
-    ]
-    decided = [MonthObservation(each.proposal, each.verdict, 0) for each in answered if is_of(each.at)]
-    tasks = [task for task in learnt.project_events(store, project, done_tasks.EVENT) if is_of(task.at)]
-    sums = [row[0] for row in kept.values() if row]
-    return Month(
-        month=month,
-        project=project,
-        sums=dict(summed(sums)) if sums else {},
-        chats=tuple(
-            _month_chat(
-                account(store, info), short_of[info.id], row[0] if (row := kept[info.id]) else ChatSums()
-            )
-            for info in reversed(infos)
-            if info.id in kept
-        ),
-        observations=(*decided, *waiting),
-        tasks=tuple((day_of(task.at), str(task.data.get("text"))) for task in tasks),
-    )
-
-
-def _month_chat(found: Account, short: str, sums: ChatSums) -> MonthChat:
-    open_errors = len(found.open_errors)
-    return MonthChat(
-        short=short,
-        last_at=found.info.last_at,
-        first_prompt=flat(next((step.asked for step in found.steps if step.asked), ""), PROMPT_CHARS),
-        turns=found.info.turns,
-        prompt_tokens=sums.prompt_tokens,
-        saved_tokens=sums.saved_tokens,
-        dollars=sums.cost,
-        commits=len(found.commits),
-        files=len(found.files),
-        mended=len(found.errors) - open_errors,
-        open_errors=open_errors,
-    )
-
-
-def render_month(found: Month) -> Iterator[str]:
+def render_month(found: dict[str, Any]) -> Iterator[str]:
     """The report as lines for people."""
-    if not (found.chats or found.tasks or found.observations):
-        yield f"No chat of this project ended in {found.month}."
-        return
-    yield f"{found.month}: {counted(len(found.chats), 'chat')}"
-    if found.sums:
-        yield f"Of chats that called a model: {sums_text(found.sums)}"
-    yield done_line(found.totals)
-    chats, observations = [], []
-    for chat in found.chats:
-        facts = [counted(chat.turns, "turn")]
-        facts += [f"{short(chat.prompt_tokens)} tokens"] if chat.prompt_tokens else []
-        facts += [f"${chat.dollars:,.2f}"] if chat.dollars >= 0.005 else []
-        facts += [counted(chat.commits, "commit")] if chat.commits else []
-        chats.append(f"{day_of(chat.last_at)} {chat.short} {chat.first_prompt} ({', '.join(facts)})")
-    for each in found.observations:
-        seen = f", seen in {each.sessions} sessions" if each.sessions else ""
-        observations.append(f"{each.text} ({each.state}{seen})")
-    tasks = [f"{day} {text}" for day, text in found.tasks]
-    parts = {"Chats": chats, "Tasks done": tasks, "Observations": observations}
-    for title, rows in parts.items():
-        if rows:
-            yield f"\n{title}"
-        if len(rows) > LISTED:
-            yield f"  ({len(rows) - LISTED:,} earlier ones)"
-        yield from (f"  {row}" for row in rows[-LISTED:])
-
-
-def done_line(totals: Mapping[str, int]) -> str:
-    """What was done in all chats, in a sentence."""
-    return (
-        f"{counted(totals['commits'], 'commit')}, {counted(totals['files'], 'file')} edited, by chat;"
-        f" {counted(totals['mended'], 'error')} met and seen to go, {totals['open_errors']:,} not."
-    )
+    if not found["chats"]:
+        yield f"No chat of this project ended in {found['month']}."
+    if found["sums"]:
+        yield f"{found['month']}: {sums_text(found['sums'])}"
+    for chat in found["chats"]:
+        facts = [counted(chat["turns"], "turn"), f"{short(chat['prompt_tokens'])} tokens", chat["cost"]]
+        facts += [counted(chat["commits"], "commit"), f"{counted(chat['files'], 'file')} edited"]
+        yield f"{chat['day']} {chat['session']} {chat['first_prompt']} ({', '.join(filter(None, facts))})"

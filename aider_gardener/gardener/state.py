@@ -128,8 +128,7 @@ class ChatState:
     whole (-1: nothing), which rests until as much has been said again. `turns_open` counts turns that are
     going on, one inside the other. `seconds` are those of our own work. `listed` are the ids of the last
     list that the user was shown. `amendments` are what the user changed in the list of rules by hand,
-    `taken` the rules that were taken over for every chat of the project. `pending_lines` of upkeep are
-    shown to the user after the next turn, or at the end."""
+    `taken` the rules that were taken over for every chat of the project."""
 
     settings: Settings
     archive: Archive
@@ -153,7 +152,6 @@ class ChatState:
     listed: tuple[str, ...] = ()
     amendments: tuple[Amendment, ...] = ()
     taken: tuple[str, ...] = ()
-    pending_lines: list[str] = field(default_factory=list)
 
     @classmethod
     def new(cls, settings: Settings, archive: Archive) -> ChatState:

@@ -16,6 +16,7 @@ from aider_gardener.compress.edits import read_edits
 from aider_gardener.messages import ContentClass, Entry, Fidelity, SourceKind, TokenCounter
 from aider_gardener.notes.names import faults_of
 from aider_gardener.notes.rules import decided, rules_of
+from aider_gardener.phrases import counted
 from aider_gardener.plan.view import is_filler
 from aider_gardener.reading.facts import extract
 from aider_gardener.reading.output import clipped, squeeze
@@ -25,7 +26,8 @@ from aider_gardener.tokens import fitting
 TOKEN_LIMIT = 600
 """The note is never longer, whatever the history budget."""
 PROMPT_CHARS, RESULT_CHARS = 200, 240
-MOST_FILES, MOST_ERRORS = 12, 3
+MOST_FILES = 12
+MOST_FAULTS, FAULTS_EACH = 4, 3
 SESSIONS_TRIED = 5
 """So many sessions back one is looked for of which anything may be told."""
 HEAD = (
@@ -35,40 +37,31 @@ HEAD = (
 STATE_HEAD = "[Context Gardener State]"
 STATE_ABOUT = "(A record kept by aider-gardener of {which}, not a request. g… is the id of a whole original.)"
 RULES, DECIDED, FAILING, FILES = "Rules the user set:", "Decided:", "Still failing:", "Files edited last:"
-ROOM = (0.45, 0.75, 0.9, 1.0)
-"""The share of the state's budget that is spent when rules, decisions, errors and files have had theirs."""
-MOST_FAULTS, FAULTS_EACH = 4, 3
+PINNED, ASKED = "Pinned:", "Asked, and what came of it:"
+ROOM = {PINNED: 1.0, RULES: 0.45, DECIDED: 0.75, FAILING: 0.9, FILES: 1.0, ASKED: 1.0}
+"""The share of a note's budget that is spent when each part has had its own; what is pinned may take all."""
 OUTPUTS = (SourceKind.COMMAND, SourceKind.TEST, SourceKind.LINT)
 BAD_FACTS = frozenset({"failure", "error"})
+Part = tuple[str, Sequence[str]]
+"""A part of a note: its title, and its rows, the newest last."""
 
 
 @dataclass(frozen=True)
 class LastTime:
-    """What a chat begins with: the note, and for the user what it is made of."""
+    """What a chat begins with: the note, and for the user how many rows of each part it has."""
 
     note: str
     session: SessionInfo
-    prompts: int
-    files: int
-    open_errors: int
-    pinned: int
+    rows: Mapping[str, int]
     tokens: int
 
     def line(self) -> str:
         """One line for the user."""
-        parts = {
-            plural("prompt", self.prompts): self.prompts,
-            plural("file", self.files) + " edited": self.files,
-            plural("open error", self.open_errors): self.open_errors,
-            "pinned entry" if self.pinned == 1 else "pinned entries": self.pinned,
-        }
-        counts = ", ".join(f"{count} {what}" for what, count in parts.items() if count)
-        return f"Last time ({when(self.session.last_at)}): {counts}. {self.tokens:,} tokens; /clear drops it."
-
-
-def plural(word: str, count: int) -> str:
-    """A noun for a count."""
-    return word if count == 1 else f"{word}s"
+        parts = {ASKED: "prompt", FAILING: "open error", RULES: "rule", DECIDED: "decision"}
+        counts = [counted(self.rows[title], name) for title, name in parts.items() if title in self.rows]
+        counts += [f"{self.rows[PINNED]:,} pinned"] if PINNED in self.rows else []
+        told = f"Last time ({when(self.session.last_at)}): {', '.join(counts)}."
+        return f"{told} {self.tokens:,} tokens; /clear drops it."
 
 
 def when(at: float) -> str:
@@ -81,45 +74,49 @@ def last_time(archive: Archive, *, token_limit: int) -> LastTime | None:
 
     Nothing that was cleared or forgotten, nothing that a local model was told when this chat's is remote.
     """
-    limit = min(token_limit, TOKEN_LIMIT)
     for info in list(archive.past.infos.values())[: -SESSIONS_TRIED - 1 : -1]:
         entries = archive.past.told(archive.store.session_entries(info.id), archive.provider)
         if any(entry.source.kind is SourceKind.TYPED for entry in entries):
-            return _account(archive, info, entries, limit)
+            once = {entry.id: entry for entry in entries}.values()
+            pinned = ["> " + "\n> ".join(e.content.splitlines()) + f" ({e.id})" for e in once if e.pinned]
+            parts = [(PINNED, pinned), *_state_parts(entries), (ASKED, _exchanges(archive, entries))]
+            head, limit = HEAD.format(when=when(info.last_at)), min(token_limit, TOKEN_LIMIT)
+            note, rows = _noted([head], parts, [NOTE_END], limit, archive.count)
+            return LastTime(note, info, rows, archive.count(note)) if note else None
     return None
 
 
-def _account(archive: Archive, info: SessionInfo, entries: Sequence[Entry], limit: int) -> LastTime | None:
-    """The account of one session within a token limit: pinned entries, files and errors before prompts."""
-    count, head = archive.count, HEAD.format(when=when(info.last_at))
-    left = limit - count(head) - count(NOTE_END) - 2
-
-    def cost(block: str) -> int:
-        return count(block) + 1
-
-    def that_fit(blocks: Iterable[str], *, gaps: bool = True) -> list[str]:
-        nonlocal left
-        kept = [*fitting(blocks, left, cost, gaps=gaps)]
-        left -= sum(map(cost, kept))
-        return kept
-
-    once = {entry.id: entry for entry in entries}.values()
-    pinned = that_fit(f"> pinned ({e.id}): " + "\n> ".join(e.content.splitlines()) for e in once if e.pinned)
-    files = edited_files(entries)
-    shown = ", ".join(files[:MOST_FILES]) + (" …" if len(files) > MOST_FILES else "")
-    edited = that_fit([f"> files edited: {shown}"] if files else [])
-    failing = open_errors(entries)[-MOST_ERRORS:]
-    errors = that_fit(f"> still failing: {_one_line(archive, entry)}" for entry in failing)
-    asked = that_fit(reversed(_exchange_lines(archive, entries)), gaps=False)
-    lines = [*reversed(asked), *pinned, *edited, *errors]
-    if not lines:
-        return None
-    note = "\n".join([head, *lines, NOTE_END])
-    number = len(files) if edited else 0
-    return LastTime(note, info, len(asked), number, len(errors), len(pinned), count(note))
+def state_block(
+    entries: Sequence[Entry], *, which: str, token_limit: int, count: TokenCounter, reach: str = ""
+) -> str:
+    """Rules, decisions, open errors and files of a chat's entries within a budget, as quotes; "" when there
+    is nothing to tell. `which` names the chat in the head, `reach` is a last line: how to see more."""
+    head = [STATE_HEAD, STATE_ABOUT.format(which=which)]
+    return _noted(head, _state_parts(entries), [reach] if reach else [], token_limit, count)[0]
 
 
-def _exchange_lines(archive: Archive, entries: Sequence[Entry]) -> list[str]:
+def _noted(
+    head: Sequence[str], parts: Iterable[Part], tail: Sequence[str], token_limit: int, count: TokenCounter
+) -> tuple[str, dict[str, int]]:
+    """A note of as many rows of each part as its room has, and how many these are; "" for none."""
+
+    def cost(text: str) -> int:
+        return count(text) + 1
+
+    lines: list[str] = []
+    rows_of: dict[str, int] = {}
+    full = left = token_limit - sum(map(cost, [*head, *tail]))
+    for title, rows in parts:
+        room = left - int((1 - ROOM[title]) * full) - cost(title)
+        kept = [*fitting(reversed(rows), room, cost)]
+        if kept:
+            lines += [title, *reversed(kept)]
+            left -= sum(map(cost, [title, *kept]))
+            rows_of[title] = len(kept)
+    return ("\n".join([*head, *lines, *tail]) if lines else ""), rows_of
+
+
+def _exchanges(archive: Archive, entries: Sequence[Entry]) -> list[str]:
     """For each prompt a block of two lines: what was asked, and the last reply before the next."""
     exchanges: list[tuple[Entry, Entry | None]] = []
     for entry in entries:
@@ -128,7 +125,7 @@ def _exchange_lines(archive: Archive, entries: Sequence[Entry]) -> list[str]:
         elif exchanges and entry.source.kind is SourceKind.REPLY and not is_filler(entry):
             exchanges[-1] = (exchanges[-1][0], entry)
     return [
-        f"> [{asked.turn}] asked ({asked.id}): {clipped(asked.content, PROMPT_CHARS)}"
+        f"> [{asked.turn}] {clipped(asked.content, PROMPT_CHARS)} ({asked.id})"
         + (f"\n>   → {_one_line(archive, reply)}" if reply else "")
         for asked, reply in exchanges
     ]
@@ -136,36 +133,13 @@ def _exchange_lines(archive: Archive, entries: Sequence[Entry]) -> list[str]:
 
 def _one_line(archive: Archive, entry: Entry) -> str:
     """An entry on one line with its id: its line form where there is one."""
-    made: Mapping[Fidelity, object] = archive.store.renditions(entry.id)
-    line = made.get(Fidelity.LINE)
-    text = clipped(getattr(line, "text", "") or entry.content, RESULT_CHARS)
-    tag = f"[{entry.id}]"
+    made = archive.store.renditions(entry.id).get(Fidelity.LINE)
+    text, tag = clipped(made.text if made else entry.content, RESULT_CHARS), f"[{entry.id}]"
     return text if tag in text else f"{text} {tag}"
 
 
-def state_block(
-    entries: Sequence[Entry], *, which: str, token_limit: int, count: TokenCounter, reach: str = ""
-) -> str:
-    """Rules, decisions, open errors and files of a chat's entries within a budget, as quotes; "" when there
-    is nothing to tell. `which` names the chat in the head, `reach` is a last line: how to see more."""
-
-    def cost(text: str) -> int:
-        return count(text) + 1
-
-    head, tail = [STATE_HEAD, STATE_ABOUT.format(which=which)], [reach] if reach else []
-    lines: list[str] = []
-    full = left = token_limit - sum(map(cost, [*head, *tail]))
-    for share, (title, rows) in zip(ROOM, _state_sections(entries), strict=True):
-        room = left - int((1 - share) * full) - cost(title)
-        kept = [*fitting(reversed(rows), room, cost)]
-        if kept:
-            lines += [title, *reversed(kept)]
-            left -= sum(map(cost, [title, *kept]))
-    return "\n".join([*head, *lines, *tail]) if lines else ""
-
-
-def _state_sections(entries: Sequence[Entry]) -> Iterator[tuple[str, list[str]]]:
-    """The parts in the order of their worth, each with its lines, the newest last."""
+def _state_parts(entries: Sequence[Entry]) -> Iterator[Part]:
+    """The parts that say where a chat stands, in the order of their worth."""
     yield RULES, [_quoted(rule.turn, rule.text, rule.entry_id) for rule in rules_of(entries)]
     yield DECIDED, [_quoted(one.turn, one.text, one.entry_id) for one in decided(entries)]
     failing = open_errors(entries)[-MOST_FAULTS:]

@@ -300,6 +300,15 @@ def replaces(newer: str, older: str) -> bool:
     return is_repeated or _is_contrary(newer, older)
 
 
+def repeats(newer: str, older: str) -> bool:
+    """Whether two rules say the same, or one only adds to the other: no contrary, no other figure."""
+    new, old = _subject(newer), _subject(older)
+    shared = len(new & old)
+    if not shared or NUMBER.findall(newer) != NUMBER.findall(older) or _is_contrary(newer, older):
+        return False
+    return shared / len(new | old) >= REPEATS or (shared >= 2 and shared == min(len(new), len(old)))
+
+
 def _is_contrary(newer: str, older: str) -> bool:
     """Whether a rule asks for what an older one banned, or bans what it asked for."""
     (wanted, banned), (was_wanted, was_banned) = _sides(newer), _sides(older)

@@ -48,7 +48,7 @@ IN_SMALL_WINDOWS = ("stock", "stock-lead", "tail-search", "gardener")
 WITHOUT_EFFECT = (
     "adapters/aider/announce", "adapters/aider/entry_commands", "adapters/aider/resume",
     "adapters/aider/upkeep_commands", "adapters/claude_code/", "adapters/mcp/",
-    "adapters/plain/", "cli/", "gardener/account", "gardener/done_tasks", "gardener/files",
+    "adapters/plain/", "cli/", "gardener/past_chats", "gardener/done_tasks", "gardener/files",
     "gardener/memory", "gardener/monthly", "gardener/pages", "notes/markdown", "patches/", "phrases",
     "recall/hits", "replay/server", "replay/session/check",
     "replay/session/grammar", "replay/session/history", "replay/session/record", "replay/show/", "tables",

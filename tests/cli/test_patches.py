@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from made_tree import FIXES, SERIES, installed_tree
+from made_tree import FIXES, SERIES, contents, installed_tree, newer_tree, rewrite
 
 from aider_gardener.cli.root import main
+from aider_gardener.patches import tree
 
 
 def run(*arguments: str) -> Result:
@@ -17,34 +18,55 @@ def run(*arguments: str) -> Result:
 
 
 def test_apply_says_what_it_did_and_the_second_time_that_there_is_nothing_to_do(tmp_path: Path) -> None:
-    root = str(installed_tree(tmp_path).root)
+    root = str(installed_tree(tmp_path))
     first = run("apply", "--to", root, "--upto", "2")
     assert first.exit_code == 0
     assert first.stdout.splitlines()[:2] == [f"applied {p.number:04d} {p.subject}" for p in FIXES[:2]]
     again = run("apply", "--to", root, "--upto", "2")
-    assert again.exit_code == 0 and again.stdout.startswith("There is nothing to apply")
+    assert again.exit_code == 0 and again.stdout.startswith("There is nothing to do")
     undone = run("revert", "--to", root, "--json")
     assert json.loads(undone.stdout)["reverted"] == [patch.name for patch in FIXES[:2]]
-    assert run("revert", "--to", root).stdout.startswith("There is nothing to revert")
+    assert run("revert", "--to", root).stdout.startswith("There is nothing to do")
+
+
+def test_what_a_patch_needs_comes_and_goes_with_it(tmp_path: Path) -> None:
+    root = str(installed_tree(tmp_path))
+    names = [patch.name for patch in SERIES.patches if patch.number in (10, 11, 12)]
+    assert json.loads(run("apply", "--to", root, "--only", "12", "--json").stdout)["applied"] == names
+    assert json.loads(run("revert", "--to", root, "--only", "11", "--json").stdout)["reverted"] == names[1:]
 
 
 def test_check_changes_nothing_and_tells_each_patchs_state(tmp_path: Path) -> None:
-    root = str(installed_tree(tmp_path).root)
-    run("apply", "--to", root, "--only", f"2,{FIXES[4].slug}")
-    report = json.loads(run("check", "--to", root, "--json").stdout)
+    root = installed_tree(tmp_path)
+    run("apply", "--to", str(root), "--only", f"2,{FIXES[4].slug}")
+    before = contents(root)
+    report = json.loads(run("check", "--to", str(root), "--json").stdout)
     states = {row["number"]: row["state"] for row in report["patches"]}
     assert {number for number, state in states.items() if state == "applied"} == {2, 5}
     assert set(states.values()) == {"applied", "applies"} and len(states) == len(SERIES.patches)
-    assert (report["kind"], report["version"], report["problem"]) == ("installed", "0.86.2", "")
+    assert report["problem"] == "" and contents(root) == before
+
+
+def test_on_a_newer_aider_each_patch_is_tried_and_check_ends_with_0_where_all_apply(tmp_path: Path) -> None:
+    root = newer_tree(tmp_path)
+    before = contents(root)
+    assert run("check", "--to", str(root), "--upto", "9").exit_code == 0
+    rewrite(root, "aider/history.py", "keep = []", "kept = []")
+    checked = run("check", "--to", str(root), "--upto", "9")
+    assert checked.exit_code == 1 and checked.stdout.count("does not apply") == 1
+    rewrite(root, "aider/history.py", "kept = []", "keep = []")
+    assert contents(root) == before
 
 
 def test_a_dirty_tree_is_one_line_and_exit_1(tmp_path: Path) -> None:
-    tree = installed_tree(tmp_path)
-    (tree.root / "aider" / "history.py").write_text("mine\n", "utf-8")
+    root = installed_tree(tmp_path)
+    (root / "aider" / "history.py").write_text("mine\n", "utf-8")
+    before = contents(root)
     for command in ("check", "apply", "revert"):
-        done = run(command, "--to", str(tree.root))
+        done = run(command, "--to", str(root))
         assert done.exit_code == 1
         assert done.stderr.startswith("gardener: ") and done.stderr.count("\n") == 1
+    assert contents(root) == before
 
 
 @pytest.mark.parametrize(
@@ -56,25 +78,20 @@ def test_a_dirty_tree_is_one_line_and_exit_1(tmp_path: Path) -> None:
     ],
 )
 def test_wrong_usage_is_one_line_and_exit_2(tmp_path: Path, arguments: list[str], words: str) -> None:
-    root = str(installed_tree(tmp_path).root)
+    root = str(installed_tree(tmp_path))
     given = [argument.format(empty=tmp_path) for argument in arguments]
     done = run("apply", *(["--to", root] if "--to" not in given else []), *given)
     assert done.exit_code == 2
     assert words in done.stderr and done.stderr.count("\n") == 1
 
 
-def test_an_interrupted_change_is_told_by_check_and_put_back_by_apply(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from aider_gardener.patches import swap
-
-    tree = installed_tree(tmp_path)
-    with monkeypatch.context() as patched:
-        patched.setattr(swap, "put", lambda *_: (_ for _ in ()).throw(SystemExit(9)))
-        patched.setattr(swap, "recover", lambda _root: False)
-        with pytest.raises(SystemExit):
-            swap.swap(tree.root, {"aider/history.py": "half\n"})
-    checked = run("check", "--to", str(tree.root))
-    assert checked.exit_code == 1 and "interrupted" in checked.stderr
-    done = run("apply", "--to", str(tree.root), "--upto", "1", "--json")
+def test_an_interrupted_change_is_told_by_check_and_put_back_by_apply(tmp_path: Path) -> None:
+    root = installed_tree(tmp_path)
+    released = (root / "aider" / "history.py").read_text("utf-8")
+    (root / tree.JOURNAL).write_text(json.dumps({"aider/history.py": released}), "utf-8")
+    (root / "aider" / "history.py").write_text("half\n", "utf-8")
+    checked = run("check", "--to", str(root))
+    assert checked.exit_code == 1 and "interrupted" in checked.stderr and "unknown" in checked.stdout
+    done = run("apply", "--to", str(root), "--upto", "1", "--json")
     assert done.exit_code == 0 and json.loads(done.stdout)["recovered"] is True
+    assert (root / "aider" / "history.py").read_text("utf-8") == released

@@ -67,7 +67,7 @@ def test_status_counts_what_the_archive_holds(archive: Path) -> None:
     [
         (["recall", "x", "--store", "nowhere"], "there is no archive in nowhere"),
         (["status", "--store", "nowhere"], "there is no archive in nowhere"),
-        (["status", "--month", "soon"], "'soon' is no month"),
+        (["upkeep", "month", "soon"], "'soon' is no month"),
     ],
 )
 def test_what_cannot_be_done_is_one_line_and_a_usage_error(words: list[str], says: str) -> None:
@@ -94,7 +94,7 @@ def with_a_hole(data: bytes) -> bytes:
 )  # fmt: skip
 @pytest.mark.parametrize(
     "command",
-    [["status"], ["status", "--month"], ["doctor"], ["sessions"], ["recall", "quokka"]],
+    [["status"], ["upkeep", "month"], ["doctor"], ["sessions"], ["recall", "quokka"]],
     ids=" ".join,
 )
 def test_who_only_looks_leaves_a_damaged_archive_as_it_is(

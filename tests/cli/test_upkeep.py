@@ -1,4 +1,4 @@
-"""`gardener archive` prints a session, writes the index, and writes over nothing that is not its own."""
+"""`gardener upkeep` prints a session, writes the index, and writes over nothing that is not its own."""
 
 from __future__ import annotations
 
@@ -16,8 +16,12 @@ from aider_gardener.archive.store.location import DIRECTORY_NAME
 from aider_gardener.cli.root import main
 
 
-def run(*words: str, input: str | None = None) -> Result:
-    return CliRunner().invoke(main, words, input=input)
+def gardener(*words: str) -> Result:
+    return CliRunner().invoke(main, words)
+
+
+def run(*words: str) -> Result:
+    return gardener("upkeep", *words)
 
 
 @pytest.fixture
@@ -34,52 +38,51 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_session_is_printed_as_markdown(project: Path) -> None:
-    assert "# Session bbbb" in run("archive").stdout
-    done = run("archive", "aaaa")
+    assert "# Session bbbb" in run("session").stdout
+    done = run("session", "aaaa")
     assert done.exit_code == 0 and "# Session aaaa" in done.stdout and "`src/a.py`" in done.stdout
-    record = json.loads(run("archive", "aaaa", "--json").stdout)
-    assert record["files"] == [{"path": "src/a.py", "times": 1, "turn": 1}]
-    assert run("archive", "zzzz").exit_code == 2
+    record = json.loads(run("session", "aaaa", "--json").stdout)
+    assert record["files"] == ["src/a.py"] and record["steps"][0]["asked"] == "make it two"
+    assert run("session", "zzzz").exit_code == 2
 
 
 def test_a_session_goes_to_a_private_file(project: Path) -> None:
-    done = run("archive", "aaaa", "--output", "one.md")
+    done = run("session", "aaaa", "--output", "one.md")
     path = project / "one.md"
-    assert (
-        done.exit_code == 0 and done.stdout == "" and path.read_text("utf-8") == run("archive", "aaaa").stdout
-    )
+    assert done.exit_code == 0 and done.stdout == ""
+    assert path.read_text("utf-8") == run("session", "aaaa").stdout
     assert os.name != "posix" or path.stat().st_mode & 0o777 == 0o600
-    assert run("archive", "bbbb", "--output", "one.md").exit_code == 0
+    assert run("session", "bbbb", "--output", "one.md").exit_code == 0
     assert "# Session bbbb" in path.read_text("utf-8")
 
 
 def test_a_file_of_the_users_is_not_written_over(project: Path) -> None:
     (project / "notes.md").write_text("mine")
-    for words in (["aaaa", "--output", "notes.md"], ["--all", "--output", "notes.md"]):
-        done = run("archive", *words)
+    for words in (["session", "aaaa", "--output", "notes.md"], ["index", "--output", "notes.md"]):
+        done = run(*words)
         assert done.exit_code == 2 and done.stderr.count("\n") == 1 and "name another file" in done.stderr
     assert (project / "notes.md").read_text() == "mine"
 
 
 def test_the_index_lies_beside_the_archive_or_where_it_is_asked_for(project: Path) -> None:
-    done = run("archive", "--all")
     index = project / DIRECTORY_NAME / "CONTEXT_ARCHIVE.md"
+    assert "2 sessions would be listed in " in run("index", "--dry-run").stdout and not index.exists()
+    done = run("index")
     assert done.exit_code == 0 and "2 sessions listed in " in done.stdout
     text = index.read_text("utf-8")
     assert text.index("## bbbb") < text.index("## aaaa")
-    assert run("archive", "--all", "--output", "CONTEXT_ARCHIVE.md").exit_code == 0
+    assert run("index", "--output", "CONTEXT_ARCHIVE.md").exit_code == 0
     assert (project / "CONTEXT_ARCHIVE.md").read_text("utf-8") == text
-    assert run("archive", "aaaa", "--all").exit_code == 2
     store = open_store(project / DIRECTORY_NAME)
     assert store.notice == ""
     store.close()
 
 
 def test_what_is_forgotten_leaves_the_index_too(project: Path) -> None:
-    run("archive", "--all")
+    run("index")
     index = project / DIRECTORY_NAME / "CONTEXT_ARCHIVE.md"
     assert "make it two" in index.read_text("utf-8")
-    assert run("forget", "--session", "aaaa", "--yes").exit_code == 0
+    assert gardener("forget", "--session", "aaaa", "--yes").exit_code == 0
     assert "make it two" not in index.read_text("utf-8") and "and now?" in index.read_text("utf-8")
 
 
@@ -106,87 +109,71 @@ def test_observations_are_listed_with_their_evidence(learnt: Path) -> None:
     assert not (learnt / "CONVENTIONS.md").exists()
 
 
-def test_what_has_faded_is_listed_and_taken_by_its_id_only(project: Path) -> None:
-    store = open_store(project / DIRECTORY_NAME)
+def test_what_has_faded_is_listed_on_request_and_can_be_taken(project: Path) -> None:
+    store, name = open_store(project / DIRECTORY_NAME), str(project.resolve())
     for number in range(3):
         at = 1e9 + number
-        chat(
-            store,
-            "use httpx, not requests",
-            "Yes.",
-            session=f"c{number}",
-            at=at,
-            project=str(project.resolve()),
-        )
+        chat(store, "use httpx, not requests", "Yes.", session=f"c{number}", at=at, project=name)
     store.close()
-    assert "1 more not seen for 28 days: --all" in run("observations").stdout
+    assert run("observations").stdout == "1 more not seen for 28 days: --all lists them.\n"
     lines = run("observations", "--all").stdout.splitlines()
-    assert lines[2].startswith("use httpx, not requests [o") and len(lines) == 6
-    assert run("observations", "take", "1").exit_code == 2
-    assert run("observations", "take", lines[2].rpartition("[")[2].strip("]")).exit_code == 0
-    assert "Rules of every chat" in run("observations").stdout
+    assert lines[0].startswith("1. use httpx, not requests [o") and len(lines) == 4
+    assert run("take", lines[0].rpartition("[")[2].partition("]")[0]).exit_code == 0
+    assert "(taken)" in run("observations").stdout
 
 
-def test_a_taken_one_is_a_rule_and_stands_in_the_users_file_only_if_asked(learnt: Path) -> None:
-    done = run("observations", "take", "1")
+def test_a_taken_one_is_a_rule(learnt: Path) -> None:
+    done = run("take", "1")
     assert done.exit_code == 0 and done.stdout.startswith("Rule of every chat from now on: ")
-    assert not (learnt / "CONVENTIONS.md").exists()
-    assert "Rules of every chat of this project:" in run("observations").stdout
-    (learnt / "CONVENTIONS.md").write_bytes(b"# Ours\r\n")
-    done = run("observations", "take", "1", "--conventions")
-    assert "1 rule added to " in done.stdout
-    text = (learnt / "CONVENTIONS.md").read_bytes()
-    assert text.startswith(b"# Ours\r\n") and b"## Learnt in chats\r\n\r\n- " in text
-    assert "0 rules added" in run("observations", "take", "1", "--conventions").stdout
-    assert (learnt / "CONVENTIONS.md").read_bytes() == text
+    assert json.loads(run("observations", "--json").stdout)[0]["state"] == "taken"
 
 
 def test_a_refused_one_is_gone_for_good(learnt: Path) -> None:
     number = json.loads(run("observations", "--json").stdout)[0]["id"]
-    assert "will not come again" in run("observations", "refuse", number).stdout
+    assert "will not come again" in run("refuse", number).stdout
     assert run("observations").stdout == "Nothing was seen in three sessions yet that would make a rule.\n"
-    assert run("observations", "refuse", "1").exit_code == 2
+    assert run("refuse", "1").exit_code == 2
 
 
 def test_of_several_numbers_all_or_none_are_taken(learnt: Path) -> None:
-    done = run("observations", "take", "1", "7")
+    done = run("take", "1", "7")
     assert done.exit_code == 2 and done.stderr.count("\n") == 1
     assert json.loads(run("observations", "--json").stdout)[0]["state"] == "waiting"
 
 
-def test_upkeep_is_done_only_as_far_as_it_is_asked_for(learnt: Path) -> None:
+def test_without_a_command_all_of_it_is_done_and_a_dry_run_only_says_so(learnt: Path) -> None:
     todo, index = learnt / "TODO.md", learnt / DIRECTORY_NAME / "CONTEXT_ARCHIVE.md"
     todo.write_bytes(b"- [x] sweep\n- [ ] paint\n")
-    assert run("compress-context").exit_code == 2
-    done = run("compress-context", "--all", "--dry-run")
-    assert (
-        done.exit_code == 0 and "would be listed in" in done.stdout and "1 task would move to" in done.stdout
-    )
+    done = run("--dry-run")
+    assert done.exit_code == 0 and "would be listed in" in done.stdout
+    assert "1 task would move to" in done.stdout
     assert not index.exists() and todo.read_bytes() == b"- [x] sweep\n- [ ] paint\n"
-    assert run("compress-context", "--session-now").exit_code == 0
-    assert index.exists() and b"sweep" in todo.read_bytes()
-    assert "1. " in run("compress-context", "--observations").stdout
-    assert run("compress-context", "--tasks").stdout.startswith("TODO.md: sweep\n1 task moved to ")
-    assert todo.read_bytes() == b"- [ ] paint\n" and "sweep" in (learnt / "TASK_ARCHIVE.md").read_text(
-        "utf-8"
-    )
+    assert run("tasks", "--dry-run").stdout.startswith("TODO.md: sweep\n1 task would move to ")
+    lines = run().stdout.splitlines()
+    assert "listed in" in lines[0] and lines[1].startswith("1. ") and "1 task moved to" in lines[-1]
+    assert index.exists() and todo.read_bytes() == b"- [ ] paint\n"
+    assert "sweep" in (learnt / "TASK_ARCHIVE.md").read_text("utf-8")
 
 
 def test_a_list_of_another_name_is_given(project: Path) -> None:
     (project / "plan.md").write_bytes(b"- [x] one\n")
-    assert "plan.md: one" in run("compress-context", "--tasks", "--tasks-file", "plan.md").stdout
-    wrong = run("compress-context", "--tasks", "--tasks-file", "none.md")
+    assert "plan.md: one" in run("tasks", "plan.md").stdout
+    wrong = run("tasks", "none.md")
     assert wrong.exit_code == 2 and wrong.stderr.count("\n") == 1
 
 
-def test_the_report_of_a_month_is_text_json_or_a_page(learnt: Path) -> None:
+def test_the_report_of_a_month_is_text_or_json(learnt: Path) -> None:
     month = time.strftime("%Y-%m")
-    assert run("report").stdout.startswith(f"{month}: 3 chats\n")
-    assert len(json.loads(run("report", "--month", month, "--json").stdout)["chats"]) == 3
-    done = run("report", "--html", "month.html")
-    assert done.exit_code == 0 and done.stdout == "" and "httpx" in (learnt / "month.html").read_text("utf-8")
+    assert len(run("month").stdout.splitlines()) == 3
+    assert len(json.loads(run("month", month, "--json").stdout)["chats"]) == 3
     begun = time.strftime("%Y-%m", time.localtime(1_000))
-    assert run("report", "--month", begun).stdout.startswith(f"{begun}: 2 chats")
+    assert "make it two" in run("month", begun).stdout
     for wrong in ("2026-13", "november"):
-        done = run("report", "--month", wrong)
+        done = run("month", wrong)
         assert done.exit_code == 2 and "write it as 2026-11" in done.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="no file has such a name")
+def test_nothing_that_a_terminal_obeys_is_printed(project: Path) -> None:
+    (project / "plan\x07.md").write_text("- [x] sweep\n", "utf-8")
+    assert run("tasks", "plan\x07.md").stdout.startswith("plan.md: sweep\n")

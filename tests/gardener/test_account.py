@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from made_entries import message, words
 
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.sessions import session_named
 from aider_gardener.archive.store import Store, open_store
-from aider_gardener.gardener.account import Account, account, is_of
 from aider_gardener.gardener.gardener import Gardener
+from aider_gardener.gardener.past_chats import Account, account
 from aider_gardener.settings import Settings
 
 EDIT = "Here it is.\n\n{path}\n```python\n<<<<<<< SEARCH\na = 1\n=======\na = 2\n>>>>>>> REPLACE\n```\n"
@@ -43,7 +42,7 @@ def read(store: Store, session: str = "last") -> Account:
     return account(store, session_named(store, "p", session))
 
 
-def test_a_prompt_has_its_reply_its_edits_its_commit_and_what_was_run() -> None:
+def test_a_prompt_has_what_came_of_it_a_line_each() -> None:
     store = open_store(None)
     chat(
         store, "make it two", EDIT.format(path="src/a.py"), COMMIT, "Ok.", ran("pytest -q", FAILED), "Ok.",
@@ -51,84 +50,34 @@ def test_a_prompt_has_its_reply_its_edits_its_commit_and_what_was_run() -> None:
     )  # fmt: skip
     first, second = read(store).steps
     assert (first.turn, first.asked, second.asked) == (1, "make it two", "and now?")
-    assert first.entry_id.startswith("g")
-    assert [reply.edited for reply in first.replies] == [("src/a.py",)]
-    assert "SEARCH" not in first.replies[0].line and "edited" not in first.replies[0].line
-    assert [(c.hash, c.message) for c in first.commits] == [("cfd9539", "fix: say two")]
-    assert first.runs[0].command == "pytest -q" and "1 failed" in first.runs[0].line
-    assert "pytest -q:" not in first.runs[0].line
-    assert second.replies[0].line == "It is two." and not second.commits
+    assert first.entry_id.startswith("g") and all(id.startswith("g") for _line, id in first.done)
+    lines = [line for line, _id in first.done]
+    assert lines[0] == "Here it is."
+    assert lines[1] == "committed cfd9539 fix: say two" and read(store).commits == ("cfd9539 fix: say two",)
+    assert any(line.startswith("ran pytest -q: ") and "1 failed" in line for line in lines)
+    assert [line for line, _id in second.done] == ["It is two."]
 
 
-def test_files_are_counted_and_an_edit_that_was_undone_is_not() -> None:
+def test_files_are_those_of_edits_that_applied_and_were_not_undone() -> None:
     store = open_store(None)
+    refused = "# 1 SEARCH/REPLACE block failed to match!\n\n## SearchReplaceNoExactMatch: c.py"
     gardener = chat(
-        store,
-        "a",
-        EDIT.format(path="a.py"),
-        "b",
-        EDIT.format(path="b.py"),
-        "c",
-        "Again. " + EDIT.format(path="a.py"),
-    )
-    assert [(f.path, f.times, f.turn) for f in read(store).files] == [("a.py", 2, 3), ("b.py", 1, 2)]
+        store, "a", EDIT.format(path="a.py"), "c", EDIT.format(path="c.py"), refused, "I see.",
+        "b", EDIT.format(path="b.py"),
+    )  # fmt: skip
+    assert read(store).files == ("b.py", "a.py")
     gardener.edit_undone()
-    found = read(store)
-    assert [(f.path, f.times) for f in found.files] == [("a.py", 1), ("b.py", 1)]
-    assert [reply.undone for step in found.steps for reply in step.replies] == [False, False, True]
+    assert read(store).files == ("a.py",)
 
 
-def test_an_edit_that_did_not_apply_is_none() -> None:
-    store = open_store(None)
-    refused = "# 1 SEARCH/REPLACE block failed to match!\n\n## SearchReplaceNoExactMatch: a.py"
-    chat(store, "a", EDIT.format(path="a.py"), refused, "I see.")
-    assert read(store).files == ()
-
-
-def test_an_error_is_gone_when_its_tests_ran_without_it() -> None:
+def test_what_failed_last_time_it_ran_is_open() -> None:
     store = open_store(None)
     chat(store, ran("pytest -q", FAILED), "Ok.", ran("pytest tests/test_b.py", PASSED), "Ok.")
-    assert [met.gone_turn for met in read(store).errors] == [0]
+    assert [entry.source.detail for entry in read(store).open_errors] == ["pytest -q"]
     chat(
-        store,
-        ran("pytest -q", FAILED),
-        "Ok.",
-        "mend",
-        "Done.",
-        ran("pytest -q tests", PASSED),
-        "Ok.",
-        session="t",
+        store, ran("pytest -q", FAILED), "Ok.", "mend", "Done.", ran("pytest -q", PASSED), "Ok.", session="t"
     )
-    (met,) = read(store, "t").errors
-    assert (met.text, met.first_turn, met.gone_turn) == ("tests/test_a.py::test_one", 1, 3)
-    assert read(store, "t").open_errors == []
-
-
-def test_an_error_that_comes_back_is_open_again() -> None:
-    store = open_store(None)
-    chat(store, *(text for output in (FAILED, PASSED, FAILED) for text in (ran("pytest", output), "Ok.")))
-    (met,) = read(store).open_errors
-    assert (met.first_turn, met.turn) == (1, 3)
-
-
-@pytest.mark.parametrize(
-    ("command", "fault", "says"),
-    [
-        ("pytest -q", "tests/a.py::test_x", True),
-        ("python3.11 -m pytest -q", "tests/a.py::test_x", True),
-        ("pytest tests/b.py", "tests/a.py::test_x", False),
-        ("pytest tests/a.py::test_y", "tests/a.py::test_x", True),
-        ("pytest ./tests", "tests/a.py::test_x", True),
-        ("pytest -k y", "tests/a.py::test_x", False),
-        ("pytest | tail -1", "tests/a.py::test_x", False),
-        ("cargo test --offline 2>&1", "open_cuts", True),
-        ("cargo test --test store", "open_cuts", False),
-        ("node --test --test-reporter=spec test/", "rounds halves", True),
-        ("node --test test/b.test.js", "rounds halves", False),
-    ],
-)
-def test_a_run_of_some_tests_says_nothing_of_the_others(command: str, fault: str, says: bool) -> None:
-    assert is_of(command, fault) is says
+    assert read(store, "t").open_errors == ()
 
 
 def test_rules_decisions_and_pinned_messages_are_told_with_their_ids() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -12,11 +14,12 @@ from aider_gardener.archive.store import Store, open_store
 from aider_gardener.errors import UsageError
 from aider_gardener.gardener import files
 from aider_gardener.gardener.files import (
+    MADE,
     index_path,
     keep_to_policy_and_renew,
     renew_index,
-    renew_now,
     write_index,
+    write_page,
 )
 from aider_gardener.settings import Settings
 
@@ -33,9 +36,9 @@ def store(tmp_path: Path) -> Store:
 def test_the_index_is_renewed_only_where_there_is_one(store: Store) -> None:
     renew_index(store, "p")
     assert not index_path(store).exists()
-    assert renew_now(store, "p", would=True).startswith("1 session would be listed in ")
+    assert write_index(store, "p", dry_run=True).startswith("1 session would be listed in ")
     assert not index_path(store).exists()
-    assert renew_now(store, "p", would=False) == f"1 session listed in {index_path(store)}"
+    assert write_index(store, "p") == f"1 session listed in {index_path(store)}"
     store.forget_session("s")
     renew_index(store, "p")
     assert "hello there" not in index_path(store).read_text("utf-8")
@@ -51,7 +54,7 @@ def test_what_is_not_ours_is_not_written_over(store: Store) -> None:
 def test_a_file_that_comes_while_the_page_is_made_is_not_written_over(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def late(store: Store, project: str, pace: object) -> str:
+    def late(store: Store, project: str) -> str:
         index_path(store).write_text("mine")
         return "page"
 
@@ -61,15 +64,21 @@ def test_a_file_that_comes_while_the_page_is_made_is_not_written_over(
     assert index_path(store).read_text() == "mine"
 
 
-def test_unasked_an_index_is_written_only_where_nobody_changed_it(store: Store) -> None:
-    write_index(store, "p", unasked=True)
-    changed = index_path(store).read_text("utf-8") + "mine\n"
-    index_path(store).write_text(changed, "utf-8")
-    with pytest.raises(UsageError, match="was changed by somebody"):
-        write_index(store, "p", unasked=True)
-    assert index_path(store).read_text("utf-8") == changed
-    write_index(store, "p")
-    assert "mine" not in index_path(store).read_text("utf-8")
+def test_a_page_of_ours_is_written_anew_and_readable_by_its_owner_only(tmp_path: Path) -> None:
+    path = tmp_path / "one.md"
+    for text in (f"{MADE}\none\n", f"{MADE}\ntwo\n"):
+        write_page(path, text)
+        assert path.read_text("utf-8") == text
+    assert os.name != "posix" or path.stat().st_mode & 0o777 == 0o600
+    assert [each.name for each in tmp_path.glob("*.md*")] == ["one.md"]
+
+
+def test_two_that_write_at_once_leave_a_whole_index(store: Store) -> None:
+    with ThreadPoolExecutor(2) as threads:
+        for _ in range(8):
+            list(threads.map(lambda _number: write_index(store, "p"), range(2)))
+            assert index_path(store).read_text("utf-8") == files.project_index(store, "p")
+    assert store.directory is not None and not list(store.directory.glob("*.part"))
 
 
 def prunable(store: Store) -> None:

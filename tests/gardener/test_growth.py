@@ -13,7 +13,7 @@ from made_entries import make_gardener, message, talk, words
 from aider_gardener.errors import StoreError
 from aider_gardener.gardener.compactions import compact_to, show
 from aider_gardener.gardener.gardener import Gardener
-from aider_gardener.gardener.past_chats import month_status, summed
+from aider_gardener.gardener.past_chats import month_report, summed
 from aider_gardener.gardener.report import (
     POINTS,
     outlook,
@@ -208,5 +208,5 @@ def test_a_month_is_that_in_which_a_chat_ended() -> None:
     chatted(gardener, 2)
     store = gardener.state.archive.store
     month = time.strftime("%Y-%m", time.localtime(1_000.0))
-    assert month_status(store, "p", month)["turns"] == 2
-    assert month_status(store, "p", "1999-01") == {}
+    assert month_report(store, "p", month)["sums"]["turns"] == 2
+    assert month_report(store, "p", "1999-01")["sums"] == {}

@@ -5,27 +5,30 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from gardener.test_account import chat
+from gardener.test_account import chat, ran
 
 from aider_gardener.archive.store import Store, open_store
 from aider_gardener.errors import UsageError
 from aider_gardener.gardener.learnt import (
-    HEADING,
+    FADED,
     REFUSED,
     TAKEN,
-    Learnt,
-    Verdict,
-    add_conventions,
-    announce,
+    WAITING,
+    Observation,
+    Sighting,
     decide,
+    gathered,
     learnt,
-    records,
+    orders_in,
     render,
+    says_same,
+    sightings,
     taken_rules,
     verdicts,
-    with_rule,
 )
 from aider_gardener.notes.last_chat import when
+from bench.labelled_observations import GROUPS, HELD_OUT_GROUPS, HELD_OUT_OTHERS, NOT_ASKED, OTHERS
+from bench.observations import figures
 
 DAY = 86_400.0
 SAID = ("use httpx, not requests", "no, use httpx instead of requests", "I told you: httpx, not requests!")
@@ -37,16 +40,20 @@ def told_thrice(store: Store, *said: str, project: str = "p", start: int = 1) ->
         chat(store, text, "Fine.", session=f"s{number}", at=number * DAY, project=project)
 
 
-def now(store: Store, days: float = 3.0) -> Learnt:
-    return learnt(store, "p", clock=lambda: days * DAY)
+def now(store: Store, days: float = 3.0, state: str = WAITING) -> list[Observation]:
+    return [each for each in learnt(store, "p", clock=lambda: days * DAY) if each.state == state]
+
+
+def say(store: Store, given: str, verdict: str, days: float = 3.0, project: str = "p") -> None:
+    assert list(decide(store, project, [given], verdict, lambda: days * DAY))
 
 
 def test_what_three_sessions_say_is_proposed_with_its_evidence() -> None:
     store = open_store(None)
     told_thrice(store, *SAID[:2])
-    assert now(store).waiting == ()
+    assert now(store) == []
     told_thrice(store, SAID[2], start=3)
-    (found,) = now(store).waiting
+    (found,) = now(store)
     assert found.proposal in SAID and [seen.session for seen in found.evidence] == ["s1", "s2", "s3"]
     assert all(store.get(seen.entry_id) for seen in found.evidence)
 
@@ -54,26 +61,24 @@ def test_what_three_sessions_say_is_proposed_with_its_evidence() -> None:
 def test_one_session_counts_once_however_often_it_is_said() -> None:
     store = open_store(None)
     chat(store, *(part for text in SAID for part in (text, "Fine.")))
-    assert now(store).waiting == ()
+    assert now(store) == []
 
 
 def test_what_is_not_seen_for_28_days_fades_and_comes_back_when_seen_again() -> None:
     store = open_store(None)
     told_thrice(store)
-    assert len(now(store, 30.9).waiting) == 1 and len(now(store, 31.1).faded) == 1
-    assert now(store, 31.1).waiting == ()
+    assert len(now(store, 30.9)) == 1 and len(now(store, 31.1, FADED)) == 1
+    assert now(store, 31.1) == []
     chat(store, "again: httpx, not requests", "Fine.", session="late", at=32 * DAY)
-    assert len(now(store, 33).waiting) == 1
+    assert len(now(store, 33)) == 1
 
 
 def test_a_taken_rule_stands_in_every_later_chat_and_survives_a_clear() -> None:
     store = open_store(None)
     told_thrice(store)
-    decide(store, "p", now(store).waiting[0], TAKEN, 3 * DAY)
-    found = now(store)
-    assert found.waiting == () and [verdict.proposal for verdict in found.taken] == list(
-        taken_rules(store, "p")
-    )
+    say(store, "1", TAKEN)
+    assert now(store) == []
+    assert [each.proposal for each in now(store, 3, TAKEN)] == list(taken_rules(store, "p"))
     gardener = chat(store, "hello", "Hi.", session="new", at=4 * DAY)
     assert [rule.text for rule in gardener.constraints()] == list(taken_rules(store, "p"))
     assert taken_rules(store, "p")[0] in gardener.map_note(lambda: "")
@@ -91,7 +96,7 @@ def test_a_chat_of_a_project_without_taken_rules_has_no_note() -> None:
 def test_what_is_typed_later_wins_over_a_taken_rule() -> None:
     store = open_store(None)
     told_thrice(store)
-    decide(store, "p", now(store).waiting[0], TAKEN, 3 * DAY)
+    say(store, "1", TAKEN)
     gardener = chat(store, "use requests, not httpx", "Fine.", session="new", at=4 * DAY)
     assert [rule.text for rule in gardener.constraints()] == ["use requests, not httpx"]
 
@@ -99,47 +104,44 @@ def test_what_is_typed_later_wins_over_a_taken_rule() -> None:
 def test_a_refused_one_never_comes_again_in_other_words_either() -> None:
     store = open_store(None)
     told_thrice(store)
-    decide(store, "p", now(store).waiting[0], REFUSED, 3 * DAY)
+    say(store, "1", REFUSED)
     told_thrice(store, "httpx please, not requests", "always use httpx, not requests", start=4)
-    assert now(store, 6) == Learnt((), (), ())
+    assert learnt(store, "p", clock=lambda: 6 * DAY) == []
     for session in ("s1", "s2"):
         store.forget_session(session)
-    assert now(store, 6).waiting == () and taken_rules(store, "p") == ()
+    assert learnt(store, "p", clock=lambda: 6 * DAY) == [] and taken_rules(store, "p") == ()
 
 
 def test_what_is_said_of_one_is_not_said_of_another() -> None:
     store = open_store(None)
     told_thrice(store)
     told_thrice(store, *(["never edit an applied migration"] * 3), start=4)
-    first, second = now(store, 7).waiting
-    decide(store, "p", first, REFUSED, 7 * DAY)
-    assert [each.id for each in now(store, 7).waiting] == [second.id]
-    decide(
-        store, "p", Verdict(second.id, TAKEN, second.kind, "", "in quite other words", 0.0), TAKEN, 8 * DAY
-    )
-    assert now(store, 7).waiting == ()
+    first, second = now(store, 7)
+    say(store, first.id, REFUSED, 7)
+    assert [each.id for each in now(store, 7)] == [second.id]
 
 
 def test_nothing_that_a_terminal_obeys_is_listed_or_becomes_a_rule() -> None:
     store = open_store(None)
     told_thrice(store, *(["never log the secrets\x1b[31m of\x07 users\u202e"] * 3))
     found = now(store, 4)
-    text = "\n".join(render(store, "p", found)) + found.waiting[0].proposal
+    text = "\n".join(render(store, "p", found)) + found[0].proposal
     assert "never log the secrets of users" in text and not set(text) & set("\x1b\x07\u202e")
 
 
 def test_a_taken_rule_can_be_dropped() -> None:
     store = open_store(None)
     told_thrice(store)
-    decide(store, "p", now(store).waiting[0], TAKEN, 3 * DAY)
-    decide(store, "p", now(store).named("1"), REFUSED, 4 * DAY)
-    assert now(store) == Learnt((), (), ()) and [v.verdict for v in verdicts(store, "p")] == [REFUSED]
+    say(store, "1", TAKEN)
+    say(store, "1", REFUSED, 4)
+    assert learnt(store, "p", clock=lambda: 4 * DAY) == []
+    assert [each.state for each in verdicts(store, "p")] == [REFUSED]
 
 
 def test_verdicts_go_with_an_export_and_stay_with_their_project(tmp_path: Path) -> None:
     store = open_store(tmp_path / "shared")
     told_thrice(store)
-    decide(store, "p", now(store).waiting[0], TAKEN, 3 * DAY)
+    say(store, "1", TAKEN)
     assert taken_rules(store, "elsewhere") == () and store.verify() == []
     store.export(tmp_path / "all.jsonl")
     other = open_store(tmp_path / "other")
@@ -153,21 +155,21 @@ def test_verdicts_go_with_an_export_and_stay_with_their_project(tmp_path: Path) 
 def test_an_archive_that_moved_with_its_project_keeps_its_rules(tmp_path: Path) -> None:
     store = open_store(tmp_path / "repo" / ".aider.gardener")
     told_thrice(store, project="/old/place")
-    decide(store, "/old/place", learnt(store, "/old/place", clock=lambda: 3 * DAY).waiting[0], TAKEN, 3 * DAY)
+    say(store, "1", TAKEN, project="/old/place")
     assert len(taken_rules(store, str(tmp_path / "repo"))) == 1
     store.close()
 
 
-def test_one_is_named_by_its_number_or_its_id() -> None:
+def test_of_several_that_are_named_by_number_or_id_all_or_none_are_taken() -> None:
     store = open_store(None)
-    with pytest.raises(UsageError, match="there is none"):
-        now(store).named("1")
     told_thrice(store)
-    found = now(store)
-    assert found.named("1") == found.named(found.waiting[0].id) == found.waiting[0]
-    for given in ("0", "2", "x"):
-        with pytest.raises(UsageError, match="numbered from 1 to 1"):
-            found.named(given)
+    (found,) = now(store)
+    for given in (["1", "2"], ["x"], [found.id, "0"]):
+        with pytest.raises(UsageError, match="there is no observation"):
+            list(decide(store, "p", given, TAKEN))
+    assert verdicts(store, "p") == []
+    assert len(list(decide(store, "p", ["1", "1"], TAKEN))) == 1
+    say(store, found.id.upper(), TAKEN)
 
 
 def test_the_list_has_what_was_seen_where_and_when() -> None:
@@ -176,69 +178,99 @@ def test_the_list_has_what_was_seen_where_and_when() -> None:
     lines = list(render(store, "p", now(store)))
     assert lines[0].startswith("1. ") and len(lines) == 4
     assert lines[2].startswith(f"   {when(2 * DAY)}, session s2, turn 1 (g") and lines[2].endswith(SAID[1])
-    assert [row["number"] for row in records(now(store))] == [1]
-    assert list(render(store, "p", now(store, 40))) == [
-        "Nothing was seen in three sessions yet that would make a rule.",
-        "1 more not seen for 28 days: --all lists them.",
-    ]
-    lines = list(render(store, "p", now(store, 40), faded=True))
-    assert lines[1] == "1 more not seen for 28 days:" and len(lines) == 6
-    found = now(store, 40)
-    assert lines[2].endswith(f"[{found.faded[0].id}]") and found.named(found.faded[0].id) == found.faded[0]
+    faded = now(store, 40, FADED)
+    assert list(render(store, "p", faded)) == ["1 more not seen for 28 days: --all lists them."]
+    lines = list(render(store, "p", faded, faded=True))
+    assert lines[0].endswith(f"[{faded[0].id}] (faded)") and len(lines) == 4
+    assert list(render(store, "p", [])) == ["Nothing was seen in three sessions yet that would make a rule."]
+
+
+# What says the same
+
+
+def observed(*texts: str) -> list[Observation]:
+    """What a session for each text shows, in their order."""
+    store = open_store(None)
+    for number, text in enumerate(texts, 1):
+        chat(store, text, "Ok.", session=f"s{number:03}", at=float(number))
+    found = (sightings(store.session_entries(info.id)) for info in store.sessions("p"))
+    return gathered(each for session in found for each in session)
+
+
+def test_sentences_that_say_the_same_are_told_from_those_that_do_not() -> None:
+    found = figures(GROUPS, OTHERS)
+    assert found.wrong <= 1 and found.proposed_wrong == 0
+    assert found.found >= 0.65 * (found.found + found.missed)
+
+
+def test_so_are_sentences_that_were_written_afterwards() -> None:
+    found = figures(HELD_OUT_GROUPS, HELD_OUT_OTHERS)
+    assert found.wrong == found.proposed_wrong == 0 and found.found >= 0.45 * (found.found + found.missed)
+
+
+def test_a_project_of_all_of_them_proposes_only_what_is_one_group() -> None:
+    rows = [*GROUPS, *HELD_OUT_GROUPS]
+    texts = [text for group in rows for text in group] + [*OTHERS, *HELD_OUT_OTHERS, *NOT_ASKED]
+    found = [each for each in observed(*texts) if not each.key]
+    for each in found:
+        said = {seen.text for seen in each.evidence}
+        assert any(said <= set(group) for group in rows), said
+    assert len(found) >= 12
+
+
+@pytest.mark.parametrize("text", NOT_ASKED)
+def test_what_asks_for_nothing_that_lasts_is_not_taken(text: str) -> None:
+    assert orders_in(text) == ()
 
 
 @pytest.mark.parametrize(
-    ("held", "expected"),
+    ("one", "other"),
     [
-        (b"", b"{h}\n\n- use *httpx*\n"),
-        (b"# Mine\n\ntext", b"# Mine\n\ntext\n\n{h}\n\n- use *httpx*\n"),
-        (b"# Mine\r\n", b"# Mine\r\n\r\n{h}\r\n\r\n- use *httpx*\r\n"),
-        (b"{h}\n\n- one\n\n## Next\n\nx\n", b"{h}\n\n- use *httpx*\n- one\n\n## Next\n\nx\n"),
-        (b"x \xff\n", b"x \xff\n\n{h}\n\n- use *httpx*\n"),
+        ("use tabs, not spaces", "use spaces, not tabs"),
+        ("functions under 40 lines", "functions under 60 lines"),
+        ("never log requests", "always log requests"),
     ],
 )
-def test_a_conventions_file_gets_one_line_more_and_loses_nothing(held: bytes, expected: bytes) -> None:
-    def made(text: bytes) -> bytes:
-        return text.replace(b"{h}", HEADING.encode()).replace(b"*httpx*", rb"\*httpx\*")
-
-    after = with_rule(made(held), "use *httpx*")
-    assert after == made(expected)
-    assert with_rule(after, "use *httpx*") == after
+def test_the_contrary_and_another_figure_are_not_the_same(one: str, other: str) -> None:
+    assert not says_same(one, other)
 
 
-def test_the_last_chats_of_each_are_the_same_with_the_same_archive() -> None:
-    one, other = open_store(None), open_store(None)
-    for store in (one, other):
-        told_thrice(store)
-        chat(store, "hello", "Hi.", session="z", at=9 * DAY)
-    assert records(now(one)) == records(now(other))
+def test_the_proposal_is_what_the_others_only_add_to() -> None:
+    (found,) = observed(
+        "please use httpx, not requests, in clients", "no, httpx, not requests", "use httpx, not requests!"
+    )
+    assert found.proposal == "httpx, not requests" and len(found.evidence) == 3
 
 
-def test_each_proposal_is_announced_once_in_each_project(tmp_path: Path) -> None:
-    store = open_store(tmp_path / "shared")
-    told_thrice(store)
-    told_thrice(store, project="q", start=11)
-    assert [announce(store, "p", now(store), 0.0) for _ in range(2)] == [1, 0]
-    told_thrice(store, *["never log passwords"] * 3, start=4)
-    assert announce(store, "p", now(store, 9.0), 0.0) == 1
-    assert announce(store, "q", learnt(store, "q", clock=lambda: 13 * DAY), 0.0) == 1
-    assert announce(store, "p", Learnt((), (), ()), 0.0) == 0
-    store.record_event("project", 0, "observations told", {"project": "p", "ids": "from elsewhere"}, 0.0)
-    assert announce(store, "p", now(store, 9.0), 0.0) == 0
-    store.close()
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (ran("pytest -q", "FAILED tests/test_a.py::test_x[1] - assert 1"), "tests/test_a.py::test_x"),
+        (ran("python a.py", "Traceback:\nOSError: disk 17 is full"), "OSError: disk 17 is full"),
+    ],
+)
+def test_a_fault_of_three_sessions_is_proposed_whatever_its_figures(text: str, said: str) -> None:
+    texts = text, text.replace("17", "18"), text.replace("[1]", "[2]")
+    (found,) = observed(*texts)
+    assert said in found.proposal and "3 sessions" in found.proposal
+    assert observed(*texts[:2]) == []
 
 
-def test_each_session_is_read_at_the_given_pace() -> None:
-    store = open_store(None)
-    told_thrice(store)
-    calls: list[None] = []
-    assert learnt(store, "p", clock=lambda: 3 * DAY, pace=lambda: calls.append(None)) == now(store)
-    assert len(calls) == 3
+def test_what_is_pasted_or_quoted_teaches_nothing() -> None:
+    texts = [f"{number}\n\n```\nnever use tabs in yaml\n```\n> don't log secrets" for number in range(3)]
+    assert observed(*texts) == []
 
 
-def test_rules_are_added_to_conventions_once(tmp_path: Path) -> None:
-    path = tmp_path / "CONVENTIONS.md"
-    assert add_conventions(path, ["use httpx", "no prints"]) == 2
-    held = path.read_bytes()
-    assert add_conventions(path, ["no prints"]) == 0 and path.read_bytes() == held
-    assert held.count(b"- ") == 2
+def test_its_id_is_that_of_what_was_said_first() -> None:
+    assert observed(*SAID)[0].id == observed(*SAID, "httpx, not requests, please")[0].id
+
+
+def test_a_group_does_not_drift_from_what_most_of_it_says() -> None:
+    names = "kafka redis celery rabbit mongo oracle".split()
+    spans = ((0, 3), (0, 4), (1, 5), (2, 6))
+    seen = [
+        Sighting(f"never use {' '.join(names[low:high])}", "", f"s{at}", 1, float(at), f"g{at}")
+        for at, (low, high) in enumerate(spans)
+    ]
+    found = [[s.session for s in each.evidence] for each in gathered(seen, 1)]
+    assert found == [["s0", "s1", "s2"], ["s3"]]

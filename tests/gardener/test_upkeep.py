@@ -42,15 +42,23 @@ def test_a_round_changes_nothing_in_the_chat() -> None:
     assert gardener.state.chat.pieces == before and gardener.state.chat.fidelity == {}
 
 
-def test_during_a_turn_nothing_is_done() -> None:
+@pytest.fixture
+def rounds(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """What rounds were made, each by the archive that it looked at."""
+    made: list[object] = []
+    monkeypatch.setattr(upkeep_module, "wake_backlog", made.append)
+    return made
+
+
+def test_during_a_turn_nothing_is_done(rounds: list[object]) -> None:
     gardener = chat()
     upkeep = Upkeep(gardener.state)
     gardener.enter_turn()
     upkeep.round()
-    assert upkeep.rounds == 0
+    assert rounds == []
     gardener.leave_turn()
     upkeep.round()
-    assert upkeep.rounds == 1
+    assert len(rounds) == 1
 
 
 def test_by_default_no_model_is_asked_even_if_there_is_one() -> None:
@@ -111,14 +119,14 @@ def test_a_turn_that_begins_while_the_model_answers_makes_the_answer_void() -> N
     assert forms == [gardener.state.archive.renditions(e) for e in gardener.state.chat.entries.values()]
 
 
-def test_the_loop_runs_by_itself_and_stops_at_once() -> None:
+def test_the_loop_runs_by_itself_and_stops_at_once(rounds: list[object]) -> None:
     gardener = chat()
     upkeep = Upkeep(gardener.state, seconds=0.01)
     upkeep.start()
     deadline = time.monotonic() + 20
-    while not upkeep.rounds and time.monotonic() < deadline:
+    while not rounds and time.monotonic() < deadline:
         time.sleep(0.01)
-    assert upkeep.rounds
+    assert rounds
     thread = upkeep._thread
     upkeep.stop()
     upkeep.stop()

@@ -11,7 +11,7 @@ from made_entries import talk, words
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import Store, open_store
 from aider_gardener.gardener.gardener import Gardener
-from aider_gardener.notes.last_chat import LastTime, last_time
+from aider_gardener.notes.last_chat import ASKED, FAILING, ROOM, LastTime, last_time
 from aider_gardener.reading.source import RUN_HEAD, RUN_MIDDLE
 from aider_gardener.settings import Settings
 
@@ -40,10 +40,9 @@ def test_prompts_come_with_the_last_reply_to_each() -> None:
     chat(store, "old", talk(("do this", "First try."), ("do that", "That is done.")))
     found = told(store)
     assert found is not None
-    assert "asked" in found.note
     assert "do this" in found.note
     assert "→ That is done." in found.note
-    assert found.prompts == 2
+    assert found.rows[ASKED] == 2
 
 
 def test_an_error_that_was_mended_is_not_open() -> None:
@@ -52,7 +51,7 @@ def test_an_error_that_was_mended_is_not_open() -> None:
                             ran("pytest", PASSED)))  # fmt: skip
     found = told(store)
     assert found is not None
-    assert found.open_errors == 1
+    assert found.rows[FAILING] == 1
     assert "mypy" in found.note
     assert "test_b" not in found.note
 
@@ -87,4 +86,4 @@ def test_the_account_keeps_its_limit_and_cannot_be_left(turns: list[tuple[str, s
         return
     assert found.tokens == words(found.note) <= min(limit, 600)
     body = found.note.splitlines()[1:-1]
-    assert all(line.startswith("> ") for line in body)
+    assert all(line.startswith("> ") or line in ROOM for line in body)

@@ -9,20 +9,11 @@ from pathlib import Path
 import pytest
 from made_tree import FIXES, SERIES, contents, installed_tree
 
-from aider_gardener.errors import UsageError
-from aider_gardener.patches.change import apply, revert
-from aider_gardener.patches.mail import PatchMail
-from aider_gardener.patches.state import state_of, with_patches
+from aider_gardener.errors import PatchError, UsageError
+from aider_gardener.patches import series, tree
+from aider_gardener.patches.series import Patch
 
 HERE = SERIES.folder
-
-
-def with_needs(patch: PatchMail) -> list[PatchMail]:
-    numbers = {patch.number}
-    for other in reversed(SERIES.patches):
-        if other.number in numbers:
-            numbers.update(other.needs)
-    return [other for other in SERIES.patches if other.number in numbers]
 
 
 def test_every_patch_is_listed() -> None:
@@ -30,7 +21,7 @@ def test_every_patch_is_listed() -> None:
 
 
 @pytest.mark.parametrize("patch", SERIES.patches, ids=lambda patch: patch.name)
-def test_a_patch_is_a_mail_in_upstreams_manner(patch: PatchMail) -> None:
+def test_a_patch_is_a_mail_in_upstreams_manner(patch: Patch) -> None:
     assert re.match(r"(fix|feat|refactor): [a-z/]", patch.subject)
     assert len(patch.subject) <= 72 and not patch.subject.endswith(".")
     body = patch.text.partition("\n\n")[2].partition("\n---\n")[0]
@@ -39,7 +30,7 @@ def test_a_patch_is_a_mail_in_upstreams_manner(patch: PatchMail) -> None:
 
 
 @pytest.mark.parametrize("patch", SERIES.patches, ids=lambda patch: patch.name)
-def test_a_patch_brings_a_test_and_keeps_upstreams_style(patch: PatchMail) -> None:
+def test_a_patch_brings_a_test_and_keeps_upstreams_style(patch: Patch) -> None:
     added = {path: re.findall(r"^\+(?!\+\+ ).*", diff, re.M) for path, diff in patch.diffs.items()}
     tests = [line for path in added if path.startswith("tests/basic/test_") for line in added[path]]
     assert any(re.match(r"\+ *def test_\w+", line) for line in tests)
@@ -52,28 +43,42 @@ def test_a_patch_brings_a_test_and_keeps_upstreams_style(patch: PatchMail) -> No
 
 
 @pytest.mark.parametrize("patch", SERIES.patches, ids=lambda patch: patch.name)
-def test_a_patch_applies_with_only_what_it_needs(patch: PatchMail, tmp_path: Path) -> None:
-    tree = installed_tree(tmp_path)
-    before = contents(tree.root)
-    assert apply(SERIES, tree, with_needs(patch)).patches == tuple(with_needs(patch))
-    assert revert(SERIES, tree, SERIES.patches).patches == tuple(with_needs(patch))
-    assert contents(tree.root) == before
+def test_a_patch_applies_with_only_what_it_needs(patch: Patch, tmp_path: Path) -> None:
+    root = installed_tree(tmp_path)
+    before = contents(root)
+    assert tree.turn_into(SERIES, root, tree.state_of(SERIES, root), SERIES.needed(patch))
+    state = tree.state_of(SERIES, root)
+    assert list(state.applied) == SERIES.needed(patch)
+    tree.turn_into(SERIES, root, state, [])
+    assert contents(root) == before
 
 
-@pytest.mark.parametrize("patch", FIXES, ids=lambda patch: patch.name)
-def test_a_fix_needs_nothing(patch: PatchMail) -> None:
-    assert patch.needs == ()
+def test_a_fix_needs_nothing_and_the_others_those_between_it_and_the_fixes() -> None:
+    assert all(SERIES.needed(patch) == [patch] for patch in FIXES)
+    others = SERIES.patches[len(FIXES) :]
+    assert [SERIES.needed(patch) for patch in others] == [list(others[: n + 1]) for n in range(len(others))]
+
+
+def test_a_subject_is_one_line_without_its_mark() -> None:
+    text = "From: A <a@example.com>\nSubject: [PATCH 1/9] fix: a line\n that goes on\n\nText.\n---\n"
+    patch = Patch("0017-a-name.patch", text)
+    assert (patch.number, patch.slug, patch.subject) == (17, "a-name", "fix: a line that goes on")
+
+
+def test_a_series_that_is_not_there_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(PatchError, match="install the package anew"):
+        series.read_series(tmp_path)
 
 
 def test_git_makes_the_same_files_of_the_mails(tmp_path: Path) -> None:
     """What is taken apart by file here is whole there: mails with all that stands around the diffs."""
-    tree = installed_tree(tmp_path)
-    ours = with_patches(state_of(SERIES, tree).pristine, SERIES.patches, tree)
+    root = installed_tree(tmp_path)
+    ours = tree.patched(tree.read_files(root, SERIES.paths()), SERIES.patches)
     for patch in SERIES.patches:
         command = ["git", "apply", "--include=aider/*", str(HERE / patch.name)]
-        done = subprocess.run(command, cwd=tree.root, capture_output=True, text=True, check=False)
+        done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
         assert done.returncode == 0, f"{patch.name}: {done.stderr}"
-    assert {path: tree.read(path) for path in ours} == ours
+    assert tree.read_files(root, ours) == ours
 
 
 def test_names_that_no_patch_has_are_refused() -> None:

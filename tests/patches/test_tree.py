@@ -1,34 +1,244 @@
-"""Where aider is, which release it is, and which files belong there."""
+"""Patches are applied and taken out whole or not at all, wherever aider is and whenever it is interrupted."""
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 
 import pytest
-from made_tree import installed_tree
+from made_tree import FIXES, SERIES, contents, installed_tree, newer_tree, rewrite
 
-from aider_gardener.errors import PatchError
-from aider_gardener.patches.tree import find_tree, tree_at
+from aider_gardener.errors import PatchError, UsageError
+from aider_gardener.patches import tree
+from aider_gardener.patches.series import Patch
+
+EDIT = "diff --git a/aider/x.py b/aider/x.py\n--- a/aider/x.py\n+++ b/aider/x.py\n@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n"
+NEW = (
+    "diff --git a/aider/y.py b/aider/y.py\nnew file mode 100644\nindex 0000000..3e75765\n"
+    "--- /dev/null\n+++ b/aider/y.py\n@@ -0,0 +1 @@\n+new\n"
+)
+PATCH = Patch("0001-x.patch", EDIT + NEW)
+BEFORE = {"aider/x.py": "a\nb\nc\n", "aider/y.py": None}
+AFTER = {"aider/x.py": "a\nB\nc\n", "aider/y.py": "new\n"}
+STEPS = """
+import os, sys
+from pathlib import Path
+from made_tree import SERIES
+from aider_gardener.patches import tree
+root, left = Path(sys.argv[1]), int(sys.argv[2])
+state = tree.state_of(SERIES, root)
+wanted = [] if state.applied else SERIES.patches[9:10]
+def stop(real):
+    def step(*args, **kwargs):
+        global left
+        if left == 0:
+            os._exit(9)
+        left -= 1
+        return real(*args, **kwargs)
+    return step
+os.fsync, os.replace, Path.unlink = stop(os.fsync), stop(os.replace), stop(Path.unlink)
+tree.put = stop(tree.put)
+real = tree.patched
+def patched(*args):
+    global left
+    kept, left = left, -1
+    made = real(*args)
+    left = kept
+    return made
+tree.patched = patched
+tree.turn_into(SERIES, root, state, wanted)
+"""
 
 
-def test_an_environment_is_found_by_its_folder(tmp_path: Path) -> None:
-    tree = installed_tree(tmp_path / "venv" / "lib" / "python3.11")
-    assert find_tree(tmp_path / "venv").root == tree.root.resolve()
-    assert not tree.is_source
-    assert not tree.holds("tests/basic/test_coder.py")
+def hold(root: Path, patches: list[Patch] | tuple[Patch, ...]) -> list[str]:
+    return tree.turn_into(SERIES, root, tree.state_of(SERIES, root), patches)
 
 
-def test_a_source_tree_tells_its_version_and_holds_tests_too(tmp_path: Path) -> None:
-    (tmp_path / "aider").mkdir()
-    (tmp_path / "aider" / "__init__.py").write_text('__version__ = "0.86.2.dev"\n', "utf-8")
-    tree = tree_at(tmp_path)
-    assert (tree.version, tree.is_source) == ("0.86.2.dev", True)
-    assert tree.holds("tests/basic/test_coder.py")
+def test_what_is_applied_comes_out_again() -> None:
+    assert tree.patched(BEFORE, [PATCH]) == AFTER
+    assert tree.patched(AFTER, [PATCH], "--reverse") == BEFORE
+    moved = {"aider/x.py": "1\n2\n3\na\nb\nc\n4\n"}
+    assert tree.patched(moved, [Patch("0001-x.patch", EDIT.replace("-1,3 +1,3", "-2,3 +2,3"))]) == {
+        "aider/x.py": "1\n2\n3\na\nB\nc\n4\n"
+    }
 
 
-def test_a_file_keeps_its_line_ends_and_must_be_text(tmp_path: Path) -> None:
-    (tmp_path / "x.py").write_bytes(b"a\r\nb\n")
-    (tmp_path / "y.py").write_bytes(b"\xff")
-    assert tree_at(tmp_path).read_all(["x.py", "z.py"]) == {"x.py": "a\r\nb\n", "z.py": None}
-    with pytest.raises(PatchError, match=r"y\.py cannot be read"):
-        tree_at(tmp_path).read("y.py")
+@pytest.mark.parametrize(
+    ("files", "fault"),
+    [
+        ({"aider/x.py": "a\nb\nC\n", "aider/y.py": None}, "patch failed: aider/x.py:1"),
+        ({"aider/x.py": "a\r\nb\r\nc\r\n", "aider/y.py": None}, "patch failed: aider/x.py:1"),
+        ({"aider/x.py": "a\nb\nc\n", "aider/y.py": "mine\n"}, "aider/y.py: already exists"),
+        ({"aider/x.py": None, "aider/y.py": None}, "aider/x.py: No such file"),
+    ],
+    ids=["a line differs", "other line ends", "is there already", "is missing"],
+)
+def test_what_does_not_fit_is_told_and_how_to_get_aiders_own_file(
+    files: dict[str, str | None], fault: str
+) -> None:
+    with pytest.raises(PatchError, match=rf"0001-x\.patch does not apply: {fault}.*pip install"):
+        tree.patched(files, [PATCH])
+
+
+def test_a_file_is_not_removed_with_lines_that_the_patch_does_not_know() -> None:
+    with pytest.raises(PatchError, match=r"aider/y\.py:1"):
+        tree.patched({"aider/y.py": "new\nmine\n"}, [PATCH], "--reverse")
+
+
+def test_a_repository_around_and_the_users_settings_change_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "inner").mkdir()
+    subprocess.run(["git", "init", "--quiet", str(tmp_path)], check=True)
+    settings = "[core]\n\tautocrlf = true\n[apply]\n\tignoreWhitespace = change\n"
+    (tmp_path / ".gitconfig").write_text(settings, "utf-8")
+    (tmp_path / ".gitattributes").write_text("* text eol=crlf\n", "utf-8")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / ".git"))
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / ".gitconfig"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "inner"))
+    assert tree.patched(BEFORE, [PATCH]) == AFTER
+    with pytest.raises(PatchError, match="patch failed"):
+        tree.patched(BEFORE, [Patch("0001-x.patch", EDIT.replace(" a\n-b", " a \n-b"))])
+
+
+def test_without_git_one_line_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(PatchError, match="applied by git, which cannot be run"):
+        tree.patched(BEFORE, [PATCH])
+
+
+def test_every_prefix_applies_and_is_recognised_and_each_comes_out(tmp_path: Path) -> None:
+    root = installed_tree(tmp_path)
+    released = contents(root)
+    for number in range(len(SERIES.patches) + 1):
+        state = tree.state_of(SERIES, root)
+        assert state.applied == SERIES.patches[:number]
+        changed = tree.turn_into(SERIES, root, state, SERIES.patches[: number + 1])
+        assert bool(changed) == (number < len(SERIES.patches))
+    for patch in [*FIXES[1::2], *FIXES[::2]]:
+        hold(root, [other for other in tree.state_of(SERIES, root).applied if other is not patch])
+    hold(root, [])
+    assert contents(root) == released
+
+
+def test_lines_of_the_users_own_stay(tmp_path: Path) -> None:
+    root = installed_tree(tmp_path)
+    history = root / "aider" / "history.py"
+    history.write_text(history.read_text("utf-8") + "# mine\n", "utf-8")
+    before = contents(root)
+    assert "aider/history.py" in hold(root, SERIES.patches)
+    assert history.read_text("utf-8").endswith("# mine\n")
+    hold(root, [])
+    assert contents(root) == before
+
+
+def test_one_patch_that_does_not_fit_leaves_the_tree_as_it_was(tmp_path: Path) -> None:
+    root = newer_tree(tmp_path)
+    rewrite(root, "aider/history.py", "keep = []", "kept = []")
+    before, state = contents(root), tree.state_of(SERIES, root)
+    faults = {patch.slug: tree.fault(SERIES, state, patch) for patch in FIXES}
+    assert "history.py" in faults.pop("whole-head") and not any(faults.values())
+    with pytest.raises(PatchError, match="whole-head"):
+        hold(root, FIXES)
+    assert contents(root) == before
+
+
+def test_a_kill_at_any_step_leaves_a_tree_that_becomes_whole_again(tmp_path: Path) -> None:
+    root, paths = installed_tree(tmp_path), [str(Path(__file__).parents[1]), str(Path(__file__).parents[2])]
+    released = contents(root)
+    hold(root, SERIES.patches[9:10])  # it edits files and makes one
+    patched = contents(root)
+    hold(root, [])
+    seen = set()
+    for step in range(90):
+        before = contents(root)
+        done = subprocess.run(
+            [sys.executable, "-c", STEPS, str(root), str(step)],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+            check=False,
+        )
+        found = contents(root)
+        is_mixed = {path: found.get(path) for path in patched} not in (
+            {path: released.get(path) for path in patched},
+            patched,
+        )
+        interrupted = tree.put_back(SERIES, root)
+        assert interrupted or not is_mixed, f"killed at step {step}"
+        after = {path: text for path, text in contents(root).items() if not path.endswith(".part")}
+        assert after in (released, patched), f"killed at step {step}"
+        seen.add((done.returncode, interrupted, is_mixed))
+        if after != before and done.returncode == 0:
+            break
+    assert {(9, False, False), (9, True, True), (0, False, False)} <= seen
+
+
+def test_a_file_that_cannot_be_written_leaves_the_tree_as_it_was(tmp_path: Path) -> None:
+    root = installed_tree(tmp_path)
+    kept = tmp_path / "commands.py"
+    os.replace(root / "aider" / "commands.py", kept)
+    os.symlink(kept, root / "aider" / "commands.py")
+    before = contents(root)
+    with pytest.raises(PatchError, match=r"commands\.py cannot be written: a symbolic link"):
+        hold(root, SERIES.patches)
+    assert contents(root) == before
+
+
+def test_a_file_keeps_its_mode_and_its_line_ends(tmp_path: Path) -> None:
+    root = installed_tree(tmp_path)
+    (root / "aider" / "history.py").chmod(0o640)
+    hold(root, SERIES.patches)
+    assert (root / "aider" / "history.py").stat().st_mode & 0o777 == 0o640
+    (root / "aider" / "z.py").write_bytes(b"a\r\nb\n")
+    assert tree.read_files(root, ["aider/z.py"]) == {"aider/z.py": "a\r\nb\n"}
+    (root / "aider" / "z.py").write_bytes(b"\xff")
+    with pytest.raises(PatchError, match=r"z\.py cannot be read"):
+        tree.read_files(root, ["aider/z.py"])
+
+
+def test_an_environment_is_found_by_its_folder_and_has_no_tests(tmp_path: Path) -> None:
+    root = installed_tree(tmp_path / "venv" / "lib" / "python3.11")
+    assert tree.find_tree(tmp_path / "venv") == root.resolve()
+    assert tree.read_files(root, ["tests/basic/test_coder.py", "aider/website/x.md"]) == {}
+    with pytest.raises(UsageError, match="no aider in"):
+        tree.find_tree(tmp_path)
+
+
+def test_in_a_source_tree_there_are_tests_too(tmp_path: Path) -> None:
+    assert tree.read_files(tmp_path, ["tests/basic/test_coder.py"]) == {"tests/basic/test_coder.py": None}
+
+
+def test_a_journal_that_somebody_put_there_writes_no_file_but_those_of_the_series(tmp_path: Path) -> None:
+    root = installed_tree(tmp_path)
+    said = {"../planted.py": "x\n", "aider/planted.py": "x\n", "aider/context.py": None}
+    (root / tree.JOURNAL).write_text(json.dumps(said | {"aider/history.py": "half\n"}), "utf-8")
+    assert tree.put_back(SERIES, root) and not tree.put_back(SERIES, root)
+    assert (root / "aider" / "history.py").read_text("utf-8") == "half\n"
+    assert not list(tmp_path.rglob("planted.py"))
+
+
+@pytest.mark.parametrize("said", [b"{", b"[]", b"7", b"\xff", b'{"aider/history.py": 7}'])
+def test_a_journal_that_cannot_be_used_is_one_line(tmp_path: Path, said: bytes) -> None:
+    root = installed_tree(tmp_path)
+    before = contents(root)
+    (root / tree.JOURNAL).write_bytes(said)
+    if said == b"[]":
+        assert tree.put_back(SERIES, root)
+    else:
+        with pytest.raises(PatchError, match="remove it"):
+            tree.put_back(SERIES, root)
+        (root / tree.JOURNAL).unlink()
+    assert contents(root) == before
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there are no FIFOs")
+def test_a_fifo_in_a_files_place_hangs_nothing(tmp_path: Path) -> None:
+    root = installed_tree(tmp_path)
+    (root / "aider" / "history.py").unlink()
+    os.mkfifo(root / "aider" / "history.py")
+    with pytest.raises(PatchError, match=r"history\.py cannot be read"):
+        tree.state_of(SERIES, root)

@@ -13,19 +13,19 @@ from made_tree import FIXES, SERIES, installed_tree
 from patch_form import COLUMNS, faults_of_code, faults_of_mail, main
 from readme_table import RESULTS, own_budget
 
-from aider_gardener.patches.mail import PatchMail, parse_mail
-from aider_gardener.patches.state import with_patches
+from aider_gardener.patches import tree
+from aider_gardener.patches.series import Patch
 from bench.grid.means import PROBES, complete, ordinary, rows_of, total
 
 CODE = 'import os\n\n\ndef size(path):\n    return os.stat(path).st_size + len("a")\n'
 
 
-def fix(slug: str) -> PatchMail:
+def fix(slug: str) -> Patch:
     return SERIES.find(slug)
 
 
 @pytest.mark.parametrize("patch", FIXES, ids=lambda patch: patch.name)
-def test_a_fix_is_small_and_about_aider_alone(patch: PatchMail) -> None:
+def test_a_fix_is_small_and_about_aider_alone(patch: Patch) -> None:
     assert list(faults_of_mail(patch)) == []
     added = [line for diff in patch.diffs.values() for line in re.findall(r"^\+(?!\+\+ )(.*)", diff, re.M)]
     assert max(map(len, added)) <= COLUMNS
@@ -34,12 +34,11 @@ def test_a_fix_is_small_and_about_aider_alone(patch: PatchMail) -> None:
 
 @pytest.mark.parametrize("patch", FIXES, ids=lambda patch: patch.name)
 def test_neither_the_linter_nor_the_formatter_says_more_than_before_a_fix(
-    patch: PatchMail, tmp_path: Path
+    patch: Patch, tmp_path: Path
 ) -> None:
     """Of aider's own files; those of its tests come with its source, and `make test-upstream` looks at them."""
-    tree = installed_tree(tmp_path)
-    before = tree.read_all(patch.diffs)
-    assert before and faults_of_code(before, with_patches(before, [patch], tree)) == []
+    before = tree.read_files(installed_tree(tmp_path), patch.diffs)
+    assert before and faults_of_code(before, tree.patched(before, [patch])) == []
 
 
 @pytest.mark.parametrize(
@@ -57,7 +56,7 @@ def test_neither_the_linter_nor_the_formatter_says_more_than_before_a_fix(
 def test_what_a_maintainer_would_ask_for_is_found(old: str, new: str, fault: str) -> None:
     text = fix("cleared-history").text
     assert old in text
-    found = list(faults_of_mail(parse_mail("0001-x.patch", text.replace(old, new, 1))))
+    found = list(faults_of_mail(Patch("0001-x.patch", text.replace(old, new, 1))))
     assert any(fault in row for row in found)
 
 
@@ -116,10 +115,10 @@ def test_the_price_of_summaries_is_as_measured() -> None:
 
 
 def test_the_turns_that_no_summary_had_are_as_many_as_is_said(tmp_path: Path) -> None:
-    tree, patch = installed_tree(tmp_path), fix("whole-head")
-    before = tree.read_all(patch.diffs)
+    patch = fix("whole-head")
+    before = tree.read_files(installed_tree(tmp_path), patch.diffs)
     lost, requests = {}, {}
-    for when, files in (("before", before), ("after", with_patches(before, [patch], tree))):
+    for when, files in (("before", before), ("after", tree.patched(before, [patch]))):
         lost[when], requests[when] = summarised(str(files["aider/history.py"]))
     assert requests["before"] == 1 and lost["after"] == 0
     assert f"{lost['before']} of the 120\nturns were neither" in patch.text

@@ -11,11 +11,10 @@ from typing import Any
 import patch_tests
 import pytest
 from made_tree import FIXES, SERIES
-from patch_tests import Bench, Job, ending, key, main, names_of_tests, needs, own, prefix_row, source_of
+from patch_tests import Bench, Job, ending, key, main, names_of_tests, own, prefix_row, source_of
 from upstream_tests import RunFailed
 
-from aider_gardener.patches.mail import parse_mail
-from aider_gardener.patches.series import Series
+from aider_gardener.patches.series import Patch, Series
 
 LIMIT = "aider/coders/base_coder.py"
 TESTS = "tests/basic/test_limit.py"
@@ -70,13 +69,6 @@ def test_tests_are_named_as_pytest_names_them() -> None:
     assert names_of_tests("x.py", None) == set()
 
 
-def test_what_a_patch_needs_stands_before_it() -> None:
-    for patch in SERIES.patches:
-        needed = needs(SERIES, patch)
-        assert needed[-1] is patch and {p.number for p in needed} >= set(patch.needs)
-    assert needs(SERIES, FIXES[-1]) == [FIXES[-1]]
-
-
 def test_a_run_is_kept_for_the_same_files_and_tests_only() -> None:
     keys = {key({"a": "x"}, ["t"]), key({"a": "y"}, ["t"]), key({"a": "x"}, ["u"]), key({"b": "x"}, ["t"])}
     assert len(keys) == 4
@@ -103,7 +95,7 @@ def small_series() -> Series:
     """A patch of two files, of which one has more lines above by now."""
     diff = edit(LIMIT, BEFORE, AFTER) + edit(TESTS, OLD_TEST, NEW_TEST)
     head = "From: A <a@example.com>\nDate: today\nSubject: [PATCH] fix: the limit"
-    patch = parse_mail("0001-limit.patch", f"{head}\n\nA text.\n---\n{diff}")
+    patch = Patch("0001-limit.patch", f"{head}\n\nA text.\n---\n{diff}")
     return dataclasses.replace(SERIES, patches=(patch,))
 
 

@@ -1,1 +1,1 @@
-"""Making the patch series anew from the package: what `tools/refresh_patches.py` is made of."""
+"""What tools read from the patch series: how much a patch changes, and the tables of its page."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aider_gardener.errors import PatchError
-from aider_gardener.patches import git
+from aider_gardener.patches.tree import git_apply
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Change:
 
 def changes(diff: str) -> list[Change]:
     """The files of a diff or mail, in its order. Raises PatchError when git cannot read it."""
-    done = git.run(Path(__file__).parent, diff, "--numstat", "-z")
+    done = git_apply(Path(__file__).parent, diff, "--numstat", "-z")
     if done.returncode:
         raise PatchError(f"not a diff: {done.stderr.decode('utf-8', 'replace').strip()}")
     rows = (row.split("\t") for row in done.stdout.decode().split("\0") if row)

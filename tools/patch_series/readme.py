@@ -12,7 +12,7 @@ import yaml
 
 from aider_gardener.adapters.aider.patch_points import PATCH_POINTS
 from aider_gardener.errors import PatchError
-from aider_gardener.patches.mail import PatchMail
+from aider_gardener.patches.series import Patch, Series
 from patch_series.diff import changes
 
 RESULTS = Path("bench") / "results" / "patches.json"
@@ -20,11 +20,12 @@ NOTES = Path("patches") / "notes.yml"
 TABLES = ("patches", "tests", "replay")
 
 
-def with_tables(text: str, mails: Sequence[PatchMail], root: Path) -> str:
+def with_tables(text: str, series: Series, root: Path) -> str:
     """The page with its tables made anew between their marks. Raises PatchError when a mark is missing."""
     results = root / RESULTS
     measured = json.loads(results.read_text("utf-8")) if results.is_file() else {}
-    tables = {"patches": patch_table(mails, notes_of(root)), "tests": test_table(mails, measured)}
+    mails = series.patches
+    tables = {"patches": patch_table(series, notes_of(root)), "tests": test_table(mails, measured)}
     tables["replay"] = replay_table(mails, measured)
     for name in TABLES:
         begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->\n"
@@ -42,19 +43,19 @@ def notes_of(root: Path) -> dict[str, dict[str, str]]:
     return notes
 
 
-def patch_table(mails: Iterable[PatchMail], notes: Mapping[str, Mapping[str, str]]) -> str:
+def patch_table(series: Series, notes: Mapping[str, Mapping[str, str]]) -> str:
     head = ("patch", "what it does", "evidence", "lines", "needs", "patch point it retires")
-    return table(head, (patch_row(mail, notes.get(mail.slug, {})) for mail in mails))
+    return table(head, (patch_row(series, mail, notes.get(mail.slug, {})) for mail in series.patches))
 
 
-def patch_row(patch: PatchMail, notes: Mapping[str, str]) -> list[str]:
+def patch_row(series: Series, patch: Patch, notes: Mapping[str, str]) -> list[str]:
     """A patch's row: aider's lines apart from tests. Raises PatchError where no notes say its evidence."""
     changed = changes(patch.text)
     own = [c for c in changed if not c.path.startswith("tests/")]
     tests = [c for c in changed if c.path.startswith("tests/")]
     lines = f"+{sum(c.added for c in own)} −{sum(c.removed for c in own)}"
     lines += f", tests +{sum(c.added for c in tests)}"
-    needs = ", ".join(f"{number:04d}" for number in patch.needs) or "–"
+    needs = ", ".join(f"{other.number:04d}" for other in series.needed(patch)[:-1]) or "–"
     link = f"[{patch.number:04d}]({patch.name})"
     if not notes.get("evidence"):
         raise PatchError(f"{NOTES.name} does not say the evidence of {patch.name}")
@@ -62,14 +63,14 @@ def patch_row(patch: PatchMail, notes: Mapping[str, str]) -> list[str]:
     return [link, patch.subject, notes["evidence"], lines, needs, retired]
 
 
-def points_of(patch: PatchMail) -> str:
+def points_of(patch: Patch) -> str:
     """The patch points that aider-gardener leaves alone once this patch and those before it are in aider."""
     name = patch.name.removesuffix(".patch")
     retired = [point.path for point in PATCH_POINTS if point.calls and max(point.retired_by) == name]
     return ", ".join(retired) or "none"
 
 
-def test_table(mails: Iterable[PatchMail], measured: Mapping[str, Any]) -> str:
+def test_table(mails: Iterable[Patch], measured: Mapping[str, Any]) -> str:
     """Per patch: its own tests before and after it, and all of aider's after the prefix that ends with it."""
     own, prefixes = measured.get("own", {}), measured.get("prefixes", {})
     given = list(mails)
@@ -81,7 +82,7 @@ def test_table(mails: Iterable[PatchMail], measured: Mapping[str, Any]) -> str:
     return table(head, rows)
 
 
-def replay_table(mails: Sequence[PatchMail], measured: Mapping[str, Any]) -> str:
+def replay_table(mails: Sequence[Patch], measured: Mapping[str, Any]) -> str:
     """The prompts of each side of `tools/patches_replay.py`, and with how many patch points they were made;
     empty where they were made with another series."""
     replay = measured.get("replay", {})
@@ -91,13 +92,13 @@ def replay_table(mails: Sequence[PatchMail], measured: Mapping[str, Any]) -> str
     return table(head, ([name, *(str(row[key]) or "–" for key in keys)] for name, row in sides.items()))
 
 
-def prefix_digest(patches: Sequence[PatchMail]) -> str:
+def prefix_digest(patches: Sequence[Patch]) -> str:
     """Names the changes of these patches: a result belongs to them only. Mails may be reworded."""
     diffs = (patch.text.partition("\ndiff --git ")[2] for patch in patches)
     return hashlib.sha256("\n".join(diffs).encode()).hexdigest()[:16]
 
 
-def digests(mails: Sequence[PatchMail]) -> set[str]:
+def digests(mails: Sequence[Patch]) -> set[str]:
     """Those of every prefix."""
     return {prefix_digest(mails[:number]) for number in range(len(mails) + 1)}
 

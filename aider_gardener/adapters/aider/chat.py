@@ -308,15 +308,13 @@ def turn(
 
 
 def _turn_over(coder: HostCoder, gardener: Gardener) -> None:
-    """After a turn: growth and sums are kept, what upkeep has to say is told; the status line is shown to
-    those who asked for it."""
+    """After a turn: growth and sums are kept; the status line is shown to those who asked for it."""
     from aider_gardener.gardener import report
 
     state = gardener.state
     backlog = state.archive.backlog
     if backlog and state.history_used >= SOON_SHARE * state.budget:
         backlog.want()
-    link.show_pending(gardener, coder.io)
     called = report.turn_over(state)
     if called and state.settings.status_line:
         coder.io.tool_output(report.status_line(state.growth.points, len(state.plans)))

@@ -278,7 +278,7 @@ def renew_index(commands: HostCommands, gardener: Gardener, _words: str) -> None
     from aider_gardener.gardener import files
 
     archive = gardener.state.archive
-    commands.io.tool_output(files.renew_now(archive.store, archive.project, would=False) + ".")
+    commands.io.tool_output(files.write_index(archive.store, archive.project) + ".")
 
 
 def observations(commands: HostCommands, gardener: Gardener, words: str) -> None:
@@ -289,14 +289,14 @@ def observations(commands: HostCommands, gardener: Gardener, words: str) -> None
     if words and (what not in ("take", "refuse") or not given):
         raise UsageError(OBSERVATIONS_USAGE)
     archive = gardener.state.archive
-    found = learnt.learnt(archive.store, archive.project, clock=archive.clock)
+    store, project, clock = archive.store, archive.project, archive.clock
     if not words:
-        learnt.announce(archive.store, archive.project, found, archive.clock())
-        put(commands, "\n".join(learnt.render(archive.store, archive.project, found)))
-        return
-    verdict = learnt.TAKEN if what == "take" else learnt.REFUSED
-    put(commands, learnt.decide(archive.store, archive.project, found.named(given), verdict, archive.clock()))
-    gardener.state.taken = learnt.taken_rules(archive.store, archive.project)
+        lines = learnt.render(store, project, learnt.learnt(store, project, clock=clock))
+    else:
+        verdict = learnt.TAKEN if what == "take" else learnt.REFUSED
+        lines = learnt.decide(store, project, given.split(), verdict, clock)
+    put(commands, "\n".join(lines))
+    gardener.state.taken = learnt.taken_rules(store, project)
 
 
 def tasks(commands: HostCommands, gardener: Gardener, words: str) -> None:
@@ -305,11 +305,8 @@ def tasks(commands: HostCommands, gardener: Gardener, words: str) -> None:
 
     if words not in ("", "--dry-run"):
         raise UsageError(TASKS_USAGE)
-    archive = gardener.state.archive
-    found = done_tasks.moves(archive.store, archive.project, clock=archive.clock)
-    if not words:
-        done_tasks.apply(archive.store, archive.project, found, clock=archive.clock)
-    put(commands, "\n".join(done_tasks.render(found, would=bool(words))))
+    project = Path(gardener.state.archive.project)
+    put(commands, "\n".join(done_tasks.moved(project, dry_run=bool(words))))
 
 
 STEPS: dict[str, Work] = {

@@ -262,24 +262,21 @@ def _start_upkeep(gardener: Gardener, io: HostIO) -> None:
 def end_upkeep(gardener: Gardener, io: HostIO, upkeep: Upkeep) -> None:
     """As the process ends: the index of the project's sessions is renewed and the chat's report shown, where
     they are wanted."""
+    from aider_gardener.gardener.files import renew_index
     from aider_gardener.gardener.report import report_line
     from aider_gardener.gardener.stored_chat import sums_of
 
     with Guard(None):
         upkeep.stop()
-        if upkeep.keeps_index:
-            upkeep.index_at_end()
-            show_pending(gardener, io)
+        archive = gardener.state.archive
+        try:
+            if upkeep in state.upkeeps:  # else the archive was closed before
+                renew_index(archive.store, archive.project)
+        except GardenerError as error:
+            io.tool_output(f"aider-gardener: the index of sessions is left as it is: {error}")
         sums = sums_of(gardener.state)
         if gardener.state.settings.status_line and sums.calls:
             io.tool_output(report_line(sums))
-
-
-def show_pending(gardener: Gardener, io: HostIO) -> None:
-    """Show the lines that upkeep has for the user, each once."""
-    lines = gardener.state.pending_lines
-    while lines:
-        io.tool_output(f"aider-gardener: {lines.pop(0)}")
 
 
 def _ask_weak_model(coder: HostCoder | None, prompt: str) -> str:

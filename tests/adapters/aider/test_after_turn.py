@@ -31,7 +31,6 @@ def test_the_loop_begins_with_the_chat_and_ends_with_the_gardener(drive: MakeDri
     thread = upkeep._thread
     assert thread.is_alive()
     upkeep.round()
-    assert upkeep.rounds == 1
     uninstall()
     assert not thread.is_alive()
     assert link.state.upkeeps == []
@@ -99,9 +98,7 @@ def test_the_report_names_what_was_saved(drive: MakeDriver, gardened: Any) -> No
     assert "fewer than with the whole history" in driver.said[-1]
 
 
-def test_gardener_status_knows_the_last_chat_and_the_month(
-    drive: MakeDriver, gardened: Any, repository: Path
-) -> None:
+def test_gardener_status_knows_the_last_chat(drive: MakeDriver, gardened: Any, repository: Path) -> None:
     gardened()
     driver = drive()
     driver.ask("/ask hello", "/ask again", reply=PROSE)
@@ -111,26 +108,8 @@ def test_gardener_status_knows_the_last_chat_and_the_month(
     assert value["last_chat"]["level"] == "OK"
     assert value["last_chat"]["turns_seen"] == 2
     assert value["all_chats"]["calls"] == 2
-    month = json.loads(CliRunner().invoke(main, ["status", "--month", "--json"]).stdout)
-    assert month["month"] == time.strftime("%Y-%m")
-    assert month["calls"] == 2
     text = CliRunner().invoke(main, ["status"]).stdout
     assert "Last chat" in text
-    none = CliRunner().invoke(main, ["status", "--month", "1999-01"])
-    assert "No chat of this project ended in 1999-01." in none.stdout
-    wrong = CliRunner().invoke(main, ["status", "--month", "soon"])
-    assert wrong.exit_code == 2
-
-
-@pytest.fixture
-def indexed(gardened: Any, repository: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project with an index of sessions, which no process that ends in these tests writes."""
-    monkeypatch.setattr(link.atexit, "register", lambda call, *args: None)
-    store = open_store(repository / ".aider.gardener")
-    index = write_index(store, str(repository))
-    store.close()
-    gardened()
-    return index
 
 
 def test_the_index_is_written_at_the_end_where_there_is_one(
@@ -143,48 +122,32 @@ def test_the_index_is_written_at_the_end_where_there_is_one(
     link.end_upkeep(*[args for call, args in due if call is link.end_upkeep][-1])
     assert not (repository / ".aider.gardener" / "CONTEXT_ARCHIVE.md").exists()
     store = open_store(repository / ".aider.gardener")
-    index = write_index(store, str(repository))
+    write_index(store, str(repository))
     store.close()
+    index = repository / ".aider.gardener" / "CONTEXT_ARCHIVE.md"
     driver = drive()
     driver.ask("/ask where is the pool?")
     args = [args for call, args in due if call is link.end_upkeep][-1]
     assert "where is the pool?" not in index.read_text("utf-8")
     link.end_upkeep(*args)
     assert "where is the pool?" in index.read_text("utf-8")
-    written = index.read_bytes() + b"and a line of somebody's\n"
-    index.write_bytes(written)
+    index.write_bytes(b"mine")
     link.end_upkeep(*args)
-    driver.ask("/ask and the queue?")
-    link.end_upkeep(*args)
-    assert index.read_bytes() == written
-    assert "was changed by somebody and stays as it is" in driver.said[-1]
+    assert index.read_bytes() == b"mine" and "the index of sessions is left as it is: " in driver.said[-1]
 
 
-def test_a_chat_that_was_killed_is_in_the_index_soon_after_the_next_begins(
-    drive: MakeDriver, indexed: Path
+def test_after_uninstall_the_end_of_the_process_says_nothing_of_the_index(
+    drive: MakeDriver, gardened: Any, repository: Path
 ) -> None:
-    drive().ask("/ask where is the pool?")  # its end is never told
+    gardened()
     driver = drive()
     driver.ask("/ask hello")
-    assert "where is the pool?" not in indexed.read_text("utf-8")
-    upkeep = link.state.upkeeps[-1]
-    assert upkeep.round() and "where is the pool?" in indexed.read_text("utf-8")
-    assert not upkeep.round()
-
-
-def test_new_observations_are_told_once(drive: MakeDriver, indexed: Path) -> None:
-    for text in (
-        "use httpx, not requests",
-        "no, use httpx instead of requests",
-        "I told you: httpx, not requests!",
-    ):
-        drive().ask(f"/ask {text}")
-    for times in (1, 0):
-        driver = drive()
-        driver.ask("/ask hello")
-        link.state.upkeeps[-1].round()
-        driver.ask("/ask and now?", "/ask and then?")
-        assert sum("1 observation waits: /gardener observations" in line for line in driver.said) == times
+    gardener, upkeep = driver.coder.gardener, link.state.upkeeps[-1]
+    write_index(gardener.state.archive.store, str(repository))
+    uninstall()
+    del driver.said[:]
+    link.end_upkeep(gardener, driver.coder.io, upkeep)
+    assert driver.said == []
 
 
 def test_pruning_by_itself_renews_an_index_that_is_there(

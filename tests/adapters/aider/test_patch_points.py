@@ -11,7 +11,7 @@ from made_tree import SERIES, installed_tree
 from patched_aider import patched, run_with
 
 from aider_gardener.adapters.aider import patch_points
-from aider_gardener.patches.state import with_patches
+from aider_gardener.patches import tree
 
 ALL = (*patch_points.PATCH_POINTS, *patch_points.PROVIDERS)
 CALLS = sorted({call for point in patch_points.PATCH_POINTS for call in point.calls}, key=str)
@@ -41,11 +41,10 @@ def test_every_row_is_there_once() -> None:
 def test_the_patch_that_a_patch_point_names_puts_the_call_into_aider(
     call: patch_points.ProviderCall, tmp_path: Path
 ) -> None:
-    tree = installed_tree(tmp_path)
-    given = tree.read_all(SERIES.paths())
+    given = tree.read_files(installed_tree(tmp_path), SERIES.paths())
     numbers = SERIES.find(call.patch).number
-    before = with_patches(given, [patch for patch in SERIES.patches if patch.number < numbers], tree)
-    after = with_patches(given, [patch for patch in SERIES.patches if patch.number <= numbers], tree)
+    before = tree.patched(given, [patch for patch in SERIES.patches if patch.number < numbers])
+    after = tree.patched(given, [patch for patch in SERIES.patches if patch.number <= numbers])
     assert not is_called(call, before)
     assert is_called(call, after)
 

@@ -7,8 +7,6 @@ from typing import Any
 
 import pytest
 
-from aider_gardener.adapters.aider import link
-
 from .conftest import MakeDriver, ScriptedModel
 from .test_entry_commands import say
 
@@ -62,30 +60,12 @@ def test_done_tasks_move_and_a_dry_run_only_tells(drive: MakeDriver, gardened: A
     assert "Nothing is checked off." in say(driver, "/gardener tasks")
 
 
-def test_observations_that_were_listed_are_not_told_again(
-    drive: MakeDriver, gardened: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(link.atexit, "register", lambda call, *args: None)
-    gardened()
-    for text in SAID:
-        drive().ask(f"/ask {text}")
-    driver = drive()
-    driver.ask("/ask hello")
-    assert "1. " in say(driver, "/gardener observations")
-    say(driver, "/gardener archive")
-    later = drive()
-    later.ask("/ask hello")
-    link.state.upkeeps[-1].round()
-    later.ask("/ask and now?")
-    assert not any("observation waits" in line for line in later.said)
-
-
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         ("observations sing", "Usage: /gardener observations"),
         ("observations take", "Usage: /gardener observations"),
-        ("observations take 7", "there is no observation 7: there is none"),
+        ("observations take 7", "there is no observation 7; `gardener upkeep"),
         ("tasks now", "Usage: /gardener tasks"),
         ("archive now", "Usage: /gardener "),
     ],
