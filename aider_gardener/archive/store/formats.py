@@ -91,8 +91,7 @@ cookie ~ cookie:,curl,cookie=,sessionid=,sessid= ~
     (?i)(?:^|[\s;"'])[\w.-]{0,40}(?:sess|sid|auth|token|jwt)[\w.-]{0,40}=([^\s;"']{16,})
 password ~ curl ~ ["'\s](?:-u|--user|--proxy-user)[ =]?["', ]{0,4}[^\s:"']{1,200}:([^\s"']+)
 password ~ mysql,mariadb ~ \b(?:mysql|mariadb)\w{0,5}\b.{0,200}?["'\s]-p["']?([^\s"'$-]{6,})
-password ~ redis,sshpass,login,ldap,sqlcmd,mosquitto_,7z,zip ,rar ,ipmitool,openssl,snmp,twine,mongo,plink
-    ,pscp,usermod,security ,ssh-key,keytool,schtasks,http  ~
+password ~  -p, -w , -a , -k , -n , -x , -hp ~
     \b(?:7za?|zip|unzip|u?n?rar|redis-cli|sshpass|login|ldap\w+|sqlcmd|mosquitto_\w+|ipmitool|openssl\s[a-z]+|snmp\w+|twine|mongo\w*|plink|pscp|security|ssh-keygen
     |usermod|keytool|schtasks|cf|https?(?= ))\b.{0,200}?\s(?:-[apPwkNAX]w?[ =]{1,2}|-h?p(?=\S*\d))(?![-/.])
     (?:[\w.]{1,40}:(?=[^\s/]))?VALUE
@@ -108,7 +107,8 @@ password ~ net use,net user ~
 password ~ htpasswd ~ \bhtpasswd\s.{0,200}?\sVALUE\s{0,20}$
 password ~ smbclient,rpcclient ~ \s-U\s{0,9}["']?[^\s%"']{1,100}%([^\s"']{4,})
 password ~ pass: ~ -pass(?:in|out)?\s{1,9}pass:([^\s"'$]{4,})
-password ~ credential,login,auth,connect,mysqli,pdo(,basic(,.begin(,user(,.sign(,hmac(,jwt.,bind ~
+password ~ credential,login(,loginas(,auth(,auth=(,auth = (,entication(,connect,mysqli,pdo(,basic(,.begin(
+    ,user(,.sign(,hmac(,jwt.,bind( ~
     (?:(?i:credentials?|login\w*|auth\w*|connect\w*|bind\w*|jwt\.\w+|hmac)|mysqli|PDO|basic|begin|user|sign)
     (?:\(|[= ]{1,5}\()\s{0,9}(?:ARGUMENT){1,2}b?["']((?=\D{0,200}\d)[^"'\s]{6,200})["']
 password ~ hmac,fernet,encrypt,cipher,keyspec,hashlib ~
@@ -121,6 +121,7 @@ password ~ securestring ~ (?i:ConvertTo-SecureString)\s{1,9}(?:-String\s{1,9})?V
 password ~ wifi: ~ \bWIFI:[^\n]{0,200}?;P:((?:[^;\\\n]|\\.){4,200});
 password ~  as the , as my , as our , is the , is my , is our ~
     (?i)TELLING["'`]? (?:as|is) (?:the|my|our) (?:[\w-]{1,30} ){0,3}?NAME\b
+    (?!.(?:hash|polic|manag|field|encod|algor|file|stor|typ))
 password ~ "value" ~ (?i)"value"\s?:\s?"TELLING",\s{0,80}"(?:name|key)"\s?:\s?"[\w.-]{0,60}NAME
 password ~ log in,login,creds,credential,auth,zugangsdaten ~
     (?i)\b(?:log ?in|cred\w*|\w*auth[\w.]*|zugangsdaten)(?: is| are| with|:){0,2}[ =]{1,4}

@@ -130,7 +130,7 @@ CASED = re.compile(r"(?=.*\d)(?=.*[a-z])(?=.*[A-Z])\S{8,}")
 """More than a word where a password is to be expected."""
 VALUE_END = re.compile(r"[\"';,]?[ \t]{0,20}\|?[ \t]{0,20}(?:#.*)?(?=\r?\n|\Z)|(?P<listed>[ ]{0,3}[,}(])")
 NO_VALUE = re.compile(
-    r"(?i)^(?:[<\[{(%*.#^\\].*|[,+;)}&?:|=].*[(){};=].*|\$[a-z_(].*|your[_ -].*|[\d./%]+(?:e[+-]?\d+)?"
+    r"(?i)^(?:[<\[{(%*.#^\\].*|[,+;)}&?:|=].*[(){};=].*|\$[a-z_(].*|your[_ -].*|[\d./%:]+(?:e[+-]?\d+)?"
     r"|.*(?:\$\{|\{\{|%\(|%s|<[a-z_ -]+>|\.\.\.|…|\(\?|\[a-z|\[0-9|\\[sdwb]|\*{3}|\[redacted:).*"
     r"|(?:(?:big)?u?int|float|str|bytes|utf-?)\d{1,3}(?:array|_t|mb4|le|be)?"
     r"|(?:os|process|env|settings|config|secrets|self|this|props|args|vars?)\..*)$"
@@ -164,6 +164,7 @@ LED = re.compile(
     r"(?:[:=>→：(\]]|<<<|(?:は|是)|\s--?\w{1,20}|\b(?:is|was|from|to|as|by|\d|ist|lautet|est|es|é|è))[\s\[({-]{0,8}\Z"
 )
 GIVEN = re.compile(r"(?i)(?:value|default|body|string)[\"']?[ \t:=>]{1,9}[\"']?\Z")
+OTHER_NAME = re.compile(r"""(?:["'][\w.-]{1,40}["']\s?:|[\s,;]-{0,2}[\w-]{1,40}=)\s?["']?\Z""")
 TIGHT = re.compile(r"[^\W\d_]\d\d+[^\W\d_]|[^\W\d_]\d+[^\W\d_].*\d|\d.*[!*^%~#$&@]|[!*^%~#$&@].*\d")
 DIGITS = re.compile(r"(?:\D*\d){3}")
 WORD = re.compile(r"\w")
@@ -398,6 +399,8 @@ def _near(text: str, start: int, at: int) -> Iterator[Found]:
         is_strong = is_led and STRONG.fullmatch(value) is not None
         if not value or (found and not is_led and gap.strip("\"'`,-[] \t\r\n")):
             return
+        if OTHER_NAME.search(gap) and not is_given:
+            continue
         if NO_VALUE.match(value) or any(form.fullmatch(value) for form in (WEAK, LABEL, PLACE, SHAPE)):
             continue
         if (is_below and not is_alone) or (follows[:1] in tuple("([\\") and not is_quoted):

@@ -135,3 +135,20 @@ HARMLESS = (
 def test_what_is_no_value_stays(name: str, form: str) -> None:
     text = form.format(name)
     assert redact(text).text == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "docker run -u root -p 127.0.0.1:5432:5432 postgres:16",
+        '{"error": "invalid_token", "request_id": "req_9f86d081884c7d65"}',
+        "use argon2id as the password hash",
+        '<input type="password" id="pw2" class="form-control-lg2">',
+        "compile pass 2: O3 -march=x86-64-v3",
+        "jq -r '.data[\"db-password\"] | @base64d' secret.json",
+        "salt = hash(password, rounds=12)",
+        "passed in (0.156313ms)",
+    ],
+)
+def test_another_names_value_stays(text: str) -> None:
+    assert redact(text).text == text
