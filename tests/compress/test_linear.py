@@ -44,6 +44,9 @@ SLOW_BEFORE = (
     ("reading.classify.classify", "---\n-a:\n"),
     ("entry", "1"),
     ("archive.store.redact.redact", "token"),
+    ("archive.store.redact.redact", "sk-"),
+    ("archive.store.redact.redact", "eyJ-"),
+    ("archive.store.redact.redact", "password "),
     ("archive.store.redact.redact", "PuTTY-User-Key-File-2\n"),
     ("archive.store.redact.redact", "-----BEGIN PRIVATE KEY-----"),
 )

@@ -11,6 +11,12 @@ from typing import NamedTuple
 
 BEFORE_WORD_CHARS = 80
 """At most so far before its word a credential begins."""
+AFTER_WORD_CHARS = 500
+"""At most so far behind its word a credential begins."""
+HEAD_CHARS = 3
+"""So many characters of a prefix tell which expressions a token may be of."""
+TOKEN_BEGINS = re.compile(r"\b(?=\w[\w.=+/$-]{18})", re.ASCII)
+"""Where a token with a prefix may begin."""
 
 
 class Format(NamedTuple):
@@ -22,73 +28,128 @@ class Format(NamedTuple):
     expression: re.Pattern[str]
 
 
-APART = r"(?:(?<![\w+])|(?<=\\[nrt]))"
-"""What a token begins after; in JSON also the end of a line that is written out."""
-
-PREFIXES = {
-    r"[A-Za-z0-9]{20,}": "gsk_ xai- pplx- r8_ hf_ fw_ csk-",
+_PREFIXES = {
+    r"[A-Za-z0-9]{20,}": """gsk_ xai- pplx- r8_ hf_ api_org_ fw_ csk- jina_ e2b_ tgp_v1_ fc- GR1348941
+        rzp_live_ rzp_test_ shippo_live_ shippo_test_ ico- p8e- tfp_ rnd_ CCIPAT_ CCIPRJ_ API- live_ test_
+        sk_""",
     r"[A-Za-z0-9]{30,}": """dapi dop_v1_ doo_v1_ dor_v1_ lin_api_ lin_oauth_ shpat_ shpss_ shpca_ shppa_ ntn_
-        secret_ npm_ AKCp cio LTAI""",
-    r"[A-Za-z0-9-]{19,}": "xkeysib- xsmtpsib- PMAK- NRAK- NRJS- NRII- CFPAT- HRKU- pul- pnu_ rdme_",
-    r"[\w-]{20,}": """AIza nvapi- tvly- rubygems_ figd_ figo_ sbp_ phx_ nfp_ nfc_ sgp_ aio_ bkua_ CLOJARS_
-        tskey- ya29. 1//0 GOCSPX- dckr_pat_ dckr_oat_ hvs. hvb. hvr. github_pat_ ghp_ gho_ ghu_ ghs_ ghr_
-        pypi- sk- sk_live_ sk_test_ rk_live_ rk_test_ xapp- xoxa- xoxb- xoxe- xoxe.xoxp- xoxp- xoxr- xoxs-""",
-    r"[\w.=+/-]{20,}": """glpat- gldt- glrt- glptt- glcbt- glagent- glsoat- glft- glimt- glffct- ATATT3 ATCTT3
-        ATSTT3 ATBB sq0atp- sq0csp- dp.pt. dp.st. dp.ct. dp.sa. dp.said. dp.scim. dp.audit. dt0c01.
-        pscale_tkn_ pscale_pw_ pscale_oauth_ EZAK EZTK fo1_ fm2_ oy2 glsa_ glc_ sntrys_ sntryu_ whsec_""",
-    r"[\w.-]{60,}": "EAA SG.",
+        secret_ npm_ AKCp cio LTAI napi_ snyk_""",
+    r"[A-Za-z0-9-]{19,}": """xkeysib- xsmtpsib- PMAK- NRAK- NRJS- NRII- CFPAT- HRKU- pul- pnu_ pnb_ rdme_
+        FLWSECK FLWSECK_TEST- pat-na1- pat-eu1- access-sandbox- access-production- access-development-
+        amzn.mws. tk-us- xaat- xapt-""",
+    r"[\w-]{20,}": """AIza nvapi- tvly- rubygems_ figd_ figo_ sbp_ sb_secret_ phx_ nfp_ nfc_ sgp_ slk_ aio_
+        bkua_ bkct_ CLOJARS_ tskey- ya29. 1//0 GOCSPX- dckr_pat_ dckr_oat_ hvs. hvb. hvr. github_pat_ ghp_
+        gho_ ghu_ ghs_ ghr_ pypi- sk- sk_live_ sk_test_ sk_prod_ rk_live_ rk_test_ rk_prod_ xapp- xoxa- xoxb-
+        xoxe- xoxe.xoxp- xoxp- xoxr- xoxs- duffel_live_ duffel_test_ fio-u- dnkey- s-s4t2ud- s-s4t2af- squ_
+        sqp_ sqa_ sm_aat_ sm_pat_ sm_sat_ lsv2_pt_ lsv2_sk_ pcsk_ hcaik_ pylf_v1_ wandb_v1_ vcp_ ABSK AQVN
+        ops_""",
+    r"[\w.=+/-]{20,}": """glpat- gldt- glrt- glptt- glcbt- glagent- glsoat- glft- glimt- glffct- gloas- ATATT3
+        ATCTT3 ATSTT3 ATBB sq0atp- sq0csp- dp.pt. dp.st. dp.ct. dp.sa. dp.said. dp.scim. dp.audit. dt0c01.
+        pscale_tkn_ pscale_pw_ pscale_oauth_ EZAK EZTK fo1_ fm2_ oy2 glsa_ glc_ sntrys_ sntryu_ whsec_
+        access_token$production$""",
+    r"[\w.-]{60,}": "EAA SG. sk. v1.0-",
+    r"[A-Za-z0-9]{8}_[A-Za-z0-9]{20,}": "re_",
     r"[0-9a-f]{32}": "key-",
     r"[A-Z0-9]{16}(?!\w)": "AKIA ASIA ABIA ACCA",
     r"[A-Z0-9]{50,}": "AGE-SECRET-KEY-1",
-    r"[\w-]{8,}\.eyJ[\w-]{8,}(?:\.[\w-]*)?": "eyJ",
+    r"[\w-]{8,2000}\.eyJ[\w-]{8,}(?:\.[\w-]*)?": "eyJ",
     r"[A-Za-z0-9]{14}\.[a-f0-9]{64}": "pat",
     r"[A-Z0-9]{6}(?:-[A-Z0-9]{5,11}){3,5}": "A3-",
 }
 """What follows the first characters of tokens that begin so."""
 
-_VALUE = r"(?:\"([^\"$]{4,200})\"|'([^']{4,200})'|([^\s\"'$<|-][^\s\"'|<>]{3,200}))"
-_AFTER_USER = r"([^\s/\"'`<>]+|(?!\d{1,5}[/?#])[^\s\"'`<>]{4,200})"
-_TEXT, _TOLD = r"[\"'][^\"'\n]{1,200}[\"'],\s{0,9}", r"[\"']((?=\D{0,200}\d)[^\"'\s]{6,200})[\"']"
-_LOGIN = rf"(?:redential|ogin|auth|onnect|mysqli)[(= ]{{1,5}}(?:{_TEXT}){{1,2}}{_TOLD}"
-_CLIENT = r"\b(?:redis-cli|sshpass|login|ldap\w+|sqlcmd|mosquitto_\w+)\b.{0,200}?\s-[apwP][ =]{0,2}"
+_PARTS = {
+    "VALUE": r"""(?:"([^"$]{4,200})"|'([^']{4,200})'|([^\s"'$<|-][^\s"'|<>]{3,200}))""",
+    "TELLING": r"""(?<![^\s"'`])((?=[^\s"'`]{0,60}\d)(?=[^\s"'`]{0,60}[A-Za-z])[^\s"'`]{6,200})""",
+    "AFTER_USER": r"""([^\s/"'`<>]+|(?!\d{1,5}[/?#])[^\s"'`<>]{4,200})""",
+    "ARGUMENT": r"""(?:["'][^"'\n]{1,200}["']|[$@]?[\w.]{1,60}|\{[^{}\n]{0,200}\}),\s{0,9}""",
+    "NAME": r"(?:pass\w{0,6}|pwd|pw|kennwort|contrase\S\S?a|senha|wachtwoord|has[lł]o|парол\S|密码|secret"
+    r"|\w{0,9}\s?(?:token|key))",
+}
+_OTHERS = r"""
+token ~ .atlasv1. ~ \b([A-Za-z0-9]{14}\.atlasv1\.[\w=-]{40,})
+token ~ -us ~ \b([0-9a-f]{32}-us\d{1,2})\b
+token ~ sha256~ ~ \b(sha256~[\w-]{43})
+token ~ twilio ~ \b(SK[0-9a-f]{32})\b
+token ~ :aa ~ (?<!\d)(\d{8,10}:AA[\w-]{33})
+token ~ q~ ~ (?<![\w.~-])([\w.~-]{3}\dQ~[\w.~-]{31,34})(?![\w.~-])
+token ~ discord,token,client,.login( ~ \b([MNO][\w-]{22,28}\.[\w-]{6,7}\.[\w-]{27,45})
+token ~ sig=,signature= ~ (?i)(?:^|[?&,\s])(?:x-amz-)?sig(?:nature)?=([\w%+/=-]{30,})
+token ~ key,licen,serial ~ \b((?:[A-Z0-9]{5}-){3,5}[A-Z0-9]{5})\b
+webhook ~ hooks.slack.com ~ hooks\.slack\.com/(?:services|workflows|triggers)/([\w/-]{20,})
+webhook ~ /api/webhooks/ ~ /api/webhooks/(\d{10,30}/[\w-]{20,})
+webhook ~ webhook.office.com ~ webhook\.office\.com/webhookb2/([\w@/-]{60,})
+url-password ~ :// ~ ://(?:[^\s/:@"'`<>\[]{0,200}:AFTER_USER|([\w-]{20,}))@(?=[\w.\[-])
+url-password ~ @tcp(,@/,@unix( ~ [\w.-]{1,100}:([^\s"'`]{4,200})@(?:(?:tcp|unix)\(|/\w)
+url-password ~ :thin:,connect ,sqlplus ~
+    (?i)\b(?:thin:|connect |conn |sqlplus )\w{1,60}/([^\s@/"']{4,200})(?:@|$)
+password ~ :5432:,:*: ~ ^[\w.*-]+:(?:\d+|\*):[\w.*-]+:[\w.*-]+:(\S{4,200})$
+authorization ~ bearer,basic ~ \b(?i:bearer|basic)\s{1,9}([\w+/=.~-]{16,})
+authorization ~ authorization,auth plain,auth login ~
+    (?i)(?:\bauthorization["']?\s?[:=]\s?["']?[\w-]{1,30}|\bauth (?:plain|login))\s{1,9}([\w+/=.~-]{16,})
+cookie ~ cookie:,curl,cookie=,sessionid=,sessid= ~
+    (?i)(?:^|[\s;"'])[\w.-]{0,40}(?:sess|sid|auth|token|jwt)[\w.-]{0,40}=([^\s;"']{16,})
+password ~ curl ~ ["'\s](?:-u|--user|--proxy-user)[ =]?["', ]{0,4}[^\s:"']{1,200}:([^\s"']+)
+password ~ mysql,mariadb ~ \b(?:mysql|mariadb)\w{0,5}\b.{0,200}?["'\s]-p["']?([^\s"'$-]{6,})
+password ~  -p, -w , -a , -k , -n , -x , -hp ~
+    \b(?:7za?|zip|unzip|u?n?rar|redis-cli|sshpass|login|ldap\w+|sqlcmd|mosquitto_\w+|ipmitool|openssl\s[a-z]+|snmp\w+|twine|mongo\w*|plink|pscp|security|ssh-keygen
+    |usermod|keytool|schtasks|cf|https?(?= ))\b.{0,200}?\s(?:-[apPwkNAX]w?[ =]{1,2}|-h?p(?=\S*\d))(?![-/.])
+    (?:[\w.]{1,40}:(?=[^\s/]))?VALUE
+password ~  -u ,/u:,/ru ,-user ~ (?:\s-[uUD]|\s--?user(?:name)?|\s/r?u)[ =:]
+    .{1,200}?\s(?:--?p|-P|-w|--?pw|/p|/rp|/pass)[ =:]{0,2}VALUE
+password ~  -u  ~ \s-u\s[\w.-]{1,40},((?=\S{0,200}\d)[^\s"'`]{6,200})
+password ~ echo ,printf  ~
+    \b(?:echo|printf)(?: -n)?(?: ["']?%s\S{0,4})?\s{1,9}["']?(?:\w{1,40}:)?([^\s"'$]{6,200})["']?\s{1,9}\|
+    (?=.{0,80}(?:pass|secret|sudo -S|luks|login|stdin|kinit|users|crypt))
+password ~ <<< ~ (?:pass|sudo -S|luks|login|secret|token).{0,200}(?<!<)<<<(?!<)\s?VALUE
+password ~ net use,net user ~
+    \bnet\s(?:user\s\S{1,60}|use\s\S{1,9}\s\S{1,200})\s((?=\S*\d)[^\s/*]\S{4,100})
+password ~ htpasswd ~ \bhtpasswd\s.{0,200}?\sVALUE\s{0,20}$
+password ~ smbclient,rpcclient ~ \s-U\s{0,9}["']?[^\s%"']{1,100}%([^\s"']{4,})
+password ~ pass: ~ -pass(?:in|out)?\s{1,9}pass:([^\s"'$]{4,})
+password ~ credential,login(,loginas(,auth(,auth=(,auth = (,entication(,connect,mysqli,pdo(,basic(,.begin(
+    ,user(,.sign(,hmac(,jwt.,bind( ~
+    (?:(?i:credentials?|login\w*|auth\w*|connect\w*|bind\w*|jwt\.\w+|hmac)|mysqli|PDO|basic|begin|user|sign)
+    (?:\(|[= ]{1,5}\()\s{0,9}(?:ARGUMENT){1,2}b?["']((?=\D{0,200}\d)[^"'\s]{6,200})["']
+password ~ hmac,fernet,encrypt,cipher,keyspec,hashlib ~
+    (?i)(?:hmac\.?\w*|fernet|encrypt|cipher\w*|keyspec|hashlib\.\w+)
+    \((?:ARGUMENT)?b?["']((?=[^"']{0,200}\d)(?=[^"']{0,200}[a-z])[^"'\s]{12,200})["']
+password ~ snmp-server,tacacs-,radius-,isakmp ~
+    \b(?:snmp-server community|key(?: \d)?|auth (?:sha|md5)|priv \w{2,5}(?: \d{2,3})?)
+    \s((?![\d ]+\s)[^\s@]{6,200})
+password ~ securestring ~ (?i:ConvertTo-SecureString)\s{1,9}(?:-String\s{1,9})?VALUE
+password ~ wifi: ~ \bWIFI:[^\n]{0,200}?;P:((?:[^;\\\n]|\\.){4,200});
+password ~  as the , as my , as our , is the , is my , is our ~
+    (?i)TELLING["'`]? (?:as|is) (?:the|my|our) (?:[\w-]{1,30} ){0,3}?NAME\b
+    (?!.(?:hash|polic|manag|field|encod|algor|file|stor|typ))
+password ~ "value" ~ (?i)"value"\s?:\s?"TELLING",\s{0,80}"(?:name|key)"\s?:\s?"[\w.-]{0,60}NAME
+password ~ log in,login,creds,credential,auth,zugangsdaten ~
+    (?i)\b(?:log ?in|cred\w*|\w*auth[\w.]*|zugangsdaten)(?: is| are| with|:){0,2}[ =]{1,4}
+    ["'`]?[\w.@-]{1,60} ?[/:,|] ?
+    ((?!/)(?=\S{0,200}\d)(?=\S{0,200}[A-Za-z])[^\s"'`]{6,200})
+pin ~ pin ,pin:,pin=,puk,otp,tion code,reset code,security code,2fa code,one-time ~
+    (?i)\b(?:pin|puk|otp|(?:verification|reset|security|2fa) code|one-time \w{3,8})(?: code)?
+    (?: is |[:=]\s?| )["']?(\d{4,8})\b(?![.:])
+phrase ~ mnemonic,seed phrase,seed:,seed=,recovery phrase ~
+    (?i)(?:mnemonic|seed|phrase)(?: is)?\W{1,9}((?:[a-z]{3,8}[ ,]{1,2}){11,23}[a-z]{3,8})\b
+phrase ~ phrase,app password,app_password ~
+    (?i)(?:pass ?phrase|app[ _]password)["']?\s?[:=]\s?["']?
+    ((?:[a-z]{3,10} ){3,8}[a-z]{3,10})["',;]{0,2}\s{0,9}$
+"""
+"""Tokens without a prefix, and credentials that are known by what stands around them: kind, words and form;
+a line that is indented goes on with the one before."""
 
-OTHERS = (
-    ("token", ".atlasv1.", APART + r"([A-Za-z0-9]{14}\.atlasv1\.[\w=-]{40,})"),
-    ("token", "-us", r"\b([0-9a-f]{32}-us\d{1,2})\b"),
-    ("token", "twilio", r"\b(SK[0-9a-f]{32})\b"),
-    ("token", ":aa", r"(?<!\d)(\d{8,10}:AA[\w-]{33})"),
-    ("token", "q~", r"(?<![\w.~-])([\w.~-]{3}\dQ~[\w.~-]{31,34})(?![\w.~-])"),
-    ("token", "discord token client .login(", APART + r"([MNO][\w-]{22,28}\.[\w-]{6,7}\.[\w-]{27,45})"),
-    ("token", "sig=", r"[?&]sig=([\w%+/=-]{30,})"),
-    ("webhook", "hooks.slack.com", r"hooks\.slack\.com/(?:services|workflows|triggers)/([\w/-]{20,})"),
-    ("webhook", "/api/webhooks/", r"/api/webhooks/(\d{10,30}/[\w-]{20,})"),
-    ("webhook", "webhook.office.com", r"webhook\.office\.com/webhookb2/([\w@/-]{60,})"),
-    ("url-password", "://", rf"://(?:[^\s/:@\"'`<>\[]{{0,200}}:{_AFTER_USER}|([\w-]{{20,}}))@(?=[\w.\[-])"),
-    ("url-password", "@tcp(", r"[\w.-]{1,100}:([^\s\"'`]{4,200})@tcp\("),
-    ("password", ":5432: :*:", r"^[\w.*-]+:(?:\d+|\*):[\w.*-]+:[\w.*-]+:(\S{4,200})$"),
-    ("private-key", "ls0tls1crudjti", r"(LS0tLS1CRUdJTiB(?:QUk|SU0|FQ|PUE|FT|EU)[\w+/=]{40,})"),
-    ("authorization", "bearer basic", r"\b(?i:bearer|basic)\s{1,9}([\w+/=.~-]{16,})"),
-    ("cookie", "cookie:", r"(?i)[\s;][\w.-]{0,40}(?:sess|sid|auth|token|jwt)[\w.-]{0,40}=([^\s;\"']{16,})"),
-    ("password", "curl", r"\s(?:-u|--user|--proxy-user)[ =]?[\"']?[^\s:\"']{1,200}:([^\s\"']+)"),
-    ("password", "mysql mariadb", r"\b(?:mysql|mariadb)\w{0,5}\b.{0,200}?\s-p([^\s\"'$-]{6,})"),
-    ("password", "redis sshpass login ldap sqlcmd mosquitto_", _CLIENT + _VALUE),
-    ("password", "password-stdin", r"\becho\s{1,9}[\"']?([^\s\"'$]{6,200})[\"']?\s{1,9}\|"),
-    ("password", "htpasswd", r"\bhtpasswd\s.{0,200}?\s" + _VALUE + r"\s{0,20}$"),
-    ("password", "smbclient rpcclient", r"\s-U\s{0,9}[\"']?[^\s%\"']{1,100}%([^\s\"']{4,})"),
-    ("password", "pass:", r"-pass(?:in|out)?\s{1,9}pass:([^\s\"'$]{4,})"),
-    ("password", "credential( login( auth=( connect( mysqli(", _LOGIN),
-    ("password", "snmp-server sqlplus", r"\b(?:snmp-server community |sqlplus [^\s/]{1,80}/)([^\s@]{4,200})"),
-    ("password", "securestring", r"(?i:ConvertTo-SecureString)\s{1,9}(?:-String\s{1,9})?" + _VALUE),
-)
-"""Tokens without a prefix, and credentials that are known by what stands around them."""
+
+def _format(row: str) -> Format:
+    kind, words, form = row.split(" ~ ", 2)
+    for name, part in _PARTS.items():
+        form = form.replace(name, part)
+    return Format(kind, tuple(words.split(",")), re.compile(form, re.ASCII | re.MULTILINE))
 
 
-def _prefixed(rest: str, prefixes: list[str]) -> tuple[str, str, str]:
-    return "token", " ".join(prefixes).lower(), rf"{APART}((?:{'|'.join(map(re.escape, prefixes))}){rest})"
-
-
-_ROWS = (*(_prefixed(rest, prefixes.split()) for rest, prefixes in PREFIXES.items()), *OTHERS)
-FORMATS = tuple(
-    Format(kind, tuple(words.split()), re.compile(form, re.ASCII | re.MULTILINE))
-    for kind, words, form in _ROWS
-)
+FORMATS = tuple(map(_format, _OTHERS.replace(" ~\n    ", " ~ ").replace("\n    ", "").strip().splitlines()))
+TOKENS: dict[str, list[re.Pattern[str]]] = {}
+"""Expressions of tokens by the first characters of their prefixes."""
+for _rest, _row in _PREFIXES.items():
+    for _prefix in _row.split():
+        TOKENS.setdefault(_prefix[:HEAD_CHARS], []).append(re.compile(re.escape(_prefix) + _rest, re.ASCII))

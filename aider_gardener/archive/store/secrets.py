@@ -8,10 +8,19 @@ the size of the text alone.
 from __future__ import annotations
 
 import re
+from base64 import b64decode
 from bisect import bisect_right
 from collections.abc import Callable, Generator, Iterator
+from contextlib import suppress
 
-from aider_gardener.archive.store.formats import BEFORE_WORD_CHARS, FORMATS
+from aider_gardener.archive.store.formats import (
+    AFTER_WORD_CHARS,
+    BEFORE_WORD_CHARS,
+    FORMATS,
+    HEAD_CHARS,
+    TOKEN_BEGINS,
+    TOKENS,
+)
 
 Found = tuple[int, int, str]
 """Start, end and kind of a secret in a text."""
@@ -32,6 +41,8 @@ KEY_BEGINS = re.compile(
 )
 KEY_ENDS = re.compile(r"-{4,5} ?END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
 KEY_BODY = re.compile(r"(?:[A-Za-z-]{1,30}: [^\n]*\n|\d{1,6}:|[\s>|+\-\"',\\%]|[A-Za-z0-9+/=]+)*")
+MARK_CHARS = 60
+"""So far around its word the line that begins or ends a key reaches."""
 KEY_CHARS = 60_000
 """So long a private key may be, its frame of line numbers, quotes and colours included."""
 _FRAME = r"[ \t>|\"',]{0,40}(?:\d{1,6}[:-][ \t]{0,8})?"
@@ -50,12 +61,22 @@ LINES = re.compile(
 )
 """A long secret that may go on in lines of nothing but its own characters."""
 
-NAME_WORDS = tuple("pass|pwd|secret|token|credential|key|auth|_api|_pw|psk|identified".split("|"))
-NAME_BEGIN = re.compile(r"(?:(?<![\w.-])|(?<=--))[A-Za-z_][\w.-]{0,80}\Z|\Z")
+NAME_WORDS = tuple(
+    'pass|"assword|pw|secret|token|credential|creds|key|auth|_api|psk|identif|salt|seed'
+    "|recovery code"
+    "|recovery_code|backup code|backup_code|kennwort|contrase|senha|wachtwoord|hasło|haslo|lösenord|parola"
+    "|şifre|clave|парол|密码|密碼|パスワード|비밀번호".split("|")
+)
+NAME_BEGIN = re.compile(r"(?:(?<![\w.-])|(?<=--))[^\W\d][\w.-]{0,80}\Z|\Z")
+PASSWORD_WORDS = (
+    r"passw(?:or)?[dt]|\"assword|passphrase|passcode|(?<!by)(?<!com)(?<!tres)(?<!sur)passe?\b|pwd|(?<!b)pw\b|psk\b"
+    r"|identif(?:ied|y)\b|kennwort|contrase\w{2}|senha|wachtwoord|has[łl]o|lösenord|parola\b|şifre|\bclave\b"
+    r"|парол\w{0,2}|密码|密碼|パスワード|비밀번호"
+)
 SECRET_NAME = re.compile(
-    r"(?i)passw(?:or)?d|passphrase|pwd|secret(?!sm)|token(?!i[sz])|credential|(?<!by)(?<!com)(?<!tres)(?<!sur)pass\b"
-    r"|(?:\b|_)(?:psk|pw)\b|identified"
-    r"|\b_?auth\b|authorization|(?:api|access|auth|private|client|account|service|signing|encryption"
+    rf"(?i){PASSWORD_WORDS}|secret(?!sm)|token(?!i[sz])|credential|\bcreds\b"
+    r"|\b_?auth\b|masterauth|authorization|(?:recovery|backup)[_ -]codes?|(?:\b|_)(?:salt|seed)$"
+    r"|(?:api|access|auth|private|client|account|service|signing|encryption"
     r"|master|app|license|shared|webhook|consumer|subscription|deploy)[_ -]?key"
 )
 KEY_NAME = re.compile(
@@ -63,9 +84,11 @@ KEY_NAME = re.compile(
     r".*(?:(?:\b|[_\d]|(?-i:[a-z](?=K)))keys?[\W\d]*|_auth|_api)$"
 )
 """A name that speaks of a secret only if its value is one by its looks."""
-STRONG = re.compile(r"(?=(?:[^\d\s]*\d){3})(?:(?=\S*[a-z])(?=\S*[A-Z])|[0-9a-f]{32})[\w+/=~-]{20,4000}")
+STRONG = re.compile(
+    r"(?=(?:[^\d\s]*\d){3})(?:(?=\S*[a-z])(?=\S*[A-Z])|(?=(?:0x)?[0-9a-f]{32}))[\w+/=~-]{20,4000}"
+)
 """A value that no name, number or word looks like."""
-PASSWORD = re.compile(r"(?i)(?:passw(?:or)?d|passphrase|pass|pwd|pw|psk|identified)s?\d*$")
+PASSWORD = re.compile(rf"(?i)(?:{PASSWORD_WORDS})s?\d*$")
 LAST_WORD = re.compile(r"([A-Z]?[a-z]+|[A-Z]+)[\W\d_]*$")
 NO_SECRETS_END = frozenset(
     "algorithm arn cost count endpoint error expires expiry field file format hash header help hint id index "
@@ -79,24 +102,19 @@ _SCHEME = r"(?:(?i:bearer|basic|token|apikey|key)[ \t]{1,9})?"
 _CHARS = r"[^\s\"'`<>,;&(){}\[\]$\\]+"
 _BARE = rf"{_CHARS}(?:(?:&(?![\w.]{{1,40}}=)|\\(?![\"'nrt])){_CHARS})*"
 _WITHIN = r"(?:(?!(?P=quote))(?:\\[\"']|\\(?![\"'])|[^\n\\])){4,4000}"
-_SETTING = r"(?:(?:--\w{1,30}[ =]|\w{1,30}[ \t]{0,9}[:=][ \t]{0,9})\w{1,30}[\s,]{1,60}){0,4}"
 ASSIGNED = re.compile(
     rf"""(?P<rest>[\w-]{{0,60}})(?![\w-])(?:
     # password: | and its lines
     {_OPEN}:{_GAP}[|>][+-]?\d?[ \t]*(?P<block>(?:\r?\n[ \t]{{1,80}}\S{{3,}}[^\s:][ \t]*(?=\r?\n|\Z)){{1,200}})
-    # <password>x</password>, <key>password</key><string>x</string>
-    |(?:</\w{{1,30}}>\s{{0,80}}<\w{{1,30}})?>(?P<element>[^\s<>&]{{4,4000}})(?=</)
-    # password = x, apiKey: str = x, "Authorization": x, and of several words: Secret Key [None]: x
-    |(?:{_OPEN}(?P<more>(?:[ ][A-Za-z\d][\w.@]{{0,30}}){{0,4}}(?:[ ]?[(\[{{][^][(){{}}\n]{{0,20}}[)\]}}])?)
-    {_GAP}(?::{_GAP}(?![0-9a-f]{{6}}\])[\w.\[\]|&<>?';* ]{{1,40}}(?==))?
-    (?P<sign>[:?]=|=>|:\*\*|<-|={{1,3}}|!==?|:-?|[ ]\|[ ]){_GAP}
-    # name: PASSWORD, and then value: x or default = x
-    |(?P<apart>["']?[\s,{{]{{1,60}}{_SETTING}["']?(?i:--|parameter)?
-    (?i:value|default|body)["']?(?:{_GAP}[:=]|[ ]){_GAP})
-    # setPassword("x"), define('PASSWORD', 'x')
-    |(?P<called>(?:{_OPEN}{_GAP}\(|["']{_GAP},){_GAP})(?={_QUOTE})
+    # <password>x</password>
+    |>(?P<element>[^\s<>&]{{4,4000}})(?=</)
+    # password = x, apiKey: str = x, "Authorization": x
+    |(?:{_OPEN}{_GAP}(?::{_GAP}(?![0-9a-f]{{6}}\])[\w.\[\]|&<>?';* ]{{1,40}}(?==))?
+    (?P<sign>[:?]=|=>|:\*\*|<-|->|\u2192|\uff1a|::(?=\s)|\?:|={{1,3}}|!==?|:-?|[ ]\|[ ]){_GAP}
+    # define('PASSWORD', 'x')
+    |(?P<called>["']{_GAP},{_GAP})(?={_QUOTE})
     # --password x, WITH PASSWORD 'x'
-    |(?P<blank>[ \t]{{1,20}}(?:(?i:by|is|to|as|\d)[ ])?))
+    |(?P<blank>[ \t]{{1,20}}(?:\d[ ])?))
     # "x", bytes.fromhex("x"), env.KEY || "x", {{x}}, x
     (?:(?P<call>(?:(?:[\w.$\[\]"']{{1,60}}[ ](?:\|\||\?\?|or)|&\w{{1,30}})[ ])?(?:[\w.:]{{1,40}}[(\[]){{0,2}})
     [\w.@]{{0,12}}?(?P<quote>{_QUOTE}){_SCHEME}(?P<quoted>{_WITHIN}(?:(?P=quote)[ ]->[ ](?P=quote){_WITHIN})?)
@@ -112,8 +130,8 @@ CASED = re.compile(r"(?=.*\d)(?=.*[a-z])(?=.*[A-Z])\S{8,}")
 """More than a word where a password is to be expected."""
 VALUE_END = re.compile(r"[\"';,]?[ \t]{0,20}\|?[ \t]{0,20}(?:#.*)?(?=\r?\n|\Z)|(?P<listed>[ ]{0,3}[,}(])")
 NO_VALUE = re.compile(
-    r"(?i)^(?:[<\[{(%*.#^\\].*|[,+;)}&?:|=].*[(){};=].*|\$[a-z_(].*|your[_ -].*|[\d./%]+(?:e[+-]?\d+)?"
-    r"|.*(?:\$\{|\{\{|%\(|%s|<[a-z_ -]+>|\.\.\.|…|\(\?|\[a-z|\\[sdwb]|\*{3}|\[redacted:).*"
+    r"(?i)^(?:[<\[{(%*.#^\\].*|[,+;)}&?:|=].*[(){};=].*|\$[a-z_(].*|your[_ -].*|[\d./%:]+(?:e[+-]?\d+)?"
+    r"|.*(?:\$\{|\{\{|%\(|%s|<[a-z_ -]+>|\.\.\.|…|\(\?|\[a-z|\[0-9|\\[sdwb]|\*{3}|\[redacted:).*"
     r"|(?:(?:big)?u?int|float|str|bytes|utf-?)\d{1,3}(?:array|_t|mb4|le|be)?"
     r"|(?:os|process|env|settings|config|secrets|self|this|props|args|vars?)\..*)$"
 )
@@ -134,6 +152,29 @@ LABEL = re.compile(
 PLACE = re.compile(
     r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+|[\w.]+\(.*|(?:https?://|\.?/|~/).*|[a-z][\w.]*@[\w-]+(?:\.[\w-]+)+"
 )
+REST = re.compile(r"[\w-]{0,60}")
+NEAR_CHARS = 120
+"""So far behind its name a value of such looks is taken for its own."""
+BELOW = re.compile(r"[:=>\"'\[({\])][ \t\r\\|]*\Z")
+CANDIDATE = re.compile(
+    r"\[redacted:[a-z-]+:[0-9a-f]{6}\]|(?:[\w.@-]{1,40}[=:]{1,2}(?=[^\s=/]))?"
+    r"(?P<value>[^\s\"'`<>,;(){}\[\]|\\]{5,200}[^\s\"'`<>,;(){}\[\]|\\.:?])"
+)
+LED = re.compile(
+    r"(?:[:=>→：(\]]|<<<|(?:は|是)|\s--?\w{1,20}|\b(?:is|was|from|to|as|by|\d|ist|lautet|est|es|é|è))[\s\[({-]{0,8}\Z"
+)
+GIVEN = re.compile(r"(?i)(?:value|default|body|string)[\"']?[ \t:=>]{1,9}[\"']?\Z")
+OTHER_NAME = re.compile(r"""(?:["'][\w.-]{1,40}["']\s?:|[\s,;]-{0,2}[\w-]{1,40}=)\s?["']?\Z""")
+TIGHT = re.compile(r"[^\W\d_]\d\d+[^\W\d_]|[^\W\d_]\d+[^\W\d_].*\d|\d.*[!*^%~#$&@]|[!*^%~#$&@].*\d")
+DIGITS = re.compile(r"(?:\D*\d){3}")
+WORD = re.compile(r"\w")
+KEY_WORDS = re.compile(r"(?i)\b(?:api|access|private|signing|encryption|master|licen[cs]e|unseal) key\Z")
+HEX = re.compile(r"(?i)(?:0x)?[0-9a-f-]{7,}")
+SHAPE = re.compile(
+    r"(?i)[\d.:/-]+t[\d.:]+\S*|\S*\.\w{1,5}|[\d.]+[a-z%]{1,3}|[\w-]+[~=]+[\w.-]{1,7}"
+    r"|.*sha-?\d{1,3}|-----.*|(?:[\w%]*\+){3}.*"
+)
+"""Ids, hashes, times, addresses, versions and files."""
 MARKS = re.compile(r"[^\w\s.,!?'’()-]")
 MIXED = re.compile(r"(?=.*\d)(?=.*[^\W\d_])", re.DOTALL)
 WORDY = re.compile(r"[A-Za-z]+\d{0,2}|\d{1,4}|v\d+")
@@ -144,17 +185,65 @@ SEPARATORS = re.compile(r"\||\t|,|;| {2,}")
 """What stands between the cells of a table."""
 
 
-def flattened(text: str, within: re.Pattern[str] = WITHIN_VALUES) -> tuple[str, Callable[[int], int]]:
-    """A text without all that matches, and what tells where one of its characters stands in the whole."""
+ESCAPES = ("%3D", "%22", "&#3", "\\u0022")
+ESCAPED = re.compile(r"%[2-7][0-9A-Fa-f]|&#(?:\d{2}|x[0-9a-f]{2});|\\u00[2-7][0-9a-f]")
+ESCAPED_CHARS = 400
+"""So far around a sign of it a text is read as one that is escaped."""
+BASE64_MARKS = tuple(
+    "BBU1NXT1JE BSSVZBVEUgS0VZ Fzc3dvcm QQVNTV09SR QUklWQVRFIEtFW UEFTU1dPUk UFJJVkFURSBLRV "
+    "YXNzd29yZ hc3N3b3Jk".split()
+)
+"""How `assword`, `PASSWORD` and `PRIVATE KEY` look in base64, wherever they begin."""
+BASE64 = re.compile(r"[A-Za-z0-9+/]*={0,2}")
+BASE64_CHARS = 60_000
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    return chr(int(match[0].strip("%&#;xu\\"), 10 if match[0][:2] == "&#" and match[0][2] != "x" else 16))
+
+
+def flattened(
+    text: str, within: re.Pattern[str] = WITHIN_VALUES, meant: Callable[[re.Match[str]], str] = lambda _: ""
+) -> tuple[str, Callable[[int], int]]:
+    """A text without all that matches, or with what it means, and what tells where one of its characters
+    stands in the whole."""
     cuts, removed = list[int](), [0]
     for match in within.finditer(text):
-        cuts.append(match.start() - removed[-1])
-        removed.append(removed[-1] + match.end() - match.start())
-    return within.sub("", text) if cuts else text, lambda at: at + removed[bisect_right(cuts, at)]
+        cuts.append(match.end() - removed[-1] - (match.end() - match.start()) + len(meant(match)))
+        removed.append(removed[-1] + match.end() - match.start() - len(meant(match)))
+    return within.sub(meant, text) if cuts else text, lambda at: at + removed[bisect_right(cuts, at)]
 
 
 def find(text: str) -> list[Found]:
-    """Every secret of a text; spans may overlap."""
+    """Every secret of a text, also of what is written in base64 or as in a URL or page; spans may overlap."""
+    found, stop = _plain(text), 0
+    for at in sorted(at for mark in ESCAPES for at in _places(text, mark)):
+        if at >= stop:
+            begin, stop = max(stop, at - ESCAPED_CHARS), at + ESCAPED_CHARS
+            plain, place = flattened(text[begin:stop], ESCAPED, _unescaped)
+            found += [
+                (begin + place(at), begin + place(end - 1) + 1, kind) for at, end, kind in _plain(plain)
+            ]
+    stop = 0
+    for at in sorted(at for mark in BASE64_MARKS for at in _places(text, mark)):
+        if at >= stop:
+            before = BASE64.match(text[max(stop, at - BASE64_CHARS) : at][::-1])
+            run = BASE64.match(text, at - len(before[0] if before else ""), at + BASE64_CHARS)
+            stop = run.end() if run else len(text)
+            with suppress(ValueError):
+                if run and _plain(b64decode(run[0].rstrip("=") + "==").decode("ascii")):
+                    found.append((*run.span(), "encoded"))
+    return found
+
+
+def _places(text: str, word: str) -> Iterator[int]:
+    at = text.find(word)
+    while at >= 0:
+        yield at
+        at = text.find(word, at + len(word))
+
+
+def _plain(text: str) -> list[Found]:
     flat, place = flattened(text.replace("\0", "\n"))
     lowered = flat.replace("\u0130", "i").lower()  # the only letter that would grow
     found = []
@@ -167,21 +256,24 @@ def find(text: str) -> list[Found]:
 
 def _keys(text: str, lowered: str) -> Iterator[Found]:
     """Private keys: what stands behind the line that begins one, and before one that ends it."""
-    if "private" not in lowered:
-        return
     stop = 0
-    for begin in KEY_BEGINS.finditer(text):
-        if begin.start() >= stop:
+    for at in _places(lowered, "private"):
+        begin, ends = _around(KEY_BEGINS, text, at), _around(KEY_ENDS, text, at)
+        if begin and begin.start() >= stop:
             last = min(len(text), begin.end() + KEY_CHARS)
             dashes = text.find("----", begin.end(), last)
             body = KEY_BODY.match(text, begin.end(), last if dashes < 0 else dashes)
             stop = body.end() if body else last
             if _is_key(text[begin.end() : stop]):
                 yield begin.end(), stop, "private-key"
-    for end in KEY_ENDS.finditer(text):
-        tail = KEY_TAIL.search(text, max(0, end.start() - KEY_CHARS), end.start())
+        tail = ends and KEY_TAIL.search(text, max(0, ends.start() - KEY_CHARS), ends.start())
         if tail:
             yield *tail.span(), "private-key"
+
+
+def _around(expression: re.Pattern[str], text: str, at: int) -> re.Match[str] | None:
+    found = expression.finditer(text, max(0, at - MARK_CHARS), at + MARK_CHARS)
+    return next((match for match in found if match.start() <= at < match.end()), None)
 
 
 def _is_key(body: str) -> bool:
@@ -191,12 +283,21 @@ def _is_key(body: str) -> bool:
 
 
 def _formats(text: str, lowered: str) -> Iterator[Found]:
+    past = 0
+    for token_begin in TOKEN_BEGINS.finditer(text):
+        at = token_begin.start()
+        at += text[at - 1 : at] == "\\" and text[at] in "nrt"
+        for token in TOKENS.get(text[at : at + HEAD_CHARS], ()) if at >= past else ():
+            match = token.match(text, at)
+            past = match.end() if match else past
+            if match and not _is_idle("token", match[0]):
+                yield *match.span(), "token"
     for item in FORMATS:
         for word in item.words:
             at = lowered.find(word)
             while at >= 0:
                 begin, end = max(text.rfind("\n", 0, at) + 1, at - BEFORE_WORD_CHARS), text.find("\n", at)
-                end = len(text) if end < 0 else end
+                end = min(len(text) if end < 0 else end, at + AFTER_WORD_CHARS)
                 for match in item.expression.finditer(text, begin, end):
                     start, stop = match.span(match.lastindex or 0)
                     if not _is_idle(item.kind, text[start:stop]):
@@ -207,6 +308,8 @@ def _formats(text: str, lowered: str) -> Iterator[Found]:
 def _is_idle(kind: str, value: str) -> bool:
     """Whether what stands in a secret's place is none: a template, a word, the port of `http://a:8080@x`, a
     dummy of one character."""
+    if kind in ("pin", "phrase"):
+        return False
     if NO_VALUE.match(value) or WEAK.fullmatch(value):
         return True
     return kind != "password" and (
@@ -223,9 +326,12 @@ def _assigned(text: str, lowered: str) -> Iterator[Found]:
             if match and before and _is_value(text, before.start(), match):
                 name = text[before.start() : match.end("rest")]
                 yield *match.span(match.lastgroup or 0), "password" if PASSWORD.search(name) else "secret"
-            elif at >= below:
-                below = yield from _below(text, at)
-            end = match.end() if match and match["bare"] and before else end
+            else:
+                if at >= below:
+                    below = yield from _below(text, at)
+                if before and not (match and (match["sign"] or match["element"])):
+                    yield from _near(text, before.start(), at + len(word))
+            end = match.end() if match and match["bare"] and match["sign"] and before else end
             at = lowered.find(word, end)
 
 
@@ -233,32 +339,87 @@ def _is_value(text: str, start: int, match: re.Match[str]) -> bool:
     """Whether what is assigned to the name that begins at `start` is a secret, by how it is assigned."""
     how, name, sign = match.lastgroup or "", text[start : match.end("rest")], match["sign"]
     value, before = match[how].partition(" -> ")[0].strip("\\\"'"), text[max(0, start - 8) : start]
-    is_stated = bool(sign or match["apart"] or how == "element")
+    is_stated = bool(sign or how == "element")
     if not SECRET_NAME.search(name):
-        is_key = is_stated and KEY_NAME.search(name + (match["more"] or ""))
+        is_key = is_stated and KEY_NAME.search(name)
         return bool(is_key and STRONG.fullmatch(value) and not NO_VALUE.match(value))
     is_password, option = PASSWORD.search(name) is not None, OPTION.search(before)
     is_random = is_mixed(value) or (is_password and CASED.fullmatch(value) is not None)
     end, follows = VALUE_END.match(text, match.end()), text[match.end() : match.end() + 1]
     is_placed = end is not None and (is_random or not end["listed"])
     is_certain = how != "bare" and (is_stated or name.isupper())
-    is_other = (match["more"] or match["call"] or how == "braced") and not is_random
+    is_other = (match["call"] or how == "braced") and not is_random
     if how == "bare" and sign:
         is_inline = match.end("rest") + 1 == match.start("bare") and sign == "="
         is_header = sign == ":" and len(value) >= 16 and ("-" in name or before[-1:] in ("'", '"'))
         is_certain = is_header or (is_inline and name.isupper())
         is_variable = not is_certain and is_inline and follows in (",", ")") and value.isidentifier()
-        is_told = is_inline or is_header or (is_password and follows == " " and is_random)
+        is_told = (is_password or STRONG.fullmatch(value) is not None) and is_random
+        is_told = is_inline or is_header or (is_told and follows in tuple(" )\"'" if sign in ":=" else " "))
         is_other = is_other or not (is_placed or is_told) or (is_variable and not is_mixed(value))
     elif how == "bare" and match["blank"]:
         is_option = option and (not option["line"] or (is_password and is_placed))
         is_other = not (is_option or (is_random and (is_password or is_placed)))
-    elif match["called"] or match["blank"]:
-        is_other = is_other or not (is_certain or _has_digit(value)) or name.lower().startswith("get")
+    elif match["blank"] or match["called"]:
+        is_other = is_other or not _has_digit(value) or name.lower().startswith("get")
     if is_other or (follows in tuple("({[]$") if how == "bare" else before[-2:] in ("?'", '?"')):
         return False
     name = "--" + name if option and not option["line"] else name
     return is_plausible(name, "".join(value.split()) if how == "block" else value, is_certain)
+
+
+def _near(text: str, start: int, at: int) -> Iterator[Found]:
+    """Values by their looks near a name that is followed by no value of its own: in the words, arguments or
+    items behind it, or alone in one of the next lines."""
+    rest = REST.match(text, at)
+    at = rest.end() if rest else at
+    if text[at : at + 1].isalnum():
+        return
+    name = text[start:at]
+    last = LAST_WORD.search(name)
+    is_list = last is not None and last[1].lower() == "tokens"
+    if not SECRET_NAME.search(name) and not KEY_WORDS.search(text, max(0, start - 12), at):
+        return
+    if last and last[1].lower() in NO_SECRETS_END and not is_list:
+        return
+    is_password, found = PASSWORD.search(name) is not None, 0
+    line = text.find("\n", at, at + NEAR_CHARS)
+    is_open = line < 0 or BELOW.search(text, at, line) is not None or text[line + 1 : line + 2] == "$"
+    for match in CANDIDATE.finditer(text, at, line if name == "pass" and line >= 0 else at + NEAR_CHARS):
+        value, (begin, end) = match["value"] or "", match.span("value")
+        gap, before, follows = text[found or at : begin], text[begin - 1], text[end : end + 3]
+        is_below, is_first = "\n" in gap or "\\n" in gap, not gap.rpartition("\n")[2].strip(" \t-+*")
+        closes = follows[2:] if follows[:1] == "\\" else follows[:1]
+        is_quoted = (before in "\"'`" and before == closes) or (before == ">" and follows[:2] == "</")
+        is_given = GIVEN.search(gap) is not None
+        is_led = is_quoted or is_given or LED.search(gap) is not None
+        is_alone = is_quoted or (follows[:1] in ("", "\r", "\n") and (is_led or is_first))
+        is_led = is_led or (is_password and not gap.strip() and is_alone)
+        is_direct = (is_led and not WORD.search(gap)) or is_given or (is_below and is_password and is_first)
+        is_strong = is_led and STRONG.fullmatch(value) is not None
+        if not value or (found and not is_led and gap.strip("\"'`,-[] \t\r\n")):
+            return
+        if OTHER_NAME.search(gap) and not is_given:
+            continue
+        if NO_VALUE.match(value) or any(form.fullmatch(value) for form in (WEAK, LABEL, PLACE, SHAPE)):
+            continue
+        if (is_below and not is_alone) or (follows[:1] in tuple("([\\") and not is_quoted):
+            continue
+        if not (is_strong or MIXED.match(value)) or (HEX.fullmatch(value) and not is_direct):
+            continue
+        is_random = is_mixed(value) and (is_led or is_alone or TIGHT.search(value) is not None)
+        if is_below and not is_open:
+            fits = is_given or (is_password and is_strong)
+        elif "/" in value:
+            fits = is_strong
+        elif is_password:
+            fits = is_random or (is_led and (is_quoted or is_given or not is_below) and len(value) >= 8)
+        else:
+            is_long = is_given or (len(value) >= 10 and DIGITS.match(value) is not None)
+            fits = is_strong or (is_led and is_random and is_long and not is_list)
+        if fits or (found and is_random):
+            found = end
+            yield begin, end, "password" if is_password else "secret"
 
 
 def _below(text: str, at: int) -> Generator[Found, None, int]:

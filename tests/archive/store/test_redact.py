@@ -139,11 +139,9 @@ def test_everything_else_stays(text: str) -> None:
 
 def test_the_labelled_set() -> None:
     found = rates(snippets())
-    for half, size in (("a", 75), ("b", 75), ("c", 30)):
-        assert set(found[half].values()) == {size}, half
-    for half, missed in (("d1", 1), ("d2", 1), ("e", 5)):
-        assert found[half]["unchanged"] == found[half]["harmless"], half
-        assert found[half]["secrets"] - found[half]["gone"] <= missed, half
+    for half, figures in found.items():
+        assert figures["gone"] == figures["secrets"], half
+        assert figures["unchanged"] == figures["harmless"], half
 
 
 def test_redacting_what_is_labelled_twice_changes_nothing_more() -> None:

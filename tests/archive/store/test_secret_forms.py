@@ -1,0 +1,154 @@
+"""A grammar of forms: wherever a name says that it is a secret, its value goes, however the two are joined; code,
+placeholders and counts in the same places stay."""
+
+from __future__ import annotations
+
+import base64
+import json
+from urllib.parse import quote
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from aider_gardener.archive.store.redact import redact
+
+NAMES = (
+    "password DB_PASSWORD dbPassword admin_passwd smtp_pass userPwd db_pw passphrase Kennwort Passwort contraseña "
+    "senha mot_de_passe wachtwoord hasło пароль 密码 パスワード"
+).split()
+TOKENS = "api_key API_TOKEN clientSecret auth_token accessToken SECRET_KEY webhook_secret".split()
+JOINED = (
+    "{0} = '{1}'",
+    '{0}="{1}"',
+    "{0}={1}",
+    "{0}: {1}",
+    '{0}: "{1}"',
+    "{0} := `{1}`",
+    '"{0}" => "{1}",',
+    "{0} -> {1}",
+    "{0} → {1}",
+    '{{"{0}": "{1}"}}',
+    '{{"name": "{0}", "value": "{1}"}}',
+    '{{"value": "{1}", "name": "{0}"}}',
+    "- name: {0}\n  value: {1}",
+    '<{0} value="{1}"/>',
+    '<entry key="{0}">{1}</entry>',
+    "<{0}>{1}</{0}>",
+    '[{0}, "{1}"]',
+    'set("{0}", "{1}")',
+    "export {0}={1}",
+    "run --set a.{0}={1},b=c",
+    "{0}: |\n  {1}",
+    "{0} = [\n  '{1}',\n]",
+    '#define {0} "{1}"',
+    'const char *{0} = "{1}";',
+    'let {0}: &str = "{1}";',
+    "| user | {0} |\n|---|---|\n| ada | {1} |",
+    "user;{0}\nada;{1}",
+    "the {0} is {1}, as told",
+    "({0}: {1})",
+    "Enter {0} for ada: {1}",
+    "https://x.test/?a=b&{0}={1}&c=d",
+    "# {0}: {1}",
+)
+LETTERS, DIGITS = "abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ", "23456789"
+
+
+@st.composite
+def values(draw: st.DrawFn) -> str:
+    """Long values of letters and digits in no order."""
+    groups = st.lists(
+        st.tuples(st.sampled_from(LETTERS), st.sampled_from(DIGITS)), min_size=11, max_size=16, unique=True
+    )
+    text = "".join(letter + digit for letter, digit in draw(groups))
+    return f"k{text}Q"
+
+
+@given(st.sampled_from(NAMES + TOKENS), st.sampled_from(JOINED), values())
+@settings(max_examples=600, deadline=None)
+def test_a_value_that_is_joined_to_a_secrets_name_goes(name: str, joined: str, value: str) -> None:
+    text = f"first\n{joined.format(name, value)}\nlast"
+    left = redact(text).text
+    assert value not in left
+    assert left.startswith("first\n") and left.endswith("\nlast")
+    assert redact(left).text == left
+
+
+@given(st.sampled_from([name for name in NAMES if name.isascii()]), values())
+@settings(max_examples=100, deadline=None)
+def test_what_is_encoded_is_read(name: str, value: str) -> None:
+    text = json.dumps({"user": "ada", name: value})
+    assert value not in redact(f"a={quote(text)}").text
+    assert value not in redact("<p>" + text.replace('"', "&#34;") + "</p>").text
+    for shift in range(3):
+        packed = base64.b64encode(("-" * shift + f'{{"a": "b", "password": "{value}"}}').encode()).decode()
+        assert packed[:24] not in redact(f"data: {packed}").text
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("cf login -u ada -p otter-Cobalt4RB", "otter-Cobalt4RB"),
+        ("xfreerdp /u:ada /p:otter-Cobalt4RB /v:10.0.0.4", "otter-Cobalt4RB"),
+        ("echo 'root:otter-Cobalt4RB' | chpasswd", "otter-Cobalt4RB"),
+        ("use otter-Cobalt4RB as the password", "otter-Cobalt4RB"),
+        ("log in with ada / otter-Cobalt4RB", "otter-Cobalt4RB"),
+        ('HTTPBasicAuth("ada", "otter-Cobalt4RB")', "otter-Cobalt4RB"),
+        ("WIFI:T:WPA;S:attic;P:otter-Cobalt4RB;;", "otter-Cobalt4RB"),
+        ('expect "Password:"\nsend "otter-Cobalt4RB\\r"', "otter-Cobalt4RB"),
+        ("PUK: 48291733", "48291733"),
+        ("recovery codes:\n59rfr-t3z25\n8ykds-tkj42", "8ykds-tkj42"),
+        ("seed phrase: " + "witch collapse practice feed " * 3 + "shame", "collapse practice"),
+        ("Product key: M9232-8QN48-5XU09-AK140-PSY55", "M9232-8QN48-5XU09-AK140-PSY55"),
+        ("tokens:\n  - aB3dE6gH9jK2mN5pQ8rS\n  - tU4vW7xY0zA1bC2dE3fG", "tU4vW7xY0zA1bC2dE3fG"),
+        ('user admin\n(gdb) print cfg->password\n$1 = 0x5555 "otter-Cobalt4RB"', "otter-Cobalt4RB"),
+    ],
+)
+def test_a_value_without_a_name_beside_it_goes(text: str, secret: str) -> None:
+    assert secret not in redact(text).text
+
+
+HARMLESS = (
+    "{0} = get_{0}()",
+    "{0}: str",
+    "{0} = os.environ['X1']",
+    '{0} = "<your-{0}>"',
+    '{0} = "changeme"',
+    '{0} = "${{X1}}"',
+    "{0} must have 12 characters",
+    "def check({0}, size2): pass",
+    '"{0}": None',
+    "fixed the {0} form\n\ncommit 1f0c8b7a9d3e5f60718293a4b5c6d7e8f9012345",
+    'self.{0} = {0}\nself.etag = "e868e9a179feda3820c596ccc289a844"',
+    "{0} reset of 550e8400-e29b-41d4-a716-446655440000",
+    "{0} changed 2026-03-02T09:14:11Z in 0.156313ms",
+    "tests/{0}_test2.py::test_b12 passed",
+    "{0}_length=412/423",
+    "see the {0} in src/app/page2.html",
+    "import {0}\nfrom model import claude-sonnet-4-20250514",
+)
+
+
+@pytest.mark.parametrize("form", HARMLESS)
+@pytest.mark.parametrize("name", [*NAMES, *TOKENS, "token", "secret", "primary_key", "auth", "pass", "seed"])
+def test_what_is_no_value_stays(name: str, form: str) -> None:
+    text = form.format(name)
+    assert redact(text).text == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "docker run -u root -p 127.0.0.1:5432:5432 postgres:16",
+        '{"error": "invalid_token", "request_id": "req_9f86d081884c7d65"}',
+        "use argon2id as the password hash",
+        '<input type="password" id="pw2" class="form-control-lg2">',
+        "compile pass 2: O3 -march=x86-64-v3",
+        "jq -r '.data[\"db-password\"] | @base64d' secret.json",
+        "salt = hash(password, rounds=12)",
+        "passed in (0.156313ms)",
+    ],
+)
+def test_another_names_value_stays(text: str) -> None:
+    assert redact(text).text == text
