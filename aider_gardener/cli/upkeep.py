@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from aider_gardener.cli.past_chats import harmless
 from aider_gardener.cli.root import directory_option, json_option, open_archive, project_of
 from aider_gardener.errors import UsageError
 from aider_gardener.gardener import files
@@ -95,7 +94,7 @@ def observations(ctx: click.Context, everything: bool, place: Place | None, as_j
         click.echo(json.dumps(learnt.records(found)))
         return
     for line in learnt.render(store, project_of(store), found, faded=everything):
-        click.echo(harmless(line))
+        click.echo(line)
 
 
 @observations.command("take", short_help="Make observations rules of every later chat.")
@@ -135,7 +134,7 @@ def _decided(numbers: Sequence[str], place: Place | None, verdict: str) -> tuple
     found = learnt.learnt(store, project)
     chosen = [found.named(given) for given in dict.fromkeys(numbers)]
     for each in chosen:
-        click.echo(harmless(learnt.decide(store, project, each, verdict, time.time())))
+        click.echo(learnt.decide(store, project, each, verdict, time.time()))
     return store, [each.proposal for each in chosen]
 
 
@@ -180,13 +179,13 @@ def compress_context(
         click.echo(files.renew_now(store, project, would=dry_run))
     if learnt_now or everything:
         for line in learnt.render(store, project, learnt.learnt(store, project)):
-            click.echo(harmless(line))
+            click.echo(line)
     if tasks or everything:
         found = done_tasks.moves(store, project, listed=listed)
         if not dry_run:
             done_tasks.apply(store, project, found)
         for line in done_tasks.render(found, would=dry_run):
-            click.echo(harmless(line))
+            click.echo(line)
 
 
 @click.command(short_help="What the chats of a month came to.")
@@ -221,4 +220,4 @@ def report(month: str | None, page: Path | None, place: Place | None, as_json: b
         click.echo(json.dumps(found.record()))
     elif page is None:
         for line in render_month(found):
-            click.echo(harmless(line))
+            click.echo(line)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aider_gardener.adapters.aider.coder import HostCoder, HostIO
+from aider_gardener.adapters.aider.coder import HostCoder, HostIO, Terminal
 from aider_gardener.adapters.aider.options import Origins, settings_given
 from aider_gardener.adapters.aider.provider import history_limit, provider_of, token_counter
 from aider_gardener.adapters.aider.wrappers import ATTRIBUTE, Guard
@@ -175,7 +175,7 @@ def _make(coder: HostCoder, choose: Choose | None) -> Gardener | None:
     try:
         settings = settings_of(coder)
     except UsageError as error:
-        coder.io.tool_warning(f"aider-gardener: {error}; it stays off in this chat")
+        Terminal(coder.io).tool_warning(f"aider-gardener: {error}; it stays off in this chat")
         return None
     if not settings.enabled:
         return None
@@ -186,7 +186,7 @@ def _make(coder: HostCoder, choose: Choose | None) -> Gardener | None:
     directory = archive_directory(coder, settings)
     store = state.store(directory, settings.store_key)
     if store.notice:
-        coder.io.tool_warning(f"aider-gardener: {store.notice}")
+        Terminal(coder.io).tool_warning(f"aider-gardener: {store.notice}")
     session = (choose(settings, store, project) if choose else "") or secrets.token_hex(8)
     archive = Archive(
         store,
@@ -272,14 +272,14 @@ def end_upkeep(gardener: Gardener, io: HostIO, upkeep: Upkeep) -> None:
             show_pending(gardener, io)
         sums = sums_of(gardener.state)
         if gardener.state.settings.status_line and sums.calls:
-            io.tool_output(report_line(sums))
+            Terminal(io).tool_output(report_line(sums))
 
 
 def show_pending(gardener: Gardener, io: HostIO) -> None:
     """Show the lines that upkeep has for the user, each once."""
     lines = gardener.state.pending_lines
     while lines:
-        io.tool_output(f"aider-gardener: {lines.pop(0)}")
+        Terminal(io).tool_output(f"aider-gardener: {lines.pop(0)}")
 
 
 def _ask_weak_model(coder: HostCoder | None, prompt: str) -> str:
@@ -340,7 +340,7 @@ def sync(coder: HostCoder, gardener: Gardener) -> None:
     if cut := throttle_outputs(gardener.state, added):
         show(coder, gardener)
         for line in dict.fromkeys(item.line() for item in cut):  # aider adds a test's output twice
-            coder.io.tool_output(f"aider-gardener: {line}")
+            Terminal(coder.io).tool_output(f"aider-gardener: {line}")
 
 
 def refresh(gardener: Gardener, coder: HostCoder) -> None:
