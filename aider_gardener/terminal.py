@@ -29,8 +29,8 @@ COLOUR = re.compile(r"\x1b\[[\d;:]*[mK]")
 def visible(text: str) -> str:
     r"""A text as a terminal may have it: what it would obey or hide stands as `\x1b`, `\u202e` and so on.
 
-    Line feeds and tabs stay, and joiners between two characters that are seen and not ASCII. The two characters that
-    end a line on Windows are a line feed; the colours of a text are left out.
+    Line feeds and tabs stay, and joiners between two characters that are seen and not ASCII. A line's end as
+    on Windows becomes a line feed; the colours of a text are left out.
     """
     return UNSEEN.sub(_escaped, COLOUR.sub("", text.replace("\r\n", "\n")))
 

@@ -58,8 +58,8 @@ def pressure(place: Place | None, as_json: bool) -> None:
 @directory_option
 @json_option
 def restore(entry_id: str, output: Path | None, place: Place | None, as_json: bool) -> None:
-    """Print the whole original of an entry, and nothing else: as it is stored into a pipe or a file, on a
-    terminal with what that would obey made visible."""
+    """Print the whole original of an entry, and nothing else: byte for byte into a pipe or a file, on a
+    terminal with its controls made visible."""
     from aider_gardener.archive.entries import full_id, source_words
 
     store = open_archive(place)

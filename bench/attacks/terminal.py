@@ -114,7 +114,8 @@ class Screen(io.TextIOWrapper):
 
     def said(self) -> str:
         self.flush()
-        return self.buffer.getvalue().decode("utf-8", "replace")  # type: ignore[attr-defined]
+        assert isinstance(self.buffer, io.BytesIO)
+        return self.buffer.getvalue().decode("utf-8", "replace")
 
 
 @contextmanager
@@ -122,8 +123,8 @@ def terminal() -> Iterator[Screen]:
     """Standard streams are one terminal, on which questions are asked and answered by a return."""
     screen, streams, ask = Screen(), (sys.stdin, sys.stdout, sys.stderr), builtins.input
 
-    def answer(question: str = "") -> str:
-        screen.write(question)
+    def answer(question: object = "") -> str:
+        screen.write(str(question))
         return ""
 
     sys.stdin = sys.stdout = sys.stderr = screen
@@ -366,7 +367,9 @@ def report(tree: Path, seeds: range) -> int:
     given = {
         command: f"{row[0] - row[1]} of {row[0]}" for command, row in sorted(sums.items()) if row[0] > row[1]
     }
-    kept = json.loads(RESULTS.read_text("utf-8")) if RESULTS.is_file() else {"format": 1, "runs": {}}
+    kept: dict[str, Any] = {"format": 1, "runs": {}}
+    if RESULTS.is_file():
+        kept = json.loads(RESULTS.read_text("utf-8"))
     kept["runs"][commit_of(tree)] = {
         "command": f"python -m bench.attacks.terminal --projects {len(seeds)} --seed {seeds.start}"
         + ("" if tree == ROOT else " --against TREE"),
