@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from rich import box
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType
+from rich.segment import Segment
 from rich.table import Table
+from rich.text import Text
 
 from aider_gardener.archive.entries import Why
 from aider_gardener.messages import Entry, Plan
@@ -18,6 +21,7 @@ from aider_gardener.phrases import LEVELS
 from aider_gardener.plan.goals import Pressure
 from aider_gardener.plan.view import LABELS
 from aider_gardener.recall.hits import Hit
+from aider_gardener.terminal import bare, visible
 
 BAR_CELLS = 30
 BEGINNING_CHARS = 80
@@ -31,11 +35,26 @@ FLAT: Mapping[str, Any] = {"box": None, "header_style": "", "no_wrap": True}
 """A table without lines, each row on one line."""
 
 
+class Screen(Console):
+    """What draws on the terminal, in its colours: texts are `visible` and never markup."""
+
+    def __init__(self, *, stderr: bool = False, **look: Any) -> None:
+        file = bare(sys.stderr if stderr else sys.stdout)
+        super().__init__(file=file, markup=False, emoji=False, **look)
+
+    def render_str(self, text: str, **look: Any) -> Text:
+        return super().render_str(visible(text), **look)
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        for part in super().render(renderable, options):
+            yield part if part.control else Segment(visible(part.text), part.style)
+
+
 def as_text(renderable: RenderableType, *, width: int = 0) -> str:
     """Draw a renderable as plain text of the terminal's width; texts in it are never markup."""
     columns = width or min(max(shutil.get_terminal_size((100, 24)).columns, WIDTHS[0]), WIDTHS[1])
     plain: dict[str, Any] = {"force_terminal": False, "color_system": None, "legacy_windows": False}
-    console = Console(width=columns, markup=False, emoji=False, **plain)
+    console = Screen(width=columns, **plain)
     with console.capture() as drawn:
         console.print(renderable)
     return "\n".join(line.rstrip() for line in drawn.get().splitlines())
@@ -131,7 +150,7 @@ def _largest(report: Pressure, entries: Iterable[Entry], most: int) -> Table:
 
 def beginning(text: str, chars: int) -> str:
     """How a text begins, on one line of at most so many characters."""
-    words = " ".join(text[: 4 * chars].split())
+    words = " ".join(visible(text[: 4 * chars]).split())
     return words if len(words) <= chars else f"{words[: chars - 1]}…"
 
 

@@ -22,6 +22,7 @@ from types import FrameType
 from typing import IO, BinaryIO
 
 from aider_gardener.cli.pipe import BINARY_HEAD_BYTES, is_binary
+from aider_gardener.terminal import bare, visible
 
 STEP_BYTES, STEP_SECONDS = 1 << 16, 0.1
 MEMORY_BYTES = 1 << 20
@@ -237,13 +238,16 @@ class Progress:
         if not self._on or self.output.passed or now - self._shown_at < PROGRESS_SECONDS:
             return
         self._shown_at, self._shown = now, True
-        last = "".join(filter(str.isprintable, self.output.last_line.decode("utf-8", "replace")))
+        last = " ".join(visible(self.output.last_line.decode("utf-8", "replace")).split())
         line = f"{self.seconds:.0f} s, {self.output.lines:,} lines: {last}"
-        sys.stderr.write(f"\r\x1b[K{line[: shutil.get_terminal_size().columns - 1]}")
-        sys.stderr.flush()
+        self._draw(line[: shutil.get_terminal_size().columns - 1])
 
     def clear(self) -> None:
         """Take the line away."""
         if self._shown:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
+            self._draw("")
+
+    def _draw(self, line: str) -> None:
+        stream = bare(sys.stderr)
+        stream.write(f"\r\x1b[K{line}")
+        stream.flush()

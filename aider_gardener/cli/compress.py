@@ -13,6 +13,7 @@ import click
 
 from aider_gardener.cli.pipe import affordable_counter, figures, is_binary, put_bytes
 from aider_gardener.messages import Compressed, ContentClass, Segment, Source, SourceKind, TokenCounter
+from aider_gardener.terminal import visible
 from aider_gardener.tokens import ESTIMATE
 
 SOURCE_WORDS = {
@@ -217,21 +218,21 @@ def write_json(value: Any) -> None:
 
 def _show(report: dict[str, Any]) -> None:
     """The text on stdout; the figures on stderr when stdout is read by a program."""
-    text = report["text"].encode("utf-8", "replace").decode("utf-8")
     facts = f"{report['class']} {report['engine']}".strip()
     about = "about " if report["counter"] == ESTIMATE else ""
     facts += f": {about}{report['tokens_before']:,} → {report['tokens_after']:,} tokens"
     facts += f" ({report['ratio']:.0%}), {report['ms']:.0f} ms"
     facts += f"; whole: {report['whole']}" if report["whole"] else ""
     if not sys.stdout.isatty():
-        click.echo(text)
+        put_bytes(f"{report['text']}\n".encode("utf-8", "replace"))
         click.echo(facts, err=True)
         return
-    from rich.console import Console
     from rich.text import Text
 
-    console = Console(highlight=False)
-    shown = Text(text)
+    from aider_gardener.tables import Screen
+
+    console = Screen(highlight=False)
+    shown = Text(visible(report["text"]))
     shown.highlight_regex(r"\[… .*\]|… \d+ [^…\n]* …", "dim cyan")
     shown.highlight_regex(r"(?i)\b(?:error|failed|failure|fatal|panic|exception)\b", "bold red")
     shown.highlight_regex(r"(?i)\bwarn(?:ing)?s?\b", "yellow")

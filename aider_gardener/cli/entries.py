@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from aider_gardener.cli.pipe import put_bytes
 from aider_gardener.cli.root import (
     directory_option,
     json_option,
@@ -58,7 +59,8 @@ def pressure(place: Place | None, as_json: bool) -> None:
 @directory_option
 @json_option
 def restore(entry_id: str, output: Path | None, place: Place | None, as_json: bool) -> None:
-    """Print the whole original of an entry, as it is stored, and nothing else."""
+    """Print the whole original of an entry, and nothing else: byte for byte into a pipe or a file, on a
+    terminal with its controls made visible."""
     from aider_gardener.archive.entries import full_id, source_words
 
     store = open_archive(place)
@@ -74,7 +76,8 @@ def restore(entry_id: str, output: Path | None, place: Place | None, as_json: bo
             json.dumps(record | {"class": entry.cls.value, "tokens": entry.tokens, "text": entry.content})
         )
     elif output is None:
-        click.echo(entry.content, nl=sys.stdout.isatty() and not entry.content.endswith("\n"))
+        end = "\n" if sys.stdout.isatty() and not entry.content.endswith("\n") else ""
+        put_bytes((entry.content + end).encode("utf-8", "surrogatepass"))
 
 
 def write_private(path: Path, text: str) -> None:

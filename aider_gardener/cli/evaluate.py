@@ -214,8 +214,9 @@ def _share(found: Sequence[EvaluatedSession]) -> float:
 
 def show(results: dict[str, list[EvaluatedSession]], write: Callable[[str], None]) -> None:
     """A line for each output that lost, told falsely or was taken for another class, then a table."""
-    from rich.console import Console
     from rich.table import Table
+
+    from aider_gardener.tables import Screen
 
     for found in results.values():
         for one in found:
@@ -235,4 +236,4 @@ def show(results: dict[str, list[EvaluatedSession]], write: Callable[[str], None
             table.add_row(
                 f"  {cls}", str(row["outputs"]), "", "", "", "", "", f"{row['share']:.1%}", style="dim"
             )
-    Console().print(table)
+    Screen().print(table)

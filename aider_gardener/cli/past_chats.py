@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Iterator, Sequence
 
@@ -12,19 +11,11 @@ from aider_gardener.archive.sessions import AIDER
 from aider_gardener.gardener.past_chats import PastChat, Said, Transcript
 from aider_gardener.notes.last_chat import when as minute
 from aider_gardener.phrases import counted, short
-from aider_gardener.reading.output import without_codes
 
 LEAST_PROMPT_CELLS = 12
 OUTPUT_LINES = 40
 """So many lines of an output are shown unless all is asked for: half at its head, half at its tail."""
-CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-"""What would move a terminal's cursor or change its state."""
 NAMES_SHOWN = 6
-
-
-def harmless(text: str) -> str:
-    """A text without what a terminal would obey."""
-    return CONTROL.sub("", without_codes(text.replace("\r\n", "\n")))
 
 
 def list_lines(chats: Sequence[PastChat], columns: int, now: float) -> Iterator[str]:
@@ -59,7 +50,7 @@ KEPT = "kept for later chats"
 
 def first_words(chat: PastChat) -> str:
     """How a chat began, on one line, with the agent in which it was held where that is not aider."""
-    words = harmless(" ".join(chat.first_prompt.split()))
+    words = " ".join(chat.first_prompt.split())
     return words if chat.host == AIDER else f"({chat.host}) {words or KEPT}"
 
 
@@ -104,8 +95,8 @@ def transcript_lines(transcript: Transcript, *, full: bool) -> Iterator[str]:
 
 def said_lines(said: Said, *, full: bool) -> Iterator[str]:
     """One message with a line above it that says whose it is, and one below if the model saw less."""
-    yield f"\n[{said.speaker}{f': {harmless(said.detail)}' if said.detail else ''}]"
-    lines = harmless(said.text).strip("\n").split("\n")
+    yield f"\n[{said.speaker}{f': {said.detail}' if said.detail else ''}]"
+    lines = said.text.strip("\n").split("\n")
     is_own = said.speaker in ("you", "model")
     if full or is_own or len(lines) <= OUTPUT_LINES:
         yield from lines

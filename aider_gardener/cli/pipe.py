@@ -8,10 +8,11 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 from aider_gardener.errors import StoreError
 from aider_gardener.messages import TokenCounter
+from aider_gardener.terminal import VisibleBytes
 from aider_gardener.tokens import approximate, count_any, counter_name, default_counter
 
 BINARY_HEAD_BYTES = 8_000
@@ -58,17 +59,17 @@ def printing() -> Iterator[BinaryIO]:
 
 
 def standard_output() -> BinaryIO:
-    """Standard output, for bytes."""
+    """Standard output, for bytes: as they are into a pipe or a file, visible on a terminal."""
     sys.stdout.flush()
-    return sys.stdout.buffer
+    return cast("BinaryIO", VisibleBytes()) if sys.stdout.isatty() else sys.stdout.buffer
 
 
 def nobody_reads() -> None:
     """What is left in standard output goes nowhere: at the end of the process it would be an error."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.buffer.fileno())
 
 
 def put_bytes(data: bytes) -> None:
-    """Print bytes as they are."""
+    """Print bytes as they are, on a terminal visible."""
     with printing() as stdout:
         stdout.write(data)

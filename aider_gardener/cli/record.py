@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from aider_gardener import terminal
 from aider_gardener.errors import UsageError
 
 PROGRAMS = ("aider", "aider-gardener")
@@ -89,11 +90,13 @@ def recorded(session: object, program: str, arguments: tuple[str, ...]) -> int:
     recorder = Recorder(session)
     recorder.install()
     sys.argv = [program, *arguments]
+    terminal.release()
     try:
         status = main()
     except SystemExit as end:
         status = end.code if isinstance(end.code, int) else int(bool(end.code))
     finally:
+        terminal.guard()
         recorder.uninstall()
         if recorder.problem:
             click.echo(f"gardener: the recording ended early ({recorder.problem})", err=True)

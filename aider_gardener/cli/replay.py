@@ -6,7 +6,6 @@ import json
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -253,15 +252,13 @@ def run(options: Options) -> None:
 
 def stopped(report: ReplayReport, options: Options) -> NoReturn:
     """Show the table of what was finished, apart from where JSON was to go; no file is made of it."""
-    from rich.console import Console
-
     from aider_gardener.replay.show.table import print_report
+    from aider_gardener.tables import Screen
 
     said = f"{report.stopped}; the table shows these alone"
     for_json = options.json == "-"
-    tolerate_narrow_encodings()
     click.echo(f"PARTIAL: {said}\n", err=for_json)
-    print_report(report, Console(stderr=for_json))
+    print_report(report, Screen(stderr=for_json))
     fail(f"{said}, and no JSON, plot or report was made", 1)
 
 
@@ -289,18 +286,10 @@ def show(report: ReplayReport, options: Options) -> None:
 
         write_plot(report.results, options.plot)
     if options.json != "-":
-        from rich.console import Console
-
         from aider_gardener.replay.show.table import print_report
+        from aider_gardener.tables import Screen
 
-        tolerate_narrow_encodings()
-        print_report(report, Console())
+        print_report(report, Screen())
     for kind, target in (("JSON", options.json_file), ("plot", options.plot)):
         if target is not None:
             click.echo(f"{kind} written to {target}", err=True)
-
-
-def tolerate_narrow_encodings() -> None:
-    """Print a substitute for what the terminal's code page lacks, in place of failing."""
-    if isinstance(sys.stdout, TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")

@@ -8,13 +8,12 @@ from __future__ import annotations
 import importlib
 import json
 import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
-from aider_gardener import __version__
+from aider_gardener import __version__, terminal
 from aider_gardener.errors import GardenerError, UsageError
 
 if TYPE_CHECKING:
@@ -50,7 +49,12 @@ LAZY = {
 
 
 class LazyGroup(click.Group):
-    """A group that imports a command's module when it is used, and ends on our errors in one line."""
+    """A group that imports a command's module when it is used, and ends on our errors in one line. What it
+    and its commands print is visible."""
+
+    def main(self, *args: Any, **options: Any) -> Any:
+        terminal.guard()
+        return super().main(*args, **options)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted([*super().list_commands(ctx), *LAZY])
@@ -70,13 +74,16 @@ class LazyGroup(click.Group):
             ctx.exit(2 if isinstance(error, UsageError) else 1)
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=LazyGroup,
+    context_settings={
+        "help_option_names": ["-h", "--help"],
+        "color": False if os.name == "nt" else None,  # else click has codes obeyed where a console can't
+    },
+)
 @click.version_option(__version__, prog_name="gardener")
 def main() -> None:
     """Look into the archive, replay sessions, compress text. The chat itself is `aider-gardener`."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")
 
 
 def open_archive(place: Place | None, *, read_only: bool = False) -> Store:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from aider_gardener.cli.past_chats import harmless
 from aider_gardener.cli.root import directory_option, json_option, open_archive, project_of
 from aider_gardener.errors import UsageError
 
@@ -26,7 +25,7 @@ dry_run_option = click.option("--dry-run", is_flag=True, help="Only say what wou
 
 def say(lines: Iterable[str]) -> None:
     for line in lines:
-        click.echo(harmless(line))
+        click.echo(line)
 
 
 @click.group(invoke_without_command=True, short_help="Pages of sessions, proposals for rules, done tasks.")

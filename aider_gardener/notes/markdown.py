@@ -9,11 +9,8 @@ from __future__ import annotations
 import re
 
 from aider_gardener.reading.output import without_codes
+from aider_gardener.terminal import UNSEEN
 
-UNSEEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]"
-)
-"""What is not seen or turns the order of letters round, and halves of characters, which no file can hold."""
 LIVE = re.compile(r"[\\`*\[\]|~$]|(?<![^\W_])_|_(?![^\W_])")
 HEAD = re.compile(r"([-+=#>:])|(\d{1,9})(?=[.)](?:\s|$))")
 ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}

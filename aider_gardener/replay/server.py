@@ -28,6 +28,7 @@ from aider_gardener.replay.play.model import (
 )
 from aider_gardener.replay.session.history import load_session
 from aider_gardener.replay.session.session import Session
+from aider_gardener.terminal import visible
 from aider_gardener.tokens import approximate
 
 CHUNK_CHARS = 60
@@ -255,7 +256,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         server = ReplayServer(Script.of_session(load_session(options.session)), port=options.port)
     except GardenerError as problem:
-        print(problem, file=sys.stderr)
+        print(visible(str(problem)), file=sys.stderr)
         return 1
     except OSError as problem:
         print(f"port {options.port}: {problem.strerror or problem}; choose another --port", file=sys.stderr)

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from aider_gardener.cli.compress import classify, compress
+from aider_gardener.cli.root import main
 
 LOG = "".join(f"2024-05-01 10:{i // 60:02}:{i % 60:02} INFO worker job={i} done\n" for i in range(300))
 
@@ -24,6 +25,11 @@ def test_json_holds_the_promised_keys_and_nothing_else_is_printed() -> None:
 def test_the_text_goes_to_stdout_and_the_figures_to_stderr() -> None:
     result = CliRunner().invoke(compress, [], input=LOG)
     assert "tokens" in result.stderr and "→" in result.stderr and "→" not in result.stdout.splitlines()[0]
+
+
+def test_a_text_that_is_not_shortened_goes_into_a_pipe_as_it_is() -> None:
+    text = "a\x9b\u202eb\r\n"
+    assert CliRunner().invoke(main, ["compress"], input=text).stdout_bytes == f"{text}\n".encode()
 
 
 def test_class_source_and_focus(tmp_path: Path) -> None:

@@ -11,11 +11,13 @@ from typing import Any
 import pytest
 from adapters.aider.conftest import Driver, MakeDriver
 from click.testing import CliRunner, Result
+from made_entries import entry
 
 from aider_gardener import uninstall
 from aider_gardener.archive.store import open_store
 from aider_gardener.cli.root import main
 from aider_gardener.settings import Settings
+from bench.attacks.terminal import said_by
 
 MARKER = "quetzal-5521"
 
@@ -95,6 +97,18 @@ def test_restore_prints_the_original_and_nothing_else(left: tuple[Driver, str], 
         assert file.stat().st_mode & 0o777 == 0o600
     again = gardener("restore", stored_id, "--output", str(file))
     assert (again.exit_code, again.stderr.count("\n")) == (2, 1)
+
+
+def test_restore_gives_a_pipe_every_byte_and_a_terminal_what_it_does_not_obey(tmp_path: Path) -> None:
+    text = "a\x1b[2J\x9b\u202e\r\n\x1b[31mred\ud800"
+    store = open_store(tmp_path)
+    store.open_session("s", project=str(tmp_path), started_at=1.0)
+    store.add(new := entry(0, "user", text), chunks=[])
+    store.close()
+    words = ["restore", new.id, "--store", str(tmp_path)]
+    found = CliRunner().invoke(main, words, catch_exceptions=False)
+    assert found.stdout_bytes == text.encode("utf-8", "surrogatepass")
+    assert said_by(words) == "a\\x1b[2J\\x9b\\u202e\nred\ufffd\ufffd\ufffd\n"
 
 
 def test_why_tells_the_changes(left: tuple[Driver, str]) -> None:

@@ -1,11 +1,11 @@
-"""Past chats in a terminal: within its width, and with nothing that a terminal obeys."""
+"""Past chats in a terminal: within its width."""
 
 from __future__ import annotations
 
 import pytest
 from rich.cells import cell_len
 
-from aider_gardener.cli.past_chats import harmless, list_lines, transcript_lines, when
+from aider_gardener.cli.past_chats import list_lines, transcript_lines, when
 from aider_gardener.gardener.past_chats import PastChat, Said, Shown, Transcript, Turn
 from aider_gardener.gardener.state import ChatSums
 from aider_gardener.messages import Fidelity
@@ -47,12 +47,6 @@ def test_a_list_keeps_to_the_width(prompt: str, columns: int) -> None:
 def test_an_old_chat_is_told_by_its_day() -> None:
     assert len(when(NOW, NOW)) == len("May 28 20:26") and ":" in when(NOW, NOW)
     assert when(NOW - 300 * 86_400, NOW).count("-") == 2
-
-
-def test_a_terminal_obeys_nothing_that_was_said() -> None:
-    assert harmless("a\x1b[31mred\x1b[0m\x1b]0;title\x07\x07\b\r\nb\tc\x9bd") == "ared\nb\tcd"
-    text = "\n".join(lines_of(said("x\x1b[2Jy", detail="echo \x1b[2J")))
-    assert "\x1b" not in text and "[output: echo ]" in text and "xy" in text
 
 
 def test_of_long_outputs_both_ends_are_shown_unless_all_is_asked_for() -> None:

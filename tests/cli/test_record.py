@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import pytest
 from click.testing import CliRunner, Result
 
+from aider_gardener.cli import record
 from aider_gardener.cli.root import main
+from aider_gardener.replay.session.record import SessionFolder
+from aider_gardener.terminal import guard
+from bench.attacks.terminal import terminal
 
 
 def run(*words: str) -> Result:
@@ -17,3 +24,13 @@ def test_another_program_is_a_usage_error(command: list[str]) -> None:
     found = run("record", *command)
     assert found.exit_code == 2 and len(found.stderr.strip().splitlines()) == 1
     assert "gardener record -- aider-gardener" in found.stderr
+
+
+def test_the_program_has_the_terminal_to_itself(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(record, "main_of", lambda _program: lambda: print("\x1b[1mits colours"))
+    monkeypatch.setattr(sys, "argv", sys.argv)
+    with terminal() as screen:
+        guard()
+        record.recorded(SessionFolder(tmp_path, False), "aider", ())
+        print("\x1b]ours")
+    assert screen.said() == "\x1b[1mits colours\n\\x1b]ours\n"

@@ -14,7 +14,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 from aider_gardener.adapters.aider import link
-from aider_gardener.adapters.aider.coder import HostCoder, HostMessage, HostModel, text_of
+from aider_gardener.adapters.aider.coder import HostCoder, HostMessage, HostModel, Terminal, text_of
 from aider_gardener.adapters.aider.provider import token_counter
 from aider_gardener.plan.goals import HARD_AT
 from aider_gardener.plan.planner import open_tokens
@@ -68,7 +68,7 @@ def message(coder: HostCoder, gardener: Gardener, *_message: object) -> Iterator
         close_open_exchanges(coder, last=True)
         gardener.state.chat = gardener.state.chat.counted()
         if line := cold_line(gardener.state):
-            coder.io.tool_output(f"aider-gardener: {line}")
+            Terminal(coder.io).tool_output(f"aider-gardener: {line}")
     yield
     if gardener.state.acts and link.runs(gardener, coder):
         take_out_unsent(coder, gardener)
@@ -108,7 +108,8 @@ def take_out_unsent(coder: HostCoder, gardener: Gardener) -> None:
     coder.cur_messages = coder.cur_messages[:-1]
     link.sync(coder, gardener)
     line = f"{why}the message got no answer and was taken out of the chat; it is kept as {name}."
-    (coder.io.tool_error if why else coder.io.tool_output)(f"aider-gardener: {line}")
+    io = Terminal(coder.io)
+    (io.tool_error if why else io.tool_output)(f"aider-gardener: {line}")
 
 
 def answer(coder: HostCoder, gardener: Gardener) -> bool | None:
@@ -131,7 +132,7 @@ def answer(coder: HostCoder, gardener: Gardener) -> bool | None:
     coder.reflected_message = f"{waiting}\n\n{text}" if waiting else text
     state = gardener.state
     state.chat = replace(state.chat, typed_this_turn=False)  # what is reflected begins no turn of the user's
-    coder.io.tool_output(f"aider-gardener: the model asked for {', '.join(ids)} and is given it.")
+    Terminal(coder.io).tool_output(f"aider-gardener: the model asked for {', '.join(ids)} and is given it.")
     return True
 
 
@@ -218,9 +219,9 @@ def _made_shorter(coder: HostCoder, gardener: Gardener, messages: list[HostMessa
     done = f"compacted the history by {saved:,} tokens and tries once more"
     if plan is None:
         done = "tries once more without the middle of your message"
-    coder.io.tool_warning(f"The prompt did not fit the model's window: aider-gardener {done}.")
+    Terminal(coder.io).tool_warning(f"The prompt did not fit the model's window: aider-gardener {done}.")
     for item in cut:
-        coder.io.tool_warning(f"aider-gardener: {item.line()}")
+        Terminal(coder.io).tool_warning(f"aider-gardener: {item.line()}")
     return True
 
 

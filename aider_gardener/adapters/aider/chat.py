@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aider_gardener.adapters.aider import call, link, prompt
-from aider_gardener.adapters.aider.coder import HostCoder, HostIO, HostModel
+from aider_gardener.adapters.aider.coder import HostCoder, HostIO, HostModel, Terminal
 from aider_gardener.adapters.aider.options import retired_lines
 from aider_gardener.adapters.aider.provider import history_limit, provider_of
 from aider_gardener.adapters.aider.wrappers import ATTRIBUTE, Guard
@@ -41,9 +41,9 @@ SOON_SHARE = 0.5
 def announce(coder: HostCoder) -> None:
     """Say what the gardener does in this chat, where it is not off."""
     for gone in retired_lines(getattr(coder.commands, "args", None)):
-        coder.io.tool_warning(f"aider-gardener: {gone}")
+        Terminal(coder.io).tool_warning(f"aider-gardener: {gone}")
     if line := announcement(coder):
-        coder.io.tool_output(line)
+        Terminal(coder.io).tool_output(line)
 
 
 def announcement(coder: HostCoder) -> str:
@@ -177,7 +177,7 @@ def _begin(coder: HostCoder) -> None:
         from aider_gardener.reading.source import LAST_CHAT
 
         coder.done_messages = [*coder.done_messages, *gardener.add_note(found.note, LAST_CHAT.detail)]
-        coder.io.tool_output(f"aider-gardener: {found.line()}")
+        Terminal(coder.io).tool_output(f"aider-gardener: {found.line()}")
 
 
 def _go_on(coder: HostCoder, gardener: Gardener) -> None:
@@ -195,7 +195,7 @@ def _go_on(coder: HostCoder, gardener: Gardener) -> None:
     if coder.done_messages and coder.done_messages[-1]["role"] == "user":
         coder.done_messages = [*coder.done_messages, {"role": "assistant", "content": FILLER}]
     link.sync(coder, gardener)
-    coder.io.tool_output(_going_on(gardener.state, info))
+    Terminal(coder.io).tool_output(_going_on(gardener.state, info))
     _put_back_files(coder, archive.store, info.id)
 
 
@@ -216,7 +216,7 @@ def session_for(coder: HostCoder, settings: Settings, store: Store, project: str
             raise UsageError("a chat is not gone on with in mode observe, which changes no prompt")
         return _chosen(coder, store, project, given).id
     except GardenerError as error:
-        coder.io.tool_warning(f"aider-gardener: {error}; this chat starts without it.")
+        Terminal(coder.io).tool_warning(f"aider-gardener: {error}; this chat starts without it.")
         return ""
 
 
@@ -244,7 +244,7 @@ def _chosen(coder: HostCoder, store: Store, project: str, given: str) -> Session
             f"the last chat was held with a model of this machine and does not go to {model.name} unasked:"
             f" --gardener-resume={short} takes it up all the same"
         )
-    coder.io.tool_warning(
+    Terminal(coder.io).tool_warning(
         "aider-gardener: that chat was held with a model of this machine; from here on it goes to"
         f" {model.name}."
     )
@@ -268,7 +268,7 @@ def _put_back_files(coder: HostCoder, store: Store, session: str) -> None:
         elif name not in here:
             gone.append(name)
     if gone:
-        coder.io.tool_warning(f"aider-gardener: no longer there, and not added: {', '.join(gone)}")
+        Terminal(coder.io).tool_warning(f"aider-gardener: no longer there, and not added: {', '.join(gone)}")
 
 
 def _going_on(state: ChatState, info: SessionInfo) -> str:
@@ -317,7 +317,7 @@ def _turn_over(coder: HostCoder, gardener: Gardener) -> None:
         backlog.want()
     called = report.turn_over(state)
     if called and state.settings.status_line:
-        coder.io.tool_output(report.status_line(state.growth.points, len(state.plans)))
+        Terminal(coder.io).tool_output(report.status_line(state.growth.points, len(state.plans)))
     link.state.sync_shared(gardener)
 
 
@@ -343,7 +343,7 @@ def clear_command(
     held = gardener.state.chat.all_entries()
     yield
     if held and link.runs(gardener, coder) and hasattr(coder.commands, "cmd_recall"):
-        coder.io.tool_output(CLEARED.format(command=name))
+        Terminal(coder.io).tool_output(CLEARED.format(command=name))
 
 
 def clear(coder: HostCoder, gardener: Gardener) -> None:

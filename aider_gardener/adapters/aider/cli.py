@@ -27,10 +27,11 @@ def try_to_install(settings: Settings | None = None) -> None:
         install(settings)
     except Exception as error:  # reason: aider must start whatever is wrong with us
         from aider_gardener.errors import GardenerError
+        from aider_gardener.terminal import visible
 
         is_ours = isinstance(error, GardenerError)
         why = str(error) if is_ours else f"a fault of its own ({type(error).__name__})"
-        print(f"aider-gardener: {why}; running aider without the gardener", file=sys.stderr)
+        print(f"aider-gardener: {visible(why)}; running aider without the gardener", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -9,27 +9,44 @@ from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from aider_gardener.terminal import visible
+
 HostMessage = dict[str, Any]
 """A message as aider holds it: "role" and "content", which is a text or a list of parts."""
 
 
 class HostIO(Protocol):
-    """aider's terminal. `yes` is the answer that the user gave to all questions beforehand."""
+    """aider's terminal. `yes` is the answer that the user gave to all questions beforehand. We write to it by
+    `Terminal`."""
 
     yes: bool | None
 
     def read_text(self, filename: str, silent: bool = False) -> str | None: ...
-    def prompt_ask(self, question: str, default: str = "", subject: str | None = None) -> str: ...
-    def tool_output(self, *messages: str) -> None: ...
-    def tool_warning(self, message: str = "") -> None: ...
-    def tool_error(self, message: str = "") -> None: ...
+
+
+class Terminal:
+    """aider's terminal as all of ours writes to it: texts are made visible first."""
+
+    def __init__(self, io: HostIO) -> None:
+        self._io: Any = io
+
+    def tool_output(self, line: str) -> None:
+        self._io.tool_output(visible(line))
+
+    def tool_warning(self, line: str) -> None:
+        self._io.tool_warning(visible(line))
+
+    def tool_error(self, line: str) -> None:
+        self._io.tool_error(visible(line))
+
+    def prompt_ask(self, question: str) -> str:
+        return str(self._io.prompt_ask(visible(question)))
+
     def confirm_ask(
-        self,
-        question: str,
-        default: str = "y",
-        subject: str | None = None,
-        explicit_yes_required: bool = False,
-    ) -> bool: ...
+        self, question: str, *, default: str, subject: str = "", explicit_yes_required: bool = False
+    ) -> bool:
+        own = {"subject": visible(subject) or None, "explicit_yes_required": explicit_yes_required}
+        return bool(self._io.confirm_ask(visible(question), default=default, **own))
 
 
 class HostModel(Protocol):
@@ -98,7 +115,6 @@ class HostCommands(Protocol):
     """aider's commands in the chat. `args` are those of its command line, None where there is none."""
 
     coder: HostCoder
-    io: HostIO
     args: Namespace | None
 
     def cmd_add(self, args: str) -> None: ...

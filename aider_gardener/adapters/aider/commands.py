@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aider_gardener.adapters.aider import link
-from aider_gardener.adapters.aider.coder import HostCoder, HostCommands
+from aider_gardener.adapters.aider.coder import HostCoder, HostCommands, Terminal
 from aider_gardener.adapters.aider.wrappers import Guard
 from aider_gardener.errors import GardenerError, UsageError
 from aider_gardener.phrases import changes, counted, made_room, short, status_text
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from aider_gardener.gardener.gardener import Gardener
     from aider_gardener.notes.rules import Constraint
 
-    Work = Callable[[HostCommands, Gardener, str], None]
+    Work = Callable[["CommandLine", Gardener, str], None]
+
 
 Completions = Callable[[HostCommands], list[str]]
 
@@ -44,6 +45,13 @@ OBSERVATIONS_USAGE = "Usage: /gardener observations [take N | refuse N]"
 TASKS_USAGE = "Usage: /gardener tasks [--dry-run]"
 
 
+class CommandLine:
+    """Where a command of ours was typed: the coder, and the terminal on which the command answers."""
+
+    def __init__(self, coder: HostCoder) -> None:
+        self.coder, self.io = coder, Terminal(coder.io)
+
+
 def command(completions: Completions | None = None) -> Callable[[Work], Work]:
     """Makes a function `cmd_…` a command, which is run with a gardener that is up to date with the chat. If
     it fails, only it has failed."""
@@ -54,7 +62,7 @@ def command(completions: Completions | None = None) -> Callable[[Work], Work]:
         @wraps(work)
         def run(self: HostCommands, args: str) -> None:
             with Guard(self.coder, name):
-                _run(work, self, args)
+                _run(work, CommandLine(self.coder), args)
 
         def complete(self: HostCommands) -> list[str]:
             with Guard(self.coder, "completion"):
@@ -67,7 +75,7 @@ def command(completions: Completions | None = None) -> Callable[[Work], Work]:
     return add
 
 
-def _run(work: Work, commands: HostCommands, args: str) -> None:
+def _run(work: Work, commands: CommandLine, args: str) -> None:
     """Run a command; without a gardener, for an error of ours or a notice of the archive a line says so."""
     gardener = link.gardener_of(commands.coder)
     if gardener is None:
@@ -93,9 +101,9 @@ def aiders_first(_coder: HostCoder, result: Any, _typed: str) -> Any:
     return (aiders if aiders and first_word not in matching else matching), first_word, rest
 
 
-def put(commands: HostCommands, made: RenderableType) -> None:
+def put(commands: CommandLine, made: RenderableType) -> None:
     """Print a text or a table, line by line."""
-    for line in text_of(made).splitlines():
+    for line in text_of(made).split("\n"):
         commands.io.tool_output(line)
 
 
@@ -118,11 +126,11 @@ def pressure_lines(coder: HostCoder, gardener: Gardener) -> list[str]:
 
     measure(coder, gardener)
     made = pressure_table(gardener.pressure(), gardener.state.chat.entries.values())
-    return text_of(made).splitlines()
+    return text_of(made).split("\n")
 
 
 @command()
-def cmd_context_pressure(self: HostCommands, gardener: Gardener, args: str) -> None:
+def cmd_context_pressure(self: CommandLine, gardener: Gardener, args: str) -> None:
     "Report what the chat uses of the context window (--full: every table, --json: for programs)"
     from aider_gardener.tables import pressure_table
 
@@ -138,13 +146,13 @@ def cmd_context_pressure(self: HostCommands, gardener: Gardener, args: str) -> N
 
 
 @command()
-def cmd_compact(self: HostCommands, gardener: Gardener, args: str) -> None:
+def cmd_compact(self: CommandLine, gardener: Gardener, args: str) -> None:
     "Make room in the chat now, keeping whole what your words name: shows what it would do and asks"
     compact(self, gardener, args)
 
 
 @command(lambda _self: list(STEPS))
-def cmd_gardener(self: HostCommands, gardener: Gardener, args: str) -> None:
+def cmd_gardener(self: CommandLine, gardener: Gardener, args: str) -> None:
     "Memory: status, on, off, plan, compact, undo [all], constraints, decisions, archive, observations, tasks"
     action, _, words = args.partition(" ")
     step = STEPS.get(action or "status")
@@ -153,7 +161,7 @@ def cmd_gardener(self: HostCommands, gardener: Gardener, args: str) -> None:
     step(self, gardener, words)
 
 
-def show_status(commands: HostCommands, gardener: Gardener, words: str) -> None:
+def show_status(commands: CommandLine, gardener: Gardener, words: str) -> None:
     if words not in ("", "--json"):
         raise UsageError(USAGE)
     measure(commands.coder, gardener)
@@ -164,17 +172,17 @@ def show_status(commands: HostCommands, gardener: Gardener, words: str) -> None:
         put(commands, status_text({**status, "store": link.path_shown(Path(status["store"]), root)}))
 
 
-def show_decisions(commands: HostCommands, gardener: Gardener, _words: str) -> None:
+def show_decisions(commands: CommandLine, gardener: Gardener, _words: str) -> None:
     lines = [f"[{one.turn}] {'you' if one.is_users else 'model'}: {one.text}" for one in gardener.decisions()]
     put(commands, "\n".join(lines) or "No decisions were found in this chat.")
 
 
-def turn_on(commands: HostCommands, gardener: Gardener, _words: str) -> None:
+def turn_on(commands: CommandLine, gardener: Gardener, _words: str) -> None:
     gardener.state.on = True
     commands.io.tool_output(f"The gardener is on (mode {gardener.state.settings.mode}).")
 
 
-def turn_off(commands: HostCommands, gardener: Gardener, _words: str) -> None:
+def turn_off(commands: CommandLine, gardener: Gardener, _words: str) -> None:
     given = gardener.give_back()
     gardener.state.on = False
     back = "every message stands whole"
@@ -187,7 +195,7 @@ def turn_off(commands: HostCommands, gardener: Gardener, _words: str) -> None:
     )
 
 
-def show_plan(commands: HostCommands, gardener: Gardener, focus: str) -> None:
+def show_plan(commands: CommandLine, gardener: Gardener, focus: str) -> None:
     from aider_gardener.tables import plan_table
 
     measure(commands.coder, gardener)
@@ -201,7 +209,7 @@ def show_plan(commands: HostCommands, gardener: Gardener, focus: str) -> None:
     commands.io.tool_output(f"This is a preview: nothing was changed. {again} does it.")
 
 
-def compact(commands: HostCommands, gardener: Gardener, focus: str) -> None:
+def compact(commands: CommandLine, gardener: Gardener, focus: str) -> None:
     """Show what a compaction would do, sparing what the focus names, and do it if the user agrees."""
     from aider_gardener.gardener import compactions
 
@@ -233,7 +241,7 @@ def compact(commands: HostCommands, gardener: Gardener, focus: str) -> None:
     io.tool_output(f"M{made_room(plan)[1:]}.")
 
 
-def undo(commands: HostCommands, gardener: Gardener, words: str) -> None:
+def undo(commands: CommandLine, gardener: Gardener, words: str) -> None:
     if words not in ("", "all"):
         raise UsageError(USAGE)
     changed = gardener.undo(every=bool(words))
@@ -242,7 +250,7 @@ def undo(commands: HostCommands, gardener: Gardener, words: str) -> None:
     commands.io.tool_output(f"Took back {what}: {counted(changed, 'message')} changed.")
 
 
-def constraints(commands: HostCommands, gardener: Gardener, words: str) -> None:
+def constraints(commands: CommandLine, gardener: Gardener, words: str) -> None:
     """The rules that hold, listed with their turns and numbers, or one of them set, changed or dropped."""
     from aider_gardener.notes.rules import line
 
@@ -263,7 +271,7 @@ def constraints(commands: HostCommands, gardener: Gardener, words: str) -> None:
         raise UsageError(CONSTRAINTS_USAGE)
 
 
-def _rule_set(commands: HostCommands, gardener: Gardener, done: str, rule: Constraint) -> None:
+def _rule_set(commands: CommandLine, gardener: Gardener, done: str, rule: Constraint) -> None:
     """Say what was done, and why the rule would not stand in prompts."""
     from aider_gardener.gardener.care import has_room
 
@@ -274,14 +282,14 @@ def _rule_set(commands: HostCommands, gardener: Gardener, done: str, rule: Const
         commands.io.tool_warning("It is longer than what rules may take of a prompt: say it in fewer words.")
 
 
-def renew_index(commands: HostCommands, gardener: Gardener, _words: str) -> None:
+def renew_index(commands: CommandLine, gardener: Gardener, _words: str) -> None:
     from aider_gardener.gardener import files
 
     archive = gardener.state.archive
     commands.io.tool_output(files.write_index(archive.store, archive.project) + ".")
 
 
-def observations(commands: HostCommands, gardener: Gardener, words: str) -> None:
+def observations(commands: CommandLine, gardener: Gardener, words: str) -> None:
     """List what is proposed as a rule, or take or refuse one, which holds in this chat too."""
     from aider_gardener.gardener import learnt
 
@@ -299,7 +307,7 @@ def observations(commands: HostCommands, gardener: Gardener, words: str) -> None
     gardener.state.taken = learnt.taken_rules(store, project)
 
 
-def tasks(commands: HostCommands, gardener: Gardener, words: str) -> None:
+def tasks(commands: CommandLine, gardener: Gardener, words: str) -> None:
     """Move what is checked off to TASK_ARCHIVE.md, or only say what would move."""
     from aider_gardener.gardener import done_tasks
 

@@ -19,6 +19,7 @@ from aider_gardener.adapters.aider.options import REACHING
 from aider_gardener.adapters.aider.wrappers import Guard, GuardedContext
 from aider_gardener.errors import UsageError
 from aider_gardener.settings import Settings, variable
+from aider_gardener.terminal import visible
 from aider_gardener.tokens import MESSAGE_OVERHEAD_TOKENS
 
 if TYPE_CHECKING:
@@ -129,7 +130,7 @@ def make(**options: str) -> GardenerContext:
     given, fields = {}, {field.name: field for field in dataclasses.fields(Settings)}
     for name, value in options.items():
         if name not in fields:
-            raise ValueError(f"the context provider gardener has no option {name}")
+            raise ValueError(f"the context provider gardener has no option {visible(name)}")
         if name in ONLY_INSTALLED:
             raise ValueError(f"context option {name} has an effect only in aider-gardener: use that command")
         if fields[name] in REACHING and not any(word.endswith(f"{name}={value}") for word in sys.argv[1:]):
@@ -138,4 +139,4 @@ def make(**options: str) -> GardenerContext:
     try:
         return GardenerContext(SummaryProvider(), Settings.from_env(given))
     except UsageError as error:
-        raise ValueError(str(error)) from None
+        raise ValueError(visible(str(error))) from None

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from aider_gardener.adapters.aider.coder import HostCommands
-from aider_gardener.adapters.aider.commands import command, put
+from aider_gardener.adapters.aider.commands import CommandLine, command, put
 from aider_gardener.adapters.aider.wrappers import ATTRIBUTE
 from aider_gardener.errors import GardenerError, UsageError
 from aider_gardener.messages import Entry, SourceKind
@@ -52,7 +52,7 @@ def _last_or_id(commands: HostCommands) -> list[str]:
 
 
 @command()
-def cmd_recall(self: HostCommands, gardener: Gardener, args: str) -> None:
+def cmd_recall(self: CommandLine, gardener: Gardener, args: str) -> None:
     "Find what was said before, in this chat, before a /clear and in older sessions of the project"
     from aider_gardener.archive.entries import full_session
     from aider_gardener.recall.asked import typed
@@ -120,7 +120,7 @@ def named(
 
 
 @command(lambda self: [WHOLE_SESSION, *_last_or_id(self)])
-def cmd_forget(self: HostCommands, gardener: Gardener, args: str) -> None:
+def cmd_forget(self: CommandLine, gardener: Gardener, args: str) -> None:
     "Delete a message for good, or with `session` all of this chat (--yes: without asking)"
     from aider_gardener.gardener import care, files
 
@@ -151,7 +151,7 @@ def cmd_forget(self: HostCommands, gardener: Gardener, args: str) -> None:
 
 
 @command(_last_or_id)
-def cmd_pin(self: HostCommands, gardener: Gardener, args: str) -> None:
+def cmd_pin(self: CommandLine, gardener: Gardener, args: str) -> None:
     "Hold a message whole in the chat; without a word after it list what is held"
     from aider_gardener.gardener.compactions import pinned_entries
     from aider_gardener.tables import entries_table
@@ -168,14 +168,14 @@ def cmd_pin(self: HostCommands, gardener: Gardener, args: str) -> None:
 
 
 @command(lambda self: _ids_of(self, pinned=True))
-def cmd_unpin(self: HostCommands, gardener: Gardener, args: str) -> None:
+def cmd_unpin(self: CommandLine, gardener: Gardener, args: str) -> None:
     "Let go of a pinned message: it may be compacted again"
     entry = gardener.pin(named(gardener, args, "/unpin ID", lambda entry: entry.pinned), pinned=False)
     self.io.tool_output(f"{entry.id} is no longer pinned.")
 
 
 @command(_last_or_id)
-def cmd_restore(self: HostCommands, gardener: Gardener, args: str) -> None:
+def cmd_restore(self: CommandLine, gardener: Gardener, args: str) -> None:
     "Put an original back into the chat whole, in its place or at the end"
     shorter = gardener.state.chat.fidelity
     found = gardener.restore(
@@ -191,7 +191,7 @@ def cmd_restore(self: HostCommands, gardener: Gardener, args: str) -> None:
 
 
 @command(_last_or_id)
-def cmd_why(self: HostCommands, gardener: Gardener, args: str) -> None:
+def cmd_why(self: CommandLine, gardener: Gardener, args: str) -> None:
     "Tell why a message was shortened or left out, when, and what brings it back"
     from aider_gardener.tables import why_table
 

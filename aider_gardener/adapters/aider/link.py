@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aider_gardener.adapters.aider.coder import HostCoder, HostIO
+from aider_gardener.adapters.aider.coder import HostCoder, HostIO, Terminal
 from aider_gardener.adapters.aider.options import Origins, settings_given
 from aider_gardener.adapters.aider.provider import history_limit, provider_of, token_counter
 from aider_gardener.adapters.aider.wrappers import ATTRIBUTE, Guard
@@ -175,7 +175,7 @@ def _make(coder: HostCoder, choose: Choose | None) -> Gardener | None:
     try:
         settings = settings_of(coder)
     except UsageError as error:
-        coder.io.tool_warning(f"aider-gardener: {error}; it stays off in this chat")
+        Terminal(coder.io).tool_warning(f"aider-gardener: {error}; it stays off in this chat")
         return None
     if not settings.enabled:
         return None
@@ -186,7 +186,7 @@ def _make(coder: HostCoder, choose: Choose | None) -> Gardener | None:
     directory = archive_directory(coder, settings)
     store = state.store(directory, settings.store_key)
     if store.notice:
-        coder.io.tool_warning(f"aider-gardener: {store.notice}")
+        Terminal(coder.io).tool_warning(f"aider-gardener: {store.notice}")
     session = (choose(settings, store, project) if choose else "") or secrets.token_hex(8)
     archive = Archive(
         store,
@@ -273,10 +273,10 @@ def end_upkeep(gardener: Gardener, io: HostIO, upkeep: Upkeep) -> None:
             if upkeep in state.upkeeps:  # else the archive was closed before
                 renew_index(archive.store, archive.project)
         except GardenerError as error:
-            io.tool_output(f"aider-gardener: the index of sessions is left as it is: {error}")
+            Terminal(io).tool_output(f"aider-gardener: the index of sessions is left as it is: {error}")
         sums = sums_of(gardener.state)
         if gardener.state.settings.status_line and sums.calls:
-            io.tool_output(report_line(sums))
+            Terminal(io).tool_output(report_line(sums))
 
 
 def _ask_weak_model(coder: HostCoder | None, prompt: str) -> str:
@@ -337,7 +337,7 @@ def sync(coder: HostCoder, gardener: Gardener) -> None:
     if cut := throttle_outputs(gardener.state, added):
         show(coder, gardener)
         for line in dict.fromkeys(item.line() for item in cut):  # aider adds a test's output twice
-            coder.io.tool_output(f"aider-gardener: {line}")
+            Terminal(coder.io).tool_output(f"aider-gardener: {line}")
 
 
 def refresh(gardener: Gardener, coder: HostCoder) -> None:

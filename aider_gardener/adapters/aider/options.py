@@ -24,13 +24,11 @@ from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from aider_gardener.adapters.aider.coder import HostIO, Terminal
 from aider_gardener.errors import UsageError
 from aider_gardener.settings import RETIRED, SWITCH, Settings, parse, variable
-
-if TYPE_CHECKING:
-    from aider_gardener.adapters.aider.coder import HostIO
 
 RETIRED_GIVEN = "retired_gardener_settings"
 REACHING = tuple(each for each in dataclasses.fields(Settings) if each.metadata["reaches_out"])
@@ -223,13 +221,14 @@ class Origins:
         if key in self.answers or file.exists():
             return self.answers.setdefault(key, True)
         what = ", ".join(f"{name}={value[:SHOWN_CHARS]!r}" for name, value in sorted(given.items()))
-        said = ask and io.confirm_ask(QUESTION, default="n", subject=what, explicit_yes_required=True)
+        shown = Terminal(io)
+        said = ask and shown.confirm_ask(QUESTION, default="n", subject=what, explicit_yes_required=True)
         if said:
             with contextlib.suppress(OSError):  # it is asked again next time
                 file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
                 file.touch(mode=0o600)
         else:
-            io.tool_warning(NOT_TAKEN.format(what=what))
+            shown.tool_warning(NOT_TAKEN.format(what=what))
         self.answers[key] = said
         return said
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from aider_gardener.adapters.aider import call, chat, commands, context, layout, link, prompt
 from aider_gardener.adapters.aider import entry_commands as entry_commands  # its rows of commands
-from aider_gardener.adapters.aider.coder import HostIO
+from aider_gardener.adapters.aider.coder import HostIO, Terminal
 from aider_gardener.adapters.aider.options import Origins, add_options, name_both
 from aider_gardener.adapters.aider.wrappers import Guard, Hook, Wrap, added, around, beside, guarded
 
@@ -114,7 +114,7 @@ def no_upgrade(io: HostIO, latest_version: object = None) -> None:
     """In the place of an upgrade of aider: how both are upgraded."""
     from aider import __version__
 
-    io.tool_output(UPGRADE_HINT.format(version=__version__))
+    Terminal(io).tool_output(UPGRADE_HINT.format(version=__version__))
 
 
 def ours(hook: Hook) -> Hook:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from aider_gardener.adapters.aider import call, layout, link
-from aider_gardener.adapters.aider.coder import Chunks, HostCoder, HostMessage, text_of
+from aider_gardener.adapters.aider.coder import Chunks, HostCoder, HostMessage, Terminal, text_of
 from aider_gardener.messages import Fidelity, Plan, SourceKind
 from aider_gardener.phrases import made_room
 from aider_gardener.plan.goals import Frame
@@ -77,7 +77,7 @@ def after(coder: HostCoder, gardener: Gardener, chunks: Chunks) -> None:
     place_recall(gardener, question_of(coder.cur_messages), chunks, files)
     place_before_question(last, chunks)
     if notice := gardener.take_notice():
-        coder.io.tool_warning(f"aider-gardener: {notice}")
+        Terminal(coder.io).tool_warning(f"aider-gardener: {notice}")
 
 
 def _say(coder: HostCoder, state: ChatState, plan: Plan | None, cut: Sequence[Throttled] = ()) -> None:
@@ -85,13 +85,13 @@ def _say(coder: HostCoder, state: ChatState, plan: Plan | None, cut: Sequence[Th
     that the note on the last chat, which the user asked for, is among it; and what was cut."""
     if plan is not None:
         line = made_room(plan, has_undo=hasattr(coder.commands, "cmd_gardener"))
-        coder.io.tool_output(f"aider-gardener: {line}")
+        Terminal(coder.io).tool_output(f"aider-gardener: {line}")
         shortened = {swap.entry_id for swap in plan.swaps if swap.before is Fidelity.FULL}
         for entry in (state.chat.entries[seq] for seq in state.chat.fidelity):
             if entry.source == LAST_CHAT and entry.id in shortened:
-                coder.io.tool_output(LAST_CHAT_LEFT.format(id=entry.id))
+                Terminal(coder.io).tool_output(LAST_CHAT_LEFT.format(id=entry.id))
     for item in cut:
-        coder.io.tool_warning(f"aider-gardener: {item.line()}")
+        Terminal(coder.io).tool_warning(f"aider-gardener: {item.line()}")
 
 
 # What is put in
@@ -242,13 +242,13 @@ def last_resort(coder: HostCoder, gardener: Gardener) -> None:
         summary = [*summary[:-1], {**last, "content": f"{last['content']}\n\n{KEPT_HEAD}\n{listed}"}]
     tokens = sum(state.count(str(message["content"])) for message in summary)
     if not summary or tokens >= state.history_used:
-        coder.io.tool_warning(f"aider-gardener: the summary {why}; the history stays as it is.")
+        Terminal(coder.io).tool_warning(f"aider-gardener: the summary {why}; the history stays as it is.")
         return
     with state.at_host():
         hidden = hide_finished(state)
     coder.done_messages = [*summary, {"role": "assistant", "content": FILLER}, *coder.done_messages]
     gardener.sync(coder.done_messages, coder.cur_messages)
-    coder.io.tool_output(
+    Terminal(coder.io).tool_output(
         f"aider-gardener: {hidden} older messages were summarised by the LLM (window above 95 %)."
     )
 

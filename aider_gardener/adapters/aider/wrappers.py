@@ -15,10 +15,9 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from functools import wraps
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from aider_gardener.adapters.aider.coder import HostCoder
+from aider_gardener.adapters.aider.coder import HostCoder, Terminal
 
 log = logging.getLogger("aider_gardener")
 
@@ -56,7 +55,7 @@ class Guard:
             frames = "".join(traceback.format_list(traceback.extract_tb(trace)))
             log.error("%s\n%s", name, frames)
             if self.coder is not None:
-                self.coder.io.tool_warning(
+                Terminal(self.coder.io).tool_warning(
                     f"aider-gardener: {self.what} failed ({name})."
                     if self.what
                     else f"aider-gardener stopped in this chat ({name}); aider goes on without it."

@@ -25,9 +25,9 @@ READ_LINES = 5_000
 @contextmanager
 def watching() -> Iterator[Bar | ProgressLines]:
     """What shows the progress while the block runs."""
-    from rich.console import Console
+    from aider_gardener.tables import Screen
 
-    console = Console(stderr=True)
+    console = Screen(stderr=True)
     if not console.is_terminal:
         yield ProgressLines(console)
         return

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from aider_gardener import install, uninstall
+from aider_gardener.adapters.aider.coder import Terminal
 from aider_gardener.adapters.aider.commands import COMMANDS
 
 from .conftest import Driver, MakeDriver, ScriptedModel
@@ -344,3 +345,17 @@ def test_a_rule_that_stands_in_no_prompt_says_why(drive: MakeDriver, gardened: A
     assert "say it in fewer words" in say(driver, f"/gardener constraints add Be {'very ' * 60}brief")
     driver.type("/gardener off")
     assert "stands in no prompt" in say(driver, "/gardener constraints add Be kind")
+
+
+def test_whatever_way_aiders_terminal_is_written_to_it_is_visible() -> None:
+    given: list[Any] = []
+
+    class Io:
+        def __getattr__(self, name: str) -> Any:
+            return lambda *texts, **named: given.extend([*texts, *named.values()])
+
+    shown, hostile = Terminal(Io()), "\x1b[2J\u202e"  # type: ignore[arg-type]
+    for write in (shown.tool_output, shown.tool_warning, shown.tool_error, shown.prompt_ask):
+        write(hostile)
+    shown.confirm_ask(hostile, default="n", subject=hostile, explicit_yes_required=True)
+    assert given == [*[r"\x1b[2J\u202e"] * 5, "n", r"\x1b[2J\u202e", True]
