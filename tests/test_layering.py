@@ -15,7 +15,7 @@ import pytest
 PACKAGE = "aider_gardener"
 FOLDER = Path(__file__).resolve().parent.parent / PACKAGE
 FLOORS = (
-    "messages errors tokens settings phrases", "reading", "compress plan", "archive", "recall", "notes tables", "gardener",
+    "messages errors tokens settings phrases files", "reading", "compress plan", "archive", "recall", "notes tables", "gardener",
     "adapters", PACKAGE, "patches replay", "cli",
 )  # fmt: skip
 """Rooms from the ground up. Those of one floor do not know each other, but for the words at the ground.

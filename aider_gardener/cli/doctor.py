@@ -171,9 +171,10 @@ def archive(root: Path | None) -> tuple[bool, str]:
 def claude_code(root: Path | None) -> tuple[bool, str]:
     """What hooks met: records of transcripts that nobody here knows, which are kept as they are, and
     faults."""
+    from aider_gardener import files
     from aider_gardener.adapters.claude_code.client import LOG_NAME
     from aider_gardener.adapters.claude_code.session import unknown_records
-    from aider_gardener.archive.store import files, open_to_read
+    from aider_gardener.archive.store import open_to_read
     from aider_gardener.settings import Settings
 
     directory = directory_of(root)

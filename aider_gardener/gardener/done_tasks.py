@@ -18,8 +18,8 @@ from pathlib import Path
 
 from aider_gardener.archive.sessions import project_sessions
 from aider_gardener.archive.store.base import Store
-from aider_gardener.archive.store.files import read_bytes, remove_if_unchanged, write_if_unchanged
 from aider_gardener.errors import StoreError, UsageError
+from aider_gardener.files import read_bytes, remove_if_unchanged, write_if_unchanged
 from aider_gardener.gardener.learnt import PROJECT
 from aider_gardener.notes.markdown import flat, quoted
 from aider_gardener.phrases import counted

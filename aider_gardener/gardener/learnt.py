@@ -15,8 +15,8 @@ from typing import Any
 from aider_gardener.archive.archive import is_shared
 from aider_gardener.archive.sessions import project_sessions, short_ids
 from aider_gardener.archive.store.base import Event, Store
-from aider_gardener.archive.store.files import read_bytes, write_if_unchanged
 from aider_gardener.errors import UsageError
+from aider_gardener.files import read_bytes, write_if_unchanged
 from aider_gardener.notes.last_chat import when
 from aider_gardener.notes.markdown import quoted
 from aider_gardener.notes.observations import Observation, Sighting, gathered, sightings

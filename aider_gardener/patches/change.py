@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from aider_gardener import files
 from aider_gardener.errors import PatchError, UsageError
 from aider_gardener.patches.mail import PatchMail
 from aider_gardener.patches.series import Series, digest
@@ -131,7 +132,7 @@ def older_state(series: Series, tree: Tree) -> dict[str, str | None] | None:
     record = tree.root / FOLDER / RECORD
     if not record.is_file() or is_interrupted(tree.root):
         return None
-    recorded = json.loads(record.read_text("utf-8"))
+    recorded = json.loads(files.read(record, files.PEOPLE_BYTES))
     current = {patch.name: patch.sha256 for patch in series.patches}
     if recorded["patches"].items() <= current.items():
         return None

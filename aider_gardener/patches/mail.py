@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from aider_gardener import files
 from aider_gardener.errors import PatchError
 
 FILE_NAME = re.compile(r"(?P<number>\d{4})-(?P<slug>[a-z0-9-]+)\.patch")
@@ -73,8 +74,7 @@ def needed_numbers(mail: str) -> tuple[int, ...]:
 
 def read_mail(path: Path) -> PatchMail:
     """Read a patch. Raises PatchError, naming what is missing, when it is not such a mail."""
-    with path.open(encoding="utf-8", newline="") as stream:
-        return parse_mail(path.name, stream.read())
+    return parse_mail(path.name, files.read(path, files.PEOPLE_BYTES, follow=True).decode("utf-8"))
 
 
 def parse_mail(name: str, text: str) -> PatchMail:

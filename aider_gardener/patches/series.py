@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from aider_gardener import files
 from aider_gardener.errors import PatchError, UsageError
 from aider_gardener.patches.mail import PatchMail, read_mail
 
@@ -79,11 +80,12 @@ def read_series(folder: Path | None = None) -> Series:
     """Read UPSTREAM, series and all patches. Raises PatchError on the first thing that is wrong."""
     folder = folder or series_folder()
     try:
-        names = (folder / "series").read_text("utf-8").split()
-        upstream = read_upstream((folder / "UPSTREAM").read_text("utf-8"))
+        names = files.read_text(folder / "series", follow=True).split()
+        upstream = read_upstream(files.read_text(folder / "UPSTREAM", follow=True))
         patches = tuple(read_mail(folder / name) for name in names)
-    except OSError as error:
-        raise PatchError(f"the series in {folder} cannot be read: {error.strerror or error}") from error
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise PatchError(f"the series in {folder} cannot be read: {reason}") from error
     numbers = [patch.number for patch in patches]
     if numbers != sorted(set(numbers)):
         raise PatchError(f"{folder / 'series'} does not list its patches in the order of their numbers")

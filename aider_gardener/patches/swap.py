@@ -14,6 +14,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TypedDict
 
+from aider_gardener import files
+
 FOLDER = ".gardener-patches"
 JOURNAL = "journal.json"
 
@@ -75,7 +77,7 @@ def recover(root: Path) -> bool:
     folder = root / FOLDER
     if not is_interrupted(root):
         return False
-    for row in json.loads((folder / JOURNAL).read_text("utf-8")):
+    for row in json.loads(files.read(folder / JOURNAL, files.PEOPLE_BYTES)):
         kept = folder / f"old-{row['number']}"
         if row["old"]:
             shutil.copy2(kept, folder / "back")

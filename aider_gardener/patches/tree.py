@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from aider_gardener import files
 from aider_gardener.errors import PatchError, UsageError
 
 NOT_INSTALLED = ("tests/", "aider/website/")
@@ -29,8 +30,7 @@ class Tree:
     def read(self, path: str) -> str | None:
         """A file's text with its line ends as they are, or None. Raises PatchError when it is no text."""
         try:
-            with (self.root / path).open(encoding="utf-8", newline="") as stream:
-                return stream.read()
+            return files.read(self.root / path, files.PEOPLE_BYTES, follow=True).decode("utf-8")
         except FileNotFoundError:
             return None
         except (OSError, UnicodeDecodeError) as error:
@@ -67,7 +67,8 @@ def tree_at(root: Path) -> Tree:
         ("aider/_version.py", r"^(?:__version__ = )?version = '([^']+)'"),
         ("aider/__init__.py", r'^__version__ = "([^"]+)"'),
     ):
-        text = (root / name).read_text("utf-8") if (root / name).is_file() else ""
+        place = root / name
+        text = files.read_text(place, files.PEOPLE_BYTES, follow=True) if place.is_file() else ""
         if found := re.search(pattern, text, re.M):
             return Tree(root, found[1], is_source=True)
     return Tree(root, "unknown", is_source=True)

@@ -14,8 +14,8 @@ from gardener.test_account import chat
 from gardener.test_learnt import SAID
 from made_entries import message
 
+from aider_gardener import files as archive_files
 from aider_gardener.archive.store import Store, open_store
-from aider_gardener.archive.store import files as archive_files
 from aider_gardener.gardener import files, upkeep
 from aider_gardener.gardener.files import index_path, is_as_made, is_behind, renew_index, write_index
 from aider_gardener.gardener.gardener import Gardener

@@ -9,7 +9,7 @@ import stat
 import subprocess
 from pathlib import Path
 
-from aider_gardener.archive.store import files
+from aider_gardener import files
 from aider_gardener.errors import StoreError
 
 DIRECTORY_NAME = ".aider.gardener"

@@ -17,7 +17,7 @@ import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aider_gardener.archive.store import files, location
+from aider_gardener import files
 
 if TYPE_CHECKING:
     import apsw
@@ -26,7 +26,10 @@ KEY_NAME = "archive.key"
 KEY_BYTES = 32
 SESSION, NAME = "", "owner"
 """Where in the table `state` the signature stands. It is neither exported nor imported."""
-SIGNATURE = re.compile(rb"aider-gardener-owner:([0-9a-f]{32}):([0-9a-f]{64})")
+SIGNED = b"aider-gardener-owner:"
+SIGNATURE = re.compile(SIGNED + rb"([0-9a-f]{32}):([0-9a-f]{64})")
+SEARCHED_BYTES = 1 << 33
+"""A larger file that cannot be read counts as a stranger's: to look for a signature in it takes too long."""
 
 
 def user_key(directory: Path, *, made: bool = True) -> bytes | None:
@@ -85,10 +88,15 @@ def holds_signature(path: Path, key: bytes) -> bool:
     """Whether a signature of this user stands anywhere in the bytes of a file that SQLite cannot read."""
     try:
         with (
-            files.open_plain(path, location.LARGEST_BYTES) as file,
+            files.open_plain(path, SEARCHED_BYTES) as file,
             mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data,
         ):
-            return any(_fits(found, key) for found in SIGNATURE.finditer(data))
+            at = -1
+            while (at := data.find(SIGNED, at + 1)) >= 0:
+                found = SIGNATURE.match(data, at)
+                if found and _fits(found, key):
+                    return True
+            return False
     except (OSError, ValueError):  # ValueError: it is empty
         return False
 

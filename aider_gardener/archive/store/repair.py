@@ -14,8 +14,9 @@ from typing import Any
 
 import apsw
 
+from aider_gardener import files
 from aider_gardener.archive import passages
-from aider_gardener.archive.store import files, forgotten, location, ownership, records, schema, search
+from aider_gardener.archive.store import forgotten, location, ownership, records, schema, search
 from aider_gardener.archive.store.database import Database, Unavailable, explain, has_log
 from aider_gardener.archive.store.entries import is_text_of
 from aider_gardener.archive.store.pages import opened

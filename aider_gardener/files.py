@@ -1,9 +1,10 @@
 """Files that are not a database: read only if they are plain and of a bounded size, written whole, erased.
 
 A link, a FIFO, a device, a directory or a socket is refused before a byte of it is read, so that none of them
-can hang the reader, fill its memory or bring in what lies elsewhere. What is written is readable by its owner
-only, and takes its place in one step. A file of the user's is changed only if it still is what was read, byte
-for byte, and keeps its mode.
+can hang the reader, fill its memory or bring in what lies elsewhere. A file is read as far as it went when it
+was opened: one that grows has an end, and one of /proc that only says it is plain, and would wait, is empty.
+What is written is readable by its owner only, and takes its place in one step. A file of the user's is
+changed only if it still is what was read, byte for byte, and keeps its mode.
 """
 
 from __future__ import annotations
@@ -21,8 +22,10 @@ from aider_gardener.errors import StoreError
 
 SMALL_BYTES = 64 * 1024
 """Room for what is written by this package and read whole: markers, keys, ignore files."""
-RECORDING_BYTES = 1 << 30
-"""Room for a recorded session, a history or a result."""
+NAMED_BYTES = 256 * 1024 * 1024
+"""Room for what a user names to be read whole: a recorded session, a history, a text to be shortened."""
+LINE_BYTES = 64 * 1024 * 1024
+"""A line of an export is no longer."""
 PEOPLE_BYTES = 4 * 1024 * 1024
 """A list or page that people keep by hand is no larger."""
 BLOCK_BYTES = 1 << 20
@@ -48,15 +51,21 @@ def read(path: Path, limit: int = SMALL_BYTES, *, follow: bool = False) -> bytes
     the user named.
     """
     with open_plain(path, limit, follow=follow) as file:
-        data = file.read(limit + 1)
-    if len(data) > limit:  # it grew, or it is one of those that have no size
-        raise refused(path, TOO_LARGE.format(limit=limit))
-    return data
+        return file.read(os.fstat(file.fileno()).st_size)
 
 
-def read_text(path: Path, limit: int = SMALL_BYTES, *, errors: str = "strict") -> str:
+def read_text(path: Path, limit: int = SMALL_BYTES, *, errors: str = "strict", follow: bool = False) -> str:
     """The same as text, with one kind of line end. Raises OSError or ValueError."""
-    return read(path, limit).decode("utf-8", errors).replace("\r\n", "\n").replace("\r", "\n")
+    return read(path, limit, follow=follow).decode("utf-8", errors).replace("\r\n", "\n").replace("\r", "\n")
+
+
+def lines(file: BinaryIO, most: int = LINE_BYTES) -> Iterator[bytes]:
+    """The lines of a plain file that is open, with their ends, as far as it goes now; longer ones in pieces
+    of `most` bytes."""
+    left = os.fstat(file.fileno()).st_size - file.tell()
+    while left > 0 and (line := file.readline(min(most, left))):
+        left -= len(line)
+        yield line
 
 
 def open_plain(path: Path, limit: int, *, follow: bool = False) -> BinaryIO:
