@@ -12,7 +12,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import secrets
 import stat
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -28,6 +27,8 @@ LINE_BYTES = 64 * 1024 * 1024
 """A line of an export is no longer."""
 PEOPLE_BYTES = 4 * 1024 * 1024
 """A list or page that people keep by hand is no larger."""
+ANY_BYTES = 1 << 46
+"""More than SQLite's largest file: for what is not read whole."""
 BLOCK_BYTES = 1 << 20
 LINK = "a symbolic link"
 NOT_PLAIN = "not a regular file"
@@ -68,7 +69,7 @@ def lines(file: BinaryIO, most: int = LINE_BYTES) -> Iterator[bytes]:
         yield line
 
 
-def open_plain(path: Path, limit: int, *, follow: bool = False) -> BinaryIO:
+def open_plain(path: Path, limit: int = ANY_BYTES, *, follow: bool = False) -> BinaryIO:
     """A plain file of at most `limit` bytes, open for reading. Raises OSError like `read`."""
     check_plain(path, follow=follow)  # to open some devices is to use them
     handle = os.open(path, FLAGS | (0 if follow else NO_LINK))
@@ -120,7 +121,7 @@ def put(
 ) -> None:
     """Write a file whole beside `path`, then give it that name; `place` does so, and may refuse. Raises
     OSError, also for a link or what is no plain file in its place."""
-    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    part = path.with_name(f".{path.name}.{os.urandom(4).hex()}.part")
     try:
         with open_private(part) as out:
             out.writelines(data)

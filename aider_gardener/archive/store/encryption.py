@@ -64,7 +64,7 @@ def _check(key: str, salt: str) -> str:
 
 def header_of(path: Path) -> bytes:
     """The first bytes of a file, b"" for an empty or a missing one."""
-    with contextlib.suppress(OSError), files.open_plain(path, location.LARGEST_BYTES) as handle:
+    with contextlib.suppress(OSError), files.open_plain(path) as handle:
         return handle.read(24)
     return b""
 

@@ -149,7 +149,7 @@ def read(directory: Path, key: bytes | None, now: float) -> FoundLines:
 
 def _read_file(path: Path, key: bytes | None, now: float) -> LinesFile:
     """Read one file. Raises OSError or ValueError for one that this user did not make."""
-    with files.open_plain(path, location.LARGEST_BYTES) as source:
+    with files.open_plain(path) as source:
         status = os.fstat(source.fileno())
         if os.name == "posix" and status.st_uid != os.geteuid():
             raise OSError("another user's")

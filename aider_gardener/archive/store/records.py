@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aider_gardener import files
-from aider_gardener.archive.store import entries, location, ownership, search, sessions
+from aider_gardener.archive.store import entries, ownership, search, sessions
 from aider_gardener.archive.store.redact import Redacted, Redactor
 from aider_gardener.errors import StoreError
 from aider_gardener.messages import Entry, Rendition
@@ -280,7 +280,7 @@ def write_export(db: apsw.Connection, path: Path) -> int:
 def read_export(path: Path) -> Iterator[Record]:
     """The records of an export. Raises OSError, StoreError for a file that is none."""
     number = 0
-    with files.open_plain(path, location.LARGEST_BYTES, follow=True) as source:
+    with files.open_plain(path, follow=True) as source:
         for number, raw in enumerate(files.lines(source), 1):
             try:
                 record = json.loads(raw)
