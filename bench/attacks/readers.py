@@ -2,7 +2,7 @@
 
     python -m bench.attacks.readers                      attack this tree
     python -m bench.attacks.readers --against TREE       attack another one, say of an older commit
-    python -m bench.attacks.readers --reader NAME        one reader only, printed and not written
+    python -m bench.attacks.readers --reader NAME        only readers with this in their names
 
 Each attack is a fresh process with a home and a project of its own, and at most 1.5 GB. It holds if the
 process ends in time, which for a hook is what its host gives it, the start of the interpreter included, and
@@ -36,7 +36,7 @@ ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "bench" / "results" / "attacks" / "readers.json"
 MEMORY_BYTES = 3 << 29
 COMMAND_SECONDS = 20
-LARGE_BYTES, LINE_BYTES = 1 << 30, 200 << 20
+LARGE_BYTES, LINE_BYTES, MESSAGE_BYTES = 1 << 30, 200 << 20, 30 << 20
 HOOK_SECONDS = {"UserPromptSubmit": 5, "PostToolUse": 5, "Stop": 10, "PreCompact": 60}
 """After how many seconds Claude Code goes on without an answer."""
 GARDENER = [sys.executable, "-c", "from aider_gardener.cli.start import main; main()"]
@@ -121,10 +121,10 @@ def many_turns() -> Iterator[bytes]:
     return (block for _ in range(LARGE_BYTES // len(block)))
 
 
-def long_line(block: bytes) -> Iterator[bytes]:
-    """Turns, between them one of so many blocks."""
+def long_line(block: bytes, size: int) -> Iterator[bytes]:
+    """Turns, between them one of many blocks."""
     yield turns(3) + b'{"type": "user", "message": {"role": "user", "content": ['
-    yield from (block for _ in range(LINE_BYTES // len(block)))
+    yield from (block for _ in range(size // len(block)))
     yield b'{"type": "text", "text": ""}]}}\n' + turns(3)
 
 
@@ -179,8 +179,9 @@ KINDS: dict[str, Put] = {
     "that grows": changing(grow),
     "1 GB of nothing": once(sized),
     "1 GB of turns": heavy("turns", many_turns),
-    "a line of 200 MB": heavy("line", lambda: long_line(LONG_BLOCK)),
-    "a line of 4 million blocks": heavy("blocks", lambda: long_line(SHORT_BLOCK)),
+    "a line of 200 MB": heavy("line", lambda: long_line(LONG_BLOCK, LINE_BYTES)),
+    "a line of 30 MB in large blocks": heavy("large", lambda: long_line(LONG_BLOCK, MESSAGE_BYTES)),
+    "a line of 30 MB in small blocks": heavy("small", lambda: long_line(SHORT_BLOCK, MESSAGE_BYTES)),
     "open tags": once(lambda path: path.write_bytes(turns(3, "<system-reminder><bash-stdout>" * 100_000))),
     "deep": once(lambda path: path.write_bytes(b'{"a":[' * 500_000)),
     "not UTF-8": once(lambda path: path.write_bytes(b"\xff\xfe\x80{" * 50_000)),
@@ -359,16 +360,22 @@ def report(tree: Path, only: str) -> int:
             rows[name] |= {"slowest_seconds": round(slowest, 1), "allowed_seconds": reader.seconds}
             told = "".join(f"\n    {kind}: {outcome}" for kind, outcome in failed.items())
             print(f"{name:40} {rows[name]['held']:3} of {len(found)} ({slowest:.1f} s){told}", flush=True)
+            keep(tree, name, rows[name])
     tried, held = (sum(row[name] for row in rows.values()) for name in ("tried", "held"))
     print(f"{held} of {tried} held")
-    if not only:
-        kept: dict[str, Any] = {"format": 1, "runs": {}}
-        if RESULTS.is_file():
-            kept = json.loads(RESULTS.read_text("utf-8"))
-        command = "python -m bench.attacks.readers" + ("" if tree == ROOT else " --against TREE")
-        kept["runs"][commit_of(tree)] = {"command": command, "tried": tried, "held": held, "readers": rows}
-        RESULTS.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", "utf-8")
     return int(tried - held)
+
+
+def keep(tree: Path, name: str, row: Mapping[str, Any]) -> None:
+    """Write what came of one reader to the results of the tree's commit."""
+    kept: dict[str, Any] = {"format": 1, "runs": {}}
+    if RESULTS.is_file():
+        kept = json.loads(RESULTS.read_text("utf-8"))
+    command = "python -m bench.attacks.readers" + ("" if tree == ROOT else " --against TREE")
+    rows = {**kept["runs"].get(commit_of(tree), {}).get("readers", {}), name: row}
+    sums = {key: sum(each[key] for each in rows.values()) for key in ("tried", "held")}
+    kept["runs"][commit_of(tree)] = {"command": command, **sums, "readers": rows}
+    RESULTS.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", "utf-8")
 
 
 def main() -> int:

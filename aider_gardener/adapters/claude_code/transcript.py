@@ -50,8 +50,8 @@ DETAILS = (
 DETAIL_CHARS = 400
 LINE_BYTES = 32 * 1024 * 1024
 """A line is no longer: a prompt with its pictures is smaller for every provider."""
-TEXT_CHARS, RECORD_CHARS = 1_000_000, 4_000
-"""What a line says is no longer: it takes a second to be archived. Each text counts as so many at least."""
+TEXT_CHARS, RECORD_CHARS = 4_000_000, 16_000
+"""What a line says is no longer: to archive it takes some seconds. Each text counts as so many at least."""
 BEHIND_BYTES = 64 * 1024 * 1024
 """So much at most is read of what is new; a host that was without hooks for longer is met at the end."""
 LONG_LINE, PASSED_OVER = "long line", "passed over"
