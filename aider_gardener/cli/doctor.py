@@ -188,7 +188,7 @@ def claude_code(root: Path | None) -> tuple[bool, str]:
     log = directory / LOG_NAME
     faults = files.read(log, LOG_LIMIT).decode("utf-8", "replace").splitlines() if log.is_file() else []
     told = [f"{count} of the type {kind}" for kind, count in unknown.most_common(MOST_PROBLEMS)]
-    records = f"records of unknown types, kept as they are: {', '.join(told)}" if told else ""
+    records = f"records of unknown types, kept as they are, or not read: {', '.join(told)}" if told else ""
     failed = f"{len(faults)} hooks failed, last {faults[-1]}; see {log}" if faults else ""
     return not faults, "; ".join(filter(None, [records, failed])) or "no unknown records, no faults"
 
