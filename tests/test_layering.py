@@ -15,7 +15,8 @@ import pytest
 PACKAGE = "aider_gardener"
 FOLDER = Path(__file__).resolve().parent.parent / PACKAGE
 FLOORS = (
-    "messages errors tokens settings phrases terminal", "reading", "compress plan", "archive", "recall", "notes tables", "gardener",
+    "messages errors tokens settings phrases files terminal", "reading", "compress plan", "archive", "recall", "notes tables",
+    "gardener",
     "adapters", PACKAGE, "patches replay", "cli",
 )  # fmt: skip
 """Rooms from the ground up. Those of one floor do not know each other, but for the words at the ground.

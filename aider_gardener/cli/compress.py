@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from aider_gardener import files
 from aider_gardener.cli.pipe import affordable_counter, figures, is_binary, put_bytes
 from aider_gardener.messages import Compressed, ContentClass, Segment, Source, SourceKind, TokenCounter
 from aider_gardener.terminal import visible
@@ -22,6 +23,7 @@ SOURCE_WORDS = {
     "typed": SourceKind.TYPED, "reply": SourceKind.REPLY, "file": SourceKind.FILE,
     "notice": SourceKind.NOTICE, "message": SourceKind.UNKNOWN,
 }  # fmt: skip
+TOO_LARGE = files.TOO_LARGE.format(limit=files.NAMED_BYTES)
 CLASS_NAMES = [cls.value for cls in ContentClass]
 
 
@@ -202,13 +204,14 @@ def read_bytes(file: str) -> bytes:
     if file == "-":
         if sys.stdin is None or sys.stdin.isatty():
             raise BadInput("nothing to read: name a file or pipe text in, e.g. pytest -q | gardener compress")
-        return sys.stdin.buffer.read()
+        data = sys.stdin.buffer.read(files.NAMED_BYTES + 1)
+        if len(data) > files.NAMED_BYTES:
+            raise BadInput(f"what comes in is {TOO_LARGE}; cut it first")
+        return data
     try:
-        return Path(file).read_bytes()
-    except IsADirectoryError:
-        raise BadInput(f"{file} is a directory; name a file") from None
+        return files.read(Path(file), files.NAMED_BYTES, follow=True)
     except OSError as error:
-        raise BadInput(f"cannot read {file}: {error.strerror or error}") from None
+        raise BadInput(f"cannot read {file}: {error.strerror}; name a file, or pipe text in") from None
 
 
 def write_json(value: Any) -> None:

@@ -171,9 +171,10 @@ def archive(root: Path | None) -> tuple[bool, str]:
 def claude_code(root: Path | None) -> tuple[bool, str]:
     """What hooks met: records of transcripts that nobody here knows, which are kept as they are, and
     faults."""
+    from aider_gardener import files
     from aider_gardener.adapters.claude_code.client import LOG_NAME
     from aider_gardener.adapters.claude_code.session import unknown_records
-    from aider_gardener.archive.store import files, open_to_read
+    from aider_gardener.archive.store import open_to_read
     from aider_gardener.settings import Settings
 
     directory = directory_of(root)
@@ -187,7 +188,7 @@ def claude_code(root: Path | None) -> tuple[bool, str]:
     log = directory / LOG_NAME
     faults = files.read(log, LOG_LIMIT).decode("utf-8", "replace").splitlines() if log.is_file() else []
     told = [f"{count} of the type {kind}" for kind, count in unknown.most_common(MOST_PROBLEMS)]
-    records = f"records of unknown types, kept as they are: {', '.join(told)}" if told else ""
+    records = f"records of unknown types, kept as they are, or not read: {', '.join(told)}" if told else ""
     failed = f"{len(faults)} hooks failed, last {faults[-1]}; see {log}" if faults else ""
     return not faults, "; ".join(filter(None, [records, failed])) or "no unknown records, no faults"
 

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from aider_gardener import files
 from aider_gardener.compress import compress_message
 from aider_gardener.compress.outline import chosen, written
 from aider_gardener.compress.quoting import quoted
@@ -129,10 +130,10 @@ def outputs_in(folder: Path) -> Iterator[Output]:
 
 
 def _of_index(folder: Path) -> Iterator[Output]:
-    for entry in json.loads((folder / "index.json").read_text("utf-8")):
+    for entry in json.loads(_text(folder / "index.json")):
         facts = tuple(tuple(fact) if isinstance(fact, list) else (fact,) for fact in entry["facts"])
         path = folder / entry["input"]
-        text = path.read_bytes().decode("utf-8", "replace")
+        text = _text(path)
         source = Source(SourceKind.COMMAND, entry["command"])
         yield Output(path.name, text, source, tuple(entry["class"]), facts, tuple(entry["must_not"]))
 
@@ -147,6 +148,10 @@ def _of_session(folder: Path) -> Iterator[Output]:
         yield Output(f"{session.name} {event.turn}", event.output, source, (), facts)
 
 
+def _text(path: Path) -> str:
+    return files.read(path, files.NAMED_BYTES, follow=True).decode("utf-8", "replace")
+
+
 def class_of_folder(name: str) -> ContentClass | None:
     """The class that a corpus folder's name stands for, or None."""
     return next((cls for pattern, cls in FOLDER_CLASSES if re.match(pattern, name.lower())), None)
@@ -155,7 +160,7 @@ def class_of_folder(name: str) -> ContentClass | None:
 def _of_class(folder: Path) -> Iterator[Output]:
     truth = class_of_folder(folder.name)
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-        text = path.read_bytes().decode("utf-8", "replace")
+        text = _text(path)
         source = infer_source("user", text)
         yield Output(
             f"{folder.name}/{path.name}", text, source if source.detail else Source(),

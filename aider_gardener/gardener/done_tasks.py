@@ -11,8 +11,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from aider_gardener.archive.store.files import read_bytes, remove_if_unchanged, write_if_unchanged
 from aider_gardener.errors import StoreError, UsageError
+from aider_gardener.files import read_bytes, remove_if_unchanged, write_if_unchanged
 from aider_gardener.notes.markdown import flat, quoted
 from aider_gardener.phrases import counted
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from aider_gardener.archive.store import files
+from aider_gardener import files
 from aider_gardener.errors import PatchError, UsageError
 
 HERE = Path(__file__).resolve()

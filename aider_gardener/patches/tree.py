@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from aider_gardener.archive.store import files
+from aider_gardener import files
 from aider_gardener.errors import PatchError, UsageError
 from aider_gardener.patches.series import Patch, Series
 

@@ -98,6 +98,7 @@ class Usage:
         self._caches = False
         self._recent: deque[Call] = deque(maxlen=RECENT_CALLS)
         self._ratios: dict[str, tuple[float, ...]] = {}
+        self._longest: dict[str, int] = {}
 
     def add(self, call: Call, prices: Prices) -> None:
         """Count a call that has just ended."""
@@ -110,6 +111,11 @@ class Usage:
         self._caches = self._caches or call.cached_tokens + call.written_tokens > 0
         sent = old.prompt_tokens + call.prompt_tokens
         self.totals = Totals(old.calls + 1, sent, old.cost + prices.cost(call))
+
+    def taken(self, model: str, call: Call) -> int:
+        """The longest prompt in tokens that a model has taken in this chat, that of a call included."""
+        self._longest[model] = max(self._longest.get(model, 0), call.prompt_tokens)
+        return self._longest[model]
 
     @property
     def idle_seconds(self) -> float:

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from aider_gardener.archive.store import files
+from aider_gardener import files
 from aider_gardener.errors import GardenerError
 
-LARGEST_BYTES = files.RECORDING_BYTES
+LARGEST_BYTES = files.NAMED_BYTES
 """A larger file is not read: its objects would take several times as much memory."""
 T = TypeVar("T")
 

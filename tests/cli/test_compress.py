@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 
+from aider_gardener import files
 from aider_gardener.cli.compress import classify, compress
 from aider_gardener.cli.root import main
 
@@ -68,6 +71,22 @@ def test_bad_input_is_one_line_and_exit_code_2(arguments: list[str]) -> None:
     assert result.exit_code == 2
     assert result.stdout == "" and result.stderr.strip()
     assert "Traceback" not in result.output
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs FIFOs")
+@pytest.mark.parametrize("command", [compress, classify])
+def test_what_is_no_file_or_too_large_is_refused_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: click.Command
+) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    for name in ("fifo", "/dev/zero"):
+        result = CliRunner().invoke(command, [str(tmp_path / name)])
+        assert result.exit_code == 2 and "not a regular file; name a file, or pipe text in" in result.stderr
+    monkeypatch.setattr(files, "NAMED_BYTES", 9)
+    (tmp_path / "large").write_text("0123456789")
+    for arguments in ([str(tmp_path / "large")], []):
+        result = CliRunner().invoke(command, arguments, input="0123456789")
+        assert result.exit_code == 2 and "larger than" in result.stderr
 
 
 @pytest.mark.parametrize("data", [b"", b"\x00\xff\xfe\x80", "🙂".encode() * 5, b"\r\n\r\n"])

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aider_gardener.archive.store import files
+from aider_gardener import files
 from aider_gardener.errors import StoreError, UsageError
 from aider_gardener.gardener import done_tasks
 from aider_gardener.gardener.done_tasks import ARCHIVE_NAME, DETAILED, HEAD, OLDER, archived, done_in, moved

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from aider_gardener.adapters.aider import link
 from aider_gardener.adapters.aider.coder import HostCoder, HostMessage, HostModel, Terminal, text_of
-from aider_gardener.adapters.aider.provider import token_counter
+from aider_gardener.adapters.aider.provider import listed_window, token_counter
 from aider_gardener.plan.goals import HARD_AT
 from aider_gardener.plan.planner import open_tokens
 from aider_gardener.plan.usage import Call, Prices
@@ -261,7 +261,8 @@ def _give_up(coder: HostCoder, gardener: Gardener) -> None:
 
 def used(coder: HostCoder, gardener: Gardener, messages: list[HostMessage], completion: Any = None) -> None:
     """The provider got a prompt: add the call to the chat's usage, by its own numbers if the completion has
-    them, and correct the counter where the provider counts otherwise."""
+    them, and correct the counter where the provider counts otherwise. A smaller window that a rejection
+    stated is forgotten where the model took a longer prompt, before or since."""
     coder.__dict__[TRIED] = True
     if completion is None:
         return
@@ -273,6 +274,8 @@ def used(coder: HostCoder, gardener: Gardener, messages: list[HostMessage], comp
     reported = reported_call(completion)
     call = reported or Call(estimated, plain(coder.partial_response_content or ""), reported=False)
     state.usage.add(call, Prices.of(model.info))
+    if state.frame.model == model.name and state.usage.taken(model.name, call) > state.frame.window > 0:
+        state.frame = replace(state.frame, window=listed_window(model))  # a smaller one was stated
     sent(state, texts)
     if reported and all(isinstance(m.get("content"), str) for m in messages):  # no images
         before = state.usage.factor(model.name)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from aider_gardener.adapters.aider import call, link, prompt
 from aider_gardener.adapters.aider.coder import HostCoder, HostIO, HostModel, Terminal
 from aider_gardener.adapters.aider.options import retired_lines
-from aider_gardener.adapters.aider.provider import history_limit, provider_of
+from aider_gardener.adapters.aider.provider import history_limit, listed_window, provider_of
 from aider_gardener.adapters.aider.wrappers import ATTRIBUTE, Guard
 from aider_gardener.archive import sessions
 from aider_gardener.archive.sessions import AIDER, LAST, SHORT_ID
@@ -64,7 +64,7 @@ def announcement(coder: HostCoder) -> str:
     if settings.mode == "observe":
         return f"gardener watching: prompts stay as they are, archive {where}"
     info, (limit, given) = coder.main_model.info, history_limit(coder)
-    window = int(info.get("max_input_tokens") or 0)
+    window = listed_window(coder.main_model)
     is_free = not given and not info.get("input_cost_per_token")
     budget = history_budget(settings.history_tokens, limit, window=window, is_free=is_free)
     return f"gardener on: history up to {budget:,} tokens, archive {where}"

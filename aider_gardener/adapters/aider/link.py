@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from aider_gardener.adapters.aider.coder import HostCoder, HostIO, Terminal
 from aider_gardener.adapters.aider.options import Origins, settings_given
-from aider_gardener.adapters.aider.provider import history_limit, provider_of, token_counter
+from aider_gardener.adapters.aider.provider import history_limit, listed_window, provider_of, token_counter
 from aider_gardener.adapters.aider.wrappers import ATTRIBUTE, Guard
 from aider_gardener.errors import GardenerError, UsageError
 from aider_gardener.recall.embed import loading
@@ -347,8 +347,7 @@ def refresh(gardener: Gardener, coder: HostCoder) -> None:
     state, model = gardener.state, coder.main_model
     state.host_limit, state.host_limit_given = history_limit(coder)
     if state.frame.model != model.name:
-        window = int(model.info.get("max_input_tokens") or 0)
-        state.frame = replace(state.frame, model=model.name, window=window)
+        state.frame = replace(state.frame, model=model.name, window=listed_window(model))
         gardener.set_counter(token_counter(model, state.usage.factor(state.frame.model)))
         state.archive.provider = provider_of(model)
         state.usage.prices = Prices.of(model.info)

@@ -55,6 +55,11 @@ def is_loopback(address: str) -> bool:
     return found.is_loopback or found.is_unspecified
 
 
+def listed_window(model: HostModel) -> int:
+    """The window of a model in tokens as it is listed, 0 where it is not known."""
+    return int(model.info.get("max_input_tokens") or 0)
+
+
 def token_counter(model: HostModel, factor: float = 1.0) -> TokenCounter:
     """Counts one text with the model's own tokenizer, times a factor that corrects it."""
     plain = _counter_of_name(model.name, model.tokenizer)

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from aider_gardener import files
 from aider_gardener.adapters.claude_code.json_edits import Edit, undone
 from aider_gardener.errors import StoreError, UsageError
 
@@ -75,12 +76,7 @@ def find(path: Path, base: Path, *, inside: bool = False) -> ConfigFile:
         raise UsageError(f"{path} is a link out of {base}, to {real}; put a plain file in its place")
     is_linked = real != folder / path.relative_to(base)
     try:
-        found = os.stat(real)
-        if not stat.S_ISREG(found.st_mode):
-            raise UsageError(f"{path} is not a regular file; move it away")
-        if found.st_size > LIMIT_BYTES:
-            raise UsageError(f"{path} is larger than {LIMIT_BYTES:,} bytes; was it meant to hold settings?")
-        return ConfigFile(path, real, real.read_bytes().decode("utf-8"), is_linked)
+        return ConfigFile(path, real, files.read(real, LIMIT_BYTES).decode("utf-8"), is_linked)
     except (FileNotFoundError, NotADirectoryError):
         return ConfigFile(path, real, None, is_linked)
     except UnicodeDecodeError:
@@ -143,7 +139,7 @@ def _made_for(file: ConfigFile, records: Path) -> tuple[str, ...]:
 def read_record(file: ConfigFile, records: Path) -> ConfigRecord | None:
     """What was done to a file, if that is known."""
     try:
-        data = json.loads(_record_path(file, records).read_bytes())
+        data = json.loads(files.read(_record_path(file, records), 2 * LIMIT_BYTES))
         if data["format"] != FORMAT or data["path"] != str(file.real):
             return None
         edits = tuple(Edit(int(at), str(old), str(new)) for at, old, new in data["edits"])

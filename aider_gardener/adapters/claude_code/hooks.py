@@ -14,7 +14,7 @@ from aider_gardener.messages import Source, SourceKind
 from aider_gardener.settings import Settings
 from aider_gardener.tokens import approximate
 
-TURN_SECONDS, STOP_SECONDS, COMPACT_SECONDS = 0.1, 2.0, 45.0
+TURN_SECONDS, STOP_SECONDS, COMPACT_SECONDS = 0.1, 2.0, 30.0
 """So long a hook takes in what is new of the transcript: within a turn, where the next call goes on;
 behind an answer; and before a compaction, which the host lets take a minute."""
 LARGE_TOKENS, LARGE_FILE_TOKENS = 4_000, 10_000

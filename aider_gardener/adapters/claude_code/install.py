@@ -19,18 +19,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from aider_gardener.adapters.claude_code.client import EVENTS
 from aider_gardener.adapters.claude_code.json_edits import Edit, append, applied, drop, parsed, put
 
-EVENTS: Mapping[str, tuple[str, int]] = {
-    "SessionStart": ("", 10),
-    "UserPromptSubmit": ("", 5),
-    "PostToolUse": ("Bash|Read|Grep|WebFetch", 5),
-    "PreCompact": ("", 60),
-    "PostCompact": ("", 60),
-    "Stop": ("", 10),
-}
-"""The events that are listened to: the tools they are for (empty: all there is), and after how many seconds
-Claude Code goes on without an answer."""
+TOOLS = {"PostToolUse": "Bash|Read|Grep|WebFetch"}
+"""The tools that an event is for, where not for all there is."""
 
 SERVER = "gardener"
 SERVER_ARGUMENTS = ("mcp",)
@@ -100,9 +93,8 @@ def _runs_gardener(words: Sequence[Any]) -> bool:
 
 def hook_group(event: str, command: Sequence[str]) -> dict[str, Any]:
     """The entry of an event in the settings."""
-    matcher, seconds = EVENTS[event]
-    handler = {"type": "command", "command": shell_line([*command, "hook", event]), "timeout": seconds}
-    return ({"matcher": matcher} if matcher else {}) | {"hooks": [handler]}
+    handler = {"type": "command", "command": shell_line([*command, "hook", event]), "timeout": EVENTS[event]}
+    return ({"matcher": TOOLS[event]} if event in TOOLS else {}) | {"hooks": [handler]}
 
 
 def server_entry(command: Sequence[str] = (SERVER,)) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from aider_gardener.adapters.claude_code import install
+from aider_gardener.adapters.claude_code.client import EVENTS
 from aider_gardener.adapters.claude_code.config_files import (
     ConfigFile,
     FileChange,
@@ -126,7 +127,7 @@ def status(level: InstallLevel, command: Sequence[str]) -> dict[str, Any]:
         event: {
             "command": handler["command"],
             "exists": install.runs(handler["command"]),
-            "current": event in install.EVENTS and handler in install.hook_group(event, command)["hooks"],
+            "current": event in EVENTS and handler in install.hook_group(event, command)["hooks"],
         }
         for event, handlers in found.items()
         for handler in handlers[:1]
@@ -136,7 +137,7 @@ def status(level: InstallLevel, command: Sequence[str]) -> dict[str, Any]:
         "level": level.name,
         "settings": str(level.settings),
         "events": events,
-        "missing": [event for event in install.EVENTS if event not in found],
+        "missing": [event for event in EVENTS if event not in found],
         "recall_sessions": install.has_variable(value),
         "hooks_off": value.get("disableAllHooks") is True,
         "server": server,

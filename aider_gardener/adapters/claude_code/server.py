@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from aider_gardener import files
 from aider_gardener.adapters.claude_code.client import (
     ANSWER_SECONDS,
     LARGEST_BYTES,
@@ -27,7 +28,7 @@ from aider_gardener.adapters.claude_code.client import (
 )
 from aider_gardener.adapters.claude_code.hooks import Hooks
 from aider_gardener.archive.archive import EmbeddingBacklog
-from aider_gardener.archive.store import Store, files
+from aider_gardener.archive.store import Store
 from aider_gardener.settings import Settings
 
 log = logging.getLogger("aider_gardener")

@@ -3,18 +3,22 @@
 What looks like the user's words and is not (the host's summary of a compaction, results of tools, commands
 and reminders in tags) gets a source of its own. What an edit tool did is told as a SEARCH/REPLACE block, so
 that it is read as an edit everywhere. A record of an unknown type is handed on as it is.
+
+What is read has bounds, since a hook is waited for: long lines are passed over, long texts are cut, and of
+much that is new only the end is read. A record of its own says so; the transcript keeps it all.
 """
 
 from __future__ import annotations
 
 import json
-import re
+import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from aider_gardener import files
 from aider_gardener.messages import Message, Source, SourceKind
 from aider_gardener.reading.classify import COMMAND_CHARS, TEST_COMMAND
 
@@ -23,10 +27,6 @@ SILENT = frozenset(
     " pr-link progress queue-operation summary system tag".split()
 )
 """Types of records that say nothing of the conversation itself."""
-REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>\s*", re.DOTALL)
-COMMAND_ARGS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
-SHELL_INPUT = re.compile(r"<bash-input>(.*?)</bash-input>", re.DOTALL)
-SHELL_OUTPUT = re.compile(r"<bash-std(?:out|err)>(.*?)</bash-std(?:out|err)>", re.DOTALL)
 HOST_WORDS = (
     "<command-", "<local-command-", "Caveat: The messages below were generated", "[Request interrupted",
 )  # fmt: skip
@@ -48,7 +48,15 @@ DETAILS = (
 )
 """What of a tool's input says what it was called for, the first that is there."""
 DETAIL_CHARS = 400
-
+LINE_BYTES = 32 * 1024 * 1024
+"""A line is no longer: a prompt with its pictures is smaller for every provider."""
+TEXT_CHARS, RECORD_CHARS = 4_000_000, 16_000
+"""What a line says is no longer: to archive it takes some seconds. Each text counts as so many at least."""
+BEHIND_BYTES = 64 * 1024 * 1024
+"""So much at most is read of what is new; a host that was without hooks for longer is met at the end."""
+LONG_LINE, PASSED_OVER = "long line", "passed over"
+"""Types of the records that tell of what was not read."""
+CUT = "\n[… {count:,} more characters: they stand in the transcript alone]"
 
 NO_SOURCE = Source()
 Told = tuple[Message, Source, bool]
@@ -115,22 +123,47 @@ class Reader:
 
     def lines(self) -> Iterator[TranscriptLine]:
         """The lines from the offset on that are complete. A file that is shorter than the offset, or has no
-        line's end before it, is another one: it is read from its beginning. Raises OSError."""
-        with self.path.open("rb") as file:
+        line's end before it, is another one: it is read from its beginning. While a long line is passed over
+        lines come that end where they begin. Raises OSError."""
+        with files.open_plain(self.path, follow=True) as file:
             if self.offset:
                 file.seek(self.offset - 1)
                 if file.read(1) != b"\n":
                     self.offset = 0
-            file.seek(self.offset)
-            for raw in file:
+            at = max(self.offset, os.fstat(file.fileno()).st_size - BEHIND_BYTES)
+            passed = PASSED_OVER if at > self.offset else ""
+            file.seek(at)
+            for raw in files.lines(file, LINE_BYTES):
+                start, at = self.offset, at + len(raw)
                 if not raw.endswith(b"\n"):
-                    return  # it is being written
-                start = self.offset
-                self.offset += len(raw)
-                yield TranscriptLine(start, self.offset, tuple(self.records(raw, start)))
+                    if len(raw) == LINE_BYTES:  # else it is being written
+                        passed = passed or LONG_LINE
+                        yield TranscriptLine(start, start, ())
+                    continue
+                self.offset = at
+                if passed:
+                    told = raw_message(f"{at - start:,} bytes of the transcript were passed over")
+                    yield TranscriptLine(start, at, (TranscriptRecord(start, 0, 0.0, told, unknown=passed),))
+                    passed = ""
+                else:
+                    yield TranscriptLine(start, at, tuple(self.records(raw, start)))
 
     def records(self, raw: bytes, place: int) -> list[TranscriptRecord]:
-        """What a line says; of one that is no JSON object, the line."""
+        """What a line says, as far as there is room; of one that is no JSON object, the line."""
+        room, found = TEXT_CHARS, []
+        for record in self._records(raw, place):
+            if (said := record.message) is not None:
+                if room <= 0:
+                    continue
+                text = said.content
+                if len(text) > room:
+                    cut = text[:room] + CUT.format(count=len(text) - room)
+                    record = replace(record, message=Message(said.role, cut))
+                room -= max(len(text), RECORD_CHARS)
+            found.append(record)
+        return found
+
+    def _records(self, raw: bytes, place: int) -> list[TranscriptRecord]:
         text = raw.decode("utf-8", "replace").strip()
         if not text:
             return []
@@ -228,17 +261,29 @@ def result_text(block: Mapping[str, Any]) -> str:
 
 def typed(text: str) -> tuple[str, Source]:
     """What a text in the user's role says, without the host's reminders, and whose words these are."""
-    text = REMINDER.sub("", text).strip()
-    if ran := SHELL_INPUT.search(text):
-        return ran[1].strip(), Source(SourceKind.TYPED)
-    if output := SHELL_OUTPUT.findall(text):
+    text = parted(text, "system-reminder")[0].strip()
+    if ran := parted(text, "bash-input")[1]:
+        return ran[0].strip(), Source(SourceKind.TYPED)
+    if output := [*parted(text, "bash-stdout")[1], *parted(text, "bash-stderr")[1]]:
         return "\n".join(filter(None, output)).strip(), Source(SourceKind.COMMAND)
     if text.startswith(HOST_WORDS):
-        args = COMMAND_ARGS.search(text)
-        if args and args[1].strip():
-            return args[1].strip(), Source(SourceKind.TYPED)
+        args = parted(text, "command-args")[1]
+        if args and args[0].strip():
+            return args[0].strip(), Source(SourceKind.TYPED)
         return text, Source(SourceKind.NOTICE)
     return text, Source(SourceKind.TYPED)
+
+
+def parted(text: str, tag: str) -> tuple[str, list[str]]:
+    """A text without what stands in a tag, and all that, in one pass."""
+    outside, *rest = text.split(f"<{tag}>")
+    inside = []
+    for part in rest:
+        within, end, behind = part.partition(f"</{tag}>")
+        if end:
+            inside.append(within)
+        outside += behind.lstrip() if end else f"<{tag}>{part}"
+    return outside, inside
 
 
 def edit_text(name: str, given: Mapping[str, Any]) -> str:

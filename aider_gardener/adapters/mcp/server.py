@@ -5,6 +5,7 @@ What is recalled goes out as quotes with who said it and when, never as instruct
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -156,6 +157,11 @@ def tool(
     )
 
 
+def sendable(value: Any) -> Any:
+    """Text or data without lone surrogates, which the SDK can send to nobody."""
+    return json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
+
+
 def number(low: int, high: int, default: int | None = None) -> Schema:
     found: Schema = {"type": "integer", "minimum": low, "maximum": high}
     return found if default is None else {**found, "default": default}
@@ -254,7 +260,7 @@ def make_server(
         await progress(server, 0)
         answer = await in_thread(partial(done, act, given))
         await progress(server, 1)
-        return [types.TextContent(type="text", text=answer.text)], answer.data
+        return [types.TextContent(type="text", text=sendable(answer.text))], sendable(answer.data)
 
     @server.list_resources()  # type: ignore[no-untyped-call,untyped-decorator]  # reason: as above
     async def list_resources() -> list[types.Resource]:
@@ -270,7 +276,7 @@ def make_server(
     async def read_resource(uri: AnyUrl) -> list[ReadResourceContents]:
         stored_id = str(uri).removeprefix(SCHEME)
         entry = await in_thread(partial(memory.get, stored_id))
-        return [ReadResourceContents(content=entry.content, mime_type="text/plain")]
+        return [ReadResourceContents(content=sendable(entry.content), mime_type="text/plain")]
 
     @server.list_prompts()  # type: ignore[no-untyped-call,untyped-decorator]  # reason: as above
     async def list_prompts() -> list[types.Prompt]:
@@ -282,7 +288,8 @@ def make_server(
             raise UsageError(f"there is no prompt {name}; there is resume")
         block = await in_thread(partial(memory.state, 900))
         text = f"{block}\n\nGo on from there." if block else "There is no earlier chat in this project."
-        said = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
+        content = types.TextContent(type="text", text=sendable(text))
+        said = types.PromptMessage(role="user", content=content)
         return types.GetPromptResult(messages=[said])
 
     return server
@@ -298,7 +305,7 @@ def resources(memory: ProjectMemory) -> list[types.Resource]:
         types.Resource(
             uri=AnyUrl(f"{SCHEME}{entry.id}"),
             name=entry.id,
-            description=clipped(entry.content, 80),
+            description=sendable(clipped(entry.content, 80)),
             mimeType="text/plain",
         )
         for entry in entries

@@ -19,11 +19,12 @@ from pathlib import Path
 
 import apsw
 
-from aider_gardener.archive.store import files, location, schema
-from aider_gardener.archive.store.files import write_private
+from aider_gardener import files
+from aider_gardener.archive.store import location, schema
 from aider_gardener.archive.store.location import MARKER_NAME
 from aider_gardener.archive.store.pages import RAW_KEY, new_file, opened
 from aider_gardener.errors import StoreError
+from aider_gardener.files import write_private
 
 VARIABLE = "AIDER_GARDENER_KEY"
 KEYRING_ENTRY = "aider-gardener", "archive"
@@ -63,7 +64,7 @@ def _check(key: str, salt: str) -> str:
 
 def header_of(path: Path) -> bytes:
     """The first bytes of a file, b"" for an empty or a missing one."""
-    with contextlib.suppress(OSError), files.open_plain(path, location.LARGEST_BYTES) as handle:
+    with contextlib.suppress(OSError), files.open_plain(path) as handle:
         return handle.read(24)
     return b""
 

@@ -18,7 +18,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Protocol
 
-from aider_gardener.archive.store import files, location, sessions
+from aider_gardener import files
+from aider_gardener.archive.store import location, sessions
 from aider_gardener.archive.store.records import FORGET, FORGET_SESSION, FORMAT, Record
 from aider_gardener.archive.store.sessions import Owner
 
@@ -148,30 +149,33 @@ def read(directory: Path, key: bytes | None, now: float) -> FoundLines:
 
 def _read_file(path: Path, key: bytes | None, now: float) -> LinesFile:
     """Read one file. Raises OSError or ValueError for one that this user did not make."""
-    with files.open_plain(path, location.LARGEST_BYTES) as source:
+    with files.open_plain(path) as source:
         status = os.fstat(source.fileno())
         if os.name == "posix" and status.st_uid != os.geteuid():
             raise OSError("another user's")
-        raw = source.read()
-    *whole, rest = raw.split(b"\n")
-    first = _unframed(whole[0], path, key) if whole else None
-    if first is None or first["kind"] != "meta" or first["format"] != FORMAT:
-        raise ValueError("no first line of this version")
-    owner = Owner(str(first["host"]), int(first["pid"]), str(first["started"]))
-    if owner.host == sessions.this_host():
-        is_alive = sessions.is_running(owner.pid, owner.started)
-    else:
-        is_alive = now - status.st_mtime < QUIET_SECONDS
-    file = LinesFile(path, owner, len(raw), is_alive)
-    for line in filter(None, whole[1:]):
-        record = _unframed(line, path, key)
-        if record is None:
-            file.unreadable += 1
-        elif record["kind"] == CLOSED:
-            file.is_alive = False
+        head = source.readline(files.SMALL_BYTES)
+        first = _unframed(head[:-1], path, key) if head.endswith(b"\n") else None
+        if first is None or first["kind"] != "meta" or first["format"] != FORMAT:
+            raise ValueError("no first line of this version")
+        owner = Owner(str(first["host"]), int(first["pid"]), str(first["started"]))
+        if owner.host == sessions.this_host():
+            is_alive = sessions.is_running(owner.pid, owner.started)
         else:
-            file.records.append((float(record.pop("written_at")), record))
-    if rest and not file.is_alive:
+            is_alive = now - status.st_mtime < QUIET_SECONDS
+        file, is_cut = LinesFile(path, owner, len(head), is_alive), False
+        for line in files.lines(source):
+            file.size += len(line)
+            is_cut = not line.endswith(b"\n")
+            if is_cut or line == b"\n":
+                continue
+            record = _unframed(line[:-1], path, key)
+            if record is None:
+                file.unreadable += 1
+            elif record["kind"] == CLOSED:
+                file.is_alive = False
+            else:
+                file.records.append((float(record.pop("written_at")), record))
+    if is_cut and not file.is_alive:
         file.problems.append(CUT_OFF.format(name=path.name))
     if file.unreadable:
         file.problems.append(UNREADABLE.format(name=path.name, count=file.unreadable))

@@ -9,7 +9,7 @@ import stat
 import subprocess
 from pathlib import Path
 
-from aider_gardener.archive.store import files
+from aider_gardener import files
 from aider_gardener.errors import StoreError
 
 DIRECTORY_NAME = ".aider.gardener"
@@ -23,8 +23,6 @@ JOURNAL_NAME = f"{FILE_NAME}-journal"
 JOURNAL_MAGIC = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
 """Ends a journal that names another."""
 DATABASE_NAMES = (FILE_NAME, f"{FILE_NAME}-wal", f"{FILE_NAME}-shm", JOURNAL_NAME)
-LARGEST_BYTES = 1 << 46
-"""More than SQLite's largest file: for what is not read whole."""
 GIT_SECONDS = 10
 
 NOT_OURS = "{path} holds other files: name an empty directory, or one that does not exist yet"
@@ -125,7 +123,7 @@ def check_files(directory: Path) -> None:
         if name in DATABASE_NAMES and names > 1:
             raise StoreError(HARD_LINK.format(path=path))
     journal = directory / JOURNAL_NAME
-    with contextlib.suppress(OSError), files.open_plain(journal, LARGEST_BYTES) as file:
+    with contextlib.suppress(OSError), files.open_plain(journal) as file:
         file.seek(-len(JOURNAL_MAGIC), os.SEEK_END)
         if file.read() == JOURNAL_MAGIC:  # SQLite would open the file that it names, and might delete it
             raise StoreError(

@@ -10,14 +10,13 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import hmac
-import mmap
 import os
 import re
 import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aider_gardener.archive.store import files, location
+from aider_gardener import files
 
 if TYPE_CHECKING:
     import apsw
@@ -26,7 +25,11 @@ KEY_NAME = "archive.key"
 KEY_BYTES = 32
 SESSION, NAME = "", "owner"
 """Where in the table `state` the signature stands. It is neither exported nor imported."""
-SIGNATURE = re.compile(rb"aider-gardener-owner:([0-9a-f]{32}):([0-9a-f]{64})")
+SIGNED = b"aider-gardener-owner:"
+SIGNATURE = re.compile(SIGNED + rb"([0-9a-f]{32}):([0-9a-f]{64})")
+SIGNATURE_BYTES = len(SIGNED) + 32 + 1 + 64
+SEARCHED_BYTES = 1 << 33
+"""A larger file that cannot be read counts as a stranger's: to look for a signature in it takes too long."""
 
 
 def user_key(directory: Path, *, made: bool = True) -> bytes | None:
@@ -83,14 +86,14 @@ def _signature_in(db: apsw.Connection) -> object:
 
 def holds_signature(path: Path, key: bytes) -> bool:
     """Whether a signature of this user stands anywhere in the bytes of a file that SQLite cannot read."""
-    try:
-        with (
-            files.open_plain(path, location.LARGEST_BYTES) as file,
-            mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data,
-        ):
-            return any(_fits(found, key) for found in SIGNATURE.finditer(data))
-    except (OSError, ValueError):  # ValueError: it is empty
-        return False
+    last = b""
+    with contextlib.suppress(OSError), files.open_plain(path, SEARCHED_BYTES) as file:
+        while block := file.read(files.BLOCK_BYTES):
+            data = last + block
+            if SIGNED in data and any(_fits(found, key) for found in SIGNATURE.finditer(data)):
+                return True
+            last = data[-SIGNATURE_BYTES:]
+    return False
 
 
 def _check(archive: bytes, key: bytes) -> bytes:

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aider_gardener.archive.store import entries, files, location, ownership, search, sessions
+from aider_gardener import files
+from aider_gardener.archive.store import entries, ownership, search, sessions
 from aider_gardener.archive.store.redact import Redacted, Redactor
 from aider_gardener.errors import StoreError
 from aider_gardener.messages import Entry, Rendition
@@ -279,8 +280,8 @@ def write_export(db: apsw.Connection, path: Path) -> int:
 def read_export(path: Path) -> Iterator[Record]:
     """The records of an export. Raises OSError, StoreError for a file that is none."""
     number = 0
-    with files.open_plain(path, location.LARGEST_BYTES, follow=True) as source:
-        for number, raw in enumerate(source, 1):
+    with files.open_plain(path, follow=True) as source:
+        for number, raw in enumerate(files.lines(source), 1):
             try:
                 record = json.loads(raw)
                 is_ours = number > 1 or (record["kind"] == "meta" and record["format"] == FORMAT)

@@ -14,8 +14,9 @@ from typing import Any
 
 import apsw
 
+from aider_gardener import files
 from aider_gardener.archive import passages
-from aider_gardener.archive.store import files, forgotten, location, ownership, records, schema, search
+from aider_gardener.archive.store import forgotten, location, ownership, records, schema, search
 from aider_gardener.archive.store.database import Database, Unavailable, explain, has_log
 from aider_gardener.archive.store.entries import is_text_of
 from aider_gardener.archive.store.pages import opened
@@ -75,7 +76,7 @@ def last_commit(path: Path) -> int:
     """The number of the last frame of an archive's log that ends a transaction, whatever its check sum says;
     0 for none."""
     log, last = path.with_name(f"{path.name}-wal"), 0
-    with contextlib.suppress(OSError), files.open_plain(log, location.LARGEST_BYTES) as file:
+    with contextlib.suppress(OSError), files.open_plain(log) as file:
         head = file.read(WAL_HEADER)
         frame = FRAME_HEADER + int.from_bytes(head[8:12], "big")
         for number in range(1, (os.fstat(file.fileno()).st_size - WAL_HEADER) // frame + 1):

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING
 
 import apsw
 
+from aider_gardener import files
 from aider_gardener.archive.store import (
     encryption,
     entries,
     evidence,
-    files,
     lines,
     location,
     records,

@@ -26,6 +26,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property
 
+from aider_gardener import files
 from aider_gardener.replay.measure.result import DecoyResult
 from aider_gardener.replay.session.session import Probe, Session
 
@@ -217,7 +218,7 @@ class Decoys:
         if self.session.repo0 is not None:
             for path in sorted(self.session.repo0.rglob("*")):
                 if path.is_file() and path.stat().st_size <= LARGEST_FILE:
-                    texts.append(path.read_bytes().decode("utf-8", "replace"))
+                    texts.append(files.read_text(path, LARGEST_FILE, errors="replace", follow=True))
         return "\n".join(texts)
 
     @cached_property

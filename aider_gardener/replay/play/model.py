@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from aider_gardener.archive.store import files
+from aider_gardener import files
 from aider_gardener.archive.store.redact import redact
 from aider_gardener.errors import ReplayError
 from aider_gardener.replay.measure.result import COMMIT, MAIN, OTHER, SUMMARY
@@ -205,7 +205,7 @@ class Cassette:
 
     def load(self) -> None:
         try:
-            lines = files.read_text(self.path, files.RECORDING_BYTES).splitlines()
+            lines = files.read_text(self.path, files.NAMED_BYTES).splitlines()
             head = json.loads(lines[0]) if lines else {"cassette": FORMAT}
             if head.get("cassette") != FORMAT:
                 raise ValueError("it is no cassette of this version")

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from aider_gardener import files
 from aider_gardener.errors import ReplayError
 
 REPOSITORY_NAME = "repo"
@@ -91,7 +92,7 @@ def copy_tree(source: Path, target: Path) -> None:
             place.mkdir(parents=True, exist_ok=True)
         elif path.is_file():
             place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_bytes(path.read_bytes())
+            place.write_bytes(files.read(path, files.NAMED_BYTES))
 
 
 def make_repository(folder: Path, repo0: Path | None, seconds: float) -> Path:

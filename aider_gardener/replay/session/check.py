@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from aider_gardener.archive.store import files
+from aider_gardener import files
 from aider_gardener.archive.store.redact import redact
 from aider_gardener.errors import SessionError
 from aider_gardener.replay.measure.probes import key_pattern, texts_of_turn
@@ -66,7 +66,7 @@ def read_rows(recording: Path) -> tuple[list[tuple[int, dict[str, Any]]], list[S
     """The objects of the file with their line numbers, and lines that are none."""
     rows: list[tuple[int, dict[str, Any]]] = []
     faults = []
-    data = files.read(recording, files.RECORDING_BYTES)
+    data = files.read(recording, files.NAMED_BYTES)
     text = data.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
     if "\ufffd" in text and b"\xef\xbf\xbd" not in data:
         faults.append(SessionFault(str(recording), 0, "is not UTF-8 throughout"))
@@ -148,7 +148,7 @@ def side_file_faults(folder: Path) -> Iterator[SessionFault]:
         except SessionError as problem:
             yield SessionFault(str(folder / name), 0, str(problem).removeprefix(f"{folder / name}: "))
     try:
-        meta: Any = json.loads(files.read(folder / "meta.json", files.RECORDING_BYTES))
+        meta: Any = json.loads(files.read(folder / "meta.json", files.NAMED_BYTES))
     except FileNotFoundError:
         yield SessionFault(str(folder / "meta.json"), 0, "is missing")
     except (OSError, ValueError) as problem:

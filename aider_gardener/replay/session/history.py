@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from aider_gardener.archive.store import files
+from aider_gardener import files
 from aider_gardener.errors import SessionError
 from aider_gardener.replay.session.grammar import (
     EDIT_ERROR,
@@ -63,7 +63,7 @@ def load_history(path: str | Path, progress: Progress | None = None) -> Session:
     """
     place = Path(path)
     try:
-        data = files.read(place, files.RECORDING_BYTES, follow=True)
+        data = files.read(place, files.NAMED_BYTES, follow=True)
     except OSError as problem:
         raise SessionError(f"{place}: cannot be read ({problem.strerror or problem})") from problem
     text = decode(data, place)

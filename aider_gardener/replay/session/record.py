@@ -21,7 +21,7 @@ from pathlib import Path
 from threading import RLock
 from typing import Any
 
-from aider_gardener.archive.store import files
+from aider_gardener import files
 from aider_gardener.archive.store.redact import Redactor
 from aider_gardener.errors import SessionError
 from aider_gardener.replay.measure.result import COMMIT, MAIN, SUMMARY
@@ -283,7 +283,7 @@ class SessionFolder:
     def known_tree(self) -> dict[str, str]:
         """The hashes of the files as the recording has left them, by path."""
         try:
-            tree: dict[str, str] = json.loads(files.read(self.folder / TREE_NAME, files.RECORDING_BYTES))
+            tree: dict[str, str] = json.loads(files.read(self.folder / TREE_NAME, files.NAMED_BYTES))
         except (OSError, ValueError):
             return {}
         return tree

@@ -15,7 +15,7 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from aider_gardener.archive.store import files
+from aider_gardener import files
 from aider_gardener.errors import SessionError
 
 FORMAT = 1
@@ -186,7 +186,7 @@ def load_folder(folder: Path) -> Session:
 def json_lines(path: Path) -> Iterable[dict[str, Any]]:
     """The objects of a JSON-lines file; SessionError names the first line that isn't one."""
     try:
-        text = files.read_text(path, files.RECORDING_BYTES)
+        text = files.read_text(path, files.NAMED_BYTES)
     except (OSError, UnicodeDecodeError) as problem:
         raise SessionError(f"{path}: cannot be read ({problem})") from problem
     for number, line in enumerate(text.split("\n"), 1):
@@ -278,7 +278,7 @@ def json_list(path: Path, *, missing_ok: bool) -> list[Any]:
     if missing_ok and not path.exists():
         return []
     try:
-        rows = json.loads(files.read(path, files.RECORDING_BYTES))
+        rows = json.loads(files.read(path, files.NAMED_BYTES))
     except (OSError, ValueError) as problem:
         raise SessionError(f"{path}: cannot be read as JSON ({problem})") from problem
     if not isinstance(rows, list):
@@ -291,7 +291,7 @@ def folder_hash(folder: Path) -> str:
     digest = hashlib.sha256()
     for path in sorted(p for p in folder.rglob("*") if p.is_file()):
         digest.update(path.relative_to(folder).as_posix().encode() + b"\0")
-        digest.update(hashlib.sha256(path.read_bytes()).digest())
+        digest.update(hashlib.sha256(files.read(path, files.NAMED_BYTES, follow=True)).digest())
     return digest.hexdigest()
 
 

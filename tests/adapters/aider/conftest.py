@@ -35,6 +35,8 @@ class ScriptedModel:
         self.calls: list[dict[str, Any]] = []
         self.commit_calls = 0
         self.summary_calls = 0
+        self.prompt_tokens: Callable[[list[dict[str, Any]]], int] = lambda _messages: 10
+        """What it says of the length of a prompt."""
 
     def complete(self, **options: Any) -> Any:
         messages = [dict(message) for message in options["messages"]]
@@ -55,7 +57,7 @@ class ScriptedModel:
         return (
             streamed(text, options["model"])
             if options.get("stream")
-            else completion(text, options["model"], 10, 5)
+            else completion(text, options["model"], self.prompt_tokens(messages), 5)
         )
 
     def last_prompt(self) -> str:

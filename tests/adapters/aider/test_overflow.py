@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from made_search import found
 
 from aider_gardener.adapters.aider.call import FAKE_REPLY, is_overflow, window_of
 from aider_gardener.gardener.state import ChatState
+from aider_gardener.plan.usage import Call
 
 from .conftest import Driver, MakeDriver, ScriptedModel
 
@@ -27,6 +29,13 @@ def rejection(text: str = "too long", *, plain: bool = False) -> Exception:
 def talk(driver: Driver, turns: int) -> None:
     for number in range(turns):
         driver.ask(f"/ask question {number} about topic {number}", reply=f"Answer {number}. " + WORDS * 15)
+
+
+def counted(model: ScriptedModel) -> None:
+    """Let the model report what its prompts have."""
+    from litellm import token_counter
+
+    model.prompt_tokens = lambda messages: token_counter("gpt-4o", messages=messages)
 
 
 def assert_legal(driver: Driver) -> None:
@@ -95,15 +104,51 @@ def test_the_window_that_a_rejection_states_holds_from_then_on(
 ) -> None:
     gardened(history_tokens=100_000)
     driver = drive()
+    counted(model)
     talk(driver, 20)
-    model.replies += [rejection("maximum context length is 3500 tokens", plain=True), "Here you are."]
+    gardener = driver.coder.gardener
+    stated = gardener.state.usage.taken("gpt-4o", Call(0, 0)) + 20
+    model.replies += [rejection(f"maximum context length is {stated} tokens", plain=True), "Here you are."]
     driver.type("/ask go on")
     assert driver.history[-1]["content"] == "Here you are."
-    gardener = driver.coder.gardener
-    assert gardener.state.frame.window == 3_500
-    assert gardener.state.frame.tokens + gardener.state.history_used < 3_500
+    assert gardener.state.frame.window == stated
+    assert gardener.state.frame.tokens + gardener.state.history_used < stated
     talk(driver, 4)
-    assert gardener.state.count(model.last_prompt()) < 3_500
+    assert gardener.state.frame.window == stated
+    assert gardener.state.count(model.last_prompt()) < stated
+
+
+def test_a_stated_window_is_forgotten_where_a_longer_prompt_went_through(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel
+) -> None:
+    gardened(history_tokens=100_000)
+    driver = drive()
+    counted(model)
+    talk(driver, 20)
+    model.replies += [rejection("maximum context length is 3000 tokens", plain=True), "Here you are."]
+    driver.type("/ask go on")
+    assert driver.history[-1]["content"] == "Here you are."
+    assert driver.coder.gardener.state.frame.window == 128_000, "one before was longer"
+
+
+def test_a_stated_window_is_forgotten_once_a_longer_prompt_goes_through(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel
+) -> None:
+    gardened(history_tokens=100_000)
+    driver = drive()
+    counted(model)
+    talk(driver, 4)
+    usage = driver.coder.gardener.state.usage
+    stated = usage.taken("gpt-4o", Call(0, 0)) + 20
+    model.replies += [rejection(f"maximum context length is {stated} tokens", plain=True), "Here you are."]
+    driver.type("/ask go on")
+    assert driver.coder.gardener.state.frame.window == stated
+    large = Path(driver.coder.root, "large.txt")
+    large.write_text(WORDS * 1_000)
+    driver.coder.abs_fnames.add(str(large))
+    driver.ask("/ask what is in it?")
+    assert usage.taken("gpt-4o", Call(0, 0)) > stated
+    assert driver.coder.gardener.state.frame.window == 128_000
 
 
 def test_a_message_larger_than_the_window_is_sent_short_and_can_be_had_back(

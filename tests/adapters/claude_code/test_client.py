@@ -12,7 +12,16 @@ from pathlib import Path
 
 import pytest
 
-from aider_gardener.adapters.claude_code.client import LOG_NAME, SERVER_NAME, archive_directory, project_of
+from aider_gardener.adapters.claude_code import hooks
+from aider_gardener.adapters.claude_code.client import (
+    ANSWER_SECONDS,
+    EVENTS,
+    LOG_NAME,
+    OWN_SHARE,
+    SERVER_NAME,
+    archive_directory,
+    project_of,
+)
 from aider_gardener.archive.postgres import local
 from aider_gardener.archive.postgres.local import Share
 from aider_gardener.archive.postgres.server import VARIABLE
@@ -166,6 +175,45 @@ def test_a_huge_prompt_and_a_huge_line_are_taken(project: Path, host: Host) -> N
     )
     assert (done.returncode, done.stdout) == (0, b"")
     assert len(told(project)[0]) == 3_000_000
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs FIFOs")
+@pytest.mark.parametrize("said", [b"", b'{"session_id": "s"'])
+def test_a_hook_whose_input_never_ends_is_over_before_its_host_waits_no_more(
+    project: Path, said: bytes
+) -> None:
+    command = [sys.executable, "-m", "aider_gardener.cli", "hook", "UserPromptSubmit"]
+    began = time.monotonic()
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=project) as process:
+        assert process.stdin is not None and process.stdout is not None
+        process.stdin.write(said)
+        process.stdin.flush()
+        assert process.wait(60) == 0
+        assert process.stdout.read() == b""
+    assert time.monotonic() - began < 10 * EVENTS["UserPromptSubmit"], (
+        "many times, for a machine that is busy"
+    )
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs FIFOs")
+@pytest.mark.parametrize("name", [SERVER_NAME, LOG_NAME])
+def test_a_fifo_beside_the_archive_holds_up_no_hook(project: Path, host: Host, name: str) -> None:
+    host.ask(FACT)
+    (project / ".aider.gardener").mkdir(mode=0o700)
+    os.mkfifo(project / ".aider.gardener" / name, 0o600)
+    given = json.dumps(host.payload("Stop"))
+    began = time.monotonic()
+    done = run("Stop", given, project, AIDER_GARDENER_RECALL_TOKENS="lots" if name == LOG_NAME else "9")
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert name == LOG_NAME or told(project) == [FACT]
+    assert time.monotonic() - began < OWN_SHARE * EVENTS["Stop"], "it was not the watch that ended it"
+
+
+def test_each_event_has_time_left_to_its_host() -> None:
+    assert all(OWN_SHARE * seconds <= seconds - 1.5 for seconds in EVENTS.values())
+    assert max(hooks.TURN_SECONDS, ANSWER_SECONDS) < OWN_SHARE * EVENTS["UserPromptSubmit"] - 1
+    assert OWN_SHARE * EVENTS["Stop"] - 1 > hooks.STOP_SECONDS
+    assert OWN_SHARE * EVENTS["PreCompact"] - 1 > hooks.COMPACT_SECONDS
 
 
 def test_the_process_imports_nothing_heavy_before_it_knows_that_no_server_answers() -> None:

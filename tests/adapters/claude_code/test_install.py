@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aider_gardener.adapters.claude_code import install
-from aider_gardener.adapters.claude_code.install import EVENTS, SERVER, VARIABLE
+from aider_gardener.adapters.claude_code.client import EVENTS
+from aider_gardener.adapters.claude_code.install import SERVER, VARIABLE
 from aider_gardener.adapters.claude_code.json_edits import applied, parsed, undone
 
 GARDENER = ["/opt/tools/bin/gardener"]

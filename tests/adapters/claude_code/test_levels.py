@@ -13,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aider_gardener.adapters.claude_code import install, levels
+from aider_gardener.adapters.claude_code.client import EVENTS
 from aider_gardener.adapters.claude_code.config_files import apply
-from aider_gardener.adapters.claude_code.install import EVENTS, VARIABLE
+from aider_gardener.adapters.claude_code.install import VARIABLE
 from aider_gardener.adapters.claude_code.levels import InstallLevel
 from aider_gardener.errors import UsageError
 

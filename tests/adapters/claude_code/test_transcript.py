@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from aider_gardener.adapters.claude_code import transcript
 from aider_gardener.adapters.claude_code.transcript import Reader, ToolCall, TranscriptRecord, seconds, typed
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import open_store
@@ -142,6 +146,70 @@ def test_a_line_that_is_being_written_waits(tmp_path: Path) -> None:
         file.write("\n")
     again = Reader(path, reader.offset)
     assert [each.records[0].place for each in again.lines()] == [len(user("one"))]
+
+
+def bounded(monkeypatch: pytest.MonkeyPatch, **bounds: int) -> None:
+    for name, bound in bounds.items():
+        monkeypatch.setattr(transcript, name, bound)
+
+
+def test_a_line_that_is_too_long_is_passed_over_and_told_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bounded(monkeypatch, LINE_BYTES=300)
+    long = user("x" * 2_000)
+    path = tmp_path / "transcript.jsonl"
+    path.write_text(user("one") + long + user("two"), encoding="utf-8")
+    lines = list(Reader(path).lines())
+    first, told, last = (record for line in lines for record in line.records)
+    assert first.message and last.message and (first.message.content, last.message.content) == ("one", "two")
+    assert (told.unknown, told.place) == (transcript.LONG_LINE, len(user("one")))
+    assert told.message is not None and f"{len(long):,} bytes" in told.message.content
+    passing = [line for line in lines if not line.records]
+    assert passing and {line.end for line in passing} == {told.place}, (
+        "time can end it there, and it comes again"
+    )
+
+
+def test_a_long_line_that_is_being_written_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bounded(monkeypatch, LINE_BYTES=300)
+    path = tmp_path / "transcript.jsonl"
+    path.write_text(user("one") + user("x" * 2_000).rstrip("\n"), encoding="utf-8")
+    reader = Reader(path)
+    assert len([record for line in reader.lines() for record in line.records]) == 1
+    assert reader.offset == len(user("one"))
+
+
+def test_of_much_that_is_new_the_end_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bounded(monkeypatch, BEHIND_BYTES=5 * len(user("turn 10")) + 7)
+    records = read(tmp_path, *(user(f"turn {number}") for number in range(10, 99)))
+    told, *rest = records
+    assert told.unknown == transcript.PASSED_OVER
+    assert [each.message.content for each in rest if each.message] == [f"turn {n}" for n in range(94, 99)]
+
+
+def test_what_a_line_says_has_a_length(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bounded(monkeypatch, TEXT_CHARS=50, RECORD_CHARS=20)
+    texts = [{"type": "text", "text": text} for text in ("a" * 10, "b" * 10, "c" * 100, "d")]
+    (first, second, third) = said(read(tmp_path, user(texts)))
+    assert (first[1], second[1]) == ("a" * 10, "b" * 10)
+    assert third[1].startswith("c" * 10 + "\n[… 90 more characters")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs FIFOs")
+@pytest.mark.parametrize("place", ["/dev/zero", "/proc/kmsg", "fifo"])
+def test_what_is_no_file_is_no_transcript(tmp_path: Path, place: str) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "transcript.jsonl").symlink_to(place)
+    with contextlib.suppress(OSError):
+        assert list(Reader(tmp_path / "transcript.jsonl").lines()) == []
+
+
+@pytest.mark.parametrize("tag", ["system-reminder", "bash-input", "bash-stdout", "command-args"])
+def test_tags_that_are_never_closed_take_no_time(tag: str) -> None:
+    began = time.process_time()
+    typed(f"<{tag}>" * 300_000)
+    assert time.process_time() - began < 5
 
 
 def test_another_file_in_its_place_is_read_from_the_beginning(tmp_path: Path) -> None:

@@ -12,7 +12,8 @@ import pytest
 from made_lines import NoSqlite, bytes_of, crash, files_of, left_behind, put, said
 from made_search import found
 
-from aider_gardener.archive.store import Store, files, lines, open_store, repair, sessions, sqlite
+from aider_gardener import files
+from aider_gardener.archive.store import Store, lines, open_store, repair, sessions, sqlite
 from aider_gardener.archive.store.encryption import VARIABLE
 from aider_gardener.archive.store.sqlite import SqliteStore
 from aider_gardener.errors import StoreError

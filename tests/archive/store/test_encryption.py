@@ -220,7 +220,7 @@ def test_an_archive_in_use_is_not_rewritten(tmp_path: Path, key: str) -> None:
     "step",
     [
         "os.replace",
-        "aider_gardener.archive.store.files.synced",
+        "aider_gardener.files.synced",
         "aider_gardener.archive.store.encryption.write_marker",
     ],
 )

@@ -134,7 +134,7 @@ def test_lines_of_another_version_are_left_alone(tmp_path: Path, no_sqlite: NoSq
 
 
 @posix
-@pytest.mark.parametrize("shape", ["another's", "unsigned", "renamed", "link", "fifo", "garbage"])
+@pytest.mark.parametrize("shape", ["another's", "unsigned", "renamed", "link", "fifo", "garbage", "a TB"])
 def test_lines_that_are_not_this_users_are_not_read(tmp_path: Path, no_sqlite: NoSqlite, shape: str) -> None:
     mine, other = tmp_path / "mine", tmp_path / "other"
     user = tmp_path / "someone" if shape in ("another's", "unsigned") else None
@@ -153,6 +153,9 @@ def test_lines_that_are_not_this_users_are_not_read(tmp_path: Path, no_sqlite: N
         place.symlink_to(source)
     elif shape == "fifo":
         os.mkfifo(place)
+    elif shape == "a TB":
+        place.touch()
+        os.truncate(place, 1 << 40)
     else:
         place.write_bytes(b"{}\n[]\n\xff\n" if shape == "garbage" else source.read_bytes())
     store = open_store(mine)

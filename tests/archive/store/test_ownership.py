@@ -256,3 +256,15 @@ def test_a_key_that_another_process_made_meanwhile_is_the_one(
     monkeypatch.setattr("secrets.token_bytes", made)
     assert ownership.user_key(tmp_path) == b"k" * 32
     assert [path.name for path in tmp_path.iterdir()] == ["archive.key"]
+
+
+@pytest.mark.parametrize("before", [0, 1 << 20, (1 << 20) - 60, (2 << 20) - 1])
+def test_a_signature_is_found_wherever_it_stands_in_a_file(tmp_path: Path, before: int) -> None:
+    key, number = b"k" * 32, b"0" * 32
+    signature = b"aider-gardener-owner:%s:%s" % (number, ownership._check(number, key))
+    path = tmp_path / "gardener.db"
+    path.write_bytes(b"aider-gardener-owner:".ljust(before, b"\0")[:before] + signature + bytes(99))
+    assert ownership.holds_signature(path, key)
+    assert not ownership.holds_signature(path, b"l" * 32)
+    os.truncate(path, ownership.SEARCHED_BYTES + 1)
+    assert not ownership.holds_signature(path, key), "it takes too long"

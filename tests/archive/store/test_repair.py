@@ -315,7 +315,8 @@ def test_a_repair_killed_at_any_step_is_done_at_the_next_start(
     code = (
         "import os, sys\n"
         "from pathlib import Path\n"
-        "from aider_gardener.archive.store import files, location, open_store, schema, search\n"
+        "from aider_gardener import files\n"
+        "from aider_gardener.archive.store import location, open_store, schema, search\n"
         "where, _, name = sys.argv[2].rpartition('.')\n"
         "module, left = eval(where), [int(sys.argv[3])]\n"
         "real = getattr(module, name)\n"

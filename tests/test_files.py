@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from aider_gardener.archive.store import files, open_store
+from aider_gardener import files
+from aider_gardener.archive.store import open_store
 from aider_gardener.archive.store.encryption import MARKER_NAME, VARIABLE, encrypt
 
 posix = pytest.mark.skipif(os.name != "posix", reason="needs FIFOs, devices and links")
@@ -69,9 +70,20 @@ def test_what_is_too_large_is_refused_unread(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="needs a file without a size")
-def test_a_file_that_does_not_say_its_size_is_bounded_too() -> None:
-    with pytest.raises(OSError, match="larger"):
-        files.read(Path("/proc/self/maps"), 100)
+def test_a_file_that_does_not_say_its_size_is_not_waited_for() -> None:
+    assert files.read(Path("/proc/self/maps")) == b""
+
+
+def test_a_file_that_grows_while_it_is_read_ends_where_it_ended(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    path.write_bytes(b"one\ntwo\nand a long one\nlast")
+    with files.open_plain(path, 100) as file, path.open("ab") as more:
+        found = []
+        for line in files.lines(file, 8):
+            found.append(line)
+            more.write(b"more\n")
+            more.flush()
+    assert found == [b"one\n", b"two\n", b"and a lo", b"ng one\n", b"last"]
 
 
 @posix

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from aider_gardener.archive.store import files
-from aider_gardener.archive.store.files import (
+from aider_gardener import files
+from aider_gardener.errors import StoreError
+from aider_gardener.files import (
     read_bytes,
     remove_if_unchanged,
     write_if_unchanged,
     write_private,
 )
-from aider_gardener.errors import StoreError
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="modes and links of POSIX")
 

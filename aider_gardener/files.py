@@ -1,9 +1,10 @@
 """Files that are not a database: read only if they are plain and of a bounded size, written whole, erased.
 
 A link, a FIFO, a device, a directory or a socket is refused before a byte of it is read, so that none of them
-can hang the reader, fill its memory or bring in what lies elsewhere. What is written is readable by its owner
-only, and takes its place in one step. A file of the user's is changed only if it still is what was read, byte
-for byte, and keeps its mode.
+can hang the reader, fill its memory or bring in what lies elsewhere. A file is read as far as it went when it
+was opened: one that grows has an end, and one of /proc that only says it is plain, and would wait, is empty.
+What is written is readable by its owner only, and takes its place in one step. A file of the user's is
+changed only if it still is what was read, byte for byte, and keeps its mode.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import secrets
 import stat
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -21,10 +21,14 @@ from aider_gardener.errors import StoreError
 
 SMALL_BYTES = 64 * 1024
 """Room for what is written by this package and read whole: markers, keys, ignore files."""
-RECORDING_BYTES = 1 << 30
-"""Room for a recorded session, a history or a result."""
+NAMED_BYTES = 256 * 1024 * 1024
+"""Room for what a user names to be read whole: a recorded session, a history, a text to be shortened."""
+LINE_BYTES = 64 * 1024 * 1024
+"""A line of an export is no longer."""
 PEOPLE_BYTES = 4 * 1024 * 1024
 """A list or page that people keep by hand is no larger."""
+ANY_BYTES = 1 << 46
+"""More than SQLite's largest file: for what is not read whole."""
 BLOCK_BYTES = 1 << 20
 LINK = "a symbolic link"
 NOT_PLAIN = "not a regular file"
@@ -48,18 +52,24 @@ def read(path: Path, limit: int = SMALL_BYTES, *, follow: bool = False) -> bytes
     the user named.
     """
     with open_plain(path, limit, follow=follow) as file:
-        data = file.read(limit + 1)
-    if len(data) > limit:  # it grew, or it is one of those that have no size
-        raise refused(path, TOO_LARGE.format(limit=limit))
-    return data
+        return file.read(os.fstat(file.fileno()).st_size)
 
 
-def read_text(path: Path, limit: int = SMALL_BYTES, *, errors: str = "strict") -> str:
+def read_text(path: Path, limit: int = SMALL_BYTES, *, errors: str = "strict", follow: bool = False) -> str:
     """The same as text, with one kind of line end. Raises OSError or ValueError."""
-    return read(path, limit).decode("utf-8", errors).replace("\r\n", "\n").replace("\r", "\n")
+    return read(path, limit, follow=follow).decode("utf-8", errors).replace("\r\n", "\n").replace("\r", "\n")
 
 
-def open_plain(path: Path, limit: int, *, follow: bool = False) -> BinaryIO:
+def lines(file: BinaryIO, most: int = LINE_BYTES) -> Iterator[bytes]:
+    """The lines of a plain file that is open, with their ends, as far as it goes now; longer ones in pieces
+    of `most` bytes."""
+    left = os.fstat(file.fileno()).st_size - file.tell()
+    while left > 0 and (line := file.readline(min(most, left))):
+        left -= len(line)
+        yield line
+
+
+def open_plain(path: Path, limit: int = ANY_BYTES, *, follow: bool = False) -> BinaryIO:
     """A plain file of at most `limit` bytes, open for reading. Raises OSError like `read`."""
     check_plain(path, follow=follow)  # to open some devices is to use them
     handle = os.open(path, FLAGS | (0 if follow else NO_LINK))
@@ -111,7 +121,7 @@ def put(
 ) -> None:
     """Write a file whole beside `path`, then give it that name; `place` does so, and may refuse. Raises
     OSError, also for a link or what is no plain file in its place."""
-    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    part = path.with_name(f".{path.name}.{os.urandom(4).hex()}.part")
     try:
         with open_private(part) as out:
             out.writelines(data)

@@ -1,0 +1,174 @@
+"""Requests that are none, over standard input: each that has an id is answered, and the server goes on."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aider_gardener.adapters.mcp.run import mended
+from aider_gardener.archive.archive import Archive
+from aider_gardener.archive.store import open_store
+from aider_gardener.messages import Message, Source
+
+HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
+LONE = "a \ud800 b"
+METHODS = (
+    "tools/list",
+    "tools/call",
+    "resources/list",
+    "resources/read",
+    "prompts/get",
+    "ping",
+    "none",
+    LONE,
+)
+ODD: tuple[Any, ...] = (
+    LONE,
+    None,
+    -1,
+    1e400,
+    [],
+    {},
+    {LONE: LONE},
+    [LONE],
+    "x" * 9_999,
+    True,
+    "\0",
+    {"name": LONE},
+)
+WAIT_SECONDS = 60
+
+
+class Process:
+    """The server as a process; `answers` has what it said, by id."""
+
+    def __init__(self, project: Path) -> None:
+        (project / ".git").mkdir()
+        self.command = [sys.executable, "-m", "aider_gardener.cli", "mcp", "--project", str(project)]
+        self.answers: dict[object, dict[str, Any]] = {}
+        self.changed = threading.Condition()
+
+    def __enter__(self) -> Process:
+        environ = {**os.environ, "AIDER_GARDENER_EMBEDDER": "none"}
+        self.process = subprocess.Popen(
+            self.command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=environ,
+        )
+        threading.Thread(target=self._listen, daemon=True).start()
+        self.ask("hello", "initialize", HELLO)
+        self.say(b'{"jsonrpc": "2.0", "method": "notifications/initialized"}')
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.process.kill()
+        self.process.wait()
+        for stream in (self.process.stdin, self.process.stdout):
+            assert stream is not None
+            stream.close()
+
+    def _listen(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            answer = json.loads(line)
+            with self.changed:
+                self.answers[str(answer.get("id"))] = answer
+                self.changed.notify_all()
+
+    def say(self, line: bytes) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(line + b"\n")
+        self.process.stdin.flush()
+
+    def answer(self, name: str) -> dict[str, Any]:
+        with self.changed:
+            assert self.changed.wait_for(lambda: name in self.answers, WAIT_SECONDS), f"{name} got no answer"
+            return self.answers[name]
+
+    def ask(self, name: str, method: str, params: object) -> dict[str, Any]:
+        self.say(json.dumps({"jsonrpc": "2.0", "id": name, "method": method, "params": params}).encode())
+        return self.answer(name)
+
+
+def malformed(count: int) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Requests with ids, each of them odd in some way."""
+    chance = random.Random(35)
+    for number in range(count):
+        name = f"r{number}"
+        request: dict[str, Any] = {"jsonrpc": "2.0", "id": name, "method": chance.choice(METHODS)}
+        request["params"] = chance.choice(
+            [
+                {"name": chance.choice(["recall", "get", "remember", LONE]), "arguments": chance.choice(ODD)},
+                {"name": "recall", "arguments": {"query": chance.choice(ODD), "limit": chance.choice(ODD)}},
+                {"uri": chance.choice(["gardener://entry/\ud800", *ODD])},
+                chance.choice(ODD),
+            ]
+        )
+        if chance.random() < 0.3:
+            request[chance.choice(["jsonrpc", "method", LONE])] = chance.choice(ODD)
+        if chance.random() < 0.2:
+            del request[chance.choice(["jsonrpc", "method", "params"])]
+        yield name, request
+
+
+def test_each_malformed_request_is_answered_and_the_server_goes_on(tmp_path: Path) -> None:
+    with Process(tmp_path) as server:
+        asked = list(malformed(400))
+        for name, request in asked:
+            server.say(json.dumps(request).encode())
+            server.answer(name)
+        for line in (
+            b"",
+            b"\xff\xfe",
+            b"not json",
+            b"[]",
+            b"7",
+            b"[" * 99_999,
+            b'{"id": {}, "method": "ping"}',
+        ):
+            server.say(line)
+        assert server.ask("last", "ping", {})["result"] == {}
+        assert {"result", "error"} == {key for name, _ in asked for key in server.answers[name]} - {
+            "id",
+            "jsonrpc",
+        }
+
+
+def test_what_holds_lone_surrogates_is_found_and_kept(tmp_path: Path) -> None:
+    store = open_store(tmp_path / ".aider.gardener")
+    archive = Archive(store, session="s", project=str(tmp_path), count=len, clock=lambda: 1.0)
+    archive.provider = "openai"
+    archive.log(Message("user", f"The port {LONE} is 9317."), turn=1, seq=0, source=Source(), at=1.0)
+    store.close()
+    with Process(tmp_path) as server:
+        found = server.ask("a", "tools/call", {"name": "recall", "arguments": {"query": f"port {LONE}"}})
+        assert "is 9317" in found["result"]["content"][0]["text"]
+        (item,) = found["result"]["structuredContent"]["items"]
+        assert (
+            "is 9317"
+            in server.ask("b", "resources/read", {"uri": f"gardener://entry/{item['id']}"})["result"][
+                "contents"
+            ][0]["text"]
+        )
+        assert server.ask("c", "resources/list", {})["result"]["resources"]
+        assert "result" in server.ask("d", "prompts/get", {"name": "resume"})
+        kept = {"text": LONE, "kind": "decision"}
+        assert not server.ask("e", "tools/call", {"name": "remember", "arguments": kept})["result"]["isError"]
+
+
+@pytest.mark.parametrize("name", [LONE, None, 1.5, True, [1], {}])
+def test_an_id_that_no_answer_can_have_is_refused_under_what_is_nearest(name: object) -> None:
+    line, answer = mended(json.dumps({"jsonrpc": "2.0", "id": name, "method": "ping"}))
+    assert line == "" and answer["error"]["code"] == -32_600
+    assert answer["id"] == (name if isinstance(name, str) else None)
