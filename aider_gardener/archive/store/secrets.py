@@ -12,6 +12,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Generator, Iterator
 
 from aider_gardener.archive.store.formats import BEFORE_WORD_CHARS, FORMATS
+from aider_gardener.reading.seeking import Seek, seeker
 
 Found = tuple[int, int, str]
 """Start, end and kind of a secret in a text."""
@@ -51,6 +52,7 @@ LINES = re.compile(
 """A long secret that may go on in lines of nothing but its own characters."""
 
 NAME_WORDS = tuple("pass|pwd|secret|token|credential|key|auth|_api|_pw|psk|identified".split("|"))
+SOUGHT = (*NAME_WORDS, *(word for item in FORMATS for word in item.words))
 NAME_BEGIN = re.compile(r"(?:(?<![\w.-])|(?<=--))[A-Za-z_][\w.-]{0,80}\Z|\Z")
 SECRET_NAME = re.compile(
     r"(?i)passw(?:or)?d|passphrase|pwd|secret(?!sm)|token(?!i[sz])|credential|(?<!by)(?<!com)(?<!tres)(?<!sur)pass\b"
@@ -157,8 +159,8 @@ def find(text: str) -> list[Found]:
     """Every secret of a text; spans may overlap."""
     flat, place = flattened(text.replace("\0", "\n"))
     lowered = flat.replace("\u0130", "i").lower()  # the only letter that would grow
-    found = []
-    for start, end, kind in (*_keys(flat, lowered), *_formats(flat, lowered), *_assigned(flat, lowered)):
+    seek, found = seeker(lowered, SOUGHT), []
+    for start, end, kind in (*_keys(flat, lowered), *_formats(flat, seek), *_assigned(flat, seek)):
         lines = LINES.match(flat, start)
         last = max(end, lines.end() if lines else 0) - 1
         found.append((place(start), place(last) + 1, kind))
@@ -190,10 +192,10 @@ def _is_key(body: str) -> bool:
     return 2 * sum(map(len, runs)) > len(body) and any(len(run) >= 32 or _has_digit(run) for run in runs)
 
 
-def _formats(text: str, lowered: str) -> Iterator[Found]:
+def _formats(text: str, seek: Seek) -> Iterator[Found]:
     for item in FORMATS:
         for word in item.words:
-            at = lowered.find(word)
+            at = seek(word, 0)
             while at >= 0:
                 begin, end = max(text.rfind("\n", 0, at) + 1, at - BEFORE_WORD_CHARS), text.find("\n", at)
                 end = len(text) if end < 0 else end
@@ -201,7 +203,7 @@ def _formats(text: str, lowered: str) -> Iterator[Found]:
                     start, stop = match.span(match.lastindex or 0)
                     if not _is_idle(item.kind, text[start:stop]):
                         yield start, stop, item.kind
-                at = lowered.find(word, end)
+                at = seek(word, end)
 
 
 def _is_idle(kind: str, value: str) -> bool:
@@ -214,19 +216,19 @@ def _is_idle(kind: str, value: str) -> bool:
     )
 
 
-def _assigned(text: str, lowered: str) -> Iterator[Found]:
+def _assigned(text: str, seek: Seek) -> Iterator[Found]:
     for word in NAME_WORDS:
-        at, below = lowered.find(word), 0
+        at, below = seek(word, 0), 0
         while at >= 0:
             match, end = ASSIGNED.match(text, at), at + len(word)
-            before = NAME_BEGIN.search(text, max(0, at - 81), at)
+            before = NAME_BEGIN.search(text, text.rfind(" ", max(0, at - 81), at) + 1 or max(0, at - 81), at)
             if match and before and _is_value(text, before.start(), match):
                 name = text[before.start() : match.end("rest")]
                 yield *match.span(match.lastgroup or 0), "password" if PASSWORD.search(name) else "secret"
             elif at >= below:
                 below = yield from _below(text, at)
             end = match.end() if match and match["bare"] and before else end
-            at = lowered.find(word, end)
+            at = seek(word, end)
 
 
 def _is_value(text: str, start: int, match: re.Match[str]) -> bool:
