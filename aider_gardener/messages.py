@@ -210,6 +210,11 @@ def content_key(entry: Entry) -> Hashable:
     return entry.id, entry.seq, len(entry.content), entry.role, entry.source, entry.segments
 
 
+def text_key(text: str) -> Hashable:
+    """What tells a text from others as long as this process runs, without the text."""
+    return len(text), hash(text)
+
+
 class _Known:
     """What a function is asked for, as a key that lets go of it once it was read."""
 

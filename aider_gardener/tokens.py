@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TypeVar
 
-from aider_gardener.messages import LONG_CHARS, TokenCounter, remembered
+from aider_gardener.messages import LONG_CHARS, TokenCounter, remembered, text_key
 
 MESSAGE_OVERHEAD_TOKENS = 4
 """What chat formats add to a message beside its text (role and separators)."""
@@ -71,7 +71,7 @@ def counter(encode: Callable[[str], int], *, cache_size: int = 16_384) -> TokenC
         return sum(count_piece(piece) for piece in pieces(clean))
 
     count_short = lru_cache(maxsize=cache_size)(count_all)
-    count_long = remembered(cache_size, key=lambda text: (len(text), hash(text)))(count_all)
+    count_long = remembered(cache_size, key=text_key)(count_all)
 
     def count(text: str) -> int:
         if not text:

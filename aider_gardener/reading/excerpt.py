@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from heapq import merge
 
-from aider_gardener.messages import LONG_CHARS, Segment, remembered
+from aider_gardener.messages import LONG_CHARS, Segment, remembered, text_key
 from aider_gardener.reading.seeking import Seek, seeker
 
 MANY_LINES = 30_000
@@ -15,7 +15,7 @@ SHARE_CHARS, SHARE_LINES = 100_000, 10_000
 """So much of the head, of the tail and of the lines between is read."""
 LINE_CHARS = 400
 """So much before and behind what tells of trouble is read of its line."""
-ERRORS = tuple("rror ERR FAIL Fail fail xception panic FATAL fatal Traceback ✖ ✗".split()) + ("not ok",)
+ERRORS = (*"rror ERR FAIL Fail fail xception panic FATAL fatal Traceback ✖ ✗".split(), "not ok")
 WARNINGS = ("WARN", "Warn", "warn")
 GAP = "…"
 """The line that stands where something is left out."""
@@ -26,7 +26,7 @@ def is_long(text: str) -> bool:
     return len(text) > LONG_CHARS or text.count("\n") > MANY_LINES
 
 
-@remembered(8, key=lambda text: (len(text), hash(text)))
+@remembered(8, key=text_key)
 def excerpt(text: str) -> str:
     """What is read of a text: all of it, or of a very long one at most three shares, with gaps between."""
     if not is_long(text):

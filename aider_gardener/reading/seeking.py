@@ -54,13 +54,16 @@ def _places(text: str, words: list[str]) -> dict[str, list[int]]:
         found = np.flatnonzero(maybe)
         if len(found):
             at.append(found + begin)
-            heads.append(sum(part[found].astype(np.uint32) << (8 * n) for n, part in enumerate(shifted)))
-    every, head = np.concatenate(at), np.concatenate(heads)
+            head = np.zeros(len(found), np.uint32)
+            for number, part in enumerate(shifted):
+                head |= part[found].astype(np.uint32) << np.uint32(8 * number)
+            heads.append(head)
+    every, codes = np.concatenate(at), np.concatenate(heads)
     places = {}
     for word in words:
         known = word[:HEAD_CHARS].encode()
         mask = (1 << 8 * len(known)) - 1
-        own = every[(head & np.uint32(mask)) == int.from_bytes(known, "little")].tolist()
+        own = every[(codes & np.uint32(mask)) == int.from_bytes(known, "little")].tolist()
         is_sure = len(word) <= HEAD_CHARS and "?" not in word
         places[word] = own if is_sure else [place for place in own if text.startswith(word, place)]
     return places

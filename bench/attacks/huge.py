@@ -3,11 +3,11 @@
     python -m bench.attacks.huge [--only NAME ...] [--scale 1.0] [--json FILE]
 
 Each text enters a chat of its own, in a process of its own, as a `/run` prints it, with a sentence and a
-token of GitHub's form in its middle. Seconds are the gardener's own, by the clock and of the processor (`cpu`: on a
-machine that others use too, these tell more): in the turn that brings the text and in the next one; then of
-the index, which goes on between turns; then of recall, for an ordinary question and for hostile ones. Memory
-is what the process took beside the text, at most, as a multiple of it (Linux only): in the turn, and later,
-when the index is made and asked.
+token of GitHub's form in its middle. Seconds are the gardener's own, by the clock and of the processor
+(`cpu`: on a machine that others use too, these tell more): in the turn that brings the text and in the next
+one; then of the index, which goes on between turns; then of recall, for an ordinary question and for hostile
+ones. Memory is what the process took beside the text, at most, as a multiple of it (Linux only): in the turn,
+and later, when the index is made and asked.
 `restored`: the archive gives the text byte for byte, but for the token. `secret`: the token's bytes are
 nowhere in the archive's files.
 """
@@ -155,9 +155,8 @@ def _of_size(pieces: Iterable[str], size: int) -> Iterator[str]:
 
 def child(path: Path) -> None:
     """Play one chat with the text of a file; prints a figure a line, as far as it comes."""
-    text = path.read_text("utf-8")
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as directory:
-        for key, value in _figures(text, Path(directory)):
+        for key, value in _figures(path.read_text("utf-8"), Path(directory)):
             print("\n" + json.dumps({key: value}), flush=True)
 
 
@@ -186,9 +185,10 @@ def _figures(text: str, directory: Path) -> Iterator[tuple[str, Any]]:
     for turn in range(TURNS_BEFORE):
         say(f"What does step {turn} need?")
     yield "ordinary_turn_seconds", min(say(f"And step {turn}?") for turn in range(5))[0]
-    size, began = len(text.encode()), resident()
     message = f"I ran this command:\n\nprint-it\n\nAnd got this output:\n\n{text}\n"
-    yield "characters", len(text)
+    del text
+    size, began = len(message.encode()), resident()
+    yield "characters", len(message)
     seconds, cpu = say("/run print-it", message)
     yield "turn_seconds", seconds
     yield "turn_cpu_seconds", cpu
@@ -196,7 +196,7 @@ def _figures(text: str, directory: Path) -> Iterator[tuple[str, Any]]:
     yield "next_turn_seconds", say("What did it print in the end?")[0]
     big = max(gardener.state.chat.entries.values(), key=lambda entry: len(entry.content))
     expected = big.content.replace(SECRET, placeholder(SECRET, "token"))
-    yield "restored", store.original(big.id) == expected and len(big.content) >= len(text)
+    yield "restored", store.original(big.id) == expected and len(big.content) >= len(message)
     del expected
     worked = time.process_time()
     while store.work_off(100):
