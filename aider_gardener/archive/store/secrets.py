@@ -24,8 +24,10 @@ WITHIN_VALUES = re.compile(
     r"|\((?:(?<==\()|(?<== \())[ \t]{0,9}\r?\n[ \t]{0,80}(?=[\"'])"
 )
 """What is no part of a value that it stands in: a colour, the end of a line or of a string that goes on."""
-WITHIN_COPIES = re.compile(rf"{_COLOUR}|\\?\r?\n[ \t>|+]{{0,80}}")
-"""What is no part of a known secret: colours and every end of a line."""
+_MARGIN = r"[ \t>|+]{0,80}"
+WITHIN_COPIES = re.compile(rf"{_COLOUR}|\\\r?\n{_MARGIN}|\r\n{_MARGIN}|\n{_MARGIN}")
+"""What is no part of a known secret: colours and every end of a line. Each way begins with a character of its
+own, so that a search skips to these."""
 
 KEY_BEGINS = re.compile(
     r"-----BEGIN(?:[A-Z0-9 +]|%20){0,40}PRIVATE(?:[ +]|%20)KEY(?: BLOCK)?-----"
