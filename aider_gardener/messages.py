@@ -12,6 +12,10 @@ from typing import Any, TypeVar
 TokenCounter = Callable[[str], int]
 """Counts the tokens of one text with the model's own tokenizer."""
 
+LONG_CHARS = 1_000_000
+"""What is longer is read by its head, its tail and the lines between that tell of trouble, counted by
+samples, and made ready to be found between turns."""
+
 Given = TypeVar("Given")
 Result = TypeVar("Result")
 
@@ -190,8 +194,10 @@ class Plan:
 
 def content_hash(role: str, content: str) -> str:
     """The SHA-256 of a message as hex: the key under which an original is stored once."""
-    data = role.encode("utf-8", "surrogatepass") + b"\0" + content.encode("utf-8", "surrogatepass")
-    return hashlib.sha256(data).hexdigest()
+    hashed = hashlib.sha256(role.encode("utf-8", "surrogatepass") + b"\0")
+    for at in range(0, len(content), LONG_CHARS):
+        hashed.update(content[at : at + LONG_CHARS].encode("utf-8", "surrogatepass"))
+    return hashed.hexdigest()
 
 
 def entry_id(role: str, content: str) -> str:
@@ -202,6 +208,11 @@ def entry_id(role: str, content: str) -> str:
 def content_key(entry: Entry) -> Hashable:
     """What tells the content of one entry from that of others, without its text."""
     return entry.id, entry.seq, len(entry.content), entry.role, entry.source, entry.segments
+
+
+def text_key(text: str) -> Hashable:
+    """What tells a text from others as long as this process runs, without the text."""
+    return len(text), hash(text)
 
 
 class _Known:

@@ -6,12 +6,11 @@ import re
 from binascii import a2b_base64
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
-from hashlib import blake2b
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TypeVar
 
-from aider_gardener.messages import TokenCounter, remembered
+from aider_gardener.messages import LONG_CHARS, TokenCounter, remembered, text_key
 
 MESSAGE_OVERHEAD_TOKENS = 4
 """What chat formats add to a message beside its text (role and separators)."""
@@ -36,8 +35,8 @@ SPLIT = (
 )
 """Where cl100k_base parts a text before it joins bytes to tokens."""
 
-EXACT_CHARS = 1_000_000
-"""Texts up to this size are counted whole by `count_any`; of longer ones every eighth part is counted."""
+SAMPLES, SAMPLE_CHARS = 128, 1_000
+"""So many pieces of a text longer than LONG_CHARS are counted, of so many characters."""
 
 Row = TypeVar("Row")
 
@@ -47,15 +46,12 @@ def approximate(text: str) -> int:
     return (len(text.encode("utf-8", "replace")) + 3) // 4 if text else 0
 
 
-def _digest(text: str) -> bytes:
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-
-
 def counter(encode: Callable[[str], int], *, cache_size: int = 16_384) -> TokenCounter:
     """Wrap a tokenizer's count of one text: cached by content, long texts counted in pieces.
 
-    Pieces end at line ends, so the sum differs from the exact count by less than one token a piece.
-    Runs of 400 or more characters without a space are estimated, never encoded.
+    Pieces end at line ends, so the sum differs from the exact count by less than one token a piece. Of texts
+    longer than LONG_CHARS a sample is counted. Runs of 400 or more characters without a space are estimated,
+    never encoded.
     """
 
     def count_piece(piece: str) -> int:
@@ -69,11 +65,13 @@ def counter(encode: Callable[[str], int], *, cache_size: int = 16_384) -> TokenC
         return total + (encode(piece[at:]) if piece[at:] else 0)
 
     def count_all(text: str) -> int:
+        if len(text) > LONG_CHARS:
+            return sampled(text, count_all, SAMPLES, SAMPLE_CHARS)
         clean = text.encode("utf-8", "replace").decode("utf-8")
         return sum(count_piece(piece) for piece in pieces(clean))
 
     count_short = lru_cache(maxsize=cache_size)(count_all)
-    count_long = remembered(cache_size, key=_digest)(count_all)
+    count_long = remembered(cache_size, key=text_key)(count_all)
 
     def count(text: str) -> int:
         if not text:
@@ -111,25 +109,23 @@ def counter_name(count: TokenCounter) -> str:
     return ESTIMATE if count is approximate else ENCODING
 
 
-def count_any(text: str, count: TokenCounter) -> int:
-    """The tokens of a text; of very long ones extrapolated from every eighth piece."""
-    if len(text) <= EXACT_CHARS:
-        return count(text)
-    parts = pieces(text)[::8]
+def sampled(text: str, count: TokenCounter, samples: int, chars: int) -> int:
+    """The tokens of a text, extrapolated from so many pieces of so many characters at equal distances."""
+    step = max(1, len(text) // samples)
+    parts = [text[at : at + chars] for at in range(0, step * samples, step)]
     return round(sum(map(count, parts)) * len(text) / max(1, sum(map(len, parts))))
 
 
-def pieces(text: str, size: int = PIECE_CHARS) -> list[str]:
-    """Cut a text into pieces of about `size` characters, at line ends where there are any."""
-    found, at = [], 0
+def pieces(text: str, size: int = PIECE_CHARS) -> Iterator[str]:
+    """A text in pieces of about `size` characters, cut at line ends where there are any."""
+    at = 0
     while at < len(text):
         end = min(at + size, len(text))
         if end < len(text):
             line_end = text.rfind("\n", at, end)
             end = line_end + 1 if line_end > at else end
-        found.append(text[at:end])
+        yield text[at:end]
         at = end
-    return found
 
 
 def fitting(

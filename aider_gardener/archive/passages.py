@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 
 from aider_gardener.archive.store.base import Chunk
-from aider_gardener.messages import ContentClass, Segment
+from aider_gardener.messages import LONG_CHARS, ContentClass, Segment
+from aider_gardener.reading.excerpt import ends
 
 PASSAGE_CHARS = 360
 """About 80 tokens: two or three sentences, or three to five lines of a log."""
@@ -14,6 +15,8 @@ LEAST_CHARS = 50
 """Less than that is a heading or an opening: it stays with what follows."""
 LINE_CHARS = 600
 """A longer line is cut at sentence ends, or at this length."""
+STRETCH_CHARS = 4_000
+"""No passage is so long: a longer span is a part of an original that is yet to be cut into some."""
 
 SENTENCE_END = re.compile(r"(?<=[.!?;:])\s+|(?<=[。！？；])")
 BREAKS_BEFORE = re.compile(r"\s*(?:[-*+]\s|\d+[.)]\s|#{1,6}\s|\|)")
@@ -24,15 +27,25 @@ VERBATIM = frozenset(
 
 def chunk(entry_id: str, content: str, segments: Sequence[Segment]) -> list[Chunk]:
     """Cut a text into passages along its structure; they are in order and miss only white space.
+    The middle of one longer than LONG_CHARS is one stretch, to be cut as it is indexed.
 
     A passage never crosses a segment. In prose it ends at a blank line, a list item or a heading; in
     logs and code at a line end; a long line is cut at a sentence end.
     """
+    if len(content) <= LONG_CHARS:
+        return cut(entry_id, content, segments, 0, len(content))
+    head, tail = ends(content)
+    first = cut(entry_id, content, segments, 0, head)
+    return [*first, Chunk(entry_id, head, tail), *cut(entry_id, content, segments, tail, len(content))]
+
+
+def cut(entry_id: str, content: str, segments: Sequence[Segment], begin: int, stop: int) -> list[Chunk]:
+    """The passages of a part of a text."""
     found: list[Chunk] = []
     for segment in segments or (Segment(0, len(content), ContentClass.PROSE),):
         verbatim = segment.cls in VERBATIM
-        start = end = segment.start
-        for line_start, line_end in spans(content, segment.start, segment.end):
+        start = end = max(begin, segment.start)
+        for line_start, line_end in spans(content, start, min(stop, segment.end)):
             line = content[line_start:line_end]
             full = line_end - start > PASSAGE_CHARS
             breaks = not verbatim and (not line.strip() or BREAKS_BEFORE.match(line) is not None)

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, cast
 from aider_gardener.errors import StoreError
 from aider_gardener.messages import TokenCounter
 from aider_gardener.terminal import VisibleBytes
-from aider_gardener.tokens import approximate, count_any, counter_name, default_counter
+from aider_gardener.tokens import approximate, counter_name, default_counter
 
 BINARY_HEAD_BYTES = 8_000
 ESTIMATED_CHARS = 20_000
@@ -34,10 +34,10 @@ def affordable_counter(text: str) -> TokenCounter:
 def figures(before: str, after: str, count: TokenCounter | None = None) -> dict[str, Any]:
     """How many tokens two texts have, and how they were counted: exactly, where no `count` is given."""
     count = count or (default_counter() if before else approximate)
-    tokens = count_any(before, count)
+    tokens = count(before)
     return {
         "tokens_before": tokens,
-        "tokens_after": tokens if before == after else count_any(after, count),
+        "tokens_after": tokens if before == after else count(after),
         "counter": counter_name(count),
     }
 

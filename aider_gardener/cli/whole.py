@@ -45,7 +45,6 @@ def _archived(text: str, command: str) -> str:
     from aider_gardener.archive.sessions import RUNS
     from aider_gardener.compress.shorten import source_of
     from aider_gardener.messages import Message
-    from aider_gardener.tokens import count_any
 
     store = open_archive(None)
     if not store.persistent:
@@ -54,7 +53,7 @@ def _archived(text: str, command: str) -> str:
         store,
         session=RUNS + secrets.token_hex(8),
         project=str((repository_root(Path.cwd()) or Path.cwd()).resolve()),
-        count=lambda said: count_any(said, affordable_counter(said)),
+        count=lambda said: affordable_counter(said)(said),
         clock=time.time,
         host="gardener run",
         hold=False,

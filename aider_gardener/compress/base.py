@@ -13,13 +13,14 @@ from aider_gardener.tokens import approximate, pieces
 @dataclass(frozen=True)
 class Context:
     """What a compressor may know beside the text: of edit blocks their kind, of code the language, the focus,
-    the id of the whole. `count` counts tokens."""
+    the id of the whole. `count` counts tokens. `left_out` are the lines that an excerpt lacks of its text."""
 
     kind: str = ""
     language: str = ""
     focus: Focus = field(default_factory=Focus)
     entry_id: str = ""
     count: TokenCounter = approximate
+    left_out: int = 0
 
 
 Compressor = Callable[[str, Context], Compressed]

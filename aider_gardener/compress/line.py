@@ -9,6 +9,7 @@ from aider_gardener.compress.edits import merged, read_edits
 from aider_gardener.compress.outputs import gist
 from aider_gardener.compress.prose import rank
 from aider_gardener.messages import ContentClass, Focus, Segment, Source, SourceKind, TokenCounter
+from aider_gardener.reading.excerpt import excerpt
 from aider_gardener.reading.output import message_without_codes
 from aider_gardener.reading.segments import segment
 from aider_gardener.reading.sentences import units, worth
@@ -43,9 +44,10 @@ def line_form(
     itself, on one line.
     """
     tail = f" [{entry_id}]" if entry_id else ""
-    content, parts = message_without_codes(
-        content, segment(content, source) if segments is None else segments
-    )
+    whole_text, content = content, excerpt(content)
+    if segments is None or content is not whole_text:
+        segments = segment(content, source)
+    content, parts = message_without_codes(content, segments)
     flat = on_one_line(content[: 4 * LINE_CHARS])
     whole = len(content) <= 4 * LINE_CHARS and "\n" not in content.strip()
     if (

@@ -14,6 +14,7 @@ from aider_gardener.compress.registry import compress_text
 from aider_gardener.errors import tolerating
 from aider_gardener.messages import Compressed, ContentClass, Focus, Segment, Source, SourceKind, TokenCounter
 from aider_gardener.reading.classify import dominant_class
+from aider_gardener.reading.excerpt import excerpt
 from aider_gardener.reading.output import message_without_codes
 from aider_gardener.reading.segments import segment
 from aider_gardener.tokens import approximate
@@ -42,16 +43,16 @@ def compress_message(
     applied edit blocks become one line a file; the host's own notices stay. `entry_id` is named in
     the markers that say what was left out.
     """
-    whole = content
-    content, parts = message_without_codes(
-        content, segment(content, source) if segments is None else segments
-    )
+    whole, content = content, excerpt(content)
+    if segments is None or content is not whole:
+        segments = segment(content, source)
+    content, parts = message_without_codes(content, segments)
     cls = dominant_class(content, source, parts)
     if source.kind in (SourceKind.NOTICE, SourceKind.STUB) or already_compressed(content, source):
         return unchanged(whole, cls)
-    text, engine, failed = _shown(
-        content, edits_together(content, parts), source, Context("", "", focus, entry_id, count)
-    )
+    left_out = whole.count("\n") - content.count("\n")
+    ctx = Context("", "", focus, entry_id, count, left_out)
+    text, engine, failed = _shown(content, edits_together(content, parts), source, ctx)
     if not is_shorter(text, whole, count):
         return replace(unchanged(whole, cls), failed=failed)
     return Compressed(text, cls, engine, failed=failed)
@@ -75,9 +76,11 @@ def _shown(content: str, parts: Sequence[Segment], source: Source, ctx: Context)
 def shown_parts(
     content: str, parts: Sequence[Segment], source: Source, ctx: Context
 ) -> Iterator[tuple[Segment, Compressed]]:
-    """Each part of a message with its short form."""
+    """Each part of a message with its short form. What an excerpt leaves out is missing in the largest."""
+    largest = max(parts, key=lambda part: part.end - part.start, default=None)
     for part in parts:
-        own = replace(ctx, kind=part.kind, language=part.language)
+        left_out = ctx.left_out if part is largest else 0
+        own = replace(ctx, kind=part.kind, language=part.language, left_out=left_out)
         yield part, _part(content, part, source, own)
 
 

@@ -71,7 +71,7 @@ def chosen(
     same: Counter[str] = Counter()
     ranked: list[tuple[float, int]] = []
     for row, note in enumerate(notes):
-        if note.worth <= NOISE or not lines[row].strip():
+        if note.worth <= NOISE or lines[row].strip() in ("", GAP):
             continue
         seen[note.form] += 1
         same[lines[row]] += 1

@@ -81,8 +81,16 @@ def explained(lines: Sequence[str]) -> tuple[list[Note], str]:
     return notes, claims[0][0] if claims and claims[0][1] else ""
 
 
-def shortened(text: str, count: TokenCounter, focus: Focus = Focus(), tokens: int = 0) -> ShortForm:  # noqa: B008
-    """The short form of an output of `tokens` tokens, without a head."""
+def shortened(
+    text: str,
+    count: TokenCounter,
+    focus: Focus = Focus(),  # noqa: B008
+    tokens: int = 0,
+    *,
+    counts: bool = True,
+) -> ShortForm:
+    """The short form of an output of `tokens` tokens, without a head. Without `counts` it tells of no numbers
+    of lines alike: not all were read."""
     laid = next((lines for relay in RELAYS if (lines := relay(text))), None)
     lines = lines_of(text if laid is None else "\n".join(laid))
     tokens = tokens or count(text)
@@ -93,6 +101,8 @@ def shortened(text: str, count: TokenCounter, focus: Focus = Focus(), tokens: in
     failed = ""
     original = Original(lines)
     for way, form in _forms(lines, notes, original, budget, focus, count):
+        if not (way or counts):
+            continue
         found = falsehoods(original, form)
         if not found:
             return ShortForm(form, engine if way < 2 else "", lines, failed)

@@ -9,7 +9,7 @@ from aider_gardener.compress.message import compress_message
 from aider_gardener.messages import ContentClass, Focus, Source, SourceKind, TokenCounter
 from aider_gardener.reading.classify import TEST_COMMAND
 from aider_gardener.reading.source import infer_source
-from aider_gardener.tokens import count_any, default_counter
+from aider_gardener.tokens import default_counter
 
 
 @dataclass(frozen=True)
@@ -36,10 +36,8 @@ def shorten(
     """
     count = count or default_counter()
     made = compress_message(text, source_of(text, command), focus=focus_on(focus), count=count)
-    after = count_any(made.text, count)
-    return Shortened(
-        made.text, made.cls, after if made.text == text else count_any(text, count), after, made.engine
-    )
+    after = count(made.text)
+    return Shortened(made.text, made.cls, after if made.text == text else count(text), after, made.engine)
 
 
 def source_of(text: str, command: str = "") -> Source:

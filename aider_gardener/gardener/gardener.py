@@ -21,7 +21,7 @@ from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.planner import has_edit
 from aider_gardener.plan.view import failed_edits
 from aider_gardener.recall.recall import EDIT_UNDONE, MARGIN_TOKENS, NOTE_HEAD, Recalled
-from aider_gardener.recall.request import ORDINARY_SHARE, Request, recall_part
+from aider_gardener.recall.request import ORDINARY_SHARE, Request, both_ends, recall_part
 from aider_gardener.settings import Settings
 
 ACCOUNT_SHARE, LEAST_ACCOUNT_TOKENS = 0.3, 240
@@ -203,6 +203,7 @@ class Gardener:
         state = self.state
         if not state.acts or not question.strip():
             return ""
+        question = both_ends(question)
         part = recall_part(question)
         budget = min(int(state.recall_budget * part), state.room)
         left = budget - MARGIN_TOKENS - state.count(NOTE_HEAD)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from aider_gardener.messages import Segment
+from aider_gardener.reading.excerpt import excerpt
 
 SAMPLE_CHARS = 60_000
 """How much of each end of a text the detectors look at."""
@@ -15,10 +16,6 @@ LINE_CHARS = 6_000
 """What is read of one line: a line beyond this is data, not a message."""
 
 ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
-MANY_LINES = 30_000
-TELLING = re.compile(
-    r"[Ee]rror|ERR|FAIL|Fail|fail|WARN|Warn|warn|[Ee]xception|panic|FATAL|fatal|Traceback|✖|✗|not ok"
-)
 STRETCH_CHARS, FEW_CHARACTERS = 100, 11
 """A stretch of a line with fewer different characters than that is dull: a rule, filler, a dump of digits.
 A list of numbers has more."""
@@ -66,8 +63,8 @@ def plain(text: str) -> str:
 
 def lines_of(text: str) -> list[str]:
     """The plain lines of a text without fences, legible; of lines beyond LINE_CHARS only both ends."""
-    lines = _thinned(plain(text).split("\n"))
-    return [clip(line, LINE_CHARS) for line in map(legible, lines) if not FENCE.match(line)]
+    lines = map(legible, plain(excerpt(text)).split("\n"))
+    return [clip(line, LINE_CHARS) for line in lines if not FENCE.match(line)]
 
 
 def legible(line: str) -> str:
@@ -86,15 +83,6 @@ def legible(line: str) -> str:
         return line
     shown = [" … " if out else part for part, out in zip(parts, left_out, strict=False)]
     return "".join(part for at, part in enumerate(shown) if not (left_out[at] and left_out[at - 1]))
-
-
-def _thinned(lines: list[str]) -> list[str]:
-    """Of more than MANY_LINES the beginning, the end, and from the middle what tells of trouble."""
-    if len(lines) <= MANY_LINES:
-        return lines
-    third = MANY_LINES // 3
-    middle = [line for line in lines[third:-third] if TELLING.search(line, 0, 400)]
-    return [*lines[:third], *middle[:third], *lines[-third:]]
 
 
 def _last_written(line: str) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from aider_gardener.messages import ContentClass, Segment, Source, SourceKind
 from aider_gardener.reading import languages
 from aider_gardener.reading.classify import Verdict, by_language, classify
+from aider_gardener.reading.excerpt import excerpt, in_whole
 from aider_gardener.reading.lineshape import MACHINE, line_shape
 from aider_gardener.reading.output import without_codes
 from aider_gardener.reading.source import SHELL_HEAD, WEB_HEAD, WEB_MIDDLE, command_parts
@@ -163,6 +164,9 @@ def _unfenced_edits(content: str, fenced: list[Block]) -> list[Block]:
 
 def segment(content: str, source: Source = Source()) -> tuple[Segment, ...]:  # noqa: B008 - frozen
     """The spans of a message: they cover it, in order, without overlap. Linear in its size."""
+    short = excerpt(content)
+    if short is not content:
+        return in_whole(segment(short, source), short, content)
     if not content:
         return ()
     kind = source.kind

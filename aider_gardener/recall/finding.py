@@ -193,12 +193,12 @@ def read(
 ) -> Iterator[tuple[int, Passage]]:
     """The passages at these places of the evidence that the request may reach, in this order, each once."""
     own, closed, store = chat.seq_of, closed_ids(chat, request), archive.store
-    known = set[int]()
+    known, stored = set[int](), dict[str, Entry]()
     for begin in range(0, len(order), READ_AT_ONCE):
         places = [int(at) for at in order[begin : begin + READ_AT_ONCE]]
         chunks = {at: int(evidence.chunks[at]) for at in places}
         ids = {at: name for at, name in _ids(archive, chunks).items() if name not in closed}
-        stored = store.get_many(dict.fromkeys(ids.values()))
+        stored |= store.get_many(dict.fromkeys(name for name in ids.values() if name not in stored))
         for at, name in ids.items():
             if name not in stored or chunks[at] in known:
                 continue

@@ -35,6 +35,8 @@ PAST = re.compile(
     r"|之前|刚才|记得|還記|还记|说过|決め|前に|覚え|さっき|전에|기억",
     re.IGNORECASE,
 )
+QUERY_CHARS = 20_000
+"""Of a longer question both ends are read."""
 UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
@@ -66,6 +68,9 @@ class Request:
     order: bool = False
     files: frozenset[str] = frozenset()
     reader: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "query", both_ends(self.query))
 
     def wants(self, entry: Entry) -> bool:
         """Whether somebody or something said it (no note of ours, no notice of the host), and it is of the
@@ -105,6 +110,12 @@ def excluded(chat: Chat) -> frozenset[str]:
     if gone:  # said again, it may be had
         gone -= {e.id for seq, e in chat.entries.items() if seq not in closed and seq not in chat.gone}
     return frozenset({chat.entries[seq].id for seq in closed} | gone)
+
+
+def both_ends(question: str) -> str:
+    """What is read of a question."""
+    half = QUERY_CHARS // 2
+    return question if len(question) <= QUERY_CHARS else f"{question[:half]} {question[-half:]}"
 
 
 def asks(prompt: str) -> bool:

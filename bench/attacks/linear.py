@@ -37,6 +37,7 @@ from aider_gardener.messages import ContentClass, Entry, Source, SourceKind
 from aider_gardener.notes.names import mine
 from aider_gardener.notes.rules import decisions_in, spoken_words, typed_words
 from aider_gardener.reading import classify, segments, speech
+from aider_gardener.reading.excerpt import excerpt
 from aider_gardener.reading.lineshape import shape_counts
 from bench.provenance import made_on
 
@@ -86,6 +87,9 @@ PARAMETERS: dict[str, Callable[[str], object]] = {
     "source": lambda text: Source(),
     "start": lambda text: 0,
     "end": len,
+    "begin": lambda text: 0,
+    "stop": len,
+    "short": excerpt,
     "budget": lambda text: 1_000,
     "notes": lambda text: quoted(text.split("\n")),
     "taken": lambda text: set(range(0, text.count("\n"), 3)),

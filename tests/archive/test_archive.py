@@ -12,6 +12,7 @@ from made_search import found
 from aider_gardener.archive.archive import FAILED_NOTICE, Archive, cut_line, is_shared
 from aider_gardener.archive.store import open_store
 from aider_gardener.messages import (
+    LONG_CHARS,
     ContentClass,
     Entry,
     Fidelity,
@@ -246,3 +247,40 @@ def test_a_secret_on_the_border_of_two_spans_is_named_whole_in_both(archive: Arc
     first, second = (clean.content[part.start : part.end] for part in clean.segments)
     assert first.startswith("token = '[redacted:") and first.endswith("]")
     assert second.startswith("[redacted:") and second.endswith("' and so on")
+
+
+def test_a_very_long_text_is_stored_at_once_and_its_middle_found_later(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    archive = Archive(store, session="s", project="p", count=words, clock=lambda: 1_000.0)
+    token = "ghp_" + "Zq8rT2mWx5Kc9Ld3Bv7N" + "p4Hs6Jf1Yg0A"
+    half = "".join(f"job {n:07d} of the night run went on\n" for n in range(LONG_CHARS // 60))
+    text = f"{half}The quartzite shipment left Narvik.\ngithub: {token}\n{half}"
+    message = Message("user", f"I ran this command:\n\nmake\n\nAnd got this output:\n\n{text}")
+    stored = archive.add(message, turn=1, seq=1, focus=Focus())
+    kept = store.original(stored.id)
+    assert len(text) > LONG_CHARS and kept is not None and kept.count("[redacted:token:") == 1
+    assert kept.split("[redacted:token:")[0] == message.content.split(token)[0]
+    assert kept.endswith(half) and len(store.renditions(stored.id)[Fidelity.COMPRESSED].text) < 10_000
+
+    def holding(word: str) -> list[tuple[int, int]]:
+        found = store.evidence([word])
+        return [(int(found.starts[at]), int(found.ends[at])) for at in found.held[0].nonzero()[0]]
+
+    assert holding("narvik") == [] and holding("command")
+    assert all(p.end - p.start <= 4_000 for p in store.vectors_pending(10_000, "none"))
+    while store.work_off(200):
+        pass
+    ((start, end),) = holding("narvik")
+    assert "left Narvik." in kept[start:end] and end - start < 1_000
+    evidence = store.evidence(["job"])
+    covered = "".join(kept[a:b] for a, b in zip(evidence.starts, evidence.ends, strict=True))
+    assert "".join(covered.split()) == "".join(kept.split())
+    store.close()
+
+
+def test_a_stretch_of_blanks_comes_to_an_end(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    archive = Archive(store, session="s", project="p", count=words, clock=lambda: 1_000.0)
+    archive.log(Message("user", " " * LONG_CHARS * 2), turn=1, seq=1, source=Source(), at=1.0)
+    assert sum(1 for _ in iter(lambda: store.work_off(10), 0)) < 5
+    store.close()

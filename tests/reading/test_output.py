@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from aider_gardener.reading.excerpt import MANY_LINES
 from aider_gardener.reading.output import (
     LINE_CHARS,
-    MANY_LINES,
     SAMPLE_CHARS,
     clip,
     lines_of,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
+from aider_gardener.archive.passages import STRETCH_CHARS
 from aider_gardener.archive.store import search
 from aider_gardener.archive.store.base import Evidence
 
@@ -21,9 +22,9 @@ if TYPE_CHECKING:
 
 MOST_HELD = 5_000
 """So many of the newest passages that hold a word are looked up: one that more hold tells next to nothing."""
-PLACES = """SELECT c.number, n.session, c.start, c."end"
+PLACES = f"""SELECT c.number, n.session, c.start, c."end"
             FROM occurrences n JOIN chunks c ON c.original = n.original
-            WHERE {} ORDER BY n.session, n.seq, c.start"""
+            WHERE {{}} AND c."end" - c.start <= {STRETCH_CHARS} ORDER BY n.session, n.seq, c.start"""
 COLUMNS = 4
 
 

@@ -16,13 +16,16 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from aider_gardener.archive.store import secrets
+from aider_gardener.messages import LONG_CHARS
+from aider_gardener.reading.seeking import seeker
 
 KNOWN_PREFIX_CHARS = 8
 """From this length on the beginning of a known secret is taken for a cut-off copy of it."""
 KNOWN_SECRETS = 1_000
 """So many are remembered; each line of a private key is one."""
 RECENT_TEXTS = 64
-"""Of so many it is remembered what a scan gave: an entry is scanned to be shortened and to be stored."""
+"""Of so many it is remembered what a scan gave: an entry is scanned to be shortened and to be stored. Of
+those longer than LONG_CHARS only the last is."""
 PIECE = re.compile(r"[A-Za-z0-9+/=_-]{16,}")
 """What of a secret of several lines can be looked for by itself."""
 KNOWN = "known"
@@ -83,7 +86,7 @@ class Redactor:
         if text not in self._recent:
             found = redact(text, self.known)
             new = [piece for span in found.spans for piece in pieces(text[span.start : span.end])]
-            if new or len(self._recent) >= RECENT_TEXTS:
+            if new or len(self._recent) >= RECENT_TEXTS or len(text) > LONG_CHARS:
                 self._recent = {}
             for piece in new:
                 if len(self.known) < KNOWN_SECRETS:
@@ -143,9 +146,11 @@ def _copies(text: str, known: Iterable[str]) -> Iterator[secrets.Found]:
     """Every copy of a secret: whole, from its beginning on, or broken over lines or coloured."""
     known = list(known)
     flat, place = secrets.flattened(text if known else "", secrets.WITHIN_COPIES)
+    seek = seeker(text, [secret[:KNOWN_PREFIX_CHARS] for secret in known])
+    seek_flat = seeker(flat, known)
     for secret in known:
         head = secret[:KNOWN_PREFIX_CHARS]
-        at = text.find(head)
+        at = seek(head, 0)
         while at >= 0:
             end = at + len(head)
             while end - at < len(secret) and text[end : end + 1] == secret[end - at]:
@@ -153,11 +158,11 @@ def _copies(text: str, known: Iterable[str]) -> Iterator[secrets.Found]:
             is_cut_off = not text[end : end + 1].isalnum() and is_telling(text[at:end])
             if end - at == len(secret) or is_cut_off:
                 yield at, end, KNOWN
-            at = text.find(head, end)
-        at = flat.find(secret) if len(flat) < len(text) else -1
+            at = seek(head, end)
+        at = seek_flat(secret, 0) if len(flat) < len(text) else -1
         while at >= 0:
             yield place(at), place(at + len(secret) - 1) + 1, KNOWN
-            at = flat.find(secret, at + len(secret))
+            at = seek_flat(secret, at + len(secret))
 
 
 def cleaned(value: object, scan: Callable[[str], Redacted]) -> object:

@@ -21,6 +21,7 @@ from aider_gardener.archive.store.formats import (
     TOKEN_BEGINS,
     TOKENS,
 )
+from aider_gardener.reading.seeking import Seek, seeker
 
 Found = tuple[int, int, str]
 """Start, end and kind of a secret in a text."""
@@ -32,8 +33,10 @@ WITHIN_VALUES = re.compile(
     r"|\((?:(?<==\()|(?<== \())[ \t]{0,9}\r?\n[ \t]{0,80}(?=[\"'])"
 )
 """What is no part of a value that it stands in: a colour, the end of a line or of a string that goes on."""
-WITHIN_COPIES = re.compile(rf"{_COLOUR}|\\?\r?\n[ \t>|+]{{0,80}}")
-"""What is no part of a known secret: colours and every end of a line."""
+_MARGIN = r"[ \t>|+]{0,80}"
+WITHIN_COPIES = re.compile(rf"{_COLOUR}|\\\r?\n{_MARGIN}|\r\n{_MARGIN}|\n{_MARGIN}")
+"""What is no part of a known secret: colours and every end of a line. Each way begins with a character of its
+own, so that a search skips to these."""
 
 KEY_BEGINS = re.compile(
     r"-----BEGIN(?:[A-Z0-9 +]|%20){0,40}PRIVATE(?:[ +]|%20)KEY(?: BLOCK)?-----"
@@ -67,6 +70,7 @@ NAME_WORDS = tuple(
     "|recovery_code|backup code|backup_code|kennwort|contrase|senha|wachtwoord|hasło|haslo|lösenord|parola"
     "|şifre|clave|парол|密码|密碼|パスワード|비밀번호".split("|")
 )
+SOUGHT = (*NAME_WORDS, *(word for item in FORMATS for word in item.words))
 NAME_BEGIN = re.compile(r"(?:(?<![\w.-])|(?<=--))[^\W\d][\w.-]{0,80}\Z|\Z")
 PASSWORD_WORDS = (
     r"passw(?:or)?[dt]|\"assword|passphrase|passcode|(?<!by)(?<!com)(?<!tres)(?<!sur)passe?\b|pwd|(?<!b)pw\b|psk\b"
@@ -246,8 +250,8 @@ def _places(text: str, word: str) -> Iterator[int]:
 def _plain(text: str) -> list[Found]:
     flat, place = flattened(text.replace("\0", "\n"))
     lowered = flat.replace("\u0130", "i").lower()  # the only letter that would grow
-    found = []
-    for start, end, kind in (*_keys(flat, lowered), *_formats(flat, lowered), *_assigned(flat, lowered)):
+    seek, found = seeker(lowered, SOUGHT), []
+    for start, end, kind in (*_keys(flat, lowered), *_formats(flat, seek), *_assigned(flat, seek)):
         lines = LINES.match(flat, start)
         last = max(end, lines.end() if lines else 0) - 1
         found.append((place(start), place(last) + 1, kind))
@@ -282,7 +286,7 @@ def _is_key(body: str) -> bool:
     return 2 * sum(map(len, runs)) > len(body) and any(len(run) >= 32 or _has_digit(run) for run in runs)
 
 
-def _formats(text: str, lowered: str) -> Iterator[Found]:
+def _formats(text: str, seek: Seek) -> Iterator[Found]:
     past = 0
     for token_begin in TOKEN_BEGINS.finditer(text):
         at = token_begin.start()
@@ -294,7 +298,7 @@ def _formats(text: str, lowered: str) -> Iterator[Found]:
                 yield *match.span(), "token"
     for item in FORMATS:
         for word in item.words:
-            at = lowered.find(word)
+            at = seek(word, 0)
             while at >= 0:
                 begin, end = max(text.rfind("\n", 0, at) + 1, at - BEFORE_WORD_CHARS), text.find("\n", at)
                 end = min(len(text) if end < 0 else end, at + AFTER_WORD_CHARS)
@@ -302,7 +306,7 @@ def _formats(text: str, lowered: str) -> Iterator[Found]:
                     start, stop = match.span(match.lastindex or 0)
                     if not _is_idle(item.kind, text[start:stop]):
                         yield start, stop, item.kind
-                at = lowered.find(word, end)
+                at = seek(word, end)
 
 
 def _is_idle(kind: str, value: str) -> bool:
@@ -317,12 +321,12 @@ def _is_idle(kind: str, value: str) -> bool:
     )
 
 
-def _assigned(text: str, lowered: str) -> Iterator[Found]:
+def _assigned(text: str, seek: Seek) -> Iterator[Found]:
     for word in NAME_WORDS:
-        at, below = lowered.find(word), 0
+        at, below = seek(word, 0), 0
         while at >= 0:
             match, end = ASSIGNED.match(text, at), at + len(word)
-            before = NAME_BEGIN.search(text, max(0, at - 81), at)
+            before = NAME_BEGIN.search(text, text.rfind(" ", max(0, at - 81), at) + 1 or max(0, at - 81), at)
             if match and before and _is_value(text, before.start(), match):
                 name = text[before.start() : match.end("rest")]
                 yield *match.span(match.lastgroup or 0), "password" if PASSWORD.search(name) else "secret"
@@ -332,7 +336,7 @@ def _assigned(text: str, lowered: str) -> Iterator[Found]:
                 if before and not (match and (match["sign"] or match["element"])):
                     yield from _near(text, before.start(), at + len(word))
             end = match.end() if match and match["bare"] and match["sign"] and before else end
-            at = lowered.find(word, end)
+            at = seek(word, end)
 
 
 def _is_value(text: str, start: int, match: re.Match[str]) -> bool:

@@ -99,6 +99,7 @@ class SqliteStore:
         self._redactor = Redactor()
         self._vectors = vectors.VectorCache()
         self._places = evidence.PlaceCache()
+        self._texts = search.Texts()
         self._holds = False
         database.repair = self._look_again if database.read_only else self._repair
 
@@ -280,7 +281,7 @@ class SqliteStore:
         long_id = "g" + content_hash(entry.role, entry.content)
 
         def step(db: apsw.Connection) -> entries.StoredEntry:
-            search.work_off(db, BACKLOG_PER_ADD)
+            search.work_off(db, BACKLOG_PER_ADD, self._texts)
             stored = entries.add(db, record, long_id=long_id)
             record.update(id=stored.id, seq=stored.seq)
             return stored
@@ -328,8 +329,9 @@ class SqliteStore:
 
     def work_off(self, limit: int = BACKLOG_AT_ONCE) -> int:
         if not self._read(search.has_backlog):
+            self._texts = search.Texts()
             return 0
-        return self._db.write(lambda db: search.work_off(db, limit))
+        return self._db.write(lambda db: search.work_off(db, limit, self._texts))
 
     def vectors_pending(self, limit: int, embedder: str) -> list[PendingPassage]:
         return self._read(lambda db: list(vectors.pending(db, limit, embedder)))

@@ -1,0 +1,78 @@
+"""Very long texts: what is read of them, and how words are found in them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from aider_gardener.messages import LONG_CHARS, ContentClass, Source, SourceKind
+from aider_gardener.reading import seeking
+from aider_gardener.reading.excerpt import GAP, MANY_LINES, SHARE_CHARS, excerpt, is_long
+from aider_gardener.reading.seeking import seeker
+from aider_gardener.reading.segments import segment
+
+LINE = "job {:07d} of the night run went on as it should\n"
+LONG = "".join(map(LINE.format, range(LONG_CHARS // len(LINE.format(0)) + 10)))
+
+
+def with_middle(middle: str) -> str:
+    half = len(LONG) // 2
+    at = LONG.index("\n", half) + 1
+    return LONG[:at] + middle + LONG[at:]
+
+
+def test_a_text_up_to_the_limit_is_read_whole() -> None:
+    text = LONG[:LONG_CHARS]
+    assert excerpt(text) is text and not is_long(text) and is_long("\n" * (MANY_LINES + 1))
+
+
+def test_of_a_very_long_text_both_ends_and_lines_of_trouble_are_read() -> None:
+    text = with_middle("ERROR the ledger is gone\nWARN low on ink\n")
+    short = excerpt(text)
+    lines = short.split("\n")
+    assert len(short) <= 3 * SHARE_CHARS and text.startswith(lines[0]) and text.endswith(short[-1_000:])
+    at = lines.index("ERROR the ledger is gone")
+    assert lines[at - 1] == GAP and lines[at + 1 : at + 3] == ["WARN low on ink", GAP]
+    assert set(lines) - {GAP} <= set(text.split("\n"))
+
+
+def test_errors_are_read_before_warnings_of_which_there_are_too_many() -> None:
+    text = with_middle("WARN this disk is slow\n" * (SHARE_CHARS // 10) + "the only error: no ledger\n")
+    assert "the only error: no ledger" in excerpt(text)
+
+
+@pytest.mark.parametrize("middle", ["", "x" * 300_000 + " the only error " + "x" * 300_000])
+def test_segments_of_a_very_long_text_cover_it(middle: str) -> None:
+    head = "I ran this command:\n\nmake\n\nAnd got this output:\n\n"
+    text = head + with_middle(middle)
+    parts = segment(text, Source(SourceKind.COMMAND, "make"))
+    assert [(part.start, part.end) for part in parts] == [(0, len(head)), (len(head), len(text))]
+    assert parts[0].kind == "wrapper" and parts[1].cls is ContentClass.LOG
+
+
+def test_words_around_a_paste_that_is_very_long_stay_the_users() -> None:
+    paste = "".join(f"2026-03-01 10:00:00 INFO worker {n} took 5 ms\n" for n in range(30_000))
+    text = f"Please look at this:\n\n```\n{paste}```\nWhy is it slow?\n"
+    parts = segment(text, Source(SourceKind.TYPED))
+    assert [part.start for part in parts] == [0, *(part.end for part in parts[:-1])]
+    assert parts[-1].end == len(text)
+    assert [part.cls for part in parts] == [ContentClass.PROMPT, ContentClass.LOG, ContentClass.PROMPT]
+    assert text[parts[2].start :].strip() == "Why is it slow?"
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.text(alphabet="abcdé?\n漢", max_size=60),
+    st.lists(st.text(alphabet="abcdé?\n", min_size=1, max_size=6), max_size=6),
+    st.integers(1, 9),
+)
+def test_one_pass_finds_words_where_each_search_finds_them(text: str, words: list[str], block: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(seeking, "LONG_CHARS", 0)
+        patch.setattr(seeking, "BLOCK_CHARS", block)
+        seek = seeker(text, words)
+        for word in words:
+            assert [seek(word, at) for at in range(len(text))] == [
+                text.find(word, at) for at in range(len(text))
+            ]
