@@ -311,7 +311,8 @@ if sys.argv[1:]:
     from aider_gardener import install
     install()
 words = ["--model", "theirs/m", "--yes-always", "--no-stream", "--no-show-model-warnings"]
-words += ["--no-check-update", "--analytics-disable", "--no-pretty", "--edit-format", "ask", "--map-tokens", "0"]
+words += ["--no-check-update", "--analytics-disable", "--no-pretty", "--edit-format", "ask"]
+words += ["--map-tokens", "0"]
 coder = aider.main.main(words, return_coder=True)
 for number in range(4):
     coder.run(with_message=f"What is x in step {number}? " + "word " * 2_000)

@@ -169,11 +169,13 @@ def _open_file_to_read(path: Path, key_source: str, user: Path | None) -> Sqlite
 
 
 def _open_file(database: Database, path: Path, clock: Callable[[], float]) -> SqliteStore:
-    notice, left = "", repair.last_commit(path)
+    notice, left, is_cut = "", repair.last_commit(path), repair.is_log_cut(path)
     if not path.exists() and not repair.finish(path):
         notice = repair.keep_copy(path)
         notice = NO_ARCHIVE.format(path=path) + notice if notice else ""
     try:
+        if repair.is_cut_off(path):
+            raise apsw.CorruptError(f"{path} was cut off")
         _connect(database)
     except Stranger as error:
         if location.identity(path) == error.identity:
@@ -186,7 +188,7 @@ def _open_file(database: Database, path: Path, clock: Callable[[], float]) -> Sq
             raise
         notice = repair.begin_anew(database, path, clock())
     else:
-        if repair.has_lost_log(database, left):
+        if is_cut or repair.has_lost_log(database, left):
             notice = LOG_LOST.format(path=path)
     repair.clear_parts(path, older_than=repair.PART_SECONDS)
     if not notice and database.key_source and not database.key:
