@@ -23,6 +23,7 @@ from aider_gardener.archive.store.database import (
     NOT_OPENED,
     Database,
     ForeignFile,
+    Newer,
     Older,
     Stranger,
     Unavailable,
@@ -274,8 +275,21 @@ def copy(directory: Path, to: Path, key_source: str = "", user: Path | None = No
     return Copied(str(place), kind, count, tuple(filter(None, told)))
 
 
+def refuse_newer(directory: Path, key_source: str = "", user: Path | None = None) -> None:
+    """Raise Newer for an archive of a newer version, beside which a chat may go on and no command works."""
+    try:
+        place = Path(os.path.realpath(location.settled_directory(directory, user)))
+        _open_file_to_read(place / location.FILE_NAME, key_source, user or location.user_directory()).close()
+    except Newer:
+        raise
+    except StoreError:  # whoever opens it sees to that
+        pass
+
+
 def opened_on_disk(directory: Path, key_source: str = "", user: Path | None = None) -> SqliteStore:
-    """The archive of a directory, made if need be. Raises StoreError where it would be in memory only."""
+    """The archive of a directory, made if need be. Raises StoreError where it would be in memory only, or is
+    of a newer version."""
+    refuse_newer(directory, key_source, user)
     store = open_store(directory, key_source=key_source, user=user)
     if not store.persistent:
         store.close()
