@@ -19,6 +19,7 @@ from aider_gardener.errors import UsageError
 from aider_gardener.messages import ContentClass, Fidelity
 
 DEFAULT, OFF = "default", "off"
+ASKED, TOLD = "asked", "told"
 
 PRESETS: Mapping[str, Mapping[str, Any]] = {
     "gentle": {"history_tokens": 16_000, "keep_turns": 3, "throttle_tokens": 8_000},
@@ -74,20 +75,21 @@ def option(
     *,
     choices: tuple[str, ...] = (),
     most: int = 0,
-    reaches_out: bool = False,
+    from_repository: str = "",
     switch: str | int = "",
 ) -> Any:
     """A settings field with its documentation and its legal values (0 to `most` for numbers).
 
-    `switch` is what stands for a value that may just be switched on, "" or 0 being off. `reaches_out`: it
-    decides what is written, sent or deleted elsewhere, so that a host takes it from a repository's files only
-    if its user agrees.
+    `switch` is what stands for a value that may just be switched on, "" or 0 being off. `from_repository` is
+    what a host does about a value that a repository's files give. ASKED: it decides what is written, sent or
+    deleted elsewhere, and is taken only if the user agrees. TOLD: it keeps the chat out of the archive or
+    brings older chats into prompts, and a line says so. "": it is taken.
     """
     about = {
         "help": help_text,
         "choices": choices,
         "most": most,
-        "reaches_out": reaches_out,
+        "from_repository": from_repository,
         "switch": switch,
     }
     return dataclasses.field(default=default, metadata=about)
@@ -102,6 +104,7 @@ class Settings:
         "garden: archive, compact, recall. observe: archive and report, change nothing in any prompt. off:"
         " stock aider, as --no-gardener and AIDER_GARDENER=false.",
         choices=("garden", "observe", OFF),
+        from_repository=TOLD,
     )
     preset: str = option(
         DEFAULT,
@@ -125,6 +128,7 @@ class Settings:
         False,
         "Let recall bring in passages of older sessions of the project unasked too, where one of them clearly"
         " fits. What was said to a local model never goes to a remote one that way.",
+        from_repository=TOLD,
     )
     resume: str = option(
         "",
@@ -132,10 +136,12 @@ class Settings:
         " and their results, rules, decisions, files edited, open errors, pinned entries. With an id of"
         " gardener sessions, or its beginning, or last: go on with that chat.",
         switch=SHORT_NOTE,
+        from_repository=TOLD,
     )
     ask_for_originals: bool = option(
         False,
         "Let the model ask for a whole original: a line of its reply that names an id is answered with it.",
+        from_repository=TOLD,
     )
     throttle_tokens: int = option(
         0,
@@ -164,7 +170,7 @@ class Settings:
     store: str = option(
         "",
         "Directory of the archive. Empty: .aider.gardener in the repository, else a user-level directory.",
-        reaches_out=True,
+        from_repository=ASKED,
     )
     store_key: str = option(
         "",
@@ -172,7 +178,7 @@ class Settings:
         " AIDER_GARDENER_KEY) or file:PATH (a file that only its owner may read). New archives are encrypted"
         " then; gardener store encrypt encrypts one that exists. Empty: not encrypted.",
         choices=("", "keyring", "env", "file:PATH"),
-        reaches_out=True,
+        from_repository=ASKED,
     )
     retention: str = option(
         OFF,
@@ -180,7 +186,7 @@ class Settings:
         " its worth, or was not used for 30 days, is deleted for good; never what is pinned or of a live"
         " session. A size such as 500MB or 2GB: that, and the oldest of the least important where the archive"
         " is larger.",
-        reaches_out=True,
+        from_repository=ASKED,
     )
     embedder: str = option(
         "use",
@@ -188,7 +194,7 @@ class Settings:
         " this machine. none: by words alone. NAME: with the embedder that an installed package offers under"
         " this name.",
         choices=("use", "none", "NAME"),
-        reaches_out=True,
+        from_repository=ASKED,
     )
     files: str = option(
         "auto",
@@ -209,7 +215,7 @@ class Settings:
         " forms no longer help, aider's summary. refine: between turns the weak model shortens compressed"
         " forms further, one call a minute, taken only if nothing was lost. both. Empty: nothing.",
         choices=("", "fallback", "refine", "both"),
-        reaches_out=True,
+        from_repository=ASKED,
     )
 
     given: dataclasses.InitVar[frozenset[str] | None] = None
@@ -304,6 +310,8 @@ def parse(field: dataclasses.Field[Any], text: str, name: str) -> Any:
     switch = True if kind is bool else field.metadata["switch"]
     if switch and word in TRUE_WORDS | FALSE_WORDS and not (kind is int and word.isdecimal()):
         return switch if word in TRUE_WORDS else field.default
+    if word == "false" and _is_off(field):  # what YAML reads in an unquoted off
+        return OFF
     try:
         value = None if kind is bool else kind(text.strip())
     except ValueError:
@@ -312,6 +320,11 @@ def parse(field: dataclasses.Field[Any], text: str, name: str) -> Any:
         raise UsageError(f"{name}={text!r} is not a {kind.__name__}; correct or unset it")
     check(field, value)
     return value
+
+
+def _is_off(field: dataclasses.Field[Any]) -> bool:
+    """Whether a field may be switched off by that word."""
+    return OFF in (field.default, *field.metadata["choices"])
 
 
 def check(field: dataclasses.Field[Any], value: Any) -> None:

@@ -123,17 +123,20 @@ def _opened(place: Place | None, read_only: bool) -> Store:
 
 def archive_directory(given: Place | None, *, made: bool = False) -> Path:
     """The directory of the archive. Raises UsageError when there is none in it yet, unless it is to be
-    `made`."""
+    `made`, and StoreError for one of a newer version."""
     from aider_gardener.archive.store.lines import names
     from aider_gardener.archive.store.location import chosen_directory, store_directory
+    from aider_gardener.archive.store.opening import refuse_newer
     from aider_gardener.settings import Settings
 
     if given is not None and not isinstance(given, Path):
         raise UsageError(f"{given} is on a server; this needs one in a directory")
-    named = given or Settings.from_env().store_path
+    settings = Settings.from_env()
+    named = given or settings.store_path
     found = chosen_directory(named) if named else store_directory(repository_root(Path.cwd()))
     if not (made or (found / "gardener.db").is_file() or names(found)):
         raise UsageError(f"there is no archive in {found}; run aider-gardener in the project first")
+    refuse_newer(found, settings.store_key)
     return found
 
 

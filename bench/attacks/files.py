@@ -3,7 +3,7 @@
     python -m bench.attacks.files                      attack this tree
     python -m bench.attacks.files --against TREE       attack another one, say of an older commit
 
-Each attack runs in a process of its own, with a home of its own, for at most 15 seconds and 1 GB. The figures
+Each attack runs in a process of its own, with a home of its own, for at most a minute and 1 GB. The figures
 go to bench/results/attacks/files.json, one run for each commit that was attacked.
 """
 
@@ -20,12 +20,11 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "bench" / "results" / "attacks" / "files.json"
-SECONDS, MEMORY_BYTES = 15, 1 << 30
+SECONDS, MEMORY_BYTES = 60, 1 << 30
 HELD = "held"
 RUN = "import runpy, sys; del sys.argv[0]; runpy.run_path(sys.argv[0], run_name='__main__')"
 """Runs this file without its folder in front of the path, where modules have names of the library's."""
@@ -105,22 +104,6 @@ def clean(place: Path) -> str:
     put(store, "mine")
     found = [entry.content for entry in store.session_entries("s")]
     return HELD if found == ["mine"] else f"it shows {found}"
-
-
-def fifo(name: str) -> Attack:
-    def attack(place: Path) -> str:
-        filled(place, "mine")
-        (place / name).unlink(missing_ok=True)
-        os.mkfifo(place / name)
-        return told(place)
-
-    return attack
-
-
-def marker_to_zero(place: Path) -> str:
-    place.mkdir()
-    (place / "encryption.json").symlink_to("/dev/zero")
-    return told(place)
 
 
 def marker_names_zero(place: Path) -> str:
@@ -210,31 +193,130 @@ def foreign_directory(place: Path) -> str:
     return HELD if mode == 0o755 and len(list(top.iterdir())) == 1 else f"mode {mode:o}, files put into it"
 
 
-def given(name: str, file: str, text: str) -> Attack:
-    """A file of the repository that gives a setting."""
+NAMES = (
+    ".gitignore", "encryption.json", "CONTEXT_ARCHIVE.md", "gardener.db", "gardener.db-wal",
+    "gardener.db-shm", "gardener.db-journal", "gardener.db.copy", "gardener.db.mended",
+)  # fmt: skip
+"""All that the gardener writes in the archive's directory."""
+PLANTED: dict[str, Callable[[Path, Path], None]] = {
+    "a link to another file": lambda path, victim: path.symlink_to(victim),
+    "a link to /dev/zero": lambda path, _victim: path.symlink_to("/dev/zero"),
+    "a link to nothing": lambda path, victim: path.symlink_to(victim.parent / "new"),
+    "a link to a directory": lambda path, victim: path.symlink_to(victim.parent),
+    "a directory": lambda path, _victim: path.mkdir(),
+    "a FIFO": lambda path, _victim: os.mkfifo(path),
+}
+
+
+def in_place_of(name: str, plant: Callable[[Path, Path], None]) -> Attack:
+    """What stands in the place of one of the archive's files when two chats come and the index is written."""
 
     def attack(place: Path) -> str:
-        import aider.main
+        from aider_gardener.archive.store import open_store
+        from aider_gardener.errors import GardenerError
+        from aider_gardener.gardener.files import write_index
 
-        from aider_gardener import install
-        from aider_gardener.adapters.aider import link
-        from aider_gardener.settings import Settings
-
-        top = place.parent
-        os.chdir(top)
-        (top / file).write_text(text)
-        install()
-        configs = [str(Path.home() / ".aider.conf.yml"), str(top / ".aider.conf.yml")]
-        parser = aider.main.get_parser(configs, str(top))
-        aider.main.load_dotenv_files(str(top), parser.parse_known_args([])[0].env_file, "utf-8")
-        args = parser.parse_args([])
-        os.environ.update(pair.split("=", 1) for pair in args.set_env)
-        io = SimpleNamespace(yes=True, prompt_session=None, tool_warning=print)
-        coder: Any = SimpleNamespace(root=str(top), io=io, commands=SimpleNamespace(args=args))
-        found = getattr(link.settings_of(coder), name)
-        return HELD if found == getattr(Settings(), name) else f"taken: {found!r}"
+        outside = place.parent.parent / "outside"
+        outside.mkdir()
+        (outside / "victim").write_text("precious")
+        filled(place, "mine")
+        (place / name).unlink(missing_ok=True)
+        plant(place / name, outside / "victim")
+        said = []
+        for _ in range(2):
+            store = open_store(place)
+            put(store, "mine")
+            try:
+                write_index(store, "p")
+                store.forget(["none"])
+            except GardenerError as error:
+                said.append(str(error))
+            said += store.verify()
+            found = [entry.content for entry in store.session_entries("s")]
+            said.append(store.notice)
+            store.close()
+        if [each.name for each in outside.iterdir()] != ["victim"]:
+            return "it wrote outside"
+        if (outside / "victim").read_text() != "precious":
+            return "it changed the other file"
+        if found != ["mine"]:
+            return f"it shows {found}"
+        return HELD if not any("\n" in line for line in said) else "many lines"
 
     return attack
+
+
+def linked_directory(*, is_own: bool) -> Attack:
+    """The archive's directory leads elsewhere, to files of the user's or to an archive of another project."""
+
+    def attack(place: Path) -> str:
+        from aider_gardener.archive.store import open_store
+
+        outside = place.parent.parent / "outside" / ".aider.gardener"
+        outside.mkdir(parents=True)
+        if is_own:
+            filled(outside, "of another project")
+        else:
+            (outside / "a.txt").write_text("precious")
+        before = {each: each.read_bytes() for each in outside.iterdir()}
+        place.symlink_to(outside)
+        store = open_store(place)
+        put(store, "mine")
+        found, notice = [entry.content for entry in store.session_entries("s")], store.notice
+        store.close()
+        if {each: each.read_bytes() for each in outside.iterdir()} != before:
+            return "it wrote outside"
+        return HELD if found == ["mine"] and notice else f"it shows {found}, says {notice!r}"
+
+    return attack
+
+
+WINDOW, PRICE = ("max_input_tokens", "max_tokens", "max_output_tokens"), (
+    "input_cost_per_token", "output_cost_per_token", "cache_read_input_token_cost",
+    "cache_creation_input_token_cost",
+)  # fmt: skip
+NONSENSE: dict[str, Any] = {
+    "a word": "x", "less than nothing": -1, "null": None, "more than a number": 1e308, "a list": [1],
+}  # fmt: skip
+
+
+def metadata(keys: tuple[str, ...], value: Any) -> Attack:
+    """A repository's .aider.model.metadata.json says nonsense of the model: aider goes on as it would without
+    the gardener."""
+
+    def attack(place: Path) -> str:
+        top = place.parent
+        (top / ".aider.model.metadata.json").write_text(json.dumps({"theirs/m": dict.fromkeys(keys, value)}))
+        (top / "a.py").write_text("x = 1\n")
+        commit(top, "a.py")
+        outcomes = []
+        for words in ((), ("install",)):
+            command = [sys.executable, "-c", TALK, *words]
+            done = subprocess.run(command, cwd=top, capture_output=True, text=True, timeout=60, check=False)
+            outcomes.append(
+                (done.returncode, "Traceback" in done.stdout + done.stderr, "Noted." in done.stdout)
+            )
+        return HELD if outcomes[0] == outcomes[1] else f"aider {outcomes[0]}, with the gardener {outcomes[1]}"
+
+    return attack
+
+
+TALK = """
+import sys
+from types import SimpleNamespace
+import aider.main, litellm
+from aider_gardener.replay.play.model import completion
+litellm.completion = lambda **options: completion("Noted.", options["model"], 10, 5)
+if sys.argv[1:]:
+    from aider_gardener import install
+    install()
+words = ["--model", "theirs/m", "--yes-always", "--no-stream", "--no-show-model-warnings"]
+words += ["--no-check-update", "--analytics-disable", "--no-pretty", "--edit-format", "ask"]
+words += ["--map-tokens", "0"]
+coder = aider.main.main(words, return_coder=True)
+for number in range(4):
+    coder.run(with_message=f"What is x in step {number}? " + "word " * 2_000)
+"""
 
 
 def recording(place: Path) -> str:
@@ -250,11 +332,15 @@ def recording(place: Path) -> str:
 
 
 ATTACKS: dict[str, Attack] = {
+    **{f"{name} is {what}": in_place_of(name, plant) for name in NAMES for what, plant in PLANTED.items()},
+    "the archive's directory is a link to files of the user's": linked_directory(is_own=False),
+    "the archive's directory is a link to another archive": linked_directory(is_own=True),
     **{
-        f"{name} is a FIFO": fifo(name)
-        for name in ("encryption.json", "gardener.db", "gardener.db-wal", "gardener.db-journal")
+        f"a repository says that {of} of a model is {what}": metadata(keys, value)
+        for of, keys in (("the window", WINDOW), ("the price", PRICE))
+        for what, value in NONSENSE.items()
+        if keys is PRICE or not isinstance(value, (str, list))  # aider itself ends on those
     },
-    "encryption.json is a link to /dev/zero": marker_to_zero,
     "encryption.json names file:/dev/zero": marker_names_zero,
     "encryption.json of 1 TB": endless_marker,
     "a committed archive with a trigger": committed_trigger,
@@ -265,12 +351,6 @@ ATTACKS: dict[str, Attack] = {
     "a journal that names another file": strange_journal,
     "a hard link to another file": hard_link,
     "the store is a directory with other files": foreign_directory,
-    ".env sets the store": given("store", ".env", "AIDER_GARDENER_STORE=/elsewhere"),
-    ".aider.conf.yml sets the store": given("store", ".aider.conf.yml", "gardener-store: /elsewhere"),
-    "set-env sets the store": given("store", ".aider.conf.yml", "set-env: [AIDER_GARDENER_STORE=/elsewhere]"),
-    ".env sets a remote embedder": given("embedder", ".env", "AIDER_GARDENER_EMBEDDER=theirs"),
-    ".env lets a model be asked": given("llm", ".env", "AIDER_GARDENER_LLM=refine"),
-    ".env lets the archive be pruned": given("retention", ".env", "AIDER_GARDENER_RETENTION=prune"),
     "a recording is a FIFO": recording,
 }
 

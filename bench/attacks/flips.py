@@ -20,6 +20,8 @@ import signal
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -139,15 +141,15 @@ def flip(place: Path, bit: int) -> None:
         file.write(bytes([byte ^ (1 << bit % 8)]))
 
 
-def tried(whole: Path, bit: int, ids: list[str], *, with_copy: bool) -> list[str]:
-    """The outcome of one flip, in a process of its own."""
+def tried(whole: Path, hurt: Callable[[Path], None], ids: list[str], *, with_copy: bool) -> list[str]:
+    """The outcome of hurting a copy of an archive, in a process of its own."""
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder) / "store"
         shutil.copytree(whole, place)
         if not with_copy:
             for each in place.glob("*.copy"):
                 each.unlink()
-        flip(place, bit)
+        hurt(place)
         read, write = os.pipe()
         child = os.fork()
         if not child:
@@ -179,7 +181,7 @@ def attack(flips: int, seed: int, *, with_copy: bool, key_source: str = "") -> d
         size = (whole / "gardener.db").stat().st_size
         for number in range(flips):
             bit = rng.randrange((FIRST_PAGE_BYTES if number % 5 == 0 else size) * 8)
-            found = tried(whole, bit, ids, with_copy=with_copy)
+            found = tried(whole, partial(flip, bit=bit), ids, with_copy=with_copy)
             counts.update(set(found) & {"lost", "silent", "raised", "hung", "unmended"} or {"held"})
             if found:
                 bad[str(bit)] = found

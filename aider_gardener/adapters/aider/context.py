@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from aider_gardener.adapters.aider import call, chat, commands, link, prompt
 from aider_gardener.adapters.aider.coder import Chunks, HostCoder, HostContext, HostMessage
-from aider_gardener.adapters.aider.options import REACHING
+from aider_gardener.adapters.aider.options import ASKED_FOR
 from aider_gardener.adapters.aider.wrappers import Guard, GuardedContext
 from aider_gardener.errors import UsageError
 from aider_gardener.settings import Settings, variable
@@ -133,7 +133,7 @@ def make(**options: str) -> GardenerContext:
             raise ValueError(f"the context provider gardener has no option {visible(name)}")
         if name in ONLY_INSTALLED:
             raise ValueError(f"context option {name} has an effect only in aider-gardener: use that command")
-        if fields[name] in REACHING and not any(word.endswith(f"{name}={value}") for word in sys.argv[1:]):
+        if name in ASKED_FOR and not any(word.endswith(f"{name}={value}") for word in sys.argv[1:]):
             raise ValueError(REACHES_OUT.format(name=name))
         given[variable(name)] = value
     try:

@@ -209,11 +209,9 @@ def settings_of(coder: HostCoder) -> Settings:
     if chosen is not None:
         return chosen
     args = getattr(getattr(coder, "commands", None), "args", None) or Namespace()
-    is_off = getattr(args, "gardener", None) is False
-    if state.origins is None or not vars(args) or is_off:
+    if state.origins is None or not vars(args):
         return settings_given(args, {})
-    root = Path(coder.root or os.getcwd())
-    return settings_given(args, state.origins.instead(coder.io, root, args))
+    return state.origins.settings(coder.io, Path(coder.root or os.getcwd()), args)
 
 
 def archive_directory(coder: HostCoder, settings: Settings) -> Path:

@@ -28,19 +28,27 @@ from typing import Any
 
 from aider_gardener.adapters.aider.coder import HostIO, Terminal
 from aider_gardener.errors import UsageError
-from aider_gardener.settings import RETIRED, SWITCH, Settings, parse, variable
+from aider_gardener.settings import ASKED, RETIRED, SWITCH, TOLD, Settings, parse, variable
 
 RETIRED_GIVEN = "retired_gardener_settings"
-REACHING = tuple(each for each in dataclasses.fields(Settings) if each.metadata["reaches_out"])
+ASKED_FOR, TOLD_OF = (
+    [each.name for each in dataclasses.fields(Settings) if each.metadata["from_repository"] == kind]
+    for kind in (ASKED, TOLD)
+)
 HARMLESS = {"embedder": {"use", "none"}, "retention": {"off"}, "llm": {"", "fallback"}}
-STEERING = re.compile(r"(?i).*(?:_API_BASE|_BASE_URL|_ENDPOINT|_PROXY)")
-"""Variables that decide where another package's embedder leads, should it ask a server."""
+STEERING = {
+    "embedder": re.compile(r"(?i).*(?:_API_BASE|_BASE_URL|_ENDPOINT|_PROXY)"),
+    "store_key": re.compile(r"AIDER_GARDENER_KEY|(?:PYTHON_)?KEYRING_\w+|DBUS_SESSION_BUS_ADDRESS"),
+}
+"""Variables that decide where another package's embedder leads, should it ask a server, and what an archive's
+key is. Nobody but us reads the latter: the user's are put back."""
 
 QUESTION = "Let this repository's files set this for the gardener?"
 NOT_TAKEN = (
     "aider-gardener: not taken from this repository's files: {what}; give it on the command line"
     " or in your own ~/.env or ~/.aider.conf.yml"
 )
+TAKEN = "aider-gardener: set by this repository's files: {what}"
 SHOWN_CHARS = 80
 
 
@@ -127,14 +135,16 @@ def name_both(parser: argparse.ArgumentParser) -> None:
             action.version = f"aider-gardener {ours}, {action.version.replace('%(prog)s', 'aider')}"
 
 
-def settings_given(args: Namespace, instead: Mapping[str, str | None]) -> Settings:
+def settings_given(
+    args: Namespace, instead: Mapping[str, str | None], variables: Mapping[str, str] = os.environ
+) -> Settings:
     """The settings of aider's command line and the variables. `instead` are the values of some of them that
     are the user's own; None: nothing. Raises UsageError."""
     prefix = "gardener_"
     given = {
         name.removeprefix(prefix): value for name, value in vars(args).items() if name.startswith(prefix)
     }
-    environ = {name: value for name, value in os.environ.items() if name not in map(variable, RETIRED)}
+    environ = {name: value for name, value in variables.items() if name not in map(variable, RETIRED)}
     switched: bool | None = getattr(args, "gardener", None)
     if switched is not None:
         environ[SWITCH] = "true" if switched else "false"
@@ -165,14 +175,30 @@ class Origins:
     user: Path = field(default_factory=_user_directory)
     answers: dict[str, bool] = field(default_factory=dict)
 
-    def instead(self, io: HostIO, root: Path, args: Namespace) -> dict[str, str | None]:
-        """What the user gives in place of what the repository's files set and may not, by setting; None:
-        nothing, or something that these files lead elsewhere. Raises UsageError."""
+    def settings(self, io: HostIO, root: Path, args: Namespace) -> Settings:
+        """The settings of a chat: of what the repository's files give only what they may. Raises
+        UsageError."""
         own, environ = self._without_files_of(root)
+        found = settings_given(args, {})
+        if found.enabled and (instead := self._instead(io, root, args, own, environ)):
+            found = settings_given(args, instead)
+        users = settings_given(own, {}, environ)
+        changed = [name for name in TOLD_OF if getattr(found, name) != getattr(users, name)]
+        what = _shown({name: str(getattr(found, name)) for name in changed})
+        if what and not self.answers.setdefault(what, False):
+            self.answers[what] = True
+            Terminal(io).tool_warning(TAKEN.format(what=what))
+        return found
+
+    def _instead(
+        self, io: HostIO, root: Path, args: Namespace, own: Namespace, environ: Mapping[str, str]
+    ) -> dict[str, str | None]:
+        """What the user gives in place of what the repository's files set and may not, by setting; None:
+        nothing, or something that these files lead elsewhere."""
         texts = [text for text in vars(own).values() if isinstance(text, str)]
         moved = {n: v for n, v in os.environ.items() if environ.get(n) != v and v not in texts}
         given: dict[str, str] = {}
-        for name in (each.name for each in REACHING):
+        for name in ASKED_FOR:
             value = _value(name, args, os.environ)
             if led := _leading(name, value, moved):
                 given[name] = f"{value} with {led}"
@@ -180,8 +206,13 @@ class Origins:
                 given[name] = str(value)
         if not given or self._agreed(io, root, given, ask=_can_ask(io, args)):
             return {}
+        for variable_name in filter(STEERING["store_key"].fullmatch, moved):
+            os.environ.pop(variable_name)
+            if variable_name in environ:
+                os.environ[variable_name] = environ[variable_name]
         users = {name: _value(name, own, environ) for name in given}
-        return {name: None if _leading(name, value, moved) else value for name, value in users.items()}
+        is_led = {"embedder": bool(_leading("embedder", users.get("embedder"), moved))}
+        return {name: None if is_led.get(name) else value for name, value in users.items()}
 
     def _without_files_of(self, root: Path) -> tuple[Namespace, dict[str, str]]:
         """What aider's command line comes to without the files of a repository, and the variables then."""
@@ -220,8 +251,7 @@ class Origins:
         file = self.user / "agreed" / key
         if key in self.answers or file.exists():
             return self.answers.setdefault(key, True)
-        what = ", ".join(f"{name}={value[:SHOWN_CHARS]!r}" for name, value in sorted(given.items()))
-        shown = Terminal(io)
+        what, shown = _shown(given), Terminal(io)
         said = ask and shown.confirm_ask(QUESTION, default="n", subject=what, explicit_yes_required=True)
         if said:
             with contextlib.suppress(OSError):  # it is asked again next time
@@ -234,10 +264,19 @@ class Origins:
 
 
 def _value(name: str, args: Namespace, environ: Mapping[str, str]) -> str | None:
-    """What a setting comes to, as `settings_of` of `link` reads it; None where nothing is given."""
+    """What a setting comes to, as `settings_of` of `link` reads it, with the home of these variables; None
+    where nothing is given."""
     given = getattr(args, f"gardener_{name}", None)
     value = environ.get(variable(name)) if given is None else str(given)
-    return value if value is None else value.strip()
+    if value is None or name not in ("store", "store_key"):
+        return value if value is None else value.strip()
+    home = environ.get("USERPROFILE" if os.name == "nt" else "HOME", "~")
+    return re.sub(r"^(file:|)~(?=[/\\]|$)", lambda found: found[1] + home, value.strip())
+
+
+def _shown(given: Mapping[str, str]) -> str:
+    """Settings and what they are set to, for people."""
+    return ", ".join(f"{name}={value[:SHOWN_CHARS]!r}" for name, value in sorted(given.items()))
 
 
 def _is_harmless(name: str, value: str | None) -> bool:
@@ -246,10 +285,15 @@ def _is_harmless(name: str, value: str | None) -> bool:
 
 
 def _leading(name: str, value: str | None, moved: Mapping[str, str]) -> str:
-    """Those of some variables, with their values, that may lead the embedder elsewhere; "" for none."""
+    """Those of some variables that may lead the embedder elsewhere, with their values, or give another key;
+    "" for none."""
+    kind = (value or "").partition(":")[0]
+    if name == "store_key" and kind in ("env", "keyring"):
+        return " ".join(sorted(filter(STEERING[name].fullmatch, moved)))
     if name != "embedder" or _is_harmless(name, value):
         return ""
-    return " ".join(sorted(f"{each}={text}" for each, text in moved.items() if STEERING.fullmatch(each)))
+    found = ((each, text) for each, text in moved.items() if STEERING[name].fullmatch(each))
+    return " ".join(sorted(f"{each}={text}" for each, text in found))
 
 
 def _load(file: Path, environ: dict[str, str]) -> None:

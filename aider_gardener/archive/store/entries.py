@@ -256,11 +256,13 @@ def _entry(row: Any) -> Entry:
     )
 
 
-def forget(db: apsw.Connection, ids: Iterable[str], *, told: bool = True) -> int:
+def forget(db: apsw.Connection, ids: Iterable[str], *, told: bool = True, more: bool = False) -> int:
     """Delete entries with all that was derived from them; returns how many there were.
 
-    Their words leave the index with `search.scrub`, which the caller repeats until it is done. `told`: a
-    server that the project is shared with hears of all that is the user's own, not of this machine's alone.
+    Their words leave the index with `search.scrub`, which the caller repeats until it is done: all of the
+    index is written anew for that, so it is begun with the last of several steps, behind which no `more`
+    come. `told`: a server that the project is shared with hears of all that is the user's own, not of this
+    machine's alone.
     """
     numbers = {}
     for stored_id in dict.fromkeys(ids):
@@ -269,7 +271,10 @@ def forget(db: apsw.Connection, ids: Iterable[str], *, told: bool = True) -> int
             numbers[number] = stored_id
     if numbers:
         forgotten.note_entries(db, numbers, told=told)
-        _delete(db, numbers)
+        for number, stored_id in numbers.items():
+            _forget_entry(db, number, stored_id)
+    if not more:
+        search.begin_scrub(db)
     return len(numbers)
 
 

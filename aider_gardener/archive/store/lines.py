@@ -20,6 +20,7 @@ from typing import Protocol
 
 from aider_gardener import files
 from aider_gardener.archive.store import location, sessions
+from aider_gardener.archive.store.database import TOO_NEW, Newer
 from aider_gardener.archive.store.records import FORGET, FORGET_SESSION, FORMAT, Record
 from aider_gardener.archive.store.sessions import Owner
 
@@ -135,26 +136,30 @@ def read(directory: Path, key: bytes | None, now: float) -> FoundLines:
 
     `key` is this user's, None where there is none: then only their owner in the file system is looked at.
     """
-    found, strangers = [], []
+    found, strangers, newer = [], [], list[str]()
     for name in names(directory):
         try:
             found.append(_read_file(directory / name, key, now))
         except FileNotFoundError:  # taken in by another process meanwhile
             continue
+        except Newer as error:
+            newer.append(str(error))
         except (OSError, ValueError, KeyError, TypeError):
             strangers.append(name)
     refused = [STRANGERS.format(names=", ".join(strangers))] if strangers else []
-    return FoundLines(tuple(found), tuple(refused))
+    return FoundLines(tuple(found), (*refused, *newer))
 
 
 def _read_file(path: Path, key: bytes | None, now: float) -> LinesFile:
-    """Read one file. Raises OSError or ValueError for one that this user did not make."""
+    """Read one file. Raises OSError or ValueError for one that this user did not make, and Newer."""
     with files.open_plain(path) as source:
         status = os.fstat(source.fileno())
         if os.name == "posix" and status.st_uid != os.geteuid():
             raise OSError("another user's")
         head = source.readline(files.SMALL_BYTES)
         first = _unframed(head[:-1], path, key) if head.endswith(b"\n") else None
+        if first is not None and first["kind"] == "meta" and first["format"] > FORMAT:
+            raise Newer(TOO_NEW.format(path=path))
         if first is None or first["kind"] != "meta" or first["format"] != FORMAT:
             raise ValueError("no first line of this version")
         owner = Owner(str(first["host"]), int(first["pid"]), str(first["started"]))

@@ -23,6 +23,7 @@ from aider_gardener.archive.store.database import (
     NOT_OPENED,
     Database,
     ForeignFile,
+    Newer,
     Older,
     Stranger,
     Unavailable,
@@ -169,11 +170,13 @@ def _open_file_to_read(path: Path, key_source: str, user: Path | None) -> Sqlite
 
 
 def _open_file(database: Database, path: Path, clock: Callable[[], float]) -> SqliteStore:
-    notice, left = "", repair.last_commit(path)
+    notice, left, is_cut = "", repair.last_commit(path), repair.is_log_cut(path)
     if not path.exists() and not repair.finish(path):
         notice = repair.keep_copy(path)
         notice = NO_ARCHIVE.format(path=path) + notice if notice else ""
     try:
+        if repair.is_cut_off(path):
+            raise apsw.CorruptError(f"{path} was cut off")
         _connect(database)
     except Stranger as error:
         if location.identity(path) == error.identity:
@@ -186,7 +189,7 @@ def _open_file(database: Database, path: Path, clock: Callable[[], float]) -> Sq
             raise
         notice = repair.begin_anew(database, path, clock())
     else:
-        if repair.has_lost_log(database, left):
+        if is_cut or repair.has_lost_log(database, left):
             notice = LOG_LOST.format(path=path)
     repair.clear_parts(path, older_than=repair.PART_SECONDS)
     if not notice and database.key_source and not database.key:
@@ -272,8 +275,21 @@ def copy(directory: Path, to: Path, key_source: str = "", user: Path | None = No
     return Copied(str(place), kind, count, tuple(filter(None, told)))
 
 
+def refuse_newer(directory: Path, key_source: str = "", user: Path | None = None) -> None:
+    """Raise Newer for an archive of a newer version, beside which a chat may go on and no command works."""
+    try:
+        place = Path(os.path.realpath(location.settled_directory(directory, user)))
+        _open_file_to_read(place / location.FILE_NAME, key_source, user or location.user_directory()).close()
+    except Newer:
+        raise
+    except StoreError:  # whoever opens it sees to that
+        pass
+
+
 def opened_on_disk(directory: Path, key_source: str = "", user: Path | None = None) -> SqliteStore:
-    """The archive of a directory, made if need be. Raises StoreError where it would be in memory only."""
+    """The archive of a directory, made if need be. Raises StoreError where it would be in memory only, or is
+    of a newer version."""
+    refuse_newer(directory, key_source, user)
     store = open_store(directory, key_source=key_source, user=user)
     if not store.persistent:
         store.close()

@@ -35,6 +35,8 @@ PLACE_FIELDS = ("session", "seq", "turn", "source", "detail", "provider", "at", 
 PLACE = "s.id, n.seq, n.turn, n.source, n.detail, n.provider, n.at, o.id"
 FROM_PLACES = """FROM occurrences n JOIN sessions s ON s.number = n.session
                  JOIN originals o ON o.number = n.original"""
+NOT_AN_EXPORT = "{path} is not an export of this version's (format {format})"
+OF_NEWER = "{path} is an export of a newer aider-gardener: upgrade to import it"
 NOT_READ = (KeyError, ValueError, TypeError, IndexError, AttributeError, OverflowError, RecursionError)
 """What a record raises that is none."""
 
@@ -288,7 +290,9 @@ def read_export(path: Path) -> Iterator[Record]:
             except NOT_READ as error:
                 raise unreadable(path, number) from error
             if not is_ours:
-                raise StoreError(f"{path} is not an export of this version's (format {FORMAT})")
+                found = record["format"] if record["kind"] == "meta" else 0
+                told = OF_NEWER if isinstance(found, int) and found > FORMAT else NOT_AN_EXPORT
+                raise StoreError(told.format(path=path, format=FORMAT))
             yield record
     if not number:
         raise StoreError(f"{path} is empty")

@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import sys
 import time
 from collections.abc import Iterator
 from itertools import islice
@@ -16,7 +17,15 @@ import apsw
 
 from aider_gardener import files
 from aider_gardener.archive import passages
-from aider_gardener.archive.store import forgotten, location, ownership, records, schema, search
+from aider_gardener.archive.store import (
+    encryption,
+    forgotten,
+    location,
+    ownership,
+    records,
+    schema,
+    search,
+)
 from aider_gardener.archive.store.database import Database, Unavailable, explain, has_log
 from aider_gardener.archive.store.entries import is_text_of
 from aider_gardener.archive.store.pages import opened
@@ -34,7 +43,11 @@ MOST_ROWS = 100_000_000
 UNREADABLE = (apsw.Error, UnicodeDecodeError)
 WAL_HEADER, FRAME_HEADER = 32, 24
 """Bytes at the beginning of SQLite's log, and of each of its frames."""
+INDEX_HEADER, INDEX_BYTES = 48, 100
+"""Bytes of the header that the log's index begins with, twice, and up to how far the log was written over."""
 LOG_LOOKS, LOG_SECONDS = 3, 0.1
+LEAST_PAGE_BYTES, EMPTY_SECONDS = 512, 0.5
+"""SQLite's smallest page, and how long another process may take to write the first one."""
 LOST = "lost"
 """The session of originals that were saved without their place in a session."""
 ENDINGS = ("", "-wal", "-shm", "-journal")
@@ -67,6 +80,58 @@ def has_lost_log(database: Database, left: int) -> bool:
     return bool(left)
 
 
+def is_cut_off(path: Path) -> bool:
+    """Whether an archive's file that is there, and is not being made by another process, ends before its last
+    page, which SQLite would take for one of zeros where there is a log."""
+    began = time.monotonic()
+    while _is_short(path):
+        if time.monotonic() > began + EMPTY_SECONDS:
+            return True
+        time.sleep(LOG_SECONDS)
+    return False
+
+
+def _is_short(path: Path) -> bool:
+    if not path.exists():
+        return False
+    with files.open_plain(path) as file:
+        size, head = os.fstat(file.fileno()).st_size, file.read(LEAST_PAGE_BYTES)
+    if not head.startswith(encryption.PLAIN_HEADER):  # the cipher itself tells a page that is not there
+        return size < LEAST_PAGE_BYTES
+    whole = size // (int.from_bytes(head[16:18], "big") or LEAST_PAGE_BYTES)
+    missing = range(whole + 1, int.from_bytes(head[28:32], "big") + 1)
+    heads = _frame_heads(path) if missing else []
+    return not {int.from_bytes(each[:4], "big") for each in heads}.issuperset(missing)
+
+
+def is_log_cut(path: Path) -> bool:
+    """Whether the log that a killed process left behind is shorter than the index beside it says. To be asked
+    of a file before it is opened, which makes the index anew."""
+    for _ in range(LOG_LOOKS):
+        if not _is_log_short(path):
+            return False
+        time.sleep(LOG_SECONDS)  # another process may have just written all of it into the file
+    return True
+
+
+def _is_log_short(path: Path) -> bool:
+    index, log = (path.with_name(path.name + ending) for ending in ("-shm", "-wal"))
+    try:
+        with files.open_plain(index) as file:
+            head = file.read(INDEX_BYTES)
+    except OSError:
+        return False
+    size, salt = 0, b""
+    with contextlib.suppress(OSError), files.open_plain(log) as file:
+        size, salt = os.fstat(file.fileno()).st_size, file.read(WAL_HEADER)[16:24]
+    listed, written_over = (int.from_bytes(head[at : at + 4], sys.byteorder) for at in (16, 96))
+    page = int.from_bytes(head[14:16], sys.byteorder)
+    is_whole = len(head) == INDEX_BYTES and head[:INDEX_HEADER] == head[INDEX_HEADER : 2 * INDEX_HEADER]
+    is_of_log = not salt or salt == head[32:40]
+    is_longer = size < WAL_HEADER + listed * (FRAME_HEADER + page)
+    return is_whole and is_of_log and listed > written_over and is_longer
+
+
 def _frames(db: apsw.Connection) -> int:
     """How many frames of its log SQLite can read; nothing is moved."""
     return db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_NOOP)[0]
@@ -75,16 +140,21 @@ def _frames(db: apsw.Connection) -> int:
 def last_commit(path: Path) -> int:
     """The number of the last frame of an archive's log that ends a transaction, whatever its check sum says;
     0 for none."""
-    log, last = path.with_name(f"{path.name}-wal"), 0
+    return len(_frame_heads(path))
+
+
+def _frame_heads(path: Path) -> list[bytes]:
+    """The head of each frame of an archive's log up to the last that ends a transaction."""
+    log, found, last = path.with_name(f"{path.name}-wal"), [], 0
     with contextlib.suppress(OSError), files.open_plain(log) as file:
         head = file.read(WAL_HEADER)
         frame = FRAME_HEADER + int.from_bytes(head[8:12], "big")
-        for number in range(1, (os.fstat(file.fileno()).st_size - WAL_HEADER) // frame + 1):
-            file.seek(WAL_HEADER + (number - 1) * frame)
-            told = file.read(FRAME_HEADER)
-            is_of_log, size_after = told[8:16] == head[16:24], told[4:8]
-            last = number if is_of_log and any(size_after) else last
-    return last
+        for number in range((os.fstat(file.fileno()).st_size - WAL_HEADER) // frame):
+            file.seek(WAL_HEADER + number * frame)
+            found.append(file.read(FRAME_HEADER))
+            is_of_log, size_after = found[-1][8:16] == head[16:24], found[-1][4:8]
+            last = number + 1 if is_of_log and any(size_after) else last
+    return found[:last]
 
 
 def copy_of(path: Path) -> Path:
@@ -359,8 +429,9 @@ def _rows_by_number(old: apsw.Connection, table: str, names: str) -> Iterator[tu
     last, failures = -1, 0
     while failures < MOST_FAILURES:
         try:
-            sql = f"SELECT rowid, {names} FROM {table} WHERE rowid > ? ORDER BY rowid"
-            for number, *row in old.execute(sql, (last,)):
+            # To be past the last one SQLite would look for it, on the page that is damaged.
+            sql = f"SELECT rowid, {names} FROM {table} WHERE rowid >= ? ORDER BY rowid"
+            for number, *row in old.execute(sql, (last + 1,)):
                 if number <= last:
                     raise apsw.CorruptError("numbers that go back")
                 last, failures = number, 0

@@ -365,8 +365,15 @@ class SqliteStore:
 
     def forget(self, ids: Sequence[str], *, told: bool = True) -> int:
         wanted = list(ids)
-        some = (wanted[at : at + FORGOTTEN_AT_ONCE] for at in range(0, len(wanted), FORGOTTEN_AT_ONCE))
-        steps = [partial(entries.forget, ids=each, told=told) for each in some]
+        steps = [
+            partial(
+                entries.forget,
+                ids=wanted[at : at + FORGOTTEN_AT_ONCE],
+                told=told,
+                more=at + FORGOTTEN_AT_ONCE < len(wanted),
+            )
+            for at in range(0, len(wanted), FORGOTTEN_AT_ONCE)
+        ]
         return self._forget({"kind": FORGET, "ids": wanted, "told": told}, steps)
 
     def forget_session(self, session_id: str) -> int:

@@ -15,11 +15,11 @@ from aider_gardener.settings import RETIRED, Settings, variable
 from .test_cli import aider
 
 
-def parser() -> Any:
+def parser(*configs: str) -> Any:
     import aider.main
 
     install()
-    return aider.main.get_parser([], None)
+    return aider.main.get_parser(list(configs), None)
 
 
 def test_every_setting_is_a_flag_with_a_variable_and_help(tmp_path: Path) -> None:
@@ -123,3 +123,9 @@ def test_flags_that_there_were_are_passed_over_with_a_line_each(monkeypatch: pyt
 def test_switched_off_has_no_value(tmp_path: Path) -> None:
     run = aider("--no-gardener-resume=3fa2", "--exit", cwd=tmp_path)
     assert run.returncode == 2 and "expected no value" in run.stderr.splitlines()[-1]
+
+
+def test_an_unquoted_off_of_yaml_is_off(tmp_path: Path) -> None:
+    (tmp_path / ".aider.conf.yml").write_text("gardener-mode: off\ngardener-retention: off\n")
+    args = parser(str(tmp_path / ".aider.conf.yml")).parse_args([])
+    assert (args.gardener_mode, args.gardener_retention) == ("off", "off")

@@ -204,6 +204,57 @@ def test_a_repository_cannot_name_another_home(project: Path) -> None:
         assert sys.platform != "linux" or link.state.user.is_relative_to(project.parent / "home")
 
 
+@pytest.mark.parametrize(("name", "value"), [("store", "~/kept"), ("store_key", "file:~/kept.key")])
+def test_the_users_home_is_the_users(project: Path, name: str, value: str) -> None:
+    home = project.parent / "home"
+    (home / CONFIG).write_text(f"gardener-{name.replace('_', '-')}: {value}")
+    (project / ".env").write_text(f"HOME={project}\nUSERPROFILE={project}")
+    found, said = started()
+    assert getattr(found, name) == value.replace("~", str(home))
+    assert len(said.lines) == 1 and str(project) in said.lines[0]
+
+
+def test_a_repository_cannot_give_the_key_of_an_archive(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project / ".env").write_text("AIDER_GARDENER_KEY=known")
+    with process():
+        assert begun("--gardener-store-key", "env")[1].lines == [
+            "aider-gardener: not taken from this repository's files: store_key='env with AIDER_GARDENER_KEY';"
+            " give it on the command line or in your own ~/.env or ~/.aider.conf.yml"
+        ]
+        assert "AIDER_GARDENER_KEY" not in os.environ
+    monkeypatch.setenv("AIDER_GARDENER_KEY", "mine")
+    with process():
+        assert begun("--gardener-store-key", "env", answer=False)[0].store_key == "env"
+        assert os.environ["AIDER_GARDENER_KEY"] == "mine"
+    with process():
+        begun("--gardener-store-key", "env", answer=True)
+        assert os.environ["AIDER_GARDENER_KEY"] == "known"
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "name", "value"),
+    [
+        (".env", "AIDER_GARDENER=false", "mode", "off"),
+        (".aider.conf.yml", "gardener: false", "mode", "off"),
+        (".aider.conf.yml", "gardener-mode: off", "mode", "off"),
+        (".aider.conf.yml", "gardener-resume: last", "resume", "last"),
+        (".env", "AIDER_GARDENER_RECALL_SESSIONS=true", "recall_sessions", True),
+        (".env", "AIDER_GARDENER_ASK_FOR_ORIGINALS=true", "ask_for_originals", True),
+    ],
+)
+def test_what_keeps_a_chat_out_of_the_archive_or_brings_older_ones_back_is_told(
+    project: Path, file: str, text: str, name: str, value: object
+) -> None:
+    (project / file).write_text(text)
+    with process():
+        found, said = begun()
+        assert getattr(found, name) == value
+        assert said.lines == [f"aider-gardener: set by this repository's files: {name}='{value}'"]
+        assert begun()[1].lines == [], "once for a process"
+
+
 def test_aider_that_starts_anew_for_another_repository_forgets_nothing(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

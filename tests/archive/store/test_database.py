@@ -13,7 +13,7 @@ import apsw
 import pytest
 from made_search import found
 
-from aider_gardener.archive.store import Chunk, Store, entries, open_store, sqlite
+from aider_gardener.archive.store import Chunk, Store, entries, open_store, search, sqlite
 from aider_gardener.archive.store.database import BUSY_MILLISECONDS, NETWORK_BUSY_MILLISECONDS, Database
 from aider_gardener.archive.store.sqlite import SqliteStore
 from aider_gardener.errors import StoreError
@@ -153,6 +153,23 @@ def test_forgotten_bytes_are_gone_from_every_file(tmp_path: Path, way: str) -> N
     assert marker.lower().encode() not in left and b"quokka" not in left
     assert store.stats().entries == 120 and store.verify() == []
     assert store.notice == ""
+    store.close()
+
+
+def test_many_are_forgotten_with_one_rewriting_of_the_index(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is begun with the last of the steps: the time for many would grow with their square otherwise."""
+    monkeypatch.setattr(sqlite, "FORGOTTEN_AT_ONCE", 10)
+    begun: list[int] = []
+    begin = search.begin_scrub
+    monkeypatch.setattr(search, "begin_scrub", lambda db: begun.append(begin(db) or 1))
+    store = open_store(tmp_path)
+    ids = [put(store, f"Quokkamarker {n} " * 30, seq=n).id for n in range(45)]
+    put(store, "a neighbour", seq=50)
+    assert store.forget(ids) == 45 and len(begun) == 1
+    assert b"quokka" not in bytes_of(tmp_path).lower()
+    assert store.forget(ids[:1]) == 0
     store.close()
 
 

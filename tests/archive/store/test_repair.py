@@ -7,8 +7,10 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import apsw
@@ -33,7 +35,7 @@ from aider_gardener.archive.store.sqlite import SqliteStore
 from aider_gardener.cli.root import main as cli
 from aider_gardener.errors import StoreError
 from aider_gardener.messages import ContentClass, Entry, Fidelity, Rendition, Source, SourceKind, entry_id
-from bench.attacks import flips
+from bench.attacks import cuts, flips
 
 
 def put(store: Store, text: str, seq: int = 0, session: str = "s") -> Entry:
@@ -153,7 +155,7 @@ HEADER = (0, 3, 16, 19, 20, 100, 103)
 def test_no_flipped_bit_of_the_first_page_loses_anything(tmp_path: Path, at: int, has_copy: bool) -> None:
     whole = tmp_path / "whole"
     ids = flips.fill(whole)
-    outcome = flips.tried(whole, at * 8 + 3, ids, with_copy=has_copy)
+    outcome = flips.tried(whole, partial(flips.flip, bit=at * 8 + 3), ids, with_copy=has_copy)
     assert outcome == (["lost"] if at in HEADER and not has_copy else [])
 
 
@@ -209,27 +211,78 @@ def test_a_copy_that_is_damaged_itself_gives_what_can_be_read_of_it(tmp_path: Pa
 
 
 @pytest.mark.parametrize("at", [0.1, 0.5, 0.9])
-def test_a_flipped_bit_in_the_log_of_a_killed_chat_is_told_a_torn_end_is_not(
+def test_a_flipped_bit_or_a_cut_in_the_log_of_a_killed_chat_is_told_a_torn_end_is_not(
     tmp_path: Path, at: float
 ) -> None:
     chat = open_store(tmp_path / "chat")
     for seq in range(20):
         put(chat, f"said {seq}", seq)
-    for name in ("whole", "torn", "flipped"):
+    names = ("whole", "torn", "flipped", "cut", "removed", "cut_without_index", "written_over")
+    for name in names:
         shutil.copytree(tmp_path / "chat", tmp_path / name)
-    log = tmp_path / "chat" / "gardener.db-wal"
+    log, index = tmp_path / "chat" / "gardener.db-wal", "gardener.db-shm"
     size = int(log.stat().st_size * at)
-    os.truncate(tmp_path / "torn" / log.name, size)
     data = bytearray(log.read_bytes())
+    (tmp_path / "torn" / log.name).write_bytes(data + data[32:3_000])
+    for name in ("cut", "cut_without_index", "written_over"):
+        os.truncate(tmp_path / name / log.name, size)
+    (tmp_path / "removed" / log.name).unlink()
+    (tmp_path / "cut_without_index" / index).unlink()
+    listed = (tmp_path / "written_over" / index).read_bytes()  # all of the log stands in the file already
+    (tmp_path / "written_over" / index).write_bytes(listed[:96] + listed[16:20] + listed[100:])
     data[size] ^= 4
     (tmp_path / "flipped" / log.name).write_bytes(bytes(data))
     told = {}
-    for name in ("whole", "torn", "flipped"):
+    for name in names:
         store = open_store(tmp_path / name)
-        told[name] = store.notice
+        told[name] = "is lost" in store.notice
         store.close()
-    assert told["whole"] == told["torn"] == "" and "is lost" in told["flipped"]
+    assert {name for name in names if told[name]} == {"flipped", "cut", "removed"}
     chat.close()
+
+
+@pytest.mark.parametrize("size", [0, 1, 511])
+@pytest.mark.parametrize("has_copy", [True, False])
+def test_a_file_of_which_less_than_a_page_is_left_was_damaged(
+    tmp_path: Path, size: int, has_copy: bool
+) -> None:
+    stored = filled(tmp_path)
+    os.truncate(tmp_path / "gardener.db", size)
+    if not has_copy:
+        (tmp_path / "gardener.db.copy").unlink()
+    store = open_store(tmp_path)
+    assert "was damaged" in store.notice
+    assert {store.original(each.id) for each in stored} == {
+        each.content if has_copy else None for each in stored
+    }
+    store.close()
+
+
+def test_a_file_that_another_process_is_making_is_waited_for(tmp_path: Path) -> None:
+    place = location.prepare_directory(tmp_path / location.DIRECTORY_NAME)
+    location.prepare_file(place / location.FILE_NAME)
+    writing = threading.Timer(0.2, lambda: shutil.copy(made / "gardener.db", place / "gardener.db"))
+    made = tmp_path / "made"
+    filled(made)
+    writing.start()
+    store = open_store(place)
+    writing.join()
+    assert store.notice == "" and store.stats().entries == 8
+    store.close()
+
+
+@pytest.mark.parametrize("has_copy", [True, False])
+def test_a_page_that_a_cut_took_is_no_page_of_zeros_though_there_is_a_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_copy: bool
+) -> None:
+    """SQLite reads zeros there, and texts would have them in their middle. What stands behind such a page in
+    its table is found."""
+    ids = cuts.killed(flips.fill(tmp_path / "ended"), tmp_path)
+    monkeypatch.setattr(flips, "ENTRIES", len(ids))
+    whole = tmp_path / "left"
+    size = (whole / "gardener.db").stat().st_size * 9 // 10
+    hurt = partial(cuts.cut, name="gardener.db", size=size)
+    assert flips.tried(whole, hurt, ids, with_copy=has_copy) == ([] if has_copy else ["lost"])
 
 
 def test_a_large_archive_makes_no_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
