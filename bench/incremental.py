@@ -29,9 +29,10 @@ from aider_gardener.reading.source import RUN_HEAD, RUN_MIDDLE
 from aider_gardener.replay.measure.probes import score, texts_of_turn
 from aider_gardener.replay.play.provenance import source_commit
 from aider_gardener.replay.session.history import load_session
-from aider_gardener.replay.session.session import Session, chained
+from aider_gardener.replay.session.session import Session
 from aider_gardener.settings import Settings
 from aider_gardener.tokens import default_counter
+from bench.chain import chained
 
 ROOT = Path(__file__).resolve().parent.parent
 SESSIONS = ("checkout-ts", "ledger-api", "queue-incident")

@@ -28,17 +28,16 @@ from aider_gardener.errors import GardenerError
 from aider_gardener.reading.sentences import STOPWORDS
 from aider_gardener.replay.measure.carryover import AGE_TURNS, facts_in, said_besides_replies
 from aider_gardener.replay.measure.probes import (
-    LARGEST_FILE,
     STOP_WORDS,
-    key_pattern,
     surroundings,
     texts_of_turn,
 )
-from aider_gardener.replay.session.history import RESTART, load_session
-from aider_gardener.replay.session.session import Probe, Session, load_probes
+from aider_gardener.replay.session.history import load_session
+from aider_gardener.replay.session.session import RESTART, Probe, Session, load_probes
 from bench.provenance import made_on
 from bench.retrieval import ROOT, messages_of
 
+LARGEST_FILE = 1_000_000
 RECORDED = ROOT / "recorded_sessions"
 RESULTS = Path(__file__).with_name("results") / "overlap.json"
 FORMAT = 1
@@ -169,7 +168,7 @@ def shares_of(session: Session, asked: Asked) -> Shares | None:
     if not words:
         return None
     said = "\n".join(texts_of_turn(session, asked.about_turn))
-    beside = " ".join(word for key in asked.keys for word in surroundings(key_pattern(key), said))
+    beside = " ".join(word for key in asked.keys for word in surroundings([key], said))
     in_turn, close = (shared_words(asked.question, text) for text in (said, beside))
     return Shares(len(in_turn) / len(words), len(close) / len(words))
 

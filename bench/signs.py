@@ -23,12 +23,12 @@ from aider_gardener.recall.ranking import WEIGHTS, Weights, scores, told_by_text
 from aider_gardener.recall.recall import recall, recall_note
 from aider_gardener.recall.request import Request
 from aider_gardener.replay.measure.probes import score, texts_of_turn
-from aider_gardener.replay.play.gardened import keeping
 from aider_gardener.replay.session.history import load_session
 from bench.provenance import made_on
 from bench.public import locomo
 from bench.public.measure import archived, covered
 from bench.retrieval import ROOT, VECTORS, asked
+from bench.vectors import keeping
 
 RESULTS = Path(__file__).with_name("results") / "signs.json"
 FORMAT = 1

@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
@@ -130,7 +130,11 @@ def replayed(folder: Path, root: Path) -> Store:
     """The archive of the session, replayed with the gardener, as that of the project at `root`."""
     first, there = folder / "replayed" / DIRECTORY_NAME, folder / "all.jsonl"
     replay_job(
-        Job(RECORDED / SESSION, "gardener", settings={"store": str(first), "embedder": "none"}, probes=())
+        Job(
+            replace(load_session(RECORDED / SESSION), probes=()),
+            "gardener",
+            settings={"store": str(first), "embedder": "none"},
+        )
     )
     own = open_store(folder / "adopted")
     own.adopt(first / "gardener.db")

@@ -213,7 +213,7 @@ def report(month: str | None, page: Path | None, place: Place | None, as_json: b
     store = open_archive(place, read_only=True)
     found = month_report(store, project_of(store), month)
     if page is not None:
-        from aider_gardener.replay.show.html_month import write_month
+        from aider_gardener.replay.show.pages import write_month
 
         write_month(found, page)
         click.echo(f"Report of {month} written to {page}", err=True)

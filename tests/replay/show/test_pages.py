@@ -1,15 +1,32 @@
-"""A chat as a page: everything as text, each short form beside its original, nothing from elsewhere."""
+"""A chat and a month as pages: everything as text, nothing from elsewhere."""
 
 from __future__ import annotations
 
+import os
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
-from aider_gardener.gardener.past_chats import PastChat, Said, Shown, Transcript, Turn
+from aider_gardener.gardener.past_chats import (
+    Month,
+    MonthChat,
+    MonthObservation,
+    PastChat,
+    Said,
+    Shown,
+    Transcript,
+    Turn,
+)
 from aider_gardener.gardener.state import ChatSums
 from aider_gardener.messages import Fidelity
-from aider_gardener.replay.show.html_transcript import FOLDED_LINES, html_of, title_of, write_transcript
+from aider_gardener.replay.show.pages import (
+    FOLDED_LINES,
+    month_page,
+    transcript_page,
+    write_month,
+    write_transcript,
+)
 
 NASTY = "<script>alert(1)</script> & </pre><img src=x onerror=y> \u202e"
 CHAT = PastChat(1, "3fa29c", "3fa2", 0, 60, 2, NASTY, "gpt-4o", ChatSums(cost=0.5), ("a<b>.py",), ())
@@ -30,7 +47,7 @@ def said(text: str, *shown: Shown) -> Said:
 
 
 def page_of(*rows: Said) -> str:
-    return html_of(Transcript(CHAT, (Turn(1, rows),)))
+    return transcript_page(Transcript(CHAT, (Turn(1, rows),)))
 
 
 def test_what_was_said_is_text_whatever_it_looks_like() -> None:
@@ -71,5 +88,51 @@ def test_it_reads_by_day_and_night_and_on_a_phone(tmp_path: Path) -> None:
 
 
 def test_the_title_is_the_first_prompts_first_words() -> None:
-    assert title_of("two\nwords") == "two words"
-    assert len(title_of("word " * 99)) <= 82 and title_of("word " * 99).endswith(" …")
+    for prompt, title in (("two\nwords", "two words"), ("word " * 99, "word " * 15 + "word …")):
+        page = transcript_page(Transcript(replace(CHAT, first_prompt=prompt), ()))
+        assert f"<title>{title} – aider-gardener</title>" in page
+
+
+IN_MONTH = MonthChat("3fa2", 1.7e9, NASTY, 12, 86_700, -400, 1.234, 3, 2, 5, 1)
+SUMS = {
+    "sessions": 1, "turns": 12, "calls": 9, "prompt_tokens": 86_700, "saved_tokens": 0, "cost": 1.234,
+    "saved_cost": 0.0, "compactions": 0, "seconds": 0.5, "saved_share": 0.0,
+}  # fmt: skip
+MONTH = Month(
+    "2026-11",
+    "/src/<b>",
+    SUMS,
+    (IN_MONTH, IN_MONTH),
+    (MonthObservation(NASTY, "waiting", 3),),
+    (("2026-11-20", NASTY),),
+)
+
+
+def test_in_a_month_too() -> None:
+    page = month_page(MONTH)
+    found = Elements(page).found
+    assert not any(tag in ("script", "img", "link", "iframe", "b") for tag, _ in found)
+    assert not any(name.startswith("on") or name == "src" for _, attrs in found for name in attrs)
+    assert "default-src" in page and not re.search(r"https?://", page)
+    assert page.count("&lt;script&gt;alert(1)") == 4
+
+
+def test_it_has_the_chats_with_their_figures() -> None:
+    page = month_page(MONTH)
+    assert (
+        page.count("<tr>") == 3
+        and "86,700" in page
+        and "$1.23" in page
+        and "-400" in page
+        and "5 / 1" in page
+    )
+    assert "Sent 86.7k tokens in 9 calls" in page and "seen in 3 sessions" in page and "2 chats" in page
+    assert 'value="100"' in page
+
+
+def test_a_month_without_anything_says_so(tmp_path: Path) -> None:
+    empty = Month("2025-01", "/src/x", {}, (), (), ())
+    write_month(empty, tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text("utf-8")
+    assert "No chat of this project ended in 2025-01." in page and "<table" not in page
+    assert os.name != "posix" or (tmp_path / "page.html").stat().st_mode & 0o777 == 0o600
