@@ -32,7 +32,7 @@ from aider_gardener.adapters.mcp.server import ACTS
 from aider_gardener.archive.store import open_store
 from aider_gardener.recall.backlog import Backlog
 from aider_gardener.replay.measure.probes import score, texts_of_turn
-from aider_gardener.replay.play.jobs import find_paths
+from aider_gardener.replay.play.report import find_paths
 from aider_gardener.replay.session.session import Session, load_folder
 from aider_gardener.settings import Settings
 from aider_gardener.tokens import default_counter

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from aider_gardener.errors import GardenerError
-from aider_gardener.replay.play.jobs import find_paths
+from aider_gardener.replay.play.report import find_paths
 from aider_gardener.replay.session.history import load_session
 from aider_gardener.replay.session.session import Session
 from bench.goals import CHAIN, GARDENER, PLAIN, RIVAL, SESSION, VARIANTS, figures, halves

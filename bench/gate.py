@@ -18,9 +18,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from aider_gardener.replay.measure.cost import net_tokens
 from aider_gardener.replay.measure.result import ReplayResult
 from aider_gardener.replay.play.jobs import Job, replay_all
+from aider_gardener.replay.session.history import load_session
+from bench.limit import net_tokens
 from bench.provenance import made_on
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -65,7 +66,7 @@ def measure(folder: Path) -> dict[str, Figures]:
     jobs = []
     for name, turns in BEGINNINGS.items():
         beginning(ROOT / "recorded_sessions" / name, folder / name, turns)
-        jobs.append(Job(folder / name, "gardener", history_tokens=HISTORY_TOKENS, keep_texts=False))
+        jobs.append(Job(load_session(folder / name), "gardener", history_tokens=HISTORY_TOKENS))
     return {name: figures(result) for name, result in zip(BEGINNINGS, replay_all(jobs), strict=True)}
 
 
@@ -75,7 +76,7 @@ def figures(result: ReplayResult) -> Figures:
         "asked": len(result.probes),
         "present": result.present,
         "supported": result.supported,
-        "net_tokens": net_tokens(result.calls)[0],
+        "net_tokens": net_tokens(result.calls),
         "plans": sum(event.by == "plan" for event in result.compactions),
         "session_sha256": result.provenance.session_sha256,
     }

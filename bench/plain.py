@@ -20,7 +20,7 @@ from typing import Any
 
 from aider_gardener.replay.measure.result import SUMMARY
 from aider_gardener.replay.play.jobs import Job, replay_job
-from aider_gardener.replay.session.session import FORMAT, Session, json_lines
+from aider_gardener.replay.session.session import FORMAT, Session, json_lines, load_folder
 from bench.grid.cells import MODEL, Cell
 
 SUFFIX = "-plain"
@@ -189,24 +189,26 @@ def plain_chat(path: Path, session: Session, chats: Path) -> Path:
     print(f"{session.name}: summaries for the plain chat", file=sys.stderr)
     made.unlink(missing_ok=True)
     write_plain(path, folder)
-    texts = plain_summaries(path, session, folder)
+    texts = plain_summaries(session, folder)
     write_plain(path, folder, texts)
     made.write_text(key, encoding="utf-8")
     return folder
 
 
-def plain_summaries(path: Path, session: Session, folder: Path) -> list[str]:
+def plain_summaries(session: Session, folder: Path) -> list[str]:
     """The recorded summaries, each at the calls of the plain chat that come after its own and before the
     next one's; run until the calls come at the turns that were reckoned with."""
     model = model_of(session)
-    own = summary_turns(Job(path, SUMMARISED, model=model)) if session.summaries else []
+    own = summary_turns(Job(session, SUMMARISED, model=model)) if session.summaries else []
     recorded = list(zip(own, session.summaries, strict=False))
     if not recorded:
         return []
     texts: list[str] = []
     turns: list[int] = []
     for _ in range(MOST_RUNS):
-        found = summary_turns(Job(folder, SUMMARISED, model=model, summaries=tuple(texts)))
+        found = summary_turns(
+            Job(replace(load_folder(folder), summaries=tuple(texts)), SUMMARISED, model=model)
+        )
         if found == turns:
             break
         turns, texts = found, fitted(found, recorded)
@@ -215,5 +217,5 @@ def plain_summaries(path: Path, session: Session, folder: Path) -> list[str]:
 
 def summary_turns(job: Job) -> list[int]:
     """The turns at which the host asked for summaries, one for each call."""
-    result = replay_job(replace(job, probes=(), keep_texts=False))
+    result = replay_job(replace(job, session=replace(job.session, probes=())))
     return [call.turn for call in result.calls if call.kind == SUMMARY]

@@ -4,9 +4,8 @@
 
 The histories are those of bench/histories.py. Each is replayed by the code in CHECKOUT and at once after it
 by this one, in a terminal of its own, under the same variants. Noted are the seconds to the first sign of
-life, to the first estimate, and to the first one of every variant, the seconds in all, processor seconds of
-all its processes, and the most memory that they held together. Other work on the machine adds to times by the
-clock, so what counts is their ratio, and processor time.
+life and in all, processor seconds of all its processes, and the most memory that they held together. Other
+work on the machine adds to times by the clock, so what counts is their ratio, and processor time.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ HISTORIES: dict[str, tuple[int, bool]] = {
 """Name, and bytes and whether it is one chat."""
 
 LOOK_SECONDS = 0.2
-ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+ESCAPE = re.compile(rb"\x1b\[[0-9;?]*[A-Za-z]")
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -111,9 +110,8 @@ def run(path: Path, checkout: Path) -> dict[str, Any]:
 
 
 def watched(terminal: int, began: float) -> dict[str, float | None]:
-    """When a terminal showed something first, an estimate of some variant, and one of every variant."""
-    first: dict[str, float | None] = {"sign": None, "estimate": None, "estimates": None}
-    said = b""
+    """When a terminal showed something first."""
+    first: float | None = None
     while True:
         try:
             read = os.read(terminal, 1 << 16)
@@ -121,18 +119,9 @@ def watched(terminal: int, began: float) -> dict[str, float | None]:
             read = b""
         if not read:
             os.close(terminal)
-            return first
-        now, said = round(time.perf_counter() - began, 1), (said + read)[-20_000:]
-        text = ESCAPE.sub("", said.decode("utf-8", "replace"))
-        line = text.rpartition("estimate")[2] if "estimate" in text else ""
-        seen = {
-            "sign": bool(text.strip()),
-            "estimate": bool(line),
-            "estimates": all(f"{v} " in line for v in VARIANTS),
-        }
-        for kind, is_seen in seen.items():
-            if is_seen and first[kind] is None:
-                first[kind] = now
+            return {"sign": first}
+        if first is None and ESCAPE.sub(b"", read).strip():
+            first = round(time.perf_counter() - began, 1)
 
 
 class Memory(threading.Thread):

@@ -13,19 +13,23 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from aider_gardener.replay.measure.cost import net_tokens
+from aider_gardener.replay.measure.cost import PROVIDERS
 from aider_gardener.replay.measure.result import MAIN, ReplayResult
-from aider_gardener.replay.measure.summary import Summary, summarize
-from aider_gardener.replay.play.jobs import Job, find_paths, replay_all
+from aider_gardener.replay.measure.summary import summarize
+from aider_gardener.replay.play.jobs import Job, replay_all
+from aider_gardener.replay.play.report import find_paths
 from aider_gardener.replay.session.history import load_session
 from bench.dominance import RECORDED, halves_of
+from bench.limit import Limit, net_tokens
 from bench.provenance import made_on
+from bench.variants import IMPORTS, VECTORS
 
 RESULTS = Path(__file__).with_name("results") / "rest.json"
 VARIANTS = ("stock", "stock-fixed", "tail-search", "gardener-aider-order", "gardener", "gardener-append")
@@ -38,7 +42,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = parser.parse_args(argv)
     paths = find_paths(options.sessions or [RECORDED])
     with TemporaryDirectory() as folder:
-        rows = [row for path in paths for row in rows_of(path, Path(folder, "vectors"))]
+        os.environ[VECTORS] = str(Path(folder, "vectors"))
+        rows = [row for path in paths for row in rows_of(path)]
     half = halves_of(find_paths([RECORDED]))
     value = {
         "format": 1,
@@ -51,27 +56,24 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def rows_of(path: Path, vectors: Path) -> list[dict[str, Any]]:
-    """The figures of one session under every variant. `vectors` is a file that keeps the vectors of passages
-    from one replay to the next."""
+def rows_of(path: Path) -> list[dict[str, Any]]:
+    """The figures of one session under every variant."""
     session = load_session(path)
-    results = replay_all([Job(path, name, vectors=vectors) for name in VARIANTS])
-    return [
-        {"session": session.name, "variant": result.variant, **figures(result, summarize(result, session))}
-        for result in results
-    ]
+    results = replay_all([Job(session, name, texts=True, imports=IMPORTS) for name in VARIANTS])
+    return [{"session": session.name, "variant": result.variant, **figures(result)} for result in results]
 
 
-def figures(result: ReplayResult, summary: Summary) -> dict[str, Any]:
+def figures(result: ReplayResult) -> dict[str, Any]:
     """`main_net_tokens` are those of the main model's calls alone; `summaries` are those of a model that were
     used, and those that were thrown away."""
+    summary, limit = summarize(result), Limit(result)
     carried = summary.carry_over
     return {
         "turns": summary.turns,
         "summaries": [summary.llm_compactions, summary.llm_discarded],
-        "main_net_tokens": net_tokens(result.calls, MAIN)[0],
-        "net_tokens": summary.net_tokens,
-        "limit_net_tokens": summary.limit_net_tokens,
+        "main_net_tokens": net_tokens(result.calls, MAIN),
+        "net_tokens": net_tokens(result.calls),
+        "limit_net_tokens": limit.net_tokens(),
         "supported": summary.recall.supported,
         "asked": summary.recall.asked,
         "facts": [carried.facts_present, carried.facts],
@@ -80,9 +82,9 @@ def figures(result: ReplayResult, summary: Summary) -> dict[str, Any]:
             {
                 "provider": cost.provider,
                 "usd": round(cost.cached.usd, 4),
-                "over_limit": round(cost.over_limit, 3),
+                "over_limit": round(cost.cached.input_usd / limit.bill(provider).input_usd, 3),
             }
-            for cost in summary.costs
+            for provider, cost in zip(PROVIDERS, summary.costs, strict=True)
         ],
     }
 

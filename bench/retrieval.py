@@ -33,13 +33,13 @@ from aider_gardener.recall.finding import Passage
 from aider_gardener.recall.recall import Recalled, pack, recall, recall_note
 from aider_gardener.recall.request import Request
 from aider_gardener.replay.measure.probes import score, texts_of_turn
-from aider_gardener.replay.play.gardened import keeping
 from aider_gardener.replay.session.history import load_session
 from aider_gardener.replay.session.session import Probe, Session, SessionEvent
 from aider_gardener.settings import Settings
 from aider_gardener.tokens import default_counter
 from bench import windows
 from bench.provenance import made_on
+from bench.vectors import keeping
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = Path(__file__).with_name("results") / "retrieval.json"

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from aider_gardener.plan.view import NOTE_HEAD
+from aider_gardener.replay.measure.carryover import carried
 from aider_gardener.replay.measure.result import (
     Compaction,
-    Measured,
     ModelCall,
     ProbeResult,
     Provenance,
@@ -19,11 +17,10 @@ from aider_gardener.replay.measure.result import (
     ReplayResult,
     Swapped,
 )
-from aider_gardener.replay.measure.summary import ReplayReport, make_report, summarize
+from aider_gardener.replay.measure.summary import ReplayReport, make_report
 from aider_gardener.replay.play.calls import short_hash
-from aider_gardener.replay.play.jobs import FoundSession
+from aider_gardener.replay.play.layers import for_page
 from aider_gardener.replay.session.session import Session, SessionEvent
-from aider_gardener.replay.show.html_report import Details
 
 PROVENANCE = Provenance(
     gardener="0.1.0",
@@ -39,6 +36,7 @@ PROVENANCE = Provenance(
     session_sha256="s",
     probes_sha256="p",
     python="3.11",
+    map_tokens=4_096,
 )
 
 
@@ -55,7 +53,7 @@ def made_call(
     texts = {short_hash({"role": "user", "content": text}): text for _, text in parts}
     prompt = tuple((short_hash({"role": "user", "content": text}), len(text), part) for part, text in parts)
     total = tokens or sum(row[1] for row in prompt)
-    return ModelCall(turn, number, kind, "gpt-4o", len(parts), 0, total, out, {}, prompt), texts
+    return ModelCall(turn, number, kind, "gpt-4o", 0, total, out, {}, prompt), texts
 
 
 def made_probe(
@@ -72,7 +70,7 @@ def made_result(
     turns: int = 10,
     probes: Sequence[ProbeResult] = (),
     compactions: Sequence[Compaction] = (),
-    measured: Measured | None = None,
+    overhead: Mapping[int, float] | None = None,
     **provenance: Any,
 ) -> ReplayResult:
     return ReplayResult(
@@ -83,7 +81,8 @@ def made_result(
         calls=tuple(call for call, _ in calls),
         compactions=tuple(compactions),
         probes=tuple(probes),
-        measured=measured or Measured(),
+        overhead_seconds=overhead or {},
+        notes=frozenset() if variant.startswith("gardener") else None,
         texts={sha: text for _, texts in calls for sha, text in texts.items()},
     )
 
@@ -96,18 +95,12 @@ def made_session(*turns: tuple[str, str], name: str = "shop") -> Session:
     return Session(name=name, events=tuple(events), sha256="s")
 
 
-def results_in(path: Path) -> list[ReplayResult]:
-    """The results in a file that a report was written to."""
-    return [ReplayResult.from_json(row) for row in json.loads(path.read_text("utf-8"))["results"]]
-
-
 NASTY = "</script><script>alert(1)</script> <img src=x onerror=alert(2)> \"q\" 'q' & {{ 7*7 }} ]]> \u2028"
 """What must come out as the text it is."""
 
 
-def made_swap(plan: int, original: str = "long", rendition: str = "short", number: int = 0) -> Swapped:
+def made_swap(original: str = "long", rendition: str = "short", number: int = 0) -> Swapped:
     return Swapped(
-        plan,
         f"g{number:09x}",
         1,
         "test: pytest",
@@ -127,9 +120,10 @@ def made_report(
     probes: bool = True,
     swaps: int = 1,
     names: Any = ("shop",),
-) -> tuple[ReplayReport, Details]:
-    """A report of two variants: the baseline sends more, the gardener has two plans in turn 3."""
-    found, details = [], Details()
+) -> ReplayReport:
+    """A report of two variants, with all that a page shows: the baseline sends more, the gardener has two plans
+    in turn 3."""
+    found = []
     for name in names:
         session = made_session(
             *((f"{words} {n}", f"reply with blue_fact_{n % 2}") for n in range(9)), name=name
@@ -140,8 +134,8 @@ def made_report(
                 made_call(turn, [("system", "sys"), ("done", past), ("cur", f"{words} {turn}")])
                 for turn in range(1, 10)
             ]
-            plans = [Compaction(3, "plan", True, 900, 400, reason="above its budget")] * 2
-            llm = [Compaction(2, "llm", False, 900, 100, 1, 500, 50)]
+            steps = tuple(made_swap(words, words, number) for number in range(swaps))
+            plan = Compaction(3, "plan", True, 900, 400, reason="above its budget", seconds=0.01)
             result = made_result(
                 calls,
                 session=name,
@@ -150,13 +144,16 @@ def made_report(
                 probes=[made_probe(1, 1, 5), made_probe(2, 1, 6, supported=variant == "stock")]
                 if probes
                 else [],
-                compactions=plans if variant == "gardener" else llm,
-                measured=Measured(plan_seconds=(0.01, 0.02), overhead_seconds={1: 0.1}),
+                compactions=[replace(plan, swaps=steps), plan]
+                if variant == "gardener"
+                else [Compaction(2, "llm", False, 900, 100, 1, 500, 50)],
+                overhead={1: 0.1},
             )
-            steps = [made_swap(0, words, words, number) for number in range(swaps)]
             quoted = Quoted(4, "g00000000a", 1, "user", "words: blue; meaning: 40%", words)
-            if variant == "gardener":
-                result = replace(result, swaps=tuple(steps), quoted=(quoted,))
-            details.look(FoundSession(Path(name), session, name), result)
-            found.append((result, summarize(result, session)))
-    return make_report(found), details
+            result = replace(
+                result,
+                quoted=(quoted,) if variant == "gardener" else (),
+                carried=tuple(carried(session, result.calls, result.texts)),
+            )
+            found.append(for_page(result, result.texts))
+    return make_report(found)

@@ -216,9 +216,10 @@ def distances(found: Mapping[Key, Rows]) -> Iterator[str]:
     own = own_budget(found)
     yield from heading(
         "By distance, and wrong answers",
-        "Probes supported by the turns between saying and asking; then the share of wrong",
-        "answers that seemed",
-        "supported: *invented* ones were never said, *crossed* ones answer another question.",
+        "Probes supported by the turns between saying and asking; then the share of wrong answers that",
+        "seemed supported. *Invented*: a key of the probe is replaced by a name or number of the same make",
+        "that stands nowhere in the session or its files. *Crossed*: the answer to another question, looked for in the",
+        "surroundings of this one's. How often these are supported says how far to trust the score.",
     )
     names = ("≤ 10", "11–25", "> 25")
     lines = []

@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +29,9 @@ import aider_gardener
 from aider_gardener.patches.series import Series, read_series
 from aider_gardener.patches.tree import patched, read_files
 from aider_gardener.plan.view import NOTE_HEAD
-from aider_gardener.replay.play.jobs import Job, job_value
+from aider_gardener.replay.play.jobs import Job, write_job
 from aider_gardener.replay.play.sandbox import environment
+from aider_gardener.replay.session.history import load_session
 from aider_gardener.settings import Settings
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -137,15 +138,16 @@ def with_entry_points(folder: Path) -> Path:
 def run(side: Side, tree: Path, dump: Path, session: str) -> int:
     """Replay in a process of its own that finds this aider before the installed one; returns how many patch
     points of aider were in force."""
-    job = Job(ROOT / "recorded_sessions" / session, side.variant, probes=(), dump_dir=dump)
+    job = Job(
+        replace(load_session(ROOT / "recorded_sessions" / session), probes=()), side.variant, dump_dir=dump
+    )
     folder = tree.parent / f"work-{session}"
     (folder / "home").mkdir(parents=True)
-    value = job_value(job, folder, folder / "result.json")
-    (folder / "job.json").write_text(json.dumps(value), "utf-8")
+    job_file = write_job(job, folder)
     told = with_entry_points(tree.parent / "entry-points")
     paths = [str(tree), str(told), str(ROOT), str(ROOT / "tools"), os.environ.get("PYTHONPATH", "")]
     environ = {**environment(folder / "home", os.environ), "PYTHONPATH": os.pathsep.join(paths)}
-    command = [sys.executable, str(Path(__file__)), "--side", side.name, "--job", str(folder / "job.json")]
+    command = [sys.executable, str(Path(__file__)), "--side", side.name, "--job", str(job_file)]
     try:
         done = subprocess.run(command, env=environ, capture_output=True, timeout=LIMIT_SECONDS, check=False)
     except subprocess.TimeoutExpired as error:

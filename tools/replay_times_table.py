@@ -15,8 +15,8 @@ PAGE = ROOT / "docs" / "replay.md"
 NAME, FORMAT = "replay-times", 1
 COMMAND = "python -m bench.replay_times --before CHECKOUT"
 HEAD = (
-    "history", "chats", "first sign", "first estimate", "of every variant",
-    "in all", "processor", "memory, MB", "before: in all", "processor", "memory, MB",
+    "history", "chats", "first sign", "in all", "processor", "memory, MB",
+    "before: in all", "processor", "memory, MB",
 )  # fmt: skip
 
 
@@ -55,8 +55,7 @@ def shown(value: Mapping[str, Any]) -> Iterator[str]:
 
 def row(found: Mapping[str, Any]) -> list[str]:
     now, before = found["now"], found.get("before") or {}
-    waited = [seconds(now[name]) for name in ("sign", "estimate", "estimates")]
-    return [found["name"], f"{found['chats']}", *waited, *cost(now), *cost(before)]
+    return [found["name"], f"{found['chats']}", seconds(now["sign"]), *cost(now), *cost(before)]
 
 
 def cost(run: Mapping[str, Any]) -> list[str]:

@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
 
@@ -25,6 +26,7 @@ from aider_gardener.gardener.done_tasks import HEAD as DONE
 from aider_gardener.gardener.done_tasks import archived, done_in
 from aider_gardener.gardener.files import project_index
 from aider_gardener.replay.play.jobs import Job, replay_job
+from aider_gardener.replay.session.history import load_session
 from bench.observations import HEAD
 from bench.observations import table as measured
 
@@ -88,7 +90,11 @@ def replayed(folder: Path, root: Path) -> Store:
     """The archive of the session, replayed with the gardener, as that of the project at `root`."""
     first, there = folder / "replayed" / DIRECTORY_NAME, folder / "all.jsonl"
     replay_job(
-        Job(RECORDED / SESSION, "gardener", settings={"store": str(first), "embedder": "none"}, probes=())
+        Job(
+            replace(load_session(RECORDED / SESSION), probes=()),
+            "gardener",
+            settings={"store": str(first), "embedder": "none"},
+        )
     )
     own = open_store(folder / "adopted")
     own.adopt(first / "gardener.db")

@@ -15,7 +15,6 @@ from aider_gardener.errors import GardenerError, UsageError
 
 if TYPE_CHECKING:
     from aider_gardener.replay.measure.summary import ReplayReport
-    from aider_gardener.replay.show.html_report import Details
 
 DEFAULT_MODEL = "gpt-4o"
 
@@ -37,7 +36,6 @@ class Options:
     plot: Path | None
     html: Path | None
     ask_model: str
-    ask_edits: bool
     cassette: Path | None
 
     @property
@@ -121,11 +119,6 @@ class Options:
     help="Ask this model, with your key, for summaries and answers to probes. It costs money.",
 )
 @click.option(
-    "--ask-edits",
-    is_flag=True,
-    help="Ask --ask-model for each recorded edit too, and count the edits that aider could apply.",
-)
-@click.option(
     "--cassette",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
@@ -173,10 +166,8 @@ def check_options(options: Options) -> None:
         raise UsageError("name at least one recorded session folder or .aider.chat.history.md")
     if bool(options.ask_model) != bool(options.cassette):
         raise UsageError("--ask-model and --cassette go together: answers are paid for, so they are kept")
-    if options.ask_edits and not options.ask_model:
-        raise UsageError("--ask-edits needs a model to ask; name it with --ask-model")
     if options.plot is not None:
-        from aider_gardener.replay.show.plot import check_suffix
+        from aider_gardener.replay.show.chart import check_suffix
 
         check_suffix(options.plot)
     for target in (options.plot, options.json_file, options.html):
@@ -203,51 +194,36 @@ def check_model(name: str) -> None:
 
 def run(options: Options) -> None:
     """Read the sessions, replay them, show what came of it."""
-    from aider_gardener.replay.play.jobs import (
-        find_paths,
-        jobs_for,
-        lightened,
-        long_notes,
-        read_sources,
-        run_jobs,
-    )
-    from aider_gardener.replay.play.sandbox import temporary_folder
+    from aider_gardener.replay.play.report import find_paths, read_sessions, run_tasks, tasks_for
     from aider_gardener.replay.session.session import load_probes, load_summaries
     from aider_gardener.replay.show.progress import watching
 
     paths = find_paths(options.paths)
     if len(paths) > 1 and (options.probes or options.summaries):
         raise UsageError("--probes and --summaries belong to one session; name one PATH with them")
-    given: dict[str, Any] = {
-        "model": options.model,
-        "history_tokens": options.history_tokens,
-        "map_tokens": options.map_tokens,
-        "cache_prompts": options.cache_prompts,
-        "probes": load_probes(options.probes) if options.probes else None,
-        "summaries": load_summaries(options.summaries) if options.summaries else None,
-        "dump_dir": options.dump_prompts,
-        "ask_model": options.ask_model,
-        "ask_edits": options.ask_edits,
-        "cassette": options.cassette,
-    }
-    with watching() as watcher, temporary_folder() as folder:
-        sources = read_sources(paths, watcher)
-        names = [source.session.name for source in sources]
-        if options.dump_prompts and len(set(names)) < len(names):
-            raise UsageError("--dump-prompts: two of the sessions have one name; replay them one by one")
+    with watching() as watcher:
+        sessions = read_sessions(paths, watcher)
+        if options.probes:
+            sessions = [replace(sessions[0], probes=load_probes(options.probes))]
+        if options.summaries:
+            sessions = [replace(sessions[0], summaries=load_summaries(options.summaries))]
         check_model(options.model)
-        details = wanted_details(options)
-        jobs = lightened(jobs_for(sources, options.variants, vectors=folder / "vectors.db", **given))
-        report = run_jobs(jobs, watcher, look=details.look if details else None)
-        report = replace(report, notes=(*report.notes, *long_notes(jobs)))
+        tasks = tasks_for(
+            sessions,
+            options.variants,
+            model=options.model,
+            history_tokens=options.history_tokens,
+            map_tokens=options.map_tokens,
+            cache_prompts=options.cache_prompts,
+            dump_dir=options.dump_prompts,
+            ask_model=options.ask_model,
+            cassette=options.cassette,
+            page=options.html is not None,
+        )
+        report = run_tasks(tasks, watcher)
     if report.stopped:
         stopped(report, options)
     show(report, options)
-    if details is not None and options.html is not None:
-        from aider_gardener.replay.show.html_report import write_html
-
-        write_html(report, details, options.html)
-        click.echo(f"report written to {options.html}; it holds parts of the chat", err=True)
 
 
 def stopped(report: ReplayReport, options: Options) -> NoReturn:
@@ -262,15 +238,6 @@ def stopped(report: ReplayReport, options: Options) -> NoReturn:
     fail(f"{said}, and no JSON, plot or report was made", 1)
 
 
-def wanted_details(options: Options) -> Details | None:
-    """What collects the details of an HTML report, if one is asked for."""
-    if options.html is None:
-        return None
-    from aider_gardener.replay.show.html_report import Details
-
-    return Details()
-
-
 def show(report: ReplayReport, options: Options) -> None:
     """Write the files that were asked for; the table goes to standard output unless JSON does."""
     if options.json == "-":
@@ -282,9 +249,13 @@ def show(report: ReplayReport, options: Options) -> None:
 
         write_report(report, options.json_file)
     if options.plot is not None:
-        from aider_gardener.replay.show.plot import write_plot
+        from aider_gardener.replay.show.chart import write_plot
 
         write_plot(report.results, options.plot)
+    if options.html is not None:
+        from aider_gardener.replay.show.replay_page import write_page
+
+        write_page(report, options.html)
     if options.json != "-":
         from aider_gardener.replay.show.table import print_report
         from aider_gardener.tables import Screen
@@ -293,3 +264,5 @@ def show(report: ReplayReport, options: Options) -> None:
     for kind, target in (("JSON", options.json_file), ("plot", options.plot)):
         if target is not None:
             click.echo(f"{kind} written to {target}", err=True)
+    if options.html is not None:
+        click.echo(f"report written to {options.html}; it holds parts of the chat", err=True)

@@ -83,7 +83,7 @@ def show(session: str, page: Path | None, full: bool, place: Place | None, as_js
     store = open_archive(place, read_only=True)
     found = transcript(store, project_of(store), session_named(store, session))
     if page is not None:
-        from aider_gardener.replay.show.html_transcript import write_transcript
+        from aider_gardener.replay.show.pages import write_transcript
 
         write_transcript(found, page)
         click.echo(f"{len(found.turns):,} turns written to {page}", err=True)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from aider_gardener.replay.measure.result import ProbeResult
 from aider_gardener.replay.session.session import Probe, Session, load_probes
+from bench.grid.decoys import decoys_of
 
 PARAPHRASED = "paraphrased.json"
 """In a session's folder: some of its probes in other words than were said."""
@@ -25,15 +26,16 @@ MARKS = "012"
 
 @dataclass(frozen=True)
 class Asked:
-    """Three lists of probes, asked in this order."""
+    """Lists of probes, asked in this order."""
 
     own: tuple[Probe, ...]
     paraphrased: tuple[Probe, ...] = ()
     late: tuple[Probe, ...] = ()
+    decoys: tuple[Probe, ...] = ()
 
     @property
     def probes(self) -> tuple[Probe, ...]:
-        return self.own + self.paraphrased + self.late
+        return self.own + self.paraphrased + self.late + self.decoys
 
     def marks(self, results: Sequence[ProbeResult]) -> dict[str, str]:
         """A mark for each probe in the order of its list; those that were not asked have none."""
@@ -53,4 +55,4 @@ def asked_of(path: Path, session: Session) -> Asked:
     if session.turn_count >= LONG_TURNS:
         early = [probe for probe in session.probes if probe.about_turn in SAID_EARLY]
         late = tuple(replace(probe, ask_at_turn=ASKED_LATE) for probe in early)
-    return Asked(session.probes, paraphrased, late)
+    return Asked(session.probes, paraphrased, late, tuple(decoys_of(session)))

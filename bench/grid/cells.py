@@ -16,8 +16,10 @@ from typing import Any
 from aider_gardener.errors import UsageError
 from aider_gardener.replay.play.provenance import version_of
 from aider_gardener.replay.play.variants import variant_named
-from aider_gardener.replay.session.session import Session, chained
+from aider_gardener.replay.session.session import Session
 from aider_gardener.settings import Settings
+from bench import variants as further
+from bench.chain import chained
 from bench.grid.asked import LONG_TURNS
 
 PACKAGE = Path(__file__).resolve().parents[2] / "aider_gardener"
@@ -50,7 +52,7 @@ WITHOUT_EFFECT = (
     "adapters/aider/upkeep_commands", "adapters/claude_code/", "adapters/mcp/",
     "adapters/plain/", "cli/", "gardener/past_chats", "gardener/done_tasks", "gardener/files",
     "gardener/memory", "gardener/monthly", "gardener/pages", "notes/markdown", "patches/", "phrases",
-    "recall/hits", "replay/server", "replay/session/check",
+    "recall/hits", "replay/play/report", "replay/server", "replay/session/check",
     "replay/session/grammar", "replay/session/history", "replay/session/record", "replay/show/", "tables",
 )  # fmt: skip
 """Beginnings of modules whose code cannot change a replay's figures: what people see and type."""
@@ -109,6 +111,7 @@ def code_hash(*, gardened: bool) -> str:
         if name.startswith(WITHOUT_EFFECT) or not (gardened or name.startswith("replay/")):
             continue
         digest.update(f"{name}\0".encode() + code_of(path).encode())
+    digest.update(code_of(Path(further.__file__)).encode())
     return digest.hexdigest()
 
 

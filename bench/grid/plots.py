@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from aider_gardener.replay.show.plot import STYLE, STYLES
+from aider_gardener.replay.show.chart import STYLE, STYLES
 from bench.grid.cells import ABLATIONS
 from bench.grid.means import FACTS, PROBES, Key, Measure, Row, complete, dollars, ordinary, shown, total
 

@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from aider_gardener.replay.measure.carryover import carried
 from aider_gardener.replay.measure.cost import Bill, Cost
 from aider_gardener.replay.measure.result import ReplayResult
 from aider_gardener.replay.measure.summary import (
@@ -17,11 +16,12 @@ from aider_gardener.replay.measure.summary import (
     WRITE_TOKENS_PER_SECOND,
     Recall,
     percentile,
+    recall_of,
     summarize,
 )
-from aider_gardener.replay.session.session import Session
 from bench.grid.asked import Asked
 from bench.grid.cells import Cell
+from bench.grid.decoys import CROSSED, NEVER_SAID
 from bench.provenance import made_on
 
 FORMAT = 1
@@ -30,24 +30,18 @@ RESULTS = Path(__file__).resolve().parents[1] / "results" / "grid.json"
 Row = dict[str, Any]
 
 
-def row_of(cell: Cell, result: ReplayResult, session: Session, asked: Asked) -> Row:
-    """What is kept of a cell; `result` has its texts and the results of all probes.
+def row_of(cell: Cell, result: ReplayResult, asked: Asked) -> Row:
+    """What is kept of a cell; `result` has the results of all probes.
 
     Counts of probes are [asked, present, supported] of the session's own, `marks` has one for each probe and
     `carried` for each fact and line that was used again, in their order. Costs are [with the cache kept,
     without], in dollars. `prompts` are the tokens of each turn's last prompt. Times stand under `measured`.
     """
     own = range(1, len(asked.own) + 1)
-    summary = summarize(
-        replace(
-            result,
-            probes=tuple(found for found in result.probes if found.number in own),
-            decoys=tuple(found for found in result.decoys if found.number in own),
-        ),
-        session,
-    )
-    used = list(carried(result, session))
+    summary = summarize(replace(result, probes=tuple(one for one in result.probes if one.number in own)))
+    used = result.carried
     main = result.main_calls()
+    decoys = {name: [one for one in result.probes if one.kind == name] for name in (NEVER_SAID, CROSSED)}
     usable = summary.usable
     return {
         "session": cell.session,
@@ -66,7 +60,7 @@ def row_of(cell: Cell, result: ReplayResult, session: Session, asked: Asked) -> 
         },
         "main": [len(main), sum(call.prompt_tokens for call in main)],
         "prompts": {str(call.turn): call.prompt_tokens for call in main},
-        "decoys": {name: counts(found) for name, found in summary.decoys.items()},
+        "decoys": {name: counts(recall_of(found)) for name, found in decoys.items() if found},
         "tokens_billed": summary.tokens_billed,
         "prompt_tokens": summary.prompt_tokens,
         "largest_prompt": summary.largest_prompt,
@@ -83,7 +77,7 @@ def row_of(cell: Cell, result: ReplayResult, session: Session, asked: Asked) -> 
         "measured": {
             "plan_seconds": round(summary.plan_seconds, 3),
             "overhead_ms": [round(percentile(summary.overhead_ms, share), 1) for share in (0.5, 0.95)],
-            "replay_seconds": round(result.measured.replay_seconds, 1),
+            "replay_seconds": round(result.replay_seconds, 1),
         },
     }
 

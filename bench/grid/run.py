@@ -17,25 +17,25 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from aider_gardener.errors import GardenerError
-from aider_gardener.replay.play.filtering import COMMAND_VARIABLE
-from aider_gardener.replay.play.jobs import FoundSession, Job, find_paths, one_job
+from aider_gardener.replay.play.jobs import Job, replay_job
+from aider_gardener.replay.play.report import find_paths
 from aider_gardener.replay.session.history import load_session
-from aider_gardener.replay.session.session import chained
+from bench.chain import chained
 from bench.grid import plots
 from bench.grid.asked import Asked, asked_of
 from bench.grid.cells import FILTER, MODEL, Cell, cells, chained_cells, checked_budgets, small_window_cells
 from bench.grid.rows import RESULTS, collected, provenance, row_of, written
 from bench.provenance import of_other_code
+from bench.variants import COMMAND_VARIABLE, IMPORTS, VECTORS
 
 ROOT = Path(__file__).resolve().parents[2]
 KEPT = ROOT / "build" / "bench" / "cells"
-VECTORS = KEPT.parent / "vectors.sqlite"
-"""Passages are the same under most variants and budgets: their vectors are made once."""
 PEER_PYTHON = ROOT / "build" / "peers" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 PEER_PROGRAM = ROOT / "bench" / "peers" / "headroom_messages.py"
 GUESSED_SECONDS_A_TURN = 0.6
@@ -189,18 +189,16 @@ def run_cell(cell: Cell, advance: Any) -> float:
     first, *rest = (load_session(path) for path in (cell.path, *cell.then))
     session = chained([first, *rest])
     asked = Asked(session.probes) if rest else asked_of(cell.path, first)
-    VECTORS.parent.mkdir(parents=True, exist_ok=True)
+    KEPT.parent.mkdir(parents=True, exist_ok=True)
+    os.environ.setdefault(VECTORS, str(KEPT.parent / "vectors.sqlite"))
     job = Job(
-        cell.path,
+        replace(session, probes=asked.probes),
         cell.variant,
         model=cell.model,
         history_tokens=cell.budget,
-        then=cell.then,
-        probes=asked.probes,
-        vectors=VECTORS,
+        imports=IMPORTS,
     )
-    source = FoundSession(cell.path, session, cell.session)
-    result, _ = one_job(source, job, lambda _played: advance(), texts=True)
+    result = replay_job(job, advance)
     seconds = time.perf_counter() - began
     value = {
         "name": cell.name,
@@ -208,7 +206,7 @@ def run_cell(cell: Cell, advance: Any) -> float:
         "seconds": round(seconds, 1),
         "provenance": provenance([result]),
         "notices": list(result.notices),
-        "row": row_of(cell, result, session, asked),
+        "row": row_of(cell, result, asked),
     }
     path = place(cell)
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -36,11 +36,11 @@ from aider_gardener.recall.backlog import Backlog
 from aider_gardener.recall.embed import Load
 from aider_gardener.recall.recall import Recalled
 from aider_gardener.recall.request import Request
-from aider_gardener.replay.play.gardened import keeping
 from aider_gardener.settings import Settings
 from aider_gardener.tokens import default_counter
 from bench.public.conversation import Conversation, Question, Said
 from bench.retrieval import NEVER_SWAPPED, WAYS, Way
+from bench.vectors import keeping
 
 KS = (5, 10, 20)
 """So many different messages, or sessions, count as recalled."""

@@ -124,18 +124,18 @@ def test_a_probe_of_a_turn_that_is_gone_is_asked_at_the_next() -> None:
 
 @pytest.fixture(scope="module")
 def fixed(chat: Path) -> ReplayResult:
-    return replay_job(Job(chat, "stock-fixed", history_tokens=300))
+    return replay_job(Job(load_session(chat), "stock-fixed", history_tokens=300, texts=True))
 
 
 def test_stock_keeps_all_of_a_plain_chat_and_stock_fixed_summarises_it(
     chat: Path, fixed: ReplayResult
 ) -> None:
-    stock = replay_job(Job(chat, "stock", history_tokens=300))
+    stock = replay_job(Job(load_session(chat), "stock", history_tokens=300))
     assert not stock.compactions and not stock.notices
     assert any(event.applied for event in fixed.compactions)
     first, last = stock.main_calls()[-1], fixed.main_calls()[-1]
     assert last.parts.get("done", 0) > 0 and first.parts.get("done", 0) == 0
-    assert last.messages < first.messages
+    assert len(last.prompt) < len(first.prompt)
     assert not any("were not asked for" in said for said in fixed.notices)
     assert any("said before" in text for text in fixed.texts.values())
 
@@ -145,7 +145,7 @@ def test_only_a_plain_chat_closes_its_exchanges(tmp_path: Path, chat: Path) -> N
     folder.mkdir()
     rows = (chat / "session.jsonl").read_text("utf-8")
     (folder / "session.jsonl").write_text(rows.replace('"plain": true', '"plain": false'), "utf-8")
-    found = replay_job(Job(folder, "stock-fixed", history_tokens=300))
+    found = replay_job(Job(load_session(folder), "stock-fixed", history_tokens=300))
     assert not found.compactions
 
 
@@ -160,21 +160,22 @@ def test_summaries_are_fitted_until_the_calls_stay(tmp_path: Path, monkeypatch: 
     given: list[Any] = []
 
     def summary_turns(job: Any) -> list[int]:
-        given.append(job.summaries)
+        given.append(job.session.summaries)
         return next(turns)
 
     monkeypatch.setattr(plain, "summary_turns", summary_turns)
     session = load_session(MINI)
     recorded = plain.replace(session, summaries=("a", "b", "c"))  # the third was never asked for
-    assert plain_summaries(MINI, recorded, tmp_path) == ["a", "b"]
-    assert given == [None, (), ("a", "b"), ("a", "b")]
+    plain.write_plain(MINI, tmp_path / "plain")
+    assert plain_summaries(recorded, tmp_path / "plain") == ["a", "b"]
+    assert given == [recorded.summaries, (), ("a", "b"), ("a", "b")]
 
 
 def test_a_plain_chat_is_made_once_and_anew_when_its_session_changed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[str] = []
-    monkeypatch.setattr(plain, "plain_summaries", lambda path, *_: made.append(path.name) or ["x"])
+    monkeypatch.setattr(plain, "plain_summaries", lambda session, *_: made.append(session.name) or ["x"])
     session = load_session(MINI)
     folder = plain_chat(MINI, session, tmp_path)
     assert plain_chat(MINI, session, tmp_path) == folder and made == ["mini"]
@@ -187,5 +188,5 @@ def test_the_turns_of_summaries_are_those_of_the_calls(
     chat: Path, fixed: ReplayResult, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(plain, "replay_job", lambda job: fixed)
-    turns = plain.summary_turns(plain.Job(chat, "stock-fixed"))
+    turns = plain.summary_turns(plain.Job(load_session(chat), "stock-fixed"))
     assert turns == [call.turn for call in fixed.calls if call.kind == SUMMARY] != []

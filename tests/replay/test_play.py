@@ -10,16 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from aider_gardener.errors import ReplayError, SessionError, UsageError
+from aider_gardener.errors import ReplayError, UsageError
 from aider_gardener.replay.measure.result import ReplayResult
-from aider_gardener.replay.measure.summary import check_alike
 from aider_gardener.replay.play import jobs
 from aider_gardener.replay.play.jobs import Job, replay_all, replay_job
 from aider_gardener.replay.play.runner import without_question
 from aider_gardener.replay.session.history import load_session
+from bench.chain import chained
 
 MINI = Path(__file__).parents[1] / "data" / "sessions" / "mini"
 RECORDED = Path(__file__).parents[2] / "recorded_sessions"
+SESSION = load_session(MINI)
 TIGHT = 300
 """A history limit that the small session passes."""
 
@@ -32,7 +33,7 @@ def dumped(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def results(dumped: Path) -> dict[str, ReplayResult]:
     names = ("none", "no-history", "stock", "stock-fixed")
-    asked = [Job(MINI, name, history_tokens=TIGHT, dump_dir=dumped) for name in names]
+    asked = [Job(SESSION, name, history_tokens=TIGHT, dump_dir=dumped, texts=True) for name in names]
     return dict(zip(names, replay_all(asked), strict=True))
 
 
@@ -49,14 +50,14 @@ def edited(tmp_path: Path, change: dict[int, dict[str, object]], *, drop: tuple[
 
 def row_of(kind: str, turn: int, number: int = 0) -> int:
     """The line of the small session's nth event of a kind in a turn."""
-    events = load_session(MINI).events
+    events = SESSION.events
     return [at for at, event in enumerate(events, 1) if (event.kind, event.turn) == (kind, turn)][number]
 
 
 @pytest.mark.parametrize("name", ["none", "stock"])
 def test_prompts_have_as_many_messages_as_recorded(results: dict[str, ReplayResult], name: str) -> None:
     calls = results[name].main_calls()
-    assert [call.messages for call in calls] == [call.recorded_messages for call in calls]
+    assert [len(call.prompt) for call in calls] == [call.recorded_messages for call in calls]
     assert len(calls) == 8
     assert results[name].notices == ()
 
@@ -65,23 +66,14 @@ def test_two_runs_give_the_identical_result(
     results: dict[str, ReplayResult], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(jobs, "subprocess", subprocess)  # a process begun from nothing, as outside of tests
-    again = replay_job(Job(MINI, "stock-fixed", history_tokens=TIGHT))
-    first = results["stock-fixed"].to_json(measured=False, texts=True)
-    assert json.dumps(again.to_json(measured=False, texts=True)) == json.dumps(first)
-
-
-def test_a_result_survives_json(results: dict[str, ReplayResult]) -> None:
-    result = results["stock-fixed"]
-    assert ReplayResult.from_json(json.loads(json.dumps(result.to_json(texts=True)))) == result
-    with pytest.raises(ReplayError, match="not the JSON of a replay result"):
-        ReplayResult.from_json({"session": "x"})
+    assert replay_job(Job(SESSION, "stock-fixed", history_tokens=TIGHT, texts=True)) == results["stock-fixed"]
 
 
 def test_the_gardener_replays_identically_twice(results: dict[str, ReplayResult]) -> None:
-    first, second = replay_all([Job(MINI, "gardener", history_tokens=TIGHT)] * 2)
-    assert first.to_json(measured=False, texts=True) == second.to_json(measured=False, texts=True)
+    first, second = replay_all([Job(SESSION, "gardener", history_tokens=TIGHT, page=True)] * 2)
+    assert first == second and first.quoted and first.main_calls()[0].layers
     assert any(event.by == "plan" for event in first.compactions)
-    assert first.measured.overhead_seconds
+    assert first.overhead_seconds
     assert first.main_calls()[-1].prompt_tokens < results["none"].main_calls()[-1].prompt_tokens
 
 
@@ -133,7 +125,7 @@ def test_no_temporary_path_reaches_a_prompt(dumped: Path, results: dict[str, Rep
 def test_probes_are_dumped_and_leave_no_trace(dumped: Path, results: dict[str, ReplayResult]) -> None:
     asked = json.loads((dumped / "mini" / "stock" / "4-probe1.json").read_text(encoding="utf-8"))
     assert any(message["content"] == "How many characters fit on the sign, did I say?" for message in asked)
-    without = replay_job(Job(MINI, "stock-fixed", history_tokens=TIGHT, probes=()))
+    without = replay_job(Job(replace(SESSION, probes=()), "stock-fixed", history_tokens=TIGHT))
     assert without.probes == ()
     assert without.calls == results["stock-fixed"].calls
 
@@ -158,7 +150,7 @@ def test_recorded_lint_errors_and_command_outputs_are_used(results: dict[str, Re
 def test_a_replay_that_leaves_its_recording_says_where(tmp_path: Path) -> None:
     path = edited(tmp_path, {}, drop=(row_of("reply", 4, 2),))
     with pytest.raises(ReplayError) as left:
-        replay_job(Job(path, "none"))
+        replay_job(Job(load_session(path), "none"))
     assert "turn 4 asks for reply 3, the recording has 2" in str(left.value)
     assert "closest recorded event: the reply of turn 4 that begins 'I quoted the old line." in str(
         left.value
@@ -167,12 +159,12 @@ def test_a_replay_that_leaves_its_recording_says_where(tmp_path: Path) -> None:
 
 def test_replies_that_nobody_asks_for_are_noted(tmp_path: Path) -> None:
     path = edited(tmp_path, {row_of("confirm", 4): {"answer": False}})
-    result = replay_job(Job(path, "none"))
+    result = replay_job(Job(load_session(path), "none"))
     assert "turn 4: 1 recorded replies were not asked for" in result.notices
 
 
 def test_a_command_without_recorded_output_is_skipped_with_a_notice(tmp_path: Path) -> None:
-    result = replay_job(Job(edited(tmp_path, {}, drop=(row_of("command", 2),)), "none"))
+    result = replay_job(Job(load_session(edited(tmp_path, {}, drop=(row_of("command", 2),))), "none"))
     assert any("'python -m pytest -q' has no recorded output" in notice for notice in result.notices)
 
 
@@ -180,14 +172,14 @@ def test_edits_outside_the_repository_are_refused(tmp_path: Path) -> None:
     outside = tmp_path / "outside.txt"
     text = f"{outside}\n```\n<<<<<<< SEARCH\n=======\nescaped\n>>>>>>> REPLACE\n```\n"
     path = edited(tmp_path, {row_of("reply", 8): {"text": text}})
-    replay_job(Job(path, "none"))
+    replay_job(Job(load_session(path), "none"))
     assert not outside.exists()
 
 
 def test_commands_that_leave_the_sandbox_are_not_run(tmp_path: Path) -> None:
     typed = {2: "/git init elsewhere", 3: "/exit", 5: "/editor", 6: "/help what", 7: "/paste", 8: "/load x"}
     path = edited(tmp_path, {row_of("user", turn): {"text": text} for turn, text in typed.items()})
-    notices = replay_job(Job(path, "none", probes=())).notices
+    notices = replay_job(Job(load_session(path), "none")).notices
     assert [f"turn {turn}: {text!r} is not replayed" for turn, text in typed.items()] == [
         notice for notice in notices if "is not replayed" in notice
     ]
@@ -196,59 +188,49 @@ def test_commands_that_leave_the_sandbox_are_not_run(tmp_path: Path) -> None:
 def test_a_session_without_its_tree_replays_with_edits_as_recorded(tmp_path: Path) -> None:
     path = edited(tmp_path, {})
     shutil.rmtree(path / "repo0")
-    result = replay_job(Job(path, "none"))
+    result = replay_job(Job(load_session(path), "none", texts=True))
     assert len(result.main_calls()) >= 6
     assert any("feat: shorten a text with dots" in text for text in result.texts.values())
 
 
-def test_errors_come_back_as_what_they_are(tmp_path: Path) -> None:
-    with pytest.raises(SessionError):
-        replay_job(Job(tmp_path, "none"))
+def test_errors_come_back_as_what_they_are() -> None:
     with pytest.raises(UsageError, match="unknown variant 'best'; known: "):
-        replay_job(Job(MINI, "best"))
+        replay_job(Job(SESSION, "best"))
     with pytest.raises(UsageError, match="its window isn't known"):
-        replay_job(Job(MINI, "none", model="nobody/knows-this"))
+        replay_job(Job(SESSION, "none", model="nobody/knows-this"))
     with pytest.raises(UsageError, match="unknown setting of the gardener"):
-        replay_job(Job(MINI, "gardener", settings={"no_such_setting": 1}))
+        replay_job(Job(SESSION, "gardener", settings={"no_such_setting": 1}))
 
 
 def test_summaries_and_probes_can_be_given() -> None:
-    probe = replace(load_session(MINI).probes[0], answer_keys=("panel",))
-    result = replay_job(
-        Job(MINI, "stock-fixed", history_tokens=TIGHT, probes=[probe], summaries=["the one given here"] * 9)
-    )
+    probe = replace(SESSION.probes[0], answer_keys=("panel",))
+    given = replace(SESSION, probes=(probe,), summaries=("the one given here",) * 9)
+    result = replay_job(Job(given, "stock-fixed", history_tokens=TIGHT, texts=True))
     assert len(result.probes) == 1
     assert any("the one given here" in text for text in result.texts.values())
     assert result.notices == ()
 
 
 def test_a_long_recorded_session_replays_exactly() -> None:
-    result = replay_job(Job(RECORDED / "queue-incident", "none", probes=()))
+    result = replay_job(Job(replace(load_session(RECORDED / "queue-incident"), probes=()), "none"))
     calls = result.main_calls()
-    assert [call.messages for call in calls] == [call.recorded_messages for call in calls]
+    assert [len(call.prompt) for call in calls] == [call.recorded_messages for call in calls]
     assert len(calls) > 40
     assert result.notices == ()
 
 
 def test_chained_sessions_are_one_chat_over_two_trees() -> None:
-    result = replay_all([Job(MINI, "none", then=(MINI,))])[0]
-    single = len(load_session(MINI).of_kind("reply"))
+    result = replay_job(Job(chained([SESSION, SESSION]), "none"))
+    single = len(SESSION.of_kind("reply"))
     assert result.session == "mini+mini"
     assert result.turns == 16
     calls = result.main_calls()
     assert len(calls) == 2 * single
-    assert calls[single].messages > calls[single].recorded_messages, "the first session's chat is still there"
+    assert len(calls[single].prompt) > calls[single].recorded_messages, (
+        "the first session's chat is still there"
+    )
     assert result.notices == ()
     assert [probe.about_turn for probe in result.probes] == [1, 2, 6, 1, 9, 10, 14, 9]
-
-
-def test_baselines_keep_what_they_promise() -> None:
-    tail, mask = replay_all([Job(MINI, "tail", history_tokens=TIGHT), Job(MINI, "mask10")])
-    for call in tail.main_calls():
-        past = sum(tokens for _sha, tokens, part in call.prompt if part == "done")
-        assert past <= TIGHT + 1_200, "the limit, and what the current turn itself moved back"
-    assert not tail.probes[1].present
-    assert all(probe.supported for probe in mask.probes), "fewer outputs than it keeps"
 
 
 def test_only_the_question_is_left_out() -> None:
@@ -266,20 +248,18 @@ def parts_of(result: ReplayResult) -> set[str]:
 
 
 def test_without_a_map_budget_no_map_is_sent(results: dict[str, ReplayResult]) -> None:
-    found = replay_job(Job(MINI, "none", map_tokens=0))
+    found = replay_job(Job(SESSION, "none", map_tokens=0))
     assert "repo" not in parts_of(found) and "repo" in parts_of(results["none"])
     assert found.provenance.map_tokens == 0 and results["none"].provenance.map_tokens == 4096
     assert found.prompt_tokens < results["none"].prompt_tokens
-    with pytest.raises(ReplayError, match="map_tokens"):
-        check_alike([found, results["none"]])
 
 
 def test_with_cache_prompts_messages_are_marked_and_booked_by_their_text(tmp_path: Path) -> None:
     claude = "claude-sonnet-4-20250514"
     marked, plain = replay_all(
         [
-            Job(MINI, "none", claude, cache_prompts=True, dump_dir=tmp_path),
-            Job(MINI, "none", claude),
+            Job(SESSION, "none", claude, cache_prompts=True, dump_dir=tmp_path),
+            Job(SESSION, "none", claude),
         ]
     )
     assert marked.provenance.cache_prompts and not plain.provenance.cache_prompts
@@ -305,18 +285,17 @@ def test_with_cache_prompts_messages_are_marked_and_booked_by_their_text(tmp_pat
 def test_the_books_say_what_each_prompt_shares_with_earlier_ones(results: dict[str, ReplayResult]) -> None:
     for result in results.values():
         for number, call in enumerate(result.calls):
-            assert call.shared is not None and call.standing_tokens is not None and call.at is None
+            assert call.at is None
             assert all(place < number and 0 < tokens <= call.prompt_tokens for place, tokens in call.shared)
-            assert call.standing_tokens <= call.prompt_tokens
             own = [(place, tokens) for place, tokens in call.shared if result.calls[place].kind == call.kind]
             if own and call.kind == "main":
                 last = max(place for place, one in enumerate(result.calls[:number]) if one.kind == "main")
-                assert own[0][0] == last and own[0][1] <= call.standing_tokens
+                assert own[0][0] == last
 
 
 def test_each_call_has_the_time_at_which_its_turn_was_typed(tmp_path: Path) -> None:
     path = edited(
         tmp_path, {row_of("user", 1): {"at": 1_700_000_000.5}, row_of("user", 3): {"at": 1_700_000_900}}
     )
-    times = {call.turn: call.at for call in replay_job(Job(path, "none", probes=())).calls}
+    times = {call.turn: call.at for call in replay_job(Job(load_session(path), "none")).calls}
     assert times[1] == 1_700_000_000.5 and times[3] == 1_700_000_900 and times[4] is None

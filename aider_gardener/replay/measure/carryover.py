@@ -11,15 +11,13 @@ own prompt held, so a session recorded with a short history shows few.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from aider_gardener.errors import ReplayError
 from aider_gardener.replay.measure.probes import texts_of_turn
-from aider_gardener.replay.measure.result import ModelCall, ReplayResult
-from aider_gardener.replay.session.history import RESTART
-from aider_gardener.replay.session.session import Session
+from aider_gardener.replay.measure.result import MAIN, Carried, ModelCall
+from aider_gardener.replay.session.session import RESTART, Session
 
 AGE_TURNS = 3
 """How many turns ago a fact must have been said last."""
@@ -40,21 +38,6 @@ SLASHES, DOTS = re.compile(r"[/\\]+"), re.compile(r"[./\\:]+")
 NUMBER = re.compile(r"\d[\d.,:_-]*")
 INNER_CAPITAL = re.compile(r"[a-z]\w*[A-Z]|[A-Z]{2,}[a-z]\w*[A-Z]")
 EXTENSION = re.compile(r"\w\.[A-Za-z][A-Za-z0-9]{0,5}$")
-
-
-@dataclass(frozen=True)
-class CarryOver:
-    """How many old facts and lines the replies used, and how many of them their prompts held."""
-
-    facts: int = 0
-    facts_present: int = 0
-    lines: int = 0
-    lines_present: int = 0
-
-    @property
-    def share(self) -> float | None:
-        """Share of facts present, None where there were none."""
-        return self.facts_present / self.facts if self.facts else None
 
 
 @dataclass(frozen=True)
@@ -98,44 +81,21 @@ def is_telling(line: str) -> bool:
     return len(line) >= LINE_CHARS and sum(letter.isalnum() for letter in line) >= LINE_CHARS // 2
 
 
-@dataclass(frozen=True)
-class Carried:
-    """An old fact, or line, that a reply used again: last said in `said_turn`; whether it stood in the
-    prompt that made the reply."""
-
-    text: str
-    is_line: bool
-    said_turn: int
-    used_turn: int
-    present: bool
-
-
-def carry_over(result: ReplayResult, session: Session) -> CarryOver:
-    """Score every reply of a replay; needs the result's `texts` (ReplayError without them)."""
-    facts = facts_present = lines = lines_present = 0
-    for one in carried(result, session):
-        if one.is_line:
-            lines, lines_present = lines + 1, lines_present + one.present
-        else:
-            facts, facts_present = facts + 1, facts_present + one.present
-    return CarryOver(facts, facts_present, lines, lines_present)
-
-
-def carried(result: ReplayResult, session: Session) -> Iterator[Carried]:
-    """Each old fact that a reply used again, in the order of the replies; needs the result's `texts`."""
-    if result.calls and not result.texts:
-        raise ReplayError(f"{result.session}: the result holds no texts; replay the session again")
+def carried(session: Session, made: Sequence[ModelCall], texts: Mapping[str, str]) -> Iterator[Carried]:
+    """Each old fact that a reply of a session used again, in the order of the replies. `made` are a replay's
+    calls, `texts` what their hashes stand for."""
     known = lru_cache(maxsize=None)(facts_in)
     last_said: dict[str, int] = {}
     calls: dict[int, list[ModelCall]] = {}
-    for call in result.main_calls():
-        calls.setdefault(call.turn, []).append(call)
-    for turn in range(1, session.turn_count + 1):
+    for call in made:
+        if call.kind == MAIN:
+            calls.setdefault(call.turn, []).append(call)
+    for turn in range(session.first_turn, session.turn_count + 1):
         said = [known(text) for text in texts_of_turn(session, turn)]
         replies = [event.text for event in session.of_kind("reply", turn)]
         current = [known(text) for text in said_besides_replies(session, turn)]
         for call, reply in zip(calls.get(turn, []), replies, strict=False):
-            yield from score_reply(known(reply), last_said, current, call, result.texts, known)
+            yield from score_reply(known(reply), last_said, current, call, texts, known)
             current.append(known(reply))
         for facts in said:
             last_said.update(dict.fromkeys(facts.facts | facts.lines, turn))

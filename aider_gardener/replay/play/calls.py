@@ -44,7 +44,6 @@ class Calls:
 
     `main_model` is aider's Model whose calls are answered with recorded replies; it may be replaced
     when the chat switches models. `asker` answers summaries in place of the recording, where there is one.
-    `last_prompt` are the messages of the main model's last call.
     """
 
     def __init__(
@@ -65,7 +64,6 @@ class Calls:
         self.sent = SentBefore(prompts.said)
         self.made: list[ModelCall] = []
         self.summaries: list[ModelCall] = []
-        self.last_prompt: list[Mapping[str, Any]] = []
 
     def complete(self, **options: Any) -> Any:
         """Answer one call the way litellm would."""
@@ -73,13 +71,11 @@ class Calls:
         main_names = [self.main_model.name, self.main_model.editor_model.name]
         kind = kind_of(messages, name, main_names)
         self.clock.advance(SECONDS_PER_CALL)
-        if kind == MAIN:
-            self.last_prompt = messages
         turn = self.recorded.turn
         number = 1 + sum(call.turn == turn for call in self.made)
         self.prompts.dump(f"{turn}-{number}", messages)
         if kind == SUMMARY and self.asker is not None:
-            answer = Answer(self.asked(self.asker, "summary", messages), None)
+            answer = Answer(self.asked(self.asker, messages), None)
         else:
             answer = self.recorded.answer(kind, messages)
         call = self.booked(turn, number, kind, name, messages, answer)
@@ -90,10 +86,10 @@ class Calls:
             return streamed(answer.text, name)
         return completion(answer.text, name, call.prompt_tokens, call.completion_tokens)
 
-    def asked(self, asker: Asker, purpose: str, messages: Sequence[Mapping[str, Any]]) -> str:
-        """A real model's answer. aider goes on when a call fails; the replay must not."""
+    def asked(self, asker: Asker, messages: Sequence[Mapping[str, Any]]) -> str:
+        """A real model's summary. aider goes on when a call fails; the replay must not."""
         try:
-            return asker.ask(purpose, messages)
+            return asker.ask("summary", messages)
         except ReplayError as problem:
             self.recorded.failure = problem
             raise
@@ -113,21 +109,17 @@ class Calls:
         parts = None if kind == MAIN else ["system" if m["role"] == "system" else "cur" for m in messages]
         rows = self.prompts.rows(messages, lambda m: self.counted.of_message(model, m), parts)
         said = {"role": "assistant", "content": answer.text}
-        shared, standing = self.sent.add(kind, rows, lambda text: self.counted.of_text(model, text))
         return ModelCall(
             turn=turn,
             call=number,
             kind=kind,
             model=name,
-            messages=len(messages),
             recorded_messages=answer.event.prompt_messages if answer.event else 0,
             prompt_tokens=self.counted.of_messages(model, messages),
             completion_tokens=self.counted.of_message(model, said),
             parts=tokens_by_part(rows),
             prompt=rows,
-            reply_sha=hashlib.sha256(answer.text.encode("utf-8", "replace")).hexdigest()[:16],
-            shared=shared,
-            standing_tokens=standing,
+            shared=self.sent.add(kind, rows, lambda text: self.counted.of_text(model, text)),
             at=self.recorded.typed_at(),
             files_sha=self.prompts.keep(self.prompts.files) if kind == MAIN else "",
         )

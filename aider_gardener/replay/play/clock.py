@@ -23,8 +23,6 @@ SECONDS_PER_TURN = 60.0
 SECONDS_PER_CALL = 5.0
 """How long a model call is taken to last."""
 
-Key = tuple[str, ...]
-
 
 class VirtualClock:
     """Seconds since the epoch that move only when told to."""
@@ -67,55 +65,44 @@ class VirtualClock:
             time.time, time.time_ns = real, real_ns
 
 
-def text_key(model: str, value: Any) -> Key:
-    """What a count of a text, or of a value as JSON, is kept under."""
-    return (model, value if isinstance(value, str) else json.dumps(value, sort_keys=True, default=str))
-
-
-def message_key(model: str, message: Mapping[str, Any]) -> Key:
-    """What a message's count is kept under; plain ones cost no copy and no hash of their text."""
-    role, content = message.get("role"), message.get("content")
-    if len(message) == 2 and isinstance(role, str) and isinstance(content, str):
-        return (model, role, content)
-    return (model, "", "", json.dumps(message, sort_keys=True, default=str))
-
-
 class CachedTokenCount:
-    """Stands in for `Model.token_count`; gives the same numbers.
+    """Stands in for `Model.token_count`, each text counted once; gives the same numbers.
 
     A list's count is that of its messages, each counted alone, plus what the request itself costs.
     """
 
     def __init__(self, original: Callable[[Any, Any], Any]) -> None:
         self.original = original
-        self.known: dict[Key, int] = {}
-        self.request_overhead: dict[str, int] = {}
+        self.known: dict[tuple[str, ...], int] = {}
 
     def of_text(self, model: Any, text: Any) -> int:
-        key = text_key(model.name, text)
+        key = (model.name, text if isinstance(text, str) else json.dumps(text, sort_keys=True, default=str))
         if key not in self.known:
             self.known[key] = self.original(model, text) or 0
         return self.known[key]
 
     def of_message(self, model: Any, message: Mapping[str, Any]) -> int:
         """Tokens that this message adds to a request."""
-        key = message_key(model.name, message)
+        role, content = message.get("role"), message.get("content")
+        if len(message) == 2 and isinstance(role, str) and isinstance(content, str):
+            key = (model.name, role, content)
+        else:
+            key = (model.name, "", "", json.dumps(message, sort_keys=True, default=str))
         if key not in self.known:
-            alone = self.original(model, [dict(message)])
-            self.known[key] = alone - self.overhead(model)
+            self.known[key] = self.original(model, [dict(message)]) - self.overhead(model)
         return self.known[key]
 
     def overhead(self, model: Any) -> int:
         """Tokens of a request with no message in it."""
-        if model.name not in self.request_overhead:
+        key = (model.name, "", "", "")
+        if key not in self.known:
             message = {"role": "user", "content": "x"}
             one, two = self.original(model, [message]), self.original(model, [message, message])
-            self.request_overhead[model.name] = 2 * one - two
-        return self.request_overhead[model.name]
+            self.known[key] = 2 * one - two
+        return self.known[key]
 
     def of_messages(self, model: Any, messages: Sequence[Mapping[str, Any]]) -> int:
-        total = sum(self.of_message(model, message) for message in messages)
-        return int(total + self.overhead(model))
+        return sum(self.of_message(model, message) for message in messages) + self.overhead(model)
 
     def method(self) -> Callable[[Any, Any], int]:
         """What to put in the place of `Model.token_count`."""

@@ -231,6 +231,15 @@ class Cassette:
             raise ReplayError(f"{self.path}: cannot be written ({problem.strerror})") from problem
 
 
+def asker_of(model: str, cassette: Path | None) -> Asker | None:
+    """What asks a real model, where one is named and there is a place for its answers."""
+    if not model or cassette is None:
+        return None
+    import litellm
+
+    return Asker(model, Cassette(cassette), litellm.completion)
+
+
 class Asker:
     """Asks one model through `complete`, or takes what the cassette has."""
 

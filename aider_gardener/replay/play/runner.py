@@ -14,13 +14,13 @@ from typing import Any
 
 from aider_gardener import __version__
 from aider_gardener.errors import ReplayError
-from aider_gardener.replay.measure.probes import Decoys, key_pattern, score, texts_of_turn
+from aider_gardener.recall.recall import NOTE_HEAD as RECALLED
+from aider_gardener.replay.measure.carryover import carried
+from aider_gardener.replay.measure.probes import key_pattern, score, texts_of_turn
 from aider_gardener.replay.measure.result import (
+    STOPPED,
     SUMMARY,
     Compaction,
-    DecoyResult,
-    Measured,
-    ModelCall,
     ProbeResult,
     Provenance,
     ReplayResult,
@@ -28,18 +28,15 @@ from aider_gardener.replay.measure.result import (
 from aider_gardener.replay.play import host
 from aider_gardener.replay.play.calls import Calls, PromptLog, tokens_by_part
 from aider_gardener.replay.play.clock import SECONDS_PER_TURN, START, VirtualClock
-from aider_gardener.replay.play.edits import EditsAsked
-from aider_gardener.replay.play.gardened import Watched, idle, state, uninstall
-from aider_gardener.replay.play.model import Asker, LeftRecording, RecordedModel, text_of
-from aider_gardener.replay.play.provenance import tokenizer_name, version_of
+from aider_gardener.replay.play.gardened import Watched, idle, install, uninstall
+from aider_gardener.replay.play.jobs import Job
+from aider_gardener.replay.play.layers import for_page
+from aider_gardener.replay.play.model import LeftRecording, RecordedModel, asker_of, text_of
+from aider_gardener.replay.play.provenance import source_commit, tokenizer_name, version_of
 from aider_gardener.replay.play.sandbox import make_repository, set_commit_time
-from aider_gardener.replay.play.variants import Variant
-from aider_gardener.replay.session.session import Probe, Session, SessionEvent
+from aider_gardener.replay.play.variants import variant_named
+from aider_gardener.replay.session.session import RESTART, Probe, SessionEvent
 
-RESTART = "restart"
-"""Kind of the event after which the host was started anew, with an empty chat."""
-
-STOPPED = "turn {turn}: the gardener stopped with a fault of its own; from there on prompts are aider's"
 UNRECORDED_REFLECTION = "(the next message was not recorded)"
 
 REBOUND = (
@@ -59,47 +56,31 @@ MAP_STATE = ("map_cache", "map_processing_time", "last_map")
 class Runner:
     """The state of one replay. `run` does all of it; variants and probes read the fields.
 
-    `messages_before_turn` is how many messages the chat held when the current turn began. `first_turn` is
-    where a session begins of which a part is replayed. `progress` is called after each turn with its number
-    and all calls so far.
+    `messages_before_turn` is how many messages the chat held when the current turn began. `on_turn` is called
+    after each turn.
     """
 
-    session: Session
-    variant: Variant
+    job: Job
     folder: Path
-    model_name: str = "gpt-4o"
-    history_tokens: int | None = None
-    settings: Mapping[str, Any] | None = None
-    probes: Sequence[Probe] = ()
-    summaries: Sequence[str] = ()
-    dump_dir: Path | None = None
-    asker: Asker | None = None
-    ask_edits: bool = False
-    vectors: Path | None = None
-    map_tokens: int | None = None
-    cache_prompts: bool = False
-    first_turn: int = 1
-    progress: Callable[[int, Sequence[ModelCall]], None] | None = None
-    source_commit: str = ""
+    on_turn: Callable[[], None] = lambda: None
     turn: int = 0
     messages_before_turn: int = 0
     compactions: list[Compaction] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
     asked: list[ProbeResult] = field(default_factory=list)
-    decoyed: list[DecoyResult] = field(default_factory=list)
     watched: Watched = field(default_factory=Watched)
 
     def run(self) -> ReplayResult:
         """Replay the whole session; ReplayError if it leaves its recording."""
         began = time.perf_counter()
-        clock = VirtualClock(START + (self.first_turn - 1) * SECONDS_PER_TURN)
+        self.session, self.variant = self.job.session, variant_named(self.job.variant)
+        clock = VirtualClock(START + (self.session.first_turn - 1) * SECONDS_PER_TURN)
         with clock.installed():
             self.prepare(clock)
             try:
-                for turn in range(self.first_turn, self.session.turn_count + 1):
+                for turn in range(self.session.first_turn, self.session.turn_count + 1):
                     self.run_turn(turn)
-                    if self.progress:
-                        self.progress(turn, self.calls.made)
+                    self.on_turn()
                 self.ask_probes(self.session.turn_count + 1, beyond=True)
             except LeftRecording as left:
                 raise self.model.failure or ReplayError(str(left)) from left
@@ -112,12 +93,10 @@ class Runner:
         from aider_gardener.replay.play.aider_io import ReplayIO
 
         self.clock = clock
-        self.decoys = Decoys(self.session, self.probes)
         self.root = make_repository(self.folder, self.session.repo0, clock.now)
-        summaries = self.summaries if self.variant.summaries else None
-        self.model = RecordedModel(self.session, summaries)
+        self.model = RecordedModel(self.session, self.session.summaries if self.variant.summaries else None)
         self.commands = host.RecordedCommands(self.session, self.notices.append)
-        self.prompts = PromptLog(self.dump_dir)
+        self.prompts = PromptLog(self.dump_dir())
         self.counted = host.pin_surroundings(clock)
         host.answer_from_recording(self.commands)
         host.keep_edits_inside(self.root)
@@ -126,20 +105,23 @@ class Runner:
             host.accept_edits_as_recorded(self.recorded_commit, self.recorded_reflection)
         self.watch_prompts()
         self.io = ReplayIO(self.session)
-        self.main_model = host.make_model(self.model_name)
+        self.main_model = host.make_model(self.job.model)
+        self.asker = asker_of(self.job.ask_model, self.job.cassette)
         self.calls = Calls(self.model, self.prompts, self.counted, clock, self.main_model, self.asker)
         litellm.completion = self.calls.complete
-        self.edits = EditsAsked(self.edit_of_model, lambda: self.turn)
-        if self.asker is not None and self.ask_edits and self.session.repo0 is not None:
-            self.edits.install()
         self.variant.prepare(self)
-        self.install_gardener()
+        if self.variant.settings is not None:
+            install(self.settings, self.job.history_tokens)
         self.coder = self.new_coder()
 
-    def edit_of_model(self) -> str:
-        """What the model that is asked replies to the last prompt."""
-        assert self.asker is not None
-        return self.calls.asked(self.asker, "edit", self.calls.last_prompt)
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The gardener's."""
+        return {**(self.variant.settings or {}), **self.job.settings}
+
+    def dump_dir(self) -> Path | None:
+        folder = self.job.dump_dir
+        return folder and folder / self.session.name / self.variant.name
 
     def new_coder(self, restart: SessionEvent | None = None) -> Any:
         """A coder as at the start, or as the host was started anew: empty chat, the first model."""
@@ -155,22 +137,15 @@ class Runner:
             self.main_model,
             self.io,
             self.root,
-            self.history_tokens,
-            map_tokens=self.map_tokens,
-            cache_prompts=self.cache_prompts,
+            self.job.history_tokens,
+            map_tokens=self.job.map_tokens,
+            cache_prompts=self.job.cache_prompts,
         )
 
     def watch_prompts(self) -> None:
         from aider.coders.chat_chunks import ChatChunks
 
         ChatChunks.all_messages = self.prompts.watching(ChatChunks.all_messages)
-
-    def install_gardener(self) -> None:
-        if self.variant.settings is None:
-            return
-        from aider_gardener.replay.play.gardened import install
-
-        install({**self.variant.settings, **(self.settings or {})}, self.history_tokens, self.vectors)
 
     # -- turns
 
@@ -245,9 +220,12 @@ class Runner:
 
     def ask_probes(self, turn: int, *, beyond: bool = False) -> None:
         """Ask the probes of a turn; with `beyond` all that are due after the last one."""
-        for number, probe in enumerate(self.probes, 1):
+        prompts: dict[str, Prompt] = {}
+        for number, probe in enumerate(self.session.probes, 1):
             if probe.ask_at_turn == turn or (beyond and probe.ask_at_turn > turn):
-                self.asked.append(ask_probe(self, number, probe))
+                if probe.question not in prompts:
+                    prompts[probe.question] = prompt_of(self, probe.question)
+                self.asked.append(ask_probe(self, number, probe, prompts[probe.question]))
 
     # -- what the recording says at this point
 
@@ -287,31 +265,30 @@ class Runner:
                 self.notices.append(f"{count} {kind} answers were not recorded; a placeholder stood in")
         self.note_other_summaries()
         if self.watched.stopped is not None:
-            self.notices.insert(0, STOPPED.format(turn=self.watched.stopped))
+            self.notices.insert(0, f"turn {self.watched.stopped}: {STOPPED}")
+        texts = self.prompts.texts
+        gardened = self.variant.settings is not None
         found = ReplayResult(
             session=self.session.name,
             variant=self.variant.name,
-            turns=self.session.turn_count - self.first_turn + 1,
+            turns=self.session.turn_count - self.session.first_turn + 1,
             provenance=provenance(self),
             calls=tuple(self.calls.made),
             compactions=(*self.compactions, *self.watched.plans),
             probes=tuple(sorted(self.asked, key=lambda probe: probe.number)),
+            carried=tuple(carried(self.session, self.calls.made, texts)),
             notices=tuple(self.notices),
-            gardener=state(self.coder),
-            measured=Measured(
-                replay_seconds=seconds,
-                plan_seconds=tuple(self.watched.plan_seconds),
-                overhead_seconds=self.watched.overhead,
-            ),
-            texts=self.prompts.texts,
-            decoys=tuple(sorted(self.decoyed, key=lambda decoy: decoy.number)),
-            swaps=tuple(self.watched.swaps),
+            notes=frozenset(sha for sha, text in texts.items() if text.startswith(RECALLED))
+            if gardened
+            else None,
             quoted=tuple(self.watched.quoted),
-            edits=tuple(self.edits.found),
+            texts=texts if self.job.texts else {},
+            replay_seconds=seconds,
+            overhead_seconds=self.watched.overhead,
         )
-        if self.variant.settings is not None:
+        if gardened:
             uninstall()
-        return found
+        return for_page(found, texts) if self.job.page else found
 
     def note_other_summaries(self) -> None:
         """Summaries outside aider's summary thread, as at a mode switch: each rewrote the history."""
@@ -375,21 +352,37 @@ def no_trace(runner: Runner) -> Iterator[None]:
             runner.io.num_user_asks = asks
 
 
-def ask_probe(runner: Runner, number: int, probe: Probe) -> ProbeResult:
-    """Put together the prompt that this question would send now, and score what it holds."""
+@dataclass(frozen=True)
+class Prompt:
+    """What a question would send: the messages, their tokens in all and by part, and the text without it."""
+
+    messages: Sequence[Mapping[str, Any]]
+    tokens: int
+    parts: Mapping[str, int]
+    sent: Sequence[str]
+
+
+def prompt_of(runner: Runner, question: str) -> Prompt:
+    """Put together the prompt that a question would send now, leaving no trace."""
     coder = runner.coder
     with no_trace(runner):
         runner.messages_before_turn = runner.chat_length()
-        coder.cur_messages += [{"role": "user", "content": probe.question}]
+        coder.cur_messages += [{"role": "user", "content": question}]
         messages = coder.format_messages().all_messages()
-        model = coder.main_model
-        rows = runner.prompts.rows(messages, lambda m: runner.counted.of_message(model, m))
-        tokens = runner.counted.of_messages(model, messages)
-        sent = [text_of(m.get("content")) for m in without_question(messages, probe.question)]
-    runner.prompts.dump(f"{probe.ask_at_turn}-probe{number}", messages)
-    answer = None if runner.asker is None else runner.asker.ask("probe", messages)
-    found = score(probe, texts_of_turn(runner.session, probe.about_turn), sent)
-    runner.decoyed += runner.decoys.results(number, probe, "\n".join(sent))
+        rows = runner.prompts.rows(messages, lambda m: runner.counted.of_message(coder.main_model, m))
+        return Prompt(
+            messages,
+            runner.counted.of_messages(coder.main_model, messages),
+            tokens_by_part(rows),
+            [text_of(m.get("content")) for m in without_question(messages, question)],
+        )
+
+
+def ask_probe(runner: Runner, number: int, probe: Probe, prompt: Prompt) -> ProbeResult:
+    """Score what the prompt of a probe's question holds, or ask it where there is a model to ask."""
+    runner.prompts.dump(f"{probe.ask_at_turn}-probe{number}", prompt.messages)
+    answer = None if runner.asker is None else runner.asker.ask("probe", prompt.messages)
+    found = score(probe, texts_of_turn(runner.session, probe.about_turn), prompt.sent)
     return ProbeResult(
         number=number,
         about_turn=probe.about_turn,
@@ -400,9 +393,8 @@ def ask_probe(runner: Runner, number: int, probe: Probe) -> ProbeResult:
         supported=found.supported,
         missing=found.missing,
         unsupported=found.unsupported,
-        prompt_tokens=tokens,
-        messages=len(messages),
-        parts=tokens_by_part(rows),
+        prompt_tokens=prompt.tokens,
+        parts=prompt.parts,
         answer=answer,
         answered=answer is not None and all(key_pattern(key).search(answer) for key in probe.answer_keys),
     )
@@ -420,11 +412,10 @@ def without_question(messages: Sequence[Mapping[str, Any]], question: str) -> li
 def provenance(runner: Runner) -> Provenance:
     """The provenance of a finished replay."""
     model = runner.main_model  # the chat may have switched since
-    probes = json.dumps([vars(probe) for probe in runner.probes], sort_keys=True)
-    settings = {**(runner.variant.settings or {}), **(runner.settings or {})}
+    probes = json.dumps([vars(probe) for probe in runner.session.probes], sort_keys=True)
     return Provenance(
         gardener=__version__,
-        commit=runner.source_commit,
+        commit=source_commit(),
         aider=version_of("aider-chat"),
         litellm=version_of("litellm"),
         model=model.name,
@@ -432,12 +423,12 @@ def provenance(runner: Runner) -> Provenance:
         tokenizer=tokenizer_name(model.name),
         window_tokens=int(model.info.get("max_input_tokens") or 0),
         history_tokens=history_budget(runner),
-        settings=settings,
+        settings=runner.settings,
         session_sha256=runner.session.sha256,
         probes_sha256=hashlib.sha256(probes.encode()).hexdigest(),
         python=platform.python_version(),
-        map_tokens=int(host.map_budget(model, runner.map_tokens)),
-        cache_prompts=runner.cache_prompts,
+        map_tokens=int(host.map_budget(model, runner.job.map_tokens)),
+        cache_prompts=runner.job.cache_prompts,
     )
 
 

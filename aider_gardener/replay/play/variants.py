@@ -1,33 +1,42 @@
 """What a replay compares: ways to treat the chat's past, each a name and what it changes in aider.
 
-The host's own ways come first, then baselines, which decide per past message what is sent of it.
+Others may be added to VARIANTS by a module that a job imports.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, Protocol
 
 from aider_gardener.errors import UsageError
 from aider_gardener.replay.measure.result import Compaction
-from aider_gardener.replay.play.baselines import (
-    Replay,
-    first_and_newest,
-    last_ten_outputs,
-    newest,
-    nothing,
-    nothing_of_it,
-    rewriting,
-    with_filter,
-    with_search,
-    without_summaries,
-)
+from aider_gardener.replay.play.calls import Calls
+from aider_gardener.replay.play.model import RecordedModel
+from aider_gardener.replay.session.session import Session
 from aider_gardener.settings import Settings, parse
 
 DEFAULT_VARIANTS = ("stock", "stock-fixed", "gardener")
 """What `gardener replay` runs if not told otherwise."""
+
+Messages = Sequence[dict[str, Any]]
+Sent = list[dict[str, Any] | None]
+"""What is sent for each past message: the message, another one, or None."""
+
+
+class Replay(Protocol):
+    """What a variant sees of the replay that it prepares.
+
+    `messages_before_turn` is how many messages the chat held when the current turn began.
+    """
+
+    turn: int
+    messages_before_turn: int
+    session: Session
+    model: RecordedModel
+    compactions: list[Compaction]
+    calls: Calls
 
 
 @dataclass(frozen=True)
@@ -37,9 +46,19 @@ class Variant:
 
     name: str
     about: str
-    prepare: Callable[[Replay], None] = nothing
+    prepare: Callable[[Replay], None] = lambda runner: None
     settings: Mapping[str, Any] | None = None
     summaries: bool = False
+
+
+def without_summaries(runner: Replay) -> None:
+    """The chat is never summarised, not at a mode switch either."""
+    from aider.coders.base_coder import Coder
+    from aider.history import ChatSummary
+
+    Coder.summarize_start = lambda self: None
+    Coder.summarize_end = lambda self: None
+    ChatSummary.summarize_all = lambda self, messages: messages
 
 
 def with_joined_summaries(runner: Replay) -> None:
@@ -129,93 +148,148 @@ def with_exchanges_closed(runner: Replay) -> None:
     Coder.run_one = run_and_close
 
 
-LEAD_CHARS = 2_400
-"""The length of the recorded summaries, in the median."""
-
-SPEAKER = re.compile(r"^# (?:USER|ASSISTANT)\n", re.MULTILINE)
-"""Begins a message in aider's summarising prompt."""
-
-SENTENCE_END = re.compile(r"(?<=[.!?:])\s|\n")
+Rewrite = Callable[["Replay", Any, Messages], Sent]
+"""(runner, coder, past messages) to what is sent for each."""
 
 
-def with_leading_sentences(runner: Replay) -> None:
-    """aider with its summaries applied, each answered by the first sentences of its messages: what a poor
-    summariser gives, at any limit."""
-    with_applied_summaries(runner)
-    runner.model.summarise = leading_sentences
+def rewriting(rewrite: Rewrite) -> Callable[[Replay], None]:
+    """A variant's preparation that sends what `rewrite` makes of the messages before this turn."""
+
+    def prepare(runner: Replay) -> None:
+        without_summaries(runner)
+        from aider.coders.base_coder import Coder
+
+        format_chat_chunks = Coder.format_chat_chunks
+
+        def rewritten(self: Any) -> Any:
+            chunks = format_chat_chunks(self)
+            both = [*chunks.done, *chunks.cur]
+            before = past_length(runner, chunks)
+            sent = [*rewrite(runner, self, both[:before]), *both[before:]]
+            split = len(chunks.done)
+            chunks.done = [message for message in sent[:split] if message is not None]
+            chunks.cur = [message for message in sent[split:] if message is not None]
+            return chunks
+
+        Coder.format_chat_chunks = rewritten
+
+    return prepare
 
 
-def leading_sentences(messages: Sequence[Mapping[str, Any]]) -> str:
-    """The first sentence of each message that is to be summarised, of the newest as many as fit."""
-    asked = str(messages[-1]["content"]) if messages else ""
-    left, kept = LEAD_CHARS, []
-    for said in reversed(SPEAKER.split(asked)):
-        sentence = SENTENCE_END.split(said.strip(), maxsplit=1)[0].strip()
-        if not sentence:
-            continue
-        left -= len(sentence) + 1
+def past_length(runner: Replay, chunks: Any) -> int:
+    """How many messages of the prompt's chat are of earlier turns; another coder's chat has no past here."""
+    before = runner.messages_before_turn
+    return before if before <= len(chunks.done) + len(chunks.cur) else 0
+
+
+def nothing_of_it(runner: Replay, coder: Any, past: Messages) -> Sent:
+    return [None] * len(past)
+
+
+def newest_within(past: Messages, limit: int, count: Callable[[Any], int]) -> Sent:
+    left, first = limit, len(past)
+    for at in range(len(past) - 1, -1, -1):
+        left -= count([past[at]])
         if left < 0:
             break
-        kept.append(sentence)
-    return "\n".join(reversed(kept))
+        if past[at]["role"] == "user":
+            first = at
+    return [message if at >= first else None for at, message in enumerate(past)]
 
 
-def as_orders(runner: Replay) -> None:
-    """Every prompt may recall what an order may: probes get no more than the real prompts of a session, most
-    of which are orders."""
-    from aider_gardener.gardener import gardener
-    from aider_gardener.recall.request import ORDINARY_SHARE
+SEARCH_SHARE = 0.5
+"""Of the history limit, for passages that full-text search finds; the newest messages have the rest."""
 
-    vars(gardener)["recall_part"] = lambda prompt: ORDINARY_SHARE
-
-
-def without_compressed_forms(runner: Replay) -> None:
-    """The gardener's compressors leave everything as it is: an entry is shown whole, as a line or not."""
-    from aider_gardener import compress
-    from aider_gardener.compress.base import unchanged
-    from aider_gardener.messages import ContentClass
-
-    def as_it_is(content: str, *_rest: Any, **_options: Any) -> Any:
-        return unchanged(content, ContentClass.PROSE)
-
-    vars(compress)["compress_message"] = as_it_is
+PASSAGE_CHARS = 1_200
+SEARCH_HEAD = "Passages from earlier in this chat that may matter now:"
+QUERY_WORD = re.compile(r"\w+")
 
 
-def without_forms(runner: Replay) -> None:
-    """Nothing is made shorter, not to a line either: an entry is shown whole or not."""
-    from aider_gardener import compress
+def with_search(runner: Replay) -> None:
+    """The newest messages within a part of the limit, and within the other what a full-text search (SQLite's
+    FTS5, BM25, any word of the prompt) finds in the rest: an exchange before the user's message."""
+    without_summaries(runner)
+    from aider.coders.base_coder import Coder
 
-    def as_it_is(content: str, *_rest: Any, **_options: Any) -> str:
-        return content
+    format_chat_chunks = Coder.format_chat_chunks
 
-    without_compressed_forms(runner)
-    vars(compress)["line_form"] = as_it_is
+    def searched(self: Any) -> Any:
+        chunks = format_chat_chunks(self)
+        both = [*chunks.done, *chunks.cur]
+        before = past_length(runner, chunks)
+        past, now = both[:before], both[before:]
+        limit, count = self.summarizer.max_tokens, self.main_model.token_count
+        kept = newest_within(past, limit - int(SEARCH_SHARE * limit), count)
+        hidden = [message for message, sent in zip(past, kept, strict=True) if sent is None]
+        asked = next((message["content"] for message in reversed(now) if message["role"] == "user"), "")
+        note = found_note(hidden, asked, limit, sum(count([m]) for m in kept if m), count)
+        chunks.done = [message for message in kept if message is not None]
+        chunks.cur = [*note, *now]
+        return chunks
+
+    Coder.format_chat_chunks = searched
 
 
-VARIANTS: Mapping[str, Variant] = {
+def found_note(
+    hidden: Messages, asked: str, limit: int, taken: int, count: Callable[[Any], int]
+) -> list[dict[str, Any]]:
+    """An exchange with the best passages, in the order of the chat, that fits the limit; [] for none."""
+    best: list[tuple[int, str]] = []
+    made: list[dict[str, Any]] = []
+    for place, text in ranked(hidden, asked):
+        tried = sorted([*best, (place, text)])
+        content = "\n\n".join([SEARCH_HEAD, *(passage for _, passage in tried)])
+        exchange = [{"role": "user", "content": content}, {"role": "assistant", "content": "Ok."}]
+        if taken + count(exchange) <= limit:
+            best, made = tried, exchange
+    return made
+
+
+MOST_PASSAGES = 40
+"""So many of the best are tried."""
+
+
+def ranked(messages: Messages, asked: str) -> Iterator[tuple[int, str]]:
+    """The passages of messages that share a word with what is asked: (place, text), best first."""
+    import apsw
+
+    words = dict.fromkeys(word.lower() for word in QUERY_WORD.findall(asked))
+    texts = [text for message in messages for text in passages(message["content"])]
+    if not words or not texts:
+        return
+    with apsw.Connection(":memory:") as db:
+        db.execute("CREATE VIRTUAL TABLE passages USING fts5(text)")
+        db.executemany("INSERT INTO passages(rowid, text) VALUES (?, ?)", enumerate(texts))
+        query = " OR ".join(f'"{word}"' for word in words)
+        sql = "SELECT rowid FROM passages WHERE passages MATCH ? ORDER BY bm25(passages) LIMIT ?"
+        found = [row[0] for row in db.execute(sql, (query, MOST_PASSAGES))]
+    for place in found:
+        yield place, texts[place]
+
+
+def passages(text: str) -> Iterator[str]:
+    """A text in pieces of whole paragraphs, each of at most PASSAGE_CHARS; longer paragraphs are cut."""
+    held = ""
+    for paragraph in re.split(r"\n\s*\n", text):
+        for start in range(0, len(paragraph), PASSAGE_CHARS):
+            piece = paragraph[start : start + PASSAGE_CHARS]
+            if held and len(held) + len(piece) > PASSAGE_CHARS:
+                yield held
+                held = ""
+            held = f"{held}\n\n{piece}" if held else piece
+    if held.strip():
+        yield held
+
+
+VARIANTS: dict[str, Variant] = {
     variant.name: variant
     for variant in (
         Variant("none", "history untouched, no summaries at all", without_summaries),
         Variant("no-history", "nothing of the past is sent: the floor", rewriting(nothing_of_it)),
         Variant("stock", "aider as it is", with_joined_summaries),
         Variant("stock-fixed", "aider with its summaries applied", with_applied_summaries, summaries=True),
-        Variant("gardener", "aider with the gardener", settings={}),
-        Variant("stock-lead", "the same, each summary the messages' first sentences", with_leading_sentences),
-        Variant("tail", "the newest messages that fit the history limit", rewriting(newest)),
         Variant("tail-search", "the newest, and a full-text search of the rest", with_search),
-        Variant("first-last", "the first exchange and the newest messages", rewriting(first_and_newest)),
-        Variant("mask10", "all but the last 10 outputs masked", rewriting(last_ten_outputs)),
-        Variant("filter", "another program rewrites the past, the newest of it", with_filter),
-        Variant("gardener-as-order", "no prompt recalls more than an order may", as_orders, settings={}),
-        Variant("gardener-no-recall", "the gardener without recall", settings={"recall_tokens": 0}),
-        Variant("gardener-no-vectors", "the gardener without vectors", settings={"embedder": "none"}),
-        Variant("gardener-no-compress", "whole, a line or nothing", without_compressed_forms, settings={}),
-        Variant("gardener-no-forms", "whole or nothing", without_forms, settings={}),
-        Variant("gardener-append", "the gardener, prompts that only grow", settings={"files": "append"}),
-        Variant(
-            "gardener-aider-order", "the gardener, files as aider sends them", settings={"files": "aider"}
-        ),
-        Variant("gardener-observe", "the gardener only archives", settings={"mode": "observe"}),
+        Variant("gardener", "aider with the gardener", settings={}),
     )
 }
 

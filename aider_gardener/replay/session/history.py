@@ -14,6 +14,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from aider_gardener import files
 from aider_gardener.errors import SessionError
@@ -29,10 +30,7 @@ from aider_gardener.replay.session.grammar import (
     lint_text,
     spans,
 )
-from aider_gardener.replay.session.session import Session, SessionEvent, load_folder
-
-RESTART = "restart"
-"""Kind of the event where the host was started anew: chat and files are empty from here on."""
+from aider_gardener.replay.session.session import RESTART, Session, SessionEvent, load_folder
 
 UNCOMMITTED = "edits applied, not committed"
 """Text of the commit event of edits that the host applied without committing them."""
@@ -135,32 +133,8 @@ class _Reader:
         else:
             self.take_notices(span.notices)
 
-    def add(
-        self,
-        kind: str,
-        text: str = "",
-        *,
-        command: str = "",
-        output: str = "",
-        question: str = "",
-        subject: str = "",
-        answer: bool = True,
-        exit_status: int = 0,
-        turn: int | None = None,
-    ) -> None:
-        self.events.append(
-            SessionEvent(
-                kind,
-                self.turn if turn is None else turn,
-                text=text,
-                command=command,
-                output=output,
-                question=question,
-                subject=subject,
-                answer=answer,
-                exit_status=exit_status,
-            )
-        )
+    def add(self, kind: str, *, turn: int | None = None, **fields: Any) -> None:
+        self.events.append(SessionEvent(kind, self.turn if turn is None else turn, **fields))
 
     def take_header(self) -> None:
         self.chats += 1
@@ -277,13 +251,14 @@ def _same(one: str, other: str) -> bool:
     ]
 
 
-def load_session(path: str | Path) -> Session:
-    """Read a recorded session folder, or a chat history file; SessionError says what is wrong."""
+def load_session(path: str | Path, progress: Progress | None = None) -> Session:
+    """Read a recorded session folder, or a chat history file; SessionError says what is wrong. `progress` is
+    called with (done, total) lines of a history."""
     place = Path(path)
     if not place.exists():
         raise SessionError(
             f"{place}: no such file or folder; give a recorded session folder or an .aider.chat.history.md"
         )
     if place.is_file() and place.name != "session.jsonl":
-        return load_history(place)
+        return load_history(place, progress)
     return load_folder(place if place.is_dir() else place.parent)

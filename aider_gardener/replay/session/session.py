@@ -1,4 +1,4 @@
-"""A recorded session as data, how it is read from its folder, and several of them as one.
+"""A recorded session as data, how it is read from its folder.
 
 A folder holds `session.jsonl` (first line the meta event, then one event a line), and, where they
 exist, `repo0/` (the tree at the start), `probes.json` and `summaries.json`. A user's own
@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -21,23 +21,40 @@ from aider_gardener.errors import SessionError
 FORMAT = 1
 """The one format of `session.jsonl` that is known."""
 
-NEEDED = {"command": "command", "confirm": "question", "file": "path", "restart": ""}
+RESTART = "restart"
+"""Kind of the event where the host was started anew: chat and files are empty from here on."""
+
+NEEDED = {"command": "command", "confirm": "question", "file": "path", RESTART: ""}
 """The text that an event of a kind must have, where it isn't `text`."""
 
 EVENT_KINDS = frozenset(
-    {
-        "user",
-        "reply",
-        "commit",
-        "command",
-        "confirm",
-        "warning",
-        "error",
-        "summary",
-        "restart",
-        "file",
-    }
+    {"user", "reply", "commit", "command", "confirm", "warning", "error", "summary", RESTART, "file"}
 )
+
+
+def inside(path: str) -> str:
+    """The path; ValueError if it leads out of the repository or into git's own folder."""
+    parts = PurePosixPath(path.replace("\\", "/")).parts
+    if ".." in parts or ".git" in parts or path[:1] in ("/", "\\") or ":" in path[:2]:
+        raise ValueError(f"the path {path!r} leads out of the repository")
+    return path
+
+
+def all_inside(paths: Iterable[Any]) -> tuple[str, ...]:
+    return tuple(inside(str(path)) for path in paths)
+
+
+FIELDS: Mapping[str, Callable[[Any], Any]] = {
+    **dict.fromkeys(("text", "command", "output", "question", "subject", "edit_format"), str),
+    "exit_status": int,
+    "seconds": float,
+    "prompt_messages": int,
+    "path": inside,
+    **dict.fromkeys(("answer", "in_chat", "gone"), bool),
+    **dict.fromkeys(("files", "read_only"), all_inside),
+    "at": float,
+}
+"""The fields of an event besides kind and turn, and how each is read."""
 
 
 @dataclass(frozen=True)
@@ -76,13 +93,16 @@ class SessionEvent:
 
 @dataclass(frozen=True)
 class Probe:
-    """A question asked just before turn `ask_at_turn` about what was said in turn `about_turn`."""
+    """A question asked just before turn `ask_at_turn` about what was said in turn `about_turn`. What must
+    stand around an answer key is what was said around it, or around the keys `near`, where there are
+    any."""
 
     about_turn: int
     ask_at_turn: int
     kind: str
     question: str
     answer_keys: tuple[str, ...]
+    near: tuple[str, ...] = ()
 
     @property
     def distance_turns(self) -> int:
@@ -91,7 +111,7 @@ class Probe:
 
 @dataclass(frozen=True)
 class Stage:
-    """Where in a chained session another one begins: its tree, chat files and options."""
+    """Where in a session another one begins: its tree, chat files and options, while the chat goes on."""
 
     first_turn: int
     repo0: Path | None
@@ -108,7 +128,7 @@ class Session:
     `files` are in the chat from the start, relative to the repository. `repo0` is None where the
     tree at the start is unknown (a chat history). `recorded` is False for a chat history: then
     confirmations and prompt sizes aren't known and edits needn't apply. `sha256` names the input.
-    `stages` is empty but for sessions that were chained.
+    `stages` are empty but where other sessions follow in the same chat.
     """
 
     name: str
@@ -130,7 +150,13 @@ class Session:
 
     @cached_property
     def turn_count(self) -> int:
+        """The number of the last turn."""
         return max((event.turn for event in self.events), default=0)
+
+    @cached_property
+    def first_turn(self) -> int:
+        """1, but for a part of a session."""
+        return max(1, min((event.turn for event in self.events), default=1))
 
     @cached_property
     def _by_turn(self) -> dict[int, tuple[SessionEvent, ...]]:
@@ -164,7 +190,7 @@ def load_folder(folder: Path) -> Session:
             f"{recording}: unknown session format {meta.get('format')!r}; this version reads format {FORMAT}"
         )
     events = tuple(parse_event(row, f"{recording}: line {number}") for number, row in enumerate(rows[1:], 2))
-    repo0 = folder / "repo0"
+    repo0 = folder.resolve() / "repo0"
     return Session(
         name=str(meta.get("name") or folder.resolve().name),
         events=events,
@@ -215,35 +241,12 @@ def parse_event(row: Mapping[str, Any], where: str) -> SessionEvent:
         raise SessionError(f"{where}: a {kind} event needs the text `{needed}`")
     try:
         return SessionEvent(
-            kind=kind,
-            turn=turn,
-            text=str(row.get("text") or ""),
-            command=str(row.get("command") or ""),
-            output=str(row.get("output") or ""),
-            exit_status=int(row.get("exit_status") or 0),
-            seconds=float(row.get("seconds") or 0.0),
-            question=str(row.get("question") or ""),
-            subject=str(row.get("subject") or ""),
-            answer=bool(row.get("answer", True)),
-            prompt_messages=int(row.get("prompt_messages") or 0),
-            path=inside(str(row.get("path") or "")),
-            in_chat=bool(row.get("in_chat", False)),
-            gone=bool(row.get("gone", False)),
-            files=tuple(inside(str(name)) for name in row.get("files") or ()),
-            read_only=tuple(inside(str(name)) for name in row.get("read_only") or ()),
-            edit_format=str(row.get("edit_format") or ""),
-            at=None if row.get("at") is None else float(row["at"]),
+            kind,
+            turn,
+            **{name: read(row[name]) for name, read in FIELDS.items() if row.get(name) not in (None, "")},
         )
     except (TypeError, ValueError) as problem:
         raise SessionError(f"{where}: {problem}") from problem
-
-
-def inside(path: str) -> str:
-    """The path; ValueError if it leads out of the repository or into git's own folder."""
-    parts = PurePosixPath(path.replace("\\", "/")).parts
-    if ".." in parts or ".git" in parts or path[:1] in ("/", "\\") or ":" in path[:2]:
-        raise ValueError(f"the path {path!r} leads out of the repository")
-    return path
 
 
 def load_probes(path: Path, *, missing_ok: bool = False) -> tuple[Probe, ...]:
@@ -293,49 +296,3 @@ def folder_hash(folder: Path) -> str:
         digest.update(path.relative_to(folder).as_posix().encode() + b"\0")
         digest.update(hashlib.sha256(files.read(path, files.NAMED_BYTES, follow=True)).digest())
     return digest.hexdigest()
-
-
-def chained(sessions: Sequence[Session]) -> Session:
-    """One session of all turns, numbered through; between two of them tree and chat files are swapped,
-    while the chat goes on. A probe stays with its own session's turns.
-
-    Recorded summaries follow one another, though a real model would have summarised otherwise.
-    """
-    if not sessions:
-        raise SessionError("a chain needs at least one session")
-    if len(sessions) > 1 and any(session.repo0 is None for session in sessions):
-        raise SessionError("only recorded session folders with a repo0 can be chained")
-    first = sessions[0]
-    if len(sessions) == 1:
-        return first
-    events, probes, stages, offset = [], [], [], 0
-    for session in sessions:
-        events += [replace(event, turn=event.turn + offset) for event in session.events]
-        probes += [
-            replace(probe, about_turn=probe.about_turn + offset, ask_at_turn=probe.ask_at_turn + offset)
-            for probe in session.probes
-        ]
-        stages.append(stage_of(session, offset + 1))
-        offset += session.turn_count
-    return replace(
-        first,
-        name="+".join(session.name for session in sessions),
-        events=tuple(events),
-        sha256=hashlib.sha256("".join(session.sha256 for session in sessions).encode()).hexdigest(),
-        probes=tuple(probes),
-        summaries=tuple(text for session in sessions for text in session.summaries),
-        stages=tuple(stages),
-        title="; ".join(session.title for session in sessions),
-    )
-
-
-def stage_of(session: Session, first_turn: int) -> Stage:
-    """Where a session begins within a chain."""
-    return Stage(
-        first_turn=first_turn,
-        repo0=session.repo0,
-        files=session.files,
-        edit_format=session.edit_format,
-        auto_lint=session.auto_lint,
-        test_cmd=session.test_cmd,
-    )

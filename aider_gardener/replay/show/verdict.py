@@ -7,15 +7,10 @@ from collections.abc import Iterable, Mapping
 from aider_gardener.phrases import counted
 from aider_gardener.replay.measure.summary import ReplayReport, Summary
 from aider_gardener.replay.play.variants import variant_named
-from aider_gardener.replay.show.table import GARDENER, WHOLE, usd
 
+GARDENER, WHOLE = "gardener", "stock"
 STOCK = (WHOLE, "stock-fixed")
 """The variants without a gardener that a user of aider could have."""
-
-NONE = (
-    "There is no verdict: it takes both aider as it is and the gardener on every chat "
-    "(--variant stock,gardener)."
-)
 
 
 def verdict(report: ReplayReport) -> str:
@@ -27,11 +22,11 @@ def verdict(report: ReplayReport) -> str:
 
 def verdict_on(rows: Mapping[str, Summary], chats: int = 1) -> str:
     """The gardener held against the best stock variant, of the rows by variant of one chat or of the sums
-    over several; NONE where either was not played. More is said as more, and what was lost is told beside
+    over several; "" where either was not played. More is said as more, and what was lost is told beside
     what would have been there without the gardener."""
     gardened, stock = gardened_in(rows), best_stock(rows)
     if not gardened or not stock:
-        return NONE
+        return ""
     own, other = rows[gardened], rows[stock]
     otherwise = "without it" if stock == WHOLE else f"with {stock}"
     name = "the gardener" if gardened == GARDENER else gardened
@@ -44,7 +39,7 @@ def verdict_on(rows: Mapping[str, Summary], chats: int = 1) -> str:
         clauses.append(f"{known:,} of {counted(asked, 'thing')} asked later {was} still known{beside}")
     clauses.append(reused(own, other, otherwise))
     rest = [rows[one] for one in STOCK if one in rows and one != stock]
-    clauses += [cheaper(row) for row in rest if 0 < dollars(row) < dollars(own)]
+    clauses += [cheaper(row) for row in rest if 0 < row.usd < own.usd]
     return "; ".join(clauses) + "."
 
 
@@ -60,14 +55,14 @@ def best_stock(rows: Mapping[str, Summary]) -> str:
     def merit(name: str) -> tuple[float, ...]:
         row = rows[name]
         carried = row.carry_over
-        return row.recall.supported, carried.facts_present + carried.lines_present, -dollars(row)
+        return row.recall.supported, carried.facts_present + carried.lines_present, -row.usd
 
     return max((name for name in STOCK if name in rows), key=merit, default="")
 
 
 def spent(own: Summary, other: Summary, otherwise: str) -> str:
     """The price, or the tokens where there is no price, beside what they would have been otherwise."""
-    bills = (dollars(own), dollars(other))
+    bills = (own.usd, other.usd)
     if any(bills):
         verb, shown, unit = "cost", [usd(bill) for bill in bills], f" ({own.costs[0].model} prices)"
         more = bills[0] > bills[1]
@@ -82,15 +77,10 @@ def spent(own: Summary, other: Summary, otherwise: str) -> str:
     return f"{verb} {shown[0]} instead of {shown[1]}{apart}{unit}"
 
 
-def dollars(row: Summary) -> float:
-    """What the chat costs with the first provider, its cache kept; 0 without a price."""
-    return row.costs[0].cached.usd if row.costs else 0.0
-
-
 def cheaper(row: Summary) -> str:
     """Another stock variant that would have cost less than the gardener, and what it would have known."""
     known = f", with {row.recall.supported:,} known" if row.recall.asked else ""
-    return f"{row.variant} would have cost {usd(dollars(row))}{known}"
+    return f"{row.variant} would have cost {usd(row.usd)}{known}"
 
 
 def reused(own: Summary, other: Summary, otherwise: str) -> str:
@@ -110,3 +100,8 @@ def reused(own: Summary, other: Summary, otherwise: str) -> str:
 def aside(own: list[int], other: list[int], otherwise: str) -> str:
     """The counts of the other variant in brackets, where they are not the same."""
     return "" if own == other else f" ({' and '.join(f'{count:,}' for count in other)} {otherwise})"
+
+
+def usd(value: float) -> str:
+    """Cents for whole dollars, a tenth of a cent below."""
+    return f"${value:,.2f}" if value >= 1 else f"${value:.3f}"

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from made_entries import words
-from made_replays import made_call, made_result, made_session, made_swap
+from made_replays import made_call, made_result, made_swap
 
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import open_store
@@ -32,12 +32,12 @@ from aider_gardener.messages import (
     entry_id,
 )
 from aider_gardener.plan.goals import Goal
-from aider_gardener.replay.measure.result import Compaction, Measured
-from aider_gardener.replay.measure.summary import make_report, summarize
-from aider_gardener.replay.play.jobs import FoundSession
+from aider_gardener.replay.measure.result import Carried, Compaction, Quoted
+from aider_gardener.replay.measure.summary import make_report
+from aider_gardener.replay.play.layers import for_page
 from aider_gardener.replay.play.model import Cassette
 from aider_gardener.replay.session.record import SessionFolder
-from aider_gardener.replay.show.html_report import Details, write_html
+from aider_gardener.replay.show.replay_page import write_page
 from aider_gardener.settings import Settings
 from bench.secrets import Snippet, snippets
 
@@ -145,15 +145,14 @@ def test_recordings_pages_and_cassettes_hold_none(tmp_path: Path, found: list[Sn
     for number, one in enumerate(found):
         folder.add("command", command="cat x", output=f"{LOG}\n{one.text}", subject=one.text)
         cassette.keep(str(number), "m", "probe", f"It says:\n{one.text}")
-    swaps = tuple(made_swap(0, f"{LOG}\n{one.text}", one.text, n) for n, one in enumerate(found))
+    swaps = tuple(made_swap(f"{LOG}\n{one.text}", one.text, n) for n, one in enumerate(found))
     calls = [made_call(1, [("done", one.text)]) for one in found]
-    event = Compaction(1, "plan", True, 900, 400, reason="above its budget")
-    session = made_session(("a", "b"), ("c", "d"))
-    made = made_result(calls, turns=2, compactions=[event], measured=Measured(plan_seconds=(0.01,)))
-    result = replace(made, swaps=swaps)
-    details = Details()
-    details.look(FoundSession(Path("shop"), session, "shop"), result)
-    write_html(make_report([(result, summarize(result, session))]), details, tmp_path / "page.html")
+    event = Compaction(1, "plan", True, 900, 400, reason="above its budget", swaps=swaps)
+    made = made_result(calls, turns=2, compactions=[event])
+    quoted = tuple(Quoted(1, "g1", 1, "user", "words", one.text) for one in found)
+    carried = tuple(Carried(one.text, True, 1, 4, True) for one in found)
+    result = for_page(replace(made, quoted=quoted, carried=carried), made.texts)
+    write_page(make_report([result]), tmp_path / "page.html")
     said_anyway = harmless_of([Message("user", one.text) for one in found], secrets)
     assert leaks(tmp_path, [*secrets, "r4venFeather9"], said_anyway) == []
 

@@ -7,8 +7,10 @@ from dataclasses import replace
 import pytest
 from made_replays import made_call, made_result, made_session
 
-from aider_gardener.errors import ReplayError
-from aider_gardener.replay.measure.carryover import CarryOver, carry_over, facts_in
+from aider_gardener.replay.measure.carryover import carried, facts_in
+from aider_gardener.replay.measure.result import ReplayResult
+from aider_gardener.replay.measure.summary import CarryOver
+from aider_gardener.replay.measure.summary import carry_over as counted
 from aider_gardener.replay.session.session import Session, SessionEvent
 
 TURNS = [
@@ -17,6 +19,10 @@ TURNS = [
     ("and more", "fine"),
     ("which port?", "It is 8477, in net/ports.py."),
 ]
+
+
+def carry_over(result: ReplayResult, session: Session) -> CarryOver:
+    return counted(list(carried(session, result.calls, result.texts)))
 
 
 def replayed(*parts: tuple[str, str]) -> CarryOver:
@@ -46,7 +52,7 @@ def test_what_counts_as_a_fact(word: str, expected: set[str]) -> None:
 
 def test_a_fact_that_the_prompt_still_holds_is_carried_over() -> None:
     found = replayed(("done", "port is 8477, see net/ports.py"))
-    assert (found.facts, found.facts_present, found.share) == (3, 3, 1.0)
+    assert (found.facts, found.facts_present) == (3, 3)
 
 
 def test_a_fact_that_the_prompt_lost_is_counted_as_missing() -> None:
@@ -57,7 +63,7 @@ def test_a_fact_that_the_prompt_lost_is_counted_as_missing() -> None:
 @pytest.mark.parametrize("part", ["system", "repo", "files", "readonly"])
 def test_what_the_host_sends_anew_needs_no_memory(part: str) -> None:
     found = replayed((part, "net/ports.py: port = 8477"))
-    assert found == CarryOver() and found.share is None
+    assert found == CarryOver()
 
 
 def test_what_the_current_turn_says_again_needs_no_memory() -> None:
@@ -89,12 +95,6 @@ def test_a_new_start_of_the_host_forgets_what_was_said_before() -> None:
     assert (
         carry_over(made_result([made_call(4, parts)]), replace(session, events=tuple(events))) == CarryOver()
     )
-
-
-def test_a_result_without_texts_is_refused() -> None:
-    result = replace(made_result([made_call(4, [("cur", "x")])]), texts={})
-    with pytest.raises(ReplayError, match="holds no texts"):
-        carry_over(result, Session(name="shop", events=(), sha256=""))
 
 
 LINE = "PORT_OF_THE_SERVER = find_port()"

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import accumulate
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from aider_gardener.errors import ReplayError
 from aider_gardener.plan.usage import Prices
@@ -16,16 +13,10 @@ from aider_gardener.replay.measure import cost
 from aider_gardener.replay.measure.cost import (
     PROVIDERS,
     Bill,
-    HistoryMark,
     Provider,
     Rule,
     Window,
-    bill,
     costs,
-    limit,
-    net_tokens,
-    shared_tokens,
-    standing,
 )
 from aider_gardener.replay.measure.result import ModelCall
 from aider_gardener.replay.measure.sharing import SentBefore
@@ -47,10 +38,20 @@ def own_prices(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def call(turn: int, *messages: tuple[str, int, str], kind: str = "main", out: int = 0) -> ModelCall:
     tokens = sum(message[1] for message in messages)
-    return ModelCall(turn, 1, kind, "m", len(messages), 0, tokens, out, {}, tuple(messages))
+    return ModelCall(turn, 1, kind, "m", 0, tokens, out, {}, tuple(messages))
 
 
 SYSTEM = ("s", 1000, "system")
+
+
+def bill(
+    calls: Sequence[ModelCall], provider: Provider, window: Window, notes: frozenset[str] | None = None
+) -> Bill:
+    """The bill of calls; of those made by hand whole messages are shared."""
+    if not any(one.shared for one in calls):
+        before = SentBefore({row[0]: ("user", row[0]) for one in calls for row in one.prompt})
+        calls = [replace(one, shared=before.add(one.kind, one.prompt, lambda _text: 0)) for one in calls]
+    return cost.bill(calls, provider, window, notes)
 
 
 def test_a_prefix_below_the_minimum_is_not_cached() -> None:
@@ -115,7 +116,7 @@ def test_marks_stand_after_examples_repo_and_files() -> None:
 def test_in_a_prompt_that_only_grows_the_marks_stand_behind_head_bases_and_history() -> None:
     rows = [("s", 1, "system"), ("b", 1, "bases"), ("h", 1, "done"), ("d", 1, "diffs"), ("f", 1, "files")]
     asked = ("u", 1, "cur")
-    assert cost.breakpoints([*rows, asked], HistoryMark()) == [0, 1, 3]
+    assert cost.breakpoints([*rows, asked], frozenset()) == [0, 1, 3]
     assert cost.breakpoints([*rows[:3], rows[4], asked]) == [0, 1, 2]
     assert cost.breakpoints([*rows[:2], rows[4], asked]) == [0, 1]
 
@@ -140,7 +141,7 @@ def test_the_gardeners_mark_stands_before_the_current_message_and_before_what_is
         ("u2", 1, "cur"),
         ("r", 1, "reminder"),
     ]
-    mark = HistoryMark(frozenset({"note"}))
+    mark = frozenset({"note"})
     assert cost.breakpoints(rows, mark) == [0, 2]
     assert cost.breakpoints([*rows[:3], rows[5]], mark) == [0, 2]
     assert cost.breakpoints([rows[0], *rows[3:6]], mark) == [0]
@@ -151,7 +152,7 @@ def test_a_mark_behind_finished_exchanges_lets_them_be_read() -> None:
     head = [("s", 2000, "system"), ("u1", 500, "cur")]
     first = call(1, *head, ("a1", 40, "cur"), ("u2", 30, "cur"))
     second = call(2, *head, ("a1", 40, "cur"), ("u2", 30, "cur"), ("a2", 100, "cur"), ("u3", 20, "cur"))
-    found = bill([first, second], MARKED, Window.SESSION, HistoryMark())
+    found = bill([first, second], MARKED, Window.SESSION, frozenset())
     # first: 2,540 written. second: these read, 130 written.
     assert (found.cache_read_tokens, found.cache_write_tokens, found.input_tokens) == (2540, 2670, 50)
     without = bill([first, second], MARKED, Window.SESSION)
@@ -164,8 +165,8 @@ def test_a_write_more_than_20_messages_before_a_mark_is_not_found() -> None:
 
     near = [call(1, *prompt(20)), call(2, *prompt(39))]
     far = [call(1, *prompt(20)), call(2, *prompt(40))]
-    assert bill(near, MARKED, Window.SESSION, HistoryMark()).cache_read_tokens == 2000
-    assert bill(far, MARKED, Window.SESSION, HistoryMark()).cache_read_tokens == 0
+    assert bill(near, MARKED, Window.SESSION, frozenset()).cache_read_tokens == 2000
+    assert bill(far, MARKED, Window.SESSION, frozenset()).cache_read_tokens == 0
 
 
 def booked(*turns: list[str], kinds: str = "m", ats: Sequence[float | None] = ()) -> list[ModelCall]:
@@ -177,10 +178,10 @@ def booked(*turns: list[str], kinds: str = "m", ats: Sequence[float | None] = ()
         rows = [(text, len(text), "cur" if at else "system") for at, text in enumerate(texts)]
         said.update({text: ("user", text) for text in texts})
         kind = "main" if kinds[(turn - 1) % len(kinds)] == "m" else "weak-commit"
-        shared, again = sent.add(kind, rows, len)
+        shared = sent.add(kind, rows, len)
         made = call(turn, *rows, kind=kind)
         at = ats[turn - 1] if ats else None
-        calls.append(replace(made, shared=shared, standing_tokens=again, at=at))
+        calls.append(replace(made, shared=shared, at=at))
     return calls
 
 
@@ -189,8 +190,6 @@ def test_the_beginning_of_the_first_message_that_differs_is_read_too() -> None:
     calls = booked(["s" * 1000, files + "old"], ["s" * 1000, files + "new"])
     assert calls[1].shared == ((0, 3000),)
     assert bill(calls, OPENAI, Window.SESSION).cache_read_tokens == 2944
-    whole = [replace(one, shared=None, standing_tokens=None) for one in calls]
-    assert bill(whole, OPENAI, Window.SESSION).cache_read_tokens == 0, "an earlier result: whole messages"
 
 
 def test_after_the_time_to_live_nothing_is_read() -> None:
@@ -199,7 +198,6 @@ def test_after_the_time_to_live_nothing_is_read() -> None:
     assert bill(near, OPENAI, Window.SESSION).cache_read_tokens == 2048
     assert bill(far, OPENAI, Window.SESSION).cache_read_tokens == 0
     assert bill(far, replace(OPENAI, ttl_seconds=600), Window.SESSION).cache_read_tokens == 2048
-    assert limit(far, OPENAI).cache_read_tokens == 0 and limit(near, OPENAI).cache_read_tokens == 2048
     marked = [bill(calls, MARKED, Window.SESSION).cache_read_tokens for calls in (near, far)]
     assert marked == [2048, 0]
 
@@ -209,52 +207,6 @@ def test_a_later_call_that_shares_less_is_read_when_the_one_that_shares_more_is_
     calls = booked(long, short, [*long, "c"], ats=(0.0, 250.0, 400.0))
     assert calls[2].shared == ((1, 2048), (0, 4096))
     assert bill(calls, OPENAI, Window.SESSION).cache_read_tokens == 2048 + 2048
-
-
-def test_the_limit_reads_what_stands_again_wherever_it_stands() -> None:
-    one, two = "a\n" * 600, "b\n" * 600
-    calls = booked(["s", one, two], ["s", two, one])
-    assert bill(calls, OPENAI, Window.SESSION).cache_read_tokens == 0
-    found = limit(calls, OPENAI)
-    assert (found.cache_read_tokens, found.input_tokens) == (2401, 2401)
-    assert found.usd == 2401 * 1.0 + 2401 * 10.0
-
-
-def test_the_limit_writes_only_what_the_next_call_reads() -> None:
-    calls = booked(["s" * 100], ["s" * 100, "n" * 50], ["s" * 100, "n" * 50])
-    found = limit(calls, MARKED)
-    assert (found.cache_write_tokens, found.cache_read_tokens, found.input_tokens) == (150, 250, 0)
-
-
-TEXTS = st.lists(st.sampled_from(["a", "b", "aa\n", "ab\nc", "x\n" * 40, "x\n" * 30, "y" * 70]), max_size=6)
-
-
-@given(
-    prompts=st.lists(TEXTS.map(lambda texts: ["s", *texts]), max_size=7),
-    kinds=st.text("mw", min_size=1, max_size=4),
-    pauses=st.lists(st.sampled_from([1.0, 200.0, 400.0]), min_size=7, max_size=7),
-)
-def test_no_bill_is_below_the_limit_of_its_own_prompts(
-    prompts: list[list[str]], kinds: str, pauses: list[float]
-) -> None:
-    calls = booked(*prompts, kinds=kinds, ats=list(accumulate(pauses)))
-    for provider in (OPENAI, DEEPSEEK, PLAIN, MARKED):
-        small = replace(provider, minimum_tokens=1, unit_tokens=1)
-        least, again = limit(calls, small), standing(calls, small)
-        assert [shared_tokens(one, calls, small) <= most for one, most in zip(calls, again, strict=True)] == [
-            True
-        ] * len(calls)
-        for window in Window:
-            for mark in (None, HistoryMark()):
-                found = bill(calls, small, window, mark)
-                assert found.usd >= least.usd - 1e-6
-                assert found.cache_read_tokens <= least.cache_read_tokens
-    net, least_net = net_tokens(calls)
-    assert net >= least_net
-
-
-def test_net_tokens_count_a_tenth_of_what_is_read() -> None:
-    assert net_tokens(booked(["s" * 1000], ["s" * 1000, "n" * 50])) == (1150, 1150)
 
 
 def test_there_are_five_providers_and_anthropic_stands_in_two_ways() -> None:
@@ -269,7 +221,6 @@ def test_real_prices_of_every_provider_are_in_the_table(monkeypatch: pytest.Monk
     monkeypatch.setattr(cost, "prices_of", REAL_PRICES)
     for found in costs([call(1, ("s", 2000, "system"), out=10), call(2, ("s", 2000, "system"))]):
         assert 0 < found.cached.usd <= found.uncached.usd
-        assert 1 <= found.over_limit < 4
     for provider in PROVIDERS:
         price = cost.prices_of(provider.main)
         assert price.cache_read < price.input <= price.cache_write, provider.name

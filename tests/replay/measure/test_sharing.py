@@ -1,4 +1,4 @@
-"""What two prompts share from their beginning, and what of the last one stands again anywhere."""
+"""What two prompts share from their beginning."""
 
 from __future__ import annotations
 
@@ -8,13 +8,10 @@ from itertools import takewhile
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aider_gardener.replay.measure.result import ModelCall
 from aider_gardener.replay.measure.sharing import (
     Row,
     SentBefore,
     common_beginning,
-    standing_tokens,
-    with_sharing,
 )
 
 
@@ -27,7 +24,7 @@ def said(*texts: str, role: str = "user") -> dict[str, tuple[str, str]]:
     return {text: (role, text) for text in texts}
 
 
-def sent(*prompts: Sequence[str], kinds: str = "") -> list[tuple[tuple[tuple[int, int], ...], int]]:
+def sent(*prompts: Sequence[str], kinds: str = "") -> list[tuple[tuple[int, int], ...]]:
     """What SentBefore says of each prompt; `kinds` has "w" for those of a weak model."""
     texts: dict[str, tuple[str, str]] = {}
     before, found = SentBefore(texts), []
@@ -38,57 +35,28 @@ def sent(*prompts: Sequence[str], kinds: str = "") -> list[tuple[tuple[tuple[int
     return found
 
 
-def stands(prompt: Sequence[str], last: Sequence[str]) -> int:
-    return standing_tokens(rows(*prompt), rows(*last), said(*prompt, *last), len)
-
-
 def test_whole_messages_and_the_beginning_of_the_next_one_are_shared() -> None:
-    assert sent(["sys", "old file"], ["sys", "old files"])[1][0] == ((0, 11),)
-    assert sent(["sys", "a", "b"], ["sys", "a"])[1][0] == ((0, 4),)
-    assert sent(["sys", "a"], ["sys", "a", "b"])[1][0] == ((0, 4),)
-    assert sent(["sys"], ["other"])[1][0] == ()
+    assert sent(["sys", "old file"], ["sys", "old files"])[1] == ((0, 11),)
+    assert sent(["sys", "a", "b"], ["sys", "a"])[1] == ((0, 4),)
+    assert sent(["sys", "a"], ["sys", "a", "b"])[1] == ((0, 4),)
+    assert sent(["sys"], ["other"])[1] == ()
 
 
 def test_messages_of_two_roles_share_no_beginning() -> None:
     before = SentBefore({**said("sys", "abc"), **said("abd", role="assistant")})
     before.add("main", rows("sys", "abc"), len)
-    assert before.add("main", rows("sys", "abd"), len)[0] == ((0, 3),)
+    assert before.add("main", rows("sys", "abd"), len) == ((0, 3),)
 
 
 def test_an_earlier_call_is_named_only_where_it_shares_more_than_all_later_ones() -> None:
     found = sent(["sys", "abcd"], ["sys", "abxx"], ["sys", "zz"], ["sys", "abcc"])
-    assert found[3][0] == ((2, 3), (1, 5), (0, 6))
+    assert found[3] == ((2, 3), (1, 5), (0, 6))
 
 
 def test_prompts_of_weak_models_stand_apart() -> None:
     found = sent(["sys", "abcd"], ["sys", "ab"], ["sys", "abcd"], kinds="mwm")
-    assert found[1] == (((0, 5),), 0), "nothing stands: no weak model was asked before"
-    assert sorted(found[2][0]) == [(0, 7), (1, 5)] and found[2][1] == 7
-
-
-def test_a_message_that_stands_again_counts_whole_wherever_it_stands() -> None:
-    assert stands(["b", "a"], ["a", "b"]) == 2
-    assert stands(["a", "a"], ["a"]) == 1, "what stood once counts once"
-
-
-def test_of_a_changed_message_the_lines_that_stood_count() -> None:
-    assert stands(["one\ntwo"], ["two", "x"]) == len("one\ntwo") // 2
-    assert stands(["one\none"], ["one\ntwo"]) == len("one\none") // 2
-    assert stands(["one\ntwo"], ["two\none"]) == len("one\ntwo")
-    assert stands(["new"], ["old"]) == 0
-
-
-def test_without_texts_whole_messages_count() -> None:
-    before = SentBefore({})
-    before.add("main", rows("sys", "abcd"), len)
-    assert before.add("main", rows("sys", "abce", "sys"), len) == (((0, 3),), 3)
-
-
-def test_a_result_without_the_figures_gets_them_by_whole_messages() -> None:
-    made = [ModelCall(1, n, "main", "m", 2, 0, 7, 0, {}, tuple(rows("sys", f"abc{n}"))) for n in (1, 2)]
-    found = with_sharing(made)
-    assert [(one.shared, one.standing_tokens) for one in found] == [((), 0), (((0, 3),), 3)]
-    assert with_sharing(found) is found
+    assert found[1] == ((0, 5),)
+    assert sorted(found[2]) == [(0, 7), (1, 5)]
 
 
 PROMPTS = st.lists(st.lists(st.text("ab\n", max_size=5), max_size=4), max_size=6)
@@ -109,7 +77,7 @@ def slowly(one: Sequence[str], other: Sequence[str]) -> tuple[int, int]:
 
 @given(PROMPTS)
 def test_every_pair_of_prompts_is_as_compared_one_by_one(prompts: list[list[str]]) -> None:
-    for number, (shared, _) in enumerate(sent(*prompts)):
+    for number, shared in enumerate(sent(*prompts)):
         expected, best = [], (0, 0)
         for place in range(number - 1, -1, -1):
             whole, chars = slowly(prompts[number], prompts[place])
@@ -122,14 +90,3 @@ def test_every_pair_of_prompts_is_as_compared_one_by_one(prompts: list[list[str]
 @given(st.text("ab", max_size=9), st.text("ab", max_size=9))
 def test_the_common_beginning_is_the_longest(one: str, other: str) -> None:
     assert common_beginning(one, other) == alike(one, other)
-
-
-@given(st.lists(st.text("ab\n", max_size=6), max_size=4), st.lists(st.text("ab\n", max_size=6), max_size=4))
-def test_what_stands_is_no_more_than_the_prompt_and_no_less_than_its_whole_lines(
-    prompt: list[str], last: list[str]
-) -> None:
-    found = stands(prompt, last)
-    assert 0 <= found <= sum(map(len, prompt))
-    assert stands(prompt, prompt) == sum(map(len, prompt))
-    whole, _ = slowly(prompt, last)
-    assert found >= sum(map(len, prompt[:whole]))

@@ -215,7 +215,7 @@ def test_odd_long_files_are_read_in_one_pass(tmp_path: Path, text: str) -> None:
 @pytest.fixture(scope="module")
 def replayed() -> dict[str, Any]:
     names = [path.stem for path in sorted(HISTORIES.glob("v0.*.md"))]
-    jobs = [Job(HISTORIES / f"{name}.md", "none") for name in names]
+    jobs = [Job(load_history(HISTORIES / f"{name}.md"), "none") for name in names]
     return dict(zip(names, replay_all(jobs), strict=True))
 
 

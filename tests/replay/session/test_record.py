@@ -149,9 +149,9 @@ def test_only_the_owner_can_read_it(recorded: Any) -> None:
 def test_the_recording_is_sound_and_its_replay_sends_the_recorded_prompts(recorded: Any) -> None:
     folder, _ = recorded
     assert [str(fault) for fault in check_folder(folder) if fault.serious] == []
-    result: ReplayResult = replay_job(Job(folder, "stock"))
+    result: ReplayResult = replay_job(Job(load_folder(folder), "stock", texts=True))
     calls = [call for call in result.calls if call.recorded_messages]
-    assert [(call.messages, call.kind) for call in calls] == [
+    assert [(len(call.prompt), call.kind) for call in calls] == [
         (call.recorded_messages, call.kind) for call in calls
     ]
     assert [call.kind for call in calls] == ["main", "weak-commit", "main"]
@@ -213,6 +213,6 @@ def test_a_result_names_the_model_it_began_with_and_a_restart_goes_back_to_it(tm
     ]
     (tmp_path / "repo0").mkdir()
     (tmp_path / "session.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    result = replay_job(Job(tmp_path, "none"))
+    result = replay_job(Job(load_folder(tmp_path), "none"))
     assert [call.model for call in result.calls] == ["gpt-4.1", "gpt-4o"]
     assert result.provenance.model == "gpt-4o"

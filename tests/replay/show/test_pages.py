@@ -1,15 +1,26 @@
-"""A chat as a page: everything as text, each short form beside its original, nothing from elsewhere."""
+"""A chat as a page: everything as text, nothing from elsewhere."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
-from aider_gardener.gardener.past_chats import PastChat, Said, Shown, Transcript, Turn
+from aider_gardener.gardener.past_chats import (
+    PastChat,
+    Said,
+    Shown,
+    Transcript,
+    Turn,
+)
 from aider_gardener.gardener.state import ChatSums
 from aider_gardener.messages import Fidelity
-from aider_gardener.replay.show.html_transcript import FOLDED_LINES, html_of, title_of, write_transcript
+from aider_gardener.replay.show.pages import (
+    FOLDED_LINES,
+    transcript_page,
+    write_transcript,
+)
 
 NASTY = "<script>alert(1)</script> & </pre><img src=x onerror=y> \u202e"
 CHAT = PastChat(1, "3fa29c", "3fa2", 0, 60, 2, NASTY, "gpt-4o", ChatSums(cost=0.5), ("a<b>.py",), ())
@@ -30,7 +41,7 @@ def said(text: str, *shown: Shown) -> Said:
 
 
 def page_of(*rows: Said) -> str:
-    return html_of(Transcript(CHAT, (Turn(1, rows),)))
+    return transcript_page(Transcript(CHAT, (Turn(1, rows),)))
 
 
 def test_what_was_said_is_text_whatever_it_looks_like() -> None:
@@ -71,5 +82,6 @@ def test_it_reads_by_day_and_night_and_on_a_phone(tmp_path: Path) -> None:
 
 
 def test_the_title_is_the_first_prompts_first_words() -> None:
-    assert title_of("two\nwords") == "two words"
-    assert len(title_of("word " * 99)) <= 82 and title_of("word " * 99).endswith(" …")
+    for prompt, title in (("two\nwords", "two words"), ("word " * 99, "word " * 15 + "word …")):
+        page = transcript_page(Transcript(replace(CHAT, first_prompt=prompt), ()))
+        assert f"<title>{title} – aider-gardener</title>" in page

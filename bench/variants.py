@@ -1,0 +1,259 @@
+"""Further ways to treat a chat's past, for the grid: baselines, and the gardener with a part taken away.
+
+A baseline decides for each past message what is sent of it, within the host's history limit: what somebody
+would build who does not believe in more. Importing this module adds them to the replay's variants; a job
+names it in its `imports`. Where the environment variable VECTORS names a file, gardeners keep the vectors of
+passages there for one another, for passages are the same under most variants and budgets.
+
+The variant `filter` is another program that rewrites the past messages before each prompt; REPLAY_FILTER
+names its command line. It reads a JSON value a line, {"past": [messages], "current": [messages]}, and
+answers each with {"past": [messages]}: as many, in the same order, each with role and content; null leaves
+one out.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import re
+import shlex
+import subprocess
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from aider_gardener.errors import ReplayError, UsageError
+from aider_gardener.replay.play.variants import (
+    VARIANTS,
+    Messages,
+    Replay,
+    Sent,
+    Variant,
+    newest_within,
+    rewriting,
+    with_applied_summaries,
+)
+from bench.vectors import keeping
+
+IMPORTS = (__name__,)
+"""What a job with one of these variants imports."""
+
+VECTORS = "BENCH_VECTORS"
+COMMAND_VARIABLE = "REPLAY_FILTER"
+STOP_SECONDS = 5.0
+
+OUTPUT_BEGINNING = "I ran this command:"
+"""How the host's message with a command's output begins."""
+
+MASKED = "I ran this command:\n\n{command}\n\nIts output is left out here."
+
+
+def without_older_outputs(past: Messages, keep: int) -> Sent:
+    """All messages, but of outputs of commands only the last `keep`; of the others the command."""
+    outputs = [at for at, m in enumerate(past) if m["content"].startswith(OUTPUT_BEGINNING)]
+    masked = set(outputs[: max(0, len(outputs) - keep)])
+    return [
+        {**message, "content": mask(message["content"])} if at in masked else message
+        for at, message in enumerate(past)
+    ]
+
+
+def mask(content: str) -> str:
+    """The note that stands for an output; never longer than it."""
+    command = content.removeprefix(OUTPUT_BEGINNING).strip().split("\n\nAnd got this output:")[0]
+    note = MASKED.format(command=command)
+    return note if len(note) < len(content) else content
+
+
+def last_ten_outputs(runner: Replay, coder: Any, past: Messages) -> Sent:
+    return without_older_outputs(past, 10)
+
+
+FIRST_SHARE = 0.5
+"""The first exchange stays only if it takes no more of the limit."""
+
+
+def first_and_newest(runner: Replay, coder: Any, past: Messages) -> Sent:
+    """The first exchange and the newest messages that fit the rest of the limit."""
+    limit = coder.summarizer.max_tokens
+    count = coder.main_model.token_count
+    second = next((at for at, message in enumerate(past) if at and message["role"] == "user"), len(past))
+    taken = count(list(past[:second])) if past else 0
+    if taken > FIRST_SHARE * limit:
+        second = taken = 0
+    return [*past[:second], *newest_within(past[second:], limit - taken, count)]
+
+
+def newest(runner: Replay, coder: Any, past: Messages) -> Sent:
+    """The newest messages that fit the history limit, beginning with one of the user's."""
+    return newest_within(past, coder.summarizer.max_tokens, coder.main_model.token_count)
+
+
+class PromptFilter:
+    """The other program, started at first need; what it answered for the same past is remembered."""
+
+    def __init__(self, command: Sequence[str]) -> None:
+        self.command = command
+        self._process: subprocess.Popen[str] | None = None
+        self._answers: dict[str, list[dict[str, Any] | None]] = {}
+
+    def rewrite(self, past: Messages, current: Messages) -> list[dict[str, Any] | None]:
+        """What is sent for each past message. ReplayError if the program fails or answers otherwise."""
+        asked = json.dumps({"past": list(past), "current": list(current)})
+        if asked not in self._answers:
+            self._answers[asked] = self._ask(asked, len(past))
+        return list(self._answers[asked])
+
+    def _ask(self, asked: str, count: int) -> list[dict[str, Any] | None]:
+        process = self._started()
+        assert process.stdin is not None and process.stdout is not None
+        try:
+            process.stdin.write(asked + "\n")
+            process.stdin.flush()
+            answered = json.loads(process.stdout.readline())["past"]
+        except (OSError, ValueError, KeyError, TypeError) as problem:
+            raise ReplayError(f"{self.command[0]} gave no answer that can be read ({problem!r})") from problem
+        if not isinstance(answered, list) or len(answered) != count:
+            raise ReplayError(f"{self.command[0]} answered with another number of messages than {count}")
+        return answered
+
+    def _started(self) -> subprocess.Popen[str]:
+        if self._process is None:
+            try:
+                self._process = subprocess.Popen(
+                    self.command,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.DEVNULL,
+                    encoding="utf-8",
+                )
+            except OSError as problem:
+                raise ReplayError(f"{self.command[0]} cannot be started ({problem})") from problem
+            atexit.register(self.stop)
+        return self._process
+
+    def stop(self) -> None:
+        """End the program: it sees the end of its input, and is killed if that does not help."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        if process.stdin:
+            process.stdin.close()
+        try:
+            process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        if process.stdout:
+            process.stdout.close()
+
+
+def with_filter(runner: Replay) -> None:
+    """What the program makes of the messages before this turn, of that the newest that fit the limit.
+    UsageError if none is named."""
+    command = os.environ.get(COMMAND_VARIABLE, "")
+    if not command.strip():
+        raise UsageError(f"the variant filter needs a program: set {COMMAND_VARIABLE} to its command line")
+    on_windows = os.name == "nt"  # where a backslash is part of a path
+    program = PromptFilter([part.strip('"') for part in shlex.split(command, posix=not on_windows)])
+
+    def rewrite(runner: Replay, coder: Any, past: Messages) -> Sent:
+        if not past:
+            return []
+        made = program.rewrite(past, coder.cur_messages[-1:])
+        there = [message for message in made if message is not None]
+        kept = iter(newest(runner, coder, there))
+        return [None if message is None else next(kept) for message in made]
+
+    rewriting(rewrite)(runner)
+
+
+LEAD_CHARS = 2_400
+"""The length of the recorded summaries, in the median."""
+
+SPEAKER = re.compile(r"^# (?:USER|ASSISTANT)\n", re.MULTILINE)
+"""Begins a message in aider's summarising prompt."""
+
+SENTENCE_END = re.compile(r"(?<=[.!?:])\s|\n")
+
+
+def with_leading_sentences(runner: Replay) -> None:
+    """aider with its summaries applied, each answered by the first sentences of its messages: what a poor
+    summariser gives, at any limit."""
+    with_applied_summaries(runner)
+    runner.model.summarise = leading_sentences
+
+
+def leading_sentences(messages: Sequence[Mapping[str, Any]]) -> str:
+    """The first sentence of each message that is to be summarised, of the newest as many as fit."""
+    asked = str(messages[-1]["content"]) if messages else ""
+    left, kept = LEAD_CHARS, []
+    for said in reversed(SPEAKER.split(asked)):
+        sentence = SENTENCE_END.split(said.strip(), maxsplit=1)[0].strip()
+        if not sentence:
+            continue
+        left -= len(sentence) + 1
+        if left < 0:
+            break
+        kept.append(sentence)
+    return "\n".join(reversed(kept))
+
+
+def as_orders(runner: Replay) -> None:
+    """Every prompt may recall what an order may: probes get no more than the real prompts of a session, most
+    of which are orders."""
+    from aider_gardener.gardener import gardener
+    from aider_gardener.recall.request import ORDINARY_SHARE
+
+    vars(gardener)["recall_part"] = lambda prompt: ORDINARY_SHARE
+
+
+def without_compressed_forms(runner: Replay) -> None:
+    """The gardener's compressors leave everything as it is: an entry is shown whole, as a line or not."""
+    from aider_gardener import compress
+    from aider_gardener.compress.base import unchanged
+    from aider_gardener.messages import ContentClass
+
+    def as_it_is(content: str, *_rest: Any, **_options: Any) -> Any:
+        return unchanged(content, ContentClass.PROSE)
+
+    vars(compress)["compress_message"] = as_it_is
+
+
+def without_forms(runner: Replay) -> None:
+    """Nothing is made shorter, not to a line either: an entry is shown whole or not."""
+    from aider_gardener import compress
+
+    def as_it_is(content: str, *_rest: Any, **_options: Any) -> str:
+        return content
+
+    without_compressed_forms(runner)
+    vars(compress)["line_form"] = as_it_is
+
+
+VARIANTS.update(
+    (variant.name, variant)
+    for variant in (
+        Variant("stock-lead", "the same, each summary the messages' first sentences", with_leading_sentences),
+        Variant("tail", "the newest messages that fit the history limit", rewriting(newest)),
+        Variant("first-last", "the first exchange and the newest messages", rewriting(first_and_newest)),
+        Variant("mask10", "all but the last 10 outputs masked", rewriting(last_ten_outputs)),
+        Variant("filter", "another program rewrites the past, the newest of it", with_filter),
+        Variant("gardener-as-order", "no prompt recalls more than an order may", as_orders, settings={}),
+        Variant("gardener-no-recall", "the gardener without recall", settings={"recall_tokens": 0}),
+        Variant("gardener-no-vectors", "the gardener without vectors", settings={"embedder": "none"}),
+        Variant("gardener-no-compress", "whole, a line or nothing", without_compressed_forms, settings={}),
+        Variant("gardener-no-forms", "whole or nothing", without_forms, settings={}),
+        Variant("gardener-append", "the gardener, prompts that only grow", settings={"files": "append"}),
+        Variant(
+            "gardener-aider-order", "the gardener, files as aider sends them", settings={"files": "aider"}
+        ),
+    )
+)
+
+if os.environ.get(VECTORS):
+    from aider_gardener.adapters.aider import link
+
+    link.state.loading = partial(keeping, Path(os.environ[VECTORS]))

@@ -1,0 +1,165 @@
+"""The grid's own variants: what they make of past messages, and a program of one's own before them."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from aider_gardener.errors import ReplayError, UsageError
+from aider_gardener.replay.measure.result import ReplayResult
+from aider_gardener.replay.play.jobs import Job, replay_all, replay_job
+from aider_gardener.replay.session.history import load_session
+from bench.variants import (
+    COMMAND_VARIABLE,
+    IMPORTS,
+    LEAD_CHARS,
+    PromptFilter,
+    leading_sentences,
+    mask,
+    without_older_outputs,
+)
+
+MINI = load_session(Path(__file__).resolve().parents[1] / "data" / "sessions" / "mini")
+TIGHT = 300
+NAMES = (
+    "tail",
+    "first-last",
+    "stock-lead",
+    "gardener",
+    "gardener-no-compress",
+    "gardener-no-forms",
+    "gardener-as-order",
+)
+PROGRAM = """
+import json, sys
+for line in sys.stdin:
+    past = json.loads(line)["past"]
+    print(json.dumps({"past": [None if "greeting" in m["content"] else dict(m, content="SHORT") for m in past]}), flush=True)
+"""
+PAST = [{"role": "user", "content": "one"}, {"role": "assistant", "content": "the greeting"}]
+
+
+def program(tmp_path: Path, text: str) -> list[str]:
+    path = tmp_path / "program.py"
+    path.write_text(text, "utf-8")
+    return [sys.executable, str(path)]
+
+
+def user(text: str) -> dict[str, str]:
+    return {"role": "user", "content": text}
+
+
+def output(command: str, text: str) -> dict[str, str]:
+    return user(f"I ran this command:\n\n{command}\n\nAnd got this output:\n\n{text}\n")
+
+
+def job(name: str, limit: int | None = TIGHT) -> Job:
+    return Job(MINI, name, history_tokens=limit, page=True, texts=True, imports=IMPORTS)
+
+
+@pytest.fixture(scope="module")
+def results() -> dict[str, ReplayResult]:
+    return dict(zip(NAMES, replay_all([job(name) for name in NAMES]), strict=True))
+
+
+def shown(result: ReplayResult) -> set[str]:
+    return {swap.after for event in result.compactions for swap in event.swaps}
+
+
+def test_a_baseline_keeps_the_past_within_the_limit(results: dict[str, ReplayResult]) -> None:
+    for name in ("tail", "first-last"):
+        past = [
+            (call.turn, sum(tokens for _, tokens, part in call.prompt if part == "done"))
+            for call in results[name].main_calls()
+        ]
+        assert max(tokens for _, tokens in past) > 0
+        # The edit of a reflected turn moves its own messages.
+        assert all(tokens <= TIGHT + 20 or turn == 4 for turn, tokens in past)
+    assert not results["tail"].probes[1].present
+    last = results["first-last"].main_calls()[-1]
+    first = next(results["first-last"].texts[sha] for sha, _, part in last.prompt if part == "done")
+    assert first.startswith("hello. this drives the sign at our door.")
+
+
+def test_without_compressors_no_compressed_form_is_shown(results: dict[str, ReplayResult]) -> None:
+    assert shown(results["gardener"]) & {"compressed", "line"}, "the gardener itself shows some shorter"
+    found = shown(results["gardener-no-compress"])
+    assert "compressed" not in found and found & {"line", "hidden"}
+    assert "hidden" in shown(results["gardener-no-forms"]) <= {"full", "hidden"}
+
+
+def test_as_an_order_a_question_recalls_less(results: dict[str, ReplayResult]) -> None:
+    def recalled(name: str) -> int:
+        return sum(len(one.text) for one in results[name].quoted)
+
+    assert 0 <= recalled("gardener-as-order") < recalled("gardener-no-compress")
+
+
+def test_only_the_last_outputs_stay() -> None:
+    past = [output(f"make {n}", "line\n" * 40) for n in range(4)]
+    past.insert(2, user("and now?"))
+    sent = without_older_outputs(past, 2)
+    assert [m["content"] for m in sent if m][2:] == [m["content"] for m in past[2:]]
+    assert "make 0" in sent[0]["content"] and "line" not in sent[0]["content"]  # type: ignore[index]
+    assert past[0]["content"].count("line") == 40, "the chat itself is untouched"
+
+
+def test_a_mask_is_never_longer_than_what_it_masks() -> None:
+    short = output("ls", "a")["content"]
+    assert len(mask(short)) <= len(short)
+
+
+def test_a_lead_summary_has_the_first_sentences_of_the_newest_messages() -> None:
+    asked = "# USER\nFix the lock. It hangs.\n# ASSISTANT\nThe lock waits for ever:\nsee a.py\n# USER\n\n"
+    messages = [{"content": "Summarize."}, {"content": asked}]
+    assert leading_sentences(messages) == "Fix the lock.\nThe lock waits for ever:"
+    long = "".join(f"# USER\n{number} {'x' * 200}. More.\n" for number in range(40))
+    found = leading_sentences([{"content": long}])
+    assert LEAD_CHARS - 250 < len(found) <= LEAD_CHARS and found.splitlines()[-1].startswith("39 ")
+
+
+def test_a_lead_summary_takes_the_place_of_the_history(results: dict[str, ReplayResult]) -> None:
+    llm = [event for event in results["stock-lead"].compactions if event.by == "llm"]
+    assert llm and all(event.applied and event.tokens_after < event.tokens_before for event in llm)
+    assert not [said for said in results["stock-lead"].notices if "placeholder" in said]
+
+
+def test_the_program_says_what_is_sent(tmp_path: Path) -> None:
+    made = PromptFilter(program(tmp_path, PROGRAM))
+    assert made.rewrite(PAST, []) == [{"role": "user", "content": "SHORT"}, None]
+    process = made._process
+    assert made.rewrite(PAST, []) == [{"role": "user", "content": "SHORT"}, None]
+    made.stop()
+    assert process is not None and process.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("raise SystemExit(3)", "gave no answer that can be read"),
+        ("print('hello', flush=True); input()", "gave no answer that can be read"),
+        ("print('{\"past\": []}', flush=True); input()", "another number of messages than 2"),
+    ],
+)
+def test_a_program_that_does_otherwise_is_named(tmp_path: Path, text: str, said: str) -> None:
+    made = PromptFilter(program(tmp_path, text))
+    with pytest.raises(ReplayError, match=said):
+        made.rewrite(PAST, [])
+    made.stop()
+
+
+def test_a_program_that_is_not_there_is_named() -> None:
+    with pytest.raises(ReplayError, match="no-such-program cannot be started"):
+        PromptFilter(["no-such-program"]).rewrite(PAST, [])
+
+
+def test_a_replay_through_a_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UsageError, match=f"set {COMMAND_VARIABLE} to its command line"):
+        replay_job(job("filter", None))
+    command = program(tmp_path, PROGRAM)
+    monkeypatch.setenv(COMMAND_VARIABLE, " ".join(f'"{part}"' for part in command))
+    result = replay_job(job("filter", None))
+    past = [result.texts[sha] for sha, _tokens, part in result.main_calls()[-1].prompt if part == "done"]
+    assert past and set(past) == {"SHORT"}

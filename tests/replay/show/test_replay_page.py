@@ -1,0 +1,189 @@
+"""The page of a replay: complete, private, whatever a chat holds; nothing from elsewhere."""
+
+from __future__ import annotations
+
+import re
+import stat
+import sys
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from made_replays import NASTY, made_report, made_result, made_swap
+
+from aider_gardener.errors import StoreError
+from aider_gardener.replay.measure.result import Carried
+from aider_gardener.replay.measure.summary import ReplayReport, make_report
+from aider_gardener.replay.show import chart, replay_page
+from aider_gardener.replay.show.replay_page import LIMITS, SWAPS_SHOWN, page_of, write_page
+from aider_gardener.replay.show.table import figures
+from aider_gardener.replay.show.verdict import verdict
+
+
+class Page(HTMLParser):
+    """Elements of a page, its ids and its text by element."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.elements: list[tuple[str, dict[str, str]]] = []
+        self.text = ""
+        self.stack: list[str] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, {name: value or "" for name, value in attrs}))
+        if tag not in ("meta", "link", "img", "br", "input", "hr"):
+            self.stack.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.stack.pop() == tag, "elements are not closed in order"
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, {name: value or "" for name, value in attrs}))
+
+    def handle_data(self, data: str) -> None:
+        if not {"script", "style"} & set(self.stack):
+            self.text += data
+
+    def all(self, tag: str, **wanted: str) -> list[dict[str, str]]:
+        return [a for name, a in self.elements if name == tag and wanted.items() <= a.items()]
+
+
+def shown(*arguments: Any, **options: Any) -> tuple[str, Page]:
+    text = page_of(made_report(*arguments, **options))
+    return text, Page(text)
+
+
+def changed(**fields: Any) -> ReplayReport:
+    """The report with other fields of the gardener's result."""
+    stock, gardener = made_report().results
+    return make_report([stock, replace(gardener, **fields)])
+
+
+def test_the_page_needs_nothing_from_outside_and_runs_nothing() -> None:
+    text, page = shown()
+    without_names = re.sub(r'xmlns(:\w+)?="[^"]*"', "", text)
+    assert not re.search(r"https?://|@import|url\((?!#)", without_names)
+    assert not re.search(r"""(?:src|href|action|data)\s*=\s*["'](?!#)""", without_names)
+    for tag in ("link", "img", "iframe", "script"):
+        assert page.all(tag) == []
+    policy = page.all("meta", **{"http-equiv": "Content-Security-Policy"})[0]["content"]
+    assert policy.startswith("default-src 'none'") and "script-src" not in policy
+
+
+def test_every_reference_leads_to_an_element_and_ids_are_unique() -> None:
+    text, page = shown(names=("shop", "bank"))
+    ids = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    for _, attributes in page.elements:
+        assert attributes.get("aria-labelledby", ids[0]) in ids
+        for name in ("href", "xlink:href"):
+            assert attributes.get(name, f"#{ids[0]}")[1:] in ids
+        assert not [name for name in attributes if name.startswith("on")]
+    assert set(re.findall(r"url\(#([\w-]+)\)", text)) <= set(ids)
+
+
+def test_a_chat_is_text_in_the_page_whatever_it_holds() -> None:
+    text, page = shown(NASTY, names=(NASTY,))
+    assert "<script" not in text and page.all("img") == []
+    assert "alert(1)" in page.text and "{{ 7*7 }}" in page.text
+
+
+def test_every_figure_of_the_table_stands_in_the_page() -> None:
+    _, page = shown()
+    for summary in made_report().summaries:
+        for column in figures():
+            assert column.cell(summary) in page.text
+    for line in LIMITS:
+        assert line in page.text
+
+
+def test_the_verdict_stands_first_and_each_of_several_chats_has_its_own() -> None:
+    report = made_report(names=("shop", "bank"))
+    text = page_of(report)
+    assert text.index(f'<p class="verdict">{verdict(report)}</p>') < text.index("<table")
+    assert text.count("</h2> With the gardener this chat would have cost") == 2
+    assert "There is no verdict" in page_of(make_report(report.results[:1]))
+
+
+def test_notes_stand_above_all_else_once() -> None:
+    text = page_of(replace(made_report(), notes=("shop under stock: a note <b>",)))
+    assert text.count("a note &lt;b&gt;") == 1 and text.index("a note") < text.index('<main id="main">')
+
+
+def test_each_compaction_is_a_mark_that_leads_to_its_list() -> None:
+    _, page = shown()
+    marks = {a["xlink:href"] for a in page.all("a") if "xlink:href" in a}
+    assert marks == {f"#{a['id']}" for a in page.all("div") if a.get("id", "").startswith("s1-")}
+    assert len(marks) == len(page.all("details", **{"class": "compaction"})) == 3
+    assert "by a model, paid for and thrown away: 900 → 100 tokens" in page.text
+    assert "above its budget" in page.text and "log, priority 20" in page.text
+
+
+def test_original_and_rendition_stand_side_by_side() -> None:
+    _, gardener = made_report().results
+    swaps = (made_swap("ONE", "OTHER"), replace(made_swap("THE ORIGINAL", ""), after="hidden"))
+    text = page_of(changed(compactions=(replace(gardener.compactions[0], swaps=swaps),)))
+    assert re.search(r"<pre[^>]*>ONE</pre>.*<pre[^>]*>OTHER</pre>", text)
+    assert re.search(r"<pre[^>]*>THE ORIGINAL</pre></figure><figure>.*\(nothing; the original is in", text)
+
+
+def test_the_swaps_of_one_compaction_are_limited_and_their_number_told() -> None:
+    text, _ = shown(swaps=SWAPS_SHOWN + 7)
+    assert text.count('class="swap"') == SWAPS_SHOWN
+    assert f"{SWAPS_SHOWN + 7} messages shortened" in text and f"of {SWAPS_SHOWN + 7}." in text
+
+
+def test_long_texts_are_cut_short_once_the_page_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "cut short" not in shown()[0]
+    monkeypatch.setattr(replay_page, "PAGE_CHARS", 1_000)
+    text, _ = shown("x" * 900, swaps=3)
+    assert "5 long texts of later compactions are cut short" in text
+
+
+def test_what_was_recalled_says_for_which_prompt_and_what_made_it_come() -> None:
+    _, page = shown()
+    assert "turn 4: 1 passage" in page.text and "words: blue; meaning: 40%" in page.text
+    assert "Recalled from the archive" not in page_of(changed(quoted=()))
+
+
+def test_probes_say_how_each_variant_met_them() -> None:
+    text, page = shown()
+    assert text.count("<td>✔ supported</td>") == 3 and text.count("<td>◐ present: </td>") == 1
+    _, gardener = made_report().results
+    lost = [
+        replace(gardener.probes[0], present=False, supported=False, missing=("47",)),
+        *gardener.probes[1:],
+    ]
+    assert "✘ missing: 47" in page_of(changed(probes=tuple(lost)))
+    assert "Nobody has written probes" in shown(probes=False)[0] and "Nobody" not in page.text
+
+
+def test_facts_name_the_turns_and_whether_they_stood_in_the_prompt() -> None:
+    assert "No reply used anything again" in shown()[0]
+    stock, gardener = made_report().results
+    held, lost = (Carried("deep_blue_7", False, 1, 5, present) for present in (True, False))
+    text = page_of(make_report([replace(stock, carried=(held,)), replace(gardener, carried=(lost,))]))
+    row = r'<code>deep_blue_7</code></td><td>yes</td><td>no</td><td class="n">1</td><td class="n">5</td>'
+    assert re.search(row, text) and "1 fact or line used again" in text
+
+
+def test_without_matplotlib_the_page_says_how_to_get_the_chart(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
+    text, page = shown()
+    assert not chart.can_draw() and "pip install 'aider-gardener[plot]'" in page.text and "<svg" not in text
+
+
+def test_the_file_is_private_and_an_unwritable_place_is_one_line(tmp_path: Path) -> None:
+    target = tmp_path / "new" / "r.html"
+    write_page(made_report(), target)
+    write_page(make_report([made_result()]), target)
+    assert [path.name for path in target.parent.iterdir()] == ["r.html"]
+    if sys.platform != "win32":
+        assert stat.S_IMODE(target.stat().st_mode) == 0o600
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError, match="cannot be written"):
+        write_page(made_report(), tmp_path / "file" / "r.html")
