@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from aider_gardener.archive.store.files import write_private
+from aider_gardener.files import write_private
 from aider_gardener.phrases import counted
 from aider_gardener.replay.measure.result import Carried, ProbeResult, ReplayResult
 from aider_gardener.replay.measure.summary import ReplayReport, Summary
