@@ -15,9 +15,10 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from functools import wraps
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from aider_gardener.adapters.aider.coder import HostCoder, Terminal
+if TYPE_CHECKING:
+    from aider_gardener.adapters.aider.coder import HostCoder
 
 log = logging.getLogger("aider_gardener")
 
@@ -55,7 +56,8 @@ class Guard:
             frames = "".join(traceback.format_list(traceback.extract_tb(trace)))
             log.error("%s\n%s", name, frames)
             if self.coder is not None:
-                Terminal(self.coder.io).tool_warning(
+                io: Any = self.coder.io  # the words are ours alone, and `Terminal` may be what failed
+                io.tool_warning(
                     f"aider-gardener: {self.what} failed ({name})."
                     if self.what
                     else f"aider-gardener stopped in this chat ({name}); aider goes on without it."
