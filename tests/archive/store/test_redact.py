@@ -19,6 +19,7 @@ from aider_gardener.archive.store.redact import (
     placeholder,
     redact,
 )
+from aider_gardener.reading import seeking
 from bench.secrets import rates, snippets
 
 HEX = "0123456789abcdef0123456789ABCDEF"
@@ -336,3 +337,11 @@ def restored(text: str, result: Redacted) -> str:
         assert out[at : at + len(span.placeholder)] == span.placeholder
         out = out[:at] + text[span.start : span.end] + out[at + len(span.placeholder) :]
     return out
+
+
+def test_a_very_long_text_is_redacted_as_a_short_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "\n".join(form.format(secret) for form, secret in SECRETS) + "\nthen hünter22é and wörd-7-tail\n"
+    known = ["hünter22é", "wörd-7-tail-that-is-cut-off", "ab12\ncd34efgh"]
+    short = redact(text, known)
+    monkeypatch.setattr(seeking, "LONG_CHARS", 0)
+    assert redact(text, known) == short and len(short.spans) >= len(SECRETS) // 2
