@@ -119,7 +119,7 @@ def done_in(text: str) -> tuple[str, tuple[Task, ...]]:
     from markdown_it import MarkdownIt
 
     lines = io.StringIO(text, newline="").readlines()
-    tokens = MarkdownIt("commonmark").parse(text)
+    tokens = MarkdownIt("commonmark").disable("inline").parse(text)  # brackets take it quadratic time
     spans = [token.map for token in tokens if token.type == "list_item_open" and token.map]
     boxes = {begin: item for begin, _end in spans if (item := ITEM.match(lines[begin].rstrip("\r\n")))}
     heads = {

@@ -188,6 +188,13 @@ def test_what_is_no_done_task_stays(text: str) -> None:
     assert done_in(text) == (text, ())
 
 
+def test_a_list_of_open_brackets_takes_no_time() -> None:
+    began = time.process_time()
+    text = "[a](" * 200_000
+    assert done_in(text) == (text, ())
+    assert time.process_time() - began < 5
+
+
 def test_lists_of_windows_keep_their_line_ends() -> None:
     assert done_in("- [x] a\r\n- [ ] b\r\n") == ("- [ ] b\r\n", (Task("a", ("- [x] a",)),))
 
