@@ -22,7 +22,9 @@ from aider_gardener.errors import StoreError
 SMALL_BYTES = 64 * 1024
 """Room for what is written by this package and read whole: markers, keys, ignore files."""
 NAMED_BYTES = 256 * 1024 * 1024
-"""Room for what a user names to be read whole: a recorded session, a history, a text to be shortened."""
+"""Room for a text that a user names to be shortened."""
+RECORDING_BYTES = 64 * 1024 * 1024
+"""Room for a recorded session, a history or a result."""
 LINE_BYTES = 64 * 1024 * 1024
 """A line of an export is no longer."""
 PEOPLE_BYTES = 4 * 1024 * 1024

@@ -40,6 +40,8 @@ FOLDER_CLASSES: tuple[tuple[str, ContentClass], ...] = (
 )
 """Pattern at the beginning of a folder's name → class; the first that matches counts."""
 
+OUTPUT_BYTES = 16 * 1024 * 1024
+"""A larger output is not measured."""
 LARGE_TOKENS = 2_500
 """Outputs above and below are summed apart."""
 
@@ -149,7 +151,7 @@ def _of_session(folder: Path) -> Iterator[Output]:
 
 
 def _text(path: Path) -> str:
-    return files.read(path, files.NAMED_BYTES, follow=True).decode("utf-8", "replace")
+    return files.read(path, OUTPUT_BYTES, follow=True).decode("utf-8", "replace")
 
 
 def class_of_folder(name: str) -> ContentClass | None:

@@ -56,10 +56,8 @@ store.close()
 CALLED = """
 import sys
 from pathlib import Path
-from aider_gardener.replay.play.sandbox import copy_tree
 from aider_gardener.replay.session.record import text_of_file
 text_of_file(Path(sys.argv[1], "repo0", "x"))
-copy_tree(Path(sys.argv[1], "repo0"), Path("copied"))
 """
 
 Put = Callable[[Path], contextlib.AbstractContextManager[object]]
@@ -234,7 +232,6 @@ READERS: dict[str, Reader] = {
     "recall: gardener.db": Reader(("recall", "port"), f"{ARCHIVE}/gardener.db"),
     "doctor: gardener.db.hooks-log": Reader(("doctor",), f"{ARCHIVE}/gardener.db.hooks-log"),
     "compress FILE": Reader(("compress", "{}"), "x"),
-    "compress < FILE": Reader(("compress",), "x", stdin=None),
     "classify FILE": Reader(("classify", "{}"), "x"),
     "compress --evaluate: output": Reader(("compress", "--evaluate", "o"), "o/logs/x"),
     "store import FILE": Reader(("store", "import", "{}"), "x"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -46,6 +47,9 @@ META = '{"kind": "meta", "format": 1, "name": "s", "files": [], "edit_format": "
 def test_no_path_and_a_missing_path_are_usage_errors(tmp_path: Path) -> None:
     refused(run(), 2, "name at least one")
     refused(run(tmp_path / "nowhere"), 2, "nowhere", "no such file")
+    if os.name == "posix":
+        os.mkfifo(tmp_path / "fifo")
+        refused(run(tmp_path / "fifo"), 1, "fifo", "no regular file and no folder")
 
 
 def test_an_unknown_variant_lists_those_that_exist() -> None:

@@ -205,7 +205,7 @@ class Cassette:
 
     def load(self) -> None:
         try:
-            lines = files.read_text(self.path, files.NAMED_BYTES).splitlines()
+            lines = files.read_text(self.path, files.RECORDING_BYTES).splitlines()
             head = json.loads(lines[0]) if lines else {"cassette": FORMAT}
             if head.get("cassette") != FORMAT:
                 raise ValueError("it is no cassette of this version")

@@ -91,6 +91,8 @@ def find_paths(given: Sequence[Path]) -> list[Path]:
 
 def sessions_in(folder: Path) -> list[Path]:
     """The chat history in a folder, else the recordings one level below it."""
+    if not folder.is_dir():
+        raise SessionError(f"{folder}: is no regular file and no folder; give a recording or a chat history")
     if (folder / HISTORY_NAME).is_file():
         return [folder / HISTORY_NAME]
     below = sorted(child for child in folder.iterdir() if (child / RECORDING_NAME).is_file())

@@ -92,7 +92,7 @@ def copy_tree(source: Path, target: Path) -> None:
             place.mkdir(parents=True, exist_ok=True)
         elif path.is_file():
             place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_bytes(files.read(path, files.NAMED_BYTES))
+            place.write_bytes(files.read(path, files.RECORDING_BYTES))
 
 
 def make_repository(folder: Path, repo0: Path | None, seconds: float) -> Path:

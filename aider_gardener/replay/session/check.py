@@ -19,6 +19,7 @@ from aider_gardener.replay.session.session import (
     load_folder,
     load_probes,
     load_summaries,
+    not_json,
     parse_event,
 )
 
@@ -66,7 +67,10 @@ def read_rows(recording: Path) -> tuple[list[tuple[int, dict[str, Any]]], list[S
     """The objects of the file with their line numbers, and lines that are none."""
     rows: list[tuple[int, dict[str, Any]]] = []
     faults = []
-    data = files.read(recording, files.NAMED_BYTES)
+    try:
+        data = files.read(recording, files.RECORDING_BYTES)
+    except OSError as problem:
+        return [], [SessionFault(str(recording), 0, f"cannot be read ({problem.strerror})")]
     text = data.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
     if "\ufffd" in text and b"\xef\xbf\xbd" not in data:
         faults.append(SessionFault(str(recording), 0, "is not UTF-8 throughout"))
@@ -75,10 +79,8 @@ def read_rows(recording: Path) -> tuple[list[tuple[int, dict[str, Any]]], list[S
             continue
         try:
             row = json.loads(line)
-        except json.JSONDecodeError as problem:
-            faults.append(
-                SessionFault(str(recording), number, f"truncated or not JSON (column {problem.colno})")
-            )
+        except (json.JSONDecodeError, RecursionError) as problem:
+            faults.append(SessionFault(str(recording), number, not_json(problem)))
             continue
         if isinstance(row, dict):
             rows.append((number, row))
@@ -148,10 +150,10 @@ def side_file_faults(folder: Path) -> Iterator[SessionFault]:
         except SessionError as problem:
             yield SessionFault(str(folder / name), 0, str(problem).removeprefix(f"{folder / name}: "))
     try:
-        meta: Any = json.loads(files.read(folder / "meta.json", files.NAMED_BYTES))
+        meta: Any = json.loads(files.read(folder / "meta.json", files.RECORDING_BYTES))
     except FileNotFoundError:
         yield SessionFault(str(folder / "meta.json"), 0, "is missing")
-    except (OSError, ValueError) as problem:
+    except (OSError, ValueError, RecursionError) as problem:
         yield SessionFault(str(folder / "meta.json"), 0, f"cannot be read as JSON ({problem})")
     else:
         if not isinstance(meta, Mapping):

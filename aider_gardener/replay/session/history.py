@@ -61,7 +61,7 @@ def load_history(path: str | Path, progress: Progress | None = None) -> Session:
     """
     place = Path(path)
     try:
-        data = files.read(place, files.NAMED_BYTES, follow=True)
+        data = files.read(place, files.RECORDING_BYTES, follow=True)
     except OSError as problem:
         raise SessionError(f"{place}: cannot be read ({problem.strerror or problem})") from problem
     text = decode(data, place)

@@ -283,7 +283,7 @@ class SessionFolder:
     def known_tree(self) -> dict[str, str]:
         """The hashes of the files as the recording has left them, by path."""
         try:
-            tree: dict[str, str] = json.loads(files.read(self.folder / TREE_NAME, files.NAMED_BYTES))
+            tree: dict[str, str] = json.loads(files.read(self.folder / TREE_NAME, files.RECORDING_BYTES))
         except (OSError, ValueError):
             return {}
         return tree

@@ -212,7 +212,7 @@ def load_folder(folder: Path) -> Session:
 def json_lines(path: Path) -> Iterable[dict[str, Any]]:
     """The objects of a JSON-lines file; SessionError names the first line that isn't one."""
     try:
-        text = files.read_text(path, files.NAMED_BYTES)
+        text = files.read_text(path, files.RECORDING_BYTES)
     except (OSError, UnicodeDecodeError) as problem:
         raise SessionError(f"{path}: cannot be read ({problem})") from problem
     for number, line in enumerate(text.split("\n"), 1):
@@ -220,13 +220,17 @@ def json_lines(path: Path) -> Iterable[dict[str, Any]]:
             continue
         try:
             row = json.loads(line)
-        except json.JSONDecodeError as problem:
-            raise SessionError(
-                f"{path}: line {number} is truncated or not JSON (column {problem.colno})"
-            ) from problem
+        except (json.JSONDecodeError, RecursionError) as problem:
+            raise SessionError(f"{path}: line {number} is {not_json(problem)}") from problem
         if not isinstance(row, dict):
             raise SessionError(f"{path}: line {number} is not a JSON object")
         yield row
+
+
+def not_json(problem: json.JSONDecodeError | RecursionError) -> str:
+    """What is wrong with a line."""
+    where = f"column {problem.colno}" if isinstance(problem, json.JSONDecodeError) else "nested too deep"
+    return f"truncated or not JSON ({where})"
 
 
 def parse_event(row: Mapping[str, Any], where: str) -> SessionEvent:
@@ -281,8 +285,8 @@ def json_list(path: Path, *, missing_ok: bool) -> list[Any]:
     if missing_ok and not path.exists():
         return []
     try:
-        rows = json.loads(files.read(path, files.NAMED_BYTES))
-    except (OSError, ValueError) as problem:
+        rows = json.loads(files.read(path, files.RECORDING_BYTES))
+    except (OSError, ValueError, RecursionError) as problem:
         raise SessionError(f"{path}: cannot be read as JSON ({problem})") from problem
     if not isinstance(rows, list):
         raise SessionError(f"{path}: must be a JSON list")
@@ -290,9 +294,13 @@ def json_list(path: Path, *, missing_ok: bool) -> list[Any]:
 
 
 def folder_hash(folder: Path) -> str:
-    """SHA-256 over every file's relative path and bytes, in sorted order."""
+    """SHA-256 over every file's relative path and bytes, in sorted order. Raises SessionError for one that
+    cannot be read."""
     digest = hashlib.sha256()
     for path in sorted(p for p in folder.rglob("*") if p.is_file()):
         digest.update(path.relative_to(folder).as_posix().encode() + b"\0")
-        digest.update(hashlib.sha256(files.read(path, files.NAMED_BYTES, follow=True)).digest())
+        try:
+            digest.update(hashlib.sha256(files.read(path, files.RECORDING_BYTES, follow=True)).digest())
+        except OSError as problem:
+            raise SessionError(f"{path}: cannot be read ({problem.strerror})") from problem
     return digest.hexdigest()

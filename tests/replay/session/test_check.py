@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from aider_gardener import files
 from aider_gardener.cli.sessions import sessions
+from aider_gardener.errors import SessionError
 from aider_gardener.replay.session.check import check_folder
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -49,6 +51,7 @@ def probe(**changes: Any) -> dict[str, Any]:
     ("rows", "says"),
     [
         ([USER, '{"kind": "reply", "tur'], "session.jsonl:3: truncated or not JSON"),
+        ([USER, "[" * 99_999], "session.jsonl:3: truncated or not JSON (nested too deep)"),
         ([USER, "[1]"], "session.jsonl:3: is not a JSON object"),
         ([USER, {**REPLY, "kind": "answer"}], "session.jsonl:3: unknown event kind 'answer'"),
         ([USER, {"kind": "reply", "turn": 1}], "session.jsonl:3: a reply event needs the text `text`"),
@@ -66,6 +69,20 @@ def probe(**changes: Any) -> dict[str, Any]:
 def test_a_fault_is_named_with_its_line(tmp_path: Path, rows: list[Any], says: str) -> None:
     faults = [str(fault) for fault in check_folder(made(tmp_path / "s", *rows))]
     assert any(says in fault for fault in faults), faults
+
+
+def test_a_recording_or_a_file_of_its_tree_that_is_too_large_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = made(tmp_path / "s", USER, REPLY)
+    large = (folder / "session.jsonl").stat().st_size
+    monkeypatch.setattr(files, "RECORDING_BYTES", large)
+    (folder / "repo0").mkdir()
+    (folder / "repo0" / "x").write_bytes(bytes(large + 1))
+    with pytest.raises(SessionError, match=r"x: cannot be read \(larger than"):
+        check_folder(folder)
+    monkeypatch.setattr(files, "RECORDING_BYTES", large - 1)
+    assert any("cannot be read (larger than" in str(fault) for fault in check_folder(folder))
 
 
 @pytest.mark.parametrize(

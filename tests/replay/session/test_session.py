@@ -67,6 +67,7 @@ def test_hash_changes_with_any_file(tmp_path: Path) -> None:
         (['{"kind": "meta", "format": 9}'], "unknown session format 9"),
         (['{"kind": "user", "turn": 1, "text": "hi"}'], "line 1 is no meta event"),
         ([json.dumps(META), '{"kind": "user", "turn": 1, "te'], "line 2 is truncated"),
+        ([json.dumps(META), "[" * 99_999], "line 2 is truncated or not JSON (nested too deep)"),
         ([json.dumps(META), "[1]"], "line 2 is not a JSON object"),
         ([json.dumps(META), '{"kind": "dance", "turn": 1}'], "line 2: unknown event kind 'dance'"),
         ([json.dumps(META), '{"kind": "user", "turn": "a", "text": ""}'], "`turn` must be a whole number"),
