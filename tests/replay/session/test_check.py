@@ -48,7 +48,7 @@ def probe(**changes: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("rows", "says"),
     [
-        ([USER, '{"kind": "reply", "tur'], "session.jsonl:3: truncated or not JSON"),
+        ([USER, '{"kind": "reply", "tur'], "session.jsonl:3: is truncated or not JSON"),
         ([USER, "[1]"], "session.jsonl:3: is not a JSON object"),
         ([USER, {**REPLY, "kind": "answer"}], "session.jsonl:3: unknown event kind 'answer'"),
         ([USER, {"kind": "reply", "turn": 1}], "session.jsonl:3: a reply event needs the text `text`"),
