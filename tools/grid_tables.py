@@ -218,8 +218,8 @@ def distances(found: Mapping[Key, Rows]) -> Iterator[str]:
         "By distance, and wrong answers",
         "Probes supported by the turns between saying and asking; then the share of wrong answers that",
         "seemed supported. *Invented*: a key of the probe is replaced by a name or number of the same make",
-        "that stands nowhere in the session or its files. *Crossed*: the answer to another question, looked for in the",
-        "surroundings of this one's. How often these are supported says how far to trust the score.",
+        "that stands nowhere in the session or its files. *Crossed*: the answer to another question, looked",
+        "for in the surroundings of this one's. How often these are supported says how far to trust it.",
     )
     names = ("≤ 10", "11–25", "> 25")
     lines = []

@@ -83,6 +83,7 @@ class CachedTokenCount:
 
     def of_message(self, model: Any, message: Mapping[str, Any]) -> int:
         """Tokens that this message adds to a request."""
+        key: tuple[str, ...]
         role, content = message.get("role"), message.get("content")
         if len(message) == 2 and isinstance(role, str) and isinstance(content, str):
             key = (model.name, role, content)

@@ -21,23 +21,8 @@ LINT_WARNING = "\n# Fix any errors below"
 """How the text begins that aider shows and reflects after lint errors."""
 
 SKIPPED_COMMANDS = frozenset(
-    {
-        "copy",
-        "copy_context",
-        "edit",
-        "editor",
-        "exit",
-        "git",
-        "help",
-        "load",
-        "multiline_mode",
-        "paste",
-        "quit",
-        "report",
-        "save",
-        "settings",
-        "voice",
-    }
+    "copy copy_context edit editor exit git help load multiline_mode paste quit report save settings "
+    "voice".split()
 )
 """Commands that leave the sandbox, wait for a person or need what no recording holds."""
 

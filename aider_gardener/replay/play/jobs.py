@@ -90,11 +90,8 @@ def replay_job(job: Job, on_turn: OnTurn | None = None) -> ReplayResult:
 def write_job(job: Job, folder: Path) -> Path:
     """Write the file that a worker is called with. What it makes lies beside it."""
     path = folder / "job.pickle"
-    given = {
-        name: place and place.resolve()
-        for name, place in (("dump_dir", job.dump_dir), ("cassette", job.cassette))
-    }
-    path.write_bytes(pickle.dumps(replace(job, **given)))
+    dump_dir, cassette = (place and place.resolve() for place in (job.dump_dir, job.cassette))
+    path.write_bytes(pickle.dumps(replace(job, dump_dir=dump_dir, cassette=cassette)))
     return path
 
 

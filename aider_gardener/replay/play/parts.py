@@ -22,7 +22,8 @@ def parts(session: Session) -> list[Session]:
     """The parts of a history, alike in size; what is recorded or short is one. Turns keep their numbers."""
     upto = list(accumulate(chars_of_turns(session)))
     count = 1 if session.recorded else 1 + upto[-1] // PART_CHARS
-    ends, found, first = [], [], 1
+    ends: list[int] = []
+    found, first = [], 1
     for last in sorted({event.turn for event in session.of_kind(RESTART)} - {0, session.turn_count}):
         if upto[last] >= upto[-1] * (len(ends) + 1) / count:
             ends.append(last)

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import Any, Protocol
@@ -110,7 +111,7 @@ def read_sessions(paths: Sequence[Path], watcher: Watcher) -> list[Session]:
     sessions: list[Session] = []
     counts: dict[str, int] = {}
     for path in paths:
-        session = load_session(path, lambda done, total, path=path: watcher.reading(path, done, total))
+        session = load_session(path, partial(watcher.reading, path))
         count = counts[session.name] = counts.get(session.name, 0) + 1
         sessions.append(session if count == 1 else replace(session, name=f"{session.name} ({count})"))
     return sessions

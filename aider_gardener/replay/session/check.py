@@ -19,7 +19,7 @@ from aider_gardener.replay.session.session import (
     load_folder,
     load_probes,
     load_summaries,
-    not_json,
+    numbered_rows,
     parse_event,
 )
 
@@ -74,18 +74,11 @@ def read_rows(recording: Path) -> tuple[list[tuple[int, dict[str, Any]]], list[S
     text = data.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
     if "\ufffd" in text and b"\xef\xbf\xbd" not in data:
         faults.append(SessionFault(str(recording), 0, "is not UTF-8 throughout"))
-    for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-        except (json.JSONDecodeError, RecursionError) as problem:
-            faults.append(SessionFault(str(recording), number, not_json(problem)))
-            continue
-        if isinstance(row, dict):
-            rows.append((number, row))
+    for number, row in numbered_rows(text):
+        if isinstance(row, str):
+            faults.append(SessionFault(str(recording), number, row))
         else:
-            faults.append(SessionFault(str(recording), number, "is not a JSON object"))
+            rows.append((number, row))
     return rows, faults
 
 

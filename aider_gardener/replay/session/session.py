@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -209,22 +209,29 @@ def load_folder(folder: Path) -> Session:
     )
 
 
-def json_lines(path: Path) -> Iterable[dict[str, Any]]:
+def json_lines(path: Path) -> Iterator[dict[str, Any]]:
     """The objects of a JSON-lines file; SessionError names the first line that isn't one."""
     try:
         text = files.read_text(path, files.RECORDING_BYTES)
     except (OSError, UnicodeDecodeError) as problem:
         raise SessionError(f"{path}: cannot be read ({problem})") from problem
+    for number, row in numbered_rows(text):
+        if isinstance(row, str):
+            raise SessionError(f"{path}: line {number} {row}")
+        yield row
+
+
+def numbered_rows(text: str) -> Iterator[tuple[int, dict[str, Any] | str]]:
+    """The number of each line that is not empty, and its object, or what is wrong with it."""
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
         try:
             row = json.loads(line)
         except (json.JSONDecodeError, RecursionError) as problem:
-            raise SessionError(f"{path}: line {number} is {not_json(problem)}") from problem
-        if not isinstance(row, dict):
-            raise SessionError(f"{path}: line {number} is not a JSON object")
-        yield row
+            yield number, f"is {not_json(problem)}"
+        else:
+            yield number, row if isinstance(row, dict) else "is not a JSON object"
 
 
 def not_json(problem: json.JSONDecodeError | RecursionError) -> str:

@@ -99,7 +99,7 @@ def panels_of(count: int, inches: float) -> tuple[Any, Sequence[Any]]:
 
     figure = Figure(figsize=(9, 0.6 + inches * count), layout="constrained")
     FigureCanvasAgg(figure)
-    return figure, figure.subplots(count, 1, squeeze=False)[:, 0]
+    return figure, list(figure.subplots(count, 1, squeeze=False)[:, 0])
 
 
 def draw(results: Sequence[ReplayResult]) -> Any:

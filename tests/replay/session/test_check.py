@@ -50,8 +50,8 @@ def probe(**changes: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("rows", "says"),
     [
-        ([USER, '{"kind": "reply", "tur'], "session.jsonl:3: truncated or not JSON"),
-        ([USER, "[" * 99_999], "session.jsonl:3: truncated or not JSON (nested too deep)"),
+        ([USER, '{"kind": "reply", "tur'], "session.jsonl:3: is truncated or not JSON"),
+        ([USER, "[" * 99_999], "session.jsonl:3: is truncated or not JSON (nested too deep)"),
         ([USER, "[1]"], "session.jsonl:3: is not a JSON object"),
         ([USER, {**REPLY, "kind": "answer"}], "session.jsonl:3: unknown event kind 'answer'"),
         ([USER, {"kind": "reply", "turn": 1}], "session.jsonl:3: a reply event needs the text `text`"),
