@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -133,7 +134,7 @@ ATTACKS: dict[str, Callable[[], str]] = {
 def attack() -> dict[str, str]:
     found: dict[str, str] = {}
     here, before = Path.cwd(), dict(os.environ)
-    tries = {**{f"gardener {words}": (lambda words=words: command(words)) for words in COMMANDS}, **ATTACKS}
+    tries = {**{f"gardener {words}": partial(command, words) for words in COMMANDS}, **ATTACKS}
     for name, work in tries.items():
         with tempfile.TemporaryDirectory() as folder:
             repo = Path(folder) / "repo"

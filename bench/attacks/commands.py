@@ -1,0 +1,129 @@
+"""Two chats and every command that changes an archive, at once, all killed at random: is anything lost?
+
+    python -m bench.attacks.commands [--rounds N] [--seed N] [--json FILE]
+
+In each round two chats of bench.attacks.kills play over one archive while commands run beside them, every
+second one killed within its first two seconds; at the round's end both chats are killed, and between rounds
+the archive is encrypted or decrypted, which is killed too. What the chats were told is archived, and did not
+forget, must be there after each round; `verify` must find nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from aider_gardener.archive.store import open_store
+from aider_gardener.archive.store.encryption import VARIABLE
+from bench.attacks import kills
+from bench.provenance import made_on
+
+RESULTS = Path(__file__).resolve().parent.parent / "results" / "attacks" / "commands.json"
+BESIDE = (
+    "store verify", "store gc --yes", "store export {new}", "store import {old}", "store copy --to {new}",
+    "store copy --from {other}", "archive --all", "store stats", "status", "forget {none} --yes", "report",
+)  # fmt: skip
+BETWEEN = ("store encrypt --key env", "store decrypt")
+MOST_SECONDS, AT_ONCE = 2.0, 4
+
+
+def command(words: str, directory: Path, chance: random.Random, root: Path, number: int) -> str:
+    """Run a command, killed or not; returns its name and how it ended."""
+    filled = words.format(
+        new=root / f"new{number}", old=root / "old.jsonl", other=root / "other", none="g0000"
+    )
+    line = [sys.executable, "-m", "aider_gardener.cli", *filled.split(), "--store", str(directory)]
+    if words.startswith("report"):
+        line = line[:4]
+    process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=root, text=True)
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(chance.random() * MOST_SECONDS if chance.random() < 0.5 else 60)
+    was_killed = process.poll() is None
+    process.kill()
+    said = process.communicate()[0]
+    if "Traceback" in said:
+        return f"{words}: {said.strip().splitlines()[-1][:150]}"
+    return "killed" if was_killed else f"{words}: exit {process.returncode}"
+
+
+def round_of(directory: Path, root: Path, number: int, seed: int) -> tuple[list[kills.Outcome], Counter[str]]:
+    """One round; what became of its chats, and how often what came of the commands."""
+    chance = random.Random(f"{seed} {number}")
+    ends: Counter[str] = Counter()
+    chats: list[tuple[str, Any, Any, list[tuple[str, ...]]]] = []
+    for at in range(2):
+        pipe, other = kills.CONTEXT.Pipe(duplex=False)
+        name = f"r{number}c{at}"
+        child = kills.CONTEXT.Process(
+            target=kills.play, args=(other, directory, name, seed * 7_919 + number * 2 + at, ""), daemon=True
+        )
+        child.start()
+        other.close()
+        chats.append((name, child, pipe, []))
+    for at in range(AT_ONCE):
+        ends[command(chance.choice(BESIDE), directory, chance, root, number * AT_ONCE + at)] += 1
+        for _, _, pipe, told in chats:
+            with suppress(EOFError, OSError):
+                while pipe.poll():
+                    told.append(pipe.recv())
+    for _, child, pipe, told in chats:
+        child.kill()
+        with suppress(EOFError, OSError):
+            while True:
+                told.append(pipe.recv())
+        child.join(60)
+    ends[command(BETWEEN[number % 2], directory, chance, root, -1)] += 1
+    return [kills.looked_at(directory, name, told) for name, _, _, told in chats], ends
+
+
+def attack(rounds: int, seed: int) -> dict[str, Any]:
+    os.environ[VARIABLE] = "ab" * 32
+    ends: Counter[str] = Counter()
+    faults: Counter[str] = Counter()
+    acknowledged = lost = 0
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        root = Path(folder)
+        directory = root / "archive"
+        for place in (root / "other", directory):
+            store = open_store(place)
+            store.open_session("s", project="p", started_at=1.0)
+            store.export(root / "old.jsonl") if place != directory else None
+            store.close()
+        for number in range(rounds):
+            chats, ended = round_of(directory, root, number, seed)
+            ends += ended
+            for chat in chats:
+                acknowledged += chat.acknowledged
+                lost += len(chat.lost)
+                faults.update(fault[:160].replace(folder, "…") for fault in chat.faults)
+    return {
+        "rounds": rounds, "messages acknowledged": acknowledged, "lost": lost, "faults": dict(faults),
+        "commands": dict(ends),
+    }  # fmt: skip
+
+
+def main() -> None:
+    form = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=form)
+    parser.add_argument("--rounds", type=int, default=12)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--json", type=Path, default=RESULTS)
+    options = parser.parse_args()
+    found = attack(options.rounds, options.seed)
+    line = f"python -m bench.attacks.commands --rounds {options.rounds} --seed {options.seed}"
+    value = {"command": line, "made_on": made_on(), **found}
+    options.json.write_text(json.dumps(value, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    print(json.dumps(value, indent=1, ensure_ascii=False))
+
+
+if __name__ == "__main__":
+    main()
