@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from aider_gardener.plan.layout import File, Layout
-from aider_gardener.plan.repo_map import Mentions, MapNow
+from aider_gardener.plan.repo_map import MapNow, Mentions
 from bench.provenance import made_on
 
 RESULTS = Path(__file__).resolve().parent.parent / "results" / "attacks" / "maps.json"
