@@ -75,8 +75,10 @@ class ProgressLines:
         self.total = turns
 
     def turns(self, done: int) -> None:
-        if self.due():
-            left = (self.clock() - self.began) * (self.total - done) / done
+        if done == 1:  # the first process has begun, which takes as long as many turns
+            self.began = self.last = self.clock()
+        elif self.due():
+            left = (self.clock() - self.began) * (self.total - done) / (done - 1)
             self.say(f"replayed {done:,} of {self.total:,} turns, about {time_text(left)} left")
 
     def due(self) -> bool:

@@ -23,8 +23,10 @@ def test_a_pipe_gets_a_line_at_once_and_then_one_every_ten_seconds_at_most() -> 
     lines = ProgressLines(Console(file=out, width=80), clock)
     lines.reading(Path("h.md"), 1, 10)
     lines.begin(3_000)
+    clock.now = 100  # so long the first process takes to begin
+    lines.turns(1)
     for second in range(1, 26):
-        clock.now = second
+        clock.now = 100 + second
         lines.turns(second * 10)
     lines.finished("shop", "stock")
     assert out.getvalue().splitlines() == [
