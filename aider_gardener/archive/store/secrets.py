@@ -62,23 +62,28 @@ LINES = re.compile(
 """A long secret that may go on in lines of nothing but its own characters."""
 
 NAME_WORDS = tuple(
-    'pass|"assword|pw|secret|token|credential|creds|key|auth|_api|psk|identif|salt|seed'
-    "|recovery code"
-    "|recovery_code|backup code|backup_code|kennwort|contrase|senha|wachtwoord|hasło|haslo|lösenord|parola"
-    "|şifre|clave|парол|密码|密碼|パスワード|비밀번호".split("|")
+    'pass|"assword|pw|secret|token|credential|creds|key|auth|_api|psk|identif|salt|seed|mnemonic|recovery|backup'
+    "|kennwort|schlüssel|contrase|senha|wachtwoord|hasło|haslo|lösenord|parola|şifre|clave|heslo|salasana"
+    "|jelsz|adgangskode|парол|密码|密碼|口令|パスワード|비밀번호|암호".split("|")
 )
 NAME_BEGIN = re.compile(r"(?:(?<![\w.-])|(?<=--))[^\W\d][\w.-]{0,80}\Z|\Z")
 PASSWORD_WORDS = (
     r"passw(?:or)?[dt]|\"assword|passphrase|passcode|(?<!by)(?<!com)(?<!tres)(?<!sur)passe?\b|pwd|(?<!b)pw\b|psk\b"
-    r"|identif(?:ied|y)\b|kennwort|contrase\w{2}|senha|wachtwoord|has[łl]o|lösenord|parola\b|şifre|\bclave\b"
-    r"|парол\w{0,2}|密码|密碼|パスワード|비밀번호"
+    r"|identif(?:ied|y)\b|mnemonic|(?:seed|recovery|backup)[_ -]phrase|kennwort|contrase\w{2,3}|senha|wachtwoord"
+    r"|has[łl]o|lösenord|parola\b|şifre|\bclave\b|\bheslo|salasana|jelsz[óo]|adgangskode|парол\w{0,2}|密码|密碼|口令"
+    r"|パスワード|비밀번호|암호"
 )
 SECRET_NAME = re.compile(
     rf"(?i){PASSWORD_WORDS}|secret(?!sm)|token(?!i[sz])|credential|\bcreds\b"
     r"|\b_?auth\b|masterauth|authorization|(?:recovery|backup)[_ -]codes?|(?:\b|_)(?:salt|seed)$"
-    r"|(?:api|access|auth|private|client|account|service|signing|encryption"
-    r"|master|app|license|shared|webhook|consumer|subscription|deploy)[_ -]?key"
+    r"|(?:api|access|auth|private|client|account|service|signing|encryption|record"
+    r"|master|app|license|shared|webhook|consumer|subscription|deploy)[_ -]?(?:key|schlüssel)"
 )
+"""A name that speaks of a secret."""
+PASSWORD = re.compile(
+    rf"(?i)(?:{PASSWORD_WORDS})s?\d*(?:[_-](?:prod|dev|staging|live|old|new|plain|clear|value|root|admin|\d))?$"
+)
+"""A name whose value is a secret however it looks."""
 KEY_NAME = re.compile(
     r"(?i)\A(?!.*(?:public|cache|object|sort|idempotency|partition|foreign|hash))"
     r".*(?:(?:\b|[_\d]|(?-i:[a-z](?=K)))keys?[\W\d]*|_auth|_api)$"
@@ -88,12 +93,12 @@ STRONG = re.compile(
     r"(?=(?:[^\d\s]*\d){3})(?:(?=\S*[a-z])(?=\S*[A-Z])|(?=(?:0x)?[0-9a-f]{32}))[\w+/=~-]{20,4000}"
 )
 """A value that no name, number or word looks like."""
-PASSWORD = re.compile(rf"(?i)(?:{PASSWORD_WORDS})s?\d*$")
+UUID = re.compile(r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 LAST_WORD = re.compile(r"([A-Z]?[a-z]+|[A-Z]+)[\W\d_]*$")
 NO_SECRETS_END = frozenset(
     "algorithm arn cost count endpoint error expires expiry field file format hash header help hint id index "
     "kind label length limit message mode name path pattern placeholder policy prefix provider re ref regex "
-    "size state status text title tokens ttl type url uri version".split()
+    "size state status stdin text title tokens ttl type url uri version".split()
 )
 """Words at the end of a name that speak of a secret and hold none."""
 
@@ -107,14 +112,14 @@ ASSIGNED = re.compile(
     # password: | and its lines
     {_OPEN}:{_GAP}[|>][+-]?\d?[ \t]*(?P<block>(?:\r?\n[ \t]{{1,80}}\S{{3,}}[^\s:][ \t]*(?=\r?\n|\Z)){{1,200}})
     # <password>x</password>
-    |>(?P<element>[^\s<>&]{{4,4000}})(?=</)
+    |["']?>(?P<element>[^\s<>&]{{4,4000}})(?=</)
     # password = x, apiKey: str = x, "Authorization": x
     |(?:{_OPEN}{_GAP}(?::{_GAP}(?![0-9a-f]{{6}}\])[\w.\[\]|&<>?';* ]{{1,40}}(?==))?
     (?P<sign>[:?]=|=>|:\*\*|<-|->|\u2192|\uff1a|::(?=\s)|\?:|={{1,3}}|!==?|:-?|[ ]\|[ ]){_GAP}
     # define('PASSWORD', 'x')
     |(?P<called>["']{_GAP},{_GAP})(?={_QUOTE})
     # --password x, WITH PASSWORD 'x'
-    |(?P<blank>[ \t]{{1,20}}(?:\d[ ])?))
+    |(?P<blank>[ \t]{{1,20}}(?:\d[ ]|(?:(?i:with)[ ]\w{{1,40}}[ ])?(?i:by)[ ]{{1,9}})?))
     # "x", bytes.fromhex("x"), env.KEY || "x", {{x}}, x
     (?:(?P<call>(?:(?:[\w.$\[\]"']{{1,60}}[ ](?:\|\||\?\?|or)|&\w{{1,30}})[ ])?(?:[\w.:]{{1,40}}[(\[]){{0,2}})
     [\w.@]{{0,12}}?(?P<quote>{_QUOTE}){_SCHEME}(?P<quoted>{_WITHIN}(?:(?P=quote)[ ]->[ ](?P=quote){_WITHIN})?)
@@ -126,32 +131,49 @@ ASSIGNED = re.compile(
 """A value that belongs to a name, from the word in the name on that speaks of a secret."""
 OPTION = re.compile(r"(?:--|\b(?:ENV|ARG|setenv|setx) |-gx |(?P<line>(?:\A|\n)[ \t+]*))\Z")
 """What stands before a name when a blank is all that stands behind it."""
-CASED = re.compile(r"(?=.*\d)(?=.*[a-z])(?=.*[A-Z])\S{8,}")
-"""More than a word where a password is to be expected."""
 VALUE_END = re.compile(r"[\"';,]?[ \t]{0,20}\|?[ \t]{0,20}(?:#.*)?(?=\r?\n|\Z)|(?P<listed>[ ]{0,3}[,}(])")
+CONFIG_LINE = re.compile(r"[ \t+>]*(?:(?:[-*#;$]|//|export|set|env|ENV|ARG) ){0,3}[ \t]*(?:[\w-]+\.)*\Z")
+"""What stands before a name in a line of settings."""
+BEFORE_ARGUMENT = re.compile(r"[?&;=]\Z|[^,({\s][ ]['\"]?\Z|(?: -e | -D)\Z")
+"""What stands before a name that is joined to its value in a command, a URL or a connection string."""
+CODE_ENDS, CODE_BEGINS = (",", "{", "(", ";", "["), (")", "}", "]")
+SECTION = re.compile(r"(?m)^[ \t]*\[[\w.:\" -]+\]\r?$")
+COMPOUND = re.compile(r"(?i)[a-z]+[_-]?(?:pw|pass(?!w(?:or)?[dt]?s?$)\w*|auth|password|secret|psk)$")
+STRONG_PART = re.compile(r"\S*[^\w\s]\S*[^\w\s]\S*\d|\d\S*[^\w\s]\S*[^\w\s]")
 NO_VALUE = re.compile(
-    r"(?i)^(?:[<\[{(%*.#^\\].*|[,+;)}&?:|=].*[(){};=].*|\$[a-z_(].*|your[_ -].*|[\d./%:]+(?:e[+-]?\d+)?"
+    r"(?i)^(?:[<\[{(%*.#^\\].*|[,+;)}&?:|=].*[(){};=].*|\$[a-z_(].*|your[_ -].*|\d{1,4}|[\d./%:]*[./%:][\d./%:]*"
+    r"|\d+(?:\.\d+)?e[+-]?\d+"
     r"|.*(?:\$\{|\{\{|%\(|%s|<[a-z_ -]+>|\.\.\.|…|\(\?|\[a-z|\[0-9|\\[sdwb]|\*{3}|\[redacted:).*"
     r"|(?:(?:big)?u?int|float|str|bytes|utf-?)\d{1,3}(?:array|_t|mb4|le|be)?"
+    r"|!(?:vault|secret|env|ref|sub)|-{1,2}[a-z].*|(?-i:_?[A-Z]+(?:_[A-Z]+)*_?)"
     r"|(?:os|process|env|settings|config|secrets|self|this|props|args|vars?)\..*)$"
 )
 """Templates, lookups, expressions, types and numbers."""
 WEAK = re.compile(
     r"(?i)(?=.*[^\W\d_])(?!(?:\D*\d){5})(?:[\d\W_x]|test(?:ing|er)?|demo|dummy|fake|mock|sample|example"
-    r"|placeholder|wrong|invalid|bad|good|foo|bar|any|boolean|none|null|nil"
+    r"|placeholder|wrong|invalid|bad|good|foo|bar|any|boolean|none|null|nil|never|unknown|plain|hashed|encrypted"
     r"|new|old|my|your|some|the|users?|admin|guest|root|secret|pass(?:word|wd|phrase)?|pwd|pw|tokens?|key"
     r"|credentials?|baz|abc|xyz|qwerty|default|local|dev|value|str(?:ing)?|bytes|number|integer|object"
     r"|true|false|undefined|optional|required|name|login|auth|api|client|letmein|change|me|text"
-    r"|hidden|email|data)+"
+    r"|hidden|email|data|bool|int|float|uuid|char|list|array|dict|map)+"
 )
 """A value of such words and at most four digits guards nothing: a test's login, a placeholder, a field."""
 LABEL = re.compile(
-    r"(?i)(?=.*(?:passw|pwd|secret|token|auth|login|credential|user|reset|key))"
-    r"[a-z]+(?:[-_/.:][a-z]+){0,20}[-_.]?v?\d{0,2}"
+    rf"(?i)(?=.*(?:{PASSWORD_WORDS}|pass|secret|token|auth|login|credential|user|reset|key))"
+    r"[^\W\d_]+(?:[-_/.:][^\W\d_]+){0,20}[-_.]?v?\d{0,2}"
 )
-PLACE = re.compile(
-    r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+|[\w.]+\(.*|(?:https?://|\.?/|~/).*|[a-z][\w.]*@[\w-]+(?:\.[\w-]+)+"
+ATTRIBUTE = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
+PLACE = re.compile(r"[\w.]+\(.*|(?:https?://|\.{0,2}/|~/).*|[a-z][\w.]*@[\w-]+(?:\.[\w-]+)+")
+"""Calls, paths, addresses."""
+SENTENCE = re.compile(
+    rf"(?i).*[.?!:…]|.*(?:{PASSWORD_WORDS}|secret|token|login|credential|\bkeys?\b).*"
+    r"|(?:.*\s)?(?:is|are|be|must|has|not|your?|please|too|required|invalid|missing|characters|ist|bitte|nicht|ihre?"
+    r"|zeichen|est|votre)(?:\s.*)?"
+    r"|(?=(?:\S+\s){3})(?:.*\s)?(?:the|an?|to|of|for|at|or|and|no|with|when|if|it|der|die|das|eine?|und|oder|mit"
+    r"|les?|la|une?|pour|el|los|para|su)\s.*"
 )
+"""Several words for people: what ends as a sentence, names what it asks for, or has a sentence's small words."""
+KEY_ID = re.compile(r"(?:0x)?(?:[0-9A-F]{8}){1,2}|[0-9A-Fa-f]{40}")
 REST = re.compile(r"[\w-]{0,60}")
 NEAR_CHARS = 120
 """So far behind its name a value of such looks is taken for its own."""
@@ -175,7 +197,6 @@ SHAPE = re.compile(
     r"|.*sha-?\d{1,3}|-----.*|(?:[\w%]*\+){3}.*"
 )
 """Ids, hashes, times, addresses, versions and files."""
-MARKS = re.compile(r"[^\w\s.,!?'’()-]")
 MIXED = re.compile(r"(?=.*\d)(?=.*[^\W\d_])", re.DOTALL)
 WORDY = re.compile(r"[A-Za-z]+\d{0,2}|\d{1,4}|v\d+")
 
@@ -339,33 +360,65 @@ def _is_value(text: str, start: int, match: re.Match[str]) -> bool:
     """Whether what is assigned to the name that begins at `start` is a secret, by how it is assigned."""
     how, name, sign = match.lastgroup or "", text[start : match.end("rest")], match["sign"]
     value, before = match[how].partition(" -> ")[0].strip("\\\"'"), text[max(0, start - 8) : start]
-    is_stated = bool(sign or how == "element")
-    if not SECRET_NAME.search(name):
-        is_key = is_stated and KEY_NAME.search(name)
-        return bool(is_key and STRONG.fullmatch(value) and not NO_VALUE.match(value))
-    is_password, option = PASSWORD.search(name) is not None, OPTION.search(before)
-    is_random = is_mixed(value) or (is_password and CASED.fullmatch(value) is not None)
-    end, follows = VALUE_END.match(text, match.end()), text[match.end() : match.end() + 1]
-    is_placed = end is not None and (is_random or not end["listed"])
-    is_certain = how != "bare" and (is_stated or name.isupper())
-    is_other = (match["call"] or how == "braced") and not is_random
-    if how == "bare" and sign:
-        is_inline = match.end("rest") + 1 == match.start("bare") and sign == "="
-        is_header = sign == ":" and len(value) >= 16 and ("-" in name or before[-1:] in ("'", '"'))
-        is_certain = is_header or (is_inline and name.isupper())
-        is_variable = not is_certain and is_inline and follows in (",", ")") and value.isidentifier()
-        is_told = (is_password or STRONG.fullmatch(value) is not None) and is_random
-        is_told = is_inline or is_header or (is_told and follows in tuple(" )\"'" if sign in ":=" else " "))
-        is_other = is_other or not (is_placed or is_told) or (is_variable and not is_mixed(value))
-    elif how == "bare" and match["blank"]:
-        is_option = option and (not option["line"] or (is_password and is_placed))
-        is_other = not (is_option or (is_random and (is_password or is_placed)))
-    elif match["blank"] or match["called"]:
-        is_other = is_other or not _has_digit(value) or name.lower().startswith("get")
-    if is_other or (follows in tuple("({[]$") if how == "bare" else before[-2:] in ("?'", '?"')):
+    if how == "block":
+        value = "".join(value.split())
+    option = OPTION.search(before)
+    is_flag = option is not None and not option["line"]
+    follows = text[match.end() : match.end() + 1]
+    if (follows in tuple("({[]$") if how == "bare" else before[-2:] in ("?'", '?"')):
         return False
-    name = "--" + name if option and not option["line"] else name
-    return is_plausible(name, "".join(value.split()) if how == "block" else value, is_certain)
+    if not SECRET_NAME.search(name):
+        is_key = (sign or how == "element") and KEY_NAME.search(name)
+        return bool(is_key and is_strong(value) and not NO_VALUE.match(value))
+    is_random, is_password = is_mixed(value), PASSWORD.search(name) is not None
+    if match["call"] or how == "braced":
+        return is_random and is_secret(name, value, False)
+    if how != "bare":
+        is_literal = bool(sign and sign != " | ") or how in ("element", "block") or is_flag
+        is_literal = is_literal or (match["blank"] and (name.isupper() or "ident" in name.lower()))
+        is_literal = is_literal or (_has_digit(value) and not name.lower().startswith("get"))
+        return bool(is_literal) and is_secret(name, value, True)
+    end = VALUE_END.match(text, match.end())
+    is_alone = end is not None and not end["listed"]
+    is_config = is_alone and _is_config(text, start, match, name)
+    if sign:
+        is_tight = match.end("rest") + 1 == match.start("bare") and sign == "="
+        is_header = sign == ":" and len(value) >= 16 and ("-" in name or before[-1:] in ("'", '"'))
+        is_variable = is_tight and follows in (",", ")") and value.isidentifier() and not name.isupper()
+        is_told = is_random and (is_password or is_strong(value)) and follows in tuple(" )\"'")
+        if is_variable and not is_random:
+            return False
+        is_argument = is_tight and value.islower() and BEFORE_ARGUMENT.search(before) and follows in tuple(" &;'\"\r\n")
+        is_literal = is_config or is_header or bool(is_tight and name.isupper()) or bool(is_argument)
+        if sign == " | ":
+            return is_random and is_secret(name, value, False)
+        if not (is_literal or is_alone or is_tight or is_told or (end is not None and is_random)):
+            return False
+    elif is_flag or is_config:
+        is_literal = is_flag or is_config
+    else:
+        is_literal = False
+        if not (is_random and (is_password or is_alone)) and not (option and is_password and is_alone):
+            return False
+    return is_secret(("--" if is_flag else "") + name, value, is_literal)
+
+
+def _is_config(text: str, start: int, match: re.Match[str], name: str) -> bool:
+    """Whether a line is a name and a bare value as settings have them, and no code."""
+    begin, end = text.rfind("\n", max(0, start - 80), start) + 1, text.find("\n", match.end())
+    if not CONFIG_LINE.match(text, begin, start) or text[match.end() : match.end() + 1] in (";", ","):
+        return False
+    after = text[end + 1 : end + 80].lstrip() if end >= 0 else ""
+    if after.startswith(CODE_BEGINS):
+        return False
+    joined, value = text[match.end("rest") : match.start("bare")], match["bare"]
+    if joined == "=":
+        return True
+    if joined.strip() == ":":
+        return value.islower() and not text[max(0, begin - 80) : begin].rstrip().endswith(CODE_ENDS)
+    if joined.strip() == "=":
+        return SECTION.search(text, max(0, begin - 400), begin) is not None
+    return not joined.strip() and COMPOUND.match(name) is not None
 
 
 def _near(text: str, start: int, at: int) -> Iterator[Found]:
@@ -401,7 +454,7 @@ def _near(text: str, start: int, at: int) -> Iterator[Found]:
             return
         if OTHER_NAME.search(gap) and not is_given:
             continue
-        if NO_VALUE.match(value) or any(form.fullmatch(value) for form in (WEAK, LABEL, PLACE, SHAPE)):
+        if NO_VALUE.match(value) or any(form.fullmatch(value) for form in (WEAK, LABEL, PLACE, ATTRIBUTE, SHAPE)):
             continue
         if (is_below and not is_alone) or (follows[:1] in tuple("([\\") and not is_quoted):
             continue
@@ -436,7 +489,7 @@ def _below(text: str, at: int) -> Generator[Found, None, int]:
         if len(cells) == len(heads):
             value = cells[column]
             start = begin + line.find(value, len("|".join(cells[:column])))
-            if _has_digit(value) and is_plausible(heads[column], value, False):
+            if is_secret(heads[column], value, value.islower()):
                 yield start, start + len(value), "password" if PASSWORD.search(heads[column]) else "secret"
         elif not line.strip() or any(map(str.isalnum, line)):
             break
@@ -450,24 +503,41 @@ def _cells(line: str, mark: str) -> list[str]:
     return [cell.strip(" \t\r\"'`*").replace("\0", mark[0]) for cell in cells]
 
 
-def is_plausible(name: str, value: str, is_certain: bool) -> bool:
-    """Whether a value assigned to a secret's name is one, and no word, type, lookup or template; one that is
-    quoted, or whose name is that of a variable of the environment, is certain to be a text."""
+def is_secret(name: str, value: str, is_literal: bool) -> bool:
+    """Whether a value assigned to a name is a secret: by how sure the name is of it, whether the value is a text
+    and no code, and whether it is one that is recognised as none."""
     value = value.strip().rstrip(";,")
     last = LAST_WORD.search(name)
-    if len(value) < 4 or NO_VALUE.match(value) or WEAK.fullmatch(value) or LABEL.fullmatch(value):
+    if (last and last[1].lower() in NO_SECRETS_END) or is_no_secret(name, value):
         return False
-    if 3 * value.count(" ") > len(MARKS.findall(value)) or (
-        not is_certain and PLACE.fullmatch(value) and not STRONG.fullmatch(value.rpartition(".")[2])
-    ):
-        return False
-    if last and last[1].lower() in NO_SECRETS_END:
-        return False
+    if is_mixed(value):
+        return is_literal or not ATTRIBUTE.fullmatch(value) or is_strong(value.rpartition(".")[2])
     if not PASSWORD.search(name):
-        return is_mixed(value) or (MIXED.match(value) is not None and name.startswith("--"))
-    if is_certain:
-        return not (value.isalpha() and (not value.isascii() or value.istitle()))
-    return _has_digit(value) or (value.isascii() and not value.replace("_", "").isalpha())
+        is_parted = not value.isidentifier() and re.search(r"(?i)[a-z]secret$|[_-]secret$", name) or " " in value
+        is_literal = is_literal and len(value) >= 8 and bool(name.isupper() or is_parted)
+        return is_literal or (MIXED.match(value) is not None and name.startswith("--"))
+    if is_literal:
+        return name.isupper() or not (value.isalpha() and (not value.isascii() or value.istitle()))
+    is_word = value.replace("_", "").isalpha() or not value.isascii() or ATTRIBUTE.fullmatch(value)
+    return _has_digit(value) or not is_word
+
+
+def is_no_secret(name: str, value: str) -> bool:
+    """Whether a value is recognised as none: a template, a number, a place, the name again, a sentence."""
+    if len(value) < 4 or any(form.fullmatch(value) for form in (NO_VALUE, WEAK, LABEL)):
+        return True
+    if PLACE.fullmatch(value) and not is_strong(value):
+        return True
+    if ("sign" in name.lower() and KEY_ID.fullmatch(value)) or (name.lower() == "pass" and value.isdigit()):
+        return True
+    if " " not in value:
+        return False
+    return bool(SENTENCE.fullmatch(value) and not STRONG_PART.search(value))
+
+
+def is_strong(value: str) -> bool:
+    """Whether a value looks like no name, number or word."""
+    return STRONG.fullmatch(value) is not None or UUID.fullmatch(value) is not None
 
 
 def is_mixed(value: str) -> bool:
