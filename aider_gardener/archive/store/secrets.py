@@ -143,7 +143,7 @@ STRONG_PART = re.compile(r"\S*[^\w\s]\S*[^\w\s]\S*\d|\d\S*[^\w\s]\S*[^\w\s]")
 NO_VALUE = re.compile(
     r"(?i)^(?:[<\[{(%*.#^\\].*|[,+;)}&?:|=].*[(){};=].*|\$[a-z_(].*|your[_ -].*|\d{1,4}|[\d./%:]*[./%:][\d./%:]*"
     r"|\d+(?:\.\d+)?e[+-]?\d+"
-    r"|.*(?:\$\{|\{\{|%\(|%s|<[a-z_ -]+>|\.\.\.|…|\(\?|\[a-z|\[0-9|\\[sdwb]|\*{3}|\[redacted:).*"
+    r"|.*(?:\$\{|\{\{|%\(|%s|<[a-z_ -]+>|\.\.\.|…|\(\?|\[a-z|\[0-9|\\[sdwb]|\*{3}|x{5}|\[redacted:).*"
     r"|(?:(?:big)?u?int|float|str|bytes|utf-?)\d{1,3}(?:array|_t|mb4|le|be)?"
     r"|!(?:vault|secret|env|ref|sub)|-{1,2}[a-z].*|(?-i:_?[A-Z]+(?:_[A-Z]+)*_?)"
     r"|(?:os|process|env|settings|config|secrets|self|this|props|args|vars?)\..*)$"
@@ -177,6 +177,13 @@ KEY_ID = re.compile(r"(?:0x)?(?:[0-9A-F]{8}){1,2}|[0-9A-Fa-f]{40}")
 REST = re.compile(r"[\w-]{0,60}")
 NEAR_CHARS = 120
 """So far behind its name a value of such looks is taken for its own."""
+LIST_CHARS = 800
+"""So far a list of secrets reaches."""
+CODES = re.compile(r"(?i)(?:recovery|backup)[ _-]?codes?")
+CODE = re.compile(
+    r"(?:(?<=\n)[ \t]*(?:[-*•]|\d{1,2}[.):])?[ \t]*|[\"'])(?P<code>(?=[A-Za-z-]*\d)[A-Za-z0-9]{4,10}"
+    r"(?:-[A-Za-z0-9]{4,10}){0,4}|\d{4}(?: \d{4}){1,2})(?=,?[ \t\r]*(?:\n|\Z)|[\"'])"
+)
 BELOW = re.compile(r"[:=>\"'\[({\])][ \t\r\\|]*\Z")
 CANDIDATE = re.compile(
     r"\[redacted:[a-z-]+:[0-9a-f]{6}\]|(?:[\w.@-]{1,40}[=:]{1,2}(?=[^\s=/]))?"
@@ -188,7 +195,6 @@ LED = re.compile(
 GIVEN = re.compile(r"(?i)(?:value|default|body|string)[\"']?[ \t:=>]{1,9}[\"']?\Z")
 OTHER_NAME = re.compile(r"""(?:["'][\w.-]{1,40}["']\s?:|[\s,;]-{0,2}[\w-]{1,40}=)\s?["']?\Z""")
 TIGHT = re.compile(r"[^\W\d_]\d\d+[^\W\d_]|[^\W\d_]\d+[^\W\d_].*\d|\d.*[!*^%~#$&@]|[!*^%~#$&@].*\d")
-DIGITS = re.compile(r"(?:\D*\d){3}")
 WORD = re.compile(r"\w")
 KEY_WORDS = re.compile(r"(?i)\b(?:api|access|private|signing|encryption|master|licen[cs]e|unseal) key\Z")
 HEX = re.compile(r"(?i)(?:0x)?[0-9a-f-]{7,}")
@@ -344,6 +350,8 @@ def _assigned(text: str, lowered: str) -> Iterator[Found]:
         while at >= 0:
             match, end = ASSIGNED.match(text, at), at + len(word)
             before = NAME_BEGIN.search(text, max(0, at - 81), at)
+            if CODES.match(text, at):
+                yield from _codes(text, at)
             if match and before and _is_value(text, before.start(), match):
                 name = text[before.start() : match.end("rest")]
                 yield *match.span(match.lastgroup or 0), "password" if PASSWORD.search(name) else "secret"
@@ -360,50 +368,40 @@ def _is_value(text: str, start: int, match: re.Match[str]) -> bool:
     """Whether what is assigned to the name that begins at `start` is a secret, by how it is assigned."""
     how, name, sign = match.lastgroup or "", text[start : match.end("rest")], match["sign"]
     value, before = match[how].partition(" -> ")[0].strip("\\\"'"), text[max(0, start - 8) : start]
-    if how == "block":
-        value = "".join(value.split())
-    option = OPTION.search(before)
-    is_flag = option is not None and not option["line"]
-    follows = text[match.end() : match.end() + 1]
-    if (follows in tuple("({[]$") if how == "bare" else before[-2:] in ("?'", '?"')):
+    value = "".join(value.split()) if how == "block" else value
+    follows, end = text[match.end() : match.end() + 1], VALUE_END.match(text, match.end())
+    if follows in tuple("({[]$") if how == "bare" else before[-2:] in ("?'", '?"'):
         return False
     if not SECRET_NAME.search(name):
         is_key = (sign or how == "element") and KEY_NAME.search(name)
         return bool(is_key and is_strong(value) and not NO_VALUE.match(value))
     is_random, is_password = is_mixed(value), PASSWORD.search(name) is not None
+    option, is_alone = OPTION.search(before), end is not None and not end["listed"]
+    is_flag = option is not None and option["line"] is None
     if match["call"] or how == "braced":
-        return is_random and is_secret(name, value, False)
-    if how != "bare":
-        is_literal = bool(sign and sign != " | ") or how in ("element", "block") or is_flag
-        is_literal = is_literal or (match["blank"] and (name.isupper() or "ident" in name.lower()))
-        is_literal = is_literal or (_has_digit(value) and not name.lower().startswith("get"))
-        return bool(is_literal) and is_secret(name, value, True)
-    end = VALUE_END.match(text, match.end())
-    is_alone = end is not None and not end["listed"]
-    is_config = is_alone and _is_config(text, start, match, name)
-    if sign:
+        is_literal, is_placed = False, is_random
+    elif how != "bare":
+        is_sql = match["blank"] and (name.isupper() or "ident" in name.lower())
+        is_literal = bool(sign or not (match["blank"] or match["called"]) or is_flag or is_sql)
+        is_placed = _has_digit(value) and not name.lower().startswith("get")
+    elif sign:
         is_tight = match.end("rest") + 1 == match.start("bare") and sign == "="
-        is_header = sign == ":" and len(value) >= 16 and ("-" in name or before[-1:] in ("'", '"'))
-        is_variable = is_tight and follows in (",", ")") and value.isidentifier() and not name.isupper()
-        is_told = is_random and (is_password or is_strong(value)) and follows in tuple(" )\"'")
-        if is_variable and not is_random:
-            return False
-        is_argument = is_tight and value.islower() and BEFORE_ARGUMENT.search(before) and follows in tuple(" &;'\"\r\n")
-        is_literal = is_config or is_header or bool(is_tight and name.isupper()) or bool(is_argument)
-        if sign == " | ":
-            return is_random and is_secret(name, value, False)
-        if not (is_literal or is_alone or is_tight or is_told or (end is not None and is_random)):
-            return False
-    elif is_flag or is_config:
-        is_literal = is_flag or is_config
+        is_cell, is_header = sign == " | ", sign == ":" and len(value) >= 16 and ("-" in name or before[-1:] in ("'", '"'))
+        is_argument = value.islower() and BEFORE_ARGUMENT.search(before) and follows in tuple(" &;'\"\r\n")
+        is_literal = is_header or bool(is_tight and (name.isupper() or is_argument))
+        is_literal = is_literal or (is_alone and not is_cell and _is_config(text, start, match))
+        is_placed = is_alone or (is_random and (end is not None or follows in tuple(" )\"'" if sign in ":=" else " ")))
+        is_placed = is_placed or (is_tight and not (follows in (",", ")") and value.isidentifier()))
     else:
-        is_literal = False
-        if not (is_random and (is_password or is_alone)) and not (option and is_password and is_alone):
-            return False
-    return is_secret(("--" if is_flag else "") + name, value, is_literal)
+        is_literal = is_flag or (is_alone and _is_config(text, start, match))
+        is_placed = (is_random and (is_password or is_alone)) or (option and is_password and is_alone)
+    name = "--" + name if is_flag else name
+    if sign == " | " and not is_random:
+        return False
+    return bool(is_literal or is_placed) and is_secret(name, value, is_literal or how != "bare" and not match["call"])
 
 
-def _is_config(text: str, start: int, match: re.Match[str], name: str) -> bool:
+def _is_config(text: str, start: int, match: re.Match[str]) -> bool:
     """Whether a line is a name and a bare value as settings have them, and no code."""
     begin, end = text.rfind("\n", max(0, start - 80), start) + 1, text.find("\n", match.end())
     if not CONFIG_LINE.match(text, begin, start) or text[match.end() : match.end() + 1] in (";", ","):
@@ -418,7 +416,7 @@ def _is_config(text: str, start: int, match: re.Match[str], name: str) -> bool:
         return value.islower() and not text[max(0, begin - 80) : begin].rstrip().endswith(CODE_ENDS)
     if joined.strip() == "=":
         return SECTION.search(text, max(0, begin - 400), begin) is not None
-    return not joined.strip() and COMPOUND.match(name) is not None
+    return not joined.strip() and COMPOUND.match(text[start : match.end("rest")]) is not None
 
 
 def _near(text: str, start: int, at: int) -> Iterator[Found]:
@@ -426,19 +424,17 @@ def _near(text: str, start: int, at: int) -> Iterator[Found]:
     items behind it, or alone in one of the next lines."""
     rest = REST.match(text, at)
     at = rest.end() if rest else at
-    if text[at : at + 1].isalnum():
-        return
     name = text[start:at]
     last = LAST_WORD.search(name)
     is_list = last is not None and last[1].lower() == "tokens"
-    if not SECRET_NAME.search(name) and not KEY_WORDS.search(text, max(0, start - 12), at):
+    if text[at : at + 1].isalnum() or (last and last[1].lower() in NO_SECRETS_END and not is_list):
         return
-    if last and last[1].lower() in NO_SECRETS_END and not is_list:
+    if not SECRET_NAME.search(name) and not KEY_WORDS.search(text, max(0, start - 12), at):
         return
     is_password, found = PASSWORD.search(name) is not None, 0
     line = text.find("\n", at, at + NEAR_CHARS)
     is_open = line < 0 or BELOW.search(text, at, line) is not None or text[line + 1 : line + 2] == "$"
-    for match in CANDIDATE.finditer(text, at, line if name == "pass" and line >= 0 else at + NEAR_CHARS):
+    for match in CANDIDATE.finditer(text, at, line if name == "pass" and line >= 0 else at + LIST_CHARS):
         value, (begin, end) = match["value"] or "", match.span("value")
         gap, before, follows = text[found or at : begin], text[begin - 1], text[end : end + 3]
         is_below, is_first = "\n" in gap or "\\n" in gap, not gap.rpartition("\n")[2].strip(" \t-+*")
@@ -448,31 +444,37 @@ def _near(text: str, start: int, at: int) -> Iterator[Found]:
         is_led = is_quoted or is_given or LED.search(gap) is not None
         is_alone = is_quoted or (follows[:1] in ("", "\r", "\n") and (is_led or is_first))
         is_led = is_led or (is_password and not gap.strip() and is_alone)
-        is_direct = (is_led and not WORD.search(gap)) or is_given or (is_below and is_password and is_first)
-        is_strong = is_led and STRONG.fullmatch(value) is not None
-        if not value or (found and not is_led and gap.strip("\"'`,-[] \t\r\n")):
+        if not value or len(gap) > NEAR_CHARS or (found and not is_led and gap.strip("\"'`,-[] \t\r\n")):
             return
-        if OTHER_NAME.search(gap) and not is_given:
+        if (OTHER_NAME.search(gap) and not is_given) or is_no_secret(name, value) or (is_below and not is_alone):
             continue
-        if NO_VALUE.match(value) or any(form.fullmatch(value) for form in (WEAK, LABEL, PLACE, ATTRIBUTE, SHAPE)):
+        if is_given and is_password and is_secret(name, value, True):
+            found = end
+            yield begin, end, "password"
             continue
-        if (is_below and not is_alone) or (follows[:1] in tuple("([\\") and not is_quoted):
+        if ATTRIBUTE.fullmatch(value) or SHAPE.fullmatch(value) or (follows[:1] in tuple("([\\") and not is_quoted):
             continue
-        if not (is_strong or MIXED.match(value)) or (HEX.fullmatch(value) and not is_direct):
+        is_direct = (is_led and not WORD.search(gap)) or is_given or (is_below and is_password and is_first)
+        is_long = is_led and is_strong(value)
+        if not (is_long or MIXED.match(value)) or (HEX.fullmatch(value) and not is_direct):
             continue
         is_random = is_mixed(value) and (is_led or is_alone or TIGHT.search(value) is not None)
-        if is_below and not is_open:
-            fits = is_given or (is_password and is_strong)
-        elif "/" in value:
-            fits = is_strong
+        if (is_below and not is_open) or "/" in value:
+            fits = is_given or (is_long and (is_password or not is_below))
         elif is_password:
-            fits = is_random or (is_led and (is_quoted or is_given or not is_below) and len(value) >= 8)
+            fits = is_random or (is_led and (is_quoted or not is_below) and len(value) >= 8)
         else:
-            is_long = is_given or (len(value) >= 10 and DIGITS.match(value) is not None)
-            fits = is_strong or (is_led and is_random and is_long and not is_list)
+            fits = is_long or (is_led and is_random and (is_given or len(value) >= 10) and not is_list)
         if fits or (found and is_random):
             found = end
             yield begin, end, "password" if is_password else "secret"
+
+
+def _codes(text: str, at: int) -> Iterator[Found]:
+    """Codes to recover an account by: items of a list, each alone in its line or in quotes."""
+    found = [match.span("code") for match in CODE.finditer(text, at, at + LIST_CHARS)]
+    for begin, end in found if len(found) > 1 else ():
+        yield begin, end, "secret"
 
 
 def _below(text: str, at: int) -> Generator[Found, None, int]:
