@@ -92,9 +92,9 @@ cookie ~ cookie:,curl,cookie=,sessionid=,sessid= ~
     (?i)(?:^|[\s;"'])[\w.-]{0,40}(?:sess|sid|auth|token|jwt)[\w.-]{0,40}=([^\s;"']{16,})
 password ~ curl ~ ["'\s](?:-u|--user|--proxy-user)[ =]?["', ]{0,4}[^\s:"']{1,200}:([^\s"']+)
 password ~ mysql,mariadb ~ \b(?:mysql|mariadb)\w{0,5}\b.{0,200}?["'\s]-p["']?([^\s"'$-]{6,})
-password ~  -p, -w , -a , -k , -n , -x , -hp ~
+password ~  -p,/p:, -w , -a , -k , -n , -x , -hp ~
     \b(?:7za?|zip|unzip|u?n?rar|redis-cli|sshpass|login|ldap\w+|sqlcmd|mosquitto_\w+|ipmitool|openssl\s[a-z]+|snmp\w+|twine|mongo\w*|plink|pscp|security|ssh-keygen
-    |usermod|keytool|schtasks|cf|https?(?= ))\b.{0,200}?\s(?:-[apPwkNAX]w?[ =]{1,2}|-h?p(?=\S*\d))(?![-/.])
+    |usermod|keytool|schtasks|xfreerdp|cf|https?(?= ))\b.{0,200}?\s(?:-[apPwkNAX]w?[ =]{1,2}|/p:|-h?p(?=\S*\d))(?![-/.])
     (?:[\w.]{1,40}:(?=[^\s/]))?VALUE
 password ~ echo ,printf  ~
     \b(?:echo|printf)(?: -n)?(?: ["']?%s\S{0,4})?\s{1,9}["']?(?:\w{1,40}:)?([^\s"'$]{6,200})["']?\s{1,9}\|
@@ -125,6 +125,8 @@ password ~ log in,login,creds,credential,auth,zugangsdaten ~
 pin ~ pin ,pin:,pin=,puk,otp,tion code,reset code,security code,2fa code,one-time ~
     (?i)\b(?:pin|puk|otp|(?:verification|reset|security|2fa) code|one-time \w{3,8})(?: code)?
     (?: is |[:=]\s?| )["']?(\d{4,8})\b(?![.:])
+phrase ~ mnemonic,seed phrase,seed:,seed=,recovery phrase ~
+    (?i)(?:mnemonic|seed|phrase)(?: is)?\W{1,9}((?:[a-z]{3,8}[ ,]{1,2}){11,23}[a-z]{3,8})\b
 """
 """Tokens without a prefix, and credentials that are known by what stands around them: kind, words and form;
 a line that is indented goes on with the one before."""

@@ -62,14 +62,14 @@ LINES = re.compile(
 """A long secret that may go on in lines of nothing but its own characters."""
 
 NAME_WORDS = tuple(
-    'pass|"assword|pw|secret|token|credential|creds|key|auth|_api|psk|identif|salt|seed|mnemonic|recovery|backup'
+    'pass|"assword|pw|secret|token|credential|creds|key|auth|_api|psk|identif|salt|seed|recovery|backup'
     "|kennwort|schlüssel|contrase|senha|wachtwoord|hasło|haslo|lösenord|parola|şifre|clave|heslo|salasana"
     "|jelsz|adgangskode|парол|密码|密碼|口令|パスワード|비밀번호|암호".split("|")
 )
 NAME_BEGIN = re.compile(r"(?:(?<![\w.-])|(?<=--))[^\W\d][\w.-]{0,80}\Z|\Z")
 PASSWORD_WORDS = (
     r"passw(?:or)?[dt]|\"assword|passphrase|passcode|(?<!by)(?<!com)(?<!tres)(?<!sur)passe?\b|pwd|(?<!b)pw\b|psk\b"
-    r"|identif(?:ied|y)\b|mnemonic|(?:seed|recovery|backup)[_ -]phrase|kennwort|contrase\w{2,3}|senha|wachtwoord"
+    r"|identif(?:ied|y)\b|kennwort|contrase\w{2,3}|senha|wachtwoord"
     r"|has[łl]o|lösenord|parola\b|şifre|\bclave\b|\bheslo|salasana|jelsz[óo]|adgangskode|парол\w{0,2}|密码|密碼|口令"
     r"|パスワード|비밀번호|암호"
 )
@@ -96,7 +96,7 @@ STRONG = re.compile(
 UUID = re.compile(r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 LAST_WORD = re.compile(r"([A-Z]?[a-z]+|[A-Z]+)[\W\d_]*$")
 NO_SECRETS_END = frozenset(
-    "algorithm arn cost count endpoint error expires expiry field file format hash header help hint id index "
+    "algorithm arn cost count endpoint error expires expiry field file format from hash header help hint id index "
     "kind label length limit message mode name path pattern placeholder policy prefix provider re ref regex "
     "size state status stdin text title tokens ttl type url uri version".split()
 )
@@ -124,6 +124,7 @@ ASSIGNED = re.compile(
     (?:(?P<call>(?:(?:[\w.$\[\]"']{{1,60}}[ ](?:\|\||\?\?|or)|&\w{{1,30}})[ ])?(?:[\w.:]{{1,40}}[(\[]){{0,2}})
     [\w.@]{{0,12}}?(?P<quote>{_QUOTE}){_SCHEME}(?P<quoted>{_WITHIN}(?:(?P=quote)[ ]->[ ](?P=quote){_WITHIN})?)
     (?P=quote)(?![ ]?:)
+    |(?P<words>[^\W\d_]{{2,20}}(?:[ ][\w!?.-]{{1,20}}){{1,6}}(?=[ \t]*\r?(?:\n|\Z)))
     |\{{(?P<braced>[^\s"'{{}}]{{6,200}})\}}|{_SCHEME}(?P<bare>{_BARE}))
     )""",
     re.VERBOSE,
@@ -145,7 +146,7 @@ NO_VALUE = re.compile(
     r"|\d+(?:\.\d+)?e[+-]?\d+"
     r"|.*(?:\$\{|\{\{|%\(|%s|<[a-z_ -]+>|\.\.\.|…|\(\?|\[a-z|\[0-9|\\[sdwb]|\*{3}|x{5}|\[redacted:).*"
     r"|(?:(?:big)?u?int|float|str|bytes|utf-?)\d{1,3}(?:array|_t|mb4|le|be)?"
-    r"|!(?:vault|secret|env|ref|sub)|-{1,2}[a-z].*|(?-i:_?[A-Z]+(?:_[A-Z]+)*_?)"
+    r"|!(?:vault|secret|env|ref|sub)|-{1,2}[a-z].*|(?-i:_?[A-Z]+(?:\d?_[A-Z\d]+)*_?)"
     r"|(?:os|process|env|settings|config|secrets|self|this|props|args|vars?)\..*)$"
 )
 """Templates, lookups, expressions, types and numbers."""
@@ -199,7 +200,7 @@ WORD = re.compile(r"\w")
 KEY_WORDS = re.compile(r"(?i)\b(?:api|access|private|signing|encryption|master|licen[cs]e|unseal) key\Z")
 HEX = re.compile(r"(?i)(?:0x)?[0-9a-f-]{7,}")
 SHAPE = re.compile(
-    r"(?i)[\d.:/-]+t[\d.:]+\S*|\S*\.\w{1,5}|[\d.]+[a-z%]{1,3}|[\w-]+[~=]+[\w.-]{1,7}"
+    r"(?i)[a-z_]\w*(?:\.[a-z_]\w*)+|[\d.:/-]+t[\d.:]+\S*|\S*\.\w{1,5}|[\d.]+[a-z%]{1,3}|[\w-]+[~=]+[\w.-]{1,7}"
     r"|.*sha-?\d{1,3}|-----.*|(?:[\w%]*\+){3}.*"
 )
 """Ids, hashes, times, addresses, versions and files."""
@@ -380,8 +381,10 @@ def _is_value(text: str, start: int, match: re.Match[str]) -> bool:
     is_flag = option is not None and option["line"] is None
     if match["call"] or how == "braced":
         is_literal, is_placed = False, is_random
+    elif how == "words":
+        is_placed = is_literal = (name.isupper() or _has_digit(value)) and _is_config(text, start, match)
     elif how != "bare":
-        is_sql = match["blank"] and (name.isupper() or "ident" in name.lower())
+        is_sql = match["blank"] and (name.isupper() or name.lower() == "identified")
         is_literal = bool(sign or not (match["blank"] or match["called"]) or is_flag or is_sql)
         is_placed = _has_digit(value) and not name.lower().startswith("get")
     elif sign:
@@ -409,11 +412,12 @@ def _is_config(text: str, start: int, match: re.Match[str]) -> bool:
     after = text[end + 1 : end + 80].lstrip() if end >= 0 else ""
     if after.startswith(CODE_BEGINS):
         return False
-    joined, value = text[match.end("rest") : match.start("bare")], match["bare"]
+    how = match.lastgroup or ""
+    joined, value = text[match.end("rest") : match.start(how)], match[how]
     if joined == "=":
         return True
     if joined.strip() == ":":
-        return value.islower() and not text[max(0, begin - 80) : begin].rstrip().endswith(CODE_ENDS)
+        return (value.islower() or how == "words") and not text[max(0, begin - 80) : begin].rstrip().endswith(CODE_ENDS)
     if joined.strip() == "=":
         return SECTION.search(text, max(0, begin - 400), begin) is not None
     return not joined.strip() and COMPOUND.match(text[start : match.end("rest")]) is not None
@@ -422,50 +426,51 @@ def _is_config(text: str, start: int, match: re.Match[str]) -> bool:
 def _near(text: str, start: int, at: int) -> Iterator[Found]:
     """Values by their looks near a name that is followed by no value of its own: in the words, arguments or
     items behind it, or alone in one of the next lines."""
-    rest = REST.match(text, at)
-    at = rest.end() if rest else at
-    name = text[start:at]
-    last = LAST_WORD.search(name)
-    is_list = last is not None and last[1].lower() == "tokens"
-    if text[at : at + 1].isalnum() or (last and last[1].lower() in NO_SECRETS_END and not is_list):
+    at = REST.match(text, at).end()  # type: ignore[union-attr]  # it matches nothing, too
+    name, found = text[start:at], at
+    is_known = SECRET_NAME.search(name) or KEY_WORDS.search(text, max(0, start - 12), at)
+    if text[at : at + 1].isalnum() or not is_known or (
+        ends_otherwise(name) and not name.lower().endswith("tokens")
+    ):
         return
-    if not SECRET_NAME.search(name) and not KEY_WORDS.search(text, max(0, start - 12), at):
-        return
-    is_password, found = PASSWORD.search(name) is not None, 0
+    is_password = PASSWORD.search(name) is not None
     line = text.find("\n", at, at + NEAR_CHARS)
     is_open = line < 0 or BELOW.search(text, at, line) is not None or text[line + 1 : line + 2] == "$"
     for match in CANDIDATE.finditer(text, at, line if name == "pass" and line >= 0 else at + LIST_CHARS):
         value, (begin, end) = match["value"] or "", match.span("value")
-        gap, before, follows = text[found or at : begin], text[begin - 1], text[end : end + 3]
-        is_below, is_first = "\n" in gap or "\\n" in gap, not gap.rpartition("\n")[2].strip(" \t-+*")
+        gap, before, follows = text[found:begin], text[begin - 1], text[end : end + 3]
+        if not value or len(gap) > NEAR_CHARS:
+            return
         closes = follows[2:] if follows[:1] == "\\" else follows[:1]
         is_quoted = (before in "\"'`" and before == closes) or (before == ">" and follows[:2] == "</")
         is_given = GIVEN.search(gap) is not None
         is_led = is_quoted or is_given or LED.search(gap) is not None
+        is_below, is_first = "\n" in gap or "\\n" in gap, not gap.rpartition("\n")[2].strip(" \t-+*")
         is_alone = is_quoted or (follows[:1] in ("", "\r", "\n") and (is_led or is_first))
         is_led = is_led or (is_password and not gap.strip() and is_alone)
-        if not value or len(gap) > NEAR_CHARS or (found and not is_led and gap.strip("\"'`,-[] \t\r\n")):
+        if found > at and not is_led and gap.strip("\"'`,-[] \t\r\n"):
             return
-        if (OTHER_NAME.search(gap) and not is_given) or is_no_secret(name, value) or (is_below and not is_alone):
+        if (OTHER_NAME.search(gap) and not is_given) or (is_below and not is_alone):
             continue
-        if is_given and is_password and is_secret(name, value, True):
-            found = end
-            yield begin, end, "password"
+        if not (is_given or is_led or MIXED.match(value)) or is_no_secret(name, value):
             continue
-        if ATTRIBUTE.fullmatch(value) or SHAPE.fullmatch(value) or (follows[:1] in tuple("([\\") and not is_quoted):
-            continue
-        is_direct = (is_led and not WORD.search(gap)) or is_given or (is_below and is_password and is_first)
-        is_long = is_led and is_strong(value)
-        if not (is_long or MIXED.match(value)) or (HEX.fullmatch(value) and not is_direct):
-            continue
+        is_direct = is_given or (is_led and not WORD.search(gap)) or (is_below and is_password and is_first)
+        is_long, is_mix = is_led and is_strong(value), MIXED.match(value) is not None
         is_random = is_mixed(value) and (is_led or is_alone or TIGHT.search(value) is not None)
-        if (is_below and not is_open) or "/" in value:
-            fits = is_given or (is_long and (is_password or not is_below))
+        if is_given and is_alone and is_password and is_secret(name, value, True):
+            fits = True
+        elif SHAPE.fullmatch(value) or (follows[:1] in tuple("([\\") and not is_quoted):
+            continue
+        elif HEX.fullmatch(value) and not is_direct:
+            continue
+        elif (is_below and not is_open) or "/" in value:
+            fits = (is_given and is_random) or (is_long and (is_password or not is_below))
         elif is_password:
-            fits = is_random or (is_led and (is_quoted or not is_below) and len(value) >= 8)
+            fits = is_random or (is_mix and is_led and (is_quoted or not is_below) and len(value) >= 8)
         else:
-            fits = is_long or (is_led and is_random and (is_given or len(value) >= 10) and not is_list)
-        if fits or (found and is_random):
+            is_enough = is_given or (len(value) >= 10 and sum(map(str.isdigit, value)) > 2)
+            fits = is_long or (is_led and is_random and is_enough and not name.lower().endswith("tokens"))
+        if fits or (found > at and is_random):
             found = end
             yield begin, end, "password" if is_password else "secret"
 
@@ -491,7 +496,7 @@ def _below(text: str, at: int) -> Generator[Found, None, int]:
         if len(cells) == len(heads):
             value = cells[column]
             start = begin + line.find(value, len("|".join(cells[:column])))
-            if is_secret(heads[column], value, value.islower()):
+            if is_secret(heads[column], value, value.islower() and " " not in value):
                 yield start, start + len(value), "password" if PASSWORD.search(heads[column]) else "secret"
         elif not line.strip() or any(map(str.isalnum, line)):
             break
@@ -509,19 +514,24 @@ def is_secret(name: str, value: str, is_literal: bool) -> bool:
     """Whether a value assigned to a name is a secret: by how sure the name is of it, whether the value is a text
     and no code, and whether it is one that is recognised as none."""
     value = value.strip().rstrip(";,")
-    last = LAST_WORD.search(name)
-    if (last and last[1].lower() in NO_SECRETS_END) or is_no_secret(name, value):
+    if ends_otherwise(name) or is_no_secret(name, value):
         return False
     if is_mixed(value):
         return is_literal or not ATTRIBUTE.fullmatch(value) or is_strong(value.rpartition(".")[2])
     if not PASSWORD.search(name):
-        is_parted = not value.isidentifier() and re.search(r"(?i)[a-z]secret$|[_-]secret$", name) or " " in value
+        is_parted = not value.isidentifier() and re.search(r"(?i).secret$", name) or (" " in value and name.lower() == "secret")
         is_literal = is_literal and len(value) >= 8 and bool(name.isupper() or is_parted)
         return is_literal or (MIXED.match(value) is not None and name.startswith("--"))
     if is_literal:
         return name.isupper() or not (value.isalpha() and (not value.isascii() or value.istitle()))
     is_word = value.replace("_", "").isalpha() or not value.isascii() or ATTRIBUTE.fullmatch(value)
     return _has_digit(value) or not is_word
+
+
+def ends_otherwise(name: str) -> bool:
+    """Whether a name's last word says that it holds no secret: `password_file`."""
+    last = LAST_WORD.search(name)
+    return last is not None and last[1].lower() in NO_SECRETS_END
 
 
 def is_no_secret(name: str, value: str) -> bool:
