@@ -124,7 +124,7 @@ ASSIGNED = re.compile(
     (?:(?P<call>(?:(?:[\w.$\[\]"']{{1,60}}[ ](?:\|\||\?\?|or)|&\w{{1,30}})[ ])?(?:[\w.:]{{1,40}}[(\[]){{0,2}})
     [\w.@]{{0,12}}?(?P<quote>{_QUOTE}){_SCHEME}(?P<quoted>{_WITHIN}(?:(?P=quote)[ ]->[ ](?P=quote){_WITHIN})?)
     (?P=quote)(?![ ]?:)
-    |(?P<words>[^\W\d_]{{2,20}}(?:[ ][\w!?.-]{{1,20}}){{1,6}}(?=[ \t]*\r?(?:\n|\Z)))
+    |(?P<words>(?(sign)[^\W\d_]{{2,20}}(?:[ ][\w!?.-]{{1,20}}){{1,6}}(?=[ \t]*\r?(?:\n|\Z))|(?!)))
     |\{{(?P<braced>[^\s"'{{}}]{{6,200}})\}}|{_SCHEME}(?P<bare>{_BARE}))
     )""",
     re.VERBOSE,
@@ -436,10 +436,12 @@ def _near(text: str, start: int, at: int) -> Iterator[Found]:
     is_password = PASSWORD.search(name) is not None
     line = text.find("\n", at, at + NEAR_CHARS)
     is_open = line < 0 or BELOW.search(text, at, line) is not None or text[line + 1 : line + 2] == "$"
-    for match in CANDIDATE.finditer(text, at, line if name == "pass" and line >= 0 else at + LIST_CHARS):
+    past = at
+    while match := CANDIDATE.search(text, past, line if name == "pass" and line >= 0 else found + NEAR_CHARS):
+        past = match.end()
         value, (begin, end) = match["value"] or "", match.span("value")
         gap, before, follows = text[found:begin], text[begin - 1], text[end : end + 3]
-        if not value or len(gap) > NEAR_CHARS:
+        if not value:
             return
         closes = follows[2:] if follows[:1] == "\\" else follows[:1]
         is_quoted = (before in "\"'`" and before == closes) or (before == ">" and follows[:2] == "</")
