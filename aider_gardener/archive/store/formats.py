@@ -69,13 +69,14 @@ _PARTS = {
 _OTHERS = r"""
 token ~ .atlasv1. ~ \b([A-Za-z0-9]{14}\.atlasv1\.[\w=-]{40,})
 token ~ -us ~ \b([0-9a-f]{32}-us\d{1,2})\b
+token ~ infura,alchemy ~ \b(?:infura\.io|alchemy\.com)/(?:ws/)?v\d/([\w-]{20,})
 token ~ sha256~ ~ \b(sha256~[\w-]{43})
+token ~ accounts ~ \baccounts\b.{0,40}\b(?:0x)?([0-9a-f]{64})\b
 token ~ twilio ~ \b(SK[0-9a-f]{32})\b
 token ~ :aa ~ (?<!\d)(\d{8,10}:AA[\w-]{33})
 token ~ q~ ~ (?<![\w.~-])([\w.~-]{3}\dQ~[\w.~-]{31,34})(?![\w.~-])
 token ~ discord,token,client,.login( ~ \b([MNO][\w-]{22,28}\.[\w-]{6,7}\.[\w-]{27,45})
 token ~ sig=,signature= ~ (?i)(?:^|[?&,\s])(?:x-amz-)?sig(?:nature)?=([\w%+/=-]{30,})
-token ~ key,licen,serial ~ \b((?:[A-Z0-9]{5}-){3,5}[A-Z0-9]{5})\b
 webhook ~ hooks.slack.com ~ hooks\.slack\.com/(?:services|workflows|triggers)/([\w/-]{20,})
 webhook ~ /api/webhooks/ ~ /api/webhooks/(\d{10,30}/[\w-]{20,})
 webhook ~ webhook.office.com ~ webhook\.office\.com/webhookb2/([\w@/-]{60,})
@@ -91,19 +92,18 @@ cookie ~ cookie:,curl,cookie=,sessionid=,sessid= ~
     (?i)(?:^|[\s;"'])[\w.-]{0,40}(?:sess|sid|auth|token|jwt)[\w.-]{0,40}=([^\s;"']{16,})
 password ~ curl ~ ["'\s](?:-u|--user|--proxy-user)[ =]?["', ]{0,4}[^\s:"']{1,200}:([^\s"']+)
 password ~ mysql,mariadb ~ \b(?:mysql|mariadb)\w{0,5}\b.{0,200}?["'\s]-p["']?([^\s"'$-]{6,})
-password ~  -p, -w , -a , -k , -n , -x , -hp ~
+password ~  -p,/p:, -w , -a , -k , -n , -x , -hp ~
     \b(?:7za?|zip|unzip|u?n?rar|redis-cli|sshpass|login|ldap\w+|sqlcmd|mosquitto_\w+|ipmitool|openssl\s[a-z]+|snmp\w+|twine|mongo\w*|plink|pscp|security|ssh-keygen
-    |usermod|keytool|schtasks|cf|https?(?= ))\b.{0,200}?\s(?:-[apPwkNAX]w?[ =]{1,2}|-h?p(?=\S*\d))(?![-/.])
+    |usermod|keytool|schtasks|xfreerdp|cf|https?(?= ))\b.{0,200}?\s
+    (?:-[apPwkNAX]w?[ =]{1,2}|/p:|-h?p(?=\S*\d))(?![-/.])
     (?:[\w.]{1,40}:(?=[^\s/]))?VALUE
-password ~  -u ,/u:,/ru ,-user ~ (?:\s-[uUD]|\s--?user(?:name)?|\s/r?u)[ =:]
-    .{1,200}?\s(?:--?p|-P|-w|--?pw|/p|/rp|/pass)[ =:]{0,2}VALUE
-password ~  -u  ~ \s-u\s[\w.-]{1,40},((?=\S{0,200}\d)[^\s"'`]{6,200})
 password ~ echo ,printf  ~
     \b(?:echo|printf)(?: -n)?(?: ["']?%s\S{0,4})?\s{1,9}["']?(?:\w{1,40}:)?([^\s"'$]{6,200})["']?\s{1,9}\|
     (?=.{0,80}(?:pass|secret|sudo -S|luks|login|stdin|kinit|users|crypt))
-password ~ <<< ~ (?:pass|sudo -S|luks|login|secret|token).{0,200}(?<!<)<<<(?!<)\s?VALUE
 password ~ net use,net user ~
     \bnet\s(?:user\s\S{1,60}|use\s\S{1,9}\s\S{1,200})\s((?=\S*\d)[^\s/*]\S{4,100})
+password ~ login,user ~ ^\s{0,9}(?:machine \S+ )?(?:login|user(?:name)?) \S{1,60}\s(?:privilege \d+ )?
+    (?:password|secret) (?:\d )?(\S{4,200})\s{0,9}$
 password ~ htpasswd ~ \bhtpasswd\s.{0,200}?\sVALUE\s{0,20}$
 password ~ smbclient,rpcclient ~ \s-U\s{0,9}["']?[^\s%"']{1,100}%([^\s"']{4,})
 password ~ pass: ~ -pass(?:in|out)?\s{1,9}pass:([^\s"'$]{4,})
@@ -111,9 +111,6 @@ password ~ credential,login(,loginas(,auth(,auth=(,auth = (,entication(,connect,
     ,user(,.sign(,hmac(,jwt.,bind( ~
     (?:(?i:credentials?|login\w*|auth\w*|connect\w*|bind\w*|jwt\.\w+|hmac)|mysqli|PDO|basic|begin|user|sign)
     (?:\(|[= ]{1,5}\()\s{0,9}(?:ARGUMENT){1,2}b?["']((?=\D{0,200}\d)[^"'\s]{6,200})["']
-password ~ hmac,fernet,encrypt,cipher,keyspec,hashlib ~
-    (?i)(?:hmac\.?\w*|fernet|encrypt|cipher\w*|keyspec|hashlib\.\w+)
-    \((?:ARGUMENT)?b?["']((?=[^"']{0,200}\d)(?=[^"']{0,200}[a-z])[^"'\s]{12,200})["']
 password ~ snmp-server,tacacs-,radius-,isakmp ~
     \b(?:snmp-server community|key(?: \d)?|auth (?:sha|md5)|priv \w{2,5}(?: \d{2,3})?)
     \s((?![\d ]+\s)[^\s@]{6,200})
@@ -122,7 +119,6 @@ password ~ wifi: ~ \bWIFI:[^\n]{0,200}?;P:((?:[^;\\\n]|\\.){4,200});
 password ~  as the , as my , as our , is the , is my , is our ~
     (?i)TELLING["'`]? (?:as|is) (?:the|my|our) (?:[\w-]{1,30} ){0,3}?NAME\b
     (?!.(?:hash|polic|manag|field|encod|algor|file|stor|typ))
-password ~ "value" ~ (?i)"value"\s?:\s?"TELLING",\s{0,80}"(?:name|key)"\s?:\s?"[\w.-]{0,60}NAME
 password ~ log in,login,creds,credential,auth,zugangsdaten ~
     (?i)\b(?:log ?in|cred\w*|\w*auth[\w.]*|zugangsdaten)(?: is| are| with|:){0,2}[ =]{1,4}
     ["'`]?[\w.@-]{1,60} ?[/:,|] ?
@@ -132,9 +128,6 @@ pin ~ pin ,pin:,pin=,puk,otp,tion code,reset code,security code,2fa code,one-tim
     (?: is |[:=]\s?| )["']?(\d{4,8})\b(?![.:])
 phrase ~ mnemonic,seed phrase,seed:,seed=,recovery phrase ~
     (?i)(?:mnemonic|seed|phrase)(?: is)?\W{1,9}((?:[a-z]{3,8}[ ,]{1,2}){11,23}[a-z]{3,8})\b
-phrase ~ phrase,app password,app_password ~
-    (?i)(?:pass ?phrase|app[ _]password)["']?\s?[:=]\s?["']?
-    ((?:[a-z]{3,10} ){3,8}[a-z]{3,10})["',;]{0,2}\s{0,9}$
 """
 """Tokens without a prefix, and credentials that are known by what stands around them: kind, words and form;
 a line that is indented goes on with the one before."""

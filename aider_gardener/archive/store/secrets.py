@@ -65,24 +65,29 @@ LINES = re.compile(
 """A long secret that may go on in lines of nothing but its own characters."""
 
 NAME_WORDS = tuple(
-    'pass|"assword|pw|secret|token|credential|creds|key|auth|_api|psk|identif|salt|seed'
-    "|recovery code"
-    "|recovery_code|backup code|backup_code|kennwort|contrase|senha|wachtwoord|hasło|haslo|lösenord|parola"
-    "|şifre|clave|парол|密码|密碼|パスワード|비밀번호".split("|")
+    'pass|"assword|pw|secret|token|credential|creds|key|auth|_api|psk|identif|salt|seed|recovery|backup'
+    "|kennwort|schlüssel|contrase|senha|wachtwoord|hasło|haslo|lösenord|parola|şifre|clave|heslo|salasana"
+    "|jelsz|adgangskode|парол|密码|密碼|口令|パスワード|비밀번호|암호".split("|")
 )
 SOUGHT = (*NAME_WORDS, *(word for item in FORMATS for word in item.words))
 NAME_BEGIN = re.compile(r"(?:(?<![\w.-])|(?<=--))[^\W\d][\w.-]{0,80}\Z|\Z")
 PASSWORD_WORDS = (
     r"passw(?:or)?[dt]|\"assword|passphrase|passcode|(?<!by)(?<!com)(?<!tres)(?<!sur)passe?\b|pwd|(?<!b)pw\b|psk\b"
-    r"|identif(?:ied|y)\b|kennwort|contrase\w{2}|senha|wachtwoord|has[łl]o|lösenord|parola\b|şifre|\bclave\b"
-    r"|парол\w{0,2}|密码|密碼|パスワード|비밀번호"
+    r"|identif(?:ied|y)\b|kennwort|contrase\w{2,3}|senha|wachtwoord"
+    r"|has[łl]o|lösenord|parola\b|şifre|\bclave\b|\bheslo|salasana|jelsz[óo]|adgangskode|парол\w{0,2}|密码|密碼|口令"
+    r"|パスワード|비밀번호|암호"
 )
 SECRET_NAME = re.compile(
     rf"(?i){PASSWORD_WORDS}|secret(?!sm)|token(?!i[sz])|credential|\bcreds\b"
     r"|\b_?auth\b|masterauth|authorization|(?:recovery|backup)[_ -]codes?|(?:\b|_)(?:salt|seed)$"
-    r"|(?:api|access|auth|private|client|account|service|signing|encryption"
-    r"|master|app|license|shared|webhook|consumer|subscription|deploy)[_ -]?key"
+    r"|(?:api|access|auth|private|client|account|service|signing|encryption|record"
+    r"|master|app|license|shared|webhook|consumer|subscription|deploy)[_ -]?(?:key|schlüssel)"
 )
+"""A name that speaks of a secret."""
+PASSWORD = re.compile(
+    rf"(?i)(?:{PASSWORD_WORDS})s?\d*(?:[_-](?:prod|dev|staging|live|old|new|plain|clear|value|root|admin|\d))?$"
+)
+"""A name whose value is a secret however it looks."""
 KEY_NAME = re.compile(
     r"(?i)\A(?!.*(?:public|cache|object|sort|idempotency|partition|foreign|hash))"
     r".*(?:(?:\b|[_\d]|(?-i:[a-z](?=K)))keys?[\W\d]*|_auth|_api)$"
@@ -92,12 +97,13 @@ STRONG = re.compile(
     r"(?=(?:[^\d\s]*\d){3})(?:(?=\S*[a-z])(?=\S*[A-Z])|(?=(?:0x)?[0-9a-f]{32}))[\w+/=~-]{20,4000}"
 )
 """A value that no name, number or word looks like."""
-PASSWORD = re.compile(rf"(?i)(?:{PASSWORD_WORDS})s?\d*$")
+UUID = re.compile(r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 LAST_WORD = re.compile(r"([A-Z]?[a-z]+|[A-Z]+)[\W\d_]*$")
 NO_SECRETS_END = frozenset(
-    "algorithm arn cost count endpoint error expires expiry field file format hash header help hint id index "
+    "algorithm arn cost count endpoint error expires expiry field file format from hash header help hint id "
+    "index "
     "kind label length limit message mode name path pattern placeholder policy prefix provider re ref regex "
-    "size state status text title tokens ttl type url uri version".split()
+    "size state status stdin text title tokens ttl type url uri version".split()
 )
 """Words at the end of a name that speak of a secret and hold none."""
 
@@ -111,18 +117,19 @@ ASSIGNED = re.compile(
     # password: | and its lines
     {_OPEN}:{_GAP}[|>][+-]?\d?[ \t]*(?P<block>(?:\r?\n[ \t]{{1,80}}\S{{3,}}[^\s:][ \t]*(?=\r?\n|\Z)){{1,200}})
     # <password>x</password>
-    |>(?P<element>[^\s<>&]{{4,4000}})(?=</)
+    |["']?>(?P<element>[^\s<>&]{{4,4000}})(?=</)
     # password = x, apiKey: str = x, "Authorization": x
     |(?:{_OPEN}{_GAP}(?::{_GAP}(?![0-9a-f]{{6}}\])[\w.\[\]|&<>?';* ]{{1,40}}(?==))?
     (?P<sign>[:?]=|=>|:\*\*|<-|->|\u2192|\uff1a|::(?=\s)|\?:|={{1,3}}|!==?|:-?|[ ]\|[ ]){_GAP}
     # define('PASSWORD', 'x')
     |(?P<called>["']{_GAP},{_GAP})(?={_QUOTE})
     # --password x, WITH PASSWORD 'x'
-    |(?P<blank>[ \t]{{1,20}}(?:\d[ ])?))
+    |(?P<blank>[ \t]{{1,20}}(?:\d[ ]|(?:(?i:with)[ ]\w{{1,40}}[ ])?(?i:by)[ ]{{1,9}})?))
     # "x", bytes.fromhex("x"), env.KEY || "x", {{x}}, x
     (?:(?P<call>(?:(?:[\w.$\[\]"']{{1,60}}[ ](?:\|\||\?\?|or)|&\w{{1,30}})[ ])?(?:[\w.:]{{1,40}}[(\[]){{0,2}})
     [\w.@]{{0,12}}?(?P<quote>{_QUOTE}){_SCHEME}(?P<quoted>{_WITHIN}(?:(?P=quote)[ ]->[ ](?P=quote){_WITHIN})?)
     (?P=quote)(?![ ]?:)
+    |(?P<words>(?(sign)[^\W\d_]{{2,20}}(?:[ ][\w!?.-]{{1,20}}){{1,6}}(?=[ \t]*\r?(?:\n|\Z))|(?!)))
     |\{{(?P<braced>[^\s"'{{}}]{{6,200}})\}}|{_SCHEME}(?P<bare>{_BARE}))
     )""",
     re.VERBOSE,
@@ -130,35 +137,60 @@ ASSIGNED = re.compile(
 """A value that belongs to a name, from the word in the name on that speaks of a secret."""
 OPTION = re.compile(r"(?:--|\b(?:ENV|ARG|setenv|setx) |-gx |(?P<line>(?:\A|\n)[ \t+]*))\Z")
 """What stands before a name when a blank is all that stands behind it."""
-CASED = re.compile(r"(?=.*\d)(?=.*[a-z])(?=.*[A-Z])\S{8,}")
-"""More than a word where a password is to be expected."""
 VALUE_END = re.compile(r"[\"';,]?[ \t]{0,20}\|?[ \t]{0,20}(?:#.*)?(?=\r?\n|\Z)|(?P<listed>[ ]{0,3}[,}(])")
+CONFIG_LINE = re.compile(r"[ \t+>]*(?:(?:[-*#;$]|//|export|set|env|ENV|ARG) ){0,3}[ \t]*(?:[\w-]+\.)*\Z")
+"""What stands before a name in a line of settings."""
+BEFORE_ARGUMENT = re.compile(r"[?&;=]\Z|[^,({\s][ ]['\"]?\Z|(?: -e | -D)\Z")
+"""What stands before a name that is joined to its value in a command, a URL or a connection string."""
+CODE_ENDS, CODE_BEGINS = (",", "{", "(", ";", "["), (")", "}", "]")
+SECTION = re.compile(r"(?m)^[ \t]*\[[\w.:\" -]+\]\r?$")
+COMPOUND = re.compile(r"(?i)[a-z]+[_-]?(?:pw|pass(?!w(?:or)?[dt]?s?$)\w*|auth|password|secret|psk)$")
+STRONG_PART = re.compile(r"\S*[^\w\s]\S*[^\w\s]\S*\d|\d\S*[^\w\s]\S*[^\w\s]")
 NO_VALUE = re.compile(
-    r"(?i)^(?:[<\[{(%*.#^\\].*|[,+;)}&?:|=].*[(){};=].*|\$[a-z_(].*|your[_ -].*|[\d./%:]+(?:e[+-]?\d+)?"
-    r"|.*(?:\$\{|\{\{|%\(|%s|<[a-z_ -]+>|\.\.\.|…|\(\?|\[a-z|\[0-9|\\[sdwb]|\*{3}|\[redacted:).*"
+    r"(?i)^(?:[<\[{(%*.#^\\].*|[,+;)}&?:|=].*[(){};=].*|\$[a-z_(].*|your[_ -].*"
+    r"|\d{1,4}|[\d./%:]*[./%:][\d./%:]*"
+    r"|\d+(?:\.\d+)?e[+-]?\d+"
+    r"|.*(?:\$\{|\{\{|%\(|%s|<[a-z_ -]+>|\.\.\.|…|\(\?|\[a-z|\[0-9|\\[sdwb]|\*{3}|x{5}|\[redacted:).*"
     r"|(?:(?:big)?u?int|float|str|bytes|utf-?)\d{1,3}(?:array|_t|mb4|le|be)?"
+    r"|!(?:vault|secret|env|ref|sub)|-{1,2}[a-z].*|(?-i:_?[A-Z]+(?:\d?_[A-Z\d]+)*_?)"
     r"|(?:os|process|env|settings|config|secrets|self|this|props|args|vars?)\..*)$"
 )
 """Templates, lookups, expressions, types and numbers."""
 WEAK = re.compile(
     r"(?i)(?=.*[^\W\d_])(?!(?:\D*\d){5})(?:[\d\W_x]|test(?:ing|er)?|demo|dummy|fake|mock|sample|example"
-    r"|placeholder|wrong|invalid|bad|good|foo|bar|any|boolean|none|null|nil"
+    r"|placeholder|wrong|invalid|bad|good|foo|bar|any|boolean|none|null|nil|never|unknown|plain|hashed|encrypted"
     r"|new|old|my|your|some|the|users?|admin|guest|root|secret|pass(?:word|wd|phrase)?|pwd|pw|tokens?|key"
     r"|credentials?|baz|abc|xyz|qwerty|default|local|dev|value|str(?:ing)?|bytes|number|integer|object"
     r"|true|false|undefined|optional|required|name|login|auth|api|client|letmein|change|me|text"
-    r"|hidden|email|data)+"
+    r"|hidden|email|data|bool|int|float|uuid|char|list|array|dict|map)+"
 )
 """A value of such words and at most four digits guards nothing: a test's login, a placeholder, a field."""
 LABEL = re.compile(
-    r"(?i)(?=.*(?:passw|pwd|secret|token|auth|login|credential|user|reset|key))"
-    r"[a-z]+(?:[-_/.:][a-z]+){0,20}[-_.]?v?\d{0,2}"
+    rf"(?i)(?=.*(?:{PASSWORD_WORDS}|pass|secret|token|auth|login|credential|user|reset|key))"
+    r"[^\W\d_]+(?:[-_/.:][^\W\d_]+){0,20}[-_.]?v?\d{0,2}"
 )
-PLACE = re.compile(
-    r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+|[\w.]+\(.*|(?:https?://|\.?/|~/).*|[a-z][\w.]*@[\w-]+(?:\.[\w-]+)+"
+ATTRIBUTE = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
+PLACE = re.compile(r"[\w.]+\(.*|(?:https?://|\.{0,2}/|~/).*|[a-z][\w.]*@[\w-]+(?:\.[\w-]+)+")
+"""Calls, paths, addresses."""
+SENTENCE = re.compile(
+    rf"(?i).*[.?!:…]|.*(?:{PASSWORD_WORDS}|secret|token|login|credential|\bkeys?\b).*"
+    r"|(?:.*\s)?(?:is|are|be|must|has|not|your?|please|too|required|invalid|missing|characters|ist|bitte|nicht|ihre?"
+    r"|zeichen|est|votre)(?:\s.*)?"
+    r"|(?=(?:\S+\s){3})(?:.*\s)?(?:the|an?|to|of|for|at|or|and|no|with|when|if|it|der|die|das|eine?|und|oder|mit"
+    r"|les?|la|une?|pour|el|los|para|su)\s.*"
 )
+"""Several words for people: what ends as a sentence, names what it asks for, or has its small words."""
+KEY_ID = re.compile(r"(?:0x)?(?:[0-9A-F]{8}){1,2}|[0-9A-Fa-f]{40}")
 REST = re.compile(r"[\w-]{0,60}")
 NEAR_CHARS = 120
 """So far behind its name a value of such looks is taken for its own."""
+LIST_CHARS = 800
+"""So far a list of secrets reaches."""
+CODES = re.compile(r"(?i)(?:recovery|backup)[ _-]?codes?")
+CODE = re.compile(
+    r"(?:(?<=\n)[ \t]*(?:[-*•]|\d{1,2}[.):])?[ \t]*|[\"'])(?P<code>(?=[A-Za-z-]*\d)[A-Za-z0-9]{4,10}"
+    r"(?:-[A-Za-z0-9]{4,10}){0,4}|\d{4}(?: \d{4}){1,2})(?=,?[ \t\r]*(?:\n|\Z)|[\"'])"
+)
 BELOW = re.compile(r"[:=>\"'\[({\])][ \t\r\\|]*\Z")
 CANDIDATE = re.compile(
     r"\[redacted:[a-z-]+:[0-9a-f]{6}\]|(?:[\w.@-]{1,40}[=:]{1,2}(?=[^\s=/]))?"
@@ -170,16 +202,14 @@ LED = re.compile(
 GIVEN = re.compile(r"(?i)(?:value|default|body|string)[\"']?[ \t:=>]{1,9}[\"']?\Z")
 OTHER_NAME = re.compile(r"""(?:["'][\w.-]{1,40}["']\s?:|[\s,;]-{0,2}[\w-]{1,40}=)\s?["']?\Z""")
 TIGHT = re.compile(r"[^\W\d_]\d\d+[^\W\d_]|[^\W\d_]\d+[^\W\d_].*\d|\d.*[!*^%~#$&@]|[!*^%~#$&@].*\d")
-DIGITS = re.compile(r"(?:\D*\d){3}")
 WORD = re.compile(r"\w")
 KEY_WORDS = re.compile(r"(?i)\b(?:api|access|private|signing|encryption|master|licen[cs]e|unseal) key\Z")
 HEX = re.compile(r"(?i)(?:0x)?[0-9a-f-]{7,}")
 SHAPE = re.compile(
-    r"(?i)[\d.:/-]+t[\d.:]+\S*|\S*\.\w{1,5}|[\d.]+[a-z%]{1,3}|[\w-]+[~=]+[\w.-]{1,7}"
+    r"(?i)[a-z_]\w*(?:\.[a-z_]\w*)+|[\d.:/-]+t[\d.:]+\S*|\S*\.\w{1,5}|[\d.]+[a-z%]{1,3}|[\w-]+[~=]+[\w.-]{1,7}"
     r"|.*sha-?\d{1,3}|-----.*|(?:[\w%]*\+){3}.*"
 )
 """Ids, hashes, times, addresses, versions and files."""
-MARKS = re.compile(r"[^\w\s.,!?'’()-]")
 MIXED = re.compile(r"(?=.*\d)(?=.*[^\W\d_])", re.DOTALL)
 WORDY = re.compile(r"[A-Za-z]+\d{0,2}|\d{1,4}|v\d+")
 
@@ -327,6 +357,8 @@ def _assigned(text: str, seek: Seek) -> Iterator[Found]:
         while at >= 0:
             match, end = ASSIGNED.match(text, at), at + len(word)
             before = NAME_BEGIN.search(text, text.rfind(" ", max(0, at - 81), at) + 1 or max(0, at - 81), at)
+            if CODES.match(text, at):
+                yield from _codes(text, at)
             if match and before and _is_value(text, before.start(), match):
                 name = text[before.start() : match.end("rest")]
                 yield *match.span(match.lastgroup or 0), "password" if PASSWORD.search(name) else "secret"
@@ -343,87 +375,132 @@ def _is_value(text: str, start: int, match: re.Match[str]) -> bool:
     """Whether what is assigned to the name that begins at `start` is a secret, by how it is assigned."""
     how, name, sign = match.lastgroup or "", text[start : match.end("rest")], match["sign"]
     value, before = match[how].partition(" -> ")[0].strip("\\\"'"), text[max(0, start - 8) : start]
-    is_stated = bool(sign or how == "element")
-    if not SECRET_NAME.search(name):
-        is_key = is_stated and KEY_NAME.search(name)
-        return bool(is_key and STRONG.fullmatch(value) and not NO_VALUE.match(value))
-    is_password, option = PASSWORD.search(name) is not None, OPTION.search(before)
-    is_random = is_mixed(value) or (is_password and CASED.fullmatch(value) is not None)
-    end, follows = VALUE_END.match(text, match.end()), text[match.end() : match.end() + 1]
-    is_placed = end is not None and (is_random or not end["listed"])
-    is_certain = how != "bare" and (is_stated or name.isupper())
-    is_other = (match["call"] or how == "braced") and not is_random
-    if how == "bare" and sign:
-        is_inline = match.end("rest") + 1 == match.start("bare") and sign == "="
-        is_header = sign == ":" and len(value) >= 16 and ("-" in name or before[-1:] in ("'", '"'))
-        is_certain = is_header or (is_inline and name.isupper())
-        is_variable = not is_certain and is_inline and follows in (",", ")") and value.isidentifier()
-        is_told = (is_password or STRONG.fullmatch(value) is not None) and is_random
-        is_told = is_inline or is_header or (is_told and follows in tuple(" )\"'" if sign in ":=" else " "))
-        is_other = is_other or not (is_placed or is_told) or (is_variable and not is_mixed(value))
-    elif how == "bare" and match["blank"]:
-        is_option = option and (not option["line"] or (is_password and is_placed))
-        is_other = not (is_option or (is_random and (is_password or is_placed)))
-    elif match["blank"] or match["called"]:
-        is_other = is_other or not _has_digit(value) or name.lower().startswith("get")
-    if is_other or (follows in tuple("({[]$") if how == "bare" else before[-2:] in ("?'", '?"')):
+    value = "".join(value.split()) if how == "block" else value
+    follows, end = text[match.end() : match.end() + 1], VALUE_END.match(text, match.end())
+    if follows in tuple("({[]$") if how == "bare" else before[-2:] in ("?'", '?"'):
         return False
-    name = "--" + name if option and not option["line"] else name
-    return is_plausible(name, "".join(value.split()) if how == "block" else value, is_certain)
+    if not SECRET_NAME.search(name):
+        is_key = (sign or how == "element") and KEY_NAME.search(name)
+        return bool(is_key and is_strong(value) and not NO_VALUE.match(value))
+    is_random, is_password = is_mixed(value), PASSWORD.search(name) is not None
+    option, is_alone = OPTION.search(before), end is not None and not end["listed"]
+    is_flag = option is not None and option["line"] is None
+    if match["call"] or how == "braced":
+        is_literal, is_placed = False, is_random
+    elif how == "words":
+        is_placed = is_literal = (name.isupper() or _has_digit(value)) and _is_config(text, start, match)
+    elif how != "bare":
+        is_sql = match["blank"] and (name.isupper() or name.lower() == "identified")
+        is_literal = bool(sign or not (match["blank"] or match["called"]) or is_flag or is_sql)
+        is_placed = _has_digit(value) and not name.lower().startswith("get")
+    elif sign:
+        is_tight = match.end("rest") + 1 == match.start("bare") and sign == "="
+        is_cell, is_header = (
+            sign == " | ",
+            sign == ":" and len(value) >= 16 and ("-" in name or before[-1:] in ("'", '"')),
+        )
+        is_argument = value.islower() and BEFORE_ARGUMENT.search(before) and follows in tuple(" &;'\"\r\n")
+        is_literal = is_header or bool(is_tight and (name.isupper() or is_argument))
+        is_literal = is_literal or (is_alone and not is_cell and _is_config(text, start, match))
+        is_placed = is_alone or (
+            is_random and (end is not None or follows in tuple(" )\"'" if sign in ":=" else " "))
+        )
+        is_placed = is_placed or (is_tight and not (follows in (",", ")") and value.isidentifier()))
+    else:
+        is_literal = is_flag or (is_alone and _is_config(text, start, match))
+        is_placed = (is_random and (is_password or is_alone)) or bool(option and is_password and is_alone)
+    name = "--" + name if is_flag else name
+    if sign == " | " and not is_random:
+        return False
+    return bool(is_literal or is_placed) and is_secret(
+        name, value, is_literal or (how != "bare" and not match["call"])
+    )
+
+
+def _is_config(text: str, start: int, match: re.Match[str]) -> bool:
+    """Whether a line is a name and a bare value as settings have them, and no code."""
+    begin, end = text.rfind("\n", max(0, start - 80), start) + 1, text.find("\n", match.end())
+    if not CONFIG_LINE.match(text, begin, start) or text[match.end() : match.end() + 1] in (";", ","):
+        return False
+    after = text[end + 1 : end + 80].lstrip() if end >= 0 else ""
+    if after.startswith(CODE_BEGINS):
+        return False
+    how = match.lastgroup or ""
+    joined, value = text[match.end("rest") : match.start(how)], match[how]
+    if joined == "=":
+        return True
+    if joined.strip() == ":":
+        return (value.islower() or how == "words") and not text[max(0, begin - 80) : begin].rstrip().endswith(
+            CODE_ENDS
+        )
+    if joined.strip() == "=":
+        return SECTION.search(text, max(0, begin - 400), begin) is not None
+    return not joined.strip() and COMPOUND.match(text[start : match.end("rest")]) is not None
 
 
 def _near(text: str, start: int, at: int) -> Iterator[Found]:
     """Values by their looks near a name that is followed by no value of its own: in the words, arguments or
     items behind it, or alone in one of the next lines."""
-    rest = REST.match(text, at)
-    at = rest.end() if rest else at
-    if text[at : at + 1].isalnum():
+    at = REST.match(text, at).end()  # type: ignore[union-attr]  # it matches nothing, too
+    name, found = text[start:at], at
+    is_known = SECRET_NAME.search(name) or KEY_WORDS.search(text, max(0, start - 12), at)
+    if (
+        text[at : at + 1].isalnum()
+        or not is_known
+        or (ends_otherwise(name) and not name.lower().endswith("tokens"))
+    ):
         return
-    name = text[start:at]
-    last = LAST_WORD.search(name)
-    is_list = last is not None and last[1].lower() == "tokens"
-    if not SECRET_NAME.search(name) and not KEY_WORDS.search(text, max(0, start - 12), at):
-        return
-    if last and last[1].lower() in NO_SECRETS_END and not is_list:
-        return
-    is_password, found = PASSWORD.search(name) is not None, 0
+    is_password = PASSWORD.search(name) is not None
     line = text.find("\n", at, at + NEAR_CHARS)
     is_open = line < 0 or BELOW.search(text, at, line) is not None or text[line + 1 : line + 2] == "$"
-    for match in CANDIDATE.finditer(text, at, line if name == "pass" and line >= 0 else at + NEAR_CHARS):
+    past = at
+    while match := CANDIDATE.search(text, past, line if name == "pass" and line >= 0 else found + NEAR_CHARS):
+        past = match.end()
         value, (begin, end) = match["value"] or "", match.span("value")
-        gap, before, follows = text[found or at : begin], text[begin - 1], text[end : end + 3]
-        is_below, is_first = "\n" in gap or "\\n" in gap, not gap.rpartition("\n")[2].strip(" \t-+*")
+        gap, before, follows = text[found:begin], text[begin - 1], text[end : end + 3]
+        if not value:
+            return
         closes = follows[2:] if follows[:1] == "\\" else follows[:1]
         is_quoted = (before in "\"'`" and before == closes) or (before == ">" and follows[:2] == "</")
         is_given = GIVEN.search(gap) is not None
         is_led = is_quoted or is_given or LED.search(gap) is not None
+        is_below, is_first = "\n" in gap or "\\n" in gap, not gap.rpartition("\n")[2].strip(" \t-+*")
         is_alone = is_quoted or (follows[:1] in ("", "\r", "\n") and (is_led or is_first))
         is_led = is_led or (is_password and not gap.strip() and is_alone)
-        is_direct = (is_led and not WORD.search(gap)) or is_given or (is_below and is_password and is_first)
-        is_strong = is_led and STRONG.fullmatch(value) is not None
-        if not value or (found and not is_led and gap.strip("\"'`,-[] \t\r\n")):
+        if found > at and not is_led and gap.strip("\"'`,-[] \t\r\n"):
             return
-        if OTHER_NAME.search(gap) and not is_given:
+        if (OTHER_NAME.search(gap) and not is_given) or (is_below and not is_alone):
             continue
-        if NO_VALUE.match(value) or any(form.fullmatch(value) for form in (WEAK, LABEL, PLACE, SHAPE)):
+        if not (is_given or is_led or MIXED.match(value)) or is_no_secret(name, value):
             continue
-        if (is_below and not is_alone) or (follows[:1] in tuple("([\\") and not is_quoted):
-            continue
-        if not (is_strong or MIXED.match(value)) or (HEX.fullmatch(value) and not is_direct):
-            continue
+        is_direct = is_given or (is_led and not WORD.search(gap)) or (is_below and is_password and is_first)
+        is_long, is_mix = is_led and is_strong(value), MIXED.match(value) is not None
         is_random = is_mixed(value) and (is_led or is_alone or TIGHT.search(value) is not None)
-        if is_below and not is_open:
-            fits = is_given or (is_password and is_strong)
-        elif "/" in value:
-            fits = is_strong
+        if is_given and is_alone and is_password and is_secret(name, value, True):
+            fits = True
+        elif (
+            SHAPE.fullmatch(value)
+            or (follows[:1] in tuple("([\\") and not is_quoted)
+            or (HEX.fullmatch(value) and not is_direct)
+        ):
+            continue
+        elif (is_below and not is_open) or "/" in value:
+            fits = (is_given and is_random) or (is_long and (is_password or not is_below))
         elif is_password:
-            fits = is_random or (is_led and (is_quoted or is_given or not is_below) and len(value) >= 8)
+            fits = is_random or (is_mix and is_led and (is_quoted or not is_below) and len(value) >= 8)
         else:
-            is_long = is_given or (len(value) >= 10 and DIGITS.match(value) is not None)
-            fits = is_strong or (is_led and is_random and is_long and not is_list)
-        if fits or (found and is_random):
+            is_enough = is_given or (len(value) >= 10 and sum(map(str.isdigit, value)) > 2)
+            fits = is_long or (is_led and is_random and is_enough and not name.lower().endswith("tokens"))
+        if fits or (found > at and is_random):
             found = end
             yield begin, end, "password" if is_password else "secret"
+
+
+def _codes(text: str, at: int) -> Iterator[Found]:
+    """Codes to recover an account by: items of a list, each alone in its line or in quotes."""
+    found = [match.span("code") for match in CODE.finditer(text, at, at + LIST_CHARS)]
+    for begin, end in found if len(found) > 1 else ():
+        yield begin, end, "secret"
 
 
 def _below(text: str, at: int) -> Generator[Found, None, int]:
@@ -440,7 +517,7 @@ def _below(text: str, at: int) -> Generator[Found, None, int]:
         if len(cells) == len(heads):
             value = cells[column]
             start = begin + line.find(value, len("|".join(cells[:column])))
-            if _has_digit(value) and is_plausible(heads[column], value, False):
+            if is_secret(heads[column], value, value.islower() and " " not in value):
                 yield start, start + len(value), "password" if PASSWORD.search(heads[column]) else "secret"
         elif not line.strip() or any(map(str.isalnum, line)):
             break
@@ -454,24 +531,48 @@ def _cells(line: str, mark: str) -> list[str]:
     return [cell.strip(" \t\r\"'`*").replace("\0", mark[0]) for cell in cells]
 
 
-def is_plausible(name: str, value: str, is_certain: bool) -> bool:
-    """Whether a value assigned to a secret's name is one, and no word, type, lookup or template; one that is
-    quoted, or whose name is that of a variable of the environment, is certain to be a text."""
+def is_secret(name: str, value: str, is_literal: bool) -> bool:
+    """Whether a value assigned to a name is a secret: by how sure the name is of it, whether the value is a
+    text and no code, and whether it is one that is recognised as none."""
     value = value.strip().rstrip(";,")
-    last = LAST_WORD.search(name)
-    if len(value) < 4 or NO_VALUE.match(value) or WEAK.fullmatch(value) or LABEL.fullmatch(value):
+    if ends_otherwise(name) or is_no_secret(name, value):
         return False
-    if 3 * value.count(" ") > len(MARKS.findall(value)) or (
-        not is_certain and PLACE.fullmatch(value) and not STRONG.fullmatch(value.rpartition(".")[2])
-    ):
-        return False
-    if last and last[1].lower() in NO_SECRETS_END:
-        return False
+    if is_mixed(value):
+        return is_literal or not ATTRIBUTE.fullmatch(value) or is_strong(value.rpartition(".")[2])
     if not PASSWORD.search(name):
-        return is_mixed(value) or (MIXED.match(value) is not None and name.startswith("--"))
-    if is_certain:
-        return not (value.isalpha() and (not value.isascii() or value.istitle()))
-    return _has_digit(value) or (value.isascii() and not value.replace("_", "").isalpha())
+        is_parted = (not value.isidentifier() and re.search(r"(?i).secret$", name)) or (
+            " " in value and name.lower() == "secret"
+        )
+        is_literal = is_literal and len(value) >= 8 and bool(name.isupper() or is_parted)
+        return is_literal or (MIXED.match(value) is not None and name.startswith("--"))
+    if is_literal:
+        return name.isupper() or not (value.isalpha() and (not value.isascii() or value.istitle()))
+    is_word = value.replace("_", "").isalpha() or not value.isascii() or ATTRIBUTE.fullmatch(value)
+    return _has_digit(value) or not is_word
+
+
+def ends_otherwise(name: str) -> bool:
+    """Whether a name's last word says that it holds no secret: `password_file`."""
+    last = LAST_WORD.search(name)
+    return last is not None and last[1].lower() in NO_SECRETS_END
+
+
+def is_no_secret(name: str, value: str) -> bool:
+    """Whether a value is recognised as none: a template, a number, a place, the name again, a sentence."""
+    if len(value) < 4 or any(form.fullmatch(value) for form in (NO_VALUE, WEAK, LABEL)):
+        return True
+    if PLACE.fullmatch(value) and not is_strong(value):
+        return True
+    if ("sign" in name.lower() and KEY_ID.fullmatch(value)) or (name.lower() == "pass" and value.isdigit()):
+        return True
+    if " " not in value:
+        return False
+    return bool(SENTENCE.fullmatch(value) and not STRONG_PART.search(value))
+
+
+def is_strong(value: str) -> bool:
+    """Whether a value looks like no name, number or word."""
+    return STRONG.fullmatch(value) is not None or UUID.fullmatch(value) is not None
 
 
 def is_mixed(value: str) -> bool:
