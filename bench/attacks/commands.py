@@ -30,7 +30,7 @@ from bench.provenance import made_on
 RESULTS = Path(__file__).resolve().parent.parent / "results" / "attacks" / "commands.json"
 BESIDE = (
     "store verify", "store gc --yes", "store export {new}", "store import {old}", "store copy --to {new}",
-    "store copy --from {other}", "archive --all", "store stats", "status", "forget {none} --yes", "report",
+    "store copy --from {other}", "archive --all", "store stats", "status", "forget {none} --yes",
 )  # fmt: skip
 BETWEEN = ("store encrypt --key env", "store decrypt")
 MOST_SECONDS, AT_ONCE = 2.0, 4
@@ -42,8 +42,6 @@ def command(words: str, directory: Path, chance: random.Random, root: Path, numb
         new=root / f"new{number}", old=root / "old.jsonl", other=root / "other", none="g0000"
     )
     line = [sys.executable, "-m", "aider_gardener.cli", *filled.split(), "--store", str(directory)]
-    if words.startswith("report"):
-        line = line[:4]
     process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=root, text=True)
     with suppress(subprocess.TimeoutExpired):
         process.wait(chance.random() * MOST_SECONDS if chance.random() < 0.5 else 60)
