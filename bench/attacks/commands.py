@@ -27,10 +27,11 @@ from aider_gardener.archive.store.encryption import VARIABLE
 from bench.attacks import kills
 from bench.provenance import made_on
 
-RESULTS = Path(__file__).resolve().parent.parent / "results" / "attacks" / "commands.json"
+ROOT = Path(__file__).resolve().parents[2]
+RESULTS = ROOT / "bench" / "results" / "attacks" / "commands.json"
 BESIDE = (
     "store verify", "store gc --yes", "store export {new}", "store import {old}", "store copy --to {new}",
-    "store copy --from {other}", "archive --all", "store stats", "status", "forget {none} --yes", "report",
+    "store copy --from {other}", "archive --all", "store stats", "status", "forget {none} --yes",
 )  # fmt: skip
 BETWEEN = ("store encrypt --key env", "store decrypt")
 MOST_SECONDS, AT_ONCE = 2.0, 4
@@ -42,9 +43,10 @@ def command(words: str, directory: Path, chance: random.Random, root: Path, numb
         new=root / f"new{number}", old=root / "old.jsonl", other=root / "other", none="g0000"
     )
     line = [sys.executable, "-m", "aider_gardener.cli", *filled.split(), "--store", str(directory)]
-    if words.startswith("report"):
-        line = line[:4]
-    process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=root, text=True)
+    environ = {**os.environ, "PYTHONPATH": str(ROOT)}
+    process = subprocess.Popen(
+        line, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=root, text=True, env=environ
+    )
     with suppress(subprocess.TimeoutExpired):
         process.wait(chance.random() * MOST_SECONDS if chance.random() < 0.5 else 60)
     was_killed = process.poll() is None
@@ -99,6 +101,10 @@ def attack(rounds: int, seed: int) -> dict[str, Any]:
             store.export(root / "old.jsonl") if place != directory else None
             store.close()
         for number in range(rounds):
+            if number % 10 == 9:
+                print(
+                    f"{number} rounds, {acknowledged} acknowledged, {lost} lost, {dict(faults)}", flush=True
+                )
             chats, ended = round_of(directory, root, number, seed)
             ends += ended
             for chat in chats:

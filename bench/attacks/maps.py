@@ -1,11 +1,11 @@
-"""The layout of prompts over a map of 5,000 files, beside 500: milliseconds a prompt, and files as on the disk.
+"""The layout of prompts over a map of 5,000 files, beside 500: milliseconds a prompt, and files as they are.
 
     python -m bench.attacks.maps [--files N] [--beside N] [--prompts N] [--json FILE]
 
-The files of a map stand on the disk, twenty of them in the chat. Before each prompt some of both are edited, added
-and removed, and the map ranks its files anew and shows other lines of them. `growth` is the time over that of the
-small map, in units of the growth of the map: above 1 it grows faster. `wrong` counts files that a reader of the
-prompt would not read as they are.
+The files of a map stand on the disk, twenty of them in the chat. Before each prompt some of both are edited,
+added and removed, and the map ranks its files anew and shows other lines of them. `growth` is the time over
+that of the small map, in units of the growth of the map: above 1 it grows faster. `wrong` counts files that a
+reader of the prompt would not read as they are.
 """
 
 from __future__ import annotations

@@ -134,7 +134,10 @@ ATTACKS: dict[str, Callable[[], str]] = {
 def attack() -> dict[str, str]:
     found: dict[str, str] = {}
     here, before = Path.cwd(), dict(os.environ)
-    tries = {**{f"gardener {words}": partial(command, words) for words in COMMANDS}, **ATTACKS}
+    tries: dict[str, Callable[[], str]] = {
+        **{f"gardener {words}": partial(command, words) for words in COMMANDS},
+        **ATTACKS,
+    }
     for name, work in tries.items():
         with tempfile.TemporaryDirectory() as folder:
             repo = Path(folder) / "repo"

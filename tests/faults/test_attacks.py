@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from aider_gardener.archive.store import open_store
-from bench.attacks import kills, locks
+from bench.attacks import commands, kills, locks
 from bench.attacks.chat import Played, question, reply
 
 KILLS = int(os.environ.get("GARDENER_TEST_KILLS", "5"))
@@ -56,6 +56,13 @@ def test_chats_killed_at_random_moments_lose_nothing() -> None:
 def test_power_lost_between_archiving_and_swapping(tmp_path: Path, place: str) -> None:
     found = kills.one_kill(tmp_path, 3, seed=1, place=place)
     assert (found.lost, found.faults) == ([], []) and found.acknowledged > 0
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a killed process tells of it by its return code on POSIX")
+def test_chats_and_commands_killed_beside_each_other_lose_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(commands.VARIABLE, "")  # it sets its own
+    found = commands.attack(2, seed=5)
+    assert (found["lost"], found["faults"]) == (0, {}) and found["messages acknowledged"] > 0
 
 
 def test_a_log_torn_behind_the_last_commit(tmp_path: Path) -> None:

@@ -178,6 +178,8 @@ def _rewrite(path: Path, old_key: str, new_key: str, source: str = "") -> None:
         clear_part(path)
         files.open_private(part).close()
         db.execute("VACUUM INTO ?", (new_file(part, new_key),))
+        if not new_key:
+            _keep_check_sums(part)
         files.synced(part)
         if new_key:
             write_marker(path.parent, source, new_key)
@@ -197,7 +199,16 @@ def _rewrite(path: Path, old_key: str, new_key: str, source: str = "") -> None:
         clear_part(path)
 
 
+def _keep_check_sums(path: Path) -> None:
+    """Write every page of a new plain file once more: those that SQLite wrote before the first one, as of a
+    file that is larger than its cache, have no check sum."""
+    with contextlib.closing(opened(path, apsw.SQLITE_OPEN_READWRITE, "")) as db:
+        db.pragma("checksum_verification", "off")
+        db.execute("VACUUM")
+
+
 def clear_part(path: Path) -> None:
     """Remove what an interrupted run left beside an archive. The caller has the archive open."""
-    with contextlib.suppress(OSError):
-        path.with_name(PART_NAME).unlink(missing_ok=True)
+    for ending in ("", "-journal"):
+        with contextlib.suppress(OSError):
+            path.with_name(PART_NAME + ending).unlink(missing_ok=True)

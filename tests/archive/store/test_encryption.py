@@ -406,3 +406,19 @@ def test_a_key_in_the_systems_keyring(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_a_source_that_is_none_is_refused(value: str) -> None:
     with pytest.raises(UsageError, match="store_key must be one of keyring, env, file:PATH"):
         Settings(store_key=value)
+
+
+def test_an_archive_larger_than_a_cache_is_sound_once_it_is_decrypted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQLite writes pages of it before the first one, from which on check sums are kept."""
+    monkeypatch.setenv(VARIABLE, KEY)
+    store = open_store(tmp_path, key_source="env")
+    texts = [f"entry {n} " + "the quick brown fox " * 20_000 for n in range(12)]
+    ids = [put(store, text, seq=n).id for n, text in enumerate(texts)]
+    store.close()
+    decrypt(tmp_path)
+    assert sorted(each.name for each in tmp_path.iterdir()) == [".gitignore", "gardener.db"]
+    store = open_store(tmp_path)
+    assert store.notice == "" and [store.original(each) for each in ids] == texts and store.verify() == []
+    store.close()

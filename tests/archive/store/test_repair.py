@@ -285,6 +285,15 @@ def test_a_page_that_a_cut_took_is_no_page_of_zeros_though_there_is_a_log(
     assert flips.tried(whole, hurt, ids, with_copy=has_copy) == ([] if has_copy else ["lost"])
 
 
+def test_an_archive_larger_than_a_cache_is_copied_with_its_check_sums(tmp_path: Path) -> None:
+    stored = filled(tmp_path, 12, "the quick brown fox " * 20_000)
+    assert (tmp_path / "gardener.db.copy").stat().st_size > 4_000_000
+    os.truncate(tmp_path / "gardener.db", 0)
+    store = open_store(tmp_path)
+    assert [store.original(each.id) for each in stored] == [each.content for each in stored]
+    store.close()
+
+
 def test_a_large_archive_makes_no_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     filled(tmp_path)
     copy = repair.copy_of(tmp_path / "gardener.db")
