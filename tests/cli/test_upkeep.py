@@ -176,4 +176,4 @@ def test_the_report_of_a_month_is_text_or_json(learnt: Path) -> None:
 @pytest.mark.skipif(os.name != "posix", reason="no file has such a name")
 def test_nothing_that_a_terminal_obeys_is_printed(project: Path) -> None:
     (project / "plan\x07.md").write_text("- [x] sweep\n", "utf-8")
-    assert run("tasks", "plan\x07.md").stdout.startswith("plan.md: sweep\n")
+    assert run("tasks", "plan\x07.md").stdout.startswith("plan\\x07.md: sweep\n")

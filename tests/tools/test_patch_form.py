@@ -9,9 +9,10 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
+from grid_tables import own_budget
 from made_tree import FIXES, SERIES, installed_tree
 from patch_form import COLUMNS, faults_of_code, faults_of_mail, main
-from readme_table import RESULTS, own_budget
+from proposal_tables import RESULTS
 
 from aider_gardener.patches import tree
 from aider_gardener.patches.series import Patch

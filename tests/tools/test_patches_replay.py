@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -70,4 +70,4 @@ def test_a_side_says_how_many_seams_were_in_force(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(patches_replay.subprocess, "run", finished)
     tree = tmp_path / "fewer" / "aider"
     assert patches_replay.run(SIDES[3], tree, tmp_path / "dump", patches_replay.SESSIONS[0]) == 12
-    assert json.loads(Path(commands[0][-1]).read_text("utf-8"))["variant"] == "gardener"
+    assert pickle.loads(Path(commands[0][-1]).read_bytes()).variant == "gardener"

@@ -248,6 +248,10 @@ def flattened(
     return within.sub(meant, text) if cuts else text, lambda at: at + removed[bisect_right(cuts, at)]
 
 
+REDACTED, REDACTED_CHARS = "[redacted:", 40
+"""How a placeholder begins, and its most characters."""
+
+
 def find(text: str) -> list[Found]:
     """Every secret of a text, also of what is written in base64 or as in a URL or page; spans may overlap."""
     found, stop = _plain(text), 0
@@ -267,7 +271,13 @@ def find(text: str) -> list[Found]:
             with suppress(ValueError):
                 if run and _plain(b64decode(run[0].rstrip("=") + "==").decode("ascii")):
                     found.append((*run.span(), "encoded"))
-    return found
+    return [each for each in found if not _is_placed(text, each[0])]
+
+
+def _is_placed(text: str, at: int) -> bool:
+    """Whether what begins here is part of what stands for a secret that was taken out."""
+    begin = text.rfind(REDACTED, max(0, at - REDACTED_CHARS), at)
+    return begin >= 0 and "]" not in text[begin:at]
 
 
 def _places(text: str, word: str) -> Iterator[int]:
