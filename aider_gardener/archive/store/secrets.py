@@ -114,7 +114,7 @@ ASSIGNED = re.compile(
     # <password>x</password>
     |["']?>(?P<element>[^\s<>&]{{4,4000}})(?=</)
     # password = x, apiKey: str = x, "Authorization": x
-    |(?:{_OPEN}{_GAP}(?::{_GAP}(?![0-9a-f]{{6}}\])[\w.\[\]|&<>?';* ]{{1,40}}(?==))?
+    |(?:(?:\[\d{{0,4}}\])?{_OPEN}{_GAP}(?::{_GAP}(?![0-9a-f]{{6}}\])[\w.\[\]|&<>?';* ]{{1,40}}(?==))?
     (?P<sign>[:?]=|=>|:\*\*|<-|->|\u2192|\uff1a|::(?=\s)|\?:|={{1,3}}|!==?|:-?|[ ]\|[ ]){_GAP}
     # define('PASSWORD', 'x')
     |(?P<called>["']{_GAP},{_GAP})(?={_QUOTE})
@@ -124,7 +124,7 @@ ASSIGNED = re.compile(
     (?:(?P<call>(?:(?:[\w.$\[\]"']{{1,60}}[ ](?:\|\||\?\?|or)|&\w{{1,30}})[ ])?(?:[\w.:]{{1,40}}[(\[]){{0,2}})
     [\w.@]{{0,12}}?(?P<quote>{_QUOTE}){_SCHEME}(?P<quoted>{_WITHIN}(?:(?P=quote)[ ]->[ ](?P=quote){_WITHIN})?)
     (?P=quote)(?![ ]?:)
-    |(?P<words>(?(sign)[^\W\d_]{{2,20}}(?:[ ][\w!?.-]{{1,20}}){{1,6}}(?=[ \t]*\r?(?:\n|\Z))|(?!)))
+    |(?P<words>(?(sign)(?<=[ ])[^\W\d_]{{2,20}}(?:[ ][\w!?.-]{{1,20}}){{1,6}}(?=[ \t]*\r?(?:\n|\Z))|(?!)))
     |\{{(?P<braced>[^\s"'{{}}]{{6,200}})\}}|{_SCHEME}(?P<bare>{_BARE}))
     )""",
     re.VERBOSE,
@@ -384,16 +384,20 @@ def _is_value(text: str, start: int, match: re.Match[str]) -> bool:
     elif how == "words":
         is_placed = is_literal = (name.isupper() or _has_digit(value)) and _is_config(text, start, match)
     elif how != "bare":
-        is_sql = match["blank"] and (name.isupper() or name.lower() == "identified")
-        is_literal = bool(sign or not (match["blank"] or match["called"]) or is_flag or is_sql)
+        is_keyword = name.isupper() or name.lower() == "identified" or before[-1:] == ":" or "-" in name
+        is_literal = bool(sign or not (match["blank"] or match["called"]) or is_flag)
+        is_literal = is_literal or bool(match["blank"] and is_keyword)
         is_placed = _has_digit(value) and not name.lower().startswith("get")
     elif sign:
         is_tight = match.end("rest") + 1 == match.start("bare") and sign == "="
-        is_cell, is_header = sign == " | ", sign == ":" and len(value) >= 16 and ("-" in name or before[-1:] in ("'", '"'))
+        is_cell = sign == " | "
+        is_header = sign == ":" and len(value) >= 16 and ("-" in name or before[-1:] in ("'", '"'))
         is_argument = value.islower() and BEFORE_ARGUMENT.search(before) and follows in tuple(" &;'\"\r\n")
-        is_literal = is_header or bool(is_tight and (name.isupper() or is_argument))
+        is_literal = is_header or bool(is_tight and (name.isupper() or is_argument or is_flag))
         is_literal = is_literal or (is_alone and not is_cell and _is_config(text, start, match))
-        is_placed = is_alone or (is_random and (end is not None or follows in tuple(" )\"'" if sign in ":=" else " ")))
+        is_placed = is_alone or (
+            is_random and (end is not None or follows in tuple(" )\"'" if sign in ":=" else " "))
+        )
         is_placed = is_placed or (is_tight and not (follows in (",", ")") and value.isidentifier()))
     else:
         is_literal = is_flag or (is_alone and _is_config(text, start, match))
@@ -401,7 +405,9 @@ def _is_value(text: str, start: int, match: re.Match[str]) -> bool:
     name = "--" + name if is_flag else name
     if sign == " | " and not is_random:
         return False
-    return bool(is_literal or is_placed) and is_secret(name, value, is_literal or how != "bare" and not match["call"])
+    return bool(is_literal or is_placed) and is_secret(
+        name, value, is_literal or (how != "bare" and not match["call"])
+    )
 
 
 def _is_config(text: str, start: int, match: re.Match[str]) -> bool:
@@ -409,18 +415,21 @@ def _is_config(text: str, start: int, match: re.Match[str]) -> bool:
     begin, end = text.rfind("\n", max(0, start - 80), start) + 1, text.find("\n", match.end())
     if not CONFIG_LINE.match(text, begin, start) or text[match.end() : match.end() + 1] in (";", ","):
         return False
-    after = text[end + 1 : end + 80].lstrip() if end >= 0 else ""
-    if after.startswith(CODE_BEGINS):
-        return False
     how = match.lastgroup or ""
     joined, value = text[match.end("rest") : match.start(how)], match[how]
+    if not joined.strip():
+        return COMPOUND.match(text[start : match.end("rest")]) is not None
+    if end >= 0 and text[end + 1 : end + 80].lstrip().startswith(CODE_BEGINS):
+        return False
     if joined == "=":
         return True
     if joined.strip() == ":":
-        return (value.islower() or how == "words") and not text[max(0, begin - 80) : begin].rstrip().endswith(CODE_ENDS)
+        return (value.islower() or how == "words") and not text[max(0, begin - 80) : begin].rstrip().endswith(
+            CODE_ENDS
+        )
     if joined.strip() == "=":
         return SECTION.search(text, max(0, begin - 400), begin) is not None
-    return not joined.strip() and COMPOUND.match(text[start : match.end("rest")]) is not None
+    return False
 
 
 def _near(text: str, start: int, at: int) -> Iterator[Found]:
@@ -429,8 +438,10 @@ def _near(text: str, start: int, at: int) -> Iterator[Found]:
     at = REST.match(text, at).end()  # type: ignore[union-attr]  # it matches nothing, too
     name, found = text[start:at], at
     is_known = SECRET_NAME.search(name) or KEY_WORDS.search(text, max(0, start - 12), at)
-    if text[at : at + 1].isalnum() or not is_known or (
-        ends_otherwise(name) and not name.lower().endswith("tokens")
+    if (
+        text[at : at + 1].isalnum()
+        or not is_known
+        or (ends_otherwise(name) and not name.lower().endswith("tokens"))
     ):
         return
     is_password = PASSWORD.search(name) is not None
@@ -461,9 +472,7 @@ def _near(text: str, start: int, at: int) -> Iterator[Found]:
         is_random = is_mixed(value) and (is_led or is_alone or TIGHT.search(value) is not None)
         if is_given and is_alone and is_password and is_secret(name, value, True):
             fits = True
-        elif SHAPE.fullmatch(value) or (follows[:1] in tuple("([\\") and not is_quoted):
-            continue
-        elif HEX.fullmatch(value) and not is_direct:
+        elif SHAPE.fullmatch(value) or (follows[:1] in tuple("([\\") and not is_quoted) or (HEX.fullmatch(value) and not is_direct):
             continue
         elif (is_below and not is_open) or "/" in value:
             fits = (is_given and is_random) or (is_long and (is_password or not is_below))
@@ -521,7 +530,11 @@ def is_secret(name: str, value: str, is_literal: bool) -> bool:
     if is_mixed(value):
         return is_literal or not ATTRIBUTE.fullmatch(value) or is_strong(value.rpartition(".")[2])
     if not PASSWORD.search(name):
-        is_parted = not value.isidentifier() and re.search(r"(?i).secret$", name) or (" " in value and name.lower() == "secret")
+        is_parted = (
+            (not value.isidentifier()
+            and re.search(r"(?i).secret$", name))
+            or (" " in value and name.lower() == "secret")
+        )
         is_literal = is_literal and len(value) >= 8 and bool(name.isupper() or is_parted)
         return is_literal or (MIXED.match(value) is not None and name.startswith("--"))
     if is_literal:
