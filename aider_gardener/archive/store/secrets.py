@@ -68,7 +68,8 @@ NAME_WORDS = tuple(
 )
 NAME_BEGIN = re.compile(r"(?:(?<![\w.-])|(?<=--))[^\W\d][\w.-]{0,80}\Z|\Z")
 PASSWORD_WORDS = (
-    r"passw(?:or)?[dt]|\"assword|passphrase|passcode|(?<!by)(?<!com)(?<!tres)(?<!sur)passe?\b|pwd|(?<!b)pw\b|psk\b"
+    r"passw(?:or)?[dt]|\"assword|passphrase|passcode|(?<!by)(?<!com)(?<!tres)(?<!sur)passe?\b|pwd|(?<!b)pw\b"
+    r"|psk\b"
     r"|identif(?:ied|y)\b|kennwort|contrase\w{2,3}|senha|wachtwoord"
     r"|has[łl]o|lösenord|parola\b|şifre|\bclave\b|\bheslo|salasana|jelsz[óo]|adgangskode|парол\w{0,2}|密码|密碼|口令"
     r"|パスワード|비밀번호|암호"
@@ -96,9 +97,9 @@ STRONG = re.compile(
 UUID = re.compile(r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 LAST_WORD = re.compile(r"([A-Z]?[a-z]+|[A-Z]+)[\W\d_]*$")
 NO_SECRETS_END = frozenset(
-    "algorithm arn cost count endpoint error expires expiry field file format from hash header help hint id index "
-    "kind label length limit message mode name path pattern placeholder policy prefix provider re ref regex "
-    "size state status stdin text title tokens ttl type url uri version".split()
+    "algorithm arn cost count endpoint error expires expiry field file format from hash header help hint id "
+    "index kind label length limit message mode name path pattern placeholder policy prefix provider re ref "
+    "regex size state status stdin text title tokens ttl type url uri version".split()
 )
 """Words at the end of a name that speak of a secret and hold none."""
 
@@ -142,7 +143,8 @@ SECTION = re.compile(r"(?m)^[ \t]*\[[\w.:\" -]+\]\r?$")
 COMPOUND = re.compile(r"(?i)[a-z]+[_-]?(?:pw|pass(?!w(?:or)?[dt]?s?$)\w*|auth|password|secret|psk)$")
 STRONG_PART = re.compile(r"\S*[^\w\s]\S*[^\w\s]\S*\d|\d\S*[^\w\s]\S*[^\w\s]")
 NO_VALUE = re.compile(
-    r"(?i)^(?:[<\[{(%*.#^\\].*|[,+;)}&?:|=].*[(){};=].*|\$[a-z_(].*|your[_ -].*|\d{1,4}|[\d./%:]*[./%:][\d./%:]*"
+    r"(?i)^(?:[<\[{(%*.#^\\].*|[,+;)}&?:|=].*[(){};=].*|\$[a-z_(].*|your[_ -].*|\d{1,4}"
+    r"|[\d./%:]*[./%:][\d./%:]*"
     r"|\d+(?:\.\d+)?e[+-]?\d+"
     r"|.*(?:\$\{|\{\{|%\(|%s|<[a-z_ -]+>|\.\.\.|…|\(\?|\[a-z|\[0-9|\\[sdwb]|\*{3}|x{5}|\[redacted:).*"
     r"|(?:(?:big)?u?int|float|str|bytes|utf-?)\d{1,3}(?:array|_t|mb4|le|be)?"
@@ -173,7 +175,7 @@ SENTENCE = re.compile(
     r"|(?=(?:\S+\s){3})(?:.*\s)?(?:the|an?|to|of|for|at|or|and|no|with|when|if|it|der|die|das|eine?|und|oder|mit"
     r"|les?|la|une?|pour|el|los|para|su)\s.*"
 )
-"""Several words for people: what ends as a sentence, names what it asks for, or has a sentence's small words."""
+"""Words for people: what ends as a sentence, names what it asks for, or has a sentence's small words."""
 KEY_ID = re.compile(r"(?:0x)?(?:[0-9A-F]{8}){1,2}|[0-9A-Fa-f]{40}")
 REST = re.compile(r"[\w-]{0,60}")
 NEAR_CHARS = 120
@@ -401,7 +403,9 @@ def _is_value(text: str, start: int, match: re.Match[str]) -> bool:
         is_placed = is_placed or (is_tight and not (follows in (",", ")") and value.isidentifier()))
     else:
         is_literal = is_flag or (is_alone and _is_config(text, start, match))
-        is_placed = (is_random and (is_password or is_alone)) or (option and is_password and is_alone)
+        is_placed = (is_random and (is_password or is_alone)) or (
+            option is not None and is_password and is_alone
+        )
     name = "--" + name if is_flag else name
     if sign == " | " and not is_random:
         return False
@@ -472,7 +476,11 @@ def _near(text: str, start: int, at: int) -> Iterator[Found]:
         is_random = is_mixed(value) and (is_led or is_alone or TIGHT.search(value) is not None)
         if is_given and is_alone and is_password and is_secret(name, value, True):
             fits = True
-        elif SHAPE.fullmatch(value) or (follows[:1] in tuple("([\\") and not is_quoted) or (HEX.fullmatch(value) and not is_direct):
+        elif (
+            SHAPE.fullmatch(value)
+            or (follows[:1] in tuple("([\\") and not is_quoted)
+            or (HEX.fullmatch(value) and not is_direct)
+        ):
             continue
         elif (is_below and not is_open) or "/" in value:
             fits = (is_given and is_random) or (is_long and (is_password or not is_below))
@@ -522,18 +530,16 @@ def _cells(line: str, mark: str) -> list[str]:
 
 
 def is_secret(name: str, value: str, is_literal: bool) -> bool:
-    """Whether a value assigned to a name is a secret: by how sure the name is of it, whether the value is a text
-    and no code, and whether it is one that is recognised as none."""
+    """Whether a value assigned to a name is a secret: by how sure the name is of it, whether the value is a
+    text and no code, and whether it is recognised as none."""
     value = value.strip().rstrip(";,")
     if ends_otherwise(name) or is_no_secret(name, value):
         return False
     if is_mixed(value):
         return is_literal or not ATTRIBUTE.fullmatch(value) or is_strong(value.rpartition(".")[2])
     if not PASSWORD.search(name):
-        is_parted = (
-            (not value.isidentifier()
-            and re.search(r"(?i).secret$", name))
-            or (" " in value and name.lower() == "secret")
+        is_parted = (not value.isidentifier() and re.search(r"(?i).secret$", name)) or (
+            " " in value and name.lower() == "secret"
         )
         is_literal = is_literal and len(value) >= 8 and bool(name.isupper() or is_parted)
         return is_literal or (MIXED.match(value) is not None and name.startswith("--"))
