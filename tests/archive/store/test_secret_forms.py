@@ -170,6 +170,7 @@ def test_another_names_value_stays(text: str) -> None:
         ("env:\n  - name: DB_PASSWORD\n    value: feldhamster\n", "feldhamster"),
         ('session({ secret: "keyboard cat" })', "keyboard cat"),
         ("I saved the recovery codes, print them?\n\n9abf8-0c0c7\n49836-c4799\n", "49836-c4799"),
+        ("LEDGER_KEY: 7785cdfc-2dd0-4669-a31b-fbe7d95c97d0", "7785cdfc-2dd0-4669"),
         ("CYPRESS_RECORD_KEY: 6685cdfc-2dd0-4669-a31b-fbe7d95c97d0", "6685cdfc-2dd0-4669"),
     ],
 )
@@ -193,6 +194,9 @@ def test_words_under_a_passwords_name_go(text: str, secret: str) -> None:
         '{"Test":"TestLevel0","Output":"--- PASS: TestLevel0"}',
         '("DEEPSEEK_API_KEY", "deepseek")',
         "secret: my-app-tls\n",
+        "def encode(\n    private_key: ed25519.Ed25519PrivateKey,\n)",
+        "the password moved to: app2x9Kq.fixtures7b and on",
+        "password was changed on 2026-03-02T09:14:11Z, by hand",
         "to rerun pass `-p part_2 --lib`",
         "pass: 12345\n",
         "password: !vault |\n",
