@@ -94,8 +94,8 @@ password ~ curl ~ ["'\s](?:-u|--user|--proxy-user)[ =]?["', ]{0,4}[^\s:"']{1,200
 password ~ mysql,mariadb ~ \b(?:mysql|mariadb)\w{0,5}\b.{0,200}?["'\s]-p["']?([^\s"'$-]{6,})
 password ~  -p,/p:, -w , -a , -k , -n , -x , -hp ~
     \b(?:7za?|zip|unzip|u?n?rar|redis-cli|sshpass|login|ldap\w+|sqlcmd|mosquitto_\w+|ipmitool|openssl\s[a-z]+|snmp\w+|twine|mongo\w*|plink|pscp|security|ssh-keygen
-    |usermod|keytool|schtasks|xfreerdp|cf|https?(?= ))\b.{0,200}?\s
-    (?:-[apPwkNAX]w?[ =]{1,2}|/p:|-h?p(?=\S*\d))(?![-/.])
+    |usermod|keytool|schtasks|xfreerdp|cf|https?(?= ))\b
+    .{0,200}?\s(?:-[apPwkNAX]w?[ =]{1,2}|/p:|-h?p(?=\S*\d))(?![-/.])
     (?:[\w.]{1,40}:(?=[^\s/]))?VALUE
 password ~ echo ,printf  ~
     \b(?:echo|printf)(?: -n)?(?: ["']?%s\S{0,4})?\s{1,9}["']?(?:\w{1,40}:)?([^\s"'$]{6,200})["']?\s{1,9}\|

@@ -72,7 +72,8 @@ NAME_WORDS = tuple(
 SOUGHT = (*NAME_WORDS, *(word for item in FORMATS for word in item.words))
 NAME_BEGIN = re.compile(r"(?:(?<![\w.-])|(?<=--))[^\W\d][\w.-]{0,80}\Z|\Z")
 PASSWORD_WORDS = (
-    r"passw(?:or)?[dt]|\"assword|passphrase|passcode|(?<!by)(?<!com)(?<!tres)(?<!sur)passe?\b|pwd|(?<!b)pw\b|psk\b"
+    r"passw(?:or)?[dt]|\"assword|passphrase|passcode|(?<!by)(?<!com)(?<!tres)(?<!sur)passe?\b|pwd|(?<!b)pw\b"
+    r"|psk\b"
     r"|identif(?:ied|y)\b|kennwort|contrase\w{2,3}|senha|wachtwoord"
     r"|has[łl]o|lösenord|parola\b|şifre|\bclave\b|\bheslo|salasana|jelsz[óo]|adgangskode|парол\w{0,2}|密码|密碼|口令"
     r"|パスワード|비밀번호|암호"
@@ -101,9 +102,8 @@ UUID = re.compile(r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 LAST_WORD = re.compile(r"([A-Z]?[a-z]+|[A-Z]+)[\W\d_]*$")
 NO_SECRETS_END = frozenset(
     "algorithm arn cost count endpoint error expires expiry field file format from hash header help hint id "
-    "index "
-    "kind label length limit message mode name path pattern placeholder policy prefix provider re ref regex "
-    "size state status stdin text title tokens ttl type url uri version".split()
+    "index kind label length limit message mode name path pattern placeholder policy prefix provider re ref "
+    "regex size state status stdin text title tokens ttl type url uri version".split()
 )
 """Words at the end of a name that speak of a secret and hold none."""
 
@@ -119,7 +119,7 @@ ASSIGNED = re.compile(
     # <password>x</password>
     |["']?>(?P<element>[^\s<>&]{{4,4000}})(?=</)
     # password = x, apiKey: str = x, "Authorization": x
-    |(?:{_OPEN}{_GAP}(?::{_GAP}(?![0-9a-f]{{6}}\])[\w.\[\]|&<>?';* ]{{1,40}}(?==))?
+    |(?:(?:\[\d{{0,4}}\])?{_OPEN}{_GAP}(?::{_GAP}(?![0-9a-f]{{6}}\])[\w.\[\]|&<>?';* ]{{1,40}}(?==))?
     (?P<sign>[:?]=|=>|:\*\*|<-|->|\u2192|\uff1a|::(?=\s)|\?:|={{1,3}}|!==?|:-?|[ ]\|[ ]){_GAP}
     # define('PASSWORD', 'x')
     |(?P<called>["']{_GAP},{_GAP})(?={_QUOTE})
@@ -129,7 +129,7 @@ ASSIGNED = re.compile(
     (?:(?P<call>(?:(?:[\w.$\[\]"']{{1,60}}[ ](?:\|\||\?\?|or)|&\w{{1,30}})[ ])?(?:[\w.:]{{1,40}}[(\[]){{0,2}})
     [\w.@]{{0,12}}?(?P<quote>{_QUOTE}){_SCHEME}(?P<quoted>{_WITHIN}(?:(?P=quote)[ ]->[ ](?P=quote){_WITHIN})?)
     (?P=quote)(?![ ]?:)
-    |(?P<words>(?(sign)[^\W\d_]{{2,20}}(?:[ ][\w!?.-]{{1,20}}){{1,6}}(?=[ \t]*\r?(?:\n|\Z))|(?!)))
+    |(?P<words>(?(sign)(?<=[ ])[^\W\d_]{{2,20}}(?:[ ][\w!?.-]{{1,20}}){{1,6}}(?=[ \t]*\r?(?:\n|\Z))|(?!)))
     |\{{(?P<braced>[^\s"'{{}}]{{6,200}})\}}|{_SCHEME}(?P<bare>{_BARE}))
     )""",
     re.VERBOSE,
@@ -147,8 +147,8 @@ SECTION = re.compile(r"(?m)^[ \t]*\[[\w.:\" -]+\]\r?$")
 COMPOUND = re.compile(r"(?i)[a-z]+[_-]?(?:pw|pass(?!w(?:or)?[dt]?s?$)\w*|auth|password|secret|psk)$")
 STRONG_PART = re.compile(r"\S*[^\w\s]\S*[^\w\s]\S*\d|\d\S*[^\w\s]\S*[^\w\s]")
 NO_VALUE = re.compile(
-    r"(?i)^(?:[<\[{(%*.#^\\].*|[,+;)}&?:|=].*[(){};=].*|\$[a-z_(].*|your[_ -].*"
-    r"|\d{1,4}|[\d./%:]*[./%:][\d./%:]*"
+    r"(?i)^(?:[<\[{(%*.#^\\].*|[,+;)}&?:|=].*[(){};=].*|\$[a-z_(].*|your[_ -].*|\d{1,4}"
+    r"|[\d./%:]*[./%:][\d./%:]*"
     r"|\d+(?:\.\d+)?e[+-]?\d+"
     r"|.*(?:\$\{|\{\{|%\(|%s|<[a-z_ -]+>|\.\.\.|…|\(\?|\[a-z|\[0-9|\\[sdwb]|\*{3}|x{5}|\[redacted:).*"
     r"|(?:(?:big)?u?int|float|str|bytes|utf-?)\d{1,3}(?:array|_t|mb4|le|be)?"
@@ -179,7 +179,7 @@ SENTENCE = re.compile(
     r"|(?=(?:\S+\s){3})(?:.*\s)?(?:the|an?|to|of|for|at|or|and|no|with|when|if|it|der|die|das|eine?|und|oder|mit"
     r"|les?|la|une?|pour|el|los|para|su)\s.*"
 )
-"""Several words for people: what ends as a sentence, names what it asks for, or has its small words."""
+"""Words for people: what ends as a sentence, names what it asks for, or has a sentence's small words."""
 KEY_ID = re.compile(r"(?:0x)?(?:[0-9A-F]{8}){1,2}|[0-9A-Fa-f]{40}")
 REST = re.compile(r"[\w-]{0,60}")
 NEAR_CHARS = 120
@@ -400,17 +400,16 @@ def _is_value(text: str, start: int, match: re.Match[str]) -> bool:
     elif how == "words":
         is_placed = is_literal = (name.isupper() or _has_digit(value)) and _is_config(text, start, match)
     elif how != "bare":
-        is_sql = match["blank"] and (name.isupper() or name.lower() == "identified")
-        is_literal = bool(sign or not (match["blank"] or match["called"]) or is_flag or is_sql)
+        is_keyword = name.isupper() or name.lower() == "identified" or before[-1:] == ":" or "-" in name
+        is_literal = bool(sign or not (match["blank"] or match["called"]) or is_flag)
+        is_literal = is_literal or bool(match["blank"] and is_keyword)
         is_placed = _has_digit(value) and not name.lower().startswith("get")
     elif sign:
         is_tight = match.end("rest") + 1 == match.start("bare") and sign == "="
-        is_cell, is_header = (
-            sign == " | ",
-            sign == ":" and len(value) >= 16 and ("-" in name or before[-1:] in ("'", '"')),
-        )
+        is_cell = sign == " | "
+        is_header = sign == ":" and len(value) >= 16 and ("-" in name or before[-1:] in ("'", '"'))
         is_argument = value.islower() and BEFORE_ARGUMENT.search(before) and follows in tuple(" &;'\"\r\n")
-        is_literal = is_header or bool(is_tight and (name.isupper() or is_argument))
+        is_literal = is_header or bool(is_tight and (name.isupper() or is_argument or is_flag))
         is_literal = is_literal or (is_alone and not is_cell and _is_config(text, start, match))
         is_placed = is_alone or (
             is_random and (end is not None or follows in tuple(" )\"'" if sign in ":=" else " "))
@@ -418,7 +417,9 @@ def _is_value(text: str, start: int, match: re.Match[str]) -> bool:
         is_placed = is_placed or (is_tight and not (follows in (",", ")") and value.isidentifier()))
     else:
         is_literal = is_flag or (is_alone and _is_config(text, start, match))
-        is_placed = (is_random and (is_password or is_alone)) or bool(option and is_password and is_alone)
+        is_placed = (is_random and (is_password or is_alone)) or (
+            option is not None and is_password and is_alone
+        )
     name = "--" + name if is_flag else name
     if sign == " | " and not is_random:
         return False
@@ -432,11 +433,12 @@ def _is_config(text: str, start: int, match: re.Match[str]) -> bool:
     begin, end = text.rfind("\n", max(0, start - 80), start) + 1, text.find("\n", match.end())
     if not CONFIG_LINE.match(text, begin, start) or text[match.end() : match.end() + 1] in (";", ","):
         return False
-    after = text[end + 1 : end + 80].lstrip() if end >= 0 else ""
-    if after.startswith(CODE_BEGINS):
-        return False
     how = match.lastgroup or ""
     joined, value = text[match.end("rest") : match.start(how)], match[how]
+    if not joined.strip():
+        return COMPOUND.match(text[start : match.end("rest")]) is not None
+    if end >= 0 and text[end + 1 : end + 80].lstrip().startswith(CODE_BEGINS):
+        return False
     if joined == "=":
         return True
     if joined.strip() == ":":
@@ -445,7 +447,7 @@ def _is_config(text: str, start: int, match: re.Match[str]) -> bool:
         )
     if joined.strip() == "=":
         return SECTION.search(text, max(0, begin - 400), begin) is not None
-    return not joined.strip() and COMPOUND.match(text[start : match.end("rest")]) is not None
+    return False
 
 
 def _near(text: str, start: int, at: int) -> Iterator[Found]:
@@ -543,7 +545,7 @@ def _cells(line: str, mark: str) -> list[str]:
 
 def is_secret(name: str, value: str, is_literal: bool) -> bool:
     """Whether a value assigned to a name is a secret: by how sure the name is of it, whether the value is a
-    text and no code, and whether it is one that is recognised as none."""
+    text and no code, and whether it is recognised as none."""
     value = value.strip().rstrip(";,")
     if ends_otherwise(name) or is_no_secret(name, value):
         return False

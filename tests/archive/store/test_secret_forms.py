@@ -150,3 +150,57 @@ def test_what_is_no_value_stays(name: str, form: str) -> None:
 )
 def test_another_names_value_stays(text: str) -> None:
     assert redact(text).text == text
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ('DB_PASSWORD="mein Hund 4 Pfoten"', "mein Hund 4 Pfoten"),
+        ('psk="sieben Schraubenzieher"', "sieben Schraubenzieher"),
+        ("uid nslcd\nbindpw ratte.im.Keller\n", "ratte.im.Keller"),
+        ('#define WIFI_PASS "76106458110614338407"', "76106458110614338407"),
+        ("| user | Password |\n|---|---|\n| ada | kranich-mai |", "kranich-mai"),
+        ("[client]\nuser = root\npassword = katzenklo\n", "katzenklo"),
+        ("smtp:\n  user: bot\n  password: mein kleiner Esel 9\n", "mein kleiner Esel 9"),
+        ("curl -d 'user=bob&password=feldhamster' http://x", "feldhamster"),
+        ("mysql --password=laubfrosch app", "laubfrosch"),
+        ("CREATE USER bob IDENTIFIED BY 'blauerhimmel';", "blauerhimmel"),
+        ('char pass[] = "laubfrosch";', "laubfrosch"),
+        ('{:user "x" :password "laubfrosch"}', "laubfrosch"),
+        ("env:\n  - name: DB_PASSWORD\n    value: feldhamster\n", "feldhamster"),
+        ('session({ secret: "keyboard cat" })', "keyboard cat"),
+        ("I saved the recovery codes, print them?\n\n9abf8-0c0c7\n49836-c4799\n", "49836-c4799"),
+        ("LEDGER_KEY: 7785cdfc-2dd0-4669-a31b-fbe7d95c97d0", "7785cdfc-2dd0-4669"),
+        ("CYPRESS_RECORD_KEY: 6685cdfc-2dd0-4669-a31b-fbe7d95c97d0", "6685cdfc-2dd0-4669"),
+    ],
+)
+def test_words_under_a_passwords_name_go(text: str, secret: str) -> None:
+    assert secret not in redact(text).text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "class A:\n    user: str\n    password: SecretStr\n",
+        "const form = {\n  user,\n  password: plaintext\n}\n",
+        "password = raw\nuser = x\n",
+        "    password=pw,\n    token=tok\n)\n",
+        '{"password": "Type at least 8 of them", "new_password": "is required"}',
+        "Password must contain a digit.\nToken refresh failed\n",
+        "password    requisite    pam_pwquality.so retry=3\n",
+        "run --password-file=%d/db-password --password-stdin registry.example",
+        "[user]\n\tsigningkey = 3AA5C34371567BD2\n",
+        "GITHUB_TOKEN=ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+        '{"Test":"TestLevel0","Output":"--- PASS: TestLevel0"}',
+        '("DEEPSEEK_API_KEY", "deepseek")',
+        "secret: my-app-tls\n",
+        "def encode(\n    private_key: ed25519.Ed25519PrivateKey,\n)",
+        "the password moved to: app2x9Kq.fixtures7b and on",
+        "password was changed on 2026-03-02T09:14:11Z, by hand",
+        "to rerun pass `-p part_2 --lib`",
+        "pass: 12345\n",
+        "password: !vault |\n",
+    ],
+)
+def test_what_is_recognisably_no_secret_stays(text: str) -> None:
+    assert redact(text).text == text
