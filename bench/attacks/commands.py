@@ -31,9 +31,10 @@ ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "bench" / "results" / "attacks" / "commands.json"
 BESIDE = (
     "store verify", "store gc --yes", "store export {new}", "store import {old}", "store copy --to {new}",
-    "store copy --from {other}", "archive --all", "store stats", "status", "forget {none} --yes",
+    "store copy --from {other}", "upkeep index", "store stats", "status", "forget {none} --yes",
 )  # fmt: skip
 BETWEEN = ("store encrypt --key env", "store decrypt")
+KEY = "ab" * 32
 MOST_SECONDS, AT_ONCE = 2.0, 4
 
 
@@ -57,6 +58,12 @@ def command(words: str, directory: Path, chance: random.Random, root: Path, numb
     return "killed" if was_killed else f"{words}: exit {process.returncode}"
 
 
+def play(*args: Any) -> None:
+    """A chat in a process of its own, whose environment may be of before the archive was encrypted."""
+    os.environ[VARIABLE] = KEY
+    kills.play(*args)
+
+
 def round_of(directory: Path, root: Path, number: int, seed: int) -> tuple[list[kills.Outcome], Counter[str]]:
     """One round; what became of its chats, and how often what came of the commands."""
     chance = random.Random(f"{seed} {number}")
@@ -66,7 +73,7 @@ def round_of(directory: Path, root: Path, number: int, seed: int) -> tuple[list[
         pipe, other = kills.CONTEXT.Pipe(duplex=False)
         name = f"r{number}c{at}"
         child = kills.CONTEXT.Process(
-            target=kills.play, args=(other, directory, name, seed * 7_919 + number * 2 + at, ""), daemon=True
+            target=play, args=(other, directory, name, seed * 7_919 + number * 2 + at, ""), daemon=True
         )
         child.start()
         other.close()
@@ -88,7 +95,7 @@ def round_of(directory: Path, root: Path, number: int, seed: int) -> tuple[list[
 
 
 def attack(rounds: int, seed: int) -> dict[str, Any]:
-    os.environ[VARIABLE] = "ab" * 32
+    os.environ[VARIABLE] = KEY
     ends: Counter[str] = Counter()
     faults: Counter[str] = Counter()
     acknowledged = lost = 0

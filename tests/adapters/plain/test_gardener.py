@@ -437,7 +437,8 @@ def test_over_sixty_turns_the_prompt_stays_within_a_small_window_and_a_fact_come
 
 def test_the_lines_of_the_documentation_run(root: Path, tmp_path: Path) -> None:
     page = (root / "docs" / "hosts.md").read_text("utf-8")
-    (code,) = re.findall(r"```python\n(.*?)```", page.partition("## OpenHands")[0], re.DOTALL)[:1]
+    section = page.partition("## Any agent (Python)")[2].partition("## OpenHands")[0]
+    (code,) = re.findall(r"```python\n(.*?)```", section, re.DOTALL)[:1]
     code = code.replace('open(".",', "open(folder, background=False,")
     with ModelServer(lambda messages: {"content": f"You said: {messages[-1]['content']}"}) as server:
         client = OpenAI(base_url=server.url, api_key="none", max_retries=0)
