@@ -19,7 +19,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
-from unittest.mock import patch
 
 from aider_gardener.replay.measure.cost import PROVIDERS
 from aider_gardener.replay.measure.result import MAIN, ReplayResult
@@ -42,8 +41,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", type=Path, default=RESULTS, help="where the figures go")
     options = parser.parse_args(argv)
     paths = find_paths(options.sessions or [RECORDED])
-    with TemporaryDirectory() as folder, patch.dict(os.environ, {VECTORS: str(Path(folder, "vectors"))}):
-        rows = [row for path in paths for row in rows_of(path)]
+    with TemporaryDirectory() as folder:
+        os.environ[VECTORS] = str(Path(folder, "vectors"))
+        try:
+            rows = [row for path in paths for row in rows_of(path)]
+        finally:
+            del os.environ[VECTORS]
     half = halves_of(find_paths([RECORDED]))
     value = {
         "format": 1,

@@ -157,6 +157,12 @@ def test_redacting_what_is_labelled_twice_changes_nothing_more() -> None:
         assert redact(result.text).text == result.text, one.id
 
 
+def test_what_shows_only_beside_a_placeholder_goes_at_once() -> None:
+    text = f"auth_token: {HEX} key = sk-ant-api03-{MIXED * 2}"
+    result = redact(text)
+    assert HEX not in result.text and restored(text, result) == text
+
+
 def test_what_stands_for_a_secret_is_none() -> None:
     text = redact("La clave de la API de pagos: 4ymBVPHg1cVaNWy8AByzXNYxj2UFTV\n").text
     assert "[redacted:" in text and redact(text).text == text
