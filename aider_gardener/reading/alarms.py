@@ -147,11 +147,6 @@ def alarm(line: str) -> str:
     return ("", "warning", "error")[level]
 
 
-def alarming(line: str) -> bool:
-    """True for a line that tells of an error, a refusal or a failed exit."""
-    return alarm(line) == "error"
-
-
 def warns(line: str) -> bool:
     """True for a line with a word of warning, whatever else it tells."""
     words = map(_word, _PARTS.findall(line[: 2 * LINE_CHARS]))

@@ -251,12 +251,8 @@ READERS: dict[str, Reader] = {
         ("install", "claude-code", "--status"), ".claude/settings.local.json"
     ),
     "install --dry-run: servers": Reader(("install", "claude-code", "--dry-run"), ".mcp.json"),
-    "compress-context: tasks": Reader(("compress-context", "--tasks", "--dry-run"), "TODO.md"),
-    "archive --all: index": Reader(("archive", "--all", "--output", "{}"), "index.md"),
-    "patches check: series": Reader(("patches", "check", "--patches", "p"), "p/series"),
-    "patches check: a mail": Reader(
-        ("patches", "check", "--patches", "p"), "p/0001-a.patch", beside={"p/series": "0001-a.patch\n"}
-    ),
+    "upkeep tasks: a list": Reader(("upkeep", "tasks", "--dry-run"), "TODO.md"),
+    "upkeep index: its file": Reader(("upkeep", "index", "--output", "{}"), "index.md"),
     "patches check: a tree": Reader(
         ("patches", "check", "--to", "a"), "a/aider/commands.py", beside={"a/aider/__init__.py": ""}
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from aider_gardener.reading.alarms import alarming, tells_outcome
+from aider_gardener.reading.alarms import alarm, tells_outcome
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ from aider_gardener.reading.alarms import alarming, tells_outcome
     ],
 )
 def test_trouble_is_alarming(line: str) -> None:
-    assert alarming(line)
+    assert alarm(line) == "error"
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_trouble_is_alarming(line: str) -> None:
     ],
 )
 def test_counts_of_none_and_names_are_not(line: str) -> None:
-    assert not alarming(line)
+    assert alarm(line) != "error"
 
 
 @pytest.mark.parametrize(
