@@ -6,10 +6,10 @@ Expressions were chosen by half "a" of `tests/data/secrets.jsonl`. Half "b" was 
 was written later by somebody who had not seen them; what they lacked was added then. "d1" and "d2" are
 everyday forms of many tools, of which "d1" was looked at first, "e" was written when those went, and "g"
 when that went. "h" (of hard forms) and "i" (of common ones) were written by people who had not seen the
-code, and nothing was chosen by them: they say what a text of a stranger's loses. `blind` in the results
-has the figures from before a half was looked at. A snippet counts as found when none of its secrets is
-left, and as harmless when not a byte of it changes. `--before` names the figures of earlier code, written
-by `--json`, to stand beside.
+code, and nothing was added by them: they say what a text of a stranger's loses. Since then they told
+which parts could go. `blind` in the results has the figures from before a half was looked at. A snippet
+counts as found when none of its secrets is left, and as harmless when not a byte of it changes.
+`--before` names the figures of earlier code, written by `--json`, to stand beside.
 """
 
 from __future__ import annotations
@@ -31,7 +31,6 @@ SESSIONS = ROOT / "recorded_sessions"
 RESULTS = Path(__file__).with_name("results") / "secrets.json"
 MARK = "{+}"
 """Stands within each secret of the file, so that no scanner takes it for one in use."""
-NOT_LOOKED_AT = ("h", "i")
 HALVES = ("a", "b", "c", "d1", "d2", "e", "g", "h", "i", "all")
 SPEED_CHARS = 2_000_000
 

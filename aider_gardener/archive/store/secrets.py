@@ -8,10 +8,8 @@ the size of the text alone.
 from __future__ import annotations
 
 import re
-from base64 import b64decode
 from bisect import bisect_right
 from collections.abc import Callable, Generator, Iterator
-from contextlib import suppress
 
 from aider_gardener.archive.store.formats import (
     AFTER_WORD_CHARS,
@@ -65,7 +63,7 @@ LINES = re.compile(
 """A long secret that may go on in lines of nothing but its own characters."""
 
 NAME_WORDS = tuple(
-    'pass|"assword|pw|secret|token|credential|creds|key|auth|_api|psk|identif|salt|seed|recovery|backup'
+    'pass|"assword|pw|secret|token|credential|creds|key|auth|_api|psk|identif|salt|seed'
     "|kennwort|schlüssel|contrase|senha|wachtwoord|hasło|haslo|lösenord|parola|şifre|clave|heslo|salasana"
     "|jelsz|adgangskode|парол|密码|密碼|口令|パスワード|비밀번호|암호".split("|")
 )
@@ -98,7 +96,6 @@ STRONG = re.compile(
     r"(?=(?:[^\d\s]*\d){3})(?:(?=\S*[a-z])(?=\S*[A-Z])|(?=(?:0x)?[0-9a-f]{32}))[\w+/=~-]{20,4000}"
 )
 """A value that no name, number or word looks like."""
-UUID = re.compile(r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 LAST_WORD = re.compile(r"([A-Z]?[a-z]+|[A-Z]+)[\W\d_]*$")
 NO_SECRETS_END = frozenset(
     "algorithm arn cost count endpoint error expires expiry field file format from hash header help hint id "
@@ -135,17 +132,10 @@ ASSIGNED = re.compile(
     re.VERBOSE,
 )
 """A value that belongs to a name, from the word in the name on that speaks of a secret."""
-OPTION = re.compile(r"(?:--|\b(?:ENV|ARG|setenv|setx) |-gx |(?P<line>(?:\A|\n)[ \t+]*))\Z")
-"""What stands before a name when a blank is all that stands behind it."""
 VALUE_END = re.compile(r"[\"';,]?[ \t]{0,20}\|?[ \t]{0,20}(?:#.*)?(?=\r?\n|\Z)|(?P<listed>[ ]{0,3}[,}(])")
-CONFIG_LINE = re.compile(r"[ \t+>]*(?:(?:[-*#;$]|//|export|set|env|ENV|ARG) ){0,3}[ \t]*(?:[\w-]+\.)*\Z")
+SETTING = re.compile(r"[ \t+>]*(?:(?:[-*#;$]|//|export|set|env|ENV|ARG) ){0,3}[ \t]*(?:[\w-]+\.)*\Z")
 """What stands before a name in a line of settings."""
-BEFORE_ARGUMENT = re.compile(r"[?&;=]\Z|[^,({\s][ ]['\"]?\Z|(?: -e | -D)\Z")
-"""What stands before a name that is joined to its value in a command, a URL or a connection string."""
 CODE_ENDS, CODE_BEGINS = (",", "{", "(", ";", "["), (")", "}", "]")
-SECTION = re.compile(r"(?m)^[ \t]*\[[\w.:\" -]+\]\r?$")
-COMPOUND = re.compile(r"(?i)[a-z]+[_-]?(?:pw|pass(?!w(?:or)?[dt]?s?$)\w*|auth|password|secret|psk)$")
-STRONG_PART = re.compile(r"\S*[^\w\s]\S*[^\w\s]\S*\d|\d\S*[^\w\s]\S*[^\w\s]")
 NO_VALUE = re.compile(
     r"(?i)^(?:[<\[{(%*.#^\\].*|[,+;)}&?:|=].*[(){};=].*|\$[a-z_(].*|your[_ -].*|\d{1,4}"
     r"|[\d./%:]*[./%:][\d./%:]*"
@@ -180,18 +170,14 @@ SENTENCE = re.compile(
     r"|les?|la|une?|pour|el|los|para|su)\s.*"
 )
 """Words for people: what ends as a sentence, names what it asks for, or has a sentence's small words."""
+MARKED = re.compile(r"[^\w\s]\S*[^\w\s]\S*\d|\d\S*[^\w\s]\S*[^\w\s]")
+"""Signs and a digit in one word, as no sentence has them."""
 KEY_ID = re.compile(r"(?:0x)?(?:[0-9A-F]{8}){1,2}|[0-9A-Fa-f]{40}")
 REST = re.compile(r"[\w-]{0,60}")
 NEAR_CHARS = 120
 """So far behind its name a value of such looks is taken for its own."""
-LIST_CHARS = 800
-"""So far a list of secrets reaches."""
-CODES = re.compile(r"(?i)(?:recovery|backup)[ _-]?codes?")
-CODE = re.compile(
-    r"(?:(?<=\n)[ \t]*(?:[-*•]|\d{1,2}[.):])?[ \t]*|[\"'])(?P<code>(?=[A-Za-z-]*\d)[A-Za-z0-9]{4,10}"
-    r"(?:-[A-Za-z0-9]{4,10}){0,4}|\d{4}(?: \d{4}){1,2})(?=,?[ \t\r]*(?:\n|\Z)|[\"'])"
-)
 BELOW = re.compile(r"[:=>\"'\[({\])][ \t\r\\|]*\Z")
+"""What ends a line whose value stands in the next."""
 CANDIDATE = re.compile(
     r"\[redacted:[a-z-]+:[0-9a-f]{6}\]|(?:[\w.@-]{1,40}[=:]{1,2}(?=[^\s=/]))?"
     r"(?P<value>[^\s\"'`<>,;(){}\[\]|\\]{5,200}[^\s\"'`<>,;(){}\[\]|\\.:?])"
@@ -219,33 +205,13 @@ SEPARATORS = re.compile(r"\||\t|,|;| {2,}")
 """What stands between the cells of a table."""
 
 
-ESCAPES = ("%3D", "%22", "&#3", "\\u0022")
-ESCAPED = re.compile(r"%[2-7][0-9A-Fa-f]|&#(?:\d{2}|x[0-9a-f]{2});|\\u00[2-7][0-9a-f]")
-ESCAPED_CHARS = 400
-"""So far around a sign of it a text is read as one that is escaped."""
-BASE64_MARKS = tuple(
-    "BBU1NXT1JE BSSVZBVEUgS0VZ Fzc3dvcm QQVNTV09SR QUklWQVRFIEtFW UEFTU1dPUk UFJJVkFURSBLRV "
-    "YXNzd29yZ hc3N3b3Jk".split()
-)
-"""How `assword`, `PASSWORD` and `PRIVATE KEY` look in base64, wherever they begin."""
-BASE64 = re.compile(r"[A-Za-z0-9+/]*={0,2}")
-BASE64_CHARS = 60_000
-
-
-def _unescaped(match: re.Match[str]) -> str:
-    return chr(int(match[0].strip("%&#;xu\\"), 10 if match[0][:2] == "&#" and match[0][2] != "x" else 16))
-
-
-def flattened(
-    text: str, within: re.Pattern[str] = WITHIN_VALUES, meant: Callable[[re.Match[str]], str] = lambda _: ""
-) -> tuple[str, Callable[[int], int]]:
-    """A text without all that matches, or with what it means, and what tells where one of its characters
-    stands in the whole."""
+def flattened(text: str, within: re.Pattern[str] = WITHIN_VALUES) -> tuple[str, Callable[[int], int]]:
+    """A text without all that matches, and what tells where one of its characters stands in the whole."""
     cuts, removed = list[int](), [0]
     for match in within.finditer(text):
-        cuts.append(match.end() - removed[-1] - (match.end() - match.start()) + len(meant(match)))
-        removed.append(removed[-1] + match.end() - match.start() - len(meant(match)))
-    return within.sub(meant, text) if cuts else text, lambda at: at + removed[bisect_right(cuts, at)]
+        cuts.append(match.start() - removed[-1])
+        removed.append(removed[-1] + match.end() - match.start())
+    return within.sub("", text) if cuts else text, lambda at: at + removed[bisect_right(cuts, at)]
 
 
 REDACTED, REDACTED_CHARS = "[redacted:", 40
@@ -253,25 +219,16 @@ REDACTED, REDACTED_CHARS = "[redacted:", 40
 
 
 def find(text: str) -> list[Found]:
-    """Every secret of a text, also of what is written in base64 or as in a URL or page; spans may overlap."""
-    found, stop = _plain(text), 0
-    for at in sorted(at for mark in ESCAPES for at in _places(text, mark)):
-        if at >= stop:
-            begin, stop = max(stop, at - ESCAPED_CHARS), at + ESCAPED_CHARS
-            plain, place = flattened(text[begin:stop], ESCAPED, _unescaped)
-            found += [
-                (begin + place(at), begin + place(end - 1) + 1, kind) for at, end, kind in _plain(plain)
-            ]
-    stop = 0
-    for at in sorted(at for mark in BASE64_MARKS for at in _places(text, mark)):
-        if at >= stop:
-            before = BASE64.match(text[max(stop, at - BASE64_CHARS) : at][::-1])
-            run = BASE64.match(text, at - len(before[0] if before else ""), at + BASE64_CHARS)
-            stop = run.end() if run else len(text)
-            with suppress(ValueError):
-                if run and _plain(b64decode(run[0].rstrip("=") + "==").decode("ascii")):
-                    found.append((*run.span(), "encoded"))
-    return [each for each in found if not _is_placed(text, each[0])]
+    """Every secret of a text; spans may overlap."""
+    flat, place = flattened(text.replace("\0", "\n"))
+    lowered = flat.replace("\u0130", "i").lower()  # the only letter that would grow
+    seek, found = seeker(lowered, SOUGHT), []
+    for start, end, kind in (*_keys(flat, lowered), *_formats(flat, seek), *_assigned(flat, seek)):
+        lines = LINES.match(flat, start)
+        last = max(end, lines.end() if lines else 0) - 1
+        if not _is_placed(flat, start):
+            found.append((place(start), place(last) + 1, kind))
+    return found
 
 
 def _is_placed(text: str, at: int) -> bool:
@@ -285,17 +242,6 @@ def _places(text: str, word: str) -> Iterator[int]:
     while at >= 0:
         yield at
         at = text.find(word, at + len(word))
-
-
-def _plain(text: str) -> list[Found]:
-    flat, place = flattened(text.replace("\0", "\n"))
-    lowered = flat.replace("\u0130", "i").lower()  # the only letter that would grow
-    seek, found = seeker(lowered, SOUGHT), []
-    for start, end, kind in (*_keys(flat, lowered), *_formats(flat, seek), *_assigned(flat, seek)):
-        lines = LINES.match(flat, start)
-        last = max(end, lines.end() if lines else 0) - 1
-        found.append((place(start), place(last) + 1, kind))
-    return found
 
 
 def _keys(text: str, lowered: str) -> Iterator[Found]:
@@ -367,8 +313,6 @@ def _assigned(text: str, seek: Seek) -> Iterator[Found]:
         while at >= 0:
             match, end = ASSIGNED.match(text, at), at + len(word)
             before = NAME_BEGIN.search(text, text.rfind(" ", max(0, at - 81), at) + 1 or max(0, at - 81), at)
-            if CODES.match(text, at):
-                yield from _codes(text, at)
             if match and before and _is_value(text, before.start(), match):
                 name = text[before.start() : match.end("rest")]
                 yield *match.span(match.lastgroup or 0), "password" if PASSWORD.search(name) else "secret"
@@ -393,61 +337,43 @@ def _is_value(text: str, start: int, match: re.Match[str]) -> bool:
         is_key = (sign or how == "element") and KEY_NAME.search(name)
         return bool(is_key and is_strong(value) and not NO_VALUE.match(value))
     is_random, is_password = is_mixed(value), PASSWORD.search(name) is not None
-    option, is_alone = OPTION.search(before), end is not None and not end["listed"]
-    is_flag = option is not None and option["line"] is None
+    is_alone = end is not None and not end["listed"]
     if match["call"] or how == "braced":
-        is_literal, is_placed = False, is_random
-    elif how == "words":
-        is_placed = is_literal = (name.isupper() or _has_digit(value)) and _is_config(text, start, match)
-    elif how != "bare":
+        return is_random and is_secret(name, value, False)
+    if sign == " | ":
+        return is_random and (end is not None or follows == " ") and is_secret(name, value, False)
+    if how not in ("bare", "words"):  # in quotes, an element, a block
         is_keyword = name.isupper() or name.lower() == "identified" or before[-1:] == ":" or "-" in name
-        is_literal = bool(sign or not (match["blank"] or match["called"]) or is_flag)
-        is_literal = is_literal or bool(match["blank"] and is_keyword)
-        is_placed = _has_digit(value) and not name.lower().startswith("get")
-    elif sign:
+        is_literal = bool(sign or not (match["blank"] or match["called"]) or (match["blank"] and is_keyword))
+        is_placed = _has_digit(value)
+        return (is_literal or is_placed) and is_secret(name, value, True)
+    is_literal, is_option = is_alone and _is_setting(text, start, match), before.endswith("--")
+    if how == "words":
+        return is_literal and (name.isupper() or _has_digit(value)) and is_secret(name, value, True)
+    if sign:
         is_tight = match.end("rest") + 1 == match.start("bare") and sign == "="
-        is_cell = sign == " | "
         is_header = sign == ":" and len(value) >= 16 and ("-" in name or before[-1:] in ("'", '"'))
-        is_argument = value.islower() and BEFORE_ARGUMENT.search(before) and follows in tuple(" &;'\"\r\n")
-        is_literal = is_header or bool(is_tight and (name.isupper() or is_argument or is_flag))
-        is_literal = is_literal or (is_alone and not is_cell and _is_config(text, start, match))
-        is_placed = is_alone or (
-            is_random and (end is not None or follows in tuple(" )\"'" if sign in ":=" else " "))
-        )
+        is_literal = is_literal or is_header or (is_tight and (name.isupper() or is_option))
+        is_placed = is_alone or (is_random and (end is not None or follows in tuple(" )\"'")))
         is_placed = is_placed or (is_tight and not (follows in (",", ")") and value.isidentifier()))
     else:
-        is_literal = is_flag or (is_alone and _is_config(text, start, match))
-        is_placed = (is_random and (is_password or is_alone)) or (
-            option is not None and is_password and is_alone
-        )
-    name = "--" + name if is_flag else name
-    if sign == " | " and not is_random:
-        return False
-    return bool(is_literal or is_placed) and is_secret(
-        name, value, is_literal or (how != "bare" and not match["call"])
-    )
+        is_literal = is_literal or is_option
+        is_placed = is_random and (is_password or is_alone)
+    return (is_literal or is_placed) and is_secret(("--" if is_option else "") + name, value, is_literal)
 
 
-def _is_config(text: str, start: int, match: re.Match[str]) -> bool:
+def _is_setting(text: str, start: int, match: re.Match[str]) -> bool:
     """Whether a line is a name and a bare value as settings have them, and no code."""
     begin, end = text.rfind("\n", max(0, start - 80), start) + 1, text.find("\n", match.end())
-    if not CONFIG_LINE.match(text, begin, start) or text[match.end() : match.end() + 1] in (";", ","):
+    if not SETTING.match(text, begin, start) or text[match.end() : match.end() + 1] in (";", ","):
         return False
-    how = match.lastgroup or ""
-    joined, value = text[match.end("rest") : match.start(how)], match[how]
-    if not joined.strip():
-        return COMPOUND.match(text[start : match.end("rest")]) is not None
     if end >= 0 and text[end + 1 : end + 80].lstrip().startswith(CODE_BEGINS):
         return False
-    if joined == "=":
-        return True
-    if joined.strip() == ":":
-        return (value.islower() or how == "words") and not text[max(0, begin - 80) : begin].rstrip().endswith(
-            CODE_ENDS
-        )
-    if joined.strip() == "=":
-        return SECTION.search(text, max(0, begin - 400), begin) is not None
-    return False
+    how = match.lastgroup or ""
+    joined = text[match.end("rest") : match.start(how)]
+    is_above_code = text[max(0, begin - 80) : begin].rstrip().endswith(CODE_ENDS)
+    is_yaml = joined.strip() == ":" and (match[how].islower() or how == "words")
+    return joined == "=" or (is_yaml and not is_above_code)
 
 
 def _near(text: str, start: int, at: int) -> Iterator[Found]:
@@ -466,7 +392,7 @@ def _near(text: str, start: int, at: int) -> Iterator[Found]:
     line = text.find("\n", at, at + NEAR_CHARS)
     is_open = line < 0 or BELOW.search(text, at, line) is not None or text[line + 1 : line + 2] == "$"
     past = at
-    while match := CANDIDATE.search(text, past, line if name == "pass" and line >= 0 else found + NEAR_CHARS):
+    while match := CANDIDATE.search(text, past, found + NEAR_CHARS):
         past = match.end()
         value, (begin, end) = match["value"] or "", match.span("value")
         gap, before, follows = text[found:begin], text[begin - 1], text[end : end + 3]
@@ -508,13 +434,6 @@ def _near(text: str, start: int, at: int) -> Iterator[Found]:
             yield begin, end, "password" if is_password else "secret"
 
 
-def _codes(text: str, at: int) -> Iterator[Found]:
-    """Codes to recover an account by: items of a list, each alone in its line or in quotes."""
-    found = [match.span("code") for match in CODE.finditer(text, at, at + LIST_CHARS)]
-    for begin, end in found if len(found) > 1 else ():
-        yield begin, end, "secret"
-
-
 def _below(text: str, at: int) -> Generator[Found, None, int]:
     """Cells of a table below the heading at `at`; gives where the table ends."""
     begin, end = text.rfind("\n", max(0, at - 1000), at) + 1, text.find("\n", at, at + 1000)
@@ -552,11 +471,8 @@ def is_secret(name: str, value: str, is_literal: bool) -> bool:
     if is_mixed(value):
         return is_literal or not ATTRIBUTE.fullmatch(value) or is_strong(value.rpartition(".")[2])
     if not PASSWORD.search(name):
-        is_parted = (not value.isidentifier() and re.search(r"(?i).secret$", name)) or (
-            " " in value and name.lower() == "secret"
-        )
-        is_literal = is_literal and len(value) >= 8 and bool(name.isupper() or is_parted)
-        return is_literal or (MIXED.match(value) is not None and name.startswith("--"))
+        is_option = name.startswith("--") and MIXED.match(value) is not None
+        return is_option or (is_literal and len(value) >= 8 and name.isupper())
     if is_literal:
         return name.isupper() or not (value.isalpha() and (not value.isascii() or value.istitle()))
     is_word = value.replace("_", "").isalpha() or not value.isascii() or ATTRIBUTE.fullmatch(value)
@@ -579,12 +495,12 @@ def is_no_secret(name: str, value: str) -> bool:
         return True
     if " " not in value:
         return False
-    return bool(SENTENCE.fullmatch(value) and not STRONG_PART.search(value))
+    return SENTENCE.fullmatch(value) is not None and not MARKED.search(value)
 
 
 def is_strong(value: str) -> bool:
     """Whether a value looks like no name, number or word."""
-    return STRONG.fullmatch(value) is not None or UUID.fullmatch(value) is not None
+    return STRONG.fullmatch(value) is not None
 
 
 def is_mixed(value: str) -> bool:
