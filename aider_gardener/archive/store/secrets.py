@@ -135,7 +135,6 @@ ASSIGNED = re.compile(
 VALUE_END = re.compile(r"[\"';,]?[ \t]{0,20}\|?[ \t]{0,20}(?:#.*)?(?=\r?\n|\Z)|(?P<listed>[ ]{0,3}[,}(])")
 SETTING = re.compile(r"[ \t+>]*(?:(?:[-*#;$]|//|export|set|env|ENV|ARG) ){0,3}[ \t]*(?:[\w-]+\.)*\Z")
 """What stands before a name in a line of settings."""
-CODE_ENDS, CODE_BEGINS = (",", "{", "(", ";", "["), (")", "}", "]")
 NO_VALUE = re.compile(
     r"(?i)^(?:[<\[{(%*.#^\\].*|[,+;)}&?:|=].*[(){};=].*|\$[a-z_(].*|your[_ -].*|\d{1,4}"
     r"|[\d./%:]*[./%:][\d./%:]*"
@@ -364,16 +363,13 @@ def _is_value(text: str, start: int, match: re.Match[str]) -> bool:
 
 def _is_setting(text: str, start: int, match: re.Match[str]) -> bool:
     """Whether a line is a name and a bare value as settings have them, and no code."""
-    begin, end = text.rfind("\n", max(0, start - 80), start) + 1, text.find("\n", match.end())
+    begin = text.rfind("\n", max(0, start - 80), start) + 1
     if not SETTING.match(text, begin, start) or text[match.end() : match.end() + 1] in (";", ","):
-        return False
-    if end >= 0 and text[end + 1 : end + 80].lstrip().startswith(CODE_BEGINS):
         return False
     how = match.lastgroup or ""
     joined = text[match.end("rest") : match.start(how)]
-    is_above_code = text[max(0, begin - 80) : begin].rstrip().endswith(CODE_ENDS)
     is_yaml = joined.strip() == ":" and (match[how].islower() or how == "words")
-    return joined == "=" or (is_yaml and not is_above_code)
+    return joined == "=" or is_yaml
 
 
 def _near(text: str, start: int, at: int) -> Iterator[Found]:
@@ -416,11 +412,7 @@ def _near(text: str, start: int, at: int) -> Iterator[Found]:
         is_random = is_mixed(value) and (is_led or is_alone or TIGHT.search(value) is not None)
         if is_given and is_alone and is_password and is_secret(name, value, True):
             fits = True
-        elif (
-            SHAPE.fullmatch(value)
-            or (follows[:1] in tuple("([\\") and not is_quoted)
-            or (HEX.fullmatch(value) and not is_direct)
-        ):
+        elif SHAPE.fullmatch(value) or (HEX.fullmatch(value) and not is_direct):
             continue
         elif (is_below and not is_open) or "/" in value:
             fits = (is_given and is_random) or (is_long and (is_password or not is_below))
