@@ -38,6 +38,13 @@ def counted(model: ScriptedModel) -> None:
     model.prompt_tokens = lambda messages: token_counter("gpt-4o", messages=messages)
 
 
+def refused_above(driver: Driver, model: ScriptedModel, tokens: int) -> None:
+    """Have one prompt refused with a window that is stated, and the next one answered."""
+    model.replies += [rejection(f"maximum context length is {tokens} tokens", plain=True), "Here you are."]
+    driver.type("/ask go on")
+    assert driver.history[-1]["content"] == "Here you are."
+
+
 def assert_legal(driver: Driver) -> None:
     roles = [message["role"] for message in driver.history]
     assert all(first != second for first, second in itertools.pairwise(roles))
@@ -108,9 +115,7 @@ def test_the_window_that_a_rejection_states_holds_from_then_on(
     talk(driver, 20)
     gardener = driver.coder.gardener
     stated = gardener.state.usage.taken("gpt-4o", Call(0, 0)) + 20
-    model.replies += [rejection(f"maximum context length is {stated} tokens", plain=True), "Here you are."]
-    driver.type("/ask go on")
-    assert driver.history[-1]["content"] == "Here you are."
+    refused_above(driver, model, stated)
     assert gardener.state.frame.window == stated
     assert gardener.state.frame.tokens + gardener.state.history_used < stated
     talk(driver, 4)
@@ -125,9 +130,7 @@ def test_a_stated_window_is_forgotten_where_a_longer_prompt_went_through(
     driver = drive()
     counted(model)
     talk(driver, 20)
-    model.replies += [rejection("maximum context length is 3000 tokens", plain=True), "Here you are."]
-    driver.type("/ask go on")
-    assert driver.history[-1]["content"] == "Here you are."
+    refused_above(driver, model, 3_000)
     assert driver.coder.gardener.state.frame.window == 128_000, "one before was longer"
 
 
@@ -140,8 +143,7 @@ def test_a_stated_window_is_forgotten_once_a_longer_prompt_goes_through(
     talk(driver, 4)
     usage = driver.coder.gardener.state.usage
     stated = usage.taken("gpt-4o", Call(0, 0)) + 20
-    model.replies += [rejection(f"maximum context length is {stated} tokens", plain=True), "Here you are."]
-    driver.type("/ask go on")
+    refused_above(driver, model, stated)
     assert driver.coder.gardener.state.frame.window == stated
     large = Path(driver.coder.root, "large.txt")
     large.write_text(WORDS * 1_000)
