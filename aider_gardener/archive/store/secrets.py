@@ -173,8 +173,8 @@ MARKED = re.compile(r"[^\w\s]\S*[^\w\s]\S*\d|\d\S*[^\w\s]\S*[^\w\s]")
 """Signs and a digit in one word, as no sentence has them."""
 KEY_ID = re.compile(r"(?:0x)?(?:[0-9A-F]{8}){1,2}|[0-9A-Fa-f]{40}")
 REST = re.compile(r"[\w-]{0,60}")
-NEAR_CHARS = 120
-"""So far behind its name a value of such looks is taken for its own."""
+NEAR_CHARS, NEAR_WORDS = 120, 4
+"""So far behind its name, and among so many words, a value of such looks is taken for its own."""
 BELOW = re.compile(r"[:=>\"'\[({\])][ \t\r\\|]*\Z")
 """What ends a line whose value stands in the next."""
 CANDIDATE = re.compile(
@@ -285,8 +285,9 @@ def _formats(text: str, seek: Seek) -> Iterator[Found]:
         for word in item.words:
             at = seek(word, 0)
             while at >= 0:
-                begin, end = max(text.rfind("\n", 0, at) + 1, at - BEFORE_WORD_CHARS), text.find("\n", at)
-                end = min(len(text) if end < 0 else end, at + AFTER_WORD_CHARS)
+                near, far = max(0, at - BEFORE_WORD_CHARS), min(len(text), at + AFTER_WORD_CHARS)
+                begin, end = text.rfind("\n", near, at) + 1 or near, text.find("\n", at, far)
+                end = far if end < 0 else end
                 for match in item.expression.finditer(text, begin, end):
                     start, stop = match.span(match.lastindex or 0)
                     if not _is_idle(item.kind, text[start:stop]):
@@ -387,9 +388,9 @@ def _near(text: str, start: int, at: int) -> Iterator[Found]:
     is_password = PASSWORD.search(name) is not None
     line = text.find("\n", at, at + NEAR_CHARS)
     is_open = line < 0 or BELOW.search(text, at, line) is not None or text[line + 1 : line + 2] == "$"
-    past = at
-    while match := CANDIDATE.search(text, past, found + NEAR_CHARS):
-        past = match.end()
+    past, left = at, NEAR_WORDS
+    while left and (match := CANDIDATE.search(text, past, found + NEAR_CHARS)):
+        past, left = match.end(), left - 1
         value, (begin, end) = match["value"] or "", match.span("value")
         gap, before, follows = text[found:begin], text[begin - 1], text[end : end + 3]
         if not value:
@@ -422,7 +423,7 @@ def _near(text: str, start: int, at: int) -> Iterator[Found]:
             is_enough = is_given or (len(value) >= 10 and sum(map(str.isdigit, value)) > 2)
             fits = is_long or (is_led and is_random and is_enough and not name.lower().endswith("tokens"))
         if fits or (found > at and is_random):
-            found = end
+            found, left = end, NEAR_WORDS
             yield begin, end, "password" if is_password else "secret"
 
 

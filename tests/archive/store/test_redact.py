@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from aider_gardener.archive.store import secrets
 from aider_gardener.archive.store.formats import FORMATS, Format
 from aider_gardener.archive.store.redact import (
     KNOWN_SECRETS,
@@ -157,6 +158,28 @@ def test_what_shows_only_beside_a_placeholder_goes_at_once() -> None:
     text = f"auth_token: {HEX} key = sk-ant-api03-{MIXED * 2}"
     result = redact(text)
     assert HEX not in result.text and restored(text, result) == text
+
+
+def test_one_long_line_is_looked_at_near_each_word_alone() -> None:
+    class Looked(str):
+        chars = 0
+
+        def find(self, part: str, start: int = 0, end: int | None = None) -> int:  # type: ignore[override]
+            at = super().find(part, start, len(self) if end is None else end)
+            Looked.chars += (at if at >= 0 else len(self) if end is None else end) - start
+            return at
+
+        def rfind(self, part: str, start: int = 0, end: int | None = None) -> int:  # type: ignore[override]
+            at = super().rfind(part, start, len(self) if end is None else end)
+            Looked.chars += (len(self) if end is None else end) - max(at, start)
+            return at
+
+    looked = []
+    for times in (1_000, 4_000):
+        text, Looked.chars = '{"tokenCount": 8488, "url": "https://shop.example/767752"}, ' * times, 0
+        assert [*secrets._formats(Looked(text), text.find), *secrets._assigned(Looked(text), text.find)] == []
+        looked.append(Looked.chars)
+    assert looked[1] < 5 * looked[0]
 
 
 def test_what_stands_for_a_secret_is_none() -> None:
