@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from aider_gardener.messages import Fidelity, Plan
@@ -18,6 +18,7 @@ MODES = {
     "off": "The gardener is off; it goes on archiving.",
     "observe": "The gardener only watches (observe): prompts stay as they are.",
 }
+YOUR_LIMIT = "your limit"
 LEAST_SPARED = 0.005
 """Dollars that are worth a word."""
 TIMES = {0: "no room had to be made", 1: "room was made once", 2: "room was made twice"}
@@ -50,11 +51,37 @@ def size(number: int) -> str:
     return f"{number / 1_000:,.0f} KB" if number < 1_000_000 else f"{number / 1_000_000:,.1f} MB"
 
 
-def made_room(plan: Plan, *, has_undo: bool = True) -> str:
-    """A plan that was applied: "made room: 3 old messages now stand as notes, 2 are left out, 4.1k tokens
-    less; /gardener undo takes it back". `has_undo`: the chat has that command."""
-    done = f"made room: {changes(plan)}, {short(plan.tokens_saved)} tokens less"
+def made_room(plan: Plan, limit: str = "", *, has_undo: bool = True) -> str:
+    """A plan that was applied: "made room above aider's limit: 3 old messages now stand as notes, 2 are left
+    out, 4.1k tokens less; /gardener undo takes it back". `has_undo`: the chat has that command."""
+    why = f" above {limit}" if limit else ""
+    done = f"made room{why}: {changes(plan)}, {short(plan.tokens_saved)} tokens less"
     return f"{done}; /gardener undo takes it back" if has_undo else done
+
+
+def limit_passed(set_by: str, tokens: int) -> str:
+    """Whose limit the history passed, and how to set another where nobody has: "aider's limit of 1,024 tokens
+    (--gardener-history-tokens sets another)"."""
+    hint = "" if set_by == YOUR_LIMIT else " (--gardener-history-tokens sets another)"
+    return f"{set_by} of {tokens:,} tokens{hint}"
+
+
+def recalled(turns: Collection[int], elsewhere: int) -> str:
+    """What was recalled for a prompt: "recalled 3 passages: turns 4 and 9, 1 of an older chat". `turns` are
+    those of the passages said in this chat, `elsewhere` counts the others."""
+    parts = [_turns(sorted(set(turns)))] if turns else []
+    parts += [f"{elsewhere} of an older chat"] if elsewhere else []
+    return f"recalled {counted(len(turns) + elsewhere, 'passage')}: {', '.join(parts)}"
+
+
+def _turns(turns: Sequence[int]) -> str:
+    *first, last = map(str, turns)
+    return f"turns {', '.join(first)} and {last}" if first else f"turn {last}"
+
+
+def sent_as_changes(names: Collection[str]) -> str:
+    """Which files a prompt has as what changed of them: "sent as what changed: app.py"."""
+    return f"sent as what changed: {', '.join(sorted(names))}"
 
 
 def changes(plan: Plan, *, would: bool = False) -> str:

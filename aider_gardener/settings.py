@@ -20,6 +20,7 @@ from aider_gardener.messages import ContentClass, Fidelity
 
 DEFAULT, OFF = "default", "off"
 ASKED, TOLD = "asked", "told"
+NOTES, FULL = "notes", "full"
 
 PRESETS: Mapping[str, Mapping[str, Any]] = {
     "gentle": {"history_tokens": 16_000, "keep_turns": 3, "throttle_tokens": 8_000},
@@ -204,10 +205,13 @@ class Settings:
         " history on, with models that have a price for cached tokens and are not small.",
         choices=("auto", "append", "aider"),
     )
-    status_line: bool = option(
-        False,
-        "After each reply, one line: how full the window is and how often the history was compacted; at the"
-        " end one on tokens sent and not sent, money saved, compactions, time taken.",
+    status_line: str = option(
+        NOTES,
+        "notes: a dim line where something is recalled, a file is sent as what changed of it, or room is"
+        " made. full: besides, after each reply how full the window is and how often room was made, and at"
+        " the end tokens sent and not sent, money saved, time taken. Empty, or off: none of these.",
+        choices=("", NOTES, FULL),
+        switch=FULL,
     )
     llm: str = option(
         "",
@@ -229,7 +233,7 @@ class Settings:
         for field in fields:
             value = values.get(field.name, getattr(self, field.name))
             if field.metadata["switch"] and isinstance(value, bool):
-                value = field.metadata["switch"] if value else field.default
+                value = field.metadata["switch"] if value else type(field.default)()
             check(field, value)
             object.__setattr__(self, field.name, value)
 
@@ -266,6 +270,11 @@ class Settings:
     def older_chars(self) -> int:
         """Characters shown of each text older than the turns kept, once a plan is made; 0: as many as fit."""
         return 80 if self.preset == "aggressive" else 0
+
+    @property
+    def has_status(self) -> bool:
+        """Whether a line tells after each reply how full the window is."""
+        return self.status_line == FULL
 
     @property
     def prunes(self) -> bool:
@@ -309,7 +318,7 @@ def parse(field: dataclasses.Field[Any], text: str, name: str) -> Any:
     word = text.strip().lower()
     switch = True if kind is bool else field.metadata["switch"]
     if switch and word in TRUE_WORDS | FALSE_WORDS and not (kind is int and word.isdecimal()):
-        return switch if word in TRUE_WORDS else field.default
+        return switch if word in TRUE_WORDS else kind()
     if word == "false" and _is_off(field):  # what YAML reads in an unquoted off
         return OFF
     try:

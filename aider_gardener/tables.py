@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -31,6 +31,7 @@ PARTS = {"current": "this turn"}
 """Parts of a prompt, where the word for people is another."""
 WIDTHS = (60, 120)
 """Tables are at least and at most so many columns wide."""
+STANDS = "stands in the chat already"
 FLAT: Mapping[str, Any] = {"box": None, "header_style": "", "no_wrap": True}
 """A table without lines, each row on one line."""
 
@@ -166,16 +167,19 @@ def plan_table(plan: Plan) -> Group:
     return spaced(swaps, Group(head, cost))
 
 
-def recalled_screen(found: Sequence[Hit], *, session: str = "", why: bool = False) -> Table:
+def recalled_screen(
+    found: Sequence[Hit], *, session: str = "", why: bool = False, standing: Container[Hit] = ()
+) -> Table:
     """What was found, a message each with its number, when it was said and an excerpt, and with `why` what
-    made it come; other sessions are marked."""
+    made it come; other sessions are marked, and what is `standing` in the chat anyway."""
     rows = []
     for number, hit in enumerate(found, 1):
         item = hit.best
         elsewhere = "older chat" if session and item.session != session else ""
         until = f"until turn {item.until}" if item.until else ""
         where = f"in {item.host}" if item.host else elsewhere
-        parts = (where, f"turn {item.turn}", when(item.said_at), item.label, item.entry_id, until)
+        here = STANDS if hit in standing else ""
+        parts = (where, f"turn {item.turn}", when(item.said_at), item.label, item.entry_id, until, here)
         rows += [(str(number), ", ".join(filter(None, parts))), ("", hit.excerpt)]
         rows += [("", f"({item.match})")] if why else []
     return grid((">", ""), rows, box=None, show_header=False, padding=(0, 1, 0, 0), collapse_padding=True)

@@ -145,7 +145,7 @@ def apply(state: ChatState, made: Draft, began: float) -> Plan:
     before, state.chat = state.chat, made.chat
     state.archive.plan_event(before, state.chat, made.plan)
     seconds = time.perf_counter() - began
-    one = Applied(state.chat.turn, made.plan, seconds, state.chat.next_seq, due.high, due.hard)
+    one = Applied(state.chat.turn, made.plan, seconds, state.chat.next_seq, due.high, due.hard, due.set_by)
     state.plans = (*state.plans, one)
     return made.plan
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Protocol
 
-from aider_gardener.archive.archive import Archive
+from aider_gardener.archive.archive import Archive, Unwritten
 from aider_gardener.archive.store.base import Store
 from aider_gardener.messages import Entry, Fidelity, Focus, Message, Source, SourceKind, TokenCounter
 from aider_gardener.notes.chatmap import MapNote, past
@@ -174,6 +174,11 @@ class ChatState:
         """A copy of which nothing is written to the archive: what is computed on it leaves no trace."""
         archive = self.archive.unwritten()
         return replace(self, archive=archive, recollection=replace(self.recollection, archive=archive))
+
+    @property
+    def is_preview(self) -> bool:
+        """Whether it is such a copy."""
+        return isinstance(self.archive.store, Unwritten)
 
     # What follows from it
 

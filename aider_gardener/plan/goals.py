@@ -19,6 +19,7 @@ from dataclasses import asdict, dataclass, field
 from enum import Enum
 from typing import Any
 
+from aider_gardener.phrases import YOUR_LIMIT
 from aider_gardener.plan.usage import Market
 
 WARNING_AT, OPTIMIZE_AT, HARD_AT, WINDOW_LOW = 0.70, 0.85, 0.95, 0.60
@@ -27,6 +28,13 @@ FREE_WINDOW_SHARE, MOST_FREE = 1 / 4, 8_192
 """Share of the window that the history may have where tokens have no price (a local model), and the most:
 the host's limit for the largest windows. For 16,384 tokens its own limit is 1,024."""
 OVER_LIMIT = "history above its limit"
+YOURS, HOSTS, BY_PRICE, BY_WINDOW = (
+    YOUR_LIMIT,
+    "aider's limit",
+    "the limit by price",
+    "what the window leaves",
+)
+"""What may set the high mark."""
 COLD_SHARE = 0.6
 """Where between the low and the high mark a plan is already worth it when the cache is cold anyway."""
 FLAT_SHARE = 0.03
@@ -207,9 +215,7 @@ def marks(frame: Frame, limit: Limit, market: Market, *, compacted: bool, cold: 
     """
     high, low = limit.high(market, frame), limit.low
     hard, reason = 0, OVER_LIMIT
-    set_by = (
-        "set by you" if limit.fixed else "aider's limit" if high <= limit.tokens + limit.held else "by price"
-    )
+    set_by = YOURS if limit.fixed else HOSTS if high <= limit.tokens + limit.held else BY_PRICE
     if cold:
         high = max(limit.tokens + limit.held, int(low + COLD_SHARE * (high - low)))
     if frame.window:
@@ -219,5 +225,5 @@ def marks(frame: Frame, limit: Limit, market: Market, *, compacted: bool, cold: 
         if soft < high:
             high = max(soft, 1)
             low = max(min(low, int(WINDOW_LOW * frame.window) - frame.tokens), 1)
-            reason, set_by = f"window above {mark:.0%}", "what the window leaves"
+            reason, set_by = f"window above {mark:.0%}", BY_WINDOW
     return Goal(high, low, hard, reason + (", while the prompt cache is cold" if cold else ""), set_by)

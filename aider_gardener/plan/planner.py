@@ -117,7 +117,8 @@ NO_POLICY = Policy()
 @dataclass(frozen=True)
 class Applied:
     """One plan that was applied: in which turn, how many seconds it took, and what held then: the next
-    sequence number and the marks. No other is due before new content enters or a mark falls."""
+    sequence number and the marks, with what set them. No other is due before new content enters or a mark
+    falls."""
 
     turn: int
     plan: Plan
@@ -125,6 +126,7 @@ class Applied:
     next_seq: int = -1
     high: int = 0
     hard: int = 0
+    set_by: str = ""
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,16 @@ class Terminal:
     def tool_output(self, line: str) -> None:
         self._io.tool_output(visible(line))
 
+    def dim(self, line: str) -> None:
+        """A line that does not catch the eye, kept in aider's file as any other."""
+        if not self._io.pretty:
+            self.tool_output(line)
+            return
+        from rich.text import Text
+
+        self._io.tool_output(visible(line), log_only=True)
+        self._io.console.print(Text(visible(line), style="dim"))
+
     def tool_warning(self, line: str) -> None:
         self._io.tool_warning(visible(line))
 

@@ -17,9 +17,12 @@ from aider_gardener.adapters.aider.wrappers import ATTRIBUTE
 from aider_gardener.errors import GardenerError, UsageError
 from aider_gardener.messages import Entry, SourceKind
 from aider_gardener.phrases import counted
+from aider_gardener.reading.output import squeeze
 
 if TYPE_CHECKING:
     from aider_gardener.gardener.gardener import Gardener
+    from aider_gardener.plan.chat import Chat
+    from aider_gardener.recall.recall import Recalled
 
 HISTORY_COPY = (
     "aider's own files keep their copies: .aider.chat.history.md and .aider.input.history"
@@ -33,6 +36,8 @@ SHOWN_HITS = 5
 """So many messages /recall lists, unless more passages were asked for: one screen."""
 EMBEDDED_FIRST = 100
 """So many passages, the newest, get their vectors before a search, if they have none yet."""
+QUOTED = re.compile(r"^> ?", re.MULTILINE)
+"""What stands before each line of a text that a note quotes."""
 USAGE = "Usage: {} (ID, its beginning, a number of the last list, or last)"
 
 
@@ -70,16 +75,31 @@ def cmd_recall(self: CommandLine, gardener: Gardener, args: str) -> None:
         self.io.tool_output("Nothing in the archive fits that. Try other words, or a name or number.")
         return
     state.listed = tuple(hit.best.entry_id for hit in found)
-    put(self, recalled_screen(found, session=archive.session, why=request.why))
+    here = stands_in(state.chat)
+    standing = [hit for hit in found if all(here(passage) for passage in hit.passages)]
+    put(self, recalled_screen(found, session=archive.session, why=request.why, standing=standing))
+    if len(standing) == len(found):
+        self.io.tool_output("All of it stands in the chat already; nothing was added.")
+        return
     numbers = "1" if len(found) == 1 else f"numbers such as 1 {len(found)}, all"
     wanted = picked(self.io.prompt_ask(f"Add to the chat? ({numbers}, none) [none]"), len(found))
     if not wanted:
         self.io.tool_output("Nothing was added.")
         return
-    passages = [passage for number in wanted for passage in found[number - 1].passages]
+    passages = [each for number in wanted for each in found[number - 1].passages if not here(each)]
+    if not passages:
+        self.io.tool_output("That stands in the chat already; nothing was added.")
+        return
     note = recall_note(passages, session=archive.session)
     self.coder.cur_messages += gardener.add_note(note)
     self.io.tool_output(f"Added {state.count(note):,} tokens to the chat.")
+
+
+def stands_in(chat: Chat) -> Callable[[Recalled], bool]:
+    """Tells of a passage whether it stands in a chat anyway, whole or quoted in a note."""
+    texts = [QUOTED.sub("", piece.content) for piece in [*chat.done, *chat.cur]]
+    standing = squeeze("\n".join(texts))
+    return lambda passage: squeeze(passage.text) in standing
 
 
 def picked(answer: str, most: int) -> list[int]:

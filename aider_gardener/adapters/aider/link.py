@@ -273,7 +273,7 @@ def end_upkeep(gardener: Gardener, io: HostIO, upkeep: Upkeep) -> None:
         except GardenerError as error:
             Terminal(io).tool_output(f"aider-gardener: the index of sessions is left as it is: {error}")
         sums = sums_of(gardener.state)
-        if gardener.state.settings.status_line and sums.calls:
+        if gardener.state.settings.has_status and sums.calls:
             Terminal(io).tool_output(report_line(sums))
 
 

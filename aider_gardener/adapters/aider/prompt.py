@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from aider_gardener.adapters.aider import call, layout, link
 from aider_gardener.adapters.aider.coder import Chunks, HostCoder, HostMessage, Terminal, text_of
 from aider_gardener.messages import Fidelity, Plan, SourceKind
-from aider_gardener.phrases import made_room
+from aider_gardener.phrases import limit_passed, made_room, recalled, sent_as_changes
 from aider_gardener.plan.goals import Frame
 from aider_gardener.plan.layout import Layout
 from aider_gardener.plan.planner import has_edit, open_tokens
@@ -68,7 +68,7 @@ def after(coder: HostCoder, gardener: Gardener, chunks: Chunks) -> None:
         chunks.cur = [*coder.cur_messages[: len(coder.cur_messages) - len(reminder)], *reminder]
         _say(coder, state, plan, cut)
     files = "\n".join(map(text_of, [*chunks.readonly_files, *chunks.chat_files]))
-    last = ""
+    last, laid, found = "", state.layout, state.recollection.quoted
     if grows or layout.grows(coder, state):
         last = layout.arrange(coder, gardener, chunks, cold=cold)
         state.frame = frame_of(coder, state, chunks, last)
@@ -76,6 +76,10 @@ def after(coder: HostCoder, gardener: Gardener, chunks: Chunks) -> None:
         place_settled(gardener, chunks)
     place_recall(gardener, question_of(coder.cur_messages), chunks, files)
     place_before_question(last, chunks)
+    parts = [] if state.recollection.quoted is found else [_recalled(state)]
+    parts += [] if state.layout.updates == laid.updates else [_changes(state)]
+    if any(parts):
+        _tell(coder, state, "; ".join(filter(None, parts)))
     if notice := gardener.take_notice():
         Terminal(coder.io).tool_warning(f"aider-gardener: {notice}")
 
@@ -84,14 +88,34 @@ def _say(coder: HostCoder, state: ChatState, plan: Plan | None, cut: Sequence[Th
     """Say in one line what was compacted, and how to take it back where the chat has the command; in another
     that the note on the last chat, which the user asked for, is among it; and what was cut."""
     if plan is not None:
-        line = made_room(plan, has_undo=hasattr(coder.commands, "cmd_gardener"))
-        Terminal(coder.io).tool_output(f"aider-gardener: {line}")
+        one = state.plans[-1]
+        limit = limit_passed(one.set_by, one.high) if plan.tokens_before > one.high else ""
+        _tell(coder, state, made_room(plan, limit, has_undo=hasattr(coder.commands, "cmd_gardener")))
         shortened = {swap.entry_id for swap in plan.swaps if swap.before is Fidelity.FULL}
         for entry in (state.chat.entries[seq] for seq in state.chat.fidelity):
             if entry.source == LAST_CHAT and entry.id in shortened:
                 Terminal(coder.io).tool_output(LAST_CHAT_LEFT.format(id=entry.id))
     for item in cut:
         Terminal(coder.io).tool_warning(f"aider-gardener: {item.line()}")
+
+
+def _tell(coder: HostCoder, state: ChatState, line: str) -> None:
+    """A dim line on what was done to the prompt, unless the user wants none or it is only looked at."""
+    if state.settings.status_line and not state.is_preview:
+        Terminal(coder.io).dim(f"aider-gardener: {line}")
+
+
+def _recalled(state: ChatState) -> str:
+    """What was recalled for the prompt, "" for nothing."""
+    found, own = state.recollection.quoted, state.archive.session
+    turns = [item.turn for item in found if item.session == own]
+    return recalled(turns, len(found) - len(turns)) if found else ""
+
+
+def _changes(state: ChatState) -> str:
+    """The files that the prompt has newly as what changed of them, "" for none."""
+    names = {each.name for update in state.layout.updates[-1:] for each in update.files if each.diff}
+    return sent_as_changes(names) if names else ""
 
 
 # What is put in

@@ -75,7 +75,7 @@ def test_by_default_nothing_is_added_to_what_aider_says(drive: MakeDriver, garde
 
 
 def test_the_status_line_follows_each_reply_and_no_command(drive: MakeDriver, gardened: Any) -> None:
-    gardened(status_line=True)
+    gardened(status_line="full")
     driver = drive()
     driver.ask("/ask hello", "/ask again")
     driver.type("/tokens")
@@ -85,7 +85,7 @@ def test_the_status_line_follows_each_reply_and_no_command(drive: MakeDriver, ga
 
 
 def test_the_report_names_what_was_saved(drive: MakeDriver, gardened: Any) -> None:
-    gardened(history_tokens=1_000, status_line=True)
+    gardened(history_tokens=1_000, status_line="full")
     driver = drive()
     driver.ask(*(f"/ask question {n}" for n in range(12)), reply=PROSE)
     gardener = driver.coder.gardener

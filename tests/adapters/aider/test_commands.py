@@ -267,7 +267,7 @@ def test_a_compaction_by_itself_is_one_quiet_line(drive: MakeDriver, gardened: A
     driver = drive()
     chatter(driver, 10)
     applied = driver.coder.gardener.state.plans
-    told = [line for line in driver.said if "made room: " in line]
+    told = [line for line in driver.said if "made room above your limit of 1,500 tokens: " in line]
     assert applied and len(told) == len(applied)
     assert all("tokens less; /gardener undo takes it back" in line for line in told)
 

@@ -420,3 +420,11 @@ def test_recall_adds_the_hits_that_are_picked(
     monkeypatch.setattr(driver.coder.io, "prompt_ask", lambda *_args, **_options: "7")
     before = texts(driver)
     assert "7 is no number" in say(driver, "/recall staging box") and texts(driver) == before
+    monkeypatch.setattr(driver.coder.io, "prompt_ask", lambda *_args, **_options: "2")
+    said = say(driver, "/recall staging box")
+    assert said.count("stands in the chat already") == 2  # beside the hit, and in the place of adding it
+    assert texts(driver) == before
+    monkeypatch.setattr(driver.coder.io, "prompt_ask", lambda *_args, **_options: "all")
+    say(driver, "/recall staging box")
+    assert (texts(driver).count("48213"), texts(driver).count("lamp")) == (1, 1)
+    assert "All of it stands in the chat already" in say(driver, "/recall staging box")

@@ -27,7 +27,7 @@ TIGHT = 300
 
 def test_settings_behind_a_plus_override_those_of_the_variant() -> None:
     found = variant_named("gardener+recall_tokens=1_000+embedder=none+status_line=yes")
-    assert found.settings == {"recall_tokens": 1_000, "embedder": "none", "status_line": True}
+    assert found.settings == {"recall_tokens": 1_000, "embedder": "none", "status_line": "full"}
     assert found.name == "gardener+recall_tokens=1_000+embedder=none+status_line=yes"
     assert variant_named("gardener").settings == {}, "the variant itself is as it was"
 

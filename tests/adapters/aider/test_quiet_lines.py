@@ -1,0 +1,97 @@
+"""The dim lines that tell what was done to a prompt: recall, files as changes, room; and what /run will bring."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aider_gardener.adapters.aider.coder import Terminal
+
+from .conftest import EDIT, MakeDriver
+from .test_throttle import write_noise
+
+LONG = " ".join(f"Detail {n} of the worker is not worth a word." for n in range(60))
+CHANGE = EDIT.format(path="app.py", old="    return 'hello'", new="    return 'good day'")
+WORDS = ("recalled ", "sent as what changed", "made room")
+
+
+def told(said: list[str]) -> list[str]:
+    return [line for line in said if any(word in line for word in WORDS)]
+
+
+@pytest.mark.parametrize("status_line", ["notes", ""])
+def test_a_line_for_what_was_recalled_and_for_room(
+    status_line: str, drive: MakeDriver, gardened: Any
+) -> None:
+    gardened(history_tokens=1_000, status_line=status_line, files="aider")
+    driver = drive()
+    driver.ask("/ask begin", reply=f"{LONG} The kestrel pool has 17 connections. {LONG}")
+    driver.ask(*(f"/ask step {n}" for n in range(6)), reply=LONG)
+    before = told(driver.said)
+    driver.type("/context-pressure")
+    assert told(driver.said) == before  # looked at, not sent
+    driver.ask("/ask how many connections did you say the kestrel pool has?")
+    new = told(driver.said)[len(before) :]
+    assert bool(before) == bool(new) == bool(status_line)
+    if new:
+        assert "made room above your limit of 1,000 tokens: " in before[0]
+        assert [line for line in new if "recalled" in line] == ["aider-gardener: recalled 1 passage: turn 1"]
+
+
+def test_a_line_where_a_file_is_sent_as_what_changed(
+    drive: MakeDriver, gardened: Any, repository: Path
+) -> None:
+    (repository / "app.py").write_text("def greet():\n    return 'hello'\n" + "# a line\n" * 60)
+    gardened(files="append")
+    driver = drive()
+    driver.ask("/ask hello")
+    driver.ask("change it", reply=CHANGE)
+    assert not told(driver.said)
+    driver.ask("/ask and now?", "/ask and then?")
+    assert told(driver.said) == ["aider-gardener: sent as what changed: app.py"]
+
+
+def test_on_a_colour_terminal_the_line_is_dim_and_kept_in_aiders_file() -> None:
+    class Host:
+        pretty = True
+
+        def __init__(self) -> None:
+            self.console, self.kept, self.printed = self, list[Any](), list[Any]()
+
+        def tool_output(self, line: str, log_only: bool) -> None:
+            self.kept.append((line, log_only))
+
+        def print(self, text: Any) -> None:
+            self.printed.append(text)
+
+    host: Any = Host()
+    Terminal(host).dim("one \x1b[2J line")
+    assert host.kept == [("one \\x1b[2J line", True)]
+    assert (host.printed[0].plain, host.printed[0].style) == ("one \\x1b[2J line", "dim")
+
+
+@pytest.mark.parametrize(("limit", "is_told"), [(500, True), (0, False)])
+def test_before_aider_asks_a_line_says_what_of_an_output_will_stand(
+    limit: int, is_told: bool, drive: MakeDriver, gardened: Any, repository: Path
+) -> None:
+    gardened(throttle_tokens=limit)
+    driver = drive()
+    seen: list[list[str]] = []
+
+    def confirm(*_question: Any, **_options: Any) -> bool:
+        seen.append(list(driver.said))
+        return False
+
+    driver.coder.io.confirm_ask = confirm
+    driver.type(f"/run {write_noise(repository, 600)}")
+    lines = [line for line in seen[0] if "it stands as" in line]
+    assert bool(lines) == is_told
+    gardener = driver.coder.gardener
+    assert not gardener.state.archive.store.stats().entries  # declined: nothing was said
+    if is_told:
+        driver.coder.io.confirm_ask = lambda *_question, **_options: True
+        driver.type(f"/run {write_noise(repository, 600)}")
+        kept = next(line for line in driver.said if "kept " in line)
+        assert lines[0].split("stands as ")[1].split(";")[0] == kept.split("kept ")[1].split(";")[0]
