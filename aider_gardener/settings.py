@@ -233,7 +233,8 @@ class Settings:
         for field in fields:
             value = values.get(field.name, getattr(self, field.name))
             if field.metadata["switch"] and isinstance(value, bool):
-                value = field.metadata["switch"] if value else type(field.default)()
+                kind: type = type(field.default)
+                value = field.metadata["switch"] if value else kind()
             check(field, value)
             object.__setattr__(self, field.name, value)
 

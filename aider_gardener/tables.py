@@ -193,6 +193,11 @@ def when(at: float) -> str:
     return f"{said.day} {said:%b}{'' if said.year == now.year else f' {said.year}'} {said:%H:%M}"
 
 
+def help_table(rows: Iterable[tuple[str, str]]) -> Table:
+    """Words to type, each with what it does."""
+    return grid(("", ""), rows, box=None, show_header=False, padding=(0, 2, 0, 0))
+
+
 def entries_table(entries: Sequence[Entry]) -> Table:
     """Messages, a line each: number, id, tokens, kind, how they begin."""
     rows = [
@@ -215,18 +220,15 @@ def why_table(why: Why, *, session: str = "") -> Group:
         points = ", ".join(f"{name} {value:+g}" for name, value in why.parts.items())
         rows.append(("priority", f"{why.priority:g} of 100 now ({points})"))
     facts = grid(("", ""), [*rows, ("comes back", why.back), ("whole", why.whole)], show_header=False)
-    changes = [
-        (
-            str(each.turn),
-            f"{level_words(each.before)} → {level_words(each.after)}",
-            f"{each.kind}: {each.cause}" if each.cause else each.kind,
-            each.reason if each.reason != each.kind else "",
-        )
-        for each in why.changes
-    ]
+    changes = []
+    for each in why.changes:
+        by = f"{each.kind}: {each.cause}" if each.cause else each.kind
+        because = f", because {each.reason}" if each.reason not in ("", each.kind) else ""
+        levels = f"{level_words(each.before)} → {level_words(each.after)}"
+        changes.append((str(each.turn), levels, by + because))
     if not changes:
         return spaced(facts, "Nothing was ever done to it.")
-    return spaced(facts, grid(("turn", "from → to", "by", "because"), changes))
+    return spaced(facts, grid(("turn", "from → to", "why"), changes))
 
 
 def level_words(name: str) -> str:

@@ -123,6 +123,8 @@ def pin(state: ChatState, entry_id: str, *, pinned: bool = True) -> Entry:
             f"{entry.id} has {entry.tokens:,} tokens, but only {room:,} more can be held beside"
             " the rest of the chat; /unpin another, or raise --gardener-history-tokens"
         )
+    if not (pinned or any(each.pinned for each in [entry, *_notes_on(state, entry)])):
+        raise UsageError(f"{entry.id} is not pinned; /pin lists what is")
     if pinned:
         restore(state, entry.id)
     for each in [entry, *_notes_on(state, entry)]:

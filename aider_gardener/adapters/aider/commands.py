@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,8 @@ from aider_gardener.errors import GardenerError, UsageError
 from aider_gardener.phrases import changes, counted, made_room, short, status_text
 
 if TYPE_CHECKING:
+    from prompt_toolkit.completion import Completion
+    from prompt_toolkit.document import Document
     from rich.console import RenderableType
 
     from aider_gardener.gardener.gardener import Gardener
@@ -31,15 +34,10 @@ if TYPE_CHECKING:
 
 Completions = Callable[[HostCommands], list[str]]
 
-COMMANDS: dict[str, tuple[Callable[[HostCommands, str], None], Completions | None]] = {}
+COMMANDS: dict[str, tuple[Callable[[HostCommands, str], None], Callable[..., Any] | None]] = {}
 """What the user types to run a command of ours: its function, and what may be completed behind it."""
 OFF = "The gardener is off in this chat (started with --no-gardener, or stopped by a fault)."
 NOTHING_WORTH_IT = "There is nothing worth compacting now."
-USAGE = (
-    "Usage: /gardener status [--json]|on|off|plan [WORDS]|compact [WORDS]|undo [all]"
-    "|constraints [add TEXT|edit N TEXT|drop N]|decisions|archive|observations [take N|refuse N]"
-    "|tasks [--dry-run]"
-)
 CONSTRAINTS_USAGE = "Usage: /gardener constraints [add TEXT | edit N TEXT | drop N]"
 OBSERVATIONS_USAGE = "Usage: /gardener observations [take N | refuse N]"
 TASKS_USAGE = "Usage: /gardener tasks [--dry-run]"
@@ -64,10 +62,16 @@ def command(completions: Completions | None = None) -> Callable[[Work], Work]:
             with Guard(self.coder, name):
                 _run(work, CommandLine(self.coder), args)
 
-        def complete(self: HostCommands) -> list[str]:
+        def complete(self: HostCommands, document: Document, _event: object) -> Iterator[Completion]:
+            """Those that hold what was typed; asked anew for each key, since ids come and go."""
+            from prompt_toolkit.completion import Completion
+
+            word, found = document.get_word_before_cursor(WORD=True), list[str]()
             with Guard(self.coder, "completion"):
-                return completions(self) if completions else []
-            return []
+                found = completions(self) if completions else []
+            for text in found:
+                if word.lower() in text.lower():
+                    yield Completion(text, start_position=-len(word))
 
         COMMANDS[name] = run, complete if completions else None
         return work
@@ -153,12 +157,12 @@ def cmd_compact(self: CommandLine, gardener: Gardener, args: str) -> None:
 
 @command(lambda _self: list(STEPS))
 def cmd_gardener(self: CommandLine, gardener: Gardener, args: str) -> None:
-    "Memory: status, on, off, plan, compact, undo [all], constraints, decisions, archive, observations, tasks"
+    "Memory: status, on, off, plan, compact, undo, constraints, decisions, archive, observations, tasks, help"
     action, _, words = args.partition(" ")
     step = STEPS.get(action or "status")
-    if step is None or (words and step in WITHOUT_WORDS):
+    if step is None or (words and not step.words):
         raise UsageError(USAGE)
-    step(self, gardener, words)
+    step.work(self, gardener, words)
 
 
 def show_status(commands: CommandLine, gardener: Gardener, words: str) -> None:
@@ -282,6 +286,12 @@ def _rule_set(commands: CommandLine, gardener: Gardener, done: str, rule: Constr
         commands.io.tool_warning("It is longer than what rules may take of a prompt: say it in fewer words.")
 
 
+def show_help(commands: CommandLine, _gardener: Gardener, _words: str) -> None:
+    from aider_gardener.tables import help_table
+
+    put(commands, help_table((f"/gardener {word} {step.words}", step.does) for word, step in STEPS.items()))
+
+
 def renew_index(commands: CommandLine, gardener: Gardener, _words: str) -> None:
     from aider_gardener.gardener import files
 
@@ -317,18 +327,31 @@ def tasks(commands: CommandLine, gardener: Gardener, words: str) -> None:
     put(commands, "\n".join(done_tasks.moved(project, dry_run=bool(words))))
 
 
-STEPS: dict[str, Work] = {
-    "status": show_status,
-    "on": turn_on,
-    "off": turn_off,
-    "plan": show_plan,
-    "compact": compact,
-    "undo": undo,
-    "constraints": constraints,
-    "decisions": show_decisions,
-    "archive": renew_index,
-    "observations": observations,
-    "tasks": tasks,
+@dataclass(frozen=True)
+class Step:
+    """What a word behind /gardener does, what may stand behind it, and how it is explained."""
+
+    work: Work
+    does: str
+    words: str = ""
+
+
+STEPS: dict[str, Step] = {
+    "status": Step(show_status, "how the gardener is set, what it did and saved", "[--json]"),
+    "on": Step(turn_on, "let the gardener make room and recall again"),
+    "off": Step(turn_off, "put every message back whole and leave prompts alone; archiving goes on"),
+    "plan": Step(show_plan, "preview what /compact would do, and change nothing", "[WORDS]"),
+    "compact": Step(compact, "make room now, sparing what the words name; the same as /compact", "[WORDS]"),
+    "undo": Step(undo, "take back the last compaction, or all of this chat", "[all]"),
+    "constraints": Step(
+        constraints, "list the rules you set; set, change or drop one", "[add TEXT|edit N TEXT|drop N]"
+    ),
+    "decisions": Step(show_decisions, "list what was decided or rejected in this chat"),
+    "archive": Step(renew_index, "write the index of this project's chats in Markdown"),
+    "observations": Step(
+        observations, "list what is proposed as a rule; take or refuse one", "[take N|refuse N]"
+    ),
+    "tasks": Step(tasks, "move what is checked off to TASK_ARCHIVE.md", "[--dry-run]"),
+    "help": Step(show_help, "explain these words"),
 }
-"""What each word behind /gardener does, given what stands behind it."""
-WITHOUT_WORDS = (turn_on, turn_off, show_decisions, renew_index)
+USAGE = "Usage: /gardener " + "|".join(f"{word} {step.words}".rstrip() for word, step in STEPS.items())

@@ -166,8 +166,8 @@ PATCH_POINTS = (
     PatchPoint(CODER, "Coder.handle_shell_commands", "(self, commands_str, group)", AT_REST,
         "nothing is embedded while a command runs", remains=SPEED),
     PatchPoint(COMMANDS, "Commands.cmd_run", "(self, args, add_on_nonzero_exit=False)",
-        around(ours(chat.running)), "nothing is embedded while a command or the tests run; a line says what of an"
-        " output will stand", remains="for speed, and for one line"),
+        around(ours(chat.running)), "nothing is embedded while a command or the tests run; a line says what"
+        " of an output will stand", remains="for speed, and for one line"),
     PatchPoint(CODER, "Coder.lint_edited", "(self, fnames)", AT_REST,
         "nothing is embedded while a linter runs", remains=SPEED),
     PatchPoint(COMMANDS, "Commands.cmd_lint", "(self, args='', fnames=None)", AT_REST,
@@ -189,7 +189,7 @@ PATCH_POINTS = (
         "prefixes of aider's own commands mean what they meant", remains=OURS),
     *(PatchPoint(COMMANDS, f"Commands.cmd_{_attribute(name)}", "", added(run), name, remains=OURS)
       for name, (run, _) in commands.COMMANDS.items()),
-    *(PatchPoint(COMMANDS, f"Commands.completions_{_attribute(name)}", "", added(complete),
+    *(PatchPoint(COMMANDS, f"Commands.completions_raw_{_attribute(name)}", "", added(complete),
         "ids complete as one types", remains=OURS)
       for name, (_, complete) in commands.COMMANDS.items() if complete),
     PatchPoint("aider.main", "get_parser", "(default_config_files, git_root)", get_parser,

@@ -9,7 +9,7 @@ import pytest
 
 from aider_gardener import install, uninstall
 from aider_gardener.adapters.aider.coder import Terminal
-from aider_gardener.adapters.aider.commands import COMMANDS
+from aider_gardener.adapters.aider.commands import COMMANDS, STEPS
 
 from .conftest import Driver, MakeDriver, ScriptedModel
 from .test_entry_commands import say
@@ -290,7 +290,12 @@ def test_the_status_speaks_in_sentences_and_as_json(drive: MakeDriver, gardened:
 
 def test_the_actions_complete(drive: MakeDriver, gardened: Any) -> None:
     gardened()
-    assert {"compact", "undo", "status"} <= set(drive().coder.commands.get_completions("/gardener"))
+    driver = drive()
+    assert driver.offered("/gardener com") == ["compact"]
+    driver.type("/gardener help")
+    words = [line.split()[1] for line in driver.said if line.startswith("/gardener ")]
+    assert words == list(STEPS)
+    assert all(driver.offered(f"/gardener {word}") for word in words)
 
 
 def test_rules_are_listed_added_edited_and_dropped(

@@ -307,12 +307,13 @@ def test_ids_complete_as_one_types(drive: MakeDriver, gardened: Any) -> None:
     driver.ask(f"/ask {FACT}")
     stored_id = id_of(driver, "48213")
 
-    offered = driver.coder.commands.get_completions
-    assert stored_id in offered("/why")
-    assert {"session", stored_id} <= set(offered("/forget"))
-    assert offered("/unpin") == []
+    assert driver.offered(f"/why {stored_id[:3]}") == [stored_id]
+    assert driver.offered("/forget ses") == ["session"]
+    assert driver.offered(f"/unpin {stored_id[:3]}") == []
     driver.type(f"/pin {stored_id}")
-    assert offered("/unpin") == [stored_id]
+    assert driver.offered(f"/unpin {stored_id[:3]}") == [stored_id]
+    driver.type(f"/unpin {stored_id}")
+    assert f"{stored_id} is not pinned; /pin lists what is" in say(driver, f"/unpin {stored_id}")
 
 
 def test_a_recall_note_in_the_chat_is_ours_and_not_the_users(drive: MakeDriver, gardened: Any) -> None:
