@@ -102,7 +102,7 @@ def pressure_table(report: Pressure, entries: Iterable[Entry], *, full: bool = F
         shown = len(report.largest_messages)
         parts.append(("all", f"{report.used:,}"))
         head += [
-            grid(("part", ">tokens"), parts, title="Tokens by part of the prompt"),
+            grid(("part", ">tokens"), parts, title="Prompt by part"),
             _full_classes(report),
         ]
     else:
@@ -130,7 +130,7 @@ def _full_classes(report: Pressure) -> Table:
         for name, row in report.by_class.items()
     ]
     columns = ("kind", ">messages", ">as said", ">now", ">share")
-    return grid(columns, rows, title="History by kind of message")
+    return grid(columns, rows, title="History by kind")
 
 
 def _largest(report: Pressure, entries: Iterable[Entry], most: int) -> Table:

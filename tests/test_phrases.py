@@ -72,7 +72,7 @@ def test_an_archive_with_and_without_chats_that_ended() -> None:
         "compression_ratio": 0.23, "redacted_secrets": 0, "pinned": 0, "bytes": 1_200_000,
     }  # fmt: skip
     assert archive_text(held).splitlines() == [
-        "Archive a.db: 1 chat, 1 message, 1.2 MB.",
+        "Archive a.db: 1 chat, 1 different message, 1.2 MB.",
         "What was said has 1.0k tokens, its shortened forms 230 (23%).",
     ]
     last = {

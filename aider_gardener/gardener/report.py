@@ -177,6 +177,7 @@ def status_record(state: ChatState) -> dict[str, Any]:
         "recall_budget": state.recall_budget,
         "turns": state.chat.turn,
         "entries": len(state.chat.entries),
+        "cleared": sum(seq < state.chat.floor for seq in state.chat.entries),
         "compactions": len(applied),
         "tokens_saved": sum(item.plan.tokens_saved for item in applied),
         "calls": totals.calls,

@@ -12,6 +12,7 @@ from typing import Any
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.sessions import clear_floor
 from aider_gardener.archive.store.base import SessionInfo, Store
+from aider_gardener.errors import UsageError
 from aider_gardener.gardener.care import kept_rules
 from aider_gardener.gardener.compactions import PLAN, RESTS, market, swapped
 from aider_gardener.gardener.state import ChatState, ChatSums, Point, Prefix
@@ -24,6 +25,8 @@ from aider_gardener.settings import Settings
 MEASURES, STATE_KEY = "frame", "autopilot"
 """Where the archive keeps how the last prompt was measured, and how a chat grew and what it came to."""
 WARMTH_STEPS = 1_000
+MARKS_BY = ("mode", "preset", "history_tokens")
+"""The settings that the marks of a chat go by; whoever looks at it later may have others."""
 
 
 def stored_chat(store: Store, info: SessionInfo, settings: Settings, count: TokenCounter) -> ChatState:
@@ -34,9 +37,12 @@ def stored_chat(store: Store, info: SessionInfo, settings: Settings, count: Toke
     """
     archive = Archive.reading(store)
     archive.count = count
+    measured = _measures(store, info.id)
+    own = {name: measured[name] for name in MARKS_BY if name in measured}
+    with suppress(UsageError):
+        settings = replace(settings, **own, given=frozenset(own))
     state = ChatState.new(settings, archive)
     state.frame = last_frame(store, info.id)
-    measured = _measures(store, info.id)
     with suppress(ValueError, TypeError, KeyError):
         state.host_limit, state.host_limit_given = int(measured["host_limit"]), bool(measured["limit_given"])
         state.usage.add(Call(0, 0, reported=False), Prices(**measured["prices"]))  # as warm as then
@@ -49,6 +55,7 @@ def save_measures(state: ChatState) -> None:
     """Keep in the archive how the last prompt was measured, and what the marks of the history go by."""
     warm = market(state, cold=False).warm
     limit = {"host_limit": state.host_limit, "limit_given": state.host_limit_given}
+    limit |= {name: getattr(state.settings, name) for name in MARKS_BY}
     prices = asdict(state.usage.prices)
     state.archive.keep(MEASURES, {**asdict(state.frame), **limit, "prices": prices, "warm": warm})
 

@@ -65,7 +65,7 @@ def test_pressure_as_a_table(drive: MakeDriver, gardened: Any) -> None:
     assert len(driver.said) <= 22 and max(map(len, driver.said)) <= 80
     assert driver.said[-1].startswith("OK. The history has ") or driver.said[-2].startswith("OK. The history")
     driver.type("/context-pressure --full")
-    for words in ("Tokens by part", "History by kind", "share"):
+    for words in ("Prompt by part", "History by kind", "share"):
         assert words in driver.last_said
 
 
@@ -280,7 +280,7 @@ def test_the_status_speaks_in_sentences_and_as_json(drive: MakeDriver, gardened:
     driver.type("/gardener")
     assert driver.said[0].startswith("The gardener is on. Room is made when the history passes")
     assert not any("_" in line for line in driver.said)
-    assert driver.said[-1].startswith("Archive .aider.gardener/gardener.db: 2 messages, ")
+    assert driver.said[-1].startswith("Archive .aider.gardener/gardener.db: 2 different messages, ")
     driver.type("/gardener status --json")
     assert json.loads(driver.said[-1])["turns"] == 1
     del driver.said[:]

@@ -1,0 +1,72 @@
+"""One chat has the same numbers wherever they are shown, in the chat and later in another process."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from click.testing import CliRunner
+
+from aider_gardener import install, uninstall
+from aider_gardener.cli.root import main
+from aider_gardener.settings import Settings
+
+from .conftest import Driver, MakeDriver
+
+LONG = " ".join(f"Detail {n} of the worker is not worth a word." for n in range(60))
+MARKS = (
+    "history_budget",
+    "budget_set_by",
+    "history_used",
+    "used",
+    "entries_tracked",
+    "plan_would_save",
+    "level",
+)
+
+
+def typed(driver: Driver, command: str) -> Any:
+    driver.type(command)
+    return json.loads(driver.said[-1])
+
+
+def shell(*words: str) -> Any:
+    return json.loads(CliRunner().invoke(main, [*words, "--json"], catch_exceptions=False).stdout)
+
+
+def test_marks_counts_and_sums_agree(drive: MakeDriver, gardened: Any) -> None:
+    gardened(history_tokens=1_500, preset="gentle")
+    driver = drive()
+    driver.ask(*(f"change nothing, step {n}" for n in range(8)), reply=LONG)
+    status, pressure = typed(driver, "/gardener status --json"), typed(driver, "/context-pressure --json")
+    assert (status["history_mark"], status["entries"]) == (1_500, pressure["entries_tracked"])
+    uninstall()
+    later, (chat,), everything = shell("pressure"), shell("sessions"), shell("status")
+    assert {name: later[name] for name in MARKS} == {name: pressure[name] for name in MARKS}
+    for name in ("turns", "compactions", "calls", "prompt_tokens", "saved_tokens"):
+        assert status[name] == chat["sums"][name] == everything["all_chats"][name]
+    assert everything["last_chat"]["tokens"] == later["used"]
+    assert everything["entries"] == status["stored_entries"] == 8 + 1  # the reply is kept once
+
+
+def test_a_chat_that_was_cleared_and_goes_on_says_so(drive: MakeDriver, gardened: Any) -> None:
+    gardened()
+    driver = drive()
+    driver.ask("/ask one", "/ask two")
+    driver.type("/clear")
+    driver.ask("/ask three")
+    before = typed(driver, "/gardener status --json")
+    assert (before["entries"], before["cleared"]) == (6, 4)
+    uninstall()
+    install(Settings(embedder="none", resume="last"))
+    driver = drive()
+    assert any("(3 turns)" in line and "2 of 2 messages whole" in line for line in driver.said)
+    driver.type("/gardener")
+    assert "This chat: 3 turns, 6 messages, 4 of them before /clear; no room had to be made." in driver.said
+    assert {
+        name: typed(driver, "/gardener status --json")[name] for name in ("entries", "cleared", "turns")
+    } == {
+        "entries": 6,
+        "cleared": 4,
+        "turns": 3,
+    }
