@@ -120,7 +120,7 @@ def status_text(status: Mapping[str, Any]) -> str:
     """What a chat's gardener is and did, given its `status()`."""
     mode = MODES.get(status["mode"], "The gardener is on.")
     less = f", {short(status['tokens_saved'])} tokens less" if status["compactions"] else ""
-    rules, stored = status["constraints"], counted(status['stored_entries'], 'different message')
+    rules, stored = status["constraints"], counted(status["stored_entries"], "different message")
     before = f", {status['cleared']:,} of them before /clear" if status["cleared"] else ""
     held = f"{counted(rules, 'rule')} of yours {'holds' if rules == 1 else 'hold'} (/gardener constraints)."
     lines = [
@@ -139,7 +139,11 @@ def status_text(status: Mapping[str, Any]) -> str:
 def archive_text(status: Mapping[str, Any]) -> str:
     """What an archive holds, how its last chat stood and what all its chats came to."""
     secrets, pinned = status["redacted_secrets"], status["pinned"]
-    held = [counted(status["sessions"], "chat"), counted(status["entries"], "different message"), size(status["bytes"])]
+    held = [
+        counted(status["sessions"], "chat"),
+        counted(status["entries"], "different message"),
+        size(status["bytes"]),
+    ]
     held += [f"{pinned:,} pinned"] if pinned else []
     held += [f"{counted(secrets, 'secret')} taken out"] if secrets else []
     lines = [
