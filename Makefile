@@ -99,10 +99,15 @@ claude-code: $(INSTALLED)
 	CLAUDE_CODE=$(CURDIR)/build/claude-code/node_modules/.bin/claude \
 		$(BIN)/python -m pytest -q tests/adapters/claude_code/test_real_host.py
 
-# Small faults put into the hard modules one by one, to see whether a test fails; resumable. It needs fork.
-mutants: $(INSTALLED)
-	$(BIN)/python -m bench.mutants.run $(MUTANTS_FLAGS)
-	$(BIN)/python tools/mutants_table.py
+# Small faults put into the hard modules one by one, to see whether a test fails; resumable.
+mutants: $(INSTALLED) build/mutants-venv/.installed
+	build/mutants-venv/bin/python -m bench.mutants --python $(CURDIR)/$(BIN)/python $(MUTANTS_FLAGS)
+
+build/mutants-venv/.installed: requirements/mutants.txt
+	@mkdir -p build
+	@test -x $(@D)/bin/python || $(PYTHON) -m venv $(if $(UV),--without-pip) $(@D)
+	$(if $(UV),$(UV) pip install --quiet --python $(@D)/bin/python,$(@D)/bin/python -m pip install --quiet) -r $<
+	@touch $@
 
 # headroom-ai on the same texts, in an environment of its own.
 bench-peers: $(INSTALLED) build/peers/.installed

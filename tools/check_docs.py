@@ -16,7 +16,6 @@ from typing import Any
 import agents_tables
 import aider_versions
 import benchmark_tables
-import mutants_table
 import proposal_tables
 import readme_table
 import reference_pages
@@ -42,7 +41,6 @@ def main() -> int:
     faults = [*links(), *unlisted(), *lost(), *reference_pages.faults(), *readme_table.faults()]
     faults += [*proposal_tables.faults(), *benchmark_tables.faults(), *replay_times_table.faults()]
     faults += [
-        *mutants_table.faults(),
         *aider_versions.faults(),
         *agents_tables.faults(),
         *scale_tables.faults(),

@@ -1,1 +1,0 @@
-"""Mutants: small faults put into the code one by one, to see whether a test fails."""
