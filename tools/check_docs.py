@@ -21,6 +21,7 @@ import readme_table
 import reference_pages
 import replay_times_table
 import scale_tables
+import upkeep_page
 import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -44,6 +45,7 @@ def main() -> int:
         *aider_versions.faults(),
         *agents_tables.faults(),
         *scale_tables.faults(),
+        *upkeep_page.faults(),
     ]
     for fault in faults:
         print(fault, file=sys.stderr)
