@@ -73,6 +73,7 @@ class Server:
             "port": self.port, "listen_addresses": "127.0.0.1", "unix_socket_directories": self.folder,
             "max_connections": 60, "shared_buffers": "256MB", "restart_after_crash": "off",
             "fsync": "on" if self.durable else "off",
+            "dynamic_shared_memory_type": "mmap",  # a kill -9 leaves nothing outside of the folder
         }  # fmt: skip
         given = [part for name, value in options.items() for part in ("-c", f"{name}={value}")]
         with open(self.folder / "log", "ab") as log:

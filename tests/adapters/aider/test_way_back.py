@@ -281,6 +281,7 @@ def test_commands_that_say_something_in_the_chat_are_turns(
     driver.type("/run echo hi")
     assert state.chat.turn == 2
     driver.type("/context-pressure")
+    driver.type("/clear")
     driver.type("/recall staging box port")
     assert state.chat.turn == 3
     assert [entry.turn for entry in state.chat.entries.values()] == [1, 1, 2, 2, 3, 3]
