@@ -17,6 +17,7 @@ from pathlib import Path
 import click
 from pages import BadResults, parts, write_or_check
 
+from aider_gardener.cli.root import GROUPS
 from aider_gardener.cli.root import main as gardener
 from aider_gardener.settings import Settings, variable
 
@@ -24,11 +25,6 @@ ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 ADAPTER = ROOT / "aider_gardener" / "adapters" / "aider"
 CHAT_COMMANDS = (ADAPTER / "commands.py", ADAPTER / "entry_commands.py")
-DAILY: tuple[str, ...] = (
-    "run", "sessions", "sessions show", "sessions forget", "recall", "status", "pressure", "replay", "doctor",
-    "why", "restore", "pin", "unpin", "forget",
-)  # fmt: skip
-"""The commands that people use; the others look after an archive, a recording, a text or aider's sources."""
 PARTS = {"cli.md": ("chat commands", "commands"), "settings.md": ("settings",)}
 """The parts of each page, by the word in the comments around them."""
 
@@ -72,12 +68,11 @@ def made(part: str) -> Iterator[str]:
 
 
 def commands(group: click.Command) -> Iterator[str]:
-    """A section for each command: how it is called, its help, its options."""
+    """A section for each command, in groups by the first words: how it is called, its help, its options."""
     tree = dict(command_tree(group))
-    yield from ("", "### For every day")
-    yield from sections({name: tree[name] for name in DAILY if name in tree})
-    yield from ("", "### For upkeep and development")
-    yield from sections({name: command for name, command in tree.items() if name not in DAILY})
+    for title, names in GROUPS.items():
+        yield from ("", f"### {title}")
+        yield from sections({name: command for name, command in tree.items() if name.split()[0] in names})
     yield ""
 
 

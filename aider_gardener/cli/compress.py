@@ -221,11 +221,11 @@ def write_json(value: Any) -> None:
 
 def _show(report: dict[str, Any]) -> None:
     """The text on stdout; the figures on stderr when stdout is read by a program."""
-    facts = f"{report['class']} {report['engine']}".strip()
     about = "about " if report["counter"] == ESTIMATE else ""
-    facts += f": {about}{report['tokens_before']:,} → {report['tokens_after']:,} tokens"
-    facts += f" ({report['ratio']:.0%}), {report['ms']:.0f} ms"
-    facts += f"; whole: {report['whole']}" if report["whole"] else ""
+    kept = f"{report['tokens_after']:,} of {about}{report['tokens_before']:,} tokens"
+    what = f"{report['class']}, read as {report['engine']}" if report["engine"] else report["class"]
+    facts = f"Kept {kept} ({report['ratio']:.0%}) of a text of class {what}, in {report['ms']:.0f} ms"
+    facts += f"; the whole is {report['whole']}." if report["whole"] else "."
     if not sys.stdout.isatty():
         put_bytes(f"{report['text']}\n".encode("utf-8", "replace"))
         click.echo(facts, err=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -23,29 +24,21 @@ if TYPE_CHECKING:
     Place = Path | Address
     """Where an archive is: in a directory, or on a server."""
 
-LAZY = {
-    "replay": ("aider_gardener.cli.replay", "replay"),
-    "run": ("aider_gardener.cli.run", "run"),
-    "record": ("aider_gardener.cli.record", "record"),
-    "sessions": ("aider_gardener.cli.sessions", "sessions"),
-    "compress": ("aider_gardener.cli.compress", "compress"),
-    "classify": ("aider_gardener.cli.compress", "classify"),
-    "pressure": ("aider_gardener.cli.entries", "pressure"),
-    "restore": ("aider_gardener.cli.entries", "restore"),
-    "why": ("aider_gardener.cli.entries", "why"),
-    "forget": ("aider_gardener.cli.entries", "forget"),
-    "pin": ("aider_gardener.cli.entries", "pin"),
-    "unpin": ("aider_gardener.cli.entries", "unpin"),
-    "store": ("aider_gardener.cli.archive", "store"),
-    "upkeep": ("aider_gardener.cli.upkeep", "upkeep"),
-    "doctor": ("aider_gardener.cli.doctor", "doctor"),
-    "patches": ("aider_gardener.cli.patches", "patches"),
-    "mcp": ("aider_gardener.cli.agents", "mcp"),
-    "hook": ("aider_gardener.cli.agents", "hook"),
-    "install": ("aider_gardener.cli.hosts", "install"),
-    "uninstall": ("aider_gardener.cli.hosts", "uninstall"),
-}
-"""Commands whose modules are imported only when they are called for."""
+GROUPS: Mapping[str, Mapping[str, str]] = {
+    "Every day": {
+        "recall": "", "status": "", "sessions": "sessions", "pressure": "entries", "restore": "entries",
+        "why": "entries", "pin": "entries", "unpin": "entries", "forget": "entries", "run": "run",
+        "compress": "compress", "replay": "replay",
+    },
+    "Looking after it": {"store": "archive", "upkeep": "upkeep", "doctor": "doctor"},
+    "For agents": {
+        "install": "hosts", "uninstall": "hosts", "mcp": "agents", "hook": "agents",
+    },
+    "For developers": {"record": "record", "classify": "compress", "patches": "patches"},
+}  # fmt: skip
+"""The commands as they are listed, each with its module, which is imported only when it is called for; ""
+for this one."""
+MODULES = {name: module for group in GROUPS.values() for name, module in group.items()}
 
 
 class LazyGroup(click.Group):
@@ -57,14 +50,20 @@ class LazyGroup(click.Group):
         return super().main(*args, **options)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted([*super().list_commands(ctx), *LAZY])
+        return list(MODULES)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name in LAZY:
-            module, name = LAZY[cmd_name]
-            found: click.Command = getattr(importlib.import_module(module), name)
-            return found
-        return super().get_command(ctx, cmd_name)
+        if not MODULES.get(cmd_name):
+            return super().get_command(ctx, cmd_name)
+        module = importlib.import_module(f"aider_gardener.cli.{MODULES[cmd_name]}")
+        found: click.Command = getattr(module, cmd_name)
+        return found
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        for title, names in GROUPS.items():
+            commands = [(name, self.get_command(ctx, name)) for name in names]
+            with formatter.section(title):
+                formatter.write_dl([(name, one.get_short_help_str(90)) for name, one in commands if one])
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
