@@ -31,7 +31,7 @@ OVER_LIMIT = "history above its limit"
 YOURS, HOSTS, BY_PRICE, BY_WINDOW = (
     YOUR_LIMIT,
     "aider's limit",
-    "the limit by price",
+    "the cheapest limit",
     "what the window leaves",
 )
 """What may set the high mark."""

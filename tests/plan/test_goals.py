@@ -154,7 +154,7 @@ def test_what_waits_for_an_answer_is_part_of_the_prompt_but_not_around_it() -> N
 def test_a_mark_says_what_set_it() -> None:
     fixed = Limit(8_000, 0.25, fixed=True, growth=1_000)
     assert marks(ROOMY, fixed, WARM, compacted=False).set_by == "your limit"
-    assert marks(ROOMY, LIMIT, WARM, compacted=False).set_by == "the limit by price"
+    assert marks(ROOMY, LIMIT, WARM, compacted=False).set_by == "the cheapest limit"
     assert marks(ROOMY, LIMIT, COLD, compacted=False).set_by == "aider's limit"
     small = Frame(window=10_000, parts={"files": 3_000})
     assert marks(small, LIMIT, WARM, compacted=False).set_by == "what the window leaves"
