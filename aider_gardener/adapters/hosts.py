@@ -1,0 +1,365 @@
+"""Other agents that the gardener is put into and taken out of: what each is given, as data, and how.
+
+A host keeps its settings in files of JSON or TOML. Of what is put into one the file's bytes before and the
+hash of those after are written down in the user's own folder: as long as nobody edited it since, taking it
+out gives the file back byte for byte; else only what is ours is taken out. Claude Code is given a plugin by
+its own command, and nothing of ours stands in its settings.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import unified_diff
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from aider_gardener import __version__, files
+from aider_gardener.adapters.claude_code.client import EVENTS
+from aider_gardener.errors import GardenerError, UsageError
+
+CLAUDE, CODEX, OPENCODE, GEMINI, CURSOR = "claude-code", "codex", "opencode", "gemini", "cursor"
+NAMES = (CLAUDE, CODEX, OPENCODE, GEMINI, CURSOR)
+SERVER, PLUGIN = "gardener", "aider-gardener"
+PROGRAMS = ("gardener", "gardener.exe")
+MODULE = ("-I", "-m", "aider_gardener.cli")
+"""How Python runs the same: isolated, since a hook is run in a folder whose files are other people's."""
+TOOLS = {"PostToolUse": "Bash|Read|Grep|WebFetch"}
+"""The tools that an event is for, where not for all there is."""
+BEGIN, END = "# aider-gardener: begin", "# aider-gardener: end"
+COMMAND_SECONDS = 120
+TABLE = re.compile(rf"^\s*\[\s*mcp_servers\s*\.\s*[\"']?{SERVER}[\"']?\s*[\].]", re.MULTILINE)
+BLOCK = re.compile(rf"(?:(?<=\n)\n)?{re.escape(BEGIN)}.*?{re.escape(END)}\n?", re.DOTALL)
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Part:
+    """What is put into one file: `entries` of JSON by their path of keys (what is a list is added to the one
+    that is there), or a `text`, the whole of a file of ours or, in TOML, a block at its end."""
+
+    path: Path
+    entries: Mapping[tuple[str, ...], Any] = field(default_factory=dict)
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Change:
+    """A file before and after, and without what is ours; None where there is none."""
+
+    path: Path
+    before: bytes | None
+    after: bytes | None
+    base: bytes | None
+
+    @property
+    def done(self) -> str:
+        """What was done to it, in a word."""
+        return "Removed" if self.after is None else "Changed" if self.before is not None else "Made"
+
+    def diff(self) -> str:
+        """For people."""
+        old, new = (
+            (data or b"").decode("utf-8", "replace").splitlines() for data in (self.before, self.after)
+        )
+        return "\n".join(unified_diff(old, new, str(self.path), str(self.path), lineterm=""))
+
+
+# What each host is given
+
+
+def program(scripts: Sequence[Path] = (), executable: str = sys.executable) -> list[str]:
+    """The words that run `gardener` of this environment: its script, else Python with the module."""
+    schemes = (sysconfig.get_default_scheme(), sysconfig.get_preferred_scheme("user"))
+    folders = scripts or [Path(sysconfig.get_path("scripts", scheme)) for scheme in schemes]
+    found = (folder / name for folder in folders for name in PROGRAMS if (folder / name).is_file())
+    return next(([str(path)] for path in found), [executable, *MODULE])
+
+
+def parts_of(name: str, root: Path | None, command: Sequence[str], home: Path) -> list[Part]:
+    """What a host is given, in a project's folder `root` or, None, for this user."""
+    server = {"command": command[0], "args": [*command[1:], "mcp"]}
+    if name == CODEX:
+        base = root / ".codex" if root else Path(os.environ.get("CODEX_HOME") or home / ".codex")
+        entries = {("hooks", event): [hook_group(event, command)] for event in EVENTS}
+        return [Part(base / "config.toml", text=_table(server)), Part(base / "hooks.json", entries)]
+    if name == OPENCODE:
+        base = root or Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config") / "opencode"
+        local = {"type": "local", "command": [*command, "mcp"], "enabled": True}
+        plugin = (base / ".opencode" if root else base) / "plugin" / "aider-gardener.js"
+        source = resources.files("aider_gardener.adapters").joinpath("opencode.js").read_text("utf-8")
+        text = source.replace('["gardener"]', json.dumps(list(command)))
+        return [Part(base / "opencode.json", {("mcp", SERVER): local}), Part(plugin, text=text)]
+    file = {GEMINI: ".gemini/settings.json", CURSOR: ".cursor/mcp.json"}[name]
+    return [Part((root or home) / file, {("mcpServers", SERVER): server})]
+
+
+def hook_group(event: str, command: Sequence[str]) -> Json:
+    """The entry of an event, as Claude Code and Codex have it."""
+    handler = {"type": "command", "command": shell_line([*command, "hook", event]), "timeout": EVENTS[event]}
+    return ({"matcher": TOOLS[event]} if event in TOOLS else {}) | {"hooks": [handler]}
+
+
+def shell_line(words: Sequence[str], windows: bool = os.name == "nt") -> str:
+    """A command as a host is given it: a line for `sh -c`, on Windows for Git Bash, where the backslashes of
+    a path would be eaten and slashes serve as well."""
+    return " ".join(shlex.quote(word.replace("\\", "/") if windows else word) for word in words)
+
+
+def _table(server: Json) -> str:
+    """The server in Codex's TOML. Required: else its tools miss the first turn."""
+    words = ", ".join(json.dumps(word) for word in server["args"])
+    lines = (
+        BEGIN,
+        f"[mcp_servers.{SERVER}]",
+        f"command = {json.dumps(server['command'])}",
+        f"args = [{words}]",
+    )
+    return "\n".join([*lines, "required = true", END, ""])
+
+
+def plugin_files(command: Sequence[str] = (SERVER,)) -> dict[str, Json]:
+    """The files of a marketplace of one plugin for Claude Code, by their paths in it."""
+    about = {
+        "name": PLUGIN,
+        "description": "A memory for long sessions: what was said comes back when needed.",
+    }
+    owner = {"name": "The aider-gardener authors"}
+    listed = {**about, "source": "./plugin"}
+    return {
+        ".claude-plugin/marketplace.json": {"name": PLUGIN, "owner": owner, "plugins": [listed]},
+        "plugin/.claude-plugin/plugin.json": {**about, "version": __version__},
+        "plugin/hooks/hooks.json": {"hooks": {event: [hook_group(event, command)] for event in EVENTS}},
+        "plugin/.mcp.json": {"mcpServers": {SERVER: {"command": command[0], "args": [*command[1:], "mcp"]}}},
+    }
+
+
+# Into the files, and out again
+
+
+def planned(part: Part, records: Path, *, ours: bool) -> Change:
+    """The change after which a file has what is ours, or has not. Raises UsageError for a file that is not to
+    be changed, StoreError for one that cannot be read."""
+    held = files.read_bytes(part.path)
+    record = _record(part.path, records)
+    if record and record["after"] == _hash(held):
+        base = None if record["before"] is None else base64.b64decode(record["before"])
+    else:
+        base = _without(part, held)
+    return Change(part.path, held, _with(part, base) if ours else base, base)
+
+
+def carry_out(change: Change, records: Path, *, ours: bool) -> None:
+    """Make a change, and note what takes it back. Raises StoreError."""
+    if change.after != change.before:
+        if change.after is None and change.before is not None:
+            files.remove_if_unchanged(change.path, change.before)
+        elif change.after is not None:
+            change.path.parent.mkdir(parents=True, exist_ok=True)
+            files.write_if_unchanged(change.path, change.before, change.after)
+    note = _record_path(change.path, records)
+    if not ours:
+        note.unlink(missing_ok=True)
+        return
+    before = None if change.base is None else base64.b64encode(change.base).decode()
+    records.mkdir(mode=0o700, parents=True, exist_ok=True)
+    value = {"path": str(change.path), "before": before, "after": _hash(change.after)}
+    files.write_private(note, json.dumps(value))
+
+
+def _with(part: Part, base: bytes | None) -> bytes:
+    if not part.entries:
+        return _with_text(part, base)
+    with _refusing(part):
+        value = _parsed(base)
+        for path, one in part.entries.items():
+            _put(value, path, one)
+        return _dumped(value, base)
+
+
+def _with_text(part: Part, base: bytes | None) -> bytes:
+    text = (base or b"").decode("utf-8", "surrogateescape")
+    if part.path.suffix != ".toml":
+        if base is not None:
+            raise UsageError(f"{part.path} is another's; move it and run the command again")
+        return part.text.encode()
+    if TABLE.search(text):
+        raise UsageError(f"{part.path} has another MCP server of the name {SERVER}; rename that first")
+    gap = "" if not text else "\n" if text.endswith("\n") else "\n\n"
+    return (text + gap + part.text).encode("utf-8", "surrogateescape")
+
+
+def _without(part: Part, held: bytes | None) -> bytes | None:
+    """A file that somebody edited, without what is ours."""
+    if held is None:
+        return None
+    if not part.entries:
+        if part.path.suffix != ".toml":
+            return None if b"aider-gardener" in held else held
+        return BLOCK.sub("", held.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+    with _refusing(part):
+        value, changed = _parsed(held), False
+        for path, one in part.entries.items():
+            changed |= _drop(value, path, one)
+        return _dumped(value, held) if changed else held
+
+
+class _refusing:
+    """Says of which file it is true that it cannot be changed, and what to put in by hand."""
+
+    def __init__(self, part: Part) -> None:
+        self.part = part
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, ValueError):
+            by_hand: Json = {}
+            for path, one in self.part.entries.items():
+                _put(by_hand, path, one)
+            raise UsageError(
+                f"{self.part.path} was left as it is: {error}; put this in by hand: {json.dumps(by_hand)}"
+            ) from None
+
+
+def _parsed(data: bytes | None) -> Json:
+    def unique(pairs: list[tuple[str, Any]]) -> Json:
+        if len(dict(pairs)) != len(pairs):
+            raise ValueError("a key stands in it twice")
+        return dict(pairs)
+
+    text = (data or b"").decode("utf-8-sig")
+    if not text.strip():
+        return {}
+    try:
+        value = json.loads(text, object_pairs_hook=unique)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"it is no plain JSON ({error.msg}, line {error.lineno})") from None
+    if not isinstance(value, dict):
+        raise ValueError("it holds no object")
+    return value
+
+
+def _dumped(value: Json, like: bytes | None) -> bytes:
+    """JSON with the indentation, line ends and mark at the beginning of what stood there."""
+    text = (like or b"{\n  \n}\n").decode("utf-8-sig")
+    indent = re.search(r"\n([ \t]+)", text)
+    made = json.dumps(value, ensure_ascii=False, indent=indent[1] if indent else None)
+    made += "\n" if text.endswith("\n") else ""
+    made = made.replace("\n", "\r\n") if "\r\n" in text else made
+    return (b"\xef\xbb\xbf" if (like or b"").startswith(b"\xef\xbb\xbf") else b"") + made.encode()
+
+
+def _put(value: Json, path: tuple[str, ...], one: Any) -> None:
+    """Put something at a path of keys. Raises ValueError where another thing stands there."""
+    for key in path[:-1]:
+        value = value.setdefault(key, {})
+        if not isinstance(value, dict):
+            raise ValueError(f'its "{key}" is no object')
+    found = value.get(path[-1])
+    if isinstance(one, list):
+        if not isinstance(found, (list, type(None))):
+            raise ValueError(f'its "{path[-1]}" is no list')
+        value[path[-1]] = [*(found or []), *one]
+    elif found is not None:
+        raise ValueError(f'it has another "{path[-1]}"')
+    else:
+        value[path[-1]] = one
+
+
+def _drop(value: Json, path: tuple[str, ...], one: Any) -> bool:
+    """Take out what is ours, and what that leaves empty; whether there was any."""
+    if len(path) > 1:
+        inner = value.get(path[0])
+        if not isinstance(inner, dict) or not _drop(inner, path[1:], one):
+            return False
+        if not inner:
+            del value[path[0]]
+        return True
+    found = value.get(path[0])
+    left = [each for each in found if not _is_ours(each)] if isinstance(found, list) else None
+    if found is None or left == found or (left is None and not _is_ours(found)):
+        return False
+    if left:
+        value[path[0]] = left
+    else:
+        del value[path[0]]
+    return True
+
+
+def _is_ours(entry: Any) -> bool:
+    """Whether an entry runs the gardener, of whatever place."""
+    return bool(re.search(r"gardener(?:\.exe)?[\"']?(?:[\s,]|\.cli)", f"{json.dumps(entry)} "))
+
+
+def _hash(data: bytes | None) -> str:
+    return "" if data is None else hashlib.sha256(data).hexdigest()
+
+
+def _record_path(path: Path, records: Path) -> Path:
+    return records / f"{hashlib.sha256(os.fsencode(path)).hexdigest()[:16]}.json"
+
+
+def _record(path: Path, records: Path) -> Json | None:
+    held = files.read_bytes(_record_path(path, records))
+    try:
+        value = json.loads(held or b"null")
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) and {"before", "after"} <= set(value) else None
+
+
+# Claude Code
+
+
+def claude_steps(folder: Path, scope: str, *, ours: bool) -> list[list[str]]:
+    """What Claude Code is told to do with the marketplace in a folder, the words of each step."""
+    plugin = f"{PLUGIN}@{PLUGIN}"
+    if ours:
+        return [
+            ["plugin", "marketplace", "add", str(folder)],
+            ["plugin", "install", plugin, "--scope", scope],
+        ]
+    return [["plugin", "uninstall", plugin, "--scope", scope], ["plugin", "marketplace", "remove", PLUGIN]]
+
+
+def with_claude(
+    folder: Path, steps: Sequence[Sequence[str]], root: Path, command: Sequence[str], *, ours: bool
+) -> str:
+    """Write the marketplace and have Claude Code take the plugin in, or out again; what the user is told.
+    Raises GardenerError, saying what is left to type."""
+    for name, value in plugin_files(command).items() if ours else ():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        files.write_private(folder / name, json.dumps(value, indent=2) + "\n")
+    for at, step in enumerate(steps):
+        if why := _run_claude(step, root):
+            rest = "; ".join(shell_line(["claude", *each]) for each in steps[at:])
+            raise GardenerError(f"Claude Code did not do it ({why}): type {rest}")
+    return f"Claude Code {'has' if ours else 'no longer has'} the plugin, from its next start on."
+
+
+def _run_claude(words: Sequence[str], root: Path) -> str:
+    """Have Claude Code do something; what went wrong, "" for nothing."""
+    found = shutil.which("claude")
+    if found is None:
+        return "claude is not on the PATH"
+    try:
+        done = subprocess.run(
+            [found, *words], cwd=root, capture_output=True, text=True, timeout=COMMAND_SECONDS, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return type(error).__name__
+    return "" if done.returncode == 0 else " ".join((done.stderr or done.stdout).split())[:300]

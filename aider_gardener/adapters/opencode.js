@@ -1,0 +1,71 @@
+// aider-gardener in OpenCode: what is said goes to the archive of the project, what a prompt needs comes back.
+import { spawnSync } from "node:child_process"
+import { mkdirSync, writeFileSync } from "node:fs"
+import { homedir } from "node:os"
+import { join } from "node:path"
+
+const COMMAND = ["gardener"]
+const SECONDS = 10
+
+export const AiderGardener = async ({ client, directory }) => {
+  const data = process.env.XDG_DATA_HOME || join(homedir(), ".local", "share")
+  const folder = join(data, "aider-gardener", "opencode")
+
+  function hook(event, session, more = {}) {
+    const given = { hook_event_name: event, session_id: session, cwd: directory, host: "OpenCode", ...more }
+    const [program, ...words] = [...COMMAND, "hook", event]
+    const done = spawnSync(program, words, {
+      cwd: directory, input: JSON.stringify(given), timeout: SECONDS * 1000, encoding: "utf8",
+    })
+    try {
+      return JSON.parse(done.stdout)?.hookSpecificOutput?.additionalContext ?? ""
+    } catch {
+      return ""
+    }
+  }
+
+  // The session as lines that the hook reads: a message each, a tool's call and its result in turn.
+  async function transcript(session) {
+    const { data: messages } = await client.session.messages({ path: { id: session } })
+    const lines = []
+    const put = (role, content, info, number) =>
+      lines.push(JSON.stringify({
+        type: role, uuid: `${info.id}-${number}`, sessionId: session, cwd: directory,
+        timestamp: new Date(info.time?.created ?? Date.now()).toISOString(), message: { role, content },
+      }))
+    for (const { info, parts } of messages ?? []) {
+      for (const [number, part] of parts.entries()) {
+        if (part.type === "text" && !part.synthetic) {
+          put(info.role, [{ type: "text", text: part.text }], info, number)
+        } else if (part.type === "tool" && part.state?.status === "completed") {
+          const name = part.tool === "bash" ? "Bash" : part.tool
+          put("assistant", [{ type: "tool_use", id: part.callID, name, input: part.state.input }], info, number)
+          const content = [{ type: "tool_result", tool_use_id: part.callID, content: part.state.output }]
+          put("user", content, info, `${number}r`)
+        }
+      }
+    }
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    const path = join(folder, `${session.replace(/\W/g, "_")}.jsonl`)
+    writeFileSync(path, lines.map((line) => `${line}\n`).join(""), { mode: 0o600 })
+    return path
+  }
+
+  return {
+    event: async ({ event }) => {
+      const session = event.properties?.sessionID
+      if (event.type === "session.idle" && session) {
+        hook("Stop", session, { transcript_path: await transcript(session) })
+      }
+    },
+    "chat.message": async (input, output) => {
+      const text = output.parts.filter((part) => part.type === "text").map((part) => part.text).join("\n")
+      const found = text && hook("UserPromptSubmit", input.sessionID, { prompt: text })
+      if (found) {
+        const id = `prt_gardener${Date.now().toString(36)}`
+        const own = { id, sessionID: input.sessionID, messageID: output.message.id }
+        output.parts.push({ ...own, type: "text", text: found, synthetic: true })
+      }
+    },
+  }
+}

@@ -1,0 +1,180 @@
+"""The gardener put into other agents: files that come back byte for byte, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from aider_gardener.adapters import hosts
+from aider_gardener.errors import GardenerError, UsageError
+
+COMMAND = ["/opt/an environment/bin/gardener"]
+FILES = [name for name in hosts.NAMES if name != hosts.CLAUDE]
+ROOT = Path(__file__).resolve().parents[2]
+
+others = st.dictionaries(
+    st.sampled_from(["theme", "mcpServers", "mcp", "hooks", "model", "ümlaut"]),
+    st.one_of(
+        st.integers(), st.text(max_size=5), st.dictionaries(st.text(max_size=3), st.integers(), max_size=2)
+    ),
+    max_size=4,
+)
+looks = st.builds(
+    lambda value, indent, end, crlf, bom: (
+        (b"\xef\xbb\xbf" if bom else b"")
+        + (json.dumps(value, indent=indent, ensure_ascii=False) + end).replace("\n", "\r\n" if crlf else "\n").encode()
+    ),
+    others, st.sampled_from([None, 2, 4, "\t"]), st.sampled_from(["", "\n", "\n\n"]), st.booleans(), st.booleans(),
+)  # fmt: skip
+
+
+def change(part: hosts.Part, records: Path, *, ours: bool) -> hosts.Change:
+    made = hosts.planned(part, records, ours=ours)
+    hosts.carry_out(made, records, ours=ours)
+    return made
+
+
+def held(path: Path) -> bytes | None:
+    return path.read_bytes() if path.exists() else None
+
+
+@pytest.mark.parametrize("name", FILES)
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_what_was_there_comes_back_byte_for_byte(
+    name: str, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    home = tmp_path_factory.mktemp("home")
+    for part in hosts.parts_of(name, home / "project", COMMAND, home):
+        before = data.draw(st.one_of(st.none(), st.just(b""), looks)) if part.entries else None
+        if part.path.suffix == ".toml":
+            before = data.draw(st.sampled_from([None, b"", b'model = "x"', b"[a]\nb = 1\r\n", b"# \xff\n"]))
+        part.path.parent.mkdir(parents=True, exist_ok=True)
+        if before is not None:
+            part.path.write_bytes(before)
+        records = home / "records"
+        try:
+            change(part, records, ours=True)
+        except UsageError as error:
+            assert "put this in by hand" in str(error) and held(part.path) == before
+            continue
+        first = held(part.path)
+        assert first is not None and COMMAND[0].encode() in first
+        change(part, records, ours=True)
+        assert held(part.path) == first, "twice is once"
+        if part.entries:  # nothing of the user's was touched
+            now, then = (
+                json.loads(first.decode("utf-8-sig")),
+                json.loads((before or b"{}").decode("utf-8-sig") or "{}"),
+            )
+            assert set(then) <= set(now)
+        change(part, records, ours=False)
+        assert held(part.path) == before and not list(records.glob("*.json"))
+
+
+def test_what_was_edited_since_keeps_the_edit(tmp_path: Path) -> None:
+    config, hooks = hosts.parts_of(hosts.CODEX, tmp_path, COMMAND, tmp_path)
+    hooks.path.parent.mkdir()
+    hooks.path.write_text('{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]}}')
+    for part in (config, hooks):
+        change(part, tmp_path / "records", ours=True)
+    config.path.write_text("model = 'new'\n" + config.path.read_text())
+    value = json.loads(hooks.path.read_text())
+    assert len(value["hooks"]["Stop"]) == 2
+    hooks.path.write_text(json.dumps({**value, "more": 1}))
+    for part in (config, hooks):
+        change(part, tmp_path / "records", ours=False)
+    assert config.path.read_text() == "model = 'new'\n"
+    left = json.loads(hooks.path.read_text())
+    assert left == {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]}, "more": 1}
+
+
+def test_a_new_place_of_the_program_takes_that_of_the_old(tmp_path: Path) -> None:
+    for command in (COMMAND, ["/new/gardener"]):
+        for part in hosts.parts_of(hosts.GEMINI, tmp_path, command, tmp_path):
+            change(part, tmp_path / "records", ours=True)
+    servers = json.loads((tmp_path / ".gemini" / "settings.json").read_text())["mcpServers"]
+    assert servers == {"gardener": {"command": "/new/gardener", "args": ["mcp"]}}
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("// mine\n{}", "no plain JSON"),
+        ("[]", "holds no object"),
+        ('{"a": 1, "a": 2}', "stands in it twice"),
+        ('{"mcpServers": []}', 'its "mcpServers" is no object'),
+        ('{"mcpServers": {"gardener": {"command": "another"}}}', 'it has another "gardener"'),
+    ],
+)
+def test_what_cannot_be_changed_is_left_and_said_with_what_to_put_in(
+    text: str, why: str, tmp_path: Path
+) -> None:
+    (part,) = hosts.parts_of(hosts.CURSOR, tmp_path, COMMAND, tmp_path)
+    part.path.parent.mkdir()
+    part.path.write_text(text)
+    with pytest.raises(UsageError, match=why) as refused:
+        change(part, tmp_path / "records", ours=True)
+    assert '{"mcpServers": {"gardener": ' in str(refused.value) and part.path.read_text() == text
+
+
+def test_another_server_of_the_name_in_toml_and_another_plugin_are_refused(tmp_path: Path) -> None:
+    config, _hooks = hosts.parts_of(hosts.CODEX, tmp_path, COMMAND, tmp_path)
+    _server, plugin = hosts.parts_of(hosts.OPENCODE, tmp_path, COMMAND, tmp_path)
+    for part, text in (
+        (config, "[mcp_servers.gardener]\ncommand = 'x'\n"),
+        (plugin, "export const Mine = 1\n"),
+    ):
+        part.path.parent.mkdir(parents=True, exist_ok=True)
+        part.path.write_text(text)
+        with pytest.raises(UsageError, match="another"):
+            change(part, tmp_path / "records", ours=True)
+        assert part.path.read_text() == text
+
+
+def test_the_marketplace_of_the_repository_is_what_is_installed() -> None:
+    for name, value in hosts.plugin_files().items():
+        source = (
+            ROOT / name
+            if name.startswith(".claude-plugin")
+            else ROOT / "plugins" / "claude-code" / name.removeprefix("plugin/")
+        )
+        found = json.loads(source.read_text("utf-8"))
+        if name.startswith(".claude-plugin"):
+            value = json.loads(json.dumps(value).replace("./plugin", "./plugins/claude-code"))
+        assert found == value
+
+
+FAKE_CLAUDE = """#!/bin/sh
+echo "$@" >> "$0.log"
+test ! -e "$0.fails" || { echo "no such plugin" >&2; exit 1; }
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the program is a shell's")
+def test_claude_code_is_told_and_what_it_refuses_is_left_to_type(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    claude, folder = tmp_path / "claude", tmp_path / "market"
+    claude.write_text(FAKE_CLAUDE)
+    claude.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    steps = hosts.claude_steps(folder, "user", ours=True)
+    assert "has the plugin" in hosts.with_claude(folder, steps, tmp_path, COMMAND, ours=True)
+    assert (tmp_path / "claude.log").read_text().splitlines() == [" ".join(step) for step in steps]
+    manifest: Any = json.loads((folder / "plugin" / ".mcp.json").read_text())
+    assert manifest["mcpServers"]["gardener"]["command"] == COMMAND[0]
+    (tmp_path / "claude.fails").touch()
+    with pytest.raises(
+        GardenerError, match=r"no such plugin.*type claude plugin marketplace add .*; claude plugin"
+    ):
+        hosts.with_claude(folder, steps, tmp_path, COMMAND, ours=True)
+    monkeypatch.setenv("PATH", str(tmp_path / "nowhere"))
+    with pytest.raises(GardenerError, match="not on the PATH"):
+        hosts.with_claude(folder, steps, tmp_path, COMMAND, ours=True)
