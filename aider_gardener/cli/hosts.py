@@ -56,7 +56,7 @@ def change(host: str, project: bool, dry_run: bool, as_json: bool, *, ours: bool
     from aider_gardener.archive.store.location import user_directory
 
     root, command = repository_root(Path.cwd()) or Path.cwd(), hosts.program()
-    changes, steps, told = list[Change](), list[list[str]](), list[str]()
+    changes, told = list["Change"](), list[str]()
     if host == hosts.CLAUDE:
         folder = user_directory() / "claude-code"
         steps = hosts.claude_steps(folder, "local" if project else "user", ours=ours)
