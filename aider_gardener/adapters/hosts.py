@@ -93,7 +93,9 @@ def parts_of(name: str, root: Path | None, command: Sequence[str], home: Path) -
     server = {"command": command[0], "args": [*command[1:], "mcp"]}
     if name == CODEX:
         base = root / ".codex" if root else Path(os.environ.get("CODEX_HOME") or home / ".codex")
-        entries = {("hooks", event): [hook_group(event, command)] for event in EVENTS}
+        entries: dict[tuple[str, ...], Any] = {
+            ("hooks", event): [hook_group(event, command)] for event in EVENTS
+        }
         return [Part(base / "config.toml", text=_table(server)), Part(base / "hooks.json", entries)]
     if name == OPENCODE:
         base = root or Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config") / "opencode"
