@@ -118,7 +118,7 @@ def write(folder: Path, name: str, entries: int) -> None:
 
 def archive(folder: Path) -> SqliteStore:
     """The archive of a writer, shared or not."""
-    store = open_store(folder / "archive", user=folder / "user")
+    store = open_store(folder / "archive")
     if not isinstance(store, SqliteStore) or not store.persistent:
         raise SystemExit(store.notice)
     return store
@@ -239,13 +239,13 @@ def copied(server: Server, folder: Path, entries: int) -> dict[str, Any]:
         new = entry("w", number)
         store.add(new, chunks=[Chunk(new.id, 0, len(new.content))])
     store.close()
-    place, user = folder / "archive", folder / "user"
+    place = folder / "archive"
     address = Address(server.url(ROLE, server.database(ROLE)))
     marks = [time.monotonic()]
     for _ in range(2):
-        lines.copy_to(place, address, user=user)
+        lines.copy_to(place, address)
         marks.append(time.monotonic())
-    lines.copy_from(address, folder / "back", user=user)
+    lines.copy_from(address, folder / "back")
     marks.append(time.monotonic())
     names = ("there_seconds", "there_again_seconds", "back_seconds")
     times = {name: round(end - begin, 1) for name, (begin, end) in zip(names, pairwise(marks), strict=True)}

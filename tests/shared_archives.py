@@ -138,7 +138,7 @@ class Machines:
 
     def __call__(self, role: str, name: str = "", *, project: str = PROJECT) -> Machine:
         place = self.folder / (name or f"{role}{len(self.made)}")
-        store = open_store(place / "archive", user=place / "user")
+        store = open_store(place / "archive")
         assert isinstance(store, SqliteStore) and store.persistent, store.notice
         machine = Machine(store, self.team.environ(role), project, session=f"s{len(self.made)}")
         self.made.append(machine)

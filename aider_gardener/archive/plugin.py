@@ -20,9 +20,9 @@ OWN = "aider_gardener.archive.postgres"
 def is_shared(store: Store, project: str) -> bool:
     """Whether a project is shared from this archive. Raises StoreError."""
     from aider_gardener.archive.store.forgotten import KEY
-    from aider_gardener.archive.store.ownership import SESSION
+    from aider_gardener.archive.store.schema import OWN
 
-    return store.get_state(SESSION, KEY + project) is not None
+    return store.get_state(OWN, KEY + project) is not None
 
 
 def part(name: str = "") -> Any:

@@ -69,7 +69,7 @@ class Process:
             if key not in self.stores:
                 if not self.stores:
                     atexit.register(self.close_at_exit)
-                self.stores[key] = open_store(directory, key_source=key_source, user=self.user)
+                self.stores[key] = open_store(directory, key_source=key_source)
             return self.stores[key]
 
     def backlog(self, directory: Path | None, project: str, settings: Settings) -> Backlog:

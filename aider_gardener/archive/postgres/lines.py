@@ -266,7 +266,6 @@ def copy_to(
     directory: Path,
     address: Address,
     key_source: str = "",
-    user: Path | None = None,
     *,
     readable: bool = False,
 ) -> Copied:
@@ -275,7 +274,7 @@ def copy_to(
     `readable`: the user agrees that what is encrypted here is not there. All or nothing. Raises UsageError,
     StoreError or ServerError.
     """
-    with closing(opening.opened_on_disk(directory, key_source, user)) as source:
+    with closing(opening.opened_on_disk(directory, key_source)) as source:
         if source.database.key and not readable:
             raise UsageError(ENCRYPTED)
         with closing(open_on_server(address, made=True)) as target:
@@ -284,11 +283,11 @@ def copy_to(
     return Copied(str(address), opening.POSTGRESQL, count, tuple(filter(None, told)))
 
 
-def copy_from(address: Address, directory: Path, key_source: str = "", user: Path | None = None) -> Copied:
+def copy_from(address: Address, directory: Path, key_source: str = "") -> Copied:
     """Add all of the archive at an address to that of a directory, begun if there is none. All or nothing.
     Raises UsageError, StoreError or ServerError."""
     with closing(open_on_server(address, read_only=True)) as source:
-        with closing(opening.opened_on_disk(directory, key_source, user)) as target:
+        with closing(opening.opened_on_disk(directory, key_source)) as target:
             count = target.copy_from(source)
             told = [source.notice, target.notice]
         tier = opening.SQLITE if target.is_file else opening.LINES

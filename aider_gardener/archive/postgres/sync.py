@@ -10,7 +10,7 @@ import os
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,8 @@ from aider_gardener.archive.postgres.lines import ENCRYPTED, Row
 from aider_gardener.archive.postgres.local import FORGET_ALL, Share
 from aider_gardener.archive.postgres.server import ServerError, connected, named_as
 from aider_gardener.archive.store import forgotten
-from aider_gardener.errors import GardenerError, UsageError
+from aider_gardener.errors import GardenerError, StoreError, UsageError
+from aider_gardener.files import write_private
 
 if TYPE_CHECKING:
     from aider_gardener.archive.postgres.server import Connection
@@ -40,8 +41,8 @@ OTHER_SERVER = (
     " `gardener store unshare` first"
 )
 OTHERWISE = (
-    "the server is named otherwise here than when this project was shared, and nothing goes there unasked:"
-    " `gardener store share` agrees to it"
+    "the server is named otherwise here than when this project was shared, or your user agreed to it in"
+    " another home, and nothing goes there unasked: `gardener store share` agrees to it"
 )
 NO_MEMBER = "{author} is no member of {name} any more: ask its owner, or `gardener store unshare`"
 GONE = "{name} is no longer shared from here: you unshared it, or took it back on another machine"
@@ -85,12 +86,13 @@ def sync(
 
     Trouble with the server is the report's `problem`; what waits goes with the next sync. `unasked`: a host
     began it and not its user, so that no server is called but the one that the user named as the project was
-    shared.
+    shared, and for no archive that only says that it is: one may come with a project's files.
     """
     environ = os.environ if environ is None else environ
     exchange = _Exchange(store, share_of(store, project), clock)
     try:
-        if unasked and exchange.share.named_as != named_as(environ):
+        held = exchange.share
+        if unasked and not (held.named_as == named_as(environ) and local.agreement(held).is_file()):
             raise ServerError(OTHERWISE)
         with _reached(exchange.share, environ) as connection:
             exchange.run(connection)
@@ -232,6 +234,8 @@ def share(
         found = replace(held, may_write=found.may_write, author=found.author)
     found = replace(found, named_as=named_as(environ))
     store.database.write(lambda db: local.keep(db, found))
+    with suppress(StoreError):  # where there is no place for it, each sync is asked for
+        write_private(local.agreement(found), "")
     return found
 
 
@@ -269,6 +273,8 @@ def unshare(
             row = Row(FORGET_ALL, lines.as_json({"kind": FORGET_ALL}), now)
             lines.add(connection, held.number, held.machine, [row])
     store.database.write(lambda db: local.drop(db, project))
+    with suppress(OSError):
+        local.agreement(held).unlink()
     return held
 
 

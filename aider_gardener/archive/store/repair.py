@@ -21,7 +21,6 @@ from aider_gardener.archive.store import (
     encryption,
     forgotten,
     location,
-    ownership,
     records,
     schema,
     search,
@@ -57,10 +56,6 @@ NAMED = 5
 KEPT = "; the copy of the old one is kept as {copy}, `gardener store adopt` takes it over"
 DAMAGED = "{path} was damaged"
 SAVED = "{reason}: it was set aside as {aside}, and {saved} of its entries were saved"
-ASIDE = (
-    "{reason}: it was set aside as {aside}; `gardener store adopt` takes over what it holds; {saved} entries"
-    " of the copy of yours were put back"
-)
 NOT_REPAIRED = "{path} is damaged and no new one can be put in its place ({fault})"
 QUICKER = "{path} was damaged; another process has begun it anew"
 NOT_SAVED = "; {count} could not be: {ids}"
@@ -197,7 +192,7 @@ def put_back(database: Database) -> int:
     made; returns how many entries. Raises StoreError."""
     count = len(_lacking(database))
     if count:
-        copy, number = copy_of(database.path or Path()), database.read(ownership.number_of)
+        copy, number = copy_of(database.path or Path()), database.read(schema.number_of)
         database.write(lambda db: _add_copy(db, copy, database.key, number))
     return count
 
@@ -206,7 +201,7 @@ def _lacking(database: Database) -> set[str]:
     """The ids of the copy that the archive has not."""
     if database.path is None:
         return set()
-    number = database.read(ownership.number_of)
+    number = database.read(schema.number_of)
     held = _opened_copy(copy_of(database.path), database.key, number)
     if held is None:
         return set()
@@ -243,20 +238,18 @@ def keep_copy(path: Path) -> str:
 
 
 def begin_anew(database: Database, path: Path, now: float, *, why: str = "damaged", reason: str = "") -> str:
-    """Put a new archive in the place of one that cannot be used, with what can be saved of it if it is the
-    user's and of the copy; returns the line for the user. `why` names what is set aside, `reason` says more
-    of it.
+    """Put a new archive in the place of one that cannot be used, with what can be saved of it and of the
+    copy; returns the line for the user. `why` names what is set aside, `reason` says more of it.
 
     `database` is closed and is opened on the new one. A kill at any moment leaves the old one in its place,
     or the new one whole, if need be for `finish` to put it there."""
     part = path.with_name(f"{location.MENDED_NAME}.{os.getpid()}{PART_ENDING}")
     seen = location.identity(path)
-    new = Database(part, connect=False, key_source=database.key_source, user=database.user)
+    new = Database(part, connect=False, key_source=database.key_source)
     try:
-        old = path if database.is_own(path) else None
         try:
             new.connect()
-            listed = salvage(new, old, copy_of(path), database.key)
+            listed = salvage(new, path, copy_of(path), database.key)
             found = new.read(_ids)
         finally:
             new.close()
@@ -266,9 +259,8 @@ def begin_anew(database: Database, path: Path, now: float, *, why: str = "damage
             files.synced(path.parent)
             aside = set_aside(path, now, why)
             finish(path)
-            said = (ASIDE if why == "foreign" else SAVED).format(
-                reason=reason or DAMAGED.format(path=path), aside=aside.name, saved=len(found)
-            )
+            reason = reason or DAMAGED.format(path=path)
+            said = SAVED.format(reason=reason, aside=aside.name, saved=len(found))
         database.connect()
     except (StoreError, OSError, apsw.Error) as error:
         cause = error.__cause__ or error
@@ -324,7 +316,7 @@ def set_aside(path: Path, now: float, why: str) -> Path:
     return name
 
 
-def salvage(new: Database, damaged: Path | None, copy: Path, key: str) -> set[str]:
+def salvage(new: Database, damaged: Path, copy: Path, key: str) -> set[str]:
     """Bring every row that can be read of a damaged file into a new one, and from the copy what is missing
     then; returns the ids that the damaged one lists. `key` is what both are encrypted with, "" for plain
     ones.
@@ -333,18 +325,16 @@ def salvage(new: Database, damaged: Path | None, copy: Path, key: str) -> set[st
     that belongs to it. Raises StoreError.
     """
     listed: set[str] = set()
-    own = new.own_key()
 
     def step(db: apsw.Connection) -> None:
-        number = None
-        if damaged is not None:
-            db.execute("DELETE FROM state WHERE session = ?", (ownership.SESSION,))  # it is the same archive
-            _copy_all(damaged, key, db, listed)
-            number = ownership.number_of(db)
-        if own is not None and not ownership.is_signed(db, own):
-            ownership.sign(db, own)
+        made = schema.number_of(db)
+        db.execute("DELETE FROM state WHERE session = ?", (schema.OWN,))  # it is the same archive
+        _copy_all(damaged, key, db, listed)
+        number = schema.number_of(db)
+        if number is None:
+            db.execute("INSERT INTO state VALUES (?, ?, ?)", (schema.OWN, schema.NUMBER, made))
         _tidy(db)
-        _add_copy(db, copy, key, number, own)
+        _add_copy(db, copy, key, number)
         _place(db)
         _chunk(db)
         search.rebuild(db)
@@ -387,9 +377,9 @@ def _read_first_page(old: apsw.Connection) -> None:
         old.pragma("checksum_verification", "on")
 
 
-def _add_copy(db: apsw.Connection, copy: Path, key: str, number: object, own: bytes | None = None) -> None:
+def _add_copy(db: apsw.Connection, copy: Path, key: str, number: object) -> None:
     """Add what the copy holds and the archive lacks, within the caller's transaction."""
-    held = _opened_copy(copy, key, number, own)
+    held = _opened_copy(copy, key, number)
     if held is None:
         return
     with contextlib.closing(held):
@@ -404,20 +394,22 @@ def _add_copy(db: apsw.Connection, copy: Path, key: str, number: object, own: by
         _copy(held, db, "tombstones")
 
 
-def _opened_copy(copy: Path, key: str, number: object, own: bytes | None = None) -> apsw.Connection | None:
-    """The copy, to be read, if it is whole and of the archive of this number; where that cannot be told
-    (None), if it is the user's, whose key is `own`."""
+def _opened_copy(copy: Path, key: str, number: object) -> apsw.Connection | None:
+    """The copy, to be read, if it is whole and of the archive of this number, unless that cannot be told
+    (None)."""
     with contextlib.suppress(OSError, *UNREADABLE):
         files.check_plain(copy)
         held = opened(copy, apsw.SQLITE_OPEN_READONLY, key, query="mode=ro&immutable=1")
-        is_own = number is not None or own is None or bool(key) or ownership.is_signed(held, own)
-        if schema.is_exact(held) and is_own and number in (None, ownership.number_of(held)):
+        if schema.is_exact(held) and number in (None, schema.number_of(held)):
             return held
         held.close()
     return None
 
 
 def _copy(old: apsw.Connection, new: apsw.Connection, table: str) -> None:
+    with contextlib.suppress(*UNREADABLE):
+        if any(row[-1] for row in old.execute(f"PRAGMA table_xinfo({table})")):
+            return  # a column that is computed, as none of ours is: what it calls would run here
     columns = [f'"{row[1]}"' for row in new.execute(f"PRAGMA table_info({table})")]
     names, marks = ", ".join(columns), ", ".join("?" * len(columns))
     rows = _rows_by_number if table in TABLES_BY_ROW else _rows_by_key

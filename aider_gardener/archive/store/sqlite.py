@@ -172,7 +172,7 @@ class SqliteStore:
             self.generation += 1
         is_secret = encryption.is_secret(path, self._file.key_source)
         own = None if is_secret else path.parent
-        self.lines = FileLines(own, self._file.own_key(), self._clock)
+        self.lines = FileLines(own, self._clock)
         self._db = memory
         where = "in memory" if is_secret else "in lines of JSON beside it"
         self.notice = f"{error}; until then messages wait {where}"
@@ -215,7 +215,7 @@ class SqliteStore:
         self.generation += 1
         try:
             if isinstance(error, Gone):
-                location.prepare_directory(path.parent, self._file.user)
+                location.prepare_directory(path.parent)
             if isinstance(error, Gone) and not path.exists():
                 self.notice = REMOVED.format(path=path) + repair.keep_copy(path)
                 self._file.connect()
@@ -422,7 +422,7 @@ class SqliteStore:
         if self.directory is None:
             return []
         own = self.lines.place if self.lines is not None else ""
-        found = lines.read(self.directory, self._file.own_key(), self._clock())
+        found = lines.read(self.directory, self._clock())
         return [each for each in found.files if str(each.path) != own]
 
     def hold(self, said: Iterable[Record], problems: Iterable[str] = (), *, read_only: bool = False) -> None:
@@ -438,7 +438,7 @@ class SqliteStore:
         path = self._file.path
         if path is None or self.lines is not None or not lines.names(path.parent):
             return
-        found = lines.read(path.parent, self._file.own_key(), self._clock())
+        found = lines.read(path.parent, self._clock())
         try:
             refused = self._file.write(lambda db: records.take(db, found.records))
             if any(each["kind"] in (FORGET, FORGET_SESSION) for each in found.records):

@@ -36,7 +36,7 @@ class Stage:
         self.now = 100.0
         self.begun: list[tuple[Sequence[str], Mapping[str, str]]] = []
         self.process = Process()
-        store = open_store(folder / "archive", user=folder / "user")
+        store = open_store(folder / "archive")
         assert isinstance(store, SqliteStore)
         self.store = store
         self.share()

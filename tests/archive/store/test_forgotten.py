@@ -18,8 +18,8 @@ from aider_gardener.archive.store import (
     entries,
     forgotten,
     open_store,
-    ownership,
     repair,
+    schema,
     sessions,
 )
 from aider_gardener.archive.store.opening import open_lines
@@ -31,11 +31,11 @@ SHARE = {"author": "ana", "sent": 9, "told": 1, "seen": 7, "vectors_sent": 3}
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[SqliteStore]:
-    found = open_store(tmp_path / "archive", user=tmp_path / "user")
+    found = open_store(tmp_path / "archive")
     assert isinstance(found, SqliteStore)
     found.open_session("s", project=PROJECT, started_at=1.0, hold=False)
     found.database.write(
-        lambda db: sessions.set_state(db, ownership.SESSION, forgotten.KEY + PROJECT, json.dumps(SHARE))
+        lambda db: sessions.set_state(db, schema.OWN, forgotten.KEY + PROJECT, json.dumps(SHARE))
     )
     yield found
     found.close()
@@ -94,7 +94,7 @@ def test_what_was_forgotten_in_lines_is_told_unless_it_was_pruned(
     in_lines = open_lines(tmp_path / "archive", time.time, tmp_path / "user")
     in_lines.forget([said], told=told)
     in_lines.close()
-    again = open_store(tmp_path / "archive", user=tmp_path / "user")
+    again = open_store(tmp_path / "archive")
     assert isinstance(again, SqliteStore) and again.get(said) is None
     assert [each[2] for each in stones(again)] == ([said] if told else [])
     again.close()
@@ -136,11 +136,11 @@ def test_an_archive_that_was_saved_from_damage_sends_everything_again(
     store.forget([say(store, "forgotten", 0)])
     say(store, "kept", 1)
     store.close()
-    fresh = open_store(tmp_path / "fresh", user=tmp_path / "user")
+    fresh = open_store(tmp_path / "fresh")
     assert isinstance(fresh, SqliteStore)
     path = tmp_path / "archive" / "gardener.db"
     repair.salvage(fresh.database, path, repair.copy_of(path), "")
-    share = json.loads(str(fresh.get_state(ownership.SESSION, forgotten.KEY + PROJECT)))
+    share = json.loads(str(fresh.get_state(schema.OWN, forgotten.KEY + PROJECT)))
     assert share == {"author": "ana", "sent": 0, "told": 0, "seen": 0, "vectors_sent": 0}
     assert len(stones(fresh)) == 1, "what was forgotten is remembered"
     fresh.close()
