@@ -35,8 +35,7 @@ import numpy as np
 from aider_gardener.archive.postgres import lines, local, schema, search, sync
 from aider_gardener.archive.postgres.lines import Row
 from aider_gardener.archive.postgres.server import VARIABLE, Address, connected
-from aider_gardener.archive.store import Chunk, open_store
-from aider_gardener.archive.store.sqlite import SqliteStore
+from aider_gardener.archive.store import Chunk, Store, open_store
 from aider_gardener.messages import ContentClass, Entry, Segment, Source, SourceKind, content_hash, entry_id
 from bench.postgres_server import Server, started
 from bench.provenance import made_on
@@ -116,10 +115,10 @@ def write(folder: Path, name: str, entries: int) -> None:
     store.close()
 
 
-def archive(folder: Path) -> SqliteStore:
+def archive(folder: Path) -> Store:
     """The archive of a writer, shared or not."""
     store = open_store(folder / "archive")
-    if not isinstance(store, SqliteStore) or not store.persistent:
+    if not isinstance(store, Store) or not store.persistent:
         raise SystemExit(store.notice)
     return store
 

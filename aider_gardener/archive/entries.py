@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from aider_gardener.archive.sessions import session_named
-from aider_gardener.archive.store.base import Event, Store
+from aider_gardener.archive.store import Event, Store
 from aider_gardener.errors import UsageError
 from aider_gardener.messages import Entry, Fidelity, SourceKind
 from aider_gardener.plan.goals import OVER_LIMIT

@@ -10,7 +10,7 @@ from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from aider_gardener.archive.store.base import Store
+    from aider_gardener.archive.store import Store
 
 GROUP, NAME = "aider_gardener.stores", "postgresql"
 OWN = "aider_gardener.archive.postgres"

@@ -18,7 +18,7 @@ from aider_gardener.errors import GardenerError, UsageError
 
 if TYPE_CHECKING:
     from aider_gardener.archive.postgres.server import Address
-    from aider_gardener.archive.store.base import SessionInfo, Store, StoreStats
+    from aider_gardener.archive.store import SessionInfo, Store, StoreStats
 
     Place = Path | Address
     """Where an archive is: in a directory, or on a server."""

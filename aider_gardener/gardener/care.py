@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, replace
 
 from aider_gardener.archive import entries
 from aider_gardener.archive.entries import Why, quotes
-from aider_gardener.archive.store.base import Store
+from aider_gardener.archive.store import Store
 from aider_gardener.errors import UsageError
 from aider_gardener.gardener.compactions import RESTORE, pinned_room, show
 from aider_gardener.gardener.state import ChatState

@@ -16,7 +16,7 @@ from functools import lru_cache
 
 from aider_gardener.archive.archive import is_shared
 from aider_gardener.archive.sessions import project_sessions, short_ids
-from aider_gardener.archive.store.base import Store
+from aider_gardener.archive.store import Store
 from aider_gardener.errors import UsageError, tolerating
 from aider_gardener.messages import Entry, SourceKind
 from aider_gardener.notes.last_chat import when

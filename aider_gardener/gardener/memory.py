@@ -11,7 +11,8 @@ from typing import Any
 
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.entries import full_id, quoting
-from aider_gardener.archive.sessions import may_go, project_sessions
+from aider_gardener.archive.providers import may_go
+from aider_gardener.archive.sessions import project_sessions
 from aider_gardener.archive.store import SessionInfo, Store
 from aider_gardener.errors import UsageError
 from aider_gardener.gardener.report import last_pressure

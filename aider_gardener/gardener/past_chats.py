@@ -14,7 +14,7 @@ from typing import Any
 
 from aider_gardener.archive.entries import levels_by_id
 from aider_gardener.archive.sessions import AIDER, clear_floor, host_of, project_sessions, short_ids
-from aider_gardener.archive.store.base import SessionInfo, Store
+from aider_gardener.archive.store import SessionInfo, Store
 from aider_gardener.gardener.care import kept_rules
 from aider_gardener.gardener.report import outlook
 from aider_gardener.gardener.state import ChatSums

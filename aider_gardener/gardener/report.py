@@ -9,7 +9,7 @@ from statistics import linear_regression
 from typing import Any
 
 from aider_gardener.archive.sessions import AIDER, host_of
-from aider_gardener.archive.store.base import SessionInfo, Store
+from aider_gardener.archive.store import SessionInfo, Store
 from aider_gardener.gardener.care import rules
 from aider_gardener.gardener.compactions import asked_for, goal_of
 from aider_gardener.gardener.state import ChatState, ChatSums, Point

@@ -15,7 +15,7 @@ from itertools import islice
 from typing import Protocol
 
 from aider_gardener.archive.archive import Archive
-from aider_gardener.archive.store.base import Store
+from aider_gardener.archive.store import Store
 from aider_gardener.messages import Entry, Fidelity, Focus, Message, Source, SourceKind, TokenCounter
 from aider_gardener.notes.chatmap import MapNote, past
 from aider_gardener.notes.rules import Amendment, replaced_in

@@ -11,7 +11,7 @@ from typing import Any
 
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.sessions import clear_floor
-from aider_gardener.archive.store.base import SessionInfo, Store
+from aider_gardener.archive.store import SessionInfo, Store
 from aider_gardener.gardener.care import kept_rules
 from aider_gardener.gardener.compactions import PLAN, RESTS, market, swapped
 from aider_gardener.gardener.state import ChatState, ChatSums, Point, Prefix

@@ -25,7 +25,7 @@ from aider_gardener.settings import Settings
 
 if TYPE_CHECKING:
     from aider_gardener.archive.postgres import BackgroundSync
-    from aider_gardener.archive.store.base import Store
+    from aider_gardener.archive.store import Store
     from aider_gardener.gardener.gardener import Gardener
     from aider_gardener.gardener.state import ChatState
     from aider_gardener.gardener.upkeep import Upkeep

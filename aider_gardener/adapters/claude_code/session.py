@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from aider_gardener.adapters.claude_code.transcript import Reader, ToolCall, TranscriptLine, TranscriptRecord
 from aider_gardener.archive.archive import Archive, EmbeddingBacklog
-from aider_gardener.archive.sessions import AWAY, HERE
+from aider_gardener.archive.providers import AWAY, HERE
 from aider_gardener.archive.store import Store
 from aider_gardener.messages import Entry, Fidelity, Message, Source, SourceKind, entry_id
 from aider_gardener.plan.chat import Chat

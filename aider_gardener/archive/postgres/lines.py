@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any
 
 from aider_gardener.archive.postgres import schema, server
 from aider_gardener.archive.postgres.server import Address
-from aider_gardener.archive.sessions import SHARED, may_go
+from aider_gardener.archive.providers import SHARED, may_go
 from aider_gardener.archive.store import entries, opening, sessions
 from aider_gardener.archive.store.database import Database
 from aider_gardener.archive.store.lines import UNREADABLE
 from aider_gardener.archive.store.opening import Copied
 from aider_gardener.archive.store.records import NOT_READ, SAID, Record, whole
-from aider_gardener.archive.store.sqlite import SqliteStore
+from aider_gardener.archive.store.sqlite import Store
 from aider_gardener.errors import StoreError, UsageError
 from aider_gardener.messages import content_hash
 
@@ -253,11 +253,11 @@ def open_on_server(
     made: bool = False,
     read_only: bool = False,
     clock: Callable[[], float] = time.time,
-) -> SqliteStore:
+) -> Store:
     """The archive that a server keeps whole under a name, held in memory; every write goes to the server
     before it counts. `made`: it is begun if it is not there. Raises UsageError and ServerError."""
     kept = ServerLines(address, made=made, clock=clock)
-    store = SqliteStore(Database(None), clock=clock, kept=kept)
+    store = Store(Database(None), clock=clock, kept=kept)
     store.hold(kept.read(), kept.problems, read_only=read_only)
     return store
 

@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from aider_gardener.archive.postgres.lines import Row, as_json, known_by, record_of
-from aider_gardener.archive.sessions import HOST_KEY, SHARED, may_go
+from aider_gardener.archive.providers import SHARED, may_go
+from aider_gardener.archive.sessions import HOST_KEY
 from aider_gardener.archive.store import entries, records, schema, sessions, words
 from aider_gardener.archive.store.forgotten import ENTRY, KEY
 from aider_gardener.archive.store.location import user_directory
@@ -29,7 +30,7 @@ from aider_gardener.archive.store.redact import Redactor
 from aider_gardener.messages import content_hash
 
 if TYPE_CHECKING:
-    from aider_gardener.archive.store.sqlite import SqliteStore
+    from aider_gardener.archive.store.sqlite import Store
 
 ROWS, VECTORS = 100, 1_000
 """At most so many messages or deletions in one batch; vectors."""
@@ -103,7 +104,7 @@ def drop(db: apsw.Connection, project: str) -> None:
     db.execute("DELETE FROM tombstones WHERE project = ?", (project,))
 
 
-def note(store: SqliteStore, project: str, **marks: Any) -> Share | None:
+def note(store: Store, project: str, **marks: Any) -> Share | None:
     """Change marks of a share; what it is then, None if the project is not shared any more."""
 
     def step(db: apsw.Connection) -> Share | None:

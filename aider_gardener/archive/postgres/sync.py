@@ -24,7 +24,7 @@ from aider_gardener.files import write_private
 
 if TYPE_CHECKING:
     from aider_gardener.archive.postgres.server import Connection
-    from aider_gardener.archive.store.sqlite import SqliteStore
+    from aider_gardener.archive.store.sqlite import Store
 
 PULLED = 200
 """Lines in one batch, at most."""
@@ -75,7 +75,7 @@ class SyncReport:
 
 
 def sync(
-    store: SqliteStore,
+    store: Store,
     project: str,
     environ: Mapping[str, str] | None = None,
     *,
@@ -103,7 +103,7 @@ def sync(
     return exchange.report
 
 
-def share_of(store: SqliteStore, project: str) -> Share:
+def share_of(store: Store, project: str) -> Share:
     """How a project is shared. Raises UsageError where it is not."""
     share = store.database.read(lambda db: local.share_of(db, project))
     if share is None:
@@ -114,7 +114,7 @@ def share_of(store: SqliteStore, project: str) -> Share:
 class _Exchange:
     """One sync, with what it did so far. Every step is a batch, and says whether there may be more."""
 
-    def __init__(self, store: SqliteStore, share: Share, clock: Callable[[], float]) -> None:
+    def __init__(self, store: Store, share: Share, clock: Callable[[], float]) -> None:
         self.store = store
         self.share = share
         self.report = SyncReport()
@@ -203,7 +203,7 @@ def put_passages(connection: Connection, archive: int, found: Sequence[Sequence[
 
 
 def share(
-    store: SqliteStore,
+    store: Store,
     project: str,
     name: str,
     *,
@@ -257,7 +257,7 @@ def _joined(connection: Connection, project: str, name: str, which: str) -> Shar
 
 
 def unshare(
-    store: SqliteStore,
+    store: Store,
     project: str,
     *,
     delete: bool = False,
@@ -279,7 +279,7 @@ def unshare(
 
 
 def remove(
-    store: SqliteStore, project: str, roles: Sequence[str], environ: Mapping[str, str] | None = None
+    store: Store, project: str, roles: Sequence[str], environ: Mapping[str, str] | None = None
 ) -> None:
     """Take the access of these roles to a shared project away, all or none; as members of a group they may
     still have it.
@@ -293,7 +293,7 @@ def remove(
             connection.execute(SET_MEMBER, (held.number, role, None))
 
 
-def members(store: SqliteStore, project: str, environ: Mapping[str, str] | None = None) -> dict[str, Any]:
+def members(store: Store, project: str, environ: Mapping[str, str] | None = None) -> dict[str, Any]:
     """Who may read a shared project, as the server says within a few seconds: `members`, each with `member`,
     `role` (owner or reader) and `creator` (whether it made the project); or in `members_problem` why that is
     not known. Raises UsageError where nothing is shared."""
@@ -315,7 +315,7 @@ def members(store: SqliteStore, project: str, environ: Mapping[str, str] | None 
     return {"members": found, "members_problem": ""}
 
 
-def status(store: SqliteStore, project: str, environ: Mapping[str, str] | None = None) -> dict[str, Any]:
+def status(store: Store, project: str, environ: Mapping[str, str] | None = None) -> dict[str, Any]:
     """How a project is shared, as plain data, without asking the server.
 
     `shared` says whether it is; then `name`, `server` (its host), `role` (owner or reader), `author`,

@@ -32,9 +32,7 @@ HEADER_PLACES = 60, 68
 """Where a file's header has `user_version` and `application_id`."""
 BAD_HEADER = "a header that is not an archive's"
 NOT_OURS = "{path} is not an archive of the gardener's: it was left alone"
-CHANGED = (
-    "{path} has other tables than an archive of the gardener's: it was left alone; move it away"
-)
+CHANGED = "{path} has other tables than an archive of the gardener's: it was left alone; move it away"
 TOO_NEW = "{path} was written by a newer aider-gardener: it was left alone; upgrade to read it"
 TOO_OLD = "{path} was written by an older aider-gardener"
 UNREPAIRED = "{path} is damaged and was left as it is; `gardener store verify` saves what can be read of it"

@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from aider_gardener.archive.sessions import SHARED, may_go
+from aider_gardener.archive.providers import SHARED, may_go
 from aider_gardener.archive.store import schema, search, sessions
 
 if TYPE_CHECKING:

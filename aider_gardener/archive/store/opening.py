@@ -30,7 +30,7 @@ from aider_gardener.archive.store.database import (
     is_fault_of_file,
     try_out,
 )
-from aider_gardener.archive.store.sqlite import SqliteStore
+from aider_gardener.archive.store.sqlite import Store
 from aider_gardener.errors import StoreError, UsageError
 
 SQLITE, POSTGRESQL, LINES, MEMORY = "SQLite", "PostgreSQL", "JSON lines", "memory"
@@ -63,7 +63,7 @@ def open_store(
     clock: Callable[[], float] = time.time,
     key_source: str = "",
     or_memory: bool = True,
-) -> SqliteStore:
+) -> Store:
     """Open the archive in a directory, making it if need be; None keeps everything in memory.
 
     Does not raise for trouble with the file: one that is damaged or older is set aside and a new one begun;
@@ -72,7 +72,7 @@ def open_store(
     key of an encrypted archive is; a new one is encrypted if it is given.
     """
     if directory is None:
-        return SqliteStore(Database(None), clock=clock)
+        return Store(Database(None), clock=clock)
     place = None
     try:
         place = location.prepare_directory(directory)
@@ -87,7 +87,7 @@ def open_store(
             return open_lines(place, clock, reason)
     if not or_memory:
         raise StoreError(reason)
-    return SqliteStore(Database(None), clock=clock, notice=IN_MEMORY.format(reason=reason))
+    return Store(Database(None), clock=clock, notice=IN_MEMORY.format(reason=reason))
 
 
 def _tier_without_sqlite(
@@ -108,14 +108,14 @@ def _tier_without_sqlite(
     return LINES, reason
 
 
-def open_lines(place: Path, clock: Callable[[], float], reason: str = "") -> SqliteStore:
+def open_lines(place: Path, clock: Callable[[], float], reason: str = "") -> Store:
     """An archive in lines of JSON in a directory that is there and private, held in memory besides.
 
     `reason` is why it is not in SQLite. Raises OSError where nothing can be written.
     """
     kept = lines.FileLines(place, clock)
     kept.begin()
-    store = SqliteStore(Database(None), clock=clock, kept=kept)
+    store = Store(Database(None), clock=clock, kept=kept)
     found = kept.read()
     store.hold(found.records, found.problems)
     if reason:
@@ -123,7 +123,7 @@ def open_lines(place: Path, clock: Callable[[], float], reason: str = "") -> Sql
     return store
 
 
-def open_to_read(directory: Path, *, key_source: str = "") -> SqliteStore:
+def open_to_read(directory: Path, *, key_source: str = "") -> Store:
     """Open the archive in a directory to be read only: nothing is made, repaired or set aside.
 
     Raises StoreError, saying what to do, for one that cannot be read as it is, unless lines of JSON lie
@@ -138,7 +138,7 @@ def open_to_read(directory: Path, *, key_source: str = "") -> SqliteStore:
         is_there = bool(encryption.header_of(path))
         if not found.files or (is_there and not is_fault_of_file(error)):
             raise
-        store = SqliteStore(Database(None), kept=lines.FileLines(place, time.time))
+        store = Store(Database(None), kept=lines.FileLines(place, time.time))
         store.hold(found.records, found.problems, read_only=True)
         if is_there:
             store.notice = str(error)
@@ -148,7 +148,7 @@ def open_to_read(directory: Path, *, key_source: str = "") -> SqliteStore:
     return store
 
 
-def _open_file_to_read(path: Path, key_source: str) -> SqliteStore:
+def _open_file_to_read(path: Path, key_source: str) -> Store:
     """The archive of a file, to be read only, whatever lies beside it. Raises StoreError."""
     database = Database(path, connect=False, key_source=key_source, read_only=True)
     try:
@@ -159,10 +159,10 @@ def _open_file_to_read(path: Path, key_source: str) -> SqliteStore:
         raise database.failure(error) from error
     except OSError as error:
         raise Unavailable(f"{path} cannot be read ({error.strerror})") from error
-    return SqliteStore(database)
+    return Store(database)
 
 
-def _open_file(database: Database, path: Path, clock: Callable[[], float]) -> SqliteStore:
+def _open_file(database: Database, path: Path, clock: Callable[[], float]) -> Store:
     notice, left, is_cut = "", repair.last_commit(path), repair.is_log_cut(path)
     if not path.exists() and not repair.finish(path):
         notice = repair.keep_copy(path)
@@ -186,7 +186,7 @@ def _open_file(database: Database, path: Path, clock: Callable[[], float]) -> Sq
     repair.clear_parts(path, older_than=repair.PART_SECONDS)
     if not notice and database.key_source and not database.key:
         notice = NOT_ENCRYPTED.format(path=path)
-    return SqliteStore(database, clock=clock, notice=notice)
+    return Store(database, clock=clock, notice=notice)
 
 
 def _connect(database: Database) -> None:
@@ -280,7 +280,7 @@ def refuse(directory: Path, key_source: str = "") -> None:
         pass
 
 
-def opened_on_disk(directory: Path, key_source: str = "") -> SqliteStore:
+def opened_on_disk(directory: Path, key_source: str = "") -> Store:
     """The archive of a directory, made if need be. Raises StoreError where it would be in memory only, or is
     of a newer version."""
     refuse(directory, key_source)

@@ -14,7 +14,6 @@ from aider_gardener.archive.postgres import BackgroundSync, local
 from aider_gardener.archive.postgres.local import Share
 from aider_gardener.archive.postgres.server import VARIABLE
 from aider_gardener.archive.store import open_store
-from aider_gardener.archive.store.sqlite import SqliteStore
 
 PROJECT = "/projects/pump"
 NAMED = {VARIABLE: "postgresql://ana@db.example/d", "PATH": "/bin"}
@@ -37,7 +36,6 @@ class Stage:
         self.begun: list[tuple[Sequence[str], Mapping[str, str]]] = []
         self.process = Process()
         store = open_store(folder / "archive")
-        assert isinstance(store, SqliteStore)
         self.store = store
         self.share()
         self.background = self.another()
