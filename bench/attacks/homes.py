@@ -32,7 +32,7 @@ from bench.attacks.files import HELD, TALK, commit_of  # noqa: E402  # reason: r
 ARCHIVE = ".aider.gardener"
 SAID, SECONDS = "the quokka lives in the attic", 120
 OWNER, OTHER = 4321, 5432
-SUITE = ("status", "recall quokka", "pressure", "doctor", "store status", "store stats", "store verify",
+SUITE = ("status", "recall quokka", "pressure", "doctor --json", "store status", "store stats", "store verify",
          "store export out.jsonl", "sessions", "upkeep month", "mcp")  # fmt: skip
 HOOKS = ("SessionStart", "UserPromptSubmit", "PostToolUse")
 MADE = """
@@ -42,6 +42,7 @@ from aider_gardener.archive.store import open_store
 sys.path.insert(1, sys.argv[1])
 from bench.attacks.files import put
 store = open_store(Path(".aider.gardener"))
+store.open_session("s", project=str(Path.cwd()), started_at=1.0)
 put(store, sys.argv[2])
 store.close()
 """
@@ -129,7 +130,7 @@ def command(
         return HELD if state(project) == before else "it changed the archive"
     exported = (project / "out.jsonl").read_text() if "export" in words else SAID
     sees = SAID in exported and (words != "recall quokka" or SAID in told)
-    if words == "doctor":  # whose exit tells of more than the archive
+    if words == "doctor --json":  # whose exit tells of more than the archive
         return HELD if "sound, in" in told else f"says {told[-120:]!r}"
     return HELD if done.returncode == 0 and sees else f"exit {done.returncode}, says {told[-120:]!r}"
 

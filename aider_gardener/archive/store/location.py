@@ -134,7 +134,7 @@ def check_whose(directory: Path) -> None:
     except OSError as error:
         _check_owner(directory)
         raise StoreError(NO_ENTRY.format(path=directory, fault=error.strerror)) from error
-    for name in names:
+    for name in sorted(names):
         if name.startswith(FILE_NAME) or name == MARKER_NAME:
             _check_owner(directory / name)
 
