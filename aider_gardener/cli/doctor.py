@@ -81,7 +81,7 @@ def shared(root: Path | None) -> list[Check]:
     try:
         is_there = (directory / "gardener.db").is_file()
         found = sharing_of(directory, Settings.from_env().store_key) if is_there else {"shared": False}
-    except GardenerError as error:
+    except (GardenerError, OSError) as error:
         return [Check("sharing", False, str(error))]
     if not found["shared"] and not os.environ.get("AIDER_GARDENER_DATABASE_URL", "").strip():
         return []

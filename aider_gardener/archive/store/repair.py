@@ -8,7 +8,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -44,9 +44,9 @@ WAL_HEADER, FRAME_HEADER = 32, 24
 """Bytes at the beginning of SQLite's log, and of each of its frames."""
 INDEX_HEADER, INDEX_BYTES = 48, 100
 """Bytes of the header that the log's index begins with, twice, and up to how far the log was written over."""
-LOG_LOOKS, LOG_SECONDS = 3, 0.1
-LEAST_PAGE_BYTES, EMPTY_SECONDS = 512, 0.5
-"""SQLite's smallest page, and how long another process may take to write the first one."""
+LOOKS, LOOK_SECONDS = 5, 0.1
+LEAST_PAGE_BYTES = 512
+"""SQLite's smallest page."""
 LOST = "lost"
 """The session of originals that were saved without their place in a session."""
 ENDINGS = ("", "-wal", "-shm", "-journal")
@@ -61,29 +61,27 @@ QUICKER = "{path} was damaged; another process has begun it anew"
 NOT_SAVED = "; {count} could not be: {ids}"
 
 
+def _stays(is_so: Callable[[], bool]) -> bool:
+    """Whether something is so and stays so: another process may be about to write what is missing."""
+    for _ in range(LOOKS):
+        if not is_so():
+            return False
+        time.sleep(LOOK_SECONDS)
+    return True
+
+
 def has_lost_log(database: Database, left: int) -> bool:
     """Whether the log that a killed process left behind has whole transactions behind the place up to which
     SQLite can read it: a bit there has turned over, and SQLite takes that for the end. To be asked of a file
     that was just opened; `left` is what `last_commit` said before. Raises StoreError."""
     path = database.path or Path()
-    if left and database.is_new:
-        return True
-    for _ in range(LOG_LOOKS if left else 0):
-        if last_commit(path) <= database.outside(_frames):
-            return False
-        time.sleep(LOG_SECONDS)  # another process may be about to say that it is written
-    return bool(left)
+    return bool(left) and (database.is_new or _stays(lambda: last_commit(path) > database.outside(_frames)))
 
 
 def is_cut_off(path: Path) -> bool:
     """Whether an archive's file that is there, and is not being made by another process, ends before its last
     page, which SQLite would take for one of zeros where there is a log."""
-    began = time.monotonic()
-    while _is_short(path):
-        if time.monotonic() > began + EMPTY_SECONDS:
-            return True
-        time.sleep(LOG_SECONDS)
-    return False
+    return _stays(lambda: _is_short(path))
 
 
 def _is_short(path: Path) -> bool:
@@ -102,11 +100,7 @@ def _is_short(path: Path) -> bool:
 def is_log_cut(path: Path) -> bool:
     """Whether the log that a killed process left behind is shorter than the index beside it says. To be asked
     of a file before it is opened, which makes the index anew."""
-    for _ in range(LOG_LOOKS):
-        if not _is_log_short(path):
-            return False
-        time.sleep(LOG_SECONDS)  # another process may have just written all of it into the file
-    return True
+    return _stays(lambda: _is_log_short(path))
 
 
 def _is_log_short(path: Path) -> bool:
