@@ -12,14 +12,13 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from aider_gardener.archive.store.base import Holding
-from aider_gardener.archive.store.sessions import CONFIDENCE_FLOOR, CONFIDENCE_LOSS_PER_HOUR
-from aider_gardener.archive.store.sqlite import Store
+from aider_gardener.archive.store.base import CONFIDENCE_FLOOR, CONFIDENCE_LOSS_PER_HOUR, Holding
 from aider_gardener.errors import StoreError
 from aider_gardener.messages import ContentClass
 from aider_gardener.plan.evict import BASE
 
 if TYPE_CHECKING:
+    from aider_gardener.archive.store import Store
     from aider_gardener.settings import Settings
 
 HALF_LIFE_DAYS = 7.0

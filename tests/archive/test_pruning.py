@@ -21,7 +21,7 @@ from aider_gardener.archive.retention import (
     prune,
 )
 from aider_gardener.archive.store import Chunk, Store, open_store
-from aider_gardener.archive.store.sessions import CONFIDENCE_GAIN
+from aider_gardener.archive.store.base import CONFIDENCE_GAIN
 from aider_gardener.cli.root import main
 from aider_gardener.messages import ContentClass, Entry, Source, entry_id
 from aider_gardener.settings import Settings

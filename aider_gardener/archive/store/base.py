@@ -12,6 +12,11 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float32]
 
+CONFIDENCE_LOSS_PER_HOUR = 0.005
+CONFIDENCE_FLOOR = 0.1
+CONFIDENCE_GAIN = 0.03
+"""Confidence starts at 1, loses half a point in a hundred an hour down to the floor, gains three a use."""
+
 
 @dataclass(frozen=True)
 class Chunk:

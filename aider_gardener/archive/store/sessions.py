@@ -18,12 +18,16 @@ from typing import Any, NamedTuple
 import apsw
 
 from aider_gardener.archive.store import schema, search
-from aider_gardener.archive.store.base import Event, Holding, SessionInfo, StoreStats
+from aider_gardener.archive.store.base import (
+    CONFIDENCE_FLOOR,
+    CONFIDENCE_GAIN,
+    CONFIDENCE_LOSS_PER_HOUR,
+    Event,
+    Holding,
+    SessionInfo,
+    StoreStats,
+)
 
-CONFIDENCE_LOSS_PER_HOUR = 0.005
-CONFIDENCE_FLOOR = 0.1
-CONFIDENCE_GAIN = 0.03
-"""Confidence starts at 1, loses half a point in a hundred an hour down to the floor, gains three a use."""
 QUIET_SECONDS = 24 * 3_600.0
 """A session in which something was said within this time counts as live, whatever its process does."""
 FOREIGN_SECONDS = 30 * 24 * 3_600.0
