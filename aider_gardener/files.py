@@ -115,7 +115,22 @@ def refused(path: Path, reason: str) -> OSError:
 
 def open_private(path: Path) -> IO[bytes]:
     """Open a new file for writing, mode 0600 whatever the umask. Raises FileExistsError when there is one."""
-    return open(path, "xb", opener=lambda name, flags: os.open(name, flags, 0o600))
+
+    def made(name: str, flags: int) -> int:
+        handle = os.open(name, flags, 0o600)
+        give_to_owner(handle, path)
+        return handle
+
+    return open(path, "xb", opener=made)
+
+
+def give_to_owner(made: int | Path, path: Path) -> None:
+    """Let what root has just made at a path, by its handle or name, belong to whoever the folder around it
+    belongs to: under sudo and in containers it would lock its user out."""
+    if os.name == "posix" and os.geteuid() == 0:
+        with contextlib.suppress(OSError):
+            around = os.stat(path.parent)
+            os.chown(made, around.st_uid, around.st_gid)
 
 
 def put(

@@ -27,7 +27,6 @@ import apsw
 
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import open_store, search
-from aider_gardener.archive.store.sqlite import SqliteStore
 from aider_gardener.archive.store.words import query_words
 from aider_gardener.plan.chat import Chat
 from aider_gardener.reading.output import without_codes
@@ -99,7 +98,6 @@ def measured(folder: Path, entries: int, rounds: int) -> dict[str, Any]:
     questions = asked(entries, rounds)
     vectors = WordVectors().embed(questions)
     store = open_store(folder)
-    assert isinstance(store, SqliteStore)
     archive = Archive.reading(store)
     archive.backlog = Backlog(store, load=lambda: (WordVectors(), ""), background=False)
     archive.backlog.ready()
@@ -186,7 +184,6 @@ def exact(
 def slices(folder: Path) -> Iterator[tuple[list[int], Floats]]:
     """All passages of an archive, some at a time: the numbers of their chunks and their vectors."""
     store = open_store(folder)
-    assert isinstance(store, SqliteStore)
     embedder, last = WordVectors(), 0
     while rows := store.database.read(partial(read_slice, after=last)):
         last = rows[-1][0]

@@ -35,8 +35,7 @@ import numpy as np
 from aider_gardener.archive.postgres import lines, local, schema, search, sync
 from aider_gardener.archive.postgres.lines import Row
 from aider_gardener.archive.postgres.server import VARIABLE, Address, connected
-from aider_gardener.archive.store import Chunk, open_store
-from aider_gardener.archive.store.sqlite import SqliteStore
+from aider_gardener.archive.store import Chunk, Store, open_store
 from aider_gardener.messages import ContentClass, Entry, Segment, Source, SourceKind, content_hash, entry_id
 from bench.postgres_server import Server, started
 from bench.provenance import made_on
@@ -116,10 +115,10 @@ def write(folder: Path, name: str, entries: int) -> None:
     store.close()
 
 
-def archive(folder: Path) -> SqliteStore:
+def archive(folder: Path) -> Store:
     """The archive of a writer, shared or not."""
-    store = open_store(folder / "archive", user=folder / "user")
-    if not isinstance(store, SqliteStore) or not store.persistent:
+    store = open_store(folder / "archive")
+    if not isinstance(store, Store) or not store.persistent:
         raise SystemExit(store.notice)
     return store
 
@@ -239,13 +238,13 @@ def copied(server: Server, folder: Path, entries: int) -> dict[str, Any]:
         new = entry("w", number)
         store.add(new, chunks=[Chunk(new.id, 0, len(new.content))])
     store.close()
-    place, user = folder / "archive", folder / "user"
+    place = folder / "archive"
     address = Address(server.url(ROLE, server.database(ROLE)))
     marks = [time.monotonic()]
     for _ in range(2):
-        lines.copy_to(place, address, user=user)
+        lines.copy_to(place, address)
         marks.append(time.monotonic())
-    lines.copy_from(address, folder / "back", user=user)
+    lines.copy_from(address, folder / "back")
     marks.append(time.monotonic())
     names = ("there_seconds", "there_again_seconds", "back_seconds")
     times = {name: round(end - begin, 1) for name, (begin, end) in zip(names, pairwise(marks), strict=True)}

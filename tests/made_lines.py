@@ -8,7 +8,6 @@ from pathlib import Path
 import apsw
 
 from aider_gardener.archive.store import Chunk, Store, lines, open_store, pages
-from aider_gardener.archive.store.sqlite import SqliteStore
 from aider_gardener.messages import ContentClass, Entry, Rendition, Source, SourceKind, entry_id
 
 NoSqlite = Callable[[bool], None]
@@ -55,7 +54,6 @@ def left_behind(directory: Path, *texts: str, session: str = "s1") -> None:
 
 def crash(store: Store) -> None:
     """End a store as kill -9 does: nothing is written any more."""
-    assert isinstance(store, SqliteStore)
     if isinstance(store.lines, lines.FileLines):
         store.lines._close()
     store.database.close()

@@ -14,8 +14,7 @@ from aider_gardener.archive.postgres.lines import from_json
 from aider_gardener.archive.postgres.local import Share
 from aider_gardener.archive.postgres.server import VARIABLE
 from aider_gardener.archive.postgres.sync import SyncReport
-from aider_gardener.archive.store import Chunk, open_store
-from aider_gardener.archive.store.sqlite import SqliteStore
+from aider_gardener.archive.store import Chunk, Store, open_store
 from aider_gardener.messages import ContentClass, Entry, Segment, Source, SourceKind, entry_id
 from bench.postgres_server import PASSWORD, Server, Unusable, started
 
@@ -73,7 +72,7 @@ def team(postgres: Server) -> Team:
 class Machine:
     """An archive of one person on one machine, with the person's environment."""
 
-    store: SqliteStore
+    store: Store
     environ: Mapping[str, str]
     project: str = PROJECT
     session: str = "s"
@@ -138,8 +137,8 @@ class Machines:
 
     def __call__(self, role: str, name: str = "", *, project: str = PROJECT) -> Machine:
         place = self.folder / (name or f"{role}{len(self.made)}")
-        store = open_store(place / "archive", user=place / "user")
-        assert isinstance(store, SqliteStore) and store.persistent, store.notice
+        store = open_store(place / "archive")
+        assert store.persistent, store.notice
         machine = Machine(store, self.team.environ(role), project, session=f"s{len(self.made)}")
         self.made.append(machine)
         return machine

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from aider_gardener.archive.passages import chunk
 from aider_gardener.archive.sessions import AIDER, HOST_KEY, PastSessions, host_of
-from aider_gardener.archive.store.base import PendingPassage, Store
+from aider_gardener.archive.store import PendingPassage
 from aider_gardener.archive.store.redact import Clean, cleaned
 from aider_gardener.errors import StoreError, tolerating
 from aider_gardener.messages import (
@@ -38,6 +38,7 @@ from aider_gardener.reading.source import infer_source
 from aider_gardener.tokens import approximate
 
 if TYPE_CHECKING:
+    from aider_gardener.archive.store import Store
     from aider_gardener.archive.store.base import Vector
 
 FAILED_NOTICE = "one output could not be shortened; it stays whole"
@@ -356,7 +357,7 @@ class Archive:
         """The archive as it is, of which nothing is written from here: for a prompt that is only looked
         at."""
         other = copy(self)
-        other.store = cast(Store, Unwritten(self.store))
+        other.store = cast("Store", Unwritten(self.store))
         other._renditions = dict(self._renditions)
         return other
 

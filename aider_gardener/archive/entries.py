@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aider_gardener.archive.sessions import session_named
-from aider_gardener.archive.store.base import Event, Store
+from aider_gardener.archive.store import Event
 from aider_gardener.errors import UsageError
 from aider_gardener.messages import Entry, Fidelity, SourceKind
 from aider_gardener.plan.goals import OVER_LIMIT
 from aider_gardener.plan.view import LABELS
+
+if TYPE_CHECKING:
+    from aider_gardener.archive.store import Store
 
 SHOWN_IDS = 4
 

@@ -10,7 +10,7 @@ from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from aider_gardener.archive.store.base import Store
+    from aider_gardener.archive.store import Store
 
 GROUP, NAME = "aider_gardener.stores", "postgresql"
 OWN = "aider_gardener.archive.postgres"
@@ -20,9 +20,9 @@ OWN = "aider_gardener.archive.postgres"
 def is_shared(store: Store, project: str) -> bool:
     """Whether a project is shared from this archive. Raises StoreError."""
     from aider_gardener.archive.store.forgotten import KEY
-    from aider_gardener.archive.store.ownership import SESSION
+    from aider_gardener.archive.store.schema import OWN
 
-    return store.get_state(SESSION, KEY + project) is not None
+    return store.get_state(OWN, KEY + project) is not None
 
 
 def part(name: str = "") -> Any:

@@ -12,18 +12,15 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from aider_gardener.archive.store.base import Holding, Store
+from aider_gardener.archive.store.base import CONFIDENCE_FLOOR, CONFIDENCE_LOSS_PER_HOUR, Holding
 from aider_gardener.errors import StoreError
 from aider_gardener.messages import ContentClass
 from aider_gardener.plan.evict import BASE
 
 if TYPE_CHECKING:
+    from aider_gardener.archive.store import Store
     from aider_gardener.settings import Settings
 
-CONFIDENCE_LOSS_PER_HOUR = 0.005
-CONFIDENCE_FLOOR = 0.1
-CONFIDENCE_GAIN = 0.03
-"""Confidence starts at 1, loses half a point in a hundred an hour down to the floor, gains three a use."""
 HALF_LIFE_DAYS = 7.0
 RICH_TOKENS = 1_000
 """An entry of so many tokens and more counts as fully rich in length."""

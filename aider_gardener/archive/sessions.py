@@ -1,8 +1,4 @@
-"""Older sessions of a project: which of them there are, how one is named, what may come back unasked.
-
-What was said to a local model must not go to a remote one unasked, so each entry knows the provider that
-it was first sent to.
-"""
+"""Older sessions of a project: which of them there are, how one is named, what may come back unasked."""
 
 from __future__ import annotations
 
@@ -10,42 +6,20 @@ from collections.abc import Sequence
 from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING
 
+from aider_gardener.archive.providers import SHARED, may_go
 from aider_gardener.errors import StoreError, UsageError
 
-if TYPE_CHECKING:  # reason: the host's adapter reads the names of providers before any chat is there
-    from aider_gardener.archive.store.base import SessionInfo, Store
+if TYPE_CHECKING:  # reason: the host's adapter reads names from here before any chat is there
+    from aider_gardener.archive.store import SessionInfo, Store
     from aider_gardener.messages import Entry
 
-HERE, AWAY = "@here", "@away"
-"""Behind a provider's name where the address it is reached at says something else than the name."""
-LOCAL_PROVIDERS = frozenset(
-    "ollama ollama_chat llamafile lm_studio vllm hosted_vllm xinference oobabooga docker_model_runner".split()
-)
-"""Providers that run on the user's own machines unless an address says otherwise."""
 AIDER, HOST_KEY = "aider", "host"
 """The agent in which a session was held that says none, and where it says so."""
 RUNS = "runs-"
 """How the id of a session begins that holds the output of a command that was run beside any chat."""
-SHARED = "shared:"
-"""How the id of a session begins that came from a server: `shared:AUTHOR:ID`. It is found by recall alone."""
 LAST = "last"
 SHORT_ID = 4
 """An id is shown with so many characters at least; a number with fewer is one of the list."""
-
-
-def is_here(provider: str) -> bool:
-    """Whether what is sent to this provider stays on the user's machine."""
-    return provider.endswith(HERE) or provider in LOCAL_PROVIDERS
-
-
-def may_go(first_sent_to: str, provider: str) -> bool:
-    """Whether text that was first sent to one provider ("" for none) may go to another one unasked.
-
-    A chat held with a local model never goes to a remote one.
-    """
-    name = first_sent_to.partition("@")[0]
-    kept_here = not name or name in LOCAL_PROVIDERS or is_here(first_sent_to)
-    return is_here(provider) or not kept_here
 
 
 def host_of(store: Store, session: str) -> str:

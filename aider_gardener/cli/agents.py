@@ -51,8 +51,8 @@ def mcp(project: Path | None, port: int | None, local: bool) -> None:
     from aider_gardener.adapters.mcp.run import over_stdio
     from aider_gardener.adapters.mcp.server import make_server
     from aider_gardener.archive import plugin
-    from aider_gardener.archive.store import open_store
     from aider_gardener.archive.store.location import chosen_directory, store_directory
+    from aider_gardener.archive.store.opening import opened_on_disk
     from aider_gardener.gardener.memory import REMOTE, ProjectMemory
     from aider_gardener.recall.backlog import Backlog
     from aider_gardener.recall.embed import loading
@@ -64,7 +64,7 @@ def mcp(project: Path | None, port: int | None, local: bool) -> None:
     root = repository_root(start)
     named = settings.store_path
     directory = chosen_directory(named) if named else store_directory(root, project=start)
-    store = open_store(directory, key_source=settings.store_key)
+    store = opened_on_disk(directory, settings.store_key)
     if store.notice:
         click.echo(f"gardener: {store.notice}", err=True)
     backlog = Backlog(store, load=loading(settings.embedder), eager=False)

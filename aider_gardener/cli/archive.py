@@ -59,7 +59,6 @@ def stats_record(stats: StoreStats) -> dict[str, Any]:
     return value
 
 
-ASIDE = ("damaged", "foreign", "older", "removed")
 LEFT_ASIDE = "set aside: {names}; delete them when you need nothing of them any more"
 
 
@@ -72,6 +71,7 @@ def store_status(place: Place | None, as_json: bool) -> None:
     and what waits to be sent. Changes nothing, and asks no server."""
     from aider_gardener.archive.store import open_to_read
     from aider_gardener.archive.store.lines import names
+    from aider_gardener.archive.store.location import set_aside_in
     from aider_gardener.archive.store.opening import tier_of
     from aider_gardener.settings import Settings
     from aider_gardener.tables import facts_table
@@ -82,7 +82,7 @@ def store_status(place: Place | None, as_json: bool) -> None:
     tier, why = tier_of(found, key_source)
     value: dict[str, Any] = {"tier": tier, "why": why, "directory": str(directory)}
     value |= {"entries": stats.entries, "sessions": stats.sessions, "bytes": stats.bytes}
-    aside = sorted(each.name for kind in ASIDE for each in directory.glob(f"gardener.db.{kind}-*"))
+    aside = set_aside_in(directory)
     told = [notice, LEFT_ASIDE.format(names=", ".join(aside)) if aside else ""]
     value |= {"lines_files": len(names(directory)), "told": [line for line in told if line]}
     shown = {name: each for name, each in value.items() if name != "told" and each != ""}
@@ -186,15 +186,15 @@ def store_import(file: Path, place: Place | None) -> None:
     click.echo(f"{open_archive(place).import_(file):,} lines read from {file}")
 
 
-@store.command("adopt", short_help="Take over an archive that another machine made.")
+@store.command("adopt", short_help="Take over what another archive holds.")
 @click.argument("file", required=False, type=click.Path(dir_okay=False, path_type=Path))
 @directory_option
 def store_adopt(file: Path | None, place: Place | None) -> None:
-    """Take over what an archive holds that another machine made, or your user before it lost its key.
+    """Take over what another archive holds, as the file of one from another machine.
 
-    FILE is one that was set aside (gardener.db.foreign-DATE, or the copy of an archive that is gone,
-    gardener.db.removed-DATE), by default the newest. Adopt what you know: what it holds may come back into
-    your prompts.
+    FILE is by default the newest that was set aside: the copy of an archive that is gone
+    (gardener.db.removed-DATE), or what a former version took for a stranger's (gardener.db.foreign-DATE).
+    Adopt what you know: what it holds may come back into your prompts.
     """
 
     store, folder = open_archive(place), archive_directory(place)

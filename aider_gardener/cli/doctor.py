@@ -81,7 +81,7 @@ def shared(root: Path | None) -> list[Check]:
     try:
         is_there = (directory / "gardener.db").is_file()
         found = sharing_of(directory, Settings.from_env().store_key) if is_there else {"shared": False}
-    except GardenerError as error:
+    except (GardenerError, OSError) as error:
         return [Check("sharing", False, str(error))]
     if not found["shared"] and not os.environ.get("AIDER_GARDENER_DATABASE_URL", "").strip():
         return []
@@ -149,22 +149,26 @@ def directory_of(root: Path | None) -> Path:
 def archive(root: Path | None) -> tuple[bool, str]:
     from aider_gardener.archive.store import open_to_read
     from aider_gardener.archive.store.lines import names
+    from aider_gardener.archive.store.location import check_whose, set_aside_in
     from aider_gardener.settings import Settings
 
     directory = directory_of(root)
+    check_whose(directory)
+    aside = ", ".join(set_aside_in(directory))
+    told = f"; set aside there, and no part of it: {aside}" if aside else ""
     if not (directory / "gardener.db").is_file() and not names(directory):
-        return True, f"none yet (will be made in {directory})"
+        return True, f"none yet (will be made in {directory}){told}"
     store = open_to_read(directory, key_source=Settings.from_env().store_key)
     try:
         problems = store.verify()
     finally:
         store.close()
     if not problems:
-        return True, f"sound, in {directory}"
+        return True, f"sound, in {directory}{told}"
     more = f" and {len(problems) - MOST_PROBLEMS:,} more" if len(problems) > MOST_PROBLEMS else ""
     return (
         False,
-        f"{'; '.join(problems[:MOST_PROBLEMS])}{more}; `gardener store verify` puts right what it can",
+        f"{'; '.join(problems[:MOST_PROBLEMS])}{more}; `gardener store verify` puts right what it can{told}",
     )
 
 

@@ -24,7 +24,7 @@ from aider_gardener.notes.last_chat import when
 from aider_gardener.phrases import counted
 
 if TYPE_CHECKING:
-    from aider_gardener.archive.store.base import Store
+    from aider_gardener.archive.store import Store
     from aider_gardener.cli.root import Place
 
 HISTORY_COPY = "aider's own .aider.chat.history.md and .aider.input.history keep their copies."

@@ -19,7 +19,7 @@ from aider_gardener.errors import GardenerError, UsageError
 
 if TYPE_CHECKING:
     from aider_gardener.archive.postgres.server import Address
-    from aider_gardener.archive.store.base import SessionInfo, Store, StoreStats
+    from aider_gardener.archive.store import SessionInfo, Store, StoreStats
 
     Place = Path | Address
     """Where an archive is: in a directory, or on a server."""
@@ -116,16 +116,18 @@ def _opened(place: Place | None, read_only: bool) -> Store:
 
         found: Store = plugin.part("lines").open_on_server(place, read_only=read_only)
         return found
-    directory = archive_directory(place)
-    return (open_to_read if read_only else open_store)(directory, key_source=Settings.from_env().store_key)
+    directory, key_source = archive_directory(place), Settings.from_env().store_key
+    if read_only:
+        return open_to_read(directory, key_source=key_source)
+    return open_store(directory, key_source=key_source, or_memory=False)
 
 
 def archive_directory(given: Place | None, *, made: bool = False) -> Path:
     """The directory of the archive. Raises UsageError when there is none in it yet, unless it is to be
-    `made`, and StoreError for one of a newer version."""
+    `made`, and StoreError for one that is refused."""
     from aider_gardener.archive.store.lines import names
-    from aider_gardener.archive.store.location import chosen_directory, store_directory
-    from aider_gardener.archive.store.opening import refuse_newer
+    from aider_gardener.archive.store.location import check_whose, chosen_directory, store_directory
+    from aider_gardener.archive.store.opening import refuse
     from aider_gardener.settings import Settings
 
     if given is not None and not isinstance(given, Path):
@@ -133,9 +135,10 @@ def archive_directory(given: Place | None, *, made: bool = False) -> Path:
     settings = Settings.from_env()
     named = given or settings.store_path
     found = chosen_directory(named) if named else store_directory(repository_root(Path.cwd()))
+    check_whose(found)
     if not (made or (found / "gardener.db").is_file() or names(found)):
         raise UsageError(f"there is no archive in {found}; run aider-gardener in the project first")
-    refuse_newer(found, settings.store_key)
+    refuse(found, settings.store_key)
     return found
 
 

@@ -17,7 +17,7 @@ from aider_gardener.cli.root import directory_option, json_option, open_archive,
 from aider_gardener.errors import StoreError, UsageError
 
 if TYPE_CHECKING:
-    from aider_gardener.archive.store.sqlite import SqliteStore
+    from aider_gardener.archive.store import Store
     from aider_gardener.cli.root import Place
 
 REMOVE_ALONE = "--remove goes without --name, --owner and --reader"
@@ -113,7 +113,7 @@ def sync(unasked: bool, project: str, place: Place | None, as_json: bool) -> Non
     _synced(store, project or project_of(store), as_json, unasked=unasked)
 
 
-def _synced(store: SqliteStore, project: str, as_json: bool, *, unasked: bool = False) -> None:
+def _synced(store: Store, project: str, as_json: bool, *, unasked: bool = False) -> None:
     value = asdict(plugin.part("sync").sync(store, project, unasked=unasked))
     if not unasked:
         put(value, as_json, lambda: report_text(value))
@@ -166,11 +166,9 @@ def status_text(value: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _on_disk(place: Place | None) -> SqliteStore:
+def _on_disk(place: Place | None) -> Store:
     """The archive of a project, which must be one on disk."""
-    from aider_gardener.archive.store.sqlite import SqliteStore
-
     store = open_archive(place)
-    if not isinstance(store, SqliteStore) or not store.is_file:
+    if not store.is_file:
         raise UsageError(plugin.part("sync").IN_MEMORY)
     return store

@@ -13,10 +13,10 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING
 
 from aider_gardener.archive import entries
 from aider_gardener.archive.entries import Why, quotes
-from aider_gardener.archive.store.base import Store
 from aider_gardener.errors import UsageError
 from aider_gardener.gardener.compactions import RESTORE, pinned_room, show
 from aider_gardener.gardener.state import ChatState
@@ -27,6 +27,9 @@ from aider_gardener.notes.rules import RULE_CHARS, Amendment, Constraint, line, 
 from aider_gardener.plan.evict import parts, priority
 from aider_gardener.reading.output import clipped
 from aider_gardener.recall.recall import ITEM_TOKENS, edit_outcome, quote, recall_note
+
+if TYPE_CHECKING:
+    from aider_gardener.archive.store import Store
 
 RESTORED_HEAD = (
     "(The whole original of an earlier message, put back by aider-gardener because the user asked for it."

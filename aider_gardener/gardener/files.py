@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from aider_gardener.archive.retention import keep_to_policy
 from aider_gardener.archive.sessions import project_sessions, short_ids
-from aider_gardener.archive.store.base import SessionInfo, Store
+from aider_gardener.archive.store import SessionInfo
 from aider_gardener.errors import GardenerError, StoreError, UsageError
 from aider_gardener.files import read_bytes, write_private
 from aider_gardener.gardener.past_chats import Account, account
@@ -23,6 +23,7 @@ from aider_gardener.phrases import counted
 if TYPE_CHECKING:
     from jinja2 import Environment
 
+    from aider_gardener.archive.store import Store
     from aider_gardener.settings import Settings
 
 INDEX_NAME = "CONTEXT_ARCHIVE.md"

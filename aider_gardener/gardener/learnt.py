@@ -13,10 +13,10 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from aider_gardener.archive.archive import is_shared
 from aider_gardener.archive.sessions import project_sessions, short_ids
-from aider_gardener.archive.store.base import Store
 from aider_gardener.errors import UsageError, tolerating
 from aider_gardener.messages import Entry, SourceKind
 from aider_gardener.notes.last_chat import when
@@ -24,6 +24,9 @@ from aider_gardener.notes.markdown import code, flat
 from aider_gardener.notes.names import faults_of
 from aider_gardener.notes.rules import RULE_CHARS, is_spoken, repeats, rules_in, sentences, typed_words
 from aider_gardener.reading.output import clipped
+
+if TYPE_CHECKING:
+    from aider_gardener.archive.store import Store
 
 SESSIONS_SEEN, FADES_SECONDS = 3, 28 * 86_400.0
 SESSIONS_READ = 200

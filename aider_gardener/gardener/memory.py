@@ -7,12 +7,13 @@ import secrets
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.entries import full_id, quoting
-from aider_gardener.archive.sessions import may_go, project_sessions
-from aider_gardener.archive.store import SessionInfo, Store
+from aider_gardener.archive.providers import may_go
+from aider_gardener.archive.sessions import project_sessions
+from aider_gardener.archive.store import SessionInfo
 from aider_gardener.errors import UsageError
 from aider_gardener.gardener.report import last_pressure
 from aider_gardener.gardener.state import rule_changes
@@ -24,6 +25,9 @@ from aider_gardener.recall.recall import Recalled, Recollection
 from aider_gardener.recall.request import Request
 from aider_gardener.settings import Settings
 from aider_gardener.tokens import approximate
+
+if TYPE_CHECKING:
+    from aider_gardener.archive.store import Store
 
 REMOTE = "remote"
 """A provider of which nothing is known but that it is not on this machine."""

@@ -10,11 +10,11 @@ import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aider_gardener.archive.entries import levels_by_id
 from aider_gardener.archive.sessions import AIDER, clear_floor, host_of, project_sessions, short_ids
-from aider_gardener.archive.store.base import SessionInfo, Store
+from aider_gardener.archive.store import SessionInfo
 from aider_gardener.gardener.care import kept_rules
 from aider_gardener.gardener.report import outlook
 from aider_gardener.gardener.state import ChatSums
@@ -26,6 +26,9 @@ from aider_gardener.notes.rules import Constraint, Decision, decided, rules_of, 
 from aider_gardener.phrases import counted, short, sums_text
 from aider_gardener.plan.view import is_filler
 from aider_gardener.recall.recall import EDIT_UNDONE
+
+if TYPE_CHECKING:
+    from aider_gardener.archive.store import Store
 
 COMMITTED = re.compile(r"I committed the changes with git hash (\w{4,64}) & commit msg: ?([^\n]*)")
 LINE_ID = re.compile(r" \[g[0-9a-f]{9,64}\]$")

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from statistics import linear_regression
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aider_gardener.archive.sessions import AIDER, host_of
-from aider_gardener.archive.store.base import SessionInfo, Store
+from aider_gardener.archive.store import SessionInfo
 from aider_gardener.gardener.care import rules
 from aider_gardener.gardener.compactions import asked_for, goal_of
 from aider_gardener.gardener.state import ChatState, ChatSums, Point
@@ -22,6 +22,9 @@ from aider_gardener.plan.usage import Market
 from aider_gardener.plan.view import NOTE_HEAD
 from aider_gardener.settings import Settings
 from aider_gardener.tokens import MESSAGE_OVERHEAD_TOKENS
+
+if TYPE_CHECKING:
+    from aider_gardener.archive.store import Store
 
 LARGEST_SHOWN = 10
 COLD_WORTH = 0.03

@@ -12,10 +12,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from aider_gardener.archive.archive import Archive, Unwritten
-from aider_gardener.archive.store.base import Store
 from aider_gardener.messages import Entry, Fidelity, Focus, Message, Source, SourceKind, TokenCounter
 from aider_gardener.notes.chatmap import MapNote, past
 from aider_gardener.notes.rules import Amendment, replaced_in
@@ -29,6 +28,9 @@ from aider_gardener.plan.view import FILLER, Piece
 from aider_gardener.reading.source import infer_source
 from aider_gardener.recall.recall import Recollection, Replaced
 from aider_gardener.settings import Settings
+
+if TYPE_CHECKING:
+    from aider_gardener.archive.store import Store
 
 UNKNOWN_LIMIT = 1_024
 """Tokens that the history may have, and recall may use, where host and model name no limit."""

@@ -7,11 +7,11 @@ import json
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.sessions import clear_floor
-from aider_gardener.archive.store.base import SessionInfo, Store
+from aider_gardener.archive.store import SessionInfo
 from aider_gardener.errors import UsageError
 from aider_gardener.gardener.care import kept_rules
 from aider_gardener.gardener.compactions import PLAN, RESTS, market, swapped
@@ -21,6 +21,9 @@ from aider_gardener.plan.goals import Frame
 from aider_gardener.plan.usage import Call, Prices
 from aider_gardener.recall.recall import EDIT_UNDONE
 from aider_gardener.settings import Settings
+
+if TYPE_CHECKING:
+    from aider_gardener.archive.store import Store
 
 MEASURES, STATE_KEY = "frame", "autopilot"
 """Where the archive keeps how the last prompt was measured, and how a chat grew and what it came to."""

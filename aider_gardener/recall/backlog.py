@@ -13,11 +13,12 @@ import weakref
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from aider_gardener.archive.store.base import PendingPassage, Store
+from aider_gardener.archive.store import PendingPassage
 from aider_gardener.errors import StoreError
 from aider_gardener.recall.embed import Embedder, Load, load_use
 
 if TYPE_CHECKING:
+    from aider_gardener.archive.store import Store
     from aider_gardener.archive.store.base import Vector
 
 FETCH = 256

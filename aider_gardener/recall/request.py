@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 
 from aider_gardener.archive.archive import Archive
-from aider_gardener.archive.sessions import may_go
+from aider_gardener.archive.providers import may_go
 from aider_gardener.messages import ContentClass, Entry, Fidelity, SourceKind
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.planner import open_exchange

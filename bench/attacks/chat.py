@@ -12,7 +12,6 @@ from typing import Any
 
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import open_store
-from aider_gardener.archive.store.sqlite import SqliteStore
 from aider_gardener.errors import UsageError
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.messages import Entry
@@ -46,7 +45,6 @@ class Played:
         settings: Settings | None = None,
     ) -> None:
         store = open_store(directory)
-        assert isinstance(store, SqliteStore)
         self.store, self.name, self.told = store, name, told
         archive = Archive(store, session=name, project=project, count=words, clock=clock)
         self.gardener = Gardener(settings or Settings(history_tokens=600), archive)

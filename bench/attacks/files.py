@@ -60,15 +60,10 @@ def filled(place: Path, text: str) -> Path:
 
 
 def planted(place: Path) -> Path:
-    """An archive that somebody else made, with an entry, on a machine where the user has made some before."""
-    filled(place.parent.parent / "before", "mine")
-    home = str(place.parent.parent / "stranger")
-    subprocess.run(
-        [sys.executable, "-c", RUN, __file__, "--plant", str(place)],
-        env={**os.environ, "HOME": home, "XDG_DATA_HOME": home},
-        check=True,
-    )
-    return place / "gardener.db"
+    """An archive that somebody else made, with an entry and a trigger."""
+    path = filled(place, "evil")
+    opened(path).execute(TRIGGER)
+    return path
 
 
 def opened(path: Path) -> Any:
@@ -121,26 +116,19 @@ def endless_marker(place: Path) -> str:
 
 
 def committed_trigger(place: Path) -> str:
-    opened(planted(place)).execute(TRIGGER)
+    planted(place)
     commit(place.parent)
     return clean(place)
 
 
 def committed_entries(place: Path) -> str:
-    planted(place)
+    filled(place, "evil")
     commit(place.parent)
     return clean(place)
 
 
-def unpacked_entries(place: Path) -> str:
+def unpacked_trigger(place: Path) -> str:
     planted(place)
-    return clean(place)
-
-
-def unpacked_damage(place: Path) -> str:
-    path = planted(place)
-    words = b"pinned INTEGER NOT NULL DEFAULT "
-    path.write_bytes(path.read_bytes().replace(words + b"0", words + b"7"))
     return clean(place)
 
 
@@ -345,8 +333,7 @@ ATTACKS: dict[str, Attack] = {
     "encryption.json of 1 TB": endless_marker,
     "a committed archive with a trigger": committed_trigger,
     "a committed archive with entries": committed_entries,
-    "an unpacked archive with entries": unpacked_entries,
-    "an unpacked archive that is damaged": unpacked_damage,
+    "an unpacked archive with a trigger": unpacked_trigger,
     "a committed log beside one's own archive": committed_log,
     "a journal that names another file": strange_journal,
     "a hard link to another file": hard_link,
@@ -417,13 +404,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=form)
     parser.add_argument("--against", type=Path, default=ROOT, help="The tree whose package is attacked.")
     parser.add_argument("--one", choices=ATTACKS, help=argparse.SUPPRESS)
-    parser.add_argument("--plant", type=Path, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.one:
         attack(args.one)
-    if args.plant:
-        filled(args.plant, "poison")
-        return 0
     return 1 if report(args.against.resolve()) else 0
 
 

@@ -103,12 +103,9 @@ def newer_lines() -> str:
     """Lines that a newer version wrote while the archive could not be written."""
     place = Path(".aider.gardener").resolve()
     filled(place, "mine")
-    store = open_store(place)
-    key = store.database.own_key()
-    store.close()
     path = place / f"gardener.db.lines-{'ab' * 16}.jsonl"
     first = {"kind": "meta", "format": records.FORMAT + 1, "host": "h", "pid": 1, "started": "1"}
-    path.write_bytes(lines._framed(first, path, key))  # reason: as the newer version would
+    path.write_bytes(lines._framed(first, path))  # reason: as the newer version would
     data = path.read_bytes()
     store = open_store(place)
     put(store, "said later")
@@ -116,7 +113,7 @@ def newer_lines() -> str:
     store.close()
     if not path.exists() or path.read_bytes() != data:
         return "they are gone"
-    return HELD if "newer" in notice and "not made by you" not in notice else f"says {notice!r}"
+    return HELD if "newer" in notice and "none that this version" not in notice else f"says {notice!r}"
 
 
 def newer_export() -> str:

@@ -22,10 +22,9 @@ from typing import Any
 
 import psutil
 
-from aider_gardener.archive.store import open_store, records
+from aider_gardener.archive.store import Store, open_store, records
 from aider_gardener.archive.store.base import Chunk
 from aider_gardener.archive.store.redact import Redactor
-from aider_gardener.archive.store.sqlite import SqliteStore
 from aider_gardener.messages import ContentClass, Entry, Source, entry_id
 from bench.provenance import made_on
 
@@ -60,7 +59,6 @@ def entries(count: int, *, is_large: bool) -> Iterator[Entry]:
 def made(directory: Path, count: int, *, is_large: bool) -> int:
     """Fill an archive, many entries to a transaction; returns its bytes."""
     store = open_store(directory)
-    assert isinstance(store, SqliteStore)
     for session in range(count // A_SESSION + 1):
         store.open_session(f"s{session}", project="p", started_at=1.7e9 + session)
     waiting: list[Entry] = []
@@ -73,7 +71,7 @@ def made(directory: Path, count: int, *, is_large: bool) -> int:
     return sum(path.stat().st_size for path in directory.iterdir())
 
 
-def write(store: SqliteStore, waiting: list[Entry], *, is_large: bool) -> None:
+def write(store: Store, waiting: list[Entry], *, is_large: bool) -> None:
     def step(db: Any) -> None:
         for entry in waiting:
             size = 200 if is_large else len(entry.content)

@@ -13,12 +13,10 @@ from aider_gardener.archive import plugin
 from aider_gardener.archive.postgres import local
 from aider_gardener.archive.postgres.local import Share
 from aider_gardener.archive.store import open_store
-from aider_gardener.archive.store.sqlite import SqliteStore
 
 
 def test_a_shared_project_is_known_by_its_path(tmp_path: Path) -> None:
     store = open_store(tmp_path)
-    assert isinstance(store, SqliteStore)
     kept = Share("/p", "ana/p", 1, "s", "ana", True, "m")
     store.database.write(lambda db: local.keep(db, kept))
     assert plugin.is_shared(store, "/p") and not plugin.is_shared(store, "/q")

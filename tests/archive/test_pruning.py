@@ -13,7 +13,6 @@ import pytest
 from click.testing import CliRunner, Result
 
 from aider_gardener.archive.retention import (
-    CONFIDENCE_GAIN,
     DAY,
     HOUR,
     RetentionPolicy,
@@ -22,6 +21,7 @@ from aider_gardener.archive.retention import (
     prune,
 )
 from aider_gardener.archive.store import Chunk, Store, open_store
+from aider_gardener.archive.store.base import CONFIDENCE_GAIN
 from aider_gardener.cli.root import main
 from aider_gardener.messages import ContentClass, Entry, Source, entry_id
 from aider_gardener.settings import Settings

@@ -6,7 +6,8 @@ import pytest
 from made_entries import talk, words
 
 from aider_gardener.archive.archive import Archive
-from aider_gardener.archive.sessions import clear_floor, may_go, project_sessions, session_named, short_ids
+from aider_gardener.archive.providers import may_go
+from aider_gardener.archive.sessions import clear_floor, project_sessions, session_named, short_ids
 from aider_gardener.archive.store import Store, open_store
 from aider_gardener.errors import UsageError
 from aider_gardener.gardener.gardener import Gardener

@@ -121,7 +121,6 @@ def put(
 
 
 def test_a_store_is_a_store(store: Store) -> None:
-    assert isinstance(store, Store)
     assert store.notice == ""
 
 

@@ -88,3 +88,14 @@ def test_an_import_that_fails_is_a_line_too() -> None:
         raise ImportError("no module named x")
 
     assert doctor.checked("part", failing) == doctor.Check("part", False, "no module named x")
+
+
+def test_a_directory_that_may_not_be_entered_is_a_line(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(path: Path) -> bool:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "is_file", refused)
+    (check,) = doctor.shared(repository)
+    assert not check.ok and "Permission denied" in check.found

@@ -23,7 +23,6 @@ from aider_gardener.archive import postgres as plug_in
 from aider_gardener.archive.postgres import local
 from aider_gardener.archive.postgres.server import VARIABLE
 from aider_gardener.archive.store import Chunk, open_store
-from aider_gardener.archive.store.sqlite import SqliteStore
 from aider_gardener.cli.everywhere import found_everywhere, found_text
 from aider_gardener.cli.root import main
 from aider_gardener.errors import UsageError
@@ -199,7 +198,6 @@ def comes(team: Team, text: str) -> bool:
 def due_again(project: Path) -> None:
     """A minute goes by."""
     store = open_store(project / ".aider.gardener")
-    assert isinstance(store, SqliteStore)
     local.note(store, str(project), active_at=time.time() - 60)
     store.close()
 

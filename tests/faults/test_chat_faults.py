@@ -18,7 +18,6 @@ import pytest
 
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import open_store
-from aider_gardener.archive.store.sqlite import SqliteStore
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.recall.backlog import Backlog
 from aider_gardener.settings import Settings
@@ -35,7 +34,6 @@ class Session:
 
     def __init__(self, directory: Path, *, clock: Callable[[], float] = time.time, name: str = "s") -> None:
         store = open_store(directory)
-        assert isinstance(store, SqliteStore)
         self.store = store
         backlog = Backlog(store, load=None, background=False)
         archive = Archive(store, session=name, project="p", count=words, clock=clock, backlog=backlog)

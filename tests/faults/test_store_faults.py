@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
-import signal
 import subprocess
 import sys
 import textwrap
@@ -14,14 +12,12 @@ from pathlib import Path
 import apsw
 import pytest
 from locked_archives import locker
+from made_lines import put
 
-from aider_gardener.archive.store import Chunk, Store, open_store
-from aider_gardener.archive.store.sqlite import SqliteStore
-from aider_gardener.messages import ContentClass, Entry, Source, entry_id
+from aider_gardener.archive.store import open_store
 
 __all__ = ["locker"]
 
-KILLS = int(os.environ.get("GARDENER_TEST_KILLS", "5"))
 WRITERS = int(os.environ.get("GARDENER_TEST_WRITERS", "4"))
 PER_WRITER = 40
 
@@ -45,14 +41,6 @@ for seq in range(count):
 """
 
 
-def put(store: Store, content: str, *, seq: int = 0, session: str = "s1") -> Entry:
-    new = Entry(
-        id=entry_id("user", content), session=session, turn=1, seq=seq, role="user", content=content,
-        source=Source(), cls=ContentClass.LOG, segments=(), tokens=1,
-    )  # fmt: skip
-    return store.add(new, chunks=[Chunk(new.id, 0, len(content))])
-
-
 def writer(directory: Path, name: str, count: int) -> subprocess.Popen[str]:
     command = [sys.executable, "-c", textwrap.dedent(WRITER), str(directory), name, str(count)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -60,45 +48,6 @@ def writer(directory: Path, name: str, count: int) -> subprocess.Popen[str]:
 
 def message(name: str, seq: int) -> str:
     return f"{name} message {seq} " + f"payload {seq} é\n" * (seq % 40)
-
-
-def filled(directory: Path, count: int = 300) -> list[Entry]:
-    """An archive of several pages per table, closed."""
-    store = open_store(directory)
-    store.open_session("s1", project="p", started_at=1.0)
-    entries = [put(store, f"entry {n} " + f"some words number {n} " * 30, seq=n) for n in range(count)]
-    store.close()
-    return entries
-
-
-@pytest.fixture
-def chaos() -> random.Random:
-    return random.Random(int(os.environ.get("GARDENER_TEST_SEED", "20")))
-
-
-def test_every_message_survives_kill_9(tmp_path: Path, chaos: random.Random) -> None:
-    written = 0
-    for run in range(KILLS):
-        name, acknowledged = f"run{run}", []
-        child = writer(tmp_path, name, 10_000)
-        assert child.stdout is not None
-        stop_after = chaos.randrange(1, 60)
-        for line in child.stdout:
-            acknowledged.append(line.split())
-            if len(acknowledged) >= stop_after:
-                break
-        time.sleep(chaos.random() * 0.01)
-        child.send_signal(getattr(signal, "SIGKILL", signal.SIGTERM))
-        rest, _ = child.communicate(timeout=30)
-        acknowledged += [line.split() for line in rest.splitlines() if len(line.split()) == 2]
-        store = open_store(tmp_path)
-        assert store.persistent and store.notice == ""
-        for seq, stored_id in acknowledged:
-            assert store.original(stored_id) == message(name, int(seq))
-        written += len(acknowledged)
-        assert store.verify() == []
-        store.close()
-    assert written >= KILLS
 
 
 def test_several_processes_write_at_once(tmp_path: Path) -> None:
@@ -122,22 +71,6 @@ def test_one_session_written_by_two_processes_loses_nothing(tmp_path: Path) -> N
     assert len({e.seq for e in two.session_entries("s1")}) == 40
     one.close()
     two.close()
-
-
-@pytest.mark.parametrize("kept_bytes", [0, 50, 100, 5_000])
-def test_a_truncated_file(tmp_path: Path, kept_bytes: int) -> None:
-    filled(tmp_path)
-    path = tmp_path / "gardener.db"
-    whole = path.read_bytes()
-    path.write_bytes(whole[:kept_bytes])
-    store = open_store(tmp_path)
-    put(store, "the chat goes on")
-    assert store.persistent and store.verify() == []
-    if kept_bytes:
-        aside = next(tmp_path.glob("gardener.db.damaged-*"))
-        assert aside.read_bytes()[:kept_bytes] == whole[:kept_bytes]
-        assert aside.name in store.notice and "\n" not in store.notice
-    store.close()
 
 
 def test_a_file_that_is_no_database_is_set_aside(tmp_path: Path) -> None:
@@ -197,7 +130,6 @@ def test_a_lock_of_another_process_is_waited_for(tmp_path: Path, locker: apsw.Co
 
 def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
     store = open_store(tmp_path)
-    assert isinstance(store, SqliteStore)
     kept = put(store, "stored before")
     file = store.database.live
     file.pragma("max_page_count", file.pragma("page_count") + 2)
@@ -211,14 +143,3 @@ def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
     assert [e.content for e in again.session_entries("s1")] == ["stored before", *(e.content for e in large)]
     assert again.verify() == []
     again.close()
-
-
-def test_a_clock_that_goes_backwards(tmp_path: Path) -> None:
-    times = iter([1_000.0, 500.0, 2_000.0])
-    store = open_store(tmp_path, clock=lambda: next(times))
-    ids = [put(store, f"entry {n}", seq=n).id for n in range(3)]
-    assert [e.id for e in store.session_entries("s1")] == ids
-    store.touch([ids[0]], 1.0)
-    got = store.get(ids[0])
-    assert got is not None and got.accessed_at == 1_000.0
-    store.close()

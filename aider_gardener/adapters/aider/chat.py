@@ -16,6 +16,7 @@ from aider_gardener.adapters.aider.options import retired_lines
 from aider_gardener.adapters.aider.provider import history_limit, listed_window, provider_of
 from aider_gardener.adapters.aider.wrappers import ATTRIBUTE, Guard
 from aider_gardener.archive import sessions
+from aider_gardener.archive.providers import may_go
 from aider_gardener.archive.sessions import AIDER, LAST, SHORT_ID
 from aider_gardener.errors import GardenerError, UsageError
 from aider_gardener.messages import Message
@@ -23,7 +24,7 @@ from aider_gardener.phrases import counted
 from aider_gardener.settings import SHORT_NOTE, Settings
 
 if TYPE_CHECKING:
-    from aider_gardener.archive.store.base import SessionInfo, Store
+    from aider_gardener.archive.store import SessionInfo, Store
     from aider_gardener.gardener.gardener import Gardener
     from aider_gardener.gardener.state import ChatState
 
@@ -238,7 +239,7 @@ def _chosen(coder: HostCoder, store: Store, project: str, given: str) -> Session
         raise UsageError(f"session {short} is open in another process: end that chat first")
     floor, provider = sessions.clear_floor(store, info.id), provider_of(model)
     shown = [entry for entry in store.session_entries(info.id) if entry.active and entry.seq >= floor]
-    if all(sessions.may_go(entry.provider, provider) for entry in shown):
+    if all(may_go(entry.provider, provider) for entry in shown):
         return info
     if is_last:
         raise UsageError(

@@ -25,7 +25,7 @@ from aider_gardener.settings import Settings
 
 if TYPE_CHECKING:
     from aider_gardener.archive.postgres import BackgroundSync
-    from aider_gardener.archive.store.base import Store
+    from aider_gardener.archive.store import Store
     from aider_gardener.gardener.gardener import Gardener
     from aider_gardener.gardener.state import ChatState
     from aider_gardener.gardener.upkeep import Upkeep
@@ -69,7 +69,7 @@ class Process:
             if key not in self.stores:
                 if not self.stores:
                     atexit.register(self.close_at_exit)
-                self.stores[key] = open_store(directory, key_source=key_source, user=self.user)
+                self.stores[key] = open_store(directory, key_source=key_source)
             return self.stores[key]
 
     def backlog(self, directory: Path | None, project: str, settings: Settings) -> Backlog:

@@ -10,7 +10,7 @@ from functools import lru_cache
 from urllib.parse import urlsplit
 
 from aider_gardener.adapters.aider.coder import HostCoder, HostModel
-from aider_gardener.archive.sessions import AWAY, HERE, LOCAL_PROVIDERS
+from aider_gardener.archive.providers import AWAY, HERE, LOCAL_PROVIDERS
 from aider_gardener.messages import TokenCounter
 from aider_gardener.tokens import counter, default_counter  # noqa: F401 - tests of compressors take it from here
 

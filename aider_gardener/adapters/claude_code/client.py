@@ -172,6 +172,8 @@ def answered_here(directory: Path, event: str, given: dict[str, Any], project: P
         return {}
     store = open_store(directory, key_source=settings.store_key)
     try:
+        if not store.persistent:  # what is taken in would end with this process, and may be another's project
+            return {}
         hooks = Hooks(
             store,
             str(project),
@@ -202,6 +204,7 @@ def note_fault(place: list[Path], event: str, error: BaseException) -> None:
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | files.NO_LINK
         full = os.path.lexists(path) and files.check_plain(path).st_size > LOG_BYTES
         handle = os.open(path, flags | (os.O_TRUNC if full else 0), 0o600)
+        files.give_to_owner(handle, path)
         with os.fdopen(handle, "a", encoding="utf-8") as file:
             name = "".join(char for char in event if char.isalnum())[:40]
             file.write(

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aider_gardener.adapters.claude_code.session import HOST, ClaudeSession
 from aider_gardener.adapters.claude_code.transcript import call_of
 from aider_gardener.archive.archive import EmbeddingBacklog
-from aider_gardener.archive.store import Store
 from aider_gardener.messages import Source, SourceKind
 from aider_gardener.settings import Settings
 from aider_gardener.tokens import approximate
+
+if TYPE_CHECKING:
+    from aider_gardener.archive.store import Store
 
 TURN_SECONDS, STOP_SECONDS, COMPACT_SECONDS = 0.1, 2.0, 30.0
 """So long a hook takes in what is new of the transcript: within a turn, where the next call goes on;

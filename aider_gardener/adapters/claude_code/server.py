@@ -15,7 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aider_gardener import files
 from aider_gardener.adapters.claude_code.client import (
@@ -28,8 +28,10 @@ from aider_gardener.adapters.claude_code.client import (
 )
 from aider_gardener.adapters.claude_code.hooks import Hooks
 from aider_gardener.archive.archive import EmbeddingBacklog
-from aider_gardener.archive.store import Store
 from aider_gardener.settings import Settings
+
+if TYPE_CHECKING:
+    from aider_gardener.archive.store import Store
 
 log = logging.getLogger("aider_gardener")
 

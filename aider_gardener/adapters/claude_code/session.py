@@ -10,17 +10,20 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from aider_gardener.adapters.claude_code.transcript import Reader, ToolCall, TranscriptLine, TranscriptRecord
 from aider_gardener.archive.archive import Archive, EmbeddingBacklog
-from aider_gardener.archive.sessions import AWAY, HERE
-from aider_gardener.archive.store import Store
+from aider_gardener.archive.providers import AWAY, HERE
 from aider_gardener.messages import Entry, Fidelity, Message, Source, SourceKind, entry_id
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.goals import Frame
 from aider_gardener.settings import Settings
 from aider_gardener.tokens import approximate
+
+if TYPE_CHECKING:
+    from aider_gardener.archive.store import Store
 
 HOST = "Claude Code"
 STATE_KEY = "transcript"

@@ -17,8 +17,7 @@ from pathlib import Path
 
 from aider_gardener.archive.postgres import local
 from aider_gardener.archive.postgres.server import is_named
-from aider_gardener.archive.store.base import Store
-from aider_gardener.archive.store.sqlite import SqliteStore
+from aider_gardener.archive.store import Store
 from aider_gardener.errors import StoreError
 
 SECONDS = 60.0
@@ -48,7 +47,7 @@ class BackgroundSync:
     def turn_over(self) -> bool:
         """Begin a sync if one is due; whether one was begun. A project that is not shared costs one look, and
         nothing that goes wrong here is the host's."""
-        if not is_named(self.environ) or not isinstance(self.store, SqliteStore) or not self.store.is_file:
+        if not is_named(self.environ) or not self.store.is_file:
             return False
         if self._process is not None and self._process.poll() is None:
             return False

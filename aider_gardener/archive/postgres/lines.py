@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any
 
 from aider_gardener.archive.postgres import schema, server
 from aider_gardener.archive.postgres.server import Address
-from aider_gardener.archive.sessions import SHARED, may_go
+from aider_gardener.archive.providers import SHARED, may_go
 from aider_gardener.archive.store import entries, opening, sessions
 from aider_gardener.archive.store.database import Database
 from aider_gardener.archive.store.lines import UNREADABLE
 from aider_gardener.archive.store.opening import Copied
 from aider_gardener.archive.store.records import NOT_READ, SAID, Record, whole
-from aider_gardener.archive.store.sqlite import SqliteStore
+from aider_gardener.archive.store.sqlite import Store
 from aider_gardener.errors import StoreError, UsageError
 from aider_gardener.messages import content_hash
 
@@ -253,11 +253,11 @@ def open_on_server(
     made: bool = False,
     read_only: bool = False,
     clock: Callable[[], float] = time.time,
-) -> SqliteStore:
+) -> Store:
     """The archive that a server keeps whole under a name, held in memory; every write goes to the server
     before it counts. `made`: it is begun if it is not there. Raises UsageError and ServerError."""
     kept = ServerLines(address, made=made, clock=clock)
-    store = SqliteStore(Database(None), clock=clock, kept=kept)
+    store = Store(Database(None), clock=clock, kept=kept)
     store.hold(kept.read(), kept.problems, read_only=read_only)
     return store
 
@@ -266,7 +266,6 @@ def copy_to(
     directory: Path,
     address: Address,
     key_source: str = "",
-    user: Path | None = None,
     *,
     readable: bool = False,
 ) -> Copied:
@@ -275,7 +274,7 @@ def copy_to(
     `readable`: the user agrees that what is encrypted here is not there. All or nothing. Raises UsageError,
     StoreError or ServerError.
     """
-    with closing(opening.opened_on_disk(directory, key_source, user)) as source:
+    with closing(opening.opened_on_disk(directory, key_source)) as source:
         if source.database.key and not readable:
             raise UsageError(ENCRYPTED)
         with closing(open_on_server(address, made=True)) as target:
@@ -284,11 +283,11 @@ def copy_to(
     return Copied(str(address), opening.POSTGRESQL, count, tuple(filter(None, told)))
 
 
-def copy_from(address: Address, directory: Path, key_source: str = "", user: Path | None = None) -> Copied:
+def copy_from(address: Address, directory: Path, key_source: str = "") -> Copied:
     """Add all of the archive at an address to that of a directory, begun if there is none. All or nothing.
     Raises UsageError, StoreError or ServerError."""
     with closing(open_on_server(address, read_only=True)) as source:
-        with closing(opening.opened_on_disk(directory, key_source, user)) as target:
+        with closing(opening.opened_on_disk(directory, key_source)) as target:
             count = target.copy_from(source)
             told = [source.notice, target.notice]
         tier = opening.SQLITE if target.is_file else opening.LINES

@@ -7,26 +7,30 @@ author, and it stands in no chat.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import re
 import struct
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import apsw
 
 from aider_gardener.archive.postgres.lines import Row, as_json, known_by, record_of
-from aider_gardener.archive.sessions import HOST_KEY, SHARED, may_go
-from aider_gardener.archive.store import entries, ownership, records, sessions, words
+from aider_gardener.archive.providers import SHARED, may_go
+from aider_gardener.archive.sessions import HOST_KEY
+from aider_gardener.archive.store import entries, records, schema, sessions, words
 from aider_gardener.archive.store.forgotten import ENTRY, KEY
+from aider_gardener.archive.store.location import user_directory
 from aider_gardener.archive.store.records import FORGET, FORGET_SESSION, NOT_READ, SAID, Record
 from aider_gardener.archive.store.redact import Redactor
 from aider_gardener.messages import content_hash
 
 if TYPE_CHECKING:
-    from aider_gardener.archive.store.sqlite import SqliteStore
+    from aider_gardener.archive.store.sqlite import Store
 
 ROWS, VECTORS = 100, 1_000
 """At most so many messages or deletions in one batch; vectors."""
@@ -76,24 +80,31 @@ class Share:
     named_as: str = ""
 
 
+def agreement(share: Share) -> Path:
+    """The file of this user's, in no project's folder, that says that what is said may be sent unasked: only
+    `share` makes it."""
+    agreed = f"{share.machine}:{share.server}:{share.number}:{share.author}"
+    return user_directory() / "shared" / hashlib.sha256(agreed.encode()).hexdigest()[:32]
+
+
 def share_of(db: apsw.Connection, project: str) -> Share | None:
     """How a project is shared, None if it is not."""
-    found = sessions.get_state(db, ownership.SESSION, KEY + project)
+    found = sessions.get_state(db, schema.OWN, KEY + project)
     return Share(**json.loads(found)) if found else None
 
 
 def keep(db: apsw.Connection, share: Share) -> None:
     """Write how a project is shared."""
-    sessions.set_state(db, ownership.SESSION, KEY + share.project, json.dumps(asdict(share)))
+    sessions.set_state(db, schema.OWN, KEY + share.project, json.dumps(asdict(share)))
 
 
 def drop(db: apsw.Connection, project: str) -> None:
     """Share a project no more. What came from the server stays."""
-    db.execute("DELETE FROM state WHERE session = ? AND key = ?", (ownership.SESSION, KEY + project))
+    db.execute("DELETE FROM state WHERE session = ? AND key = ?", (schema.OWN, KEY + project))
     db.execute("DELETE FROM tombstones WHERE project = ?", (project,))
 
 
-def note(store: SqliteStore, project: str, **marks: Any) -> Share | None:
+def note(store: Store, project: str, **marks: Any) -> Share | None:
     """Change marks of a share; what it is then, None if the project is not shared any more."""
 
     def step(db: apsw.Connection) -> Share | None:

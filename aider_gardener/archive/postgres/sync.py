@@ -10,7 +10,7 @@ import os
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,11 +19,12 @@ from aider_gardener.archive.postgres.lines import ENCRYPTED, Row
 from aider_gardener.archive.postgres.local import FORGET_ALL, Share
 from aider_gardener.archive.postgres.server import ServerError, connected, named_as
 from aider_gardener.archive.store import forgotten
-from aider_gardener.errors import GardenerError, UsageError
+from aider_gardener.errors import GardenerError, StoreError, UsageError
+from aider_gardener.files import write_private
 
 if TYPE_CHECKING:
     from aider_gardener.archive.postgres.server import Connection
-    from aider_gardener.archive.store.sqlite import SqliteStore
+    from aider_gardener.archive.store.sqlite import Store
 
 PULLED = 200
 """Lines in one batch, at most."""
@@ -40,8 +41,8 @@ OTHER_SERVER = (
     " `gardener store unshare` first"
 )
 OTHERWISE = (
-    "the server is named otherwise here than when this project was shared, and nothing goes there unasked:"
-    " `gardener store share` agrees to it"
+    "the server is named otherwise here than when this project was shared, or your user agreed to it in"
+    " another home, and nothing goes there unasked: `gardener store share` agrees to it"
 )
 NO_MEMBER = "{author} is no member of {name} any more: ask its owner, or `gardener store unshare`"
 GONE = "{name} is no longer shared from here: you unshared it, or took it back on another machine"
@@ -74,7 +75,7 @@ class SyncReport:
 
 
 def sync(
-    store: SqliteStore,
+    store: Store,
     project: str,
     environ: Mapping[str, str] | None = None,
     *,
@@ -85,12 +86,13 @@ def sync(
 
     Trouble with the server is the report's `problem`; what waits goes with the next sync. `unasked`: a host
     began it and not its user, so that no server is called but the one that the user named as the project was
-    shared.
+    shared, and for no archive that only says that it is: one may come with a project's files.
     """
     environ = os.environ if environ is None else environ
     exchange = _Exchange(store, share_of(store, project), clock)
     try:
-        if unasked and exchange.share.named_as != named_as(environ):
+        held = exchange.share
+        if unasked and not (held.named_as == named_as(environ) and local.agreement(held).is_file()):
             raise ServerError(OTHERWISE)
         with _reached(exchange.share, environ) as connection:
             exchange.run(connection)
@@ -101,7 +103,7 @@ def sync(
     return exchange.report
 
 
-def share_of(store: SqliteStore, project: str) -> Share:
+def share_of(store: Store, project: str) -> Share:
     """How a project is shared. Raises UsageError where it is not."""
     share = store.database.read(lambda db: local.share_of(db, project))
     if share is None:
@@ -112,7 +114,7 @@ def share_of(store: SqliteStore, project: str) -> Share:
 class _Exchange:
     """One sync, with what it did so far. Every step is a batch, and says whether there may be more."""
 
-    def __init__(self, store: SqliteStore, share: Share, clock: Callable[[], float]) -> None:
+    def __init__(self, store: Store, share: Share, clock: Callable[[], float]) -> None:
         self.store = store
         self.share = share
         self.report = SyncReport()
@@ -201,7 +203,7 @@ def put_passages(connection: Connection, archive: int, found: Sequence[Sequence[
 
 
 def share(
-    store: SqliteStore,
+    store: Store,
     project: str,
     name: str,
     *,
@@ -232,6 +234,8 @@ def share(
         found = replace(held, may_write=found.may_write, author=found.author)
     found = replace(found, named_as=named_as(environ))
     store.database.write(lambda db: local.keep(db, found))
+    with suppress(StoreError):  # where there is no place for it, each sync is asked for
+        write_private(local.agreement(found), "")
     return found
 
 
@@ -253,7 +257,7 @@ def _joined(connection: Connection, project: str, name: str, which: str) -> Shar
 
 
 def unshare(
-    store: SqliteStore,
+    store: Store,
     project: str,
     *,
     delete: bool = False,
@@ -269,11 +273,13 @@ def unshare(
             row = Row(FORGET_ALL, lines.as_json({"kind": FORGET_ALL}), now)
             lines.add(connection, held.number, held.machine, [row])
     store.database.write(lambda db: local.drop(db, project))
+    with suppress(OSError):
+        local.agreement(held).unlink()
     return held
 
 
 def remove(
-    store: SqliteStore, project: str, roles: Sequence[str], environ: Mapping[str, str] | None = None
+    store: Store, project: str, roles: Sequence[str], environ: Mapping[str, str] | None = None
 ) -> None:
     """Take the access of these roles to a shared project away, all or none; as members of a group they may
     still have it.
@@ -287,7 +293,7 @@ def remove(
             connection.execute(SET_MEMBER, (held.number, role, None))
 
 
-def members(store: SqliteStore, project: str, environ: Mapping[str, str] | None = None) -> dict[str, Any]:
+def members(store: Store, project: str, environ: Mapping[str, str] | None = None) -> dict[str, Any]:
     """Who may read a shared project, as the server says within a few seconds: `members`, each with `member`,
     `role` (owner or reader) and `creator` (whether it made the project); or in `members_problem` why that is
     not known. Raises UsageError where nothing is shared."""
@@ -309,7 +315,7 @@ def members(store: SqliteStore, project: str, environ: Mapping[str, str] | None 
     return {"members": found, "members_problem": ""}
 
 
-def status(store: SqliteStore, project: str, environ: Mapping[str, str] | None = None) -> dict[str, Any]:
+def status(store: Store, project: str, environ: Mapping[str, str] | None = None) -> dict[str, Any]:
     """How a project is shared, as plain data, without asking the server.
 
     `shared` says whether it is; then `name`, `server` (its host), `role` (owner or reader), `author`,

@@ -10,13 +10,13 @@ from aider_gardener.archive.store.base import (
     Holding,
     PendingPassage,
     SessionInfo,
-    Store,
     StoreStats,
 )
 from aider_gardener.archive.store.location import store_directory
 
 if TYPE_CHECKING:
     from aider_gardener.archive.store.opening import open_store, open_to_read
+    from aider_gardener.archive.store.sqlite import Store
 
 __all__ = [
     "Chunk",
@@ -34,7 +34,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """What opens an archive comes with the database library, once it is asked for."""
-    if name not in ("open_store", "open_to_read"):
+    if name not in ("Store", "open_store", "open_to_read"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from aider_gardener.archive.store import opening
 

@@ -11,13 +11,12 @@ import contextlib
 import os
 import threading
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 import apsw
 
-from aider_gardener.archive.store import encryption, location, ownership, schema
+from aider_gardener.archive.store import encryption, location, schema
 from aider_gardener.archive.store.pages import CHECKSUM_BYTES, CHECKSUM_PLACE, opened
 from aider_gardener.errors import StoreError
 
@@ -29,10 +28,11 @@ NETWORK_BUSY_MILLISECONDS = 30_000
 """Over a network every write is slower, and without a write-ahead log readers hold writers up."""
 CACHE_KIB = 16_384
 NO_TEXT = "a text that is no UTF-8"
+HEADER_PLACES = 60, 68
+"""Where a file's header has `user_version` and `application_id`."""
 BAD_HEADER = "a header that is not an archive's"
 NOT_OURS = "{path} is not an archive of the gardener's: it was left alone"
-CHANGED = "{path} has other tables than an archive of the gardener's"
-NOT_YOURS = "{path} was not made by you on this machine"
+CHANGED = "{path} has other tables than an archive of the gardener's: it was left alone; move it away"
 TOO_NEW = "{path} was written by a newer aider-gardener: it was left alone; upgrade to read it"
 TOO_OLD = "{path} was written by an older aider-gardener"
 UNREPAIRED = "{path} is damaged and was left as it is; `gardener store verify` saves what can be read of it"
@@ -101,16 +101,12 @@ class Newer(ForeignFile):
     """The file is of a newer version."""
 
 
-class Stranger(StoreError):
-    """The archive was not made by this user on this machine, or was changed since; nothing of it was used."""
+class Older(StoreError):
+    """The archive is of an older version: it is set aside, and what it holds carried over."""
 
     def __init__(self, reason: str, identity: tuple[int, int] | None) -> None:
         super().__init__(reason)
         self.identity = identity
-
-
-class Older(Stranger):
-    """The archive is of an older version: what it holds is carried over."""
 
 
 def is_fault_of_file(fault: Exception) -> bool:
@@ -124,8 +120,7 @@ class Database:
 
     `path` None keeps everything in memory. `repair` is asked when SQLite reports damage; if it returns true
     the step is run once more. `fault` is why it was closed before its end, `is_new` whether its tables were
-    made here. `user` is the folder with the key that signs this user's archives. With `read_only` the file
-    and all around it stay as they are, whatever is found."""
+    made here. With `read_only` the file and all around it stay as they are, whatever is found."""
 
     def __init__(
         self,
@@ -133,14 +128,12 @@ class Database:
         *,
         connect: bool = True,
         key_source: str = "",
-        user: Path | None = None,
         read_only: bool = False,
     ) -> None:
         self.path = path
         self.read_only = read_only
         self.key_source = key_source
         self.key = ""
-        self.user = user or (location.user_directory() if path else None)
         self.repair: Callable[[apsw.Error], bool] | None = None
         self.fault = ""
         self.is_new = False
@@ -148,15 +141,13 @@ class Database:
         self._depth = 0
         self._connection: apsw.Connection | None = None
         self._identity: tuple[int, int] | None = None
-        self._trusted: tuple[int, int] | None = None
         self._is_identity_kept = False
         if connect:
             self.connect()
 
     def connect(self) -> None:
-        """Open the file and check whose it is, or begin one. One that another process encrypts or decrypts
-        meanwhile is opened anew. Raises Stranger for an archive that this user did not make.
-        """
+        """Open the file and check what it is, or begin one. One that another process encrypts or decrypts
+        meanwhile is opened anew."""
         try:
             self._connect()
         except (apsw.Error, StoreError):
@@ -165,7 +156,6 @@ class Database:
             self._connect()
 
     def _connect(self) -> None:
-        own = self.own_key() if self.path is not None else None
         if self.path is not None:
             location.check_files(self.path.parent)
             if not self.read_only:
@@ -179,40 +169,31 @@ class Database:
         )
         try:
             with _one_moment(db):  # another process may be making the file
-                self._check(db, own)
+                self._check(db)
             if not self.read_only:
                 if self.path is not None:
                     location.make_private(self.path)
                 _configure(db, self.path)
                 if schema.is_empty(db):
-                    self.is_new = schema.create(
-                        db, partial(ownership.sign, key=own) if own else lambda _db: None
-                    )
-        except apsw.NotADBError:
-            db.close()
-            if self.path and self.key and not encryption.read_marker(self.path.parent):
-                text = encryption.WRONG_KEY.format(path=self.path, source=self.key_source)
-                raise encryption.Locked(text) from None
-            raise
+                    self.is_new = schema.create(db)
         except UnicodeDecodeError as error:
             db.close()
             raise apsw.CorruptError(NO_TEXT) from error
-        except BaseException:
+        except BaseException as error:
             db.close()
+            if self.path is not None and is_damage(error):
+                self._check_unread(self.path, error)
             raise
-        self._connection, self._trusted = db, self._identity
+        self._connection = db
         # Some file systems number a file anew when it is first written, or whenever they are asked.
         self._is_identity_kept = self.path is not None and self._identity == location.identity(self.path)
         self.set_patience()
         if self.path is not None and not self.read_only:
             encryption.clear_part(self.path)
 
-    def _check(self, db: apsw.Connection, own: bytes | None) -> None:
-        """Whether the file is new or an archive of this version that this user made: the one check of whose a
-        file is. Raises ForeignFile for what must be left alone, Stranger for what is set aside, CorruptError.
-
-        Where there is no key (`own` None) nothing can be signed, and only the tables are looked at.
-        """
+    def _check(self, db: apsw.Connection) -> None:
+        """Whether the file is new or an archive of this version, with its tables to the letter. Raises
+        ForeignFile for what must be left alone, Older, CorruptError."""
         application, version = schema.application_of(db), schema.version_of(db)
         if self.path is None or (schema.is_empty(db) and not application and not version):
             return
@@ -223,27 +204,17 @@ class Database:
         if version < schema.VERSION:
             raise Older(TOO_OLD.format(path=self.path), self._identity)
         if not schema.is_exact(db):
-            if self.is_own(self.path):
-                raise apsw.CorruptError("tables that are not the archive's")
-            raise Stranger(CHANGED.format(path=self.path), self._identity)
-        if own is not None and not ownership.is_signed(db, own):
-            raise Stranger(NOT_YOURS.format(path=self.path), self._identity)
+            raise ForeignFile(CHANGED.format(path=self.path))
         if not self.key and encryption.header_of(self.path)[CHECKSUM_PLACE] != CHECKSUM_BYTES:
             raise apsw.CorruptError(BAD_HEADER)
 
-    def own_key(self) -> bytes | None:
-        """This user's key, None where there is none and none can be made."""
-        return ownership.user_key(self.user, made=not self.read_only) if self.user else None
-
-    def is_own(self, path: Path) -> bool:
-        """Whether this user made the file there, as far as that can be told of one that cannot be read."""
-        own = self.own_key()
-        if own is None or self.key:
-            return True
-        if self._trusted is not None and self._trusted == location.identity(path):
-            return True
-        log = path.with_name(f"{path.name}-wal")
-        return any(ownership.holds_signature(place, own) for place in (path, log))
+    def _check_unread(self, path: Path, error: BaseException) -> None:
+        """Raise another error than damage for a file that SQLite cannot read for another reason."""
+        if _is_of_newer(path):
+            raise Newer(TOO_NEW.format(path=path)) from None
+        is_locked = isinstance(error, apsw.NotADBError) and self.key
+        if is_locked and not encryption.read_marker(path.parent):
+            raise encryption.Locked(encryption.WRONG_KEY.format(path=path, source=self.key_source)) from None
 
     def copy_into(self, other: apsw.Connection) -> None:
         """Make all of this the contents of another database. Raises StoreError."""
@@ -377,6 +348,15 @@ class Database:
             yield
         except apsw.Error as error:
             raise self.failure(error) from error
+
+
+def _is_of_newer(path: Path) -> bool:
+    """Whether the header of an archive that cannot be read names a newer version, and not ours with a bit
+    turned over."""
+    head = encryption.header_of(path)
+    version, application = (int.from_bytes(head[at : at + 4], "big") for at in HEADER_PLACES)
+    is_turned = (version ^ schema.VERSION).bit_count() == 1
+    return application == schema.APPLICATION_ID and version > schema.VERSION and not is_turned
 
 
 @contextlib.contextmanager

@@ -31,6 +31,7 @@ KEYRING_ENTRY = "aider-gardener", "archive"
 CHECK_ROUNDS = 64_007
 PLAIN_HEADER, PAYLOAD_FRACTIONS = b"SQLite format 3\0", b"\x40\x20\x20"
 """What every SQLite file begins with, and its bytes 21 to 23, which the cipher leaves as they are."""
+HEADER_BYTES = 100
 PART_NAME = "gardener.db.rekeyed"
 WRONG_KEY = "{path} is encrypted and the key of {source} is not the one; it was left alone"
 NO_KEY = "no key for the encrypted archive from {source}: {why}"
@@ -65,7 +66,7 @@ def _check(key: str, salt: str) -> str:
 def header_of(path: Path) -> bytes:
     """The first bytes of a file, b"" for an empty or a missing one."""
     with contextlib.suppress(OSError), files.open_plain(path) as handle:
-        return handle.read(24)
+        return handle.read(HEADER_BYTES)
     return b""
 
 

@@ -1,6 +1,6 @@
 """What was forgotten of shared projects: noted as it goes, so that the other machines hear of it.
 
-How a project is shared is a small value of the archive itself, beside its signature: neither exported nor
+How a project is shared is a small value of the archive itself, beside its number: neither exported nor
 imported, so that nobody shares what another archive shared. The archive knows no more of it than its author.
 """
 
@@ -11,8 +11,8 @@ import time
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from aider_gardener.archive.sessions import SHARED, may_go
-from aider_gardener.archive.store import ownership, search, sessions
+from aider_gardener.archive.providers import SHARED, may_go
+from aider_gardener.archive.store import schema, search, sessions
 
 if TYPE_CHECKING:
     import apsw
@@ -58,15 +58,15 @@ def note_session(db: apsw.Connection, session: str) -> None:
 def begin_again(db: apsw.Connection) -> None:
     """Let the next sync send and fetch everything once more: rows of the archive may have been lost."""
     for project in _authors(db):
-        share = json.loads(sessions.get_state(db, ownership.SESSION, KEY + project) or "{}")
+        share = json.loads(sessions.get_state(db, schema.OWN, KEY + project) or "{}")
         share |= {"sent": 0, "vectors_sent": 0, "told": 0, "seen": 0}
-        sessions.set_state(db, ownership.SESSION, KEY + project, json.dumps(share))
+        sessions.set_state(db, schema.OWN, KEY + project, json.dumps(share))
 
 
 def _authors(db: apsw.Connection) -> dict[str, str]:
     """The shared projects, each with this user's role on the server."""
     sql = "SELECT key, value FROM state WHERE session = ? AND key >= ? AND key < ? ORDER BY key"
-    rows: list[Any] = db.execute(sql, (ownership.SESSION, KEY, KEY[:-1] + ";")).fetchall()
+    rows: list[Any] = db.execute(sql, (schema.OWN, KEY, KEY[:-1] + ";")).fetchall()
     return {key[len(KEY) :]: json.loads(search.decode(value))["author"] for key, value in rows}
 
 

@@ -1,8 +1,8 @@
 """The archive as lines of JSON, where SQLite cannot write: what is said goes to the end of a file.
 
 Each process appends to a file of its own, so that nothing has to be locked, and a line is on the disk (fsync)
-before its write counts as done. Each line ends in a check that only this user's key makes. What a process
-left behind is taken in by the next one that opens the archive."""
+before its write counts as done. Each line begins with a check sum. What a process left behind is taken in by
+the next one that opens the archive."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ QUIET_SECONDS = 24 * 3_600.0
 CUT_OFF = "the last line of {name} was cut off as it was written and is left out"
 UNREADABLE = "{name}: {count} lines are not what was written and are left out"
 ASIDE = "{name} was set aside as {aside}"
-STRANGERS = "{names} were not made by you on this machine: they are left alone"
+STRANGERS = "{names} are none that this version wrote for you: they are left alone"
 IN_USE = "a running chat still holds it in {names}: it goes when that ends"
 
 
@@ -97,7 +97,7 @@ class LinesFile:
 
 @dataclass(frozen=True)
 class FoundLines:
-    """The files of lines in a directory: those of this user, and a line for what was left alone."""
+    """The files of lines in a directory: those of the archive, and a line for what was left alone."""
 
     files: tuple[LinesFile, ...] = ()
     refused: tuple[str, ...] = ()
@@ -131,15 +131,12 @@ def names(directory: Path) -> list[str]:
         return []
 
 
-def read(directory: Path, key: bytes | None, now: float) -> FoundLines:
-    """Read the files of lines of a directory that this user made; nothing is changed.
-
-    `key` is this user's, None where there is none: then only their owner in the file system is looked at.
-    """
+def read(directory: Path, now: float) -> FoundLines:
+    """Read the files of lines of a directory that are the user's; nothing is changed."""
     found, strangers, newer = [], [], list[str]()
     for name in names(directory):
         try:
-            found.append(_read_file(directory / name, key, now))
+            found.append(_read_file(directory / name, now))
         except FileNotFoundError:  # taken in by another process meanwhile
             continue
         except Newer as error:
@@ -150,14 +147,14 @@ def read(directory: Path, key: bytes | None, now: float) -> FoundLines:
     return FoundLines(tuple(found), (*refused, *newer))
 
 
-def _read_file(path: Path, key: bytes | None, now: float) -> LinesFile:
-    """Read one file. Raises OSError or ValueError for one that this user did not make, and Newer."""
+def _read_file(path: Path, now: float) -> LinesFile:
+    """Read one file. Raises OSError or ValueError for another's and for what is none, and Newer."""
     with files.open_plain(path) as source:
         status = os.fstat(source.fileno())
-        if os.name == "posix" and status.st_uid != os.geteuid():
+        if location.is_anothers(status):
             raise OSError("another user's")
         head = source.readline(files.SMALL_BYTES)
-        first = _unframed(head[:-1], path, key) if head.endswith(b"\n") else None
+        first = _unframed(head[:-1], path) if head.endswith(b"\n") else None
         if first is not None and first["kind"] == "meta" and first["format"] > FORMAT:
             raise Newer(TOO_NEW.format(path=path))
         if first is None or first["kind"] != "meta" or first["format"] != FORMAT:
@@ -173,7 +170,7 @@ def _read_file(path: Path, key: bytes | None, now: float) -> LinesFile:
             is_cut = not line.endswith(b"\n")
             if is_cut or line == b"\n":
                 continue
-            record = _unframed(line[:-1], path, key)
+            record = _unframed(line[:-1], path)
             if record is None:
                 file.unreadable += 1
             elif record["kind"] == CLOSED:
@@ -187,25 +184,25 @@ def _read_file(path: Path, key: bytes | None, now: float) -> LinesFile:
     return file
 
 
-def _framed(record: Record, path: Path, key: bytes | None) -> bytes:
+def _framed(record: Record, path: Path) -> bytes:
     """A record as a line with its check. Texts stay as they are, lone surrogates and all."""
     text = json.dumps(record, ensure_ascii=False, separators=(",", ":"), default=str)
     body = text.encode("utf-8", "surrogatepass")[1:]
-    return HEAD + _sum(body, path, key) + b'",' + body + b"\n"
+    return HEAD + _sum(body, path) + b'",' + body + b"\n"
 
 
-def _unframed(raw: bytes, path: Path, key: bytes | None) -> Record | None:
-    """The record of a line, None for one that is not as it was written by this user, to this file."""
+def _unframed(raw: bytes, path: Path) -> Record | None:
+    """The record of a line, None for one that is not as it was written to this file."""
     start = len(HEAD) + 2 * SUM_BYTES
     body = raw[start + 2 :]
-    if raw[: len(HEAD)] != HEAD or raw[len(HEAD) : start] != _sum(body, path, key):
+    if raw[: len(HEAD)] != HEAD or raw[len(HEAD) : start] != _sum(body, path):
         return None
     found = json.loads("{" + body.decode("utf-8", "surrogatepass"))
     return found if isinstance(found, dict) and isinstance(found.get("kind"), str) else None
 
 
-def _sum(body: bytes, path: Path, key: bytes | None) -> bytes:
-    told = hashlib.blake2b(path.name.encode() + b"\0" + body, key=key or b"", digest_size=SUM_BYTES)
+def _sum(body: bytes, path: Path) -> bytes:
+    told = hashlib.blake2b(path.name.encode() + b"\0" + body, digest_size=SUM_BYTES)
     return told.hexdigest().encode()
 
 
@@ -231,11 +228,10 @@ class FileLines:
     """The lines of one process, begun when the first record comes. What the disk does not take is kept in
     memory and comes with the next record; without a `directory` all is. See `Lines`."""
 
-    def __init__(self, directory: Path | None, key: bytes | None, clock: Callable[[], float]) -> None:
+    def __init__(self, directory: Path | None, clock: Callable[[], float]) -> None:
         self.fault = ""
         self.path: Path | None = None
         self._directory = directory
-        self._key = key
         self._clock = clock
         self._handle = -1
         self._is_torn = False
@@ -276,7 +272,7 @@ class FileLines:
     def read(self) -> FoundLines:
         """The files of lines in the directory, those of other processes too."""
         if self._directory is not None:
-            self.found = read(self._directory, self._key, self._clock())
+            self.found = read(self._directory, self._clock())
         return self.found
 
     def append(self, record: Record) -> None:
@@ -331,7 +327,7 @@ class FileLines:
         path = self._directory / f"{location.FILE_NAME}.lines-{secrets.token_hex(16)}.jsonl"
         meta = {"kind": "meta", "format": FORMAT, **sessions.this_process()._asdict()}
         told = ({"written_at": self._clock(), **record} for record in records)
-        files.put(path, (_framed(each, path, self._key) for each in chain([meta], told)))
+        files.put(path, (_framed(each, path) for each in chain([meta], told)))
         files.synced(self._directory)
         flags = os.O_WRONLY | os.O_APPEND | files.NO_LINK | getattr(os, "O_CLOEXEC", 0)
         self._handle = os.open(path, flags | getattr(os, "O_BINARY", 0))
@@ -339,7 +335,7 @@ class FileLines:
 
     def _line(self, record: Record) -> bytes:
         assert self.path is not None
-        return _framed({"written_at": self._clock(), **record}, self.path, self._key)
+        return _framed({"written_at": self._clock(), **record}, self.path)
 
     def _is_in_place(self) -> bool:
         """Whether the file is still there: one of a process that is thought to have ended is taken away."""

@@ -1,10 +1,15 @@
-"""Where the archive lies, and that nothing there is another's: no links, no files that git tracks."""
+"""Where the archive lies, and whose it is: the project's, whichever HOME or container it is opened in.
+
+What is in the folder tells whose it is: no links, nothing that git tracks, which came from whoever wrote to
+the repository, and no file of another user's. What is refused stays as it is, and nothing is made beside it.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
 import os
+import re
 import stat
 import subprocess
 from pathlib import Path
@@ -25,7 +30,21 @@ JOURNAL_MAGIC = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
 DATABASE_NAMES = (FILE_NAME, f"{FILE_NAME}-wal", f"{FILE_NAME}-shm", JOURNAL_NAME)
 GIT_SECONDS = 10
 
+ASIDE = re.compile(
+    re.escape(FILE_NAME) + r"\.(damaged|foreign|older|removed|damaged-lines)-(?!.*-(?:wal|shm|journal)$)"
+)
+"""What this version and former ones set aside, without its log."""
+
 NOT_OURS = "{path} holds other files: name an empty directory, or one that does not exist yet"
+TRACKED = (
+    "git tracks files in {path}: they are the repository's and were left alone; if they are yours"
+    " `git rm -r --cached {path}`, else name another place (store_path)"
+)
+ANOTHERS = (
+    "{path} belongs to another user (uid {uid}) and was left alone: work as that user, or name another place"
+    " (store_path)"
+)
+NO_ENTRY = "{path} cannot be used ({fault}); check its permissions"
 HARD_LINK = (
     "{path} has a second name (a hard link), under which SQLite could damage it: put a copy in its place"
 )
@@ -71,16 +90,18 @@ def user_directory() -> Path:
     return Path(platformdirs.user_data_dir("aider-gardener", appauthor=False))
 
 
-def prepare_directory(directory: Path, user: Path | None = None) -> Path:
+def prepare_directory(directory: Path) -> Path:
     """Make the archive's directory private and hidden from git; returns its real path.
 
-    That is `settled_directory`'s. It and the archive's files must be plain ones, no links: it could otherwise
+    It and the archive's files must be the user's (`check_whose`) and plain ones, no links: it could otherwise
     be written outside the tree, or hang. One that was there before and has not the archive's own name keeps
     its mode, and is refused unless it is empty or holds an archive. Raises StoreError or OSError.
     """
-    directory = settled_directory(directory, user)
+    check_whose(directory)
     try:
-        directory.mkdir(mode=0o700, parents=True)
+        directory.parent.mkdir(parents=True, exist_ok=True)
+        directory.mkdir(mode=0o700)
+        files.give_to_owner(directory, directory)
         is_own = True
     except FileExistsError:
         is_own = directory.name == DIRECTORY_NAME
@@ -99,15 +120,42 @@ def prepare_directory(directory: Path, user: Path | None = None) -> Path:
     return real
 
 
-def settled_directory(directory: Path, user: Path | None = None) -> Path:
-    """The directory, or where git tracks anything in it, which came from whoever wrote to the repository, the
-    one of the user's (in `user`, by default `user_directory()`) that takes its place; nothing is made or
-    touched. Raises StoreError for a link."""
+def check_whose(directory: Path) -> None:
+    """Raise StoreError where a directory is a link, git tracks anything in it, or what lies there is another
+    user's; nothing is made or touched."""
     if files.is_link(directory):
         raise StoreError(f"{directory} is a symbolic link")
     if is_tracked(directory):
-        return store_directory(None, project=directory.parent, user=user)
-    return directory
+        raise StoreError(TRACKED.format(path=directory))
+    try:
+        names = os.listdir(directory)
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError as error:
+        _check_owner(directory)
+        raise StoreError(NO_ENTRY.format(path=directory, fault=error.strerror)) from error
+    for name in sorted(names):
+        if name.startswith(FILE_NAME) or name == MARKER_NAME:
+            _check_owner(directory / name)
+
+
+def _check_owner(path: Path) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        if is_anothers(found := os.lstat(path)):
+            raise StoreError(ANOTHERS.format(path=path, uid=found.st_uid))
+
+
+def is_anothers(found: os.stat_result) -> bool:
+    """Whether a file belongs to a user other than this process's; root opens everybody's."""
+    return os.name == "posix" and os.geteuid() not in (0, found.st_uid)
+
+
+def set_aside_in(directory: Path) -> list[str]:
+    """The names of what was set aside in a directory, by this version or a former one."""
+    try:
+        return sorted(name for name in os.listdir(directory) if ASIDE.match(name))
+    except OSError:
+        return []
 
 
 def check_files(directory: Path) -> None:

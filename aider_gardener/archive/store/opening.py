@@ -17,22 +17,20 @@ from pathlib import Path
 
 import apsw
 
-from aider_gardener.archive.store import encryption, lines, location, ownership, repair
+from aider_gardener.archive.store import encryption, lines, location, repair
 from aider_gardener.archive.store.database import (
     BUSY_MILLISECONDS,
     NOT_OPENED,
     Database,
     ForeignFile,
-    Newer,
     Older,
-    Stranger,
     Unavailable,
     explain,
     is_damage,
     is_fault_of_file,
     try_out,
 )
-from aider_gardener.archive.store.sqlite import SqliteStore
+from aider_gardener.archive.store.sqlite import Store
 from aider_gardener.errors import StoreError, UsageError
 
 SQLITE, POSTGRESQL, LINES, MEMORY = "SQLite", "PostgreSQL", "JSON lines", "memory"
@@ -47,7 +45,6 @@ LINES_WAIT = (
     "{count} lines wait to be taken into the archive; the next chat or `gardener store verify` does it"
 )
 NOT_ENCRYPTED = "{path} is not encrypted; `gardener store encrypt` encrypts it"
-TRACKED = "{path} is part of the repository and is not used: the archive is in {place}"
 LOG_LOST = "the log of {path} was damaged: some of what was said last before a chat ended is lost"
 COPY_NOT_ENCRYPTED = "the copy in {place} is not encrypted; `gardener store encrypt` encrypts it"
 SAME_PLACE = "{place} is where the archive lies already; name another directory"
@@ -65,33 +62,32 @@ def open_store(
     *,
     clock: Callable[[], float] = time.time,
     key_source: str = "",
-    user: Path | None = None,
-) -> SqliteStore:
+    or_memory: bool = True,
+) -> Store:
     """Open the archive in a directory, making it if need be; None keeps everything in memory.
 
-    Never raises for trouble with the file: one that is damaged, older or not made by this user on this
-    machine is set aside and a new one begun; where none can be used the store works in lines of JSON beside
-    it, or in memory. `notice` says so in one line. `key_source` (`env`, `keyring`, `file:PATH`) is where the
-    key of an encrypted archive is; a new one is encrypted if it is given. `user` is the folder with what
-    tells this user's archives, by default that of the user's data.
+    Does not raise for trouble with the file: one that is damaged or older is set aside and a new one begun;
+    where none can be used the store works in lines of JSON beside it, or in memory, which without `or_memory`
+    raises StoreError. `notice` says so in one line. `key_source` (`env`, `keyring`, `file:PATH`) is where the
+    key of an encrypted archive is; a new one is encrypted if it is given.
     """
     if directory is None:
-        return SqliteStore(Database(None), clock=clock)
+        return Store(Database(None), clock=clock)
     place = None
     try:
-        place = location.prepare_directory(directory, user)
+        place = location.prepare_directory(directory)
         path = place / location.FILE_NAME
-        store = _open_file(Database(path, connect=False, key_source=key_source, user=user), path, clock)
-        if place != Path(os.path.realpath(directory)):
-            store.notice = TRACKED.format(path=directory, place=place)
+        store = _open_file(Database(path, connect=False, key_source=key_source), path, clock)
         store.take_in()
         return store
     except FAULTS as error:
         tier, reason = _tier_without_sqlite(place, directory, error, key_source)
     if place is not None and tier == LINES:
         with contextlib.suppress(OSError):
-            return open_lines(place, clock, user, reason)
-    return SqliteStore(Database(None), clock=clock, notice=IN_MEMORY.format(reason=reason))
+            return open_lines(place, clock, reason)
+    if not or_memory:
+        raise StoreError(reason)
+    return Store(Database(None), clock=clock, notice=IN_MEMORY.format(reason=reason))
 
 
 def _tier_without_sqlite(
@@ -112,17 +108,14 @@ def _tier_without_sqlite(
     return LINES, reason
 
 
-def open_lines(
-    place: Path, clock: Callable[[], float], user: Path | None = None, reason: str = ""
-) -> SqliteStore:
+def open_lines(place: Path, clock: Callable[[], float], reason: str = "") -> Store:
     """An archive in lines of JSON in a directory that is there and private, held in memory besides.
 
     `reason` is why it is not in SQLite. Raises OSError where nothing can be written.
     """
-    database = Database(None, user=user or location.user_directory())
-    kept = lines.FileLines(place, database.own_key(), clock)
+    kept = lines.FileLines(place, clock)
     kept.begin()
-    store = SqliteStore(database, clock=clock, kept=kept)
+    store = Store(Database(None), clock=clock, kept=kept)
     found = kept.read()
     store.hold(found.records, found.problems)
     if reason:
@@ -130,22 +123,22 @@ def open_lines(
     return store
 
 
-def open_to_read(directory: Path, *, key_source: str = "", user: Path | None = None) -> SqliteStore:
-    """Open the archive in a directory to be read only: nothing is made, repaired, set aside or signed.
+def open_to_read(directory: Path, *, key_source: str = "") -> Store:
+    """Open the archive in a directory to be read only: nothing is made, repaired or set aside.
 
     Raises StoreError, saying what to do, for one that cannot be read as it is, unless lines of JSON lie
     beside it: then it is what they hold. Writes raise it too, but for accesses, which are not counted.
     """
-    place = Path(os.path.realpath(location.settled_directory(directory, user)))
-    path, user = place / location.FILE_NAME, user or location.user_directory()
-    found = lines.read(place, ownership.user_key(user, made=False), time.time())
+    location.check_whose(directory)
+    place = Path(os.path.realpath(directory))
+    path, found = place / location.FILE_NAME, lines.read(place, time.time())
     try:
-        store = _open_file_to_read(path, key_source, user)
+        store = _open_file_to_read(path, key_source)
     except StoreError as error:
         is_there = bool(encryption.header_of(path))
         if not found.files or (is_there and not is_fault_of_file(error)):
             raise
-        store = SqliteStore(Database(None, user=user), kept=lines.FileLines(place, None, time.time))
+        store = Store(Database(None), kept=lines.FileLines(place, time.time))
         store.hold(found.records, found.problems, read_only=True)
         if is_there:
             store.notice = str(error)
@@ -155,21 +148,21 @@ def open_to_read(directory: Path, *, key_source: str = "", user: Path | None = N
     return store
 
 
-def _open_file_to_read(path: Path, key_source: str, user: Path | None) -> SqliteStore:
+def _open_file_to_read(path: Path, key_source: str) -> Store:
     """The archive of a file, to be read only, whatever lies beside it. Raises StoreError."""
-    database = Database(path, connect=False, key_source=key_source, user=user, read_only=True)
+    database = Database(path, connect=False, key_source=key_source, read_only=True)
     try:
         _connect(database)
-    except Stranger as error:
+    except Older as error:
         raise StoreError(NOT_OPENED.format(reason=error)) from error
     except apsw.Error as error:
         raise database.failure(error) from error
     except OSError as error:
         raise Unavailable(f"{path} cannot be read ({error.strerror})") from error
-    return SqliteStore(database)
+    return Store(database)
 
 
-def _open_file(database: Database, path: Path, clock: Callable[[], float]) -> SqliteStore:
+def _open_file(database: Database, path: Path, clock: Callable[[], float]) -> Store:
     notice, left, is_cut = "", repair.last_commit(path), repair.is_log_cut(path)
     if not path.exists() and not repair.finish(path):
         notice = repair.keep_copy(path)
@@ -178,10 +171,9 @@ def _open_file(database: Database, path: Path, clock: Callable[[], float]) -> Sq
         if repair.is_cut_off(path):
             raise apsw.CorruptError(f"{path} was cut off")
         _connect(database)
-    except Stranger as error:
+    except Older as error:
         if location.identity(path) == error.identity:
-            why = "older" if isinstance(error, Older) else "foreign"
-            notice = repair.begin_anew(database, path, clock(), why=why, reason=str(error))
+            notice = repair.begin_anew(database, path, clock(), why="older", reason=str(error))
         else:  # another process has set it aside
             _connect(database)
     except apsw.Error as error:
@@ -194,7 +186,7 @@ def _open_file(database: Database, path: Path, clock: Callable[[], float]) -> Sq
     repair.clear_parts(path, older_than=repair.PART_SECONDS)
     if not notice and database.key_source and not database.key:
         notice = NOT_ENCRYPTED.format(path=path)
-    return SqliteStore(database, clock=clock, notice=notice)
+    return Store(database, clock=clock, notice=notice)
 
 
 def _connect(database: Database) -> None:
@@ -211,37 +203,38 @@ def _connect(database: Database) -> None:
             time.sleep(RETRY_SECONDS)
 
 
-def tier_of(directory: Path, key_source: str = "", user: Path | None = None) -> tuple[str, str]:
+def tier_of(directory: Path, key_source: str = "") -> tuple[str, str]:
     """The tier that a chat would work in whose archive belongs to this directory, and why no better one.
 
     An archive that the next chat would mend or set aside counts as one that opens. Nothing changes.
     """
     place = None
     try:
-        found = Path(os.path.realpath(location.settled_directory(directory, user)))
+        location.check_whose(directory)
+        found = Path(os.path.realpath(directory))
         around = next(folder for folder in (found, *found.parents) if folder.exists())
         if not (around.is_dir() and os.access(around, os.W_OK)):
             return MEMORY, UNWRITABLE.format(path=around)
         if around == found:
             location.check_files(found)
             place = found
-            _try_sqlite(found, key_source, user)
+            _try_sqlite(found, key_source)
     except FAULTS as error:
         return _tier_without_sqlite(place, directory, error, key_source)
     return SQLITE, ""
 
 
-def _try_sqlite(place: Path, key_source: str, user: Path | None) -> None:
+def _try_sqlite(place: Path, key_source: str) -> None:
     """Raise what SQLite would raise for a chat in a directory."""
     path = place / location.FILE_NAME
     if path.exists() and not os.access(path, os.R_OK | os.W_OK):
         raise Unavailable(explain(apsw.ReadOnlyError(), path))
     if encryption.header_of(path):
         try:
-            _open_file_to_read(path, key_source, user).close()
+            _open_file_to_read(path, key_source).close()
         except (encryption.Locked, ForeignFile, Unavailable):
             raise
-        except StoreError:  # damaged, a stranger's or older: the next chat sees to it
+        except StoreError:  # damaged or older: the next chat sees to it
             pass
     try_out(place / f"{location.FILE_NAME}.probe-{secrets.token_hex(8)}")
 
@@ -256,7 +249,7 @@ class Copied:
     told: tuple[str, ...] = ()
 
 
-def copy(directory: Path, to: Path, key_source: str = "", user: Path | None = None) -> Copied:
+def copy(directory: Path, to: Path, key_source: str = "") -> Copied:
     """Copy all that an archive holds to another place, which is made if need be, or added to.
 
     Vectors are made anew there. A new archive is encrypted if `key_source` says so. All or nothing. Raises
@@ -265,8 +258,8 @@ def copy(directory: Path, to: Path, key_source: str = "", user: Path | None = No
     if os.path.realpath(directory) == os.path.realpath(to):
         raise UsageError(SAME_PLACE.format(place=to))
     with (
-        contextlib.closing(opened_on_disk(directory, key_source, user)) as source,
-        contextlib.closing(opened_on_disk(to, key_source, user)) as target,
+        contextlib.closing(opened_on_disk(directory, key_source)) as source,
+        contextlib.closing(opened_on_disk(to, key_source)) as target,
     ):
         count = target.copy_from(source)
         place, kind = target.directory or to, SQLITE if target.is_file else LINES
@@ -275,23 +268,20 @@ def copy(directory: Path, to: Path, key_source: str = "", user: Path | None = No
     return Copied(str(place), kind, count, tuple(filter(None, told)))
 
 
-def refuse_newer(directory: Path, key_source: str = "", user: Path | None = None) -> None:
-    """Raise Newer for an archive of a newer version, beside which a chat may go on and no command works."""
+def refuse(directory: Path, key_source: str = "") -> None:
+    """Raise StoreError for an archive that no command works on: another's, no archive of ours, or one of a
+    newer version, beside which a chat may go on."""
+    location.check_whose(directory)
     try:
-        place = Path(os.path.realpath(location.settled_directory(directory, user)))
-        _open_file_to_read(place / location.FILE_NAME, key_source, user or location.user_directory()).close()
-    except Newer:
+        _open_file_to_read(Path(os.path.realpath(directory)) / location.FILE_NAME, key_source).close()
+    except ForeignFile:
         raise
     except StoreError:  # whoever opens it sees to that
         pass
 
 
-def opened_on_disk(directory: Path, key_source: str = "", user: Path | None = None) -> SqliteStore:
+def opened_on_disk(directory: Path, key_source: str = "") -> Store:
     """The archive of a directory, made if need be. Raises StoreError where it would be in memory only, or is
     of a newer version."""
-    refuse_newer(directory, key_source, user)
-    store = open_store(directory, key_source=key_source, user=user)
-    if not store.persistent:
-        store.close()
-        raise StoreError(store.notice)
-    return store
+    refuse(directory, key_source)
+    return open_store(directory, key_source=key_source, or_memory=False)

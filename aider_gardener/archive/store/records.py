@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aider_gardener import files
-from aider_gardener.archive.store import entries, ownership, search, sessions
+from aider_gardener.archive.store import entries, schema, search, sessions
 from aider_gardener.archive.store.redact import Redacted, Redactor
 from aider_gardener.errors import StoreError
 from aider_gardener.messages import Entry, Rendition
@@ -148,7 +148,7 @@ def export(db: apsw.Connection) -> Iterator[Record]:
         event = {"session": session, "turn": turn, "event": kind, "data": json.loads(data), "at": at}
         yield {"kind": "event", **event}
     sql = "SELECT session, key, value FROM state WHERE session != ? ORDER BY session, key"
-    for session, key, value in db.execute(sql, (ownership.SESSION,)):
+    for session, key, value in db.execute(sql, (schema.OWN,)):
         yield {"kind": "state", "session": session, "key": key, "value": search.decode(value)}
 
 
@@ -247,7 +247,7 @@ def add_all(
 def _is_set(db: apsw.Connection, record: Record) -> bool:
     """Whether a value is one of the archive's own, or is kept already."""
     session, key = record["session"], record["key"]
-    return session == ownership.SESSION or sessions.get_state(db, session, key) is not None
+    return session == schema.OWN or sessions.get_state(db, session, key) is not None
 
 
 def _with_ids(record: Record, ids: dict[str, str]) -> Record:

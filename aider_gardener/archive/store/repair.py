@@ -8,7 +8,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,6 @@ from aider_gardener.archive.store import (
     encryption,
     forgotten,
     location,
-    ownership,
     records,
     schema,
     search,
@@ -45,9 +44,9 @@ WAL_HEADER, FRAME_HEADER = 32, 24
 """Bytes at the beginning of SQLite's log, and of each of its frames."""
 INDEX_HEADER, INDEX_BYTES = 48, 100
 """Bytes of the header that the log's index begins with, twice, and up to how far the log was written over."""
-LOG_LOOKS, LOG_SECONDS = 3, 0.1
-LEAST_PAGE_BYTES, EMPTY_SECONDS = 512, 0.5
-"""SQLite's smallest page, and how long another process may take to write the first one."""
+LOOKS, LOOK_SECONDS = 5, 0.1
+LEAST_PAGE_BYTES = 512
+"""SQLite's smallest page."""
 LOST = "lost"
 """The session of originals that were saved without their place in a session."""
 ENDINGS = ("", "-wal", "-shm", "-journal")
@@ -57,13 +56,18 @@ NAMED = 5
 KEPT = "; the copy of the old one is kept as {copy}, `gardener store adopt` takes it over"
 DAMAGED = "{path} was damaged"
 SAVED = "{reason}: it was set aside as {aside}, and {saved} of its entries were saved"
-ASIDE = (
-    "{reason}: it was set aside as {aside}; `gardener store adopt` takes over what it holds; {saved} entries"
-    " of the copy of yours were put back"
-)
 NOT_REPAIRED = "{path} is damaged and no new one can be put in its place ({fault})"
 QUICKER = "{path} was damaged; another process has begun it anew"
 NOT_SAVED = "; {count} could not be: {ids}"
+
+
+def _stays(is_so: Callable[[], bool]) -> bool:
+    """Whether something is so and stays so: another process may be about to write what is missing."""
+    for _ in range(LOOKS):
+        if not is_so():
+            return False
+        time.sleep(LOOK_SECONDS)
+    return True
 
 
 def has_lost_log(database: Database, left: int) -> bool:
@@ -71,24 +75,13 @@ def has_lost_log(database: Database, left: int) -> bool:
     SQLite can read it: a bit there has turned over, and SQLite takes that for the end. To be asked of a file
     that was just opened; `left` is what `last_commit` said before. Raises StoreError."""
     path = database.path or Path()
-    if left and database.is_new:
-        return True
-    for _ in range(LOG_LOOKS if left else 0):
-        if last_commit(path) <= database.outside(_frames):
-            return False
-        time.sleep(LOG_SECONDS)  # another process may be about to say that it is written
-    return bool(left)
+    return bool(left) and (database.is_new or _stays(lambda: last_commit(path) > database.outside(_frames)))
 
 
 def is_cut_off(path: Path) -> bool:
     """Whether an archive's file that is there, and is not being made by another process, ends before its last
     page, which SQLite would take for one of zeros where there is a log."""
-    began = time.monotonic()
-    while _is_short(path):
-        if time.monotonic() > began + EMPTY_SECONDS:
-            return True
-        time.sleep(LOG_SECONDS)
-    return False
+    return _stays(lambda: _is_short(path))
 
 
 def _is_short(path: Path) -> bool:
@@ -107,11 +100,7 @@ def _is_short(path: Path) -> bool:
 def is_log_cut(path: Path) -> bool:
     """Whether the log that a killed process left behind is shorter than the index beside it says. To be asked
     of a file before it is opened, which makes the index anew."""
-    for _ in range(LOG_LOOKS):
-        if not _is_log_short(path):
-            return False
-        time.sleep(LOG_SECONDS)  # another process may have just written all of it into the file
-    return True
+    return _stays(lambda: _is_log_short(path))
 
 
 def _is_log_short(path: Path) -> bool:
@@ -197,7 +186,7 @@ def put_back(database: Database) -> int:
     made; returns how many entries. Raises StoreError."""
     count = len(_lacking(database))
     if count:
-        copy, number = copy_of(database.path or Path()), database.read(ownership.number_of)
+        copy, number = copy_of(database.path or Path()), database.read(schema.number_of)
         database.write(lambda db: _add_copy(db, copy, database.key, number))
     return count
 
@@ -206,7 +195,7 @@ def _lacking(database: Database) -> set[str]:
     """The ids of the copy that the archive has not."""
     if database.path is None:
         return set()
-    number = database.read(ownership.number_of)
+    number = database.read(schema.number_of)
     held = _opened_copy(copy_of(database.path), database.key, number)
     if held is None:
         return set()
@@ -243,20 +232,18 @@ def keep_copy(path: Path) -> str:
 
 
 def begin_anew(database: Database, path: Path, now: float, *, why: str = "damaged", reason: str = "") -> str:
-    """Put a new archive in the place of one that cannot be used, with what can be saved of it if it is the
-    user's and of the copy; returns the line for the user. `why` names what is set aside, `reason` says more
-    of it.
+    """Put a new archive in the place of one that cannot be used, with what can be saved of it and of the
+    copy; returns the line for the user. `why` names what is set aside, `reason` says more of it.
 
     `database` is closed and is opened on the new one. A kill at any moment leaves the old one in its place,
     or the new one whole, if need be for `finish` to put it there."""
     part = path.with_name(f"{location.MENDED_NAME}.{os.getpid()}{PART_ENDING}")
     seen = location.identity(path)
-    new = Database(part, connect=False, key_source=database.key_source, user=database.user)
+    new = Database(part, connect=False, key_source=database.key_source)
     try:
-        old = path if database.is_own(path) else None
         try:
             new.connect()
-            listed = salvage(new, old, copy_of(path), database.key)
+            listed = salvage(new, path, copy_of(path), database.key)
             found = new.read(_ids)
         finally:
             new.close()
@@ -266,9 +253,8 @@ def begin_anew(database: Database, path: Path, now: float, *, why: str = "damage
             files.synced(path.parent)
             aside = set_aside(path, now, why)
             finish(path)
-            said = (ASIDE if why == "foreign" else SAVED).format(
-                reason=reason or DAMAGED.format(path=path), aside=aside.name, saved=len(found)
-            )
+            reason = reason or DAMAGED.format(path=path)
+            said = SAVED.format(reason=reason, aside=aside.name, saved=len(found))
         database.connect()
     except (StoreError, OSError, apsw.Error) as error:
         cause = error.__cause__ or error
@@ -324,7 +310,7 @@ def set_aside(path: Path, now: float, why: str) -> Path:
     return name
 
 
-def salvage(new: Database, damaged: Path | None, copy: Path, key: str) -> set[str]:
+def salvage(new: Database, damaged: Path, copy: Path, key: str) -> set[str]:
     """Bring every row that can be read of a damaged file into a new one, and from the copy what is missing
     then; returns the ids that the damaged one lists. `key` is what both are encrypted with, "" for plain
     ones.
@@ -333,18 +319,16 @@ def salvage(new: Database, damaged: Path | None, copy: Path, key: str) -> set[st
     that belongs to it. Raises StoreError.
     """
     listed: set[str] = set()
-    own = new.own_key()
 
     def step(db: apsw.Connection) -> None:
-        number = None
-        if damaged is not None:
-            db.execute("DELETE FROM state WHERE session = ?", (ownership.SESSION,))  # it is the same archive
-            _copy_all(damaged, key, db, listed)
-            number = ownership.number_of(db)
-        if own is not None and not ownership.is_signed(db, own):
-            ownership.sign(db, own)
+        made = schema.number_of(db)
+        db.execute("DELETE FROM state WHERE session = ?", (schema.OWN,))  # it is the same archive
+        _copy_all(damaged, key, db, listed)
+        number = schema.number_of(db)
+        if number is None:
+            db.execute("INSERT INTO state VALUES (?, ?, ?)", (schema.OWN, schema.NUMBER, made))
         _tidy(db)
-        _add_copy(db, copy, key, number, own)
+        _add_copy(db, copy, key, number)
         _place(db)
         _chunk(db)
         search.rebuild(db)
@@ -387,9 +371,9 @@ def _read_first_page(old: apsw.Connection) -> None:
         old.pragma("checksum_verification", "on")
 
 
-def _add_copy(db: apsw.Connection, copy: Path, key: str, number: object, own: bytes | None = None) -> None:
+def _add_copy(db: apsw.Connection, copy: Path, key: str, number: object) -> None:
     """Add what the copy holds and the archive lacks, within the caller's transaction."""
-    held = _opened_copy(copy, key, number, own)
+    held = _opened_copy(copy, key, number)
     if held is None:
         return
     with contextlib.closing(held):
@@ -404,20 +388,22 @@ def _add_copy(db: apsw.Connection, copy: Path, key: str, number: object, own: by
         _copy(held, db, "tombstones")
 
 
-def _opened_copy(copy: Path, key: str, number: object, own: bytes | None = None) -> apsw.Connection | None:
-    """The copy, to be read, if it is whole and of the archive of this number; where that cannot be told
-    (None), if it is the user's, whose key is `own`."""
+def _opened_copy(copy: Path, key: str, number: object) -> apsw.Connection | None:
+    """The copy, to be read, if it is whole and of the archive of this number, unless that cannot be told
+    (None)."""
     with contextlib.suppress(OSError, *UNREADABLE):
         files.check_plain(copy)
         held = opened(copy, apsw.SQLITE_OPEN_READONLY, key, query="mode=ro&immutable=1")
-        is_own = number is not None or own is None or bool(key) or ownership.is_signed(held, own)
-        if schema.is_exact(held) and is_own and number in (None, ownership.number_of(held)):
+        if schema.is_exact(held) and number in (None, schema.number_of(held)):
             return held
         held.close()
     return None
 
 
 def _copy(old: apsw.Connection, new: apsw.Connection, table: str) -> None:
+    with contextlib.suppress(*UNREADABLE):
+        if any(row[-1] for row in old.execute(f"PRAGMA table_xinfo({table})")):
+            return  # a column that is computed, as none of ours is: what it calls would run here
     columns = [f'"{row[1]}"' for row in new.execute(f"PRAGMA table_info({table})")]
     names, marks = ", ".join(columns), ", ".join("?" * len(columns))
     rows = _rows_by_number if table in TABLES_BY_ROW else _rows_by_key

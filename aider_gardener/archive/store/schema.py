@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,9 @@ if TYPE_CHECKING:
 APPLICATION_ID = 0x41474431
 """Written into the file's header: tells our files from any other SQLite file."""
 VERSION = 9
+OWN, NUMBER = "", "owner"
+"""The session under which `state` has what is the archive's own, neither exported nor imported, and the key
+of the number that it has in common with its copies alone."""
 
 TABLES = (
     """CREATE TABLE sessions (
@@ -120,12 +122,19 @@ def _parts(db: apsw.Connection) -> frozenset[tuple[object, ...]]:
     return frozenset(db.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema"))
 
 
-def create(db: apsw.Connection, sign: Callable[[apsw.Connection], object] = lambda _db: None) -> bool:
-    """Make the tables of an empty file, in one transaction; returns whether it was. Safe from several
-    processes.
+def number_of(db: apsw.Connection) -> object:
+    """What an archive and its copies have in common; None where that cannot be read."""
+    import apsw
 
-    `sign` is called within it: there is no moment at which a new file has tables and is not signed.
-    """
+    try:
+        return db.execute("SELECT value FROM state WHERE session = ? AND key = ?", (OWN, NUMBER)).get
+    except (apsw.Error, UnicodeDecodeError):
+        return None
+
+
+def create(db: apsw.Connection) -> bool:
+    """Make the tables of an empty file, in one transaction; returns whether it was. Safe from several
+    processes."""
     db.execute("BEGIN IMMEDIATE")
     try:
         is_new = is_empty(db)
@@ -135,7 +144,7 @@ def create(db: apsw.Connection, sign: Callable[[apsw.Connection], object] = lamb
             search.make_index(db)
             db.pragma("application_id", APPLICATION_ID)
             db.pragma("user_version", VERSION)
-            sign(db)
+            db.execute("INSERT INTO state (session, key, value) VALUES (?, ?, randomblob(16))", (OWN, NUMBER))
         db.execute("COMMIT")
     except BaseException:
         if db.in_transaction:

@@ -17,9 +17,16 @@ from typing import Any, NamedTuple
 
 import apsw
 
-from aider_gardener.archive.retention import CONFIDENCE_FLOOR, CONFIDENCE_GAIN, CONFIDENCE_LOSS_PER_HOUR
 from aider_gardener.archive.store import schema, search
-from aider_gardener.archive.store.base import Event, Holding, SessionInfo, StoreStats
+from aider_gardener.archive.store.base import (
+    CONFIDENCE_FLOOR,
+    CONFIDENCE_GAIN,
+    CONFIDENCE_LOSS_PER_HOUR,
+    Event,
+    Holding,
+    SessionInfo,
+    StoreStats,
+)
 
 QUIET_SECONDS = 24 * 3_600.0
 """A session in which something was said within this time counts as live, whatever its process does."""

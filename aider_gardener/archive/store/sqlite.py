@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from aider_gardener import files
 from aider_gardener.archive.store import (
     encryption,
     entries,
@@ -26,7 +25,6 @@ from aider_gardener.archive.store import (
     location,
     records,
     repair,
-    schema,
     search,
     sessions,
     vectors,
@@ -49,7 +47,6 @@ from aider_gardener.archive.store.database import (
     has_log,
 )
 from aider_gardener.archive.store.lines import FileLines, Lines
-from aider_gardener.archive.store.pages import opened
 from aider_gardener.archive.store.records import FORGET, FORGET_SESSION, Record
 from aider_gardener.archive.store.redact import Redacted, Redactor
 from aider_gardener.errors import StoreError
@@ -63,7 +60,6 @@ if TYPE_CHECKING:
 
 LOG_IN_USE = "the archive's log is in use by another process: deleted text leaves it when that one ends"
 REMOVED = "{path} was removed: it was begun anew with what this chat holds"
-OTHER_TABLES = "{path} has other tables than an archive of the gardener's"
 NOT_ADOPTED = "{path} cannot be read: nothing was taken over"
 NOT_NOW = "{path} cannot be written for the moment: try again when it can"
 NOT_KEPT = "{place} cannot be written ({fault}): until it can what is said is kept in memory only"
@@ -77,9 +73,18 @@ PATIENCE_MILLISECONDS = 250
 enough."""
 
 
-class SqliteStore:
-    """See `Store` for what each method promises. `kept` keeps the records of an archive in memory; one in a
-    file has none as long as that can be written."""
+class Store:
+    """Append-only originals with their renditions, occurrences, events and a full-text index.
+
+    Every method may be called from any thread. Every write is one transaction: on disk when the
+    method returns, or not at all. Methods raise `StoreError` when the archive cannot be read or
+    written, but what a turn cannot do without goes on meanwhile: entries, renditions, events, marks and
+    state that cannot be written for the moment (disk full, locked for 10 seconds) wait for the next write
+    that succeeds, in memory and where possible in lines of JSON; searches find nothing while the file cannot
+    be read, and `notice` says so. `forget` and the like never raise for ids that are unknown. Secrets are
+    replaced by placeholders before anything is written, so what comes out may differ from what went in by
+    the recorded spans and by nothing else.
+    """
 
     def __init__(
         self,
@@ -105,6 +110,7 @@ class SqliteStore:
 
     @property
     def notice(self) -> str:
+        """One line for the user when something was set aside or is unavailable, else ""."""
         self._is_told = True
         return self._notice
 
@@ -117,6 +123,7 @@ class SqliteStore:
 
     @property
     def persistent(self) -> bool:
+        """Whether entries outlive the process."""
         return self._file.path is not None or (self.lines is not None and bool(self.lines.place))
 
     @property
@@ -126,6 +133,7 @@ class SqliteStore:
 
     @property
     def directory(self) -> Path | None:
+        """Where the archive lies, None for one in memory."""
         if self._file.path is not None:
             return self._file.path.parent
         return self.lines.directory if self.lines is not None else None
@@ -172,7 +180,7 @@ class SqliteStore:
             self.generation += 1
         is_secret = encryption.is_secret(path, self._file.key_source)
         own = None if is_secret else path.parent
-        self.lines = FileLines(own, self._file.own_key(), self._clock)
+        self.lines = FileLines(own, self._clock)
         self._db = memory
         where = "in memory" if is_secret else "in lines of JSON beside it"
         self.notice = f"{error}; until then messages wait {where}"
@@ -215,7 +223,7 @@ class SqliteStore:
         self.generation += 1
         try:
             if isinstance(error, Gone):
-                location.prepare_directory(path.parent, self._file.user)
+                location.prepare_directory(path.parent)
             if isinstance(error, Gone) and not path.exists():
                 self.notice = REMOVED.format(path=path) + repair.keep_copy(path)
                 self._file.connect()
@@ -259,6 +267,11 @@ class SqliteStore:
         model: str = "",
         hold: bool = True,
     ) -> None:
+        """Begin a session, or go on with it: a known session keeps its project and start.
+
+        It is live, for `live_sessions`, as long as this store is open; without `hold` only while things are
+        said in it: for a process that ends at once and whose end is not the session's.
+        """
         record: Record = {
             "kind": "session", "id": session_id, "project": project, "started_at": started_at,
             "provider": provider, "model": model,
@@ -273,9 +286,20 @@ class SqliteStore:
         self._holds = self._holds or hold
 
     def redact(self, text: str) -> Redacted:
+        """A text as it would be stored. What is made from a text to be stored beside it (its short forms)
+        must be made from this: a part of a secret may look like none."""
         return self._redactor(text)
 
     def add(self, entry: Entry, *, chunks: Sequence[Chunk], renditions: Sequence[Rendition] = ()) -> Entry:
+        """Store an original with its occurrence, chunks and renditions, in one transaction.
+
+        A content that is already there is stored once; the occurrence is recorded beside it. The
+        result is `entry` with the stored id and the stored pinned, active and access figures; its
+        content is the caller's, not the redacted one. Adding the same content at the same
+        (session, seq) again changes nothing. Another content at a taken (session, seq) gets the
+        next free seq, so that nothing is lost. `chunks` are spans of `entry.content`. While an entry
+        waits `get`, `original`, `renditions` and `session_entries` know it already.
+        """
         entry = entry if entry.created_at else replace(entry, created_at=self._clock())
         record = records.said(entry, self._redactor, chunks, renditions)
         long_id = "g" + content_hash(entry.role, entry.content)
@@ -289,59 +313,89 @@ class SqliteStore:
         return replace(entry, **self._write(record, step)._asdict())
 
     def get(self, entry_id: str) -> Entry | None:
+        """The entry with its stored content, as it last occurred, or None."""
         return self._read(lambda db: entries.get(db, entry_id))
 
     def get_many(self, ids: Iterable[str]) -> dict[str, Entry]:
+        """What `get` gives for each of the ids, in one go; ids that are unknown are left out."""
         wanted, nothing = list(ids), dict[str, Entry]()
         return self._read_or(nothing, lambda db: entries.get_many(db, wanted))
 
     def original(self, entry_id: str) -> str | None:
+        """The stored content alone, or None."""
         return self._read(lambda db: entries.original(db, entry_id))
 
     def resolve(self, prefix: str) -> list[str]:
+        """The ids that start with `prefix` (at most 50, sorted); an exact id gives just that one."""
         return self._read(lambda db: entries.resolve(db, prefix))
 
     def put_renditions(self, entry_id: str, renditions: Sequence[Rendition]) -> None:
+        """Keep renditions below full, each replacing the one of its fidelity; full ones are ignored."""
         rows = [[each.fidelity.value, self.redact(each.text).text, each.tokens] for each in renditions]
         self._write({"kind": "renditions", "id": entry_id, "renditions": rows})
 
     def renditions(self, entry_id: str) -> dict[Fidelity, Rendition]:
+        """The renditions kept for an entry; full is never among them (see `original`)."""
         return self._read(lambda db: entries.renditions(db, entry_id))
 
     def session_entries(self, session_id: str, *, after_seq: int = -1) -> list[Entry]:
+        """One entry for each occurrence of the session with a higher seq, in order."""
         nothing: list[Entry] = []
         return self._read_or(nothing, lambda db: entries.session_entries(db, session_id, after_seq))
 
     def sessions(self, project: str) -> list[SessionInfo]:
+        """The sessions of a project, in the order in which they were begun."""
         return self._read(lambda db: sessions.sessions(db, project))
 
     def evidence(
         self, words: Sequence[str], *, session: str | None = None, sessions: Collection[str] | None = None
     ) -> Evidence:
+        """Every passage of one session, of some or of all, in the order said, and which of the words it
+        holds. Of a word that more than 5,000 passages hold only the newest are told."""
         return self._read_or(
             evidence.nothing(len(words)),
             lambda db: evidence.find(db, self._places, words, session=session, sessions=sessions),
         )
 
     def entry_ids(self, chunks: Sequence[int]) -> dict[int, str]:
+        """The id of the entry that each of these chunks of `evidence` is from; those that are gone are left
+        out."""
         nothing: dict[int, str] = {}
         return self._read_or(nothing, lambda db: evidence.entry_ids(db, chunks))
 
     def work_off(self, limit: int = BACKLOG_AT_ONCE) -> int:
+        """Index what waits of very long originals, at most `limit` chunks; returns how many were done.
+
+        `add` indexes both ends of an original at once and leaves the middle of very long ones for
+        later; each further `add` does a little of it. Call this between turns until it returns 0.
+        """
         if not self._read(search.has_backlog):
             self._texts = search.Texts()
             return 0
         return self._db.write(lambda db: search.work_off(db, limit, self._texts))
 
     def vectors_pending(self, limit: int, embedder: str) -> list[PendingPassage]:
+        """At most `limit` chunks without a vector of this embedder, the newest first."""
         return self._read(lambda db: list(vectors.pending(db, limit, embedder)))
 
     def put_vectors(self, items: Sequence[tuple[PendingPassage, Vector]], embedder: str) -> int:
+        """Keep a vector for each chunk; returns how many were new.
+
+        A chunk that is no longer there, or has a vector of this embedder, is passed over. Vectors of
+        one embedder are of one length: the first decides, another raises StoreError.
+        """
         return self._db.write(lambda db: vectors.put(db, items, embedder)) if items else 0
 
     def similarities(
         self, vector: Vector, *, embedder: str, chunks: NDArray[np.int64]
     ) -> NDArray[np.float32]:
+        """The cosine of a vector with that of each chunk; NaN where a chunk has none of this embedder.
+
+        `chunks` are numbers of chunks in any order, also repeatedly; the result is of the same length and in
+        the same order. Vectors are kept with a byte a number: of those of a model a cosine is within 0.01 of
+        the exact one; equal vectors have equal ones. Raises StoreError for a vector of another length than
+        the embedder's.
+        """
         import numpy as np
 
         none = np.full(len(chunks), np.nan, dtype=np.float32)
@@ -349,21 +403,34 @@ class SqliteStore:
         return self._read_or(none, step)
 
     def warm_vectors(self, embedder: str) -> int:
+        """Read the vectors of an embedder into memory, bit by bit; returns how many there are.
+
+        `similarities` would do it too, while it holds the archive: call this in the background.
+        """
         while self._read(lambda db: self._vectors.grow(db, embedder)):
             pass
         return len(self._vectors.chunks)
 
     def touch(self, ids: Iterable[str], at: float) -> None:
+        """Count one access of each entry at this time."""
         if not self._db.read_only:
             self._write({"kind": "touch", "ids": list(ids), "at": at})
 
     def pin(self, entry_id: str, pinned: bool) -> None:
+        """Pin or unpin an entry."""
         self._write({"kind": "pin", "id": entry_id, "pinned": pinned})
 
     def set_active(self, ids: Iterable[str], active: bool) -> None:
+        """Say which entries stand in the chat. A new occurrence makes an entry active again."""
         self._write({"kind": "active", "ids": list(ids), "active": active})
 
     def forget(self, ids: Sequence[str], *, told: bool = True) -> int:
+        """Delete entries for good, with occurrences, renditions, index and the events about them.
+
+        When it returns, their bytes are gone from the file, its log and its index. Returns how many
+        there were.  A server that the project is shared with hears of the user's own
+        entries; without `told` only of those that were said on this machine.
+        """
         wanted = list(ids)
         steps = [
             partial(
@@ -377,6 +444,7 @@ class SqliteStore:
         return self._forget({"kind": FORGET, "ids": wanted, "told": told}, steps)
 
     def forget_session(self, session_id: str) -> int:
+        """Delete a session and, for good, every entry that occurs in no other one; returns how many."""
         record = {"kind": FORGET_SESSION, "session": session_id}
         return self._forget(record, [lambda db: entries.forget_session(db, session_id)])
 
@@ -422,7 +490,7 @@ class SqliteStore:
         if self.directory is None:
             return []
         own = self.lines.place if self.lines is not None else ""
-        found = lines.read(self.directory, self._file.own_key(), self._clock())
+        found = lines.read(self.directory, self._clock())
         return [each for each in found.files if str(each.path) != own]
 
     def hold(self, said: Iterable[Record], problems: Iterable[str] = (), *, read_only: bool = False) -> None:
@@ -438,7 +506,7 @@ class SqliteStore:
         path = self._file.path
         if path is None or self.lines is not None or not lines.names(path.parent):
             return
-        found = lines.read(path.parent, self._file.own_key(), self._clock())
+        found = lines.read(path.parent, self._clock())
         try:
             refused = self._file.write(lambda db: records.take(db, found.records))
             if any(each["kind"] in (FORGET, FORGET_SESSION) for each in found.records):
@@ -476,6 +544,7 @@ class SqliteStore:
     def record_event(
         self, session_id: str, turn: int, kind: str, data: Mapping[str, object], at: float
     ) -> None:
+        """Append an event. `data` is JSON; its keys `entry_id` and `entry_ids` say whom it is about."""
         clean = {str(key): self._redactor.clean(value) for key, value in data.items()}
         self._write(
             {"kind": "event", "session": session_id, "turn": turn, "event": kind, "data": clean, "at": at}
@@ -484,43 +553,52 @@ class SqliteStore:
     def events(
         self, session_id: str | None = None, kind: str | None = None, entry_id: str | None = None
     ) -> list[Event]:
+        """The events that match all that is given, oldest first."""
         return self._read(lambda db: sessions.events(db, session_id, kind, entry_id))
 
     def set_state(self, session_id: str, key: str, value: str) -> None:
+        """Keep a value for a session."""
         clean = self._redactor.clean_json(value)
         self._write({"kind": "state", "session": session_id, "key": key, "value": clean})
 
     def get_state(self, session_id: str, key: str) -> str | None:
+        """The value kept under a key, or None."""
         return self._read(lambda db: sessions.get_state(db, session_id, key))
 
     def holdings(self) -> list[Holding]:
+        """Every original as retention sees it, oldest first."""
         return self._read(sessions.holdings)
 
     def size_bytes(self) -> int:
+        """What the archive takes in bytes, without room that deletions left."""
         if self.lines is not None and self._file.path is None:
             return self.lines.size_bytes
         return self._read(sessions.size_bytes)
 
     def live_sessions(self) -> frozenset[str]:
+        """The sessions that some process holds open, or in which something was said within 24 hours."""
         return self._read(lambda db: sessions.live_sessions(db, self._clock()))
 
     def open_elsewhere(self) -> frozenset[str]:
+        """The sessions that another process of this machine holds open."""
         return self._read(sessions.open_elsewhere)
 
     def compact(self) -> None:
+        """Give room that deletions left back to the disk. Raises StoreError while the file is in use."""
         self._drop_copy()
         self._db.outside(sessions.compact)
         if not self._db.outside(entries.empty_log):
             self.notice = LOG_IN_USE
 
     def stats(self) -> StoreStats:
+        """Counts of what is stored."""
         found = self._read(lambda db: sessions.stats(db, self._file.path))
         if self.lines is not None and self._file.path is None:
             return replace(found, path=self.lines.place, bytes=self.lines.size_bytes)
         return found
 
     def verify(self) -> list[str]:
-        """See `Store.verify`; what is found is mended as far as it can be."""
+        """Check the file and the hash of every original: one line for each problem, [] when sound."""
         before, generation = self._notice, self.generation
         kept = [] if self.lines is None or self.directory is not None else self.lines.problems
         found = [*kept, *(line for each in self._lines_of_others() for line in each.problems)]
@@ -535,33 +613,41 @@ class SqliteStore:
         return [*found, *([self._notice] if self._notice != before else [])]
 
     def export(self, path: Path) -> int:
+        """Write everything as JSON lines (mode 0600), replacing `path` at the end; returns the lines."""
         try:
             return self._read(lambda db: records.write_export(db, Path(path)))
         except OSError as error:
             raise StoreError(f"{path} cannot be written ({error.strerror})") from error
 
     def import_(self, path: Path) -> int:
+        """Add the entries of an export that are not there yet; returns how many lines were read.
+
+        All or nothing: a line that cannot be read raises `StoreError` naming it.
+        """
         try:
             return self._add_all(records.read_export(Path(path)), partial(records.unreadable, Path(path)))
         except OSError as error:
             raise StoreError(f"{path} cannot be read ({error.strerror})") from error
 
-    def adopt(self, stranger: Path) -> int:
-        fault = StoreError(NOT_ADOPTED.format(path=stranger))
+    def adopt(self, other: Path) -> int:
+        """Add what the file of another archive holds, as one that was set aside; returns its entries.
+
+        All or nothing. Raises StoreError, also for one of another version or with other tables.
+        """
+        fault = StoreError(NOT_ADOPTED.format(path=other))
+        old = Database(other, connect=False, key_source=self._file.key_source, read_only=True)
         try:
-            files.check_plain(stranger)
-            key = encryption.key_for(stranger, self._file.key_source)
-            with contextlib.closing(opened(stranger, apsw.SQLITE_OPEN_READWRITE, key)) as old:
-                if not schema.is_exact(old):
-                    raise StoreError(OTHER_TABLES.format(path=stranger))
-                self._add_all(records.export_of_other(old), lambda _number: fault)
-                return int(old.execute("SELECT count(*) FROM originals").get)
+            old.connect()
+            old.read(lambda db: self._add_all(records.export_of_other(db), lambda _number: fault))
+            return old.read(lambda db: int(db.execute("SELECT count(*) FROM originals").get))
         except apsw.Error as error:
             raise fault from error
         except OSError as error:
-            raise StoreError(f"{stranger} cannot be read ({error.strerror})") from error
+            raise StoreError(f"{other} cannot be read ({error.strerror})") from error
+        finally:
+            old.close()
 
-    def copy_from(self, source: SqliteStore) -> int:
+    def copy_from(self, source: Store) -> int:
         """Add what another archive holds and this one does not; returns the records of that. All or nothing.
         Raises StoreError."""
         fault = StoreError(f"{source.directory} cannot be read: nothing was copied")
@@ -584,6 +670,7 @@ class SqliteStore:
             return self._db.write(step)
 
     def close(self) -> None:
+        """Close the archive; closing twice is harmless. Any other call afterwards raises StoreError."""
         with self._lock:
             if self._db.is_open and not self._db.read_only:
                 with contextlib.suppress(StoreError):

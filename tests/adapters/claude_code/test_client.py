@@ -27,7 +27,6 @@ from aider_gardener.archive.postgres.local import Share
 from aider_gardener.archive.postgres.server import VARIABLE
 from aider_gardener.archive.postgres.sync import OTHERWISE
 from aider_gardener.archive.store import open_store
-from aider_gardener.archive.store.sqlite import SqliteStore
 from bench.claude_transcript import Host
 
 FACT = "Never use the port 8080, our queue listens on 9317."
@@ -65,7 +64,6 @@ def run(event: str, given: str | bytes, project: Path, **environ: str) -> subpro
 def shared(project: Path, name: str = "/elsewhere") -> Share:
     """An archive there that shares a project, as it is kept."""
     store = open_store(project / ".aider.gardener")
-    assert isinstance(store, SqliteStore)
     share = Share(name, "ana/pump", 1, "server", "ana", True, "machine")
     store.database.write(lambda db: local.keep(db, share))
     store.close()
@@ -247,7 +245,6 @@ def test_the_end_of_a_turn_begins_to_sync_a_shared_project_once_a_minute_across_
 
 def share_of(project: Path) -> Share:
     store = open_store(project / ".aider.gardener")
-    assert isinstance(store, SqliteStore)
     found = store.database.read(lambda db: local.share_of(db, str(project)))
     store.close()
     assert found is not None

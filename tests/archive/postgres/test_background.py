@@ -14,7 +14,6 @@ from aider_gardener.archive.postgres import BackgroundSync, local
 from aider_gardener.archive.postgres.local import Share
 from aider_gardener.archive.postgres.server import VARIABLE
 from aider_gardener.archive.store import open_store
-from aider_gardener.archive.store.sqlite import SqliteStore
 
 PROJECT = "/projects/pump"
 NAMED = {VARIABLE: "postgresql://ana@db.example/d", "PATH": "/bin"}
@@ -36,8 +35,7 @@ class Stage:
         self.now = 100.0
         self.begun: list[tuple[Sequence[str], Mapping[str, str]]] = []
         self.process = Process()
-        store = open_store(folder / "archive", user=folder / "user")
-        assert isinstance(store, SqliteStore)
+        store = open_store(folder / "archive")
         self.store = store
         self.share()
         self.background = self.another()

@@ -26,7 +26,7 @@ def copied(machine: Machine, to: Address) -> Copied:
     """Close the archive of a machine and copy it."""
     machine.store.close()
     assert machine.store.directory is not None
-    return lines.copy_to(machine.store.directory, to, user=machine.store.directory.parent / "user")
+    return lines.copy_to(machine.store.directory, to)
 
 
 def exported(store: Store, path: Path) -> bytes:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import threading
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -49,6 +51,26 @@ def test_unasked_nothing_goes_to_a_server_that_is_named_otherwise_until_the_user
     assert sync.sync(one.store, PROJECT, one.environ, unasked=True).problem == sync.OTHERWISE
     one.share()
     assert sync.sync(one.store, PROJECT, one.environ, unasked=True).problem == ""
+
+
+def test_an_archive_that_only_says_that_it_is_shared_is_not_synced_unasked(
+    machines: Machines, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """One that was unpacked with a project, of which its maker is told what is said there."""
+    one = machines("ana")
+    one.say("private")
+    one.share()
+    with monkeypatch.context() as patch:
+        patch.setattr(local, "user_directory", lambda: tmp_path / "another home")
+        assert sync.sync(one.store, PROJECT, one.environ, unasked=True).problem == sync.OTHERWISE
+        share = local.share_of(one.store.database.live, PROJECT)
+        assert share is not None
+        for bent in ("../../home", "/etc"):  # an archive may say what it likes
+            assert local.agreement(replace(share, machine=bent)).parent == local.agreement(share).parent
+        one.share()
+        assert sync.sync(one.store, PROJECT, one.environ, unasked=True).problem == ""
+    sync.unshare(one.store, PROJECT, now=1.0)
+    assert not local.agreement(share).exists(), "nothing is left of it"
 
 
 def test_both_ways_and_again_nothing_is_sent_twice_or_doubled(machines: Machines, team: Team) -> None:

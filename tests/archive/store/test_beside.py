@@ -15,7 +15,6 @@ from made_search import found
 from aider_gardener import files
 from aider_gardener.archive.store import Store, lines, open_store, repair, sessions, sqlite
 from aider_gardener.archive.store.encryption import VARIABLE
-from aider_gardener.archive.store.sqlite import SqliteStore
 from aider_gardener.errors import StoreError
 from aider_gardener.messages import Fidelity, Rendition
 
@@ -125,9 +124,8 @@ def test_what_was_said_in_lines_that_ended_meanwhile_is_forgotten_too(
     chat.close()
 
 
-def impatient(directory: Path, key_source: str = "") -> SqliteStore:
+def impatient(directory: Path, key_source: str = "") -> Store:
     store = open_store(directory, key_source=key_source)
-    assert isinstance(store, SqliteStore)
     store.database.live.set_busy_timeout(50)
     return store
 
@@ -309,7 +307,7 @@ def test_other_threads_read_while_the_archive_goes_beside_the_file_and_back(
     threads = [threading.Thread(target=read) for _ in range(2)]
     for thread in threads:
         thread.start()
-    for seq in range(1, 25):
+    for seq in range(1, 13):
         if seq % 4 == 2:
             locker.execute("BEGIN IMMEDIATE")
         put(store, f"quokka {seq}", seq=seq)
@@ -318,9 +316,9 @@ def test_other_threads_read_while_the_archive_goes_beside_the_file_and_back(
     ended.set()
     for thread in threads:
         thread.join()
-    put(store, "quokka 25", seq=25)
-    assert errors == [] and said(store) == [f"quokka {seq}" for seq in range(26)]
-    assert len(found(store, "quokka")) == 26
+    put(store, "quokka 13", seq=13)
+    assert errors == [] and said(store) == [f"quokka {seq}" for seq in range(14)]
+    assert len(found(store, "quokka")) == 14
     store.close()
 
 
@@ -355,7 +353,7 @@ def test_readers_that_meet_a_lost_archive_together_go_beside_it_once(
 
 def test_what_nobody_has_asked_for_yet_is_told_with_what_comes_then(tmp_path: Path) -> None:
     store = open_store(tmp_path)
-    assert isinstance(store, SqliteStore) and store.notice == ""
+    assert store.notice == ""
     for line in ("the first", "the second", "the first"):
         store.notice = line
     assert store.notice == "the first; the second"

@@ -15,7 +15,6 @@ from made_search import found
 
 from aider_gardener.archive.store import Chunk, Store, entries, open_store, search, sqlite
 from aider_gardener.archive.store.database import BUSY_MILLISECONDS, NETWORK_BUSY_MILLISECONDS, Database
-from aider_gardener.archive.store.sqlite import SqliteStore
 from aider_gardener.errors import StoreError
 from aider_gardener.messages import (
     ContentClass,
@@ -179,7 +178,6 @@ def test_forgetting_says_when_another_process_holds_the_log(
     monkeypatch.setattr("aider_gardener.archive.store.entries.CHECKPOINT_TRIES", 1)
     store = open_store(tmp_path)
     stored = put(store, "to be forgotten")
-    assert isinstance(store, SqliteStore)
     store._db.live.set_busy_timeout(50)
     reader = apsw.Connection(str(tmp_path / "gardener.db"))
     reader.execute("BEGIN")
@@ -210,7 +208,6 @@ def content_hash_tail(content: str) -> str:
 
 def test_write_ahead_log_and_durable_writes(tmp_path: Path) -> None:
     store = open_store(tmp_path)
-    assert isinstance(store, SqliteStore)
     assert store._db.live.pragma("journal_mode") == "wal"
     assert store._db.live.pragma("synchronous") == 2
     assert store._db.live.pragma("secure_delete") == 1
@@ -222,7 +219,6 @@ def test_network_file_systems_get_a_rollback_journal(tmp_path: Path, monkeypatch
     monkeypatch.setattr("aider_gardener.archive.store.location.is_network_path", lambda path: True)
     store = open_store(tmp_path)
     stored = put(store, "over the wire")
-    assert isinstance(store, SqliteStore)
     assert store._db.live.pragma("journal_mode") == "truncate"
     assert not list(tmp_path.glob("*-wal")) and not list(tmp_path.glob("*-shm"))
     assert store.forget([stored.id]) == 1 and b"wire" not in bytes_of(tmp_path)
@@ -243,14 +239,13 @@ def test_an_archive_that_was_moved_to_a_network_leaves_its_log(
         and not list(tmp_path.glob("*-wal"))
     )
     waited: list[int] = []
-    assert isinstance(moved, SqliteStore)
     monkeypatch.setattr(type(moved._db), "live", property(lambda db: Waits(db._connection, waited)))
     moved._db.set_patience()
     assert waited == [NETWORK_BUSY_MILLISECONDS] and NETWORK_BUSY_MILLISECONDS > BUSY_MILLISECONDS
     monkeypatch.undo()
     moved.close()
     again = open_store(tmp_path)
-    assert isinstance(again, SqliteStore) and again._db.live.pragma("journal_mode") == "wal"
+    assert again._db.live.pragma("journal_mode") == "wal"
     again.close()
 
 

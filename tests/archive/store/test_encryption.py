@@ -30,7 +30,6 @@ from aider_gardener.archive.store.encryption import (
     is_encrypted,
     write_marker,
 )
-from aider_gardener.archive.store.sqlite import SqliteStore
 from aider_gardener.archive.store.vectors import packed
 from aider_gardener.cli.root import main
 from aider_gardener.errors import StoreError, UsageError
@@ -97,7 +96,6 @@ def test_no_plaintext_anywhere_in_the_directory(
     store = open_store(tmp_path, key_source="env")
     assert store.persistent and store.notice == ""
     vector = fill(store)
-    assert isinstance(store, SqliteStore)
     put(store, f"{MARK} at length " * 5_000, seq=99)
     seen = bytes_of(tmp_path)
     store.close()

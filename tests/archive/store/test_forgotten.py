@@ -15,70 +15,69 @@ from made_entries import entry
 from aider_gardener.archive.sessions import project_sessions
 from aider_gardener.archive.store import (
     Chunk,
+    Store,
     entries,
     forgotten,
     open_store,
-    ownership,
     repair,
+    schema,
     sessions,
 )
 from aider_gardener.archive.store.opening import open_lines
-from aider_gardener.archive.store.sqlite import SqliteStore
 
 PROJECT = "/projects/pump"
 SHARE = {"author": "ana", "sent": 9, "told": 1, "seen": 7, "vectors_sent": 3}
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[SqliteStore]:
-    found = open_store(tmp_path / "archive", user=tmp_path / "user")
-    assert isinstance(found, SqliteStore)
+def store(tmp_path: Path) -> Iterator[Store]:
+    found = open_store(tmp_path / "archive")
     found.open_session("s", project=PROJECT, started_at=1.0, hold=False)
     found.database.write(
-        lambda db: sessions.set_state(db, ownership.SESSION, forgotten.KEY + PROJECT, json.dumps(SHARE))
+        lambda db: sessions.set_state(db, schema.OWN, forgotten.KEY + PROJECT, json.dumps(SHARE))
     )
     yield found
     found.close()
 
 
-def say(store: SqliteStore, text: str, seq: int, *, session: str = "s", provider: str = "openai") -> str:
+def say(store: Store, text: str, seq: int, *, session: str = "s", provider: str = "openai") -> str:
     store.open_session(session, project=PROJECT, started_at=1.0, hold=False)
     new = replace(entry(seq, "user", text), session=session, provider=provider)
     return store.add(new, chunks=[Chunk(new.id, 0, len(text))]).id
 
 
-def stones(store: SqliteStore, told: str = "is_own") -> list[Any]:
+def stones(store: Store, told: str = "is_own") -> list[Any]:
     sql = f"SELECT kind, key, entry, at FROM tombstones WHERE {told} ORDER BY seq"
     return store.database.read(lambda db: db.execute(sql).fetchall())
 
 
-def test_an_export_does_not_carry_a_share_into_another_archive(store: SqliteStore, tmp_path: Path) -> None:
+def test_an_export_does_not_carry_a_share_into_another_archive(store: Store, tmp_path: Path) -> None:
     say(store, "a message", 0)
     store.export(tmp_path / "export")
     assert forgotten.KEY not in (tmp_path / "export").read_text()
 
 
-def test_of_a_project_that_is_not_shared_nothing_is_noted(store: SqliteStore) -> None:
+def test_of_a_project_that_is_not_shared_nothing_is_noted(store: Store) -> None:
     store.open_session("t", project="/projects/other", started_at=1.0, hold=False)
     new = replace(entry(0, "user", "forgotten"), session="t", provider="openai")
     store.forget([store.add(new, chunks=[Chunk(new.id, 0, 5)]).id])
     assert stones(store, "1") == []
 
 
-def test_what_is_forgotten_is_noted_by_its_hash_and_time(store: SqliteStore) -> None:
+def test_what_is_forgotten_is_noted_by_its_hash_and_time(store: Store) -> None:
     said = say(store, "forgotten", 0)
     store.forget([said])
     ((kind, key, stored_id, at),) = stones(store)
     assert (kind, len(key), stored_id) == (forgotten.ENTRY, 64, said) and abs(at - time.time()) < 60
 
 
-def test_nothing_is_told_of_what_stayed_here_or_is_a_colleagues(store: SqliteStore) -> None:
+def test_nothing_is_told_of_what_stayed_here_or_is_a_colleagues(store: Store) -> None:
     ids = [say(store, "to llama", 0, provider="ollama"), say(store, "of bob's", 0, session="shared:bob:x")]
     store.forget(ids)
     assert stones(store) == [] and len(stones(store, "1")) == 2
 
 
-def test_what_came_from_the_authors_other_machine_is_told_unless_it_was_pruned(store: SqliteStore) -> None:
+def test_what_came_from_the_authors_other_machine_is_told_unless_it_was_pruned(store: Store) -> None:
     pruned, gone = (say(store, text, seq, session="shared:ana:x") for seq, text in enumerate(("one", "two")))
     store.forget([pruned], told=False)
     store.forget([gone])
@@ -87,20 +86,20 @@ def test_what_came_from_the_authors_other_machine_is_told_unless_it_was_pruned(s
 
 @pytest.mark.parametrize("told", [True, False])
 def test_what_was_forgotten_in_lines_is_told_unless_it_was_pruned(
-    store: SqliteStore, tmp_path: Path, told: bool
+    store: Store, tmp_path: Path, told: bool
 ) -> None:
     said = say(store, "one", 0, session="shared:ana:x")
     store.close()
     in_lines = open_lines(tmp_path / "archive", time.time, tmp_path / "user")
     in_lines.forget([said], told=told)
     in_lines.close()
-    again = open_store(tmp_path / "archive", user=tmp_path / "user")
-    assert isinstance(again, SqliteStore) and again.get(said) is None
+    again = open_store(tmp_path / "archive")
+    assert again.get(said) is None
     assert [each[2] for each in stones(again)] == ([said] if told else [])
     again.close()
 
 
-def test_a_forgotten_session_is_told_of_under_its_own_id(store: SqliteStore) -> None:
+def test_a_forgotten_session_is_told_of_under_its_own_id(store: Store) -> None:
     say(store, "one", 0)
     say(store, "two", 0, session="shared:ana:x")
     store.forget_session("s")
@@ -111,14 +110,14 @@ def test_a_forgotten_session_is_told_of_under_its_own_id(store: SqliteStore) -> 
     ]
 
 
-def test_sessions_that_were_fetched_are_no_chats_of_the_users(store: SqliteStore) -> None:
+def test_sessions_that_were_fetched_are_no_chats_of_the_users(store: Store) -> None:
     say(store, "one", 0)
     say(store, "of bob's", 0, session="shared:bob:x")
     assert [info.id for info in project_sessions(store, PROJECT)] == ["s"]
     assert len(store.sessions(PROJECT)) == 2
 
 
-def test_places_go_without_the_texts_that_stand_elsewhere(store: SqliteStore) -> None:
+def test_places_go_without_the_texts_that_stand_elsewhere(store: Store) -> None:
     both, alone = say(store, "both", 0), say(store, "alone", 0, session="shared:bob:x")
     say(store, "both", 1, session="shared:bob:x")
     sql = "SELECT n.number FROM occurrences n JOIN sessions s ON s.number = n.session WHERE s.id LIKE 'shared:%'"
@@ -130,17 +129,14 @@ def test_places_go_without_the_texts_that_stand_elsewhere(store: SqliteStore) ->
     assert store.verify() == []
 
 
-def test_an_archive_that_was_saved_from_damage_sends_everything_again(
-    store: SqliteStore, tmp_path: Path
-) -> None:
+def test_an_archive_that_was_saved_from_damage_sends_everything_again(store: Store, tmp_path: Path) -> None:
     store.forget([say(store, "forgotten", 0)])
     say(store, "kept", 1)
     store.close()
-    fresh = open_store(tmp_path / "fresh", user=tmp_path / "user")
-    assert isinstance(fresh, SqliteStore)
+    fresh = open_store(tmp_path / "fresh")
     path = tmp_path / "archive" / "gardener.db"
     repair.salvage(fresh.database, path, repair.copy_of(path), "")
-    share = json.loads(str(fresh.get_state(ownership.SESSION, forgotten.KEY + PROJECT)))
+    share = json.loads(str(fresh.get_state(schema.OWN, forgotten.KEY + PROJECT)))
     assert share == {"author": "ana", "sent": 0, "told": 0, "seen": 0, "vectors_sent": 0}
     assert len(stones(fresh)) == 1, "what was forgotten is remembered"
     fresh.close()

@@ -14,8 +14,7 @@ from made_entries import words
 from made_replays import made_call, made_result, made_swap
 
 from aider_gardener.archive.archive import Archive
-from aider_gardener.archive.store import open_store
-from aider_gardener.archive.store.base import Chunk, Store
+from aider_gardener.archive.store import Chunk, Store, open_store
 from aider_gardener.archive.store.location import FILE_NAME
 from aider_gardener.archive.store.redact import Clean, Redacted, redact
 from aider_gardener.gardener.compactions import compact_to

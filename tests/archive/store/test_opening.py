@@ -3,13 +3,15 @@ line and left whole."""
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from made_lines import NoSqlite, bytes_of, files_of, left_behind, put, said, written
 from made_search import found
 
-from aider_gardener.archive.store import open_store, open_to_read, schema
+from aider_gardener.archive.store import open_store, open_to_read, opening, schema
 from aider_gardener.archive.store.encryption import VARIABLE
 from aider_gardener.errors import StoreError
 from aider_gardener.messages import Entry, Fidelity, Rendition, entry_id
@@ -78,13 +80,12 @@ def test_lines_are_never_written_beside_an_encrypted_archive(
     assert b"confidential" not in bytes_of(tmp_path)
 
 
-def test_a_stranger_in_its_place_leaves_the_copy_in_use(tmp_path: Path) -> None:
-    stored = filled(tmp_path)
-    written(tmp_path / "gardener.db", "UPDATE state SET value = 'another' WHERE session = ''")
+def test_nothing_of_another_archives_copy_is_put_back(tmp_path: Path) -> None:
+    filled(tmp_path)
+    open_store(tmp_path / "another").close()
+    (tmp_path / "another" / "gardener.db").replace(tmp_path / "gardener.db")
     store = open_store(tmp_path)
-    assert "set aside as gardener.db.foreign" in store.notice
-    assert said(store) == [entry.content for entry in stored]
-    assert store.verify() == []
+    assert said(store) == [] and store.verify() == [] and store.notice == ""
     store.close()
 
 
@@ -118,17 +119,35 @@ def test_what_is_open_to_be_read_only_sees_a_chat_that_goes_on_beside_it(tmp_pat
     assert sorted(path.name for path in tmp_path.iterdir()) == names
 
 
-def test_a_reader_refuses_a_strangers_archive_and_another_version(tmp_path: Path) -> None:
-    mine, other = tmp_path / "mine", tmp_path / "other"
-    open_store(mine, user=other).close()
-    before = bytes_of(mine)
-    with pytest.raises(StoreError, match="not made by you on this machine"):
-        open_to_read(mine)
-    assert bytes_of(mine) == before
-    open_to_read(mine, user=other).close()
-    written(mine / "gardener.db", f"PRAGMA user_version = {schema.VERSION + 1}")
-    with pytest.raises(StoreError):
-        open_to_read(mine, user=other)
+@pytest.mark.parametrize("by", ["this program", "another SQLite", "a new page format"])
+def test_a_newer_version_is_no_damage_whoever_wrote_its_number(tmp_path: Path, by: str) -> None:
+    filled(tmp_path)
+    path, sql = tmp_path / "gardener.db", f"PRAGMA user_version = {schema.VERSION + 90}"
+    if by == "this program":
+        written(path, sql)
+    else:
+        with closing(sqlite3.connect(path)) as db:
+            db.execute(sql)
+    if by == "a new page format":
+        path.write_bytes(path.read_bytes()[:20] + b"\0" + path.read_bytes()[21:])
+    before = path.read_bytes()
+    for opened in (open_to_read, opening.opened_on_disk):
+        with pytest.raises(StoreError, match="newer"):
+            opened(tmp_path)
+    chat = open_store(tmp_path)
+    assert "newer" in chat.notice and "damaged" not in chat.notice and put(chat, "goes on")
+    chat.close()
+    assert path.read_bytes() == before
+
+
+def test_a_turned_bit_of_the_version_is_damage(tmp_path: Path) -> None:
+    stored, path = filled(tmp_path), tmp_path / "gardener.db"
+    data = bytearray(path.read_bytes())
+    data[62] ^= 1
+    path.write_bytes(data)
+    store = open_store(tmp_path)
+    assert "damaged" in store.notice and said(store) == [entry.content for entry in stored]
+    store.close()
 
 
 def test_to_be_read_only_lines_are_shown_and_nothing_changes(tmp_path: Path, no_sqlite: NoSqlite) -> None:

@@ -1,7 +1,9 @@
-"""A stranger's archive is set aside; one's own is known wherever it lies."""
+"""An archive is the project's: no HOME hides it. What is a repository's or another user's is left alone, and
+everything says so."""
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -10,182 +12,200 @@ from pathlib import Path
 import apsw
 import pytest
 from click.testing import CliRunner
-from made_lines import written
+from made_lines import bytes_of, put, said, written
 
-from aider_gardener.archive.store import Chunk, Store, location, open_store, ownership, schema
+from aider_gardener.archive.store import location, open_store, open_to_read, opening, schema
 from aider_gardener.cli.root import main
-from aider_gardener.messages import ContentClass, Entry, Source, entry_id
+from aider_gardener.errors import StoreError
 
 MINE = "what I said"
-POISON = "rm -rf is how we always clean up"
+posix = pytest.mark.skipif(os.name != "posix", reason="needs owners")
+COMMANDS = (
+    "status", "recall fox", "sessions", "pressure", "why g1", "pin g1", "forget g1 --yes", "doctor", "upkeep",
+    "store stats", "store status", "store verify", "store export out.jsonl", "store gc --yes", "store adopt",
+    "store encrypt --key env", "store decrypt", "store copy --to there", "store share --status", "mcp",
+)  # fmt: skip
 
 
-def put(store: Store, content: str, seq: int = 0) -> Entry:
-    new = Entry(
-        id=entry_id("user", content), session="s1", turn=1, seq=seq, role="user", content=content,
-        source=Source(), cls=ContentClass.PROSE, segments=(), tokens=1,
-    )  # fmt: skip
-    return store.add(new, chunks=[Chunk(new.id, 0, len(content))])
-
-
-def filled(directory: Path, content: str = MINE, *, user: Path | None = None) -> Path:
+def filled(directory: Path) -> Path:
     """An archive with one entry, closed; returns its file."""
-    store = open_store(directory, user=user)
+    store = open_store(directory)
     store.open_session("s1", project="p", started_at=1.0)
-    put(store, content)
+    put(store, MINE)
     store.close()
     return directory / "gardener.db"
 
 
-def contents(store: Store) -> list[str]:
-    return [entry.content for entry in store.session_entries("s1")]
-
-
-def aside(directory: Path) -> list[Path]:
-    return [path for path in directory.glob("gardener.db.foreign-*") if path.name[-1].isdigit()]
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> Path:
-    """Where an archive is to lie, for a user who has made one before: what is older than the key is his."""
-    ownership.user_key(location.user_directory())
-    return tmp_path / ".aider.gardener"
-
-
-def test_another_users_archive_is_set_aside_whole(tmp_path: Path, place: Path) -> None:
-    path = filled(place, POISON, user=tmp_path / "stranger")
-    before = path.read_bytes()
-    store = open_store(place)
-    assert store.persistent and contents(store) == []
-    assert [found.read_bytes() for found in aside(place)] == [before]
-    assert "not made by you" in store.notice and "store adopt" in store.notice and "\n" not in store.notice
-    put(store, MINE)
+def in_lines(directory: Path, text: str) -> None:
+    """What a session said that could not open the file."""
+    store = opening.open_lines(directory, lambda: 1.0)
+    put(store, text, seq=1)
     store.close()
-    again = open_store(place)
-    assert again.notice == "" and contents(again) == [MINE]
-    again.close()
+
+
+def git(top: Path, *words: str) -> None:
+    subprocess.run(["git", "-C", str(top), *words], check=True, capture_output=True)
+
+
+def home(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    for name in ("HOME", "USERPROFILE", "XDG_DATA_HOME", "APPDATA", "LOCALAPPDATA"):
+        monkeypatch.setenv(name, str(folder))
+
+
+def test_another_home_sees_the_same_archive_also_what_was_left_in_lines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "project"
+    filled(place)
+    in_lines(place, "said in lines")
+    home(monkeypatch, tmp_path / "another")
+    reader = open_to_read(place)
+    assert said(reader) == [MINE] and "1 lines wait" in reader.notice
+    reader.close()
+    store = open_store(place)
+    assert said(store) == [MINE, "said in lines"] and location.set_aside_in(place) == []
+    store.close()
+    home(monkeypatch, tmp_path / "a third")
+    store = open_store(place)
+    assert said(store) == [MINE, "said in lines"] and store.notice == ""
+    store.close()
+    assert not (tmp_path / "another").exists(), "nothing of it is kept in a home"
+
+
+@pytest.mark.parametrize("name", ["gardener.db", "gardener.db-wal", "encryption.json"])
+def test_what_git_tracks_is_left_alone_and_every_command_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    path = filled(tmp_path / ".aider.gardener")
+    if name != "gardener.db":
+        path.rename(path.with_name(name))
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", "-f", f".aider.gardener/{name}")
+    before = bytes_of(tmp_path / ".aider.gardener")
+    store = open_store(path.parent)
+    put(store, "in memory")
+    assert not store.persistent and "git tracks" in store.notice and "\n" not in store.notice
+    store.close()
+    monkeypatch.chdir(tmp_path)
+    for words in COMMANDS:
+        done = CliRunner().invoke(main, words.split())
+        assert done.exit_code == 1 and "git tracks" in " ".join(done.output.split()), (words, done.output)
+    assert bytes_of(path.parent) == before and not (tmp_path / "out.jsonl").exists()
+    git(tmp_path, "rm", "-rq", "--cached", str(path.parent))
+    if name == "gardener.db":
+        store = open_store(path.parent)
+        assert said(store) == [MINE]
+        store.close()
+
+
+@posix
+@pytest.mark.parametrize("what", ["gardener.db", "gardener.db.copy", "encryption.json", "directory"])
+def test_what_is_another_users_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    place = tmp_path / ".aider.gardener"
+    filled(place)
+    if what == "encryption.json":
+        (place / what).write_text("{}")
+    listed, owner = os.listdir, os.getuid()
+    others = os.stat(place if what == "directory" else place / what)
+
+    def shut(path: Path) -> list[str]:
+        if what == "directory":
+            raise PermissionError(13, "Permission denied")
+        return listed(path)
+
+    monkeypatch.setattr("os.listdir", shut)
+    monkeypatch.setattr(location, "is_anothers", lambda found: found.st_ino == others.st_ino)
+    store = open_store(place)
+    assert not store.persistent and f"another user (uid {owner})" in store.notice
+    store.close()
+    for opened in (open_to_read, opening.opened_on_disk, opening.refuse):
+        with pytest.raises(StoreError, match="another user"):
+            opened(place)
+    assert opening.tier_of(place)[0] == opening.MEMORY
+
+
+@posix
+def test_whoever_is_not_the_owner_is_another_but_for_root(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = os.stat(tmp_path)
+    for user, is_anothers in ((found.st_uid, False), (0, False), (found.st_uid + 7, True)):
+        monkeypatch.setattr("os.geteuid", lambda user=user: user)
+        assert location.is_anothers(found) is is_anothers
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="gives files to another user")
+def test_what_root_makes_belongs_to_the_folders_owner(tmp_path: Path) -> None:
+    os.chown(tmp_path, 1234, 1235)
+    place = tmp_path / ".aider.gardener"
+    filled(place)
+    store = open_store(place)
+    put(store, "in the log", seq=1)
+    in_lines(place, "in lines")
+    owners = {each.name: (each.stat().st_uid, each.stat().st_gid) for each in (place, *place.iterdir())}
+    store.close()
+    assert set(owners.values()) == {(1234, 1235)}
+    assert {"gardener.db.copy", "gardener.db-wal", "gardener.db-shm", ".gitignore"} <= set(owners)
 
 
 @pytest.mark.parametrize(
     "statement",
     [
         "CREATE TRIGGER evil AFTER INSERT ON occurrences BEGIN UPDATE bodies SET body = x'00'; END",
-        "CREATE TRIGGER evil AFTER INSERT ON state BEGIN DELETE FROM originals; END",
         "CREATE VIEW evil AS SELECT load_extension('x')",
-        "CREATE TABLE evil (a)",
         "CREATE TABLE evil (a, b GENERATED ALWAYS AS (hex(a)))",
         "CREATE INDEX evil ON bodies (hex(body))",
         "CREATE VIRTUAL TABLE evil USING fts5(a)",
         "ALTER TABLE originals ADD COLUMN evil AS (zeroblob(1000000000)) VIRTUAL",
         "DROP INDEX originals_by_hash",
-        "PRAGMA user_version = 2",
+        "ALTER TABLE bodies RENAME TO theirs; CREATE VIEW bodies AS SELECT original, body FROM theirs",
     ],
 )
-@pytest.mark.parametrize("by", ["stranger", "me"])
-def test_tables_that_are_not_ours_to_the_letter_are_not_used(
-    tmp_path: Path, place: Path, statement: str, by: str
-) -> None:
-    """Even in one's own archive: then what it holds is carried over, without what was added to it."""
-    path = filled(place, user=tmp_path / "stranger" if by == "stranger" else None)
+def test_tables_that_are_not_ours_to_the_letter_are_left_alone(tmp_path: Path, statement: str) -> None:
+    path = filled(tmp_path / "a")
     written(path, statement)
-    store = open_store(place)
-    new = put(store, "after it", seq=5)
-    assert store.persistent and "set aside" in store.notice and "\n" not in store.notice
-    assert store.original(new.id) == "after it" and store.verify() == []
-    assert contents(store) == ([MINE, "after it"] if by == "me" else ["after it"])
+    before = bytes_of(path.parent)
+    store = open_store(path.parent)
+    put(store, "in memory")
+    assert not store.persistent and "other tables" in store.notice and "\n" not in store.notice
     store.close()
-    db = apsw.Connection(str(path))
-    assert schema.is_exact(db)
+    for opened in (open_to_read, opening.opened_on_disk):
+        with pytest.raises(StoreError, match="other tables"):
+            opened(path.parent)
+    assert bytes_of(path.parent) == before
+
+
+def test_nothing_is_saved_through_a_column_that_is_computed(tmp_path: Path) -> None:
+    """Of a damaged file, whose tables nobody could compare."""
+    path = filled(tmp_path / "a")
+    path.with_name("gardener.db.copy").unlink()
+    body = "body BLOB NOT NULL, evil AS (zeroblob(1)) VIRTUAL"
+    with apsw.Connection(str(path)) as db:  # without check sums: it counts as damaged
+        db.execute(f"DROP TABLE bodies; CREATE TABLE bodies (original INTEGER PRIMARY KEY, {body})")
+        db.execute("INSERT INTO bodies VALUES (1, CAST(? AS BLOB))", (MINE,))
     db.close()
-
-
-def test_a_replaced_table_of_views_and_triggers_is_not_used(tmp_path: Path, place: Path) -> None:
-    path = filled(place, POISON, user=tmp_path / "stranger")
-    written(path, "ALTER TABLE bodies RENAME TO theirs")
-    written(path, "CREATE VIEW bodies AS SELECT original, CAST('rm' AS BLOB) AS body FROM theirs")
-    written(path, "CREATE TRIGGER t INSTEAD OF INSERT ON bodies BEGIN SELECT 1; END")
-    store = open_store(place)
-    assert contents(store) == [] and len(aside(place)) == 1 and "set aside" in store.notice
+    store = open_store(path.parent)
+    assert "set aside as gardener.db.damaged" in store.notice and said(store) == []
     store.close()
-
-
-def test_a_signature_cannot_be_made_up(tmp_path: Path, place: Path) -> None:
-    path = filled(place, POISON, user=tmp_path / "stranger")
-    for value in (b"", b"x", b"aider-gardener-owner:" + b"a" * 32 + b":" + b"b" * 64, "text", 1, None):
-        db = apsw.Connection(str(path))
-        if value is not None:
-            db.execute("UPDATE state SET value = ? WHERE key = 'owner'", (value,))
-        key = ownership.user_key(tmp_path / "me")
-        assert key is not None and not ownership.is_signed(db, key)
-        db.close()
 
 
 def test_it_may_be_moved_restored_and_shared(tmp_path: Path) -> None:
-    path = filled(tmp_path / "one" / ".aider.gardener")
+    filled(tmp_path / "one" / ".aider.gardener")
     os.rename(tmp_path / "one", tmp_path / "two")
     moved = tmp_path / "two" / ".aider.gardener"
     shutil.copy(moved / "gardener.db", tmp_path / "backup")
     for _ in range(2):
         store, other = open_store(moved), open_store(moved)
-        assert contents(store) == contents(other) == [MINE] and store.notice == other.notice == ""
+        assert said(store) == said(other) == [MINE] and store.notice == other.notice == ""
         store.close()
         other.close()
         shutil.copy(tmp_path / "backup", moved / "gardener.db")
-    assert not path.exists()
 
 
-@pytest.mark.parametrize("by", ["stranger", "me"])
-def test_only_ones_own_damaged_archive_is_saved_from(tmp_path: Path, place: Path, by: str) -> None:
-    path = filled(place, user=tmp_path / "stranger" if by == "stranger" else None)
-    data = path.read_bytes()
-    assert b"pinned INTEGER NOT NULL DEFAULT 0" in data
-    path.write_bytes(data.replace(b"pinned INTEGER NOT NULL DEFAULT 0", b"pinned INTEGER NOT NULL DEFAULT 7"))
-    store = open_store(place)
-    assert store.persistent and "set aside" in store.notice
-    assert contents(store) == ([MINE] if by == "me" else [])
-    store.close()
-
-
-def repository(top: Path) -> None:
-    subprocess.run(["git", "init", "-q", str(top)], check=True)
-
-
-def git(top: Path, *words: str) -> str:
-    return subprocess.run(["git", "-C", str(top), *words], check=True, capture_output=True, text=True).stdout
-
-
-@pytest.mark.parametrize("name", ["gardener.db", "gardener.db-wal", "gardener.db-journal", "encryption.json"])
-@pytest.mark.parametrize("own", [True, False])
-def test_what_git_tracks_is_not_used_and_not_touched(tmp_path: Path, name: str, own: bool) -> None:
-    top, user = tmp_path / "repo", tmp_path / "user"
-    path = filled(top / ".aider.gardener", POISON, user=user if own else tmp_path / "stranger")
-    if name != "gardener.db":
-        path.rename(path.with_name(name))
-    repository(top)
-    git(top, "add", "-f", f".aider.gardener/{name}")
-    git(top, "commit", "-qm", "theirs")
-    before = (top / ".aider.gardener" / name).read_bytes()
-    for known in ([], [MINE]):
-        store = open_store(top / ".aider.gardener", user=user)
-        assert store.persistent and contents(store) == known
-        assert "part of the repository" in store.notice and "\n" not in store.notice
-        put(store, MINE)
-        store.close()
-    assert (top / ".aider.gardener" / name).read_bytes() == before and git(
-        top, "status", "--short", "-uno"
-    ) == ""
-
-
-def test_an_untracked_archive_in_a_repository_is_ones_own(tmp_path: Path) -> None:
-    repository(tmp_path)
-    filled(tmp_path / ".aider.gardener")
-    store = open_store(tmp_path / ".aider.gardener")
-    assert store.notice == "" and contents(store) == [MINE]
-    store.close()
-
-
-def test_a_journal_that_names_another_is_not_played_back(tmp_path: Path, place: Path) -> None:
-    victim = tmp_path / "victim"
+def test_a_journal_that_names_another_is_not_played_back(tmp_path: Path) -> None:
+    victim, place = tmp_path / "victim", tmp_path / ".aider.gardener"
     victim.write_text("precious")
     filled(place)
     (place / "gardener.db-journal").write_bytes(
@@ -196,75 +216,50 @@ def test_a_journal_that_names_another_is_not_played_back(tmp_path: Path, place: 
     store.close()
 
 
-def test_what_was_set_aside_can_be_taken_over(tmp_path: Path, place: Path) -> None:
-    filled(place, user=tmp_path / "another machine")
+def test_what_a_former_version_set_aside_is_named_and_can_be_taken_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / ".aider.gardener"
+    (tmp_path / ".git").mkdir()
+    foreign = filled(place).rename(place / "gardener.db.foreign-20260101-000000")
+    names = [foreign.name]
+    for name in ("gardener.db.damaged-20250101-000000", f"gardener.db.damaged-lines-{'a' * 32}"):
+        (place / name).write_text("theirs")
+        names.append(name)
+    (place / f"{foreign.name}-wal").touch()
+    monkeypatch.chdir(tmp_path)
 
     def run(*words: str) -> str:
-        done = CliRunner().invoke(main, ["store", *words, "--store", str(place)])
+        done = CliRunner().invoke(main, words)
         return f"{done.exit_code} {done.output}"
 
-    assert "1 entries taken over" in run("adopt") or "1 entries taken over" in run("adopt")
+    def archive_found() -> str:
+        checks = json.loads(run("doctor", "--json").split(" ", 1)[1])
+        return next(str(each["found"]) for each in checks if each["name"] == "archive")
+
+    assert "none yet" in archive_found() and all(name in archive_found() for name in names)
     store = open_store(place)
-    assert contents(store) == [MINE] and store.notice == "" and store.verify() == []
+    assert said(store) == []
+    store.close()
+    assert "sound" in archive_found() and all(name in archive_found() for name in names)
+    assert "-wal" not in archive_found()
+    assert "1 entries taken over" in run("store", "adopt")
+    store = open_store(place)
+    assert said(store) == [MINE] and store.notice == ""
     store.close()
     (tmp_path / "notes").write_text("no archive " * 100)
-    assert run("adopt", str(tmp_path / "notes")).startswith("1 ")
-    assert run("adopt", str(tmp_path / "missing")).startswith("1 ")
-    store = open_store(place)
-    assert contents(store) == [MINE] and store.notice == "", "the archive itself is well"
-    store.close()
+    assert run("store", "adopt", str(tmp_path / "notes")).startswith("1 ")
+    assert run("store", "adopt", str(tmp_path / "missing")).startswith("1 ")
 
 
-def test_the_signature_is_neither_exported_nor_imported(tmp_path: Path) -> None:
+def test_the_number_of_an_archive_is_neither_exported_nor_imported(tmp_path: Path) -> None:
+    filled(tmp_path / "a")
     store = open_store(tmp_path / "a")
-    put(store, MINE)
+    number = store.database.read(schema.number_of)
     store.export(tmp_path / "out")
-    assert "aider-gardener-owner" not in (tmp_path / "out").read_text()
+    assert '"owner"' not in (tmp_path / "out").read_text()
     with open(tmp_path / "out", "a") as file:
         file.write('{"kind": "state", "session": "", "key": "owner", "value": "theirs"}\n')
     store.import_(tmp_path / "out")
+    assert store.database.read(schema.number_of) == number is not None
     store.close()
-    again = open_store(tmp_path / "a")
-    assert again.notice == ""
-    again.close()
-
-
-def test_without_a_place_for_the_key_archives_still_open(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("no directory")
-    for _ in range(2):
-        filled(tmp_path / "a", user=tmp_path / "file")
-    store = open_store(tmp_path / "a", user=tmp_path / "file")
-    assert store.persistent and set(contents(store)) == {MINE} and store.notice == ""
-    store.close()
-
-
-@pytest.mark.skipif(os.name != "posix", reason="needs modes")
-def test_the_key_is_private(tmp_path: Path) -> None:
-    key = ownership.user_key(tmp_path / "me")
-    assert key == ownership.user_key(tmp_path / "me") and key is not None and len(key) == 32
-    assert [path.stat().st_mode & 0o777 for path in (tmp_path / "me").iterdir()] == [0o600]
-
-
-def test_a_key_that_another_process_made_meanwhile_is_the_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def made(size: int) -> bytes:
-        if size == ownership.KEY_BYTES:
-            (tmp_path / "archive.key").write_bytes(b"k" * size)
-        return b"m" * size
-
-    monkeypatch.setattr("secrets.token_bytes", made)
-    assert ownership.user_key(tmp_path) == b"k" * 32
-    assert [path.name for path in tmp_path.iterdir()] == ["archive.key"]
-
-
-@pytest.mark.parametrize("before", [0, 1 << 20, (1 << 20) - 60, (2 << 20) - 1])
-def test_a_signature_is_found_wherever_it_stands_in_a_file(tmp_path: Path, before: int) -> None:
-    key, number = b"k" * 32, b"0" * 32
-    signature = b"aider-gardener-owner:%s:%s" % (number, ownership._check(number, key))
-    path = tmp_path / "gardener.db"
-    path.write_bytes(b"aider-gardener-owner:".ljust(before, b"\0")[:before] + signature + bytes(99))
-    assert ownership.holds_signature(path, key)
-    assert not ownership.holds_signature(path, b"l" * 32)
-    os.truncate(path, ownership.SEARCHED_BYTES + 1)
-    assert not ownership.holds_signature(path, key), "it takes too long"

@@ -16,7 +16,6 @@ from made_vectors import LetterCounts
 
 from aider_gardener.archive.store import Chunk, Store, open_store
 from aider_gardener.archive.store.database import Database
-from aider_gardener.archive.store.sqlite import SqliteStore
 from aider_gardener.archive.store.vectors import packed, products
 from aider_gardener.errors import StoreError
 from aider_gardener.messages import ContentClass, Entry, Source, SourceKind, entry_id
@@ -55,7 +54,6 @@ def unit_vectors(rows: int, dim: int, seed: int = 7) -> Any:
 
 def texts_of(store: Store) -> dict[int, str]:
     """The text of each chunk, by its number."""
-    assert isinstance(store, SqliteStore)
     sql = 'SELECT c.number, o.id, c.start, c."end" FROM chunks c JOIN originals o ON o.number = c.original'
     rows: list[Any] = store.database.read(lambda db: db.execute(sql).fetchall())
     return {number: (store.original(entry) or "")[start:end] for number, entry, start, end in rows}
@@ -126,7 +124,6 @@ def test_forgotten_vectors_leave_no_bytes(tmp_path: Path) -> None:
     assert mark in bytes_of(tmp_path) and store.warm_vectors("letters") == before
     store.forget([marked.id])
     assert mark not in bytes_of(tmp_path)
-    assert isinstance(store, SqliteStore)
     assert store.warm_vectors("letters") == before - 1
     assert mark not in store._vectors.rows
     assert store.stats().vectors == before - 1 and store.verify() == []
@@ -267,7 +264,7 @@ def test_the_largest_number_is_127(vector: Any) -> None:
 def test_memory_grows_bit_by_bit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("aider_gardener.archive.store.vectors.SLICE_ROWS", 7)
     embedder = LetterCounts()
-    store = SqliteStore(Database(None))
+    store = Store(Database(None))
     for n in range(60):
         put(store, f"{chr(97 + n % 26)} {n}", seq=n)
         if n % 9 == 0:
@@ -282,7 +279,7 @@ def test_memory_grows_bit_by_bit(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_interrupt_while_vectors_are_read_leaves_none_beside_another(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    store, vectors = SqliteStore(Database(None)), unit_vectors(60, 384)
+    store, vectors = Store(Database(None)), unit_vectors(60, 384)
     chunks = embed_as(store, vectors)
 
     def interrupted(*_: object, **__: object) -> None:

@@ -1,0 +1,249 @@
+"""One project under another HOME, by root, by another user, by git, after an upgrade: who sees its archive?
+
+    python -m bench.attacks.homes [--against TREE] [--only WORDS]
+
+An archive is made under one HOME; then each command, a hook, an MCP server and a chat of aider run as in each
+case. Where the archive is the user's a command holds if it sees what was said, nothing is set aside and all
+files belong to the folder's owner. Where it is not, if it fails with a line that says why and changes no
+byte: but a hook says nothing on standard output, and a chat goes on and says so in one line. The cases of
+other users need root, which gives the child a user and no right but to read the interpreter's files.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import json
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+RESULTS = ROOT / "bench" / "results" / "attacks" / "homes.json"
+sys.path.insert(0, str(ROOT))
+from bench.attacks.files import HELD, TALK, commit_of  # noqa: E402  # reason: run as a file of any tree
+
+ARCHIVE = ".aider.gardener"
+SAID, SECONDS = "the quokka lives in the attic", 120
+OWNER, OTHER = 4321, 5432
+SUITE = ("status", "recall quokka", "pressure", "doctor --json", "store status", "store stats",
+         "store verify", "store export out.jsonl", "sessions", "upkeep month", "mcp")  # fmt: skip
+HOOKS = ("SessionStart", "UserPromptSubmit", "PostToolUse")
+MADE = """
+import sys
+from pathlib import Path
+from aider_gardener.archive.store import open_store
+sys.path.insert(1, sys.argv[1])
+from bench.attacks.files import put
+store = open_store(Path(".aider.gardener"))
+store.open_session("s", project=str(Path.cwd()), started_at=1.0)
+put(store, sys.argv[2])
+store.close()
+"""
+NEWER = """
+import sqlite3
+db = sqlite3.connect(".aider.gardener/gardener.db")
+db.execute("PRAGMA user_version = 99")
+db.close()
+"""
+KEEP_CAPABILITIES, AMBIENT, RAISE, CAPABILITIES_3, READ_SEARCH = 8, 47, 2, 0x20080522, 2
+
+
+@dataclass(frozen=True)
+class Case:
+    """Who comes: as which user (None: as the owner), what a refusal must name ("" where there is none), and
+    what is done to the project before."""
+
+    user: int | None = None
+    refused: str = ""
+    before: Callable[[Path, Mapping[str, str]], object] = lambda _project, _environ: None
+    is_owned: bool = False
+
+
+def committed(project: Path, environ: Mapping[str, str]) -> None:
+    for words in (["add", "-f", ".aider.gardener/gardener.db"], ["commit", "-qm", "theirs"]):
+        subprocess.run(["git", "-C", str(project), *words], env=dict(environ), check=True)
+
+
+def renewed(project: Path, environ: Mapping[str, str]) -> None:
+    subprocess.run([sys.executable, "-c", NEWER], cwd=project, env=dict(environ), check=True)
+
+
+CASES = {
+    "another HOME": Case(),
+    "root under sudo": Case(user=0, is_owned=True),
+    "another user": Case(user=OTHER, refused="another user", is_owned=True),
+    "committed": Case(refused="git tracks", before=committed),
+    "newer": Case(refused="newer", before=renewed),
+}
+
+
+def become(user: int) -> None:
+    """In a child before it begins: be that user, who may read what root may."""
+    if not user:
+        return
+    prctl = ctypes.CDLL(None, use_errno=True).prctl
+    prctl(KEEP_CAPABILITIES, 1, 0, 0, 0)
+    os.setgroups([])
+    os.setgid(user)
+    os.setuid(user)
+    bits = 1 << READ_SEARCH
+    head, data = struct.pack("=Ii", CAPABILITIES_3, 0), struct.pack("=6I", bits, bits, bits, 0, 0, 0)
+    if ctypes.CDLL(None).capset(head, data) or prctl(AMBIENT, RAISE, READ_SEARCH, 0, 0):
+        raise OSError("no capabilities")
+
+
+def state(project: Path) -> dict[str, bytes]:
+    place = project / ARCHIVE
+    return {path.name: path.read_bytes() for path in place.iterdir() if path.is_file()}
+
+
+def ran(
+    words: list[str], project: Path, environ: Mapping[str, str], user: int | None, given: str = ""
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        words, cwd=project, env=dict(environ), input=given, timeout=SECONDS, capture_output=True, text=True,
+        check=False, preexec_fn=partial(become, user) if user is not None else None,
+    )  # fmt: skip
+
+
+def gardener(*words: str) -> list[str]:
+    return [sys.executable, "-m", "aider_gardener.cli", *words]
+
+
+def command(
+    words: str, case: Case, project: Path, run: Callable[..., subprocess.CompletedProcess[str]]
+) -> str:
+    """One command of `gardener`."""
+    before = state(project)
+    done = run(gardener(*words.split()))
+    told = " ".join((done.stdout + done.stderr).split())
+    if case.refused:
+        if done.returncode == 0 or case.refused not in told or "Traceback" in told:
+            return f"exit {done.returncode}, says {told[-120:]!r}"
+        return HELD if state(project) == before else "it changed the archive"
+    exported = (project / "out.jsonl").read_text() if "export" in words else SAID
+    sees = SAID in exported and (words != "recall quokka" or SAID in told)
+    if words == "doctor --json":  # whose exit tells of more than the archive
+        return HELD if "sound, in" in told else f"says {told[-120:]!r}"
+    return HELD if done.returncode == 0 and sees else f"exit {done.returncode}, says {told[-120:]!r}"
+
+
+def hook(event: str, case: Case, project: Path, run: Callable[..., subprocess.CompletedProcess[str]]) -> str:
+    """One hook of Claude Code."""
+    given = {"session_id": "h", "prompt": "Where does the quokka live?", "source": "startup"}
+    given |= {"tool_name": "Bash", "transcript_path": "/none", "cwd": str(project)}
+    before = state(project)
+    done = run(gardener("hook", event), given=json.dumps(given))
+    if done.returncode or "Traceback" in done.stderr:
+        return f"exit {done.returncode}, says {done.stderr[-120:]!r}"
+    if not case.refused:
+        return HELD
+    if done.stdout not in ("", "{}"):
+        return f"says {done.stdout[:120]!r}"
+    after = state(project)
+    return HELD if all(after.get(name) == data for name, data in before.items()) else "it changed the archive"
+
+
+def chat(case: Case, project: Path, run: Callable[..., subprocess.CompletedProcess[str]]) -> str:
+    """A chat of aider's of four turns."""
+    before = state(project)
+    done = run([sys.executable, "-c", TALK, "gardener"])
+    told = done.stdout + done.stderr
+    if done.returncode or "Traceback" in told or "Noted." not in told:
+        return f"exit {done.returncode}, says {told[-120:]!r}"
+    lines = [line for line in told.splitlines() if line.startswith("aider-gardener:")]
+    after = state(project)
+    if case.refused:
+        is_same = all(after.get(name) == data for name, data in before.items())
+        is_alone = case.refused == "newer" or set(after) == set(before)
+        if not (is_same and is_alone):
+            return "it changed the archive"
+        return HELD if case.refused in " ".join(told.split()) else f"says {lines}"
+    return HELD if any(b"What is x in step 3" in data for data in after.values()) else "nothing was kept"
+
+
+def attempt(name: str, case: Case, work: Callable[..., str], tree: Path) -> str:
+    """One attack in a project of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        top, homes = Path(folder), [Path(folder, name) for name in ("home", "another")]
+        project = top / "project"
+        for each in (project, *homes):
+            each.mkdir()
+        private = ("AIDER_", "XDG_", "GIT_", "CLAUDE_")
+        environ = {key: value for key, value in os.environ.items() if not key.startswith(private)}
+        environ |= {"PYTHONPATH": str(tree), "LITELLM_LOCAL_MODEL_COST_MAP": "True", "HOME": str(homes[0])}
+        environ |= {
+            f"GIT_{who}_{what}": "a@b" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")
+        }
+        environ |= {"AIDER_GARDENER_EMBEDDER": "none", "PYTHONDONTWRITEBYTECODE": "1"}
+        subprocess.run(["git", "init", "-q", str(project)], env=environ, check=True)
+        if case.is_owned:
+            for each in (top, project, homes[0]):
+                os.chown(each, OWNER, OWNER)
+        made = [sys.executable, "-c", MADE, str(ROOT), SAID]
+        done = ran(made, project, environ, OWNER if case.is_owned else None)
+        if done.returncode:
+            return f"no archive: {done.stderr[-120:]}"
+        case.before(project, environ)
+        environ["HOME"] = str(homes[1])
+        if case.user:
+            for each in (homes[1], project, *project.rglob("*")):
+                if ARCHIVE not in each.parts:
+                    os.chown(each, case.user, case.user)
+        outcome = work(case, project, lambda words, given="": ran(words, project, environ, case.user, given))
+        place = project / ARCHIVE
+        hidden = [path.name for path in place.glob("gardener.db.foreign-*")]
+        users = {path.stat().st_uid for path in (place, *place.iterdir())}
+        if outcome == HELD and hidden:
+            return "the archive was set aside"
+        if outcome == HELD and case.is_owned and users != {OWNER}:
+            return f"files of the users {sorted(users)}"
+        return outcome.replace(folder, "…")
+
+
+def attack(tree: Path, only: str) -> dict[str, str]:
+    works: dict[str, Callable[..., str]] = {
+        **{f"gardener {words}": partial(command, words) for words in SUITE},
+        **{f"hook {event}": partial(hook, event) for event in HOOKS},
+        "a chat": chat,
+    }
+    found: dict[str, str] = {}
+    for name, case in CASES.items():
+        if case.is_owned and os.geteuid():
+            continue
+        for what, work in works.items():
+            if only in f"{name}: {what}":
+                found[f"{name}: {what}"] = attempt(name, case, work, tree)
+                print(f"{name}: {what:24} {found[f'{name}: {what}']}", flush=True)
+    return found
+
+
+def main() -> int:
+    form = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=form)
+    parser.add_argument("--against", type=Path, default=ROOT, help="The tree whose package is attacked.")
+    parser.add_argument(
+        "--only", default="", help="Only those whose name has these words; nothing is written."
+    )
+    given = parser.parse_args()
+    tree = given.against.resolve()
+    found = attack(tree, given.only)
+    held = sum(outcome == HELD for outcome in found.values())
+    print(f"{held} of {len(found)} held")
+    if not given.only:
+        kept = json.loads(RESULTS.read_text("utf-8")) if RESULTS.is_file() else {}
+        words = "python -m bench.attacks.homes" + ("" if tree == ROOT else " --against TREE")
+        kept[commit_of(tree)] = {"command": words, "tried": len(found), "held": held, "attacks": found}
+        RESULTS.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    return len(found) - held
+
+
+if __name__ == "__main__":
+    sys.exit(main())
