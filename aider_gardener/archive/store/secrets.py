@@ -10,16 +10,17 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Generator, Iterator
+from enum import IntEnum
+from functools import lru_cache
 
 from aider_gardener.archive.store.formats import (
-    AFTER_WORD_CHARS,
     BEFORE_WORD_CHARS,
     FORMATS,
-    HEAD_CHARS,
-    TOKEN_BEGINS,
-    TOKENS,
+    TOKEN,
+    TOKEN_CHARS,
+    TOKEN_LEAST,
 )
-from aider_gardener.reading.seeking import Seek, seeker
+from aider_gardener.reading.seeking import Seek, long_runs, seeker
 
 Found = tuple[int, int, str]
 """Start, end and kind of a secret in a text."""
@@ -31,10 +32,20 @@ WITHIN_VALUES = re.compile(
     r"|\((?:(?<==\()|(?<== \())[ \t]{0,9}\r?\n[ \t]{0,80}(?=[\"'])"
 )
 """What is no part of a value that it stands in: a colour, the end of a line or of a string that goes on."""
+BROKEN = re.compile(r"\n(?:(?<=[\"'\\(+]\n)|(?<=[\"'\\(+][ \t\r]\n))")
+"""An end of a line that may be part of such: what a text has none of is read as it is."""
 _MARGIN = r"[ \t>|+]{0,80}"
 WITHIN_COPIES = re.compile(rf"{_COLOUR}|\\\r?\n{_MARGIN}|\r\n{_MARGIN}|\n{_MARGIN}")
 """What is no part of a known secret: colours and every end of a line. Each way begins with a character of its
 own, so that a search skips to these."""
+
+
+class Looks(IntEnum):
+    """What a value looks like: no secret, a heading's word, words, words with signs, with digits, with
+    letters and digits, letters and digits in no order, and many of those. NEVER is what none looks like."""
+
+    NONE, TITLE, WORD, SIGNED, DIGIT, MIX, RANDOM, STRONG, NEVER = range(9)
+
 
 KEY_BEGINS = re.compile(
     r"-----BEGIN(?:[A-Z0-9 +]|%20){0,40}PRIVATE(?:[ +]|%20)KEY(?: BLOCK)?-----"
@@ -68,7 +79,8 @@ NAME_WORDS = tuple(
     "|jelsz|adgangskode|парол|密码|密碼|口令|パスワード|비밀번호|암호".split("|")
 )
 SOUGHT = (*NAME_WORDS, *(word for item in FORMATS for word in item.words))
-NAME_BEGIN = re.compile(r"(?:(?<![\w.-])|(?<=--))[^\W\d][\w.-]{0,80}\Z|\Z")
+NAME_CHARS = 80
+NAME_BEHIND, NAME_AHEAD = re.compile(r"(?:(?!--)[\w.-])*"), re.compile(r"[\w-]{0,60}")
 PASSWORD_WORDS = (
     r"passw(?:or)?[dt]|\"assword|passphrase|passcode|(?<!by)(?<!com)(?<!tres)(?<!sur)passe?\b|pwd|(?<!b)pw\b"
     r"|psk\b"
@@ -100,7 +112,7 @@ LAST_WORD = re.compile(r"([A-Z]?[a-z]+|[A-Z]+)[\W\d_]*$")
 NO_SECRETS_END = frozenset(
     "algorithm arn cost count endpoint error expires expiry field file format from hash header help hint id "
     "index kind label length limit message mode name path pattern placeholder policy prefix provider re ref "
-    "regex size state status stdin text title tokens ttl type url uri version".split()
+    "regex size state status stdin text title ttl type url uri version".split()
 )
 """Words at the end of a name that speak of a secret and hold none."""
 
@@ -110,7 +122,7 @@ _CHARS = r"[^\s\"'`<>,;&(){}\[\]$\\]+"
 _BARE = rf"{_CHARS}(?:(?:&(?![\w.]{{1,40}}=)|\\(?![\"'nrt])){_CHARS})*"
 _WITHIN = r"(?:(?!(?P=quote))(?:\\[\"']|\\(?![\"'])|[^\n\\])){4,4000}"
 ASSIGNED = re.compile(
-    rf"""(?P<rest>[\w-]{{0,60}})(?![\w-])(?:
+    rf"""(?:
     # password: | and its lines
     {_OPEN}:{_GAP}[|>][+-]?\d?[ \t]*(?P<block>(?:\r?\n[ \t]{{1,80}}\S{{3,}}[^\s:][ \t]*(?=\r?\n|\Z)){{1,200}})
     # <password>x</password>
@@ -131,8 +143,9 @@ ASSIGNED = re.compile(
     )""",
     re.VERBOSE,
 )
-"""A value that belongs to a name, from the word in the name on that speaks of a secret."""
+"""A value that belongs to the name that ends here."""
 VALUE_END = re.compile(r"[\"';,]?[ \t]{0,20}\|?[ \t]{0,20}(?:#.*)?(?=\r?\n|\Z)|(?P<listed>[ ]{0,3}[,}(])")
+PATH_BEHIND = re.compile(r"\w:\Z")
 SETTING = re.compile(r"[ \t+>]*(?:(?:[-*#;$]|//|export|set|env|ENV|ARG) ){0,3}[ \t]*(?:[\w-]+\.)*\Z")
 """What stands before a name in a line of settings."""
 NO_VALUE = re.compile(
@@ -172,7 +185,6 @@ SENTENCE = re.compile(
 MARKED = re.compile(r"[^\w\s]\S*[^\w\s]\S*\d|\d\S*[^\w\s]\S*[^\w\s]")
 """Signs and a digit in one word, as no sentence has them."""
 KEY_ID = re.compile(r"(?:0x)?(?:[0-9A-F]{8}){1,2}|[0-9A-Fa-f]{40}")
-REST = re.compile(r"[\w-]{0,60}")
 NEAR_CHARS, NEAR_WORDS = 120, 4
 """So far behind its name, and among so many words, a value of such looks is taken for its own."""
 BELOW = re.compile(r"[:=>\"'\[({\])][ \t\r\\|]*\Z")
@@ -181,6 +193,12 @@ CANDIDATE = re.compile(
     r"\[redacted:[a-z-]+:[0-9a-f]{6}\]|(?:[\w.@-]{1,40}[=:]{1,2}(?=[^\s=/]))?"
     r"(?P<value>[^\s\"'`<>,;(){}\[\]|\\]{5,200}[^\s\"'`<>,;(){}\[\]|\\.:?])"
 )
+_NEITHER = r"\s\"'`<>,;(){}\[\]|\\"
+LIKELY = re.compile(
+    rf"(?<![^{_NEITHER}])(?=[^{_NEITHER}]*?\d)(?=[^{_NEITHER}]*?[^\W\d_])[^{_NEITHER}]{{6}}"
+    r"|(?i:value|default|body|string)[\"']?[ \t:=>]"
+)
+"""What a value near its name has: letters and digits in one, or a word before that says that it follows."""
 LED = re.compile(
     r"(?:[:=>→：(\]]|<<<|(?:は|是)|\s--?\w{1,20}|\b(?:is|was|from|to|as|by|\d|ist|lautet|est|es|é|è))[\s\[({-]{0,8}\Z"
 )
@@ -204,13 +222,13 @@ SEPARATORS = re.compile(r"\||\t|,|;| {2,}")
 """What stands between the cells of a table."""
 
 
-def flattened(text: str, within: re.Pattern[str] = WITHIN_VALUES) -> tuple[str, Callable[[int], int]]:
+def flattened(text: str, within: re.Pattern[str] | None = WITHIN_VALUES) -> tuple[str, Callable[[int], int]]:
     """A text without all that matches, and what tells where one of its characters stands in the whole."""
     cuts, removed = list[int](), [0]
-    for match in within.finditer(text):
+    for match in within.finditer(text) if within else ():
         cuts.append(match.start() - removed[-1])
         removed.append(removed[-1] + match.end() - match.start())
-    return within.sub("", text) if cuts else text, lambda at: at + removed[bisect_right(cuts, at)]
+    return within.sub("", text) if within and cuts else text, lambda at: at + removed[bisect_right(cuts, at)]
 
 
 REDACTED, REDACTED_CHARS = "[redacted:", 40
@@ -219,10 +237,11 @@ REDACTED, REDACTED_CHARS = "[redacted:", 40
 
 def find(text: str) -> list[Found]:
     """Every secret of a text; spans may overlap."""
-    flat, place = flattened(text.replace("\0", "\n"))
+    is_broken = "\x1b" in text or "\\u001b" in text or BROKEN.search(text)
+    flat, place = flattened(text.replace("\0", "\n"), WITHIN_VALUES if is_broken else None)
     lowered = flat.replace("\u0130", "i").lower()  # the only letter that would grow
     seek, found = seeker(lowered, SOUGHT), []
-    for start, end, kind in (*_keys(flat, lowered), *_formats(flat, seek), *_assigned(flat, seek)):
+    for start, end, kind in (*_keys(flat, lowered), *_formats(flat, seek), *_named(flat, seek)):
         lines = LINES.match(flat, start)
         last = max(end, lines.end() if lines else 0) - 1
         if not _is_placed(flat, start):
@@ -272,27 +291,30 @@ def _is_key(body: str) -> bool:
 
 
 def _formats(text: str, seek: Seek) -> Iterator[Found]:
-    past = 0
-    for token_begin in TOKEN_BEGINS.finditer(text):
-        at = token_begin.start()
-        at += text[at - 1 : at] == "\\" and text[at] in "nrt"
-        for token in TOKENS.get(text[at : at + HEAD_CHARS], ()) if at >= past else ():
-            match = token.match(text, at)
-            past = match.end() if match else past
-            if match and not _is_idle("token", match[0]):
-                yield *match.span(), "token"
+    for begin, stretch_end in long_runs(text, TOKEN_CHARS, TOKEN_LEAST):
+        for match in TOKEN.finditer(text, begin, stretch_end):
+            if not _is_idle("token", match[1]):
+                yield *match.span(1), "token"
     for item in FORMATS:
         for word in item.words:
             at = seek(word, 0)
             while at >= 0:
-                near, far = max(0, at - BEFORE_WORD_CHARS), min(len(text), at + AFTER_WORD_CHARS)
-                begin, end = text.rfind("\n", near, at) + 1 or near, text.find("\n", at, far)
-                end = far if end < 0 else end
-                for match in item.expression.finditer(text, begin, end):
-                    start, stop = match.span(match.lastindex or 0)
+                match, end = item.expression.match(text, at), at + len(word)
+                before = match if item.before is None else match and _before(item.before, text, at)
+                if match and before:
+                    first = before if before.lastindex else match
+                    start = first.start(first.lastindex or 0)
+                    last = match if match.lastindex else before
+                    stop = last.end(last.lastindex or 0)
                     if not _is_idle(item.kind, text[start:stop]):
                         yield start, stop, item.kind
+                end = max(end, match.end()) if match else end
                 at = seek(word, end)
+
+
+def _before(expression: re.Pattern[str], text: str, at: int) -> re.Match[str] | None:
+    near = max(0, at - BEFORE_WORD_CHARS)
+    return expression.search(text, max(near, text.rfind("\n", near, at) + 1), at)
 
 
 def _is_idle(kind: str, value: str) -> bool:
@@ -307,85 +329,117 @@ def _is_idle(kind: str, value: str) -> bool:
     )
 
 
-def _assigned(text: str, seek: Seek) -> Iterator[Found]:
+def _named(text: str, seek: Seek) -> Iterator[Found]:
+    """Values that belong to a name that says it is a secret's."""
     for word in NAME_WORDS:
         at, below = seek(word, 0), 0
         while at >= 0:
-            match, end = ASSIGNED.match(text, at), at + len(word)
-            before = NAME_BEGIN.search(text, text.rfind(" ", max(0, at - 81), at) + 1 or max(0, at - 81), at)
-            if match and before and _is_value(text, before.start(), match):
-                name = text[before.start() : match.end("rest")]
-                yield *match.span(match.lastgroup or 0), "password" if PASSWORD.search(name) else "secret"
-            else:
-                if at >= below:
-                    below = yield from _below(text, at)
-                if before and not (match and (match["sign"] or match["element"])):
-                    yield from _near(text, before.start(), at + len(word))
-            end = match.end() if match and match["bare"] and match["sign"] and before else end
+            stop = end = NAME_AHEAD.match(text, at + len(word)).end()
+            if ends_otherwise(text[at:stop]):
+                at = seek(word, stop)
+                continue
+            behind = NAME_BEHIND.match(text[max(0, at - NAME_CHARS) : at][::-1])[0][::-1]
+            start = at - len(behind.lstrip("-.0123456789"))
+            name = text[start:stop]
+            kind = kind_of(name)
+            if kind and not text[stop : stop + 1].isalnum():
+                match = ASSIGNED.match(text, stop)
+                if match and _is_value(text, start, stop, kind, match):
+                    yield *match.span(match.lastgroup or 0), "password" if kind == "password" else "secret"
+                else:
+                    if at >= below:
+                        below = yield from _below(text, at)
+                    if not (match and (match["sign"] or match["element"])):
+                        yield from _near(text, start, stop, kind)
+                end = match.end() if match and match["bare"] and match["sign"] else stop
             at = seek(word, end)
 
 
-def _is_value(text: str, start: int, match: re.Match[str]) -> bool:
-    """Whether what is assigned to the name that begins at `start` is a secret, by how it is assigned."""
-    how, name, sign = match.lastgroup or "", text[start : match.end("rest")], match["sign"]
-    value, before = match[how].partition(" -> ")[0].strip("\\\"'"), text[max(0, start - 8) : start]
+@lru_cache(4_096)
+def kind_of(name: str) -> str:
+    """What a name says of its value: "password", a secret however it looks; "secret", one if it looks so;
+    "key", one if it looks like nothing else; "", none."""
+    if ends_otherwise(name):
+        return ""
+    if SECRET_NAME.search(name):
+        return "password" if PASSWORD.search(name) else "secret"
+    return "key" if KEY_NAME.search(name) else ""
+
+
+def _is_value(text: str, start: int, stop: int, kind: str, match: re.Match[str]) -> bool:
+    """Whether what is joined to a name looks as a secret must look there."""
+    need, is_literal = _need(text, start, stop, kind, match)
+    how = match.lastgroup or ""
+    value = match[how].partition(" -> ")[0].strip("\\\"'")
     value = "".join(value.split()) if how == "block" else value
-    follows, end = text[match.end() : match.end() + 1], VALUE_END.match(text, match.end())
-    if follows in tuple("({[]$") if how == "bare" else before[-2:] in ("?'", '?"'):
-        return False
-    if not SECRET_NAME.search(name):
-        is_key = (sign or how == "element") and KEY_NAME.search(name)
-        return bool(is_key and is_strong(value) and not NO_VALUE.match(value))
-    is_random, is_password = is_mixed(value), PASSWORD.search(name) is not None
-    is_alone = end is not None and not end["listed"]
-    if match["call"] or how == "braced":
-        return is_random and is_secret(name, value, False)
-    if sign == " | ":
-        return is_random and (end is not None or follows == " ") and is_secret(name, value, False)
-    if how not in ("bare", "words"):  # in quotes, an element, a block
-        is_keyword = name.isupper() or name.lower() == "identified" or before[-1:] == ":" or "-" in name
-        is_literal = bool(sign or not (match["blank"] or match["called"]) or (match["blank"] and is_keyword))
-        is_placed = _has_digit(value)
-        return (is_literal or is_placed) and is_secret(name, value, True)
-    is_literal, is_option = is_alone and _is_setting(text, start, match), before.endswith("--")
-    if how == "words":
-        return is_literal and (name.isupper() or _has_digit(value)) and is_secret(name, value, True)
-    if sign:
-        is_tight = match.end("rest") + 1 == match.start("bare") and sign == "="
-        is_header = sign == ":" and len(value) >= 16 and ("-" in name or before[-1:] in ("'", '"'))
-        is_literal = is_literal or is_header or (is_tight and (name.isupper() or is_option))
-        is_placed = is_alone or (is_random and (end is not None or follows in tuple(" )\"'")))
-        is_placed = is_placed or (is_tight and not (follows in (",", ")") and value.isidentifier()))
+    return need < Looks.NEVER and looks(text[start:stop], value, is_literal) >= need
+
+
+def _need(text: str, start: int, stop: int, kind: str, match: re.Match[str]) -> tuple[Looks, bool]:
+    """What a value has to look like to be a secret, by how it is joined to its name, and whether it is a text
+    there and no code."""
+    how, name, sign = match.lastgroup or "", text[start:stop], match["sign"]
+    before, follows = text[max(0, start - 8) : start], text[match.end() : match.end() + 1]
+    end, is_password = VALUE_END.match(text, match.end()), kind == "password"
+    if is_password:
+        literal, code = (Looks.TITLE if name.isupper() else Looks.WORD), Looks.SIGNED
     else:
-        is_literal = is_literal or is_option
-        is_placed = is_random and (is_password or is_alone)
-    return (is_literal or is_placed) and is_secret(("--" if is_option else "") + name, value, is_literal)
+        literal, code = Looks.WORD if name.isupper() and len(match[how]) >= 8 else Looks.RANDOM, Looks.RANDOM
+    if kind == "key":
+        return (Looks.STRONG if sign or how == "element" else Looks.NEVER), True
+    if sign == ":" and PATH_BEHIND.search(before):
+        return Looks.NEVER, False
+    if follows in tuple("({[]$") if how == "bare" else before[-2:] in ("?'", '?"'):
+        return Looks.NEVER, False
+    if match["call"] or how == "braced":
+        return Looks.RANDOM, False
+    if sign == " | ":
+        return (Looks.RANDOM if end or follows == " " else Looks.NEVER), False
+    if how in ("quoted", "element", "block"):
+        is_keyword = name.isupper() or name.lower() == "identified" or before[-1:] == ":" or "-" in name
+        is_literal = (
+            sign
+            or not (match["blank"] or match["called"])
+            or (is_keyword and (match["blank"] or is_password))
+        )
+        return (literal if is_literal else max(literal, Looks.DIGIT)), True
+    is_alone = end is not None and not end["listed"]
+    is_setting, is_option = is_alone and _is_setting(text, start, stop, match), before.endswith("--")
+    if how == "words":
+        least = literal if name.isupper() else max(literal, Looks.DIGIT)
+        return (least if is_setting else Looks.NEVER), True
+    is_tight = sign == "=" and stop + 1 == match.start("bare")
+    is_header = sign == ":" and len(match["bare"]) >= 16 and ("-" in name or before[-1:] in ("'", '"'))
+    if is_option and (is_tight or not sign):
+        return min(literal, Looks.MIX), True
+    if is_setting or is_header or (is_tight and name.isupper()):
+        return literal, True
+    if not sign:
+        return (Looks.RANDOM if is_password or is_alone else Looks.NEVER), False
+    if is_alone or (is_tight and not (follows in (",", ")") and match["bare"].isidentifier())):
+        return code, False
+    return (Looks.RANDOM if end or follows in tuple(" )\"'") else Looks.NEVER), False
 
 
-def _is_setting(text: str, start: int, match: re.Match[str]) -> bool:
+def _is_setting(text: str, start: int, stop: int, match: re.Match[str]) -> bool:
     """Whether a line is a name and a bare value as settings have them, and no code."""
     begin = text.rfind("\n", max(0, start - 80), start) + 1
     if not SETTING.match(text, begin, start) or text[match.end() : match.end() + 1] in (";", ","):
         return False
     how = match.lastgroup or ""
-    joined = text[match.end("rest") : match.start(how)]
+    joined = text[stop : match.start(how)]
     is_yaml = joined.strip() == ":" and (match[how].islower() or how == "words")
     return joined == "=" or is_yaml
 
 
-def _near(text: str, start: int, at: int) -> Iterator[Found]:
+def _near(text: str, start: int, at: int, kind: str) -> Iterator[Found]:
     """Values by their looks near a name that is followed by no value of its own: in the words, arguments or
     items behind it, or alone in one of the next lines."""
-    at = REST.match(text, at).end()  # type: ignore[union-attr]  # it matches nothing, too
-    name, found = text[start:at], at
-    is_known = SECRET_NAME.search(name) or KEY_WORDS.search(text, max(0, start - 12), at)
-    if (
-        text[at : at + 1].isalnum()
-        or not is_known
-        or (ends_otherwise(name) and not name.lower().endswith("tokens"))
-    ):
+    name, found, is_password = text[start:at], at, kind == "password"
+    if kind == "key" and not KEY_WORDS.search(text, max(0, start - 12), at):
         return
-    is_password = PASSWORD.search(name) is not None
+    if not LIKELY.search(text, at, at + NEAR_CHARS):
+        return
     line = text.find("\n", at, at + NEAR_CHARS)
     is_open = line < 0 or BELOW.search(text, at, line) is not None or text[line + 1 : line + 2] == "$"
     past, left = at, NEAR_WORDS
@@ -411,7 +465,7 @@ def _near(text: str, start: int, at: int) -> Iterator[Found]:
         is_direct = is_given or (is_led and not WORD.search(gap)) or (is_below and is_password and is_first)
         is_long, is_mix = is_led and is_strong(value), MIXED.match(value) is not None
         is_random = is_mixed(value) and (is_led or is_alone or TIGHT.search(value) is not None)
-        if is_given and is_alone and is_password and is_secret(name, value, True):
+        if is_given and is_alone and is_password and looks(name, value, True) >= Looks.WORD:
             fits = True
         elif SHAPE.fullmatch(value) or (HEX.fullmatch(value) and not is_direct):
             continue
@@ -434,15 +488,22 @@ def _below(text: str, at: int) -> Generator[Found, None, int]:
     if end < 0 or separator is None:
         return at
     heads, column = _cells(text[begin:end], separator[0]), len(_cells(text[begin:at], separator[0])) - 1
-    while end >= 0 and len(heads) > 1 and SECRET_NAME.search(heads[column]) and heads[column].count(" ") < 3:
+    while (
+        end >= 0
+        and len(heads) > 1
+        and kind_of(heads[column]) in ("password", "secret")
+        and heads[column].count(" ") < 3
+    ):
         begin, end = end + 1, text.find("\n", end + 1)
         line = text[begin : len(text) if end < 0 else end]
         cells = _cells(line, separator[0])
         if len(cells) == len(heads):
             value = cells[column]
             start = begin + line.find(value, len("|".join(cells[:column])))
-            if is_secret(heads[column], value, value.islower() and " " not in value):
-                yield start, start + len(value), "password" if PASSWORD.search(heads[column]) else "secret"
+            kind, is_plain = kind_of(heads[column]), value.islower() and " " not in value
+            need = Looks.WORD if is_plain else Looks.SIGNED
+            if looks(heads[column], value, is_plain) >= (need if kind == "password" else Looks.RANDOM):
+                yield start, start + len(value), kind
         elif not line.strip() or any(map(str.isalnum, line)):
             break
     return begin
@@ -455,23 +516,23 @@ def _cells(line: str, mark: str) -> list[str]:
     return [cell.strip(" \t\r\"'`*").replace("\0", mark[0]) for cell in cells]
 
 
-def is_secret(name: str, value: str, is_literal: bool) -> bool:
-    """Whether a value assigned to a name is a secret: by how sure the name is of it, whether the value is a
-    text and no code, and whether it is recognised as none."""
+def looks(name: str, value: str, is_literal: bool) -> Looks:
+    """What a value looks like that belongs to a name; what is no text but code is seldom more than a name."""
     value = value.strip().rstrip(";,")
-    if ends_otherwise(name) or is_no_secret(name, value):
-        return False
+    if is_no_secret(name, value):
+        return Looks.NONE
     if is_mixed(value):
-        return is_literal or not ATTRIBUTE.fullmatch(value) or is_strong(value.rpartition(".")[2])
-    if not PASSWORD.search(name):
-        is_option = name.startswith("--") and MIXED.match(value) is not None
-        return is_option or (is_literal and len(value) >= 8 and name.isupper())
-    if is_literal:
-        return name.isupper() or not (value.isalpha() and (not value.isascii() or value.istitle()))
+        is_lookup = not is_literal and ATTRIBUTE.fullmatch(value) and not is_strong(value.rpartition(".")[2])
+        return Looks.NONE if is_lookup else Looks.STRONG if is_strong(value) else Looks.RANDOM
+    if _has_digit(value):
+        return Looks.MIX if MIXED.match(value) else Looks.DIGIT
+    if value.isalpha() and (not value.isascii() or value.istitle()):
+        return Looks.TITLE
     is_word = value.replace("_", "").isalpha() or not value.isascii() or ATTRIBUTE.fullmatch(value)
-    return _has_digit(value) or not is_word
+    return Looks.WORD if is_word else Looks.SIGNED
 
 
+@lru_cache(4_096)
 def ends_otherwise(name: str) -> bool:
     """Whether a name's last word says that it holds no secret: `password_file`."""
     last = LAST_WORD.search(name)
