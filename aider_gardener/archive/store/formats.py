@@ -97,16 +97,18 @@ password ~ echo ,printf  ~ - ~
     (?=.{0,80}(?:pass|secret|sudo -S|luks|login|stdin|kinit|users|crypt))
 password ~ net use,net user ~ - ~
     net\s(?:user\s\S{1,60}|use\s\S{1,9}\s\S{1,200})\s((?=\S*\d)[^\s/*]\S{4,100})
-password ~ login,user ~ ^\s{0,9}(?:machine \S+ )?$ ~ (?:login|user(?:name)?) \S{1,60}\s(?:privilege \d+ )?
+password ~ login,user,enable ~ ^\s{0,9}(?:machine \S+ )?$ ~ (?:(?:login|user(?:name)?) \S{1,60}|enable(?=.*\d))\s(?:privilege \d+ )?
     (?:password|secret) (?:\d )?(\S{4,200})\s{0,9}$
 password ~ htpasswd ~ - ~ htpasswd\s.{0,200}?\sVALUE\s{0,20}$
 password ~ -u ~ (?:smb|rpc)client\b ~ -U\s{0,9}["']?[^\s%"']{1,100}%([^\s"']{4,})
 password ~ pass: ~ -pass(?:in|out)?\s{1,9}$ ~ pass:([^\s"'$]{4,})
 password ~ credential,login,auth,connect,mysqli(,pdo(,basic(,.begin(,user(,.sign(,hmac(,jwt.,bind( ~ - ~
     [\w.]{1,30}(?:\(|[= ]{1,5}\()\s{0,9}(?:ARGUMENT){1,2}b?["']((?=\D{0,200}\d)[^"'\s]{6,200})["']
-password ~ snmp-server,tacacs-,radius-,isakmp ~ - ~
-    .{0,200}\b(?:community|key(?: \d)?|auth (?:sha|md5)|priv \w{2,5}(?: \d{2,3})?)
+password ~ snmp-server,rocommunity,rwcommunity,tacacs-,radius-,isakmp ~ - ~
+    .{0,200}?(?:community|\bkey(?: \d)?|\bauth (?:sha|md5)|\bpriv \w{2,5}(?: \d{2,3})?)
     \s((?![\d ]+\s)[^\s@]{6,200})
+password ~ pwd={ ~ - ~ (?i)pwd=\{((?:[^}\n]|\}\}){4,200})\}
+password ~ temporary password,initial password,generated password ~ - ~ \w+ [^\n:]{0,80}: ((?=\S*\d)\S{6,60})$
 password ~ securestring ~ - ~ (?i:SecureString)\s{1,9}(?:-String\s{1,9})?VALUE
 password ~ wifi: ~ - ~ WIFI:[^\n]{0,200}?;P:((?:[^;\\\n]|\\.){4,200});
 password ~  as the , as my , as our , is the , is my , is our ~ TELLING["'`]?$ ~

@@ -92,7 +92,7 @@ SECRET_NAME = re.compile(
     rf"(?i){PASSWORD_WORDS}|secret(?!sm)|token(?!i[sz])|credential|\bcreds\b"
     r"|\b_?auth\b|masterauth|authorization|(?:recovery|backup)[_ -]codes?|(?:\b|_)(?:salt|seed)$"
     r"|(?:api|access|auth|private|client|account|service|signing|encryption|record"
-    r"|master|app|license|shared|webhook|consumer|subscription|deploy)[_ -]?(?:key|schlüssel)"
+    r"|master|app|license|shared|webhook|consumer|subscription|deploy)[_. -]?(?:key|schlüssel)"
 )
 """A name that speaks of a secret."""
 PASSWORD = re.compile(
@@ -116,7 +116,7 @@ NO_SECRETS_END = frozenset(
 )
 """Words at the end of a name that speak of a secret and hold none."""
 
-_GAP, _OPEN, _QUOTE = r"[ \t]{0,20}", r"[\\\"'`\]*]{0,9}", r"\\{0,7}[\"'`]"
+_GAP, _OPEN, _QUOTE = r"[ \t]{0,20}", r"[\\\"'`\]*]{0,9}", r"\\{0,7}(?:\"\"\"|[\"'`])"
 _SCHEME = r"(?:(?i:bearer|basic|token|apikey|key)[ \t]{1,9})?"
 _CHARS = r"[^\s\"'`<>,;&(){}\[\]$\\]+"
 _BARE = rf"{_CHARS}(?:(?:&(?![\w.]{{1,40}}=)|\\(?![\"'nrt])){_CHARS})*"
@@ -126,26 +126,34 @@ ASSIGNED = re.compile(
     # password: | and its lines
     {_OPEN}:{_GAP}[|>][+-]?\d?[ \t]*(?P<block>(?:\r?\n[ \t]{{1,80}}\S{{3,}}[^\s:][ \t]*(?=\r?\n|\Z)){{1,200}})
     # <password>x</password>
-    |["']?>(?P<element>[^\s<>&]{{4,4000}})(?=</)
+    |["']?>(?P<element>[^\s<>]{{4,4000}})(?=</)
     # password = x, apiKey: str = x, "Authorization": x
-    |(?:(?:\[\d{{0,4}}\])?{_OPEN}{_GAP}(?::{_GAP}(?![0-9a-f]{{6}}\])[\w.\[\]|&<>?';* ]{{1,40}}(?==))?
-    (?P<sign>[:?]=|=>|:\*\*|<-|->|\u2192|\uff1a|::(?=\s)|\?:|={{1,3}}|!==?|:-?|[ ]\|[ ]){_GAP}
+    |(?:(?:\[\d{{0,4}}\])?{_OPEN}{_GAP}(?::{_GAP}(?![0-9a-f]{{6}}\])[\w.\[\]|&<>?';* ]{{1,40}}(?==[^=\r\n]))?
+    (?P<sign>[:?]=|=>|:\*\*|<-|->|\u2192|\uff1a|::(?=\s)|\?:|={{1,3}}|!==?|:-?|[ ][|\u2014\u2013][ ]){_GAP}
     # define('PASSWORD', 'x')
     |(?P<called>["']{_GAP},{_GAP})(?={_QUOTE})
     # --password x, WITH PASSWORD 'x'
     |(?P<blank>[ \t]{{1,20}}(?:\d[ ]|(?:(?i:with)[ ]\w{{1,40}}[ ])?(?i:by)[ ]{{1,9}})?))
-    # "x", bytes.fromhex("x"), env.KEY || "x", {{x}}, x
-    (?:(?P<call>(?:(?:[\w.$\[\]"']{{1,60}}[ ](?:\|\||\?\?|or)|&\w{{1,30}})[ ])?(?:[\w.:]{{1,40}}[(\[]){{0,2}})
+    # {0x7F, 0x45}, "x", bytes.fromhex("x"), env.KEY || "x", {{x}}, x
+    (?:\{{\s?(?P<bytes>(?:0x[0-9A-Fa-f]{{2}},?\s?){{8,64}})
+    |(?P<call>(?:(?:[\w.$\[\]"']{{1,60}}[ ](?:\|\||\?\?|or)|&\w{{1,30}})[ ])?(?:[\w.:]{{1,40}}[(\[]){{0,2}})
     [\w.@]{{0,12}}?(?P<quote>{_QUOTE}){_SCHEME}(?P<quoted>{_WITHIN}(?:(?P=quote)[ ]->[ ](?P=quote){_WITHIN})?)
     (?P=quote)(?![ ]?:)
     |(?P<words>(?(sign)(?<=[ ])[^\W\d_]{{2,20}}(?:[ ][\w!?.-]{{1,20}}){{1,6}}(?=[ \t]*\r?(?:\n|\Z))|(?!)))
     |\{{(?P<braced>[^\s"'{{}}]{{6,200}})\}}|{_SCHEME}(?P<bare>{_BARE}))
-    )""",
+    # $ cat password.txt, and what it says
+    |[^\n]{{0,80}}\r?\n(?P<printed>\S{{4,400}})[ \t\r]*(?=\n|\Z))""",
     re.VERBOSE,
 )
 """A value that belongs to the name that ends here."""
 VALUE_END = re.compile(r"[\"';,]?[ \t]{0,20}\|?[ \t]{0,20}(?:#.*)?(?=\r?\n|\Z)|(?P<listed>[ ]{0,3}[,}(])")
+PRINTS = re.compile(
+    r"(?m)^[ \t]*(?:\S{0,60}[$#%>] )?(?:sudo )?(?:cat|echo|printenv|kubectl|vault|aws|gcloud|az|op|pass)\b"
+)
+"""What begins a line that prints a secret in the next."""
 PATH_BEHIND = re.compile(r"\w:\Z")
+COMPOUND = re.compile(r"(?i)[a-z](?:pass|pw|pwd|passwd)\Z")
+"""A password's name that is no word of a sentence."""
 SETTING = re.compile(r"[ \t+>]*(?:(?:[-*#;$]|//|export|set|env|ENV|ARG) ){0,3}[ \t]*(?:[\w-]+\.)*\Z")
 """What stands before a name in a line of settings."""
 NO_VALUE = re.compile(
@@ -154,7 +162,7 @@ NO_VALUE = re.compile(
     r"|\d+(?:\.\d+)?e[+-]?\d+"
     r"|.*(?:\$\{|\{\{|%\(|%s|<[a-z_ -]+>|\.\.\.|…|\(\?|\[a-z|\[0-9|\\[sdwb]|\*{3}|x{5}|\[redacted:).*"
     r"|(?:(?:big)?u?int|float|str|bytes|utf-?)\d{1,3}(?:array|_t|mb4|le|be)?"
-    r"|!(?:vault|secret|env|ref|sub)|-{1,2}[a-z].*|(?-i:_?[A-Z]+(?:\d?_[A-Z\d]+)*_?)"
+    r"|(?:required|nullable|sometimes|string)\|.*|!(?:vault|secret|env|ref|sub)|-{1,2}[a-z].*|(?-i:_?[A-Z]+(?:\d?_[A-Z\d]+)*_?)"
     r"|(?:os|process|env|settings|config|secrets|self|this|props|args|vars?)\..*)$"
 )
 """Templates, lookups, expressions, types and numbers."""
@@ -169,10 +177,10 @@ WEAK = re.compile(
 """A value of such words and at most four digits guards nothing: a test's login, a placeholder, a field."""
 LABEL = re.compile(
     rf"(?i)(?=.*(?:{PASSWORD_WORDS}|pass|secret|token|auth|login|credential|user|reset|key))"
-    r"[^\W\d_]+(?:[-_/.:][^\W\d_]+){0,20}[-_.]?v?\d{0,2}"
+    r"[^\W\d_]+(?:[-_/.:][^\W\d_]+){0,20}[-_.]?v?\d?"
 )
 ATTRIBUTE = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
-PLACE = re.compile(r"[\w.]+\(.*|(?:https?://|\.{0,2}/|~/).*|[a-z][\w.]*@[\w-]+(?:\.[\w-]+)+")
+PLACE = re.compile(r"[\w.]+\(.*|arn:.*|(?:https?://|\.{0,2}/|~/).*|[a-z][\w.]*@[\w-]+(?:\.[\w-]+)+")
 """Calls, paths, addresses."""
 SENTENCE = re.compile(
     rf"(?i).*[.?!:…]|.*(?:{PASSWORD_WORDS}|secret|token|login|credential|\bkeys?\b).*"
@@ -202,7 +210,9 @@ LIKELY = re.compile(
 LED = re.compile(
     r"(?:[:=>→：(\]]|<<<|(?:は|是)|\s--?\w{1,20}|\b(?:is|was|from|to|as|by|\d|ist|lautet|est|es|é|è))[\s\[({-]{0,8}\Z"
 )
-GIVEN = re.compile(r"(?i)(?:value|default|body|string)[\"']?[ \t:=>]{1,9}[\"']?\Z")
+GIVEN = re.compile(
+    r"(?i)(?:(?:value|--body)[\"']?[ \t:=>]{1,9}|(?:default|body|string)[\"']?[ \t]?[:=>]{1,2}[ \t]?)[\"']?\Z"
+)
 OTHER_NAME = re.compile(r"""(?:["'][\w.-]{1,40}["']\s?:|[\s,;]-{0,2}[\w-]{1,40}=)\s?["']?\Z""")
 TIGHT = re.compile(r"[^\W\d_]\d\d+[^\W\d_]|[^\W\d_]\d+[^\W\d_].*\d|\d.*[!*^%~#$&@]|[!*^%~#$&@].*\d")
 WORD = re.compile(r"\w")
@@ -385,18 +395,29 @@ def _need(text: str, start: int, stop: int, kind: str, match: re.Match[str]) -> 
         literal, code = (Looks.TITLE if name.isupper() else Looks.WORD), Looks.SIGNED
     else:
         literal, code = Looks.WORD if name.isupper() and len(match[how]) >= 8 else Looks.RANDOM, Looks.RANDOM
+    if how == "bytes":
+        return Looks.NONE, True
+    if how == "printed":
+        line = max(0, start - 100, text.rfind("\n", max(0, start - 100), start) + 1)
+        return (max(code, Looks.DIGIT) if PRINTS.match(text, line, start) else Looks.NEVER), True
     if kind == "key":
-        return (Looks.STRONG if sign or how == "element" else Looks.NEVER), True
+        return (Looks.STRONG if sign or match["called"] or how == "element" else Looks.NEVER), True
     if sign == ":" and PATH_BEHIND.search(before):
         return Looks.NEVER, False
     if follows in tuple("({[]$") if how == "bare" else before[-2:] in ("?'", '?"'):
         return Looks.NEVER, False
     if match["call"] or how == "braced":
         return Looks.RANDOM, False
-    if sign == " | ":
+    if sign and sign[0] == " ":
         return (Looks.RANDOM if end or follows == " " else Looks.NEVER), False
-    if how in ("quoted", "element", "block"):
-        is_keyword = name.isupper() or name.lower() == "identified" or before[-1:] == ":" or "-" in name
+    if how not in ("bare", "words"):
+        is_keyword = (
+            _is_setting(text, start, stop, match)
+            or name.isupper()
+            or name.lower() == "identified"
+            or before[-1:] == ":"
+            or "-" in name
+        )
         is_literal = (
             sign
             or not (match["blank"] or match["called"])
@@ -415,9 +436,18 @@ def _need(text: str, start: int, stop: int, kind: str, match: re.Match[str]) -> 
     if is_setting or is_header or (is_tight and name.isupper()):
         return literal, True
     if not sign:
-        return (Looks.RANDOM if is_password or is_alone else Looks.NEVER), False
+        is_line = (
+            is_password
+            and is_alone
+            and SETTING.match(text, text.rfind("\n", max(0, start - 80), start) + 1, start)
+        )
+        if is_line and (COMPOUND.search(name) or len(match["bare"]) >= 8):
+            return (literal if COMPOUND.search(name) else Looks.MIX), True
+        return (Looks.RANDOM if is_password or is_alone else Looks.STRONG), False
     if is_alone or (is_tight and not (follows in (",", ")") and match["bare"].isidentifier())):
         return code, False
+    if is_password and follows == " " and sign == ":" and len(match["bare"]) >= 8:
+        return Looks.MIX, False
     return (Looks.RANDOM if end or follows in tuple(" )\"'") else Looks.NEVER), False
 
 
@@ -445,38 +475,43 @@ def _near(text: str, start: int, at: int, kind: str) -> Iterator[Found]:
     past, left = at, NEAR_WORDS
     while left and (match := CANDIDATE.search(text, past, found + NEAR_CHARS)):
         past, left = match.end(), left - 1
-        value, (begin, end) = match["value"] or "", match.span("value")
-        gap, before, follows = text[found:begin], text[begin - 1], text[end : end + 3]
+        value, (begin, end) = match["value"], match.span("value")
         if not value:
             return
-        closes = follows[2:] if follows[:1] == "\\" else follows[:1]
-        is_quoted = (before in "\"'`" and before == closes) or (before == ">" and follows[:2] == "</")
-        is_given = GIVEN.search(gap) is not None
-        is_led = is_quoted or is_given or LED.search(gap) is not None
-        is_below, is_first = "\n" in gap or "\\n" in gap, not gap.rpartition("\n")[2].strip(" \t-+*")
+        gap, before, follows = text[found:begin], text[begin - 1], text[end : end + 3]
+        closes = follows[2:] if follows[:1] == "\\" else follows
+        is_quoted = closes.startswith("</" if before == ">" else before) and before in "\"'`>"
+        is_given, is_below = GIVEN.search(gap) is not None, "\n" in gap or "\\n" in gap
+        is_led, is_first = (
+            is_quoted or is_given or LED.search(gap),
+            not gap.rpartition("\n")[2].strip(" \t-+*"),
+        )
         is_alone = is_quoted or (follows[:1] in ("", "\r", "\n") and (is_led or is_first))
         is_led = is_led or (is_password and not gap.strip() and is_alone)
         if found > at and not is_led and gap.strip("\"'`,-[] \t\r\n"):
             return
         if (OTHER_NAME.search(gap) and not is_given) or (is_below and not is_alone):
             continue
-        if not (is_given or is_led or MIXED.match(value)) or is_no_secret(name, value):
-            continue
+        need, found_looks = Looks.NEVER, looks(name, value, True)
         is_direct = is_given or (is_led and not WORD.search(gap)) or (is_below and is_password and is_first)
-        is_long, is_mix = is_led and is_strong(value), MIXED.match(value) is not None
-        is_random = is_mixed(value) and (is_led or is_alone or TIGHT.search(value) is not None)
-        if is_given and is_alone and is_password and looks(name, value, True) >= Looks.WORD:
-            fits = True
+        if is_given and is_alone and is_password:
+            need = Looks.WORD
         elif SHAPE.fullmatch(value) or (HEX.fullmatch(value) and not is_direct):
             continue
         elif (is_below and not is_open) or "/" in value:
-            fits = (is_given and is_random) or (is_long and (is_password or not is_below))
+            if is_given or (is_led and (is_password or not is_below)):
+                need = Looks.RANDOM if is_given else Looks.STRONG
         elif is_password:
-            fits = is_random or (is_mix and is_led and (is_quoted or not is_below) and len(value) >= 8)
-        else:
+            if is_led and (is_quoted or not is_below) and len(value) >= 8:
+                need = Looks.MIX
+            elif is_led or is_alone or TIGHT.search(value):
+                need = Looks.RANDOM
+        elif is_led:
             is_enough = is_given or (len(value) >= 10 and sum(map(str.isdigit, value)) > 2)
-            fits = is_long or (is_led and is_random and is_enough and not name.lower().endswith("tokens"))
-        if fits or (found > at and is_random):
+            need = Looks.RANDOM if is_enough and not name.lower().endswith("tokens") else Looks.STRONG
+        if found > at and (is_led or is_alone or TIGHT.search(value)):
+            need = min(need, Looks.RANDOM)
+        if found_looks >= need:
             found, left = end, NEAR_WORDS
             yield begin, end, "password" if is_password else "secret"
 
@@ -536,7 +571,7 @@ def looks(name: str, value: str, is_literal: bool) -> Looks:
 def ends_otherwise(name: str) -> bool:
     """Whether a name's last word says that it holds no secret: `password_file`."""
     last = LAST_WORD.search(name)
-    return last is not None and last[1].lower() in NO_SECRETS_END
+    return last is not None and not NO_SECRETS_END.isdisjoint((last[1].lower(), last[1].lower().rstrip("s")))
 
 
 def is_no_secret(name: str, value: str) -> bool:
