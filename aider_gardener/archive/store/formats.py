@@ -97,8 +97,9 @@ password ~ echo ,printf  ~ - ~
     (?=.{0,80}(?:pass|secret|sudo -S|luks|login|stdin|kinit|users|crypt))
 password ~ net use,net user ~ - ~
     net\s(?:user\s\S{1,60}|use\s\S{1,9}\s\S{1,200})\s((?=\S*\d)[^\s/*]\S{4,100})
-password ~ login,user,enable ~ ^\s{0,9}(?:machine \S+ )?$ ~ (?:(?:login|user(?:name)?) \S{1,60}|enable(?=.*\d))\s(?:privilege \d+ )?
-    (?:password|secret) (?:\d )?(\S{4,200})\s{0,9}$
+password ~  password , secret  ~
+    ^\s{0,9}(?:machine \S+ )?(?:(?:login|user(?:name)?) \S{1,60}|enable)(?: privilege \d+)?$ ~
+    \s\w+ (?:\d )?(\S{4,200})\s{0,9}$
 password ~ htpasswd ~ - ~ htpasswd\s.{0,200}?\sVALUE\s{0,20}$
 password ~ -u ~ (?:smb|rpc)client\b ~ -U\s{0,9}["']?[^\s%"']{1,100}%([^\s"']{4,})
 password ~ pass: ~ -pass(?:in|out)?\s{1,9}$ ~ pass:([^\s"'$]{4,})

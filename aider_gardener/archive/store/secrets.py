@@ -232,13 +232,16 @@ SEPARATORS = re.compile(r"\||\t|,|;| {2,}")
 """What stands between the cells of a table."""
 
 
-def flattened(text: str, within: re.Pattern[str] | None = WITHIN_VALUES) -> tuple[str, Callable[[int], int]]:
-    """A text without all that matches, and what tells where one of its characters stands in the whole."""
-    cuts, removed = list[int](), [0]
-    for match in within.finditer(text) if within else ():
+def flattened(text: str) -> tuple[str, Callable[[int], int]]:
+    """A text without what is no part of a value, and what tells where a character of it stands in the whole."""
+    cuts, removed, parts, past = list[int](), [0], list[str](), 0
+    is_broken = "\x1b" in text or "\\u001b" in text or BROKEN.search(text)
+    for match in WITHIN_VALUES.finditer(text) if is_broken else ():
+        parts.append(text[past : match.start()])
+        past = match.end()
         cuts.append(match.start() - removed[-1])
-        removed.append(removed[-1] + match.end() - match.start())
-    return within.sub("", text) if within and cuts else text, lambda at: at + removed[bisect_right(cuts, at)]
+        removed.append(removed[-1] + past - match.start())
+    return "".join([*parts, text[past:]]), lambda at: at + removed[bisect_right(cuts, at)]
 
 
 REDACTED, REDACTED_CHARS = "[redacted:", 40
@@ -247,8 +250,7 @@ REDACTED, REDACTED_CHARS = "[redacted:", 40
 
 def find(text: str) -> list[Found]:
     """Every secret of a text; spans may overlap."""
-    is_broken = "\x1b" in text or "\\u001b" in text or BROKEN.search(text)
-    flat, place = flattened(text.replace("\0", "\n"), WITHIN_VALUES if is_broken else None)
+    flat, place = flattened(text.replace("\0", "\n"))
     lowered = flat.replace("\u0130", "i").lower()  # the only letter that would grow
     seek, found = seeker(lowered, SOUGHT), []
     for start, end, kind in (*_keys(flat, lowered), *_formats(flat, seek), *_named(flat, seek)):
