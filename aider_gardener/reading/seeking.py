@@ -23,7 +23,7 @@ Seek = Callable[[str, int], int]
 
 def seeker(text: str, words: Collection[str]) -> Seek:
     """What `text.find` gives, for these words alone. Of a text of up to LONG_CHARS it is `text.find`."""
-    plain = sorted({word for word in words if word.isascii() and len(word) > 1})
+    plain = sorted({word for word in words if word.isascii() and len(word) > 2})
     if len(text) <= LONG_CHARS or len(plain) <= FEW_WORDS:
         return text.find
     places = _places(text, plain)
@@ -62,6 +62,10 @@ def _places(text: str, words: list[str]) -> dict[str, list[int]]:
                 head |= part[found].astype(np.uint32) << np.uint32(8 * number)
             heads.append(head)
     every, codes = np.concatenate(starts), np.concatenate(heads)
+    is_begun = np.zeros(1 << 16, bool)
+    is_begun[[int.from_bytes(word[:2].encode(), "little") for word in words]] = True
+    begun = is_begun[codes & np.uint32(0xFFFF)]
+    every, codes = every[begun], codes[begun]
     places: dict[str, list[int]] = {word: [] for word in words}
     for size in {min(len(word), HEAD_CHARS) for word in words}:
         by_head: dict[int, list[str]] = {}

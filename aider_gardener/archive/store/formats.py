@@ -71,7 +71,7 @@ token ~ infura.io/,alchemy.com/ ~ - ~ \w+\.\w+/(?:ws/)?v\d/([\w-]{20,})
 token ~ sha256~ ~ - ~ (sha256~[\w-]{43})
 token ~ accounts ~ - ~ accounts\b.{0,40}\b(?:0x)?([0-9a-f]{64})\b
 token ~ :aa ~ (?<!\d)(\d{8,10})$ ~ (:AA[\w-]{33})
-token ~ q~ ~ ([\w.~-]{3}\d)$ ~ (Q~[\w.~-]{31,34})(?![\w.~-])
+token ~ 0q~,1q~,2q~,3q~,4q~,5q~,6q~,7q~,8q~,9q~ ~ ([\w.~-]{3})$ ~ (\dQ~[\w.~-]{31,34})(?![\w.~-])
 token ~ sig=,signature= ~ - ~ (?i)(?<![a-z])sig(?:nature)?=([\w%+/=-]{30,})
 webhook ~ hooks.slack.com ~ - ~ hooks\.slack\.com/(?:services|workflows|triggers)/([\w/-]{20,})
 webhook ~ /api/webhooks/ ~ - ~ /api/webhooks/(\d{10,30}/[\w-]{20,})
@@ -85,9 +85,9 @@ authorization ~ authorization,auth plain,auth login ~ - ~
     (?i)(?:authorization["']?\s?[:=]\s?["']?[\w-]{1,30}|auth (?:plain|login))\s{1,9}([\w+/=.~-]{16,})
 cookie ~ sessionid=,sessid= ~ - ~ \w{4,9}=([^\s;"']{16,})
 cookie ~ sess,sid=,auth,token,jwt,remember ~ (?i)\bcookie["']?[:=]|\bcurl\b ~ [\w.-]{0,40}=([^\s;"']{16,})
-password ~ -u,--user,--proxy-user ~ \bcurl\b.{0,200}["'\s]$ ~
-    --?[a-z-]{1,10}[ =]?["', ]{0,4}[^\s:"']{1,200}:([^\s"']+)
-password ~ -p ~ \b(?:mysql|mariadb)\w{0,5}\b.{0,200}["'\s]$ ~ -p["']?([^\s"'$-]{6,})
+password ~  -u,"-u",'-u',--user,--proxy-user ~ \bcurl\b.{0,200}["'\s]?$ ~
+    [\s"']?--?[a-z-]{1,10}[ =]?["', ]{0,4}[^\s:"']{1,200}:([^\s"']+)
+password ~ mysql,mariadb ~ - ~ \w{5,12}\b.{0,200}?["'\s]-p["']?([^\s"'$-]{6,})
 password ~  -p,/p:, -w , -a , -k , -n , -x , -hp ~
     \b(?:7za?|zip|unzip|u?n?rar|redis-cli|sshpass|login|ldap\w+|sqlcmd|mosquitto_\w+|ipmitool|openssl\s[a-z]+|snmp\w+|twine|mongo\w*|plink|pscp|security|ssh-keygen
     |usermod|keytool|schtasks|xfreerdp|cf|https?(?= )|openfortivpn)\b ~
@@ -101,7 +101,7 @@ password ~  password , secret  ~
     ^\s{0,9}(?:machine \S+ )?(?:(?:login|user(?:name)?) \S{1,60}|enable)(?: privilege \d+)?$ ~
     \s\w+ (?:\d )?(\S{4,200})\s{0,9}$
 password ~ htpasswd ~ - ~ htpasswd\s.{0,200}?\sVALUE\s{0,20}$
-password ~ -u ~ (?:smb|rpc)client\b ~ -U\s{0,9}["']?[^\s%"']{1,100}%([^\s"']{4,})
+password ~  -u ~ (?:smb|rpc)client\b ~ \s-U\s{0,9}["']?[^\s%"']{1,100}%([^\s"']{4,})
 password ~ pass: ~ -pass(?:in|out)?\s{1,9}$ ~ pass:([^\s"'$]{4,})
 password ~ credential,login,auth,connect,mysqli(,pdo(,basic(,.begin(,user(,.sign(,hmac(,jwt.,bind( ~ - ~
     [\w.]{1,30}(?:\(|[= ]{1,5}\()\s{0,9}(?:ARGUMENT){1,2}b?["']((?=\D{0,200}\d)[^"'\s]{6,200})["']
