@@ -193,8 +193,8 @@ SENTENCE = re.compile(
 MARKED = re.compile(r"[^\w\s]\S*[^\w\s]\S*\d|\d\S*[^\w\s]\S*[^\w\s]")
 """Signs and a digit in one word, as no sentence has them."""
 KEY_ID = re.compile(r"(?:0x)?(?:[0-9A-F]{8}){1,2}|[0-9A-Fa-f]{40}")
-NEAR_CHARS, NEAR_WORDS = 120, 4
-"""So far behind its name, and among so many words, a value of such looks is taken for its own."""
+NEAR_CHARS = 120
+"""So far behind its name a value of such looks is taken for its own."""
 BELOW = re.compile(r"[:=>\"'\[({\])][ \t\r\\|]*\Z")
 """What ends a line whose value stands in the next."""
 CANDIDATE = re.compile(
@@ -299,7 +299,7 @@ def _around(expression: re.Pattern[str], text: str, at: int) -> re.Match[str] | 
 def _is_key(body: str) -> bool:
     """Whether a text is mostly runs of a key's characters."""
     runs = LONG_RUN.findall(body)
-    return 2 * sum(map(len, runs)) > len(body) and any(len(run) >= 32 or _has_digit(run) for run in runs)
+    return 2 * sum(map(len, runs)) > len(body)
 
 
 def _formats(text: str, seek: Seek) -> Iterator[Found]:
@@ -354,7 +354,7 @@ def _named(text: str, seek: Seek) -> Iterator[Found]:
             start = at - len(behind.lstrip("-.0123456789"))
             name = text[start:stop]
             kind = kind_of(name)
-            if kind and not text[stop : stop + 1].isalnum():
+            if kind:
                 match = ASSIGNED.match(text, stop)
                 if match and _is_value(text, start, stop, kind, match):
                     yield *match.span(match.lastgroup or 0), "password" if kind == "password" else "secret"
@@ -413,13 +413,7 @@ def _need(text: str, start: int, stop: int, kind: str, match: re.Match[str]) -> 
     if sign and sign[0] == " ":
         return (Looks.RANDOM if end or follows == " " else Looks.NEVER), False
     if how not in ("bare", "words"):
-        is_keyword = (
-            _is_setting(text, start, stop, match)
-            or name.isupper()
-            or name.lower() == "identified"
-            or before[-1:] == ":"
-            or "-" in name
-        )
+        is_keyword = name.isupper() or name.lower() == "identified" or before[-1:] == ":"
         is_literal = (
             sign
             or not (match["blank"] or match["called"])
@@ -429,8 +423,7 @@ def _need(text: str, start: int, stop: int, kind: str, match: re.Match[str]) -> 
     is_alone = end is not None and not end["listed"]
     is_setting, is_option = is_alone and _is_setting(text, start, stop, match), before.endswith("--")
     if how == "words":
-        least = literal if name.isupper() else max(literal, Looks.DIGIT)
-        return (least if is_setting else Looks.NEVER), True
+        return (max(literal, Looks.DIGIT) if is_setting else Looks.NEVER), True
     is_tight = sign == "=" and stop + 1 == match.start("bare")
     is_header = sign == ":" and len(match["bare"]) >= 16 and ("-" in name or before[-1:] in ("'", '"'))
     if is_option and (is_tight or not sign):
@@ -445,7 +438,7 @@ def _need(text: str, start: int, stop: int, kind: str, match: re.Match[str]) -> 
         )
         if is_line and (COMPOUND.search(name) or len(match["bare"]) >= 8):
             return (literal if COMPOUND.search(name) else Looks.MIX), True
-        return (Looks.RANDOM if is_password or is_alone else Looks.STRONG), False
+        return Looks.RANDOM, False
     if is_alone or (is_tight and not (follows in (",", ")") and match["bare"].isidentifier())):
         return code, False
     if is_password and follows == " " and sign == ":" and len(match["bare"]) >= 8:
@@ -456,7 +449,7 @@ def _need(text: str, start: int, stop: int, kind: str, match: re.Match[str]) -> 
 def _is_setting(text: str, start: int, stop: int, match: re.Match[str]) -> bool:
     """Whether a line is a name and a bare value as settings have them, and no code."""
     begin = text.rfind("\n", max(0, start - 80), start) + 1
-    if not SETTING.match(text, begin, start) or text[match.end() : match.end() + 1] in (";", ","):
+    if not SETTING.match(text, begin, start):
         return False
     how = match.lastgroup or ""
     joined = text[stop : match.start(how)]
@@ -474,9 +467,9 @@ def _near(text: str, start: int, at: int, kind: str) -> Iterator[Found]:
         return
     line = text.find("\n", at, at + NEAR_CHARS)
     is_open = line < 0 or BELOW.search(text, at, line) is not None or text[line + 1 : line + 2] == "$"
-    past, left = at, NEAR_WORDS
-    while left and (match := CANDIDATE.search(text, past, found + NEAR_CHARS)):
-        past, left = match.end(), left - 1
+    past = at
+    while match := CANDIDATE.search(text, past, found + NEAR_CHARS):
+        past = match.end()
         value, (begin, end) = match["value"], match.span("value")
         if not value:
             return
@@ -490,8 +483,6 @@ def _near(text: str, start: int, at: int, kind: str) -> Iterator[Found]:
         )
         is_alone = is_quoted or (follows[:1] in ("", "\r", "\n") and (is_led or is_first))
         is_led = is_led or (is_password and not gap.strip() and is_alone)
-        if found > at and not is_led and gap.strip("\"'`,-[] \t\r\n"):
-            return
         if (OTHER_NAME.search(gap) and not is_given) or (is_below and not is_alone):
             continue
         need, found_looks = Looks.NEVER, looks(name, value, True)
@@ -504,17 +495,17 @@ def _near(text: str, start: int, at: int, kind: str) -> Iterator[Found]:
             if is_given or (is_led and (is_password or not is_below)):
                 need = Looks.RANDOM if is_given else Looks.STRONG
         elif is_password:
-            if is_led and (is_quoted or not is_below) and len(value) >= 8:
+            if is_led and len(value) >= 8:
                 need = Looks.MIX
             elif is_led or is_alone or TIGHT.search(value):
                 need = Looks.RANDOM
         elif is_led:
             is_enough = is_given or (len(value) >= 10 and sum(map(str.isdigit, value)) > 2)
-            need = Looks.RANDOM if is_enough and not name.lower().endswith("tokens") else Looks.STRONG
+            need = Looks.RANDOM if is_enough else Looks.STRONG
         if found > at and (is_led or is_alone or TIGHT.search(value)):
             need = min(need, Looks.RANDOM)
         if found_looks >= need:
-            found, left = end, NEAR_WORDS
+            found = end
             yield begin, end, "password" if is_password else "secret"
 
 
@@ -541,7 +532,7 @@ def _below(text: str, at: int) -> Generator[Found, None, int]:
             need = Looks.WORD if is_plain else Looks.SIGNED
             if looks(heads[column], value, is_plain) >= (need if kind == "password" else Looks.RANDOM):
                 yield start, start + len(value), kind
-        elif not line.strip() or any(map(str.isalnum, line)):
+        elif any(map(str.isalnum, line)):
             break
     return begin
 
