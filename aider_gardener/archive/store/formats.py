@@ -108,6 +108,7 @@ password ~ credential,login,auth,connect,mysqli(,pdo(,basic(,.begin(,user(,.sign
 password ~ snmp-server,rocommunity,rwcommunity,tacacs-,radius-,isakmp ~ - ~
     .{0,200}?(?:community|\bkey(?: \d)?|\bauth (?:sha|md5)|\bpriv \w{2,5}(?: \d{2,3})?)
     \s((?![\d ]+\s)[^\s@]{6,200})
+password ~ psk= ~ ^\s*$ ~ psk=(\S.{3,62})$
 password ~ pwd={ ~ - ~ (?i)pwd=\{((?:[^}\n]|\}\}){4,200})\}
 password ~ temporary password,initial password,generated password ~ - ~ \w+ [^\n:]{0,80}: ((?=\S*\d)\S{6,60})$
 password ~ securestring ~ - ~ (?i:SecureString)\s{1,9}(?:-String\s{1,9})?VALUE
