@@ -10,8 +10,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Generator, Iterator
-from enum import IntEnum
-from functools import lru_cache
 
 from aider_gardener.archive.store.formats import (
     BEFORE_WORD_CHARS,
@@ -20,6 +18,7 @@ from aider_gardener.archive.store.formats import (
     TOKEN_CHARS,
     TOKEN_LEAST,
 )
+from aider_gardener.archive.store.looks import Looks, ends_otherwise, is_idle, kind_of, looks
 from aider_gardener.reading.seeking import Seek, long_runs, seeker
 
 Found = tuple[int, int, str]
@@ -38,13 +37,6 @@ _MARGIN = r"[ \t>|+]{0,80}"
 WITHIN_COPIES = re.compile(rf"{_COLOUR}|\\\r?\n{_MARGIN}|\r\n{_MARGIN}|\n{_MARGIN}")
 """What is no part of a known secret: colours and every end of a line. Each way begins with a character of its
 own, so that a search skips to these."""
-
-
-class Looks(IntEnum):
-    """What a value looks like: no secret, a heading's word, words, words with signs, with digits, with
-    letters and digits, letters and digits in no order, and many of those. NEVER is what none looks like."""
-
-    NONE, TITLE, WORD, SIGNED, DIGIT, MIX, RANDOM, STRONG, NEVER = range(9)
 
 
 KEY_BEGINS = re.compile(
@@ -81,41 +73,6 @@ NAME_WORDS = tuple(
 SOUGHT = (*NAME_WORDS, *(word for item in FORMATS for word in item.words))
 NAME_CHARS = 80
 NAME_BEHIND, NAME_AHEAD = re.compile(r"(?:(?!--)[\w.-])*"), re.compile(r"[\w-]{0,60}")
-PASSWORD_WORDS = (
-    r"passw(?:or)?[dt]|\"assword|passphrase|passcode|(?<!by)(?<!com)(?<!tres)(?<!sur)passe?\b|pwd|(?<!b)pw\b"
-    r"|psk\b"
-    r"|identif(?:ied|y)\b|kennwort|contrase\w{2,3}|senha|wachtwoord"
-    r"|has[łl]o|lösenord|parola\b|şifre|\bclave\b|\bheslo|salasana|jelsz[óo]|adgangskode|парол\w{0,2}|密码|密碼|口令"
-    r"|パスワード|비밀번호|암호"
-)
-SECRET_NAME = re.compile(
-    rf"(?i){PASSWORD_WORDS}|secret(?!sm)|token(?!i[sz])|credential|\bcreds\b"
-    r"|\b_?auth\b|masterauth|authorization|(?:recovery|backup)[_ -]codes?|(?:\b|_)(?:salt|seed)$"
-    r"|(?:api|access|auth|private|client|account|service|signing|encryption|record"
-    r"|master|app|license|shared|webhook|consumer|subscription|deploy)[_. -]?(?:key|schlüssel)"
-)
-"""A name that speaks of a secret."""
-PASSWORD = re.compile(
-    rf"(?i)(?:{PASSWORD_WORDS})s?\d*(?:[_-](?:prod|dev|staging|live|old|new|plain|clear|value|root|admin|\d))?$"
-)
-"""A name whose value is a secret however it looks."""
-KEY_NAME = re.compile(
-    r"(?i)\A(?!.*(?:public|cache|object|sort|idempotency|partition|foreign|hash))"
-    r".*(?:(?:\b|[_\d]|(?-i:[a-z](?=K)))keys?[\W\d]*|_auth|_api)$"
-)
-"""A name that speaks of a secret only if its value is one by its looks."""
-STRONG = re.compile(
-    r"(?=(?:[^\d\s]*\d){3})(?:(?=\S*[a-z])(?=\S*[A-Z])|(?=(?:0x)?[0-9a-f]{32}))[\w+/=~-]{20,4000}"
-)
-"""A value that no name, number or word looks like."""
-LAST_WORD = re.compile(r"([A-Z]?[a-z]+|[A-Z]+)[\W\d_]*$")
-NO_SECRETS_END = frozenset(
-    "algorithm arn cost count endpoint error expires expiry field file format from hash header help hint id "
-    "index kind label length limit message mode name path pattern placeholder policy prefix provider re ref "
-    "regex size state status stdin text title ttl type url uri version".split()
-)
-"""Words at the end of a name that speak of a secret and hold none."""
-
 _GAP, _OPEN, _QUOTE = r"[ \t]{0,20}", r"[\\\"'`\]*]{0,9}", r"\\{0,7}(?:\"\"\"|[\"'`])"
 _SCHEME = r"(?:(?i:bearer|basic|token|apikey|key)[ \t]{1,9})?"
 _CHARS = r"[^\s\"'`<>,;&(){}\[\]$\\]+"
@@ -156,43 +113,6 @@ COMPOUND = re.compile(r"(?i)[a-z](?:pass|pw|pwd|passwd)\Z")
 """A password's name that is no word of a sentence."""
 SETTING = re.compile(r"[ \t+>]*(?:(?:[-*#;$]|//|export|set|env|ENV|ARG) ){0,3}[ \t]*(?:[\w-]+\.)*\Z")
 """What stands before a name in a line of settings."""
-NO_VALUE = re.compile(
-    r"(?i)^(?:[<\[{(%*.#^\\].*|[,+;)}&?:|=].*[(){};=].*|\$[a-z_(].*|your[_ -].*|\d{1,4}"
-    r"|[\d./%:]*[./%:][\d./%:]*"
-    r"|\d+(?:\.\d+)?e[+-]?\d+"
-    r"|.*(?:\$\{|\{\{|%\(|%s|<[a-z_ -]+>|\.\.\.|…|\(\?|\[a-z|\[0-9|\\[sdwb]|\*{3}|x{5}|\[redacted:).*"
-    r"|(?:(?:big)?u?int|float|str|bytes|utf-?)\d{1,3}(?:array|_t|mb4|le|be)?"
-    r"|(?:required|nullable|sometimes|string)\|.*|!(?:vault|secret|env|ref|sub)|-{1,2}[a-z].*|(?-i:_?[A-Z]+(?:\d?_[A-Z\d]+)*_?)"
-    r"|(?:os|process|env|settings|config|secrets|self|this|props|args|vars?)\..*)$"
-)
-"""Templates, lookups, expressions, types and numbers."""
-WEAK = re.compile(
-    r"(?i)(?=.*[^\W\d_])(?!(?:\D*\d){5})(?:[\d\W_x]|test(?:ing|er)?|demo|dummy|fake|mock|sample|example"
-    r"|placeholder|wrong|invalid|bad|good|foo|bar|any|boolean|none|null|nil|never|unknown|plain|hashed|encrypted"
-    r"|new|old|my|your|some|the|users?|admin|guest|root|secret|pass(?:word|wd|phrase)?|pwd|pw|tokens?|key"
-    r"|credentials?|baz|abc|xyz|qwerty|default|local|dev|value|str(?:ing)?|bytes|number|integer|object"
-    r"|true|false|undefined|optional|required|name|login|auth|api|client|letmein|change|me|text"
-    r"|hidden|email|data|bool|int|float|uuid|char|list|array|dict|map)+"
-)
-"""A value of such words and at most four digits guards nothing: a test's login, a placeholder, a field."""
-LABEL = re.compile(
-    rf"(?i)(?=.*(?:{PASSWORD_WORDS}|pass|secret|token|auth|login|credential|user|reset|key))"
-    r"[^\W\d_]+(?:[-_/.:][^\W\d_]+){0,20}[-_.]?v?\d?"
-)
-ATTRIBUTE = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
-PLACE = re.compile(r"[\w.]+\(.*|arn:.*|(?:https?://|\.{0,2}/|~/).*|[a-z][\w.]*@[\w-]+(?:\.[\w-]+)+")
-"""Calls, paths, addresses."""
-SENTENCE = re.compile(
-    rf"(?i).*[.?!:…]|.*(?:{PASSWORD_WORDS}|secret|token|login|credential|\bkeys?\b).*"
-    r"|(?:.*\s)?(?:is|are|be|must|has|not|your?|please|too|required|invalid|missing|characters|ist|bitte|nicht|ihre?"
-    r"|zeichen|est|votre)(?:\s.*)?"
-    r"|(?=(?:\S+\s){3})(?:.*\s)?(?:the|an?|to|of|for|at|or|and|no|with|when|if|it|der|die|das|eine?|und|oder|mit"
-    r"|les?|la|une?|pour|el|los|para|su)\s.*"
-)
-"""Words for people: what ends as a sentence, names what it asks for, or has a sentence's small words."""
-MARKED = re.compile(r"[^\w\s]\S*[^\w\s]\S*\d|\d\S*[^\w\s]\S*[^\w\s]")
-"""Signs and a digit in one word, as no sentence has them."""
-KEY_ID = re.compile(r"(?:0x)?(?:[0-9A-F]{8}){1,2}|[0-9A-Fa-f]{40}")
 NEAR_CHARS = 120
 """So far behind its name a value of such looks is taken for its own."""
 BELOW = re.compile(r"[:=>\"'\[({\])][ \t\r\\|]*\Z")
@@ -223,17 +143,13 @@ SHAPE = re.compile(
     r"|.*sha-?\d{1,3}|-----.*|(?:[\w%]*\+){3}.*"
 )
 """Ids, hashes, times, addresses, versions and files."""
-MIXED = re.compile(r"(?=.*\d)(?=.*[^\W\d_])", re.DOTALL)
-WORDY = re.compile(r"[A-Za-z]+\d{0,2}|\d{1,4}|v\d+")
-
-
 HEADING = re.compile(r"[\w \t.()/#\"*`|,;+-]{1,1000}\r?")
 SEPARATORS = re.compile(r"\||\t|,|;| {2,}")
 """What stands between the cells of a table."""
 
 
 def flattened(text: str) -> tuple[str, Callable[[int], int]]:
-    """A text without what is no part of a value, and what tells where a character of it stands in the whole."""
+    """A text without what is no part of a value, and what tells where its characters stand in the whole."""
     cuts, removed, parts, past = list[int](), [0], list[str](), 0
     is_broken = "\x1b" in text or "\\u001b" in text or BROKEN.search(text)
     for match in WITHIN_VALUES.finditer(text) if is_broken else ():
@@ -303,22 +219,22 @@ def _is_key(body: str) -> bool:
 
 
 def _formats(text: str, seek: Seek) -> Iterator[Found]:
-    for begin, stretch_end in long_runs(text, TOKEN_CHARS, TOKEN_LEAST):
-        for match in TOKEN.finditer(text, begin, stretch_end):
-            if not _is_idle("token", match[1]):
-                yield *match.span(1), "token"
+    for begin, stop in long_runs(text, TOKEN_CHARS, TOKEN_LEAST):
+        for token in TOKEN.finditer(text, begin, stop):
+            if not is_idle("token", token[1]):
+                yield *token.span(1), "token"
     for item in FORMATS:
         for word in item.words:
             at = seek(word, 0)
             while at >= 0:
                 match, end = item.expression.match(text, at), at + len(word)
-                before = match if item.before is None else match and _before(item.before, text, at)
+                before = _before(item.before, text, at) if match and item.before else match
                 if match and before:
                     first = before if before.lastindex else match
                     start = first.start(first.lastindex or 0)
                     last = match if match.lastindex else before
                     stop = last.end(last.lastindex or 0)
-                    if not _is_idle(item.kind, text[start:stop]):
+                    if not is_idle(item.kind, text[start:stop]):
                         yield start, stop, item.kind
                 end = max(end, match.end()) if match else end
                 at = seek(word, end)
@@ -329,31 +245,19 @@ def _before(expression: re.Pattern[str], text: str, at: int) -> re.Match[str] | 
     return expression.search(text, max(near, text.rfind("\n", near, at) + 1), at)
 
 
-def _is_idle(kind: str, value: str) -> bool:
-    """Whether what stands in a secret's place is none: a template, a word, the port of `http://a:8080@x`, a
-    dummy of one character."""
-    if kind in ("pin", "phrase"):
-        return False
-    if NO_VALUE.match(value) or WEAK.fullmatch(value):
-        return True
-    return kind != "password" and (
-        len(set(value)) < 6 or (kind == "authorization" and is_wordy(value.rstrip("=")))
-    )
-
-
 def _named(text: str, seek: Seek) -> Iterator[Found]:
     """Values that belong to a name that says it is a secret's."""
     for word in NAME_WORDS:
         at, below = seek(word, 0), 0
         while at >= 0:
-            stop = end = NAME_AHEAD.match(text, at + len(word)).end()
+            ahead = NAME_AHEAD.match(text, at + len(word))
+            stop = end = ahead.end() if ahead else at + len(word)
             if ends_otherwise(text[at:stop]):
                 at = seek(word, stop)
                 continue
-            behind = NAME_BEHIND.match(text[max(0, at - NAME_CHARS) : at][::-1])[0][::-1]
-            start = at - len(behind.lstrip("-.0123456789"))
-            name = text[start:stop]
-            kind = kind_of(name)
+            behind = NAME_BEHIND.match(text[max(0, at - NAME_CHARS) : at][::-1])
+            start = at - len(behind[0][::-1].lstrip("-.0123456789") if behind else "")
+            kind = kind_of(text[start:stop])
             if kind:
                 match = ASSIGNED.match(text, stop)
                 if match and _is_value(text, start, stop, kind, match):
@@ -365,17 +269,6 @@ def _named(text: str, seek: Seek) -> Iterator[Found]:
                         yield from _near(text, start, stop, kind)
                 end = match.end() if match and match["bare"] and match["sign"] else stop
             at = seek(word, end)
-
-
-@lru_cache(4_096)
-def kind_of(name: str) -> str:
-    """What a name says of its value: "password", a secret however it looks; "secret", one if it looks so;
-    "key", one if it looks like nothing else; "", none."""
-    if ends_otherwise(name):
-        return ""
-    if SECRET_NAME.search(name):
-        return "password" if PASSWORD.search(name) else "secret"
-    return "key" if KEY_NAME.search(name) else ""
 
 
 def _is_value(text: str, start: int, stop: int, kind: str, match: re.Match[str]) -> bool:
@@ -421,24 +314,22 @@ def _need(text: str, start: int, stop: int, kind: str, match: re.Match[str]) -> 
         )
         return (literal if is_literal else max(literal, Looks.DIGIT)), True
     is_alone = end is not None and not end["listed"]
-    is_setting, is_option = is_alone and _is_setting(text, start, stop, match), before.endswith("--")
+    joined, is_option = text[stop : match.start(how)], before.endswith("--")
+    is_yaml = joined.strip() == ":" and (match[how].islower() or how == "words")
+    is_setting = is_alone and (joined == "=" or is_yaml) and _begins_line(text, start)
     if how == "words":
         return (max(literal, Looks.DIGIT) if is_setting else Looks.NEVER), True
-    is_tight = sign == "=" and stop + 1 == match.start("bare")
+    is_tight = joined == "="
     is_header = sign == ":" and len(match["bare"]) >= 16 and ("-" in name or before[-1:] in ("'", '"'))
     if is_option and (is_tight or not sign):
         return min(literal, Looks.MIX), True
     if is_setting or is_header or (is_tight and name.isupper()):
         return literal, True
     if not sign:
-        is_line = (
-            is_password
-            and is_alone
-            and SETTING.match(text, text.rfind("\n", max(0, start - 80), start) + 1, start)
-        )
-        if is_line and (COMPOUND.search(name) or len(match["bare"]) >= 8):
-            return (literal if COMPOUND.search(name) else Looks.MIX), True
-        return Looks.RANDOM, False
+        is_line = is_password and is_alone and _begins_line(text, start)
+        if is_line and COMPOUND.search(name):
+            return literal, True
+        return (Looks.MIX if is_line and len(match["bare"]) >= 8 else Looks.RANDOM), False
     if is_alone or (is_tight and not (follows in (",", ")") and match["bare"].isidentifier())):
         return code, False
     if is_password and follows == " " and sign == ":" and len(match["bare"]) >= 8:
@@ -446,15 +337,9 @@ def _need(text: str, start: int, stop: int, kind: str, match: re.Match[str]) -> 
     return (Looks.RANDOM if end or follows in tuple(" )\"'") else Looks.NEVER), False
 
 
-def _is_setting(text: str, start: int, stop: int, match: re.Match[str]) -> bool:
-    """Whether a line is a name and a bare value as settings have them, and no code."""
+def _begins_line(text: str, start: int) -> bool:
     begin = text.rfind("\n", max(0, start - 80), start) + 1
-    if not SETTING.match(text, begin, start):
-        return False
-    how = match.lastgroup or ""
-    joined = text[stop : match.start(how)]
-    is_yaml = joined.strip() == ":" and (match[how].islower() or how == "words")
-    return joined == "=" or is_yaml
+    return SETTING.match(text, begin, start) is not None
 
 
 def _near(text: str, start: int, at: int, kind: str) -> Iterator[Found]:
@@ -477,10 +362,8 @@ def _near(text: str, start: int, at: int, kind: str) -> Iterator[Found]:
         closes = follows[2:] if follows[:1] == "\\" else follows
         is_quoted = closes.startswith("</" if before == ">" else before) and before in "\"'`>"
         is_given, is_below = GIVEN.search(gap) is not None, "\n" in gap or "\\n" in gap
-        is_led, is_first = (
-            is_quoted or is_given or LED.search(gap),
-            not gap.rpartition("\n")[2].strip(" \t-+*"),
-        )
+        is_led = is_quoted or is_given or LED.search(gap) is not None
+        is_first = not gap.rpartition("\n")[2].strip(" \t-+*")
         is_alone = is_quoted or (follows[:1] in ("", "\r", "\n") and (is_led or is_first))
         is_led = is_led or (is_password and not gap.strip() and is_alone)
         if (OTHER_NAME.search(gap) and not is_given) or (is_below and not is_alone):
@@ -542,60 +425,3 @@ def _cells(line: str, mark: str) -> list[str]:
     line = re.sub(r'"[^"]*"', lambda quoted: quoted[0].replace(mark[0], "\0"), line)
     cells = re.split(r" {2,}", line.lstrip()) if mark[0] == " " else line.split(mark)
     return [cell.strip(" \t\r\"'`*").replace("\0", mark[0]) for cell in cells]
-
-
-def looks(name: str, value: str, is_literal: bool) -> Looks:
-    """What a value looks like that belongs to a name; what is no text but code is seldom more than a name."""
-    value = value.strip().rstrip(";,")
-    if is_no_secret(name, value):
-        return Looks.NONE
-    if is_mixed(value):
-        is_lookup = not is_literal and ATTRIBUTE.fullmatch(value) and not is_strong(value.rpartition(".")[2])
-        return Looks.NONE if is_lookup else Looks.STRONG if is_strong(value) else Looks.RANDOM
-    if _has_digit(value):
-        return Looks.MIX if MIXED.match(value) else Looks.DIGIT
-    if value.isalpha() and (not value.isascii() or value.istitle()):
-        return Looks.TITLE
-    is_word = value.replace("_", "").isalpha() or not value.isascii() or ATTRIBUTE.fullmatch(value)
-    return Looks.WORD if is_word else Looks.SIGNED
-
-
-@lru_cache(4_096)
-def ends_otherwise(name: str) -> bool:
-    """Whether a name's last word says that it holds no secret: `password_file`."""
-    last = LAST_WORD.search(name)
-    return last is not None and not NO_SECRETS_END.isdisjoint((last[1].lower(), last[1].lower().rstrip("s")))
-
-
-def is_no_secret(name: str, value: str) -> bool:
-    """Whether a value is recognised as none: a template, a number, a place, the name again, a sentence."""
-    if len(value) < 4 or any(form.fullmatch(value) for form in (NO_VALUE, WEAK, LABEL)):
-        return True
-    if PLACE.fullmatch(value) and not is_strong(value):
-        return True
-    if ("sign" in name.lower() and KEY_ID.fullmatch(value)) or (name.lower() == "pass" and value.isdigit()):
-        return True
-    if " " not in value:
-        return False
-    return SENTENCE.fullmatch(value) is not None and not MARKED.search(value)
-
-
-def is_strong(value: str) -> bool:
-    """Whether a value looks like no name, number or word."""
-    return STRONG.fullmatch(value) is not None
-
-
-def is_mixed(value: str) -> bool:
-    """Whether a value is letters and digits in no order that words have."""
-    is_long = len(value) >= 8 and len(set(value)) >= 7
-    return is_long and MIXED.match(value) is not None and not is_wordy(value)
-
-
-def is_wordy(value: str) -> bool:
-    """Whether a value is words and a short number: `step-3`, `user_token_v2`, `test/fixture1.json`."""
-    parts = [part for part in re.split(r"[-_./:\s]+", value) if part]
-    return all(map(WORDY.fullmatch, parts)) and (len(parts) > 1 or len(value) < 16)
-
-
-def _has_digit(text: str) -> bool:
-    return any(map(str.isdigit, text))
