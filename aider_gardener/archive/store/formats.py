@@ -59,7 +59,7 @@ _PREFIXES = {
 _PARTS = {
     "VALUE": r"""(?:"([^"$]{4,200})"|'([^']{4,200})'|([^\s"'$<|-][^\s"'|<>]{3,200}))""",
     "TELLING": r"""(?<![^\s"'`])((?=[^\s"'`]{0,60}\d)(?=[^\s"'`]{0,60}[A-Za-z])[^\s"'`]{6,200})""",
-    "AFTER_USER": r"""([^\s/"'`<>]+|(?!\d{1,5}[/?#])[^\s"'`<>]{4,200})""",
+    "AFTER_USER": r"""([^\s"'`<>]{4,200}(?=@[\w.-]+:\d{2,5}(?:[/\s"']|$))|[^\s/"'`<>]+|(?!\d{1,5}[/?#])[^\s"'`<>]{4,200})""",
     "ARGUMENT": r"""(?:["'][^"'\n]{1,200}["']|[$@]?[\w.]{1,60}|\{[^{}\n]{0,200}\}),\s{0,9}""",
     "NAME": r"(?:pass\w{0,6}|pwd|pw|kennwort|contrase\S\S?a|senha|wachtwoord|has[lł]o|парол\S|密码|secret"
     r"|\w{0,9}\s?(?:token|key))",
@@ -79,7 +79,7 @@ webhook ~ webhook.office.com ~ - ~ webhook\.office\.com/webhookb2/([\w@/-]{60,})
 url-password ~ :// ~ - ~ ://(?:[^\s/:@"'`<>\[]{0,200}:AFTER_USER|([\w-]{20,}))@(?=[\w.\[-])
 url-password ~ @tcp(,@/,@unix( ~ [\w.-]{1,100}:([^\s"'`]{4,200})$ ~ @(?:(?:tcp|unix)\(|/\w)
 url-password ~ :thin:,connect ,sqlplus ~ - ~ :?\w{4,7}[: ]\w{1,60}/([^\s@/"']{4,200})(?:@|$)
-password ~ :5432:,:*: ~ ^[\w.*-]+$ ~ :(?:\d+|\*):[\w.*-]+:[\w.*-]+:(\S{4,200})$
+password ~ :5432:,:3306:,:*: ~ ^[\w.*-]+$ ~ :(?:\d+|\*):[\w.*-]+:[\w.*-]+:(\S{4,200})$
 authorization ~ bearer,basic ~ - ~ (?i:bearer|basic)\s{1,9}([\w+/=.~-]{16,})
 authorization ~ authorization,auth plain,auth login ~ - ~
     (?i)(?:authorization["']?\s?[:=]\s?["']?[\w-]{1,30}|auth (?:plain|login))\s{1,9}([\w+/=.~-]{16,})
@@ -97,6 +97,8 @@ password ~ echo ,printf  ~ - ~
     (?=.{0,80}(?:pass|secret|sudo -S|luks|login|stdin|kinit|users|crypt))
 password ~ net use,net user ~ - ~
     net\s(?:user\s\S{1,60}|use\s\S{1,9}\s\S{1,200})\s((?=\S*\d)[^\s/*]\S{4,100})
+password ~ login  ~ ^\s{0,9}(?:machine \S+ |default )?$ ~ login \S{1,60}\s{1,9}password (\S{4,200})\s{0,9}$
+password ~ $apr1$,$2a$,$2b$,$2y$,$5$,$6$,$y$,{sha},{ssha} ~ - ~ (?i)[${]\w{1,4}[$}]([\w./$=,+-]{20,200})
 password ~  password , secret  ~
     ^\s{0,9}(?:machine \S+ )?(?:(?:login|user(?:name)?) \S{1,60}|enable)(?: privilege \d+)?$ ~
     \s\w+ (?:\d )?(\S{4,200})\s{0,9}$

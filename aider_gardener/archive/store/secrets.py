@@ -128,7 +128,7 @@ LIKELY = re.compile(
 )
 """What a value near its name has: letters and digits in one, or a word before that says that it follows."""
 LED = re.compile(
-    r"(?:[:=>→：(\]]|<<<|(?:は|是)|\s--?\w{1,20}|\b(?:is|was|from|to|as|by|\d|ist|lautet|est|es|é|è))[\s\[({-]{0,8}\Z"
+    r"(?:[:=>→：(\]]|<<<|(?:は|是)|\s--?\w{1,20}|\b(?:(?:is|was)(?: still| now)?|from|to|as|by|\d|ist|lautet|est|es|é|è))[\s\[({-]{0,8}\Z"
 )
 GIVEN = re.compile(
     r"(?i)(?:(?:value|--body)[\"']?[ \t:=>]{1,9}|(?:default|body|string)[\"']?[ \t]?[:=>]{1,2}[ \t]?)[\"']?\Z"
@@ -258,6 +258,8 @@ def _named(text: str, seek: Seek) -> Iterator[Found]:
             behind = NAME_BEHIND.match(text[max(0, at - NAME_CHARS) : at][::-1])
             start = at - len(behind[0][::-1].lstrip("-.0123456789") if behind else "")
             kind = kind_of(text[start:stop])
+            if kind == "key" and KEY_WORDS.search(text, max(0, start - 12), stop):
+                kind = "secret"
             if kind:
                 match = ASSIGNED.match(text, stop)
                 if match and _is_value(text, start, stop, kind, match):
@@ -314,7 +316,7 @@ def _need(text: str, start: int, stop: int, kind: str, match: re.Match[str]) -> 
         )
         return (literal if is_literal else max(literal, Looks.DIGIT)), True
     is_alone = end is not None and not end["listed"]
-    joined, is_option = text[stop : match.start(how)], before.endswith("--")
+    joined, is_option = text[stop : match.start(how)], before.endswith("-")
     is_yaml = joined.strip() == ":" and (match[how].islower() or how == "words")
     is_setting = is_alone and (joined == "=" or is_yaml) and _begins_line(text, start)
     if how == "words":
@@ -323,7 +325,8 @@ def _need(text: str, start: int, stop: int, kind: str, match: re.Match[str]) -> 
     is_header = sign == ":" and len(match["bare"]) >= 16 and ("-" in name or before[-1:] in ("'", '"'))
     if is_option and (is_tight or not sign):
         return min(literal, Looks.MIX), True
-    if is_setting or is_header or (is_tight and name.isupper()):
+    is_typed = not sign and (before.endswith("ENV ") or "BY" in joined)
+    if is_setting or is_header or is_typed or (is_tight and name.isupper()):
         return literal, True
     if not sign:
         is_line = is_password and is_alone and _begins_line(text, start)
@@ -346,9 +349,7 @@ def _near(text: str, start: int, at: int, kind: str) -> Iterator[Found]:
     """Values by their looks near a name that is followed by no value of its own: in the words, arguments or
     items behind it, or alone in one of the next lines."""
     name, found, is_password = text[start:at], at, kind == "password"
-    if kind == "key" and not KEY_WORDS.search(text, max(0, start - 12), at):
-        return
-    if not LIKELY.search(text, at, at + NEAR_CHARS):
+    if kind == "key" or not LIKELY.search(text, at, at + NEAR_CHARS):
         return
     line = text.find("\n", at, at + NEAR_CHARS)
     is_open = line < 0 or BELOW.search(text, at, line) is not None or text[line + 1 : line + 2] == "$"
