@@ -44,6 +44,8 @@ def _places(text: str, words: list[str]) -> dict[str, list[int]]:
     import numpy as np
 
     tables = _tables(words)
+    begins = np.zeros(1 << 16, bool)
+    begins[[int.from_bytes(word[:2].encode(), "little") for word in words]] = True
     starts, heads = [np.empty(0, np.int64)], [np.empty(0, np.uint32)]
     for begin in range(0, len(text), BLOCK_CHARS):
         block = (
@@ -55,17 +57,13 @@ def _places(text: str, words: list[str]) -> dict[str, list[int]]:
         for shift in range(1, HEAD_CHARS if maybe.any() else 1):
             maybe = maybe & np.frombuffer(block.translate(tables[shift]), np.uint8, size, shift)
         found = np.flatnonzero(maybe)
-        if len(found):
-            starts.append(found + begin)
-            head = np.zeros(len(found), np.uint32)
-            for number, part in enumerate(shifted):
-                head |= part[found].astype(np.uint32) << np.uint32(8 * number)
-            heads.append(head)
+        head = np.zeros(len(found), np.uint32)
+        for number, part in enumerate(shifted):
+            head |= part[found].astype(np.uint32) << np.uint32(8 * number)
+        is_begun = begins[head & np.uint32(0xFFFF)]
+        starts.append(found[is_begun] + begin)
+        heads.append(head[is_begun])
     every, codes = np.concatenate(starts), np.concatenate(heads)
-    is_begun = np.zeros(1 << 16, bool)
-    is_begun[[int.from_bytes(word[:2].encode(), "little") for word in words]] = True
-    begun = is_begun[codes & np.uint32(0xFFFF)]
-    every, codes = every[begun], codes[begun]
     places: dict[str, list[int]] = {word: [] for word in words}
     for size in {min(len(word), HEAD_CHARS) for word in words}:
         by_head: dict[int, list[str]] = {}
