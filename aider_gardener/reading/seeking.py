@@ -72,11 +72,11 @@ def _places(text: str, words: list[str]) -> dict[str, list[int]]:
                 by_head.setdefault(int.from_bytes(word[:size].encode(), "little"), []).append(word)
         known = np.array(sorted(by_head), np.uint32)
         own = codes & np.uint32((1 << 8 * size) - 1)
-        number = np.minimum(np.searchsorted(known, own), len(known) - 1)
-        is_known = known[number] == own
-        held, number = every[is_known], number[is_known]
-        for which in np.flatnonzero(np.bincount(number)).tolist():
-            found = held[number == which].tolist()
+        heads_at = np.minimum(np.searchsorted(known, own), len(known) - 1)
+        is_known = known[heads_at] == own
+        held, heads_at = every[is_known], heads_at[is_known]
+        for which in np.flatnonzero(np.bincount(heads_at)).tolist():
+            found = held[heads_at == which].tolist()
             for word in by_head[int(known[which])]:
                 is_sure = len(word) <= HEAD_CHARS and "?" not in word
                 places[word] = found if is_sure else [at for at in found if text.startswith(word, at)]

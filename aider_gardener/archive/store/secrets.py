@@ -128,7 +128,8 @@ LIKELY = re.compile(
 )
 """What a value near its name has: letters and digits in one, or a word before that says that it follows."""
 LED = re.compile(
-    r"(?:[:=>→：(\]]|<<<|(?:は|是)|\s--?\w{1,20}|\b(?:(?:is|was)(?: still| now)?|from|to|as|by|\d|ist|lautet|est|es|é|è))[\s\[({-]{0,8}\Z"
+    r"(?:[:=>→：(\]]|<<<|(?:は|是)|\s--?\w{1,20}"
+    r"|\b(?:(?:is|was)(?: still| now)?|from|to|as|by|\d|ist|lautet|est|es|é|è))[\s\[({-]{0,8}\Z"
 )
 GIVEN = re.compile(
     r"(?i)(?:(?:value|--body)[\"']?[ \t:=>]{1,9}|(?:default|body|string)[\"']?[ \t]?[:=>]{1,2}[ \t]?)[\"']?\Z"
@@ -292,8 +293,6 @@ def _need(text: str, start: int, stop: int, kind: str, match: re.Match[str]) -> 
         literal, code = (Looks.TITLE if name.isupper() else Looks.WORD), Looks.SIGNED
     else:
         literal, code = Looks.WORD if name.isupper() and len(match[how]) >= 8 else Looks.RANDOM, Looks.RANDOM
-    if how == "bytes":
-        return Looks.NONE, True
     if how == "printed":
         line = max(0, start - 100, text.rfind("\n", max(0, start - 100), start) + 1)
         return (max(code, Looks.DIGIT) if PRINTS.match(text, line, start) else Looks.NEVER), True

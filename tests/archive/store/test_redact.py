@@ -34,7 +34,7 @@ SECRETS = [
     ("see {} there", "sk-or-v1-" + HEX * 2),
     ("{}", "AIza" + (MIXED + "abcd")[:35]),
     ("remote: {}", "ghp_" + (MIXED * 2)[:36]),
-    ("{}", "github_pat_" + MIXED),
+    ("said:\\n{}", "github_pat_" + MIXED),
     ("{}", "glpat-" + MIXED[:20]),
     ("{}", "xoxb-" + "1234567890-abcdefABCDEF"),
     ("stripe {}", "sk_live_" + MIXED[:24]),
@@ -356,12 +356,6 @@ def test_a_long_value_is_judged_at_once(unit: str) -> None:
         began = time.process_time()
         redact(text)
         assert time.process_time() - began < 2
-
-
-def test_long_lines_are_searched_in_pieces() -> None:
-    filler = "x" * 7_990
-    text = f'{filler} password = "hunter22" {filler}'
-    assert "hunter22" not in redact(text).text
 
 
 def restored(text: str, result: Redacted) -> str:
