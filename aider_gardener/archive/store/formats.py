@@ -78,7 +78,7 @@ webhook ~ hooks.slack.com ~ - ~ hooks\.slack\.com/(?:services|workflows|triggers
 webhook ~ /api/webhooks/ ~ - ~ /api/webhooks/(\d{10,30}/[\w-]{20,})
 webhook ~ webhook.office.com ~ - ~ webhook\.office\.com/webhookb2/([\w@/-]{60,})
 url-password ~ :// ~ - ~ ://(?:[^\s/:@"'`<>\[]{0,200}:AFTER_USER|([\w-]{20,}))@(?=[\w.\[-])
-url-password ~ @tcp(,@/,@unix( ~ [\w.-]{1,100}:([^\s"'`]{4,200})$ ~ @(?:(?:tcp|unix)\(|/\w)
+url-password ~ @tcp(,@/,@unix( ~ (?<![^\s"'`=])[\w.-]{1,100}:([^\s"'`]{4,200})$ ~ @(?:(?:tcp|unix)\(|/\w)
 url-password ~ :thin:,connect ,sqlplus ~ - ~ :?\w{4,7}[: ]\w{1,60}/([^\s@/"']{4,200})(?:@|$)
 password ~ :5432:,:3306:,:*: ~ ^[\w.*-]+$ ~ :(?:\d+|\*):[\w.*-]+:[\w.*-]+:(\S{4,200})$
 authorization ~ bearer,basic ~ - ~ (?i:bearer|basic)\s{1,9}([\w+/=.~-]{16,})
@@ -86,7 +86,7 @@ authorization ~ authorization,auth plain,auth login ~ - ~
     (?i)(?:authorization["']?\s?[:=]\s?["']?[\w-]{1,30}|auth (?:plain|login))\s{1,9}([\w+/=.~-]{16,})
 cookie ~ sessionid=,sessid= ~ - ~ \w{4,9}=([^\s;"']{16,})
 cookie ~ sess,sid=,auth,token,jwt,remember ~ (?i)\bcookie["']?[:=]|\bcurl\b ~ [\w.-]{0,40}=([^\s;"']{16,})
-password ~  -u,"-u",'-u',--user,--proxy-user ~ \bcurl\b.{0,200}["'\s]?$ ~
+password ~  -u,"-u",'-u',--user,--proxy-user ~ \bcurl\b ~
     [\s"']?--?[a-z-]{1,10}[ =]?["', ]{0,4}[^\s:"']{1,200}:([^\s"']+)
 password ~ mysql,mariadb ~ - ~ \w{5,12}\b.{0,200}?["'\s]-p["']?([^\s"'$-]{6,})
 password ~  -p,/p:, -w , -a , -k , -n , -x , -hp ~

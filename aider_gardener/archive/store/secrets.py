@@ -59,7 +59,7 @@ KEY_TAIL = re.compile(
 """Lines of a key before the one that ends it."""
 LONG_RUN = re.compile(r"[A-Za-z0-9+/=]{16,}")
 LINES = re.compile(
-    r"[\w+/=.-]{40,}(?:\r?\n[ \t>|+]{0,80}(?:(?=\S{0,400}\d)(?=\S{0,400}[A-Z])(?=\S{0,400}[a-z])"
+    r"[\w+/=.-]{40,1000}(?:\r?\n[ \t>|+]{0,80}(?:(?=\S{0,400}\d)(?=\S{0,400}[A-Z])(?=\S{0,400}[a-z])"
     r"[\w+/=-]{16,400}|[\w+/-]{4,400}=)=?[ \t]{0,20}(?=\r?\n|\Z)){0,200}",
     re.ASCII,
 )

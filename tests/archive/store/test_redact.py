@@ -343,6 +343,8 @@ def test_positions_move_around_a_secret() -> None:
         '\\\\"',
         "pass,",
         "key | ",
+        "eyJabcdefgh.",
+        "a:@/b",
     ],
 )
 def test_a_long_value_is_judged_at_once(unit: str) -> None:
