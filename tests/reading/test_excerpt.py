@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 from aider_gardener.messages import LONG_CHARS, ContentClass, Source, SourceKind
 from aider_gardener.reading import seeking
 from aider_gardener.reading.excerpt import GAP, MANY_LINES, SHARE_CHARS, excerpt, is_long
-from aider_gardener.reading.seeking import seeker
+from aider_gardener.reading.seeking import long_runs, seeker
 from aider_gardener.reading.segments import segment
 
 LINE = "job {:07d} of the night run went on as it should\n"
@@ -76,3 +78,13 @@ def test_one_pass_finds_words_where_each_search_finds_them(text: str, words: lis
             assert [seek(word, at) for at in range(len(text))] == [
                 text.find(word, at) for at in range(len(text))
             ]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(alphabet="ab.é 漢", min_size=1, max_size=60), st.integers(1, 4), st.integers(1, 9))
+def test_long_runs_are_those_an_expression_finds(text: str, size: int, block: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(seeking, "LONG_CHARS", 0)
+        patch.setattr(seeking, "BLOCK_CHARS", block)
+        runs = re.finditer(f"[a-b.]{{{size},}}", text)
+        assert list(long_runs(text, "a-b.", size)) == [run.span() for run in runs]

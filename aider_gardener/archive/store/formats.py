@@ -9,22 +9,18 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-BEFORE_WORD_CHARS = 80
-"""At most so far before its word a credential begins."""
-AFTER_WORD_CHARS = 500
-"""At most so far behind its word a credential begins."""
-HEAD_CHARS = 3
-"""So many characters of a prefix tell which expressions a token may be of."""
-TOKEN_BEGINS = re.compile(r"\b(?=\w[\w.=+/$-]{18})", re.ASCII)
-"""Where a token with a prefix may begin."""
+BEFORE_WORD_CHARS = 300
+"""So far before its word, in the same line, what must stand there is looked for."""
 
 
 class Format(NamedTuple):
-    """A credential's form: one of `words` (lower case) stands in its line, and the first group of the
-    expression that took part is the secret."""
+    """A credential's form: `expression` matches at one of `words` (lower case); `before`, if there is one, is
+    found before it in the line. The secret goes from the group of the first that has one to that of the
+    last."""
 
     kind: str
     words: tuple[str, ...]
+    before: re.Pattern[str] | None
     expression: re.Pattern[str]
 
 
@@ -50,6 +46,8 @@ _PREFIXES = {
     r"[\w.-]{60,}": "EAA SG. sk. v1.0-",
     r"[A-Za-z0-9]{8}_[A-Za-z0-9]{20,}": "re_",
     r"[0-9a-f]{32}": "key-",
+    r"[0-9a-f]{32}(?!\w)": "SK",
+    r"[\w-]{20,26}\.[\w-]{6,7}\.[\w-]{27,70}": "MD MT Mj Mz ND NT Nj Nz OD OT",
     r"[A-Z0-9]{16}(?!\w)": "AKIA ASIA ABIA ACCA",
     r"[A-Z0-9]{50,}": "AGE-SECRET-KEY-1",
     r"[\w-]{8,2000}\.eyJ[\w-]{8,}(?:\.[\w-]*)?": "eyJ",
@@ -61,88 +59,104 @@ _PREFIXES = {
 _PARTS = {
     "VALUE": r"""(?:"([^"$]{4,200})"|'([^']{4,200})'|([^\s"'$<|-][^\s"'|<>]{3,200}))""",
     "TELLING": r"""(?<![^\s"'`])((?=[^\s"'`]{0,60}\d)(?=[^\s"'`]{0,60}[A-Za-z])[^\s"'`]{6,200})""",
-    "AFTER_USER": r"""([^\s/"'`<>]+|(?!\d{1,5}[/?#])[^\s"'`<>]{4,200})""",
+    "AFTER_USER": r"""([^\s"'`<>]{4,200}(?=@[\w.-]+:\d{2,5}(?:[/\s"']|$))"""
+    r"""|[^\s/"'`<>]+|(?!\d{1,5}[/?#])[^\s"'`<>]{4,200})""",
     "ARGUMENT": r"""(?:["'][^"'\n]{1,200}["']|[$@]?[\w.]{1,60}|\{[^{}\n]{0,200}\}),\s{0,9}""",
     "NAME": r"(?:pass\w{0,6}|pwd|pw|kennwort|contrase\S\S?a|senha|wachtwoord|has[lł]o|парол\S|密码|secret"
     r"|\w{0,9}\s?(?:token|key))",
 }
 _OTHERS = r"""
-token ~ .atlasv1. ~ \b([A-Za-z0-9]{14}\.atlasv1\.[\w=-]{40,})
-token ~ -us ~ \b([0-9a-f]{32}-us\d{1,2})\b
-token ~ infura,alchemy ~ \b(?:infura\.io|alchemy\.com)/(?:ws/)?v\d/([\w-]{20,})
-token ~ sha256~ ~ \b(sha256~[\w-]{43})
-token ~ accounts ~ \baccounts\b.{0,40}\b(?:0x)?([0-9a-f]{64})\b
-token ~ twilio ~ \b(SK[0-9a-f]{32})\b
-token ~ :aa ~ (?<!\d)(\d{8,10}:AA[\w-]{33})
-token ~ q~ ~ (?<![\w.~-])([\w.~-]{3}\dQ~[\w.~-]{31,34})(?![\w.~-])
-token ~ discord,token,client,.login( ~ \b([MNO][\w-]{22,28}\.[\w-]{6,7}\.[\w-]{27,45})
-token ~ sig=,signature= ~ (?i)(?:^|[?&,\s])(?:x-amz-)?sig(?:nature)?=([\w%+/=-]{30,})
-webhook ~ hooks.slack.com ~ hooks\.slack\.com/(?:services|workflows|triggers)/([\w/-]{20,})
-webhook ~ /api/webhooks/ ~ /api/webhooks/(\d{10,30}/[\w-]{20,})
-webhook ~ webhook.office.com ~ webhook\.office\.com/webhookb2/([\w@/-]{60,})
-url-password ~ :// ~ ://(?:[^\s/:@"'`<>\[]{0,200}:AFTER_USER|([\w-]{20,}))@(?=[\w.\[-])
-url-password ~ @tcp(,@/,@unix( ~ [\w.-]{1,100}:([^\s"'`]{4,200})@(?:(?:tcp|unix)\(|/\w)
-url-password ~ :thin:,connect ,sqlplus ~
-    (?i)\b(?:thin:|connect |conn |sqlplus )\w{1,60}/([^\s@/"']{4,200})(?:@|$)
-password ~ :5432:,:*: ~ ^[\w.*-]+:(?:\d+|\*):[\w.*-]+:[\w.*-]+:(\S{4,200})$
-authorization ~ bearer,basic ~ \b(?i:bearer|basic)\s{1,9}([\w+/=.~-]{16,})
-authorization ~ authorization,auth plain,auth login ~
-    (?i)(?:\bauthorization["']?\s?[:=]\s?["']?[\w-]{1,30}|\bauth (?:plain|login))\s{1,9}([\w+/=.~-]{16,})
-cookie ~ cookie:,curl,cookie=,sessionid=,sessid= ~
-    (?i)(?:^|[\s;"'])[\w.-]{0,40}(?:sess|sid|auth|token|jwt)[\w.-]{0,40}=([^\s;"']{16,})
-password ~ curl ~ ["'\s](?:-u|--user|--proxy-user)[ =]?["', ]{0,4}[^\s:"']{1,200}:([^\s"']+)
-password ~ mysql,mariadb ~ \b(?:mysql|mariadb)\w{0,5}\b.{0,200}?["'\s]-p["']?([^\s"'$-]{6,})
+token ~ .atlasv1. ~ \b([A-Za-z0-9]{14})$ ~ (\.atlasv1\.[\w=-]{40,})
+token ~ -us ~ \b([0-9a-f]{32})$ ~ (-us\d{1,2})\b
+token ~ infura.io/,alchemy.com/ ~ - ~ \w+\.\w+/(?:ws/)?v\d/([\w-]{20,})
+token ~ sha256~ ~ - ~ (sha256~[\w-]{43})
+token ~ accounts ~ - ~ accounts\b.{0,40}\b(?:0x)?([0-9a-f]{64})\b
+token ~ :aa ~ (?<!\d)(\d{8,10})$ ~ (:AA[\w-]{33})
+token ~ 0q~,1q~,2q~,3q~,4q~,5q~,6q~,7q~,8q~,9q~ ~ ([\w.~-]{3})$ ~ (\dQ~[\w.~-]{31,34})(?![\w.~-])
+token ~ sig=,signature= ~ - ~ (?i)(?<![a-z])sig(?:nature)?=([\w%+/=-]{30,})
+webhook ~ hooks.slack.com ~ - ~ hooks\.slack\.com/(?:services|workflows|triggers)/([\w/-]{20,})
+webhook ~ /api/webhooks/ ~ - ~ /api/webhooks/(\d{10,30}/[\w-]{20,})
+webhook ~ webhook.office.com ~ - ~ webhook\.office\.com/webhookb2/([\w@/-]{60,})
+url-password ~ :// ~ - ~ ://(?:[^\s/:@"'`<>\[]{0,200}:AFTER_USER|([\w-]{20,}))@(?=[\w.\[-])
+url-password ~ @tcp(,@/,@unix( ~ (?<![^\s"'`=])[\w.-]{1,100}:([^\s"'`]{4,200})$ ~ @(?:(?:tcp|unix)\(|/\w)
+url-password ~ :thin:,connect ,sqlplus ~ - ~ :?\w{4,7}[: ]\w{1,60}/([^\s@/"']{4,200})(?:@|$)
+password ~ :5432:,:3306:,:*: ~ ^[\w.*-]+$ ~ :(?:\d+|\*):[\w.*-]+:[\w.*-]+:(\S{4,200})$
+authorization ~ bearer,basic ~ - ~ (?i:bearer|basic)\s{1,9}([\w+/=.~-]{16,})
+authorization ~ authorization,auth plain,auth login ~ - ~
+    (?i)(?:authorization["']?\s?[:=]\s?["']?[\w-]{1,30}|auth (?:plain|login))\s{1,9}([\w+/=.~-]{16,})
+cookie ~ sessionid=,sessid= ~ - ~ \w{4,9}=([^\s;"']{16,})
+cookie ~ sess,sid=,auth,token,jwt,remember ~ (?i)\bcookie["']?[:=]|\bcurl\b ~ [\w.-]{0,40}=([^\s;"']{16,})
+password ~  -u,"-u",'-u',--user,--proxy-user ~ \bcurl\b ~
+    [\s"']?--?[a-z-]{1,10}[ =]?["', ]{0,4}[^\s:"']{1,200}:([^\s"']+)
+password ~ mysql,mariadb ~ - ~ \w{5,12}\b.{0,200}?["'\s]-p["']?([^\s"'$-]{6,})
 password ~  -p,/p:, -w , -a , -k , -n , -x , -hp ~
     \b(?:7za?|zip|unzip|u?n?rar|redis-cli|sshpass|login|ldap\w+|sqlcmd|mosquitto_\w+|ipmitool|openssl\s[a-z]+|snmp\w+|twine|mongo\w*|plink|pscp|security|ssh-keygen
-    |usermod|keytool|schtasks|xfreerdp|cf|https?(?= ))\b
-    .{0,200}?\s(?:-[apPwkNAX]w?[ =]{1,2}|/p:|-h?p(?=\S*\d))(?![-/.])
-    (?:[\w.]{1,40}:(?=[^\s/]))?VALUE
-password ~ echo ,printf  ~
-    \b(?:echo|printf)(?: -n)?(?: ["']?%s\S{0,4})?\s{1,9}["']?(?:\w{1,40}:)?([^\s"'$]{6,200})["']?\s{1,9}\|
+    |usermod|keytool|schtasks|xfreerdp|cf|https?(?= )|openfortivpn)\b ~
+    \s?(?:-[apPwkNAX]w?[ =]{1,2}|/p:|-h?p(?=\S*\d))(?![-/.])(?:[\w.]{1,40}:(?=[^\s/]))?VALUE
+password ~ echo ,printf  ~ - ~
+    (?:echo|printf)(?: -n)?(?: ["']?%s\S{0,4})?\s{1,9}["']?(?:\w{1,40}:)?([^\s"'$]{6,200})["']?\s{1,9}\|
     (?=.{0,80}(?:pass|secret|sudo -S|luks|login|stdin|kinit|users|crypt))
-password ~ net use,net user ~
-    \bnet\s(?:user\s\S{1,60}|use\s\S{1,9}\s\S{1,200})\s((?=\S*\d)[^\s/*]\S{4,100})
-password ~ login,user ~ ^\s{0,9}(?:machine \S+ )?(?:login|user(?:name)?) \S{1,60}\s(?:privilege \d+ )?
-    (?:password|secret) (?:\d )?(\S{4,200})\s{0,9}$
-password ~ htpasswd ~ \bhtpasswd\s.{0,200}?\sVALUE\s{0,20}$
-password ~ smbclient,rpcclient ~ \s-U\s{0,9}["']?[^\s%"']{1,100}%([^\s"']{4,})
-password ~ pass: ~ -pass(?:in|out)?\s{1,9}pass:([^\s"'$]{4,})
-password ~ credential,login(,loginas(,auth(,auth=(,auth = (,entication(,connect,mysqli,pdo(,basic(,.begin(
-    ,user(,.sign(,hmac(,jwt.,bind( ~
-    (?:(?i:credentials?|login\w*|auth\w*|connect\w*|bind\w*|jwt\.\w+|hmac)|mysqli|PDO|basic|begin|user|sign)
-    (?:\(|[= ]{1,5}\()\s{0,9}(?:ARGUMENT){1,2}b?["']((?=\D{0,200}\d)[^"'\s]{6,200})["']
-password ~ snmp-server,tacacs-,radius-,isakmp ~
-    \b(?:snmp-server community|key(?: \d)?|auth (?:sha|md5)|priv \w{2,5}(?: \d{2,3})?)
+password ~ net use,net user ~ - ~
+    net\s(?:user\s\S{1,60}|use\s\S{1,9}\s\S{1,200})\s((?=\S*\d)[^\s/*]\S{4,100})
+password ~ login  ~ ^\s{0,9}(?:machine \S+ |default )?$ ~ login \S{1,60}\s{1,9}password (\S{4,200})\s{0,9}$
+password ~ $apr1$,$2a$,$2b$,$2y$,$5$,$6$,$y$,{sha},{ssha} ~ - ~ (?i)[${]\w{1,4}[$}]([\w./$=,+-]{20,200})
+password ~  password , secret  ~
+    ^\s{0,9}(?:machine \S+ )?(?:(?:login|user(?:name)?) \S{1,60}|enable)(?: privilege \d+)?$ ~
+    \s\w+ (?:\d )?(\S{4,200})\s{0,9}$
+password ~ htpasswd ~ - ~ htpasswd\s.{0,200}?\sVALUE\s{0,20}$
+password ~  -u ~ (?:smb|rpc)client\b ~ \s-U\s{0,9}["']?[^\s%"']{1,100}%([^\s"']{4,})
+password ~ pass: ~ -pass(?:in|out)?\s{1,9}$ ~ pass:([^\s"'$]{4,})
+password ~ credential,login,auth,connect,mysqli(,pdo(,basic(,.begin(,user(,.sign(,hmac(,jwt.,bind( ~ - ~
+    [\w.]{1,30}(?:\(|[= ]{1,5}\()\s{0,9}(?:ARGUMENT){1,2}b?["']((?=\D{0,200}\d)[^"'\s]{6,200})["']
+password ~ snmp-server,rocommunity,rwcommunity,tacacs-,radius-,isakmp ~ - ~
+    .{0,200}?(?:community|\bkey(?: \d)?|\bauth (?:sha|md5)|\bpriv \w{2,5}(?: \d{2,3})?)
     \s((?![\d ]+\s)[^\s@]{6,200})
-password ~ securestring ~ (?i:ConvertTo-SecureString)\s{1,9}(?:-String\s{1,9})?VALUE
-password ~ wifi: ~ \bWIFI:[^\n]{0,200}?;P:((?:[^;\\\n]|\\.){4,200});
-password ~  as the , as my , as our , is the , is my , is our ~
-    (?i)TELLING["'`]? (?:as|is) (?:the|my|our) (?:[\w-]{1,30} ){0,3}?NAME\b
+password ~ psk= ~ ^\s*$ ~ psk=(\S.{3,62})$
+password ~ pwd={ ~ - ~ (?i)pwd=\{((?:[^}\n]|\}\}){4,200})\}
+password ~ temporary password,initial password,generated password ~ - ~ \w+ [^\n:]{0,80}: ((?=\S*\d)\S{6,60})$
+password ~ securestring ~ - ~ (?i:SecureString)\s{1,9}(?:-String\s{1,9})?VALUE
+password ~ wifi: ~ - ~ WIFI:[^\n]{0,200}?;P:((?:[^;\\\n]|\\.){4,200});
+password ~  as the , as my , as our , is the , is my , is our ~ TELLING["'`]?$ ~
+    (?i)["'`]? (?:as|is) (?:the|my|our) (?:[\w-]{1,30} ){0,3}?NAME\b
     (?!.(?:hash|polic|manag|field|encod|algor|file|stor|typ))
-password ~ log in,login,creds,credential,auth,zugangsdaten ~
-    (?i)\b(?:log ?in|cred\w*|\w*auth[\w.]*|zugangsdaten)(?: is| are| with|:){0,2}[ =]{1,4}
+password ~ log in,login,creds,credential,auth,zugangsdaten ~ - ~
+    (?i)(?:log ?in|cred\w*|auth[\w.]*|zugangsdaten)(?: is| are| with|:){0,2}[ =]{1,4}
     ["'`]?[\w.@-]{1,60} ?[/:,|] ?
     ((?!/)(?=\S{0,200}\d)(?=\S{0,200}[A-Za-z])[^\s"'`]{6,200})
-pin ~ pin ,pin:,pin=,puk,otp,tion code,reset code,security code,2fa code,one-time ~
-    (?i)\b(?:pin|puk|otp|(?:verification|reset|security|2fa) code|one-time \w{3,8})(?: code)?
+pin ~ pin ,pin:,pin=,puk,otp,tion code,reset code,security code,2fa code,one-time ~ - ~
+    (?i)(?<![^\W_])(?:pin|puk|otp|one-time \w{3,8}|(?:(?<=verifica)tion|reset|security|2fa) code)(?: code)?
     (?: is |[:=]\s?| )["']?(\d{4,8})\b(?![.:])
-phrase ~ mnemonic,seed phrase,seed:,seed=,recovery phrase ~
-    (?i)(?:mnemonic|seed|phrase)(?: is)?\W{1,9}((?:[a-z]{3,8}[ ,]{1,2}){11,23}[a-z]{3,8})\b
+phrase ~ mnemonic,seed phrase,seed:,seed=,recovery phrase ~ - ~
+    (?i)(?:mnemonic|(?:seed|recovery)(?: phrase)?)(?: is)?\W{1,9}((?:[a-z]{3,8}[ ,]{1,2}){11,23}[a-z]{3,8})\b
 """
-"""Tokens without a prefix, and credentials that are known by what stands around them: kind, words and form;
-a line that is indented goes on with the one before."""
+"""Tokens without a prefix, and credentials that are known by what stands around them: kind, words, what
+stands before (- for nothing), and form; a line that is indented goes on with the one before."""
 
 
 def _format(row: str) -> Format:
-    kind, words, form = row.split(" ~ ", 2)
     for name, part in _PARTS.items():
-        form = form.replace(name, part)
-    return Format(kind, tuple(words.split(",")), re.compile(form, re.ASCII | re.MULTILINE))
+        row = row.replace(name, part)
+    kind, words, before, form = row.split(" ~ ", 3)
+    return Format(
+        kind, tuple(words.split(",")), None if before == "-" else _compiled(before), _compiled(form)
+    )
+
+
+def _compiled(form: str) -> re.Pattern[str]:
+    return re.compile(form, re.ASCII | re.MULTILINE)
 
 
 FORMATS = tuple(map(_format, _OTHERS.replace(" ~\n    ", " ~ ").replace("\n    ", "").strip().splitlines()))
-TOKENS: dict[str, list[re.Pattern[str]]] = {}
-"""Expressions of tokens by the first characters of their prefixes."""
+TOKEN_CHARS, TOKEN_LEAST = r"\w.=+/$-", 19
+"""What tokens with a prefix are made of, and how many of it in a row at least."""
+_BY_FIRST: dict[str, list[str]] = {}
 for _rest, _row in _PREFIXES.items():
     for _prefix in _row.split():
-        TOKENS.setdefault(_prefix[:HEAD_CHARS], []).append(re.compile(re.escape(_prefix) + _rest, re.ASCII))
+        _BY_FIRST.setdefault(_prefix[0], []).append(re.escape(_prefix[1:]) + _rest)
+TOKEN = re.compile(
+    rf"\b(?=[{TOKEN_CHARS}]{{{TOKEN_LEAST}}})(?:[nrt](?<=\\[nrt]))?("
+    + "|".join(f"{first}(?:{'|'.join(rests)})" for first, rests in _BY_FIRST.items())
+    + ")",
+    re.ASCII,
+)
+"""A token with a prefix; it may follow on a `\\n` as strings write it."""

@@ -21,6 +21,8 @@ from aider_gardener.reading.seeking import seeker
 
 KNOWN_PREFIX_CHARS = 8
 """From this length on the beginning of a known secret is taken for a cut-off copy of it."""
+HEAD_CHARS = 4
+"""So many of its first characters stand together in every copy."""
 KNOWN_SECRETS = 1_000
 """So many are remembered; each line of a private key is one."""
 RECENT_TEXTS = 64
@@ -177,24 +179,23 @@ def _disjoint(found: list[secrets.Found]) -> list[secrets.Found]:
 def _copies(text: str, known: Iterable[str]) -> Iterator[secrets.Found]:
     """Every copy of a secret: whole, from its beginning on, or broken over lines or coloured."""
     known = list(known)
-    flat, place = secrets.flattened(text if known else "", secrets.WITHIN_COPIES)
-    seek = seeker(text, [secret[:KNOWN_PREFIX_CHARS] for secret in known])
-    seek_flat = seeker(flat, known)
+    seek = seeker(text, [secret[:HEAD_CHARS] for secret in known])
     for secret in known:
-        head = secret[:KNOWN_PREFIX_CHARS]
+        head = secret[:HEAD_CHARS]
         at = seek(head, 0)
         while at >= 0:
-            end = at + len(head)
-            while end - at < len(secret) and text[end : end + 1] == secret[end - at]:
-                end += 1
-            is_cut_off = not text[end : end + 1].isalnum() and is_telling(text[at:end])
-            if end - at == len(secret) or is_cut_off:
+            end, held = at + len(head), len(head)
+            while held < len(secret):
+                if text[end : end + 1] == secret[held]:
+                    end, held = end + 1, held + 1
+                elif broken := secrets.WITHIN_COPIES.match(text, end):
+                    end = broken.end()
+                else:
+                    break
+            is_cut_off = not text[end : end + 1].isalnum() and is_telling(secret[:held])
+            if held == len(secret) or is_cut_off:
                 yield at, end, KNOWN
             at = seek(head, end)
-        at = seek_flat(secret, 0) if len(flat) < len(text) else -1
-        while at >= 0:
-            yield place(at), place(at + len(secret) - 1) + 1, KNOWN
-            at = seek_flat(secret, at + len(secret))
 
 
 def cleaned(value: object, scan: Callable[[str], Redacted]) -> object:

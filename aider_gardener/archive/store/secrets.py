@@ -12,14 +12,14 @@ from bisect import bisect_right
 from collections.abc import Callable, Generator, Iterator
 
 from aider_gardener.archive.store.formats import (
-    AFTER_WORD_CHARS,
     BEFORE_WORD_CHARS,
     FORMATS,
-    HEAD_CHARS,
-    TOKEN_BEGINS,
-    TOKENS,
+    TOKEN,
+    TOKEN_CHARS,
+    TOKEN_LEAST,
 )
-from aider_gardener.reading.seeking import Seek, seeker
+from aider_gardener.archive.store.looks import Looks, ends_otherwise, is_idle, kind_of, looks
+from aider_gardener.reading.seeking import Seek, long_runs, seeker
 
 Found = tuple[int, int, str]
 """Start, end and kind of a secret in a text."""
@@ -31,10 +31,13 @@ WITHIN_VALUES = re.compile(
     r"|\((?:(?<==\()|(?<== \())[ \t]{0,9}\r?\n[ \t]{0,80}(?=[\"'])"
 )
 """What is no part of a value that it stands in: a colour, the end of a line or of a string that goes on."""
+BROKEN = re.compile(r"\n(?:(?<=[\"'\\(+]\n)|(?<=[\"'\\(+][ \t\r]\n))")
+"""An end of a line that may be part of such: what a text has none of is read as it is."""
 _MARGIN = r"[ \t>|+]{0,80}"
 WITHIN_COPIES = re.compile(rf"{_COLOUR}|\\\r?\n{_MARGIN}|\r\n{_MARGIN}|\n{_MARGIN}")
 """What is no part of a known secret: colours and every end of a line. Each way begins with a character of its
 own, so that a search skips to these."""
+
 
 KEY_BEGINS = re.compile(
     r"-----BEGIN(?:[A-Z0-9 +]|%20){0,40}PRIVATE(?:[ +]|%20)KEY(?: BLOCK)?-----"
@@ -56,7 +59,7 @@ KEY_TAIL = re.compile(
 """Lines of a key before the one that ends it."""
 LONG_RUN = re.compile(r"[A-Za-z0-9+/=]{16,}")
 LINES = re.compile(
-    r"[\w+/=.-]{40,}(?:\r?\n[ \t>|+]{0,80}(?:(?=\S{0,400}\d)(?=\S{0,400}[A-Z])(?=\S{0,400}[a-z])"
+    r"[\w+/=.-]{40,1000}(?:\r?\n[ \t>|+]{0,80}(?:(?=\S{0,400}\d)(?=\S{0,400}[A-Z])(?=\S{0,400}[a-z])"
     r"[\w+/=-]{16,400}|[\w+/-]{4,400}=)=?[ \t]{0,20}(?=\r?\n|\Z)){0,200}",
     re.ASCII,
 )
@@ -68,123 +71,69 @@ NAME_WORDS = tuple(
     "|jelsz|adgangskode|парол|密码|密碼|口令|パスワード|비밀번호|암호".split("|")
 )
 SOUGHT = (*NAME_WORDS, *(word for item in FORMATS for word in item.words))
-NAME_BEGIN = re.compile(r"(?:(?<![\w.-])|(?<=--))[^\W\d][\w.-]{0,80}\Z|\Z")
-PASSWORD_WORDS = (
-    r"passw(?:or)?[dt]|\"assword|passphrase|passcode|(?<!by)(?<!com)(?<!tres)(?<!sur)passe?\b|pwd|(?<!b)pw\b"
-    r"|psk\b"
-    r"|identif(?:ied|y)\b|kennwort|contrase\w{2,3}|senha|wachtwoord"
-    r"|has[łl]o|lösenord|parola\b|şifre|\bclave\b|\bheslo|salasana|jelsz[óo]|adgangskode|парол\w{0,2}|密码|密碼|口令"
-    r"|パスワード|비밀번호|암호"
-)
-SECRET_NAME = re.compile(
-    rf"(?i){PASSWORD_WORDS}|secret(?!sm)|token(?!i[sz])|credential|\bcreds\b"
-    r"|\b_?auth\b|masterauth|authorization|(?:recovery|backup)[_ -]codes?|(?:\b|_)(?:salt|seed)$"
-    r"|(?:api|access|auth|private|client|account|service|signing|encryption|record"
-    r"|master|app|license|shared|webhook|consumer|subscription|deploy)[_ -]?(?:key|schlüssel)"
-)
-"""A name that speaks of a secret."""
-PASSWORD = re.compile(
-    rf"(?i)(?:{PASSWORD_WORDS})s?\d*(?:[_-](?:prod|dev|staging|live|old|new|plain|clear|value|root|admin|\d))?$"
-)
-"""A name whose value is a secret however it looks."""
-KEY_NAME = re.compile(
-    r"(?i)\A(?!.*(?:public|cache|object|sort|idempotency|partition|foreign|hash))"
-    r".*(?:(?:\b|[_\d]|(?-i:[a-z](?=K)))keys?[\W\d]*|_auth|_api)$"
-)
-"""A name that speaks of a secret only if its value is one by its looks."""
-STRONG = re.compile(
-    r"(?=(?:[^\d\s]*\d){3})(?:(?=\S*[a-z])(?=\S*[A-Z])|(?=(?:0x)?[0-9a-f]{32}))[\w+/=~-]{20,4000}"
-)
-"""A value that no name, number or word looks like."""
-LAST_WORD = re.compile(r"([A-Z]?[a-z]+|[A-Z]+)[\W\d_]*$")
-NO_SECRETS_END = frozenset(
-    "algorithm arn cost count endpoint error expires expiry field file format from hash header help hint id "
-    "index kind label length limit message mode name path pattern placeholder policy prefix provider re ref "
-    "regex size state status stdin text title tokens ttl type url uri version".split()
-)
-"""Words at the end of a name that speak of a secret and hold none."""
-
-_GAP, _OPEN, _QUOTE = r"[ \t]{0,20}", r"[\\\"'`\]*]{0,9}", r"\\{0,7}[\"'`]"
+NAME_CHARS = 80
+NAME_BEHIND, NAME_AHEAD = re.compile(r"(?:(?!--)[\w.-])*"), re.compile(r"[\w-]{0,60}")
+_GAP, _OPEN, _QUOTE = r"[ \t]{0,20}", r"[\\\"'`\]*]{0,9}", r"\\{0,7}(?:\"\"\"|[\"'`])"
 _SCHEME = r"(?:(?i:bearer|basic|token|apikey|key)[ \t]{1,9})?"
 _CHARS = r"[^\s\"'`<>,;&(){}\[\]$\\]+"
 _BARE = rf"{_CHARS}(?:(?:&(?![\w.]{{1,40}}=)|\\(?![\"'nrt])){_CHARS})*"
 _WITHIN = r"(?:(?!(?P=quote))(?:\\[\"']|\\(?![\"'])|[^\n\\])){4,4000}"
 ASSIGNED = re.compile(
-    rf"""(?P<rest>[\w-]{{0,60}})(?![\w-])(?:
+    rf"""(?:
     # password: | and its lines
     {_OPEN}:{_GAP}[|>][+-]?\d?[ \t]*(?P<block>(?:\r?\n[ \t]{{1,80}}\S{{3,}}[^\s:][ \t]*(?=\r?\n|\Z)){{1,200}})
     # <password>x</password>
-    |["']?>(?P<element>[^\s<>&]{{4,4000}})(?=</)
+    |["']?>(?P<element>[^\s<>]{{4,4000}})(?=</)
     # password = x, apiKey: str = x, "Authorization": x
-    |(?:(?:\[\d{{0,4}}\])?{_OPEN}{_GAP}(?::{_GAP}(?![0-9a-f]{{6}}\])[\w.\[\]|&<>?';* ]{{1,40}}(?==))?
-    (?P<sign>[:?]=|=>|:\*\*|<-|->|\u2192|\uff1a|::(?=\s)|\?:|={{1,3}}|!==?|:-?|[ ]\|[ ]){_GAP}
+    |(?:(?:\[\d{{0,4}}\])?{_OPEN}{_GAP}(?::{_GAP}(?![0-9a-f]{{6}}\])[\w.\[\]|&<>?';* ]{{1,40}}(?==[^=\r\n]))?
+    (?P<sign>[:?]=|=>|:\*\*|<-|->|\u2192|\uff1a|::(?=\s)|\?:|={{1,3}}|!==?|:-?|[ ][|\u2014\u2013][ ]){_GAP}
     # define('PASSWORD', 'x')
     |(?P<called>["']{_GAP},{_GAP})(?={_QUOTE})
     # --password x, WITH PASSWORD 'x'
     |(?P<blank>[ \t]{{1,20}}(?:\d[ ]|(?:(?i:with)[ ]\w{{1,40}}[ ])?(?i:by)[ ]{{1,9}})?))
-    # "x", bytes.fromhex("x"), env.KEY || "x", {{x}}, x
-    (?:(?P<call>(?:(?:[\w.$\[\]"']{{1,60}}[ ](?:\|\||\?\?|or)|&\w{{1,30}})[ ])?(?:[\w.:]{{1,40}}[(\[]){{0,2}})
+    # {0x7F, 0x45}, "x", bytes.fromhex("x"), env.KEY || "x", {{x}}, x
+    (?:\{{\s?(?P<bytes>(?:0x[0-9A-Fa-f]{{2}},?\s?){{8,64}})
+    |(?P<call>(?:(?:[\w.$\[\]"']{{1,60}}[ ](?:\|\||\?\?|or)|&\w{{1,30}})[ ])?(?:[\w.:]{{1,40}}[(\[]){{0,2}})
     [\w.@]{{0,12}}?(?P<quote>{_QUOTE}){_SCHEME}(?P<quoted>{_WITHIN}(?:(?P=quote)[ ]->[ ](?P=quote){_WITHIN})?)
     (?P=quote)(?![ ]?:)
     |(?P<words>(?(sign)(?<=[ ])[^\W\d_]{{2,20}}(?:[ ][\w!?.-]{{1,20}}){{1,6}}(?=[ \t]*\r?(?:\n|\Z))|(?!)))
     |\{{(?P<braced>[^\s"'{{}}]{{6,200}})\}}|{_SCHEME}(?P<bare>{_BARE}))
-    )""",
+    # $ cat password.txt, and what it says
+    |[^\n]{{0,80}}\r?\n(?P<printed>\S{{4,400}})[ \t\r]*(?=\n|\Z))""",
     re.VERBOSE,
 )
-"""A value that belongs to a name, from the word in the name on that speaks of a secret."""
+"""A value that belongs to the name that ends here."""
 VALUE_END = re.compile(r"[\"';,]?[ \t]{0,20}\|?[ \t]{0,20}(?:#.*)?(?=\r?\n|\Z)|(?P<listed>[ ]{0,3}[,}(])")
+PRINTS = re.compile(
+    r"(?m)^[ \t]*(?:\S{0,60}[$#%>] )?(?:sudo )?(?:cat|echo|printenv|kubectl|vault|aws|gcloud|az|op|pass)\b"
+)
+"""What begins a line that prints a secret in the next."""
+PATH_BEHIND = re.compile(r"\w:\Z")
+COMPOUND = re.compile(r"(?i)[a-z](?:pass|pw|pwd|passwd)\Z")
+"""A password's name that is no word of a sentence."""
 SETTING = re.compile(r"[ \t+>]*(?:(?:[-*#;$]|//|export|set|env|ENV|ARG) ){0,3}[ \t]*(?:[\w-]+\.)*\Z")
 """What stands before a name in a line of settings."""
-NO_VALUE = re.compile(
-    r"(?i)^(?:[<\[{(%*.#^\\].*|[,+;)}&?:|=].*[(){};=].*|\$[a-z_(].*|your[_ -].*|\d{1,4}"
-    r"|[\d./%:]*[./%:][\d./%:]*"
-    r"|\d+(?:\.\d+)?e[+-]?\d+"
-    r"|.*(?:\$\{|\{\{|%\(|%s|<[a-z_ -]+>|\.\.\.|…|\(\?|\[a-z|\[0-9|\\[sdwb]|\*{3}|x{5}|\[redacted:).*"
-    r"|(?:(?:big)?u?int|float|str|bytes|utf-?)\d{1,3}(?:array|_t|mb4|le|be)?"
-    r"|!(?:vault|secret|env|ref|sub)|-{1,2}[a-z].*|(?-i:_?[A-Z]+(?:\d?_[A-Z\d]+)*_?)"
-    r"|(?:os|process|env|settings|config|secrets|self|this|props|args|vars?)\..*)$"
-)
-"""Templates, lookups, expressions, types and numbers."""
-WEAK = re.compile(
-    r"(?i)(?=.*[^\W\d_])(?!(?:\D*\d){5})(?:[\d\W_x]|test(?:ing|er)?|demo|dummy|fake|mock|sample|example"
-    r"|placeholder|wrong|invalid|bad|good|foo|bar|any|boolean|none|null|nil|never|unknown|plain|hashed|encrypted"
-    r"|new|old|my|your|some|the|users?|admin|guest|root|secret|pass(?:word|wd|phrase)?|pwd|pw|tokens?|key"
-    r"|credentials?|baz|abc|xyz|qwerty|default|local|dev|value|str(?:ing)?|bytes|number|integer|object"
-    r"|true|false|undefined|optional|required|name|login|auth|api|client|letmein|change|me|text"
-    r"|hidden|email|data|bool|int|float|uuid|char|list|array|dict|map)+"
-)
-"""A value of such words and at most four digits guards nothing: a test's login, a placeholder, a field."""
-LABEL = re.compile(
-    rf"(?i)(?=.*(?:{PASSWORD_WORDS}|pass|secret|token|auth|login|credential|user|reset|key))"
-    r"[^\W\d_]+(?:[-_/.:][^\W\d_]+){0,20}[-_.]?v?\d{0,2}"
-)
-ATTRIBUTE = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
-PLACE = re.compile(r"[\w.]+\(.*|(?:https?://|\.{0,2}/|~/).*|[a-z][\w.]*@[\w-]+(?:\.[\w-]+)+")
-"""Calls, paths, addresses."""
-SENTENCE = re.compile(
-    rf"(?i).*[.?!:…]|.*(?:{PASSWORD_WORDS}|secret|token|login|credential|\bkeys?\b).*"
-    r"|(?:.*\s)?(?:is|are|be|must|has|not|your?|please|too|required|invalid|missing|characters|ist|bitte|nicht|ihre?"
-    r"|zeichen|est|votre)(?:\s.*)?"
-    r"|(?=(?:\S+\s){3})(?:.*\s)?(?:the|an?|to|of|for|at|or|and|no|with|when|if|it|der|die|das|eine?|und|oder|mit"
-    r"|les?|la|une?|pour|el|los|para|su)\s.*"
-)
-"""Words for people: what ends as a sentence, names what it asks for, or has a sentence's small words."""
-MARKED = re.compile(r"[^\w\s]\S*[^\w\s]\S*\d|\d\S*[^\w\s]\S*[^\w\s]")
-"""Signs and a digit in one word, as no sentence has them."""
-KEY_ID = re.compile(r"(?:0x)?(?:[0-9A-F]{8}){1,2}|[0-9A-Fa-f]{40}")
-REST = re.compile(r"[\w-]{0,60}")
-NEAR_CHARS, NEAR_WORDS = 120, 4
-"""So far behind its name, and among so many words, a value of such looks is taken for its own."""
+NEAR_CHARS = 120
+"""So far behind its name a value of such looks is taken for its own."""
 BELOW = re.compile(r"[:=>\"'\[({\])][ \t\r\\|]*\Z")
 """What ends a line whose value stands in the next."""
 CANDIDATE = re.compile(
     r"\[redacted:[a-z-]+:[0-9a-f]{6}\]|(?:[\w.@-]{1,40}[=:]{1,2}(?=[^\s=/]))?"
     r"(?P<value>[^\s\"'`<>,;(){}\[\]|\\]{5,200}[^\s\"'`<>,;(){}\[\]|\\.:?])"
 )
-LED = re.compile(
-    r"(?:[:=>→：(\]]|<<<|(?:は|是)|\s--?\w{1,20}|\b(?:is|was|from|to|as|by|\d|ist|lautet|est|es|é|è))[\s\[({-]{0,8}\Z"
+_NEITHER = r"\s\"'`<>,;(){}\[\]|\\"
+LIKELY = re.compile(
+    rf"(?<![^{_NEITHER}])(?=[^{_NEITHER}]*?\d)(?=[^{_NEITHER}]*?[^\W\d_])[^{_NEITHER}]{{6}}"
+    r"|(?i:value|default|body|string)[\"']?[ \t:=>]"
 )
-GIVEN = re.compile(r"(?i)(?:value|default|body|string)[\"']?[ \t:=>]{1,9}[\"']?\Z")
+"""What a value near its name has: letters and digits in one, or a word before that says that it follows."""
+LED = re.compile(
+    r"(?:[:=>→：(\]]|<<<|(?:は|是)|\s--?\w{1,20}"
+    r"|\b(?:(?:is|was)(?: still| now)?|from|to|as|by|\d|ist|lautet|est|es|é|è))[\s\[({-]{0,8}\Z"
+)
+GIVEN = re.compile(
+    r"(?i)(?:(?:value|--body)[\"']?[ \t:=>]{1,9}|(?:default|body|string)[\"']?[ \t]?[:=>]{1,2}[ \t]?)[\"']?\Z"
+)
 OTHER_NAME = re.compile(r"""(?:["'][\w.-]{1,40}["']\s?:|[\s,;]-{0,2}[\w-]{1,40}=)\s?["']?\Z""")
 TIGHT = re.compile(r"[^\W\d_]\d\d+[^\W\d_]|[^\W\d_]\d+[^\W\d_].*\d|\d.*[!*^%~#$&@]|[!*^%~#$&@].*\d")
 WORD = re.compile(r"\w")
@@ -195,22 +144,21 @@ SHAPE = re.compile(
     r"|.*sha-?\d{1,3}|-----.*|(?:[\w%]*\+){3}.*"
 )
 """Ids, hashes, times, addresses, versions and files."""
-MIXED = re.compile(r"(?=.*\d)(?=.*[^\W\d_])", re.DOTALL)
-WORDY = re.compile(r"[A-Za-z]+\d{0,2}|\d{1,4}|v\d+")
-
-
 HEADING = re.compile(r"[\w \t.()/#\"*`|,;+-]{1,1000}\r?")
 SEPARATORS = re.compile(r"\||\t|,|;| {2,}")
 """What stands between the cells of a table."""
 
 
-def flattened(text: str, within: re.Pattern[str] = WITHIN_VALUES) -> tuple[str, Callable[[int], int]]:
-    """A text without all that matches, and what tells where one of its characters stands in the whole."""
-    cuts, removed = list[int](), [0]
-    for match in within.finditer(text):
+def flattened(text: str) -> tuple[str, Callable[[int], int]]:
+    """A text without what is no part of a value, and what tells where its characters stand in the whole."""
+    cuts, removed, parts, past = list[int](), [0], list[str](), 0
+    is_broken = "\x1b" in text or "\\u001b" in text or BROKEN.search(text)
+    for match in WITHIN_VALUES.finditer(text) if is_broken else ():
+        parts.append(text[past : match.start()])
+        past = match.end()
         cuts.append(match.start() - removed[-1])
-        removed.append(removed[-1] + match.end() - match.start())
-    return within.sub("", text) if cuts else text, lambda at: at + removed[bisect_right(cuts, at)]
+        removed.append(removed[-1] + past - match.start())
+    return "".join([*parts, text[past:]]), lambda at: at + removed[bisect_right(cuts, at)]
 
 
 REDACTED, REDACTED_CHARS = "[redacted:", 40
@@ -222,7 +170,7 @@ def find(text: str) -> list[Found]:
     flat, place = flattened(text.replace("\0", "\n"))
     lowered = flat.replace("\u0130", "i").lower()  # the only letter that would grow
     seek, found = seeker(lowered, SOUGHT), []
-    for start, end, kind in (*_keys(flat, lowered), *_formats(flat, seek), *_assigned(flat, seek)):
+    for start, end, kind in (*_keys(flat, lowered), *_formats(flat, seek), *_named(flat, seek)):
         lines = LINES.match(flat, start)
         last = max(end, lines.end() if lines else 0) - 1
         if not _is_placed(flat, start):
@@ -268,162 +216,179 @@ def _around(expression: re.Pattern[str], text: str, at: int) -> re.Match[str] | 
 def _is_key(body: str) -> bool:
     """Whether a text is mostly runs of a key's characters."""
     runs = LONG_RUN.findall(body)
-    return 2 * sum(map(len, runs)) > len(body) and any(len(run) >= 32 or _has_digit(run) for run in runs)
+    return 2 * sum(map(len, runs)) > len(body)
 
 
 def _formats(text: str, seek: Seek) -> Iterator[Found]:
-    past = 0
-    for token_begin in TOKEN_BEGINS.finditer(text):
-        at = token_begin.start()
-        at += text[at - 1 : at] == "\\" and text[at] in "nrt"
-        for token in TOKENS.get(text[at : at + HEAD_CHARS], ()) if at >= past else ():
-            match = token.match(text, at)
-            past = match.end() if match else past
-            if match and not _is_idle("token", match[0]):
-                yield *match.span(), "token"
+    for begin, stop in long_runs(text, TOKEN_CHARS, TOKEN_LEAST):
+        for token in TOKEN.finditer(text, begin, stop):
+            if not is_idle("token", token[1]):
+                yield *token.span(1), "token"
     for item in FORMATS:
         for word in item.words:
             at = seek(word, 0)
             while at >= 0:
-                near, far = max(0, at - BEFORE_WORD_CHARS), min(len(text), at + AFTER_WORD_CHARS)
-                begin, end = text.rfind("\n", near, at) + 1 or near, text.find("\n", at, far)
-                end = far if end < 0 else end
-                for match in item.expression.finditer(text, begin, end):
-                    start, stop = match.span(match.lastindex or 0)
-                    if not _is_idle(item.kind, text[start:stop]):
+                match, end = item.expression.match(text, at), at + len(word)
+                before = _before(item.before, text, at) if match and item.before else match
+                if match and before:
+                    first = before if before.lastindex else match
+                    start = first.start(first.lastindex or 0)
+                    last = match if match.lastindex else before
+                    stop = last.end(last.lastindex or 0)
+                    if not is_idle(item.kind, text[start:stop]):
                         yield start, stop, item.kind
+                end = max(end, match.end()) if match else end
                 at = seek(word, end)
 
 
-def _is_idle(kind: str, value: str) -> bool:
-    """Whether what stands in a secret's place is none: a template, a word, the port of `http://a:8080@x`, a
-    dummy of one character."""
-    if kind in ("pin", "phrase"):
-        return False
-    if NO_VALUE.match(value) or WEAK.fullmatch(value):
-        return True
-    return kind != "password" and (
-        len(set(value)) < 6 or (kind == "authorization" and is_wordy(value.rstrip("=")))
-    )
+def _before(expression: re.Pattern[str], text: str, at: int) -> re.Match[str] | None:
+    near = max(0, at - BEFORE_WORD_CHARS)
+    return expression.search(text, max(near, text.rfind("\n", near, at) + 1), at)
 
 
-def _assigned(text: str, seek: Seek) -> Iterator[Found]:
+def _named(text: str, seek: Seek) -> Iterator[Found]:
+    """Values that belong to a name that says it is a secret's."""
     for word in NAME_WORDS:
         at, below = seek(word, 0), 0
         while at >= 0:
-            match, end = ASSIGNED.match(text, at), at + len(word)
-            before = NAME_BEGIN.search(text, text.rfind(" ", max(0, at - 81), at) + 1 or max(0, at - 81), at)
-            if match and before and _is_value(text, before.start(), match):
-                name = text[before.start() : match.end("rest")]
-                yield *match.span(match.lastgroup or 0), "password" if PASSWORD.search(name) else "secret"
-            else:
-                if at >= below:
-                    below = yield from _below(text, at)
-                if before and not (match and (match["sign"] or match["element"])):
-                    yield from _near(text, before.start(), at + len(word))
-            end = match.end() if match and match["bare"] and match["sign"] and before else end
+            ahead = NAME_AHEAD.match(text, at + len(word))
+            stop = end = ahead.end() if ahead else at + len(word)
+            if ends_otherwise(text[at:stop]):
+                at = seek(word, stop)
+                continue
+            behind = NAME_BEHIND.match(text[max(0, at - NAME_CHARS) : at][::-1])
+            start = at - len(behind[0][::-1].lstrip("-.0123456789") if behind else "")
+            kind = kind_of(text[start:stop])
+            if kind == "key" and KEY_WORDS.search(text, max(0, start - 12), stop):
+                kind = "secret"
+            if kind:
+                match = ASSIGNED.match(text, stop)
+                if match and _is_value(text, start, stop, kind, match):
+                    yield *match.span(match.lastgroup or 0), "password" if kind == "password" else "secret"
+                else:
+                    if at >= below:
+                        below = yield from _below(text, at)
+                    if not (match and (match["sign"] or match["element"])):
+                        yield from _near(text, start, stop, kind)
+                end = match.end() if match and match["bare"] and match["sign"] else stop
             at = seek(word, end)
 
 
-def _is_value(text: str, start: int, match: re.Match[str]) -> bool:
-    """Whether what is assigned to the name that begins at `start` is a secret, by how it is assigned."""
-    how, name, sign = match.lastgroup or "", text[start : match.end("rest")], match["sign"]
-    value, before = match[how].partition(" -> ")[0].strip("\\\"'"), text[max(0, start - 8) : start]
-    value = "".join(value.split()) if how == "block" else value
-    follows, end = text[match.end() : match.end() + 1], VALUE_END.match(text, match.end())
-    if follows in tuple("({[]$") if how == "bare" else before[-2:] in ("?'", '?"'):
-        return False
-    if not SECRET_NAME.search(name):
-        is_key = (sign or how == "element") and KEY_NAME.search(name)
-        return bool(is_key and is_strong(value) and not NO_VALUE.match(value))
-    is_random, is_password = is_mixed(value), PASSWORD.search(name) is not None
-    is_alone = end is not None and not end["listed"]
-    if match["call"] or how == "braced":
-        return is_random and is_secret(name, value, False)
-    if sign == " | ":
-        return is_random and (end is not None or follows == " ") and is_secret(name, value, False)
-    if how not in ("bare", "words"):  # in quotes, an element, a block
-        is_keyword = name.isupper() or name.lower() == "identified" or before[-1:] == ":" or "-" in name
-        is_literal = bool(sign or not (match["blank"] or match["called"]) or (match["blank"] and is_keyword))
-        is_placed = _has_digit(value)
-        return (is_literal or is_placed) and is_secret(name, value, True)
-    is_literal, is_option = is_alone and _is_setting(text, start, match), before.endswith("--")
-    if how == "words":
-        return is_literal and (name.isupper() or _has_digit(value)) and is_secret(name, value, True)
-    if sign:
-        is_tight = match.end("rest") + 1 == match.start("bare") and sign == "="
-        is_header = sign == ":" and len(value) >= 16 and ("-" in name or before[-1:] in ("'", '"'))
-        is_literal = is_literal or is_header or (is_tight and (name.isupper() or is_option))
-        is_placed = is_alone or (is_random and (end is not None or follows in tuple(" )\"'")))
-        is_placed = is_placed or (is_tight and not (follows in (",", ")") and value.isidentifier()))
-    else:
-        is_literal = is_literal or is_option
-        is_placed = is_random and (is_password or is_alone)
-    return (is_literal or is_placed) and is_secret(("--" if is_option else "") + name, value, is_literal)
-
-
-def _is_setting(text: str, start: int, match: re.Match[str]) -> bool:
-    """Whether a line is a name and a bare value as settings have them, and no code."""
-    begin = text.rfind("\n", max(0, start - 80), start) + 1
-    if not SETTING.match(text, begin, start) or text[match.end() : match.end() + 1] in (";", ","):
-        return False
+def _is_value(text: str, start: int, stop: int, kind: str, match: re.Match[str]) -> bool:
+    """Whether what is joined to a name looks as a secret must look there."""
+    need, is_literal = _need(text, start, stop, kind, match)
     how = match.lastgroup or ""
-    joined = text[match.end("rest") : match.start(how)]
+    value = match[how].partition(" -> ")[0].strip("\\\"'")
+    value = "".join(value.split()) if how == "block" else value
+    return need < Looks.NEVER and looks(text[start:stop], value, is_literal) >= need
+
+
+def _need(text: str, start: int, stop: int, kind: str, match: re.Match[str]) -> tuple[Looks, bool]:
+    """What a value has to look like to be a secret, by how it is joined to its name, and whether it is a text
+    there and no code."""
+    how, name, sign = match.lastgroup or "", text[start:stop], match["sign"]
+    before, follows = text[max(0, start - 8) : start], text[match.end() : match.end() + 1]
+    end, is_password = VALUE_END.match(text, match.end()), kind == "password"
+    if is_password:
+        literal, code = (Looks.TITLE if name.isupper() else Looks.WORD), Looks.SIGNED
+    else:
+        literal, code = Looks.WORD if name.isupper() and len(match[how]) >= 8 else Looks.RANDOM, Looks.RANDOM
+    if how == "printed":
+        line = max(0, start - 100, text.rfind("\n", max(0, start - 100), start) + 1)
+        return (max(code, Looks.DIGIT) if PRINTS.match(text, line, start) else Looks.NEVER), True
+    if kind == "key":
+        return (Looks.STRONG if sign or match["called"] or how == "element" else Looks.NEVER), True
+    if sign == ":" and PATH_BEHIND.search(before):
+        return Looks.NEVER, False
+    if follows in tuple("({[]$") if how == "bare" else before[-2:] in ("?'", '?"'):
+        return Looks.NEVER, False
+    if match["call"] or how == "braced":
+        return Looks.RANDOM, False
+    if sign and sign[0] == " ":
+        return (Looks.RANDOM if end or follows == " " else Looks.NEVER), False
+    if how not in ("bare", "words"):
+        is_keyword = name.isupper() or name.lower() == "identified" or before[-1:] == ":"
+        is_literal = (
+            sign
+            or not (match["blank"] or match["called"])
+            or (is_keyword and (match["blank"] or is_password))
+        )
+        return (literal if is_literal else max(literal, Looks.DIGIT)), True
+    is_alone = end is not None and not end["listed"]
+    joined, is_option = text[stop : match.start(how)], before.endswith("-")
     is_yaml = joined.strip() == ":" and (match[how].islower() or how == "words")
-    return joined == "=" or is_yaml
+    is_setting = is_alone and (joined == "=" or is_yaml) and _begins_line(text, start)
+    if how == "words":
+        return (max(literal, Looks.DIGIT) if is_setting else Looks.NEVER), True
+    is_tight = joined == "="
+    is_header = sign == ":" and len(match["bare"]) >= 16 and ("-" in name or before[-1:] in ("'", '"'))
+    if is_option and (is_tight or not sign):
+        return min(literal, Looks.MIX), True
+    is_typed = not sign and (before.endswith("ENV ") or "BY" in joined)
+    if is_setting or is_header or is_typed or (is_tight and name.isupper()):
+        return literal, True
+    if not sign:
+        is_line = is_password and is_alone and _begins_line(text, start)
+        if is_line and COMPOUND.search(name):
+            return literal, True
+        return (Looks.MIX if is_line and len(match["bare"]) >= 8 else Looks.RANDOM), False
+    if is_alone or (is_tight and not (follows in (",", ")") and match["bare"].isidentifier())):
+        return code, False
+    if is_password and follows == " " and sign == ":" and len(match["bare"]) >= 8:
+        return Looks.MIX, False
+    return (Looks.RANDOM if end or follows in tuple(" )\"'") else Looks.NEVER), False
 
 
-def _near(text: str, start: int, at: int) -> Iterator[Found]:
+def _begins_line(text: str, start: int) -> bool:
+    begin = text.rfind("\n", max(0, start - 80), start) + 1
+    return SETTING.match(text, begin, start) is not None
+
+
+def _near(text: str, start: int, at: int, kind: str) -> Iterator[Found]:
     """Values by their looks near a name that is followed by no value of its own: in the words, arguments or
     items behind it, or alone in one of the next lines."""
-    at = REST.match(text, at).end()  # type: ignore[union-attr]  # it matches nothing, too
-    name, found = text[start:at], at
-    is_known = SECRET_NAME.search(name) or KEY_WORDS.search(text, max(0, start - 12), at)
-    if (
-        text[at : at + 1].isalnum()
-        or not is_known
-        or (ends_otherwise(name) and not name.lower().endswith("tokens"))
-    ):
+    name, found, is_password = text[start:at], at, kind == "password"
+    if kind == "key" or not LIKELY.search(text, at, at + NEAR_CHARS):
         return
-    is_password = PASSWORD.search(name) is not None
     line = text.find("\n", at, at + NEAR_CHARS)
     is_open = line < 0 or BELOW.search(text, at, line) is not None or text[line + 1 : line + 2] == "$"
-    past, left = at, NEAR_WORDS
-    while left and (match := CANDIDATE.search(text, past, found + NEAR_CHARS)):
-        past, left = match.end(), left - 1
-        value, (begin, end) = match["value"] or "", match.span("value")
-        gap, before, follows = text[found:begin], text[begin - 1], text[end : end + 3]
+    past = at
+    while match := CANDIDATE.search(text, past, found + NEAR_CHARS):
+        past = match.end()
+        value, (begin, end) = match["value"], match.span("value")
         if not value:
             return
-        closes = follows[2:] if follows[:1] == "\\" else follows[:1]
-        is_quoted = (before in "\"'`" and before == closes) or (before == ">" and follows[:2] == "</")
-        is_given = GIVEN.search(gap) is not None
+        gap, before, follows = text[found:begin], text[begin - 1], text[end : end + 3]
+        closes = follows[2:] if follows[:1] == "\\" else follows
+        is_quoted = closes.startswith("</" if before == ">" else before) and before in "\"'`>"
+        is_given, is_below = GIVEN.search(gap) is not None, "\n" in gap or "\\n" in gap
         is_led = is_quoted or is_given or LED.search(gap) is not None
-        is_below, is_first = "\n" in gap or "\\n" in gap, not gap.rpartition("\n")[2].strip(" \t-+*")
+        is_first = not gap.rpartition("\n")[2].strip(" \t-+*")
         is_alone = is_quoted or (follows[:1] in ("", "\r", "\n") and (is_led or is_first))
         is_led = is_led or (is_password and not gap.strip() and is_alone)
-        if found > at and not is_led and gap.strip("\"'`,-[] \t\r\n"):
-            return
         if (OTHER_NAME.search(gap) and not is_given) or (is_below and not is_alone):
             continue
-        if not (is_given or is_led or MIXED.match(value)) or is_no_secret(name, value):
-            continue
+        need, found_looks = Looks.NEVER, looks(name, value, True)
         is_direct = is_given or (is_led and not WORD.search(gap)) or (is_below and is_password and is_first)
-        is_long, is_mix = is_led and is_strong(value), MIXED.match(value) is not None
-        is_random = is_mixed(value) and (is_led or is_alone or TIGHT.search(value) is not None)
-        if is_given and is_alone and is_password and is_secret(name, value, True):
-            fits = True
+        if is_given and is_alone and is_password:
+            need = Looks.WORD
         elif SHAPE.fullmatch(value) or (HEX.fullmatch(value) and not is_direct):
             continue
         elif (is_below and not is_open) or "/" in value:
-            fits = (is_given and is_random) or (is_long and (is_password or not is_below))
+            if is_given or (is_led and (is_password or not is_below)):
+                need = Looks.RANDOM if is_given else Looks.STRONG
         elif is_password:
-            fits = is_random or (is_mix and is_led and (is_quoted or not is_below) and len(value) >= 8)
-        else:
+            if is_led and len(value) >= 8:
+                need = Looks.MIX
+            elif is_led or is_alone or TIGHT.search(value):
+                need = Looks.RANDOM
+        elif is_led:
             is_enough = is_given or (len(value) >= 10 and sum(map(str.isdigit, value)) > 2)
-            fits = is_long or (is_led and is_random and is_enough and not name.lower().endswith("tokens"))
-        if fits or (found > at and is_random):
-            found, left = end, NEAR_WORDS
+            need = Looks.RANDOM if is_enough else Looks.STRONG
+        if found > at and (is_led or is_alone or TIGHT.search(value)):
+            need = min(need, Looks.RANDOM)
+        if found_looks >= need:
+            found = end
             yield begin, end, "password" if is_password else "secret"
 
 
@@ -434,16 +399,23 @@ def _below(text: str, at: int) -> Generator[Found, None, int]:
     if end < 0 or separator is None:
         return at
     heads, column = _cells(text[begin:end], separator[0]), len(_cells(text[begin:at], separator[0])) - 1
-    while end >= 0 and len(heads) > 1 and SECRET_NAME.search(heads[column]) and heads[column].count(" ") < 3:
+    while (
+        end >= 0
+        and len(heads) > 1
+        and kind_of(heads[column]) in ("password", "secret")
+        and heads[column].count(" ") < 3
+    ):
         begin, end = end + 1, text.find("\n", end + 1)
         line = text[begin : len(text) if end < 0 else end]
         cells = _cells(line, separator[0])
         if len(cells) == len(heads):
             value = cells[column]
             start = begin + line.find(value, len("|".join(cells[:column])))
-            if is_secret(heads[column], value, value.islower() and " " not in value):
-                yield start, start + len(value), "password" if PASSWORD.search(heads[column]) else "secret"
-        elif not line.strip() or any(map(str.isalnum, line)):
+            kind, is_plain = kind_of(heads[column]), value.islower() and " " not in value
+            need = Looks.WORD if is_plain else Looks.SIGNED
+            if looks(heads[column], value, is_plain) >= (need if kind == "password" else Looks.RANDOM):
+                yield start, start + len(value), kind
+        elif any(map(str.isalnum, line)):
             break
     return begin
 
@@ -453,60 +425,3 @@ def _cells(line: str, mark: str) -> list[str]:
     line = re.sub(r'"[^"]*"', lambda quoted: quoted[0].replace(mark[0], "\0"), line)
     cells = re.split(r" {2,}", line.lstrip()) if mark[0] == " " else line.split(mark)
     return [cell.strip(" \t\r\"'`*").replace("\0", mark[0]) for cell in cells]
-
-
-def is_secret(name: str, value: str, is_literal: bool) -> bool:
-    """Whether a value assigned to a name is a secret: by how sure the name is of it, whether the value is a
-    text and no code, and whether it is recognised as none."""
-    value = value.strip().rstrip(";,")
-    if ends_otherwise(name) or is_no_secret(name, value):
-        return False
-    if is_mixed(value):
-        return is_literal or not ATTRIBUTE.fullmatch(value) or is_strong(value.rpartition(".")[2])
-    if not PASSWORD.search(name):
-        is_option = name.startswith("--") and MIXED.match(value) is not None
-        return is_option or (is_literal and len(value) >= 8 and name.isupper())
-    if is_literal:
-        return name.isupper() or not (value.isalpha() and (not value.isascii() or value.istitle()))
-    is_word = value.replace("_", "").isalpha() or not value.isascii() or ATTRIBUTE.fullmatch(value)
-    return _has_digit(value) or not is_word
-
-
-def ends_otherwise(name: str) -> bool:
-    """Whether a name's last word says that it holds no secret: `password_file`."""
-    last = LAST_WORD.search(name)
-    return last is not None and last[1].lower() in NO_SECRETS_END
-
-
-def is_no_secret(name: str, value: str) -> bool:
-    """Whether a value is recognised as none: a template, a number, a place, the name again, a sentence."""
-    if len(value) < 4 or any(form.fullmatch(value) for form in (NO_VALUE, WEAK, LABEL)):
-        return True
-    if PLACE.fullmatch(value) and not is_strong(value):
-        return True
-    if ("sign" in name.lower() and KEY_ID.fullmatch(value)) or (name.lower() == "pass" and value.isdigit()):
-        return True
-    if " " not in value:
-        return False
-    return SENTENCE.fullmatch(value) is not None and not MARKED.search(value)
-
-
-def is_strong(value: str) -> bool:
-    """Whether a value looks like no name, number or word."""
-    return STRONG.fullmatch(value) is not None
-
-
-def is_mixed(value: str) -> bool:
-    """Whether a value is letters and digits in no order that words have."""
-    is_long = len(value) >= 8 and len(set(value)) >= 7
-    return is_long and MIXED.match(value) is not None and not is_wordy(value)
-
-
-def is_wordy(value: str) -> bool:
-    """Whether a value is words and a short number: `step-3`, `user_token_v2`, `test/fixture1.json`."""
-    parts = [part for part in re.split(r"[-_./:\s]+", value) if part]
-    return all(map(WORDY.fullmatch, parts)) and (len(parts) > 1 or len(value) < 16)
-
-
-def _has_digit(text: str) -> bool:
-    return any(map(str.isdigit, text))

@@ -34,7 +34,7 @@ SECRETS = [
     ("see {} there", "sk-or-v1-" + HEX * 2),
     ("{}", "AIza" + (MIXED + "abcd")[:35]),
     ("remote: {}", "ghp_" + (MIXED * 2)[:36]),
-    ("{}", "github_pat_" + MIXED),
+    ("said:\\n{}", "github_pat_" + MIXED),
     ("{}", "glpat-" + MIXED[:20]),
     ("{}", "xoxb-" + "1234567890-abcdefABCDEF"),
     ("stripe {}", "sk_live_" + MIXED[:24]),
@@ -176,10 +176,10 @@ def test_one_long_line_is_looked_at_near_each_word_alone() -> None:
 
     looked = []
     for times in (1_000, 4_000):
-        text, Looked.chars = '{"tokenCount": 8488, "url": "https://shop.example/767752"}, ' * times, 0
-        assert [*secrets._formats(Looked(text), text.find), *secrets._assigned(Looked(text), text.find)] == []
+        text, Looked.chars = '{"token": 8488, "url": "https://shop.example/767752"}, ' * times, 0
+        assert [*secrets._formats(Looked(text), text.find), *secrets._named(Looked(text), text.find)] == []
         looked.append(Looked.chars)
-    assert looked[1] < 5 * looked[0]
+    assert 0 < looked[1] < 5 * looked[0]
 
 
 def test_what_stands_for_a_secret_is_none() -> None:
@@ -255,7 +255,7 @@ def test_json_is_cleaned_by_what_its_strings_say() -> None:
 
 @pytest.mark.parametrize("item", FORMATS, ids=lambda item: item.words[0])
 def test_a_format_is_found_by_its_words(item: Format) -> None:
-    assert item.expression.groups >= 1
+    assert item.expression.groups or (item.before and item.before.groups)
     assert item.words and all(word == word.lower() for word in item.words)
     assert re.fullmatch("[a-z-]+", item.kind)
 
@@ -343,6 +343,8 @@ def test_positions_move_around_a_secret() -> None:
         '\\\\"',
         "pass,",
         "key | ",
+        "eyJabcdefgh.",
+        "a:@/b",
     ],
 )
 def test_a_long_value_is_judged_at_once(unit: str) -> None:
@@ -356,12 +358,6 @@ def test_a_long_value_is_judged_at_once(unit: str) -> None:
         began = time.process_time()
         redact(text)
         assert time.process_time() - began < 2
-
-
-def test_long_lines_are_searched_in_pieces() -> None:
-    filler = "x" * 7_990
-    text = f'{filler} password = "hunter22" {filler}'
-    assert "hunter22" not in redact(text).text
 
 
 def restored(text: str, result: Redacted) -> str:

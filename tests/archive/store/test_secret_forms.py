@@ -61,7 +61,7 @@ def values(draw: st.DrawFn) -> str:
 
 
 @given(st.sampled_from(NAMES + TOKENS), st.sampled_from(JOINED), values())
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_a_value_that_is_joined_to_a_secrets_name_goes(name: str, joined: str, value: str) -> None:
     text = f"first\n{joined.format(name, value)}\nlast"
     left = redact(text).text
@@ -84,6 +84,23 @@ def test_a_value_that_is_joined_to_a_secrets_name_goes(name: str, joined: str, v
         ("PUK: 48291733", "48291733"),
         ("seed phrase: " + "witch collapse practice feed " * 3 + "shame", "collapse practice"),
         ("tokens:\n  - aB3dE6gH9jK2mN5pQ8rS\n  - tU4vW7xY0zA1bC2dE3fG", "tU4vW7xY0zA1bC2dE3fG"),
+        ("$ cat config/master.key\nf078f195c4297aa45b5bbc9ae3753b6a", "f078f195c4297aa4"),
+        ("$ vault kv get -field=password secret/db\nTruhe22xq", "Truhe22xq"),
+        ("uri ldaps://l.test\nbindpw otter.Cobalt\nssl on", "otter.Cobalt"),
+        ("[wifi-security]\npsk=otter on 2 stones\n", "otter on 2 stones"),
+        ("UID=sa;PWD={otter;Co}}balt};Encrypt=yes", "otter;Co}}balt"),
+        ("java -Ddb.password=ottercobalt -jar a.jar", "ottercobalt"),
+        ("ENV API_TOKEN ottercobalt", "ottercobalt"),
+        ('admin_password = """otter#Cobalt;4"""', "otter#Cobalt;4"),
+        ("u8 APPKEY[16] = { 0xBB, 0x97, 0x71, 0xD7, 0x9F, 0x0E, 0x1F, 0x85 };", "0x97, 0x71"),
+        ("postgresql://u:p@ss/w9rd@db.test:5432/d", "p@ss/w9rd"),
+        ("default login ada password otter", "otter"),
+        ("ada:$2y$10$abcdefghijklmnopqrstuv0123456789ABCDEFGHIJKLMNOPQRSTU", "abcdefghijklmnop"),
+        ("A temporary password is generated for root@localhost: k/Wq8x,Lm2pZ", "k/Wq8x,Lm2pZ"),
+        ("redis-cli -h a.test -p 6380 -a otterCobalt4 ping", "otterCobalt4"),
+        ("our db password: otter-ranke-3 (rotate soon)", "otter-ranke-3"),
+        ("password  cTdIdk1hcGxlLVN0cmVldC00NA==\n", "cTdIdk1hcGxlLVN0"),
+        ("data:\n  password: cTdIdk1hcGxlLVN0cmVldC00NA==\n", "cTdIdk1hcGxlLVN0"),
         ('user admin\n(gdb) print cfg->password\n$1 = 0x5555 "otter-Cobalt4RB"', "otter-Cobalt4RB"),
     ],
 )
@@ -129,6 +146,14 @@ def test_what_is_no_value_stays(name: str, form: str) -> None:
         "compile pass 2: O3 -march=x86-64-v3",
         "jq -r '.data[\"db-password\"] | @base64d' secret.json",
         "salt = hash(password, rounds=12)",
+        "$ cat tests/password_test.py\nimport os2",
+        "$ kubectl delete secret db-password\nsecret/db-password2 deleted",
+        "arn:aws:secretsmanager:eu-west-1:123456789012:secret:prod/ledger-AbC12x",
+        "'password' => 'required|string|min:8|confirmed',",
+        't.string :encrypted_password, default: ""\nt.string :reset_password_digest2',
+        "SECRET_SCAN_EXCLUDED_PATHS: 'tests/fixtures9/a1b2c3'",
+        "temporary password: see the mail",
+        "password   required\n",
         "passed in (0.156313ms)",
     ],
 )
