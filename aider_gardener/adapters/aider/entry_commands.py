@@ -56,9 +56,9 @@ def cmd_recall(self: CommandLine, gardener: Gardener, args: str) -> None:
     "Find what was said before, in this chat, before a /clear and in older sessions of the project"
     from aider_gardener.archive.entries import full_session
     from aider_gardener.recall.asked import typed
-    from aider_gardener.recall.hits import hits
+    from aider_gardener.recall.hits import as_text, hits
     from aider_gardener.recall.recall import recall_note
-    from aider_gardener.tables import recalled_screen
+    from aider_gardener.terminal import columns
 
     state, archive = gardener.state, gardener.state.archive
     request = typed(args, lambda given: full_session(archive.store, archive.project, given))
@@ -70,7 +70,7 @@ def cmd_recall(self: CommandLine, gardener: Gardener, args: str) -> None:
         self.io.tool_output("Nothing in the archive fits that. Try other words, or a name or number.")
         return
     state.listed = tuple(hit.best.entry_id for hit in found)
-    put(self, recalled_screen(found, session=archive.session, why=request.why))
+    put(self, as_text(found, session=archive.session, why=request.why, columns=columns()))
     numbers = "1" if len(found) == 1 else f"numbers such as 1 {len(found)}, all"
     wanted = picked(self.io.prompt_ask(f"Add to the chat? ({numbers}, none) [none]"), len(found))
     if not wanted:
