@@ -206,7 +206,7 @@ def put(value: Any, as_json: bool, table: Any) -> None:
 
 @main.command(short_help="Find what was said in any chat of this project.")
 @click.argument("query", nargs=-1, required=True)
-@click.option("--limit", default=1_000, show_default=True, metavar="TOKENS", help="About so much text at most.")
+@click.option("--limit", default=1_000, show_default=True, metavar="TOKENS", help="At most about so much.")
 @click.option(
     "--passages",
     type=click.IntRange(min=1),

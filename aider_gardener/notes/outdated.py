@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from aider_gardener.archive.store.base import Store
 from aider_gardener.messages import Entry, SourceKind
@@ -20,9 +21,11 @@ def rule_changes(store: Store) -> Replaced:
         from aider_gardener.notes.chatmap import past  # late: the patterns of rules take a tenth of a second
         from aider_gardener.notes.rules import replaced_in
 
+        typed = partial(store.session_entries, source=SourceKind.TYPED)
+
         def later() -> Iterator[Entry]:  # read only where the text sets a rule
             is_own = chat.entries.get(entry.seq) is entry
-            yield from past(chat) if is_own else store.session_entries(entry.session, after_seq=entry.seq)
+            yield from past(chat) if is_own else typed(entry.session, after_seq=entry.seq)
 
         return replaced_in(later(), entry, text)
 

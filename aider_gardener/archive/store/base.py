@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from aider_gardener.messages import Entry, Fidelity, Rendition
+from aider_gardener.messages import Entry, Fidelity, Rendition, SourceKind
 
 if TYPE_CHECKING:
     import numpy as np
@@ -231,8 +231,10 @@ class Store(Protocol):
         """The renditions kept for an entry; full is never among them (see `original`)."""
         ...
 
-    def session_entries(self, session_id: str, *, after_seq: int = -1) -> list[Entry]:
-        """One entry for each occurrence of the session with a higher seq, in order."""
+    def session_entries(
+        self, session_id: str, *, after_seq: int = -1, source: SourceKind | None = None
+    ) -> list[Entry]:
+        """One entry for each occurrence of the session with a higher seq, in order; of one source or all."""
         ...
 
     def sessions(self, project: str) -> list[SessionInfo]:

@@ -53,7 +53,7 @@ from aider_gardener.archive.store.pages import opened
 from aider_gardener.archive.store.records import FORGET, FORGET_SESSION, Record
 from aider_gardener.archive.store.redact import Redacted, Redactor
 from aider_gardener.errors import StoreError
-from aider_gardener.messages import Entry, Fidelity, Rendition, content_hash
+from aider_gardener.messages import Entry, Fidelity, Rendition, SourceKind, content_hash
 
 if TYPE_CHECKING:
     import numpy as np
@@ -308,9 +308,11 @@ class SqliteStore:
     def renditions(self, entry_id: str) -> dict[Fidelity, Rendition]:
         return self._read(lambda db: entries.renditions(db, entry_id))
 
-    def session_entries(self, session_id: str, *, after_seq: int = -1) -> list[Entry]:
+    def session_entries(
+        self, session_id: str, *, after_seq: int = -1, source: SourceKind | None = None
+    ) -> list[Entry]:
         nothing: list[Entry] = []
-        return self._read_or(nothing, lambda db: entries.session_entries(db, session_id, after_seq))
+        return self._read_or(nothing, lambda db: entries.session_entries(db, session_id, after_seq, source))
 
     def sessions(self, project: str) -> list[SessionInfo]:
         return self._read(lambda db: sessions.sessions(db, project))
