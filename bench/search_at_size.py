@@ -102,7 +102,7 @@ def measured(folder: Path, entries: int, rounds: int) -> dict[str, Any]:
     assert isinstance(store, SqliteStore)
     archive = Archive.reading(store)
     archive.backlog = Backlog(store, load=lambda: (WordVectors(), ""), background=False)
-    archive.backlog.ready()
+    archive.backlog.drain(0)
     before = peak_megabytes()
     began = time.process_time()
     store.warm_vectors(WordVectors.name)

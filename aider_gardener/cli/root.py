@@ -257,7 +257,7 @@ def recall(
     from aider_gardener.plan.chat import Chat
     from aider_gardener.recall.asked import content_class, moment
     from aider_gardener.recall.backlog import Backlog
-    from aider_gardener.recall.embed import loading
+    from aider_gardener.recall.embed import USE, USE_NAME, loading
     from aider_gardener.recall.hits import as_text, hits
     from aider_gardener.recall.recall import recall as recalled
     from aider_gardener.recall.request import Request
@@ -275,10 +275,12 @@ def recall(
         passages=passages or 0,
     )
     archive = Archive.reading(store)
-    archive.backlog = Backlog(store, load=loading(Settings.from_env().embedder), background=False)
-    if not archive.backlog.ready() and (notice := archive.backlog.take_notice()):
-        click.echo(notice, err=True)
+    choice = Settings.from_env().embedder
+    if choice != USE or store.warm_vectors(USE_NAME):  # else there is nothing for a question to be near to
+        archive.backlog = Backlog(store, load=loading(choice), background=False)
     found = recalled(archive, Chat(), request, count=approximate, replaced=rule_changes(store))
+    if archive.backlog and (notice := archive.backlog.take_notice()):
+        click.echo(notice, err=True)
     rows = [
         {
             "id": item.entry_id,
