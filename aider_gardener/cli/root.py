@@ -286,6 +286,7 @@ def recall(
             "id": item.entry_id,
             "session": item.session,
             "host": item.host or archive.host,
+            "author": item.author,
             "turn": item.turn,
             "at": item.said_at,
             "source": item.label,

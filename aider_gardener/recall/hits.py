@@ -54,7 +54,8 @@ def as_text(found: Sequence[Hit], *, session: str = "", why: bool = False, colum
         elsewhere = "older chat" if session and item.session != session else ""
         until = f"until turn {item.until}" if item.until else ""
         where = f"in {item.host}" if item.host else elsewhere
-        parts = (where, f"turn {item.turn}", when(item.said_at), item.label, item.entry_id, until)
+        author = f"by {item.author}" if item.author else ""
+        parts = (where, author, f"turn {item.turn}", when(item.said_at), item.label, item.entry_id, until)
         texts = [
             ", ".join(filter(None, parts)),
             *hit.excerpt.split("\n"),
