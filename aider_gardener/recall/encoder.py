@@ -41,7 +41,7 @@ def encoder(weights: Path, pieces: Path) -> Any:
     for name in archive.namelist():
         if not name.startswith("q"):
             with archive.open(name) as file:
-                parts[name.removesuffix(".npy")] = np.lib.format.read_array(file)
+                parts[name.removesuffix(".npy")] = np.lib.format.read_array(file)  # type: ignore[no-untyped-call]
 
     def windowed(name: str) -> list[Any]:
         return [parts[f"{name}{size}"] for size in WINDOWS]
@@ -91,7 +91,7 @@ class Words:
 class Ids(dict[str, int]):
     """The numbers of the pieces, from 1, by their text; 0 for any other, which may begin one."""
 
-    def get(self, text: str, _otherwise: Any = None) -> int:  # type: ignore[override]  # reason: it has no other
+    def get(self, text: str, _otherwise: Any = None) -> int:
         return super().get(text, 0)
 
 

@@ -216,7 +216,13 @@ def test_draining_needs_no_thread_and_is_the_same_twice(tmp_path: Path) -> None:
 def test_a_question_loads_the_model_and_waits_no_longer_for_it_than_it_says(
     store: Store, embedder: LetterCounts
 ) -> None:
-    backlog = Backlog(store, load=lambda: (time.sleep(0.2), embedder.load(), embedder, "")[2:])
+    load = loading(embedder)
+
+    def slowly() -> tuple[Embedder | None, str]:
+        time.sleep(0.2)
+        return load()
+
+    backlog = Backlog(store, load=slowly)
     assert backlog.query_vector("a question", 0.02) is None
     until(lambda: backlog.embedder_name == "letters")
     found = backlog.query_vector("a question", 10)
