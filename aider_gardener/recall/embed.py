@@ -152,7 +152,7 @@ def loading(choice: str) -> Load | None:
 def load_use() -> tuple[Embedder | None, str]:
     """The encoder, loaded, and ""; or None and why there is none. Never raises.
 
-    Takes about a second the first time: for background threads and offline runs.
+    Takes a fifth of a second the first time.
     """
     try:
         ENCODER.load()
