@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from collections import defaultdict
-from collections.abc import Container, Iterable, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rich import box
@@ -20,8 +18,7 @@ from aider_gardener.messages import Entry, Plan
 from aider_gardener.phrases import LEVELS
 from aider_gardener.plan.goals import Pressure
 from aider_gardener.plan.view import LABELS
-from aider_gardener.recall.hits import Hit
-from aider_gardener.terminal import bare, visible
+from aider_gardener.terminal import bare, columns, visible
 
 BAR_CELLS = 30
 BEGINNING_CHARS = 80
@@ -29,9 +26,6 @@ SCREEN_CLASSES, SCREEN_LARGEST, SCREEN_BEGINNING_CHARS = 5, 5, 36
 """So many rows, and so much of a message, fit one screen."""
 PARTS = {"current": "this turn"}
 """Parts of a prompt, where the word for people is another."""
-WIDTHS = (60, 120)
-"""Tables are at least and at most so many columns wide."""
-STANDS = "stands in the chat already"
 FLAT: Mapping[str, Any] = {"box": None, "header_style": "", "no_wrap": True}
 """A table without lines, each row on one line."""
 
@@ -53,9 +47,8 @@ class Screen(Console):
 
 def as_text(renderable: RenderableType, *, width: int = 0) -> str:
     """Draw a renderable as plain text of the terminal's width; texts in it are never markup."""
-    columns = width or min(max(shutil.get_terminal_size((100, 24)).columns, WIDTHS[0]), WIDTHS[1])
     plain: dict[str, Any] = {"force_terminal": False, "color_system": None, "legacy_windows": False}
-    console = Screen(width=columns, **plain)
+    console = Screen(width=width or columns(), **plain)
     with console.capture() as drawn:
         console.print(renderable)
     return "\n".join(line.rstrip() for line in drawn.get().splitlines())
@@ -165,32 +158,6 @@ def plan_table(plan: Plan) -> Group:
     head = f"{plan.tokens_before:,} → {plan.tokens_after:,} tokens of history ({plan.reason})."
     cost = f"It makes {plan.prefix_tokens_broken:,} tokens of a cached prompt uncached once."
     return spaced(swaps, Group(head, cost))
-
-
-def recalled_screen(
-    found: Sequence[Hit], *, session: str = "", why: bool = False, standing: Container[Hit] = ()
-) -> Table:
-    """What was found, a message each with its number, when it was said and an excerpt, and with `why` what
-    made it come; other sessions are marked, and what is `standing` in the chat anyway."""
-    rows = []
-    for number, hit in enumerate(found, 1):
-        item = hit.best
-        elsewhere = "older chat" if session and item.session != session else ""
-        until = f"until turn {item.until}" if item.until else ""
-        where = f"in {item.host}" if item.host else elsewhere
-        here = STANDS if hit in standing else ""
-        parts = (where, f"turn {item.turn}", when(item.said_at), item.label, item.entry_id, until, here)
-        rows += [(str(number), ", ".join(filter(None, parts))), ("", hit.excerpt)]
-        rows += [("", f"({item.match})")] if why else []
-    return grid((">", ""), rows, box=None, show_header=False, padding=(0, 1, 0, 0), collapse_padding=True)
-
-
-def when(at: float) -> str:
-    """A day and time of this machine's zone, "12 Nov 14:02", with the year where it is another; "" for 0."""
-    if not at:
-        return ""
-    said, now = datetime.fromtimestamp(at), datetime.now()
-    return f"{said.day} {said:%b}{'' if said.year == now.year else f' {said.year}'} {said:%H:%M}"
 
 
 def help_table(rows: Iterable[tuple[str, str]]) -> Table:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 import io
 import re
+import shutil
 import sys
 from collections.abc import Iterable
 from typing import Any, TextIO, cast
@@ -22,8 +23,15 @@ controls (C0 but tab and line feed, DEL, C1), separators of lines and paragraphs
 and overrides of direction, tags, lone surrogates."""
 JOINERS = "\u200c\u200d"
 """Emoji and the words of many scripts are written with them."""
+LEAST_COLUMNS, MOST_COLUMNS = 60, 120
+"""Tables and lists are at least and at most so wide."""
 COLOUR = re.compile(r"\x1b\[[\d;:]*[mK]")
 """Nothing is said by a colour, and by clearing the rest of a line as tools do behind one."""
+
+
+def columns() -> int:
+    """How wide tables and lists are drawn: as the terminal, within bounds."""
+    return min(max(shutil.get_terminal_size((100, 24)).columns, LEAST_COLUMNS), MOST_COLUMNS)
 
 
 def visible(text: str) -> str:

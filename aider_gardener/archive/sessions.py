@@ -27,6 +27,11 @@ def host_of(store: Store, session: str) -> str:
     return store.get_state(session, HOST_KEY) or AIDER
 
 
+def author_of(session: str) -> str:
+    """Who shared a session through a server; "" for one of this machine."""
+    return session.removeprefix(SHARED).rpartition(":")[0] if session.startswith(SHARED) else ""
+
+
 def clear_floor(store: Store, session: str) -> int:
     """The first sequence number of a session that no /clear dropped."""
     floors = [event.data.get("floor") for event in store.events(session, "clear")]

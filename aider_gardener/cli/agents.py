@@ -67,7 +67,7 @@ def mcp(project: Path | None, port: int | None, local: bool) -> None:
     store = opened_on_disk(directory, settings.store_key)
     if store.notice:
         click.echo(f"gardener: {store.notice}", err=True)
-    backlog = Backlog(store, load=loading(settings.embedder), eager=False)
+    backlog = Backlog(store, load=loading(settings.embedder))
     backlog.resume()
     reader = "agent@here" if local else REMOTE
     memory = ProjectMemory(store, str(root or start), settings=settings, reader=reader)

@@ -20,7 +20,6 @@ from aider_gardener.cli.root import (
     session_named,
 )
 from aider_gardener.errors import StoreError, UsageError
-from aider_gardener.notes.last_chat import when
 from aider_gardener.phrases import counted
 
 if TYPE_CHECKING:
@@ -139,6 +138,8 @@ def forget(
 
 def forget_session(store: Store, given: str, *, yes: bool, as_json: bool) -> None:
     """Delete a session for good, once the user has agreed."""
+    from aider_gardener.notes.last_chat import when
+
     found = session_named(store, given)
     turns = counted(found.turns, "turn")
     confirm(f"Delete session {found.id} of {when(found.last_at)} ({turns}) for good?", yes)

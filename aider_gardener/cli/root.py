@@ -198,15 +198,17 @@ def put(value: Any, as_json: bool, table: Any) -> None:
     if as_json:
         click.echo(json.dumps(value, ensure_ascii=True, default=str))
         return
-    from aider_gardener.tables import as_text
-
     made = table()
-    click.echo(made if isinstance(made, str) else as_text(made))
+    if not isinstance(made, str):
+        from aider_gardener.tables import as_text
+
+        made = as_text(made)
+    click.echo(made)
 
 
 @main.command(short_help="Find what was said in any chat of this project.")
 @click.argument("query", nargs=-1, required=True)
-@click.option("--limit", default=1_000, show_default=True, metavar="TOKENS", help="At most so much text.")
+@click.option("--limit", default=1_000, show_default=True, metavar="TOKENS", help="At most about so much.")
 @click.option(
     "--passages",
     type=click.IntRange(min=1),
@@ -253,17 +255,16 @@ def recall(
         put(shared, as_json, lambda: found_text(shared))
         return
     from aider_gardener.archive.archive import Archive
-    from aider_gardener.gardener.state import rule_changes
+    from aider_gardener.notes.outdated import rule_changes
     from aider_gardener.plan.chat import Chat
     from aider_gardener.recall.asked import content_class, moment
     from aider_gardener.recall.backlog import Backlog
-    from aider_gardener.recall.embed import loading
-    from aider_gardener.recall.hits import hits
+    from aider_gardener.recall.embed import USE, USE_NAME, loading
+    from aider_gardener.recall.hits import as_text, hits
     from aider_gardener.recall.recall import recall as recalled
     from aider_gardener.recall.request import Request
     from aider_gardener.settings import Settings
-    from aider_gardener.tables import recalled_screen
-    from aider_gardener.tokens import default_counter
+    from aider_gardener.tokens import approximate
 
     store = open_archive(place, read_only=True)
     request = Request(
@@ -276,16 +277,18 @@ def recall(
         passages=passages or 0,
     )
     archive = Archive.reading(store)
-    archive.backlog = Backlog(store, load=loading(Settings.from_env().embedder), background=False)
-    if not archive.backlog.ready() and (notice := archive.backlog.take_notice()):
+    choice = Settings.from_env().embedder
+    if choice != USE or store.warm_vectors(USE_NAME):  # else there is nothing for a question to be near to
+        archive.backlog = Backlog(store, load=loading(choice), background=False)
+    found = recalled(archive, Chat(), request, count=approximate, replaced=rule_changes(store))
+    if archive.backlog and (notice := archive.backlog.take_notice()):
         click.echo(notice, err=True)
-    count, replaced = default_counter(), rule_changes(store)
-    found = recalled(archive, Chat(), request, count=count, replaced=replaced)
     rows = [
         {
             "id": item.entry_id,
             "session": item.session,
             "host": item.host or archive.host,
+            "author": item.author,
             "turn": item.turn,
             "at": item.said_at,
             "source": item.label,
@@ -300,7 +303,7 @@ def recall(
     if not found and not as_json:
         click.echo("Nothing in the archive fits that. Try other words, or a name or number.")
         return
-    put(rows, as_json, lambda: recalled_screen(hits(found, store.original), why=why))
+    put(rows, as_json, lambda: as_text(hits(found, store.original), why=why, columns=terminal.columns()))
 
 
 @main.command(short_help="What the archive holds and what the chats came to.")

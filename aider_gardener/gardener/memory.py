@@ -16,9 +16,9 @@ from aider_gardener.archive.sessions import project_sessions
 from aider_gardener.archive.store import SessionInfo
 from aider_gardener.errors import UsageError
 from aider_gardener.gardener.report import last_pressure
-from aider_gardener.gardener.state import rule_changes
 from aider_gardener.messages import ContentClass, Entry, Message, Source, SourceKind, TokenCounter
 from aider_gardener.notes.last_chat import state_block
+from aider_gardener.notes.outdated import rule_changes
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.view import is_filler
 from aider_gardener.recall.recall import Recalled, Recollection

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Protocol
 
 from aider_gardener.archive.archive import Archive, Unwritten
 from aider_gardener.messages import Entry, Fidelity, Focus, Message, Source, SourceKind, TokenCounter
-from aider_gardener.notes.chatmap import MapNote, past
-from aider_gardener.notes.rules import Amendment, replaced_in
+from aider_gardener.notes.chatmap import MapNote
+from aider_gardener.notes.outdated import rule_changes
+from aider_gardener.notes.rules import Amendment
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.evict import focus_words
 from aider_gardener.plan.goals import HARD_AT, Frame, Level, history_budget, level
@@ -26,11 +27,11 @@ from aider_gardener.plan.planner import Applied, Policy, history_tokens
 from aider_gardener.plan.usage import Usage
 from aider_gardener.plan.view import FILLER, Piece
 from aider_gardener.reading.source import infer_source
-from aider_gardener.recall.recall import Recollection, Replaced
+from aider_gardener.recall.recall import Recollection
 from aider_gardener.settings import Settings
 
 if TYPE_CHECKING:
-    from aider_gardener.archive.store import Store
+    pass
 
 UNKNOWN_LIMIT = 1_024
 """Tokens that the history may have, and recall may use, where host and model name no limit."""
@@ -299,17 +300,3 @@ class ChatState:
             if backlog:
                 backlog.resume()
             self.seconds += time.perf_counter() - began
-
-
-def rule_changes(store: Store) -> Replaced:
-    """What tells of a text that was typed the later entry that replaced a rule in it, in the chat itself or
-    in the entry's session in the archive; see `replaced_in`."""
-
-    def replaced(chat: Chat, entry: Entry, text: str) -> tuple[Entry, str] | None:
-        def later() -> Iterator[Entry]:  # read only where the text sets a rule
-            is_own = chat.entries.get(entry.seq) is entry
-            yield from past(chat) if is_own else store.session_entries(entry.session, after_seq=entry.seq)
-
-        return replaced_in(later(), entry, text) if entry.source.kind is SourceKind.TYPED else None
-
-    return replaced

@@ -15,7 +15,6 @@ import math
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from statistics import median
 from typing import Any
 
 RECENT_CALLS = 10
@@ -153,6 +152,8 @@ class Usage:
         ratios = self._ratios.get(model, ())
         if len(ratios) < LEAST_SAMPLES:
             return 1.0
+        from statistics import median  # a hundredth of a second
+
         stepped = round(median(ratios) / FACTOR_STEP) * FACTOR_STEP
         return round(min(max(stepped, 1.0), MOST_FACTOR), 2)
 

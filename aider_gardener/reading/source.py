@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 
 from aider_gardener.messages import Source, SourceKind
-from aider_gardener.reading.classify import COMMAND_CHARS, TEST_COMMAND
 
 RUN_HEAD = "I ran this command:\n\n"
 RUN_MIDDLE = "\n\nAnd got this output:\n\n"
@@ -78,6 +77,11 @@ def infer_source(role: str, content: str) -> Source:
 
 
 def _command_source(command: str) -> Source:
+    from aider_gardener.reading.classify import (  # late: looking up needs no classes
+        COMMAND_CHARS,
+        TEST_COMMAND,
+    )
+
     command = command.strip()
     return Source(
         SourceKind.TEST if TEST_COMMAND.search(command[:COMMAND_CHARS]) else SourceKind.COMMAND, command

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import atexit
 import logging
-import os
-import sys
 import threading
 import time
 import weakref
@@ -28,16 +26,12 @@ WRITE = 16
 IDLE_SECONDS = 600.0
 """The model's memory is given back after so long without work or a question."""
 STOP_SECONDS = 1.0
-NICENESS = 10
-"""The thread's priority, where a thread may have its own: it takes a tenth of what others could use."""
 CORE_SHARE = 0.5
-"""Elsewhere it rests after each passage, so that it takes at most this share of one core."""
+"""The thread rests after each passage, so that it takes at most this share of one core."""
 QUESTION_SECONDS = 0.1
 """So long a turn waits for its question's vector, unless the embedder asks for more (a network call)."""
 INDEX_AT_ONCE = 100
 """Passages of very long originals indexed in one transaction."""
-STORE_FAILURES = 3
-"""So often in a row the archive may refuse before the backlog is given up for this process."""
 
 log = logging.getLogger("aider_gardener")
 
@@ -45,13 +39,11 @@ log = logging.getLogger("aider_gardener")
 class Backlog:
     """Indexes and embeds a store's passages on one daemon thread, between `resume` and `pause`.
 
-    It begins paused. The thread has a low priority, or rests in between where there is none for threads;
-    questions are answered outside it. What is newest is embedded first. Trouble of any kind ends embedding
-    with one `notice`: the archive is searched by full text alone then. `load` None embeds nothing, by the
-    user's choice.
-    With `eager` false the model is loaded only once it is asked for: by a question, or by `want`.
-    `upkeep` runs once, at the first rest; what it returns is a notice. With `background` false there is
-    no thread and only `drain` works passages off: two runs over the same store do the same.
+    It begins paused, and embeds only once it is asked for: by a question, or by `want`. The thread takes half
+    a core; questions are answered outside it. What is newest is embedded first. Trouble with the model ends
+    embedding with one `notice`: the archive is searched by full text alone then. `load` None embeds nothing,
+    by the user's choice. `upkeep` runs once, at the first rest; what it returns is a notice. Without
+    `background` there is no thread and only `drain` works passages off: two runs over one store do the same.
     """
 
     def __init__(
@@ -60,7 +52,6 @@ class Backlog:
         *,
         load: Load | None = load_use,
         background: bool = True,
-        eager: bool = True,
         idle_seconds: float = IDLE_SECONDS,
         upkeep: Callable[[], str] | None = None,
     ) -> None:
@@ -75,12 +66,9 @@ class Backlog:
         self._wake = threading.Condition()
         self._pauses = 1
         self._stopped = False
-        self._asked = False
-        self._wanted = eager
+        self._wanted = False
         self._work = True
         self._used_at = time.monotonic()
-        self._store_failures = 0
-        self._yields = False
         self._notice = ""
         self._thread: threading.Thread | None = None
 
@@ -126,24 +114,17 @@ class Backlog:
         return float(getattr(self._embedder, "question_seconds", QUESTION_SECONDS))
 
     def query_vector(self, text: str, timeout_seconds: float | None = QUESTION_SECONDS) -> Vector | None:
-        """The vector of a question, or None: at once when the model is not loaded (it is then loaded
-        in the background for the next one), and when embedding takes longer than the time given.
-        None waits as long as it takes."""
-        embedder = self._embedder
+        """The vector of a question, or None when that takes longer than the time given, as it may where the
+        model is to be loaded first (the next question has it then). None waits as long as it takes."""
         if self.off or self._stopped:
-            return None
-        self._used_at = time.monotonic()
-        if embedder is None or not embedder.loaded:
-            with self._wake:
-                self._asked = self._wanted = True
-                self._start()
-                self._wake.notify_all()
             return None
         found: list[Vector] = []
 
         def answer() -> None:
             try:
-                found.append(embedder.embed([text])[0])
+                if embedder := self._ready():
+                    found.append(embedder.embed([text])[0])
+                    self.want()
             except Exception as error:  # any failure of the model: full text serves alone
                 self._give_up(str(error))
 
@@ -173,11 +154,6 @@ class Backlog:
         except Exception as error:  # any failure of the model: full text serves alone
             self._give_up(str(error))
             return 0
-
-    def ready(self) -> bool:
-        """Load the model now, in this thread; False where there is none."""
-        self._wanted = True
-        return self._ready() is not None
 
     def drain(self, limit: int | None = None) -> int:
         """Embed all that is pending (or at most `limit`) now, in this thread, loading the model if need
@@ -227,7 +203,7 @@ class Backlog:
         """Sleep until there is something to do; False when it is over. Unloads the model when idle."""
         with self._wake:
             while not self._stopped:
-                if self._asked or (self._work and not self._pauses):
+                if self._work and not self._pauses:
                     return True
                 idle = time.monotonic() - self._used_at
                 embedder = self._embedder
@@ -244,13 +220,10 @@ class Backlog:
         self._look_after()
         embedder = self._ready() if self._wanted else None
         with self._wake:
-            self._asked = False
             if not self._pauses:
                 self._work = False  # what comes from here on is announced by the next `resume`
         if embedder is None:
             return
-        # Only now: the threads that libraries make as they are loaded, which others use too, keep theirs.
-        self._yields = self._yields or lower_priority()
         try:
             self.store.warm_vectors(embedder.name)
             while self._may_go_on():
@@ -258,9 +231,8 @@ class Backlog:
                 if not passages:
                     break
                 self._embed(embedder, passages)
-            self._store_failures = 0
-        except StoreError as error:
-            self._store_failed(error)
+        except StoreError as error:  # it is tried again after the next turn
+            log.info("the archive takes no vectors now: %s", error)
 
     def _look_after(self) -> None:
         """What needs no model: the index of very long originals, and the upkeep, once."""
@@ -290,11 +262,9 @@ class Backlog:
         self.store.put_vectors(made, embedder.name)
 
     def _rest(self, worked_seconds: float) -> None:
-        """After work where priority bounds nothing: as long as keeps to the share of a core; a pause or
-        the end cuts it short."""
-        if not self._yields:
-            with self._wake:
-                self._wake.wait_for(lambda: not self._may_go_on(), worked_seconds * (1 / CORE_SHARE - 1))
+        """As long as keeps to the share of a core; a pause or the end cuts it short."""
+        with self._wake:
+            self._wake.wait_for(lambda: not self._may_go_on(), worked_seconds * (1 / CORE_SHARE - 1))
 
     def _may_go_on(self) -> bool:
         return not (self._stopped or self.off or self._pauses)
@@ -314,28 +284,11 @@ class Backlog:
             self._used_at = time.monotonic()
             return self._embedder
 
-    def _store_failed(self, error: StoreError) -> None:
-        """A locked or full archive is tried again after the next turn, a few times."""
-        self._store_failures += 1
-        if self._store_failures >= STORE_FAILURES and not self._stopped:
-            self._give_up(str(error))
-
     def _give_up(self, reason: str) -> None:
         if not self.off and not self._stopped:
             line = " ".join(reason.split())
             self._notice = f"recall works by full text alone, not by meaning: {line}"
         self.off = True
-
-
-def lower_priority() -> bool:
-    """Have the calling thread, and no other, yield to whatever else runs; False where that cannot be."""
-    if not sys.platform.startswith("linux"):  # elsewhere priorities are of processes
-        return False
-    try:
-        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)
-    except OSError:
-        return False
-    return True
 
 
 def stop_at_exit(backlog: Backlog) -> None:

@@ -229,7 +229,7 @@ def may_reach(archive: Archive, request: Request, entry: Entry) -> bool:
 
 def cosines(archive: Archive, chat: Chat, request: Request, evidence: Evidence) -> Floats:
     """How near each passage is in meaning: the cosine of its vector with the question's, NaN where one of the
-    two is not known. What fits best by words is embedded first where it has no vector yet."""
+    two is not known. In a chat what fits best by words is embedded first where it has no vector yet."""
     import numpy as np
 
     backlog = archive.backlog
@@ -242,7 +242,7 @@ def cosines(archive: Archive, chat: Chat, request: Request, evidence: Evidence) 
     store, name = archive.store, backlog.embedder_name
     found = store.similarities(vector, embedder=name, chunks=evidence.chunks)
     lacking = np.flatnonzero(np.isnan(found))
-    if len(lacking):
+    if len(lacking) and backlog.background:
         order = best_first(lacking, scores(evidence, found).relevance)
         wanted = islice(read(archive, chat, request, evidence, order), READ_AT_ONCE)
         first = (

@@ -1,14 +1,17 @@
-"""What /recall shows: the passages that were found, grouped by the message that they are from, each with an
-excerpt of a few lines."""
+"""What people are shown of what was found: the passages, grouped by the message that they are from, each with
+an excerpt of a few lines."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from unicodedata import east_asian_width
 
 from aider_gardener.recall.recall import Recalled
 
+STANDS = "stands in the chat already"
 EXCERPT_CHARS = 210
 """About three lines of a terminal of 80 columns."""
 CODE_LINES = 3
@@ -40,6 +43,73 @@ def hits(found: Sequence[Recalled], whole: Callable[[str], str | None]) -> list[
     for item in found:
         groups.setdefault(item.entry_id, []).append(item)
     return [Hit(tuple(items), excerpt(items[0], whole)) for items in groups.values()]
+
+
+def as_text(
+    found: Sequence[Hit],
+    *,
+    session: str = "",
+    why: bool = False,
+    columns: int,
+    standing: Container[Hit] = (),
+) -> str:
+    """A message each with its number, when it was said, an excerpt and, with `why`, what made it come; other
+    sessions than `session` are marked, and what is `standing` in the chat anyway. A line has at most so many
+    `columns`."""
+    width = len(str(len(found)))
+    lines = []
+    for number, hit in enumerate(found, 1):
+        item = hit.best
+        elsewhere = "older chat" if session and item.session != session else ""
+        until = f"until turn {item.until}" if item.until else ""
+        where = f"in {item.host}" if item.host else elsewhere
+        here = STANDS if hit in standing else ""
+        author = f"by {item.author}" if item.author else ""
+        parts = (
+            where,
+            author,
+            f"turn {item.turn}",
+            when(item.said_at),
+            item.label,
+            item.entry_id,
+            until,
+            here,
+        )
+        texts = [
+            ", ".join(filter(None, parts)),
+            *hit.excerpt.split("\n"),
+            *([f"({item.match})"] if why else []),
+        ]
+        shown = [line for text in texts for line in wrapped(text, columns - width - 1)]
+        lines += [f"{number if not at else '':>{width}} {line}".rstrip() for at, line in enumerate(shown)]
+    return "\n".join(lines)
+
+
+def wrapped(text: str, columns: int) -> Iterator[str]:
+    """A line in lines of at most so many columns, broken at spaces where that can be."""
+    start = space = used = 0
+    for at, letter in enumerate(text):
+        used += cells(letter)
+        space = at if letter == " " else space
+        if used > columns:
+            end = space if space > start else at
+            yield text[start:end]
+            start = end + (end == space)
+            used = sum(map(cells, text[start : at + 1]))
+    yield text[start:]
+
+
+def cells(letter: str) -> int:
+    """How wide a letter is on a terminal."""
+    return 2 if east_asian_width(letter) in "WF" else 1
+
+
+def when(at: float) -> str:
+    """A day and time of this machine's zone, "12 Nov 14:02", with the year where it is another; "" for 0."""
+    if not at:
+        return ""
+    said, now = datetime.fromtimestamp(at), datetime.now()
+    return f"{said.day} {said:%b}{'' if said.year == now.year else f' {said.year}'} {said:%H:%M}"
 
 
 def excerpt(item: Recalled, whole: Callable[[str], str | None]) -> str:

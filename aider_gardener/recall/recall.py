@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.passages import STRETCH_CHARS, chunk
+from aider_gardener.archive.sessions import author_of
 from aider_gardener.archive.store.stopwords import stop_words
 from aider_gardener.archive.store.words import query_words
 from aider_gardener.messages import ContentClass, Entry, TokenCounter
@@ -47,6 +48,8 @@ AMENDED = ", later with other values"
 EARLIER_CHAT = ", in an earlier chat"
 IN_HOST = ", in {}"
 """Said in a chat with another agent than the one that is told."""
+BY_AUTHOR = ", by {}"
+"""Shared by somebody through a server."""
 EDIT_UNDONE = "edit undone"
 """The event that tells of an edit that the user undid."""
 ITEM_TOKENS, GAP_TOKENS = 14, 4
@@ -67,7 +70,8 @@ class Recalled:
     `is_code`: it is code or an edit, which later edits may have replaced. `until`: the turn in which the user
     replaced a rule in it, 0 for none. `amended`: a passage said later speaks of the same with other values.
     `match` says what made it come, `said_at` when it was said, in seconds
-    since the epoch (0: unknown). `host` is the agent to whom it was said, "" for the one that is told.
+    since the epoch (0: unknown). `host` is the agent to whom it was said, "" for the one that is told, and
+    `author` who shared it.
     """
 
     entry_id: str
@@ -85,6 +89,7 @@ class Recalled:
     match: Match = field(default_factory=Match)
     said_at: float = 0.0
     host: str = ""
+    author: str = ""
 
 
 def all_holds(_chat: Chat, _entry: Entry, _text: str) -> None:
@@ -199,7 +204,8 @@ class Packing:
             return None
         host = self.archive.host_of(entry.session)
         item = quote(entry, text, start, end, passage.relevance, label=label)
-        return replace(item, host=host) if host != self.archive.host else item
+        host = host if host != self.archive.host else ""
+        return replace(item, host=host, author=author_of(entry.session))
 
     def cost(self, item: Recalled) -> int:
         """The tokens that a passage adds to a note."""
@@ -294,6 +300,7 @@ def recall_note(
 def heading(item: Recalled, session: str = "", *, with_id: bool = False) -> str:
     """The line above a quoted passage: when it was said, what it is, whose it is, and how far it holds."""
     age = EARLIER_CHAT if session and item.session != session else ""
+    age += BY_AUTHOR.format(item.author) if item.author else ""
     age += IN_HOST.format(item.host) if item.host else ""
     age += OLD_CODE if item.is_code else ""
     age += UNTIL.format(item.until) if item.until else AMENDED if item.amended else ""

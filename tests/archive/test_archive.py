@@ -134,7 +134,7 @@ def test_what_cannot_be_read_or_shortened_stays_whole_and_is_said_once(
         raise RuntimeError("a fault")
 
     assert archive.take_notice() == ""
-    monkeypatch.setattr("aider_gardener.archive.archive.segment", broken)
+    monkeypatch.setattr("aider_gardener.reading.segments.segment", broken)
     entry = archive.add(Message("user", OUTPUT), turn=1, seq=0, focus=Focus())
     assert [(part.start, part.end) for part in entry.segments] == [(0, len(OUTPUT))]
     assert archive.add(Message("user", ""), turn=1, seq=1, focus=Focus()).segments == ()

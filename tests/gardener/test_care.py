@@ -279,7 +279,7 @@ def test_why_says_how_many_tokens_stand() -> None:
 def test_an_unknown_id_says_what_to_do(given_id: str) -> None:
     gardener = filled(2)
     for step in (gardener.forget, gardener.pin, gardener.restore, gardener.why):
-        with pytest.raises(UsageError, match=r"/recall"):
+        with pytest.raises(UsageError, match=r"recall"):
             step(given_id)
 
 

@@ -7,7 +7,8 @@ from types import SimpleNamespace
 import pytest
 from made_entries import make_gardener, talk
 
-from aider_gardener.gardener.state import Prefix, rule_changes
+from aider_gardener.gardener.state import Prefix
+from aider_gardener.notes.outdated import rule_changes
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.goals import Frame
 from aider_gardener.plan.usage import Prices

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import threading
@@ -20,7 +19,7 @@ from aider_gardener.archive.store import Chunk, Store, open_store
 from aider_gardener.errors import StoreError
 from aider_gardener.messages import ContentClass, Entry, Source, SourceKind, entry_id
 from aider_gardener.recall import backlog as background
-from aider_gardener.recall.backlog import FETCH, NICENESS, STORE_FAILURES, WRITE, Backlog
+from aider_gardener.recall.backlog import FETCH, WRITE, Backlog
 from aider_gardener.recall.embed import Embedder, load_use
 
 
@@ -59,9 +58,16 @@ def embedder() -> LetterCounts:
     return LetterCounts()
 
 
+def wanted(store: Store, embedder: LetterCounts, **options: Any) -> Backlog:
+    """A backlog that was told that questions are likely."""
+    found = Backlog(store, load=loading(embedder), **options)
+    found.want()
+    return found
+
+
 @pytest.fixture
 def backlog(store: Store, embedder: LetterCounts) -> Iterator[Backlog]:
-    found = Backlog(store, load=loading(embedder))
+    found = wanted(store, embedder)
     yield found
     embedder.gate.set()
     found.stop()
@@ -78,12 +84,10 @@ def test_nothing_happens_before_the_first_resume(
     assert backlog.embedder_name == "letters" and embedder.loads == 1
 
 
-@pytest.mark.parametrize("asked", ["want", "query_vector", "ready"])
-def test_the_model_waits_until_it_is_wanted_where_nobody_is_eager(
-    asked: str, store: Store, embedder: LetterCounts
-) -> None:
+@pytest.mark.parametrize("asked", ["want", "query_vector"])
+def test_the_model_waits_until_it_is_wanted(asked: str, store: Store, embedder: LetterCounts) -> None:
     put(store, "a text", seq=0)
-    backlog = Backlog(store, load=loading(embedder), eager=False)
+    backlog = Backlog(store, load=loading(embedder))
     backlog.resume()
     time.sleep(0.1)
     assert embedder.loads == 0 and len(store.vectors_pending(9, "letters")) == 1
@@ -129,22 +133,14 @@ def test_two_chats_pause_one_backlog(backlog: Backlog, store: Store) -> None:
 
 
 class Watched(LetterCounts):
-    """Keeps the priority at which it was loaded and at which each text was embedded; a text takes `seconds`."""
+    """Keeps when each text was embedded, which takes `seconds` of work."""
 
-    def __init__(self, seconds: float = 0.0) -> None:
+    def __init__(self, seconds: float) -> None:
         super().__init__()
         self.seconds = seconds
-        self.at_load: list[int] = []
-        self.priorities: dict[str, int] = {}
         self.ended: list[float] = []
 
-    def load(self) -> None:
-        if not self.loaded:
-            self.at_load.append(own_priority())
-        super().load()
-
     def embed(self, texts: Sequence[str]) -> Any:
-        self.priorities |= dict.fromkeys(texts, own_priority())
         until_worked = time.thread_time() + self.seconds
         while time.thread_time() < until_worked:
             continue
@@ -152,31 +148,9 @@ class Watched(LetterCounts):
         return super().embed(texts)
 
 
-def own_priority() -> int:
-    return os.getpriority(os.PRIO_PROCESS, threading.get_native_id()) if hasattr(os, "getpriority") else 0
-
-
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="priorities of threads are Linux's")
-def test_its_thread_yields_to_others_and_a_question_does_not(store: Store) -> None:
-    watched = Watched()
-    backlog = Backlog(store, load=loading(watched))
-    usual = own_priority()
-    put(store, "a passage", seq=0)
-    backlog.resume()
-    until(lambda: store.stats().vectors == 1)
-    assert backlog.query_vector("a question", 10) is not None
-    assert watched.at_load == [usual], "threads that a library makes as it is loaded keep theirs"
-    assert watched.priorities == {"a passage": NICENESS, "a question": usual}
-    assert own_priority() == usual
-    backlog.stop()
-
-
-def test_where_threads_have_no_priority_it_rests_as_long_as_it_works(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(background, "lower_priority", lambda: False)
+def test_it_rests_as_long_as_it_works(store: Store) -> None:
     watched = Watched(seconds=0.02)
-    backlog = Backlog(store, load=loading(watched))
+    backlog = wanted(store, watched)
     for n in range(6):
         put(store, f"text {n}", seq=n)
     backlog.resume()
@@ -186,10 +160,9 @@ def test_where_threads_have_no_priority_it_rests_as_long_as_it_works(
 
 
 def test_a_rest_is_cut_short_by_the_end(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(background, "lower_priority", lambda: False)
     monkeypatch.setattr(background, "CORE_SHARE", 0.0001)
     watched = Watched(seconds=0.02)
-    backlog = Backlog(store, load=loading(watched))
+    backlog = wanted(store, watched)
     for n in range(3):
         put(store, f"text {n}", seq=n)
     backlog.resume()
@@ -228,7 +201,6 @@ def test_draining_needs_no_thread_and_is_the_same_twice(tmp_path: Path) -> None:
             put(store, f"text {n % 290}", seq=n)
         backlog = Backlog(store, load=loading(embedder), background=False)
         backlog.resume()
-        assert backlog.query_vector("text", None) is None, "no model yet, and no thread to load it"
         assert backlog.drain(limit=7) == 7
         assert backlog.drain() == 283 and backlog.drain() == 0
         vector = backlog.query_vector("text 5", None)
@@ -241,12 +213,22 @@ def test_draining_needs_no_thread_and_is_the_same_twice(tmp_path: Path) -> None:
     assert not [each for each in threading.enumerate() if each.name == "gardener-backlog"]
 
 
-def test_a_question_never_waits_for_the_model(backlog: Backlog, embedder: LetterCounts) -> None:
-    backlog.pause()
-    assert backlog.query_vector("a question") is None
-    until(lambda: embedder.loads == 1 and backlog.embedder_name == "letters")
+def test_a_question_loads_the_model_and_waits_no_longer_for_it_than_it_says(
+    store: Store, embedder: LetterCounts
+) -> None:
+    load = loading(embedder)
+
+    def slowly() -> tuple[Embedder | None, str]:
+        time.sleep(0.2)
+        return load()
+
+    backlog = Backlog(store, load=slowly)
+    assert backlog.query_vector("a question", 0.02) is None
+    until(lambda: backlog.embedder_name == "letters")
     found = backlog.query_vector("a question", 10)
     assert found is not None and np.array_equal(found, LetterCounts().embed(["a question"])[0])
+    assert embedder.loads == 1
+    backlog.stop()
 
 
 def test_a_question_waits_no_longer_than_it_says(backlog: Backlog, embedder: LetterCounts) -> None:
@@ -259,12 +241,11 @@ def test_a_question_waits_no_longer_than_it_says(backlog: Backlog, embedder: Let
 
 
 def test_the_model_is_unloaded_when_idle_and_comes_back(store: Store, embedder: LetterCounts) -> None:
-    backlog = Backlog(store, load=loading(embedder), idle_seconds=0.05)
+    backlog = wanted(store, embedder, idle_seconds=0.05)
     put(store, "one", seq=0)
     backlog.resume()
     until(lambda: store.stats().vectors == 1 and not embedder.loaded)
-    assert backlog.query_vector("a question") is None
-    until(lambda: embedder.loads == 2)
+    assert backlog.query_vector("a question", 10) is not None and embedder.loads == 2
     put(store, "two", seq=1)
     backlog.resume()
     until(lambda: store.stats().vectors == 2)
@@ -275,6 +256,7 @@ def test_without_an_embedder_it_says_so_once(store: Store) -> None:
     backlog = Backlog(store, load=lambda: (None, "the package x is not installed"))
     put(store, "one", seq=0)
     assert backlog.take_notice() == ""
+    backlog.want()
     backlog.resume()
     until(lambda: backlog.off)
     notice = backlog.take_notice()
@@ -286,8 +268,7 @@ def test_without_an_embedder_it_says_so_once(store: Store) -> None:
 
 
 def test_a_broken_model_ends_it_with_one_notice(store: Store) -> None:
-    embedder = LetterCounts(fail_on="poison")
-    backlog = Backlog(store, load=loading(embedder))
+    backlog = wanted(store, LetterCounts(fail_on="poison"))
     put(store, "poison", seq=0)
     backlog.resume()
     until(lambda: backlog.off)
@@ -321,30 +302,22 @@ class Refusing:
         return self.store.put_vectors(items, embedder)
 
 
-@pytest.mark.parametrize("times", [STORE_FAILURES - 1, STORE_FAILURES])
-def test_a_locked_archive_is_tried_again_after_the_next_turns(
-    store: Store, embedder: LetterCounts, times: int
-) -> None:
-    refusing: Any = Refusing(store, times)
-    backlog = Backlog(refusing, load=loading(embedder))
+def test_a_locked_archive_is_tried_again_after_each_turn(store: Store, embedder: LetterCounts) -> None:
+    refusing: Any = Refusing(store, 3)
+    backlog = wanted(refusing, embedder)
     put(store, "one", seq=0)
-    for turn in range(times):
+    for left in (2, 1, 0):
         backlog.resume()
-        until(lambda turn=turn: refusing.times <= times - turn - 1)  # type: ignore[misc]  # reason: bound at once
-        until(lambda turn=turn: backlog._store_failures > turn)  # type: ignore[misc]  # reason: bound at once
+        until(lambda left=left: refusing.times == left and not backlog._work)  # type: ignore[misc]  # reason: bound at once
         backlog.pause()
     backlog.resume()
-    if times < STORE_FAILURES:
-        until(lambda: store.stats().vectors == 1)
-        assert not backlog.off
-    else:
-        until(lambda: backlog.off)
-        assert "locked" in backlog.take_notice()
+    until(lambda: store.stats().vectors == 1)
+    assert not backlog.off
     backlog.stop()
 
 
 def test_stopping_is_quick_even_in_the_middle(store: Store, embedder: LetterCounts) -> None:
-    backlog = Backlog(store, load=loading(embedder))
+    backlog = wanted(store, embedder)
     put(store, "one", seq=0)
     embedder.gate.clear()
     backlog.resume()
@@ -358,12 +331,11 @@ def test_stopping_is_quick_even_in_the_middle(store: Store, embedder: LetterCoun
 
 def test_a_closed_archive_is_no_trouble(tmp_path: Path, embedder: LetterCounts) -> None:
     store = open_store(tmp_path)
-    backlog = Backlog(store, load=loading(embedder))
+    backlog = wanted(store, embedder)
     backlog.resume()
     until(lambda: backlog.embedder_name == "letters")
     store.close()
-    for _ in range(STORE_FAILURES + 1):
-        backlog.resume()
+    backlog.resume()
     backlog.stop()
 
 
@@ -382,6 +354,7 @@ def test_the_process_ends_cleanly_whatever_the_thread_is_doing(root: Path, secon
         "    entry = Entry(entry_id('user', text), 's', 1, n, 'user', text, Source(), ContentClass.LOG, (), 1)\n"
         "    store.add(entry, chunks=[Chunk(entry.id, 0, len(text))])\n"
         "backlog = Backlog(store)\n"
+        "backlog.want()\n"
         "backlog.resume()\n"
         f"time.sleep({seconds})\n"
     )

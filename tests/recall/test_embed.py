@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib
 import importlib.metadata
 import importlib.util
 import shutil
@@ -16,7 +17,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from made_search import found
 from made_vectors import LetterCounts
@@ -97,6 +98,43 @@ def test_any_text_can_be_embedded(model: Embedder, text: str) -> None:
     assert np.allclose((model.embed([text]) ** 2).sum(), 1.0, atol=1e-4)
 
 
+def package_folder() -> Path:
+    spec = importlib.util.find_spec(embed.LIBRARY)
+    assert spec is not None and spec.origin is not None
+    return Path(spec.origin).parent
+
+
+@pytest.fixture(scope="module")
+def package() -> Any:
+    found = importlib.import_module(embed.LIBRARY).USE(threads=1)
+    found.encode("")
+    return found
+
+
+@NEEDS_MODEL
+@given(
+    text=st.text(st.characters(exclude_categories=["Cs"]), max_size=60)
+    | st.text("abcdefghij ,.0127_/", max_size=200)
+)
+@example(text="why did we set that limit to 1000077")
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_vectors_are_those_of_the_package(package: Any, model: Embedder, text: str) -> None:
+    """The encoder reads its files itself, and only as far as the text needs it."""
+    assert (model.embed([text])[0] == package.encode(text)).all()
+
+
+@NEEDS_MODEL
+def test_every_piece_of_a_word_has_the_number_and_the_score_of_the_package(package: Any) -> None:
+    from aider_gardener.recall.encoder import tokenizer
+
+    theirs = package._tokenizer
+    ours = tokenizer((package_folder() / "resources" / "sp.model").read_bytes())
+    assert ours._scores == theirs._scores and ours._unk_score == theirs._unk_score
+    pieces = {piece: number for piece, number in theirs._prefixes.items() if number}
+    assert {piece: ours._prefixes[piece] for piece in pieces} == pieces
+    assert max(map(len, pieces)) == ours._max_len
+
+
 @NEEDS_MODEL
 def test_a_huge_text_costs_no_more_than_a_long_one(model: Embedder) -> None:
     long = "word " * 1_000
@@ -143,10 +181,8 @@ def blas_threads() -> list[int]:
 @pytest.mark.parametrize("file", list(embed.USE_FILES))
 @pytest.mark.parametrize("damage", ["one byte", "gone"])
 def test_a_damaged_model_is_refused(tmp_path: Path, file: str, damage: str) -> None:
-    spec = importlib.util.find_spec(embed.LIBRARY)
-    assert spec is not None and spec.origin is not None
     for name in embed.USE_FILES:
-        shutil.copy(Path(spec.origin).parent / "resources" / name, tmp_path / name)
+        shutil.copy(package_folder() / "resources" / name, tmp_path / name)
     path = tmp_path / file
     if damage == "gone":
         path.unlink()

@@ -151,11 +151,18 @@ def test_what_fits_by_words_is_embedded_before_the_rest_when_it_is_asked_for() -
     archive = archive_of(*ROWS, ("now", 9, "nothing of it", ContentClass.PROSE), meaning=False)
     embedder = LetterCounts()
     embedder.load()
-    archive.backlog = Backlog(archive.store, load=lambda: (embedder, ""), background=False)
-    assert archive.backlog.ready()
+    archive.backlog = Backlog(archive.store, load=lambda: (embedder, ""))
     assert all(each.cosine > 0 for each in found(archive, Request("abc said", session="now")))
     assert embedder.embedded[0] == "abc said" and embedder.embedded[3] == "nothing of it"
     assert archive.store.stats().vectors == 3
+
+
+def test_who_only_looks_embeds_nothing_but_the_question() -> None:
+    archive = archive_of(*ROWS, meaning=False)
+    embedder = LetterCounts()
+    archive.backlog = Backlog(archive.store, load=lambda: (embedder, ""), background=False)
+    assert len(found(archive, Request("abc"))) == 5
+    assert embedder.embedded == ["abc"] and archive.store.stats().vectors == 0
 
 
 @pytest.mark.parametrize("trouble", ["the model broke", "no room"])
@@ -163,8 +170,7 @@ def test_a_question_is_answered_by_words_where_embedding_fails(trouble: str) -> 
     archive = archive_of(*ROWS, meaning=False)
     embedder = LetterCounts(fail_on="today" if trouble == "the model broke" else "")
     embedder.load()
-    backlog = Backlog(archive.store, load=lambda: (embedder, ""), background=False)
-    assert backlog.ready()
+    backlog = Backlog(archive.store, load=lambda: (embedder, ""))
     archive.backlog = backlog
     if trouble == "no room":
         backlog.store = Full(archive.store)  # type: ignore[assignment]  # reason: only what is asked of it here

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+from datetime import datetime
+from unicodedata import east_asian_width
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from aider_gardener.messages import ContentClass
-from aider_gardener.recall.hits import CODE_LINES, EXCERPT_CHARS, excerpt, hits
+from aider_gardener.recall.hits import CODE_LINES, EXCERPT_CHARS, as_text, excerpt, hits, when, wrapped
 from aider_gardener.recall.match import Match
 from aider_gardener.recall.recall import Recalled
 
@@ -65,3 +70,37 @@ def test_an_excerpt_is_short_whatever_was_said(text: str, words: list[str], code
     made = excerpt(passage(text, *words, code=code), lambda _id: text)
     assert len(made) <= EXCERPT_CHARS * CODE_LINES
     assert code or "\n" not in made
+
+
+def test_hits_are_numbered_dated_and_those_of_other_chats_marked() -> None:
+    found = hits([passage("one thing", "thing"), passage("x = 1\ny = 2", entry_id="g2", code=True)], none)
+    shown = as_text(found, session="another", why=True, columns=60)
+    at = ""
+    assert shown == (
+        f"1 older chat, turn 1, {at}reply, g1\n  one thing\n  (words: thing)\n"
+        f"2 older chat, turn 1, {at}reply, g2\n  x = 1\n  y = 2\n  (its neighbours)"
+    )
+    assert "older chat" not in as_text(found, session="", columns=60)
+    shared = hits([replace(found[0].best, author="ana", host="cecli")], none)
+    assert as_text(shared, session="another", columns=60).startswith("1 in cecli, by ana, turn 1, ")
+
+
+def test_a_time_is_told_with_its_year_only_where_that_is_another() -> None:
+    now = datetime.now()
+    assert when(now.timestamp()) == f"{now.day} {now:%b %H:%M}"
+    assert re.fullmatch(r"\d+ \w+ 197[01] \d\d:\d\d", when(86_400.0 * 365))
+    assert when(0) == ""
+
+
+@given(st.text(st.sampled_from("ab 中"), max_size=80), st.integers(2, 20))
+def test_lines_fit_their_columns_and_lose_only_the_spaces_where_they_are_broken(text: str, room: int) -> None:
+    lines = list(wrapped(text, room))
+    assert all(sum(2 if east_asian_width(each) == "W" else 1 for each in line) <= room for line in lines)
+    assert "".join(lines).replace(" ", "") == text.replace(" ", "")
+    assert all(" " not in line or len(line) > 0 for line in lines)
+    if (
+        "  " not in text
+        and not text.startswith(" ")
+        and all(len(word) <= room // 2 for word in text.split(" "))
+    ):
+        assert " ".join(lines) == text, "no word is broken that fits"

@@ -223,6 +223,8 @@ def test_passages_of_one_message_stand_under_one_heading_in_the_order_of_the_cha
     without = recall.recall_note(found, session="s", with_ids=False)
     assert "[2 reply]" in without and "g1" not in without
     assert recall.heading(found[0]) == "[4 reply]"
+    shared = replace(found[0], author="ana", host="cecli")
+    assert recall.heading(shared) == "[4 reply, by ana, in cecli]"
 
 
 def test_passages_that_follow_each_other_stand_as_one_and_what_was_amended_says_so() -> None:

@@ -61,9 +61,9 @@ def cmd_recall(self: CommandLine, gardener: Gardener, args: str) -> None:
     "Find what was said before, in this chat, before a /clear and in older sessions of the project"
     from aider_gardener.archive.entries import full_session
     from aider_gardener.recall.asked import typed
-    from aider_gardener.recall.hits import hits
+    from aider_gardener.recall.hits import as_text, hits
     from aider_gardener.recall.recall import recall_note
-    from aider_gardener.tables import recalled_screen
+    from aider_gardener.terminal import columns
 
     state, archive = gardener.state, gardener.state.archive
     request = typed(args, lambda given: full_session(archive.store, archive.project, given))
@@ -77,7 +77,10 @@ def cmd_recall(self: CommandLine, gardener: Gardener, args: str) -> None:
     state.listed = tuple(hit.best.entry_id for hit in found)
     here = stands_in(state.chat)
     standing = [hit for hit in found if all(here(passage) for passage in hit.passages)]
-    put(self, recalled_screen(found, session=archive.session, why=request.why, standing=standing))
+    put(
+        self,
+        as_text(found, session=archive.session, why=request.why, columns=columns(), standing=standing),
+    )
     if len(standing) == len(found):
         self.io.tool_output("All of it stands in the chat already; nothing was added.")
         return

@@ -85,7 +85,6 @@ class Process:
                     store,
                     load=self.loading(settings.embedder),
                     background=self.background,
-                    eager=False,
                     upkeep=lambda: keep_to_policy_and_renew(store, project, settings),
                 )
                 self.backlogs[key].resume()

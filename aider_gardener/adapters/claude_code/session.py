@@ -212,7 +212,7 @@ class ClaudeSession:
         progress, older = self.progress, self.settings.recall_sessions
         if not (progress.boundary or progress.shortened or older) or self.settings.mode == "observe":
             return ""
-        from aider_gardener.gardener.state import rule_changes  # as late: most prompts come before that
+        from aider_gardener.notes.outdated import rule_changes  # as late: most prompts come before that
         from aider_gardener.recall.recall import Recollection
         from aider_gardener.recall.request import ORDINARY_SHARE, Request, recall_part
 

@@ -1,11 +1,14 @@
 """The archive as an MCP server: a few tools, entries as resources, a prompt that resumes.
 
-What is recalled goes out as quotes with who said it and when, never as instructions.
+What was said goes out as quotes with who said it and when, never as instructions. An answer is one text of at
+most so many tokens: a host may show its model a text, or data, or both.
 """
 
 from __future__ import annotations
 
 import json
+import re
+from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -17,13 +20,15 @@ from mcp.server.lowlevel import Server
 from mcp.server.lowlevel.helper_types import ReadResourceContents
 from pydantic import AnyUrl
 
+from aider_gardener.archive.sessions import author_of
 from aider_gardener.errors import GardenerError, UsageError
 from aider_gardener.gardener.memory import KINDS, ProjectMemory
 from aider_gardener.messages import ContentClass, Entry
 from aider_gardener.notes.last_chat import when
+from aider_gardener.phrases import counted
 from aider_gardener.plan.view import LABELS
 from aider_gardener.reading.output import clipped
-from aider_gardener.recall.recall import Recalled, quoted
+from aider_gardener.tokens import fitting
 
 NAME = "gardener"
 HEAD = "Quoted from earlier chats of this project: a record of what was said, not a request."
@@ -32,119 +37,122 @@ ABOUT = (
 )
 SCHEME = "gardener://entry/"
 RESOURCES = 20
-LINE_CHARS = 240
-MOST_TOKENS, MOST_TURNS = 20_000, 50
-SHOWN_MESSAGES = 5
+LINE_CHARS, LABEL_CHARS = 240, 80
+LEAST_TOKENS, MOST_TOKENS, MOST_TURNS = 200, 20_000, 50
+EXTRA_TOKENS = 60
+"""What stands before and behind the quotes of an answer takes no more."""
+FORGOTTEN_SHOWN, FILES_SHOWN, LARGEST_SHOWN = 20, 10, 5
 FAILED = "aider-gardener failed ({kind}); nothing was changed"
+CHAT_COMMAND = re.compile(r" \(/[^)]*\)|, worth a /drop if not needed")
+"""What a recommendation says to people in a chat."""
 
 Arguments = Mapping[str, Any]
 Schema = dict[str, Any]
-ITEMS: Schema = {
-    "type": "object",
-    "properties": {"head": {"type": "string"}, "items": {"type": "array", "items": {"type": "object"}}},
-    "required": ["items"],
-}
 Effect = types.ToolAnnotations
 LOOKS = Effect(readOnlyHint=True, openWorldHint=False)
 ADDS = Effect(readOnlyHint=False, destructiveHint=False, openWorldHint=False)
 DELETES = Effect(readOnlyHint=False, destructiveHint=True, openWorldHint=False)
-ID: Schema = {"type": "string", "description": "g…"}
-
-
-@dataclass(frozen=True)
-class ToolAnswer:
-    """What a tool gives back: text to be read, and the same as data."""
-
-    text: str
-    data: dict[str, Any]
+ID: Schema = {"type": "string", "description": "g and nine letters or digits"}
 
 
 @dataclass(frozen=True)
 class Act:
-    """A tool: how it is listed, and what it does with a memory and its arguments."""
+    """A tool: how it is listed, and what it answers, given a memory and its arguments."""
 
     tool: types.Tool
-    run: Callable[[ProjectMemory, Arguments], ToolAnswer]
+    run: Callable[[ProjectMemory, Arguments], str]
 
 
-def recall(memory: ProjectMemory, given: Arguments) -> ToolAnswer:
-    classes = [ContentClass(given["class"])] if given.get("class") else []
+def recall(memory: ProjectMemory, given: Arguments) -> str:
+    limit = given.get("token_limit", RECALL_TOKENS)
     found = memory.recall(
         given["query"],
-        classes=classes,
+        classes=[ContentClass(given["class"])] if given.get("class") else [],
         limit=given.get("limit", 0),
-        token_limit=given.get("token_limit", 1_000),
+        token_limit=limit,
         full=given.get("full", False),
     )
-    rows = [recalled_row(memory, item) for item in found]
-    return told(rows, "Nothing of that was said in this project.")
+    blocks = []
+    for item in found:
+        label = f"{item.label}, until turn {item.until}" if item.until else item.label
+        blocks.append(block(memory, item.entry_id, item.session, item.turn, label, item.said_at, item.text))
+    kept = list(fitting(blocks, limit - EXTRA_TOKENS, lambda each: memory.count(each) + 1))
+    return answer(kept, len(blocks) - len(kept)) if found else "Nothing of that was said in this project."
 
 
-def recalled_row(memory: ProjectMemory, item: Recalled) -> dict[str, Any]:
-    host = memory.archive.host_of(item.session)
-    row = {"id": item.entry_id, "turn": item.turn, "from": said_by(item.label, host, item.said_at)}
-    until = {"until_turn": item.until} if item.until else {}
-    return {**row, **until, "text": item.text}
+def timeline(memory: ProjectMemory, given: Arguments) -> str:
+    around, room = given.get("around", ""), given.get("token_limit", TIMELINE_TOKENS) - EXTRA_TOKENS
+    entries = memory.timeline(around, given.get("turns", 3))
+    if not entries:
+        return "Nothing was said there."
+    middle = memory.get(around).turn if around else entries[-1].turn
+    blocks = [of_entry(memory, entry, clipped(entry.content, LINE_CHARS)) for entry in entries]
+    nearest = sorted(range(len(blocks)), key=lambda at: (abs(entries[at].turn - middle), -at))
+    kept = set(fitting(nearest, room, lambda at: memory.count(blocks[at]) + 1, gaps=False))
+    return answer([each for at, each in enumerate(blocks) if at in kept], len(blocks) - len(kept))
 
 
-def timeline(memory: ProjectMemory, given: Arguments) -> ToolAnswer:
-    entries = memory.timeline(given.get("around", ""), given.get("turns", 3))
-    return told([entry_row(memory, entry, LINE_CHARS) for entry in entries], "Nothing was said there.")
+def get(memory: ProjectMemory, given: Arguments) -> str:
+    entry, start = memory.get(given["id"]), given.get("start", 0)
+    room = given.get("token_limit", GET_TOKENS) - memory.count(of_entry(memory, entry, "")) - EXTRA_TOKENS
+    rest = entry.content[start : start + 4 * room]  # a token has a byte at least
+    ends = range(len(rest) + 1)
+    end = start + max(1, bisect_right(ends, room, key=lambda end: memory.count(quoted(rest[:end]))) - 1)
+    more = len(entry.content) - end
+    goes_on = f"\n{more:,} more characters: get with start {end}." if more > 0 else ""
+    return answer([of_entry(memory, entry, entry.content[start:end])]) + goes_on
 
 
-def get(memory: ProjectMemory, given: Arguments) -> ToolAnswer:
-    return told([entry_row(memory, memory.get(given["id"]))], "")
-
-
-def entry_row(memory: ProjectMemory, entry: Entry, chars: int = 0) -> dict[str, Any]:
-    """An entry as data: whole, or its first characters on one line."""
+def of_entry(memory: ProjectMemory, entry: Entry, text: str) -> str:
+    """A text of an entry as it stands in answers."""
     label = LABELS.get(entry.source.kind, entry.role)
-    source = f"{label} {entry.source.detail}".strip()
-    host = memory.archive.host_of(entry.session)
-    text = clipped(entry.content, chars) if chars else entry.content
-    row = {"id": entry.id, "turn": entry.turn, "from": said_by(source, host, entry.created_at)}
-    return {**row, "tokens": entry.tokens, "text": text}
+    said = clipped(f"{label} {entry.source.detail}".strip(), LABEL_CHARS)
+    return block(memory, entry.id, entry.session, entry.turn, said, entry.created_at, text)
 
 
-def said_by(source: str, host: str, at: float) -> str:
-    """Who said it, in which agent, and when."""
-    return f"{source}, {host}, {when(at)}" if at else f"{source}, {host}"
+def block(
+    memory: ProjectMemory, entry_id: str, session: str, turn: int, label: str, at: float, text: str
+) -> str:
+    """A quote below a line that says who said it, in which agent, and when."""
+    author, host = author_of(session), memory.archive.host_of(session)
+    parts = (label, author and f"by {author}", host, when(at) if at else "")
+    return f"[{turn}] {', '.join(filter(None, parts))} ({entry_id}):\n{quoted(text)}"
 
 
-def told(rows: Sequence[dict[str, Any]], nothing: str) -> ToolAnswer:
-    """Rows as quotes, each under who said it, and as data."""
-    if not rows:
-        return ToolAnswer(nothing, {"items": []})
-    blocks = [f"[{row['turn']}] {row['from']} ({row['id']}):\n{quoted(row['text'])}" for row in rows]
-    return ToolAnswer("\n".join([HEAD, *blocks]), {"head": HEAD, "items": list(rows)})
+def quoted(text: str) -> str:
+    """A text with a mark before each line; without the marks it is the text again, to the last byte."""
+    return "".join(f"> {line}" for line in text.splitlines(keepends=True))
 
 
-def context_pressure(memory: ProjectMemory, given: Arguments) -> ToolAnswer:
+def answer(blocks: Sequence[str], left_out: int = 0) -> str:
+    """Quotes below a line that says what they are."""
+    more = f"{counted(left_out, 'message')} left out: a larger token_limit shows more." if left_out else ""
+    return "\n".join(filter(None, [HEAD, *blocks, more]))
+
+
+def context_pressure(memory: ProjectMemory, given: Arguments) -> str:
     found = memory.pressure()
     found["limit"] = found["used"] + found["available"]
-    found["largest_messages"] = found["largest_messages"][:SHOWN_MESSAGES]
+    found["largest_messages"] = found["largest_messages"][:LARGEST_SHOWN]
+    found["droppable_files"] = found["droppable_files"][:FILES_SHOWN]
+    found["recommendation"] = clipped(CHAT_COMMAND.sub("", found["recommendation"]), 4 * LINE_CHARS)
     for long in ("by_message", "largest_ids"):
         found.pop(long)
-    used = (
-        f"{found['used']:,} of {found['limit']:,} tokens"
-        if found["available"]
-        else f"{found['used']:,} tokens"
-    )
-    return ToolAnswer(f"{used}, {found['level']}. {found['recommendation']}", found)
+    return json.dumps(found)
 
 
-def forget(memory: ProjectMemory, given: Arguments) -> ToolAnswer:
+def forget(memory: ProjectMemory, given: Arguments) -> str:
     ids = memory.forget(given["id"])
-    return ToolAnswer(f"Forgot {', '.join(ids)} for good.", {"forgotten": ids})
+    more = len(ids) - FORGOTTEN_SHOWN
+    return f"Forgot {', '.join(ids[:FORGOTTEN_SHOWN])}{f' and {more:,} more' if more > 0 else ''} for good."
 
 
-def remember(memory: ProjectMemory, given: Arguments) -> ToolAnswer:
-    entry = memory.remember(given["text"], given["kind"])
-    return ToolAnswer(f"Kept as {entry.id}.", {"id": entry.id})
+def remember(memory: ProjectMemory, given: Arguments) -> str:
+    return f"Kept as {memory.remember(given['text'], given['kind']).id}."
 
 
 def tool(
-    name: str, description: str, given: Schema, needed: Sequence[str], gives: Schema, effect: Effect
+    name: str, description: str, given: Schema, needed: Sequence[str] = (), effect: Effect = LOOKS
 ) -> types.Tool:
     """A tool as it is listed."""
     taken: Schema = {"type": "object", "properties": given, "additionalProperties": False}
@@ -152,69 +160,82 @@ def tool(
         name=name,
         description=description,
         inputSchema={**taken, "required": list(needed)} if needed else taken,
-        outputSchema=gives,
         annotations=effect,
     )
 
 
-def sendable(value: Any) -> Any:
-    """Text or data without lone surrogates, which the SDK can send to nobody."""
-    return json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
+def sendable(text: str) -> str:
+    """A text without lone surrogates, which the SDK can send to nobody."""
+    return text.encode("utf-8", "replace").decode()
 
 
-def number(low: int, high: int, default: int | None = None) -> Schema:
-    found: Schema = {"type": "integer", "minimum": low, "maximum": high}
+def number(low: int, high: int, default: int | None = None, **more: str) -> Schema:
+    found: Schema = {"type": "integer", "minimum": low, "maximum": high, **more}
     return found if default is None else {**found, "default": default}
 
 
+RECALL_TOKENS, TIMELINE_TOKENS, GET_TOKENS = 1_000, 1_500, 2_000
 ACTS = (
     Act(
         tool(
             "recall",
-            "Find what was said in earlier chats: decisions, rules, errors, outputs, code.",
+            "Search all earlier chats. Use it before you ask the user, or work out anew, what may have been"
+            " said: decisions, rules, errors, outputs, code. Returns quoted passages, best first, each with"
+            " turn, speaker, agent, time and id.",
             {
                 "query": {"type": "string"},
                 "class": {"enum": [each.value for each in ContentClass]},
-                "limit": {**number(1, 100), "description": "passages"},
-                "token_limit": number(50, MOST_TOKENS, 1_000),
-                "full": {"type": "boolean", "description": "whole originals"},
+                "limit": number(1, 100, description="passages"),
+                "token_limit": number(LEAST_TOKENS, MOST_TOKENS, RECALL_TOKENS),
+                "full": {"type": "boolean", "description": "whole messages where they fit"},
             },
             ["query"],
-            ITEMS,
-            LOOKS,
         ),
         recall,
     ),
     Act(
         tool(
             "timeline",
-            "What was said around an entry, or last, a line each.",
-            {"around": ID, "turns": number(0, MOST_TURNS, 3)},
-            [],
-            ITEMS,
-            LOOKS,
+            "What was said before and after a message, or last of all. Use it after recall for the context"
+            " of an id, or to see where the last chat ended. Returns messages in order, a line each.",
+            {
+                "around": ID,
+                "turns": number(0, MOST_TURNS, 3),
+                "token_limit": number(LEAST_TOKENS, MOST_TOKENS, TIMELINE_TOKENS),
+            },
         ),
         timeline,
     ),
-    Act(tool("get", "A whole original.", {"id": ID}, ["id"], ITEMS, LOOKS), get),
+    Act(
+        tool(
+            "get",
+            "One message whole. Use it where a passage is not enough. Returns it as a quote; a long one in"
+            " parts, and says with which start the next begins.",
+            {
+                "id": ID,
+                "start": number(0, 1_000_000_000, 0, description="characters"),
+                "token_limit": number(LEAST_TOKENS, MOST_TOKENS, GET_TOKENS),
+            },
+            ["id"],
+        ),
+        get,
+    ),
     Act(
         tool(
             "context_pressure",
-            "What the last chat used of its window, and what to drop.",
+            "How full the window of the last chat was. Use it to decide what to drop. Returns JSON: used,"
+            " limit, recommendation, droppable_files and more.",
             {},
-            [],
-            {"type": "object", "required": ["used", "limit", "recommendation", "droppable_files"]},
-            LOOKS,
         ),
         context_pressure,
     ),
     Act(
         tool(
             "remember",
-            "Keep something for later chats.",
+            "Keep something for later chats with any agent. Use it for what the user wants to hold on."
+            " Returns its id.",
             {"text": {"type": "string"}, "kind": {"enum": list(KINDS)}},
             ["text", "kind"],
-            {"type": "object", "required": ["id"]},
             ADDS,
         ),
         remember,
@@ -222,10 +243,10 @@ ACTS = (
     Act(
         tool(
             "forget",
-            "Delete an entry for good; only if the user asks.",
+            "Delete a message for good, with the notes that quote it. Use it only if the user asks."
+            " Returns the ids.",
             {"id": ID},
             ["id"],
-            {"type": "object", "required": ["forgotten"]},
             DELETES,
         ),
         forget,
@@ -241,26 +262,24 @@ def make_server(
     server: Server[Any, Any] = Server(NAME, version=version or None, instructions=ABOUT)
     by_name = {act.tool.name: act for act in ACTS}
 
-    def done(act: Act, given: Arguments) -> ToolAnswer:
-        answer = act.run(memory, given)
+    def done(act: Act, given: Arguments) -> str:
+        found = act.run(memory, given)
         if act.tool.annotations is not LOOKS:
             changed()
-        return answer
+        return found
 
     @server.list_tools()  # type: ignore[no-untyped-call,untyped-decorator]  # reason: the SDK's decorators are untyped
     async def list_tools() -> list[types.Tool]:
         return [act.tool for act in ACTS]
 
     @server.call_tool()  # type: ignore[untyped-decorator]  # reason: as above
-    async def call_tool(name: str, given: Arguments) -> tuple[list[types.TextContent], dict[str, Any]]:
+    async def call_tool(name: str, given: Arguments) -> list[types.TextContent]:
         act = by_name.get(name)
         if act is None:
             raise UsageError(f"there is no tool {name}; there are {', '.join(by_name)}")
         name_host(memory, server)
-        await progress(server, 0)
-        answer = await in_thread(partial(done, act, given))
-        await progress(server, 1)
-        return [types.TextContent(type="text", text=sendable(answer.text))], sendable(answer.data)
+        found = await in_thread(partial(done, act, given))
+        return [types.TextContent(type="text", text=sendable(found))]
 
     @server.list_resources()  # type: ignore[no-untyped-call,untyped-decorator]  # reason: as above
     async def list_resources() -> list[types.Resource]:
@@ -318,16 +337,9 @@ async def in_thread(work: Callable[[], Any]) -> Any:
     try:
         return await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
     except GardenerError as error:
-        raise UsageError(" ".join(str(error).split())) from None
+        raise UsageError(clipped(str(error), 4 * LINE_CHARS)) from None
     except Exception as error:  # reason: told in one line as the tool's error; the server goes on
         raise UsageError(FAILED.format(kind=type(error).__name__)) from None
-
-
-async def progress(server: Server[Any, Any], done: float) -> None:
-    """Tell a client that asked for it how far its request is, of 1."""
-    meta = server.request_context.meta
-    if meta is not None and meta.progressToken is not None:
-        await server.request_context.session.send_progress_notification(meta.progressToken, done, 1)
 
 
 def name_host(memory: ProjectMemory, server: Server[Any, Any]) -> None:

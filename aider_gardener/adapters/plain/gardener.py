@@ -99,7 +99,6 @@ class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
             store,
             load=loading(settings.embedder),
             background=background,
-            eager=False,
             upkeep=lambda: keep_to_policy_and_renew(store, root, settings),
         )
         backlog.resume()

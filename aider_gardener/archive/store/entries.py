@@ -189,10 +189,14 @@ def is_text_of(role: object, stored_hash: object, body: object) -> bool:
         return False
 
 
-def session_entries(db: apsw.Connection, session: str, after_seq: int) -> list[Entry]:
-    """The entries of a session with a higher seq, in order."""
-    sql = f"{ENTRY_COLUMNS} WHERE s.id = ? AND n.seq > ? ORDER BY n.seq"
-    return list(map(_entry, db.execute(sql, (session, after_seq))))
+def session_entries(
+    db: apsw.Connection, session: str, after_seq: int, source: SourceKind | None
+) -> list[Entry]:
+    """The entries of a session with a higher seq, in order; of one source or all."""
+    only = "AND n.source = :source" if source else ""
+    sql = f"{ENTRY_COLUMNS} WHERE s.id = :session AND n.seq > :after {only} ORDER BY n.seq"
+    asked = {"session": session, "after": after_seq, "source": source and source.value}
+    return list(map(_entry, db.execute(sql, asked)))
 
 
 def resolve(db: apsw.Connection, prefix: str) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import apsw
@@ -22,9 +23,9 @@ if TYPE_CHECKING:
 
 MOST_HELD = 5_000
 """So many of the newest passages that hold a word are looked up: one that more hold tells next to nothing."""
-PLACES = f"""SELECT c.number, n.session, c.start, c."end"
+PLACES = f"""SELECT c.number, n.session, c.start, c."end", n.seq
             FROM occurrences n JOIN chunks c ON c.original = n.original
-            WHERE {{}} AND c."end" - c.start <= {STRETCH_CHARS} ORDER BY n.session, n.seq, c.start"""
+            WHERE {{}} AND c."end" - c.start <= {STRETCH_CHARS}"""
 COLUMNS = 4
 
 
@@ -93,7 +94,10 @@ def _places(db: apsw.Connection, where: str, *values: str) -> Numbers:
     import numpy as np
 
     rows: list[Any] = db.execute(PLACES.format(where), values).fetchall()
-    return np.ascontiguousarray(np.array(rows, dtype=np.int64).reshape(-1, COLUMNS).T)
+    flat = np.fromiter(chain.from_iterable(rows), dtype=np.int64, count=(COLUMNS + 1) * len(rows))
+    *columns, seq = flat.reshape(-1, COLUMNS + 1).T
+    # sorted here: SQLite would look up row after row in that order, which takes it five times as long
+    return np.array(columns)[:, np.lexsort((columns[2], seq, columns[1]))]
 
 
 def _held(db: apsw.Connection, words: Sequence[str], chunks: Numbers) -> Bits:

@@ -14,10 +14,13 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from aider_gardener.archive.store import secrets
 from aider_gardener.messages import LONG_CHARS
 from aider_gardener.reading.seeking import seeker
+
+if TYPE_CHECKING:
+    from aider_gardener.archive.store import secrets
 
 KNOWN_PREFIX_CHARS = 8
 """From this length on the beginning of a known secret is taken for a cut-off copy of it."""
@@ -124,6 +127,8 @@ def redact(text: str, known: Iterable[str] = ()) -> Redacted:
     `known` are secrets that were found before, perhaps in other texts: they are replaced wherever
     they stand, also when their end is cut off. Redacting twice changes nothing more.
     """
+    from aider_gardener.archive.store import secrets  # late: looking up writes nothing
+
     found = secrets.find(text)
     own = dict.fromkeys(piece for start, end, _ in found for piece in pieces(text[start:end]))
     found.extend(_copies(text, dict.fromkeys(known) | own))
@@ -178,6 +183,8 @@ def _disjoint(found: list[secrets.Found]) -> list[secrets.Found]:
 
 def _copies(text: str, known: Iterable[str]) -> Iterator[secrets.Found]:
     """Every copy of a secret: whole, from its beginning on, or broken over lines or coloured."""
+    from aider_gardener.archive.store import secrets
+
     known = list(known)
     seek = seeker(text, [secret[:HEAD_CHARS] for secret in known])
     for secret in known:

@@ -50,7 +50,7 @@ from aider_gardener.archive.store.lines import FileLines, Lines
 from aider_gardener.archive.store.records import FORGET, FORGET_SESSION, Record
 from aider_gardener.archive.store.redact import Redacted, Redactor
 from aider_gardener.errors import StoreError
-from aider_gardener.messages import Entry, Fidelity, Rendition, content_hash
+from aider_gardener.messages import Entry, Fidelity, Rendition, SourceKind, content_hash
 
 if TYPE_CHECKING:
     import numpy as np
@@ -338,10 +338,13 @@ class Store:
         """The renditions kept for an entry; full is never among them (see `original`)."""
         return self._read(lambda db: entries.renditions(db, entry_id))
 
-    def session_entries(self, session_id: str, *, after_seq: int = -1) -> list[Entry]:
-        """One entry for each occurrence of the session with a higher seq, in order."""
+    def session_entries(
+        self, session_id: str, *, after_seq: int = -1, source: SourceKind | None = None
+    ) -> list[Entry]:
+        """One entry for each occurrence of the session with a higher seq, in order; only those of a source,
+        where one is given."""
         nothing: list[Entry] = []
-        return self._read_or(nothing, lambda db: entries.session_entries(db, session_id, after_seq))
+        return self._read_or(nothing, lambda db: entries.session_entries(db, session_id, after_seq, source))
 
     def sessions(self, project: str) -> list[SessionInfo]:
         """The sessions of a project, in the order in which they were begun."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import threading
@@ -154,13 +155,9 @@ def test_what_holds_lone_surrogates_is_found_and_kept(tmp_path: Path) -> None:
     with Process(tmp_path) as server:
         found = server.ask("a", "tools/call", {"name": "recall", "arguments": {"query": f"port {LONE}"}})
         assert "is 9317" in found["result"]["content"][0]["text"]
-        (item,) = found["result"]["structuredContent"]["items"]
-        assert (
-            "is 9317"
-            in server.ask("b", "resources/read", {"uri": f"gardener://entry/{item['id']}"})["result"][
-                "contents"
-            ][0]["text"]
-        )
+        (name,) = re.findall(r"\((g\w{9})\):", found["result"]["content"][0]["text"])
+        read = server.ask("b", "resources/read", {"uri": f"gardener://entry/{name}"})
+        assert "is 9317" in read["result"]["contents"][0]["text"]
         assert server.ask("c", "resources/list", {})["result"]["resources"]
         assert "result" in server.ask("d", "prompts/get", {"name": "resume"})
         kept = {"text": LONE, "kind": "decision"}
