@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from aider_gardener.archive.store.base import Store
+from aider_gardener.archive.store import Store
 from aider_gardener.messages import Entry, SourceKind
 from aider_gardener.plan.chat import Chat
 from aider_gardener.recall.recall import Replaced
