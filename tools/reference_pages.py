@@ -25,8 +25,8 @@ DOCS = ROOT / "docs"
 ADAPTER = ROOT / "aider_gardener" / "adapters" / "aider"
 CHAT_COMMANDS = (ADAPTER / "commands.py", ADAPTER / "entry_commands.py")
 DAILY: tuple[str, ...] = (
-    "run", "sessions", "sessions show", "sessions forget", "recall", "status", "pressure", "replay", "doctor",
-    "why", "restore", "pin", "unpin", "forget",
+    "run", "sessions", "sessions show", "sessions forget", "import", "recall", "status", "pressure", "replay",
+    "doctor", "why", "restore", "pin", "unpin", "forget",
 )  # fmt: skip
 """The commands that people use; the others look after an archive, a recording, a text or aider's sources."""
 PARTS = {"cli.md": ("chat commands", "commands"), "settings.md": ("settings",)}

@@ -27,6 +27,7 @@ LAZY = {
     "replay": ("aider_gardener.cli.replay", "replay"),
     "run": ("aider_gardener.cli.run", "run"),
     "record": ("aider_gardener.cli.record", "record"),
+    "import": ("aider_gardener.cli.imports", "import_chats"),
     "sessions": ("aider_gardener.cli.sessions", "sessions"),
     "compress": ("aider_gardener.cli.compress", "compress"),
     "classify": ("aider_gardener.cli.compress", "classify"),

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
 from aider_gardener.messages import Entry, Fidelity, Rendition
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from aider_gardener.archive.store.redact import Redacted
 
     Vector = NDArray[np.float32]
+
+Result = TypeVar("Result")
 
 __all__ = [
     "Chunk",
@@ -188,6 +190,11 @@ class Store(Protocol):
         It is live, for `live_sessions`, as long as this store is open; without `hold` only while things are
         said in it: for a process that ends at once and whose end is not the session's.
         """
+        ...
+
+    def together(self, do: Callable[[], Result]) -> Result:
+        """Let many writes be one transaction, much faster than one by one: all that `do` writes is on disk
+        when this returns, or nothing is. Raises StoreError where the file cannot be written."""
         ...
 
     def redact(self, text: str) -> Redacted:
