@@ -76,7 +76,7 @@ def test_probes_belong_to_one_session(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("lines", "says"),
     [
-        ((META.replace('"format": 1', '"format": 7'),), "unknown session format 7"),
+        ((META.replace('"format": 1', '"format": 7'),), "unknown format 7"),
         ((META, '{"kind": "user", "turn": 1, "te'), "line 2 is truncated"),
         (("",), "empty"),
         (('{"kind": "user", "turn": 1, "text": "x"}',), "no meta event"),
