@@ -132,13 +132,15 @@ class Intake:
 
     def _take(self, record: TranscriptRecord, message: Message) -> bool:
         """Archive one message; whether it is new: a second compaction writes old ones once more, with the
-        time they had, and a result that was shortened is there already."""
+        time they had, and a result that was shortened may be there already."""
         if record.unknown:
             self.progress.unknown += 1
             self.archive.event(self.progress.turn, UNKNOWN_RECORD, {"type": record.unknown})
             record = replace(record, source=Source(SourceKind.NOTICE, f"record of the type {record.unknown}"))
         elif message.content.startswith(SHORTENED_HEAD):
-            return False
+            whole = message.content.removeprefix(SHORTENED_HEAD).partition(",")[0]
+            if self.store.resolve(whole):
+                return False
         seq = PLACES * record.place + record.part
         if record.at < self.progress.latest:
             known = self.known(message)

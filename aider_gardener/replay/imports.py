@@ -247,8 +247,8 @@ def _taken(store: Store, project: str, chats: Sequence[ChatFile], found: Importe
             provider=chat.provider,
             clock=clock,
         )
-        found.known += intake.progress.offset >= chat.size
         if intake.progress.offset >= chat.size:
+            found.known += 1
             continue
         reader = intake.reader_of(chat.path, whole=True)
         try:

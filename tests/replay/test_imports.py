@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,8 +17,9 @@ from aider_gardener.adapters.claude_code.session import ClaudeSession
 from aider_gardener.adapters.transcript import DETAIL_CHARS, THINKING, call_of, call_text
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.sessions import AIDER
-from aider_gardener.archive.store import Store, open_store
-from aider_gardener.errors import SessionError
+from aider_gardener.archive.store import Store, open_store, records
+from aider_gardener.archive.store.sqlite import SqliteStore
+from aider_gardener.errors import SessionError, StoreError
 from aider_gardener.messages import Entry, Focus, Message, Source, SourceKind
 from aider_gardener.notes.last_chat import edited_files
 from aider_gardener.replay import imports
@@ -162,6 +164,23 @@ def test_what_fails_in_a_transaction_leaves_nothing_half_written(store: Store) -
     assert store.sessions(PROJECT) == [] and store.get_state("s", "key") is None
 
 
+def test_a_disk_that_fills_up_undoes_the_batch_and_is_said(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_given: object, **_more: object) -> None:
+        raise apsw.FullError("full")
+
+    def do() -> None:
+        store.set_state("s", "first", "value")
+        monkeypatch.setattr(records, "apply", full)
+        store.set_state("s", "second", "value")
+
+    with pytest.raises(StoreError):
+        store.together(do)
+    monkeypatch.undo()
+    assert store.get_state("s", "first") is None and store.lines is None, "nothing goes on beside the file"
+
+
 def test_what_hooks_archived_is_not_doubled_and_is_gone_on_with(store: Store, tmp_path: Path) -> None:
     host = Host(tmp_path / "chats" / f"{SESSION}.jsonl", session=SESSION)
     host.path.parent.mkdir()
@@ -179,6 +198,24 @@ def test_a_file_in_two_places_is_one_chat(store: Store, tmp_path: Path) -> None:
     for name in ("one", "other"):
         shutil.copytree(CHATS, tmp_path / "chats" / name)
     assert taken(store, tmp_path / "chats").chats.total() == 3
+
+
+def test_words_said_again_without_a_time_are_said_again(store: Store, tmp_path: Path) -> None:
+    row = {"type": "user", "sessionId": "s", "message": {"role": "user", "content": "Yes."}}
+    path = tmp_path / "chats" / "x.jsonl"
+    path.parent.mkdir()
+    first = {**row, "timestamp": "2026-01-01T00:00:00Z"}
+    path.write_text("".join(f"{json.dumps(each)}\n" for each in (first, row, row)), encoding="utf-8")
+    assert taken(store, path.parent).messages == 3
+
+
+def test_a_shortened_result_whose_whole_is_elsewhere_is_kept_as_it_is(store: Store, tmp_path: Path) -> None:
+    short = "[shortened by aider-gardener: the whole is g123456789, 9 tokens; the tool get brings it]"
+    host = Host(tmp_path / "chats" / "x.jsonl")
+    host.path.parent.mkdir()
+    host.run("cat big.log", short)
+    taken(store, host.path.parent)
+    assert [entry.content for entry in entries(store)] == [short]
 
 
 def test_an_undated_record_has_the_time_of_the_one_beside_it(store: Store, tmp_path: Path) -> None:
