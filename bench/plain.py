@@ -20,7 +20,7 @@ from typing import Any
 
 from aider_gardener.replay.measure.result import SUMMARY
 from aider_gardener.replay.play.jobs import Job, replay_job
-from aider_gardener.replay.session.session import FORMAT, Session, json_lines, load_folder
+from aider_gardener.replay.session.session import FORMAT, Session, load_folder, read_rows
 from bench.grid.cells import MODEL, Cell
 
 SUFFIX = "-plain"
@@ -51,7 +51,7 @@ def write_plain(source: Path, target: Path, summaries: Sequence[str] = ()) -> No
 
     `summaries` are what answers the host's summarising calls in it, in order.
     """
-    meta, *events = json_lines(source / "session.jsonl")
+    meta, *events = (row for _line, row in read_rows(source / "session.jsonl")[0])
     name = str(meta.get("name") or source.resolve().name) + SUFFIX
     rows = [plain_meta(meta, name), *plain_events(events, str(meta.get("test_cmd") or ""))]
     probes_file = source / "probes.json"

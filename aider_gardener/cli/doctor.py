@@ -177,7 +177,7 @@ def claude_code(root: Path | None) -> tuple[bool, str]:
     faults."""
     from aider_gardener import files
     from aider_gardener.adapters.claude_code.client import LOG_NAME
-    from aider_gardener.adapters.claude_code.session import unknown_records
+    from aider_gardener.adapters.intake import unknown_records
     from aider_gardener.archive.store import open_to_read
     from aider_gardener.settings import Settings
 

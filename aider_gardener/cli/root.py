@@ -28,7 +28,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
     "Every day": {
         "recall": "", "status": "", "sessions": "sessions", "pressure": "entries", "restore": "entries",
         "why": "entries", "pin": "entries", "unpin": "entries", "forget": "entries", "run": "run",
-        "compress": "compress", "replay": "replay",
+        "compress": "compress", "replay": "replay", "import": "imports",
     },
     "Looking after it": {"store": "archive", "upkeep": "upkeep", "doctor": "doctor"},
     "For agents": {
@@ -56,8 +56,8 @@ class LazyGroup(click.Group):
         if not MODULES.get(cmd_name):
             return super().get_command(ctx, cmd_name)
         module = importlib.import_module(f"aider_gardener.cli.{MODULES[cmd_name]}")
-        found: click.Command = getattr(module, cmd_name)
-        return found
+        commands = (one for one in vars(module).values() if isinstance(one, click.Command))
+        return next(one for one in commands if one.name == cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for title, names in GROUPS.items():

@@ -151,7 +151,7 @@ def past_chat(store: Store, info: SessionInfo, number: int, short: str, entries:
         started_at=info.started_at,
         last_at=info.last_at,
         turns=info.turns,
-        first_prompt=next((e.content for e in entries if e.source.kind is SourceKind.TYPED), ""),
+        first_prompt=first_said(entries, SourceKind.TYPED) or first_said(entries, SourceKind.NOTICE),
         model=frame.model or (sums.model if sums else ""),
         sums=sums,
         in_chat=(*frame.files, *frame.read_only),
@@ -159,6 +159,11 @@ def past_chat(store: Store, info: SessionInfo, number: int, short: str, entries:
         commits=len(commits_in(entries)),
         host=host_of(store, info.id),
     )
+
+
+def first_said(entries: Sequence[Entry], kind: SourceKind) -> str:
+    """The first words of a kind; a subagent's task is a notice, since the model set it."""
+    return next((entry.content for entry in entries if entry.source.kind is kind), "")
 
 
 def transcript(store: Store, project: str, info: SessionInfo) -> Transcript:

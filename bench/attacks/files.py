@@ -308,15 +308,11 @@ for number in range(4):
 
 
 def recording(place: Path) -> str:
-    from aider_gardener.errors import SessionError
-    from aider_gardener.replay.session.session import json_lines
+    from aider_gardener.replay.session.session import read_rows
 
     os.mkfifo(place.parent / "session.jsonl")
-    try:
-        list(json_lines(place.parent / "session.jsonl"))
-    except SessionError:
-        return HELD
-    return "read"
+    _rows, faults = read_rows(place.parent / "session.jsonl")
+    return HELD if faults else "read"
 
 
 ATTACKS: dict[str, Attack] = {

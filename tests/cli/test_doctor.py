@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from aider_gardener.adapters.aider import install
 from aider_gardener.adapters.claude_code.client import LOG_NAME
-from aider_gardener.adapters.claude_code.session import UNKNOWN_RECORD
+from aider_gardener.adapters.intake import UNKNOWN_RECORD
 from aider_gardener.archive.store import open_store, opening
 from aider_gardener.cli import doctor
 from aider_gardener.cli.root import main

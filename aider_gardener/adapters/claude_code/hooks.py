@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aider_gardener.adapters.claude_code.session import HOST, ClaudeSession
-from aider_gardener.adapters.claude_code.transcript import call_of
+from aider_gardener.adapters.transcript import call_of
 from aider_gardener.archive.archive import EmbeddingBacklog
 from aider_gardener.messages import Source, SourceKind
 from aider_gardener.settings import Settings

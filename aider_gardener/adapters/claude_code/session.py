@@ -3,22 +3,19 @@ lost comes back."""
 
 from __future__ import annotations
 
-import json
 import os
 import time
-from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from aider_gardener.adapters.claude_code.transcript import Reader, ToolCall, TranscriptLine, TranscriptRecord
-from aider_gardener.archive.archive import Archive, EmbeddingBacklog
+from aider_gardener.adapters.claude_code.transcript import ClaudeReader
+from aider_gardener.adapters.intake import PLACES, SHORTENED, SHORTENED_AT, SUMMARY_AT, Intake
+from aider_gardener.archive.archive import EmbeddingBacklog
 from aider_gardener.archive.providers import AWAY, HERE
-from aider_gardener.messages import Entry, Fidelity, Message, Source, SourceKind, entry_id
+from aider_gardener.messages import Fidelity, Message, Source, SourceKind
 from aider_gardener.plan.chat import Chat
-from aider_gardener.plan.goals import Frame
 from aider_gardener.settings import Settings
 from aider_gardener.tokens import approximate
 
@@ -26,53 +23,11 @@ if TYPE_CHECKING:
     from aider_gardener.archive.store import Store
 
 HOST = "Claude Code"
-STATE_KEY = "transcript"
-UNKNOWN_RECORD = "unknown record"
-"""The event that tells of a record of the transcript that was kept as it is."""
-SHORTENED = (
-    "[shortened by aider-gardener: the whole is {entry_id}, {tokens:,} tokens; the tool get brings it]"
-)
-SHORTENED_HEAD = SHORTENED.partition("{")[0]
-PLACES, SHORTENED_AT, SUMMARY_AT = 1_024, 512, 768
-"""Sequence numbers for each byte of the transcript: what a line says has the first of those of its first
-byte, what a hook brought before the transcript did those from 512 on, and a summary from 768 on."""
 MOST_CONTEXT_CHARS = 10_000
 """More of what a hook adds goes to a file of the host's."""
 RECALL_TOKENS = 2_350
 """What is recalled within that: with its head and the marks of quotes it stays below."""
-WINDOW = 200_000
-"""Tokens of the window of Claude Code's models, but for those that say otherwise in their names."""
-LARGE_WINDOW, LARGE_MARK = 1_000_000, "[1m]"
-MOST_CALLS = 200
-RAW_CHARS = 200_000
-"""A record of an unknown type is kept up to this length."""
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
-
-
-@dataclass
-class Progress:
-    """How far a transcript was taken in: the offset in bytes, the turn there, the sequence number at which
-    the host's context begins since its last compaction (0: at the beginning), how many results of tools stand
-    there shortened, the calls whose results are still to come, and the last measured prompt."""
-
-    offset: int = 0
-    turn: int = 0
-    boundary: int = 0
-    compactions: int = 0
-    shortened: int = 0
-    unknown: int = 0
-    used: int = 0
-    model: str = ""
-    calls: dict[str, list[str]] = field(default_factory=dict)
-
-    @classmethod
-    def read(cls, text: str | None) -> Progress:
-        """What was kept, or the beginning where that cannot be read."""
-        try:
-            value = json.loads(text or "{}")
-            return cls(**value) if isinstance(value, dict) else cls()
-        except (ValueError, TypeError):
-            return cls()
 
 
 def provider(environ: Mapping[str, str]) -> str:
@@ -82,7 +37,7 @@ def provider(environ: Mapping[str, str]) -> str:
     return "anthropic" + ((HERE if host in LOCAL_HOSTS else AWAY) if address else "")
 
 
-class ClaudeSession:
+class ClaudeSession(Intake):
     """A chat of Claude Code by its session id. `store` is the project's archive, `backlog` what embeds, where
     a process lives long enough."""
 
@@ -97,90 +52,18 @@ class ClaudeSession:
         clock: Callable[[], float] = time.time,
         backlog: EmbeddingBacklog | None = None,
     ) -> None:
-        self.store, self.settings = store, settings
-        self.archive = Archive(
+        self.settings = settings
+        name = provider(os.environ if environ is None else environ)
+        super().__init__(
             store,
-            session=session,
-            project=project,
-            count=approximate,
+            session,
+            project,
+            host=HOST,
+            reader=ClaudeReader,
+            provider=name,
             clock=clock,
             backlog=backlog,
-            host=HOST,
-            hold=False,
         )
-        self.archive.provider = provider(os.environ if environ is None else environ)
-        self.progress = Progress.read(store.get_state(session, STATE_KEY))
-
-    # In
-
-    def take_in(self, transcript: Path, seconds: float = 60.0) -> int:
-        """Archive what is new of a transcript, for at most so long; returns how many entries that were. What
-        is left comes with the next call. A transcript that cannot be read is none."""
-        calls = {key: ToolCall(*value) for key, value in self.progress.calls.items()}
-        reader = Reader(transcript, self.progress.offset, calls)
-        until, added = time.monotonic() + seconds, 0
-        before = asdict(self.progress)
-        try:
-            for line in reader.lines():
-                added += self._take_line(line)
-                if time.monotonic() > until:
-                    break
-        except OSError:
-            return added
-        finally:
-            waiting = list(reader.calls.items())[-MOST_CALLS:]
-            self.progress.calls = {key: [call.name, call.detail] for key, call in waiting}
-            if asdict(self.progress) != before:
-                self._keep_progress()
-        return added
-
-    def _take_line(self, line: TranscriptLine) -> int:
-        added = 0
-        for record in line.records:
-            if record.boundary:
-                self.progress.boundary = PLACES * record.place
-                self.progress.compactions += 1
-                self.progress.shortened = 0
-            elif record.used:
-                self.progress.used, self.progress.model = record.used, record.model
-            elif record.message is not None:
-                added += self._take(record, record.message)
-        self.progress.offset = line.end
-        return added
-
-    def _take(self, record: TranscriptRecord, message: Message) -> bool:
-        """Archive one message; whether it is new: a second compaction writes old ones once more, and a result
-        that was shortened is there already."""
-        if record.unknown:
-            self.progress.unknown += 1
-            self.archive.event(self.progress.turn, UNKNOWN_RECORD, {"type": record.unknown})
-            record = replace(record, source=Source(SourceKind.NOTICE, f"record of the type {record.unknown}"))
-            message = Message(message.role, message.content[:RAW_CHARS])
-        elif message.content.startswith(SHORTENED_HEAD):
-            return False
-        seq = PLACES * record.place + record.part
-        known = self._known(message)
-        repeats = known is not None and known.created_at == record.at and known.seq != seq
-        if repeats and record.at:
-            return False
-        self.progress.turn += record.asks
-        at = record.at or self.archive.clock()
-        self.archive.log(message, turn=max(1, self.progress.turn), seq=seq, source=record.source, at=at)
-        return True
-
-    def _known(self, message: Message) -> Entry | None:
-        """The entry of this chat with these words, as they were said last."""
-        stored_id = entry_id(message.role, message.content)
-        found = self.store.get(stored_id) if self.store.resolve(stored_id) else None
-        return found if found is not None and found.session == self.archive.session else None
-
-    def _keep_progress(self) -> None:
-        progress = self.progress
-        self.archive.keep(STATE_KEY, asdict(progress))
-        window = LARGE_WINDOW if LARGE_MARK in progress.model else WINDOW
-        frame = Frame(window, {"system": 0}, {}, progress.model)
-        if progress.used:
-            self.archive.keep("frame", {**asdict(frame), "parts": {"prompt": progress.used}})
 
     def shorten(self, text: str, source: Source, place: int, fits: Callable[[str], bool]) -> str:
         """The compressed form of a tool's result under a line that names the whole, which is archived then;
@@ -200,7 +83,7 @@ class ClaudeSession:
             return ""
         stored = self.archive.put(entry)
         self.progress.shortened += 1
-        self._keep_progress()
+        self.keep_progress()
         head = SHORTENED.format(entry_id=stored.id, tokens=stored.tokens)
         return f"{head}\n{made.text.replace(entry.id, stored.id)}"
 
@@ -260,15 +143,10 @@ class ClaudeSession:
 
     def add_summary(self, text: str) -> None:
         """Keep the host's summary of what it compacted, unless the transcript brought it already."""
-        if text.strip() and self._known(Message("user", text)) is None:
+        if text.strip() and self.known(Message("user", text)) is None:
             seq = PLACES * self.progress.offset + SUMMARY_AT
             source = Source(SourceKind.SUMMARY)
             turn = max(1, self.progress.turn)
             self.archive.log(
                 Message("user", text), turn=turn, seq=seq, source=source, at=self.archive.clock()
             )
-
-
-def unknown_records(store: Store) -> Counter[str]:
-    """How many records of each unknown type the transcripts held that an archive took in."""
-    return Counter(str(event.data.get("type")) for event in store.events(kind=UNKNOWN_RECORD))

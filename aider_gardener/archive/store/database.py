@@ -253,6 +253,11 @@ class Database:
     def is_open(self) -> bool:
         return self._connection is not None
 
+    @property
+    def in_transaction(self) -> bool:
+        """Whether a step is being run that may still be undone."""
+        return self._depth > 0
+
     def close(self) -> None:
         with self._lock:
             if self._connection is not None:

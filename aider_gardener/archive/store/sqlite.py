@@ -152,7 +152,7 @@ class Store:
                 try:
                     return self._db.write(do)
                 except Unavailable as error:
-                    if self._file.path is None:
+                    if self._file.path is None or self._file.in_transaction:
                         raise
                     self._go_beside(error)
 
@@ -166,6 +166,10 @@ class Store:
             if self.lines is not None and self.lines.fault:
                 self.notice = NOT_KEPT.format(place=self.lines.directory, fault=self.lines.fault)
             return result
+
+    def together(self, do: Callable[[], Result]) -> Result:
+        with self._lock:
+            return self._db.write(lambda _db: do())
 
     def _go_beside(self, error: StoreError) -> None:
         """Go on in memory, with all that the file holds if it can be read, and with lines beside it."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,84 +12,35 @@ from aider_gardener.archive.store.redact import redact
 from aider_gardener.errors import SessionError
 from aider_gardener.replay.measure.probes import key_pattern, texts_of_turn
 from aider_gardener.replay.session.session import (
-    FORMAT,
+    Events,
     Session,
-    SessionEvent,
+    SessionFault,
     load_folder,
     load_probes,
     load_summaries,
-    numbered_rows,
-    parse_event,
+    read_recording,
 )
 
 BEFORE_USER = frozenset({"file"})
 """Kinds of events that may come before what was typed in a turn."""
 
 
-@dataclass(frozen=True)
-class SessionFault:
-    """One fault; `line` counts from 1, 0 is the file as a whole. `serious` is False for what should be
-    looked at, but may be meant."""
-
-    file: str
-    line: int
-    text: str
-    serious: bool = True
-
-    def __str__(self) -> str:
-        place = f"{self.file}:{self.line}" if self.line else self.file
-        return f"{place}: {'' if self.serious else 'note: '}{self.text}"
-
-
 def check_folder(folder: Path) -> list[SessionFault]:
     """Every fault that is found; [] for a sound session."""
-    recording = folder / "session.jsonl"
-    if not recording.is_file():
-        return [SessionFault(str(recording), 0, "is missing; the folder of a recorded session has one")]
-    rows, faults = read_rows(recording)
-    faults += head_faults(folder, rows)
-    events = []
-    for number, row in rows[1:]:
-        try:
-            events.append((number, parse_event(row, "")))
-        except SessionError as problem:
-            faults.append(SessionFault(str(recording), number, str(problem).removeprefix(": ")))
-    faults += order_faults(str(recording), events)
-    faults += secret_faults(str(recording), events)
+    name = str(folder / "session.jsonl")
+    meta, events, faults = read_recording(folder / "session.jsonl")
+    if not (folder / "session.jsonl").is_file():
+        return faults
+    faults += [*head_faults(folder, meta), *order_faults(name, events), *secret_faults(name, events)]
     faults += side_file_faults(folder)
     if not any(fault.serious for fault in faults):
         faults += probe_faults(folder, load_folder(folder))
     return sorted(faults, key=lambda fault: (fault.file, fault.line))
 
 
-def read_rows(recording: Path) -> tuple[list[tuple[int, dict[str, Any]]], list[SessionFault]]:
-    """The objects of the file with their line numbers, and lines that are none."""
-    rows: list[tuple[int, dict[str, Any]]] = []
-    faults = []
-    try:
-        data = files.read(recording, files.RECORDING_BYTES)
-    except OSError as problem:
-        return [], [SessionFault(str(recording), 0, f"cannot be read ({problem.strerror})")]
-    text = data.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
-    if "\ufffd" in text and b"\xef\xbf\xbd" not in data:
-        faults.append(SessionFault(str(recording), 0, "is not UTF-8 throughout"))
-    for number, row in numbered_rows(text):
-        if isinstance(row, str):
-            faults.append(SessionFault(str(recording), number, row))
-        else:
-            rows.append((number, row))
-    return rows, faults
-
-
-def head_faults(folder: Path, rows: list[tuple[int, dict[str, Any]]]) -> Iterator[SessionFault]:
-    """What is wrong with the meta event and the files that it names."""
+def head_faults(folder: Path, head: Mapping[str, Any]) -> Iterator[SessionFault]:
+    """What is wrong with what the meta event says, and the files that it names."""
     name = str(folder / "session.jsonl")
-    head = rows[0][1] if rows else {}
-    if head.get("kind") != "meta":
-        yield SessionFault(name, 1, "the first line must be the meta event")
-        return
-    if head.get("format") != FORMAT:
-        yield SessionFault(name, 1, f"unknown format {head.get('format')!r}; this version reads {FORMAT}")
     if not head.get("recorded_with"):
         yield SessionFault(name, 1, "`recorded_with` is missing: which aider was it?")
     if not (folder / "repo0").is_dir():
@@ -100,7 +50,7 @@ def head_faults(folder: Path, rows: list[tuple[int, dict[str, Any]]]) -> Iterato
             yield SessionFault(name, 1, f"the chat begins with {file}, which is not in repo0")
 
 
-def order_faults(name: str, events: list[tuple[int, SessionEvent]]) -> Iterator[SessionFault]:
+def order_faults(name: str, events: Events) -> Iterator[SessionFault]:
     """Turns count up one by one, and each begins with what was typed."""
     turn, begun = 0, True
     for number, event in events:
@@ -127,7 +77,7 @@ def order_faults(name: str, events: list[tuple[int, SessionEvent]]) -> Iterator[
         yield SessionFault(name, 0, "holds no user event")
 
 
-def secret_faults(name: str, events: list[tuple[int, SessionEvent]]) -> Iterator[SessionFault]:
+def secret_faults(name: str, events: Events) -> Iterator[SessionFault]:
     """Lines that still hold what the redactor takes for a secret; the secret itself isn't shown."""
     for number, event in events:
         for text in (event.text, event.output, event.command):

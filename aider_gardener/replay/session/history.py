@@ -11,13 +11,24 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from aider_gardener import files
+from aider_gardener.adapters.transcript import (
+    SHELL,
+    THINKING,
+    Reader,
+    ToolCall,
+    TranscriptLine,
+    TranscriptRecord,
+    said_by,
+)
 from aider_gardener.errors import SessionError
+from aider_gardener.messages import SourceKind
 from aider_gardener.replay.session.grammar import (
     EDIT_ERROR,
     OUTPUT_QUESTION,
@@ -46,8 +57,10 @@ EDIT_FORMAT = re.compile(
     r"(?P<format>[\w-]+) edit format"
 )
 MODEL = re.compile(r"(?:Main model|Models?): (?P<model>\S+?)(?:,? (?:with|using) .*)?$")
-THINKING = re.compile(r"<(thinking-content-\w+)>")
+THOUGHTS = re.compile(r"<(thinking-content-\w+)>")
 """Begins what a model thought: logged with its reply, left out of what is handed on."""
+HOST_COMMAND = re.compile(r"[/!]")
+NOT_HELD = re.compile(r"\[\d+ lines? of output; a chat history")
 VERSION = re.compile(r"Aider v(?P<version>\S+)")
 LINT = "# Fix any errors below"
 RESTORED = "Restored previous conversation history."
@@ -239,8 +252,81 @@ class _Reader:
         self.add("command", command=command, output=note, exit_status=int(failed))
 
 
+class HistoryReader(Reader):
+    """Reads one chat of a history, `parts` of the file; what is counted of it are prompts, replies and single
+    notices, since a run of notices may still grow. All was said when the chat began, as far as is known."""
+
+    def __init__(self, *given: Any, parts: Sequence[Span], **more: Any) -> None:
+        super().__init__(*given, **more)
+        self.parts = parts
+
+    def lines(self) -> Iterator[TranscriptLine]:
+        interpreter, number = _Reader(), 0
+        for span in self.parts:
+            start, known = number, len(interpreter.events)
+            number += len(span.notices) or 1
+            interpreter.take(span)
+            if span.kind == "header":
+                self.at = started_at(span.text)
+            if number > self.offset:
+                rest = replace(span, notices=span.notices[max(0, self.offset - start) :])
+                self.offset = number
+                record = self._record(rest, interpreter.events[known:])
+                records = (replace(record, place=start, at=self.at),) if record else ()
+                yield TranscriptLine(start, number, records)
+
+    def _record(self, span: Span, events: Sequence[SessionEvent]) -> TranscriptRecord | None:
+        """What a part says; whose words notices are is told by the events that were read from them."""
+        if span.kind == "reply":
+            text = without_thoughts(span.text)
+            self.passed.update({THINKING: 1} if text != span.text else {})
+            return said_by("assistant", text.strip(), SourceKind.REPLY)
+        if span.kind == "prompt" and not events:
+            self.passed["prompt that aider logs twice"] += 1
+        if span.kind == "prompt":
+            is_said = not HOST_COMMAND.match(span.text) or ASKING.match(span.text)
+            kind = SourceKind.TYPED if is_said else SourceKind.NOTICE
+            return said_by("user", span.text if events else "", kind)
+        kind, detail = SourceKind.NOTICE, ""
+        for event in events:
+            if event.kind == "warning":
+                kind = SourceKind.LINT
+            elif event.kind == "command" and NOT_HELD.match(event.output):
+                self.passed["output that the history does not hold"] += 1
+            elif event.kind == "command":
+                call = ToolCall(SHELL, event.command)
+                kind, detail = call.source.kind, call.source.detail
+        return said_by("user", "\n".join(span.notices), kind, detail)
+
+
+def chats_in(text: str) -> list[list[Span]]:
+    """The parts of each chat of a history, its header first."""
+    chats: list[list[Span]] = []
+    for span in spans(text):
+        if span.kind == "header" or not chats:
+            chats.append([])
+        chats[-1].append(span)
+    return chats
+
+
+def model_of(parts: Sequence[Span]) -> str:
+    """The model that a chat says it was begun with, "" where it says none."""
+    interpreter = _Reader()
+    for span in parts[:2]:
+        interpreter.take(span)
+    return interpreter.model
+
+
+def started_at(header: str) -> float:
+    """When a chat was begun, in seconds since the epoch: what its header says is the machine's own time."""
+    try:
+        return datetime.fromisoformat(header.rpartition(" at ")[2].strip()).timestamp()
+    except (ValueError, OverflowError, OSError):
+        return 0.0
+
+
 def without_thoughts(reply: str) -> str:
-    mark = THINKING.match(reply)
+    mark = THOUGHTS.match(reply)
     return reply.partition(f"</{mark.group(1)}>")[2] if mark else reply
 
 

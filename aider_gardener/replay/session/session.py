@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -174,26 +174,34 @@ class Session:
         return [event for event in events if event.kind == kind]
 
 
+@dataclass(frozen=True)
+class SessionFault:
+    """One fault of a recording; `line` counts from 1, 0 is the file as a whole. `serious` is False for what
+    should be looked at, but may be meant."""
+
+    file: str
+    line: int
+    text: str
+    serious: bool = True
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}" if self.line else self.file
+        return f"{place}: {'' if self.serious else 'note: '}{self.text}"
+
+
+Rows = list[tuple[int, dict[str, Any]]]
+Events = list[tuple[int, SessionEvent]]
+
+
 def load_folder(folder: Path) -> Session:
-    """Read `folder/session.jsonl` and what lies beside it."""
-    recording = folder / "session.jsonl"
-    if not recording.is_file():
-        raise SessionError(f"{folder}: not a recorded session, it has no session.jsonl")
-    rows = list(json_lines(recording))
-    if not rows:
-        raise SessionError(f"{recording}: empty; the first line must be the meta event")
-    meta = rows[0]
-    if meta.get("kind") != "meta":
-        raise SessionError(f"{recording}: line 1 is no meta event; this is not a recorded session")
-    if meta.get("format") != FORMAT:
-        raise SessionError(
-            f"{recording}: unknown session format {meta.get('format')!r}; this version reads format {FORMAT}"
-        )
-    events = tuple(parse_event(row, f"{recording}: line {number}") for number, row in enumerate(rows[1:], 2))
+    """Read `folder/session.jsonl` and what lies beside it. Raises SessionError for the first fault."""
+    meta, events, faults = read_recording(folder / "session.jsonl")
+    if faults:
+        raise SessionError(str(faults[0]))
     repo0 = folder.resolve() / "repo0"
     return Session(
         name=str(meta.get("name") or folder.resolve().name),
-        events=events,
+        events=tuple(event for _line, event in events),
         sha256=folder_hash(folder),
         repo0=repo0 if repo0.is_dir() else None,
         files=tuple(str(name) for name in meta.get("files") or ()),
@@ -209,55 +217,65 @@ def load_folder(folder: Path) -> Session:
     )
 
 
-def json_lines(path: Path) -> Iterator[dict[str, Any]]:
-    """The objects of a JSON-lines file; SessionError names the first line that isn't one."""
+def read_recording(recording: Path) -> tuple[dict[str, Any], Events, list[SessionFault]]:
+    """The meta event, the others with their lines, and all that cannot be read."""
+    rows, faults = read_rows(recording)
+    meta = rows[0][1] if rows else {}
+    if not faults and meta.get("kind") != "meta":
+        faults.append(SessionFault(str(recording), 1, "the first line must be the meta event"))
+    elif not faults and meta.get("format") != FORMAT:
+        told = f"unknown format {meta.get('format')!r}; this version reads {FORMAT}"
+        faults.append(SessionFault(str(recording), 1, told))
+    events: Events = []
+    for number, row in rows[1:]:
+        try:
+            events.append((number, parse_event(row)))
+        except (TypeError, ValueError) as problem:
+            faults.append(SessionFault(str(recording), number, str(problem)))
+    return meta, events, faults
+
+
+def read_rows(path: Path) -> tuple[Rows, list[SessionFault]]:
+    """The objects of a file of JSON lines with their line numbers, and lines that are none."""
     try:
-        text = files.read_text(path, files.RECORDING_BYTES)
-    except (OSError, UnicodeDecodeError) as problem:
-        raise SessionError(f"{path}: cannot be read ({problem})") from problem
-    for number, row in numbered_rows(text):
-        if isinstance(row, str):
-            raise SessionError(f"{path}: line {number} {row}")
-        yield row
-
-
-def numbered_rows(text: str) -> Iterator[tuple[int, dict[str, Any] | str]]:
-    """The number of each line that is not empty, and its object, or what is wrong with it."""
+        data = files.read(path, files.RECORDING_BYTES)
+    except OSError as problem:
+        told = f"cannot be read ({problem.strerror})"
+        if isinstance(problem, FileNotFoundError):
+            told = "is missing; the folder of a recorded session has one"
+        return [], [SessionFault(str(path), 0, told)]
+    text = data.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
+    is_text = "\ufffd" not in text or b"\xef\xbf\xbd" in data
+    faults = [] if is_text else [SessionFault(str(path), 0, "is not UTF-8 throughout")]
+    rows: Rows = []
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
         try:
             row = json.loads(line)
         except (json.JSONDecodeError, RecursionError) as problem:
-            yield number, f"is {not_json(problem)}"
+            where = f"column {problem.colno}" if isinstance(problem, ValueError) else "nested too deep"
+            faults.append(SessionFault(str(path), number, f"is truncated or not JSON ({where})"))
+            continue
+        if isinstance(row, dict):
+            rows.append((number, row))
         else:
-            yield number, row if isinstance(row, dict) else "is not a JSON object"
+            faults.append(SessionFault(str(path), number, "is not a JSON object"))
+    return rows, faults
 
 
-def not_json(problem: json.JSONDecodeError | RecursionError) -> str:
-    """What is wrong with a line."""
-    where = f"column {problem.colno}" if isinstance(problem, json.JSONDecodeError) else "nested too deep"
-    return f"truncated or not JSON ({where})"
-
-
-def parse_event(row: Mapping[str, Any], where: str) -> SessionEvent:
-    """One event from its JSON object; `where` begins the error message."""
+def parse_event(row: Mapping[str, Any]) -> SessionEvent:
+    """One event from its JSON object. Raises TypeError or ValueError, which says what is wrong."""
     kind, turn = row.get("kind"), row.get("turn")
     if kind not in EVENT_KINDS:
-        raise SessionError(f"{where}: unknown event kind {kind!r}")
+        raise ValueError(f"unknown event kind {kind!r}")
     if not isinstance(turn, int) or turn < 0:
-        raise SessionError(f"{where}: `turn` must be a whole number, got {turn!r}")
+        raise ValueError(f"`turn` must be a whole number, got {turn!r}")
     needed = NEEDED.get(kind, "text")
     if needed and not isinstance(row.get(needed), str):
-        raise SessionError(f"{where}: a {kind} event needs the text `{needed}`")
-    try:
-        return SessionEvent(
-            kind,
-            turn,
-            **{name: read(row[name]) for name, read in FIELDS.items() if row.get(name) not in (None, "")},
-        )
-    except (TypeError, ValueError) as problem:
-        raise SessionError(f"{where}: {problem}") from problem
+        raise ValueError(f"a {kind} event needs the text `{needed}`")
+    found = {name: read(row[name]) for name, read in FIELDS.items() if row.get(name) not in (None, "")}
+    return SessionEvent(kind, turn, **found)
 
 
 def load_probes(path: Path, *, missing_ok: bool = False) -> tuple[Probe, ...]:

@@ -11,12 +11,10 @@ import pytest
 from aider_gardener.adapters.claude_code.session import (
     HOST,
     MOST_CONTEXT_CHARS,
-    STATE_KEY,
     ClaudeSession,
-    Progress,
     provider,
-    unknown_records,
 )
+from aider_gardener.adapters.intake import STATE_KEY, Progress, unknown_records
 from aider_gardener.archive.store import Store, open_store
 from aider_gardener.messages import Source, SourceKind
 from aider_gardener.settings import Settings

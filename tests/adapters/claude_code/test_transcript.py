@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from aider_gardener.adapters.claude_code import transcript
-from aider_gardener.adapters.claude_code.transcript import Reader, ToolCall, TranscriptRecord, seconds, typed
+from aider_gardener.adapters import transcript
+from aider_gardener.adapters.claude_code.transcript import ClaudeReader, typed
+from aider_gardener.adapters.transcript import ToolCall, TranscriptRecord, seconds
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import open_store
 from aider_gardener.messages import Entry, Source, SourceKind
@@ -45,7 +46,7 @@ def result(text: object, **more: object) -> str:
 def read(tmp_path: Path, *lines: str) -> list[TranscriptRecord]:
     path = tmp_path / "transcript.jsonl"
     path.write_text("".join(lines), encoding="utf-8")
-    return [record for each in Reader(path).lines() for record in each.records]
+    return [record for each in ClaudeReader(path).lines() for record in each.records]
 
 
 def said(records: list[TranscriptRecord]) -> list[tuple[str, str, SourceKind, str]]:
@@ -83,7 +84,7 @@ def test_prompts_replies_and_results_have_their_sources(tmp_path: Path) -> None:
         ("user", "Add a worker.", SourceKind.TYPED, ""),
         ("assistant", "I will.", SourceKind.REPLY, ""),
         ("user", "1 passed", SourceKind.TEST, "pytest -q"),
-        ("user", "x = 1", SourceKind.FILE, "src/w.py"),
+        ("user", "x = 1\n[image]", SourceKind.FILE, "src/w.py"),
         ("user", "a page", SourceKind.WEB, "https://example.org"),
         ("user", "src/w.py:1", SourceKind.COMMAND, "Grep lease"),
     ]
@@ -140,11 +141,11 @@ def test_a_record_of_an_unknown_type_comes_as_it_is(tmp_path: Path) -> None:
 def test_a_line_that_is_being_written_waits(tmp_path: Path) -> None:
     path = tmp_path / "transcript.jsonl"
     path.write_text(user("one") + user("two").rstrip("\n"), encoding="utf-8")
-    reader = Reader(path)
+    reader = ClaudeReader(path)
     assert len(list(reader.lines())) == 1
     with path.open("a", encoding="utf-8") as file:
         file.write("\n")
-    again = Reader(path, reader.offset)
+    again = ClaudeReader(path, reader.offset)
     assert [each.records[0].place for each in again.lines()] == [len(user("one"))]
 
 
@@ -160,7 +161,7 @@ def test_a_line_that_is_too_long_is_passed_over_and_told_of(
     long = user("x" * 2_000)
     path = tmp_path / "transcript.jsonl"
     path.write_text(user("one") + long + user("two"), encoding="utf-8")
-    lines = list(Reader(path).lines())
+    lines = list(ClaudeReader(path).lines())
     first, told, last = (record for line in lines for record in line.records)
     assert first.message and last.message and (first.message.content, last.message.content) == ("one", "two")
     assert (told.unknown, told.place) == (transcript.LONG_LINE, len(user("one")))
@@ -175,7 +176,7 @@ def test_a_long_line_that_is_being_written_waits(tmp_path: Path, monkeypatch: py
     bounded(monkeypatch, LINE_BYTES=300)
     path = tmp_path / "transcript.jsonl"
     path.write_text(user("one") + user("x" * 2_000).rstrip("\n"), encoding="utf-8")
-    reader = Reader(path)
+    reader = ClaudeReader(path)
     assert len([record for line in reader.lines() for record in line.records]) == 1
     assert reader.offset == len(user("one"))
 
@@ -202,7 +203,7 @@ def test_what_is_no_file_is_no_transcript(tmp_path: Path, place: str) -> None:
     os.mkfifo(tmp_path / "fifo")
     (tmp_path / "transcript.jsonl").symlink_to(place)
     with contextlib.suppress(OSError):
-        assert list(Reader(tmp_path / "transcript.jsonl").lines()) == []
+        assert list(ClaudeReader(tmp_path / "transcript.jsonl").lines()) == []
 
 
 @pytest.mark.parametrize("tag", ["system-reminder", "bash-input", "bash-stdout", "command-args"])
@@ -215,19 +216,19 @@ def test_tags_that_are_never_closed_take_no_time(tag: str) -> None:
 def test_another_file_in_its_place_is_read_from_the_beginning(tmp_path: Path) -> None:
     path = tmp_path / "transcript.jsonl"
     path.write_text(user("a new file"), encoding="utf-8")
-    assert len(list(Reader(path, 5).lines())) == 1, "an offset within a line"
-    assert len(list(Reader(path, 10_000).lines())) == 1, "an offset behind the end"
+    assert len(list(ClaudeReader(path, 5).lines())) == 1, "an offset within a line"
+    assert len(list(ClaudeReader(path, 10_000).lines())) == 1, "an offset behind the end"
 
 
 def test_the_name_of_a_tool_is_known_over_two_readings(tmp_path: Path) -> None:
     path = tmp_path / "transcript.jsonl"
     path.write_text(assistant(call("Bash", command="ls")), encoding="utf-8")
-    reader = Reader(path)
+    reader = ClaudeReader(path)
     list(reader.lines())
     assert reader.calls == {"t1": ToolCall("Bash", "ls")}
     with path.open("a", encoding="utf-8") as file:
         file.write(result("a b"))
-    (told,) = Reader(path, reader.offset, reader.calls).lines()
+    (told,) = ClaudeReader(path, reader.offset, reader.calls).lines()
     assert told.records[0].source == Source(SourceKind.COMMAND, "ls")
 
 
@@ -240,12 +241,11 @@ def test_the_tokens_of_a_prompt_are_told_with_the_model(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "words", "kind"),
     [
-        ("<system-reminder>x</system-reminder>\nGo on.", "Go on.", SourceKind.TYPED),
         ("<bash-input>ls</bash-input>", "ls", SourceKind.TYPED),
         ("<bash-stdout>a\nb</bash-stdout><bash-stderr></bash-stderr>", "a\nb", SourceKind.COMMAND),
         (
             "<command-name>/fix</command-name><command-args>the port</command-args>",
-            "the port",
+            "/fix the port",
             SourceKind.TYPED,
         ),
         ("<command-name>/clear</command-name><command-args></command-args>", "", SourceKind.NOTICE),
@@ -255,7 +255,7 @@ def test_the_tokens_of_a_prompt_are_told_with_the_model(tmp_path: Path) -> None:
 )
 def test_words_in_tags_are_whose_they_are(text: str, words: str, kind: SourceKind) -> None:
     found, source = typed(text)
-    assert source.kind is kind
+    assert source is kind
     assert found == words or kind is SourceKind.NOTICE
 
 

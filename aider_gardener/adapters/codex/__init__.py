@@ -1,0 +1,1 @@
+"""Codex: its rollouts are read."""

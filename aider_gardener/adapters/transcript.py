@@ -1,0 +1,306 @@
+"""A host's transcript as messages: a file of JSON lines that only grows. What a line says is the host's own
+grammar (`claude_code.transcript`, `codex.rollout`); the rest is here.
+
+What is read has bounds where somebody waits for it: long lines are passed over, long texts are cut, and of
+much that is new only the end is read. A record of its own says so; the transcript keeps it all.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from aider_gardener import files
+from aider_gardener.messages import Message, Source, SourceKind
+from aider_gardener.reading.classify import COMMAND_CHARS, TEST_COMMAND
+
+SHELL = "Bash"
+PAGES = ("WebFetch", "WebSearch")
+EDITORS = ("Edit", "MultiEdit", "Write", "NotebookEdit", "apply_patch")
+FAILED_EDIT = "# 1 SEARCH/REPLACE block failed to match!\n"
+"""Stands before what a tool says that could not edit, as where aider's edits fail."""
+DETAILS = (
+    "command",
+    "file_path",
+    "notebook_path",
+    "url",
+    "pattern",
+    "query",
+    "path",
+    "description",
+    "prompt",
+)
+"""What of a tool's input says what it was called for, the first that is there."""
+DETAIL_CHARS = 400
+"""A result is told with so much of that; a call that says more is a message of its own."""
+LINE_BYTES, WHOLE_LINE_BYTES = 32 * 1024 * 1024, files.NAMED_BYTES
+"""A line is no longer: a prompt with its pictures is smaller for every provider. The second where nobody
+waits."""
+TEXT_CHARS, RECORD_CHARS = 4_000_000, 16_000
+"""What a line says is no longer: to archive it takes some seconds. Each text counts as so many at least."""
+BEHIND_BYTES = 64 * 1024 * 1024
+"""So much at most is read of what is new; a host that was without hooks for longer is met at the end."""
+LONG_LINE, PASSED_OVER = "long line", "passed over"
+"""Types of the records that tell of what was not read."""
+CUT = "\n[… {count:,} more characters: they stand in the transcript alone]"
+THINKING = "thinking"
+"""The one thing said that is not kept: what the model thinks to itself."""
+HEAD_BYTES = 1024 * 1024
+STAMP = re.compile(rb'"timestamp":\s*"([^"]{10,40})"')
+
+NO_SOURCE = Source()
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    """A tool that the model called, and what for."""
+
+    name: str
+    detail: str
+
+    @property
+    def source(self) -> Source:
+        """The source of what it gave back."""
+        if self.name in PAGES:
+            return Source(SourceKind.WEB, self.detail)
+        if self.name == "Read":
+            return Source(SourceKind.FILE, self.detail)
+        if self.name in EDITORS:
+            return Source(SourceKind.NOTICE)
+        command = self.detail if self.name == SHELL else f"{self.name} {self.detail}".strip()
+        is_test = self.name == SHELL and TEST_COMMAND.search(command[:COMMAND_CHARS])
+        return Source(SourceKind.TEST if is_test else SourceKind.COMMAND, command)
+
+
+@dataclass(frozen=True)
+class TranscriptRecord:
+    """One thing that a line of the transcript says.
+
+    `place` is the offset of the line in bytes, `part` counts what it says from 0, `at` is its time in seconds
+    since the epoch, that of the record beside it where it has none (0: there is none). `message` is None at a
+    `boundary`, where the host put its summary in place of all before, and where only `used` is told: the
+    tokens of a prompt with its answer. `unknown` is the type of a record that nobody here knows, and its
+    message the raw line. `asks`: it is a prompt of the user's, which begins a turn."""
+
+    message: Message | None = None
+    source: Source = NO_SOURCE
+    asks: bool = False
+    boundary: bool = False
+    unknown: str = ""
+    used: int = 0
+    model: str = ""
+    place: int = 0
+    part: int = 0
+    at: float = 0.0
+
+
+@dataclass(frozen=True)
+class TranscriptLine:
+    """A line of the file: where it begins and ends, in bytes, and what it says."""
+
+    start: int
+    end: int
+    records: tuple[TranscriptRecord, ...]
+
+
+class Reader:
+    """Reads a transcript from an offset on; with `whole` without the bounds. `calls` are the tools that were
+    called and whose results are still to come, by the id of the call, `at` is the time of the last record:
+    both can be kept and given to the next reader. `passed` counts what was not kept, by its kind."""
+
+    def __init__(
+        self,
+        path: Path,
+        offset: int = 0,
+        calls: Mapping[str, ToolCall] | None = None,
+        *,
+        at: float = 0.0,
+        whole: bool = False,
+    ) -> None:
+        self.path, self.offset, self.at, self.whole = path, offset, at, whole
+        self.calls = dict(calls or {})
+        self.passed: Counter[str] = Counter()
+
+    def lines(self) -> Iterator[TranscriptLine]:
+        """The lines from the offset on that are complete. A file that is shorter than the offset, or has no
+        line's end before it, is another one: it is read from its beginning. While a long line is passed over
+        lines come that end where they begin. Raises OSError."""
+        most = WHOLE_LINE_BYTES if self.whole else LINE_BYTES
+        with files.open_plain(self.path, follow=True) as file:
+            self.at = self.at or seconds_in(file.read(min(HEAD_BYTES, os.fstat(file.fileno()).st_size)))
+            if self.offset:
+                file.seek(self.offset - 1)
+                if file.read(1) != b"\n":
+                    self.offset = 0
+            behind = 0 if self.whole else os.fstat(file.fileno()).st_size - BEHIND_BYTES
+            at = max(self.offset, behind)
+            passed = PASSED_OVER if at > self.offset else ""
+            file.seek(at)
+            for raw in files.lines(file, most):
+                start, at = self.offset, at + len(raw)
+                if not raw.endswith(b"\n"):
+                    if len(raw) == most:  # else it is being written
+                        passed = passed or LONG_LINE
+                        yield TranscriptLine(start, start, ())
+                    continue
+                self.offset = at
+                if passed:
+                    self.passed[passed] += 1
+                    told = raw_message(f"{at - start:,} bytes of the transcript were passed over")
+                    record = TranscriptRecord(told, unknown=passed, place=start)
+                    yield TranscriptLine(start, at, (record,))
+                    passed = ""
+                else:
+                    yield TranscriptLine(start, at, tuple(self.records(raw, start)))
+
+    def records(self, raw: bytes, place: int) -> list[TranscriptRecord]:
+        """What a line says, as far as there is room; of one that is no JSON object, the line."""
+        text = raw.decode("utf-8", "replace").strip()
+        if not text:
+            return []
+        try:
+            value = json.loads(text)
+        except (ValueError, RecursionError):
+            value = None
+        found: Iterable[TranscriptRecord]
+        if isinstance(value, dict):
+            self.at = seconds(value.get("timestamp")) or self.at
+            kind = self.unknown(value)
+            found = self.said(value) if kind is None else [TranscriptRecord(raw_message(text), unknown=kind)]
+        else:
+            found = [TranscriptRecord(raw_message(text), unknown="no JSON object")]
+        return [
+            replace(record, place=place, part=part, at=self.at)
+            for part, record in enumerate(found if self.whole else within_room(found))
+        ]
+
+    def unknown(self, value: Mapping[str, Any]) -> str | None:
+        """The type of a record that is not known, None for one that is."""
+        raise NotImplementedError
+
+    def said(self, value: Mapping[str, Any]) -> Iterator[TranscriptRecord]:
+        """What a record says, in order."""
+        raise NotImplementedError
+
+    def call(
+        self, key: object, name: str, given: Mapping[str, Any], text: str = ""
+    ) -> TranscriptRecord | None:
+        """Remember a call until its result comes; what it says that the result is not told with."""
+        self.calls[str(key)] = call = call_of(name, given)
+        text = text or call_text(name, given, call.detail)
+        return said_by("assistant", text, SourceKind.REPLY)
+
+
+def within_room(records: Iterable[TranscriptRecord]) -> Iterator[TranscriptRecord]:
+    """What a line says, cut where it is too much."""
+    room = TEXT_CHARS
+    for record in records:
+        if (said := record.message) is None:
+            yield record
+        elif room > 0:
+            text = said.content
+            if len(text) > room:
+                cut = text[:room] + CUT.format(count=len(text) - room)
+                record = replace(record, message=Message(said.role, cut))
+            room -= max(len(text), RECORD_CHARS)
+            yield record
+
+
+def said_by(role: str, text: str, kind: SourceKind, detail: str = "") -> TranscriptRecord | None:
+    """A record of these words, None where there are none."""
+    if not text.strip():
+        return None
+    return TranscriptRecord(Message(role, text), Source(kind, detail), asks=kind is SourceKind.TYPED)
+
+
+def call_of(name: str, given: Mapping[str, Any]) -> ToolCall:
+    """A call of a tool by its name and input."""
+    detail = next((given[key] for key in DETAILS if isinstance(given.get(key), str)), "")
+    return ToolCall(name, detail[:DETAIL_CHARS].strip())
+
+
+def call_text(name: str, given: Mapping[str, Any], detail: str) -> str:
+    """All that a call says: an edit as a SEARCH/REPLACE block, so that it is read as an edit everywhere, the
+    rest by its keys. "" where that is its `detail`."""
+    edit = edit_text(name, given)
+    rest = {key: value for key, value in given.items() if value not in (None, "", False, [], {})}
+    if edit:
+        rest = {key: value for key, value in rest.items() if key not in EDIT_KEYS}
+    elif [str(value).strip() for value in rest.values()] == [detail]:
+        return ""
+    lines = "".join(f"{key}: {as_text(value)}\n" for key, value in rest.items())
+    head = f"{name}\n{lines}" if lines else ""
+    return f"{head}{edit}" if edit else head.rstrip("\n")
+
+
+def as_text(value: object) -> str:
+    """A value of a tool's input as people read it: a text as it is, of a flat list a line for each."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        rows = [each.values() if isinstance(each, Mapping) else [each] for each in value]
+        if all(isinstance(cell, (str, int, float)) for row in rows for cell in row):
+            return "".join("\n- " + "; ".join(map(str, row)) for row in rows)
+    return json.dumps(value, ensure_ascii=False)
+
+
+EDIT_KEYS = frozenset(
+    "file_path notebook_path edits old_string new_string content new_source replace_all".split()
+)
+
+
+def edit_text(name: str, given: Mapping[str, Any]) -> str:
+    """What a tool that edits does to its file, as SEARCH/REPLACE blocks; "" for other tools."""
+    path = given.get("file_path") or given.get("notebook_path")
+    if name not in EDITORS or not isinstance(path, str):
+        return ""
+    edits = given.get("edits") if isinstance(given.get("edits"), list) else [given]
+    made = []
+    for edit in edits or []:
+        if isinstance(edit, dict):
+            after = edit.get("new_string", edit.get("content", edit.get("new_source", "")))
+            every = "Every occurrence:\n" if edit.get("replace_all") else ""
+            made.append(every + search_replace(path, str(edit.get("old_string") or ""), str(after or "")))
+    return "\n".join(made)
+
+
+def search_replace(path: str, before: str, after: str) -> str:
+    """One edit in aider's format."""
+    return f"{path}\n<<<<<<< SEARCH\n{ended(before)}=======\n{ended(after)}>>>>>>> REPLACE\n"
+
+
+def ended(text: str) -> str:
+    """The text with a line's end, unless there is none."""
+    return text if not text or text.endswith("\n") else f"{text}\n"
+
+
+def named(kind: str, data: str) -> str:
+    """What stands for a picture or a document: its kind, and the bytes that its base64 has."""
+    size = len(data) * 3 // 4 - data[-2:].count("=")
+    return f"[{kind}, {size:,} bytes]" if data else f"[{kind}]"
+
+
+def seconds(stamp: object) -> float:
+    """A time written as ISO 8601 as seconds since the epoch, 0 where it is none."""
+    try:
+        return datetime.fromisoformat(str(stamp).replace("Z", "+00:00")).timestamp()
+    except (ValueError, OverflowError, OSError):
+        return 0.0
+
+
+def seconds_in(head: bytes) -> float:
+    """The first time that stands in a transcript's head: what has none before it was said then too."""
+    found = STAMP.search(head)
+    return seconds(found[1].decode("ascii", "replace")) if found else 0.0
+
+
+def raw_message(text: str) -> Message:
+    """A record that is kept as it is."""
+    return Message("system", text)

@@ -1,0 +1,91 @@
+"""`gardener import`: chats that were held before. Argument parsing only; the work is in `replay.imports`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from aider_gardener.cli.root import archive_directory, directory_option, json_option, put, repository_root
+from aider_gardener.errors import UsageError
+from aider_gardener.phrases import counted
+
+if TYPE_CHECKING:
+    from aider_gardener.cli.root import Place
+    from aider_gardener.replay.imports import Imported
+
+NAMED = 5
+"""So many files that are no chats are named."""
+
+
+@click.command("import", short_help="Take in chats of Claude Code, Codex and aider that were held before.")
+@click.argument("path", required=False, type=click.Path(exists=True, path_type=Path))
+@directory_option
+@json_option
+def import_chats(path: Path | None, place: Place | None, as_json: bool) -> None:
+    """Take chats into the archive that were held before the gardener was there, or without it.
+
+    PATH is a transcript of Claude Code (~/.claude/projects/**/*.jsonl), a rollout of Codex
+    (~/.codex/sessions/**/rollout-*.jsonl), an .aider.chat.history.md, or a folder of any of these; all in it
+    are taken in. Without PATH those that were held in this project are looked for where the hosts keep them.
+
+    What was taken in before, also by hooks or by aider-gardener, is not taken in again; an import that was
+    stopped goes on where it was. What is not kept is counted by kind.
+    """
+    from aider_gardener.archive.store import open_store
+    from aider_gardener.replay.imports import HISTORY, Imported, files_named, find, own_files, take_in
+    from aider_gardener.settings import Settings
+
+    project = (repository_root(Path.cwd()) or Path.cwd()).resolve()
+    paths = files_named(path) if path else own_files(project, Path.home(), os.environ)
+    found = Imported()
+    chats = find(paths, str(project), only_own=path is None, found=found)
+    if not chats and path is not None:
+        why = next((f"{name}: {why}" for name, why in found.others.items()), f"{path}: holds no chats")
+        raise UsageError(f"{why}; name a .jsonl of Claude Code or Codex, an {HISTORY} or a folder of them")
+    directory = archive_directory(place, made=True)
+    with closing(open_store(directory, key_source=Settings.from_env().store_key)) as store:
+        with progress(sum(chat.size for chat in chats)) as tick:
+            take_in(store, str(project), chats, found, tick)
+        notice = store.notice
+    if notice:
+        click.echo(f"gardener: {notice}", err=True)
+    put(vars(found), as_json, lambda: "\n".join(report(found)))
+
+
+@contextmanager
+def progress(size: int) -> Iterator[Callable[[int], object]]:
+    """What is called with the size of each step of so much: a bar on a terminal, elsewhere nothing."""
+    if not sys.stderr.isatty():
+        yield lambda _size: None
+        return
+    with click.progressbar(length=size, label="Importing", file=sys.stderr) as bar:
+        yield bar.update
+
+
+def report(found: Imported) -> list[str]:
+    """What came of it, a line each."""
+    if not found.chats:
+        return ["No chat of this project was found; name a file or a folder: gardener import PATH"]
+    hosts = ", ".join(f"{host} {count:,}" for host, count in found.chats.most_common())
+    known = f"; of {counted(found.known, 'chat')} nothing was new" if found.known else ""
+    lines = [f"{counted(found.chats.total(), 'chat')} read ({hosts}): {found.messages:,} new messages{known}"]
+    if found.elsewhere:
+        lines.append(f"{counted(found.elsewhere, 'chat')} of these were held in another folder")
+    lines.append(f"Not kept: {by_kind(found.lost) or 'nothing'}")
+    if found.records:
+        lines.append(f"The hosts' own records, passed over: {by_kind(found.records)}")
+    lines += [f"no chat: {name} ({why})" for name, why in list(found.others.items())[:NAMED]]
+    if len(found.others) > NAMED:
+        lines.append(f"no chat: {counted(len(found.others) - NAMED, 'file')} more")
+    return lines
+
+
+def by_kind(counts: Counter[str]) -> str:
+    return ", ".join(f"{kind} {count:,}" for kind, count in counts.most_common())

@@ -1,0 +1,302 @@
+"""What was said before the gardener came: transcripts of Claude Code and Codex and histories of aider, found
+and taken into the archive of a project.
+
+Each chat keeps its own session, the one it has where hooks archive it, and how far it was taken in: so what
+was taken in is not taken in again, by whichever way it came, and who is stopped goes on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from aider_gardener import files
+from aider_gardener.adapters.claude_code.session import HOST as CLAUDE_CODE
+from aider_gardener.adapters.claude_code.session import provider
+from aider_gardener.adapters.claude_code.transcript import ClaudeReader
+from aider_gardener.adapters.codex.rollout import RolloutReader
+from aider_gardener.adapters.intake import Intake
+from aider_gardener.adapters.transcript import Reader
+from aider_gardener.archive.sessions import AIDER, host_of
+from aider_gardener.archive.store import Store
+from aider_gardener.errors import SessionError
+from aider_gardener.messages import SourceKind, entry_id
+from aider_gardener.replay.session.grammar import Span
+from aider_gardener.replay.session.history import (
+    ASKING,
+    HistoryReader,
+    chats_in,
+    decode,
+    model_of,
+    started_at,
+)
+
+CODEX = "Codex"
+HISTORY = ".aider.chat.history.md"
+IMPORTED = "history-"
+"""How the session of a chat begins that was read from a history of aider's: the file names none."""
+BATCH_BYTES = 2_000_000
+"""So much is one transaction: what is lost where the import is killed, and what others wait for."""
+HEAD_LINES = 40
+OWN_NAME = re.compile(r"agent-.+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+"""Names of transcripts that are the session's: a subagent's records have the session of who called it."""
+LOCAL_CODEX = {"oss": "ollama", "ollama": "ollama", "lmstudio": "lm_studio", "openai": "openai"}
+"""Providers of Codex by their names in the archive; another may be on this machine, and counts as such."""
+CLOCK_SECONDS = 60.0
+"""A chat that was archived live began at most so long before or after its header was written."""
+
+
+@dataclass(frozen=True)
+class ChatFile:
+    """A chat in a file: its session, the agent in which it was held, the model's provider, the folder it was
+    held in ("" where it says none), how to read it, and its size in what the reader counts by."""
+
+    path: Path
+    session: str
+    host: str
+    provider: str
+    folder: str
+    reader: Callable[..., Reader]
+    size: int
+
+
+@dataclass
+class Imported:
+    """What came of an import: chats by agent, those of them that were known already and those of other
+    projects, messages that are new, and by kind what is not kept and what of the hosts' own was passed
+    over. `others` are files that are no chats, with the reason."""
+
+    chats: Counter[str] = field(default_factory=Counter)
+    known: int = 0
+    elsewhere: int = 0
+    messages: int = 0
+    lost: Counter[str] = field(default_factory=Counter)
+    records: Counter[str] = field(default_factory=Counter)
+    others: dict[str, str] = field(default_factory=dict)
+
+    def count(self, reader: Reader) -> None:
+        """Add what a reader passed over."""
+        for kind, count in reader.passed.items():
+            is_host = kind.startswith("record ")
+            (self.records if is_host else self.lost)[kind.removeprefix("record ")] += count
+
+
+# What there is
+
+
+def own_files(project: Path, home: Path, environ: Mapping[str, str]) -> list[Path]:
+    """The files in which hosts keep chats that may be of a project."""
+    claude = Path(environ.get("CLAUDE_CONFIG_DIR") or home / ".claude", "projects")
+    name = re.sub(r"[^a-zA-Z0-9]", "-", str(project))
+    found = [each for each in folders(claude) if each.name == name or each.name.startswith(f"{name}-")]
+    codex = Path(environ.get("CODEX_HOME") or home / ".codex")
+    found += [codex / "sessions", codex / "archived_sessions"]
+    history = Path(environ.get("AIDER_CHAT_HISTORY_FILE") or project / HISTORY)
+    return [path for place in [*found, history] for path in files_named(place)]
+
+
+def folders(place: Path) -> list[Path]:
+    return sorted(each for each in place.iterdir() if each.is_dir()) if place.is_dir() else []
+
+
+def files_named(place: Path) -> list[Path]:
+    """The files that may hold chats: a file, or those of a folder and of the folders in it."""
+    found = [place] if place.is_file() else []
+    for folder, inner, names in os.walk(place):
+        inner.sort()
+        found += [Path(folder, name) for name in sorted(names) if name.endswith((".jsonl", ".history.md"))]
+    return found
+
+
+def chats_of(path: Path) -> list[ChatFile]:
+    """The chats of a file. Raises SessionError for one that holds none."""
+    try:
+        head, size = head_of(path), files.check_plain(path, follow=True).st_size
+        if path.suffix == ".md":
+            return history_chats(path)
+    except OSError as problem:
+        raise SessionError(f"{path}: cannot be read ({problem.strerror or problem})") from problem
+    for row in head:
+        payload = row.get("payload")
+        if row.get("type") == "session_meta" and isinstance(payload, dict):
+            return [rollout(path, payload, size)]
+        if isinstance(row.get("sessionId"), str):
+            folder = next((str(each["cwd"]) for each in head if each.get("cwd")), "")
+            session = path.stem if OWN_NAME.fullmatch(path.stem) else row["sessionId"]
+            name = provider(os.environ)
+            return [ChatFile(path, session, CLAUDE_CODE, name, folder, ClaudeReader, size)]
+        if "type" not in row and "id" in row and "timestamp" in row:
+            return [rollout(path, row, size)]
+    raise SessionError(f"{path}: no transcript of Claude Code or Codex and no history of aider")
+
+
+def rollout(path: Path, head: Mapping[str, Any], size: int) -> ChatFile:
+    """A chat of Codex by the head of its rollout."""
+    name = LOCAL_CODEX.get(str(head.get("model_provider") or "openai"), "")
+    return ChatFile(path, str(head.get("id")), CODEX, name, str(head.get("cwd") or ""), RolloutReader, size)
+
+
+def head_of(path: Path) -> list[dict[str, Any]]:
+    """The first records of a file of JSON lines. Raises OSError."""
+    found = []
+    with files.open_plain(path, follow=True) as file:
+        for _number, raw in zip(range(HEAD_LINES), files.lines(file), strict=False):
+            try:
+                value = json.loads(raw)
+            except (ValueError, RecursionError):
+                continue
+            found += [value] if isinstance(value, dict) else []
+    return found
+
+
+def history_chats(path: Path) -> list[ChatFile]:
+    """The chats of a history of aider's. Each has the session of its header and first words, so that it is
+    known again in a copy of the file. Raises OSError, and SessionError for what is no history."""
+    text = decode(files.read(path, files.NAMED_BYTES, follow=True), path)
+    found: list[ChatFile] = []
+    alike: Counter[str] = Counter()
+    for parts in chats_in(text):
+        first = next((span.text for span in parts if span.kind == "prompt"), "")
+        if not first:
+            continue
+        key = f"{parts[0].text}\n{first}"
+        alike[key] += 1
+        digest = hashlib.sha256(f"{key}\n{alike[key]}".encode("utf-8", "surrogatepass")).hexdigest()
+        size = sum(len(span.notices) or 1 for span in parts)
+        reader = partial(HistoryReader, parts=parts)
+        name = provider_named(model_of(parts))
+        found.append(ChatFile(path, IMPORTED + digest[:24], AIDER, name, str(path.parent), reader, size))
+    if not found:
+        raise SessionError(f"{path}: no prompt was typed in it; give an {HISTORY}")
+    return found
+
+
+def provider_named(model: str) -> str:
+    """The provider of a model by litellm's table, else by its name; "" where nothing tells."""
+    if not model:
+        return ""
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+    from litellm import model_cost
+
+    known = model_cost.get(model) or {}
+    return str(known.get("litellm_provider") or "") or (model.partition("/")[0] if "/" in model else "")
+
+
+# Into the archive
+
+
+def find(paths: Iterable[Path], project: str, *, only_own: bool, found: Imported) -> list[ChatFile]:
+    """The chats of some files; with `only_own` those that were held in the project. What is none is told in
+    `found`."""
+    chats: dict[str, ChatFile] = {}
+    for path in paths:
+        try:
+            held = chats_of(path)
+        except SessionError as problem:
+            found.others[str(path)] = str(problem).removeprefix(f"{path}: ")
+            continue
+        for chat in held:
+            is_own = not chat.folder or Path(project) in [Path(chat.folder), *Path(chat.folder).parents]
+            if is_own or not only_own:
+                found.elsewhere += not is_own
+                same = chats.get(chat.session)
+                chats[chat.session] = chat if same is None or same.size < chat.size else same
+    return list(chats.values())
+
+
+def take_in(
+    store: Store,
+    project: str,
+    chats: Sequence[ChatFile],
+    found: Imported,
+    tick: Callable[[int], object] = lambda _size: None,
+) -> Imported:
+    """Take chats into the archive, in transactions of about BATCH_BYTES; `tick` is told of the size of each.
+    Raises StoreError; what was taken in before stays."""
+    steps = _taken(store, project, chats, found)
+    while (size := store.together(lambda: next(steps, -1))) >= 0:
+        tick(size)
+    while store.work_off():
+        pass
+    return found
+
+
+def _taken(store: Store, project: str, chats: Sequence[ChatFile], found: Imported) -> Iterator[int]:
+    """Take in chat by chat; yields how much that was wherever it is enough for a transaction."""
+    live, pending = LiveChats(store, project), 0
+    for chat in chats:
+        found.chats[chat.host] += 1
+        if chat.host == AIDER and live.holds(chat):
+            found.known += 1
+            continue
+        clock = partial(os.path.getmtime, chat.path)
+        intake = Intake(
+            store,
+            chat.session,
+            project,
+            host=chat.host,
+            reader=chat.reader,
+            provider=chat.provider,
+            clock=clock,
+        )
+        if intake.progress.offset >= chat.size:
+            found.known += 1
+            continue
+        reader = intake.reader_of(chat.path, whole=True)
+        try:
+            for line in reader.lines():
+                found.messages += intake.take_line(line)
+                pending += line.end - line.start
+                if pending >= BATCH_BYTES:
+                    intake.follow(reader)
+                    intake.keep_progress()
+                    yield pending
+                    pending = 0
+        except OSError as problem:
+            found.others[str(chat.path)] = f"cannot be read ({problem.strerror or problem})"
+        intake.follow(reader)
+        intake.keep_progress()
+        found.count(reader)
+    yield pending
+
+
+class LiveChats:
+    """The chats of aider that were archived while they were held: when each prompt was said."""
+
+    def __init__(self, store: Store, project: str) -> None:
+        self.store, self.project = store, project
+        self._said: dict[str, list[float]] | None = None
+
+    def holds(self, chat: ChatFile) -> bool:
+        """Whether a chat of a history is one of these: a prompt of it was said there between its header and
+        the end of its day."""
+        parts: Sequence[Span] = chat.reader(chat.path).parts  # type: ignore[attr-defined]  # a HistoryReader
+        began = started_at(parts[0].text) if parts[0].kind == "header" else 0.0
+        prompts = [span.text for span in parts if span.kind == "prompt"]
+        for text in prompts:
+            asked = ASKING.match(text)
+            for words in {text, asked.group("rest") if asked else text}:
+                times = self.said.get(entry_id("user", words), ())
+                if began and any(-CLOCK_SECONDS < at - began < 86_400 for at in times):
+                    return True
+        return False
+
+    @property
+    def said(self) -> Mapping[str, Sequence[float]]:
+        if self._said is None:
+            self._said = {}
+            for info in self.store.sessions(self.project):
+                if info.id.startswith(IMPORTED) or host_of(self.store, info.id) != AIDER:
+                    continue
+                for entry in self.store.session_entries(info.id):
+                    if entry.source.kind is SourceKind.TYPED:
+                        self._said.setdefault(entry.id, []).append(entry.created_at)
+        return self._said

@@ -1,0 +1,56 @@
+"""`gardener import`: what it says of what it took in, and of what it did not."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from aider_gardener.cli.root import main
+
+CHATS = Path(__file__).resolve().parents[1] / "data" / "chats"
+
+
+@pytest.fixture(autouse=True)
+def _project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "project" / ".git").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "project")
+
+
+def run(*args: str, code: int = 0) -> str:
+    done = CliRunner().invoke(main, ["import", *args])
+    assert done.exit_code == code, done.output
+    return done.output
+
+
+def test_what_was_taken_in_and_what_was_not_is_told(tmp_path: Path) -> None:
+    shutil.copytree(CHATS, tmp_path / "chats")
+    (tmp_path / "chats" / "rows.jsonl").write_text("{}\n", encoding="utf-8")
+    said = run(str(tmp_path / "chats"))
+    assert "3 chats read (Claude Code 2, Codex 1): 61 new messages" in said
+    assert "3 chats of these were held in another folder" in said
+    assert "Not kept: thinking 9\n" in said and "passed over: event_msg item_completed 22" in said
+    assert "rows.jsonl (no transcript of Claude Code or Codex and no history of aider)" in said
+    assert "0 new messages; of 3 chats nothing was new\n" in run(str(tmp_path / "chats"))
+    found = CliRunner().invoke(main, ["recall", "which port", "never", "8080", "--json"])
+    assert any("Never use port 8080." in row["text"] for row in json.loads(found.output))
+
+
+def test_as_json_it_is_one_value() -> None:
+    value = json.loads(run(str(CHATS), "--json"))
+    assert value["lost"] == {"thinking": 9} and value["chats"] == {"Claude Code": 2, "Codex": 1}
+
+
+def test_without_a_path_and_without_chats_it_says_what_to_name() -> None:
+    assert "No chat of this project was found; name a file or a folder" in run()
+
+
+def test_a_path_that_holds_no_chats_is_an_error_and_no_archive_is_made(tmp_path: Path) -> None:
+    (tmp_path / "notes.md").write_text("# Notes\n", encoding="utf-8")
+    assert "notes.md: no prompt was typed in it" in run(str(tmp_path / "notes.md"), code=2)
+    (tmp_path / "folder").mkdir()
+    assert "holds no chats; name a .jsonl" in run(str(tmp_path / "folder"), code=2)
+    assert not (tmp_path / "project" / ".aider.gardener").exists()

@@ -1,0 +1,347 @@
+"""Chats from before: nothing of them is lost, nothing comes twice, and who is stopped goes on."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aider_gardener.adapters.claude_code.session import ClaudeSession
+from aider_gardener.adapters.transcript import DETAIL_CHARS, THINKING, call_of, call_text
+from aider_gardener.archive.archive import Archive
+from aider_gardener.archive.sessions import AIDER
+from aider_gardener.archive.store import Store, open_store, records
+from aider_gardener.archive.store.sqlite import SqliteStore
+from aider_gardener.errors import SessionError, StoreError
+from aider_gardener.messages import Entry, Focus, Message, Source, SourceKind
+from aider_gardener.notes.last_chat import edited_files
+from aider_gardener.replay import imports
+from aider_gardener.replay.imports import CODEX, Imported, files_named, find, own_files, take_in
+from aider_gardener.settings import Settings
+from aider_gardener.tokens import approximate
+from bench.claude_transcript import Host
+
+CHATS = Path(__file__).resolve().parents[1] / "data" / "chats"
+PROJECT = "/srv/someone/project"
+SESSION = "47b980fe-7e6b-4c47-8695-fd6f9af0f6f6"
+HISTORY = """
+# aider chat started at 2026-01-05 10:00:00
+
+> Aider v0.86.2  
+> Main model: openai/gpt-4o with diff edit format  
+
+#### Never use port 8080.  
+
+Understood, it listens on 9317.
+
+> Tokens: 9.1k sent, 412 received.  
+
+#### /run pytest -q  
+
+> Added 3 lines of output to the chat.  
+
+# aider chat started at 2026-01-06 10:00:00
+
+#### Never use port 8080.  
+
+Yes.
+"""  # noqa: W291  # reason: aider ends its lines so
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    store = open_store(tmp_path / "archive")
+    yield store
+    store.close()
+
+
+def taken(store: Store, place: Path, *, only_own: bool = False) -> Imported:
+    found = Imported()
+    return take_in(store, PROJECT, find(files_named(place), PROJECT, only_own=only_own, found=found), found)
+
+
+def entries(store: Store) -> list[Entry]:
+    return [entry for info in store.sessions(PROJECT) for entry in store.session_entries(info.id)]
+
+
+def archived(store: Store) -> str:
+    return "\n".join(f"{entry.source.detail}\n{entry.content}" for entry in entries(store))
+
+
+def texts_in(value: Any) -> Iterator[str]:
+    """Every text of what was said in a transcript but of thinking and of pictures, found in another way than
+    the reader's."""
+    if isinstance(value, dict):
+        if value.get("type") in ("thinking", "image", "reasoning"):
+            return
+        for key, each in value.items():
+            if key in ("text", "content", "message") or not isinstance(each, str):
+                yield from texts_in(each)
+            elif key in (
+                "command",
+                "old_string",
+                "new_string",
+                "file_path",
+                "pattern",
+                "description",
+                "prompt",
+            ):
+                yield each
+    elif isinstance(value, list):
+        for each in value:
+            yield from texts_in(each)
+    elif isinstance(value, str):
+        yield value
+
+
+def test_of_chats_of_the_real_programs_nothing_is_lost_but_thinking(store: Store) -> None:
+    found = taken(store, CHATS)
+    assert found.chats == {"Claude Code": 2, CODEX: 1} and not found.others and not found.elsewhere
+    assert set(found.lost) == {THINKING} and found.lost[THINKING] == 9
+    kept = archived(store)
+    for path in CHATS.glob("[4a]*.jsonl"):
+        for row in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
+            for text in texts_in(row["message"]["content"]) if row["type"] in ("user", "assistant") else ():
+                assert text.strip() in kept, text
+    assert "x = 1\nprint(x)" in [entry.content.strip() for entry in entries(store)], "the file of an @mention"
+    assert "[image/png, 70 bytes]" in kept and "TodoWrite\ntodos: \n- Fix the queue; in_progress" in kept
+    assert {Path(name).name for name in edited_files(store.session_entries(SESSION))} == {"w.py", "new.py"}
+    assert min(entry.created_at for entry in entries(store)) > 1.79e9, "said when they were said, not now"
+
+
+def test_twice_is_nothing_new(store: Store) -> None:
+    before = taken(store, CHATS).messages
+    kept = entries(store)
+    again = taken(store, CHATS)
+    assert before == len(kept) > 60
+    assert (again.messages, again.known, again.lost) == (0, 3, {}) and entries(store) == kept
+
+
+def test_an_import_that_was_stopped_goes_on(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(imports, "BATCH_BYTES", 9_000)
+    found = Imported()
+    chats = find(files_named(CHATS), PROJECT, only_own=False, found=found)
+
+    class Killed(BaseException):
+        pass
+
+    stops = iter([False, False, True])
+
+    def tick(_size: int) -> None:
+        if next(stops):
+            raise Killed
+
+    with pytest.raises(Killed):
+        take_in(store, PROJECT, chats, found, tick)
+    first = len(entries(store))
+    whole = open_store(tmp_path / "whole")
+    assert 0 < first == taken(whole, CHATS).messages - taken(store, CHATS).messages
+    assert [(e.session, e.seq, e.turn, e.source, e.content) for e in entries(store)] == [
+        (e.session, e.seq, e.turn, e.source, e.content) for e in entries(whole)
+    ]
+    whole.close()
+
+
+def test_what_fails_in_a_transaction_leaves_nothing_half_written(store: Store) -> None:
+    def half() -> None:
+        store.open_session("s", project=PROJECT, started_at=1.0)
+        store.set_state("s", "key", "value")
+        raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        store.together(half)
+    assert store.sessions(PROJECT) == [] and store.get_state("s", "key") is None
+
+
+def test_a_disk_that_fills_up_undoes_the_batch_and_is_said(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_given: object, **_more: object) -> None:
+        raise apsw.FullError("full")
+
+    def do() -> None:
+        store.set_state("s", "first", "value")
+        monkeypatch.setattr(records, "apply", full)
+        store.set_state("s", "second", "value")
+
+    with pytest.raises(StoreError):
+        store.together(do)
+    monkeypatch.undo()
+    assert store.get_state("s", "first") is None and store.lines is None, "nothing goes on beside the file"
+
+
+def test_what_hooks_archived_is_not_doubled_and_is_gone_on_with(store: Store, tmp_path: Path) -> None:
+    host = Host(tmp_path / "chats" / f"{SESSION}.jsonl", session=SESSION)
+    host.path.parent.mkdir()
+    host.ask("Never use port 8080.")
+    host.run("ls", "a\nb")
+    live = ClaudeSession(store, SESSION, PROJECT, settings=Settings(), environ={})
+    live.take_in(host.path)
+    assert taken(store, host.path.parent).messages == 0
+    host.ask("Go on.")
+    assert taken(store, host.path.parent).messages == 1
+    assert [entry.content for entry in entries(store)] == ["Never use port 8080.", "a\nb", "Go on."]
+
+
+def test_a_file_in_two_places_is_one_chat(store: Store, tmp_path: Path) -> None:
+    for name in ("one", "other"):
+        shutil.copytree(CHATS, tmp_path / "chats" / name)
+    assert taken(store, tmp_path / "chats").chats.total() == 3
+
+
+def test_words_said_again_without_a_time_are_said_again(store: Store, tmp_path: Path) -> None:
+    row = {"type": "user", "sessionId": "s", "message": {"role": "user", "content": "Yes."}}
+    path = tmp_path / "chats" / "x.jsonl"
+    path.parent.mkdir()
+    first = {**row, "timestamp": "2026-01-01T00:00:00Z"}
+    path.write_text("".join(f"{json.dumps(each)}\n" for each in (first, row, row)), encoding="utf-8")
+    assert taken(store, path.parent).messages == 3
+
+
+def test_a_shortened_result_whose_whole_is_elsewhere_is_kept_as_it_is(store: Store, tmp_path: Path) -> None:
+    short = "[shortened by aider-gardener: the whole is g123456789, 9 tokens; the tool get brings it]"
+    host = Host(tmp_path / "chats" / "x.jsonl")
+    host.path.parent.mkdir()
+    host.run("cat big.log", short)
+    taken(store, host.path.parent)
+    assert [entry.content for entry in entries(store)] == [short]
+
+
+def test_an_undated_record_has_the_time_of_the_one_beside_it(store: Store, tmp_path: Path) -> None:
+    rows: list[dict[str, Any]] = [
+        {"type": "user", "sessionId": "s", "message": {"role": "user", "content": f"{number}"}}
+        for number in range(4)
+    ]
+    rows[1]["timestamp"], rows[3]["timestamp"] = "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"
+    path = tmp_path / "chats" / "x.jsonl"
+    path.parent.mkdir()
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    taken(store, path.parent)
+    times = [entry.created_at - 1767225600 for entry in entries(store)]
+    assert times == [0, 0, 0, 86_400]
+
+
+# aider
+
+
+def history(tmp_path: Path, text: str = HISTORY) -> Path:
+    path = tmp_path / "chats" / ".aider.chat.history.md"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path.parent
+
+
+def test_a_history_is_a_session_a_chat_with_the_time_of_its_header(store: Store, tmp_path: Path) -> None:
+    found = taken(store, history(tmp_path))
+    assert found.chats == {AIDER: 2} and found.lost == {"output that the history does not hold": 1}
+    first, second = (store.session_entries(info.id) for info in store.sessions(PROJECT))
+    assert [(each.source.kind, each.turn, each.content) for each in first][1:4] == [
+        (SourceKind.TYPED, 1, "Never use port 8080."),
+        (SourceKind.REPLY, 1, "Understood, it listens on 9317."),
+        (SourceKind.NOTICE, 1, "Tokens: 9.1k sent, 412 received."),
+    ]
+    assert second[0].created_at - first[0].created_at == 86_400 and first[0].provider == "openai"
+    assert taken(store, tmp_path / "chats").messages == 0
+
+
+def test_a_history_that_grew_brings_what_is_new(store: Store, tmp_path: Path) -> None:
+    taken(store, history(tmp_path, HISTORY + "\n> Tokens: 1k sent, 2 received.  \n"))
+    grown = "> Applied edit to w.py  \n\n#### Go on.  \n\nDone.\n"
+    found = taken(store, history(tmp_path, HISTORY + "\n> Tokens: 1k sent, 2 received.  \n" + grown))
+    assert found.messages == 3
+    last = store.session_entries(store.sessions(PROJECT)[-1].id)
+    assert [entry.content for entry in last[-3:]] == ["Applied edit to w.py", "Go on.", "Done."]
+
+
+def test_a_chat_that_was_archived_live_is_not_taken_in_again(store: Store, tmp_path: Path) -> None:
+    began = imports.started_at("# aider chat started at 2026-01-05 10:00:00")
+    archive = Archive(store, session="live", project=PROJECT, count=approximate, clock=lambda: began + 9)
+    archive.add(
+        Message("user", "Never use port 8080."), turn=1, seq=0, focus=Focus(), source=Source(SourceKind.TYPED)
+    )
+    found = taken(store, history(tmp_path))
+    assert found.known == 1, "the other chat with these words is of another day"
+    assert store.sessions(PROJECT)[0].id == "live" and len(store.sessions(PROJECT)) == 2
+
+
+# Which
+
+
+def test_without_a_path_the_projects_own_are_found(store: Store, tmp_path: Path) -> None:
+    home, project = tmp_path / "home", tmp_path / "shop"
+    project.mkdir()
+    name = "".join(letter if letter.isalnum() else "-" for letter in str(project))
+    for folder, cwd in ((name, project), (f"{name}-two", f"{project}-two"), (f"{name}-web", project / "web")):
+        host = Host(home / ".claude" / "projects" / folder / "chat.jsonl", session=folder)
+        host.path.parent.mkdir(parents=True)
+        host.write({"type": "user", "cwd": str(cwd), "message": {"role": "user", "content": "Hello."}})
+    shutil.copytree(CHATS, home / ".codex" / "sessions" / "2026")
+    (project / ".aider.chat.history.md").write_text(HISTORY, encoding="utf-8")
+    found = Imported()
+    chats = find(own_files(project, home, {}), str(project), only_own=True, found=found)
+    assert sorted(chat.session for chat in chats if chat.host != AIDER) == sorted([name, f"{name}-web"])
+    assert sum(chat.host == AIDER for chat in chats) == 2
+
+
+def test_of_chats_of_other_projects_it_is_told(store: Store, tmp_path: Path) -> None:
+    found = Imported()
+    find(files_named(CHATS), "/elsewhere", only_own=False, found=found)
+    assert found.elsewhere == 3
+
+
+def test_what_is_no_chat_is_named(store: Store, tmp_path: Path) -> None:
+    place = tmp_path / "chats"
+    place.mkdir()
+    (place / "rows.jsonl").write_text('{"a": 1}\n', encoding="utf-8")
+    (place / "empty.jsonl").touch()
+    (place / "my.history.md").write_text("# Notes\n", encoding="utf-8")
+    assert {Path(name).name for name in taken(store, place).others} == {
+        "rows.jsonl",
+        "empty.jsonl",
+        "my.history.md",
+    }
+    with pytest.raises(SessionError, match=r"rows\.jsonl: no transcript"):
+        imports.chats_of(place / "rows.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("given", "provider"),
+    [({}, "openai"), ({"model_provider": "oss"}, "ollama"), ({"model_provider": "my-vllm"}, "")],
+)
+def test_what_was_said_to_a_model_of_this_machine_counts_as_such(
+    given: dict[str, str], provider: str
+) -> None:
+    assert imports.rollout(Path("x"), {"id": "s", **given}, 1).provider == provider
+
+
+# A law
+
+FLAT = st.text(min_size=1, max_size=600) | st.booleans() | st.none() | st.integers()
+INPUTS = st.dictionaries(
+    st.sampled_from(
+        "command file_path old_string new_string content edits url todos description limit".split()
+    ),
+    FLAT
+    | st.lists(
+        st.dictionaries(st.sampled_from("content status old_string new_string".split()), FLAT), max_size=3
+    ),
+)
+
+
+@given(st.sampled_from(["Bash", "Edit", "MultiEdit", "Write", "TodoWrite", "mcp__x"]), INPUTS)
+def test_every_text_of_a_call_stands_in_it_or_beside_its_result(name: str, given: dict[str, Any]) -> None:
+    call = call_of(name, given)
+    told = f"{call_text(name, given, call.detail)}\n{call.detail}"
+    assert len(call.detail) <= DETAIL_CHARS
+    is_edit = isinstance(given.get("file_path"), str) and name in ("Edit", "MultiEdit", "Write")
+    for text in given.values():
+        assert is_edit or not isinstance(text, str) or text.strip() in told
