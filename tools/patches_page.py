@@ -118,15 +118,17 @@ def replay_table(patches: Sequence[Patch], measured: Mapping[str, Any]) -> str:
     """The prompts of each side of `tools/patches_replay.py`, and with how many patch points they were made;
     empty where they were made with another series."""
     replay = measured.get("replay", {})
-    sides = replay["sides"] if replay.get("series") == digest_of(patches) else {}
+    sides = replay["sides"] if replay.get("series") == digest_of(patches, "aider/") else {}
     head = ("side", "what", "prompts", "compacted", "different", "from those of", "patch points")
     keys = ("what", "prompts", "compacted", "different", "as in", "seams")
     return table(head, ([name, *(str(row[key]) or "–" for key in keys)] for name, row in sides.items()))
 
 
-def digest_of(patches: Iterable[Patch]) -> str:
-    """Names the changes of these patches: a result belongs to them only. Mails may be reworded."""
-    diffs = (patch.text.partition("\ndiff --git ")[2] for patch in patches)
+def digest_of(patches: Iterable[Patch], below: str = "") -> str:
+    """Names the changes of these patches, or those below a folder: a result belongs to them only. Mails may
+    be reworded."""
+    rows = (sorted(patch.diffs.items()) for patch in patches)
+    diffs = [diff for row in rows for path, diff in row if path.startswith(below)]
     return hashlib.sha256("\n".join(diffs).encode()).hexdigest()[:16]
 
 

@@ -100,7 +100,7 @@ def compare(folder: Path, sessions: Sequence[str]) -> int:
         }
         for name in different[:10]:
             print(f"  {side.name}: {name}")
-    found_now = {"series": digest_of(series.patches), "sessions": sorted(sessions), "sides": rows}
+    found_now = {"series": digest_of(series.patches, "aider/"), "sessions": sorted(sessions), "sides": rows}
     print(replay_table(series.patches, {"replay": found_now}))
     record("replay", found_now)
     same = all(row["prompts"] and not row["different"] for row in rows.values())

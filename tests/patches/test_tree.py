@@ -213,7 +213,7 @@ def test_in_a_source_tree_there_are_tests_too(tmp_path: Path) -> None:
 
 def test_a_journal_that_somebody_put_there_writes_no_file_but_those_of_the_series(tmp_path: Path) -> None:
     root = installed_tree(tmp_path)
-    said = {"../planted.py": "x\n", "aider/planted.py": "x\n", "aider/context.py": None}
+    said = {"../planted.py": "x\n", "aider/planted.py": "x\n", "aider/history_provider.py": None}
     (root / tree.JOURNAL).write_text(json.dumps(said | {"aider/history.py": "half\n"}), "utf-8")
     assert tree.put_back(SERIES, root) and not tree.put_back(SERIES, root)
     assert (root / "aider" / "history.py").read_text("utf-8") == "half\n"

@@ -91,8 +91,8 @@ def small_series() -> Series:
 
 def edit(path: str, before: str, after: str) -> str:
     """The diff of a file as git prints it."""
-    lines = [text.splitlines(keepends=True) for text in (before, after)]
-    body = "".join(difflib.unified_diff(*lines, f"a/{path}", f"b/{path}", n=1))
+    old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
+    body = "".join(difflib.unified_diff(old, new, f"a/{path}", f"b/{path}", n=1))
     return f"diff --git a/{path} b/{path}\n{body}"
 
 

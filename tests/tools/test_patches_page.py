@@ -79,7 +79,7 @@ def test_what_the_page_says_of_trying_each_stands_beside_its_mail() -> None:
 
 def test_a_replay_of_another_series_is_not_shown() -> None:
     row = {"what": "a side", "prompts": 7, "compacted": 3, "different": 0, "as in": "", "seams": 0}
-    replay = {"series": digest_of(SERIES.patches), "sides": {"stock": row}}
+    replay = {"series": digest_of(SERIES.patches, "aider/"), "sides": {"stock": row}}
     assert "| stock | a side | 7 | 3 | 0 | – | 0 |" in replay_table(SERIES.patches, {"replay": replay})
     assert "stock" not in replay_table(SERIES.patches[1:], {"replay": replay})
     assert "stock" not in replay_table(SERIES.patches, {})

@@ -9,7 +9,7 @@ from typing import Any
 import proposal_tables
 import pytest
 from pages import BadResults
-from patch_series.diff import changes
+from patches_page import changes
 from proposal_tables import PAGE, ROOT, wanted, with_part
 
 BUDGETED = ("gardener", "gardener-as-order", "tail-search", "tail")
@@ -98,6 +98,6 @@ def test_the_page_is_up_to_date_and_short() -> None:
 
 
 def test_the_size_of_the_interface_is_that_of_its_patch() -> None:
-    text = next((ROOT / "patches").glob("*-context-interface.patch")).read_text("utf-8")
+    text = next((ROOT / "patches").glob("*-history-interface.patch")).read_text("utf-8")
     added = sum(one.added for one in changes(text) if not one.path.startswith("tests/"))
     assert f"{added} lines are added to aider" in " ".join(PAGE.read_text("utf-8").split())

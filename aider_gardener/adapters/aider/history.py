@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from aider_gardener.adapters.aider import call, chat, link, prompt
@@ -92,7 +93,7 @@ class GardenerProvider:
             coder.summarize_start()  # restored before it was known whether the gardener acts
 
 
-HOOKS = {
+HOOKS: dict[str, Callable[..., Any]] = {
     "added": link.sync,
     "clear": chat.clear,
     "undone": lambda _coder, gardener: gardener.edit_undone(),

@@ -60,7 +60,8 @@ def test_where_it_is_on_it_decides_and_nothing_is_summarised(drive: MakeDriver, 
 
 
 def test_before_a_coder_has_joined_nothing_is_done() -> None:
-    provider, lists = GardenerProvider(), ([{"role": "user", "content": "x"}], [])
+    provider = GardenerProvider()
+    lists: tuple[list[Any], list[Any]] = ([{"role": "user", "content": "x"}], [])
     assert provider.fit(*lists) == lists and provider.new_format(lists[0]) == lists[0]
     assert not provider.summarizes and provider.shorten(*lists, ValueError()) is None
     provider.notice("added", *lists)
