@@ -39,7 +39,7 @@ def test_where_the_gardener_is_off_the_lists_stay_and_aider_summarises(
     before = coder.done_messages, coder.cur_messages
     assert provider.fit(*before) == before and provider.summarizes
     assert provider.shorten(*before, ValueError("too long")) is None
-    coder.summarizer.summarize_all = lambda messages: messages[:1]
+    coder.summarizer.summarize_all = lambda messages: [messages[0]]
     assert provider.new_format(coder.done_messages) == coder.done_messages[:1]
     assert provider.new_format([]) == []
 
@@ -91,6 +91,7 @@ def test_a_fault_of_ours_leaves_the_host_its_own_way(
         raise RuntimeError("ours")
 
     monkeypatch.setattr(link, "refresh", broken)
+    provider.notice("end", [], [])  # of a turn that was not told of
     provider.notice("added", [], [])
     assert "aider-gardener stopped in this chat (RuntimeError)" in driver.last_said
     assert provider.summarizes
