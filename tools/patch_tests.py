@@ -2,53 +2,49 @@
 
 `own` (the default) applies every patch alone with what it needs, and runs the tests that it brings twice:
 with only its tests applied they must fail, with all of it they must pass. `prefixes` runs the whole of
-tests/basic as released and after each prefix of the series: what passed must pass, and the tests brought so
-far too. What was run already on the same files is taken from build/patches. Aider is the pinned release,
-and the results are recorded; with --source it is any checkout, such as aider's main branch, and they are only
-printed. Exit 0 when all is as it must be, 1 when not, 2 when a run could not be carried out.
+tests/basic as released and after each prefix of the series (--at: of so many patches only): what passed must
+pass, and the tests brought so far too. Aider is the pinned release, and the results are recorded, so that
+prefixes go on where they stopped; with --source it is any checkout, such as aider's main branch, and they
+are only printed. Exit 0 when all is as it must be, 1 when not, 2 when a run could not be carried out.
 """
 
 from __future__ import annotations
 
 import argparse
-import ast
 import hashlib
 import json
 import os
+import re
 import shutil
 import sys
-import tarfile
 import tempfile
-import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import upstream_tests
-from patch_series.readme import prefix_digest
+from patches_page import RESULTS, ROOT, digest_of
 from upstream_tests import Outcomes, Run, RunFailed
 
 from aider_gardener.errors import GardenerError, PatchError
 from aider_gardener.patches.series import Patch, Series, read_series
 from aider_gardener.patches.tree import patched, read_files
 
-ROOT = Path(__file__).resolve().parent.parent
-CACHE = ROOT / "build" / "patches"
-RESULTS = ROOT / "bench" / "results" / "patches.json"
 WANTED = ("aider/", "tests/basic/", "tests/fixtures/", "tests/__init__.py", *("pytest.ini", "pyproject.toml"))
+BUILD = ROOT / "build" / "patches"
 LIMIT_SECONDS = 3_600
 
 
 @dataclass(frozen=True)
 class Job:
-    """One run: these patches, the tests to run, and whether only the patches' tests are applied."""
+    """One run: these patches, of the last one only its tests or all of it, and what pytest is to run."""
 
     name: str
     patches: tuple[Patch, ...]
     tests: tuple[str, ...]
-    tests_only_of: Patch | None = None
+    only_tests: bool = False
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -57,6 +53,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("what", nargs="?", default="own", choices=("own", "prefixes"))
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="runs at a time")
     parser.add_argument("--upto", metavar="N", help="the patches from the first to this one only")
+    parser.add_argument("--at", metavar="N", type=int, nargs="*", help="prefixes of so many patches only")
     parser.add_argument("--source", type=Path, metavar="DIR", help="aider's checkout (default: its release)")
     options = parser.parse_args(argv)
     try:
@@ -64,7 +61,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         series = replace(series, patches=tuple(series.chosen(upto=options.upto)))
         with tempfile.TemporaryDirectory(prefix="aider-patches-", ignore_cleanup_errors=True) as folder:
             bench = Bench(series, Path(folder), options.jobs, options.source)
-            return own(bench) if options.what == "own" else prefixes(bench)
+            return own(bench) if options.what == "own" else prefixes(bench, options.at)
     except (RunFailed, GardenerError) as error:
         print(f"patch tests: {error}", file=sys.stderr)
         return 2
@@ -77,9 +74,8 @@ class Bench:
         self.series, self.folder, self.jobs = series, folder, jobs
         self.is_release = checkout is None
         self.source = source_of(checkout, folder / "pristine")
-        self.digest = "" if self.is_release else digest_of(self.source)
         self.pristine = read_files(self.source, series.paths())
-        CACHE.mkdir(parents=True, exist_ok=True)
+        BUILD.mkdir(parents=True, exist_ok=True)
 
     def run(self, jobs: Sequence[Job]) -> dict[str, Outcomes]:
         """The outcomes of the jobs by their names; a few at a time, each in a tree of its own."""
@@ -87,158 +83,130 @@ class Bench:
             return dict(zip((job.name for job in jobs), pool.map(self.outcomes, jobs), strict=True))
 
     def outcomes(self, job: Job) -> Outcomes:
-        files = self.files(job)
-        cache = CACHE / f"{key(files, job.tests, self.digest)}.json"
-        if cache.exists():
-            kept: dict[str, str] = json.loads(cache.read_text("utf-8"))
-            return kept
         folder = self.folder / job.name
         source = Path(shutil.copytree(self.source, folder / "source"))
-        write_files(source, files)
-        run = PatchedRun(job.name, source, folder, job.tests)
-        found = finish(run)
+        write_files(source, self.files(job))
+        run = Run(job.name, source, folder, job.tests, log=BUILD / f"{job.name}.log", aider_from_source=True)
+        upstream_tests.wait_for([run], LIMIT_SECONDS, may_break_off=True)
+        found = run.outcomes()
         shutil.rmtree(folder, ignore_errors=True)
-        cache.write_text(json.dumps(found, indent=0, sort_keys=True), "utf-8")
         print(f"patch tests: {job.name}: {upstream_tests.figures(found)}", flush=True)
         return found
 
     def files(self, job: Job) -> dict[str, str | None]:
         """The touched files as this job wants them."""
-        files = patched(self.pristine, job.patches)
-        if job.tests_only_of is None:
-            return files
-        others = [patch for patch in job.patches if patch is not job.tests_only_of]
-        before = patched(self.pristine, others)
-        return {path: text if path.startswith("tests/") else before[path] for path, text in files.items()}
+        if not job.only_tests:
+            return patched(self.pristine, job.patches)
+        return patched(patched(self.pristine, job.patches[:-1]), job.patches[-1:], "--include=tests/*")
 
-    def brought(self, patch: Patch) -> tuple[str, ...]:
-        """The names of the tests that a patch adds, as pytest takes them."""
-        before, after = self.tests_around(patch)
-        return tuple(sorted(after - before))
-
-    def renamed(self, patch: Patch) -> set[str]:
-        """The names of tests that are gone after a patch: it expects something else of them."""
-        before, after = self.tests_around(patch)
-        return before - after
-
-    def tests_around(self, patch: Patch) -> tuple[set[str], set[str]]:
-        """The tests of the modules that a patch touches, before it and after it."""
-        needed = self.series.needed(patch)
-        files = [patched(self.pristine, row) for row in (needed[:-1], needed)]
-        paths = [path for path in patch.diffs if path.startswith("tests/basic/test_")]
-        before, after = (set().union(*(names_of_tests(path, row[path]) for path in paths)) for row in files)
-        return before, after
+    def recorded(self, part: str) -> dict[str, Any]:
+        """The results of the release so far, of the patches that there still are."""
+        kept = json.loads(RESULTS.read_text("utf-8")).get(part, {}) if RESULTS.exists() else {}
+        names = {"as released", *os.listdir(ROOT / "patches")}
+        return {name: row for name, row in kept.items() if name in names and self.is_release}
 
     def record(self, part: str, rows: Mapping[str, Any]) -> None:
-        """Keep the results of the release; rows of the series' other patches stay as they were."""
+        """Keep the results of the release."""
         if self.is_release:
-            kept = json.loads(RESULTS.read_text("utf-8")).get(part, {}) if RESULTS.exists() else {}
-            names = {"as released", *os.listdir(ROOT / "patches")}
-            record(part, {name: row for name, row in {**kept, **rows}.items() if name in names})
+            record(part, {**self.recorded(part), **rows})
 
 
-class PatchedRun(Run):
-    """A run in which aider comes from the patched tree, not from the environment."""
-
-    def __init__(self, name: str, source: Path, folder: Path, tests: Sequence[str]) -> None:
-        super().__init__(name, source, folder, tests)
-        self.log = CACHE / f"{name}.log"
-
-    def environment(self) -> dict[str, str]:
-        inherited = super().environment()
-        return inherited | {"PYTHONPATH": os.pathsep.join([str(self.work), inherited["PYTHONPATH"]])}
+def names_of(patch: Patch, sign: str) -> list[str]:
+    """The names of the tests that a patch adds ("+") or takes away ("-", since it expects something else)."""
+    diffs = "".join(diff for path, diff in patch.diffs.items() if path.startswith("tests/basic/test_"))
+    return re.findall(rf"^\{sign} *def (test_\w+)\(", diffs, re.M)
 
 
 def own(bench: Bench) -> int:
     """Each patch alone: its tests fail before it and pass after it."""
-    jobs, expected, wrong = [], {}, 0
+    jobs, wrong = [], 0
     for patch in bench.series.patches:
+        names, needed = names_of(patch, "+"), tuple(bench.series.needed(patch))
+        if not names:
+            raise RunFailed(f"{patch.name} brings no test")
+        tests = (*(path for path in patch.diffs if path.startswith("tests/")), "-k", " or ".join(names))
+        pair = [Job(f"{patch.number:04d}-{when}", needed, tests, when == "before") for when in WHENS]
         try:
-            tests, needed = bench.brought(patch), tuple(bench.series.needed(patch))
+            bench.files(pair[1])
         except PatchError as error:  # it, or one that it needs, does not fit this aider
             print(f"  {patch.number:04d}: {error}")
             wrong += 1
             continue
-        if not tests:
-            raise RunFailed(f"{patch.name} brings no test")
-        for name, only, wanted in (("before", patch, {"failed", "error"}), ("after", None, {"passed"})):
-            jobs.append(Job(f"{patch.number:04d}-{name}", needed, tests, only))
-            expected[jobs[-1].name] = wanted
+        jobs += pair
     found = bench.run(jobs)
     rows: dict[str, dict[str, int]] = {job.patches[-1].name: {} for job in jobs}
     for job in jobs:
-        ended = [ending(found[job.name], test) for test in job.tests]
-        as_they_must = [outcome in expected[job.name] for outcome in ended]
-        wrong += as_they_must.count(False)
-        for test, outcome, right in zip(job.tests, ended, as_they_must, strict=True):
-            if not right:
-                print(f"  {job.name}: {test}: {outcome}")
+        names, expected = names_of(job.patches[-1], "+"), WHENS["before" if job.only_tests else "after"]
+        ended = {name: ending(found[job.name], name) for name in names}
+        bad = {name: outcome for name, outcome in ended.items() if outcome not in expected}
+        wrong += len(bad)
+        for name, outcome in bad.items():
+            print(f"  {job.name}: {name}: {outcome}")
         row = rows[job.patches[-1].name]
-        row["tests"] = len(job.tests)
-        row["failed before" if job.tests_only_of else "passed after"] = as_they_must.count(True)
+        row["tests"] = len(names)
+        row["failed before" if job.only_tests else "passed after"] = len(names) - len(bad)
     total = sum(row["tests"] for row in rows.values())
     print(f"{len(rows)} patches, {total} tests of their own; {wrong} do not end as they must")
     bench.record("own", rows)
     return 1 if wrong else 0
 
 
-def prefixes(bench: Bench) -> int:
-    """All of aider's tests after each prefix of the series; each result is recorded as it comes."""
+WHENS = {"before": {"failed", "error"}, "after": {"passed"}}
+"""How the tests of a patch must end, when only they are applied and when all of it is."""
+
+
+def prefixes(bench: Bench, at: Sequence[int] | None = None) -> int:
+    """All of aider's tests after prefixes of the series; each result is recorded as it comes."""
     patches = bench.series.patches
-    first = [0, len(patches), sum(patch.is_fix for patch in patches)]  # what tells most
-    order = dict.fromkeys([*first, *range(len(patches))])
-    jobs = [Job(f"prefix-{number:02d}", patches[:number], ("tests/basic",)) for number in order]
+    first = [len(patches), sum(patch.is_fix for patch in patches)]  # what tells most
+    numbers = dict.fromkeys([0, *(at if at is not None else [*first, *range(len(patches))])])
+    jobs = [Job(f"prefix-{number:02d}", patches[:number], ("tests/basic",)) for number in numbers]
     released = bench.outcomes(jobs[0])
+    known = bench.recorded("prefixes")
+    jobs = [job for job in jobs if known.get(after(job), {}).get("series") != digest_of(job.patches)]
     rows: dict[str, Any] = {}
     with ThreadPoolExecutor(bench.jobs) as pool:
         running = {pool.submit(bench.outcomes, job): job for job in jobs}
         for future in as_completed(running):
             job = running[future]
-            after = job.patches[-1].name if job.patches else "as released"
-            rows[after] = prefix_row(bench, job, released, future.result())
-            print(f"{after}: {rows[after]}", flush=True)
+            rows[after(job)] = prefix_row(bench, job, released, future.result())
+            print(f"{after(job)}: {rows[after(job)]}", flush=True)
             bench.record("prefixes", rows)
     return 1 if any(row["lost"] for row in rows.values()) else 0
 
 
+def after(job: Job) -> str:
+    """What the row of a prefix is called."""
+    return job.patches[-1].name if job.patches else "as released"
+
+
 def prefix_row(bench: Bench, job: Job, released: Outcomes, outcomes: Outcomes) -> dict[str, Any]:
     """How many tests ended how, and those that passed as released, or are new, and do not pass."""
-    brought = {test for patch in job.patches for test in bench.brought(patch)}
-    renamed = {test for patch in job.patches for test in bench.renamed(patch)}
-    expected = {name for name, outcome in released.items() if outcome == "passed"} - renamed | brought
-    missing = sorted(name for name in expected if outcomes.get(name) != "passed")
-    lost = [name for name in missing if name not in outcomes or not passes_alone(bench, job, name)]
-    for name in missing:
-        verdict = "" if name in lost else ", but passes alone: unsteady"
-        print(f"  {job.name}: {name}: {outcomes.get(name, 'not run')}{verdict}")
+    gone = {name for patch in job.patches for name in names_of(patch, "-")}
+    brought = [name for patch in job.patches for name in names_of(patch, "+")]
+    before = [test for test, outcome in released.items() if outcome == "passed"]
+    expected = [test for test in before if test.rpartition("::")[2] not in gone]
+    missing = sorted(test for test in expected if outcomes.get(test) != "passed")
+    missing += [name for name in brought if ending(outcomes, name) != "passed"]
+    lost = [test for test in missing if test not in outcomes or not passes_alone(bench, job, test)]
+    for test in missing:
+        verdict = "" if test in lost else ", but passes alone: unsteady"
+        print(f"  {job.name}: {test}: {outcomes.get(test, 'not run')}{verdict}")
     counts = {word: list(outcomes.values()).count(word) for word in sorted(set(outcomes.values()))}
-    return {**counts, "brought": len(brought), "lost": lost, "series": prefix_digest(job.patches)}
+    return {**counts, "brought": len(brought), "lost": lost, "series": digest_of(job.patches)}
 
 
 def passes_alone(bench: Bench, job: Job, test: str) -> bool:
     """Whether a test that failed among the others passes when it is run by itself."""
     again = Job(f"{job.name}-again-{hashlib.sha256(test.encode()).hexdigest()[:8]}", job.patches, (test,))
-    return ending(bench.outcomes(again), test) == "passed"
+    return bench.outcomes(again).get(test) == "passed"
 
 
-def names_of_tests(path: str, text: str | None) -> set[str]:
-    """The tests of a module, as `path::class::name`."""
-    if text is None:
-        return set()
-
-    def found(body: Iterable[ast.stmt], prefix: str) -> Iterator[str]:
-        for node in body:
-            if isinstance(node, ast.ClassDef):
-                yield from found(node.body, f"{prefix}::{node.name}")
-            elif isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
-                yield f"{prefix}::{node.name}"
-
-    return set(found(ast.parse(text).body, path))
-
-
-def ending(outcomes: Outcomes, test: str) -> str:
-    """A test's outcome; that of its module where the module could not be imported."""
-    return outcomes.get(test) or outcomes.get(test.partition("::")[0], "not run")
+def ending(outcomes: Outcomes, name: str) -> str:
+    """How the test of a name ended; "error" where a module could not be imported."""
+    found = next((outcome for test, outcome in outcomes.items() if test.endswith(f"::{name}")), "")
+    broken = any(outcome == "error" for test, outcome in outcomes.items() if "::" not in test)
+    return found or ("error" if broken else "not run")
 
 
 def source_of(checkout: Path | None, folder: Path) -> Path:
@@ -247,7 +215,7 @@ def source_of(checkout: Path | None, folder: Path) -> Path:
     Raises RunFailed when the checkout is none, or the release cannot be had.
     """
     if checkout is None:
-        return unpack(upstream_tests.fetch(), folder)
+        return upstream_tests.unpack(upstream_tests.fetch(), folder, WANTED)
     for needed in ("aider/coders/base_coder.py", "tests/basic"):
         if not (checkout / needed).exists():
             raise RunFailed(f"{checkout} is no source tree of aider: there is no {needed} in it")
@@ -260,55 +228,11 @@ def source_of(checkout: Path | None, folder: Path) -> Path:
     return folder
 
 
-def digest_of(source: Path) -> str:
-    """Names a source by all of its files."""
-    digest = hashlib.sha256()
-    for path in sorted(path for path in source.rglob("*") if path.is_file()):
-        digest.update(f"{path.relative_to(source).as_posix()}\0".encode() + path.read_bytes())
-    return digest.hexdigest()
-
-
-def unpack(package: Path, folder: Path) -> Path:
-    """Unpack aider's source with its basic tests."""
-    with tarfile.open(package) as archive:
-        members = [m for m in archive.getmembers() if m.isfile()]
-        wanted = [m for m in members if m.name.split("/", 1)[-1].startswith(WANTED)]
-        if hasattr(tarfile, "data_filter"):  # from 3.10.12 on; below, the hash must do
-            archive.extraction_filter = tarfile.data_filter
-        archive.extractall(folder, members=wanted)
-    return next(folder.iterdir())
-
-
 def write_files(root: Path, files: Mapping[str, str | None]) -> None:
     for path, text in files.items():
         if text is not None:
             (root / path).parent.mkdir(parents=True, exist_ok=True)
             (root / path).write_text(text, "utf-8", newline="")
-
-
-def finish(run: Run) -> dict[str, str]:
-    """Run to the end; raises RunFailed when it took too long or ended before any test had."""
-    run.start()
-    begun = time.monotonic()
-    try:
-        while run.process.poll() is None:
-            if time.monotonic() - begun > LIMIT_SECONDS:
-                raise RunFailed(f"{run.setting} took longer than {LIMIT_SECONDS} s, see {run.log}")
-            time.sleep(0.1)
-    finally:
-        run.process.kill()
-    found = run.outcomes()
-    if not found:
-        raise RunFailed(f"{run.setting} ended with {run.process.returncode}, see {run.log}")
-    return found
-
-
-def key(files: Mapping[str, str | None], tests: Sequence[str], source: str = "") -> str:
-    """What a run depends on: the package or the checkout given, the locked environment, how tests run, the
-    files, the tests."""
-    parts = [upstream_tests.baseline_key(tests), source, *tests]
-    parts += [f"{path}\0{text}" for path, text in sorted(files.items()) if text is not None]
-    return hashlib.sha256("\1".join(parts).encode()).hexdigest()[:20]
 
 
 def record(part: str, value: Any) -> None:

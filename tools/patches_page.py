@@ -1,4 +1,4 @@
-"""Write what follows from the mails in patches/: the tables of its README.md, and `series`.
+"""Write what follows from the mails in patches/ into the tables of its README.md.
 
 The mails are written by hand. Exit 0 when all is as it must be, 1 when --check found it stale, 2 when a mail
 or the page is not as it must be.
@@ -7,16 +7,24 @@ or the page is not as it must be.
 from __future__ import annotations
 
 import argparse
+import hashlib
+import json
+import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from patch_series.readme import with_tables
+import yaml
 
+from aider_gardener.adapters.aider.patch_points import PATCH_POINTS
 from aider_gardener.errors import PatchError
-from aider_gardener.patches.series import Patch, Series
+from aider_gardener.patches.series import Patch, Series, read_series
+from aider_gardener.patches.tree import git_apply
 
 ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "bench" / "results" / "patches.json"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -24,28 +32,128 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--check", action="store_true", help="write nothing, say what is stale")
     options = parser.parse_args(argv)
-    folder = ROOT / "patches"
+    page = ROOT / "patches" / "README.md"
     try:
-        made = derived(folder)
+        text = page.read_text("utf-8")
+        made = with_tables(text, read_series(page.parent))
     except (PatchError, OSError) as error:
         print(f"patches page: {error}", file=sys.stderr)
         return 2
-    stale = [name for name, text in made.items() if (folder / name).read_text("utf-8") != text]
-    for name in stale:
-        print(name)
+    if made != text:
+        print(page.name)
         if not options.check:
-            (folder / name).write_text(made[name], "utf-8", newline="")
-    return 1 if stale and options.check else 0
+            page.write_text(made, "utf-8", newline="")
+    return 1 if made != text and options.check else 0
 
 
-def derived(folder: Path) -> dict[str, str]:
-    """The derived files by name. Raises PatchError when the page lacks a mark or a mail its notes."""
-    paths = sorted(folder.glob("[0-9][0-9][0-9][0-9]-*.patch"))
-    series = Series(folder, tuple(Patch(path.name, path.read_text("utf-8")) for path in paths))
-    return {
-        "series": "".join(f"{patch.name}\n" for patch in series.patches),
-        "README.md": with_tables((folder / "README.md").read_text("utf-8"), series, ROOT),
+def with_tables(text: str, series: Series) -> str:
+    """The page with its tables made anew between their marks. Raises PatchError when a mark is missing."""
+    measured = json.loads(RESULTS.read_text("utf-8")) if RESULTS.is_file() else {}
+    tables = {
+        "patches": patch_table(series, tries_of(series)),
+        "tests": test_table(series.patches, measured),
+        "replay": replay_table(series.patches, measured),
     }
+    for name, rows in tables.items():
+        begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->\n"
+        before, _, rest = text.partition(begin)
+        _, found, after = rest.partition(end)
+        if not found:
+            raise PatchError(f"README.md of the series lacks the marks {begin.strip()} and {end.strip()}")
+        text = f"{before}{begin}{rows}{end}{after}"
+    return text
+
+
+def tries_of(series: Series) -> dict[str, str]:
+    """By each patch's slug, how to try it and what one sees: mails are sent, these are not."""
+    tries: dict[str, str] = yaml.safe_load((series.folder / "notes.yml").read_text("utf-8"))
+    return tries
+
+
+def patch_table(series: Series, tries: Mapping[str, str]) -> str:
+    """Each patch: its title, how to try it, its size, what must be in aider before it, what it spares us."""
+    rows = []
+    for patch in series.patches:
+        if patch.slug not in tries:
+            raise PatchError(f"notes.yml does not say how to try {patch.name}")
+        needs = ", ".join(f"{other.number:04d}" for other in series.needed(patch)[:-1]) or "–"
+        link, spared = f"[{patch.number:04d}]({patch.name})", points_of(patch)
+        rows.append([link, patch.subject, tries[patch.slug], lines_of(patch), needs, spared])
+    return table(("patch", "title", "try it", "lines", "needs", "patch points it retires"), rows)
+
+
+def lines_of(patch: Patch) -> str:
+    """How much it changes, aider's lines apart from tests."""
+    changed = changes(patch.text)
+    own = [each for each in changed if not each.path.startswith("tests/")]
+    tests = sum(each.added for each in changed) - sum(each.added for each in own)
+    return f"+{sum(each.added for each in own)} −{sum(each.removed for each in own)}, tests +{tests}"
+
+
+def points_of(patch: Patch) -> str:
+    """The patch points that aider-gardener leaves alone once this patch and those before it are in aider."""
+    name = patch.name.removesuffix(".patch")
+    retired = [point.path for point in PATCH_POINTS if point.calls and max(point.retired_by) == name]
+    return ", ".join(retired) or "–"
+
+
+def test_table(patches: Sequence[Patch], measured: Mapping[str, Any]) -> str:
+    """Per patch: its own tests before and after it, and all of aider's after the prefix that ends with it."""
+    known = {digest_of(patches[:number]) for number in range(len(patches) + 1)}
+    rows = []
+    for name in ("as released", *(patch.name for patch in patches)):
+        own, prefix = measured.get("own", {}).get(name), measured.get("prefixes", {}).get(name)
+        cells = [str(own[key]) for key in ("tests", "failed before", "passed after")] if own else ["–"] * 3
+        if prefix and prefix["series"] in known:
+            failed = prefix.get("failed", 0) + prefix.get("error", 0)
+            cells += [str(prefix.get("passed", 0)), str(failed), str(len(prefix["lost"]))]
+        else:
+            cells += ["not run", "", ""]
+        rows.append([name.removesuffix(".patch"), *cells])
+    head = ("after", "its own tests", "fail before", "pass after", "all tests: passed", "failed", "lost")
+    return table(head, rows)
+
+
+def replay_table(patches: Sequence[Patch], measured: Mapping[str, Any]) -> str:
+    """The prompts of each side of `tools/patches_replay.py`, and with how many patch points they were made;
+    empty where they were made with another series."""
+    replay = measured.get("replay", {})
+    sides = replay["sides"] if replay.get("series") == digest_of(patches, "aider/") else {}
+    head = ("side", "what", "prompts", "compacted", "different", "from those of", "patch points")
+    keys = ("what", "prompts", "compacted", "different", "as in", "seams")
+    return table(head, ([name, *(str(row[key]) or "–" for key in keys)] for name, row in sides.items()))
+
+
+def digest_of(patches: Iterable[Patch], below: str = "") -> str:
+    """Names the changes of these patches, or those below a folder: a result belongs to them only. Mails may
+    be reworded."""
+    rows = (sorted(patch.diffs.items()) for patch in patches)
+    diffs = [diff for row in rows for path, diff in row if path.startswith(below)]
+    return hashlib.sha256("\n".join(diffs).encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class Change:
+    """How many lines a diff adds to a file and removes from it."""
+
+    path: str
+    added: int
+    removed: int
+
+
+def changes(diff: str) -> list[Change]:
+    """The files of a diff or mail, in its order. Raises PatchError when git cannot read it."""
+    done = git_apply(Path(__file__).parent, diff, "--numstat", "-z")
+    if done.returncode:
+        raise PatchError(f"not a diff: {done.stderr.decode('utf-8', 'replace').strip()}")
+    rows = re.findall(r"(\d+)\t(\d+)\t([^\0]+)\0", done.stdout.decode())
+    return [Change(path, int(added), int(removed)) for added, removed, path in rows]
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table in Markdown."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |\n" for line in lines)
 
 
 if __name__ == "__main__":

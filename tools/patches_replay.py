@@ -1,7 +1,7 @@
 """Compare the prompts of what is really shipped: aider with the patch series and the gardener beside it.
 
 Replays recorded sessions with the same settings on aider's source: with the fixes alone, and with the whole
-series, which has calls of a context provider. Every prompt is written out, and the files are compared byte by
+series, which has calls of a history provider. Every prompt is written out, and the files are compared byte by
 byte. `interface` must send what `stock` sends: aider's own summaries do not change by it. `fewer`, with only
 those patch points that the series does not retire, and `provider`, with none, must send what `installed`
 sends, with all of them. Exit 0 when all are the same, 1 when not, 2 when a replay could not be carried out.
@@ -21,9 +21,9 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from patch_series.readme import prefix_digest
-from patch_tests import record, unpack, write_files
-from upstream_tests import RunFailed, fetch
+from patch_tests import WANTED, record, write_files
+from patches_page import ROOT, digest_of, replay_table
+from upstream_tests import RunFailed, fetch, unpack
 
 import aider_gardener
 from aider_gardener.patches.series import Series, read_series
@@ -34,7 +34,6 @@ from aider_gardener.replay.play.sandbox import environment
 from aider_gardener.replay.session.history import load_session
 from aider_gardener.settings import Settings
 
-ROOT = Path(__file__).resolve().parent.parent
 SESSIONS = ("queue-incident", "ledger-api")
 LIMIT_SECONDS = 1_800
 SEAMS_FILE = "seams"
@@ -101,21 +100,16 @@ def compare(folder: Path, sessions: Sequence[str]) -> int:
         }
         for name in different[:10]:
             print(f"  {side.name}: {name}")
-    print(f"{'':10} {'prompts':>8} {'compacted':>10} {'different':>10} {'as in':>10} {'patch points':>12}")
-    for name, row in rows.items():
-        print(
-            f"{name:10} {row['prompts']:8} {row['compacted']:10} {row['different']:10} {row['as in']:>10}"
-            f" {row['seams']:12}"
-        )
-    digest = prefix_digest(series.patches)
-    record("replay", {"series": digest, "sessions": sorted(sessions), "sides": rows})
+    found_now = {"series": digest_of(series.patches, "aider/"), "sessions": sorted(sessions), "sides": rows}
+    print(replay_table(series.patches, {"replay": found_now}))
+    record("replay", found_now)
     same = all(row["prompts"] and not row["different"] for row in rows.values())
     return 0 if same else 1
 
 
 def make_tree(series: Series, folder: Path, side: Side) -> Path:
     """aider's source with the fixes, or with the whole series."""
-    source = unpack(fetch(), folder)
+    source = unpack(fetch(), folder, WANTED)
     patches = [patch for patch in series.patches if side.whole or patch.is_fix]
     write_files(source, patched(read_files(source, series.paths()), patches))
     return source
@@ -126,9 +120,9 @@ def with_entry_points(folder: Path) -> Path:
     found = folder / f"aider_gardener-{aider_gardener.__version__}.dist-info"
     found.mkdir(parents=True, exist_ok=True)
     text = (ROOT / "pyproject.toml").read_text("utf-8")
-    _, _, rest = text.partition('[project.entry-points."aider.context_providers"]\n')
+    _, _, rest = text.partition('[project.entry-points."aider.history_providers"]\n')
     lines = rest.partition("\n\n")[0].replace('"', "")
-    (found / "entry_points.txt").write_text(f"[aider.context_providers]\n{lines}\n", "utf-8")
+    (found / "entry_points.txt").write_text(f"[aider.history_providers]\n{lines}\n", "utf-8")
     (found / "METADATA").write_text(
         f"Metadata-Version: 2.1\nName: aider-gardener\nVersion: {aider_gardener.__version__}\n", "utf-8"
     )
@@ -194,12 +188,13 @@ def use_the_provider() -> None:
     def configure(settings: Settings | None = None) -> None:
         chosen = settings or Settings()
         from aider.coders.base_coder import Coder
-        from aider.context import make_provider
+        from aider.history_provider import make_provider
 
         given = {field.name: getattr(chosen, field.name) for field in fields(Settings)}
         default = vars(Settings())
         options = [f"{name}={value}" for name, value in given.items() if value != default[name]]
-        Coder.context = make_provider("gardener", options)
+        given_to_aider = make_provider("gardener", options)
+        Coder.default_history = staticmethod(lambda _summarizer: given_to_aider)
         Coder.gardener = property(link.gardener_of)  # how the replay looks at what the gardener did
         link.state.background = False
 

@@ -15,6 +15,8 @@ from aider_gardener.errors import PatchError, UsageError
 HERE = Path(__file__).resolve()
 PLACES = (HERE.parent / "series", HERE.parents[2] / "patches")
 """Where the series is: in an installed package, in a checkout."""
+INTERFACE = "aider/history_provider.py"
+"""The file of aider that all patches about the interface change."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +42,11 @@ class Patch:
     @property
     def is_fix(self) -> bool:
         return self.subject.startswith("fix:")
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether it can be taken without any other: it is not about the interface."""
+        return INTERFACE not in self.diffs
 
     @cached_property
     def diffs(self) -> dict[str, str]:
@@ -80,21 +87,22 @@ class Series:
         raise UsageError(f"there is no patch {name!r}; `gardener patches check` lists them")
 
     def needed(self, patch: Patch) -> list[Patch]:
-        """The patch after those that it cannot do without: of a fix none, else all but the fixes."""
-        before = [other for other in self.patches if other.number < patch.number and not other.is_fix]
-        return [patch] if patch.is_fix else [*before, patch]
+        """The patch after those that it cannot do without: all before it that are about the interface too."""
+        before = [other for other in self.patches if other.number < patch.number and not other.is_alone]
+        return [patch] if patch.is_alone else [*before, patch]
 
 
 def read_series(folder: Path | None = None) -> Series:
     """The series in a folder, else the one that came with this package. Raises PatchError where it is not."""
-    folder = folder or next((place for place in PLACES if (place / "series").is_file()), PLACES[0])
+    places = (folder,) if folder else PLACES
+    found = {place: sorted(place.glob("[0-9][0-9][0-9][0-9]-*.patch")) for place in places}
+    folder = next((place for place in places if found[place]), places[0])
     try:
-        names = (folder / "series").read_text("utf-8").split()
-        return Series(
-            folder,
-            tuple(Patch(name, files.read(folder / name, files.PEOPLE_BYTES).decode()) for name in names),
-        )
+        texts = {path.name: files.read(path, files.PEOPLE_BYTES).decode() for path in found[folder]}
     except (OSError, ValueError) as error:
         raise PatchError(
             f"the series in {folder} cannot be read: {error}; install the package anew"
         ) from error
+    if not texts:
+        raise PatchError(f"there are no patches in {folder}; install the package anew")
+    return Series(folder, tuple(Patch(name, text) for name, text in texts.items()))

@@ -66,10 +66,12 @@ def read_files(root: Path, paths: Iterable[str]) -> dict[str, str | None]:
 def patched(before: Files, patches: Iterable[Patch], *options: str) -> dict[str, str | None]:
     """The files with the patches applied in the order given, as far as they touch these files. Lines may have
     moved, but none may differ. Raises PatchError when one does not apply, or there is no git."""
+    patches = list(patches)
+    touched = {path for patch in patches for path in patch.diffs if path in before}
     with TemporaryDirectory(prefix="gardener-patches-") as name:
         copy = Path(name)
-        for path, text in before.items():
-            if text is not None:
+        for path in touched:
+            if (text := before[path]) is not None:
                 (copy / path).parent.mkdir(parents=True, exist_ok=True)
                 (copy / path).write_bytes(text.encode())
         for patch in patches:
@@ -80,7 +82,7 @@ def patched(before: Files, patches: Iterable[Patch], *options: str) -> dict[str,
                 raise PatchError(
                     f"{patch.name} does not apply: {said[1] if said else 'git failed'}; {RESTORE}"
                 )
-        return read_files(copy, before)
+        return {**before, **read_files(copy, touched)}
 
 
 def git_apply(folder: Path, diff: str, *options: str) -> subprocess.CompletedProcess[bytes]:

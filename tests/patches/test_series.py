@@ -16,10 +16,6 @@ from aider_gardener.patches.series import Patch
 HERE = SERIES.folder
 
 
-def test_every_patch_is_listed() -> None:
-    assert [patch.name for patch in SERIES.patches] == sorted(path.name for path in HERE.glob("*.patch"))
-
-
 @pytest.mark.parametrize("patch", SERIES.patches, ids=lambda patch: patch.name)
 def test_a_patch_is_a_mail_in_upstreams_manner(patch: Patch) -> None:
     assert re.match(r"(fix|feat|refactor): [a-z/]", patch.subject)
@@ -53,10 +49,11 @@ def test_a_patch_applies_with_only_what_it_needs(patch: Patch, tmp_path: Path) -
     assert contents(root) == before
 
 
-def test_a_fix_needs_nothing_and_the_others_those_between_it_and_the_fixes() -> None:
+def test_a_fix_needs_nothing_and_one_about_the_interface_those_before_it() -> None:
     assert all(SERIES.needed(patch) == [patch] for patch in FIXES)
-    others = SERIES.patches[len(FIXES) :]
-    assert [SERIES.needed(patch) for patch in others] == [list(others[: n + 1]) for n in range(len(others))]
+    assert SERIES.needed(SERIES.find("token-details")) == [SERIES.find("token-details")]
+    stack = [patch for patch in SERIES.patches if not patch.is_alone]
+    assert [SERIES.needed(patch) for patch in stack] == [stack[: n + 1] for n in range(len(stack))]
 
 
 def test_a_subject_is_one_line_without_its_mark() -> None:
@@ -66,7 +63,10 @@ def test_a_subject_is_one_line_without_its_mark() -> None:
 
 
 def test_a_series_that_is_not_there_is_one_line(tmp_path: Path) -> None:
-    with pytest.raises(PatchError, match="install the package anew"):
+    with pytest.raises(PatchError, match=r"no patches in .*install the package anew"):
+        series.read_series(tmp_path)
+    (tmp_path / "0001-x.patch").write_bytes(b"\xff")
+    with pytest.raises(PatchError, match=r"cannot be read.*install the package anew"):
         series.read_series(tmp_path)
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from made_tree import FIXES, SERIES, contents, installed_tree, newer_tree, rewrite
@@ -24,34 +25,6 @@ NEW = (
 PATCH = Patch("0001-x.patch", EDIT + NEW)
 BEFORE = {"aider/x.py": "a\nb\nc\n", "aider/y.py": None}
 AFTER = {"aider/x.py": "a\nB\nc\n", "aider/y.py": "new\n"}
-STEPS = """
-import os, sys
-from pathlib import Path
-from made_tree import SERIES
-from aider_gardener.patches import tree
-root, left = Path(sys.argv[1]), int(sys.argv[2])
-state = tree.state_of(SERIES, root)
-wanted = [] if state.applied else SERIES.patches[9:10]
-def stop(real):
-    def step(*args, **kwargs):
-        global left
-        if left == 0:
-            os._exit(9)
-        left -= 1
-        return real(*args, **kwargs)
-    return step
-os.fsync, os.replace, Path.unlink = stop(os.fsync), stop(os.replace), stop(Path.unlink)
-tree.put = stop(tree.put)
-real = tree.patched
-def patched(*args):
-    global left
-    kept, left = left, -1
-    made = real(*args)
-    left = kept
-    return made
-tree.patched = patched
-tree.turn_into(SERIES, root, state, wanted)
-"""
 
 
 def hold(root: Path, patches: list[Patch] | tuple[Patch, ...]) -> list[str]:
@@ -112,16 +85,16 @@ def test_without_git_one_line_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path:
         tree.patched(BEFORE, [PATCH])
 
 
-def test_every_prefix_applies_and_is_recognised_and_each_comes_out(tmp_path: Path) -> None:
+def test_prefixes_apply_and_are_recognised_and_each_fix_comes_out(tmp_path: Path) -> None:
     root = installed_tree(tmp_path)
     released = contents(root)
-    for number in range(len(SERIES.patches) + 1):
-        state = tree.state_of(SERIES, root)
-        assert state.applied == SERIES.patches[:number]
-        changed = tree.turn_into(SERIES, root, state, SERIES.patches[: number + 1])
-        assert bool(changed) == (number < len(SERIES.patches))
-    for patch in [*FIXES[1::2], *FIXES[::2]]:
-        hold(root, [other for other in tree.state_of(SERIES, root).applied if other is not patch])
+    for number in (3, len(FIXES), 12, len(SERIES.patches)):
+        assert hold(root, SERIES.patches[:number])
+        assert tree.state_of(SERIES, root).applied == SERIES.patches[:number]
+    assert not hold(root, SERIES.patches)
+    without = [patch for patch in SERIES.patches if patch not in FIXES[1::3]]
+    hold(root, without)
+    assert list(tree.state_of(SERIES, root).applied) == without
     hold(root, [])
     assert contents(root) == released
 
@@ -148,33 +121,59 @@ def test_one_patch_that_does_not_fit_leaves_the_tree_as_it_was(tmp_path: Path) -
     assert contents(root) == before
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="a process is killed that was forked")
 def test_a_kill_at_any_step_leaves_a_tree_that_becomes_whole_again(tmp_path: Path) -> None:
-    root, paths = installed_tree(tmp_path), [str(Path(__file__).parents[1]), str(Path(__file__).parents[2])]
+    root = installed_tree(tmp_path)
     released = contents(root)
-    hold(root, SERIES.patches[9:10])  # it edits files and makes one
+    interface = (SERIES.find("history-interface"),)  # it edits files and makes one
+    series = replace(SERIES, patches=interface)
+    hold(root, interface)
     patched = contents(root)
     hold(root, [])
     seen = set()
     for step in range(90):
-        before = contents(root)
-        done = subprocess.run(
-            [sys.executable, "-c", STEPS, str(root), str(step)],
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
-            check=False,
-        )
+        before, state = contents(root), tree.state_of(series, root)
+        wanted = () if state.applied else interface
+        status = killed_at(step, root, state, tree.patched(state.without, wanted))
         found = contents(root)
         is_mixed = {path: found.get(path) for path in patched} not in (
             {path: released.get(path) for path in patched},
             patched,
         )
-        interrupted = tree.put_back(SERIES, root)
+        interrupted = tree.put_back(series, root)
         assert interrupted or not is_mixed, f"killed at step {step}"
         after = {path: text for path, text in contents(root).items() if not path.endswith(".part")}
         assert after in (released, patched), f"killed at step {step}"
-        seen.add((done.returncode, interrupted, is_mixed))
-        if after != before and done.returncode == 0:
+        seen.add((status, interrupted, is_mixed))
+        if after != before and status == 0:
             break
     assert {(9, False, False), (9, True, True), (0, False, False)} <= seen
+
+
+def killed_at(step: int, root: Path, state: tree.State, made: tree.Files) -> int:
+    """How a process ends that changes the tree and is killed before so many steps on the disk are done."""
+    child = os.fork()
+    if not child:
+        left = [step]
+
+        def stop(real: Any) -> Any:
+            def run(*args: Any, **options: Any) -> Any:
+                if not left[0]:
+                    os._exit(9)
+                left[0] -= 1
+                return real(*args, **options)
+
+            return run
+
+        try:
+            for holder, name in ((os, "fsync"), (os, "replace"), (Path, "unlink"), (tree, "put")):
+                setattr(holder, name, stop(getattr(holder, name)))
+            tree.patched = lambda *_: made  # type: ignore[assignment]
+            tree.turn_into(SERIES, root, state, [])
+        except BaseException:
+            os._exit(1)
+        os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
 def test_a_file_that_cannot_be_written_leaves_the_tree_as_it_was(tmp_path: Path) -> None:
@@ -214,7 +213,7 @@ def test_in_a_source_tree_there_are_tests_too(tmp_path: Path) -> None:
 
 def test_a_journal_that_somebody_put_there_writes_no_file_but_those_of_the_series(tmp_path: Path) -> None:
     root = installed_tree(tmp_path)
-    said = {"../planted.py": "x\n", "aider/planted.py": "x\n", "aider/context.py": None}
+    said = {"../planted.py": "x\n", "aider/planted.py": "x\n", "aider/history_provider.py": None}
     (root / tree.JOURNAL).write_text(json.dumps(said | {"aider/history.py": "half\n"}), "utf-8")
     assert tree.put_back(SERIES, root) and not tree.put_back(SERIES, root)
     assert (root / "aider" / "history.py").read_text("utf-8") == "half\n"

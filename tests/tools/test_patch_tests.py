@@ -11,7 +11,7 @@ from typing import Any
 import patch_tests
 import pytest
 from made_tree import FIXES, SERIES
-from patch_tests import Bench, Job, ending, key, main, names_of_tests, own, prefix_row, source_of
+from patch_tests import Bench, Job, ending, main, names_of, own, prefix_row, source_of
 from upstream_tests import RunFailed
 
 from aider_gardener.patches.series import Patch, Series
@@ -30,16 +30,17 @@ class Runs:
     """Stands where aider's source and pytest would be: outcomes are given, not run."""
 
     def __init__(self, before: str, after: str) -> None:
-        self.series, self.endings = SERIES, {"before": before, "after": after}
+        self.series, self.endings = SERIES, {True: before, False: after}
 
-    def brought(self, patch: Any) -> tuple[str, ...]:
-        return (f"tests/basic/test_x.py::T::test_{patch.number}",)
+    def files(self, job: Job) -> None:
+        """Every patch fits."""
 
     def record(self, part: str, rows: Any) -> None:
         self.recorded = rows
 
     def run(self, jobs: list[Job]) -> dict[str, dict[str, str]]:
-        return {job.name: dict.fromkeys(job.tests, self.endings[job.name.split("-")[1]]) for job in jobs}
+        names = {job: names_of(job.patches[-1], "+") for job in jobs}
+        return {job.name: {f"x::{name}": self.endings[job.only_tests] for name in names[job]} for job in jobs}
 
 
 @pytest.mark.parametrize(
@@ -59,20 +60,9 @@ def test_a_test_must_fail_before_and_pass_after(before: str, after: str, status:
 
 
 def test_a_module_that_cannot_be_imported_stands_for_its_tests() -> None:
-    assert ending({"tests/basic/test_x.py": "error"}, "tests/basic/test_x.py::T::test_a") == "error"
-    assert ending({}, "tests/basic/test_x.py::T::test_a") == "not run"
-
-
-def test_tests_are_named_as_pytest_names_them() -> None:
-    text = "class T:\n    def test_a(self): ...\n    def other(self): ...\n\ndef test_b(): ...\n"
-    assert names_of_tests("x.py", text) == {"x.py::T::test_a", "x.py::test_b"}
-    assert names_of_tests("x.py", None) == set()
-
-
-def test_a_run_is_kept_for_the_same_files_and_tests_only() -> None:
-    keys = {key({"a": "x"}, ["t"]), key({"a": "y"}, ["t"]), key({"a": "x"}, ["u"]), key({"b": "x"}, ["t"])}
-    assert len(keys) == 4
-    assert key({"a": "x", "gone": None}, ["t"]) == key({"a": "x"}, ["t"])
+    assert ending({"tests/basic/test_x.py": "error"}, "test_a") == "error"
+    assert ending({"tests/basic/test_x.py::T::test_a": "failed"}, "test_a") == "failed"
+    assert ending({"tests/basic/test_x.py::T::test_a": "failed"}, "a") == "not run"
 
 
 def checkout(folder: Path, limit: str = BEFORE) -> Path:
@@ -101,15 +91,15 @@ def small_series() -> Series:
 
 def edit(path: str, before: str, after: str) -> str:
     """The diff of a file as git prints it."""
-    lines = [text.splitlines(keepends=True) for text in (before, after)]
-    body = "".join(difflib.unified_diff(*lines, f"a/{path}", f"b/{path}", n=1))
+    old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
+    body = "".join(difflib.unified_diff(old, new, f"a/{path}", f"b/{path}", n=1))
     return f"diff --git a/{path} b/{path}\n{body}"
 
 
 @pytest.fixture
 def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Runs and results are kept here, not in the build folder."""
-    monkeypatch.setattr(patch_tests, "CACHE", tmp_path / "cache")
+    monkeypatch.setattr(patch_tests, "BUILD", tmp_path / "build")
     monkeypatch.setattr(patch_tests, "RESULTS", tmp_path / "patches.json")
     return tmp_path
 
@@ -119,7 +109,7 @@ def test_a_patch_is_tried_on_a_checkout_of_a_newer_aider_and_nothing_is_recorded
     before = {path: path.read_bytes() for path in given.rglob("*") if path.is_file()}
     bench = Bench(small_series(), kept / "work", 1, given)
     assert own(bench) == 0
-    assert bench.brought(bench.series.patches[0]) == (f"{TESTS}::test_new",)
+    assert names_of(bench.series.patches[0], "+") == ["test_new"]
     assert not (kept / "patches.json").exists()
     assert {path: path.read_bytes() for path in given.rglob("*") if path.is_file()} == before
     assert not (bench.source / ".git").exists()

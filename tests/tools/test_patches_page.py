@@ -1,4 +1,4 @@
-"""What follows from the mails of the series is up to date, and is made anew where it is not."""
+"""The tables of patches/README.md are up to date, counted as git counts, and made anew where they are not."""
 
 from __future__ import annotations
 
@@ -8,7 +8,28 @@ from pathlib import Path
 import patches_page
 import pytest
 from made_tree import SERIES
-from patches_page import derived, main
+from patches_page import Change, changes, digest_of, main, patch_table, points_of, replay_table, tries_of
+
+from aider_gardener.errors import PatchError
+
+DIFF = """a mail
+
+---
+diff --git a/aider/x.py b/aider/x.py
+--- a/aider/x.py
++++ b/aider/x.py
+@@ -1,2 +1,3 @@
+ a
+-b
++++ c
++-- d
+diff --git a/aider/y.py b/aider/y.py
+new file mode 100644
+--- /dev/null
++++ b/aider/y.py
+@@ -0,0 +1 @@
++x
+"""
 
 
 def test_the_page_is_fresh() -> None:
@@ -18,14 +39,47 @@ def test_the_page_is_fresh() -> None:
 
 def test_what_is_stale_is_said_and_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = Path(shutil.copytree(SERIES.folder, tmp_path / "patches"))
-    shutil.copytree(SERIES.folder.parent / "bench" / "results", tmp_path / "bench" / "results")
     monkeypatch.setattr(patches_page, "ROOT", tmp_path)
-    (folder / "series").write_text("", "utf-8")
-    assert main(["--check"]) == 1 and (folder / "series").read_text("utf-8") == ""
+    page = folder / "README.md"
+    page.write_text(page.read_text("utf-8").replace("| +1 −0,", "| +7 −0,"), "utf-8")
+    assert main(["--check"]) == 1 and "+7 −0" in page.read_text("utf-8")
     assert main([]) == 0 and main(["--check"]) == 0
-    (folder / "README.md").write_text("no table", "utf-8")
+    page.write_text("no table", "utf-8")
     assert main([]) == 2
 
 
-def test_the_derived_files_are_two() -> None:
-    assert set(derived(SERIES.folder)) == {"series", "README.md"}
+def test_lines_are_counted_by_file() -> None:
+    assert changes(DIFF) == [Change("aider/x.py", 2, 1), Change("aider/y.py", 1, 0)]
+    with pytest.raises(PatchError, match="not a diff"):
+        changes("words\n")
+
+
+def test_a_patch_point_stands_with_the_last_patch_that_it_takes() -> None:
+    assert "Coder.format_chat_chunks" in points_of(SERIES.find("history-interface"))
+    assert points_of(SERIES.find("history-provider")) == "Coder.create"  # it takes the one before too
+    assert points_of(SERIES.find("history-options")) == "–"
+
+
+def test_the_interface_is_at_most_150_lines_and_five_methods_without_a_coder() -> None:
+    interface = SERIES.find("history-interface")
+    assert sum(each.added for each in changes(interface.text) if each.path.startswith("aider/")) <= 150
+    ours = [patch for patch in SERIES.patches if not patch.is_alone]
+    lines = [line for patch in ours for line in patch.diffs["aider/history_provider.py"].splitlines()]
+    methods = [line for line in lines if line.startswith("+    def ")]
+    assert not [line for line in methods if "coder" in line]
+    names = {line.split("(")[0].removeprefix("+    def ") for line in methods}
+    assert names == {"fit", "add", "new_format", "notice", "shorten", "__init__"}
+
+
+def test_what_the_page_says_of_trying_each_stands_beside_its_mail() -> None:
+    assert tries_of(SERIES).keys() == {patch.slug for patch in SERIES.patches}
+    with pytest.raises(PatchError, match=r"notes\.yml does not say how to try 0001-"):
+        patch_table(SERIES, {})
+
+
+def test_a_replay_of_another_series_is_not_shown() -> None:
+    row = {"what": "a side", "prompts": 7, "compacted": 3, "different": 0, "as in": "", "seams": 0}
+    replay = {"series": digest_of(SERIES.patches, "aider/"), "sides": {"stock": row}}
+    assert "| stock | a side | 7 | 3 | 0 | – | 0 |" in replay_table(SERIES.patches, {"replay": replay})
+    assert "stock" not in replay_table(SERIES.patches[1:], {"replay": replay})
+    assert "stock" not in replay_table(SERIES.patches, {})

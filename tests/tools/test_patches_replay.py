@@ -54,9 +54,9 @@ def test_the_entry_point_is_found_as_it_is_declared(tmp_path: Path, monkeypatch:
     from importlib.metadata import entry_points
 
     monkeypatch.syspath_prepend(str(with_entry_points(tmp_path)))
-    from aider_gardener.adapters.aider.context import make
+    from aider_gardener.adapters.aider.history import make
 
-    assert entry_points(group="aider.context_providers")["gardener"].load() is make
+    assert entry_points(group="aider.history_providers")["gardener"].load() is make
 
 
 def test_a_side_says_how_many_seams_were_in_force(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

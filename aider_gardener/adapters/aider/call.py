@@ -176,10 +176,16 @@ def shrink(
         return None
     is_second = coder.__dict__.get(RETRIED) is messages
     coder.__dict__[RETRIED] = messages
-    if not is_second and _made_shorter(coder, gardener, messages, window_of(error)):
+    if not is_second and _made_shorter(coder, gardener, window_of(error)):
+        messages[:] = coder.format_messages().all_messages()
         return True
     _give_up(coder, gardener)
     return False
+
+
+def shorten(coder: HostCoder, gardener: Gardener, error: BaseException) -> bool:
+    """The same for an aider that makes the prompt anew: whether the history was made shorter."""
+    return gardener.state.acts and _made_shorter(coder, gardener, window_of(error))
 
 
 def is_overflow(error: BaseException) -> bool:
@@ -198,9 +204,9 @@ def window_of(error: BaseException) -> int:
     return min((number for number in found if number >= LEAST_WINDOW), default=0)
 
 
-def _made_shorter(coder: HostCoder, gardener: Gardener, messages: list[HostMessage], stated: int) -> bool:
-    """Garden harder and rebuild the prompt in place; False when nothing can go. A window that the provider
-    states and that is smaller than the one known is taken over."""
+def _made_shorter(coder: HostCoder, gardener: Gardener, stated: int) -> bool:
+    """Garden harder; False when nothing can go. A window that the provider states and that is smaller than
+    the one known is taken over."""
     from aider_gardener.gardener.throttle import throttle_open
 
     link.sync(coder, gardener)
@@ -214,7 +220,6 @@ def _made_shorter(coder: HostCoder, gardener: Gardener, messages: list[HostMessa
     if plan is None and not cut:
         return False
     link.show(coder, gardener)
-    messages[:] = coder.format_messages().all_messages()
     saved = (plan.tokens_saved if plan else 0) + sum(c.tokens_before - c.tokens_after for c in cut)
     done = f"compacted the history by {saved:,} tokens and tries once more"
     if plan is None:

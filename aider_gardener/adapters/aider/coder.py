@@ -111,16 +111,6 @@ class HostMap(Protocol):
     repo_content_prefix: str | None
 
 
-class HostContext(Protocol):
-    """What stands between a chat and its prompts, in an aider that has the interface for it."""
-
-    def tend(self, coder: HostCoder) -> None: ...
-    def new_format(self, coder: HostCoder) -> list[HostMessage]: ...
-    def wants_summary(self, coder: HostCoder) -> bool: ...
-    def token_rows(self, coder: HostCoder) -> list[tuple[int, str, str]]: ...
-    def token_details(self, coder: HostCoder) -> list[str]: ...
-
-
 class HostCommands(Protocol):
     """aider's commands in the chat. `args` are those of its command line, None where there is none."""
 
@@ -132,7 +122,8 @@ class HostCommands(Protocol):
 
 
 class HostCoder(Protocol):
-    """A coder: the two lists that are its chat, the files in it, and the turn that is going on."""
+    """A coder: the two lists that are its chat, the files in it, and the turn that is going on. `history` is
+    there, and what calls it, in an aider that has history providers."""
 
     done_messages: list[HostMessage]
     cur_messages: list[HostMessage]
@@ -147,6 +138,7 @@ class HostCoder(Protocol):
     commands: HostCommands | None
     main_model: HostModel
     summarizer: HostSummarizer
+    history: Any
     edit_format: str
     add_cache_headers: bool
     partial_response_content: str | None
@@ -155,6 +147,7 @@ class HostCoder(Protocol):
     max_reflections: int
     num_exhausted_context_windows: int
 
+    def summarize_start(self) -> None: ...
     def get_rel_fname(self, fname: str) -> str: ...
     def get_all_abs_files(self) -> list[str]: ...
     def get_file_mentions(self, content: str) -> set[str]: ...

@@ -124,15 +124,6 @@ def measure(coder: HostCoder, gardener: Gardener) -> None:
     gardener.state.frame = state.frame
 
 
-def pressure_lines(coder: HostCoder, gardener: Gardener) -> list[str]:
-    """The report of /context-pressure as lines, for aider's own /tokens."""
-    from aider_gardener.tables import pressure_table
-
-    measure(coder, gardener)
-    made = pressure_table(gardener.pressure(), gardener.state.chat.entries.values())
-    return text_of(made).split("\n")
-
-
 @command()
 def cmd_context_pressure(self: CommandLine, gardener: Gardener, args: str) -> None:
     "Report what the chat uses of the context window (--full: every table, --json: for programs)"

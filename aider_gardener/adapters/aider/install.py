@@ -22,6 +22,8 @@ from aider_gardener.errors import PatchPointError
 from aider_gardener.settings import Settings
 
 MISSING = object()
+ASKED = frozenset({"history", "ask_history", "tell_history"})
+"""By what aider reaches its history provider."""
 MOST_NAMED = 3
 """So many patch points that do not match are named; the others are counted."""
 
@@ -63,19 +65,20 @@ def in_force() -> int:
 
 
 def needed_points() -> list[PatchPoint]:
-    """The patch points that this aider needs: not those for which it calls its context provider itself."""
+    """The patch points that this aider needs: not those for which it calls its history provider itself."""
     return [point for point in PATCH_POINTS if not (point.calls and all(map(_is_made, point.calls)))]
 
 
 def _is_made(call: ProviderCall) -> bool:
-    """Whether this aider has a call of the context provider, as the names used in the function tell."""
+    """Whether this aider has a call of the history provider, as the names and words in the function tell."""
     owner, _, name = call.inside.partition(".")
     try:
         module = importlib.import_module(COMMANDS if owner == "Commands" else CODER)
         function = inspect.unwrap(getattr(getattr(module, owner), name))
     except (ImportError, AttributeError):  # the check of its patch point will say so
         return False
-    return {"context", call.method} <= set(getattr(function, "__func__", function).__code__.co_names)
+    code = getattr(function, "__func__", function).__code__
+    return bool(ASKED & {*code.co_names}) and call.word in (*code.co_names, *code.co_consts)
 
 
 def mismatches() -> list[str]:

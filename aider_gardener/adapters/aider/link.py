@@ -154,9 +154,9 @@ def run(hook: Callable[..., Any], coder: HostCoder, *args: Any, **options: Any) 
 
 
 def is_sub(coder: HostCoder) -> bool:
-    """Whether an aider with context providers has given the coder another one, as it does with helpers."""
-    context = getattr(coder, "context", None)
-    return not getattr(context, "is_gardener", context is None)
+    """Whether an aider with history providers has given the coder another one, as it does with helpers."""
+    history = getattr(coder, "history", None)
+    return not getattr(history, "is_gardener", history is None)
 
 
 def acts(_coder: HostCoder, gardener: Gardener) -> bool | None:
@@ -202,9 +202,9 @@ def _make(coder: HostCoder, choose: Choose | None) -> Gardener | None:
 
 
 def settings_of(coder: HostCoder) -> Settings:
-    """The settings of `install`, of the chat's context provider, or those of aider's command line, variables
+    """The settings of `install`, of the chat's history provider, or those of aider's command line, variables
     and their defaults. Raises UsageError."""
-    chosen: Settings | None = state.settings or getattr(getattr(coder, "context", None), "settings", None)
+    chosen: Settings | None = state.settings or getattr(getattr(coder, "history", None), "settings", None)
     if chosen is not None:
         return chosen
     args = getattr(getattr(coder, "commands", None), "args", None) or Namespace()

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial, wraps
 from typing import Any
 
-from aider_gardener.adapters.aider import call, chat, commands, context, layout, link, prompt
+from aider_gardener.adapters.aider import call, chat, commands, history, layout, link, prompt
 from aider_gardener.adapters.aider import entry_commands as entry_commands  # its rows of commands
 from aider_gardener.adapters.aider.coder import HostIO, Terminal
 from aider_gardener.adapters.aider.options import Origins, add_options, name_both
@@ -23,20 +23,20 @@ The first is the oldest that pyproject.toml allows. Any other aider is accepted 
 
 CODER, COMMANDS = "aider.coders.base_coder", "aider.commands"
 
-INTERFACE = "0010-context-interface"
+INTERFACE = "0010-history-interface"
+PROVIDER = "0011-history-provider"
 APPEND = "0012-archive-on-append"
-TOKENS = "0013-token-details"
-EVICT = "0014-shrink-and-retry"
-"""The patches of the series that put calls of a context provider into aider. 0015 retires nothing."""
+USAGE = "0016-usage"
+"""The patches of the series that put calls of a history provider into aider and retire a patch point."""
 
 
 @dataclass(frozen=True)
 class ProviderCall:
-    """A call in aider that makes a patch point needless: in the function `inside` the context provider's
-    `method` is called, once the patch is in."""
+    """A call in aider that makes a patch point needless: in the function `inside` the history provider is
+    reached by this word, a name or an event, once the patch is in."""
 
     inside: str
-    method: str
+    word: str
     patch: str
 
 
@@ -45,7 +45,7 @@ class PatchPoint:
     """One attribute of the host. `signature` is what must be there ("" for one that is added), `wrap` gets
     that and returns what takes its place.
 
-    `calls` are those of a context provider that do together what the wrapper does: where aider has them all,
+    `calls` are those of a history provider that do together what the wrapper does: where aider has them all,
     the patch point stays as it is. `remains` says why no patch of the series retires it.
     """
 
@@ -71,19 +71,18 @@ OURS = "a command of ours; aider's own report is /tokens"
 NOT_ASKED = "no step of the plan needs it; a hook for it can follow"
 SPEED = "only for speed: prompts are the same without it"
 
-JOIN = ProviderCall("Coder.create", "join", INTERFACE)
+JOIN = ProviderCall("Coder.create", "joined", PROVIDER)
 FORMAT = ProviderCall("Coder.create", "new_format", INTERFACE)
-TEND = ProviderCall("Coder.format_chat_chunks", "tend", INTERFACE)
+FIT = ProviderCall("Coder.format_chat_chunks", "fit", INTERFACE)
 ADD = ProviderCall("Coder.format_chat_chunks", "add", INTERFACE)
-SUMMARY = ProviderCall("Coder.summarize_start", "wants_summary", INTERFACE)
-REPLY = ProviderCall("Coder.add_assistant_reply_to_cur_messages", "take_in", INTERFACE)
+SUMMARY = ProviderCall("Coder.summarize_start", "summarizes", INTERFACE)
+REPLY = ProviderCall("Coder.add_assistant_reply_to_cur_messages", "added", INTERFACE)
 CLEAR = ProviderCall("Commands._clear_chat_history", "clear", INTERFACE)
-NOTICE = ProviderCall("Coder.move_back_cur_messages", "take_in", APPEND)
-RUN = ProviderCall("Coder.run_one", "turn", APPEND)
-STREAM = ProviderCall("Coder.run_stream", "turn", APPEND)
-UNDO = ProviderCall("Commands.raw_cmd_undo", "undo", APPEND)
-USED = ProviderCall("Coder.calculate_and_show_tokens_and_cost", "used", TOKENS)
-SHRINK = ProviderCall("Coder.send_message", "shrink", EVICT)
+NOTICE = ProviderCall("Coder.move_back_cur_messages", "added", APPEND)
+RUN = ProviderCall("Coder.run_one", "begin", APPEND)
+STREAM = ProviderCall("Coder.run_stream", "begin", APPEND)
+UNDO = ProviderCall("Commands.raw_cmd_undo", "undone", APPEND)
+USED = ProviderCall("Coder.calculate_and_show_tokens_and_cost", "used", USAGE)
 
 
 UPGRADE_HINT = (
@@ -140,13 +139,14 @@ PATCH_POINTS = (
         "the start tells that the gardener is on", remains="a line of ours in aider's start"),
     PatchPoint(CODER, "Coder.format_chat_chunks", "(self)",
         beside(before=ours(prompt.before), result=ours(prompt.after)),
-        "garden the history before it is sent, recall into the prompt", (TEND, ADD)),
+        "garden the history before it is sent, recall into the prompt", (FIT, ADD)),
     PatchPoint(CODER, "Coder.format_messages", "(self)", beside(result=ours(layout.set_breakpoints)),
         "a cache breakpoint behind the history", remains=NOT_ASKED),
     PatchPoint(CODER, "Coder.get_cur_message_text", "(self)", beside(instead=ours(layout.current_texts)),
         "the map's mentions come from what was said, not from what stands of it", remains=NOT_ASKED),
     PatchPoint(CODER, "Coder.send", "(self, messages, model=None, functions=None)", call.send,
-        "garden harder and try once more when the provider says the prompt is too long", (SHRINK, USED)),
+        "garden harder and try once more when the provider says the prompt is too long",
+        remains="local servers refuse it with a plain bad request, which 0014 leaves alone"),
     PatchPoint(CODER, "Coder.send_message", "(self, inp)", around(ours(call.message)),
         "a reply that asks for an original gets it; one not sent leaves a legal chat", remains=NOT_ASKED),
     PatchPoint("aider.coders.architect_coder", "ArchitectCoder.reply_completed", "(self)",
@@ -158,7 +158,7 @@ PATCH_POINTS = (
     PatchPoint(CODER, "Coder.summarize_start", "(self)", beside(instead=ours(link.acts)),
         "no LLM summary, no thread", (SUMMARY,)),
     PatchPoint(CODER, "Coder.summarize_end", "(self)", beside(instead=ours(link.acts)),
-        "no LLM summary, no thread", (SUMMARY, TEND)),
+        "no LLM summary, no thread", (SUMMARY,)),
     PatchPoint(CODER, "Coder.add_assistant_reply_to_cur_messages", "(self)", around(ours(link.syncing)),
         "archive the reply as soon as it exists", (REPLY,)),
     PatchPoint(CODER, "Coder.move_back_cur_messages", "(self, message)", around(ours(link.syncing)),
@@ -194,7 +194,7 @@ PATCH_POINTS = (
       for name, (_, complete) in commands.COMMANDS.items() if complete),
     PatchPoint("aider.main", "get_parser", "(default_config_files, git_root)", get_parser,
         "the --gardener flags, their variables and help",
-        remains="aider-gardener's own flags; aider's --context-option sets the same"),
+        remains="aider-gardener's own flags; aider's --history-option sets the same"),
     *(PatchPoint(module, name, signature, added(no_upgrade),
         "aider must not be upgraded under the gardener", remains="a packaging matter")
       for module, name, signature in (
@@ -204,9 +204,7 @@ PATCH_POINTS = (
 )  # fmt: skip
 
 PROVIDERS = (
-    PatchPoint(CODER, "Coder.context", "", context.GardenerContext,
+    PatchPoint(CODER, "Coder.default_history", "", added(staticmethod(history.default_history)),
         "coders that are made without a provider get ours", remains="what the others give way to"),
-    PatchPoint("aider.main", "make_provider", "", context.make_provider,
-        "so do those of the command line, unless it names another", remains="the same"),
 )  # fmt: skip
 """What is replaced instead, each where aider has it: how `install` gives chats its provider."""

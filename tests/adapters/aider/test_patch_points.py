@@ -37,7 +37,7 @@ def test_every_row_is_there_once() -> None:
     assert len(set(names)) == len(names)
 
 
-@pytest.mark.parametrize("call", CALLS, ids=lambda call: f"{call.inside}-{call.method}")
+@pytest.mark.parametrize("call", CALLS, ids=lambda call: f"{call.inside}-{call.word}")
 def test_the_patch_that_a_patch_point_names_puts_the_call_into_aider(
     call: patch_points.ProviderCall, tmp_path: Path
 ) -> None:
@@ -50,13 +50,16 @@ def test_the_patch_that_a_patch_point_names_puts_the_call_into_aider(
 
 
 def is_called(call: patch_points.ProviderCall, files: dict[str, str | None]) -> bool:
-    """Whether the function has `….context.method(…)` in it."""
+    """Whether the function has `….history.word` or `….tell_history("word", …)` in it."""
     owner, _, name = call.inside.partition(".")
     text = files["aider/commands.py" if owner == "Commands" else "aider/coders/base_coder.py"]
     found = next(node for node in ast.parse(str(text)).body if getattr(node, "name", "") == owner)
     body = next(node for node in ast.walk(found) if getattr(node, "name", "") == name)
-    calls = {ast.unparse(node.func) for node in ast.walk(body) if isinstance(node, ast.Call)}
-    return any(path.endswith(f"context.{call.method}") for path in calls)
+    paths = {ast.unparse(node) for node in ast.walk(body) if isinstance(node, ast.Attribute)}
+    calls = [node for node in ast.walk(body) if isinstance(node, ast.Call) and node.args]
+    asked = [node for node in calls if ast.unparse(node.func).endswith(("ask_history", "tell_history"))]
+    words = {node.args[0].value for node in asked if isinstance(node.args[0], ast.Constant)}
+    return call.word in words or any(path.endswith(f"history.{call.word}") for path in paths)
 
 
 def test_an_aider_with_the_series_needs_no_patch_point_that_the_table_says_it_retires(tmp_path: Path) -> None:

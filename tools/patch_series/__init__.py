@@ -1,1 +1,0 @@
-"""What tools read from the patch series: how much a patch changes, and the tables of its page."""
