@@ -15,7 +15,6 @@ from pathlib import Path
 
 import pytest
 from offline import deny_network
-from warm_replays import START_WARM
 
 PRIVATE_PREFIXES = ("AIDER_", "LITELLM_", "OPENAI_", "ANTHROPIC_", "GIT_", "XDG_")
 PRIVATE_SUFFIXES = ("_API_KEY", "_PROXY")
@@ -90,12 +89,3 @@ def no_network() -> Iterator[None]:
 def root() -> Path:
     """The repository's top folder."""
     return Path(__file__).resolve().parent.parent
-
-
-@pytest.fixture(autouse=True, scope="session")
-def warm_replays() -> None:
-    """Workers of replays are forked, where processes can be, off one that has loaded the host."""
-    from aider_gardener.replay.play import jobs
-
-    if hasattr(os, "fork"):
-        jobs.subprocess = START_WARM  # type: ignore[attr-defined, assignment]
