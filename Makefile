@@ -22,8 +22,7 @@ TEST_FLAGS ?= -n auto --dist worksteal
 
 demo: $(INSTALLED)
 	@mkdir -p build
-	$(BIN)/gardener replay $(DEMO_SESSION) --variant none,no-history,stock,stock-fixed,gardener --plot build/demo.svg
-	@echo "The plot of tokens per request over the turns is in build/demo.svg"
+	$(BIN)/gardener replay $(DEMO_SESSION) --plot build/demo.svg
 
 test: $(INSTALLED)
 	$(BIN)/python -m pytest $(TEST_FLAGS) --benchmark-disable

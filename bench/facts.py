@@ -4,8 +4,8 @@
 
 Constants are chosen on half a of the outputs, told by their names alone; half b is reported apart. `--bare`
 hides the commands. `--parts` measures besides what each engine
-brings: facts kept with it less facts kept without. What the figures mean:
-`aider_gardener.cli.evaluate`.
+brings: facts kept with it less facts kept without. What the figures mean and which folders can be given:
+bench/evaluate.py.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ from hashlib import sha1
 from pathlib import Path
 from typing import Any
 
-from aider_gardener.cli.evaluate import Output, evaluated, measured, outputs_in, sums
 from aider_gardener.compress import shapes
+from aider_gardener.errors import SessionError
 from aider_gardener.messages import TokenCounter
 from aider_gardener.tokens import default_counter
+from bench.evaluate import Output, evaluated, measured, outputs_in, sums
 from bench.provenance import made_on
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -59,7 +60,10 @@ def main() -> None:
     count = default_counter()
     sets: dict[str, Any] = {}
     for folder in options.folders:
-        found = evaluated(folder, count, bare=options.bare)
+        try:
+            found = evaluated(folder, count, bare=options.bare)
+        except (OSError, ValueError, KeyError, SessionError) as problem:
+            parser.error(str(problem))
         if options.each:
             print("\n".join(one.line() for one in found))
         halves = {name: sums([one for one in found if half(one.output) == name]) for name in "ab"}

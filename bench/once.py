@@ -11,6 +11,7 @@ import os
 import sys
 from collections import Counter
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import FrameType
 from typing import Any
 
@@ -57,7 +58,8 @@ def counted_turn(coder: Any) -> Counter[str]:
 
 
 if __name__ == "__main__":
-    with sandbox.temporary_folder() as folder:
+    with TemporaryDirectory() as name:
+        folder = Path(name)
         kept = sandbox.environment(folder / "home", os.environ)
         os.environ.clear()
         os.environ.update(kept)

@@ -15,7 +15,6 @@ from pathlib import Path
 
 import pytest
 from offline import deny_network
-from warm_replays import START_WARM
 
 MEMORY = "/dev/shm"
 """Where files lie in memory: an archive waits for the disk at each commit, which is half of the suite's time."""
@@ -94,12 +93,3 @@ def no_network() -> Iterator[None]:
 def root() -> Path:
     """The repository's top folder."""
     return Path(__file__).resolve().parent.parent
-
-
-@pytest.fixture(autouse=True, scope="session")
-def warm_replays() -> None:
-    """Workers of replays are forked, where processes can be, off one that has loaded the host."""
-    from aider_gardener.replay.play import jobs
-
-    if hasattr(os, "fork"):
-        jobs.subprocess = START_WARM  # type: ignore[attr-defined, assignment]

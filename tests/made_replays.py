@@ -13,13 +13,11 @@ from aider_gardener.replay.measure.result import (
     ModelCall,
     ProbeResult,
     Provenance,
-    Quoted,
     ReplayResult,
     Swapped,
 )
 from aider_gardener.replay.measure.summary import ReplayReport, make_report
 from aider_gardener.replay.play.calls import short_hash
-from aider_gardener.replay.play.layers import for_page
 from aider_gardener.replay.session.session import Session, SessionEvent
 
 PROVENANCE = Provenance(
@@ -149,11 +147,5 @@ def made_report(
                 else [Compaction(2, "llm", False, 900, 100, 1, 500, 50)],
                 overhead={1: 0.1},
             )
-            quoted = Quoted(4, "g00000000a", 1, "user", "words: blue; meaning: 40%", words)
-            result = replace(
-                result,
-                quoted=(quoted,) if variant == "gardener" else (),
-                carried=tuple(carried(session, result.calls, result.texts)),
-            )
-            found.append(for_page(result, result.texts))
+            found.append(replace(result, carried=tuple(carried(session, result.calls, result.texts))))
     return make_report(found)

@@ -19,7 +19,6 @@ import benchmark_tables
 import proposal_tables
 import readme_table
 import reference_pages
-import replay_times_table
 import scale_tables
 import upkeep_page
 import yaml
@@ -40,7 +39,7 @@ CODE_PATH = re.compile(r"`((?:\w+/)+(?:\w+\.(?:py|json|toml))?)`")
 def main() -> int:
     """Run every check over the repository this file is in."""
     faults = [*links(), *unlisted(), *lost(), *reference_pages.faults(), *readme_table.faults()]
-    faults += [*proposal_tables.faults(), *benchmark_tables.faults(), *replay_times_table.faults()]
+    faults += [*proposal_tables.faults(), *benchmark_tables.faults()]
     faults += [
         *aider_versions.faults(),
         *agents_tables.faults(),

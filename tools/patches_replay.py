@@ -13,6 +13,7 @@ import argparse
 import importlib
 import json
 import os
+import pickle
 import subprocess
 import sys
 import tempfile
@@ -29,7 +30,7 @@ import aider_gardener
 from aider_gardener.patches.series import Series, read_series
 from aider_gardener.patches.tree import patched, read_files
 from aider_gardener.plan.view import NOTE_HEAD
-from aider_gardener.replay.play.jobs import Job, write_job
+from aider_gardener.replay.play.jobs import Job, play
 from aider_gardener.replay.play.sandbox import environment
 from aider_gardener.replay.session.history import load_session
 from aider_gardener.settings import Settings
@@ -133,11 +134,14 @@ def run(side: Side, tree: Path, dump: Path, session: str) -> int:
     """Replay in a process of its own that finds this aider before the installed one; returns how many patch
     points of aider were in force."""
     job = Job(
-        replace(load_session(ROOT / "recorded_sessions" / session), probes=()), side.variant, dump_dir=dump
+        replace(load_session(ROOT / "recorded_sessions" / session), probes=()),
+        side.variant,
+        dump_dir=dump.resolve(),
     )
     folder = tree.parent / f"work-{session}"
     (folder / "home").mkdir(parents=True)
-    job_file = write_job(job, folder)
+    job_file = folder / "job.pickle"
+    job_file.write_bytes(pickle.dumps(job))
     told = with_entry_points(tree.parent / "entry-points")
     paths = [str(tree), str(told), str(ROOT), str(ROOT / "tools"), os.environ.get("PYTHONPATH", "")]
     environ = {**environment(folder / "home", os.environ), "PYTHONPATH": os.pathsep.join(paths)}
@@ -166,8 +170,6 @@ def replay(side: str, job: Path) -> int:
 
     if side == "provider":
         use_the_provider()
-    from aider_gardener.replay.play.worker import main as work
-
     runner: Any = importlib.import_module("aider_gardener.replay.play.runner")
     end, seams = runner.uninstall, job.parent / SEAMS_FILE
     seams.write_text("0", "utf-8")
@@ -177,7 +179,8 @@ def replay(side: str, job: Path) -> int:
         end()
 
     runner.uninstall = count_and_end
-    return work([str(job)])
+    play(pickle.loads(job.read_bytes()), job.parent, lambda: None)
+    return 0
 
 
 def use_the_provider() -> None:

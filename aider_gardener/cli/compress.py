@@ -56,14 +56,6 @@ class BadInput(click.ClickException):
 )
 @click.option("--id", "entry_id", default="", metavar="ID", help="The id to name in markers.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON value and nothing else.")
-@click.option(
-    "--evaluate",
-    "folders",
-    multiple=True,
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    metavar="DIR",
-    help="Measure instead: outputs with known facts, files by class, or recorded sessions (repeatable).",
-)
 def compress(
     file: str,
     class_name: str | None,
@@ -71,12 +63,8 @@ def compress(
     focus_words: tuple[str, ...],
     entry_id: str,
     as_json: bool,
-    folders: tuple[Path, ...],
 ) -> None:
     """Compress the text in FILE (or stdin) by its class, without a model. What is no text passes as it is."""
-    if folders:
-        _evaluate(folders, as_json)
-        return
     data = read_bytes(file)
     if is_binary(data) and not as_json:
         put_bytes(data)
@@ -98,21 +86,6 @@ def compress(
         write_json(report)
     else:
         _show(report)
-
-
-def _evaluate(folders: Sequence[Path], as_json: bool) -> None:
-    from aider_gardener.cli.evaluate import evaluated, show, sums
-    from aider_gardener.errors import SessionError
-    from aider_gardener.tokens import default_counter
-
-    try:
-        results = {str(folder): evaluated(folder, default_counter()) for folder in folders}
-    except (OSError, ValueError, KeyError, SessionError) as problem:
-        raise BadInput(f"cannot evaluate: {problem}") from None
-    if as_json:
-        write_json({name: sums(found) for name, found in results.items()})
-    else:
-        show(results, click.echo)
 
 
 @click.command(short_help="Say of which class a text is, and of what it is made.")

@@ -1,11 +1,11 @@
-"""`gardener replay`: arguments in, table, JSON and plot out."""
+"""`gardener replay`: arguments in, table, JSON, plot and page out."""
 
 from __future__ import annotations
 
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -15,36 +15,14 @@ from aider_gardener.errors import GardenerError, UsageError
 
 if TYPE_CHECKING:
     from aider_gardener.replay.measure.summary import ReplayReport
+    from aider_gardener.replay.session.session import Session
 
 DEFAULT_MODEL = "gpt-4o"
-
-
-@dataclass(frozen=True)
-class Options:
-    """What was asked for, checked as far as that goes without reading a session."""
-
-    paths: tuple[Path, ...]
-    variants: tuple[str, ...]
-    model: str
-    history_tokens: int | None
-    map_tokens: int | None
-    cache_prompts: bool
-    probes: Path | None
-    summaries: Path | None
-    dump_prompts: Path | None
-    json: str | None
-    plot: Path | None
-    html: Path | None
-    ask_model: str
-    cassette: Path | None
-
-    @property
-    def json_file(self) -> Path | None:
-        return Path(self.json) if self.json not in (None, "", "-") else None
+PATH = click.Path(path_type=Path)
 
 
 @click.command("replay", short_help="Replay chats with and without the gardener.")
-@click.argument("paths", nargs=-1, metavar="PATH...", type=click.Path(path_type=Path))
+@click.argument("paths", nargs=-1, metavar="PATH...", type=PATH)
 @click.option(
     "--variant",
     "variants",
@@ -54,10 +32,9 @@ class Options:
 )
 @click.option(
     "--model",
-    default=DEFAULT_MODEL,
-    show_default=True,
     metavar="NAME",
-    help="Model whose window, tokenizer and limits hold. None is called.",
+    help="Model whose window, tokenizer, limits and prices hold. None is called.  [default: that of the "
+    f"chat, where it is known, else {DEFAULT_MODEL}]",
 )
 @click.option(
     "--history-tokens",
@@ -76,64 +53,41 @@ class Options:
     is_flag=True,
     help="Run aider with its --cache-prompts: a map that is made anew only for other files, and marks.",
 )
+@click.option("--probes", type=PATH, metavar="FILE", help="Probes to ask in place of the session's own.")
 @click.option(
-    "--probes",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Probes to ask in place of the session's own.",
-)
-@click.option(
-    "--summaries",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Recorded summaries in place of the session's own.",
+    "--summaries", type=PATH, metavar="FILE", help="Recorded summaries in place of the session's own."
 )
 @click.option(
     "--dump-prompts",
-    type=click.Path(path_type=Path),
+    type=PATH,
     metavar="DIR",
     help="Write each prompt to DIR/<session>/<variant>/<turn>-<n>.json.",
 )
+@click.option("--full", is_flag=True, help="Show all figures and what they mean, of each chat.")
 @click.option(
     "--json",
-    "json",
+    "json_target",
     metavar="FILE",
     help="Write everything as JSON; '-' is standard output, and nothing else then goes there.",
 )
 @click.option(
-    "--plot",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Draw tokens per request over turns (.svg, .png or .pdf).",
+    "--plot", type=PATH, metavar="FILE", help="Draw tokens per request over turns (.svg, .png or .pdf)."
 )
 @click.option(
     "--html",
-    type=click.Path(path_type=Path),
+    type=PATH,
     metavar="FILE",
-    help="Write a report to read in a browser: prompts, compactions, probes, prices.",
+    help="Write a report to read in a browser: the verdict, prices, what was lost, compactions.",
 )
-@click.option(
-    "--ask-model",
-    default="",
-    metavar="NAME",
-    help="Ask this model, with your key, for summaries and answers to probes. It costs money.",
-)
-@click.option(
-    "--cassette",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Where the answers of --ask-model are kept; what is in it is not asked again.",
-)
-def replay(paths: tuple[Path, ...], variants: tuple[str, ...], **given: Any) -> None:
+def replay(paths: tuple[Path, ...], variants: tuple[str, ...], **options: Any) -> None:
     """Replay recorded sessions or any .aider.chat.history.md with and without the gardener.
 
-    No model is called and no key is needed, unless you give --ask-model: replies come from the recording.
-    Each PATH is a recorded session's folder or a chat history file.
+    No model is called and no key is needed: replies come from the recording. Each PATH is a recorded
+    session's folder or a chat history file. The last lines say whether the gardener is worth it for these
+    chats.
     """
     try:
-        options = Options(paths=paths, variants=chosen_variants(variants), **given)
-        check_options(options)
-        run(options)
+        run(paths, chosen_variants(variants), **options)
     except KeyboardInterrupt:
         fail("stopped before anything was finished; no table, JSON, plot or report was made", 1)
     except UsageError as problem:
@@ -160,23 +114,83 @@ def chosen_variants(given: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names)) or DEFAULT_VARIANTS
 
 
-def check_options(options: Options) -> None:
-    """UsageError for what would only show after minutes of work."""
-    if not options.paths:
+def run(
+    paths: Sequence[Path],
+    variants: Sequence[str],
+    *,
+    model: str | None,
+    probes: Path | None,
+    summaries: Path | None,
+    dump_prompts: Path | None,
+    full: bool,
+    json_target: str | None,
+    plot: Path | None,
+    html: Path | None,
+    **host: Any,
+) -> None:
+    """Check what would only show after minutes of work, read the sessions, replay them, show what came of it.
+    `host` are options of aider's."""
+    from aider_gardener.replay.play.report import find_paths, jobs_for, read_sessions, run_jobs
+    from aider_gardener.replay.session.session import load_probes, load_summaries
+    from aider_gardener.replay.show.progress import watching
+
+    if not paths:
         raise UsageError("name at least one recorded session folder or .aider.chat.history.md")
-    if bool(options.ask_model) != bool(options.cassette):
-        raise UsageError("--ask-model and --cassette go together: answers are paid for, so they are kept")
-    if options.plot is not None:
+    json_file = Path(json_target) if json_target not in (None, "", "-") else None
+    if plot is not None:
         from aider_gardener.replay.show.chart import check_suffix
 
-        check_suffix(options.plot)
-    for target in (options.plot, options.json_file, options.html):
+        check_suffix(plot)
+    for target in (plot, json_file, html):
         if target is not None and target.is_dir():
             raise UsageError(f"{target}: is a folder; name a file")
+    found = find_paths(paths)
+    if len(found) > 1 and (probes or summaries):
+        raise UsageError("--probes and --summaries belong to one session; name one PATH with them")
+    sessions = read_sessions(found)
+    if probes:
+        sessions = [replace(sessions[0], probes=load_probes(probes))]
+    if summaries:
+        sessions = [replace(sessions[0], summaries=load_summaries(summaries))]
+    if model and not window_of(model):
+        raise UsageError(
+            f"--model {model}: its window is not known; name a model that litellm knows, "
+            f"such as {DEFAULT_MODEL}"
+        )
+    jobs = [
+        job
+        for session in sessions
+        for job in jobs_for(
+            session,
+            variants,
+            model=model or model_of(session),
+            dump_dir=dump_prompts and dump_prompts.resolve(),
+            page=html is not None,
+            **host,
+        )
+    ]
+    with watching() as watcher:
+        report = run_jobs(jobs, watcher)
+    if not report.stopped:
+        write_files(report, json_file, plot, html)
+    show(report, full=full, as_json=json_target == "-")
+    if report.stopped:
+        fail(f"{report.stopped}; the table shows these alone, and no JSON, plot or report was made", 1)
+    for kind, target in (("JSON", json_file), ("plot", plot), ("report", html)):
+        if target is not None:
+            click.echo(
+                f"{kind} written to {target}{'; it holds parts of the chat' * (target is html)}", err=True
+            )
 
 
-def check_model(name: str) -> None:
-    """UsageError if nothing is known of the model's window."""
+def model_of(session: Session) -> str:
+    """The model that a chat was held with, where litellm knows it."""
+    name = str(session.meta.get("model") or "")
+    return name if name and window_of(name) else DEFAULT_MODEL
+
+
+def window_of(name: str) -> int:
+    """The tokens of a model's window; 0 if it is unknown."""
     import os
 
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
@@ -185,84 +199,34 @@ def check_model(name: str) -> None:
 
     full = MODEL_ALIASES.get(name, name)
     row = model_cost.get(full) or model_cost.get(full.split("/", 1)[-1]) or {}
-    if not row.get("max_input_tokens"):
-        raise UsageError(
-            f"--model {name}: its window is not known; name a model that litellm knows, "
-            f"such as {DEFAULT_MODEL}"
-        )
+    return int(row.get("max_input_tokens") or 0)
 
 
-def run(options: Options) -> None:
-    """Read the sessions, replay them, show what came of it."""
-    from aider_gardener.replay.play.report import find_paths, read_sessions, run_tasks, tasks_for
-    from aider_gardener.replay.session.session import load_probes, load_summaries
-    from aider_gardener.replay.show.progress import watching
+def write_files(report: ReplayReport, json_file: Path | None, plot: Path | None, html: Path | None) -> None:
+    """Write what was asked for."""
+    if json_file is not None:
+        from aider_gardener.replay.measure.summary import write_report
 
-    paths = find_paths(options.paths)
-    if len(paths) > 1 and (options.probes or options.summaries):
-        raise UsageError("--probes and --summaries belong to one session; name one PATH with them")
-    with watching() as watcher:
-        sessions = read_sessions(paths, watcher)
-        if options.probes:
-            sessions = [replace(sessions[0], probes=load_probes(options.probes))]
-        if options.summaries:
-            sessions = [replace(sessions[0], summaries=load_summaries(options.summaries))]
-        check_model(options.model)
-        tasks = tasks_for(
-            sessions,
-            options.variants,
-            model=options.model,
-            history_tokens=options.history_tokens,
-            map_tokens=options.map_tokens,
-            cache_prompts=options.cache_prompts,
-            dump_dir=options.dump_prompts,
-            ask_model=options.ask_model,
-            cassette=options.cassette,
-            page=options.html is not None,
-        )
-        report = run_tasks(tasks, watcher)
-    if report.stopped:
-        stopped(report, options)
-    show(report, options)
+        write_report(report, json_file)
+    if plot is not None:
+        from aider_gardener.replay.show.chart import write_plot
+
+        write_plot(report.results, plot)
+    if html is not None:
+        from aider_gardener.replay.show.replay_page import write_page
+
+        write_page(report, html)
 
 
-def stopped(report: ReplayReport, options: Options) -> NoReturn:
-    """Show the table of what was finished, apart from where JSON was to go; no file is made of it."""
+def show(report: ReplayReport, *, full: bool, as_json: bool) -> None:
+    """The JSON or the table on standard output; the table of what was stopped goes beside JSON."""
+    from aider_gardener.replay.measure.summary import report_json
     from aider_gardener.replay.show.table import print_report
     from aider_gardener.tables import Screen
 
-    said = f"{report.stopped}; the table shows these alone"
-    for_json = options.json == "-"
-    click.echo(f"PARTIAL: {said}\n", err=for_json)
-    print_report(report, Screen(stderr=for_json))
-    fail(f"{said}, and no JSON, plot or report was made", 1)
-
-
-def show(report: ReplayReport, options: Options) -> None:
-    """Write the files that were asked for; the table goes to standard output unless JSON does."""
-    if options.json == "-":
-        from aider_gardener.replay.measure.summary import report_json
-
+    if as_json and not report.stopped:
         click.echo(json.dumps(report_json(report)))
-    if options.json_file is not None:
-        from aider_gardener.replay.measure.summary import write_report
-
-        write_report(report, options.json_file)
-    if options.plot is not None:
-        from aider_gardener.replay.show.chart import write_plot
-
-        write_plot(report.results, options.plot)
-    if options.html is not None:
-        from aider_gardener.replay.show.replay_page import write_page
-
-        write_page(report, options.html)
-    if options.json != "-":
-        from aider_gardener.replay.show.table import print_report
-        from aider_gardener.tables import Screen
-
-        print_report(report, Screen())
-    for kind, target in (("JSON", options.json_file), ("plot", options.plot)):
-        if target is not None:
-            click.echo(f"{kind} written to {target}", err=True)
-    if options.html is not None:
-        click.echo(f"report written to {options.html}; it holds parts of the chat", err=True)
+        return
+    if report.stopped:
+        click.echo(f"PARTIAL: {report.stopped}; the table shows these alone\n", err=as_json)
+    print_report(report, Screen(stderr=as_json), full=full)

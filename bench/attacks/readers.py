@@ -233,7 +233,6 @@ READERS: dict[str, Reader] = {
     "doctor: gardener.db.hooks-log": Reader(("doctor",), f"{ARCHIVE}/gardener.db.hooks-log"),
     "compress FILE": Reader(("compress", "{}"), "x"),
     "classify FILE": Reader(("classify", "{}"), "x"),
-    "compress --evaluate: output": Reader(("compress", "--evaluate", "o"), "o/logs/x"),
     "store import FILE": Reader(("store", "import", "{}"), "x"),
     "store adopt FILE": Reader(("store", "adopt", "{}"), "x"),
     "store verify: key": Reader(("store", "verify"), "k", environ={"AIDER_GARDENER_STORE_KEY": "file:{}"}),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,15 +16,23 @@ from bench.variants import (
     COMMAND_VARIABLE,
     IMPORTS,
     LEAD_CHARS,
+    PASSAGE_CHARS,
+    SEARCH_HEAD,
+    SEARCH_SHARE,
     PromptFilter,
+    found_note,
     leading_sentences,
     mask,
+    newest_within,
+    passages,
+    ranked,
     without_older_outputs,
 )
 
 MINI = load_session(Path(__file__).resolve().parents[1] / "data" / "sessions" / "mini")
 TIGHT = 300
 NAMES = (
+    "tail-search",
     "tail",
     "first-last",
     "stock-lead",
@@ -56,7 +65,7 @@ def output(command: str, text: str) -> dict[str, str]:
 
 
 def job(name: str, limit: int | None = TIGHT) -> Job:
-    return Job(MINI, name, history_tokens=limit, page=True, texts=True, imports=IMPORTS)
+    return Job(MINI, name, history_tokens=limit, texts=True, imports=IMPORTS)
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +101,8 @@ def test_without_compressors_no_compressed_form_is_shown(results: dict[str, Repl
 
 def test_as_an_order_a_question_recalls_less(results: dict[str, ReplayResult]) -> None:
     def recalled(name: str) -> int:
-        return sum(len(one.text) for one in results[name].quoted)
+        found = results[name]
+        return sum(len(found.texts[sha]) for sha in found.notes or ())
 
     assert 0 <= recalled("gardener-as-order") < recalled("gardener-no-compress")
 
@@ -163,3 +173,51 @@ def test_a_replay_through_a_program(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     result = replay_job(job("filter", None))
     past = [result.texts[sha] for sha, _tokens, part in result.main_calls()[-1].prompt if part == "done"]
     assert past and set(past) == {"SHORT"}
+
+
+def assistant(text: str) -> dict[str, str]:
+    return {"role": "assistant", "content": text}
+
+
+def words(messages: Any) -> int:
+    return sum(len(message["content"].split()) for message in messages)
+
+
+def test_the_newest_begin_with_one_of_the_users() -> None:
+    past = [user("one two"), assistant("three four"), user("five"), assistant("six")]
+    assert newest_within(past, 4, words) == [None, None, *past[2:]], "a reply never comes first"
+    assert newest_within(past, 6, words) == past
+    assert newest_within(past, 0, words) == [None] * 4
+
+
+def test_a_search_finds_passages_by_any_word_the_rarest_first() -> None:
+    past = [user("the lock of the queue"), assistant("kestrel holds port 48213"), user("the queue again")]
+    assert next(text for _, text in ranked(past, "which port of the queue?")) == "kestrel holds port 48213"
+    assert list(ranked(past, "??")) == [] and list(ranked([], "port")) == []
+    assert list(ranked(past, 'NEAR("port" OR')) != [], "operators are words like others"
+
+
+def test_passages_are_whole_paragraphs_of_limited_length() -> None:
+    text = "\n\n".join(["a " * 100, "b " * 100, "c " * 700, "d"])
+    found = list(passages(text))
+    assert all(len(piece) <= PASSAGE_CHARS + 2 for piece in found)
+    assert found[0].startswith("a ") and "b " in found[0] and found[-1].endswith("d")
+    assert "".join(found).replace("\n", "") == text.replace("\n", "")
+
+
+def test_a_note_of_what_was_found_fits_and_keeps_the_order_of_the_chat() -> None:
+    hidden = [user("port one alpha"), assistant("nothing"), user("port two beta beta")]
+    (said, answered) = found_note(hidden, "port beta", 100, 0, words)
+    assert said["content"] == f"{SEARCH_HEAD}\n\nport one alpha\n\nport two beta beta"
+    assert (said["role"], answered["role"]) == ("user", "assistant")
+    head = words([said]) - 7
+    assert "beta" in found_note(hidden, "port beta", head + 5, 0, words)[0]["content"]
+    assert "alpha" not in found_note(hidden, "port beta", head + 5, 0, words)[0]["content"]
+    assert found_note(hidden, "port beta", head + 5, 5, words) == []
+
+
+def test_the_newest_and_what_is_found_keep_within_the_limit(results: dict[str, ReplayResult]) -> None:
+    result = results["tail-search"]
+    assert any(text.startswith(SEARCH_HEAD) for text in result.texts.values())
+    past = [sum(t for _, t, part in call.prompt if part == "done") for call in result.main_calls()]
+    assert 0 < max(past) <= TIGHT * SEARCH_SHARE + 20

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from aider_gardener.adapters.aider.provider import default_counter
-from aider_gardener.cli.evaluate import evaluated
+from bench.evaluate import evaluated
 from bench.facts import FOLDER, RESULTS
 
 FAMILIES = sorted(folder for folder in FOLDER.iterdir() if folder.is_dir())

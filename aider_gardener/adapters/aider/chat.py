@@ -142,6 +142,12 @@ def take_over(coder: HostCoder, before: HostCoder | None, gardener: Gardener | N
     coder.__dict__[ATTRIBUTE] = gardener
     if gardener is not None:
         link.bind(gardener, coder)
+    elif (its := link.gardener_of(before)) is not None and its.state.acts:
+        coder.__dict__["summarize_start"] = _nothing
+
+
+def _nothing() -> None:
+    """In place of the summary that a helper begins: its chat ends with its answer, nobody would read it."""
 
 
 def join(coder: HostCoder, before: HostCoder | None) -> None:

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from aider_gardener.replay.measure.probes import texts_of_turn
 from aider_gardener.replay.measure.result import MAIN, Carried, ModelCall
-from aider_gardener.replay.session.session import RESTART, Session
+from aider_gardener.replay.session.session import RESTART, Session, SessionEvent
 
 AGE_TURNS = 3
 """How many turns ago a fact must have been said last."""
@@ -34,9 +34,9 @@ DIFF_MARK = re.compile(r"^[ +-]", re.MULTILINE)
 """What stands before a line of a file in a diff."""
 
 WORD = re.compile(r"\d+(?:[.,]\d+)+(?!\w)|\w+(?:(?:://|[./\\-]+)\w+)*")
-SLASHES, DOTS = re.compile(r"[/\\]+"), re.compile(r"[./\\:]+")
+SLASHES, DOTS, MARKS = re.compile(r"[/\\]+"), re.compile(r"[./\\:]+"), re.compile(r"\W+")
 NUMBER = re.compile(r"\d[\d.,:_-]*")
-INNER_CAPITAL = re.compile(r"[a-z]\w*[A-Z]|[A-Z]{2,}[a-z]\w*[A-Z]")
+LOWER, UPPER = re.compile("[a-z]"), re.compile("[A-Z]")
 EXTENSION = re.compile(r"\w\.[A-Za-z][A-Za-z0-9]{0,5}$")
 
 
@@ -60,14 +60,19 @@ def is_fact(word: str) -> bool:
     if "_" in word.strip("_"):
         return True
     has_digit = any(letter.isdigit() for letter in word)
-    return bool(INNER_CAPITAL.search(word)) or (has_digit and any(letter.isalpha() for letter in word))
+    return has_inner_capital(word) or (has_digit and any(letter.isalpha() for letter in word))
+
+
+def has_inner_capital(word: str) -> bool:
+    """Whether a piece of a word has a capital behind a small letter, in one look: a word may be a blob."""
+    found = ((piece, LOWER.search(piece)) for piece in MARKS.split(word))
+    return any(small and UPPER.search(piece, small.end()) for piece, small in found)
 
 
 def facts_in(text: str) -> Facts:
     """The facts of a text; a dotted name or path gives its pieces too."""
     found: set[str] = set()
-    for match in WORD.finditer(text):
-        word = match.group()
+    for word in set(WORD.findall(text)):
         pieces = {word}
         if not NUMBER.fullmatch(word):
             pieces.update(SLASHES.split(word), DOTS.split(word))
@@ -90,17 +95,49 @@ def carried(session: Session, made: Sequence[ModelCall], texts: Mapping[str, str
     for call in made:
         if call.kind == MAIN:
             calls.setdefault(call.turn, []).append(call)
-    for turn in range(session.first_turn, session.turn_count + 1):
+    for turn in range(1, session.turn_count + 1):
         said = [known(text) for text in texts_of_turn(session, turn)]
         replies = [event.text for event in session.of_kind("reply", turn)]
         current = [known(text) for text in said_besides_replies(session, turn)]
         for call, reply in zip(calls.get(turn, []), replies, strict=False):
-            yield from score_reply(known(reply), last_said, current, call, texts, known)
+            for one in score_reply(known(reply), last_said, current, call, texts, known):
+                missing = not one.present
+                yield replace(one, place=place_of(one.text, session.turn(one.said_turn))) if missing else one
             current.append(known(reply))
         for facts in said:
             last_said.update(dict.fromkeys(facts.facts | facts.lines, turn))
         if session.of_kind(RESTART, turn):
             last_said.clear()
+
+
+PATH_LINE = re.compile(r"[*#`\s]*([\w./\\-]*\w\.\w{1,8})[*`:\s]*$")
+"""A line that names the file of the code below it."""
+
+COMMAND_CHARS = 40
+
+
+def place_of(text: str, events: Sequence[SessionEvent]) -> str:
+    """What a text stood in among the events of a turn, in words."""
+    for event in reversed(events):
+        if text in event.output or text in event.command:
+            return f"output of {event.command.strip().removeprefix('/run ')[:COMMAND_CHARS]}"
+        if text in event.text:
+            return code_around(event.text, text) if event.kind == "reply" else "what was typed"
+    return "notices"
+
+
+def code_around(reply: str, text: str) -> str:
+    """The file whose code in a reply holds a text, in words, or that no code does."""
+    before, path, is_code = "", "", False
+    for line in reply.splitlines():
+        if line.lstrip().startswith("```"):
+            is_code = not is_code
+            found = PATH_LINE.match(before) if is_code else None
+            path = found[1] if found else ""
+        elif text in line:
+            return f"code of {path}" if path else "code" if is_code else "explanations"
+        before = line
+    return "explanations"
 
 
 def said_besides_replies(session: Session, turn: int) -> list[str]:

@@ -13,8 +13,9 @@ is retries and reflections (`Window`).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from enum import Enum
 from functools import cache
 
@@ -72,6 +73,15 @@ PROVIDERS = (
 they publish; Google's minimum is that of Gemini 2.5, newer models ask for 4,096. Moonshot publishes none:
 its blocks of 256 are what its users have measured."""
 
+VENDORS = (
+    (r"gpt|(^|/)o\d", "OpenAI"),
+    (r"deepseek", "DeepSeek"),
+    (r"claude", "Anthropic"),
+    (r"gemini", "Google"),
+    (r"kimi", "Moonshot"),
+)
+"""What in a model's name tells its vendor."""
+
 LOOKBACK_BLOCKS = 20
 """How many messages before a mark Anthropic looks for an earlier write."""
 
@@ -110,10 +120,27 @@ def prices_of(model: str) -> Prices:
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     import litellm
 
-    row = litellm.model_cost.get(model) or {}
+    row = litellm.model_cost.get(model) or litellm.model_cost.get(model.rpartition("/")[2]) or {}
     if row.get("input_cost_per_token") is None:
         raise ReplayError(f"{model}: litellm's table has no price for it; name a model that it knows")
     return Prices.of(row)
+
+
+def provider_of(model: str, weak: str, *, cache_prompts: bool) -> Provider | None:
+    """Who serves a model: its vendor's rule with the model's own prices; of an unknown vendor nothing is
+    cached. None without a price. A weak model without one costs as much as the main one."""
+    vendor = next((name for pattern, name in VENDORS if re.search(pattern, model)), "")
+    marks = " --cache-prompts" if vendor == "Anthropic" and cache_prompts else ""
+    rule = next((one for one in PROVIDERS if one.name == vendor + marks), Provider("", "", "", Rule.NONE))
+    try:
+        prices_of(model)
+    except ReplayError:
+        return None
+    try:
+        prices_of(weak)
+    except ReplayError:
+        weak = model
+    return replace(rule, main=model, weak=weak)
 
 
 def held(earlier: ModelCall, call: ModelCall, provider: Provider, window: Window) -> bool:
@@ -247,8 +274,10 @@ def bill(
     return added(bills)
 
 
-def costs(calls: Sequence[ModelCall], notes: frozenset[str] | None = None) -> list[Cost]:
-    """A Cost for each of PROVIDERS."""
+def costs(
+    calls: Sequence[ModelCall], notes: frozenset[str] | None = None, providers: Iterable[Provider] = PROVIDERS
+) -> list[Cost]:
+    """A Cost for each provider."""
     return [
         Cost(
             provider=provider.name,
@@ -256,5 +285,5 @@ def costs(calls: Sequence[ModelCall], notes: frozenset[str] | None = None) -> li
             cached=bill(calls, provider, Window.SESSION, notes),
             uncached=bill(calls, provider, Window.TURN, notes),
         )
-        for provider in PROVIDERS
+        for provider in providers
     ]

@@ -26,7 +26,7 @@ class ModelCall:
     both prompts begin with), the latest call first, then each earlier one that shares more than all later
     ones. `at` is when the turn was typed, in seconds since the epoch, None if the recording does not say.
     `files_sha` names the text of the chat's files as they were then, where the prompt shows them as older
-    texts and diffs. `layers` are the tokens by what they are, where a page is to be made.
+    texts and diffs.
     """
 
     turn: int
@@ -41,7 +41,6 @@ class ModelCall:
     shared: tuple[tuple[int, int], ...] = ()
     at: float | None = None
     files_sha: str = ""
-    layers: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -86,24 +85,8 @@ class Compaction:
 
 
 @dataclass(frozen=True)
-class Quoted:
-    """One passage that was recalled unasked for the prompt of turn `asked`: what it is, when it was said, its
-    text, and in words what made it come."""
-
-    asked: int
-    entry_id: str
-    turn: int
-    source: str
-    matched: str
-    text: str
-
-
-@dataclass(frozen=True)
 class ProbeResult:
-    """A probe and how it was met; `number` is its place in the list of probes, from 1.
-
-    `answer` is what a real model said where one was asked, `answered` whether every key stands in it.
-    """
+    """A probe and how it was met; `number` is its place in the list of probes, from 1."""
 
     number: int
     about_turn: int
@@ -116,8 +99,6 @@ class ProbeResult:
     unsupported: tuple[str, ...] = ()
     prompt_tokens: int = 0
     parts: Mapping[str, int] = field(default_factory=dict)
-    answer: str | None = None
-    answered: bool = False
 
     @property
     def distance_turns(self) -> int:
@@ -127,13 +108,14 @@ class ProbeResult:
 @dataclass(frozen=True)
 class Carried:
     """An old fact, or line, that a reply used again: last said in `said_turn`; whether it stood in the
-    prompt that made the reply."""
+    prompt that made the reply. `place` says in words what it stood in where it was said, if it did not."""
 
     text: str
     is_line: bool
     said_turn: int
     used_turn: int
     present: bool
+    place: str = ""
 
 
 @dataclass(frozen=True)
@@ -176,7 +158,6 @@ class ReplayResult:
     carried: tuple[Carried, ...] = ()
     notices: tuple[str, ...] = ()
     notes: frozenset[str] | None = None
-    quoted: tuple[Quoted, ...] = ()
     texts: Mapping[str, str] = field(default_factory=dict, repr=False)
     replay_seconds: float = field(default=0.0, compare=False)
     overhead_seconds: Mapping[int, float] = field(default_factory=dict, compare=False)
@@ -219,13 +200,11 @@ class ReplayResult:
         """A JSON value without the texts of the chat. All that two runs of one replay may differ in stands
         under `measured`."""
         value = dict(vars(self))
-        for name in ("texts", "carried", "quoted", "notes", "replay_seconds", "overhead_seconds"):
+        for name in ("texts", "carried", "notes", "replay_seconds", "overhead_seconds"):
             del value[name]
         plain: dict[str, Any] = json.loads(json.dumps(value, default=vars))
         for event in plain["compactions"]:
             del event["swaps"], event["seconds"]
-        for call in plain["calls"]:
-            del call["layers"]
         plain["measured"] = {
             "replay_seconds": self.replay_seconds,
             "plan_seconds": self.plan_seconds,

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from aider_gardener.errors import ReplayError
-from aider_gardener.replay.measure.cost import Cost, costs
+from aider_gardener.replay.measure.cost import Cost, costs, provider_of
 from aider_gardener.replay.measure.result import Carried, ProbeResult, ReplayResult
 
 FLOOR = "no-history"
@@ -78,8 +78,8 @@ class Summary:
     """One row of the table: a session (or several) under one variant.
 
     Compactions count rewrites of the history; `llm_discarded` are summaries that were paid for and thrown
-    away. `llm_seconds` is modelled; `plan_seconds` and `overhead_ms`, one a turn, are measured. `answered`
-    counts what a real model was asked, and what it answered right.
+    away. `llm_seconds` is modelled; `plan_seconds` and `overhead_ms`, one a turn, are measured. `own` is the
+    cost with the chat's own model, None without a price.
     """
 
     session: str
@@ -97,11 +97,11 @@ class Summary:
     completion_tokens: int
     largest_prompt: int
     costs: tuple[Cost, ...]
+    own: Cost | None
     carry_over: CarryOver
     usable: UsableLength | None
     plan_seconds: float = 0.0
     overhead_ms: tuple[float, ...] = ()
-    answered: tuple[int, int] = (0, 0)
 
     @property
     def is_floor(self) -> bool:
@@ -109,8 +109,8 @@ class Summary:
 
     @property
     def usd(self) -> float:
-        """What the chat costs with the first provider, its cache kept; 0 without a price."""
-        return self.costs[0].cached.usd if self.costs else 0.0
+        """What the chat costs with its own model, the cache kept; 0 without a price."""
+        return self.own.cached.usd if self.own else 0.0
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,8 @@ def make_report(
 def summarize(result: ReplayResult) -> Summary:
     """The figures of one replay."""
     llm = [event for event in result.compactions if event.by == "llm"]
-    asked = [probe for probe in result.probes if probe.answer is not None]
+    made = result.provenance
+    own = provider_of(made.model, made.weak_model, cache_prompts=made.cache_prompts)
     return Summary(
         session=result.session,
         variant=result.variant,
@@ -163,11 +164,11 @@ def summarize(result: ReplayResult) -> Summary:
         completion_tokens=result.completion_tokens,
         largest_prompt=result.largest_prompt,
         costs=tuple(costs(result.calls, result.notes)),
+        own=costs(result.calls, result.notes, [own])[0] if own else None,
         carry_over=carry_over(result.carried),
         usable=usable_length(result),
         plan_seconds=sum(result.plan_seconds),
         overhead_ms=tuple(s * 1000 for _, s in sorted(result.overhead_seconds.items())),
-        answered=(len(asked), sum(probe.answered for probe in asked)),
     )
 
 
@@ -214,14 +215,25 @@ def totals(summaries: Sequence[Summary]) -> tuple[Summary, ...]:
         by_variant.setdefault(summary.variant, []).append(summary)
     return tuple(
         replace(
-            summed([replace(row, usable=None) for row in rows]),
+            summed([replace(row, usable=None, own=None) for row in rows]),
             session=f"all {len(sessions)} sessions",
             largest_prompt=max(row.largest_prompt for row in rows),
             overhead_ms=tuple(each for row in rows for each in row.overhead_ms),
+            own=own_sum([row.own for row in rows]),
         )
         for rows in by_variant.values()
         if len(rows) == len(sessions) > 1
     )
+
+
+def own_sum(costs: Sequence[Cost | None]) -> Cost | None:
+    """The sum of what chats cost with their own models; None if one has no price."""
+    priced = [cost for cost in costs if cost]
+    if len(priced) < len(costs):
+        return None
+    models = {cost.model for cost in priced}
+    total: Cost = summed(priced)
+    return total if len(models) == 1 else replace(total, model="each chat's model")
 
 
 def summed(values: Sequence[Any]) -> Any:

@@ -12,19 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from aider_gardener.adapters.aider.layout import Placed
-from aider_gardener.errors import ReplayError
 from aider_gardener.replay.measure.result import MAIN, SUMMARY, ModelCall
 from aider_gardener.replay.measure.sharing import SentBefore
 from aider_gardener.replay.play.clock import SECONDS_PER_CALL, CachedTokenCount, VirtualClock
-from aider_gardener.replay.play.model import (
-    Answer,
-    Asker,
-    RecordedModel,
-    completion,
-    kind_of,
-    streamed,
-    text_of,
-)
+from aider_gardener.replay.play.model import Answer, RecordedModel, completion, kind_of, text_of
 
 CHUNKS = (
     ("system", "system"),
@@ -43,7 +34,7 @@ class Calls:
     """Stands in for `litellm.completion`. `made` are the calls so far, of all turns.
 
     `main_model` is aider's Model whose calls are answered with recorded replies; it may be replaced
-    when the chat switches models. `asker` answers summaries in place of the recording, where there is one.
+    when the chat switches models.
     """
 
     def __init__(
@@ -53,14 +44,12 @@ class Calls:
         counted: CachedTokenCount,
         clock: VirtualClock,
         main_model: Any,
-        asker: Asker | None = None,
     ) -> None:
         self.recorded = recorded
         self.prompts = prompts
         self.counted = counted
         self.clock = clock
         self.main_model = main_model
-        self.asker = asker
         self.sent = SentBefore(prompts.said)
         self.made: list[ModelCall] = []
         self.summaries: list[ModelCall] = []
@@ -74,25 +63,12 @@ class Calls:
         turn = self.recorded.turn
         number = 1 + sum(call.turn == turn for call in self.made)
         self.prompts.dump(f"{turn}-{number}", messages)
-        if kind == SUMMARY and self.asker is not None:
-            answer = Answer(self.asked(self.asker, messages), None)
-        else:
-            answer = self.recorded.answer(kind, messages)
+        answer = self.recorded.answer(kind, messages)
         call = self.booked(turn, number, kind, name, messages, answer)
         self.made.append(call)
         if kind == SUMMARY:
             self.summaries.append(call)
-        if options.get("stream"):
-            return streamed(answer.text, name)
         return completion(answer.text, name, call.prompt_tokens, call.completion_tokens)
-
-    def asked(self, asker: Asker, messages: Sequence[Mapping[str, Any]]) -> str:
-        """A real model's summary. aider goes on when a call fails; the replay must not."""
-        try:
-            return asker.ask("summary", messages)
-        except ReplayError as problem:
-            self.recorded.failure = problem
-            raise
 
     def booked(
         self,

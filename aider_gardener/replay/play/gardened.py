@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from aider_gardener.errors import UsageError
-from aider_gardener.replay.measure.result import Compaction, Quoted, Swapped
+from aider_gardener.replay.measure.result import Compaction, Swapped
 
 SWAP_CHARS = 20_000
 """Of each text that a plan swapped at most so many characters are kept, for reports."""
@@ -49,8 +49,6 @@ class Watched:
 
     def __init__(self) -> None:
         self.plans: list[Compaction] = []
-        self.quoted: list[Quoted] = []
-        self._quoted_seen: object = None
         self.overhead: dict[int, float] = {}
         self.stopped: int | None = None
         self._gardener: Any = None
@@ -70,7 +68,6 @@ class Watched:
         for event in applied[self._plans_seen :]:
             self.note_plan(gardener, event, turn)
         self._plans_seen = len(applied)
-        self.note_quoted(gardener.state.recollection.quoted, turn)
         seconds = gardener.state.seconds
         if seconds:
             self.overhead[turn] = self.overhead.get(turn, 0.0) + seconds - self._seconds_seen
@@ -95,17 +92,6 @@ class Watched:
                 ),
             )
         )
-
-    def note_quoted(self, found: Any, turn: int) -> None:
-        """Note what was recalled for a prompt, once."""
-        if found is not self._quoted_seen:
-            self._quoted_seen = found
-            self.quoted += [
-                Quoted(
-                    turn, one.entry_id, one.turn, one.label, str(one.match), middle_cut(one.text, SWAP_CHARS)
-                )
-                for one in found
-            ]
 
 
 def swapped(gardener: Any, swap: Any, entry: Any) -> Swapped:

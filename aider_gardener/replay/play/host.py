@@ -69,7 +69,7 @@ def pin_surroundings(clock: VirtualClock) -> CachedTokenCount:
     """Make aider's prompts and decisions independent of machine, time, paths and network."""
     import platform
 
-    from aider import models, repo
+    from aider import models, repo, repomap
     from aider.coders import base_coder
 
     class ReplayPlatform:
@@ -84,6 +84,8 @@ def pin_surroundings(clock: VirtualClock) -> CachedTokenCount:
     base_coder.datetime = clock.datetime_class()
     base_coder.Coder.abs_fnames = sorted_set_property("abs_fnames")
     base_coder.Coder.abs_read_only_fnames = sorted_set_property("abs_read_only_fnames")
+    trees: dict[str, Any] = {}  # by file, with its time: every coder makes a map of its own of the same files
+    repomap.RepoMap.tree_context_cache = property(lambda _map: trees, lambda _map, _empty: None)
     pin_model_information(models)
     counted = CachedTokenCount(models.Model.token_count)
     models.Model.token_count = counted.method()

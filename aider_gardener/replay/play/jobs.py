@@ -1,37 +1,52 @@
-"""Replays jobs, each in a process of its own, one per core at a time."""
+"""Replays jobs, each in a process of its own, one per core at a time.
+
+Where the system can, processes are forked off one that has loaded the host already: loading it takes longer
+than a short replay.
+"""
 
 from __future__ import annotations
 
+import importlib
+import multiprocessing
 import os
-import pickle
-import subprocess
-import sys
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field, replace
+import signal
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Event, Lock
 from typing import Any
 
 from aider_gardener.errors import GardenerError, ReplayError
 from aider_gardener.replay.measure.result import ReplayResult
-from aider_gardener.replay.play.model import client_variables
-from aider_gardener.replay.play.sandbox import environment, temporary_folder
+from aider_gardener.replay.play.sandbox import environment, forbid_network
 from aider_gardener.replay.play.variants import variant_named
 from aider_gardener.replay.session.session import Session
 
 OnTurn = Callable[[], None]
 
+METHOD = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
+PROCESSES: Any = multiprocessing.get_context(METHOD)
+PROCESSES.set_forkserver_preload(
+    """aider.coders litellm networkx scipy.sparse aider_gardener.adapters.aider.install
+    aider_gardener.gardener aider_gardener.replay.play.runner""".split()
+)
+STARTING = Lock()
+
 
 @dataclass(frozen=True)
 class Job:
-    """One replay to do: a session, or a part of one, under a variant.
+    """One replay to do: a session under a variant.
 
     `map_tokens` is the budget of the repository map, None for the model's; `cache_prompts` runs aider with
     `--cache-prompts`. `settings` are the gardener's, beside those of the variant. `dump_dir` is where
-    prompts go, as `<session>/<variant>/<turn>-<n>.json`. `ask_model` is a real model to ask for summaries
-    and answers to probes, kept in `cassette`; without it there is no network. `page` asks for what a page
-    shows besides in the result, `texts` for the texts of all prompts (some megabytes). `imports` are
-    modules to import first: one may bring further variants.
+    prompts go, as `<session>/<variant>/<turn>-<n>.json`. `page` asks for a result whose texts may be shown,
+    `texts` for the texts of all prompts (some megabytes). `imports` are modules to import first: one may
+    bring further variants.
     """
 
     session: Session
@@ -42,89 +57,126 @@ class Job:
     cache_prompts: bool = False
     settings: Mapping[str, Any] = field(default_factory=dict)
     dump_dir: Path | None = None
-    ask_model: str = ""
-    cassette: Path | None = None
     page: bool = False
     texts: bool = False
     imports: tuple[str, ...] = ()
 
 
 def replay_all(jobs: Sequence[Job]) -> list[ReplayResult]:
-    """Replay several jobs, one per core at a time, results in their order.
+    """Replay several jobs, results in their order. The first failure is raised and ends the others."""
+    found = dict(as_replayed(jobs))
+    return [found[number] for number in range(len(jobs))]
 
-    The first failure is raised; jobs not yet begun are dropped.
+
+def as_replayed(jobs: Sequence[Job], on_turn: OnTurn = lambda: None) -> Iterator[tuple[int, ReplayResult]]:
+    """Replay several jobs, one per core at a time: (number, result) of each as it ends. Of a session those
+    with a gardener, which take longest, are begun first.
+
+    The first failure, or closing this, ends all.
     """
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        futures = [pool.submit(replay_job, job) for job in jobs]
-        done, _pending = wait(futures, return_when=FIRST_EXCEPTION)
-        if any(future.exception() for future in done):
-            pool.shutdown(cancel_futures=True)
-        return [future.result() for future in futures if not future.cancelled()]
+    ended, one_at_a_time = Event(), Lock()
+
+    def go_on() -> None:
+        if ended.is_set():
+            raise ReplayError("stopped")
+        with one_at_a_time:
+            on_turn()
+
+    def slowest_first(number: int) -> tuple[int, bool]:
+        job = jobs[number]
+        return sessions.index(job.session.name), variant_named(job.variant).settings is None
+
+    sessions = list(dict.fromkeys(job.session.name for job in jobs))
+    pool = ThreadPoolExecutor(os.cpu_count() or 1)
+    try:
+        begun = {
+            pool.submit(replay_job, jobs[number], go_on): number
+            for number in sorted(range(len(jobs)), key=slowest_first)
+        }
+        for future in as_completed(begun):
+            yield begun[future], future.result()
+    finally:
+        ended.set()
+        pool.shutdown(wait=True, cancel_futures=True)
 
 
-def replay_job(job: Job, on_turn: OnTurn | None = None) -> ReplayResult:
-    """Run one job in a process of its own and read its result; `on_turn` is called from this thread after
-    each turn, and what it raises ends the replay.
+def replay_job(job: Job, on_turn: OnTurn = lambda: None) -> ReplayResult:
+    """Run one job in a process of its own; `on_turn` is called from this thread after each turn, and what it
+    raises ends the replay.
 
     Raises SessionError, UsageError or ReplayError, each one line.
     """
     variant_named(job.variant)
-    with temporary_folder() as folder:
+    with TemporaryDirectory(prefix="gardener-replay-", ignore_cleanup_errors=True) as name:
+        folder = Path(name).resolve()
         (folder / "home").mkdir()
-        job_file = write_job(job, folder)
         environ = environment(folder / "home", os.environ)
-        if job.ask_model:
-            environ.update(client_variables(os.environ))
-        last_words = run_worker(job_file, environ, on_turn)
+        ours, its = PROCESSES.Pipe(duplex=False)
+        process = PROCESSES.Process(target=work, args=(job, folder, environ, its), daemon=True)
+        with STARTING, only(environ):
+            process.start()
+        its.close()
         try:
-            found: object = pickle.loads(result_file(job_file).read_bytes())
-        except (OSError, EOFError, pickle.UnpicklingError):
-            name = job.session.name
-            raise ReplayError(f"{name}: the replay's process ended early ({last_words})") from None
-    if isinstance(found, GardenerError):
-        raise found
-    assert isinstance(found, ReplayResult)
-    return found
-
-
-def write_job(job: Job, folder: Path) -> Path:
-    """Write the file that a worker is called with. What it makes lies beside it."""
-    path = folder / "job.pickle"
-    dump_dir, cassette = (place and place.resolve() for place in (job.dump_dir, job.cassette))
-    path.write_bytes(pickle.dumps(replace(job, dump_dir=dump_dir, cassette=cassette)))
-    return path
-
-
-def result_file(job_file: Path) -> Path:
-    """Where the worker of a job puts its result, or the error that ended it."""
-    return job_file.with_name("result.pickle")
-
-
-def run_worker(job_file: Path, environ: Mapping[str, str], on_turn: OnTurn | None) -> str:
-    """Run the worker to its end, a line it writes for each turn; the last line of its standard error."""
-    package_root = str(Path(__file__).resolve().parents[3])
-    paths = [package_root, *filter(None, [environ.get("PYTHONPATH")])]
-    errors_file = job_file.with_name("stderr.txt")
-    with errors_file.open("w+b") as stderr:
-        worker = subprocess.Popen(
-            [sys.executable, "-m", "aider_gardener.replay.play.worker", str(job_file)],
-            env={**environ, "PYTHONPATH": os.pathsep.join(paths)},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=stderr,
-            encoding="utf-8",
-            errors="replace",
-        )
-        try:
-            for _line in worker.stdout or ():
-                if on_turn is not None:
-                    on_turn()
-            worker.wait()
+            while (said := ours.recv()) is None:
+                on_turn()
+        except EOFError:
+            lines = (folder / LOG).read_text("utf-8", "replace").strip().splitlines()
+            said = f"the replay's process ended early ({lines[-1][:200] if lines else 'it said nothing'})"
+            raise ReplayError(f"{job.session.name}: {said}") from None
         finally:
-            if worker.poll() is None:
-                worker.kill()
-                worker.wait()
-            if worker.stdout:
-                worker.stdout.close()
-    words = errors_file.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-    return words[-1][:200] if words else f"exit code {worker.returncode}"
+            ours.close()
+            process.kill()
+            process.join()
+    if isinstance(said, GardenerError):
+        raise said
+    assert isinstance(said, ReplayResult)
+    return said
+
+
+@contextmanager
+def only(environ: Mapping[str, str]) -> Iterator[None]:
+    """This process's environment is another one within the block: what a new process begins with."""
+    own = dict(os.environ)
+    try:
+        os.environ.clear()
+        os.environ.update(environ)
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(own)
+
+
+LOG = "output.txt"
+"""Where all goes that the host prints."""
+
+
+def work(job: Job, folder: Path, environ: Mapping[str, str], answers: Connection) -> None:
+    """Be the process of one replay: sends None after each turn, then the result or the error."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # aider would take a Ctrl-C as the end of one reply
+    for number, path, flags in ((0, os.devnull, os.O_RDONLY), (1, folder / LOG, os.O_WRONLY | os.O_CREAT)):
+        os.dup2(os.open(path, flags), number)
+    os.dup2(1, 2)
+    os.environ.clear()
+    os.environ.update(environ)
+    found: ReplayResult | GardenerError
+    try:
+        found = play(job, folder, lambda: answers.send(None))
+    except GardenerError as problem:
+        found = problem
+    except Exception as problem:  # reason: the parent has to learn of anything that ends a replay
+        traceback.print_exc()
+        found = ReplayError(f"the replay failed: {problem!r}")
+    answers.send(found)
+    os._exit(0)  # threads that the host leaves behind must not hold the process
+
+
+def play(job: Job, folder: Path, on_turn: OnTurn) -> ReplayResult:
+    """Do a job in this process, which is good for nothing else afterwards: the host in it is patched."""
+    for module in job.imports:
+        importlib.import_module(module)
+    forbid_network()
+    from aider_gardener.replay.play.runner import Runner
+
+    (folder / "work").mkdir()
+    os.chdir(folder / "work")
+    return Runner(job, folder, on_turn).run()

@@ -1,25 +1,17 @@
-"""Replays sessions under several variants and puts the results together: what `gardener replay` does.
-
-Long chat histories are replayed in parts, and without vectors.
-"""
+"""Replays sessions under several variants and puts the results together: what `gardener replay` does."""
 
 from __future__ import annotations
 
-import os
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from threading import Lock
 from typing import Any, Protocol
 
-from aider_gardener.errors import ReplayError, SessionError, UsageError
+from aider_gardener.errors import SessionError, UsageError
 from aider_gardener.replay.measure.result import ReplayResult
 from aider_gardener.replay.measure.summary import ReplayReport, fell_back, make_report
-from aider_gardener.replay.play.jobs import Job, replay_job
-from aider_gardener.replay.play.parts import chars_of_turns, joined, parts
+from aider_gardener.replay.play.jobs import Job, as_replayed
 from aider_gardener.replay.play.variants import variant_named
 from aider_gardener.replay.session.history import load_session
 from aider_gardener.replay.session.session import Session
@@ -49,30 +41,14 @@ BY_WORDS = (
 class Watcher(Protocol):
     """Told how far a report is, from any thread."""
 
-    def reading(self, path: Path, done: int, total: int) -> None:
-        """Lines read of a history file."""
-
     def begin(self, turns: int) -> None:
         """All sessions were read; how many turns will be replayed under all variants."""
 
-    def turns(self, done: int) -> None:
-        """Turns replayed so far."""
+    def turn(self) -> None:
+        """A turn was replayed."""
 
     def finished(self, name: str, variant: str) -> None:
         """A session was replayed under a variant."""
-
-
-@dataclass(frozen=True)
-class Task:
-    """A session, or a part of it, under a variant."""
-
-    part: int
-    job: Job
-
-    @property
-    def replay(self) -> tuple[str, str]:
-        """The session and the variant."""
-        return self.job.session.name, self.job.variant
 
 
 def find_paths(given: Sequence[Path]) -> list[Path]:
@@ -105,142 +81,57 @@ def sessions_in(folder: Path) -> list[Path]:
     return below
 
 
-def read_sessions(paths: Sequence[Path], watcher: Watcher) -> list[Session]:
+def read_sessions(paths: Sequence[Path]) -> list[Session]:
     """Read all sessions before the first replay begins, so that a bad one costs no time; each has a name of
     its own."""
     sessions: list[Session] = []
-    counts: dict[str, int] = {}
+    counts: Counter[str] = Counter()
     for path in paths:
-        session = load_session(path, partial(watcher.reading, path))
-        count = counts[session.name] = counts.get(session.name, 0) + 1
+        session = load_session(path)
+        counts[session.name] += 1
+        count = counts[session.name]
         sessions.append(session if count == 1 else replace(session, name=f"{session.name} ({count})"))
     return sessions
 
 
-def tasks_for(sessions: Sequence[Session], variants: Sequence[str], **options: Any) -> list[Task]:
-    """A task for each session and variant, or for each part of a long history; `options` are fields of Job.
-
-    A history stays whole where the gardener may bring back what an earlier chat said, and where it has probes
-    or summaries.
-    """
-    tasks = []
-    for session in sessions:
-        pieces = [session] if session.probes or session.summaries else parts(session)
-        for variant in variants:
-            given = {**options, **without_embedder(session, variant)}
-            for number, piece in enumerate([session] if reaches_back(variant) else pieces):
-                tasks.append(Task(number, Job(piece, variant, **given)))
-    return tasks
-
-
-def reaches_back(variant: str) -> bool:
-    """Whether a chat under this variant may hold what an earlier one said."""
-    settings = variant_named(variant).settings or {}
-    return bool(settings.get("recall_sessions") or settings.get("resume"))
+def jobs_for(session: Session, variants: Sequence[str], **options: Any) -> list[Job]:
+    """A job of a session for each variant; `options` are fields of Job."""
+    return [
+        Job(session, variant, settings=without_embedder(session, variant), **options) for variant in variants
+    ]
 
 
 def without_embedder(session: Session, variant: str) -> Mapping[str, Any]:
     """The settings that leave vectors out, for a long history; a variant that names an embedder keeps it."""
     settings = variant_named(variant).settings
-    long = not session.recorded and sum(chars_of_turns(session)) >= LONG_CHARS
-    return (
-        {"settings": {"embedder": "none"}}
-        if long and settings is not None and "embedder" not in settings
-        else {}
-    )
+    if session.recorded or settings is None or "embedder" in settings:
+        return {}
+    chars = sum(len(event.text) + len(event.output) for event in session.events)
+    return {"embedder": "none"} if chars >= LONG_CHARS else {}
 
 
-def run_tasks(tasks: Sequence[Task], watcher: Watcher) -> ReplayReport:
-    """Replay all tasks, one per core at a time; the report has them in the order given, parts joined.
+def run_jobs(jobs: Sequence[Job], watcher: Watcher) -> ReplayReport:
+    """Replay all jobs; the report has them in the order given.
 
-    The first failure ends it: tasks not begun are dropped, and its error is raised. After a KeyboardInterrupt
-    the report has what was finished under every variant and says so (`stopped`); it is raised where that is
-    nothing.
+    The first failure ends it. After a KeyboardInterrupt the report has the sessions that were finished under
+    every variant and says so (`stopped`); it is raised where there is none.
     """
     found: dict[int, ReplayResult] = {}
-    turns = _Turns(watcher)
-    watcher.begin(sum(turns_of(task.job.session) for task in tasks))
-    pool = ThreadPoolExecutor(os.cpu_count() or 1)
+    stopped = ""
+    watcher.begin(sum(job.session.turn_count for job in jobs))
     try:
-        futures: dict[Future[ReplayResult], int] = {
-            pool.submit(replay_job, tasks[number].job, turns.one_more): number for number in in_turn(tasks)
-        }
-        for future in as_completed(futures):
-            number = futures[future]
-            found[number] = future.result()
-            if all(at in found for at, task in enumerate(tasks) if task.replay == tasks[number].replay):
-                watcher.finished(*tasks[number].replay)
+        for number, result in as_replayed(jobs, watcher.turn):
+            found[number] = result
+            watcher.finished(result.session, result.variant)
     except KeyboardInterrupt:
-        turns.stopped = True
-        found = done_under_all(tasks, found)
+        times, done = (Counter(jobs[at].session.name for at in some) for some in (range(len(jobs)), found))
+        whole = {name for name in times if times[name] == done[name]}
+        found = {at: result for at, result in found.items() if result.session in whole}
         if not found:
             raise
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
-    return report_of(tasks, found, how_far(tasks, found) if turns.stopped else "")
-
-
-def in_turn(tasks: Sequence[Task]) -> list[int]:
-    """The numbers of the tasks as they are begun: session by session and part by part, of each first a
-    gardener, which takes longest."""
-    names = list(dict.fromkeys(task.replay[0] for task in tasks))
-
-    def place(number: int) -> tuple[int, int, bool]:
-        task = tasks[number]
-        return names.index(task.replay[0]), task.part, variant_named(task.job.variant).settings is None
-
-    return sorted(range(len(tasks)), key=place)
-
-
-def turns_of(session: Session) -> int:
-    return session.turn_count - session.first_turn + 1
-
-
-class _Turns:
-    """Counts the turns of all tasks; `stopped` ends the replays that are running."""
-
-    def __init__(self, watcher: Watcher) -> None:
-        self.watcher = watcher
-        self.done = 0
-        self.stopped = False
-        self.lock = Lock()
-
-    def one_more(self) -> None:
-        if self.stopped:
-            raise ReplayError("stopped")
-        with self.lock:
-            self.done += 1
-            self.watcher.turns(self.done)
-
-
-def done_under_all(tasks: Sequence[Task], found: Mapping[int, ReplayResult]) -> dict[int, ReplayResult]:
-    """Of what was found the sessions, or parts of them, that were replayed under every variant."""
-    variants = len({task.job.variant for task in tasks})
-    times = Counter(_piece(tasks[number]) for number in found)
-    return {number: one for number, one in found.items() if times[_piece(tasks[number])] == variants}
-
-
-def _piece(task: Task) -> tuple[str, int, int]:
-    session = task.job.session
-    return session.name, session.first_turn, session.turn_count
-
-
-def how_far(tasks: Sequence[Task], numbers: Iterable[int]) -> str:
-    """How many turns of all sessions these tasks are, in words."""
-    done, every = ({_piece(tasks[number]) for number in some} for some in (numbers, range(len(tasks))))
-    turns, of = (sum(last - first + 1 for _, first, last in pieces) for pieces in (done, every))
-    return f"stopped after {turns:,} of {of:,} turns"
-
-
-def report_of(tasks: Sequence[Task], found: Mapping[int, ReplayResult], stopped: str) -> ReplayReport:
-    """The report of the tasks that were found, the parts of a session joined, in the order of the
-    variants."""
-    pieces: dict[tuple[str, str], list[ReplayResult]] = {}
-    for number in sorted(found):
-        pieces.setdefault(tasks[number].replay, []).append(found[number])
-    results = [joined(of) for of in pieces.values()]
-    jobs = [tasks[number].job for number in sorted(found)]
-    return make_report(results, notes(jobs, results), stopped)
+        stopped = f"stopped after {len(whole)} of {len(times)} chats"
+    results = [found[number] for number in sorted(found)]
+    return make_report(results, notes([jobs[number] for number in sorted(found)], results), stopped)
 
 
 def notes(jobs: Sequence[Job], results: Sequence[ReplayResult]) -> list[str]:

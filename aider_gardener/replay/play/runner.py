@@ -6,17 +6,18 @@ import hashlib
 import json
 import platform
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from aider_gardener import __version__
+from aider_gardener.archive.store.redact import Redactor
 from aider_gardener.errors import ReplayError
 from aider_gardener.recall.recall import NOTE_HEAD as RECALLED
 from aider_gardener.replay.measure.carryover import carried
-from aider_gardener.replay.measure.probes import key_pattern, score, texts_of_turn
+from aider_gardener.replay.measure.probes import score, texts_of_turn
 from aider_gardener.replay.measure.result import (
     STOPPED,
     SUMMARY,
@@ -24,14 +25,14 @@ from aider_gardener.replay.measure.result import (
     ProbeResult,
     Provenance,
     ReplayResult,
+    Swapped,
 )
 from aider_gardener.replay.play import host
 from aider_gardener.replay.play.calls import Calls, PromptLog, tokens_by_part
 from aider_gardener.replay.play.clock import SECONDS_PER_TURN, START, VirtualClock
 from aider_gardener.replay.play.gardened import Watched, idle, install, uninstall
 from aider_gardener.replay.play.jobs import Job
-from aider_gardener.replay.play.layers import for_page
-from aider_gardener.replay.play.model import LeftRecording, RecordedModel, asker_of, text_of
+from aider_gardener.replay.play.model import LeftRecording, RecordedModel, text_of
 from aider_gardener.replay.play.provenance import source_commit, tokenizer_name, version_of
 from aider_gardener.replay.play.sandbox import make_repository, set_commit_time
 from aider_gardener.replay.play.variants import variant_named
@@ -74,11 +75,11 @@ class Runner:
         """Replay the whole session; ReplayError if it leaves its recording."""
         began = time.perf_counter()
         self.session, self.variant = self.job.session, variant_named(self.job.variant)
-        clock = VirtualClock(START + (self.session.first_turn - 1) * SECONDS_PER_TURN)
+        clock = VirtualClock(START)
         with clock.installed():
             self.prepare(clock)
             try:
-                for turn in range(self.session.first_turn, self.session.turn_count + 1):
+                for turn in range(1, self.session.turn_count + 1):
                     self.run_turn(turn)
                     self.on_turn()
                 self.ask_probes(self.session.turn_count + 1, beyond=True)
@@ -106,8 +107,7 @@ class Runner:
         self.watch_prompts()
         self.io = ReplayIO(self.session)
         self.main_model = host.make_model(self.job.model)
-        self.asker = asker_of(self.job.ask_model, self.job.cassette)
-        self.calls = Calls(self.model, self.prompts, self.counted, clock, self.main_model, self.asker)
+        self.calls = Calls(self.model, self.prompts, self.counted, clock, self.main_model)
         litellm.completion = self.calls.complete
         self.variant.prepare(self)
         if self.variant.settings is not None:
@@ -271,7 +271,7 @@ class Runner:
         found = ReplayResult(
             session=self.session.name,
             variant=self.variant.name,
-            turns=self.session.turn_count - self.session.first_turn + 1,
+            turns=self.session.turn_count,
             provenance=provenance(self),
             calls=tuple(self.calls.made),
             compactions=(*self.compactions, *self.watched.plans),
@@ -281,14 +281,13 @@ class Runner:
             notes=frozenset(sha for sha, text in texts.items() if text.startswith(RECALLED))
             if gardened
             else None,
-            quoted=tuple(self.watched.quoted),
             texts=texts if self.job.texts else {},
             replay_seconds=seconds,
             overhead_seconds=self.watched.overhead,
         )
         if gardened:
             uninstall()
-        return for_page(found, texts) if self.job.page else found
+        return without_secrets(found, texts.values()) if self.job.page else found
 
     def note_other_summaries(self) -> None:
         """Summaries outside aider's summary thread, as at a mode switch: each rewrote the history."""
@@ -308,48 +307,69 @@ class Runner:
             )
 
 
-@contextmanager
-def untouched(coder: Any) -> Iterator[None]:
-    """Within the block the coder may put a prompt together; afterwards its chat, files, repository
-    map and pending summary are what they were, the same objects with the same contents."""
-    done, cur = coder.done_messages, coder.cur_messages
-    done_before, cur_before = list(done), list(cur)
-    rebound = {name: getattr(coder, name) for name in REBOUND}
-    files = set(coder.abs_fnames), set(coder.abs_read_only_fnames)
-    repo_map = coder.repo_map
-    map_state = {name: getattr(repo_map, name, None) for name in MAP_STATE} if repo_map else {}
-    if repo_map:
-        repo_map.map_cache = dict(repo_map.map_cache)
-    try:
-        yield
-    finally:
-        done[:], cur[:] = done_before, cur_before
-        coder.done_messages, coder.cur_messages = done, cur
-        for name, value in rebound.items():
-            setattr(coder, name, value)
-        coder.abs_fnames, coder.abs_read_only_fnames = files
-        for name, value in map_state.items():
-            setattr(repo_map, name, value)
+def without_secrets(result: ReplayResult, texts: Iterable[str]) -> ReplayResult:
+    """The result with no secret in its own texts: a history file was never redacted. What is a secret in one
+    of the chat's `texts` is one in all."""
+    redactor = Redactor()
+    for text in texts:
+        redactor(text)
+
+    def clean(swap: Swapped) -> Swapped:
+        original, rendition, source = (
+            redactor(text).text for text in (swap.original, swap.rendition, swap.source)
+        )
+        return replace(swap, original=original, rendition=rendition, source=source)
+
+    return replace(
+        result,
+        compactions=tuple(
+            replace(event, swaps=tuple(map(clean, event.swaps))) for event in result.compactions
+        ),
+        carried=tuple(replace(one, text=redactor(one.text).text) for one in result.carried),
+    )
 
 
 @contextmanager
 def no_trace(runner: Runner) -> Iterator[None]:
-    """Like `untouched`, for the gardener, the terminal and the replay's own books as well."""
-    coder = runner.coder
-    compactions, summaries = list(runner.compactions), list(runner.calls.summaries)
-    said, before = list(runner.io.said), runner.messages_before_turn
-    asks = runner.io.num_user_asks
+    """Within the block a prompt may be put together; afterwards the coder's chat, files, repository map and
+    pending summary, the gardener, the terminal and the replay's own books are what they were, the same
+    objects with the same contents."""
+    coder, repo_map = runner.coder, runner.coder.repo_map
+    lists = [
+        (where, name, getattr(where, name), list(getattr(where, name)))
+        for where, names in (
+            (coder, ("done_messages", "cur_messages")),
+            (runner, ("compactions",)),
+            (runner.calls, ("summaries",)),
+            (runner.io, ("said",)),
+        )
+        for name in names
+    ]
+    before = [
+        (where, name, getattr(where, name, None))
+        for where, names in (
+            (coder, REBOUND),
+            (repo_map, MAP_STATE),
+            (runner, ("messages_before_turn",)),
+            (runner.io, ("num_user_asks",)),
+        )
+        for name in names
+        if where
+    ]
+    files = set(coder.abs_fnames), set(coder.abs_read_only_fnames)
+    if repo_map:
+        repo_map.map_cache = dict(repo_map.map_cache)
     gardener = getattr(coder, "gardener", None)
-    with ExitStack() as stack:
-        stack.enter_context(untouched(coder))
-        if gardener is not None and hasattr(gardener, "preview"):
-            stack.enter_context(gardener.preview())
-        try:
+    try:
+        with gardener.preview() if hasattr(gardener, "preview") else nullcontext():
             yield
-        finally:
-            runner.compactions, runner.calls.summaries = compactions, summaries
-            runner.io.said, runner.messages_before_turn = said, before
-            runner.io.num_user_asks = asks
+    finally:
+        for where, name, value, items in lists:
+            value[:] = items
+            setattr(where, name, value)
+        for where, name, value in before:
+            setattr(where, name, value)
+        coder.abs_fnames, coder.abs_read_only_fnames = files
 
 
 @dataclass(frozen=True)
@@ -379,9 +399,8 @@ def prompt_of(runner: Runner, question: str) -> Prompt:
 
 
 def ask_probe(runner: Runner, number: int, probe: Probe, prompt: Prompt) -> ProbeResult:
-    """Score what the prompt of a probe's question holds, or ask it where there is a model to ask."""
+    """Score what the prompt of a probe's question holds."""
     runner.prompts.dump(f"{probe.ask_at_turn}-probe{number}", prompt.messages)
-    answer = None if runner.asker is None else runner.asker.ask("probe", prompt.messages)
     found = score(probe, texts_of_turn(runner.session, probe.about_turn), prompt.sent)
     return ProbeResult(
         number=number,
@@ -395,8 +414,6 @@ def ask_probe(runner: Runner, number: int, probe: Probe, prompt: Prompt) -> Prob
         unsupported=found.unsupported,
         prompt_tokens=prompt.tokens,
         parts=prompt.parts,
-        answer=answer,
-        answered=answer is not None and all(key_pattern(key).search(answer) for key in probe.answer_keys),
     )
 
 

@@ -5,11 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import socket
-import stat
 import subprocess
-import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +18,19 @@ REPOSITORY_NAME = "repo"
 
 AUTHOR = "Replay"
 EMAIL = "replay@example.invalid"
+
+CONFIGURATION = f"""\
+[user]
+\tname = {AUTHOR}
+\temail = {EMAIL}
+[core]
+\tautocrlf = false
+\tfileMode = false
+[commit]
+\tgpgSign = false
+[gc]
+\tauto = 0
+"""
 
 SECRET_SUFFIXES = ("_API_KEY", "_TOKEN", "_SECRET", "_PASSWORD")
 DROPPED_PREFIXES = ("AIDER_", "GIT_", "LITELLM_", "OPENAI_", "ANTHROPIC_", "AZURE_", "AWS_", "LC_")
@@ -61,38 +71,16 @@ def environment(home: Path, base: Mapping[str, str]) -> dict[str, str]:
     return kept
 
 
-@contextmanager
-def temporary_folder() -> Iterator[Path]:
-    """A folder that goes away afterwards, read-only files of git included."""
-    folder = Path(tempfile.mkdtemp(prefix="gardener-replay-")).resolve()
-    try:
-        yield folder
-    finally:
-        remove_tree(folder)
-
-
-def remove_tree(folder: Path) -> None:
-    for path in folder.rglob("*"):
-        if not path.is_symlink():
-            try:
-                path.chmod(stat.S_IRWXU)
-            except OSError:
-                continue
-    shutil.rmtree(folder, ignore_errors=True)
-
-
 def copy_tree(source: Path, target: Path) -> None:
-    """Copy files and folders by content only: the copy is writable whatever the source is."""
-    target.mkdir(parents=True, exist_ok=True)
-    for path in sorted(source.rglob("*")):
-        place = target / path.relative_to(source)
-        if path.is_symlink() or ".git" in path.relative_to(source).parts:
-            continue
-        if path.is_dir():
-            place.mkdir(parents=True, exist_ok=True)
-        elif path.is_file():
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_bytes(files.read(path, files.RECORDING_BYTES))
+    """Copy files and folders by content only, each file read within bounds; links and `.git` stay behind."""
+
+    def left_out(folder: str, names: list[str]) -> list[str]:
+        return [name for name in names if name == ".git" or Path(folder, name).is_symlink()]
+
+    def copied(path: str, place: str) -> None:
+        Path(place).write_bytes(files.read(Path(path), files.RECORDING_BYTES))
+
+    shutil.copytree(source, target, ignore=left_out, copy_function=copied, dirs_exist_ok=True)
 
 
 def make_repository(folder: Path, repo0: Path | None, seconds: float) -> Path:
@@ -101,15 +89,8 @@ def make_repository(folder: Path, repo0: Path | None, seconds: float) -> Path:
     root.mkdir(parents=True)
     git(root, "init", "--quiet")
     git(root, "symbolic-ref", "HEAD", "refs/heads/main")
-    for name, value in (
-        ("user.name", AUTHOR),
-        ("user.email", EMAIL),
-        ("core.autocrlf", "false"),
-        ("core.fileMode", "false"),
-        ("commit.gpgSign", "false"),
-        ("gc.auto", "0"),
-    ):
-        git(root, "config", name, value)
+    with (root / ".git" / "config").open("a", encoding="utf-8") as config:
+        config.write(CONFIGURATION)
     exclude = root / ".git" / "info" / "exclude"
     exclude.parent.mkdir(exist_ok=True)
     exclude.write_text(".aider*\n", encoding="utf-8")

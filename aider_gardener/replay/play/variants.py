@@ -5,8 +5,7 @@ Others may be added to VARIANTS by a module that a job imports.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Protocol
 
@@ -186,101 +185,6 @@ def nothing_of_it(runner: Replay, coder: Any, past: Messages) -> Sent:
     return [None] * len(past)
 
 
-def newest_within(past: Messages, limit: int, count: Callable[[Any], int]) -> Sent:
-    left, first = limit, len(past)
-    for at in range(len(past) - 1, -1, -1):
-        left -= count([past[at]])
-        if left < 0:
-            break
-        if past[at]["role"] == "user":
-            first = at
-    return [message if at >= first else None for at, message in enumerate(past)]
-
-
-SEARCH_SHARE = 0.5
-"""Of the history limit, for passages that full-text search finds; the newest messages have the rest."""
-
-PASSAGE_CHARS = 1_200
-SEARCH_HEAD = "Passages from earlier in this chat that may matter now:"
-QUERY_WORD = re.compile(r"\w+")
-
-
-def with_search(runner: Replay) -> None:
-    """The newest messages within a part of the limit, and within the other what a full-text search (SQLite's
-    FTS5, BM25, any word of the prompt) finds in the rest: an exchange before the user's message."""
-    without_summaries(runner)
-    from aider.coders.base_coder import Coder
-
-    format_chat_chunks = Coder.format_chat_chunks
-
-    def searched(self: Any) -> Any:
-        chunks = format_chat_chunks(self)
-        both = [*chunks.done, *chunks.cur]
-        before = past_length(runner, chunks)
-        past, now = both[:before], both[before:]
-        limit, count = self.summarizer.max_tokens, self.main_model.token_count
-        kept = newest_within(past, limit - int(SEARCH_SHARE * limit), count)
-        hidden = [message for message, sent in zip(past, kept, strict=True) if sent is None]
-        asked = next((message["content"] for message in reversed(now) if message["role"] == "user"), "")
-        note = found_note(hidden, asked, limit, sum(count([m]) for m in kept if m), count)
-        chunks.done = [message for message in kept if message is not None]
-        chunks.cur = [*note, *now]
-        return chunks
-
-    Coder.format_chat_chunks = searched
-
-
-def found_note(
-    hidden: Messages, asked: str, limit: int, taken: int, count: Callable[[Any], int]
-) -> list[dict[str, Any]]:
-    """An exchange with the best passages, in the order of the chat, that fits the limit; [] for none."""
-    best: list[tuple[int, str]] = []
-    made: list[dict[str, Any]] = []
-    for place, text in ranked(hidden, asked):
-        tried = sorted([*best, (place, text)])
-        content = "\n\n".join([SEARCH_HEAD, *(passage for _, passage in tried)])
-        exchange = [{"role": "user", "content": content}, {"role": "assistant", "content": "Ok."}]
-        if taken + count(exchange) <= limit:
-            best, made = tried, exchange
-    return made
-
-
-MOST_PASSAGES = 40
-"""So many of the best are tried."""
-
-
-def ranked(messages: Messages, asked: str) -> Iterator[tuple[int, str]]:
-    """The passages of messages that share a word with what is asked: (place, text), best first."""
-    import apsw
-
-    words = dict.fromkeys(word.lower() for word in QUERY_WORD.findall(asked))
-    texts = [text for message in messages for text in passages(message["content"])]
-    if not words or not texts:
-        return
-    with apsw.Connection(":memory:") as db:
-        db.execute("CREATE VIRTUAL TABLE passages USING fts5(text)")
-        db.executemany("INSERT INTO passages(rowid, text) VALUES (?, ?)", enumerate(texts))
-        query = " OR ".join(f'"{word}"' for word in words)
-        sql = "SELECT rowid FROM passages WHERE passages MATCH ? ORDER BY bm25(passages) LIMIT ?"
-        found = [row[0] for row in db.execute(sql, (query, MOST_PASSAGES))]
-    for place in found:
-        yield place, texts[place]
-
-
-def passages(text: str) -> Iterator[str]:
-    """A text in pieces of whole paragraphs, each of at most PASSAGE_CHARS; longer paragraphs are cut."""
-    held = ""
-    for paragraph in re.split(r"\n\s*\n", text):
-        for start in range(0, len(paragraph), PASSAGE_CHARS):
-            piece = paragraph[start : start + PASSAGE_CHARS]
-            if held and len(held) + len(piece) > PASSAGE_CHARS:
-                yield held
-                held = ""
-            held = f"{held}\n\n{piece}" if held else piece
-    if held.strip():
-        yield held
-
-
 VARIANTS: dict[str, Variant] = {
     variant.name: variant
     for variant in (
@@ -288,7 +192,6 @@ VARIANTS: dict[str, Variant] = {
         Variant("no-history", "nothing of the past is sent: the floor", rewriting(nothing_of_it)),
         Variant("stock", "aider as it is", with_joined_summaries),
         Variant("stock-fixed", "aider with its summaries applied", with_applied_summaries, summaries=True),
-        Variant("tail-search", "the newest, and a full-text search of the rest", with_search),
         Variant("gardener", "aider with the gardener", settings={}),
     )
 }

@@ -1,46 +1,63 @@
-"""The verdict on a replay in one plain sentence: what the chat would have cost, and what was still known."""
+"""The verdict on a replay in plain sentences: is the gardener worth it for this chat, what was lost with it,
+and what other providers would have asked for."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from aider_gardener.phrases import counted
-from aider_gardener.replay.measure.summary import ReplayReport, Summary
+from aider_gardener.replay.measure.result import Carried, ReplayResult
+from aider_gardener.replay.measure.summary import NEEDED_SHARE, ReplayReport, Summary
 from aider_gardener.replay.play.variants import variant_named
 
 GARDENER, WHOLE = "gardener", "stock"
 STOCK = (WHOLE, "stock-fixed")
 """The variants without a gardener that a user of aider could have."""
 
+WORTH_SHARE = 0.1
+"""From this share on a saving, or a difference in what was known, is worth a change of tools."""
 
-def verdict(report: ReplayReport) -> str:
-    """The verdict on all chats of a report."""
-    chats = len({row.session for row in report.summaries})
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is said of one chat or of several: whether it is worth it and why, what was lost, and what other
+    providers ask for. Without lines there is none: it takes a gardener and aider without one."""
+
+    answer: str = ""
+    lost: str = ""
+    elsewhere: str = ""
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        return tuple(filter(None, (self.answer, self.lost, self.elsewhere)))
+
+
+def verdict(report: ReplayReport, session: str = "") -> Verdict:
+    """The verdict on all chats of a report, or on one."""
+    chats = len({row.session for row in report.summaries}) if not session else 1
     rows = report.totals if chats > 1 else report.summaries
-    return verdict_on({row.variant: row for row in rows}, chats)
+    results = [one for one in report.results if session in ("", one.session)]
+    found = {row.variant: row for row in rows if chats > 1 or session in ("", row.session)}
+    return verdict_on(found, results, chats)
 
 
-def verdict_on(rows: Mapping[str, Summary], chats: int = 1) -> str:
-    """The gardener held against the best stock variant, of the rows by variant of one chat or of the sums
-    over several; "" where either was not played. More is said as more, and what was lost is told beside
-    what would have been there without the gardener."""
+def verdict_on(rows: Mapping[str, Summary], results: Sequence[ReplayResult], chats: int = 1) -> Verdict:
+    """The gardener held against the stock variant that knew most, of the rows by variant."""
     gardened, stock = gardened_in(rows), best_stock(rows)
     if not gardened or not stock:
-        return ""
+        return Verdict()
     own, other = rows[gardened], rows[stock]
-    otherwise = "without it" if stock == WHOLE else f"with {stock}"
-    name = "the gardener" if gardened == GARDENER else gardened
     chat = "this chat" if chats == 1 else f"these {chats:,} chats"
-    clauses = [f"With {name} {chat} would have {spent(own, other, otherwise)}"]
-    if own.recall.asked:
-        asked, known = own.recall.asked, own.recall.supported
-        beside = aside([known], [other.recall.supported], otherwise)
-        was = "was" if 1 in (asked, known) else "were"
-        clauses.append(f"{known:,} of {counted(asked, 'thing')} asked later {was} still known{beside}")
-    clauses.append(reused(own, other, otherwise))
-    rest = [rows[one] for one in STOCK if one in rows and one != stock]
-    clauses += [cheaper(row) for row in rest if 0 < row.usd < own.usd]
-    return "; ".join(clauses) + "."
+    if own.tokens_billed == other.tokens_billed and not own.plan_compactions:
+        idle = f"{'its history' if chats == 1 else 'their histories'} never passed aider's own limit"
+        return Verdict(f"No difference for {chat}: {idle}, and until then prompts are aider's.")
+    return Verdict(
+        answer(own, other, chat),
+        differences(results, gardened, stock),
+        elsewhere(own, other),
+    )
 
 
 def gardened_in(variants: Iterable[str]) -> str:
@@ -51,55 +68,125 @@ def gardened_in(variants: Iterable[str]) -> str:
 
 def best_stock(rows: Mapping[str, Summary]) -> str:
     """The stock variant that still knew most, the cheaper of two that knew as much; "" if there is none."""
-
-    def merit(name: str) -> tuple[float, ...]:
-        row = rows[name]
-        carried = row.carry_over
-        return row.recall.supported, carried.facts_present + carried.lines_present, -row.usd
-
-    return max((name for name in STOCK if name in rows), key=merit, default="")
+    return max(
+        (name for name in STOCK if name in rows),
+        key=lambda name: (*map(sum, zip(*counts(rows[name]), strict=True)), -rows[name].usd),
+        default="",
+    )
 
 
-def spent(own: Summary, other: Summary, otherwise: str) -> str:
-    """The price, or the tokens where there is no price, beside what they would have been otherwise."""
-    bills = (own.usd, other.usd)
-    if any(bills):
-        verb, shown, unit = "cost", [usd(bill) for bill in bills], f" ({own.costs[0].model} prices)"
-        more = bills[0] > bills[1]
-    else:
-        verb, shown, unit = "taken", [f"{row.tokens_billed:,}" for row in (own, other)], " (tokens)"
-        more = own.tokens_billed > other.tokens_billed
-    if shown[0] == shown[1]:
-        return f"{verb} {shown[0]}, as much as {otherwise}{unit}"
-    if more:
-        return f"{verb} {shown[0]}, more than the {shown[1]} {otherwise}{unit}"
-    apart = "" if otherwise == "without it" else f" {otherwise}"
-    return f"{verb} {shown[0]} instead of {shown[1]}{apart}{unit}"
-
-
-def cheaper(row: Summary) -> str:
-    """Another stock variant that would have cost less than the gardener, and what it would have known."""
-    known = f", with {row.recall.supported:,} known" if row.recall.asked else ""
-    return f"{row.variant} would have cost {usd(row.usd)}{known}"
-
-
-def reused(own: Summary, other: Summary, otherwise: str) -> str:
-    """Of the old facts and lines that replies used again, how many the prompts held."""
-    mine, theirs = own.carry_over, other.carry_over
-    kinds = [
-        (mine.facts_present, mine.facts, theirs.facts_present, "reused fact"),
-        (mine.lines_present, mine.lines, theirs.lines_present, "reused line"),
+def counts(row: Summary) -> list[tuple[int, int]]:
+    """(known, asked for) of the questions, and of the facts and of the lines that replies used again."""
+    again = row.carry_over
+    return [
+        (row.recall.supported, row.recall.asked),
+        (again.facts_present, again.facts),
+        (again.lines_present, again.lines),
     ]
-    kinds = [kind for kind in kinds if kind[1]]
-    if not kinds:
-        return "no reply used anything old again"
-    held = " and ".join(f"{present:,} of {counted(total, what)}" for present, total, _, what in kinds)
-    return f"{held} stood in the prompt{aside([k[0] for k in kinds], [k[2] for k in kinds], otherwise)}"
 
 
-def aside(own: list[int], other: list[int], otherwise: str) -> str:
-    """The counts of the other variant in brackets, where they are not the same."""
-    return "" if own == other else f" ({' and '.join(f'{count:,}' for count in other)} {otherwise})"
+def answer(own: Summary, other: Summary, chat: str) -> str:
+    """Worth it or not, and why.
+
+    It is worth it if it costs WORTH_SHARE less and of all that was known without it NEEDED_SHARE still was;
+    or if it knew WORTH_SHARE more at about the same price; or if without it the window was too small.
+    """
+    saved, bill = saving(own, other), price(own, other)
+    all_known, all_other = (max(1, sum(one for one, _ in counts(row))) for row in (own, other))
+    keeps = all_known / all_other
+    if overflows(other) and not overflows(own):
+        turns = other.usable.turns if other.usable else 0
+        return f"Worth it for {chat}: without it turn {turns + 1} no longer fits the window; {bill}."
+    if saved >= WORTH_SHARE and keeps >= NEEDED_SHARE:
+        return f"Worth it for {chat}: {bill}."
+    if abs(saved) < WORTH_SHARE <= keeps - 1:
+        return f"Worth it for {chat}: more was still known, for about as much: {bill}."
+    if saved < 0:
+        why = "it costs more"
+    elif saved < WORTH_SHARE:
+        why = f"it saves less than {WORTH_SHARE:.0%}"
+    else:
+        why = f"less than {NEEDED_SHARE:.0%} of what is known without it still is"
+    return f"Not worth it for {chat}, because {why}: {bill}."
+
+
+def overflows(row: Summary) -> bool:
+    return row.usable is not None and row.usable.ended_by == "window"
+
+
+def saving(own: Summary, other: Summary) -> float:
+    """The share saved, of dollars with the chat's own model or, without a price, of tokens; of more, below
+    0."""
+    mine, theirs = (own.usd, other.usd) if other.usd else (own.tokens_billed, other.tokens_billed)
+    return 1 - mine / theirs if theirs else 0.0
+
+
+def price(own: Summary, other: Summary) -> str:
+    """What the chat costs beside what it costs without a gardener."""
+    apart = "without it" if other.variant == WHOLE else f"with {other.variant}"
+    if own.own and other.usd:
+        costs = f"{usd(own.usd)} instead of {usd(other.usd)} {apart} at {own.own.model}"
+    else:
+        costs = f"{own.tokens_billed:,} tokens instead of {other.tokens_billed:,} {apart}"
+    return f"{costs}, {percent(saving(own, other))}"
+
+
+def percent(saved: float) -> str:
+    """A share saved in words."""
+    rounded = round(100 * abs(saved))
+    return f"{rounded} % {'less' if saved > 0 else 'more'}" if rounded else "about as much"
+
+
+def differences(results: Sequence[ReplayResult], gardened: str, stock: str) -> str:
+    """What was known without the gardener and not with it, and the other way round, in words."""
+    lost, gained = known_apart(results, gardened, stock), known_apart(results, stock, gardened)
+    return f"Lost: {lost or 'nothing that was asked or used again'}.{f' Gained: {gained}.' if gained else ''}"
+
+
+def known_apart(results: Sequence[ReplayResult], one: str, other: str) -> str:
+    """What stood in the prompts of another variant and not in those of one, of all that was asked or used
+    again; "" for nothing."""
+    of = {(result.session, result.variant): result for result in results}
+    pairs = [
+        (mine, of[name, other])
+        for (name, variant), mine in of.items()
+        if variant == one and (name, other) in of
+    ]
+    asked = [probe for mine, _ in pairs for probe in mine.probes]
+    used = [carried for mine, _ in pairs for carried in mine.carried]
+    unanswered, gone = 0, list[Carried]()
+    for mine, theirs in pairs:
+        met = {probe.number for probe in theirs.probes if probe.supported}
+        unanswered += sum(not probe.supported and probe.number in met for probe in mine.probes)
+        there = {(each.used_turn, each.text) for each in theirs.carried if each.present}
+        gone += [each for each in mine.carried if not each.present and (each.used_turn, each.text) in there]
+    kinds = [
+        f"{count:,} of {counted(sum(each.is_line is is_line for each in used), what)}"
+        for is_line, what in ((False, "fact"), (True, "line"))
+        if (count := sum(each.is_line is is_line for each in gone))
+    ]
+    again = f"{' and '.join(kinds)} that a reply used again, {mostly(gone)}" if kinds else ""
+    answers = f"the answers to {unanswered:,} of {counted(len(asked), 'question')}" if unanswered else ""
+    return "; ".join(filter(None, (answers, again)))
+
+
+def mostly(gone: Sequence[Carried]) -> str:
+    """What most of it had stood in."""
+    places = Counter(one.place for one in gone).most_common(2)
+    if 2 * places[0][1] >= len(gone):
+        return f"mostly {places[0][0]}"
+    return "most of them " + " and ".join(place for place, _ in places)
+
+
+def elsewhere(own: Summary, other: Summary) -> str:
+    """How the price compares at other providers."""
+    vendor = own.own.provider.partition(" ")[0] if own.own else ""
+    shares = [
+        f"{mine.provider} {100 * (mine.cached.usd / theirs.cached.usd - 1):+.0f} %".replace("-", "−")
+        for mine, theirs in zip(own.costs, other.costs, strict=True)
+        if " " not in mine.provider and mine.provider != vendor and theirs.cached.usd
+    ]
+    return f"Cost elsewhere: {', '.join(shares)}." if shares else ""
 
 
 def usd(value: float) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from aider_gardener import install, uninstall
-from aider_gardener.replay.play.model import completion, streamed
+from aider_gardener.replay.play.model import completion
 from aider_gardener.settings import Settings
 
 EDIT = """Here is the change.
@@ -24,6 +24,26 @@ EDIT = """Here is the change.
 >>>>>>> REPLACE
 ```
 """
+
+
+def streamed(text: str, model: str) -> Iterator[Any]:
+    """The chunks of a streamed response that says `text`, as aider reads them."""
+    from litellm.types.utils import Delta, ModelResponseStream, StreamingChoices
+
+    for start in range(0, len(text), 400):
+        delta = Delta(content=text[start : start + 400], role="assistant")
+        yield ModelResponseStream(
+            id="chatcmpl-replay",
+            created=0,
+            model=model,
+            choices=[StreamingChoices(index=0, delta=delta, finish_reason=None)],
+        )
+    yield ModelResponseStream(
+        id="chatcmpl-replay",
+        created=0,
+        model=model,
+        choices=[StreamingChoices(index=0, delta=Delta(), finish_reason="stop")],
+    )
 
 
 class ScriptedModel:

@@ -10,9 +10,9 @@ import pytest
 
 from aider_gardener.adapters.aider.call import reported_call
 from aider_gardener.plan.usage import Call
-from aider_gardener.replay.play.model import completion, streamed
+from aider_gardener.replay.play.model import completion
 
-from .conftest import MakeDriver, ScriptedModel
+from .conftest import MakeDriver, ScriptedModel, streamed
 
 
 def litellm_usage(**numbers: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -153,6 +154,19 @@ def test_architect_keeps_the_editor_out_of_the_chat(
     kept = [entry.content for entry in driver.coder.gardener.state.chat.entries.values()]
     assert any("Change the greeting" in text for text in kept)
     assert not driver.coder.gardener.state.chat.gone
+
+
+def test_no_summary_is_paid_for_the_chat_of_a_helper_that_is_over(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel
+) -> None:
+    gardened()
+    driver = drive(edit_format="architect", auto_accept_architect=True)
+    edit = EDIT.format(path="app.py", old="    return 'hello'", new="    return 'goodbye'")
+    model.replies += ["Change the greeting.", f"{edit}\n{'because of this ' * 9_000}"]
+    driver.type("say goodbye instead")
+    for thread in set(threading.enumerate()) - {threading.current_thread()}:
+        thread.join(1)
+    assert "goodbye" in Path("app.py").read_text(encoding="utf-8") and model.summary_calls == 0
 
 
 def test_run_output_is_archived_at_once(drive: MakeDriver, gardened: Any) -> None:

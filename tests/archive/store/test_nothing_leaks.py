@@ -31,10 +31,9 @@ from aider_gardener.messages import (
     entry_id,
 )
 from aider_gardener.plan.goals import Goal
-from aider_gardener.replay.measure.result import Carried, Compaction, Quoted
+from aider_gardener.replay.measure.result import Carried, Compaction
 from aider_gardener.replay.measure.summary import make_report
-from aider_gardener.replay.play.layers import for_page
-from aider_gardener.replay.play.model import Cassette
+from aider_gardener.replay.play.runner import without_secrets
 from aider_gardener.replay.session.record import SessionFolder
 from aider_gardener.replay.show.replay_page import write_page
 from aider_gardener.settings import Settings
@@ -140,17 +139,14 @@ def test_recordings_pages_and_cassettes_hold_none(tmp_path: Path, found: list[Sn
     secrets = [secret for one in found for secret in one.secrets]
     folder = SessionFolder(tmp_path / "recorded", keep_files=False)
     folder.begin(tmp_path, {"title": "", "test_cmd": "curl -u ci:r4venFeather9 http://x", "files": []})
-    cassette = Cassette(tmp_path / "cassette.jsonl")
-    for number, one in enumerate(found):
+    for one in found:
         folder.add("command", command="cat x", output=f"{LOG}\n{one.text}", subject=one.text)
-        cassette.keep(str(number), "m", "probe", f"It says:\n{one.text}")
     swaps = tuple(made_swap(f"{LOG}\n{one.text}", one.text, n) for n, one in enumerate(found))
     calls = [made_call(1, [("done", one.text)]) for one in found]
     event = Compaction(1, "plan", True, 900, 400, reason="above its budget", swaps=swaps)
     made = made_result(calls, turns=2, compactions=[event])
-    quoted = tuple(Quoted(1, "g1", 1, "user", "words", one.text) for one in found)
     carried = tuple(Carried(one.text, True, 1, 4, True) for one in found)
-    result = for_page(replace(made, quoted=quoted, carried=carried), made.texts)
+    result = without_secrets(replace(made, carried=carried), made.texts.values())
     write_page(make_report([result]), tmp_path / "page.html")
     said_anyway = harmless_of([Message("user", one.text) for one in found], secrets)
     assert leaks(tmp_path, [*secrets, "r4venFeather9"], said_anyway) == []

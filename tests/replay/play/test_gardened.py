@@ -44,13 +44,6 @@ def test_plans_of_every_chat_are_noted_at_the_turn_of_the_session(result: Replay
     assert set(result.overhead_seconds) == set(range(1, 19))
 
 
-def test_what_was_recalled_is_noted_once_with_its_prompt(result: ReplayResult) -> None:
-    assert result.quoted
-    assert all(one.asked > one.turn > 0 and one.text and one.matched for one in result.quoted)
-    assert len(set(result.quoted)) == len(result.quoted)
-    assert "rate_" not in json.dumps(result.to_json()), "no text of the chat"
-
-
 def test_every_plan_has_its_swaps_with_both_texts(result: ReplayResult) -> None:
     plans = [event for event in result.compactions if event.by == "plan"]
     swaps = [swap for event in plans for swap in event.swaps]
@@ -59,6 +52,7 @@ def test_every_plan_has_its_swaps_with_both_texts(result: ReplayResult) -> None:
         assert swap.before != swap.after and swap.reason and swap.original
         assert (swap.rendition == "") == (swap.after == "hidden")
         assert len(swap.rendition) < len(swap.original) or swap.cls == "prompt"
+    assert "rate_" not in json.dumps(result.to_json()), "no text of the chat"
     shorter = [swap for swap in swaps if swap.after in ("compressed", "line")]
     assert any("rate_" in swap.original and "Part 0: rate_" in swap.rendition[:20] for swap in shorter)
 
@@ -73,11 +67,6 @@ def test_the_turn_in_which_a_gardener_stops_is_noted_once() -> None:
     class State:
         plans: Sequence[object] = ()
         seconds: float = 0.0
-        quoted = None
-
-        @property
-        def recollection(self) -> State:
-            return self
 
     class Gardener:
         state = State()

@@ -1,7 +1,8 @@
-"""A long chat history is recalled by words alone and replayed in parts; what was stopped says how far it came."""
+"""A long chat history is recalled by words alone; the first failure ends all; what was stopped says so."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,142 +11,107 @@ from made_replays import made_result, made_session
 
 from aider_gardener.errors import ReplayError
 from aider_gardener.replay.measure.result import ReplayResult
-from aider_gardener.replay.play import parts as cutting
+from aider_gardener.replay.play import jobs as running
 from aider_gardener.replay.play import report as reporting
 from aider_gardener.replay.play.jobs import Job, OnTurn
-from aider_gardener.replay.play.report import (
-    Task,
-    Watcher,
-    in_turn,
-    notes,
-    read_sessions,
-    run_tasks,
-    tasks_for,
-)
-from aider_gardener.replay.session.session import Session, SessionEvent
+from aider_gardener.replay.play.report import jobs_for, notes, read_sessions, run_jobs
 
 HISTORY = Path(__file__).resolve().parents[2] / "data" / "histories" / "current.md"
 VARIANTS = ("none", "gardener", "gardener+keep_turns=3", "gardener+embedder=use")
 
 
-class Silent(Watcher):
-    """Told how far it is, and says nothing."""
-
-
-def settings(tasks: list[Task]) -> list[object]:
-    return [dict(task.job.settings) for task in tasks]
-
-
 def test_a_long_history_goes_without_an_embedder_unless_one_is_asked_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    sessions = read_sessions([HISTORY, HISTORY], Silent())
+    sessions = read_sessions([HISTORY, HISTORY])
     assert sessions[1].name == f"{sessions[0].name} (2)"
-    tasks = tasks_for(sessions[:1], VARIANTS)
-    assert settings(tasks) == [{}] * 4
-    assert not [line for line in notes([task.job for task in tasks], []) if "by words" in line]
+    jobs = jobs_for(sessions[0], VARIANTS)
+    assert [job.settings for job in jobs] == [{}] * 4
+    assert not [line for line in notes(jobs, []) if "by words" in line]
     monkeypatch.setattr(reporting, "LONG_CHARS", 100)
-    tasks = tasks_for(sessions[:1], VARIANTS)
-    assert settings(tasks) == [{}, {"embedder": "none"}, {"embedder": "none"}, {}]
-    assert [line for line in notes([task.job for task in tasks], []) if "by words alone" in line]
-    assert settings(tasks_for([made_session(("a" * 99, "b" * 99))], ("gardener",))) == [{}], "recorded"
+    jobs = jobs_for(sessions[0], VARIANTS)
+    assert [job.settings for job in jobs] == [{}, {"embedder": "none"}, {"embedder": "none"}, {}]
+    assert [line for line in notes(jobs, []) if "by words alone" in line]
+    (recorded,) = jobs_for(made_session(("a" * 99, "b" * 99)), ("gardener",))
+    assert recorded.settings == {}
 
 
-def four_chats() -> Session:
-    """A history of four chats, a turn each, which is cut into four parts."""
-    events: list[SessionEvent] = []
-    for turn in range(1, 5):
-        events += [SessionEvent("user", turn, text="?"), SessionEvent("reply", turn, text="x" * 999)]
-        events += [SessionEvent("restart", turn)] if turn < 4 else []
-    return Session(name="shop", events=tuple(events), sha256="s", recorded=False)
+class Watching:
+    """What a report is told of how far it is."""
 
-
-@pytest.fixture
-def in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cutting, "PART_CHARS", 1_100)
-    monkeypatch.setattr("os.cpu_count", lambda: 1)
-
-
-def turns(task: Task) -> tuple[int, int]:
-    return task.job.session.first_turn, task.job.session.turn_count
-
-
-def played(job: Job, on_turn: OnTurn) -> ReplayResult:
-    """Stands in for the replay of one turn."""
-    on_turn()
-    return replace(made_result(variant=job.variant, turns=1), notices=(f"turn {job.session.first_turn}",))
-
-
-@pytest.mark.usefixtures("in_parts")
-def test_a_long_history_has_a_task_for_each_part_unless_chats_may_look_back() -> None:
-    tasks = tasks_for([four_chats()], ("stock", "gardener+recall_sessions=true"))
-    assert [(task.job.variant, turns(task)) for task in tasks] == [
-        *(("stock", (turn, turn)) for turn in range(1, 5)),
-        ("gardener+recall_sessions=true", (1, 4)),
-    ]
-    assert [turns(task) for task in tasks_for([replace(four_chats(), summaries=("a",))], ("stock",))] == [
-        (1, 4)
-    ]
-
-
-@pytest.mark.usefixtures("in_parts")
-def test_parts_are_begun_one_after_the_other_and_of_each_the_gardener_first() -> None:
-    tasks = tasks_for([four_chats(), replace(four_chats(), name="bank")], ("stock", "gardener"))
-    begun = [(*tasks[number].replay, turns(tasks[number])[0]) for number in in_turn(tasks)]
-    assert begun == [
-        (name, variant, turn)
-        for name in ("shop", "bank")
-        for turn in range(1, 5)
-        for variant in ("gardener", "stock")
-    ]
-
-
-class Counting(Silent):
-    """Ctrl-C is pressed once so many turns are done."""
-
-    def __init__(self, stop_at: int = 99) -> None:
-        self.stop_at, self.total, self.done = stop_at, 0, list[tuple[str, str]]()
+    def __init__(self) -> None:
+        self.total = self.turns = 0
+        self.done: list[tuple[str, str]] = []
 
     def begin(self, turns: int) -> None:
         self.total = turns
+
+    def turn(self) -> None:
+        self.turns += 1
 
     def finished(self, name: str, variant: str) -> None:
         self.done.append((name, variant))
 
 
-@pytest.mark.usefixtures("in_parts")
-def test_parts_are_joined_and_told_of_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reporting, "replay_job", played)
-    watcher = Counting()
-    report = run_tasks(tasks_for([four_chats()], ("stock", "gardener")), watcher)
-    assert [(row.variant, row.turns) for row in report.summaries] == [("stock", 4), ("gardener", 4)]
-    assert report.results[0].notices == tuple(f"turn {turn}" for turn in range(1, 5)) and report.stopped == ""
-    assert sorted(watcher.done) == [("shop", "gardener"), ("shop", "stock")] and watcher.total == 8
+def played(job: Job, on_turn: OnTurn) -> ReplayResult:
+    """Stands in for the replay of one turn."""
+    on_turn()
+    return replace(made_result(session=job.session.name, variant=job.variant, turns=1))
 
 
-@pytest.mark.usefixtures("in_parts")
-def test_after_ctrl_c_the_report_has_what_every_variant_has_done(monkeypatch: pytest.MonkeyPatch) -> None:
-    done: list[str] = []
+@pytest.fixture
+def two_chats(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[Job]]:
+    """Jobs of two chats of a turn, begun one after the other; `replayed` stands in for their replay."""
+    monkeypatch.setattr("os.cpu_count", lambda: 1)
 
-    def until_the_sixth(job: Job, on_turn: OnTurn) -> ReplayResult:
-        done.append(job.variant)
-        if len(done) == 6:
+    def made(replayed: object) -> list[Job]:
+        monkeypatch.setattr(running, "replay_job", replayed)
+        chats = [made_session(("?", "x"), name=name) for name in ("shop", "bank")]
+        return [job for chat in chats for job in jobs_for(chat, ("stock", "gardener"))]
+
+    return made
+
+
+def test_results_come_in_the_order_asked_for_and_gardeners_are_begun_first(
+    two_chats: Callable[..., list[Job]],
+) -> None:
+    watching = Watching()
+    report = run_jobs(two_chats(played), watching)
+    order = [(name, variant) for name in ("shop", "bank") for variant in ("stock", "gardener")]
+    assert [(row.session, row.variant) for row in report.summaries] == order and report.stopped == ""
+    assert sorted(watching.done) == sorted(order) and (watching.total, watching.turns) == (4, 4)
+    assert watching.done[0] == ("shop", "gardener")
+
+
+def test_after_ctrl_c_the_report_has_the_chats_that_every_variant_has_done(
+    two_chats: Callable[..., list[Job]],
+) -> None:
+    begun: list[str] = []
+
+    def until_the_fourth(job: Job, on_turn: OnTurn) -> ReplayResult:
+        begun.append(job.variant)
+        if len(begun) == 4:
             raise KeyboardInterrupt
         return played(job, on_turn)
 
-    monkeypatch.setattr(reporting, "replay_job", until_the_sixth)
-    report = run_tasks(tasks_for([four_chats()], ("stock", "gardener")), Silent())
-    assert report.stopped == "stopped after 2 of 4 turns"
-    assert [(row.variant, row.turns) for row in report.summaries] == [("stock", 2), ("gardener", 2)]
+    report = run_jobs(two_chats(until_the_fourth), Watching())
+    assert report.stopped == "stopped after 1 of 2 chats"
+    assert [(row.session, row.variant) for row in report.summaries] == [
+        ("shop", "stock"),
+        ("shop", "gardener"),
+    ]
 
 
 @pytest.mark.parametrize("problem", [KeyboardInterrupt, ReplayError("left its recording")])
 def test_a_failure_and_ctrl_c_before_anything_is_done_are_raised(
-    monkeypatch: pytest.MonkeyPatch, problem: BaseException
+    two_chats: Callable[..., list[Job]], problem: BaseException
 ) -> None:
-    def failing(*_given: object) -> ReplayResult:
+    begun: list[Job] = []
+
+    def failing(job: Job, _on_turn: OnTurn) -> ReplayResult:
+        begun.append(job)
         raise problem
 
-    monkeypatch.setattr(reporting, "replay_job", failing)
     with pytest.raises((KeyboardInterrupt, ReplayError)):
-        run_tasks(tasks_for([four_chats()], ("stock",)), Silent())
+        run_jobs(two_chats(failing), Watching())
+    assert len(begun) < 4, "those not begun are dropped"

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from made_replays import made_call, made_report, made_result
+from made_replays import made_call, made_result
 
 from aider_gardener.errors import ReplayError, UsageError
 from aider_gardener.replay.measure.result import ReplayResult
-from aider_gardener.replay.show.chart import COLUMNS, draw, layers_svg, tokens_by_turn, write_plot
+from aider_gardener.replay.show.chart import draw, plot_svg, tokens_by_turn, write_plot
 
 
 def results(sessions: int = 1, variants: int = 3) -> list[ReplayResult]:
@@ -103,20 +102,11 @@ def test_without_matplotlib_it_says_how_to_get_it(tmp_path: Path, monkeypatch: p
         write_plot(results(), tmp_path / "p.svg")
 
 
-def test_layers_are_stacked_and_each_compaction_is_a_link() -> None:
-    svg = layers_svg(made_report().results, lambda variant, number: f"{variant}-{number}")
-    assert svg == layers_svg(made_report().results, lambda variant, number: f"{variant}-{number}")
-    links = set(re.findall(r'xlink:href="#([a-z]+-\d)"', svg))
-    assert links == {"stock-1", "gardener-1", "gardener-2"}
-    for said in ("chat: the user's words", "notes or a summary", "stock: tokens", "gardener: tokens"):
-        assert said in svg
-    assert "recalled from" not in svg, "only what was drawn is explained"
-
-
-def test_of_many_requests_each_column_is_the_largest_of_several() -> None:
-    calls = [made_call(turn, tokens=turn) for turn in range(1, 3 * COLUMNS)]
-    result = made_result(calls)
-    few = made_result(calls[:COLUMNS])
-    size = [len(layers_svg([one], lambda variant, number: "")) for one in (result, few)]
-    assert size[0] < 1.5 * size[1]
-    assert layers_svg([made_result()], lambda variant, number: "").startswith("<svg"), "no request at all"
+def test_axes_have_round_numbers_and_each_turn_once() -> None:
+    calls = [made_call(turn, tokens=1_111 * turn, number=n) for turn in range(1, 114) for n in (1, 2)]
+    (panel,) = draw([made_result(calls, turns=113)]).axes
+    turns = [tick for tick in panel.get_xticks() if 0 < tick <= 113]
+    assert len(set(turns)) == len(turns) > 5 and all(tick % 10 == 0 for tick in turns)
+    assert all(tick % 10_000 == 0 for tick in panel.get_yticks())
+    assert len(panel.lines[0].get_xdata()) == 113
+    assert plot_svg([made_result()]).startswith("<svg"), "no request at all"

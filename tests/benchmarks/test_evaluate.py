@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from click.testing import CliRunner
+import pytest
 
-from aider_gardener.cli.compress import compress
-from aider_gardener.cli.evaluate import Output, class_of_folder, measured, outputs_in, quoted_alone, sums
 from aider_gardener.tokens import approximate
+from bench.evaluate import Output, class_of_folder, measured, outputs_in, quoted_alone, sums
 
 LOG = "".join(f"2024-01-02 03:04:{i % 60:02},123 INFO app: request {i} served\n" for i in range(900))
 FAILED = (
@@ -59,18 +58,9 @@ def test_a_recorded_session_asks_for_what_its_probes_know() -> None:
     assert all(not output.lost(output.text) for output in outputs)
 
 
-def test_the_command_prints_the_table_and_json(tmp_path: Path) -> None:
-    told = CliRunner().invoke(compress, ["--evaluate", str(index(tmp_path))])
-    assert told.exit_code == 0
-    assert "lost ['no such line']" in told.output and "2 of 3" in told.output
-    as_json = CliRunner().invoke(compress, ["--evaluate", str(tmp_path), "--json"])
-    assert json.loads(as_json.output)[str(tmp_path)]["kept"] == 2
-
-
-def test_a_folder_of_no_kind_is_refused_in_one_line(tmp_path: Path) -> None:
-    told = CliRunner().invoke(compress, ["--evaluate", str(tmp_path)])
-    assert told.exit_code == 2
-    assert "no index.json, no session.jsonl" in told.output and told.output.count("\n") == 1
+def test_a_folder_of_no_kind_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"no index\.json, no session\.jsonl"):
+        list(outputs_in(tmp_path))
 
 
 def test_the_null_hypothesis_keeps_to_the_size_asked_for() -> None:

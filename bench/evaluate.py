@@ -1,4 +1,4 @@
-"""`gardener compress --evaluate`: what the compressors keep of outputs of which is known what a reader needs.
+"""What the compressors keep of outputs of which is known what a reader needs.
 
 A folder may be one of three kinds. With index.json: for each output its file, the command, the classes that
 would be right, `facts` (strings that an engineer needs to go on; a list holds alternatives) and `must_not`
@@ -15,7 +15,7 @@ import json
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -217,30 +217,3 @@ def sums(found: Sequence[EvaluatedSession]) -> dict[str, Any]:
 
 def _share(found: Sequence[EvaluatedSession]) -> float:
     return round(sum(one.after for one in found) / max(1, sum(one.before for one in found)), 4)
-
-
-def show(results: dict[str, list[EvaluatedSession]], write: Callable[[str], None]) -> None:
-    """A line for each output that lost, told falsely or was taken for another class, then a table."""
-    from rich.table import Table
-
-    from aider_gardener.tables import Screen
-
-    for found in results.values():
-        for one in found:
-            if one.lost or one.false or not one.right:
-                write(one.line())
-    table = Table("", "outputs", "facts kept", "quoting alone", "false", "class right", "tokens", "share")
-    for name, found in results.items():
-        figures = sums(found)
-        asked = figures["facts"]
-        table.add_row(
-            name, str(figures["outputs"]), f"{figures['kept']} of {asked}" if asked else "",
-            f"{figures['kept by quoting']} of {asked}" if asked else "",
-            str(figures["outputs with falsehoods"]), str(figures["class right"]),
-            f"{figures['tokens before']:,} → {figures['tokens after']:,}", f"{_share(found):.1%}",
-        )  # fmt: skip
-        for cls, row in figures["classes"].items():
-            table.add_row(
-                f"  {cls}", str(row["outputs"]), "", "", "", "", "", f"{row['share']:.1%}", style="dim"
-            )
-    Screen().print(table)
