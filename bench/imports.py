@@ -14,9 +14,10 @@ import cProfile
 import json
 import pstats
 import random
+import re
 import time
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -24,8 +25,10 @@ from typing import Any
 from aider_gardener.archive.store import open_store
 from aider_gardener.replay.imports import Imported, files_named, find, take_in
 from aider_gardener.replay.session.session import Session, SessionEvent, load_folder
-from bench.histories import NAME, SESSIONS, other_names
 
+SESSIONS = Path(__file__).resolve().parent.parent / "recorded_sessions"
+NAME = re.compile(r"[A-Za-z]+(?:_[A-Za-z]+)+|[a-z]+[A-Z][A-Za-z]+|\b[1-9]\d{2,}\b")
+"""What is called otherwise in each chat: names of several words, and numbers of three digits or more."""
 PROJECT = "/srv/shop"
 BYTES_A_CHAT = 350_000
 USAGE = {
@@ -35,6 +38,21 @@ USAGE = {
     "cache_creation": {"ephemeral_1h_input_tokens": 0, "ephemeral_5m_input_tokens": 812}, "inference_geo": "",
     "iterations": [], "speed": "standard",
 }  # fmt: skip
+
+
+def other_names(rng: random.Random) -> Callable[[re.Match[str]], str]:
+    """What stands for a name, the same each time: as long, one letter or digit of its middle another."""
+    renamed: dict[str, str] = {}
+
+    def other(found: re.Match[str]) -> str:
+        name = found.group()
+        if name not in renamed:
+            at = rng.randrange(1, len(name) - 1)
+            letters = "0123456789" if name[at].isdigit() else "abcdefghijklmnopqrstuvwxyz"
+            renamed[name] = name if name[at] == "_" else name[:at] + rng.choice(letters) + name[at + 1 :]
+        return renamed[name]
+
+    return other
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -18,7 +18,7 @@ from aider_gardener.adapters.transcript import DETAIL_CHARS, THINKING, call_of, 
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.sessions import AIDER
 from aider_gardener.archive.store import Store, open_store, records
-from aider_gardener.archive.store.sqlite import SqliteStore
+from aider_gardener.archive.store.sqlite import Store
 from aider_gardener.errors import SessionError, StoreError
 from aider_gardener.messages import Entry, Focus, Message, Source, SourceKind
 from aider_gardener.notes.last_chat import edited_files
@@ -163,7 +163,7 @@ def test_what_fails_in_a_transaction_leaves_nothing_half_written(store: Store) -
 
 
 def test_a_disk_that_fills_up_undoes_the_batch_and_is_said(
-    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+    store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_given: object, **_more: object) -> None:
         raise apsw.FullError("full")

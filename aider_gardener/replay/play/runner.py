@@ -359,7 +359,7 @@ def no_trace(runner: Runner) -> Iterator[None]:
     files = set(coder.abs_fnames), set(coder.abs_read_only_fnames)
     if repo_map:
         repo_map.map_cache = dict(repo_map.map_cache)
-    gardener = getattr(coder, "gardener", None)
+    gardener: Any = getattr(coder, "gardener", None)
     try:
         with gardener.preview() if hasattr(gardener, "preview") else nullcontext():
             yield
