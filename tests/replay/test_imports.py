@@ -18,7 +18,6 @@ from aider_gardener.adapters.transcript import DETAIL_CHARS, THINKING, call_of, 
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.sessions import AIDER
 from aider_gardener.archive.store import Store, open_store, records
-from aider_gardener.archive.store.sqlite import Store
 from aider_gardener.errors import SessionError, StoreError
 from aider_gardener.messages import Entry, Focus, Message, Source, SourceKind
 from aider_gardener.notes.last_chat import edited_files

@@ -1,0 +1,143 @@
+"""Codex and OpenCode themselves with what `gardener install` gives them, their model played on this machine.
+
+`make hosts` fetches them; without it these tests are skipped.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+BINARIES = os.environ.get("REAL_HOSTS", "")
+ROOT = Path(__file__).resolve().parents[2]
+REPLY, OUTPUT = "The kestrel pool has 17 connections.", "marker-output-42"
+QUESTION = "How many connections has the kestrel pool?"
+
+pytestmark = pytest.mark.skipif(not BINARIES, reason="make hosts fetches the programs")
+
+
+class Model(BaseHTTPRequestHandler):
+    """Asks for one command where it may, then answers; in the format of chat completions or of responses."""
+
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+    def do_POST(self) -> None:
+        asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        events = chat(asked) if "chat/completions" in self.path else responses()
+        data = "".join(f"data: {json.dumps(event)}\n\n" for event in events).encode() + b"data: [DONE]\n\n"
+        self.send_response(200)
+        self.send_header("content-type", "text/event-stream")
+        self.send_header("content-length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+
+def chat(asked: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    delta: dict[str, Any] = {"role": "assistant", "content": REPLY}
+    reason = "stop"
+    names = [tool["function"]["name"] for tool in asked.get("tools", [])]
+    if "bash" in names and not any(message["role"] == "tool" for message in asked["messages"]):
+        words = json.dumps({"command": f"echo {OUTPUT}", "description": "it"})
+        call = {"index": 0, "id": "c1", "type": "function", "function": {"name": "bash", "arguments": words}}
+        delta, reason = {"role": "assistant", "tool_calls": [call]}, "tool_calls"
+    head = {"id": "x", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+    usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
+    yield {**head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
+    yield {**head, "choices": [{"index": 0, "delta": {}, "finish_reason": reason}], "usage": usage}
+
+
+def responses() -> Iterator[dict[str, Any]]:
+    text = {"type": "output_text", "text": REPLY, "annotations": []}
+    item = {"type": "message", "id": "m1", "status": "completed", "role": "assistant", "content": [text]}
+    usage = {
+        "input_tokens": 10, "input_tokens_details": {"cached_tokens": 0}, "output_tokens": 5,
+        "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": 15,
+    }  # fmt: skip
+    whole = {
+        "id": "r1",
+        "object": "response",
+        "status": "completed",
+        "model": "m",
+        "output": [item],
+        "usage": usage,
+    }
+    yield {"type": "response.created", "response": {**whole, "status": "in_progress", "output": []}}
+    yield {"type": "response.output_item.done", "output_index": 0, "item": item}
+    yield {"type": "response.completed", "response": whole}
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[tuple[Path, dict[str, str], str]]:
+    """A project, the environment of a user who has nothing, and the address of the model."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Model)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    project = tmp_path / "project"
+    project.mkdir()
+    subprocess.run(["git", "init", "-q", str(project)], check=True)
+    path = f"{BINARIES}{os.pathsep}{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environ = {"HOME": str(tmp_path), "PATH": path, "PYTHONPATH": str(ROOT), "KEY": "x"}
+    yield project, environ, f"http://127.0.0.1:{server.server_address[1]}/v1"
+    server.shutdown()
+
+
+def gardener(place: tuple[Path, dict[str, str], str], *words: str) -> str:
+    command = [sys.executable, "-m", "aider_gardener.cli", *words]
+    done = subprocess.run(
+        command, cwd=place[0], env=place[1], capture_output=True, text=True, timeout=60, check=True
+    )
+    return done.stdout
+
+
+def said(place: tuple[Path, dict[str, str], str]) -> str:
+    return gardener(place, "recall", "kestrel pool connections marker output", "--json")
+
+
+def run(place: tuple[Path, dict[str, str], str], *command: str) -> str:
+    done = subprocess.run(
+        [f"{BINARIES}/{command[0]}", *command[1:]], cwd=place[0], env=place[1], capture_output=True, text=True,
+        timeout=200, stdin=subprocess.DEVNULL, check=False,
+    )  # fmt: skip
+    return done.stdout + done.stderr
+
+
+def test_opencode_archives_what_was_said_and_gets_its_tools(place: tuple[Path, dict[str, str], str]) -> None:
+    gardener(place, "install", "opencode")
+    options = {"baseURL": place[2], "apiKey": "x"}
+    fake = {"npm": "@ai-sdk/openai-compatible", "options": options, "models": {"m": {}}}
+    (place[0] / "opencode.json").write_text(json.dumps({"provider": {"fake": fake}}))
+    assert "connected" in run(place, "opencode", "mcp", "list")
+    assert REPLY in run(place, "opencode", "run", "-m", "fake/m", QUESTION)
+    found = said(place)
+    assert REPLY in found and OUTPUT in found and QUESTION in found and "OpenCode" in found
+    gardener(place, "uninstall", "opencode")
+    assert "gardener" not in run(place, "opencode", "mcp", "list")
+
+
+def test_codex_archives_what_was_said_and_gets_its_tools(place: tuple[Path, dict[str, str], str]) -> None:
+    gardener(place, "install", "codex")
+    assert "gardener" in run(place, "codex", "mcp", "list")
+    fake = f'model_providers.fake={{name="f",base_url="{place[2]}",wire_api="responses",env_key="KEY"}}'
+    words = ("-c", fake, "-c", 'model_provider="fake"', "-m", "m")
+    told = run(place, "codex", "exec", "--dangerously-bypass-hook-trust", *words, QUESTION)
+    assert REPLY in told and "hook: Stop Completed" in told
+    found = said(place)
+    assert REPLY in found and QUESTION in found and "Codex" in found
+    gardener(place, "uninstall", "codex")
+    assert "gardener" not in run(place, "codex", "mcp", "list")
+
+
+def test_gemini_gets_its_tools(place: tuple[Path, dict[str, str], str]) -> None:
+    gardener(place, "install", "gemini")
+    assert "gardener" in run(place, "gemini", "mcp", "list")
