@@ -27,7 +27,7 @@ STYLE = {"font.size": 9, "svg.hashsalt": "gardener", "svg.fonttype": "none"}
 """Of matplotlib: text of an SVG stays text, and its ids are the same each time."""
 
 WINDOW_SHOWN_FROM = 0.45
-"""The window is drawn to scale if some prompt reaches this share of it, else only named."""
+"""The window is drawn if some prompt reaches this share of it."""
 
 
 def tokens_by_turn(result: ReplayResult) -> tuple[list[int], list[int]]:
@@ -133,7 +133,7 @@ def draw_session(panel: Any, results: Sequence[ReplayResult], variants: Sequence
     panel.set_xlabel("turn", loc="left")
     round_numbers = {"steps": [1, 2, 5, 10], "integer": True}
     panel.xaxis.set_major_locator(MaxNLocator(12, **round_numbers))
-    panel.yaxis.set_major_locator(MaxNLocator(6, **round_numbers))
+    panel.yaxis.set_major_locator(MaxNLocator(8, **round_numbers))
     panel.yaxis.set_major_formatter(lambda value, _: f"{value / 1000:g}k" if value else "0")
     panel.grid(axis="y", color="#dddddd", linewidth=0.6)
     panel.set_axisbelow(True)
@@ -141,37 +141,23 @@ def draw_session(panel: Any, results: Sequence[ReplayResult], variants: Sequence
 
 
 def draw_limits(panel: Any, results: Sequence[ReplayResult], top: int, window: int) -> float:
-    """Lines for the window and the history budget, named below the panel where no line runs.
+    """Lines for the window, where some prompt comes near it, and for the history budget, named below the
+    panel where no line runs.
 
     Returns the highest value that has to be seen.
     """
-    highest = float(top)
-    lines = []
+    limits = {
+        f"budget of the history alone: {budget:,}": (budget, (0, (4, 3)))
+        for budget in sorted({result.provenance.history_tokens for result in results})
+        if budget
+    }
     if window and top >= WINDOW_SHOWN_FROM * window:
-        highest = max(highest, float(window))
-        lines.append(limit_line(panel, window, f"window: {window:,}", (0, (1, 3))))
-    elif window:
-        lines.append(panel.plot([], [], label=f"window: {window:,}, above the plot", linestyle="none")[0])
-    for budget in sorted({result.provenance.history_tokens for result in results}):
-        if budget:
-            highest = max(highest, float(budget))
-            lines.append(limit_line(panel, budget, f"budget of the history alone: {budget:,}", (0, (4, 3))))
-    if lines:
-        panel.legend(
-            handles=lines,
-            loc="upper right",
-            bbox_to_anchor=(1.0, -0.06),
-            ncol=len(lines),
-            frameon=False,
-            fontsize=8,
-            borderaxespad=0.2,
-        )
-    return highest
-
-
-def limit_line(panel: Any, tokens: int, name: str, style: Any) -> Any:
-    """A thin line across the panel, behind the others."""
-    return panel.axhline(tokens, color="#555555", linestyle=style, linewidth=1.1, zorder=1, label=name)
+        limits[f"window: {window:,}"] = (window, (0, (1, 3)))
+    for name, (tokens, style) in limits.items():
+        panel.axhline(tokens, color="#555555", linestyle=style, linewidth=1.1, zorder=1, label=name)
+    if limits:
+        panel.legend(loc="upper right", bbox_to_anchor=(1.0, -0.06), ncol=2, frameon=False, fontsize=8)
+    return max(top, *(tokens for tokens, _ in limits.values()), 1)
 
 
 def name_ends(panel: Any, ends: Sequence[tuple[int, int, str, str]], top: float) -> None:
