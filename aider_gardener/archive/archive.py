@@ -27,6 +27,7 @@ from aider_gardener.messages import (
     Rendition,
     Segment,
     Source,
+    SourceKind,
     TokenCounter,
     entry_id,
 )
@@ -34,7 +35,7 @@ from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.planner import note_rendition
 from aider_gardener.reading.classify import dominant_class
 from aider_gardener.reading.segments import segment
-from aider_gardener.reading.source import infer_source
+from aider_gardener.reading.source import infer_source, own_output
 from aider_gardener.tokens import approximate
 
 if TYPE_CHECKING:
@@ -208,6 +209,8 @@ class Archive:
         segments: tuple[Segment, ...] = (Segment(0, len(content), ContentClass.PROSE),) if content else ()
         with tolerating("reader") as faults:
             source = known or infer_source(message.role, content)
+            if own_output(source):
+                source = Source(SourceKind.STUB, source.detail)
             segments = segment(content, source)
         self._failed = self._failed or bool(faults)
         return source, segments

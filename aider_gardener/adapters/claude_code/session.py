@@ -4,6 +4,7 @@ lost comes back."""
 from __future__ import annotations
 
 import json
+import mmap
 import os
 import time
 from collections import Counter
@@ -12,8 +13,10 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from aider_gardener import files
+from aider_gardener.adapters.claude_code.client import BOUNDARY_MARK, SHORTENED_MARK
 from aider_gardener.adapters.claude_code.transcript import Reader, ToolCall, TranscriptLine, TranscriptRecord
-from aider_gardener.archive.archive import Archive, EmbeddingBacklog
+from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.sessions import AWAY, HERE
 from aider_gardener.archive.store import Store
 from aider_gardener.messages import Entry, Fidelity, Message, Source, SourceKind, entry_id
@@ -26,10 +29,8 @@ HOST = "Claude Code"
 STATE_KEY = "transcript"
 UNKNOWN_RECORD = "unknown record"
 """The event that tells of a record of the transcript that was kept as it is."""
-SHORTENED = (
-    "[shortened by aider-gardener: the whole is {entry_id}, {tokens:,} tokens; the tool get brings it]"
-)
-SHORTENED_HEAD = SHORTENED.partition("{")[0]
+SHORTENED = SHORTENED_MARK + "{what} {entry_id}, {tokens:,} tokens; the tool get brings {it}]"
+WHOLE, PART = "the whole is", "of the whole in {path} the first {chars:,} characters are"
 PLACES, SHORTENED_AT, SUMMARY_AT = 1_024, 512, 768
 """Sequence numbers for each byte of the transcript: what a line says has the first of those of its first
 byte, what a hook brought before the transcript did those from 512 on, and a summary from 768 on."""
@@ -48,16 +49,11 @@ LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
 
 @dataclass
 class Progress:
-    """How far a transcript was taken in: the offset in bytes, the turn there, the sequence number at which
-    the host's context begins since its last compaction (0: at the beginning), how many results of tools stand
-    there shortened, the calls whose results are still to come, and the last measured prompt."""
+    """How far a transcript was taken in: the offset in bytes, the turn there, the calls whose results are
+    still to come, and the last measured prompt."""
 
     offset: int = 0
     turn: int = 0
-    boundary: int = 0
-    compactions: int = 0
-    shortened: int = 0
-    unknown: int = 0
     used: int = 0
     model: str = ""
     calls: dict[str, list[str]] = field(default_factory=dict)
@@ -72,6 +68,25 @@ class Progress:
             return cls()
 
 
+def boundary_of(transcript: Path | None) -> int:
+    """The sequence number at which the host's context begins since its last compaction; 0: at the beginning,
+    or there is no transcript. It is read off the file, so that no lock is waited for."""
+    try:
+        if transcript is not None:
+            with (
+                files.open_plain(transcript, follow=True) as file,
+                mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as text,
+            ):
+                at = len(text)
+                while (at := text.rfind(BOUNDARY_MARK, 0, at)) >= 0:
+                    start, end = text.rfind(b"\n", 0, at) + 1, text.find(b"\n", at)
+                    if any(each.boundary for each in Reader(transcript).records(text[start:end], start)):
+                        return PLACES * start
+    except (OSError, ValueError):  # none is there, or nothing in it
+        pass
+    return 0
+
+
 def provider(environ: Mapping[str, str]) -> str:
     """The provider that Claude Code talks to, as entries name it."""
     address = environ.get("ANTHROPIC_BASE_URL", "")
@@ -80,8 +95,7 @@ def provider(environ: Mapping[str, str]) -> str:
 
 
 class ClaudeSession:
-    """A chat of Claude Code by its session id. `store` is the project's archive, `backlog` what embeds, where
-    a process lives long enough."""
+    """A chat of Claude Code by its session id. `store` is the project's archive."""
 
     def __init__(
         self,
@@ -90,9 +104,7 @@ class ClaudeSession:
         project: str,
         *,
         settings: Settings,
-        environ: Mapping[str, str] | None = None,
         clock: Callable[[], float] = time.time,
-        backlog: EmbeddingBacklog | None = None,
     ) -> None:
         self.store, self.settings = store, settings
         self.archive = Archive(
@@ -101,11 +113,10 @@ class ClaudeSession:
             project=project,
             count=approximate,
             clock=clock,
-            backlog=backlog,
             host=HOST,
             hold=False,
         )
-        self.archive.provider = provider(os.environ if environ is None else environ)
+        self.archive.provider = provider(os.environ)
         self.progress = Progress.read(store.get_state(session, STATE_KEY))
 
     # In
@@ -134,11 +145,7 @@ class ClaudeSession:
     def _take_line(self, line: TranscriptLine) -> int:
         added = 0
         for record in line.records:
-            if record.boundary:
-                self.progress.boundary = PLACES * record.place
-                self.progress.compactions += 1
-                self.progress.shortened = 0
-            elif record.used:
+            if record.used:
                 self.progress.used, self.progress.model = record.used, record.model
             elif record.message is not None:
                 added += self._take(record, record.message)
@@ -149,11 +156,10 @@ class ClaudeSession:
         """Archive one message; whether it is new: a second compaction writes old ones once more, and a result
         that was shortened is there already."""
         if record.unknown:
-            self.progress.unknown += 1
             self.archive.event(self.progress.turn, UNKNOWN_RECORD, {"type": record.unknown})
             record = replace(record, source=Source(SourceKind.NOTICE, f"record of the type {record.unknown}"))
             message = Message(message.role, message.content[:RAW_CHARS])
-        elif message.content.startswith(SHORTENED_HEAD):
+        elif message.content.startswith(SHORTENED_MARK):
             return False
         seq = PLACES * record.place + record.part
         known = self._known(message)
@@ -179,10 +185,12 @@ class ClaudeSession:
         if progress.used:
             self.archive.keep("frame", {**asdict(frame), "parts": {"prompt": progress.used}})
 
-    def shorten(self, text: str, source: Source, place: int, fits: Callable[[str], bool]) -> str:
-        """The compressed form of a tool's result under a line that names the whole, which is archived then;
-        "" where it has none that `fits`. The transcript, of `place` bytes now, does not hold the result
-        yet."""
+    def shorten(
+        self, text: str, source: Source, place: int, fits: Callable[[str], bool], what: str = WHOLE
+    ) -> str:
+        """The compressed form of a tool's result under a line that says `what` of it is archived, which is
+        done then; "" where it has none that `fits`, or cannot be archived. The transcript, of `place` bytes
+        now, does not hold the result yet."""
         from aider_gardener.compress import compress_message  # as late: most calls of the hooks need none
 
         seq, turn = PLACES * place + SHORTENED_AT, max(1, self.progress.turn)
@@ -196,18 +204,17 @@ class ClaudeSession:
         if made.lossless or not fits(made.text):
             return ""
         stored = self.archive.put(entry)
-        self.progress.shortened += 1
-        self._keep_progress()
-        head = SHORTENED.format(entry_id=stored.id, tokens=stored.tokens)
+        it = "it" if what == WHOLE else "them"
+        head = SHORTENED.format(what=what, entry_id=stored.id, tokens=stored.tokens, it=it)
         return f"{head}\n{made.text.replace(entry.id, stored.id)}"
 
     # Out
 
-    def recall_note(self, prompt: str) -> str:
-        """What the prompt needs of what its context has lost, as one note; "" when nothing is missing. Before
-        the first compaction that is nothing, unless other chats may come in."""
-        progress, older = self.progress, self.settings.recall_sessions
-        if not (progress.boundary or progress.shortened or older) or self.settings.mode == "observe":
+    def recall_note(self, prompt: str, boundary: int) -> str:
+        """What the prompt needs of what its context has lost, as one note; "" when nothing is missing.
+        `boundary` is where the context begins."""
+        older = self.settings.recall_sessions
+        if self.settings.mode == "observe":
             return ""
         from aider_gardener.gardener.state import rule_changes  # as late: most prompts come before that
         from aider_gardener.recall.recall import Recollection
@@ -225,18 +232,18 @@ class ClaudeSession:
             order=part == ORDINARY_SHARE,
         )
         note = Recollection(self.archive, rule_changes(self.store), with_ids=True).note(
-            self.chat(), request, approximate
+            self.chat(boundary), request, approximate
         )
         return note if len(note) <= MOST_CONTEXT_CHARS else ""
 
-    def chat(self) -> Chat:
-        """The chat as its host's context holds it: what was said since the last compaction stands whole."""
+    def chat(self, boundary: int) -> Chat:
+        """The chat as its host's context holds it: what was said from the boundary on stands whole."""
         entries = self.store.session_entries(self.archive.session)
         numbered = {seq: replace(entry, seq=seq) for seq, entry in enumerate(entries)}
         hidden = {
             seq
             for seq, entry in enumerate(entries)
-            if entry.seq < self.progress.boundary or SHORTENED_AT <= entry.seq % PLACES < SUMMARY_AT
+            if entry.seq < boundary or SHORTENED_AT <= entry.seq % PLACES < SUMMARY_AT
         }
         whole = [entry for seq, entry in numbered.items() if seq not in hidden]
         chat = Chat(

@@ -117,7 +117,9 @@ class SqliteStore:
 
     @property
     def persistent(self) -> bool:
-        return self._file.path is not None or (self.lines is not None and bool(self.lines.place))
+        if self.lines is not None:
+            return bool(self.lines.place) and not self.lines.fault
+        return self._file.path is not None
 
     @property
     def is_file(self) -> bool:

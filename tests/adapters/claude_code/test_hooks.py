@@ -37,7 +37,7 @@ def host(tmp_path: Path) -> Host:
 
 def hooks(store: Store, host: Host, **options: object) -> Hooks:
     made = Settings(**options)  # type: ignore[arg-type]
-    return Hooks(store, "/project", settings=made, environ={}, clock=lambda: host.now)
+    return Hooks(store, "/project", settings=made, clock=lambda: host.now)
 
 
 def added(answer: dict[str, Any]) -> str:
@@ -65,9 +65,11 @@ def test_a_session_of_60_events_brings_a_fact_back_over_two_compactions(store: S
         host.answer(f"Crossing {events} leaves at noon.")
         events += 2
         if events in (21, 41):
-            assert served.answer("PreCompact", host.payload("PreCompact", trigger="auto")) == {}
+            served.take_in("PreCompact", host.payload("PreCompact", trigger="auto"))
             summary = host.compact()
-            served.answer("PostCompact", host.payload("PostCompact", trigger="auto", compact_summary=summary))
+            served.take_in(
+                "PostCompact", host.payload("PostCompact", trigger="auto", compact_summary=summary)
+            )
             block = added(served.answer("SessionStart", host.payload("SessionStart", source="compact")))
             assert FACT in block and approximate(block) <= COMPACTED_TOKENS
             events += 3
@@ -80,7 +82,7 @@ def test_a_session_of_60_events_brings_a_fact_back_over_two_compactions(store: S
 def test_a_new_chat_hears_where_the_last_one_stood_and_after_clear_nothing(store: Store, host: Host) -> None:
     served = hooks(store, host)
     host.ask(FACT)
-    served.answer("PreCompact", host.payload("PreCompact"))
+    served.take_in("PreCompact", host.payload("PreCompact"))
     new = {**host.payload("SessionStart", source="startup"), "session_id": "next", "transcript_path": "/none"}
     block = added(served.answer("SessionStart", new))
     assert FACT in block and approximate(block) <= START_TOKENS
@@ -148,7 +150,7 @@ def test_no_line_of_an_error_is_lost(store: Store, host: Host) -> None:
 def test_the_last_turn_of_a_chat_is_archived_when_it_is_answered(store: Store, host: Host) -> None:
     host.ask(FACT)
     host.answer("Noted.")
-    assert hooks(store, host).answer("Stop", host.payload("Stop", stop_hook_active=False)) == {}
+    hooks(store, host).take_in("Stop", host.payload("Stop", stop_hook_active=False))
     assert [entry.content for entry in store.session_entries(host.session)] == [FACT, "Noted."]
 
 
@@ -159,12 +161,13 @@ def test_observing_archives_and_says_nothing(store: Store, host: Host) -> None:
     assert served.answer("UserPromptSubmit", host.payload("UserPromptSubmit", prompt=QUESTION)) == {}
     assert served.answer("SessionStart", host.payload("SessionStart", source="compact")) == {}
     assert served.answer("PostToolUse", host.payload("PostToolUse", **bash(LOG))) == {}
+    served.take_in("Stop", host.payload("Stop"))
     assert FACT in [entry.content for entry in store.session_entries(host.session)]
 
 
 def test_switched_off_nothing_is_archived(store: Store, host: Host) -> None:
     host.ask(FACT)
-    assert hooks(store, host, mode="off").answer("PreCompact", host.payload("PreCompact")) == {}
+    hooks(store, host, mode="off").take_in("PreCompact", host.payload("PreCompact"))
     assert store.sessions("/project") == []
 
 
@@ -191,5 +194,7 @@ EVENTS = ("UserPromptSubmit", "PostToolUse", "PreCompact", "PostCompact", "Sessi
 def test_any_json_gets_an_answer_that_is_an_object(
     store: Store, host: Host, event: str, payload: dict[str, Any]
 ) -> None:
-    answer = hooks(store, host).answer(event, payload)
+    served = hooks(store, host)
+    answer = served.answer(event, payload)
+    served.take_in(event, payload)
     assert isinstance(answer, dict) and set(answer) <= {"hookSpecificOutput"}

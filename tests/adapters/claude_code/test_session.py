@@ -14,6 +14,7 @@ from aider_gardener.adapters.claude_code.session import (
     STATE_KEY,
     ClaudeSession,
     Progress,
+    boundary_of,
     provider,
     unknown_records,
 )
@@ -41,7 +42,7 @@ def host(tmp_path: Path) -> Host:
 
 def chat(store: Store, host: Host, **options: object) -> ClaudeSession:
     settings = Settings(**options)  # type: ignore[arg-type]
-    return ClaudeSession(store, host.session, PROJECT, settings=settings, environ={}, clock=lambda: host.now)
+    return ClaudeSession(store, host.session, PROJECT, settings=settings, clock=lambda: host.now)
 
 
 def told(store: Store, host: Host) -> list[str]:
@@ -95,7 +96,7 @@ def test_before_a_compaction_nothing_is_missing(store: Store, host: Host) -> Non
     host.ask(FACT)
     session = chat(store, host)
     session.take_in(host.path)
-    assert session.recall_note(QUESTION) == ""
+    assert session.recall_note(QUESTION, boundary_of(host.path)) == ""
 
 
 def test_after_two_compactions_a_fact_from_before_comes_back(store: Store, host: Host) -> None:
@@ -107,8 +108,7 @@ def test_after_two_compactions_a_fact_from_before_comes_back(store: Store, host:
             host.compact()
     session = chat(store, host)
     session.take_in(host.path)
-    assert session.progress.compactions == 2
-    note = session.recall_note(QUESTION)
+    note = session.recall_note(QUESTION, boundary_of(host.path))
     assert "> " + FACT in note and len(note) <= MOST_CONTEXT_CHARS
     assert note.startswith("(Quoted from earlier in this chat by aider-gardener")
 
@@ -119,7 +119,7 @@ def test_what_stands_in_the_context_is_not_recalled(store: Store, host: Host) ->
     host.ask(FACT)
     session = chat(store, host)
     session.take_in(host.path)
-    assert session.recall_note(QUESTION) == ""
+    assert session.recall_note(QUESTION, boundary_of(host.path)) == ""
 
 
 def test_other_chats_come_in_only_by_choice_and_with_their_hosts_name(store: Store, host: Host) -> None:
@@ -133,8 +133,8 @@ def test_other_chats_come_in_only_by_choice_and_with_their_hosts_name(store: Sto
     host.ask("Hello.")
     session = chat(store, host)
     session.take_in(host.path)
-    assert session.recall_note(QUESTION) == ""
-    note = chat(store, host, recall_sessions=True).recall_note(QUESTION)
+    assert session.recall_note(QUESTION, boundary_of(host.path)) == ""
+    note = chat(store, host, recall_sessions=True).recall_note(QUESTION, boundary_of(host.path))
     assert ", in an earlier chat, in aider]\n> " + FACT in note
 
 
@@ -149,7 +149,7 @@ def test_what_was_said_to_a_local_model_stays_here(store: Store, host: Host) -> 
     host.ask("Hello.")
     session = chat(store, host, recall_sessions=True)
     session.take_in(host.path)
-    assert session.recall_note(QUESTION) == ""
+    assert session.recall_note(QUESTION, boundary_of(host.path)) == ""
 
 
 def test_a_shortened_result_is_archived_whole_and_its_short_form_is_not(store: Store, host: Host) -> None:
@@ -164,13 +164,13 @@ def test_a_shortened_result_is_archived_whole_and_its_short_form_is_not(store: S
     again = chat(store, host)
     again.take_in(host.path)
     assert told(store, host) == ["Look at the log.", log]
-    assert "item 321 done" in again.recall_note("Was item 321 done in the log?")
+    assert "item 321 done" in again.recall_note("Was item 321 done in the log?", boundary_of(host.path))
 
 
 def test_a_form_that_does_not_fit_leaves_nothing_behind(store: Store, host: Host) -> None:
     session = chat(store, host)
     assert session.shorten("word " * 900, Source(SourceKind.COMMAND, "x"), 0, lambda text: False) == ""
-    assert told(store, host) == [] and session.progress.shortened == 0
+    assert told(store, host) == []
 
 
 def test_an_unknown_record_is_kept_and_counted(store: Store, host: Host) -> None:
@@ -209,7 +209,7 @@ def test_a_transcript_that_is_not_there_is_none(store: Store, host: Host, tmp_pa
 def test_what_cannot_be_read_of_the_progress_begins_anew() -> None:
     assert Progress.read("{") == Progress.read("[]") == Progress.read('{"mystery": 1}') == Progress()
     assert Progress.read('{"offset": 3}') == Progress(offset=3)
-    assert set(asdict(Progress())) >= {"offset", "turn", "boundary"}
+    assert set(asdict(Progress())) >= {"offset", "turn"}
 
 
 def test_the_window_and_the_last_prompt_are_kept_for_reports(store: Store, host: Host) -> None:
