@@ -47,7 +47,7 @@ LAST_CHAT = Source(SourceKind.STUB, "the last chat")
 NOTE_END = "(End of quotes.)"
 """How a note that quotes ends."""
 _OWN_COMMAND = re.compile(
-    r"^mcp__\w*gardener\w*__|(?:^|[;&|(\n])\s*(?:\w+=\S*\s+)*(?:(?:uv|poetry|pipx)\s+run\s+|uvx\s+)?"
+    r"^mcp__[\w-]*gardener[\w-]*__|(?:^|[;&|(\n])\s*(?:\w+=\S*\s+)*(?:(?:uv|poetry|pipx)\s+run\s+|uvx\s+)?"
     r"(?:(?:\S*/)?gardener|(?:\S*/)?python[\d.]*\s+-m\s+aider_gardener\.cli)\s+(?!run\b|compress\b)\w"
 )
 """A tool or command of ours that shows what is in the archive."""

@@ -23,7 +23,7 @@ LARGE_FILE_TOKENS = 10_000
 """A file that was read is shortened above so many tokens (the setting throttle_tokens, where it is given,
 counts for all results)."""
 LEAST_SAVED_SHARE = 0.5
-WHOLE_BYTES = 2_000_000
+WHOLE_BYTES = 4_000_000
 """Of an output that its host keeps in a file that is read; to shorten it takes some seconds."""
 START_TOKENS, COMPACTED_TOKENS = 400, 900
 """The budgets of the state block in a new session and behind a compaction, which it must not undo."""

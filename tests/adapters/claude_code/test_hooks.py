@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from aider_gardener.adapters.claude_code.hooks import COMPACTED_TOKENS, START_TOKENS, Hooks
+from aider_gardener.adapters.claude_code.hooks import COMPACTED_TOKENS, START_TOKENS, WHOLE_BYTES, Hooks
 from aider_gardener.archive.store import Store, open_store
 from aider_gardener.reading.facts import extract, missing
 from aider_gardener.settings import Settings
@@ -198,3 +199,66 @@ def test_any_json_gets_an_answer_that_is_an_object(
     answer = served.answer(event, payload)
     served.take_in(event, payload)
     assert isinstance(answer, dict) and set(answer) <= {"hookSpecificOutput"}
+
+
+def kept_by_the_host(host: Host, text: str) -> dict[str, Any]:
+    """The result of a command whose output was too long for the host, which keeps it beside its transcript."""
+    folder = host.path.with_suffix("") / "tool-results"
+    folder.mkdir(parents=True)
+    (folder / "b1.txt").write_text(text, encoding="utf-8")
+    size = {"persistedOutputPath": str(folder / "b1.txt"), "persistedOutputSize": len(text)}
+    return bash(text[:30_000], **size)
+
+
+def test_the_whole_is_archived_where_the_host_hands_over_its_beginning(store: Store, host: Host) -> None:
+    whole = f"{LOG}\n{LOG}\n2026-01-01 11:00:00 ERROR db down code 53300"
+    tool = kept_by_the_host(host, whole)
+    answer = hooks(store, host).answer("PostToolUse", host.payload("PostToolUse", **tool))
+    made = answer["hookSpecificOutput"]["updatedToolOutput"]
+    assert made["stdout"].startswith("[shortened by aider-gardener: the whole is g")
+    assert "ERROR db down code 53300" in made["stdout"], "it stands behind the beginning"
+    assert store.session_entries(host.session)[-1].content == whole
+    assert not {"persistedOutputPath", "persistedOutputSize"} & set(made), "the host would show its beginning"
+
+
+def outside(path: Path) -> None:
+    path.unlink()
+    other = path.parents[2] / "secret.txt"
+    other.write_text("SECRET\n" + LOG + LOG)
+    path.symlink_to(other)
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        Path.unlink,
+        outside,
+        lambda path: (path.unlink(), os.mkfifo(path)),
+        lambda path: (path.unlink(), path.mkdir()),
+        lambda path: os.truncate(path, WHOLE_BYTES + 1),
+    ],
+    ids=["gone", "a link out of the folder", "a FIFO", "a directory", "too large"],
+)
+@pytest.mark.skipif(os.name != "posix", reason="needs FIFOs")
+def test_where_the_whole_cannot_be_had_a_part_is_called_a_part(
+    store: Store, host: Host, spoil: Callable[[Path], object]
+) -> None:
+    tool = kept_by_the_host(host, LOG + LOG)
+    path = tool["tool_response"]["persistedOutputPath"]
+    spoil(Path(path))
+    answer = hooks(store, host).answer("PostToolUse", host.payload("PostToolUse", **tool))
+    stdout = answer["hookSpecificOutput"]["updatedToolOutput"]["stdout"]
+    head = f"[shortened by aider-gardener: of the whole in {path} the first 30,000 characters are g"
+    assert stdout.startswith(head) and "SECRET" not in stdout
+    assert store.session_entries(host.session)[-1].content == (LOG + LOG)[:30_000]
+
+
+def test_a_file_of_another_session_is_not_read(store: Store, host: Host) -> None:
+    tool = kept_by_the_host(Host(host.path.with_name("other.jsonl")), LOG + LOG)
+    answer = hooks(store, host).answer("PostToolUse", host.payload("PostToolUse", **tool))
+    assert "the first 30,000 characters" in answer["hookSpecificOutput"]["updatedToolOutput"]["stdout"]
+
+
+def test_what_our_own_commands_show_stays_as_it_is(store: Store, host: Host) -> None:
+    tool = {**bash(LOG), "tool_input": {"command": "cd /src && gardener recall worker"}}
+    assert hooks(store, host).answer("PostToolUse", host.payload("PostToolUse", **tool)) == {}

@@ -243,3 +243,17 @@ def test_the_state_block_tells_rules_and_errors(store: Store, host: Host) -> Non
     block = session.state(900, "this chat", "Ask recall.")
     assert block.startswith("[Context Gardener State]\n") and block.endswith("Ask recall.")
     assert FACT in block and "tests/test_w.py::test_go" in block
+
+
+def test_recall_does_not_feed_on_itself(store: Store, host: Host) -> None:
+    host.ask("Hello.")
+    host.run("gardener recall port", f"2 days ago\n> {FACT}")
+    host.said({"type": "tool_use", "id": "toolu_x", "name": "mcp__gardener__recall", "input": {"query": "port"}})
+    host.result("toolu_x", f"> {FACT} Again.")
+    host.ask("Something else.")
+    host.compact()
+    session = chat(store, host)
+    session.take_in(host.path)
+    kinds = {e.content: e.source.kind for e in store.session_entries(host.session) if "9317" in e.content}
+    assert len(kinds) == 2 and set(kinds.values()) == {SourceKind.STUB}
+    assert session.recall_note(QUESTION, boundary_of(host.path)) == ""
