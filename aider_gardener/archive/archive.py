@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from aider_gardener.archive.passages import chunk
-from aider_gardener.archive.sessions import AIDER, HOST_KEY, PastSessions, host_of
+from aider_gardener.archive.sessions import AIDER, HOST_KEY, NAME_LOCAL, WITHHELD, PastSessions, host_of
 from aider_gardener.archive.store.base import PendingPassage, Store
 from aider_gardener.archive.store.redact import Clean, cleaned
 from aider_gardener.errors import StoreError, tolerating
@@ -138,11 +138,14 @@ class Archive:
         self.clock = clock
         self.provider = ""
         self.past = PastSessions(store, project, session)
+        self.withheld: set[str] = (
+            set()
+        )  # what fitted the last question and was said to a model of this machine
         self.line_chars = 0
         self._renditions: dict[int, dict[Fidelity, Rendition]] = {}
         self.within = project if project and is_shared(store.directory, project) else None
         self._told = store.notice
-        self._failed = self._failed_told = False
+        self._failed = self._failed_told = self._withheld_told = False
         self._generation = store.generation
         is_begun = not hold and bool(session) and store.get_state(session, HOST_KEY) == host
         if session and not is_begun:
@@ -299,6 +302,9 @@ class Archive:
         if self._failed and not self._failed_told:
             self._failed_told = True
             return FAILED_NOTICE
+        if self.withheld and not self._withheld_told:
+            self._withheld_told = True
+            return WITHHELD.format(count=len(self.withheld), how=NAME_LOCAL)
         return self.backlog.take_notice() if self.backlog else ""
 
     def touch(self, ids: Iterable[str]) -> None:

@@ -17,12 +17,12 @@ from aider_gardener import files
 from aider_gardener.adapters.claude_code.client import BOUNDARY_MARK, SHORTENED_MARK
 from aider_gardener.adapters.claude_code.transcript import Reader, ToolCall, TranscriptLine, TranscriptRecord
 from aider_gardener.archive.archive import Archive
-from aider_gardener.archive.sessions import AWAY, HERE
+from aider_gardener.archive.sessions import AWAY, HERE, LOOPBACK, SAY_LOCAL, WITHHELD
 from aider_gardener.archive.store import Store
 from aider_gardener.messages import Entry, Fidelity, Message, Source, SourceKind, entry_id
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.goals import Frame
-from aider_gardener.settings import Settings
+from aider_gardener.settings import TRUE_WORDS, Settings
 from aider_gardener.tokens import approximate
 
 HOST = "Claude Code"
@@ -44,6 +44,7 @@ LARGE_WINDOW, LARGE_MARK = 1_000_000, "[1m]"
 MOST_CALLS = 200
 RAW_CHARS = 200_000
 """A record of an unknown type is kept up to this length."""
+LOCAL_VARIABLE = "AIDER_GARDENER_LOCAL"
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
 
 
@@ -88,10 +89,13 @@ def boundary_of(transcript: Path | None) -> int:
 
 
 def provider(environ: Mapping[str, str]) -> str:
-    """The provider that Claude Code talks to, as entries name it."""
+    """The provider that Claude Code talks to, as entries name it. That it runs on this machine the user
+    says."""
     address = environ.get("ANTHROPIC_BASE_URL", "")
+    if environ.get(LOCAL_VARIABLE, "").strip().lower() in TRUE_WORDS:
+        return "anthropic" + HERE
     host = urlsplit(address).hostname or ""
-    return "anthropic" + ((HERE if host in LOCAL_HOSTS else AWAY) if address else "")
+    return "anthropic" + ((LOOPBACK if host in LOCAL_HOSTS else AWAY) if address else "")
 
 
 class ClaudeSession:
@@ -234,7 +238,11 @@ class ClaudeSession:
         note = Recollection(self.archive, rule_changes(self.store), with_ids=True).note(
             self.chat(boundary), request, approximate
         )
-        return note if len(note) <= MOST_CONTEXT_CHARS else ""
+        note = note if len(note) <= MOST_CONTEXT_CHARS else ""
+        if self.archive.withheld:
+            told = WITHHELD.format(count=len(self.archive.withheld), how=SAY_LOCAL)
+            note = f"{note}\n(aider-gardener: {told}.)".lstrip()
+        return note
 
     def chat(self, boundary: int) -> Chat:
         """The chat as its host's context holds it: what was said from the boundary on stands whole."""

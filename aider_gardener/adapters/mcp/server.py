@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -77,7 +77,8 @@ def recall(memory: ProjectMemory, given: Arguments) -> ToolAnswer:
         full=given.get("full", False),
     )
     rows = [recalled_row(memory, item) for item in found]
-    return told(rows, "Nothing of that was said in this project.")
+    answer = told(rows, "Nothing of that was said in this project." if not memory.withheld else "")
+    return replace(answer, text="\n".join(filter(None, [answer.text, memory.withheld])))
 
 
 def recalled_row(memory: ProjectMemory, item: Recalled) -> dict[str, Any]:

@@ -138,7 +138,9 @@ def test_other_chats_come_in_only_by_choice_and_with_their_hosts_name(store: Sto
     assert ", in an earlier chat, in aider]\n> " + FACT in note
 
 
-def test_what_was_said_to_a_local_model_stays_here(store: Store, host: Host) -> None:
+def test_what_was_said_to_a_local_model_stays_here_and_that_is_told(
+    store: Store, host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from aider_gardener.archive.archive import Archive
     from aider_gardener.messages import Focus, Message
     from aider_gardener.tokens import approximate
@@ -147,9 +149,14 @@ def test_what_was_said_to_a_local_model_stays_here(store: Store, host: Host) -> 
     aider.provider = "ollama"
     aider.add(Message("user", FACT), turn=1, seq=0, focus=Focus())
     host.ask("Hello.")
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:4000")  # perhaps a proxy to anywhere
     session = chat(store, host, recall_sessions=True)
     session.take_in(host.path)
-    assert session.recall_note(QUESTION, boundary_of(host.path)) == ""
+    note = session.recall_note(QUESTION, boundary_of(host.path))
+    assert FACT not in note and "1 messages that fit" in note and "AIDER_GARDENER_LOCAL=true" in note
+    monkeypatch.setenv("AIDER_GARDENER_LOCAL", "true")
+    note = chat(store, host, recall_sessions=True).recall_note(QUESTION, boundary_of(host.path))
+    assert FACT in note and "withheld" not in note
 
 
 def test_a_shortened_result_is_archived_whole_and_its_short_form_is_not(store: Store, host: Host) -> None:
@@ -227,12 +234,15 @@ def test_the_window_and_the_last_prompt_are_kept_for_reports(store: Store, host:
     ("address", "name"),
     [
         ("", "anthropic"),
-        ("http://localhost:8080/v1", "anthropic@here"),
+        ("http://localhost:8080/v1", "anthropic@loopback"),
         ("https://proxy.example", "anthropic@away"),
     ],
 )
-def test_the_provider_is_here_only_where_its_address_is(address: str, name: str) -> None:
+def test_the_provider_is_here_only_where_the_user_says_so(address: str, name: str) -> None:
     assert provider({"ANTHROPIC_BASE_URL": address}) == name
+    said = {"ANTHROPIC_BASE_URL": address, "AIDER_GARDENER_LOCAL": "true"}
+    assert provider(said) == "anthropic@here"
+    assert provider({**said, "AIDER_GARDENER_LOCAL": "no"}) == name
 
 
 def test_the_state_block_tells_rules_and_errors(store: Store, host: Host) -> None:
@@ -248,7 +258,9 @@ def test_the_state_block_tells_rules_and_errors(store: Store, host: Host) -> Non
 def test_recall_does_not_feed_on_itself(store: Store, host: Host) -> None:
     host.ask("Hello.")
     host.run("gardener recall port", f"2 days ago\n> {FACT}")
-    host.said({"type": "tool_use", "id": "toolu_x", "name": "mcp__gardener__recall", "input": {"query": "port"}})
+    host.said(
+        {"type": "tool_use", "id": "toolu_x", "name": "mcp__gardener__recall", "input": {"query": "port"}}
+    )
     host.result("toolu_x", f"> {FACT} Again.")
     host.ask("Something else.")
     host.compact()

@@ -186,7 +186,8 @@ def test_what_was_said_to_a_local_model_goes_to_no_other(store: Store) -> None:
     archive.provider = "ollama"
     entry = archive.add(Message("user", "Our salary table is in vault k9."), turn=1, seq=0, focus=Focus())
     remote = ProjectMemory(store, PROJECT, settings=Settings())
-    assert data(call(remote, "recall", query="salary table vault"))["items"] == []
+    found = call(remote, "recall", query="salary table vault")
+    assert data(found)["items"] == [] and "AIDER_GARDENER_LOCAL=true" in text(found)
     assert data(call(remote, "timeline"))["items"] == []
     assert "goes to no other" in text(call(remote, "get", id=entry.id))
     assert "goes to no other" in text(call(remote, "forget", id=entry.id))
