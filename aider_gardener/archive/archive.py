@@ -138,9 +138,7 @@ class Archive:
         self.clock = clock
         self.provider = ""
         self.past = PastSessions(store, project, session)
-        self.withheld: set[str] = (
-            set()
-        )  # what fitted the last question and was said to a model of this machine
+        self.withheld = set[str]()  # ids of what fitted the last question and stays with local models
         self.line_chars = 0
         self._renditions: dict[int, dict[Fidelity, Rendition]] = {}
         self.within = project if project and is_shared(store.directory, project) else None

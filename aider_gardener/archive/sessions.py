@@ -17,11 +17,11 @@ if TYPE_CHECKING:  # reason: the host's adapter reads the names of providers bef
     from aider_gardener.messages import Entry
 
 HERE, LOOPBACK, AWAY = "@here", "@loopback", "@away"
-"""Behind a provider's name: the user says that it runs on this machine; its address is of this machine, where a
-proxy to anywhere may listen; its address is elsewhere, whatever its name says."""
+"""Behind a provider's name: the user says that it runs on this machine; its address is of this machine, where
+a proxy to anywhere may listen; its address is elsewhere, whatever its name says."""
 WITHHELD = (
-    "{count} messages that fit were said to a model of this machine and are withheld from this one; if it runs"
-    " here too, {how}"
+    "{count} messages that fit were said to a model of this machine and are withheld from this one; if it"
+    " runs here too, {how}"
 )
 SAY_LOCAL, NAME_LOCAL = (
     "set AIDER_GARDENER_LOCAL=true",
@@ -51,8 +51,8 @@ def is_here(provider: str) -> bool:
 def may_go(first_sent_to: str, provider: str) -> bool:
     """Whether text that was first sent to one provider ("" for none) may go to another one unasked.
 
-    A chat held with a local model never goes to a remote one. What listens on this machine may be either: what
-    was said to it goes to nothing remote, and nothing that was said to a local model goes to it.
+    A chat held with a local model never goes to a remote one. What listens on this machine may be either:
+    what was said to it goes to nothing remote, and nothing that was said to a local model goes to it.
     """
     name = first_sent_to.partition("@")[0]
     kept_here = not name or name in LOCAL_PROVIDERS or first_sent_to.endswith((HERE, LOOPBACK))

@@ -38,8 +38,8 @@ TOKEN_VARIABLE = "AIDER_GARDENER_MCP_TOKEN"
     "--local",
     is_flag=True,
     envvar="AIDER_GARDENER_LOCAL",
-    help="The agent's model runs on this machine: it may see what was said to one. Or AIDER_GARDENER_LOCAL=true,"
-    " which counts for the hooks of Claude Code too.",
+    help="The agent's model runs on this machine: it may see what was said to one. The same as"
+    " AIDER_GARDENER_LOCAL=true, which counts for the hooks of Claude Code too.",
 )
 def mcp(project: Path | None, port: int | None, local: bool) -> None:
     """Serve the archive of a project to any agent that speaks the Model Context Protocol, over standard input

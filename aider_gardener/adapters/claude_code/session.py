@@ -80,9 +80,10 @@ def boundary_of(transcript: Path | None) -> int:
             ):
                 at = len(text)
                 while (at := text.rfind(BOUNDARY_MARK, 0, at)) >= 0:
-                    start, end = text.rfind(b"\n", 0, at) + 1, text.find(b"\n", at)
-                    if any(each.boundary for each in Reader(transcript).records(text[start:end], start)):
-                        return PLACES * start
+                    at, end = text.rfind(b"\n", 0, at) + 1, text.find(b"\n", at)
+                    line = text[at:end] if end - at <= RAW_CHARS else b""
+                    if any(each.boundary for each in Reader(transcript).records(line, at)):
+                        return PLACES * at
     except (OSError, ValueError):  # none is there, or nothing in it
         pass
     return 0

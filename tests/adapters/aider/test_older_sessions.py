@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from aider_gardener.adapters.claude_code.session import ClaudeSession
+from aider_gardener.adapters.claude_code.session import ClaudeSession, boundary_of
 from aider_gardener.messages import SourceKind
 from aider_gardener.settings import Settings
 from bench.claude_transcript import Host
@@ -182,7 +182,7 @@ def test_what_was_settled_in_claude_code_meanwhile_comes_with_its_hosts_name(
     host = Host(tmp_path / "transcript.jsonl")
     host.ask(f"{FACT} please remember")
     settings = Settings(recall_sessions=True)
-    other = ClaudeSession(archive.store, "claude", archive.project, settings=settings, environ={})
+    other = ClaudeSession(archive.store, "claude", archive.project, settings=settings)
     other.take_in(host.path)
     driver.ask(QUESTION)
     assert ", in an earlier chat, in Claude Code]\n> " in model.last_prompt()
@@ -190,7 +190,7 @@ def test_what_was_settled_in_claude_code_meanwhile_comes_with_its_hosts_name(
     assert "in Claude Code" in say(driver, "/recall staging box port")
     host.compact()
     other.take_in(host.path)
-    note = other.recall_note("On which pier does the heron nest?")
+    note = other.recall_note("On which pier does the heron nest?", boundary_of(host.path))
     assert ", in an earlier chat, in aider]\n> the heron nests on pier 4, remember it" in note
 
 
