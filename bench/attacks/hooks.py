@@ -5,9 +5,10 @@ else in place of a file of its host's.
     python -m bench.attacks.hooks --against TREE       attack another one, say of an older commit
 
 Each attack is a fresh project and one hook as its host calls it. It holds if the process ends with 0 before
-its host waits no more, says nothing but one JSON object, shows nothing of a file that is not its session's, calls
-nothing whole that is not archived whole, and if all that the transcript says is in the archive some seconds
-after the disturbance is over. The figures go to bench/results/attacks/hooks.json, one run for each commit.
+its host waits no more, says nothing but one JSON object, shows nothing of a file that is not its session's,
+calls nothing whole that is not archived whole, and if all that the transcript says is in the archive some
+seconds after the disturbance is over. The figures go to bench/results/attacks/hooks.json, one run for each
+commit.
 """
 
 from __future__ import annotations
@@ -167,9 +168,8 @@ def scene_in(folder: Path, tree: Path) -> Scene:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("AIDER_", "CLAUDE_"))}
     project = folder / "project"
     (project / ".git").mkdir(parents=True)
-    scene = Scene(
-        project, Host(folder / "chat" / "t.jsonl"), {**kept, "HOME": str(folder), "PYTHONPATH": str(tree)}
-    )
+    kept |= {"HOME": str(folder), "PYTHONPATH": str(tree), "CLAUDE_PROJECT_DIR": str(project)}
+    scene = Scene(project, Host(folder / "chat" / "t.jsonl"), kept)
     scene.kept.parent.mkdir(parents=True)
     scene.kept.write_text(LOG, encoding="utf-8")
     scene.host.ask(FACT)
