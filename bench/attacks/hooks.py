@@ -193,7 +193,7 @@ def settled(scene: Scene, *texts: str) -> bool:
 
 def attempt(event: str, put: Put, tree: Path) -> tuple[str, float]:
     """One attack: "held" or what went wrong, and the seconds of the hook."""
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         scene = scene_in(Path(folder), tree)
         with put(scene) as before:
             began = time.perf_counter()
