@@ -104,11 +104,16 @@ def slow(seconds: float) -> Put:
     return put
 
 
-def locked(how: str) -> Put:
+def locked(how: str, seconds: float = 0.0) -> Put:
+    """A lock that has been held for so long, and met by a hook."""
+
     @contextlib.contextmanager
     def put(scene: Scene) -> Iterator[str]:
         held = apsw.Connection(str(scene.project / ".aider.gardener" / "gardener.db"))
         held.execute(f"BEGIN {how}")
+        if seconds:
+            scene.python(HOOK, "hook", "UserPromptSubmit", said=scene.given("UserPromptSubmit"))
+            time.sleep(seconds)
         try:
             yield ""
         finally:
@@ -152,6 +157,7 @@ ATTACKS: dict[str, tuple[Put, tuple[str, ...]]] = {
     "a disk that takes 2 s to open the archive": (slow(2), ALL),
     "a disk that takes 30 s to open the archive": (slow(30), ALL),
     "a lock that is held": (locked("IMMEDIATE"), ALL),
+    "a lock that another hook has met": (locked("IMMEDIATE", 4), ALL),
     "an exclusive lock that is held": (locked("EXCLUSIVE"), ALL),
     "a whole output of 1 GiB": (kept_as(huge), TOOL),
     "a FIFO in place of the whole output": (kept_as(os.mkfifo), TOOL),
@@ -234,7 +240,9 @@ def report(tree: Path) -> int:
             "seconds": seconds,
         }
         print(f"{name:45} {rows[name]['held']} of {len(found)}  {seconds}  {failed or ''}", flush=True)
-    kept = json.loads(RESULTS.read_text("utf-8")) if RESULTS.is_file() else {"format": 1, "runs": {}}
+    kept: dict[str, Any] = {"format": 1, "runs": {}}
+    if RESULTS.is_file():
+        kept = json.loads(RESULTS.read_text("utf-8"))
     sums = {key: sum(row[key] for row in rows.values()) for key in ("tried", "held")}
     command = "python -m bench.attacks.hooks" + ("" if tree == ROOT else " --against TREE")
     kept["runs"][commit_of(tree)] = {"command": command, **sums, "attacks": rows}

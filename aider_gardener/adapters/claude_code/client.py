@@ -98,7 +98,7 @@ def told(writing: int, answer: bytes) -> None:
 
 def received(reading: int, seconds: float) -> bytes:
     """All that comes through a pipe until its other end is closed; nothing where that takes longer."""
-    until, parts = time.monotonic() + seconds, []
+    until, parts = time.monotonic() + seconds, list[bytes]()
     while select.select([reading], [], [], max(0.0, until - time.monotonic()))[0]:
         part = os.read(reading, 1 << 16)
         if not part:
@@ -200,11 +200,11 @@ def archive(
     settings = Settings.from_env()
     if not settings.enabled:
         return
-    store = open_store(directory, key_source=settings.store_key)
+    patience = round(1_000 * LOCK_SECONDS) if say is not None else 0
+    store = open_store(directory, key_source=settings.store_key, patience_milliseconds=patience)
     try:
         hooks = Hooks(store, str(project), settings=settings)
         if say is not None:
-            store.database.set_patience(round(1_000 * LOCK_SECONDS))
             answer = hooks.answer(event, given)
             if event == "PostToolUse" and not store.persistent:  # the whole would be lost
                 answer = {}

@@ -66,6 +66,7 @@ def open_store(
     clock: Callable[[], float] = time.time,
     key_source: str = "",
     user: Path | None = None,
+    patience_milliseconds: int = 0,
 ) -> SqliteStore:
     """Open the archive in a directory, making it if need be; None keeps everything in memory.
 
@@ -73,7 +74,8 @@ def open_store(
     machine is set aside and a new one begun; where none can be used the store works in lines of JSON beside
     it, or in memory. `notice` says so in one line. `key_source` (`env`, `keyring`, `file:PATH`) is where the
     key of an encrypted archive is; a new one is encrypted if it is given. `user` is the folder with what
-    tells this user's archives, by default that of the user's data.
+    tells this user's archives, by default that of the user's data. `patience_milliseconds` is how long each
+    write waits for a lock of another process; 0: as long as is usual for the place.
     """
     if directory is None:
         return SqliteStore(Database(None), clock=clock)
@@ -84,6 +86,7 @@ def open_store(
         store = _open_file(Database(path, connect=False, key_source=key_source, user=user), path, clock)
         if place != Path(os.path.realpath(directory)):
             store.notice = TRACKED.format(path=directory, place=place)
+        store.database.set_patience(patience_milliseconds)
         store.take_in()
         return store
     except FAULTS as error:

@@ -29,6 +29,7 @@ from aider_gardener.archive.postgres.local import Share
 from aider_gardener.archive.postgres.server import VARIABLE
 from aider_gardener.archive.postgres.sync import OTHERWISE
 from aider_gardener.archive.store import open_store
+from aider_gardener.archive.store.database import BUSY_MILLISECONDS
 from aider_gardener.archive.store.sqlite import SqliteStore
 from bench.claude_transcript import Host
 
@@ -249,8 +250,10 @@ def test_while_the_archive_is_locked_a_prompt_is_answered_and_nothing_is_lost(
     log = "\n".join(f"2026-01-01 10:00:{n % 60:02} INFO worker {n} took {n * 7} ms" for n in range(900))
     tool = {"tool_name": "Bash", "tool_input": {"command": "cat app.log"}, "tool_response": {"stdout": log}}
     given = json.dumps(host.payload("PostToolUse", **tool)).encode()
+    began = time.monotonic()
     done = subprocess.run([*CHILD, "PostToolUse"], input=given, cwd=project, capture_output=True)
     assert b"shortened by aider-gardener: the whole is g" in done.stdout
+    assert time.monotonic() - began < BUSY_MILLISECONDS / 1_000, "the lock was not waited for as elsewhere"
     held.close()
     run("Stop", json.dumps(host.payload("Stop")), project)
     assert until(lambda: sorted(told(project)) == sorted([FACT, summary, "Something else.", log]))
@@ -260,9 +263,10 @@ def test_what_needs_no_answer_is_not_waited_for(project: Path, host: Host) -> No
     open_store(project / ".aider.gardener").close()
     host.ask(FACT)
     held = locked(project)
-    given = json.dumps(host.payload("Stop", prompt=FACT))
+    given, began = json.dumps(host.payload("Stop", prompt=FACT)), time.monotonic()
     assert run("Stop", given, project).stdout == run("UserPromptSubmit", given, project).stdout == b""
     assert not held.execute("SELECT count(*) FROM occurrences").get, "they have left, and their children wait"
+    assert time.monotonic() - began < BUSY_MILLISECONDS / 1_000
     held.close()
     assert until(lambda: told(project) == [FACT])
 
@@ -277,6 +281,18 @@ def test_a_child_that_hangs_is_left_alone(project: Path) -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=8)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"0\n", b"")
     assert time.monotonic() - began >= OWN_SHARE
+
+
+def test_what_cannot_be_archived_is_not_shortened(project: Path, host: Host) -> None:
+    log = "\n".join(f"2026-01-01 10:00:{n % 60:02} INFO worker {n} took {n * 7} ms" for n in range(900))
+    tool = {"tool_name": "Bash", "tool_input": {"command": "cat app.log"}, "tool_response": {"stdout": log}}
+    given = json.dumps(host.payload("PostToolUse", **tool)).encode()
+    (project / ".aider.gardener").write_text("no folder")
+    done = subprocess.run([*CHILD, "PostToolUse"], input=given, cwd=project, capture_output=True)
+    assert done.stdout == b""
+    (project / ".aider.gardener").unlink()
+    done = subprocess.run([*CHILD, "PostToolUse"], input=given, cwd=project, capture_output=True)
+    assert b"the whole is g" in done.stdout
 
 
 def test_an_answer_that_came_too_late_is_a_fault(project: Path) -> None:

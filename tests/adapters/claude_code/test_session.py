@@ -269,3 +269,13 @@ def test_recall_does_not_feed_on_itself(store: Store, host: Host) -> None:
     kinds = {e.content: e.source.kind for e in store.session_entries(host.session) if "9317" in e.content}
     assert len(kinds) == 2 and set(kinds.values()) == {SourceKind.STUB}
     assert session.recall_note(QUESTION, boundary_of(host.path)) == ""
+
+
+def test_a_boundary_is_a_record_of_the_hosts_and_no_word(store: Store, host: Host) -> None:
+    host.ask('A "compact_boundary"?')
+    host.write({"type": "progress", "subtype": "compact_boundary"})
+    assert boundary_of(host.path) == boundary_of(None) == boundary_of(host.path / "none") == 0
+    size = host.path.stat().st_size
+    host.compact()
+    host.write({"type": "progress", "data": ["compact_boundary"] * 9})
+    assert boundary_of(host.path) >= size
