@@ -18,7 +18,6 @@ from aider_gardener.adapters.transcript import DETAIL_CHARS, THINKING, call_of, 
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.sessions import AIDER
 from aider_gardener.archive.store import Store, open_store, records
-from aider_gardener.archive.store.sqlite import SqliteStore
 from aider_gardener.errors import SessionError, StoreError
 from aider_gardener.messages import Entry, Focus, Message, Source, SourceKind
 from aider_gardener.notes.last_chat import edited_files
@@ -163,7 +162,7 @@ def test_what_fails_in_a_transaction_leaves_nothing_half_written(store: Store) -
 
 
 def test_a_disk_that_fills_up_undoes_the_batch_and_is_said(
-    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+    store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_given: object, **_more: object) -> None:
         raise apsw.FullError("full")
@@ -184,7 +183,7 @@ def test_what_hooks_archived_is_not_doubled_and_is_gone_on_with(store: Store, tm
     host.path.parent.mkdir()
     host.ask("Never use port 8080.")
     host.run("ls", "a\nb")
-    live = ClaudeSession(store, SESSION, PROJECT, settings=Settings(), environ={})
+    live = ClaudeSession(store, SESSION, PROJECT, settings=Settings())
     live.take_in(host.path)
     assert taken(store, host.path.parent).messages == 0
     host.ask("Go on.")
@@ -315,7 +314,7 @@ def test_what_is_no_chat_is_named(store: Store, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("given", "provider"),
-    [({}, "openai"), ({"model_provider": "oss"}, "ollama"), ({"model_provider": "my-vllm"}, "")],
+    [({}, "openai"), ({"model_provider": "oss"}, "ollama"), ({"model_provider": "my-vllm"}, "codex@loopback")],
 )
 def test_what_was_said_to_a_model_of_this_machine_counts_as_such(
     given: dict[str, str], provider: str
