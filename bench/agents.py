@@ -5,10 +5,9 @@ hooks and the tools of the MCP server take, and what the list of the tools costs
 
 `recall`: each recorded session is told as a transcript of Claude Code, which puts a short summary in place of
 everything whenever CONTEXT_TOKENS stand in its window; each probe is asked as a prompt at its turn. Scored is
-what stands in the window by itself, and with what the hook adds: by words alone, as a hook process does it,
-and with the model of a server that runs beside. `times`: each hook as a process of its own, with and without
-that server, and each tool over standard input and output, in archives of several sizes (the archives are
-those of bench/micro).
+what stands in the window by itself, and with what the hook adds. `times`: each hook as a process of its own,
+from its start until it leaves its host, and each tool over standard input and output, in archives of several
+sizes (the archives are those of bench/micro).
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -30,7 +29,6 @@ from typing import Any
 from aider_gardener.adapters.claude_code.hooks import Hooks
 from aider_gardener.adapters.mcp.server import ACTS
 from aider_gardener.archive.store import open_store
-from aider_gardener.recall.backlog import Backlog
 from aider_gardener.replay.measure.probes import score, texts_of_turn
 from aider_gardener.replay.play.report import find_paths
 from aider_gardener.replay.session.session import Session, load_folder
@@ -45,9 +43,11 @@ RESULTS = Path(__file__).with_name("results") / "agents.json"
 CONTEXT_TOKENS = 12_000
 ENTRIES = (1_000, 10_000, 100_000)
 ROUNDS = 40
+BEHIND_SECONDS = 0.6
+"""What a hook archives behind its answer is over by then."""
 PROJECT = "project"
 LOG = "\n".join(f"2026-01-01 10:00:{n % 60:02} INFO worker {n} took {n * 7} ms" for n in range(800))
-WAYS = ("alone", "words", "model")
+WAYS = ("alone", "words")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -100,28 +100,16 @@ def asked(session: Session, way: str) -> dict[str, Any]:
     with TemporaryDirectory() as folder:
         host = Host(Path(folder, "transcript.jsonl"))
         store = open_store(Path(folder, ".aider.gardener"))
-        backlog = Backlog(store, background=False) if way == "model" else None
-        if backlog is not None:
-            backlog.drain(0)
-        hooks = Hooks(
-            store,
-            folder,
-            settings=Settings(),
-            environ={},
-            clock=lambda: host.now,
-            backlog=backlog,
-        )
+        hooks = Hooks(store, folder, settings=Settings(), clock=lambda: host.now)
         present = supported = probes = compactions = 0
         added: list[int] = []
         for turn in play(host, session):
             if sum(map(len, host.context)) / 4 > CONTEXT_TOKENS:
-                hooks.answer("PreCompact", host.payload("PreCompact", trigger="auto"))
+                hooks.take_in("PreCompact", host.payload("PreCompact", trigger="auto"))
                 host.compact()
                 compactions += 1
             if way != "alone" and turn > 1:
-                hooks.answer("UserPromptSubmit", host.payload("UserPromptSubmit", prompt=""))
-            if backlog is not None:
-                backlog.drain()
+                hooks.take_in("Stop", host.payload("Stop"))
             for probe in session.probes:
                 if probe.ask_at_turn == turn:
                     given = host.payload("UserPromptSubmit", prompt=probe.question)
@@ -157,22 +145,6 @@ def times_rows(archive: Path, entries: int, rounds: int) -> list[dict[str, Any]]
             {"entries": entries, "what": name, "way": "process", **times}
             for name, times in hook_times(host, project, rounds)
         ]
-        server = subprocess.Popen(
-            [sys.executable, "-m", "aider_gardener.cli", "mcp", "--project", str(project)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=environment(),
-        )
-        try:
-            wait_for(project / ".aider.gardener" / "gardener.db.server")
-            rows += [
-                {"entries": entries, "what": name, "way": "served", **times}
-                for name, times in hook_times(host, project, rounds)
-            ]
-        finally:
-            server.terminate()
-            server.wait()
         found = asyncio.run(tool_times(project, entries, rounds))
         rows += [{"entries": entries, "what": name, "way": "tool", **times} for name, times in found]
     for row in rows:
@@ -197,32 +169,43 @@ def hook_times(host: Host, project: Path, rounds: int) -> Iterator[tuple[str, di
     events: dict[str, Callable[[int], dict[str, Any]]] = {
         "PreCompact": lambda n: {"trigger": "auto"},
         "UserPromptSubmit": lambda n: {"prompt": f"Which limit did we set, and why, in case {n}?"},
-        "PostToolUse": lambda n: {
+        "PostToolUse, a small result": lambda n: {
+            "tool_name": "Bash",
+            "tool_input": {"command": f"ls {n}"},
+            "tool_response": {**result, "stdout": f"{n}.log"},
+        },
+        "PostToolUse, a large result": lambda n: {
             "tool_name": "Bash",
             "tool_input": {"command": f"cat {n}.log"},
             "tool_response": {**result, "stdout": f"run {n}\n{LOG}"},
         },
+        "Stop": lambda n: {},
         "SessionStart": lambda n: {"source": "compact"},
     }
     for name, given in events.items():
-        taken = []
+        event, taken = name.partition(",")[0], []
         for n in range(rounds):
             host.ask(f"Go on with step {n} of {name}.")
             host.run(f"make step-{n}", f"step {n} done\n" * 20)
             host.answer(f"Step {n} is done.")
-            text = json.dumps(host.payload(name, **given(n)))
-            command = [sys.executable, "-m", "aider_gardener.cli", "hook", name]
+            answered(host, "Stop", {}, project)  # as behind each turn
+            time.sleep(BEHIND_SECONDS)
             began = time.perf_counter()
-            subprocess.run(
-                command,
-                input=text.encode(),
-                capture_output=True,
-                check=True,
-                cwd=project,
-                env=environment(),
-            )
+            answered(host, event, given(n), project)
             taken.append(time.perf_counter() - began)
         yield name, percentiles(taken)
+
+
+def answered(host: Host, event: str, given: Mapping[str, Any], project: Path) -> None:
+    """One hook as the host calls it, until it has left."""
+    subprocess.run(
+        [sys.executable, "-m", "aider_gardener.cli", "hook", event],
+        input=json.dumps(host.payload(event, **given)).encode(),
+        capture_output=True,
+        check=True,
+        cwd=project,
+        env=environment(),
+    )
 
 
 async def tool_times(project: Path, entries: int, rounds: int) -> list[tuple[str, dict[str, float]]]:
@@ -269,14 +252,6 @@ def percentiles(seconds: Sequence[float]) -> dict[str, float]:
 def environment() -> dict[str, str]:
     """The environment without settings of the gardener's."""
     return {name: value for name, value in os.environ.items() if not name.startswith("AIDER_GARDENER")}
-
-
-def wait_for(path: Path, seconds: float = 30.0) -> None:
-    until = time.monotonic() + seconds
-    while not path.exists():
-        if time.monotonic() > until:
-            raise RuntimeError(f"{path.name} did not appear")
-        time.sleep(0.05)
 
 
 if __name__ == "__main__":

@@ -17,12 +17,8 @@ PAGE = ROOT / "docs" / "hosts.md"
 RESULTS = ROOT / "bench" / "results" / "agents.json"
 TOOL = "agents_tables.py"
 RECALL, TIMES = "agents-recall", "agents-times"
-WAYS = (
-    ("alone", "the context alone"),
-    ("words", "with the hooks, by words"),
-    ("model", "with the hooks and the server's model"),
-)
-HOW = {"process": "a process by itself", "served": "beside the server", "tool": "a tool, over stdio"}
+WAYS = (("alone", "the context alone"), ("words", "with the hooks"))
+HOW = {"process": "a process", "tool": "a tool, over stdio"}
 Row = Mapping[str, Any]
 
 

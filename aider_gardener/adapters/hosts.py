@@ -21,11 +21,11 @@ import sysconfig
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import unified_diff
-from importlib import resources
+from importlib import metadata, resources
 from pathlib import Path
 from typing import Any
 
-from aider_gardener import __version__, files
+from aider_gardener import files
 from aider_gardener.adapters.claude_code.client import EVENTS
 from aider_gardener.errors import GardenerError, UsageError
 
@@ -142,7 +142,7 @@ def plugin_files(command: Sequence[str] = (SERVER,)) -> dict[str, Json]:
     listed = {**about, "source": "./plugin"}
     return {
         ".claude-plugin/marketplace.json": {"name": PLUGIN, "owner": owner, "plugins": [listed]},
-        "plugin/.claude-plugin/plugin.json": {**about, "version": __version__},
+        "plugin/.claude-plugin/plugin.json": {**about, "version": metadata.version("aider-gardener")},
         "plugin/hooks/hooks.json": {"hooks": {event: [hook_group(event, command)] for event in EVENTS}},
         "plugin/.mcp.json": {"mcpServers": {SERVER: {"command": command[0], "args": [*command[1:], "mcp"]}}},
     }

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
+from aider_gardener.adapters.marks import SHORTENED_MARK
 from aider_gardener.adapters.transcript import Reader, ToolCall, TranscriptLine, TranscriptRecord
-from aider_gardener.archive.archive import Archive, EmbeddingBacklog
+from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import Store
 from aider_gardener.messages import Entry, Message, Source, SourceKind, entry_id
 from aider_gardener.plan.goals import Frame
@@ -19,10 +21,10 @@ from aider_gardener.tokens import approximate
 STATE_KEY = "transcript"
 UNKNOWN_RECORD = "unknown record"
 """The event that tells of a record of the transcript that was kept as it is."""
-SHORTENED = (
-    "[shortened by aider-gardener: the whole is {entry_id}, {tokens:,} tokens; the tool get brings it]"
-)
-SHORTENED_HEAD = SHORTENED.partition("{")[0]
+SHORTENED = SHORTENED_MARK + "{what} {entry_id}, {tokens:,} tokens; the tool get brings {it}]"
+WHOLE, PART = "the whole is", "of the whole in {path} the first {chars:,} characters are"
+WHOLE_ID = re.compile(r".* (\S+), [\d,]+ tokens; the tool get brings (?:it|them)\]$", re.MULTILINE)
+"""Where what was shortened is archived, in the first line of the short form."""
 PLACES, SHORTENED_AT, SUMMARY_AT = 1_024, 512, 768
 """Sequence numbers for each byte of the transcript: what a line says has the first of those of its first
 byte, what a hook brought before the transcript did those from 512 on, and a summary from 768 on."""
@@ -34,17 +36,11 @@ MOST_CALLS = 200
 
 @dataclass
 class Progress:
-    """How far a transcript was taken in: the offset in bytes, the turn there, the sequence number at which
-    the host's context begins since its last compaction (0: at the beginning), how many results of tools stand
-    there shortened, the calls whose results are still to come, the time of the last record and the
-    latest of all, and the last measured prompt."""
+    """How far a transcript was taken in: the offset in bytes, the turn there, the calls whose results are
+    still to come, the time of the last record and the latest of all, and the last measured prompt."""
 
     offset: int = 0
     turn: int = 0
-    boundary: int = 0
-    compactions: int = 0
-    shortened: int = 0
-    unknown: int = 0
     used: int = 0
     model: str = ""
     at: float = 0.0
@@ -74,7 +70,6 @@ class Intake:
         reader: Callable[..., Reader],
         provider: str,
         clock: Callable[[], float] = time.time,
-        backlog: EmbeddingBacklog | None = None,
     ) -> None:
         self.store, self.reader = store, reader
         self.archive = Archive(
@@ -83,7 +78,6 @@ class Intake:
             project=project,
             count=approximate,
             clock=clock,
-            backlog=backlog,
             host=host,
             hold=False,
         )
@@ -118,11 +112,7 @@ class Intake:
         """Archive what a line says; returns how many entries that were."""
         added = 0
         for record in line.records:
-            if record.boundary:
-                self.progress.boundary = PLACES * record.place
-                self.progress.compactions += 1
-                self.progress.shortened = 0
-            elif record.used:
+            if record.used:
                 self.progress.used, self.progress.model = record.used, record.model
             elif record.message is not None:
                 added += self._take(record, record.message)
@@ -134,12 +124,11 @@ class Intake:
         """Archive one message; whether it is new: a second compaction writes old ones once more, with the
         time they had, and a result that was shortened may be there already."""
         if record.unknown:
-            self.progress.unknown += 1
             self.archive.event(self.progress.turn, UNKNOWN_RECORD, {"type": record.unknown})
             record = replace(record, source=Source(SourceKind.NOTICE, f"record of the type {record.unknown}"))
-        elif message.content.startswith(SHORTENED_HEAD):
-            whole = message.content.removeprefix(SHORTENED_HEAD).partition(",")[0]
-            if self.store.resolve(whole):
+        elif message.content.startswith(SHORTENED_MARK):
+            whole = WHOLE_ID.match(message.content)
+            if whole and self.store.resolve(whole[1]):
                 return False
         seq = PLACES * record.place + record.part
         if record.at < self.progress.latest:

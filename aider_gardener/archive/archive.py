@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from aider_gardener.archive.passages import chunk
+from aider_gardener.archive.providers import NAME_LOCAL, WITHHELD
 from aider_gardener.archive.sessions import AIDER, HOST_KEY, PastSessions, host_of
 from aider_gardener.archive.store import PendingPassage
 from aider_gardener.archive.store.redact import Clean, cleaned
@@ -27,12 +28,13 @@ from aider_gardener.messages import (
     Rendition,
     Segment,
     Source,
+    SourceKind,
     TokenCounter,
     entry_id,
 )
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.planner import note_rendition
-from aider_gardener.reading.source import infer_source
+from aider_gardener.reading.source import infer_source, own_output
 from aider_gardener.tokens import approximate
 
 if TYPE_CHECKING:
@@ -136,11 +138,12 @@ class Archive:
         self.clock = clock
         self.provider = ""
         self.past = PastSessions(store, project, session)
+        self.withheld = set[str]()  # ids of what fitted the last question and stays with local models
         self.line_chars = 0
         self._renditions: dict[int, dict[Fidelity, Rendition]] = {}
         self.within = project if project and is_shared(store.directory, project) else None
         self._told = store.notice
-        self._failed = self._failed_told = False
+        self._failed = self._failed_told = self._withheld_told = False
         self._generation = store.generation
         is_begun = not hold and bool(session) and store.get_state(session, HOST_KEY) == host
         if session and not is_begun:
@@ -211,6 +214,8 @@ class Archive:
         segments: tuple[Segment, ...] = (Segment(0, len(content), ContentClass.PROSE),) if content else ()
         with tolerating("reader") as faults:
             source = known or infer_source(message.role, content)
+            if own_output(source):
+                source = Source(SourceKind.STUB, source.detail)
             segments = segment(content, source)
         self._failed = self._failed or bool(faults)
         return source, segments
@@ -299,6 +304,9 @@ class Archive:
         if self._failed and not self._failed_told:
             self._failed_told = True
             return FAILED_NOTICE
+        if self.withheld and not self._withheld_told:
+            self._withheld_told = True
+            return WITHHELD.format(count=len(self.withheld), how=NAME_LOCAL)
         return self.backlog.take_notice() if self.backlog else ""
 
     def touch(self, ids: Iterable[str]) -> None:

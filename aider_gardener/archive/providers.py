@@ -6,8 +6,18 @@ it was first sent to.
 
 from __future__ import annotations
 
-HERE, AWAY = "@here", "@away"
-"""Behind a provider's name where the address it is reached at says something else than the name."""
+HERE, LOOPBACK, AWAY = "@here", "@loopback", "@away"
+"""Behind a provider's name: the user says that it runs on this machine; its address is of this machine, where
+a proxy to anywhere may listen; its address is elsewhere, whatever its name says."""
+WITHHELD = (
+    "{count} messages that fit were said to a model of this machine and are withheld from this one; if it"
+    " runs here too, {how}"
+)
+SAY_LOCAL, NAME_LOCAL = (
+    "set AIDER_GARDENER_LOCAL=true",
+    "name it by a provider that does: ollama_chat/…, lm_studio/…, hosted_vllm/…",
+)
+"""How the user says that a model runs on this machine: in other hosts, and in aider."""
 LOCAL_PROVIDERS = frozenset(
     "ollama ollama_chat llamafile lm_studio vllm hosted_vllm xinference oobabooga docker_model_runner".split()
 )
@@ -24,8 +34,10 @@ def is_here(provider: str) -> bool:
 def may_go(first_sent_to: str, provider: str) -> bool:
     """Whether text that was first sent to one provider ("" for none) may go to another one unasked.
 
-    A chat held with a local model never goes to a remote one.
+    A chat held with a local model never goes to a remote one. What listens on this machine may be either:
+    what was said to it goes to nothing remote, and nothing that was said to a local model goes to it.
     """
     name = first_sent_to.partition("@")[0]
-    kept_here = not name or name in LOCAL_PROVIDERS or is_here(first_sent_to)
-    return is_here(provider) or not kept_here
+    kept_here = not name or name in LOCAL_PROVIDERS or first_sent_to.endswith((HERE, LOOPBACK))
+    is_same = first_sent_to == provider and provider.endswith(LOOPBACK)
+    return is_here(provider) or is_same or not kept_here

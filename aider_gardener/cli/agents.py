@@ -35,11 +35,15 @@ TOKEN_VARIABLE = "AIDER_GARDENER_MCP_TOKEN"
     f" {TOKEN_VARIABLE}, or the one that is printed.",
 )
 @click.option(
-    "--local", is_flag=True, help="The agent's model runs on this machine: it may see what was said to one."
+    "--local",
+    is_flag=True,
+    envvar="AIDER_GARDENER_LOCAL",
+    help="The agent's model runs on this machine: it may see what was said to one. The same as"
+    " AIDER_GARDENER_LOCAL=true, which counts for the hooks of Claude Code too.",
 )
 def mcp(project: Path | None, port: int | None, local: bool) -> None:
     """Serve the archive of a project to any agent that speaks the Model Context Protocol, over standard input
-    and output. While it runs it answers the hooks of Claude Code too, faster than a process for each can.
+    and output.
 
     The tools: recall, timeline, get, context_pressure, remember, forget.
     """
@@ -47,7 +51,6 @@ def mcp(project: Path | None, port: int | None, local: bool) -> None:
         import mcp as sdk  # noqa: F401  # reason: asked for before anything is opened
     except ImportError:
         raise UsageError(MISSING) from None
-    from aider_gardener.adapters.claude_code.server import HookServer
     from aider_gardener.adapters.mcp.run import over_stdio
     from aider_gardener.adapters.mcp.server import make_server
     from aider_gardener.archive import plugin
@@ -73,15 +76,12 @@ def mcp(project: Path | None, port: int | None, local: bool) -> None:
     memory = ProjectMemory(store, str(root or start), settings=settings, reader=reader)
     memory.archive.backlog = backlog
     shared = plugin.part().BackgroundSync(store, str(root or start), os.environ)
-    hooks = HookServer(store, str(root or start), backlog=backlog, sync=shared.turn_over)
 
     def end() -> None:
-        hooks.stop()
         backlog.stop()
         store.close()
 
     ends_with(end)  # before anything is left behind that a signal must take along
-    hooks.start()
     try:
         server = make_server(memory, __version__, changed=shared.turn_over)
         if port is None:

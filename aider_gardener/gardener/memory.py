@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.entries import full_id, quoting
-from aider_gardener.archive.providers import may_go
+from aider_gardener.archive.providers import SAY_LOCAL, WITHHELD, may_go
 from aider_gardener.archive.sessions import project_sessions
 from aider_gardener.archive.store import SessionInfo
 from aider_gardener.errors import UsageError
@@ -78,6 +78,12 @@ class ProjectMemory:
         `Gardener.recall`."""
         wanted = Request(query, token_limit=token_limit, classes=frozenset(classes), reader=self.reader)
         return self._recollection.find(Chat(), replace(wanted, full=full, passages=limit), self.count)
+
+    @property
+    def withheld(self) -> str:
+        """What did not come with the last recall and why, in a line; "" for nothing."""
+        count = len(self.archive.withheld)
+        return WITHHELD.format(count=count, how=SAY_LOCAL) if count else ""
 
     def get(self, entry_id: str) -> Entry:
         """A whole original by its id or the beginning of it. Raises UsageError."""

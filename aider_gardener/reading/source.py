@@ -45,6 +45,11 @@ LAST_CHAT = Source(SourceKind.STUB, "the last chat")
 """Of the note that a chat begins with on the one before it."""
 NOTE_END = "(End of quotes.)"
 """How a note that quotes ends."""
+_OWN_COMMAND = re.compile(
+    r"^mcp__[\w-]*gardener[\w-]*__|(?:^|[;&|(\n])\s*(?:\w+=\S*\s+)*(?:(?:uv|poetry|pipx)\s+run\s+|uvx\s+)?"
+    r"(?:(?:\S*/)?gardener|(?:\S*/)?python[\d.]*\s+-m\s+aider_gardener\.cli)\s+(?!run\b|compress\b)\w"
+)
+"""A tool or command of ours that shows what is in the archive."""
 _FAILED_EDIT = re.compile(
     r"# \d+ SEARCH/REPLACE blocks? failed to match!|UnifiedDiff(?:NoMatch|NotUnique): hunk failed to apply!"
     r"|No filename provided before .{1,20} in file listing"
@@ -86,6 +91,15 @@ def _command_source(command: str) -> Source:
     return Source(
         SourceKind.TEST if TEST_COMMAND.search(command[:COMMAND_CHARS]) else SourceKind.COMMAND, command
     )
+
+
+def own_output(source: Source) -> bool:
+    """Whether what was run shows what is archived already: of that no new original is made."""
+    if source.kind not in (SourceKind.COMMAND, SourceKind.TEST):
+        return False
+    from aider_gardener.reading.classify import COMMAND_CHARS  # late: looking up needs no classes
+
+    return _OWN_COMMAND.search(source.detail[:COMMAND_CHARS]) is not None
 
 
 def command_parts(content: str) -> tuple[str, int] | None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.passages import VERBATIM
+from aider_gardener.archive.providers import may_go
 from aider_gardener.archive.store.base import PendingPassage
 from aider_gardener.archive.store.stopwords import stop_words
 from aider_gardener.archive.store.words import index_words, stem
@@ -205,7 +206,9 @@ def read(
             known.add(chunks[at])
             seq = own.get(name)
             entry = stored[name] if seq is None else chat.entries[seq]
-            if may_reach(archive, request, entry):
+            if is_withheld(archive, request, entry):
+                archive.withheld.add(entry.id)
+            elif may_reach(archive, request, entry):
                 start, end = int(evidence.starts[at]), int(evidence.ends[at])
                 yield at, Passage(entry, start, end, without_codes(stored[name].content[start:end]))
 
@@ -214,6 +217,13 @@ def _ids(archive: Archive, chunks: Mapping[int, int]) -> dict[int, str]:
     """The id of the entry at each place, in the order of the places."""
     found = archive.store.entry_ids(list(chunks.values()))
     return {at: found[chunk] for at, chunk in chunks.items() if chunk in found}
+
+
+def is_withheld(archive: Archive, request: Request, entry: Entry) -> bool:
+    """Whether an entry stays where it was said, with a model of this machine."""
+    is_own = request.unasked and entry.session == archive.session
+    reader = archive.provider if request.unasked else request.reader
+    return bool(reader) and not is_own and not may_go(entry.provider, reader)
 
 
 def may_reach(archive: Archive, request: Request, entry: Entry) -> bool:

@@ -326,6 +326,7 @@ class Recollection:
 
     def find(self, chat: Chat, request: Request, count: TokenCounter) -> list[Recalled]:
         """The passages that fit the request, best first; a hit counts as an access."""
+        self.archive.withheld.clear()
         found = recall(self.archive, chat, request, count=count, replaced=self.replaced)
         self.archive.touch(item.entry_id for item in found)
         return found

@@ -22,7 +22,8 @@ from aider_gardener import files
 from aider_gardener.adapters.claude_code.session import HOST as CLAUDE_CODE
 from aider_gardener.adapters.claude_code.session import provider
 from aider_gardener.adapters.claude_code.transcript import ClaudeReader
-from aider_gardener.adapters.codex.rollout import RolloutReader
+from aider_gardener.adapters.codex.rollout import HOST as CODEX
+from aider_gardener.adapters.codex.rollout import RolloutReader, provider_of
 from aider_gardener.adapters.intake import Intake
 from aider_gardener.adapters.transcript import Reader
 from aider_gardener.archive.sessions import AIDER, host_of
@@ -39,7 +40,6 @@ from aider_gardener.replay.session.history import (
     started_at,
 )
 
-CODEX = "Codex"
 HISTORY = ".aider.chat.history.md"
 IMPORTED = "history-"
 """How the session of a chat begins that was read from a history of aider's: the file names none."""
@@ -48,8 +48,6 @@ BATCH_BYTES = 2_000_000
 HEAD_LINES = 40
 OWN_NAME = re.compile(r"agent-.+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 """Names of transcripts that are the session's: a subagent's records have the session of who called it."""
-LOCAL_CODEX = {"oss": "ollama", "ollama": "ollama", "lmstudio": "lm_studio", "openai": "openai"}
-"""Providers of Codex by their names in the archive; another may be on this machine, and counts as such."""
 CLOCK_SECONDS = 60.0
 """A chat that was archived live began at most so long before or after its header was written."""
 
@@ -140,7 +138,7 @@ def chats_of(path: Path) -> list[ChatFile]:
 
 def rollout(path: Path, head: Mapping[str, Any], size: int) -> ChatFile:
     """A chat of Codex by the head of its rollout."""
-    name = LOCAL_CODEX.get(str(head.get("model_provider") or "openai"), "")
+    name = provider_of(head)
     return ChatFile(path, str(head.get("id")), CODEX, name, str(head.get("cwd") or ""), RolloutReader, size)
 
 

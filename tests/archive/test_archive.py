@@ -284,3 +284,14 @@ def test_a_stretch_of_blanks_comes_to_an_end(tmp_path: Path) -> None:
     archive.log(Message("user", " " * LONG_CHARS * 2), turn=1, seq=1, source=Source(), at=1.0)
     assert sum(1 for _ in iter(lambda: store.work_off(10), 0)) < 5
     store.close()
+
+
+@pytest.mark.parametrize("source", [None, Source(SourceKind.COMMAND, "gardener recall port")])
+def test_what_our_own_commands_show_is_no_original_of_the_shells(
+    archive: Archive, source: Source | None
+) -> None:
+    ran = "I ran this command:\n\ngardener recall port\n\nAnd got this output:\n\n> The port is 9317.\n"
+    shown = archive.add(Message("user", ran), turn=1, seq=0, focus=Focus(), source=source)
+    assert shown.source == Source(SourceKind.STUB, "gardener recall port")
+    other = Source(SourceKind.COMMAND, "gardener run -- cat port")
+    assert archive.add(Message("user", "9317"), turn=2, seq=1, focus=Focus(), source=other).source == other

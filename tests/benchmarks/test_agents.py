@@ -25,7 +25,7 @@ def session() -> Session:
     return Session("made", tuple(talk), "0", probes=(probe,))
 
 
-@pytest.mark.parametrize(("way", "supported"), [("alone", 0), ("words", 1), ("model", 1)])
+@pytest.mark.parametrize(("way", "supported"), [("alone", 0), ("words", 1)])
 def test_a_fact_from_before_a_compaction_is_counted_only_where_the_hooks_bring_it(
     way: str, supported: int
 ) -> None:

@@ -18,7 +18,6 @@ from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from shared_archives import Team, postgres, team
 
-from aider_gardener.adapters.claude_code.client import SERVER_NAME, asked
 from aider_gardener.archive import postgres as plug_in
 from aider_gardener.archive.postgres import local
 from aider_gardener.archive.postgres.server import VARIABLE
@@ -215,14 +214,9 @@ def test_what_is_said_in_claude_code_comes_to_the_server_by_itself(project: Path
         assert comes(team, text)
 
 
-@pytest.mark.parametrize("way", ["a tool", "a hook"])
-def test_what_the_mcp_server_takes_in_comes_to_the_server_by_itself(
-    project: Path, team: Team, way: str
-) -> None:
+def test_what_the_mcp_server_takes_in_comes_to_the_server_by_itself(project: Path, team: Team) -> None:
     gardener("store", "share")
     due_again(project)
-    host = Host(project / "transcript.jsonl")
-    host.ask("The host is k7.")
     started = StdioServerParameters(
         command=sys.executable,
         args=["-m", "aider_gardener.cli", "mcp", "--project", str(project)],
@@ -232,14 +226,7 @@ def test_what_the_mcp_server_takes_in_comes_to_the_server_by_itself(
     async def use() -> None:
         async with stdio_client(started) as (reading, writing), ClientSession(reading, writing) as client:
             await client.initialize()
-            if way == "a tool":
-                await client.call_tool("remember", {"text": "The host is k7.", "kind": "fact"})
-            else:
-                directory, given = project / ".aider.gardener", host.payload("Stop")
-                with anyio.fail_after(20):
-                    while not (directory / SERVER_NAME).exists():
-                        await anyio.sleep(0.05)
-                assert await anyio.to_thread.run_sync(asked, directory, "Stop", given, project) == {}
+            await client.call_tool("remember", {"text": "The host is k7.", "kind": "fact"})
             assert await anyio.to_thread.run_sync(comes, team, "The host is k7.")
 
     anyio.run(use)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from aider_gardener.messages import Source, SourceKind
-from aider_gardener.reading.source import command_parts, infer_source, is_failed_edit
+from aider_gardener.reading.source import command_parts, infer_source, is_failed_edit, own_output
 
 
 @pytest.mark.parametrize(
@@ -54,3 +54,27 @@ def test_the_output_of_a_command_begins_behind_the_wrapper() -> None:
     parts = command_parts(text)
     assert parts is not None and parts[0] == "ls" and text[parts[1] :] == "a.py\n"
     assert command_parts("please run ls") is None
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "gardener recall 'which port'",
+        "cd /src && gardener recall port | head -3",
+        "A=1 uv run gardener restore g1234",
+        ".venv/bin/python -m aider_gardener.cli recall port",
+        "mcp__gardener__recall which port",
+        "mcp__plugin_aider-gardener_gardener__get g1234",
+    ],
+)
+def test_what_our_own_commands_and_tools_show_is_told_from_the_shells(command: str) -> None:
+    assert own_output(Source(SourceKind.COMMAND, command))
+    assert not own_output(Source(SourceKind.TYPED, command))
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["gardener run -- make", "gardener compress a.log", "grep -r 'gardener recall' docs", "cat gardener", ""],
+)
+def test_what_others_say_stays_the_shells(command: str) -> None:
+    assert not own_output(Source(SourceKind.COMMAND, command))

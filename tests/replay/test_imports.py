@@ -183,7 +183,7 @@ def test_what_hooks_archived_is_not_doubled_and_is_gone_on_with(store: Store, tm
     host.path.parent.mkdir()
     host.ask("Never use port 8080.")
     host.run("ls", "a\nb")
-    live = ClaudeSession(store, SESSION, PROJECT, settings=Settings(), environ={})
+    live = ClaudeSession(store, SESSION, PROJECT, settings=Settings())
     live.take_in(host.path)
     assert taken(store, host.path.parent).messages == 0
     host.ask("Go on.")
@@ -314,7 +314,7 @@ def test_what_is_no_chat_is_named(store: Store, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("given", "provider"),
-    [({}, "openai"), ({"model_provider": "oss"}, "ollama"), ({"model_provider": "my-vllm"}, "")],
+    [({}, "openai"), ({"model_provider": "oss"}, "ollama"), ({"model_provider": "my-vllm"}, "codex@loopback")],
 )
 def test_what_was_said_to_a_model_of_this_machine_counts_as_such(
     given: dict[str, str], provider: str

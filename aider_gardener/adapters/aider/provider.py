@@ -10,7 +10,7 @@ from functools import lru_cache
 from urllib.parse import urlsplit
 
 from aider_gardener.adapters.aider.coder import HostCoder, HostModel
-from aider_gardener.archive.providers import AWAY, HERE, LOCAL_PROVIDERS
+from aider_gardener.archive.providers import AWAY, LOCAL_PROVIDERS, LOOPBACK
 from aider_gardener.messages import TokenCounter
 from aider_gardener.tokens import counter, default_counter  # noqa: F401 - tests of compressors take it from here
 
@@ -20,8 +20,9 @@ BASE_KEYS = ("api_base", "base_url")
 
 
 def provider_of(model: HostModel) -> str:
-    """The provider of a model, marked where its address contradicts what its name says: `openai@here`
-    for a server on this machine, `ollama@away` for one elsewhere; "" when nothing tells."""
+    """The provider of a model, marked where its address contradicts what its name says: `openai@loopback`
+    for what listens on this machine and may be a proxy, `ollama@away` for a server elsewhere; "" when nothing
+    tells."""
     name = str(model.info.get("litellm_provider") or "") or str(model.name).partition("/")[0]
     if "/" not in str(model.name) and not model.info.get("litellm_provider"):
         name = ""
@@ -30,7 +31,7 @@ def provider_of(model: HostModel) -> str:
         return name
     here = is_loopback(address)
     if here and name not in LOCAL_PROVIDERS:
-        return name + HERE
+        return name + LOOPBACK
     return name + AWAY if not here and name in LOCAL_PROVIDERS else name
 
 

@@ -1,8 +1,9 @@
-"""A hook as a process: it asks the server that runs beside the host, or does the work itself.
+"""A hook as a process: it leaves its host in time, whatever the disk does, and never fails it.
 
-Only the standard library is imported before it is known that no server answers: a host waits for this. It
-never fails its host: whatever happens, it ends with 0 before the host's patience does, says nothing where it
-has nothing to say, and writes one line without a word of the chat to the log beside the archive.
+The work is done in a child (where there is `os.fork`), and this process waits for what the child has to say,
+never longer than a part of the host's patience. A child that has nothing to say says so at once; what is new
+of the chat it takes in behind that, while the host goes on. Little is imported before that is known. A fault
+is one line without a word of the chat in the log beside the archive, and the exit code is 0.
 """
 
 from __future__ import annotations
@@ -10,21 +11,24 @@ from __future__ import annotations
 import contextlib
 import gc
 import json
+import mmap
 import os
-import socket
+import select
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aider_gardener import files
+from aider_gardener.adapters.marks import BOUNDARY_MARKS, LARGE_TOKENS, SHORTENED_MARK
 
 if TYPE_CHECKING:
     from aider_gardener.archive.store import Store
 
-SERVER_NAME, SOCKET_NAME, LOG_NAME = "gardener.db.server", "gardener.db.socket", "gardener.db.hooks-log"
-"""Beside the archive: how the server is reached and its token, its socket, and the log of faults."""
+LOG_NAME = "gardener.db.hooks-log"
+"""Beside the archive: the log of faults."""
 EVENTS: Mapping[str, int] = {
     "SessionStart": 10,
     "UserPromptSubmit": 5,
@@ -34,47 +38,100 @@ EVENTS: Mapping[str, int] = {
     "Stop": 10,
 }
 """The events that are listened to, and after how many seconds Claude Code goes on without an answer."""
+ANSWERED = ("SessionStart", "UserPromptSubmit", "PostToolUse")
+"""Those that may have an answer. What the others bring is archived while the host goes on."""
 OWN_SHARE = 0.7
-"""How much of that a hook takes at most. The rest is for what passes before its first line runs."""
-CONNECT_SECONDS, ANSWER_SECONDS = 0.25, 2.0
-"""How long a server is waited for, but before a compaction: then it takes in all that is left."""
-PATIENT = ("PreCompact", "PostCompact")
-LONGEST_SOCKET = 100
-"""A longer path is none for a socket on some systems."""
+"""How much of that an answer is waited for. The rest is for what passes before the first line runs."""
+LOCK_SECONDS = 0.5
+"""So long an answer waits for a lock on the archive, before what is new goes to lines beside it."""
+BEHIND_SECONDS = 120.0
+"""A child ends after so long, whatever it waits for."""
+LARGE_VARIABLE = "AIDER_GARDENER_THROTTLE_TOKENS"
+"""What says above how many tokens the result of a tool is shortened."""
 LARGEST_BYTES = 16 << 20
-"""What a host says of one event, or a server answers, is no longer."""
-LOG_BYTES, SERVER_BYTES = 64 << 10, 4_096
-PASSED_ON = ("AIDER_GARDENER", "ANTHROPIC_BASE_URL")
-"""Beginnings of the environment's names that say how an event is to be answered."""
+"""What a host says of one event is no longer."""
+LOG_BYTES = 64 << 10
+
+Say = Callable[[bytes], object]
 
 
 def main(event: str) -> int:
     """Answer one event: its JSON on standard input, one JSON object or nothing on standard output. Returns
     0, or ends the process with it."""
-    place: list[Path] = []
     gc.disable()  # the process ends before there is anything to collect
-    with ending(event, place):
+    patience = OWN_SHARE * EVENTS.get(event, min(EVENTS.values()))
+    if not hasattr(os, "fork"):
+        act(event, printed, patience)
+        return 0
+    reading, writing = os.pipe()
+    if os.fork() == 0:
         try:
-            given = json.loads(sys.stdin.buffer.read(LARGEST_BYTES).decode("utf-8", "replace"))
-            if not isinstance(given, dict):
-                raise ValueError("no JSON object")
-            project = project_of(given)
-            place.append(archive_directory(project))
-            answer = asked(place[0], event, given, project)
-            if answer is None:
-                answer = answered_here(place[0], event, given, project)
-            if answer:
-                sys.stdout.write(json.dumps(answer))
-                sys.stdout.flush()
-        except BaseException as error:  # reason: a hook must never fail its host, whatever it meets
-            note_fault(place, event, error)
+            os.close(reading)
+            os.setsid()
+            silence = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(silence, 1)  # a host waits until nobody holds these
+            os.dup2(silence, 2)
+            act(event, lambda answer: told(writing, answer), BEHIND_SECONDS)
+        finally:
+            os._exit(0)
+    os.close(writing)
+    printed(received(reading, patience))
     return 0
 
 
+def printed(answer: bytes) -> None:
+    with contextlib.suppress(OSError):
+        sys.stdout.buffer.write(answer)
+        sys.stdout.flush()
+
+
+def told(writing: int, answer: bytes) -> None:
+    """Write all to a pipe and close it. Raises TimeoutError where nobody waits for it any more."""
+    try:
+        with os.fdopen(writing, "wb") as pipe:
+            pipe.write(answer)
+    except BrokenPipeError:
+        raise TimeoutError from None
+
+
+def received(reading: int, seconds: float) -> bytes:
+    """All that comes through a pipe until its other end is closed; nothing where that takes longer."""
+    until, parts = time.monotonic() + seconds, list[bytes]()
+    while select.select([reading], [], [], max(0.0, until - time.monotonic()))[0]:
+        part = os.read(reading, 1 << 16)
+        if not part:
+            return b"".join(parts)
+        parts.append(part)
+    return b""
+
+
+def act(event: str, say: Say, seconds: float) -> None:
+    """Do what an event asks for, for at most so long. `say` is called once, with the answer or with nothing;
+    what comes behind that nobody waits for. Raises nothing."""
+    place: list[Path] = []
+    with ending(event, place, seconds):
+        try:
+            raw = sys.stdin.buffer.read(LARGEST_BYTES)
+            given = json.loads(raw.decode("utf-8", "replace"))
+            if not isinstance(given, dict):
+                raise ValueError("no JSON object")
+            if event == "PostToolUse" and len(raw) <= 4 * large_tokens():
+                return
+            project = project_of(given)
+            place.append(archive_directory(project))
+            if event not in ANSWERED or (event == "UserPromptSubmit" and stands_whole(given)):
+                say(b"")
+                archive(place[0], event, given, project)
+            else:
+                archive(place[0], event, given, project, say)
+        except BaseException as error:  # reason: a hook must never fail its host, whatever it meets
+            note_fault(place, event, error)
+
+
 @contextlib.contextmanager
-def ending(event: str, place: list[Path]) -> Iterator[None]:
-    """A context that ends the process with 0 where what is done in it takes too long for the host. `place`
-    holds the archive's directory as soon as it is known."""
+def ending(event: str, place: list[Path], seconds: float) -> Iterator[None]:
+    """A context that ends the process with 0 where what is done in it takes longer. `place` holds the
+    archive's directory as soon as it is known."""
 
     def end() -> None:
         try:
@@ -82,7 +139,7 @@ def ending(event: str, place: list[Path]) -> Iterator[None]:
         finally:
             os._exit(0)
 
-    timer = threading.Timer(OWN_SHARE * EVENTS.get(event, min(EVENTS.values())), end)
+    timer = threading.Timer(seconds, end)
     timer.daemon = True
     timer.start()
     try:
@@ -91,7 +148,28 @@ def ending(event: str, place: list[Path]) -> Iterator[None]:
         timer.cancel()
 
 
-def project_of(given: dict[str, Any]) -> Path:
+def large_tokens() -> int:
+    chosen = os.environ.get(LARGE_VARIABLE, "").strip()
+    return (int(chosen) if chosen.isdecimal() else 0) or LARGE_TOKENS
+
+
+def stands_whole(given: Mapping[str, Any]) -> bool:
+    """Whether all of the chat stands in its host's context, as far as the transcript tells, and no other
+    chats are to come in."""
+    path = given.get("transcript_path")
+    if not isinstance(path, str) or os.environ.get("AIDER_GARDENER_RECALL_SESSIONS"):
+        return False
+    try:
+        with (
+            files.open_plain(Path(path).expanduser(), follow=True) as file,
+            mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as text,
+        ):
+            return all(text.find(mark) < 0 for mark in (*BOUNDARY_MARKS, SHORTENED_MARK.encode()))
+    except (OSError, ValueError):  # none is there, or nothing in it
+        return False
+
+
+def project_of(given: Mapping[str, Any]) -> Path:
     """The project that an event belongs to: the work tree around the folder in which the host was started."""
     named = os.environ.get("CLAUDE_PROJECT_DIR") or given.get("cwd")
     start = Path(named if isinstance(named, str) and named else os.getcwd()).resolve()
@@ -108,81 +186,33 @@ def archive_directory(project: Path) -> Path:
     return chosen_directory(Path(chosen).expanduser()) if chosen else store_directory(None, project=project)
 
 
-def passed_on() -> dict[str, str]:
-    """What of the host's environment says how an event is to be answered."""
-    return {name: value for name, value in os.environ.items() if name.startswith(PASSED_ON)}
-
-
-def asked(directory: Path, event: str, given: dict[str, Any], project: Path) -> dict[str, Any] | None:
-    """The answer of the server beside the archive; None where there is none, or none that answers in time."""
-    try:
-        reached = server_of(directory)
-        if reached is None:
-            return None
-        connection, token = reached
-        with connection:
-            request = {"token": token, "event": event, "given": given, "project": str(project)}
-            connection.settimeout(None if event in PATIENT else ANSWER_SECONDS)
-            connection.sendall(json.dumps({**request, "environ": passed_on()}).encode() + b"\n")
-            answer = json.loads(received(connection))
-        return answer if isinstance(answer, dict) and "fault" not in answer else None
-    except (OSError, ValueError):
-        return None
-
-
-def server_of(directory: Path) -> tuple[socket.socket, str] | None:
-    """A connection to the archive's server, and its token. What names it must be a private file of this
-    user's: a repository cannot bring one. Raises OSError or ValueError."""
-    with files.open_plain(directory / SERVER_NAME, SERVER_BYTES) as file:
-        found = os.fstat(file.fileno())
-        if hasattr(os, "getuid") and (found.st_uid != os.getuid() or found.st_mode & 0o077):
-            return None
-        told = json.loads(file.read(SERVER_BYTES))
-    if not isinstance(told, dict) or not isinstance(told.get("token"), str):
-        return None
-    port = told.get("port")
-    if isinstance(port, int):
-        return socket.create_connection(("127.0.0.1", port), timeout=CONNECT_SECONDS), told["token"]
-    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    try:
-        connection.settimeout(CONNECT_SECONDS)
-        connection.connect(str(directory / SOCKET_NAME))
-    except OSError:
-        connection.close()
-        raise
-    return connection, told["token"]
-
-
-def received(connection: socket.socket) -> bytes:
-    """All that comes until the other side ends, within bounds."""
-    with connection.makefile("rb") as file:
-        return file.read(LARGEST_BYTES)
-
-
-def answered_here(directory: Path, event: str, given: dict[str, Any], project: Path) -> dict[str, Any]:
-    """The answer made in this process: by words alone, for no model is loaded for one question."""
-    import time
-
+def archive(
+    directory: Path, event: str, given: Mapping[str, Any], project: Path, say: Say | None = None
+) -> None:
+    """Take in what an event brings; where somebody waits, `say` the answer before. It is made by words alone,
+    for no model is loaded for one question."""
     from aider_gardener.adapters.claude_code.hooks import Hooks
     from aider_gardener.archive.store import open_store
     from aider_gardener.settings import Settings
 
     settings = Settings.from_env()
     if not settings.enabled:
-        return {}
-    store = open_store(directory, key_source=settings.store_key)
+        return
+    patience = round(1_000 * LOCK_SECONDS) if say is not None else 0
+    store = open_store(directory, key_source=settings.store_key, patience_milliseconds=patience)
     try:
         if not store.persistent:  # what is taken in would end with this process, and may be another's project
-            return {}
-        hooks = Hooks(
-            store,
-            str(project),
-            settings=settings,
-            environ=os.environ,
-            clock=time.time,
-            sync=lambda: begin_sync(store, str(project)),
-        )
-        return hooks.answer(event, given)
+            return
+        hooks = Hooks(store, str(project), settings=settings)
+        if say is not None:
+            answer = hooks.answer(event, given)
+            if event == "PostToolUse" and not store.persistent:  # the whole would be lost
+                answer = {}
+            say(json.dumps(answer).encode() if answer else b"")
+        if store.persistent:  # it may have ended since
+            hooks.take_in(event, given)
+        if event == "Stop":  # no other event may follow
+            begin_sync(store, str(project))
     finally:
         store.close()
 
@@ -198,8 +228,6 @@ def begin_sync(store: Store, project: str) -> None:
 def note_fault(place: list[Path], event: str, error: BaseException) -> None:
     """One line in the log: when, which event, the kind of the fault. Never its message, which may quote."""
     try:
-        import time
-
         path = place[0] / LOG_NAME
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | files.NO_LINK
         full = os.path.lexists(path) and files.check_plain(path).st_size > LOG_BYTES

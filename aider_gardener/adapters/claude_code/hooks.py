@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aider_gardener.adapters.claude_code.session import HOST, ClaudeSession
+from aider_gardener import files
+from aider_gardener.adapters.claude_code.session import ClaudeSession, boundary_of, teller
+from aider_gardener.adapters.intake import PART, PLACES, WHOLE
+from aider_gardener.adapters.marks import LARGE_TOKENS
 from aider_gardener.adapters.transcript import call_of
-from aider_gardener.archive.archive import EmbeddingBacklog
 from aider_gardener.messages import Source, SourceKind
+from aider_gardener.reading.source import own_output
 from aider_gardener.settings import Settings
 from aider_gardener.tokens import approximate
 
 if TYPE_CHECKING:
     from aider_gardener.archive.store import Store
 
-TURN_SECONDS, STOP_SECONDS, COMPACT_SECONDS = 0.1, 2.0, 30.0
-"""So long a hook takes in what is new of the transcript: within a turn, where the next call goes on;
-behind an answer; and before a compaction, which the host lets take a minute."""
-LARGE_TOKENS, LARGE_FILE_TOKENS = 4_000, 10_000
-"""A result of a tool, and a file that was read, are shortened above so many tokens (the setting
-throttle_tokens, where it is given, counts for both)."""
+TURN_SECONDS, BEHIND_SECONDS = 0.1, 60.0
+"""So long a hook takes in what is new of the transcript: before it answers, and behind that."""
+LARGE_FILE_TOKENS = 10_000
+"""A file that was read is shortened above so many tokens (the setting throttle_tokens, where it is given,
+counts for all results)."""
 LEAST_SAVED_SHARE = 0.5
+WHOLE_BYTES = 4_000_000
+"""Of an output that its host keeps in a file that is read; to shorten it takes some seconds."""
 START_TOKENS, COMPACTED_TOKENS = 400, 900
 """The budgets of the state block in a new session and behind a compaction, which it must not undo."""
 REACH = "Whole originals: the tools recall and get, or `gardener restore ID`."
@@ -34,96 +39,79 @@ TEXTS = {
     "WebFetch": (("result",),),
 }
 """Where in the results of tools the text stands that may be long."""
+KEPT_AT, KEPT_SIZE = "persistedOutputPath", "persistedOutputSize"
+"""In a result of a tool whose first text is only the beginning: where its host keeps the whole."""
 
 Given = Mapping[str, Any]
 Answer = dict[str, Any]
 
 
 class Hooks:
-    """Answers the events of all sessions of one project. `environ` is that of the host's process; `sync`
-    begins to sync the project if it is shared and a sync is due."""
+    """Answers the events of all sessions of one project, and archives what they bring."""
 
     def __init__(
-        self,
-        store: Store,
-        project: str,
-        *,
-        settings: Settings,
-        environ: Mapping[str, str],
-        clock: Callable[[], float],
-        backlog: EmbeddingBacklog | None = None,
-        sync: Callable[[], object] = lambda: None,
+        self, store: Store, project: str, *, settings: Settings, clock: Callable[[], float] = time.time
     ) -> None:
-        self.store, self.project, self.settings = store, project, settings
-        self.environ, self.clock, self.backlog, self.sync = environ, clock, backlog, sync
+        self.store, self.project, self.settings, self.clock = store, project, settings, clock
 
     def answer(self, event: str, given: Given) -> Answer:
-        """The answer to an event; {} for one that is unknown or says too little."""
+        """The answer to an event; {} for one that has none, is unknown or says too little."""
         act = {
             "UserPromptSubmit": self.prompt_submitted,
             "PostToolUse": self.tool_used,
-            "PreCompact": self.before_compaction,
-            "PostCompact": self.after_compaction,
             "SessionStart": self.session_started,
-            "Stop": self.answered,
         }.get(event)
-        session = given.get("session_id")
-        if act is None or not isinstance(session, str) or not session or not self.settings.enabled:
+        chat = self.chat(given)
+        if act is None or chat is None:
             return {}
-        return act(self.session(session), given)
+        return {} if self.settings.mode == "observe" else act(chat, given)
 
-    def session(self, session: str) -> ClaudeSession:
+    def take_in(self, event: str, given: Given) -> None:
+        """Archive what is new, and behind a compaction the host's summary as what it is."""
+        chat = self.chat(given)
+        if chat is not None:
+            take_in(chat, given, BEHIND_SECONDS)
+            summary = given.get("compact_summary")
+            if event == "PostCompact" and isinstance(summary, str):
+                chat.add_summary(summary)
+
+    def chat(self, given: Given) -> ClaudeSession | None:
+        session = given.get("session_id")
+        if not isinstance(session, str) or not session or not self.settings.enabled:
+            return None
         return ClaudeSession(
             self.store,
             session,
             self.project,
             settings=self.settings,
-            environ=self.environ,
             clock=self.clock,
-            backlog=self.backlog,
+            teller=teller(given.get("host"), transcript_of(given)),
         )
 
     def prompt_submitted(self, chat: ClaudeSession, given: Given) -> Answer:
-        """Take in what is new; add what the prompt needs of what the context has lost."""
-        take_in(chat, given, TURN_SECONDS)
-        prompt = given.get("prompt")
-        return added("UserPromptSubmit", chat.recall_note(prompt) if isinstance(prompt, str) else "")
-
-    def before_compaction(self, chat: ClaudeSession, given: Given) -> Answer:
-        """Take everything in; a compaction is never blocked."""
-        take_in(chat, given, COMPACT_SECONDS)
-        return {}
-
-    def after_compaction(self, chat: ClaudeSession, given: Given) -> Answer:
-        """Keep the host's summary as what it is."""
-        take_in(chat, given, COMPACT_SECONDS)
-        summary = given.get("compact_summary")
-        if isinstance(summary, str):
-            chat.add_summary(summary)
-        return {}
-
-    def answered(self, chat: ClaudeSession, given: Given) -> Answer:
-        """Take in what the turn brought, and share it: no other event may follow."""
-        take_in(chat, given, STOP_SECONDS)
-        self.sync()
-        return {}
+        """Add what the prompt needs of what the context has lost, which is archived by now as a rule: then no
+        lock is waited for."""
+        prompt, boundary = given.get("prompt"), boundary_of(transcript_of(given), chat.reader)
+        if not isinstance(prompt, str):
+            return {}
+        if PLACES * chat.progress.offset < boundary:
+            take_in(chat, given, TURN_SECONDS)
+        return added("UserPromptSubmit", chat.recall_note(prompt, boundary))
 
     def session_started(self, chat: ClaudeSession, given: Given) -> Answer:
         """Say where the chat stands that was compacted, or the last one where a new one begins. After /clear
         nothing: that is how a context is dropped."""
         source = given.get("source")
         take_in(chat, given, TURN_SECONDS)
-        if source == "clear" or self.settings.mode == "observe":
-            return {}
-        if source == "compact" or (source == "resume" and chat.progress.boundary):
+        if source == "compact" or (source == "resume" and boundary_of(transcript_of(given), chat.reader)):
             which = "this chat before its last compaction"
             return added("SessionStart", chat.state(COMPACTED_TOKENS, which, REACH))
-        if source == "resume":
+        if source in ("clear", "resume"):
             return {}
         from aider_gardener.gardener.memory import ProjectMemory  # as late: the other events need none of it
 
         memory = ProjectMemory(
-            self.store, self.project, settings=self.settings, host=HOST, reader=chat.archive.provider
+            self.store, self.project, settings=self.settings, host=chat.host, reader=chat.archive.provider
         )
         everywhere = self.settings.recall_sessions
         return added(
@@ -132,26 +120,30 @@ class Hooks:
         )
 
     def tool_used(self, chat: ClaudeSession, given: Given) -> Answer:
-        """Put the compressed form in place of a large result, in the tool's own shape. What is new is
-        taken in too, so that little is left for the next prompt."""
-        take_in(chat, given, TURN_SECONDS / 2)
+        """Put the compressed form in place of a large result, in the tool's own shape."""
         name, result, asked = given.get("tool_name"), given.get("tool_response"), given.get("tool_input")
         if not isinstance(name, str) or not isinstance(result, dict) or name not in TEXTS:
             return {}
-        if result.get("isImage") or self.settings.mode == "observe":
-            return {}
         source = call_of(name, asked if isinstance(asked, dict) else {}).source
-        large = self.settings.throttle_tokens or (LARGE_FILE_TOKENS if name == "Read" else LARGE_TOKENS)
-        shorter = {
-            path: short
-            for path in TEXTS[name]
-            if (short := shortened(chat, text_at(result, path), source, large, transcript_of(given)))
-        }
-        if not shorter:
+        if result.get("isImage") or own_output(source):
             return {}
+        take_in(chat, given, TURN_SECONDS)
+        large = self.settings.throttle_tokens or (LARGE_FILE_TOKENS if name == "Read" else LARGE_TOKENS)
+        transcript = transcript_of(given)
         made: Answer = {**result}
-        for path, text in shorter.items():
-            put(made, path, text)
+        for path in TEXTS[name]:
+            text, what = text_at(result, path), WHOLE
+            if path == TEXTS[name][0] and KEPT_AT in result:
+                whole = kept_whole(result[KEPT_AT], transcript)
+                if not whole:
+                    what = PART.format(path=" ".join(str(result[KEPT_AT]).split()), chars=len(text))
+                text = whole or text
+            if short := shortened(chat, text, source, large, transcript, what):
+                put(made, path, short)
+                if path == TEXTS[name][0]:  # with these the host shows the beginning of what is put here
+                    made = {key: value for key, value in made.items() if key not in (KEPT_AT, KEPT_SIZE)}
+        if made == result:
+            return {}
         return {"hookSpecificOutput": {"hookEventName": "PostToolUse", "updatedToolOutput": made}}
 
 
@@ -174,9 +166,25 @@ def added(event: str, text: str) -> Answer:
     return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
 
 
-def shortened(chat: ClaudeSession, text: str, source: Source, large: int, transcript: Path | None) -> str:
-    """The compressed form of a text above so many tokens, once the whole is archived; "" where it is not
-    shorter by half, or would lose a line that tells of an error."""
+def kept_whole(named: object, transcript: Path | None) -> str:
+    """A whole output that the host keeps in a file; "" unless that is a plain file in the folder of this very
+    session, which lies beside its transcript, of at most WHOLE_BYTES."""
+    if not isinstance(named, str) or transcript is None:
+        return ""
+    try:
+        path = Path(named).resolve()
+        if transcript.with_suffix("").resolve() not in path.parents:
+            return ""
+        return files.read_text(path, WHOLE_BYTES, errors="replace")
+    except (OSError, ValueError, RuntimeError):  # the last for links that go in a circle
+        return ""
+
+
+def shortened(
+    chat: ClaudeSession, text: str, source: Source, large: int, transcript: Path | None, what: str
+) -> str:
+    """The compressed form of a text above so many tokens, once that is archived; "" where it is not shorter
+    by half, or would lose a line that tells of an error. `what` says how much of the whole the text is."""
     if approximate(text) <= large:
         return ""
     size = 0
@@ -190,7 +198,7 @@ def shortened(chat: ClaudeSession, text: str, source: Source, large: int, transc
     def fits(short: str) -> bool:
         return len(short) <= (1 - LEAST_SAVED_SHARE) * len(text) and not missing(errors, short)
 
-    return chat.shorten(text, source, size, fits)
+    return chat.shorten(text, source, size, fits, what)
 
 
 def text_at(value: Given, path: tuple[str, ...]) -> str:

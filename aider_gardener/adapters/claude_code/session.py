@@ -1,45 +1,101 @@
-"""One chat of Claude Code in the archive: what is new of its transcript goes in, and what its context has
-lost comes back."""
+"""One chat of Claude Code, or of a host with its hooks, in the archive: what is new of its transcript goes
+in, and what its context has lost comes back."""
 
 from __future__ import annotations
 
+import mmap
 import os
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from aider_gardener import files
 from aider_gardener.adapters.claude_code.transcript import ClaudeReader
-from aider_gardener.adapters.intake import PLACES, SHORTENED, SHORTENED_AT, SUMMARY_AT, Intake
-from aider_gardener.archive.archive import EmbeddingBacklog
-from aider_gardener.archive.providers import AWAY, HERE
+from aider_gardener.adapters.codex import rollout
+from aider_gardener.adapters.intake import PLACES, SHORTENED, SHORTENED_AT, SUMMARY_AT, WHOLE, Intake
+from aider_gardener.adapters.marks import BOUNDARY_MARKS
+from aider_gardener.adapters.transcript import LINE_BYTES, Reader
+from aider_gardener.archive.providers import AWAY, HERE, LOOPBACK, SAY_LOCAL, WITHHELD
 from aider_gardener.messages import Fidelity, Message, Source, SourceKind
 from aider_gardener.plan.chat import Chat
-from aider_gardener.settings import Settings
+from aider_gardener.settings import TRUE_WORDS, Settings
 from aider_gardener.tokens import approximate
 
 if TYPE_CHECKING:
     from aider_gardener.archive.store import Store
 
 HOST = "Claude Code"
+HOST_CHARS = 40
 MOST_CONTEXT_CHARS = 10_000
 """More of what a hook adds goes to a file of the host's."""
 RECALL_TOKENS = 2_350
 """What is recalled within that: with its head and the marks of quotes it stays below."""
+LOCAL_VARIABLE = "AIDER_GARDENER_LOCAL"
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
 
 
+def boundary_of(transcript: Path | None, reader: Callable[..., Reader] = ClaudeReader) -> int:
+    """The sequence number at which the host's context begins since its last compaction; 0: at the beginning,
+    or there is no transcript. It is read off the file, so that no lock is waited for."""
+    try:
+        if transcript is not None:
+            with (
+                files.open_plain(transcript, follow=True) as file,
+                mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as text,
+            ):
+                at = len(text)
+                while (at := max(text.rfind(mark, 0, at) for mark in BOUNDARY_MARKS)) >= 0:
+                    at, end = text.rfind(b"\n", 0, at) + 1, text.find(b"\n", at)
+                    line = text[at:end] if end - at <= LINE_BYTES else b""
+                    if any(each.boundary for each in reader(transcript).records(line, at)):
+                        return PLACES * at
+    except (OSError, ValueError):  # none is there, or nothing in it
+        pass
+    return 0
+
+
 def provider(environ: Mapping[str, str]) -> str:
-    """The provider that Claude Code talks to, as entries name it."""
+    """The provider that Claude Code talks to, as entries name it. That it runs on this machine the user
+    says."""
     address = environ.get("ANTHROPIC_BASE_URL", "")
+    if is_local(environ):
+        return "anthropic" + HERE
     host = urlsplit(address).hostname or ""
-    return "anthropic" + ((HERE if host in LOCAL_HOSTS else AWAY) if address else "")
+    return "anthropic" + ((LOOPBACK if host in LOCAL_HOSTS else AWAY) if address else "")
+
+
+def is_local(environ: Mapping[str, str]) -> bool:
+    """Whether the user says that the agent's model runs on this machine."""
+    return environ.get(LOCAL_VARIABLE, "").strip().lower() in TRUE_WORDS
+
+
+@dataclass(frozen=True)
+class Teller:
+    """The agent that events come from, what reads its transcripts, and the provider of its model."""
+
+    host: str
+    reader: Callable[..., Reader]
+    provider: str
+
+
+def teller(named: object, transcript: Path | None) -> Teller:
+    """Who tells of an event, by the name that it gives and by its transcript; Claude Code gives none."""
+    if transcript is not None and rollout.NAME.fullmatch(transcript.name):
+        name = rollout.provider_in(transcript)
+        name = name.partition("@")[0] + HERE if is_local(os.environ) else name
+        return Teller(rollout.HOST, rollout.RolloutReader, name)
+    host = " ".join(named.split())[:HOST_CHARS] if isinstance(named, str) else ""
+    if host in ("", HOST):
+        return Teller(HOST, ClaudeReader, provider(os.environ))
+    return Teller(host, ClaudeReader, host.lower() + (HERE if is_local(os.environ) else AWAY))
 
 
 class ClaudeSession(Intake):
-    """A chat of Claude Code by its session id. `store` is the project's archive, `backlog` what embeds, where
-    a process lives long enough."""
+    """A chat by its session id, of Claude Code unless `teller` says otherwise. `store` is the project's
+    archive."""
 
     def __init__(
         self,
@@ -48,27 +104,27 @@ class ClaudeSession(Intake):
         project: str,
         *,
         settings: Settings,
-        environ: Mapping[str, str] | None = None,
         clock: Callable[[], float] = time.time,
-        backlog: EmbeddingBacklog | None = None,
+        teller: Teller | None = None,
     ) -> None:
-        self.settings = settings
-        name = provider(os.environ if environ is None else environ)
+        told = teller or Teller(HOST, ClaudeReader, provider(os.environ))
+        self.settings, self.host = settings, told.host
         super().__init__(
             store,
             session,
             project,
-            host=HOST,
-            reader=ClaudeReader,
-            provider=name,
+            host=told.host,
+            reader=told.reader,
+            provider=told.provider,
             clock=clock,
-            backlog=backlog,
         )
 
-    def shorten(self, text: str, source: Source, place: int, fits: Callable[[str], bool]) -> str:
-        """The compressed form of a tool's result under a line that names the whole, which is archived then;
-        "" where it has none that `fits`. The transcript, of `place` bytes now, does not hold the result
-        yet."""
+    def shorten(
+        self, text: str, source: Source, place: int, fits: Callable[[str], bool], what: str = WHOLE
+    ) -> str:
+        """The compressed form of a tool's result under a line that says `what` of it is archived, which is
+        done then; "" where it has none that `fits`, or cannot be archived. The transcript, of `place` bytes
+        now, does not hold the result yet."""
         from aider_gardener.compress import compress_message  # as late: most calls of the hooks need none
 
         seq, turn = PLACES * place + SHORTENED_AT, max(1, self.progress.turn)
@@ -82,18 +138,17 @@ class ClaudeSession(Intake):
         if made.lossless or not fits(made.text):
             return ""
         stored = self.archive.put(entry)
-        self.progress.shortened += 1
-        self.keep_progress()
-        head = SHORTENED.format(entry_id=stored.id, tokens=stored.tokens)
+        it = "it" if what == WHOLE else "them"
+        head = SHORTENED.format(what=what, entry_id=stored.id, tokens=stored.tokens, it=it)
         return f"{head}\n{made.text.replace(entry.id, stored.id)}"
 
     # Out
 
-    def recall_note(self, prompt: str) -> str:
-        """What the prompt needs of what its context has lost, as one note; "" when nothing is missing. Before
-        the first compaction that is nothing, unless other chats may come in."""
-        progress, older = self.progress, self.settings.recall_sessions
-        if not (progress.boundary or progress.shortened or older) or self.settings.mode == "observe":
+    def recall_note(self, prompt: str, boundary: int) -> str:
+        """What the prompt needs of what its context has lost, as one note; "" when nothing is missing.
+        `boundary` is where the context begins."""
+        older = self.settings.recall_sessions
+        if self.settings.mode == "observe":
             return ""
         from aider_gardener.notes.outdated import rule_changes  # as late: most prompts come before that
         from aider_gardener.recall.recall import Recollection
@@ -111,18 +166,22 @@ class ClaudeSession(Intake):
             order=part == ORDINARY_SHARE,
         )
         note = Recollection(self.archive, rule_changes(self.store), with_ids=True).note(
-            self.chat(), request, approximate
+            self.chat(boundary), request, approximate
         )
-        return note if len(note) <= MOST_CONTEXT_CHARS else ""
+        note = note if len(note) <= MOST_CONTEXT_CHARS else ""
+        if self.archive.withheld:
+            told = WITHHELD.format(count=len(self.archive.withheld), how=SAY_LOCAL)
+            note = f"{note}\n(aider-gardener: {told}.)".lstrip()
+        return note
 
-    def chat(self) -> Chat:
-        """The chat as its host's context holds it: what was said since the last compaction stands whole."""
+    def chat(self, boundary: int) -> Chat:
+        """The chat as its host's context holds it: what was said from the boundary on stands whole."""
         entries = self.store.session_entries(self.archive.session)
         numbered = {seq: replace(entry, seq=seq) for seq, entry in enumerate(entries)}
         hidden = {
             seq
             for seq, entry in enumerate(entries)
-            if entry.seq < self.progress.boundary or SHORTENED_AT <= entry.seq % PLACES < SUMMARY_AT
+            if entry.seq < boundary or SHORTENED_AT <= entry.seq % PLACES < SUMMARY_AT
         }
         whole = [entry for seq, entry in numbered.items() if seq not in hidden]
         chat = Chat(

@@ -10,8 +10,10 @@ import json
 import re
 import shlex
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
+from aider_gardener import files
 from aider_gardener.adapters.transcript import (
     FAILED_EDIT,
     SHELL,
@@ -22,6 +24,7 @@ from aider_gardener.adapters.transcript import (
     named,
     said_by,
 )
+from aider_gardener.archive.providers import LOOPBACK
 from aider_gardener.messages import SourceKind
 
 SILENT = frozenset(
@@ -34,6 +37,12 @@ ITEMS = frozenset({"message", "reasoning", "compacted", *CALLS, *RESULTS})
 SHELLS = frozenset("bash exec_command local_shell_call shell shell_command container.exec".split())
 HOST_WORDS = re.compile(r"<[a-z_]+( [a-z_]+)*>|# AGENTS\.md instructions|<INSTRUCTIONS>")
 """How texts in the user's role begin that Codex wrote itself, in versions that do not say so."""
+HOST = "Codex"
+NAME = re.compile(r"rollout-.+\.jsonl")
+PROVIDERS = {"oss": "ollama", "ollama": "ollama", "lmstudio": "lm_studio", "openai": "openai"}
+"""Providers of Codex by their names in the archive; another may be on this machine, and counts as such."""
+OTHER = "codex" + LOOPBACK
+HEAD_BYTES = 1024 * 1024
 PATCH = "apply_patch"
 PATCHED = "Success"
 NO_CALL = ToolCall("", "")
@@ -112,6 +121,21 @@ class RolloutReader(Reader):
         if call.name == PATCH and PATCHED not in text:
             text = f"{FAILED_EDIT}{text}"
         return said_by("user", text, call.source.kind, call.source.detail)
+
+
+def provider_of(head: Mapping[str, Any]) -> str:
+    """The provider of a chat's model by the head of its rollout."""
+    return PROVIDERS.get(str(head.get("model_provider") or "openai"), OTHER)
+
+
+def provider_in(path: Path) -> str:
+    """The provider of a chat's model by its rollout."""
+    try:
+        with files.open_plain(path, follow=True) as file:
+            value = json.loads(file.readline(HEAD_BYTES))
+        return provider_of(kind_and_item(value)[1]) if isinstance(value, dict) else OTHER
+    except (OSError, ValueError, RecursionError):  # none is there yet
+        return OTHER
 
 
 def kind_and_item(value: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:

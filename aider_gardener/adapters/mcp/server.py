@@ -76,8 +76,12 @@ def recall(memory: ProjectMemory, given: Arguments) -> str:
     for item in found:
         label = f"{item.label}, until turn {item.until}" if item.until else item.label
         blocks.append(block(memory, item.entry_id, item.session, item.turn, label, item.said_at, item.text))
-    kept = list(fitting(blocks, limit - EXTRA_TOKENS, lambda each: memory.count(each) + 1))
-    return answer(kept, len(blocks) - len(kept)) if found else "Nothing of that was said in this project."
+    withheld = memory.withheld
+    room = limit - EXTRA_TOKENS - (memory.count(withheld) + 1 if withheld else 0)
+    kept = list(fitting(blocks, room, lambda each: memory.count(each) + 1))
+    if not found:
+        return withheld or "Nothing of that was said in this project."
+    return "\n".join(filter(None, [answer(kept, len(blocks) - len(kept)), withheld]))
 
 
 def timeline(memory: ProjectMemory, given: Arguments) -> str:

@@ -63,13 +63,15 @@ def open_store(
     clock: Callable[[], float] = time.time,
     key_source: str = "",
     or_memory: bool = True,
+    patience_milliseconds: int = 0,
 ) -> Store:
     """Open the archive in a directory, making it if need be; None keeps everything in memory.
 
     Does not raise for trouble with the file: one that is damaged or older is set aside and a new one begun;
     where none can be used the store works in lines of JSON beside it, or in memory, which without `or_memory`
     raises StoreError. `notice` says so in one line. `key_source` (`env`, `keyring`, `file:PATH`) is where the
-    key of an encrypted archive is; a new one is encrypted if it is given.
+    key of an encrypted archive is; a new one is encrypted if it is given. `patience_milliseconds` is how long
+    each write waits for a lock of another process; 0: as long as is usual for the place.
     """
     if directory is None:
         return Store(Database(None), clock=clock)
@@ -78,6 +80,7 @@ def open_store(
         place = location.prepare_directory(directory)
         path = place / location.FILE_NAME
         store = _open_file(Database(path, connect=False, key_source=key_source), path, clock)
+        store.database.set_patience(patience_milliseconds)
         store.take_in()
         return store
     except FAULTS as error:

@@ -124,7 +124,9 @@ class Store:
     @property
     def persistent(self) -> bool:
         """Whether entries outlive the process."""
-        return self._file.path is not None or (self.lines is not None and bool(self.lines.place))
+        if self.lines is not None:
+            return bool(self.lines.place) and not self.lines.fault
+        return self._file.path is not None
 
     @property
     def is_file(self) -> bool:

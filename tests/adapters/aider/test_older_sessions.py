@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from aider_gardener.adapters.claude_code.session import ClaudeSession
+from aider_gardener.adapters.claude_code.session import ClaudeSession, boundary_of
 from aider_gardener.messages import SourceKind
 from aider_gardener.settings import Settings
 from bench.claude_transcript import Host
@@ -89,7 +89,7 @@ def test_a_local_chat_never_goes_to_a_remote_model_unasked(
     assert "48213" in say(driver, "/recall staging box port")
 
 
-def test_a_server_on_this_machine_is_local_whatever_its_name(
+def test_what_listens_on_this_machine_may_be_a_proxy_and_gets_its_own_back_alone(
     drive: MakeDriver, gardened: Any, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gardened(recall_sessions=True, resume=True)
@@ -101,6 +101,11 @@ def test_a_server_on_this_machine_is_local_whatever_its_name(
     monkeypatch.setenv("OPENAI_API_BASE", "http://localhost:8080/v1")
     drive().ask(QUESTION)
     assert "48213" in model.last_prompt()
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://localhost:4000")
+    proxied = drive(model_name="claude-3-5-sonnet-20241022")
+    proxied.ask(QUESTION)
+    assert "48213" not in model.last_prompt()
+    assert [line for line in proxied.said if "withheld from this one" in line and "lm_studio/…" in line]
 
 
 def test_resume_begins_with_the_last_chat(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:
@@ -177,7 +182,7 @@ def test_what_was_settled_in_claude_code_meanwhile_comes_with_its_hosts_name(
     host = Host(tmp_path / "transcript.jsonl")
     host.ask(f"{FACT} please remember")
     settings = Settings(recall_sessions=True)
-    other = ClaudeSession(archive.store, "claude", archive.project, settings=settings, environ={})
+    other = ClaudeSession(archive.store, "claude", archive.project, settings=settings)
     other.take_in(host.path)
     driver.ask(QUESTION)
     assert ", in an earlier chat, in Claude Code]\n> " in model.last_prompt()
@@ -185,7 +190,7 @@ def test_what_was_settled_in_claude_code_meanwhile_comes_with_its_hosts_name(
     assert "in Claude Code" in say(driver, "/recall staging box port")
     host.compact()
     other.take_in(host.path)
-    note = other.recall_note("On which pier does the heron nest?")
+    note = other.recall_note("On which pier does the heron nest?", boundary_of(host.path))
     assert ", in an earlier chat, in aider]\n> the heron nests on pier 4, remember it" in note
 
 
@@ -198,9 +203,7 @@ def test_a_chat_of_another_agent_is_not_gone_on_with_here(
     archive = driver.coder.gardener.state.archive
     host = Host(tmp_path / "transcript.jsonl", session="c1a0de", records=10_000)
     host.ask(FACT)
-    ClaudeSession(archive.store, "c1a0de", archive.project, settings=Settings(), environ={}).take_in(
-        host.path
-    )
+    ClaudeSession(archive.store, "c1a0de", archive.project, settings=Settings()).take_in(host.path)
     gardened(resume="c1a0")
     other = drive()
     other.ask(QUESTION)

@@ -48,7 +48,7 @@ def test_only_this_machine_is_here(address: str, is_here: bool) -> None:
     ("name", "info", "address", "provider"),
     [
         ("gpt-4o", {"litellm_provider": "openai"}, "", "openai"),
-        ("gpt-4o", {"litellm_provider": "openai"}, "http://127.0.0.1:8080", "openai@here"),
+        ("gpt-4o", {"litellm_provider": "openai"}, "http://127.0.0.1:8080", "openai@loopback"),
         ("gpt-4o", {"litellm_provider": "openai"}, "https://proxy.example.com", "openai"),
         ("ollama/llama3", {}, "", "ollama"),
         ("ollama/llama3", {}, "http://localhost:11434", "ollama"),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from aider_gardener.adapters.claude_code.hooks import COMPACTED_TOKENS, START_TOKENS, Hooks
+from aider_gardener.adapters.claude_code.hooks import COMPACTED_TOKENS, START_TOKENS, WHOLE_BYTES, Hooks
 from aider_gardener.archive.store import Store, open_store
 from aider_gardener.reading.facts import extract, missing
 from aider_gardener.settings import Settings
@@ -37,7 +38,7 @@ def host(tmp_path: Path) -> Host:
 
 def hooks(store: Store, host: Host, **options: object) -> Hooks:
     made = Settings(**options)  # type: ignore[arg-type]
-    return Hooks(store, "/project", settings=made, environ={}, clock=lambda: host.now)
+    return Hooks(store, "/project", settings=made, clock=lambda: host.now)
 
 
 def added(answer: dict[str, Any]) -> str:
@@ -65,9 +66,11 @@ def test_a_session_of_60_events_brings_a_fact_back_over_two_compactions(store: S
         host.answer(f"Crossing {events} leaves at noon.")
         events += 2
         if events in (21, 41):
-            assert served.answer("PreCompact", host.payload("PreCompact", trigger="auto")) == {}
+            served.take_in("PreCompact", host.payload("PreCompact", trigger="auto"))
             summary = host.compact()
-            served.answer("PostCompact", host.payload("PostCompact", trigger="auto", compact_summary=summary))
+            served.take_in(
+                "PostCompact", host.payload("PostCompact", trigger="auto", compact_summary=summary)
+            )
             block = added(served.answer("SessionStart", host.payload("SessionStart", source="compact")))
             assert FACT in block and approximate(block) <= COMPACTED_TOKENS
             events += 3
@@ -80,7 +83,7 @@ def test_a_session_of_60_events_brings_a_fact_back_over_two_compactions(store: S
 def test_a_new_chat_hears_where_the_last_one_stood_and_after_clear_nothing(store: Store, host: Host) -> None:
     served = hooks(store, host)
     host.ask(FACT)
-    served.answer("PreCompact", host.payload("PreCompact"))
+    served.take_in("PreCompact", host.payload("PreCompact"))
     new = {**host.payload("SessionStart", source="startup"), "session_id": "next", "transcript_path": "/none"}
     block = added(served.answer("SessionStart", new))
     assert FACT in block and approximate(block) <= START_TOKENS
@@ -148,7 +151,7 @@ def test_no_line_of_an_error_is_lost(store: Store, host: Host) -> None:
 def test_the_last_turn_of_a_chat_is_archived_when_it_is_answered(store: Store, host: Host) -> None:
     host.ask(FACT)
     host.answer("Noted.")
-    assert hooks(store, host).answer("Stop", host.payload("Stop", stop_hook_active=False)) == {}
+    hooks(store, host).take_in("Stop", host.payload("Stop", stop_hook_active=False))
     assert [entry.content for entry in store.session_entries(host.session)] == [FACT, "Noted."]
 
 
@@ -159,12 +162,13 @@ def test_observing_archives_and_says_nothing(store: Store, host: Host) -> None:
     assert served.answer("UserPromptSubmit", host.payload("UserPromptSubmit", prompt=QUESTION)) == {}
     assert served.answer("SessionStart", host.payload("SessionStart", source="compact")) == {}
     assert served.answer("PostToolUse", host.payload("PostToolUse", **bash(LOG))) == {}
+    served.take_in("Stop", host.payload("Stop"))
     assert FACT in [entry.content for entry in store.session_entries(host.session)]
 
 
 def test_switched_off_nothing_is_archived(store: Store, host: Host) -> None:
     host.ask(FACT)
-    assert hooks(store, host, mode="off").answer("PreCompact", host.payload("PreCompact")) == {}
+    hooks(store, host, mode="off").take_in("PreCompact", host.payload("PreCompact"))
     assert store.sessions("/project") == []
 
 
@@ -191,5 +195,70 @@ EVENTS = ("UserPromptSubmit", "PostToolUse", "PreCompact", "PostCompact", "Sessi
 def test_any_json_gets_an_answer_that_is_an_object(
     store: Store, host: Host, event: str, payload: dict[str, Any]
 ) -> None:
-    answer = hooks(store, host).answer(event, payload)
+    served = hooks(store, host)
+    answer = served.answer(event, payload)
+    served.take_in(event, payload)
     assert isinstance(answer, dict) and set(answer) <= {"hookSpecificOutput"}
+
+
+def kept_by_the_host(host: Host, text: str) -> dict[str, Any]:
+    """The result of a command whose output was too long for the host, which keeps it beside its transcript."""
+    folder = host.path.with_suffix("") / "tool-results"
+    folder.mkdir(parents=True)
+    (folder / "b1.txt").write_text(text, encoding="utf-8")
+    size = {"persistedOutputPath": str(folder / "b1.txt"), "persistedOutputSize": len(text)}
+    return bash(text[:30_000], **size)
+
+
+def test_the_whole_is_archived_where_the_host_hands_over_its_beginning(store: Store, host: Host) -> None:
+    whole = f"{LOG}\n{LOG}\n2026-01-01 11:00:00 ERROR db down code 53300"
+    tool = kept_by_the_host(host, whole)
+    answer = hooks(store, host).answer("PostToolUse", host.payload("PostToolUse", **tool))
+    made = answer["hookSpecificOutput"]["updatedToolOutput"]
+    assert made["stdout"].startswith("[shortened by aider-gardener: the whole is g")
+    assert "ERROR db down code 53300" in made["stdout"], "it stands behind the beginning"
+    assert store.session_entries(host.session)[-1].content == whole
+    assert not {"persistedOutputPath", "persistedOutputSize"} & set(made), "the host would show its beginning"
+
+
+def outside(path: Path) -> None:
+    path.unlink()
+    other = path.parents[2] / "secret.txt"
+    other.write_text("SECRET\n" + LOG + LOG)
+    path.symlink_to(other)
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        Path.unlink,
+        outside,
+        lambda path: (path.unlink(), os.mkfifo(path)),
+        lambda path: (path.unlink(), path.mkdir()),
+        lambda path: os.truncate(path, WHOLE_BYTES + 1),
+    ],
+    ids=["gone", "a link out of the folder", "a FIFO", "a directory", "too large"],
+)
+@pytest.mark.skipif(os.name != "posix", reason="needs FIFOs")
+def test_where_the_whole_cannot_be_had_a_part_is_called_a_part(
+    store: Store, host: Host, spoil: Callable[[Path], object]
+) -> None:
+    tool = kept_by_the_host(host, LOG + LOG)
+    path = tool["tool_response"]["persistedOutputPath"]
+    spoil(Path(path))
+    answer = hooks(store, host).answer("PostToolUse", host.payload("PostToolUse", **tool))
+    stdout = answer["hookSpecificOutput"]["updatedToolOutput"]["stdout"]
+    head = f"[shortened by aider-gardener: of the whole in {path} the first 30,000 characters are g"
+    assert stdout.startswith(head) and "SECRET" not in stdout
+    assert store.session_entries(host.session)[-1].content == (LOG + LOG)[:30_000]
+
+
+def test_a_file_of_another_session_is_not_read(store: Store, host: Host) -> None:
+    tool = kept_by_the_host(Host(host.path.with_name("other.jsonl")), LOG + LOG)
+    answer = hooks(store, host).answer("PostToolUse", host.payload("PostToolUse", **tool))
+    assert "the first 30,000 characters" in answer["hookSpecificOutput"]["updatedToolOutput"]["stdout"]
+
+
+def test_what_our_own_commands_show_stays_as_it_is(store: Store, host: Host) -> None:
+    tool = {**bash(LOG), "tool_input": {"command": "cd /src && gardener recall worker"}}
+    assert hooks(store, host).answer("PostToolUse", host.payload("PostToolUse", **tool)) == {}

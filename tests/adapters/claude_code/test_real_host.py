@@ -1,4 +1,4 @@
-"""Claude Code itself with our hooks and server, its model played by a server on this machine: `make claude-code`."""
+"""Claude Code itself with our hooks and tools, its model played by a server on this machine: `make claude-code`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import pytest
 
 CLAUDE = os.environ.get("CLAUDE_CODE", "")
 FACT = "Never use the port 8080, our queue listens on 9317."
-LOG = "\n".join(f"2026-01-01 10:00:{n % 60:02} INFO worker {n} took {n * 7} ms" for n in range(500))
+LOG = "\n".join(f"2026-01-01 10:00:{n % 60:02} INFO worker {n} took {n * 7} ms" for n in range(900))
 BAD = "2026-01-01 11:00:00 ERROR db down code 53300"
 
 pytestmark = pytest.mark.skipif(not CLAUDE, reason="make claude-code installs it, which needs npm")
@@ -151,7 +151,8 @@ def test_what_a_compaction_loses_comes_back_and_large_results_come_in_short(
     claude.run("gardener", "install", "claude-code")
     claude.ask(f"{FACT} SHOW IT")
     assert "shortened by aider-gardener" in sent(model) and BAD in sent(model)
-    assert "worker 250 took" not in sent(model)
+    assert "worker 250 took" not in sent(model) and "the whole is g" in sent(model)
+    assert "persisted-output" not in sent(model), "the host would show the beginning of the short form alone"
     names = {tool["name"] for tool in model.asked[-1]["tools"]}
     assert {"mcp__gardener__recall", "mcp__gardener__forget"} <= names
     for prompt in ("Plan the ferry at noon.", "And the crew list?", "Name the pier."):
@@ -163,6 +164,8 @@ def test_what_a_compaction_loses_comes_back_and_large_results_come_in_short(
     assert "They spoke of a log." in prompt and "Plan the ferry at noon." not in prompt
     assert "Quoted from earlier in this chat by aider-gardener" in prompt
     assert f"> {FACT}" in prompt.replace(" SHOW IT", "")
-    found = json.loads(claude.run("gardener", "recall", "worker 250", "--full", "--limit", "9000", "--json"))
-    assert any("worker 250 took 1750 ms" in row["text"] and row["host"] == "Claude Code" for row in found)
+    found = json.loads(claude.run("gardener", "recall", "worker 850", "--full", "--limit", "30000", "--json"))
+    assert any("worker 850 took 5950 ms" in row["text"] and row["host"] == "Claude Code" for row in found)
+    shown = claude.run("gardener", "recall", "quoted from earlier in this chat", "--limit", "9000")
+    assert "Quoted from earlier in this chat by aider-gardener" not in shown, "recall feeds on itself"
     assert "no unknown records, no faults" in claude.run("gardener", "doctor")

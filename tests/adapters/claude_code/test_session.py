@@ -12,6 +12,7 @@ from aider_gardener.adapters.claude_code.session import (
     HOST,
     MOST_CONTEXT_CHARS,
     ClaudeSession,
+    boundary_of,
     provider,
 )
 from aider_gardener.adapters.intake import STATE_KEY, Progress, unknown_records
@@ -39,7 +40,7 @@ def host(tmp_path: Path) -> Host:
 
 def chat(store: Store, host: Host, **options: object) -> ClaudeSession:
     settings = Settings(**options)  # type: ignore[arg-type]
-    return ClaudeSession(store, host.session, PROJECT, settings=settings, environ={}, clock=lambda: host.now)
+    return ClaudeSession(store, host.session, PROJECT, settings=settings, clock=lambda: host.now)
 
 
 def told(store: Store, host: Host) -> list[str]:
@@ -93,7 +94,7 @@ def test_before_a_compaction_nothing_is_missing(store: Store, host: Host) -> Non
     host.ask(FACT)
     session = chat(store, host)
     session.take_in(host.path)
-    assert session.recall_note(QUESTION) == ""
+    assert session.recall_note(QUESTION, boundary_of(host.path)) == ""
 
 
 def test_after_two_compactions_a_fact_from_before_comes_back(store: Store, host: Host) -> None:
@@ -105,8 +106,7 @@ def test_after_two_compactions_a_fact_from_before_comes_back(store: Store, host:
             host.compact()
     session = chat(store, host)
     session.take_in(host.path)
-    assert session.progress.compactions == 2
-    note = session.recall_note(QUESTION)
+    note = session.recall_note(QUESTION, boundary_of(host.path))
     assert "> " + FACT in note and len(note) <= MOST_CONTEXT_CHARS
     assert note.startswith("(Quoted from earlier in this chat by aider-gardener")
 
@@ -117,7 +117,7 @@ def test_what_stands_in_the_context_is_not_recalled(store: Store, host: Host) ->
     host.ask(FACT)
     session = chat(store, host)
     session.take_in(host.path)
-    assert session.recall_note(QUESTION) == ""
+    assert session.recall_note(QUESTION, boundary_of(host.path)) == ""
 
 
 def test_other_chats_come_in_only_by_choice_and_with_their_hosts_name(store: Store, host: Host) -> None:
@@ -131,12 +131,14 @@ def test_other_chats_come_in_only_by_choice_and_with_their_hosts_name(store: Sto
     host.ask("Hello.")
     session = chat(store, host)
     session.take_in(host.path)
-    assert session.recall_note(QUESTION) == ""
-    note = chat(store, host, recall_sessions=True).recall_note(QUESTION)
+    assert session.recall_note(QUESTION, boundary_of(host.path)) == ""
+    note = chat(store, host, recall_sessions=True).recall_note(QUESTION, boundary_of(host.path))
     assert ", in an earlier chat, in aider]\n> " + FACT in note
 
 
-def test_what_was_said_to_a_local_model_stays_here(store: Store, host: Host) -> None:
+def test_what_was_said_to_a_local_model_stays_here_and_that_is_told(
+    store: Store, host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from aider_gardener.archive.archive import Archive
     from aider_gardener.messages import Focus, Message
     from aider_gardener.tokens import approximate
@@ -145,9 +147,14 @@ def test_what_was_said_to_a_local_model_stays_here(store: Store, host: Host) -> 
     aider.provider = "ollama"
     aider.add(Message("user", FACT), turn=1, seq=0, focus=Focus())
     host.ask("Hello.")
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:4000")  # perhaps a proxy to anywhere
     session = chat(store, host, recall_sessions=True)
     session.take_in(host.path)
-    assert session.recall_note(QUESTION) == ""
+    note = session.recall_note(QUESTION, boundary_of(host.path))
+    assert FACT not in note and "1 messages that fit" in note and "AIDER_GARDENER_LOCAL=true" in note
+    monkeypatch.setenv("AIDER_GARDENER_LOCAL", "true")
+    note = chat(store, host, recall_sessions=True).recall_note(QUESTION, boundary_of(host.path))
+    assert FACT in note and "withheld" not in note
 
 
 def test_a_shortened_result_is_archived_whole_and_its_short_form_is_not(store: Store, host: Host) -> None:
@@ -162,13 +169,13 @@ def test_a_shortened_result_is_archived_whole_and_its_short_form_is_not(store: S
     again = chat(store, host)
     again.take_in(host.path)
     assert told(store, host) == ["Look at the log.", log]
-    assert "item 321 done" in again.recall_note("Was item 321 done in the log?")
+    assert "item 321 done" in again.recall_note("Was item 321 done in the log?", boundary_of(host.path))
 
 
 def test_a_form_that_does_not_fit_leaves_nothing_behind(store: Store, host: Host) -> None:
     session = chat(store, host)
     assert session.shorten("word " * 900, Source(SourceKind.COMMAND, "x"), 0, lambda text: False) == ""
-    assert told(store, host) == [] and session.progress.shortened == 0
+    assert told(store, host) == []
 
 
 def test_an_unknown_record_is_kept_and_counted(store: Store, host: Host) -> None:
@@ -207,7 +214,7 @@ def test_a_transcript_that_is_not_there_is_none(store: Store, host: Host, tmp_pa
 def test_what_cannot_be_read_of_the_progress_begins_anew() -> None:
     assert Progress.read("{") == Progress.read("[]") == Progress.read('{"mystery": 1}') == Progress()
     assert Progress.read('{"offset": 3}') == Progress(offset=3)
-    assert set(asdict(Progress())) >= {"offset", "turn", "boundary"}
+    assert set(asdict(Progress())) >= {"offset", "turn"}
 
 
 def test_the_window_and_the_last_prompt_are_kept_for_reports(store: Store, host: Host) -> None:
@@ -225,12 +232,15 @@ def test_the_window_and_the_last_prompt_are_kept_for_reports(store: Store, host:
     ("address", "name"),
     [
         ("", "anthropic"),
-        ("http://localhost:8080/v1", "anthropic@here"),
+        ("http://localhost:8080/v1", "anthropic@loopback"),
         ("https://proxy.example", "anthropic@away"),
     ],
 )
-def test_the_provider_is_here_only_where_its_address_is(address: str, name: str) -> None:
+def test_the_provider_is_here_only_where_the_user_says_so(address: str, name: str) -> None:
     assert provider({"ANTHROPIC_BASE_URL": address}) == name
+    said = {"ANTHROPIC_BASE_URL": address, "AIDER_GARDENER_LOCAL": "true"}
+    assert provider(said) == "anthropic@here"
+    assert provider({**said, "AIDER_GARDENER_LOCAL": "no"}) == name
 
 
 def test_the_state_block_tells_rules_and_errors(store: Store, host: Host) -> None:
@@ -241,3 +251,29 @@ def test_the_state_block_tells_rules_and_errors(store: Store, host: Host) -> Non
     block = session.state(900, "this chat", "Ask recall.")
     assert block.startswith("[Context Gardener State]\n") and block.endswith("Ask recall.")
     assert FACT in block and "tests/test_w.py::test_go" in block
+
+
+def test_recall_does_not_feed_on_itself(store: Store, host: Host) -> None:
+    host.ask("Hello.")
+    host.run("gardener recall port", f"2 days ago\n> {FACT}")
+    host.said(
+        {"type": "tool_use", "id": "toolu_x", "name": "mcp__gardener__recall", "input": {"query": "port"}}
+    )
+    host.result("toolu_x", f"> {FACT} Again.")
+    host.ask("Something else.")
+    host.compact()
+    session = chat(store, host)
+    session.take_in(host.path)
+    kinds = {e.content: e.source.kind for e in store.session_entries(host.session) if "9317" in e.content}
+    assert len(kinds) == 2 and set(kinds.values()) == {SourceKind.STUB}
+    assert session.recall_note(QUESTION, boundary_of(host.path)) == ""
+
+
+def test_a_boundary_is_a_record_of_the_hosts_and_no_word(store: Store, host: Host) -> None:
+    host.ask('A "compact_boundary"?')
+    host.write({"type": "progress", "subtype": "compact_boundary"})
+    assert boundary_of(host.path) == boundary_of(None) == boundary_of(host.path / "none") == 0
+    size = host.path.stat().st_size
+    host.compact()
+    host.write({"type": "progress", "data": ["compact_boundary"] * 9})
+    assert boundary_of(host.path) >= size

@@ -1,4 +1,4 @@
-"""The server as a process on standard input and output, with a real client; it answers hooks beside."""
+"""The server as a process on standard input and output, with a real client."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import anyio
@@ -15,18 +14,23 @@ from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import get_default_environment, stdio_client
 from mcp.types import TextContent
 
-from aider_gardener.adapters.claude_code.client import SERVER_NAME, asked
+from aider_gardener.adapters.claude_code.hooks import Hooks
+from aider_gardener.archive.store import open_store
+from aider_gardener.settings import Settings
 from bench.claude_transcript import Host
 
 FACT = "Never use the port 8080, our queue listens on 9317."
 
 
 @pytest.mark.parametrize("folder", ["", "src"])
-def test_a_process_serves_tools_and_hooks_of_its_project(tmp_path: Path, folder: str) -> None:
+def test_a_process_serves_what_hooks_brought_of_its_project(tmp_path: Path, folder: str) -> None:
     (tmp_path / ".git").mkdir()
     (tmp_path / "src").mkdir()
     host = Host(tmp_path / "transcript.jsonl")
     host.ask(FACT)
+    store = open_store(tmp_path / ".aider.gardener")
+    Hooks(store, str(tmp_path), settings=Settings()).take_in("Stop", host.payload("Stop"))
+    store.close()
     started = StdioServerParameters(
         command=sys.executable,
         args=["-m", "aider_gardener.cli", "mcp", "--project", str(tmp_path / folder)],
@@ -37,18 +41,11 @@ def test_a_process_serves_tools_and_hooks_of_its_project(tmp_path: Path, folder:
         async with stdio_client(started) as (reading, writing), ClientSession(reading, writing) as client:
             found = await client.initialize()
             assert found.serverInfo.name == "gardener" and found.instructions
-            directory = tmp_path / ".aider.gardener"
-            with anyio.fail_after(20):
-                while not (directory / SERVER_NAME).exists():
-                    await anyio.sleep(0.05)
-            given = host.payload("PreCompact")
-            assert await anyio.to_thread.run_sync(asked, directory, "PreCompact", given, tmp_path) == {}
             result = await client.call_tool("recall", {"query": "queue port"})
             (block,) = result.content
             assert isinstance(block, TextContent) and FACT in block.text and "Claude Code" in block.text
 
     anyio.run(use)
-    assert not (tmp_path / ".aider.gardener" / SERVER_NAME).exists(), "it went with the server"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a process is ended in another way there")
@@ -58,14 +55,14 @@ def test_a_host_that_ends_it_by_a_signal_leaves_nothing_behind(tmp_path: Path, n
     command = [sys.executable, "-m", "aider_gardener.cli", "mcp", "--project", str(tmp_path)]
     environ = {**os.environ, "AIDER_GARDENER_EMBEDDER": "none"}
     server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environ)
-    named = tmp_path / ".aider.gardener" / SERVER_NAME
-    until = time.monotonic() + 20
-    while not named.exists():
-        assert time.monotonic() < until
-        time.sleep(0.05)
+    assert server.stdin is not None and server.stdout is not None
+    server.stdin.write(b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n')
+    server.stdin.flush()
+    assert server.stdout.readline(), "it serves"
     server.send_signal(number)
     assert server.wait(10) == 0
-    assert not named.exists()
+    archive = tmp_path / ".aider.gardener"
+    assert {path.name for path in archive.iterdir()} <= {".gitignore", "gardener.db"}
     for stream in (server.stdin, server.stdout):
         assert stream is not None
         stream.close()

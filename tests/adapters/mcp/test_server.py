@@ -259,7 +259,8 @@ def test_what_was_said_to_a_local_model_goes_to_no_other(store: Store) -> None:
     archive.provider = "ollama"
     entry = archive.add(Message("user", "Our salary table is in vault k9."), turn=1, seq=0, focus=Focus())
     remote = ProjectMemory(store, PROJECT, settings=Settings())
-    assert quotes(call(remote, "recall", query="salary table vault")) == []
+    found = call(remote, "recall", query="salary table vault")
+    assert quotes(found) == [] and "AIDER_GARDENER_LOCAL=true" in text(found)
     assert quotes(call(remote, "timeline")) == []
     assert "goes to no other" in text(call(remote, "get", id=entry.id))
     assert "goes to no other" in text(call(remote, "forget", id=entry.id))
