@@ -31,7 +31,7 @@ from aider_gardener.replay.play import host
 from aider_gardener.replay.play.calls import Calls, PromptLog, tokens_by_part
 from aider_gardener.replay.play.clock import SECONDS_PER_TURN, START, VirtualClock
 from aider_gardener.replay.play.gardened import Watched, idle, install, uninstall
-from aider_gardener.replay.play.jobs import Job
+from aider_gardener.replay.play.job import Job
 from aider_gardener.replay.play.model import LeftRecording, RecordedModel, text_of
 from aider_gardener.replay.play.provenance import source_commit, tokenizer_name, version_of
 from aider_gardener.replay.play.sandbox import make_repository, set_commit_time
@@ -361,7 +361,7 @@ def no_trace(runner: Runner) -> Iterator[None]:
         repo_map.map_cache = dict(repo_map.map_cache)
     gardener = getattr(coder, "gardener", None)
     try:
-        with gardener.preview() if hasattr(gardener, "preview") else nullcontext():
+        with gardener.preview() if gardener is not None else nullcontext():
             yield
     finally:
         for where, name, value, items in lists:

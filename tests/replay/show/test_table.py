@@ -79,8 +79,9 @@ def test_the_verdict_ends_it_where_both_were_run() -> None:
 
 
 def test_the_options_of_the_host_are_stated() -> None:
-    for options, said in (
+    cases: tuple[tuple[dict[str, Any], str], ...] = (
         ({}, "history budget 8,000 tokens, map budget 4,096 tokens, aider"),
         ({"map_tokens": 1_024, "cache_prompts": True}, "map budget 1,024 tokens, --cache-prompts, aider"),
-    ):
+    )
+    for options, said in cases:
         assert said in " ".join(rendered(make_report([made("none", **options)]), 160, full=True).split())
