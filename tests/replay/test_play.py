@@ -224,7 +224,7 @@ def test_a_long_recorded_session_replays_exactly() -> None:
 
 
 def test_chained_sessions_are_one_chat_over_two_trees() -> None:
-    result = replay_job(Job(chained([SESSION, SESSION]), "none"))
+    result = replay_job(Job(chained([SESSION, SESSION]), "none", imports=("bench.chain",)))
     single = len(SESSION.of_kind("reply"))
     assert result.session == "mini+mini"
     assert result.turns == 16

@@ -3,15 +3,26 @@ verdict."""
 
 from __future__ import annotations
 
+from io import StringIO
 from typing import Any
 
 import pytest
 from made_replays import made_call, made_probe, made_report, made_result
+from rich.console import Console
 
 from aider_gardener.replay.measure.result import Compaction, ReplayResult
 from aider_gardener.replay.measure.summary import ReplayReport, make_report
-from aider_gardener.replay.show.table import figures, rendered
+from aider_gardener.replay.show.table import figures, print_report
 from aider_gardener.replay.show.verdict import verdict
+
+
+def rendered(report: ReplayReport, width: int, *, full: bool = False) -> str:
+    """The report as plain text at a width."""
+    out = StringIO()
+    console = Console(file=out, width=width, color_system=None, force_terminal=False)
+    print_report(report, console, full=full)
+    return out.getvalue()
+
 
 KINDS = ["cause", "constraint", "decision", "error", "number", "output", "path", "symbol", "test"]
 
