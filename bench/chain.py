@@ -1,12 +1,17 @@
-"""Several recorded sessions as one chat."""
+"""Several recorded sessions as one chat. A job that replays one imports this module."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import wraps
+from pathlib import Path
+from typing import Any
 
 from aider_gardener.errors import SessionError
+from aider_gardener.replay.play.runner import Runner
+from aider_gardener.replay.play.sandbox import copy_tree, git
 from aider_gardener.replay.session.session import Session, Stage
 
 
@@ -54,3 +59,48 @@ def stage_of(session: Session, first_turn: int) -> Stage:
         auto_lint=session.auto_lint,
         test_cmd=session.test_cmd,
     )
+
+
+def enter_stage(coder: Any, stage: Stage, root: Path) -> Any:
+    """The coder of the next session: another tree and other files, the same chat."""
+    from aider.coders.base_coder import Coder
+
+    swap_tree(root, stage.repo0)
+    return Coder.create(
+        io=coder.io,
+        from_coder=coder,
+        edit_format=stage.edit_format,
+        summarize_from_coder=False,
+        fnames=[str(root / name) for name in stage.files if (root / name).is_file()],
+        read_only_fnames=[],
+        ignore_mentions=set(),
+        auto_lint=stage.auto_lint,
+        test_cmd=stage.test_cmd or None,
+    )
+
+
+def swap_tree(root: Path, repo0: Path | None) -> None:
+    """Replace all tracked files of the repository by another tree, in one commit."""
+    if git(root, "ls-files").strip():
+        git(root, "rm", "-r", "--quiet", "--force", ".")
+    root.mkdir(exist_ok=True)
+    if repo0 is not None:
+        copy_tree(repo0, root)
+    git(root, "add", "-A")
+    git(root, "commit", "--quiet", "--allow-empty", "-m", "the next session's tree")
+
+
+def entering(begin_turn: Any) -> Any:
+    """A runner's `begin_turn` that goes over to the next session where the turn begins one."""
+
+    @wraps(begin_turn)
+    def begin(runner: Runner, turn: int) -> None:
+        begin_turn(runner, turn)
+        for stage in runner.session.stages:
+            if stage.first_turn == turn > 1:
+                runner.coder = enter_stage(runner.coder, stage, runner.root)
+
+    return begin
+
+
+Runner.begin_turn = entering(Runner.begin_turn)  # type: ignore[method-assign]  # reason: only chains need it

@@ -196,7 +196,7 @@ def run_cell(cell: Cell, advance: Any) -> float:
         cell.variant,
         model=cell.model,
         history_tokens=cell.budget,
-        imports=IMPORTS,
+        imports=(*IMPORTS, "bench.chain"),
     )
     result = replay_job(job, advance)
     seconds = time.perf_counter() - began

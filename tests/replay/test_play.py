@@ -72,6 +72,15 @@ def test_the_gardener_replays_identically_twice(results: dict[str, ReplayResult]
     assert first.main_calls()[-1].prompt_tokens < results["none"].main_calls()[-1].prompt_tokens
 
 
+def test_no_secret_of_a_chat_reaches_the_texts_of_a_page(tmp_path: Path) -> None:
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    command = row_of("command", 2)
+    path = edited(tmp_path, {command: {"output": f"{SESSION.events[command - 1].output}\ntoken {secret}\n"}})
+    jobs = [Job(load_session(path), "gardener", history_tokens=TIGHT, page=page) for page in (True, False)]
+    shown = [repr([event.swaps for event in result.compactions]) for result in replay_all(jobs)]
+    assert [secret in text for text in shown] == [False, True], "only what a page shows is made fit for it"
+
+
 def test_no_history_sends_only_the_current_turn(results: dict[str, ReplayResult]) -> None:
     result = results["no-history"]
     second = next(call for call in result.main_calls() if call.turn == 3)
@@ -215,7 +224,7 @@ def test_a_long_recorded_session_replays_exactly() -> None:
 
 
 def test_chained_sessions_are_one_chat_over_two_trees() -> None:
-    result = replay_job(Job(chained([SESSION, SESSION]), "none"))
+    result = replay_job(Job(chained([SESSION, SESSION]), "none", imports=("bench.chain",)))
     single = len(SESSION.of_kind("reply"))
     assert result.session == "mini+mini"
     assert result.turns == 16

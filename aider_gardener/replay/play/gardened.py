@@ -32,7 +32,7 @@ def install(settings: Mapping[str, Any], history_tokens: int | None) -> None:
 def idle(coder: Any) -> None:
     """Let the gardener do what it does between turns, such as its embedding backlog."""
     gardener = getattr(coder, "gardener", None)
-    if gardener is not None and hasattr(gardener, "idle"):
+    if gardener is not None:
         gardener.idle()
 
 

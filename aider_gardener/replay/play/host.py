@@ -14,8 +14,7 @@ from typing import Any
 
 from aider_gardener.errors import UsageError
 from aider_gardener.replay.play.clock import CachedTokenCount, VirtualClock
-from aider_gardener.replay.play.sandbox import swap_tree
-from aider_gardener.replay.session.session import Session, SessionEvent, Stage
+from aider_gardener.replay.session.session import Session, SessionEvent
 
 LINT_WARNING = "\n# Fix any errors below"
 """How the text begins that aider shows and reflects after lint errors."""
@@ -273,24 +272,6 @@ def make_coder(
 def map_budget(model: Any, map_tokens: int | None) -> float:
     """Tokens of the repository map: those that were asked for, or the model's, as aider works it out."""
     return float(model.get_repo_map_tokens()) if map_tokens is None else map_tokens
-
-
-def enter_stage(coder: Any, stage: Stage, root: Path) -> Any:
-    """The coder of the next session: another tree and other files, the same chat."""
-    from aider.coders.base_coder import Coder
-
-    swap_tree(root, stage.repo0)
-    return Coder.create(
-        io=coder.io,
-        from_coder=coder,
-        edit_format=stage.edit_format,
-        summarize_from_coder=False,
-        fnames=[str(root / name) for name in stage.files if (root / name).is_file()],
-        read_only_fnames=[],
-        ignore_mentions=set(),
-        auto_lint=stage.auto_lint,
-        test_cmd=stage.test_cmd or None,
-    )
 
 
 def change_file(coder: Any, root: Path, event: SessionEvent) -> None:

@@ -14,7 +14,6 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,9 +22,9 @@ from typing import Any
 
 from aider_gardener.errors import GardenerError, ReplayError
 from aider_gardener.replay.measure.result import ReplayResult
+from aider_gardener.replay.play.job import Job as Job
 from aider_gardener.replay.play.sandbox import environment, forbid_network
 from aider_gardener.replay.play.variants import variant_named
-from aider_gardener.replay.session.session import Session
 
 OnTurn = Callable[[], None]
 
@@ -36,30 +35,6 @@ PROCESSES.set_forkserver_preload(
     aider_gardener.gardener aider_gardener.replay.play.runner""".split()
 )
 STARTING = Lock()
-
-
-@dataclass(frozen=True)
-class Job:
-    """One replay to do: a session under a variant.
-
-    `map_tokens` is the budget of the repository map, None for the model's; `cache_prompts` runs aider with
-    `--cache-prompts`. `settings` are the gardener's, beside those of the variant. `dump_dir` is where
-    prompts go, as `<session>/<variant>/<turn>-<n>.json`. `page` asks for a result whose texts may be shown,
-    `texts` for the texts of all prompts (some megabytes). `imports` are modules to import first: one may
-    bring further variants.
-    """
-
-    session: Session
-    variant: str
-    model: str = "gpt-4o"
-    history_tokens: int | None = None
-    map_tokens: int | None = None
-    cache_prompts: bool = False
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    dump_dir: Path | None = None
-    page: bool = False
-    texts: bool = False
-    imports: tuple[str, ...] = ()
 
 
 def replay_all(jobs: Sequence[Job]) -> list[ReplayResult]:
@@ -156,7 +131,6 @@ def work(job: Job, folder: Path, environ: Mapping[str, str], answers: Connection
     for number, path, flags in ((0, os.devnull, os.O_RDONLY), (1, folder / LOG, os.O_WRONLY | os.O_CREAT)):
         os.dup2(os.open(path, flags), number)
     os.dup2(1, 2)
-    os.environ.clear()
     os.environ.update(environ)
     found: ReplayResult | GardenerError
     try:

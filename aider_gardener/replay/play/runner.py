@@ -31,7 +31,7 @@ from aider_gardener.replay.play import host
 from aider_gardener.replay.play.calls import Calls, PromptLog, tokens_by_part
 from aider_gardener.replay.play.clock import SECONDS_PER_TURN, START, VirtualClock
 from aider_gardener.replay.play.gardened import Watched, idle, install, uninstall
-from aider_gardener.replay.play.jobs import Job
+from aider_gardener.replay.play.job import Job
 from aider_gardener.replay.play.model import LeftRecording, RecordedModel, text_of
 from aider_gardener.replay.play.provenance import source_commit, tokenizer_name, version_of
 from aider_gardener.replay.play.sandbox import make_repository, set_commit_time
@@ -151,16 +151,7 @@ class Runner:
 
     def run_turn(self, turn: int) -> None:
         """Ask the probes that are due, then feed the turn's input."""
-        self.turn = turn
-        self.clock.advance(SECONDS_PER_TURN)
-        set_commit_time(self.clock.now)
-        self.model.begin_turn(turn)
-        self.commands.begin_turn(turn)
-        self.io.answers.begin_turn(turn)
-        self.lint_taken: set[int] = set()
-        for stage in self.session.stages:
-            if stage.first_turn == turn > 1:
-                self.coder = host.enter_stage(self.coder, stage, self.root)
+        self.begin_turn(turn)
         for event in self.session.turn(turn):
             if event.kind == RESTART:
                 self.watched.look(self.coder, turn)
@@ -172,6 +163,16 @@ class Runner:
                 self.messages_before_turn = self.chat_length()
                 self.feed(event.text)
         self.close_turn()
+
+    def begin_turn(self, turn: int) -> None:
+        """Go on to a turn, with what was recorded in it."""
+        self.turn = turn
+        self.clock.advance(SECONDS_PER_TURN)
+        set_commit_time(self.clock.now)
+        self.model.begin_turn(turn)
+        self.commands.begin_turn(turn)
+        self.io.answers.begin_turn(turn)
+        self.lint_taken: set[int] = set()
 
     def feed(self, text: str) -> None:
         """Hand over a typed text; and a command once more as a message, where it had a reply.
@@ -361,7 +362,7 @@ def no_trace(runner: Runner) -> Iterator[None]:
         repo_map.map_cache = dict(repo_map.map_cache)
     gardener: Any = getattr(coder, "gardener", None)
     try:
-        with gardener.preview() if hasattr(gardener, "preview") else nullcontext():
+        with gardener.preview() if gardener is not None else nullcontext():
             yield
     finally:
         for where, name, value, items in lists:

@@ -102,17 +102,6 @@ def make_repository(folder: Path, repo0: Path | None, seconds: float) -> Path:
     return root
 
 
-def swap_tree(root: Path, repo0: Path | None) -> None:
-    """Replace all tracked files of the repository by another tree, in one commit."""
-    if git(root, "ls-files").strip():
-        git(root, "rm", "-r", "--quiet", "--force", ".")
-    root.mkdir(exist_ok=True)
-    if repo0 is not None:
-        copy_tree(repo0, root)
-    git(root, "add", "-A")
-    git(root, "commit", "--quiet", "--allow-empty", "-m", "the next session's tree")
-
-
 def set_commit_time(seconds: float) -> None:
     """Commits made from now on, in this process, carry this time."""
     stamp = f"{int(seconds)} +0000"

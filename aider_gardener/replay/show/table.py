@@ -18,7 +18,7 @@ from aider_gardener.replay.measure.summary import (
     Summary,
     percentile,
 )
-from aider_gardener.replay.show.verdict import verdict
+from aider_gardener.replay.show.verdict import money, verdict
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -116,11 +116,6 @@ def providers() -> list[Figure]:
         for number, provider in enumerate(PROVIDERS)
         for cold in (False, True)
     ]
-
-
-def money(usd: float) -> str:
-    """Cents for whole dollars, a tenth of a cent below."""
-    return f"{usd:,.2f}" if usd >= 1 else f"{usd:.3f}"
 
 
 def usable_turns(row: Summary) -> str:
@@ -231,15 +226,3 @@ def provenance(report: ReplayReport) -> str:
 def print_report(report: ReplayReport, console: Console, *, full: bool = False) -> None:
     for part in tables(report, full=full):
         console.print(part, soft_wrap=False, highlight=False)
-
-
-def rendered(report: ReplayReport, width: int, *, full: bool = False) -> str:
-    """The report as plain text, without colour, at a width."""
-    from io import StringIO
-
-    from rich.console import Console
-
-    out = StringIO()
-    console = Console(file=out, width=width, color_system=None, force_terminal=False)
-    print_report(report, console, full=full)
-    return out.getvalue()

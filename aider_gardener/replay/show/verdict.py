@@ -125,7 +125,7 @@ def price(own: Summary, other: Summary) -> str:
     """What the chat costs beside what it costs without a gardener."""
     apart = "without it" if other.variant == WHOLE else f"with {other.variant}"
     if own.own and other.usd:
-        costs = f"{usd(own.usd)} instead of {usd(other.usd)} {apart} at {own.own.model}"
+        costs = f"${money(own.usd)} instead of ${money(other.usd)} {apart} at {own.own.model}"
     else:
         costs = f"{own.tokens_billed:,} tokens instead of {other.tokens_billed:,} {apart}"
     return f"{costs}, {percent(saving(own, other))}"
@@ -189,6 +189,6 @@ def elsewhere(own: Summary, other: Summary) -> str:
     return f"Cost elsewhere: {', '.join(shares)}." if shares else ""
 
 
-def usd(value: float) -> str:
+def money(usd: float) -> str:
     """Cents for whole dollars, a tenth of a cent below."""
-    return f"${value:,.2f}" if value >= 1 else f"${value:.3f}"
+    return f"{usd:,.2f}" if usd >= 1 else f"{usd:.3f}"

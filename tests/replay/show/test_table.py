@@ -3,15 +3,26 @@ verdict."""
 
 from __future__ import annotations
 
+from io import StringIO
 from typing import Any
 
 import pytest
 from made_replays import made_call, made_probe, made_report, made_result
+from rich.console import Console
 
 from aider_gardener.replay.measure.result import Compaction, ReplayResult
 from aider_gardener.replay.measure.summary import ReplayReport, make_report
-from aider_gardener.replay.show.table import figures, rendered
+from aider_gardener.replay.show.table import figures, print_report
 from aider_gardener.replay.show.verdict import verdict
+
+
+def rendered(report: ReplayReport, width: int, *, full: bool = False) -> str:
+    """The report as plain text at a width."""
+    out = StringIO()
+    console = Console(file=out, width=width, color_system=None, force_terminal=False)
+    print_report(report, console, full=full)
+    return out.getvalue()
+
 
 KINDS = ["cause", "constraint", "decision", "error", "number", "output", "path", "symbol", "test"]
 
@@ -79,8 +90,9 @@ def test_the_verdict_ends_it_where_both_were_run() -> None:
 
 
 def test_the_options_of_the_host_are_stated() -> None:
-    for options, said in (
+    cases: tuple[tuple[dict[str, Any], str], ...] = (
         ({}, "history budget 8,000 tokens, map budget 4,096 tokens, aider"),
         ({"map_tokens": 1_024, "cache_prompts": True}, "map budget 1,024 tokens, --cache-prompts, aider"),
-    ):
+    )
+    for options, said in cases:
         assert said in " ".join(rendered(make_report([made("none", **options)]), 160, full=True).split())
