@@ -1,4 +1,4 @@
-"""Claude Code itself with our hooks and tools, its model played by a server on this machine: `make claude-code`."""
+"""Claude Code itself with our hooks and tools, its model played by a server on this machine: `make hosts`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FACT = "Never use the port 8080, our queue listens on 9317."
 LOG = "\n".join(f"2026-01-01 10:00:{n % 60:02} INFO worker {n} took {n * 7} ms" for n in range(900))
 BAD = "2026-01-01 11:00:00 ERROR db down code 53300"
 
-pytestmark = pytest.mark.skipif(not CLAUDE, reason="make claude-code installs it, which needs npm")
+pytestmark = pytest.mark.skipif(not CLAUDE, reason="make hosts fetches it, which needs npm")
 
 
 class Model(ThreadingHTTPServer):
@@ -116,7 +116,7 @@ class Claude:
             **kept, "HOME": str(folder / "home"), "ANTHROPIC_BASE_URL": f"http://127.0.0.1:{port}",
             "ANTHROPIC_API_KEY": "sk-ant-api03-none", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
             "DISABLE_AUTOUPDATER": "1", "IS_SANDBOX": "1", "AIDER_GARDENER_THROTTLE_TOKENS": "1500",
-            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+            "PATH": os.pathsep.join([str(Path(sys.executable).parent), str(Path(CLAUDE).parent), os.environ["PATH"]]),
         }  # fmt: skip
         subprocess.run(["git", "init", "-q"], cwd=self.project, check=True)
         self.session = ""
@@ -153,8 +153,8 @@ def test_what_a_compaction_loses_comes_back_and_large_results_come_in_short(
     assert "shortened by aider-gardener" in sent(model) and BAD in sent(model)
     assert "worker 250 took" not in sent(model) and "the whole is g" in sent(model)
     assert "persisted-output" not in sent(model), "the host would show the beginning of the short form alone"
-    names = {tool["name"] for tool in model.asked[-1]["tools"]}
-    assert {"mcp__gardener__recall", "mcp__gardener__forget"} <= names
+    names = {tool["name"].rpartition("__")[2] for tool in model.asked[-1]["tools"]}
+    assert {"recall", "forget"} <= names
     for prompt in ("Plan the ferry at noon.", "And the crew list?", "Name the pier."):
         claude.ask(prompt)
     assert "Quoted from earlier" not in sent(model), "before a compaction nothing is missing"
