@@ -11,6 +11,7 @@ import pytest
 from aider_gardener.adapters.claude_code.session import (
     HOST,
     MOST_CONTEXT_CHARS,
+    RAW_CHARS,
     STATE_KEY,
     ClaudeSession,
     Progress,
@@ -274,6 +275,7 @@ def test_recall_does_not_feed_on_itself(store: Store, host: Host) -> None:
 def test_a_boundary_is_a_record_of_the_hosts_and_no_word(store: Store, host: Host) -> None:
     host.ask('A "compact_boundary"?')
     host.write({"type": "progress", "subtype": "compact_boundary"})
+    host.write({"type": "system", "subtype": "compact_boundary", "more": "x" * RAW_CHARS})
     assert boundary_of(host.path) == boundary_of(None) == boundary_of(host.path / "none") == 0
     size = host.path.stat().st_size
     host.compact()
