@@ -314,7 +314,11 @@ def test_what_is_no_chat_is_named(store: Store, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("given", "provider"),
-    [({}, "openai"), ({"model_provider": "oss"}, "ollama"), ({"model_provider": "my-vllm"}, "codex@loopback")],
+    [
+        ({}, "openai"),
+        ({"model_provider": "oss"}, "ollama"),
+        ({"model_provider": "my-vllm"}, "codex@loopback"),
+    ],
 )
 def test_what_was_said_to_a_model_of_this_machine_counts_as_such(
     given: dict[str, str], provider: str
