@@ -5,10 +5,10 @@ else in place of a file of its host's.
     python -m bench.attacks.hooks --against TREE       attack another one, say of an older commit
 
 Each attack is a fresh project and one hook as its host calls it. It holds if the process ends with 0 before
-its host waits no more, says nothing but one JSON object, shows nothing of a file that is not its session's,
-calls nothing whole that is not archived whole, and if all that the transcript says is in the archive some
-seconds after the disturbance is over. The figures go to bench/results/attacks/hooks.json, one run for each
-commit.
+its host waits no more, says nothing but one JSON object (while a lock is held what a prompt needs), shows
+nothing of a file that is not its session's, calls nothing whole that is not archived whole, and if all that
+the transcript says is in the archive some seconds after the disturbance is over. The figures go to
+bench/results/attacks/hooks.json, one run for each commit.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ store.close()
 FACT, QUESTION = "Never use the port 8080, our queue listens on 9317.", "Which port has the queue?"
 LOG = "\n".join(f"2026-01-01 10:00:{n % 60:02} INFO worker {n} took {n * 7} ms" for n in range(1_500))
 SECRET, HUGE_BYTES, CUT_CHARS = "TOP SECRET", 1 << 30, 30_000
-SETTLED_SECONDS = 40.0
+SETTLED_SECONDS = 20.0
 
 Put = Callable[["Scene"], contextlib.AbstractContextManager[str]]
 """Disturbs a scene; gives the code to run before the hook."""
@@ -197,7 +197,7 @@ def settled(scene: Scene, *texts: str) -> bool:
     return found
 
 
-def attempt(event: str, put: Put, tree: Path) -> tuple[str, float]:
+def attempt(name: str, event: str, put: Put, tree: Path) -> tuple[str, float]:
     """One attack: "held" or what went wrong, and the seconds of the hook."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         scene = scene_in(Path(folder), tree)
@@ -212,6 +212,8 @@ def attempt(event: str, put: Put, tree: Path) -> tuple[str, float]:
             return "its host had gone on without it", seconds
         if said and not isinstance(json.loads(said), dict):
             return "it said no JSON object", seconds
+        if "a lock" in name and event == "UserPromptSubmit" and FACT not in said:
+            return "it gave no answer", seconds
         if SECRET in said or settled_now(scene, SECRET):
             return "it read a file that is not its session's", seconds
         if "the whole is" in said and not settled(scene, LOG):
@@ -230,7 +232,7 @@ def report(tree: Path) -> int:
     """All attacks on a tree, printed and written; returns how many did not hold."""
     rows: dict[str, Any] = {}
     for name, (put, events) in ATTACKS.items():
-        found = {event: attempt(event, put, tree) for event in events}
+        found = {event: attempt(name, event, put, tree) for event in events}
         failed = {event: outcome for event, (outcome, _) in found.items() if outcome != HELD}
         seconds = {event: round(taken, 2) for event, (_, taken) in found.items()}
         rows[name] = {

@@ -17,7 +17,7 @@ from aider_gardener.adapters.claude_code.transcript import ClaudeReader
 from aider_gardener.adapters.codex import rollout
 from aider_gardener.adapters.intake import PLACES, SHORTENED, SHORTENED_AT, SUMMARY_AT, WHOLE, Intake
 from aider_gardener.adapters.marks import BOUNDARY_MARKS
-from aider_gardener.adapters.transcript import LINE_BYTES, Reader
+from aider_gardener.adapters.transcript import Reader
 from aider_gardener.archive.providers import AWAY, HERE, LOOPBACK, SAY_LOCAL, WITHHELD
 from aider_gardener.messages import Fidelity, Message, Source, SourceKind
 from aider_gardener.plan.chat import Chat
@@ -33,6 +33,8 @@ MOST_CONTEXT_CHARS = 10_000
 """More of what a hook adds goes to a file of the host's."""
 RECALL_TOKENS = 2_350
 """What is recalled within that: with its head and the marks of quotes it stays below."""
+BOUNDARY_BYTES = 4_000_000
+"""A record that says where a compaction was is no longer; Codex's holds what stands in its context then."""
 LOCAL_VARIABLE = "AIDER_GARDENER_LOCAL"
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
 
@@ -49,7 +51,7 @@ def boundary_of(transcript: Path | None, reader: Callable[..., Reader] = ClaudeR
                 at = len(text)
                 while (at := max(text.rfind(mark, 0, at) for mark in BOUNDARY_MARKS)) >= 0:
                     at, end = text.rfind(b"\n", 0, at) + 1, text.find(b"\n", at)
-                    line = text[at:end] if end - at <= LINE_BYTES else b""
+                    line = text[at:end] if end - at <= BOUNDARY_BYTES else b""
                     if any(each.boundary for each in reader(transcript).records(line, at)):
                         return PLACES * at
     except (OSError, ValueError):  # none is there, or nothing in it

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import json
 import os
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from aider_gardener.adapters.claude_code.hooks import COMPACTED_TOKENS, START_TOKENS, WHOLE_BYTES, Hooks
+from aider_gardener.adapters.claude_code.session import boundary_of, teller
+from aider_gardener.adapters.codex.rollout import RolloutReader
+from aider_gardener.archive.sessions import host_of
 from aider_gardener.archive.store import Store, open_store
 from aider_gardener.reading.facts import extract, missing
 from aider_gardener.settings import Settings
@@ -262,3 +267,50 @@ def test_a_file_of_another_session_is_not_read(store: Store, host: Host) -> None
 def test_what_our_own_commands_show_stays_as_it_is(store: Store, host: Host) -> None:
     tool = {**bash(LOG), "tool_input": {"command": "cd /src && gardener recall worker"}}
     assert hooks(store, host).answer("PostToolUse", host.payload("PostToolUse", **tool)) == {}
+
+
+ROLLOUT = next((Path(__file__).resolve().parents[2] / "data" / "chats").glob("rollout-*.jsonl"))
+
+
+def test_a_chat_of_codex_is_archived_by_its_own_hook(store: Store, host: Host, tmp_path: Path) -> None:
+    path = shutil.copy(ROLLOUT, tmp_path / ROLLOUT.name)
+    given = {"session_id": "codex", "transcript_path": str(path), "hook_event_name": "Stop"}
+    hooks(store, host).take_in("Stop", given)
+    entries = store.session_entries("codex")
+    assert "Never use port 8080." in [entry.content for entry in entries]
+    assert host_of(store, "codex") == "Codex"
+    assert {entry.provider for entry in entries} == {"codex@loopback"}, (
+        "a server of that name may be anywhere"
+    )
+    hooks(store, host).take_in("Stop", given)
+    assert store.session_entries("codex") == entries
+
+
+def test_what_codex_compacted_comes_back(store: Store, host: Host, tmp_path: Path) -> None:
+    path = tmp_path / "rollout-1.jsonl"
+
+    def said(text: str) -> dict[str, Any]:
+        content = [{"type": "input_text", "text": text}]
+        return {"type": "response_item", "payload": {"type": "message", "role": "user", "content": content}}
+
+    compacted = {"type": "compacted", "payload": {"message": "They talked.", "replacement_history": []}}
+    head = {"type": "session_meta", "payload": {"id": "codex"}}
+    lines = [json.dumps(row) for row in (head, said(FACT), said("Go on."), compacted, said("Well."))]
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    given = {"session_id": "codex", "transcript_path": str(path), "prompt": QUESTION}
+    assert "> " + FACT in added(hooks(store, host).answer("UserPromptSubmit", given))
+    assert boundary_of(path, RolloutReader) == 1_024 * sum(len(line) + 1 for line in lines[:3])
+    assert store.session_entries("codex")[0].provider == "openai"
+
+
+def test_a_host_that_names_itself_is_named(
+    store: Store, host: Host, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    host.ask(FACT)
+    hooks(store, host).take_in("Stop", {**host.payload("Stop"), "host": "OpenCode"})
+    (entry,) = store.session_entries(host.session)
+    assert (host_of(store, host.session), entry.provider) == ("OpenCode", "opencode@away")
+    assert teller("", None).host == teller(7, None).host == "Claude Code"
+    monkeypatch.setenv("AIDER_GARDENER_LOCAL", "true")
+    assert teller("OpenCode", None).provider == "opencode@here"
+    assert teller(None, tmp_path / "rollout-none.jsonl").provider == "codex@here"

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from aider_gardener.adapters.claude_code.session import (
+    BOUNDARY_BYTES,
     HOST,
     MOST_CONTEXT_CHARS,
     ClaudeSession,
@@ -272,6 +273,7 @@ def test_recall_does_not_feed_on_itself(store: Store, host: Host) -> None:
 def test_a_boundary_is_a_record_of_the_hosts_and_no_word(store: Store, host: Host) -> None:
     host.ask('A "compact_boundary"?')
     host.write({"type": "progress", "subtype": "compact_boundary"})
+    host.write({"type": "system", "subtype": "compact_boundary", "more": "x" * BOUNDARY_BYTES})
     assert boundary_of(host.path) == boundary_of(None) == boundary_of(host.path / "none") == 0
     size = host.path.stat().st_size
     host.compact()
