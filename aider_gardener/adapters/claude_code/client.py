@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aider_gardener import files
+from aider_gardener.adapters.claude_code import BOUNDARY_MARK, LARGE_TOKENS, SHORTENED_MARK
 
 if TYPE_CHECKING:
     from aider_gardener.archive.store import Store
@@ -45,11 +46,8 @@ LOCK_SECONDS = 0.5
 """So long an answer waits for a lock on the archive, before what is new goes to lines beside it."""
 BEHIND_SECONDS = 120.0
 """A child ends after so long, whatever it waits for."""
-LARGE_TOKENS, LARGE_VARIABLE = 4_000, "AIDER_GARDENER_THROTTLE_TOKENS"
-"""The result of a tool is shortened above so many tokens, or as many as the variable says."""
-SHORTENED_MARK, BOUNDARY_MARK = "[shortened by aider-gardener: ", b'"compact_boundary"'
-"""In a transcript: what stands in a result's place, and where a compaction was. Without either all of the
-chat stands in its host's context."""
+LARGE_VARIABLE = "AIDER_GARDENER_THROTTLE_TOKENS"
+"""Says above how many tokens the result of a tool is shortened."""
 LARGEST_BYTES = 16 << 20
 """What a host says of one event is no longer."""
 LOG_BYTES = 64 << 10

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from aider_gardener import files
-from aider_gardener.adapters.claude_code.client import LARGE_TOKENS
+from aider_gardener.adapters.claude_code import LARGE_TOKENS
 from aider_gardener.adapters.claude_code.session import HOST, PART, PLACES, WHOLE, ClaudeSession, boundary_of
 from aider_gardener.adapters.claude_code.transcript import call_of
 from aider_gardener.archive.store import Store

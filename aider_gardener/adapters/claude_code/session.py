@@ -14,7 +14,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from aider_gardener import files
-from aider_gardener.adapters.claude_code.client import BOUNDARY_MARK, SHORTENED_MARK
+from aider_gardener.adapters.claude_code import BOUNDARY_MARK, SHORTENED_MARK
 from aider_gardener.adapters.claude_code.transcript import Reader, ToolCall, TranscriptLine, TranscriptRecord
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.sessions import AWAY, HERE, LOOPBACK, SAY_LOCAL, WITHHELD

@@ -14,7 +14,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from aider_gardener.adapters.claude_code import client, hooks
+from aider_gardener.adapters.claude_code import SHORTENED_MARK, client, hooks
 from aider_gardener.adapters.claude_code.client import (
     EVENTS,
     LOCK_SECONDS,
@@ -249,9 +249,9 @@ def test_while_the_archive_is_locked_a_prompt_is_answered_and_nothing_is_lost(
     assert FACT in json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]
     log = "\n".join(f"2026-01-01 10:00:{n % 60:02} INFO worker {n} took {n * 7} ms" for n in range(900))
     tool = {"tool_name": "Bash", "tool_input": {"command": "cat app.log"}, "tool_response": {"stdout": log}}
-    given = json.dumps(host.payload("PostToolUse", **tool)).encode()
+    asked = json.dumps(host.payload("PostToolUse", **tool)).encode()
     began = time.monotonic()
-    done = subprocess.run([*CHILD, "PostToolUse"], input=given, cwd=project, capture_output=True)
+    done = subprocess.run([*CHILD, "PostToolUse"], input=asked, cwd=project, capture_output=True)
     assert b"shortened by aider-gardener: the whole is g" in done.stdout
     assert time.monotonic() - began < BUSY_MILLISECONDS / 1_000, "the lock was not waited for as elsewhere"
     held.close()
@@ -319,7 +319,7 @@ def test_only_a_chat_that_stands_whole_needs_no_recall(
     monkeypatch.setenv("AIDER_GARDENER_RECALL_SESSIONS", "true")
     assert not stands_whole(host.payload("UserPromptSubmit"))
     monkeypatch.delenv("AIDER_GARDENER_RECALL_SESSIONS")
-    host.run("cat app.log", f"{client.SHORTENED_MARK}the whole is g1234]")
+    host.run("cat app.log", f"{SHORTENED_MARK}the whole is g1234]")
     assert not stands_whole(host.payload("UserPromptSubmit"))
     host.path.unlink()
     host.ask(FACT)
