@@ -14,7 +14,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from aider_gardener.adapters.claude_code import client, hooks
+from aider_gardener.adapters.claude_code import SHORTENED_MARK, client, hooks
 from aider_gardener.adapters.claude_code.client import (
     EVENTS,
     LOCK_SECONDS,
@@ -233,6 +233,20 @@ def locked(project: Path) -> apsw.Connection:
     return held
 
 
+def first_said(event: str, host: Host, project: Path, **given: object) -> str:
+    """What a child answers, before a lock would be waited for as long as elsewhere."""
+    began = time.monotonic()
+    with subprocess.Popen(
+        [*CHILD, event], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=project
+    ) as child:
+        assert child.stdin is not None and child.stdout is not None
+        child.stdin.write(json.dumps(host.payload(event, **given)).encode())
+        child.stdin.close()
+        first = child.stdout.read(1)
+        assert time.monotonic() - began < BUSY_MILLISECONDS / 1_000
+        return (first + child.stdout.read()).decode()
+
+
 def test_while_the_archive_is_locked_a_prompt_is_answered_and_nothing_is_lost(
     project: Path, host: Host
 ) -> None:
@@ -242,16 +256,11 @@ def test_while_the_archive_is_locked_a_prompt_is_answered_and_nothing_is_lost(
     host.ask("Something else.")
     summary = host.compact()
     held = locked(project)
-    given = json.dumps(host.payload("UserPromptSubmit", prompt="Which port has the queue?"))
-    done = run("UserPromptSubmit", given, project)
-    assert FACT in json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]
+    assert FACT in first_said("UserPromptSubmit", host, project, prompt="Which port has the queue?")
     log = "\n".join(f"2026-01-01 10:00:{n % 60:02} INFO worker {n} took {n * 7} ms" for n in range(900))
     tool = {"tool_name": "Bash", "tool_input": {"command": "cat app.log"}, "tool_response": {"stdout": log}}
-    given = json.dumps(host.payload("PostToolUse", **tool)).encode()
-    began = time.monotonic()
-    done = subprocess.run([*CHILD, "PostToolUse"], input=given, cwd=project, capture_output=True)
-    assert b"shortened by aider-gardener: the whole is g" in done.stdout
-    assert time.monotonic() - began < BUSY_MILLISECONDS / 1_000, "the lock was not waited for as elsewhere"
+    said = first_said("PostToolUse", host, project, **tool)
+    assert "shortened by aider-gardener: the whole is g" in said
     held.close()
     run("Stop", json.dumps(host.payload("Stop")), project)
     assert until(lambda: sorted(told(project)) == sorted([FACT, summary, "Something else.", log]))
@@ -317,7 +326,7 @@ def test_only_a_chat_that_stands_whole_needs_no_recall(
     monkeypatch.setenv("AIDER_GARDENER_RECALL_SESSIONS", "true")
     assert not stands_whole(host.payload("UserPromptSubmit"))
     monkeypatch.delenv("AIDER_GARDENER_RECALL_SESSIONS")
-    host.run("cat app.log", f"{client.SHORTENED_MARK}the whole is g1234]")
+    host.run("cat app.log", f"{SHORTENED_MARK}the whole is g1234]")
     assert not stands_whole(host.payload("UserPromptSubmit"))
     host.path.unlink()
     host.ask(FACT)

@@ -233,12 +233,17 @@ def outside(path: Path) -> None:
     path.symlink_to(other)
 
 
+def fifo(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
 @pytest.mark.parametrize(
     "spoil",
     [
         Path.unlink,
         outside,
-        lambda path: (path.unlink(), os.mkfifo(path)),
+        fifo,
         lambda path: (path.unlink(), path.mkdir()),
         lambda path: os.truncate(path, WHOLE_BYTES + 1),
     ],
