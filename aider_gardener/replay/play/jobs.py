@@ -30,10 +30,11 @@ OnTurn = Callable[[], None]
 
 METHOD = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
 PROCESSES: Any = multiprocessing.get_context(METHOD)
-PROCESSES.set_forkserver_preload(
-    """aider.coders litellm networkx scipy.sparse aider_gardener.adapters.aider.install
-    aider_gardener.gardener aider_gardener.replay.play.runner""".split()
-)
+if METHOD == "forkserver":
+    PROCESSES.set_forkserver_preload(
+        """aider.coders litellm networkx scipy.sparse aider_gardener.adapters.aider.install
+        aider_gardener.gardener aider_gardener.replay.play.runner""".split()
+    )
 STARTING = Lock()
 
 
