@@ -140,7 +140,6 @@ class Session:
     edit_format: str = "diff"
     auto_lint: bool = False
     test_cmd: str = ""
-    title: str = ""
     recorded_with: str = ""
     recorded: bool = True
     probes: tuple[Probe, ...] = ()
@@ -209,7 +208,6 @@ def load_folder(folder: Path) -> Session:
         edit_format=str(meta.get("edit_format") or "diff"),
         auto_lint=bool(meta.get("auto_lint", False)),
         test_cmd=str(meta.get("test_cmd") or ""),
-        title=str(meta.get("title") or ""),
         recorded_with=str(meta.get("recorded_with") or ""),
         probes=load_probes(folder / "probes.json", missing_ok=True),
         summaries=load_summaries(folder / "summaries.json", missing_ok=True),
@@ -240,8 +238,9 @@ def read_rows(path: Path) -> tuple[Rows, list[SessionFault]]:
     try:
         data = files.read(path, files.RECORDING_BYTES)
     except OSError as problem:
-        known = {FileNotFoundError: "is missing; the folder of a recorded session has one"}
-        told = known.get(type(problem), f"cannot be read ({problem.strerror})")
+        is_missing = isinstance(problem, FileNotFoundError)
+        told = "is missing; the folder of a recorded session has one" if is_missing else ""
+        told = told or f"cannot be read ({problem.strerror})"
         return [], [SessionFault(str(path), 0, told)]
     text = data.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
     is_text = "\ufffd" not in text or b"\xef\xbf\xbd" in data
