@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -128,9 +128,14 @@ def replay(paths: tuple[Path, ...], variants: tuple[str, ...], **given: Any) -> 
     """Replay recorded sessions or any .aider.chat.history.md with and without the gardener.
 
     No model is called and no key is needed, unless you give --ask-model: replies come from the recording.
-    Each PATH is a recorded session's folder or a chat history file.
+    Each PATH is a recorded session's folder or a chat history file. Of a transcript of Claude Code (.jsonl)
+    it is told what it cost by its own usage numbers, and what of that a warm cache and short outputs spare.
     """
     try:
+        if transcripts := [
+            path for path in paths if path.suffix == ".jsonl" and path.name != "session.jsonl"
+        ]:
+            return tell_costs(paths, transcripts, given)
         options = Options(paths=paths, variants=chosen_variants(variants), **given)
         check_options(options)
         run(options)
@@ -140,6 +145,19 @@ def replay(paths: tuple[Path, ...], variants: tuple[str, ...], **given: Any) -> 
         fail(str(problem), 2)
     except GardenerError as problem:
         fail(str(problem), 1)
+
+
+def tell_costs(paths: Sequence[Path], transcripts: Sequence[Path], given: Mapping[str, Any]) -> None:
+    """Say what chats of Claude Code cost."""
+    from aider_gardener.replay.measure.usage import chat_cost, told
+
+    if len(transcripts) < len(paths) or given["json"] not in (None, "-"):
+        raise UsageError("name transcripts alone, with no option but --json -")
+    costs = {str(path): chat_cost(path) for path in transcripts}
+    if given["json"]:
+        click.echo(json.dumps({path: asdict(cost) for path, cost in costs.items()}))
+    else:
+        click.echo("\n".join(f"{path}: {told(cost)}" for path, cost in costs.items()))
 
 
 def fail(message: str, code: int) -> NoReturn:
