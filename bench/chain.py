@@ -45,7 +45,6 @@ def chained(sessions: Sequence[Session]) -> Session:
         probes=tuple(probes),
         summaries=tuple(text for session in sessions for text in session.summaries),
         stages=tuple(stages),
-        title="; ".join(session.title for session in sessions),
     )
 
 

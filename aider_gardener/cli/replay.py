@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -84,9 +84,14 @@ def replay(paths: tuple[Path, ...], variants: tuple[str, ...], **options: Any) -
 
     No model is called and no key is needed: replies come from the recording. Each PATH is a recorded
     session's folder or a chat history file. The last lines say whether the gardener is worth it for these
-    chats.
+    chats. Of a transcript of Claude Code (.jsonl) it is told what it cost by its own usage numbers, and what
+    of that a warm cache and short outputs spare.
     """
     try:
+        if transcripts := [
+            path for path in paths if path.suffix == ".jsonl" and path.name != "session.jsonl"
+        ]:
+            return tell_costs(paths, transcripts, options)
         run(paths, chosen_variants(variants), **options)
     except KeyboardInterrupt:
         fail("stopped before anything was finished; no table, JSON, plot or report was made", 1)
@@ -94,6 +99,19 @@ def replay(paths: tuple[Path, ...], variants: tuple[str, ...], **options: Any) -
         fail(str(problem), 2)
     except GardenerError as problem:
         fail(str(problem), 1)
+
+
+def tell_costs(paths: Sequence[Path], transcripts: Sequence[Path], given: Mapping[str, Any]) -> None:
+    """Say what chats of Claude Code cost."""
+    from aider_gardener.replay.measure.usage import chat_cost, told
+
+    if len(transcripts) < len(paths) or given["json"] not in (None, "-"):
+        raise UsageError("name transcripts alone, with no option but --json -")
+    costs = {str(path): chat_cost(path) for path in transcripts}
+    if given["json"]:
+        click.echo(json.dumps({path: asdict(cost) for path, cost in costs.items()}))
+    else:
+        click.echo("\n".join(f"{path}: {told(cost)}" for path, cost in costs.items()))
 
 
 def fail(message: str, code: int) -> NoReturn:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aider_gardener.adapters.claude_code.session import ClaudeSession
+from aider_gardener.adapters.claude_code.transcript import ClaudeReader
 from aider_gardener.adapters.transcript import DETAIL_CHARS, THINKING, call_of, call_text
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.sessions import AIDER
@@ -348,3 +350,62 @@ def test_every_text_of_a_call_stands_in_it_or_beside_its_result(name: str, given
     is_edit = isinstance(given.get("file_path"), str) and name in ("Edit", "MultiEdit", "Write")
     for text in given.values():
         assert is_edit or not isinstance(text, str) or text.strip() in told
+
+
+WORDS = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Zl", "Zp")), min_size=1, max_size=30)
+BLOCKS = st.one_of(
+    st.builds(lambda text: {"type": "text", "text": text}, WORDS),
+    st.builds(lambda text: {"type": "thinking", "thinking": text}, WORDS),
+    st.builds(lambda text: {"type": "server_tool_result", "content": text}, WORDS),
+)
+CALLS = st.builds(
+    lambda key, name, given: {"type": "tool_use", "id": key, "name": name, "input": given},
+    st.sampled_from("abc"), st.sampled_from(["Bash", "Read", "TodoWrite"]), st.dictionaries(WORDS, WORDS, max_size=3),
+)  # fmt: skip
+RESULTS = st.builds(
+    lambda key, content: {"type": "tool_result", "tool_use_id": key, "content": content},
+    st.sampled_from("abc"),
+    WORDS | st.lists(BLOCKS, max_size=2),
+)
+ROWS = st.builds(
+    lambda kind, blocks, more: {"type": kind, "message": {"role": kind, "content": blocks}, **more},
+    st.sampled_from(["user", "assistant"]),
+    WORDS | st.lists(BLOCKS | CALLS | RESULTS, max_size=4),
+    st.sampled_from(
+        [{}, {"isMeta": True}, {"isCompactSummary": True}, {"timestamp": "2026-01-01T00:00:00Z"}]
+    ),
+)
+
+
+def texts_of_block(block: Any) -> Iterator[str]:
+    """What stands in a block and is to be kept."""
+    if isinstance(block, str):
+        yield block
+    elif isinstance(block, list):
+        yield from (text for each in block for text in texts_of_block(each))
+    elif block["type"] in ("text", "tool_result"):
+        yield from texts_of_block(block.get("text", block.get("content")))
+    elif block["type"] == "tool_use":
+        yield from block["input"].values()
+
+
+@given(st.lists(ROWS, max_size=8), st.integers(0, 8))
+def test_whatever_a_transcript_says_is_read_in_one_go_or_in_two(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[dict[str, Any]], cut: int
+) -> None:
+    path = tmp_path_factory.mktemp("law") / "x.jsonl"
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    whole = list(ClaudeReader(path, whole=True).lines())
+    first = ClaudeReader(path)
+    lines = list(islice(first.lines(), cut))
+    second = ClaudeReader(path, lines[-1].end if lines else 0, first.calls, at=first.at)
+    assert [*lines, *second.lines()] == whole
+    kept = "\n".join(
+        f"{each.source.detail}\n{each.message.content}"
+        for line in whole
+        for each in line.records
+        if each.message
+    )
+    for row in rows:
+        for text in texts_of_block(row["message"]["content"]):
+            assert text.strip() in kept or json.dumps(text, ensure_ascii=False)[1:-1] in kept

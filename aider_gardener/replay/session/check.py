@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from aider_gardener import files
 from aider_gardener.archive.store.redact import redact
 from aider_gardener.errors import SessionError
 from aider_gardener.replay.measure.probes import key_pattern, texts_of_turn
@@ -92,15 +90,6 @@ def side_file_faults(folder: Path) -> Iterator[SessionFault]:
             load(folder / name, missing_ok=True)
         except SessionError as problem:
             yield SessionFault(str(folder / name), 0, str(problem).removeprefix(f"{folder / name}: "))
-    try:
-        meta: Any = json.loads(files.read(folder / "meta.json", files.RECORDING_BYTES))
-    except FileNotFoundError:
-        yield SessionFault(str(folder / "meta.json"), 0, "is missing")
-    except (OSError, ValueError, RecursionError) as problem:
-        yield SessionFault(str(folder / "meta.json"), 0, f"cannot be read as JSON ({problem})")
-    else:
-        if not isinstance(meta, Mapping):
-            yield SessionFault(str(folder / "meta.json"), 0, "must be a JSON object")
 
 
 def probe_faults(folder: Path, session: Session) -> Iterator[SessionFault]:

@@ -22,7 +22,7 @@ from threading import RLock
 from typing import Any
 
 from aider_gardener import files
-from aider_gardener.archive.store.redact import Redactor
+from aider_gardener.archive.store.redact import Redacted, Redactor, cleaned
 from aider_gardener.errors import SessionError
 from aider_gardener.replay.measure.result import COMMIT, MAIN, SUMMARY
 from aider_gardener.replay.play.model import kind_of, text_of
@@ -130,7 +130,6 @@ class Recorder:
         self.chat_files = set(coder.get_inchat_relative_files())
         read_only = [coder.get_rel_fname(name) for name in coder.abs_read_only_fnames]
         meta = {
-            "title": "",
             "files": sorted(name.replace("\\", "/") for name in self.chat_files),
             "read_only": sorted(name for name in read_only if (root / name).is_file()),
             "edit_format": coder.edit_format,
@@ -272,8 +271,7 @@ class SessionFolder:
             self.add("restart", **{name: meta[name] for name in again if name in meta})
             return False
         make_private(self.folder)
-        head = {"kind": "meta", "format": FORMAT, "name": self.folder.name, **self.cleaned(meta)}
-        self.write(self.folder / "meta.json", json.dumps(head, indent=1, ensure_ascii=False) + "\n")
+        head = {"kind": "meta", "format": FORMAT, "name": self.folder.name, **self.clean(meta)}
         self.write(self.events_file, json.dumps(head, ensure_ascii=False) + "\n")
         if self.keep_files:
             for name, text in texts_of(root).items():
@@ -294,22 +292,20 @@ class SessionFolder:
 
     def add(self, kind: str, **fields: Any) -> None:
         """Append an event of the current turn; it is on disk when this returns."""
-        row = {"turn": self.turn, "kind": kind, **{name: self.clean(value) for name, value in fields.items()}}
+        row = {"turn": self.turn, "kind": kind, **self.clean(fields)}
         line = json.dumps(row, ensure_ascii=False, default=str) + "\n"
         with self.lock, open(self.events_file, "a", encoding="utf-8", errors="replace", newline="\n") as file:
             file.write(line)
 
-    def cleaned(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """The head of a recording without secrets: a test command may hold one."""
-        return {name: self.clean(value) for name, value in values.items()}
-
     def clean(self, value: Any) -> Any:
-        """The value without secrets."""
-        if not isinstance(value, str):
-            return self.redactor.clean(value)
-        found = self.redactor(value)
+        """A value as JSON has it without secrets: a test command may hold one."""
+        return cleaned(value, self.without_secrets)
+
+    def without_secrets(self, text: str) -> Redacted:
+        """A text without secrets, which are counted."""
+        found = self.redactor(text)
         self.redacted += len(found.spans)
-        return found.text
+        return found
 
     def write(self, path: Path, text: str) -> None:
         make_private(path.parent)

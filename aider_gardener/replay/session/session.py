@@ -140,7 +140,6 @@ class Session:
     edit_format: str = "diff"
     auto_lint: bool = False
     test_cmd: str = ""
-    title: str = ""
     recorded_with: str = ""
     recorded: bool = True
     probes: tuple[Probe, ...] = ()
@@ -209,7 +208,6 @@ def load_folder(folder: Path) -> Session:
         edit_format=str(meta.get("edit_format") or "diff"),
         auto_lint=bool(meta.get("auto_lint", False)),
         test_cmd=str(meta.get("test_cmd") or ""),
-        title=str(meta.get("title") or ""),
         recorded_with=str(meta.get("recorded_with") or ""),
         probes=load_probes(folder / "probes.json", missing_ok=True),
         summaries=load_summaries(folder / "summaries.json", missing_ok=True),

@@ -26,7 +26,6 @@ def made(folder: Path, *rows: Any, probes: Any = None, meta: Any = META) -> Path
     folder.mkdir(exist_ok=True)
     lines = [row if isinstance(row, str) else json.dumps(row) for row in [meta, *rows]]
     (folder / "session.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    (folder / "meta.json").write_text("{}", encoding="utf-8")
     if probes is not None:
         (folder / "probes.json").write_text(json.dumps(probes), encoding="utf-8")
     return folder

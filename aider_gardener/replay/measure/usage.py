@@ -1,0 +1,189 @@
+"""What a chat of Claude Code cost by the usage numbers in its transcript, and what of that two things would
+have spared: prompts before their cache went cold, and long results of tools short from the start.
+
+The prices are those of litellm's offline table, of prompts up to 200,000 tokens. A price that is missing, or
+costs in the transcript (versions of 2025 wrote them) that these prices miss by more than AGREED, end it
+before anything is said.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from aider_gardener import files
+from aider_gardener.adapters.claude_code.transcript import ClaudeReader
+from aider_gardener.adapters.marks import LARGE_TOKENS, LEAST_SAVED_SHARE
+from aider_gardener.adapters.transcript import TranscriptRecord, seconds
+from aider_gardener.compress import compress_message
+from aider_gardener.errors import SessionError
+from aider_gardener.messages import SourceKind
+from aider_gardener.phrases import counted
+from aider_gardener.replay.measure.cost import prices_of
+from aider_gardener.tokens import approximate
+
+AGREED = 0.02
+TTL_SECONDS, HOUR_SECONDS = 300.0, 3_600.0
+HOUR_FACTOR = 2.0
+"""What is kept for an hour is written for twice the price of input, as Anthropic publishes."""
+OUTPUTS = (SourceKind.COMMAND, SourceKind.TEST, SourceKind.WEB)
+
+
+@dataclass(frozen=True)
+class PaidCall:
+    """One answer of the model: tokens that were sent plainly, read from the cache, written to it for five
+    minutes and for an hour, and answered. `told` is what the transcript says that it cost, 0 for nothing."""
+
+    model: str
+    at: float
+    plain: int
+    read: int
+    written: int
+    hour: int
+    output: int
+    told: float = 0.0
+
+    @property
+    def sent(self) -> int:
+        return self.plain + self.read + self.written + self.hour
+
+    @property
+    def dollars(self) -> float:
+        prices = prices_of(self.model)
+        hour = self.hour * HOUR_FACTOR * prices.input
+        written = self.written * prices.cache_write + hour
+        sent = self.plain * prices.input + self.read * prices.cache_read + written
+        return sent + self.output * prices.output
+
+
+@dataclass(frozen=True)
+class ChatCost:
+    """Dollars of a chat with its subagents; of those, what `cold` prompts cost more than warm ones would
+    have, and what `long` results would have saved in short."""
+
+    calls: int
+    models: tuple[str, ...]
+    dollars: float
+    cold: int
+    cold_dollars: float
+    long: int
+    long_dollars: float
+
+
+def chat_cost(path: Path) -> ChatCost:
+    """The cost of a transcript. Raises SessionError for one without usage numbers, ReplayError where a price
+    is missing."""
+    try:
+        calls = paid_calls(path)
+        subagents = sorted((path.with_suffix("") / "subagents").glob("*.jsonl"))
+        everything = [*calls, *(call for each in subagents for call in paid_calls(each))]
+        records = [record for line in ClaudeReader(path, whole=True).lines() for record in line.records]
+    except OSError as problem:
+        raise SessionError(f"{path}: cannot be read ({problem.strerror})") from problem
+    if not everything:
+        raise SessionError(f"{path}: holds no usage numbers; give a transcript of Claude Code")
+    told = sum(call.told for call in everything)
+    priced = sum(call.dollars for call in everything if call.told)
+    if abs(priced - told) > AGREED * told:
+        raise SessionError(f"{path}: its own costs are ${told:.2f}, by litellm's prices ${priced:.2f}")
+    ends = [record.at for record in records if record.boundary]
+    pairs = [
+        (one, next_) for one, next_ in pairwise(calls) if not any(one.at <= at <= next_.at for at in ends)
+    ]
+    cold = [extra for before, call in pairs if (extra := cold_dollars(before, call))]
+    long = list(long_dollars(records, ends, calls))
+    return ChatCost(
+        calls=len(everything),
+        models=tuple(dict.fromkeys(call.model for call in everything)),
+        dollars=sum(call.dollars for call in everything),
+        cold=len(cold),
+        cold_dollars=sum(cold),
+        long=len(long),
+        long_dollars=sum(long),
+    )
+
+
+def paid_calls(path: Path) -> list[PaidCall]:
+    """The calls of one transcript in order: each block of an answer is a record of its own with all its
+    usage, so it counts once, with the last numbers. Raises OSError."""
+    found: dict[str, PaidCall] = {}
+    with files.open_plain(path, follow=True) as file:
+        for raw in files.lines(file):
+            try:
+                row = json.loads(raw)
+            except (ValueError, RecursionError):
+                continue
+            message = row.get("message") if isinstance(row, dict) else None
+            message = message if isinstance(message, dict) else {}
+            usage = message.get("usage")
+            if isinstance(usage, dict) and row.get("type") == "assistant":
+                call = paid_call(row, message, usage)
+                if call.sent:
+                    found[str(message.get("id"))] = call
+    return list(found.values())
+
+
+def paid_call(row: Mapping[str, Any], message: Mapping[str, Any], usage: Mapping[str, Any]) -> PaidCall:
+    split = usage.get("cache_creation")
+    hour = number(split.get("ephemeral_1h_input_tokens")) if isinstance(split, dict) else 0
+    return PaidCall(
+        model=str(message.get("model")),
+        at=seconds(row.get("timestamp")),
+        plain=number(usage.get("input_tokens")),
+        read=number(usage.get("cache_read_input_tokens")),
+        written=max(0, number(usage.get("cache_creation_input_tokens")) - hour),
+        hour=hour,
+        output=number(usage.get("output_tokens")),
+        told=float(row["costUSD"]) if isinstance(row.get("costUSD"), (int, float)) else 0.0,
+    )
+
+
+def number(value: object) -> int:
+    return value if isinstance(value, int) and value > 0 else 0
+
+
+def cold_dollars(before: PaidCall, call: PaidCall) -> float:
+    """What a call cost more because its cache had gone cold since the last one, 0 where it had not."""
+    kept = HOUR_SECONDS if before.hour else TTL_SECONDS
+    again = min(before.sent, call.sent) - call.read
+    if call.at - before.at <= kept or again <= 0 or call.model != before.model:
+        return 0.0
+    prices = prices_of(call.model)
+    written = HOUR_FACTOR * prices.input if call.hour else prices.cache_write
+    return again * (written - prices.cache_read)
+
+
+def long_dollars(
+    records: Sequence[TranscriptRecord], ends: Sequence[float], calls: Iterable[PaidCall]
+) -> Iterator[float]:
+    """What each long result would have saved in the form that the hooks give it: written once, and read from
+    the cache by every later call up to the next compaction."""
+    times = [(call.at, prices_of(call.model)) for call in calls]
+    for record in records:
+        if record.message is None or record.source.kind not in OUTPUTS:
+            continue
+        text, tokens = record.message.content, approximate(record.message.content)
+        if tokens <= LARGE_TOKENS:
+            continue
+        made = compress_message(text, record.source, count=approximate)
+        end = next((at for at in ends if at > record.at), float("inf"))
+        later = [prices for at, prices in times if record.at <= at < end]
+        if later and not made.lossless and len(made.text) <= (1 - LEAST_SAVED_SHARE) * len(text):
+            saved = tokens - approximate(made.text)
+            yield saved * (later[0].cache_write + sum(prices.cache_read for prices in later[1:]))
+
+
+def told(cost: ChatCost) -> str:
+    """The cost in words."""
+    rest = cost.dollars - cost.cold_dollars - cost.long_dollars
+    models = ", ".join(cost.models)
+    return (
+        f"cost ${cost.dollars:.2f} by its own usage numbers: {counted(cost.calls, 'call')} of {models}\n"
+        f"{counted(cost.cold, 'prompt')} paid for a cache that had gone cold: ${cost.cold_dollars:.2f}\n"
+        f"{counted(cost.long, 'long result')} of tools, had they been short: ${cost.long_dollars:.2f}\n"
+        f"without both: ${rest:.2f}"
+    )
