@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from aider_gardener import files
+from aider_gardener.adapters.claude_code.hooks import LEAST_SAVED_SHARE
 from aider_gardener.adapters.claude_code.transcript import ClaudeReader
-from aider_gardener.adapters.marks import LARGE_TOKENS, LEAST_SAVED_SHARE
+from aider_gardener.adapters.marks import LARGE_TOKENS
 from aider_gardener.adapters.transcript import TranscriptRecord, seconds
 from aider_gardener.compress import compress_message
 from aider_gardener.errors import SessionError
