@@ -105,10 +105,10 @@ def tell_costs(paths: Sequence[Path], transcripts: Sequence[Path], given: Mappin
     """Say what chats of Claude Code cost."""
     from aider_gardener.replay.measure.usage import chat_cost, told
 
-    if len(transcripts) < len(paths) or given["json"] not in (None, "-"):
+    if len(transcripts) < len(paths) or given["json_target"] not in (None, "-"):
         raise UsageError("name transcripts alone, with no option but --json -")
     costs = {str(path): chat_cost(path) for path in transcripts}
-    if given["json"]:
+    if given["json_target"]:
         click.echo(json.dumps({path: asdict(cost) for path, cost in costs.items()}))
     else:
         click.echo("\n".join(f"{path}: {told(cost)}" for path, cost in costs.items()))
