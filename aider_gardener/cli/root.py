@@ -26,16 +26,37 @@ if TYPE_CHECKING:
 
 GROUPS: Mapping[str, Mapping[str, str]] = {
     "Every day": {
-        "recall": "", "status": "", "sessions": "sessions", "pressure": "entries", "restore": "entries",
-        "why": "entries", "pin": "entries", "unpin": "entries", "forget": "entries", "run": "run",
-        "compress": "compress", "replay": "replay", "import": "imports",
+        "recall": "",
+        "status": "",
+        "sessions": "aider_gardener.cli.sessions",
+        "pressure": "aider_gardener.cli.entries",
+        "restore": "aider_gardener.cli.entries",
+        "why": "aider_gardener.cli.entries",
+        "pin": "aider_gardener.cli.entries",
+        "unpin": "aider_gardener.cli.entries",
+        "forget": "aider_gardener.cli.entries",
+        "run": "aider_gardener.cli.run",
+        "compress": "aider_gardener.cli.compress",
+        "replay": "aider_gardener.cli.replay",
+        "import": "aider_gardener.cli.imports",
     },
-    "Looking after it": {"store": "archive", "upkeep": "upkeep", "doctor": "doctor"},
+    "Looking after it": {
+        "store": "aider_gardener.cli.archive",
+        "upkeep": "aider_gardener.cli.upkeep",
+        "doctor": "aider_gardener.cli.doctor",
+    },
     "For agents": {
-        "install": "hosts", "uninstall": "hosts", "mcp": "agents", "hook": "agents",
+        "install": "aider_gardener.cli.hosts",
+        "uninstall": "aider_gardener.cli.hosts",
+        "mcp": "aider_gardener.cli.agents",
+        "hook": "aider_gardener.cli.agents",
     },
-    "For developers": {"record": "record", "classify": "compress", "patches": "patches"},
-}  # fmt: skip
+    "For developers": {
+        "record": "aider_gardener.cli.record",
+        "classify": "aider_gardener.cli.compress",
+        "patches": "aider_gardener.cli.patches",
+    },
+}
 """The commands as they are listed, each with its module, which is imported only when it is called for; ""
 for this one."""
 MODULES = {name: module for group in GROUPS.values() for name, module in group.items()}
@@ -55,7 +76,7 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if not MODULES.get(cmd_name):
             return super().get_command(ctx, cmd_name)
-        module = importlib.import_module(f"aider_gardener.cli.{MODULES[cmd_name]}")
+        module = importlib.import_module(MODULES[cmd_name])
         commands = (one for one in vars(module).values() if isinstance(one, click.Command))
         return next(one for one in commands if one.name == cmd_name)
 

@@ -64,6 +64,7 @@ PARAMETERS: dict[str, Callable[[str], object]] = {
     "entry_id": lambda text: "g0123456789",
     "found": lambda text: [],
     "told": lambda text: [],
+    "columns": lambda text: 80,
     "texts": lambda text: text.split("\n"),
     "ids": lambda text: text.split("\n"),
     "name": str,

@@ -118,7 +118,7 @@ def test_a_chat_goes_on_and_says_once_that_a_text_stayed_whole(monkeypatch: pyte
     assert archive.take_notice() == "" and fine.source.kind is SourceKind.TYPED
     for name in ("compress_message", "line_form", "segment"):
         with monkeypatch.context() as patch:
-            place = "archive.archive" if name == "segment" else "compress"
+            place = "reading.segments" if name == "segment" else "compress"
             patch.setattr(f"aider_gardener.{place}.{name}", error)
             entry = archive.add(Message("user", f"{name} of it\n" * 300), turn=2, seq=0, focus=Focus())
         assert archive.store.original(entry.id) == f"{name} of it\n" * 300

@@ -14,7 +14,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from aider_gardener.adapters.claude_code import SHORTENED_MARK, client, hooks
+from aider_gardener.adapters.claude_code import client, hooks
 from aider_gardener.adapters.claude_code.client import (
     EVENTS,
     LOCK_SECONDS,
@@ -24,6 +24,7 @@ from aider_gardener.adapters.claude_code.client import (
     project_of,
     stands_whole,
 )
+from aider_gardener.adapters.marks import SHORTENED_MARK
 from aider_gardener.archive.postgres import local
 from aider_gardener.archive.postgres.local import Share
 from aider_gardener.archive.postgres.server import VARIABLE
