@@ -26,6 +26,8 @@ LARGE_FILE_TOKENS = 10_000
 """A file that was read is shortened above so many tokens (the setting throttle_tokens, where it is given,
 counts for all results)."""
 LEAST_SAVED_SHARE = 0.5
+COPIES = ("aider-gardener", "opencode")
+"""The folder in which our plugin for OpenCode writes what its host has no transcript for."""
 WHOLE_BYTES = 4_000_000
 """Of an output that its host keeps in a file that is read; to shorten it takes some seconds."""
 START_TOKENS, COMPACTED_TOKENS = 400, 900
@@ -74,6 +76,9 @@ class Hooks:
             summary = given.get("compact_summary")
             if event == "PostCompact" and isinstance(summary, str):
                 chat.add_summary(summary)
+            path = transcript_of(given)
+            if path is not None and path.parts[-3:-1] == COPIES:
+                path.unlink(missing_ok=True)  # its secrets are no longer needed; the next one is as long
 
     def chat(self, given: Given) -> ClaudeSession | None:
         session = given.get("session_id")

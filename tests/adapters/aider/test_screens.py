@@ -73,10 +73,12 @@ def test_an_hour_on_one_screen_at_a_time(seen: Terminal) -> None:
     assert len(pressure) <= LINES and pressure[2].startswith("Prompt: ")
     assert any(line.startswith("OK. The history has ") for line in pressure[-5:])
 
-    found = answer_to(seen, "/recall how long do retries wait", "[none]")
+    found = answer_to(seen, "/recall how long do retries wait", "nothing was added.")
     assert len(found) <= LINES
     assert any("The client waits 4.5 s" in line for line in found), found
     assert not any(line.strip() == "## Retries" for line in found)
+    seen.type("/clear", "still")
+    answer_to(seen, "/recall how long do retries wait", "[none]")
     assert "Added " in seen.type("1", "tokens to the chat.")
 
     said = answer_to(seen, "/why 1", "gardener restore")
@@ -107,6 +109,6 @@ def test_comments_in_watched_files_are_prompts(seen: Terminal, repository: Path)
     source = (repository / "app.py").read_text(encoding="utf-8")
     (repository / "app.py").write_text(f"# what is the port, AI?\n{source}", encoding="utf-8")
     seen.wait(lambda: any("48213" in line for line in seen.said) and seen.last == ">")
-    found = answer_to(seen, "/recall port of the staging box", "[none]")
+    found = answer_to(seen, "/recall port of the staging box", "nothing was added.")
     assert any("48213" in line for line in found)
     assert not any("stopped in this chat" in line for line in seen.said)
