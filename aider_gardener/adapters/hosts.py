@@ -18,7 +18,8 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from difflib import unified_diff
 from importlib import metadata, resources
@@ -209,7 +210,7 @@ def _without(part: Part, held: bytes | None) -> bytes | None:
         return None
     if not part.entries:
         if part.path.suffix != ".toml":
-            return None if b"aider-gardener" in held else held
+            return None if held.startswith(part.text.partition("\n")[0].encode()) else held
         return BLOCK.sub("", held.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
     with _refusing(part):
         value, changed = _parsed(held), False
@@ -218,23 +219,19 @@ def _without(part: Part, held: bytes | None) -> bytes | None:
         return _dumped(value, held) if changed else held
 
 
-class _refusing:
-    """Says of which file it is true that it cannot be changed, and what to put in by hand."""
-
-    def __init__(self, part: Part) -> None:
-        self.part = part
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, ValueError):
-            by_hand: Json = {}
-            for path, one in self.part.entries.items():
-                _put(by_hand, path, one)
-            raise UsageError(
-                f"{self.part.path} was left as it is: {error}; put this in by hand: {json.dumps(by_hand)}"
-            ) from None
+@contextmanager
+def _refusing(part: Part) -> Iterator[None]:
+    """Say of which file it is true that it cannot be changed, and what stands in it with us."""
+    try:
+        yield
+    except ValueError as error:
+        entries: Json = {}
+        for path, one in part.entries.items():
+            _put(entries, path, one)
+        raise UsageError(
+            f"{part.path} was left as it is: {error}; what is ours in it, to be put in or taken out by hand:"
+            f" {json.dumps(entries)}"
+        ) from None
 
 
 def _parsed(data: bytes | None) -> Json:
@@ -292,7 +289,7 @@ def _drop(value: Json, path: tuple[str, ...], one: Any) -> bool:
             del value[path[0]]
         return True
     found = value.get(path[0])
-    left = [each for each in found if not _is_ours(each)] if isinstance(found, list) else None
+    left = [kept for each in found if (kept := _not_ours(each))] if isinstance(found, list) else None
     if found is None or left == found or (left is None and not _is_ours(found)):
         return False
     if left:
@@ -302,9 +299,37 @@ def _drop(value: Json, path: tuple[str, ...], one: Any) -> bool:
     return True
 
 
+def _not_ours(group: Any) -> Any:
+    """What a group of handlers holds beside ours, None for nothing."""
+    handlers = group.get("hooks") if isinstance(group, dict) else None
+    if not isinstance(handlers, list):
+        return group
+    left = [each for each in handlers if not _is_ours(each)]
+    return {**group, "hooks": left} if left else None
+
+
 def _is_ours(entry: Any) -> bool:
-    """Whether an entry runs the gardener, of whatever place."""
-    return bool(re.search(r"gardener(?:\.exe)?[\"']?(?:[\s,]|\.cli)", f"{json.dumps(entry)} "))
+    """Whether a hook or a server runs the gardener, of whatever place."""
+    words = _words(entry)
+    at = words.index("hook") if "hook" in words else len(words) - 1
+    program = words[at - 1] if at > 0 and words[at] in ("hook", "mcp") else ""
+    return program == MODULE[-1] or program.replace("\\", "/").rpartition("/")[2] in PROGRAMS
+
+
+def _words(entry: Any) -> list[str]:
+    """The words of the command that a hook or a server runs, none where it is no plain one."""
+    command = entry.get("command") if isinstance(entry, dict) else None
+    arguments = entry.get("args") if isinstance(entry, dict) else None
+    if isinstance(command, list):
+        return [str(word) for word in command]
+    if not isinstance(command, str):
+        return []
+    if isinstance(arguments, list):
+        return [command, *map(str, arguments)]
+    try:
+        return shlex.split(command)
+    except ValueError:
+        return []
 
 
 def _hash(data: bytes | None) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -110,7 +111,7 @@ class TranscriptLine:
     records: tuple[TranscriptRecord, ...]
 
 
-class Reader:
+class Reader(ABC):
     """Reads a transcript from an offset on; with `whole` without the bounds. `calls` are the tools that were
     called and whose results are still to come, by the id of the call, `at` is the time of the last record:
     both can be kept and given to the next reader. `passed` counts what was not kept, by its kind."""
@@ -127,6 +128,14 @@ class Reader:
         self.path, self.offset, self.at, self.whole = path, offset, at, whole
         self.calls = dict(calls or {})
         self.passed: Counter[str] = Counter()
+
+    @abstractmethod
+    def lines(self) -> Iterator[TranscriptLine]:
+        """What is complete from the offset on. Raises OSError."""
+
+
+class JsonLinesReader(Reader):
+    """Reads a transcript that has a JSON object on each line."""
 
     def lines(self) -> Iterator[TranscriptLine]:
         """The lines from the offset on that are complete. A file that is shorter than the offset, or has no
@@ -181,13 +190,13 @@ class Reader:
             for part, record in enumerate(found if self.whole else within_room(found))
         ]
 
+    @abstractmethod
     def unknown(self, value: Mapping[str, Any]) -> str | None:
         """The type of a record that is not known, None for one that is."""
-        raise NotImplementedError
 
+    @abstractmethod
     def said(self, value: Mapping[str, Any]) -> Iterator[TranscriptRecord]:
         """What a record says, in order."""
-        raise NotImplementedError
 
     def call(
         self, key: object, name: str, given: Mapping[str, Any], text: str = ""

@@ -62,7 +62,7 @@ def test_what_was_there_comes_back_byte_for_byte(
         try:
             change(part, records, ours=True)
         except UsageError as error:
-            assert "put this in by hand" in str(error) and held(part.path) == before
+            assert "put in or taken out by hand" in str(error) and held(part.path) == before
             continue
         first = held(part.path)
         assert first is not None and COMMAND[0].encode() in first
@@ -87,12 +87,15 @@ def test_what_was_edited_since_keeps_the_edit(tmp_path: Path) -> None:
     config.path.write_text("model = 'new'\n" + config.path.read_text())
     value = json.loads(hooks.path.read_text())
     assert len(value["hooks"]["Stop"]) == 2
+    own = {"type": "command", "command": "tell-the gardener about it"}  # beside ours, in the same group
+    value["hooks"]["Stop"][1]["hooks"].append(own)
     hooks.path.write_text(json.dumps({**value, "more": 1}))
     for part in (config, hooks):
         change(part, tmp_path / "records", ours=False)
     assert config.path.read_text() == "model = 'new'\n"
     left = json.loads(hooks.path.read_text())
-    assert left == {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]}, "more": 1}
+    stop = [{"hooks": [{"type": "command", "command": "say done"}]}, {"hooks": [own]}]
+    assert left == {"hooks": {"Stop": stop}, "more": 1}
 
 
 def test_a_new_place_of_the_program_takes_that_of_the_old(tmp_path: Path) -> None:

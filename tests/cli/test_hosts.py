@@ -71,4 +71,4 @@ def test_a_host_that_there_is_not_and_a_file_that_is_no_json(project: Path) -> N
     (project / ".cursor").mkdir()
     (project / ".cursor" / "mcp.json").write_text("// mine\n{}")
     done = run("install", "cursor", "--project")
-    assert done.exit_code == 2 and "no plain JSON" in done.stderr and "put this in by hand" in done.stderr
+    assert done.exit_code == 2 and "no plain JSON" in done.stderr and "by hand" in done.stderr

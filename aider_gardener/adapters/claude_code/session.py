@@ -17,7 +17,7 @@ from aider_gardener.adapters.claude_code.transcript import ClaudeReader
 from aider_gardener.adapters.codex import rollout
 from aider_gardener.adapters.intake import PLACES, SHORTENED, SHORTENED_AT, SUMMARY_AT, WHOLE, Intake
 from aider_gardener.adapters.marks import BOUNDARY_MARKS
-from aider_gardener.adapters.transcript import Reader
+from aider_gardener.adapters.transcript import JsonLinesReader
 from aider_gardener.archive.providers import AWAY, HERE, LOOPBACK, SAY_LOCAL, WITHHELD
 from aider_gardener.messages import Fidelity, Message, Source, SourceKind
 from aider_gardener.plan.chat import Chat
@@ -39,7 +39,7 @@ LOCAL_VARIABLE = "AIDER_GARDENER_LOCAL"
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
 
 
-def boundary_of(transcript: Path | None, reader: Callable[..., Reader] = ClaudeReader) -> int:
+def boundary_of(transcript: Path | None, reader: Callable[..., JsonLinesReader] = ClaudeReader) -> int:
     """The sequence number at which the host's context begins since its last compaction; 0: at the beginning,
     or there is no transcript. It is read off the file, so that no lock is waited for."""
     try:
@@ -79,7 +79,7 @@ class Teller:
     """The agent that events come from, what reads its transcripts, and the provider of its model."""
 
     host: str
-    reader: Callable[..., Reader]
+    reader: Callable[..., JsonLinesReader]
     provider: str
 
 

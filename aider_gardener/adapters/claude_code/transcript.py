@@ -14,7 +14,7 @@ from aider_gardener.adapters.transcript import (
     EDITORS,
     FAILED_EDIT,
     THINKING,
-    Reader,
+    JsonLinesReader,
     ToolCall,
     TranscriptRecord,
     named,
@@ -38,8 +38,8 @@ HOST_WORDS = (
 NO_CALL = ToolCall("", "")
 
 
-class ClaudeReader(Reader):
-    """See `Reader`."""
+class ClaudeReader(JsonLinesReader):
+    """See `JsonLinesReader`."""
 
     def unknown(self, value: Mapping[str, Any]) -> str | None:
         kind = value.get("type")

@@ -18,7 +18,7 @@ from aider_gardener.adapters.transcript import (
     FAILED_EDIT,
     SHELL,
     THINKING,
-    Reader,
+    JsonLinesReader,
     ToolCall,
     TranscriptRecord,
     named,
@@ -48,8 +48,8 @@ PATCHED = "Success"
 NO_CALL = ToolCall("", "")
 
 
-class RolloutReader(Reader):
-    """See `Reader`."""
+class RolloutReader(JsonLinesReader):
+    """See `JsonLinesReader`."""
 
     def unknown(self, value: Mapping[str, Any]) -> str | None:
         kind, item = kind_and_item(value)

@@ -26,7 +26,7 @@ Notices are read in the wording of every version of the host.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 HEADER = re.compile(r"# [Aa]ider chat started at \d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)?\s*$")
@@ -82,13 +82,9 @@ class Span:
     notices: tuple[str, ...] = ()
 
 
-Progress = Callable[[int, int], None]
-"""Called with (done, total) while something long goes on."""
-
-
-def spans(text: str, progress: Progress | None = None) -> Iterator[Span]:
-    """Cut a whole history file, in one pass; `progress` counts lines."""
-    yield from _Scanner(text).run(progress)
+def spans(text: str) -> Iterator[Span]:
+    """Cut a whole history file, in one pass."""
+    yield from _Scanner(text).run()
 
 
 class _Scanner:
@@ -103,7 +99,7 @@ class _Scanner:
         self.at = 0
         self.silent = False
 
-    def run(self, progress: Progress | None) -> Iterator[Span]:
+    def run(self) -> Iterator[Span]:
         last, blanks = "", 1
         while self.at < len(self.lines):
             line, start = self.lines[self.at], self.at
@@ -123,8 +119,6 @@ class _Scanner:
             else:
                 kind, text = "reply", self.read_reply()
             last, blanks = kind, self.blanks_before(self.at)
-            if progress:
-                progress(self.at, len(self.lines))
             if text or kind == "prompt":
                 yield Span(kind, text, start + 1, notices)
 

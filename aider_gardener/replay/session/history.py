@@ -32,7 +32,6 @@ from aider_gardener.messages import SourceKind
 from aider_gardener.replay.session.grammar import (
     EDIT_ERROR,
     OUTPUT_QUESTION,
-    Progress,
     Span,
     asked_output,
     confirmation,
@@ -67,10 +66,10 @@ RESTORED = "Restored previous conversation history."
 EDIT_FORMATS = frozenset({"diff", "whole", "udiff", "diff-fenced", "patch"})
 
 
-def load_history(path: str | Path, progress: Progress | None = None) -> Session:
+def load_history(path: str | Path) -> Session:
     """Read a chat history file; SessionError says in one line what is wrong with it.
 
-    Every prompt is a turn, commands included. `progress` is called with (done, total) lines.
+    Every prompt is a turn, commands included.
     """
     place = Path(path)
     try:
@@ -81,7 +80,7 @@ def load_history(path: str | Path, progress: Progress | None = None) -> Session:
     if not text.strip():
         raise SessionError(f"{place}: empty; give the history file of a chat that has begun")
     reader = _Reader()
-    for span in spans(text, progress):
+    for span in spans(text):
         reader.take(span)
     if not any(event.kind == "user" for event in reader.events):
         what = "no prompt was typed in it" if reader.chats else "this is no chat history of aider"
@@ -337,14 +336,13 @@ def _same(one: str, other: str) -> bool:
     ]
 
 
-def load_session(path: str | Path, progress: Progress | None = None) -> Session:
-    """Read a recorded session folder, or a chat history file; SessionError says what is wrong. `progress` is
-    called with (done, total) lines of a history."""
+def load_session(path: str | Path) -> Session:
+    """Read a recorded session folder, or a chat history file; SessionError says what is wrong."""
     place = Path(path)
     if not place.exists():
         raise SessionError(
             f"{place}: no such file or folder; give a recorded session folder or an .aider.chat.history.md"
         )
     if place.is_file() and place.name != "session.jsonl":
-        return load_history(place, progress)
+        return load_history(place)
     return load_folder(place if place.is_dir() else place.parent)

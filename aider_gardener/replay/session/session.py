@@ -153,11 +153,6 @@ class Session:
         return max((event.turn for event in self.events), default=0)
 
     @cached_property
-    def first_turn(self) -> int:
-        """1, but for a part of a session."""
-        return max(1, min((event.turn for event in self.events), default=1))
-
-    @cached_property
     def _by_turn(self) -> dict[int, tuple[SessionEvent, ...]]:
         found: dict[int, list[SessionEvent]] = {}
         for event in self.events:
