@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aider_gardener import files
-from aider_gardener.adapters.claude_code.session import ClaudeSession, boundary_of, teller
+from aider_gardener.adapters.claude_code.session import ClaudeSession, teller
 from aider_gardener.adapters.intake import PART, PLACES, WHOLE
 from aider_gardener.adapters.marks import LARGE_TOKENS
 from aider_gardener.adapters.transcript import call_of
@@ -96,7 +96,7 @@ class Hooks:
     def prompt_submitted(self, chat: ClaudeSession, given: Given) -> Answer:
         """Add what the prompt needs of what the context has lost, which is archived by now as a rule: then no
         lock is waited for."""
-        prompt, boundary = given.get("prompt"), boundary_of(transcript_of(given), chat.reader)
+        prompt, boundary = given.get("prompt"), chat.boundary(transcript_of(given))
         if not isinstance(prompt, str):
             return {}
         if PLACES * chat.progress.offset < boundary:
@@ -108,7 +108,7 @@ class Hooks:
         nothing: that is how a context is dropped."""
         source = given.get("source")
         take_in(chat, given, TURN_SECONDS)
-        if source == "compact" or (source == "resume" and boundary_of(transcript_of(given), chat.reader)):
+        if source == "compact" or (source == "resume" and chat.boundary(transcript_of(given))):
             which = "this chat before its last compaction"
             return added("SessionStart", chat.state(COMPACTED_TOKENS, which, REACH))
         if source in ("clear", "resume"):

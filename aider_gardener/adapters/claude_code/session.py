@@ -110,7 +110,7 @@ class ClaudeSession(Intake):
         teller: Teller | None = None,
     ) -> None:
         told = teller or Teller(HOST, ClaudeReader, provider(os.environ))
-        self.settings, self.host = settings, told.host
+        self.settings, self.teller, self.host = settings, told, told.host
         super().__init__(
             store,
             session,
@@ -120,6 +120,10 @@ class ClaudeSession(Intake):
             provider=told.provider,
             clock=clock,
         )
+
+    def boundary(self, transcript: Path | None) -> int:
+        """See `boundary_of`."""
+        return boundary_of(transcript, self.teller.reader)
 
     def shorten(
         self, text: str, source: Source, place: int, fits: Callable[[str], bool], what: str = WHOLE

@@ -87,6 +87,7 @@ def test_before_aider_asks_a_line_says_what_of_an_output_will_stand(
     driver.coder.io.confirm_ask = confirm
     driver.type(f"/run {write_noise(repository, 600)}")
     lines = [line for line in seen[0] if "it stands as" in line]
+    assert "token_count" not in vars(driver.coder.main_model), "aider's own is back"
     assert bool(lines) == is_told
     gardener = driver.coder.gardener
     assert not gardener.state.archive.store.stats().entries  # declined: nothing was said
