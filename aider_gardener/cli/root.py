@@ -276,7 +276,6 @@ def recall(
         put(shared, as_json, lambda: found_text(shared))
         return
     from aider_gardener.archive.archive import Archive
-    from aider_gardener.notes.outdated import rule_changes
     from aider_gardener.plan.chat import Chat
     from aider_gardener.recall.asked import content_class, moment
     from aider_gardener.recall.backlog import Backlog
@@ -301,7 +300,7 @@ def recall(
     choice = Settings.from_env().embedder
     if choice != USE or store.warm_vectors(USE_NAME):  # else there is nothing for a question to be near to
         archive.backlog = Backlog(store, load=loading(choice), background=False)
-    found = recalled(archive, Chat(), request, count=approximate, replaced=rule_changes(store))
+    found = recalled(archive, Chat(), request, count=approximate)
     if archive.backlog and (notice := archive.backlog.take_notice()):
         click.echo(notice, err=True)
     rows = [
@@ -315,7 +314,7 @@ def recall(
             "source": item.label,
             "class": item.cls.value,
             "score": item.score,
-            "until_turn": item.until or None,
+            "amended": item.amended,
             "matched": item.match.as_json(),
             "text": item.text,
         }

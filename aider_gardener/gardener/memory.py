@@ -18,7 +18,6 @@ from aider_gardener.errors import UsageError
 from aider_gardener.gardener.report import last_pressure
 from aider_gardener.messages import ContentClass, Entry, Message, Source, SourceKind, TokenCounter
 from aider_gardener.notes.last_chat import state_block
-from aider_gardener.notes.outdated import rule_changes
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.view import is_filler
 from aider_gardener.recall.recall import Recalled, Recollection
@@ -61,7 +60,7 @@ class ProjectMemory:
         self.store, self.project, self.settings = store, project, settings
         self.host, self.reader, self.count, self.clock = host, reader, count, clock
         self.archive = Archive(store, session="", project=project, count=count, clock=clock, host=host)
-        self._recollection = Recollection(self.archive, rule_changes(store))
+        self._recollection = Recollection(self.archive)
         self._own: Archive | None = None
         self._kept = 0
 

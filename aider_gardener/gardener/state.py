@@ -12,12 +12,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from aider_gardener.archive.archive import Archive, Unwritten
 from aider_gardener.messages import Entry, Fidelity, Focus, Message, Source, SourceKind, TokenCounter
 from aider_gardener.notes.chatmap import MapNote
-from aider_gardener.notes.outdated import rule_changes
 from aider_gardener.notes.rules import Amendment
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.evict import focus_words
@@ -29,9 +28,6 @@ from aider_gardener.plan.view import FILLER, Piece
 from aider_gardener.reading.source import infer_source
 from aider_gardener.recall.recall import Recollection
 from aider_gardener.settings import Settings
-
-if TYPE_CHECKING:
-    pass
 
 UNKNOWN_LIMIT = 1_024
 """Tokens that the history may have, and recall may use, where host and model name no limit."""
@@ -170,7 +166,7 @@ class ChatState:
                 incremental=settings.incremental,
             ),
             usage=Usage(archive.clock),
-            recollection=Recollection(archive, rule_changes(archive.store)),
+            recollection=Recollection(archive),
         )
 
     def unwritten(self) -> ChatState:

@@ -246,25 +246,6 @@ def _decisions_of(entry: Entry) -> list[Decision]:
     return [Decision(text, entry.turn, entry.id, entry.seq, is_users) for text in found]
 
 
-def replaced_in(entries: Iterable[Entry], entry: Entry, text: str) -> tuple[Entry, str] | None:
-    """The first entry behind `entry` in which the user replaced or lifted a rule that stands in this part of
-    its text, and the sentence that does; None where all of it holds."""
-    whole = rules_in(typed_words(entry))
-    rules = [rule for rule in rules_in(text) if rule in whole]
-    if not rules:
-        return None
-    for later in entries:
-        words = typed_words(later) if later.seq > entry.seq else ""
-        newer = [sentence for sentence in rules_in(words) if sentence not in rules]
-        for sentence in newer:
-            if any(_overturns(sentence, rule) for rule in rules):
-                return later, sentence
-        for sentence in lifted_in(words):
-            if sentence not in newer and any(_lifts(sentence, rule) for rule in rules):
-                return later, sentence
-    return None
-
-
 @lru_cache(maxsize=8_192)
 def _subject(sentence: str) -> frozenset[str]:
     """The stems of the words that say what a rule is about; numbers are its value, not its subject."""
@@ -313,12 +294,6 @@ def _is_contrary(newer: str, older: str) -> bool:
     """Whether a rule asks for what an older one banned, or bans what it asked for."""
     (wanted, banned), (was_wanted, was_banned) = _sides(newer), _sides(older)
     return max(_share(wanted, was_banned), _share(banned, was_wanted)) > CONTRADICTS
-
-
-def _overturns(newer: str, older: str) -> bool:
-    """Whether a rule that replaces an older one says another thing or figure, rather than the same again."""
-    changed = _is_contrary(newer, older) or NUMBER.findall(newer) != NUMBER.findall(older)
-    return changed and replaces(newer, older)
 
 
 def _lifts(sentence: str, rule: str) -> bool:

@@ -6,9 +6,7 @@ from __future__ import annotations
 import atexit
 import logging
 import threading
-import time
-import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from aider_gardener.archive.store import PendingPassage
@@ -22,12 +20,8 @@ if TYPE_CHECKING:
 FETCH = 256
 """Passages taken from the archive at once."""
 WRITE = 16
-"""Vectors written in one transaction: a second or so of work is the most that can be lost."""
-IDLE_SECONDS = 600.0
-"""The model's memory is given back after so long without work or a question."""
+"""Of these so many are embedded and written at once: a pause waits no longer, and no more can be lost."""
 STOP_SECONDS = 1.0
-CORE_SHARE = 0.5
-"""The thread rests after each passage, so that it takes at most this share of one core."""
 QUESTION_SECONDS = 0.1
 """So long a turn waits for its question's vector, unless the embedder asks for more (a network call)."""
 INDEX_AT_ONCE = 100
@@ -39,11 +33,11 @@ log = logging.getLogger("aider_gardener")
 class Backlog:
     """Indexes and embeds a store's passages on one daemon thread, between `resume` and `pause`.
 
-    It begins paused, and embeds only once it is asked for: by a question, or by `want`. The thread takes half
-    a core; questions are answered outside it. What is newest is embedded first. Trouble with the model ends
-    embedding with one `notice`: the archive is searched by full text alone then. `load` None embeds nothing,
-    by the user's choice. `upkeep` runs once, at the first rest; what it returns is a notice. Without
-    `background` there is no thread and only `drain` works passages off: two runs over one store do the same.
+    It begins paused, and embeds only once it is asked for: by a question, or by `want`. What is newest is
+    embedded first. Trouble with the model ends embedding with one notice: the archive is searched by full
+    text alone then. `load` None embeds nothing, by the user's choice. `upkeep` runs once, at the first rest;
+    what it returns is a notice. Without `background` there is no thread, only `drain` works passages off and
+    a question waits as long as it takes: two runs over one store do the same.
     """
 
     def __init__(
@@ -52,15 +46,13 @@ class Backlog:
         *,
         load: Load | None = load_use,
         background: bool = True,
-        idle_seconds: float = IDLE_SECONDS,
         upkeep: Callable[[], str] | None = None,
     ) -> None:
         self.store = store
         self.off = load is None
+        self.background = background
         self._load = load
         self._upkeep = upkeep
-        self.background = background
-        self._idle_seconds = idle_seconds
         self._embedder: Embedder | None = None
         self._loading = threading.Lock()
         self._wake = threading.Condition()
@@ -68,7 +60,6 @@ class Backlog:
         self._stopped = False
         self._wanted = False
         self._work = True
-        self._used_at = time.monotonic()
         self._notice = ""
         self._thread: threading.Thread | None = None
 
@@ -83,39 +74,26 @@ class Backlog:
         return notice
 
     def pause(self) -> None:
-        """The processor is wanted, by a turn or by a command of the user's: stop after the passage that is
-        being embedded. Returns at once."""
+        """The processor is wanted, by a turn or by a command of the user's. Returns at once."""
         with self._wake:
             self._pauses += 1
-            self._wake.notify_all()
 
     def resume(self) -> None:
         """That is over (each `pause` has its `resume`): go on, with what has been stored since."""
         with self._wake:
             self._pauses = max(0, self._pauses - 1)
-            self._work = True
-            if not self._pauses:
-                self._start()
-            self._wake.notify_all()
+            self._go_on()
 
     def want(self) -> None:
         """Questions are likely from now on: load the model between turns, and embed what is pending."""
         with self._wake:
             if not self._wanted:
-                self._wanted = self._work = True
-                if not self._pauses:
-                    self._start()
-                self._wake.notify_all()
+                self._wanted = True
+                self._go_on()
 
-    @property
-    def question_seconds(self) -> float:
-        """How long a turn waits for its question's vector; a replay, which must be the same twice, waits
-        as long as it takes."""
-        return float(getattr(self._embedder, "question_seconds", QUESTION_SECONDS))
-
-    def query_vector(self, text: str, timeout_seconds: float | None = QUESTION_SECONDS) -> Vector | None:
-        """The vector of a question, or None when that takes longer than the time given, as it may where the
-        model is to be loaded first (the next question has it then). None waits as long as it takes."""
+    def query_vector(self, text: str) -> Vector | None:
+        """The vector of a question, or None when a turn would wait too long for it, as it may where the
+        model is to be loaded first (the next question has it then)."""
         if self.off or self._stopped:
             return None
         found: list[Vector] = []
@@ -128,32 +106,13 @@ class Backlog:
             except Exception as error:  # any failure of the model: full text serves alone
                 self._give_up(str(error))
 
-        if timeout_seconds is None:
-            answer()
-        else:
+        if self.background:
             asking = threading.Thread(target=answer, name="gardener-question", daemon=True)
             asking.start()
-            asking.join(timeout_seconds)
+            asking.join(float(getattr(self._embedder, "question_seconds", QUESTION_SECONDS)))
+        else:
+            answer()
         return found[0] if found else None
-
-    def embed_first(self, passages: Iterable[PendingPassage]) -> int:
-        """Embed passages that a question is likely to need before the others, as many as QUESTION_SECONDS
-        allow; returns how many."""
-        embedder, began = self._embedder, time.monotonic()
-        if embedder is None or not embedder.loaded or self.off:
-            return 0
-        made: list[tuple[PendingPassage, Vector]] = []
-        try:
-            for passage in passages:
-                if time.monotonic() - began > QUESTION_SECONDS:
-                    break
-                made.append((passage, embedder.embed([passage.text])[0]))
-            return self.store.put_vectors(made, embedder.name) if made else 0
-        except StoreError:
-            return 0
-        except Exception as error:  # any failure of the model: full text serves alone
-            self._give_up(str(error))
-            return 0
 
     def drain(self, limit: int | None = None) -> int:
         """Embed all that is pending (or at most `limit`) now, in this thread, loading the model if need
@@ -161,143 +120,89 @@ class Backlog:
         while self.store.work_off():
             pass
         embedder = self._ready()
-        count = 0
-        while embedder is not None and (limit is None or count < limit):
-            wanted = FETCH if limit is None else min(FETCH, limit - count)
-            passages = self.store.vectors_pending(wanted, embedder.name)
-            if not passages:
-                break
-            vectors = embedder.embed([passage.text for passage in passages])
-            count += self.store.put_vectors(list(zip(passages, vectors, strict=True)), embedder.name)
-        return count
+        return self._embed(embedder, limit) if embedder else 0
 
     def stop(self) -> None:
         """End the thread; returns within a second even if it is busy. Stopping twice is harmless."""
+        atexit.unregister(self.stop)
         with self._wake:
             self._stopped = True
-            thread = self._thread
             self._wake.notify_all()
-        if thread is not None and thread is not threading.current_thread():
-            thread.join(STOP_SECONDS)
+        if self._thread is not None:
+            self._thread.join(STOP_SECONDS)
 
-    # What the thread does
-
-    def _start(self) -> None:
-        """Start the thread at first need. The caller holds `_wake`."""
-        if self.background and self._thread is None and not self._stopped:
+    def _go_on(self) -> None:
+        """Wake the thread, which starts at first need. The caller holds `_wake`."""
+        self._work = True
+        if self.background and not (self._pauses or self._thread or self._stopped):
             # Loading the model imports this, which fails (noisily) once the interpreter is ending.
             import concurrent.futures.thread  # noqa: F401  # reason: imported for its exit hook
 
             self._thread = threading.Thread(target=self._run, name="gardener-backlog", daemon=True)
             self._thread.start()
-            stop_at_exit(self)
+            atexit.register(self.stop)  # it must not be in the model's code when the interpreter ends
+        self._wake.notify_all()
+
+    # What the thread does
 
     def _run(self) -> None:
         try:
-            while self._wait_for_work():
+            while True:
+                with self._wake:
+                    self._wake.wait_for(lambda: self._stopped or (self._work and not self._pauses))
+                    if self._stopped:
+                        return
+                    self._work = False  # what comes from here on is announced by the next `resume`
                 self._work_on()
         except Exception as error:  # whatever it is, the chat goes on without vectors
             self._give_up(str(error) or type(error).__name__)
 
-    def _wait_for_work(self) -> bool:
-        """Sleep until there is something to do; False when it is over. Unloads the model when idle."""
-        with self._wake:
-            while not self._stopped:
-                if self._work and not self._pauses:
-                    return True
-                idle = time.monotonic() - self._used_at
-                embedder = self._embedder
-                if embedder is None or not embedder.loaded:
-                    self._wake.wait()
-                elif idle >= self._idle_seconds:
-                    embedder.unload()
-                else:
-                    self._wake.wait(self._idle_seconds - idle)
-        return False
-
     def _work_on(self) -> None:
-        """Index what waits, load the model if need be, then embed what is pending until a pause comes."""
-        self._look_after()
-        embedder = self._ready() if self._wanted else None
-        with self._wake:
-            if not self._pauses:
-                self._work = False  # what comes from here on is announced by the next `resume`
-        if embedder is None:
-            return
+        """Index what waits, do the upkeep, once, then embed what is pending, until a pause comes."""
         try:
-            self.store.warm_vectors(embedder.name)
-            while self._may_go_on():
-                passages = self.store.vectors_pending(FETCH, embedder.name)
-                if not passages:
-                    break
-                self._embed(embedder, passages)
-        except StoreError as error:  # it is tried again after the next turn
-            log.info("the archive takes no vectors now: %s", error)
-
-    def _look_after(self) -> None:
-        """What needs no model: the index of very long originals, and the upkeep, once."""
-        try:
-            while not (self._stopped or self._pauses) and self.store.work_off(INDEX_AT_ONCE):
+            while self._may_go_on() and self.store.work_off(INDEX_AT_ONCE):
                 pass
-            if self._upkeep is not None and not (self._stopped or self._pauses):
+            if self._upkeep is not None and self._may_go_on():
                 upkeep, self._upkeep = self._upkeep, None
                 self._notice = upkeep() or self._notice
-        except StoreError as error:
-            log.info("upkeep of the archive is put off: %s", error)
-
-    def _embed(self, embedder: Embedder, passages: list[PendingPassage]) -> None:
-        made: list[tuple[PendingPassage, Vector]] = []
-        step = int(getattr(embedder, "texts_at_once", 1))
-        for at in range(0, len(passages), step):
-            if not self._may_go_on():
-                break
-            some = passages[at : at + step]
-            began = time.thread_time()
-            made += zip(some, embedder.embed([passage.text for passage in some]), strict=True)
-            self._rest(time.thread_time() - began)
-            self._used_at = time.monotonic()
-            if len(made) >= WRITE:
-                self.store.put_vectors(made, embedder.name)
-                made = []
-        self.store.put_vectors(made, embedder.name)
-
-    def _rest(self, worked_seconds: float) -> None:
-        """As long as keeps to the share of a core; a pause or the end cuts it short."""
-        with self._wake:
-            self._wake.wait_for(lambda: not self._may_go_on(), worked_seconds * (1 / CORE_SHARE - 1))
+            embedder = self._ready() if self._wanted else None
+            if embedder is not None:
+                self.store.warm_vectors(embedder.name)
+                self._embed(embedder, go_on=self._may_go_on)
+        except StoreError as error:  # it is tried again after the next turn
+            log.info("the archive is not worked on now: %s", error)
 
     def _may_go_on(self) -> bool:
-        return not (self._stopped or self.off or self._pauses)
+        return not (self._stopped or self._pauses)
+
+    def _embed(
+        self, embedder: Embedder, limit: int | None = None, go_on: Callable[[], bool] = lambda: True
+    ) -> int:
+        """Embed what is pending, at most `limit`, as long as it may `go_on`; how many passages that were."""
+        count = 0
+        while passages := self._pending(embedder, FETCH if limit is None else min(FETCH, limit - count)):
+            for at in range(0, len(passages), WRITE):
+                if not go_on():
+                    return count
+                some = passages[at : at + WRITE]
+                vectors = embedder.embed([passage.text for passage in some])
+                count += self.store.put_vectors(list(zip(some, vectors, strict=True)), embedder.name)
+        return count
+
+    def _pending(self, embedder: Embedder, most: int) -> list[PendingPassage]:
+        return self.store.vectors_pending(most, embedder.name) if most and not self.off else []
 
     def _ready(self) -> Embedder | None:
         """The loaded embedder, or None and off for good."""
         with self._loading:
-            if self.off or self._load is None:
-                return None
-            if self._embedder is None:
-                found, reason = self._load()
-                if found is None:
+            if self._embedder is None and self._load is not None and not self.off:
+                self._embedder, reason = self._load()
+                if self._embedder is None:
                     self._give_up(reason)
-                self._embedder = found
-            elif not self._embedder.loaded:
-                self._embedder.load()
-            self._used_at = time.monotonic()
-            return self._embedder
+            return None if self.off else self._embedder
 
     def _give_up(self, reason: str) -> None:
         if not self.off and not self._stopped:
             line = " ".join(reason.split())
             self._notice = f"recall works by full text alone, not by meaning: {line}"
         self.off = True
-
-
-def stop_at_exit(backlog: Backlog) -> None:
-    """Stop the thread before the interpreter ends: it must not be in the model's code then."""
-    held = weakref.ref(backlog)
-
-    def stop() -> None:
-        found = held()
-        if found is not None:
-            found.stop()
-
-    atexit.register(stop)

@@ -3,7 +3,7 @@
 There is one embedder here, the universal sentence encoder, multilingual: questions and passages in fifteen
 languages meet. Packages may offer others by an entry point; `loading` finds what the setting names. Vectors
 of different embedders never compare: each has a name of its own in the archive. Importing this module loads
-nothing heavy: the model comes with `load`, leaves the memory with `unload`, and is safe at exit.
+nothing heavy: the model comes with `load`, and is safe at exit.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import contextlib
 import hashlib
 import importlib.util
 import logging
-import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -58,17 +57,13 @@ class Embedder(Protocol):
     """Makes vectors of texts. Any method may be called from any thread.
 
     One that asks a server may say `question_seconds`, how long a turn may wait for a question's vector (a
-    tenth of a second otherwise), and `texts_at_once`, how many passages it gets in one call (one otherwise).
+    tenth of a second otherwise).
     """
 
     name: str
     """Names the model and whatever else its vectors depend on."""
     dim: int
     """The length of each vector."""
-
-    @property
-    def loaded(self) -> bool:
-        """Whether `embed` would answer without loading anything first."""
 
     def load(self) -> None:
         """Load the model if it is not loaded. Raises EmbedderError; takes up to a few seconds."""
@@ -78,9 +73,6 @@ class Embedder(Protocol):
 
         The same text gives the same row, whatever stands beside it. Loads the model if need be.
         """
-
-    def unload(self) -> None:
-        """Give the model's memory back; the next `embed` loads it again."""
 
 
 Load = Callable[[], tuple[Embedder | None, str]]
@@ -97,17 +89,9 @@ class UniversalSentenceEncoder:
         self.folder = folder
         self._model: Any = None
 
-    @property
-    def loaded(self) -> bool:
-        return self._model is not None
-
     def load(self) -> None:
         with native():
             self._ready()
-
-    def unload(self) -> None:
-        self._model = None
-        return_memory()
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         import numpy as np
@@ -119,9 +103,7 @@ class UniversalSentenceEncoder:
         return found
 
     def _ready(self) -> Any:
-        """The loaded model. A caller goes on with the one it got even if `unload` comes between."""
-        model = self._model
-        if model is None:
+        if self._model is None:
             spec = importlib.util.find_spec(LIBRARY)
             if spec is None or spec.origin is None:
                 raise EmbedderError(f"the package {PACKAGE} is not installed")
@@ -131,11 +113,10 @@ class UniversalSentenceEncoder:
             try:
                 from aider_gardener.recall.encoder import encoder
 
-                model = encoder(*(folder / file for file in USE_FILES))
+                self._model = encoder(*(folder / file for file in USE_FILES))
             except Exception as error:  # any failure of the package means: no embedder
                 raise EmbedderError(f"the embedding model cannot be loaded ({one_line(error)})") from error
-            self._model = model
-        return model
+        return self._model
 
 
 ENCODER = UniversalSentenceEncoder()
@@ -223,11 +204,3 @@ def wait_for_native() -> None:
     _ending = True
     if _native.acquire(timeout=EXIT_SECONDS):
         _native.release()
-
-
-def return_memory() -> None:
-    """Hand freed memory back to the system where the C library keeps it otherwise (glibc)."""
-    if sys.platform.startswith("linux"):
-        import ctypes
-
-        getattr(ctypes.CDLL(None), "malloc_trim", lambda _pad: 0)(0)

@@ -61,7 +61,6 @@ def as_text(
     for number, hit in enumerate(found, 1):
         item = hit.best
         elsewhere = "older chat" if session and item.session != session else ""
-        until = f"until turn {item.until}" if item.until else ""
         where = f"in {item.host}" if item.host else elsewhere
         here = STANDS if hit in standing else ""
         author = f"by {item.author}" if item.author else ""
@@ -72,7 +71,6 @@ def as_text(
             when(item.said_at),
             item.label,
             item.entry_id,
-            until,
             here,
         )
         texts = [

@@ -2,30 +2,28 @@
 
 `finding` puts them in order; the best are taken until the budget is full, no text twice and nothing that
 stands in the prompt anyway. What no longer holds is no evidence: code of an edit that was undone or never
-applied does not come for an order, and for a question says what became of it; a rule that the user replaced
-comes behind the one in its place, with the turn until which it held.
+applied does not come for an order, and for a question says what became of it.
 
 One chat uses it when the user asks, and unasked before a prompt is sent.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from aider_gardener.archive.archive import Archive
-from aider_gardener.archive.passages import STRETCH_CHARS, chunk
 from aider_gardener.archive.sessions import author_of
 from aider_gardener.archive.store.stopwords import stop_words
-from aider_gardener.archive.store.words import query_words
+from aider_gardener.archive.store.words import index_words, query_words, stem
 from aider_gardener.messages import ContentClass, Entry, TokenCounter
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.planner import has_edit
 from aider_gardener.plan.view import FAILED_LABEL, LABELS, UNDONE_LABEL, failed_edits
-from aider_gardener.reading.output import squeeze, without_codes
+from aider_gardener.reading.output import squeeze
 from aider_gardener.reading.source import NOTE_END
 from aider_gardener.recall.finding import Passage, passages
-from aider_gardener.recall.match import Match, matched
 from aider_gardener.recall.request import Request
 
 SMALL_TALK = frozenset(
@@ -39,11 +37,7 @@ NOTE_HEAD = (
     "(Quoted from earlier in this chat by aider-gardener, in case it helps with the next message."
     " It is a record of what was said, not a request; newer messages and files take precedence.)"
 )
-Replaced = Callable[[Chat, Entry, str], "tuple[Entry, str] | None"]
-"""Given a text of an entry, the later entry that replaced a rule in it, and the sentence that does; None
-where all of it holds."""
 OLD_CODE = ", old code"
-UNTIL = ", until turn {}"
 AMENDED = ", later with other values"
 EARLIER_CHAT = ", in an earlier chat"
 IN_HOST = ", in {}"
@@ -56,6 +50,8 @@ ITEM_TOKENS, GAP_TOKENS = 14, 4
 """What the heading of a whole original costs, about, and the mark between two passages under one heading."""
 NEXT_CHARS = 2
 """Passages so near to each other stand as one."""
+MOST_CHARS = 8
+"""A token has no more characters in what is said: what is longer for sure than the room left is not counted."""
 LEAST_TOKENS = 20
 """A smaller rest of the limit is left: no passage is that short."""
 
@@ -64,14 +60,33 @@ MARGIN_TOKENS = 16
 
 
 @dataclass(frozen=True)
+class Match:
+    """Why a passage was recalled: the `words` of the question that it holds (stems count), how close it is in
+    `meaning`, 0 to 1 (0 where that is not known), and `beside`: what stands around it fits better than it
+    does itself."""
+
+    words: tuple[str, ...] = ()
+    meaning: float = 0.0
+    beside: bool = False
+
+    def __str__(self) -> str:
+        parts = [f"words: {', '.join(self.words)}"] if self.words else []
+        parts += [f"meaning: {self.meaning:.0%}"] if self.meaning else []
+        parts += ["its neighbours"] if self.beside or not parts else []
+        return "; ".join(parts)
+
+    def as_json(self) -> dict[str, Any]:
+        return {"words": list(self.words), "meaning": round(self.meaning, 2), "neighbours": self.beside}
+
+
+@dataclass(frozen=True)
 class Recalled:
     """A passage that was recalled: `text` is `original[start:end]`. `score` is relevance, 0 to about 1.
 
-    `is_code`: it is code or an edit, which later edits may have replaced. `until`: the turn in which the user
-    replaced a rule in it, 0 for none. `amended`: a passage said later speaks of the same with other values.
-    `match` says what made it come, `said_at` when it was said, in seconds
-    since the epoch (0: unknown). `host` is the agent to whom it was said, "" for the one that is told, and
-    `author` who shared it.
+    `is_code`: it is code or an edit, which later edits may have replaced. `amended`: a passage said later
+    speaks of the same with other values. `match` says what made it come, `said_at` when it was said, in
+    seconds since the epoch (0: unknown). `host` is the agent to whom it was said, "" for the one that is
+    told, and `author` who shared it.
     """
 
     entry_id: str
@@ -84,7 +99,6 @@ class Recalled:
     score: float
     session: str = ""
     is_code: bool = False
-    until: int = 0
     amended: bool = False
     match: Match = field(default_factory=Match)
     said_at: float = 0.0
@@ -92,18 +106,12 @@ class Recalled:
     author: str = ""
 
 
-def all_holds(_chat: Chat, _entry: Entry, _text: str) -> None:
-    """Where nobody reads rules none is replaced."""
-
-
-def recall(
-    archive: Archive, chat: Chat, request: Request, *, count: TokenCounter, replaced: Replaced = all_holds
-) -> list[Recalled]:
+def recall(archive: Archive, chat: Chat, request: Request, *, count: TokenCounter) -> list[Recalled]:
     """The passages that fit the request best, best first, within its token limit."""
     words = asked_for(request)
     if not words or request.token_limit <= 0:
         return []
-    return pack(passages(archive, chat, request, words), words, request, archive, chat, count, replaced)
+    return pack(passages(archive, chat, request, words), words, request, archive, chat, count)
 
 
 def asked_for(request: Request) -> list[str]:
@@ -122,105 +130,80 @@ def pack(
     archive: Archive,
     chat: Chat,
     count: TokenCounter,
-    replaced: Replaced = all_holds,
 ) -> list[Recalled]:
-    """The first of these passages that fit, no text twice and nothing that stands in the prompt. The passage
-    that replaced a rule in another comes before it."""
-    packing = Packing(request, archive, chat, count)
-    standing = text_in_prompt(chat, request)
-
-    def stands(passage: Passage) -> bool:
-        return bool(standing) and squeeze(passage.text) in standing
-
+    """The first of these passages that fit, no text twice and nothing that stands in the prompt."""
+    taken: list[Recalled] = []
+    texts, headings, prices = set[str](), set[tuple[str, str]](), dict[str, int]()
+    left, standing = request.token_limit, text_in_prompt(chat, request)
     for passage in found:
-        item = None if stands(passage) else packing.item(passage)
-        if item is None or packing.cost(item) > packing.left:
+        if standing and squeeze(passage.text) in standing:
             continue
-        item = replace(
-            item,
-            amended=passage.amended,
-            match=matched(item.text, words, passage.cosine, beside=passage.beside),
-        )
-        later = replaced(chat, passage.entry, passage.text)
-        if later is not None:
-            newer = holding(*later)
-            instead = None if stands(newer) else packing.item(newer)
-            if instead is not None:
-                packing.add(replace(instead, match=matched(instead.text, words, 0.0, beside=True)))
-            item = replace(item, until=newer.entry.turn)
-        packing.add(item)
-        if packing.is_full:
+        item = as_recalled(passage, request, archive, chat, count, room=left)
+        if item is None or len(item.text) > MOST_CHARS * left:
+            continue
+        if squeeze(item.text) in texts or any(covers(each, item) for each in taken):
+            continue
+        head = heading(item, archive.session)
+        if head not in prices:
+            prices[head] = count(head) + 1
+        above = GAP_TOKENS if (item.entry_id, head) in headings else prices[head]
+        cost = count(quoted(item.text)) + above
+        if cost > left:
+            continue
+        left -= cost
+        match = matched(item.text, words, passage.cosine, beside=passage.beside)
+        taken.append(replace(item, match=match))
+        texts.add(squeeze(item.text))
+        headings.add((item.entry_id, head))
+        if left < LEAST_TOKENS or len(taken) == request.passages:
             break
-    return packing.taken
+    return taken
 
 
-def holding(entry: Entry, sentence: str) -> Passage:
-    """The passage of an entry that holds a sentence, or most of its words."""
-    wanted, content = set(sentence.split()), entry.content
-    every = chunk(entry.id, content, entry.segments)
-    spans = [(one.start, one.end) for one in every if one.end - one.start <= STRETCH_CHARS]
-    start, end = max(spans, key=lambda span: len(wanted & set(content[slice(*span)].split())))
-    return Passage(entry, start, end, without_codes(content[start:end]))
+def as_recalled(
+    passage: Passage, request: Request, archive: Archive, chat: Chat, count: TokenCounter, room: int
+) -> Recalled | None:
+    """The passage as it would be handed out, as its whole original where that is wanted and the `room` is
+    there. None where it is of an edit of a file that stands in the prompt as it is now or, for an order, code
+    that does not stand."""
+    entry, text, start, end = passage.entry, passage.text, passage.start, passage.end
+    if request.full:
+        whole = archive.store.original(entry.id) or ""
+        if count(whole) + ITEM_TOKENS <= room:
+            text, start, end = whole, 0, len(whole)
+    if request.unasked and (at := edit_of(entry, start, end, request.files)) is not None:
+        text, end = text[: at - start], at  # what is true of it stands in the file
+        if not text.strip():
+            return None
+    label = edit_outcome(archive, chat, entry)
+    if request.order and label and stands_in_code(entry, start):
+        return None
+    item = quote(entry, text, start, end, passage.relevance, label=label)
+    host = archive.host_of(entry.session)
+    return replace(
+        item,
+        amended=passage.amended,
+        host=host if host != archive.host else "",
+        author=author_of(entry.session),
+    )
+
+
+def matched(text: str, words: Sequence[str], cosine: float, *, beside: bool) -> Match:
+    """What of a question, given by its words, a passage meets."""
+    found = set(map(stem, index_words(text)))
+    held = (word for word in words if stem(word) in found)
+    return Match(tuple(held), max(0.0, cosine), beside)
+
+
+def covers(taken: Recalled, item: Recalled) -> bool:
+    return taken.entry_id == item.entry_id and taken.start <= item.start and item.end <= taken.end
 
 
 def text_in_prompt(chat: Chat, request: Request) -> str:
     """What stands in the prompt anyway, with white space squeezed; nothing when the user asks."""
     if not request.unasked:
         return ""
-    return squeeze("\n".join([request.standing, *(piece.content for piece in [*chat.done, *chat.cur])]))
-
-
-class Packing:
-    """What is taken for a request, and the tokens that are `left`."""
-
-    def __init__(self, request: Request, archive: Archive, chat: Chat, count: TokenCounter) -> None:
-        self.request, self.archive, self.chat, self.count = request, archive, chat, count
-        self.taken: list[Recalled] = []
-        self.left = request.token_limit
-        self._texts, self._headings = set[str](), set[tuple[str, str]]()
-
-    @property
-    def is_full(self) -> bool:
-        return self.left < LEAST_TOKENS or len(self.taken) == self.request.passages
-
-    def item(self, passage: Passage) -> Recalled | None:
-        """The passage as it would be handed out; None where it is there already, is of an edit of a file that
-        stands in the prompt as it is now or, for an order, code that does not stand."""
-        entry, text, start, end = passage.entry, passage.text, passage.start, passage.end
-        if self.request.full:
-            whole = self.archive.store.original(entry.id) or ""
-            if self.count(whole) + ITEM_TOKENS <= self.left:
-                text, start, end = whole, 0, len(whole)
-        if self.request.unasked and (at := edit_of(entry, start, end, self.request.files)) is not None:
-            text, end = text[: at - start], at  # what is true of it stands in the file
-            if not text.strip():
-                return None
-        if squeeze(text) in self._texts or any(
-            t.entry_id == entry.id and t.start <= start and end <= t.end for t in self.taken
-        ):
-            return None
-        label = edit_outcome(self.archive, self.chat, entry)
-        if self.request.order and label and stands_in_code(entry, start):
-            return None
-        host = self.archive.host_of(entry.session)
-        item = quote(entry, text, start, end, passage.relevance, label=label)
-        host = host if host != self.archive.host else ""
-        return replace(item, host=host, author=author_of(entry.session))
-
-    def cost(self, item: Recalled) -> int:
-        """The tokens that a passage adds to a note."""
-        head = heading(item, self.archive.session)
-        above = GAP_TOKENS if (item.entry_id, head) in self._headings else self.count(head) + 1
-        return self.count(quoted(item.text)) + above
-
-    def add(self, item: Recalled) -> None:
-        """Take a passage, if it still fits."""
-        cost = self.cost(item)
-        if cost <= self.left and len(self.taken) != (self.request.passages or -1):
-            self.left -= cost
-            self.taken.append(item)
-            self._texts.add(squeeze(item.text))
-            self._headings.add((item.entry_id, heading(item, self.archive.session)))
+    return squeeze("\n".join([request.standing, *(piece.content for piece in chat.pieces)]))
 
 
 def edit_outcome(archive: Archive, chat: Chat, entry: Entry) -> str:
@@ -303,7 +286,7 @@ def heading(item: Recalled, session: str = "", *, with_id: bool = False) -> str:
     age += BY_AUTHOR.format(item.author) if item.author else ""
     age += IN_HOST.format(item.host) if item.host else ""
     age += OLD_CODE if item.is_code else ""
-    age += UNTIL.format(item.until) if item.until else AMENDED if item.amended else ""
+    age += AMENDED if item.amended else ""
     name = f" ({item.entry_id})" if with_id else ""
     return f"[{item.turn} {item.label}{name}{age}]"
 
@@ -319,7 +302,6 @@ class Recollection:
     as `quoted` what it quotes. `with_ids`: the reader can ask for an original by its id."""
 
     archive: Archive
-    replaced: Replaced = all_holds
     with_ids: bool = False
     open: tuple[object, str] | None = None
     quoted: Sequence[Recalled] = ()
@@ -327,7 +309,7 @@ class Recollection:
     def find(self, chat: Chat, request: Request, count: TokenCounter) -> list[Recalled]:
         """The passages that fit the request, best first; a hit counts as an access."""
         self.archive.withheld.clear()
-        found = recall(self.archive, chat, request, count=count, replaced=self.replaced)
+        found = recall(self.archive, chat, request, count=count)
         self.archive.touch(item.entry_id for item in found)
         return found
 

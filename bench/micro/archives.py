@@ -39,16 +39,12 @@ class WordVectors:
 
     name = "bench-words"
     dim = USE_DIM
-    loaded = True
 
     def __init__(self) -> None:
         self.matrix = np.random.default_rng(7).standard_normal((BUCKETS, USE_DIM)).astype(np.float32)
 
     def load(self) -> None:
         """Nothing is loaded."""
-
-    def unload(self) -> None:
-        """Nothing is held."""
 
     def embed(self, texts: Sequence[str]) -> Any:
         rows = ([bucket(each) for each in text.split()] or [0] for text in texts)

@@ -8,8 +8,6 @@ import pytest
 from made_entries import make_gardener, talk
 
 from aider_gardener.gardener.state import Prefix
-from aider_gardener.notes.outdated import rule_changes
-from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.goals import Frame
 from aider_gardener.plan.usage import Prices
 
@@ -93,20 +91,3 @@ def test_how_often_the_prefix_was_the_same() -> None:
         changed.append(prefix.changed)
     assert changed == [False, False, True, False]
     assert prefix.kept_share == 0.75
-
-
-def test_the_chat_and_the_archive_tell_the_same_of_a_rule_that_was_replaced() -> None:
-    older_rule, newer_rule = "Keep the timeout at 30 seconds.", "Keep the timeout at 60 seconds."
-    gardener = make_gardener()
-    gardener.sync(talk((older_rule, "ok"), ("go on", "done"), (newer_rule, "ok")), [])
-    chat, store = gardener.state.chat, gardener.state.archive.store
-    older, newer = chat.entries[0], chat.entries[4]
-    replaced = rule_changes(store)
-    assert replaced(chat, older, older.content) == (newer, newer_rule)
-    stored = store.get(older.id)
-    assert stored is not None
-    found = replaced(Chat(), stored, stored.content)
-    assert found is not None and (found[0].id, found[1]) == (newer.id, newer_rule)
-    assert replaced(chat, newer, newer.content) is None
-    reply = chat.entries[1]
-    assert replaced(chat, reply, reply.content) is None, "only what was typed sets a rule"

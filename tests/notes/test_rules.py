@@ -13,7 +13,6 @@ from aider_gardener.notes.rules import (
     Amendment,
     Constraint,
     is_rule,
-    replaced_in,
     rules_in,
     rules_of,
     typed_words,
@@ -123,21 +122,6 @@ def test_a_long_paste_without_marks_is_read_at_its_edges_only() -> None:
     middle = "\n".join(f"Line {n} of a long text that somebody pasted without a fence." for n in range(200))
     text = f"Never rename the table.\n\n{middle}\n\nAlways drink tea.\n\n{middle}\n\nwhat is wrong here?"
     assert texts(text) == ["Never rename the table."]
-
-
-def test_what_replaced_a_rule_is_told_from_the_rule() -> None:
-    older, between, newer = (
-        typed("Keep the timeout at 30 seconds. Never touch the vendor folder.", 1),
-        typed("how far are we? and keep the timeout at 30 seconds", 2),
-        typed("hm. Keep the timeout at 60 seconds.", 3),
-    )
-    entries = [older, between, newer]
-    found = replaced_in(entries, older, older.content)
-    assert found == (newer, "Keep the timeout at 60 seconds."), "what says the same again replaces nothing"
-    assert replaced_in(entries, older, "Never touch the vendor folder.") is None, "that part of it holds"
-    lifts = typed("you can touch the vendor folder now", 4)
-    assert replaced_in([*entries, lifts], older, "Never touch the vendor folder.") == (lifts, lifts.content)
-    assert replaced_in(entries, newer, newer.content) is None
 
 
 def test_what_is_changed_by_hand_stands_where_it_was_said() -> None:

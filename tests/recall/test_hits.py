@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from aider_gardener.messages import ContentClass
 from aider_gardener.recall.hits import CODE_LINES, EXCERPT_CHARS, as_text, excerpt, hits, when, wrapped
-from aider_gardener.recall.match import Match
-from aider_gardener.recall.recall import Recalled
+from aider_gardener.recall.recall import Match, Recalled
 
 
 def passage(text: str, *words: str, entry_id: str = "g1", code: bool = False, end: int = -1) -> Recalled:

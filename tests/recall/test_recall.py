@@ -40,13 +40,6 @@ def test_an_order_may_recall_a_part_of_what_a_question_may() -> None:
     assert recall_part("add a limit to the second form") <= 0.2 < recall_part(QUESTION)
 
 
-def test_nothing_is_searched_while_the_chat_stands_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    gardener = make_gardener()
-    gardener.sync(talk(("about the escrow account", ANSWER)), [])
-    monkeypatch.setattr(gardener.state.recollection, "note", lambda *_given: pytest.fail("it was searched"))
-    assert gardener.recall_note(QUESTION, "") == ""
-
-
 def test_a_question_that_gets_no_note_leaves_its_cause_once() -> None:
     def causes(gardener: Gardener) -> list[object]:
         events = gardener.state.archive.store.events(kind="not recalled")
@@ -65,35 +58,6 @@ def test_a_question_that_gets_no_note_leaves_its_cause_once() -> None:
     mute.sync(talk(("about the escrow account", ANSWER), ("go on", "done")), [])
     show(mute.state, {0: Fidelity.HIDDEN, 1: Fidelity.HIDDEN}, "made")
     assert mute.recall_note(QUESTION, "") == "" and "no room" in str(causes(mute)[0])
-
-
-RULE = "Never touch the migrations folder."
-
-
-@pytest.mark.parametrize(
-    "later",
-    ["From now on always update the migrations folder too.", "ok, you can touch the migrations folder now"],
-)
-def test_a_rule_that_was_replaced_says_until_when_and_comes_with_the_newer_one(later: str) -> None:
-    gardener = make_gardener()
-    rows = [(RULE, "ok"), ("part one", NOISE.format(n=1)), (later, "ok"), ("part two", NOISE.format(n=2))]
-    for at in range(len(rows)):
-        gardener.enter_turn()
-        gardener.leave_turn()
-        gardener.sync(talk(*rows[: at + 1]), [])
-    gardener.enter_turn()
-    found = gardener.recall("what about the migrations folder")
-    older, newer = (next(item for item in found if item.text == text) for text in (RULE, later))
-    assert (older.until, newer.until) == (newer.turn, 0)
-    assert found.index(newer) < found.index(older)
-    assert f"until turn {newer.turn}" in recall.recall_note(found)
-
-
-def test_a_rule_that_holds_says_nothing() -> None:
-    gardener = make_gardener()
-    gardener.sync(talk((RULE, "ok"), ("and now part one", NOISE.format(n=1)), ("go on", "done")), [])
-    found = gardener.recall("what about the migrations folder")
-    assert RULE in [item.text for item in found] and not any(item.until for item in found)
 
 
 EDIT = """The escrow account closes on the 18th now.
@@ -140,17 +104,6 @@ def test_each_passage_says_what_made_it_come() -> None:
     match = next(item.match for item in chat().recall(QUESTION) if item.text == ANSWER)
     assert {"escrow", "account", "reconciliation"} <= set(match.words)
     assert str(match).startswith("words: ") and match.meaning == 0.0
-
-
-def test_what_no_search_found_can_be_told_too() -> None:
-    gardener = make_gardener()
-    filler = " ".join(f"Sentence {n} of a long prompt says nothing of it at all." for n in range(40))
-    newer = "ok, from now on always update the migrations folder too."
-    gardener.sync(talk((RULE, "ok"), (f"{newer}\n\n{filler}", "done"), ("go on", "done")), [])
-    whole = gardener.recall("migrations folder", full=True)
-    assert any(filler in item.text for item in whole)
-    replaced = recall.holding(gardener.state.chat.entries[2], newer)
-    assert newer in replaced.text and len(replaced.text) < len(filler)
 
 
 def test_nothing_is_found_without_words_or_room() -> None:
@@ -246,9 +199,9 @@ def test_of_an_edit_of_a_file_in_the_chat_only_what_is_said_before_it_is_quoted(
 
     def text(begin: int, files: frozenset[str]) -> str | None:
         request = Request(QUESTION, unasked=True, files=files)
-        packing = recall.Packing(request, state.archive, state.chat, words)
-        item = packing.item(Passage(entry, begin, len(EDIT), EDIT[begin:]))
-        return item and item.text
+        passage = Passage(entry, begin, len(EDIT), EDIT[begin:])
+        found = recall.pack([passage], ["escrow"], request, state.archive, state.chat, words)
+        return found[0].text if found else None
 
     here = frozenset({"fees.py"})
     assert text(4, here) == EDIT[4:start] and text(4, frozenset({"other.py"})) == EDIT[4:]

@@ -156,8 +156,7 @@ class ClaudeSession(Intake):
         older = self.settings.recall_sessions
         if self.settings.mode == "observe":
             return ""
-        from aider_gardener.notes.outdated import rule_changes  # as late: most prompts come before that
-        from aider_gardener.recall.recall import Recollection
+        from aider_gardener.recall.recall import Recollection  # as late: most prompts come before that
         from aider_gardener.recall.request import ORDINARY_SHARE, Request, recall_part
 
         part = recall_part(prompt)
@@ -171,7 +170,7 @@ class ClaudeSession(Intake):
             older=older,
             order=part == ORDINARY_SHARE,
         )
-        note = Recollection(self.archive, rule_changes(self.store), with_ids=True).note(
+        note = Recollection(self.archive, with_ids=True).note(
             self.chat(boundary), request, approximate
         )
         note = note if len(note) <= MOST_CONTEXT_CHARS else ""

@@ -74,8 +74,9 @@ def recall(memory: ProjectMemory, given: Arguments) -> str:
     )
     blocks = []
     for item in found:
-        label = f"{item.label}, until turn {item.until}" if item.until else item.label
-        blocks.append(block(memory, item.entry_id, item.session, item.turn, label, item.said_at, item.text))
+        blocks.append(
+            block(memory, item.entry_id, item.session, item.turn, item.label, item.said_at, item.text)
+        )
     withheld = memory.withheld
     room = limit - EXTRA_TOKENS - (memory.count(withheld) + 1 if withheld else 0)
     kept = list(fitting(blocks, room, lambda each: memory.count(each) + 1))
