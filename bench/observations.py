@@ -55,7 +55,7 @@ def figures(groups: Groups, others: Sequence[str]) -> Figures:
         found += is_same and one == other
         wrong += is_same and one != other
         missed += not is_same and one == other
-    seen = [Sighting(text, "", f"s{at}", 1, float(at), f"g{at}") for at, (_, text) in enumerate(rows)]
+    seen = [Sighting(text, f"s{at}", 1, float(at), f"g{at}") for at, (_, text) in enumerate(rows)]
     proposals = [{each.text for each in one.evidence} for one in gathered(seen)]
     right = {
         at for at, group in enumerate(groups) for one in proposals if len(one & set(group)) > len(one) / 2

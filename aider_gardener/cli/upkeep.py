@@ -97,7 +97,7 @@ def index(output: Path | None, dry_run: bool, place: Place | None) -> None:
 @directory_option
 @json_option
 def observations(everything: bool, place: Place | None, as_json: bool) -> None:
-    """List the rules that you said, and the errors that came up, in three chats of this project, with where.
+    """List the rules that you said in three chats of this project, with where.
 
     Nothing becomes a rule unless you take it. What was not seen for 28 days fades.
     """

@@ -1,6 +1,6 @@
 """What the chats of a project show again and again, as proposals for rules, and what the user made of them.
 
-A rule that was said, or a fault that came up, in three sessions is proposed; not seen for 28 days it fades.
+A rule that was said in three sessions is proposed; not seen for 28 days it fades.
 What the user takes stands among the rules of every later chat of the project, what is refused never comes
 again; both are kept as events of the archive.
 """
@@ -18,10 +18,9 @@ from typing import TYPE_CHECKING
 from aider_gardener.archive.archive import is_shared
 from aider_gardener.archive.sessions import project_sessions, short_ids
 from aider_gardener.errors import UsageError, tolerating
-from aider_gardener.messages import Entry, SourceKind
+from aider_gardener.messages import Entry
 from aider_gardener.notes.last_chat import when
-from aider_gardener.notes.markdown import code, flat
-from aider_gardener.notes.names import faults_of
+from aider_gardener.notes.markdown import flat
 from aider_gardener.notes.rules import RULE_CHARS, is_spoken, repeats, rules_in, sentences, typed_words
 from aider_gardener.reading.output import clipped
 
@@ -46,17 +45,13 @@ AGAIN = re.compile(
 """Begins what corrects something or says it once more, whatever its form."""
 FOR_NOW = re.compile(r"\b(?:yet|for now|this time|today|noch|vorerst|aún|todavía|encore pas)\b|まだ", re.I)
 """Holds for a while only."""
-FIGURES = re.compile(r"\[.*$|0x[0-9a-fA-F]+|\d+(?:[.,]\d+)*")
-"""What differs between two reports of one fault."""
-OUTPUTS = (SourceKind.COMMAND, SourceKind.TEST)
 
 
 @dataclass(frozen=True)
 class Sighting:
-    """Where something was seen, in its words. `key` is the same for the same fault, "" for a sentence."""
+    """Where something was seen, in its words."""
 
     text: str
-    key: str
     session: str
     turn: int
     at: float
@@ -70,14 +65,11 @@ class Observation:
 
     id: str
     proposal: str
-    key: str
     state: str
     at: float
     evidence: tuple[Sighting, ...] = ()
 
     def says(self, other: Observation) -> bool:
-        if self.key or other.key:
-            return self.key == other.key
         return any(
             says_same(other.proposal, text) for text in (self.proposal, *(e.text for e in self.evidence))
         )
@@ -100,13 +92,11 @@ def learnt(store: Store, project: str, *, clock: Callable[[], float] = time.time
 def sightings(entries: Iterable[Entry]) -> Iterator[Sighting]:
     """What some entries show that might be seen again in another session."""
     for entry in entries:
-        found: list[tuple[str, str]] = []
+        found: tuple[str, ...] = ()
         with tolerating("reader of observations"):
-            found = [(text, "") for text in orders_in(typed_words(entry))]
-            if entry.source.kind in OUTPUTS:
-                found += [(text, FIGURES.sub("#", text)) for text in faults_of(entry)]
-        for text, key in found:
-            yield Sighting(flat(text), key, entry.session, entry.turn, entry.created_at, entry.id)
+            found = orders_in(typed_words(entry))
+        for text in found:
+            yield Sighting(flat(text), entry.session, entry.turn, entry.created_at, entry.id)
 
 
 @lru_cache(maxsize=2_048)
@@ -133,32 +123,22 @@ def _rule_in(sentence: str) -> str:
 def gathered(seen: Iterable[Sighting], least: int = SESSIONS_SEEN) -> list[Observation]:
     """What was seen in at least so many sessions; a sentence joins a group of which half say what it does."""
     groups: list[list[Sighting]] = []
-    faults: dict[str, list[Sighting]] = {}
     for sighting in sorted(seen, key=lambda each: (each.at, each.session, each.turn)):
-        if sighting.key:
-            faults.setdefault(sighting.key, []).append(sighting)
-            continue
         for group in groups:
             if 2 * sum(says_same(sighting.text, other.text) for other in group) >= len(group):
                 group.append(sighting)
                 break
         else:
             groups.append([sighting])
-    found = [*groups, *faults.values()]
-    return [_observation(group) for group in found if len({each.session for each in group}) >= least]
+    return [_observation(group) for group in groups if len({each.session for each in group}) >= least]
 
 
 def _observation(group: list[Sighting]) -> Observation:
-    """A group of sightings with the rule that it is proposed as: of sentences the shortest."""
+    """A group of sightings with the rule that it is proposed as: the shortest sentence."""
     evidence = tuple({each.session: each for each in group}.values())
-    key, last = group[0].key, group[-1]
     proposal = _rule_in(min((each.text for each in reversed(group)), key=len))
-    if key:
-        proposal = (
-            f"{code(last.text)} came up in {len(evidence)} sessions: see to it that it does not come back."
-        )
-    name = hashlib.sha256((key or evidence[0].text).encode("utf-8", "replace")).hexdigest()[:6]
-    return Observation(f"o{name}", proposal, key, WAITING, last.at, evidence)
+    name = hashlib.sha256(evidence[0].text.encode("utf-8", "replace")).hexdigest()[:6]
+    return Observation(f"o{name}", proposal, WAITING, group[-1].at, evidence)
 
 
 def verdicts(store: Store, project: str) -> list[Observation]:
@@ -168,8 +148,8 @@ def verdicts(store: Store, project: str) -> list[Observation]:
     rows: dict[str, Observation] = {}
     for event in store.events(PROJECT, EVENT):
         if is_own or event.data.get("project") == project:
-            name, text, key, state = (str(event.data.get(n, "")) for n in ("id", "text", "key", "verdict"))
-            rows[name] = Observation(name, text, key, state, event.at)
+            name, text, state = (str(event.data.get(n, "")) for n in ("id", "text", "verdict"))
+            rows[name] = Observation(name, text, state, event.at)
     return sorted(rows.values(), key=lambda verdict: verdict.at)
 
 
@@ -186,7 +166,7 @@ def decide(
     tells of it in lines. Raises UsageError, StoreError."""
     rows = learnt(store, project, clock=clock)
     for each in [_named(rows, name) for name in dict.fromkeys(given)]:
-        data = {"project": project, "id": each.id, "verdict": verdict, "key": each.key, "text": each.proposal}
+        data = {"project": project, "id": each.id, "verdict": verdict, "text": each.proposal}
         store.record_event(PROJECT, 0, EVENT, data, clock())
         said = "Rule of every chat from now on" if verdict == TAKEN else "Refused, it will not come again"
         yield f"{said}: {each.proposal}"

@@ -1,9 +1,7 @@
-"""Upkeep between turns: a background loop that finishes what is left.
-
-Every 30 seconds, and never while a turn is on: the backlog, which indexes and embeds, is woken if something
-waits, and, only if the user asked for it, one compressed form is refined by a model: its proposal takes the
-form's place only if it is shorter, still holds every number, path, symbol and name of it, and states none
-that the original does not hold. What has expired and what an entry is worth now, the next plan asks.
+"""Upkeep between turns that asks a model, and only if the user allowed it: every 30 seconds, never while a
+turn is on and at most once a minute, one compressed form is refined. A proposal takes the place of the form
+only if it is shorter, still holds every number, path, symbol and name of it, and states none that the
+original does not hold. Indexing and embedding are the backlog's; what has expired the next plan asks.
 """
 
 from __future__ import annotations
@@ -12,11 +10,8 @@ import logging
 import re
 import threading
 import time
-import weakref
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
-from aider_gardener.archive.archive import Archive
 from aider_gardener.gardener.state import ChatState
 from aider_gardener.messages import Fidelity, TokenCounter
 from aider_gardener.plan.planner import note_rendition
@@ -55,77 +50,48 @@ FACT = re.compile(
 
 
 class Upkeep:
-    """The loop of one chat. It holds the chat weakly: a chat that is dropped ends its loop."""
+    """The loop of one chat. `clock` gives seconds."""
 
-    def __init__(self, state: ChatState, refiner: Refiner | None = None, seconds: float = SECONDS) -> None:
-        self._state = weakref.ref(state)
-        self.refiner = refiner
-        self.seconds = seconds
+    def __init__(
+        self,
+        state: ChatState,
+        ask: Ask,
+        *,
+        seconds: float = SECONDS,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.state, self.ask, self.seconds, self.clock = state, ask, seconds, clock
+        self.calls = self.failures = 0
+        self._tried: set[str] = set()
+        self._last: float | None = None
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="gardener-upkeep", daemon=True)
 
     def start(self) -> None:
-        """Begin the loop on a daemon thread, once."""
-        self._thread.start()
+        """Begin the loop on a daemon thread, once, if the settings allow to ask a model."""
+        if self.state.settings.may_refine:
+            self._thread.start()
 
     def stop(self) -> None:
         """End the loop; returns within a second. Stopping twice is harmless."""
         self._stopped.set()
-        if self._thread.is_alive() and self._thread is not threading.current_thread():
+        if self._thread.is_alive():
             self._thread.join(STOP_SECONDS)
 
     def _run(self) -> None:
-        while not self._stopped.wait(self.seconds) and self._state() is not None:
+        while not self._stopped.wait(self.seconds):
             try:
-                self.round()
+                self.refine()
             except Exception as error:  # reason: never worth a word to the user; the next round tries again
                 log.info("upkeep is put off: %s", type(error).__name__)  # a message may quote the chat
 
-    def round(self) -> None:
-        """One round now, in this thread; nothing while a turn is on. Raises StoreError."""
-        state = self._state()
-        if state is not None and not self._must_wait():
-            wake_backlog(state.archive)
-            if self.refiner is not None and not self._must_wait():
-                self.refiner.refine(state, self._must_wait)
-
-    def _must_wait(self) -> bool:
-        state = self._state()
-        return self._stopped.is_set() or state is None or state.busy
-
-
-def wake_backlog(archive: Archive) -> None:
-    """Have the embedding backlog go on if passages wait that nobody announced. Raises StoreError."""
-    backlog = archive.backlog
-    if backlog is None or backlog.off or not backlog.embedder_name:
-        return
-    if archive.store.vectors_pending(1, backlog.embedder_name):
-        backlog.pause()
-        backlog.resume()
-
-
-def upkeep_for(state: ChatState, ask: Ask, *, clock: Callable[[], float] = time.monotonic) -> Upkeep:
-    """The upkeep of a chat; with a model to ask only if the settings allow it."""
-    return Upkeep(state, Refiner(ask, clock) if state.settings.may_refine else None)
-
-
-@dataclass
-class Refiner:
-    """Asks for one shorter form at a time, at most one a minute; `clock` gives seconds."""
-
-    ask: Ask
-    clock: Callable[[], float]
-    calls: int = 0
-    failures: int = 0
-    _tried: set[str] = field(default_factory=set)
-    _last: float | None = None
-
-    def refine(self, state: ChatState, is_void: Callable[[], bool] = lambda: False) -> str:
+    def refine(self) -> str:
         """Refine the longest form that stands nowhere yet and was not tried; the id of its entry, or "". What
-        is answered counts for nothing if `is_void` says so then."""
-        archive, chat = state.archive, state.chat
+        is answered counts for nothing once a turn is on. Raises StoreError."""
+        archive, chat = self.state.archive, self.state.chat
         is_over = self.failures >= FAILURES or self.calls >= CALLS_A_CHAT
-        if is_over or (self._last is not None and self.clock() - self._last < SECONDS_BETWEEN_CALLS):
+        is_soon = self._last is not None and self.clock() - self._last < SECONDS_BETWEEN_CALLS
+        if is_over or is_soon or self.state.busy:
             return ""
         shown = {*chat.gone, *chat.fidelity}
         whole = [e for seq, e in dict(chat.entries).items() if seq not in shown and e.id not in self._tried]
@@ -137,10 +103,10 @@ class Refiner:
         self._tried.add(entry.id)
         answer = self._answer(PROMPT.format(note=form.text))
         original = archive.without_secrets(entry).content
-        is_late = is_void() or entry.seq in chat.fidelity
-        if is_late or not is_better(form.text, answer, original, count=state.count):
+        is_void = self._stopped.is_set() or self.state.busy or entry.seq in self.state.chat.fidelity
+        if is_void or not is_better(form.text, answer, original, count=self.state.count):
             return ""
-        archive.put_rendition(entry, note_rendition(entry, Fidelity.COMPRESSED, answer, state.count))
+        archive.put_rendition(entry, note_rendition(entry, Fidelity.COMPRESSED, answer, self.state.count))
         return entry.id
 
     def _answer(self, prompt: str) -> str:

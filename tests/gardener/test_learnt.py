@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from gardener.test_account import chat, ran
+from gardener.test_account import chat
 
 from aider_gardener.archive.store import Store, open_store
 from aider_gardener.errors import UsageError
@@ -86,11 +86,6 @@ def test_a_taken_rule_stands_in_every_later_chat_and_survives_a_clear() -> None:
     assert len(gardener.constraints()) == 1
     gardener.drop_rule(1)
     assert gardener.constraints() == []
-
-
-def test_a_chat_of_a_project_without_taken_rules_has_no_note() -> None:
-    gardener = chat(open_store(None), "hello", "Hi.")
-    assert gardener.state.taken == () and gardener.map_note(lambda: "") == ""
 
 
 def test_what_is_typed_later_wins_over_a_taken_rule() -> None:
@@ -211,7 +206,7 @@ def test_so_are_sentences_that_were_written_afterwards() -> None:
 def test_a_project_of_all_of_them_proposes_only_what_is_one_group() -> None:
     rows = [*GROUPS, *HELD_OUT_GROUPS]
     texts = [text for group in rows for text in group] + [*OTHERS, *HELD_OUT_OTHERS, *NOT_ASKED]
-    found = [each for each in observed(*texts) if not each.key]
+    found = observed(*texts)
     for each in found:
         said = {seen.text for seen in each.evidence}
         assert any(said <= set(group) for group in rows), said
@@ -242,34 +237,16 @@ def test_the_proposal_is_what_the_others_only_add_to() -> None:
     assert found.proposal == "httpx, not requests" and len(found.evidence) == 3
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        (ran("pytest -q", "FAILED tests/test_a.py::test_x[1] - assert 1"), "tests/test_a.py::test_x"),
-        (ran("python a.py", "Traceback:\nOSError: disk 17 is full"), "OSError: disk 17 is full"),
-    ],
-)
-def test_a_fault_of_three_sessions_is_proposed_whatever_its_figures(text: str, said: str) -> None:
-    texts = text, text.replace("17", "18"), text.replace("[1]", "[2]")
-    (found,) = observed(*texts)
-    assert said in found.proposal and "3 sessions" in found.proposal
-    assert observed(*texts[:2]) == []
-
-
 def test_what_is_pasted_or_quoted_teaches_nothing() -> None:
     texts = [f"{number}\n\n```\nnever use tabs in yaml\n```\n> don't log secrets" for number in range(3)]
     assert observed(*texts) == []
-
-
-def test_its_id_is_that_of_what_was_said_first() -> None:
-    assert observed(*SAID)[0].id == observed(*SAID, "httpx, not requests, please")[0].id
 
 
 def test_a_group_does_not_drift_from_what_most_of_it_says() -> None:
     names = "kafka redis celery rabbit mongo oracle".split()
     spans = ((0, 3), (0, 4), (1, 5), (2, 6))
     seen = [
-        Sighting(f"never use {' '.join(names[low:high])}", "", f"s{at}", 1, float(at), f"g{at}")
+        Sighting(f"never use {' '.join(names[low:high])}", f"s{at}", 1, float(at), f"g{at}")
         for at, (low, high) in enumerate(spans)
     ]
     found = [[s.session for s in each.evidence] for each in gathered(seen, 1)]

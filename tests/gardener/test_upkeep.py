@@ -1,28 +1,19 @@
-"""Upkeep: what a round does between turns and how it ends; which shorter form of a model is believed."""
+"""Upkeep: which shorter form of a model is believed, when one is asked, and how the loop ends."""
 
 from __future__ import annotations
 
+import threading
 import time
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from made_entries import make_gardener, talk, words
 
-from aider_gardener.errors import StoreError
-from aider_gardener.gardener import upkeep as upkeep_module
 from aider_gardener.gardener.compactions import compact_to
 from aider_gardener.gardener.gardener import Gardener
-from aider_gardener.gardener.upkeep import (
-    CALLS_A_CHAT,
-    FAILURES,
-    Refiner,
-    Upkeep,
-    facts,
-    is_better,
-    stands,
-    upkeep_for,
-)
+from aider_gardener.gardener.upkeep import CALLS_A_CHAT, FAILURES, Upkeep, facts, is_better, stands
 from aider_gardener.messages import Fidelity
 from aider_gardener.plan.goals import Goal
 
@@ -35,45 +26,17 @@ def chat(**options: object) -> Gardener:
     return gardener
 
 
-def test_a_round_changes_nothing_in_the_chat() -> None:
-    gardener = chat(ttl="prose=2", history_tokens=100_000)
-    before = gardener.state.chat.pieces
-    Upkeep(gardener.state).round()
-    assert gardener.state.chat.pieces == before and gardener.state.chat.fidelity == {}
-
-
-@pytest.fixture
-def rounds(monkeypatch: pytest.MonkeyPatch) -> list[object]:
-    """What rounds were made, each by the archive that it looked at."""
-    made: list[object] = []
-    monkeypatch.setattr(upkeep_module, "wake_backlog", made.append)
-    return made
-
-
-def test_during_a_turn_nothing_is_done(rounds: list[object]) -> None:
-    gardener = chat()
-    upkeep = Upkeep(gardener.state)
-    gardener.enter_turn()
-    upkeep.round()
-    assert rounds == []
-    gardener.leave_turn()
-    upkeep.round()
-    assert len(rounds) == 1
-
-
-def test_by_default_no_model_is_asked_even_if_there_is_one() -> None:
-    def ask(prompt: str) -> str:
-        raise AssertionError("a model was asked")
-
-    upkeep = upkeep_for(chat().state, ask)
-    upkeep.round()
-    assert upkeep.refiner is None
-
-
 def shorter(prompt: str) -> str:
     """A good answer: the note without its filler words."""
     note = prompt.split("\n\n", 1)[1]
     return note.replace(" explains a detail of", ":")
+
+
+def until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
 
 
 @pytest.mark.parametrize(
@@ -81,33 +44,27 @@ def shorter(prompt: str) -> str:
     [(shorter, True), (lambda prompt: prompt, False), (lambda prompt: shorter(prompt)[:400], False)],
     ids=["good", "longer", "lossy"],
 )
-def test_only_a_good_answer_takes_the_place_of_the_form(answer: object, accepted: bool) -> None:
+def test_only_a_good_answer_takes_the_place_of_the_form(answer: Callable[[str], str], accepted: bool) -> None:
     gardener = chat(llm="refine")
     entry = gardener.state.chat.entries[0]
     form = gardener.state.archive.renditions(entry)[Fidelity.COMPRESSED]
-    upkeep = upkeep_for(gardener.state, answer, clock=lambda: 0.0)  # type: ignore[arg-type]  # reason: parametrised
-    upkeep.round()
-    assert upkeep.refiner is not None
-    assert upkeep.refiner.calls == 1
+    upkeep = Upkeep(gardener.state, answer, clock=lambda: 0.0)
+    assert (upkeep.refine() == entry.id) is accepted and upkeep.calls == 1
     now = gardener.state.archive.renditions(entry)[Fidelity.COMPRESSED]
     stored = gardener.state.archive.store.renditions(entry.id)[Fidelity.COMPRESSED]
     assert (words(now.text) < words(form.text)) is accepted
     assert stored.text == now.text
-    upkeep.round()
-    assert upkeep.refiner.calls == 1
 
 
 def test_what_stands_in_the_chat_is_not_refined() -> None:
     gardener = chat(llm="refine")
     assert compact_to(gardener.state, Goal(high=500, low=100)) is not None
     assert {0, 1} <= {*gardener.state.chat.fidelity}
-    upkeep = upkeep_for(gardener.state, shorter)
-    upkeep.round()
-    assert upkeep.refiner is not None
-    assert upkeep.refiner.calls == 0
+    upkeep = Upkeep(gardener.state, shorter)
+    assert upkeep.refine() == "" and upkeep.calls == 0
 
 
-def test_a_turn_that_begins_while_the_model_answers_makes_the_answer_void() -> None:
+def test_during_a_turn_no_model_is_asked_and_what_it_answered_is_void() -> None:
     gardener = chat(llm="refine")
 
     def slow(prompt: str) -> str:
@@ -115,77 +72,49 @@ def test_a_turn_that_begins_while_the_model_answers_makes_the_answer_void() -> N
         return shorter(prompt)
 
     forms = [gardener.state.archive.renditions(e) for e in gardener.state.chat.entries.values()]
-    upkeep_for(gardener.state, slow).round()
+    upkeep = Upkeep(gardener.state, slow, clock=lambda: 100.0 * upkeep.calls)
+    assert upkeep.refine() == upkeep.refine() == "" and upkeep.calls == 1
     assert forms == [gardener.state.archive.renditions(e) for e in gardener.state.chat.entries.values()]
 
 
-def test_the_loop_runs_by_itself_and_stops_at_once(rounds: list[object]) -> None:
-    gardener = chat()
-    upkeep = Upkeep(gardener.state, seconds=0.01)
+def test_the_loop_runs_by_itself_and_stops_at_once() -> None:
+    asked = threading.Event()
+
+    def ask(prompt: str) -> str:
+        asked.set()
+        return shorter(prompt)
+
+    upkeep = Upkeep(chat(llm="refine").state, ask, seconds=0.01)
     upkeep.start()
-    deadline = time.monotonic() + 20
-    while not rounds and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert rounds
-    thread = upkeep._thread
+    assert asked.wait(20)
+    upkeep.seconds = 3_600
     upkeep.stop()
     upkeep.stop()
-    assert not thread.is_alive() and thread.daemon
+    assert not upkeep._thread.is_alive() and upkeep._thread.daemon
 
 
-def test_a_long_wait_does_not_delay_the_stop() -> None:
-    upkeep = Upkeep(chat().state, seconds=3_600)
+def test_without_leave_no_model_is_asked() -> None:
+    upkeep = Upkeep(chat().state, lambda _prompt: pytest.fail("a model was asked"), seconds=0.0)
     upkeep.start()
-    upkeep.stop()
     assert not upkeep._thread.is_alive()
-
-
-def test_a_dropped_chat_ends_its_loop() -> None:
-    upkeep = Upkeep(chat().state, seconds=0.01)
-    upkeep.start()
-    upkeep._thread.join(20)
-    assert not upkeep._thread.is_alive()
-
-
-def test_a_store_that_refuses_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    gardener = chat()
-    tries: list[int] = []
-
-    def refuse(archive: object) -> None:
-        tries.append(1)
-        raise StoreError("locked")
-
-    monkeypatch.setattr(upkeep_module, "wake_backlog", refuse)
-    upkeep = Upkeep(gardener.state, seconds=0.01)
-    upkeep.start()
-    deadline = time.monotonic() + 20
-    while len(tries) < 3 and time.monotonic() < deadline:
-        time.sleep(0.01)
     upkeep.stop()
-    assert len(tries) >= 3
 
 
-def test_a_fault_of_a_round_tells_the_log_nothing_of_the_chat(
+def test_a_fault_of_a_round_tells_the_log_nothing_of_the_chat_and_the_next_round_comes(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    gardener = chat()
-    upkeep = Upkeep(gardener.state, seconds=0.01)
+    upkeep, rounds = Upkeep(chat(llm="refine").state, shorter, seconds=0.01), list[int]()
 
-    def fail(_archive: object) -> None:
+    def fail() -> str:
+        rounds.append(1)
         raise ValueError("what about it?")
 
-    monkeypatch.setattr(upkeep_module, "wake_backlog", fail)
+    monkeypatch.setattr(upkeep, "refine", fail)
     with caplog.at_level("INFO", logger="aider_gardener"):
         upkeep.start()
-        deadline = time.monotonic() + 5
-        while "ValueError" not in caplog.text and time.monotonic() < deadline:
-            time.sleep(0.01)
+        until(lambda: len(rounds) > 2)
         upkeep.stop()
     assert "ValueError" in caplog.text and "what about it?" not in caplog.text
-
-
-def test_refiner_is_given_a_clock() -> None:
-    assert isinstance(upkeep_for(chat(llm="refine").state, shorter).refiner, Refiner)
 
 
 # Refinement: a proposal is believed only if it is shorter and lost and invented nothing
@@ -237,35 +166,27 @@ def test_a_fact_does_not_stand_in_a_longer_one() -> None:
     assert stands("12", "it took 12, then")
 
 
-class Clock:
-    now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
 def test_one_call_a_minute_and_never_twice_for_one_entry() -> None:
-    gardener, clock, asked = chat(llm="refine"), Clock(), []
-    made = Refiner(lambda prompt: asked.append(prompt) or "", clock)  # type: ignore[func-returns-value]
-    for clock.now in (0.0, 59.0, 60.0, 120.0, 180.0):
-        assert made.refine(gardener.state) == ""
-    assert made.calls == len(asked) == len(set(asked)) == 2, "two forms are long enough"
+    now, asked = 0.0, list[str]()
+    upkeep = Upkeep(chat(llm="refine").state, lambda prompt: asked.append(prompt) or "", clock=lambda: now)  # type: ignore[func-returns-value]  # reason: a list is at hand
+    for now in (0.0, 59.0, 60.0, 120.0, 180.0):  # noqa: B007  # reason: the clock reads it
+        assert upkeep.refine() == ""
+    assert upkeep.calls == len(asked) == len(set(asked)) == 2, "two forms are long enough"
 
 
 def test_failures_in_a_row_end_it_and_so_does_the_limit() -> None:
+    gardener, now = chat(llm="refine"), 0.0
+    more = talk(*((f"{n}? {PROSE}", f"Answer {n}. {PROSE}") for n in range(2)))
+    gardener.sync([*gardener.state.chat.pieces, *more], [])
+
     def down(prompt: str) -> str:
         raise ConnectionError
 
-    gardener, clock = chat(llm="refine"), Clock()
-    gardener.sync(
-        [*gardener.state.chat.pieces, *talk(*((f"{n}? {PROSE}", f"Answer {n}. {PROSE}") for n in range(9)))],
-        [],
-    )
-    made = Refiner(down, clock)
+    upkeep = Upkeep(gardener.state, down, clock=lambda: now)
     for number in range(FAILURES + 2):
-        clock.now = 60.0 * number
-        made.refine(gardener.state)
-    assert made.calls == FAILURES
-    made = Refiner(shorter, clock, calls=CALLS_A_CHAT)
-    made.refine(gardener.state)
-    assert made.calls == CALLS_A_CHAT
+        now = 60.0 * number
+        upkeep.refine()
+    assert upkeep.calls == FAILURES
+    upkeep = Upkeep(gardener.state, shorter, clock=lambda: now)
+    upkeep.calls = CALLS_A_CHAT
+    assert upkeep.refine() == "" and upkeep.calls == CALLS_A_CHAT

@@ -248,9 +248,9 @@ def warm_up() -> None:
 
 def _start_upkeep(gardener: Gardener, io: HostIO) -> None:
     """Start the loop of a chat, which may ask its weak model; it ends with the process."""
-    from aider_gardener.gardener.upkeep import upkeep_for
+    from aider_gardener.gardener.upkeep import Upkeep
 
-    upkeep = upkeep_for(gardener.state, lambda prompt: _ask_weak_model(coder_of(gardener), prompt))
+    upkeep = Upkeep(gardener.state, lambda prompt: _ask_weak_model(coder_of(gardener), prompt))
     upkeep.start()
     state.upkeeps.append(upkeep)
     atexit.register(end_upkeep, gardener, io, upkeep)

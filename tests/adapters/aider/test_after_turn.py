@@ -23,28 +23,25 @@ from .conftest import MakeDriver, ScriptedModel
 LONG = " ".join(f"The part {n} of the answer explains a detail of the topic {n * 3}." for n in range(80))
 
 
-def test_the_loop_begins_with_the_chat_and_ends_with_the_gardener(drive: MakeDriver, gardened: Any) -> None:
-    gardened()
+def test_the_loop_begins_with_the_chat_if_it_may_and_ends_with_the_gardener(
+    drive: MakeDriver, gardened: Any
+) -> None:
+    gardened(llm="refine")
     driver = drive()
     driver.ask("/ask hello")
     (upkeep,) = link.state.upkeeps
     thread = upkeep._thread
     assert thread.is_alive()
-    upkeep.round()
     uninstall()
     assert not thread.is_alive()
     assert link.state.upkeeps == []
 
 
-def test_with_default_settings_no_round_calls_a_model(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel
-) -> None:
+def test_with_default_settings_no_loop_calls_a_model(drive: MakeDriver, gardened: Any) -> None:
     gardened()
     driver = drive()
     driver.ask("/ask hello", reply=LONG)
-    calls = len(model.calls)
-    link.state.upkeeps[0].round()
-    assert len(model.calls) == calls
+    assert not link.state.upkeeps[0]._thread.is_alive()
 
 
 def test_if_told_to_the_weak_model_is_asked_once(
@@ -56,8 +53,8 @@ def test_if_told_to_the_weak_model_is_asked_once(
     upkeep = link.state.upkeeps[0]
     entry = driver.coder.gardener.state.chat.entries[1]
     model.replies.append("Too short to be true.")
-    upkeep.round()
-    upkeep.round()
+    upkeep.refine()
+    upkeep.refine()
     asked = [call for call in model.calls if "Make it shorter still" in str(call["messages"])]
     assert len(asked) == 1
     assert asked[0]["model"] == driver.coder.main_model.weak_model.name
