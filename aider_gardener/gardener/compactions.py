@@ -39,18 +39,6 @@ GROWTH_TURNS = 20
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A compaction that the user asks for, not yet made, and the entries that it spares for its focus."""
-
-    draft: Draft
-    named: tuple[Entry, ...] = ()
-
-    @property
-    def plan(self) -> Plan:
-        return self.draft.plan
-
-
-@dataclass(frozen=True)
 class GivenBack:
     """The originals that were put back into their places: how many messages, and by how many tokens the
     history is longer for it."""
@@ -178,13 +166,13 @@ def compact_after_rejection(state: ChatState, room: int = 0) -> Plan | None:
     return compact_to(state, Goal(high=half, low=half, hard=half, reason=reason))
 
 
-def asked_for(state: ChatState, focus: str = "") -> Asked | None:
-    """What a compaction down to the low mark would do now, sparing what the focus names; None when nothing
-    is worth it. Changes nothing."""
+def asked_for(state: ChatState, focus: str = "") -> Draft | None:
+    """What a compaction down to the low mark would do now, sparing what the words of the focus name; None
+    when nothing is worth it. Changes nothing."""
     goal = replace(goal_of(state), asked=True, reason="asked for")
     named = _named_by(state, focus, goal.low) if focus.strip() else []
     made = drafted(state, goal, frozenset(named))
-    return Asked(made, tuple(state.chat.entries[seq] for seq in named)) if made else None
+    return replace(made, named=tuple(state.chat.entries[seq] for seq in named)) if made else None
 
 
 def _named_by(state: ChatState, focus: str, token_limit: int) -> list[int]:
@@ -206,8 +194,7 @@ def _named_by(state: ChatState, focus: str, token_limit: int) -> list[int]:
 
 
 def plan(state: ChatState, focus: str = "") -> Plan | None:
-    """What a compaction down to the low mark would do now, sparing what the words of the focus name.
-    Changes nothing."""
+    """The plan of `asked_for`."""
     asked = asked_for(state, focus)
     return asked.plan if asked else None
 
@@ -217,7 +204,7 @@ def compact(state: ChatState, focus: str = "") -> Plan | None:
     with state.timed():
         began = time.perf_counter()
         asked = asked_for(state, focus) if state.acts else None
-        return apply(state, asked.draft, began) if asked else None
+        return apply(state, asked, began) if asked else None
 
 
 # The way back

@@ -5,7 +5,7 @@ numbers, each with its turn. It is made anew only when the view changes, so that
 the same text and providers go on serving it from their caches.
 
 Where old turns are hidden by their age it holds the rolling summary of them, by extraction alone: a line a
-turn, shorter the older the turn is, and of the oldest turns one line for a run of them. It is made anew from
+turn, shorter the older the turn is, and one line for all that are older. It is made anew from
 the originals, so nothing is summarised from a summary and no error adds up; its size is fixed, so prompts
 stay flat however long the session is.
 """
@@ -51,8 +51,8 @@ LINE_TOKENS, LEAST_LINE_TOKENS = 64, 14
 """What the newest of the old turns may use, and the least that a turn of its own gets."""
 FADE = 0.88
 """Each older turn may use this share of the next newer one."""
-RUN_TURNS, RUN_TOKENS = 25, 40
-"""So many turns go into one line of so many tokens once they get no line of their own."""
+RUN_TOKENS = 40
+"""What the line on all older turns may use."""
 
 Turn = tuple[int, list[Entry]]
 """The number of a turn and its entries."""
@@ -183,10 +183,8 @@ def name_lines(names: Iterable[Name], shown: str, turn: int, room: int, count: T
 
 
 def _summary(chat: Chat, token_limit: int, renditions: RenditionsOf, count: TokenCounter) -> str:
-    """The hidden turns, oldest first, within `token_limit`: newer ones a line each, the oldest in runs.
-
-    What a run is about are the names that come up in it most. Never longer than `token_limit`.
-    """
+    """The hidden turns, oldest first, within `token_limit`: newer ones a line each, and one line for all that
+    are older, with the names that come up in the most of them."""
 
     def cost(text: str) -> int:
         return count(text) + 1
@@ -196,17 +194,12 @@ def _summary(chat: Chat, token_limit: int, renditions: RenditionsOf, count: Toke
         _turn_line(*turn, max(int(LINE_TOKENS * FADE**age), LEAST_LINE_TOKENS), renditions, count)
         for age, turn in enumerate(reversed(turns))
     )
-    newer = [*fitting(lines, token_limit * 3 // 4, cost, gaps=False, least=LEAST_LINE_TOKENS - 1)]
-    left = token_limit - sum(map(cost, newer))
+    left = token_limit - RUN_TOKENS - 1
+    newer = [*fitting(lines, left, cost, gaps=False, least=LEAST_LINE_TOKENS - 1)]
     older = turns[: len(turns) - len(newer)]
-    groups = [older[at : at + RUN_TURNS] for at in range(0, len(older), RUN_TURNS)]
-    lines = (_run_line(group, RUN_TOKENS, count) for group in reversed(groups))
-    runs = [*fitting(lines, left, cost, least=2 * RUN_TOKENS - 1)]
-    left -= sum(map(cost, runs))
-    rest = older[: RUN_TURNS * (len(groups) - len(runs))]
-    if rest and left >= LEAST_LINE_TOKENS:  # one line for all that is older
-        runs.append(_run_line(rest, min(left - 1, RUN_TOKENS), count))
-    return "\n".join([*newer, *runs][::-1])
+    if older and token_limit > RUN_TOKENS:
+        newer.append(_run_line(older, RUN_TOKENS, count))
+    return "\n".join(newer[::-1])
 
 
 def _hidden_turns(chat: Chat) -> list[Turn]:

@@ -131,10 +131,12 @@ class Applied:
 
 @dataclass(frozen=True)
 class Draft:
-    """A plan with the chat that it makes, before that takes the place of the chat."""
+    """A plan with the chat that it makes, before that takes the place of the chat, and the entries that it
+    spares because the user named them."""
 
     plan: Plan
     chat: Chat
+    named: tuple[Entry, ...] = ()
 
 
 def piece_tokens(pieces: Iterable[Piece], count: TokenCounter) -> int:
