@@ -10,7 +10,7 @@ from aider_gardener.gardener import care
 from aider_gardener.gardener.compactions import show
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.messages import Fidelity
-from aider_gardener.notes.rules import MOST_RULES, RULE_CHARS
+from aider_gardener.notes.rules import RULE_CHARS
 from aider_gardener.settings import Settings
 
 TYPED = "Never touch the table ledger_lines."
@@ -81,13 +81,6 @@ def test_nothing_and_the_same_again_are_refused_and_what_is_long_is_cut() -> Non
     assert len(gardener.add_rule("Mind the " + "details " * 99).text) <= RULE_CHARS + 2
 
 
-def test_the_list_is_capped_the_oldest_go_first() -> None:
-    gardener = make_gardener()
-    for number in range(MOST_RULES + 3):
-        gardener.add_rule(f"Mind topic{number} of part{number}")
-    assert len(texts(gardener)) == MOST_RULES and texts(gardener)[0] == "Mind topic3 of part3"
-
-
 def test_after_clear_and_forget_no_rule_is_left() -> None:
     gardener = make_gardener(history_tokens=2_000)
     gardener.sync(talk((TYPED, "Noted.")), [])
@@ -115,11 +108,3 @@ def test_a_rule_that_has_no_room_in_prompts_is_told() -> None:
     gardener = make_gardener(history_tokens=200)
     short, long = gardener.add_rule("Be brief"), gardener.add_rule("Mind all " + "of it " * 20)
     assert care.has_room(gardener.state, short) and not care.has_room(gardener.state, long)
-
-
-def test_a_preview_leaves_the_rules_as_they_were() -> None:
-    gardener = make_gardener()
-    with gardener.preview():
-        gardener.add_rule("Be brief")
-        assert texts(gardener) == ["Be brief"]
-    assert texts(gardener) == []

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from made_chats import PROSE, long_talk
 from made_entries import make_gardener, message, talk
 
-from aider_gardener.gardener.care import FORM, HINT, requested
+from aider_gardener.gardener.care import requested
 from aider_gardener.gardener.compactions import show
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.messages import Fidelity, SourceKind
@@ -35,16 +33,6 @@ ONE, TWO = "g0123456ab", "gfedcba987"
 )
 def test_a_request_is_a_line_of_its_own_outside_code(reply: str, ids: list[str]) -> None:
     assert requested(reply) == ids
-
-
-def test_the_hint_itself_asks_for_nothing() -> None:
-    assert requested(HINT) == []
-    assert FORM.search(HINT.replace("g…", ONE))
-
-
-@given(st.text(alphabet='<recal id="g0123456789/>`~\n ', max_size=200))
-def test_any_text_is_read(reply: str) -> None:
-    assert all(len(each) >= 10 for each in requested(reply))
 
 
 def asking(*numbers: int, turns: int = 8, **options: object) -> tuple[Gardener, list[str]]:
@@ -76,15 +64,6 @@ def test_what_is_given_is_a_note_of_ours_until_the_user_speaks(before: str) -> N
     assert not any(PROSE in piece.content for piece in gardener.state.chat.pieces)
     (typed,) = gardener.sync(gardener.state.chat.pieces, [message("user", text)])
     assert typed.source.kind is not SourceKind.STUB
-
-
-def test_what_was_given_and_is_gone_is_given_again_in_the_next_turn() -> None:
-    gardener, (stored_id,) = asking(2)
-    assert gardener.answer(tags(stored_id))[1] == [stored_id]
-    gardener.leave_turn()
-    gardener.enter_turn()
-    gardener.sync(gardener.state.chat.pieces, [message("user", "and now?")])
-    assert gardener.answer(tags(stored_id))[1] == [stored_id]
 
 
 def test_so_many_are_given_in_a_turn_and_no_more_than_half_of_the_budget() -> None:

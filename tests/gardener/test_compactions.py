@@ -83,22 +83,6 @@ def test_shrink_halves_what_stands() -> None:
     assert gardener.state.history_used <= before // 2 + 1
 
 
-def test_undo_takes_back_and_holds_off_the_next_plan() -> None:
-    gardener = make_gardener(history_tokens=1_000)
-    messages = long_talk(12)
-    gardener.sync(messages, [])
-    gardener.compact_if_due()
-    assert shown(gardener) != messages
-    gardener.undo()
-    assert shown(gardener) == messages
-    assert gardener.compact_if_due() is None
-
-
-def test_undo_without_a_compaction_says_so() -> None:
-    with pytest.raises(UsageError, match="no compaction to undo"):
-        make_gardener().undo()
-
-
 def test_a_smaller_limit_makes_a_plan_due_without_new_content() -> None:
     gardener = make_gardener()
     gardener.state.frame = Frame(100_000, {"system": 100})
@@ -142,31 +126,6 @@ def test_undo_goes_back_one_compaction_and_every_all_of_them() -> None:
     assert gardener.state.chat.fidelity == {}
     with pytest.raises(UsageError):
         gardener.undo()
-
-
-def test_a_limit_that_was_set_is_not_moved_by_prices() -> None:
-    for options, is_moved in (({}, True), ({"history_tokens": 1_024}, False)):
-        gardener = make_gardener(**options)
-        gardener.sync(long_talk(4), [])
-        gardener.state.usage.add(Call(1_000, 1), Prices(input=1e-5, cache_read=1e-7))
-        gardener.state.prefix = Prefix("k", prompts=1, kept=1)
-        assert (goal_of(gardener.state).high > 1_024) is is_moved
-
-
-def test_shrink_goes_down_to_the_room_there_is_if_that_is_less() -> None:
-    gardener = make_gardener(history_tokens=1_000_000)
-    gardener.sync(long_talk(8), [])
-    assert gardener.compact_after_rejection(room=600)
-    assert gardener.state.history_used <= 600
-
-
-def test_single_originals_are_put_back_and_the_others_stay_as_they_are() -> None:
-    gardener = make_gardener(history_tokens=1_000)
-    gardener.sync(long_talk(6), [])
-    gardener.compact_if_due()
-    before = dict(gardener.state.chat.fidelity)
-    gardener.restore(gardener.state.chat.entries[1].id)
-    assert gardener.state.chat.fidelity == {seq: level for seq, level in before.items() if seq != 1}
 
 
 def test_what_waits_for_an_answer_is_not_hidden_with_what_is_finished() -> None:

@@ -178,8 +178,3 @@ def test_of_older_ones_than_the_last_ten_a_line_is_left() -> None:
 def test_nothing_that_a_terminal_obeys_is_told(root: Path) -> None:
     (root / "TODO.md").write_text("- [x] sw\x1b[31meep\x07\n", "utf-8")
     assert do(root, dry_run=True)[0] == "TODO.md: sweep"
-
-
-def test_nothing_of_a_title_is_markup() -> None:
-    text = archived(HEAD, [("<b> # [x](y)\x1b[31m", ["- [x] it"])], "2026-11-23")
-    assert "\n## 2026-11-23: &lt;b&gt; # \\[x\\](y)\n" in text

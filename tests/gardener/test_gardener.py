@@ -111,7 +111,7 @@ TURNS = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(turns=TURNS, budget=st.integers(20, 3_000), split=st.integers(0, 9))
 def test_laws_of_plans(turns: list[tuple[str, str]], budget: int, split: int) -> None:
     """Legal before, legal after; never more tokens; strictly smaller plans; every original intact."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,21 +9,18 @@ from made_chats import shown
 from made_entries import make_gardener, message, talk, words
 
 from aider_gardener.errors import StoreError
-from aider_gardener.gardener.compactions import compact_to, show
+from aider_gardener.gardener.compactions import compact_to
 from aider_gardener.gardener.gardener import Gardener
-from aider_gardener.gardener.past_chats import month_report, summed
 from aider_gardener.gardener.report import (
     POINTS,
     outlook,
     report_line,
     sent,
     status_line,
-    trend,
     turn_over,
 )
 from aider_gardener.gardener.state import ChatSums, Growth, Point
 from aider_gardener.gardener.stored_chat import kept_growth, kept_sessions
-from aider_gardener.messages import Fidelity
 from aider_gardener.plan.goals import Frame, Goal
 from aider_gardener.plan.usage import Call, Prices
 
@@ -37,11 +32,6 @@ def test_the_status_line_is_short() -> None:
     points = [Point(86_700, 200_000)]
     assert status_line(points, 2) == "43 % 86.7k · 2 compactions"
     assert status_line([Point(940, 0)], 1) == "940 · 1 compaction"
-
-
-def test_the_trend_is_the_slope() -> None:
-    assert trend([Point(1_000 + 250 * n, 0) for n in range(9)]) == pytest.approx(250)
-    assert trend([Point(5, 0)]) == 0.0
 
 
 @given(st.lists(st.integers(0, 10**6), max_size=60))
@@ -73,12 +63,6 @@ def chatted(gardener: Gardener, turns: int) -> None:
         sent(gardener.state, texts)
         gardener.leave_turn()
         turn_over(gardener.state)
-
-
-def test_nothing_compacted_nothing_saved() -> None:
-    gardener = make_gardener(history_tokens=1_000_000)
-    chatted(gardener, 4)
-    assert gardener.state.growth.saved_tokens == 0
 
 
 def test_what_was_left_out_is_saved_on_every_prompt_and_recall_counts_against_it() -> None:
@@ -115,17 +99,6 @@ def test_what_no_window_could_have_taken_was_not_saved() -> None:
     texts = ["word " * 100, *(piece.content for piece in shown(gardener))]
     sent(gardener.state, texts)
     assert gardener.state.growth.saved_tokens == 6_000 - sum(map(words, texts))
-
-
-def test_what_stands_short_is_measured_beside_its_original() -> None:
-    gardener = make_gardener(history_tokens=1_000_000)
-    chatted(gardener, 4)
-    show(gardener.state, {1: Fidelity.LINE, 3: Fidelity.COMPRESSED}, "a test")
-    before = gardener.state.growth.saved_tokens
-    sent(gardener.state, [piece.content for piece in shown(gardener)])
-    whole = sum(entry.tokens for entry in gardener.state.chat.all_entries())
-    saved = gardener.state.growth.saved_tokens - before
-    assert saved == pytest.approx(whole - sum(words(piece.content) for piece in shown(gardener)), abs=20)
 
 
 def test_a_turn_without_a_call_is_no_point() -> None:
@@ -181,19 +154,6 @@ def test_the_report_says_what_was_sent_and_what_not() -> None:
     assert "more than" in report_line(ChatSums(prompt_tokens=100, saved_tokens=-50, calls=1))
 
 
-def test_sums_over_chats() -> None:
-    rows = [ChatSums(turns=2, prompt_tokens=75, saved_tokens=25), ChatSums(turns=3, prompt_tokens=100)]
-    found = summed(rows)
-    assert (found["sessions"], found["turns"], found["saved_share"]) == (2, 5, 0.125)
-
-
-def test_messages_are_not_in_what_is_kept() -> None:
-    gardener = make_gardener()
-    gardener.sync([message("user", "secret-word-77")], [])
-    chatted(gardener, 1)
-    assert "secret-word-77" not in str(gardener.state.archive.store.get_state("s", "autopilot"))
-
-
 def test_what_the_host_took_out_would_not_have_been_sent_anyway() -> None:
     gardener = make_gardener(history_tokens=1_000_000)
     messages = talk(("question", f"Answer. {PROSE}"), ("again", "Yes."))
@@ -201,12 +161,3 @@ def test_what_the_host_took_out_would_not_have_been_sent_anyway() -> None:
     gardener.sync(messages[:2], [])
     sent(gardener.state, [message.content for message in messages[:2]])
     assert gardener.state.growth.saved_tokens == 0
-
-
-def test_a_month_is_that_in_which_a_chat_ended() -> None:
-    gardener = make_gardener(history_tokens=1_000_000)
-    chatted(gardener, 2)
-    store = gardener.state.archive.store
-    month = time.strftime("%Y-%m", time.localtime(1_000.0))
-    assert month_report(store, "p", month)["sums"]["turns"] == 2
-    assert month_report(store, "p", "1999-01")["sums"] == {}

@@ -15,13 +15,11 @@ from aider_gardener.gardener.learnt import (
     TAKEN,
     WAITING,
     Observation,
-    Sighting,
     decide,
     gathered,
     learnt,
     orders_in,
     render,
-    says_same,
     sightings,
     taken_rules,
     verdicts,
@@ -56,12 +54,6 @@ def test_what_three_sessions_say_is_proposed_with_its_evidence() -> None:
     (found,) = now(store)
     assert found.proposal in SAID and [seen.session for seen in found.evidence] == ["s1", "s2", "s3"]
     assert all(store.get(seen.entry_id) for seen in found.evidence)
-
-
-def test_one_session_counts_once_however_often_it_is_said() -> None:
-    store = open_store(None)
-    chat(store, *(part for text in SAID for part in (text, "Fine.")))
-    assert now(store) == []
 
 
 def test_what_is_not_seen_for_28_days_fades_and_comes_back_when_seen_again() -> None:
@@ -122,15 +114,6 @@ def test_nothing_that_a_terminal_obeys_is_listed_or_becomes_a_rule() -> None:
     found = now(store, 4)
     text = "\n".join(render(store, "p", found)) + found[0].proposal
     assert "never log the secrets of users" in text and not set(text) & set("\x1b\x07\u202e")
-
-
-def test_a_taken_rule_can_be_dropped() -> None:
-    store = open_store(None)
-    told_thrice(store)
-    say(store, "1", TAKEN)
-    say(store, "1", REFUSED, 4)
-    assert learnt(store, "p", clock=lambda: 4 * DAY) == []
-    assert [each.state for each in verdicts(store, "p")] == [REFUSED]
 
 
 def test_verdicts_go_with_an_export_and_stay_with_their_project(tmp_path: Path) -> None:
@@ -218,18 +201,6 @@ def test_what_asks_for_nothing_that_lasts_is_not_taken(text: str) -> None:
     assert orders_in(text) == ()
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("use tabs, not spaces", "use spaces, not tabs"),
-        ("functions under 40 lines", "functions under 60 lines"),
-        ("never log requests", "always log requests"),
-    ],
-)
-def test_the_contrary_and_another_figure_are_not_the_same(one: str, other: str) -> None:
-    assert not says_same(one, other)
-
-
 def test_the_proposal_is_what_the_others_only_add_to() -> None:
     (found,) = observed(
         "please use httpx, not requests, in clients", "no, httpx, not requests", "use httpx, not requests!"
@@ -240,14 +211,3 @@ def test_the_proposal_is_what_the_others_only_add_to() -> None:
 def test_what_is_pasted_or_quoted_teaches_nothing() -> None:
     texts = [f"{number}\n\n```\nnever use tabs in yaml\n```\n> don't log secrets" for number in range(3)]
     assert observed(*texts) == []
-
-
-def test_a_group_does_not_drift_from_what_most_of_it_says() -> None:
-    names = "kafka redis celery rabbit mongo oracle".split()
-    spans = ((0, 3), (0, 4), (1, 5), (2, 6))
-    seen = [
-        Sighting(f"never use {' '.join(names[low:high])}", f"s{at}", 1, float(at), f"g{at}")
-        for at, (low, high) in enumerate(spans)
-    ]
-    found = [[s.session for s in each.evidence] for each in gathered(seen, 1)]
-    assert found == [["s0", "s1", "s2"], ["s3"]]

@@ -93,7 +93,7 @@ def test_what_the_host_says_was_typed_is_never_a_notice(notice: str, tail: str) 
     assert entry.source.kind is SourceKind.TYPED
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=25)
 @given(TEXTS.filter(str.strip))
 def test_every_typed_text_is_archived_whole(text: str) -> None:
     gardener = make_gardener()
@@ -104,7 +104,7 @@ def test_every_typed_text_is_archived_whole(text: str) -> None:
     assert gardener.state.archive.store.original(entry.id) == text
 
 
-@settings(deadline=None, max_examples=8)
+@settings(deadline=None, max_examples=4)
 @given(st.integers(1_000, 3_000), st.integers(1, 5))
 def test_no_note_that_is_put_back_is_ever_the_users_words(high: int, more: int) -> None:
     gardener = make_gardener()

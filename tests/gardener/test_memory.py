@@ -61,13 +61,6 @@ def test_a_timeline_is_of_one_chat_and_within_its_turns(store: Store) -> None:
     assert [entry.content for entry in one.timeline(turns=2)] == ["step 7", "step 8"]
 
 
-def test_an_id_may_be_given_by_its_beginning(store: Store) -> None:
-    stored = say(store, "one", FACT)
-    assert memory(store).get(stored[:6]).content == FACT
-    with pytest.raises(UsageError, match="no entry has the id"):
-        memory(store).get("g0")
-
-
 def test_forgetting_takes_the_notes_that_quote_it_along(store: Store) -> None:
     stored = say(store, "one", FACT)
     note = f"(Quoted by aider-gardener.)\n[1] user ({stored}):\n> {FACT}\n(End of quotes.)"

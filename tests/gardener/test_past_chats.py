@@ -10,9 +10,8 @@ from aider_gardener.archive.sessions import session_named
 from aider_gardener.archive.store import Store, open_store
 from aider_gardener.gardener.compactions import compact_to
 from aider_gardener.gardener.gardener import Gardener
-from aider_gardener.gardener.past_chats import PastChat, Said, Transcript, past_chats, transcript
+from aider_gardener.gardener.past_chats import Said, Transcript, past_chats, transcript
 from aider_gardener.gardener.report import turn_over
-from aider_gardener.gardener.state import ChatSums
 from aider_gardener.messages import Fidelity
 from aider_gardener.plan.goals import Frame, Goal
 from aider_gardener.plan.usage import Call, Prices
@@ -50,11 +49,6 @@ def test_a_list_has_what_was_asked_first_what_it_cost_and_the_files() -> None:
     assert (second.id, second.sums, second.cost, second.model) == ("older", None, "", "")
     assert [each.id for each in past_chats(store, "p", limit=1)] == ["s"]
     assert past_chats(store, "elsewhere") == []
-
-
-def test_what_costs_little_is_told_as_little() -> None:
-    sums = ChatSums(cost=0.0001)
-    assert PastChat(1, "a", "a", 0, 0, 1, "", "", sums, (), ()).cost == "<$0.01"
 
 
 def test_a_transcript_has_every_form_in_which_a_message_stood() -> None:

@@ -22,13 +22,6 @@ def test_where_tokens_cost_nothing_the_history_may_have_a_quarter_of_the_window(
     assert gardener.state.budget == 1_024
 
 
-def test_a_limit_that_the_user_gave_holds_for_a_free_model_too() -> None:
-    gardener = make_gardener()
-    gardener.state.frame, gardener.state.host_limit_given = Frame(16_384), True
-    assert gardener.state.budget == 1_024
-    assert make_gardener(history_tokens=500).state.budget == 500
-
-
 def test_recall_has_a_sixteenth_of_the_window_at_most() -> None:
     gardener = make_gardener(recall_tokens=3_000)
     assert gardener.state.recall_budget == 1_024

@@ -12,7 +12,7 @@ from made_entries import message, words
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.sessions import session_named
 from aider_gardener.archive.store import Store, open_store
-from aider_gardener.gardener.compactions import compact_to, goal_of, show
+from aider_gardener.gardener.compactions import compact_to, goal_of
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.gardener.report import pressure_report
 from aider_gardener.gardener.state import ChatState, Prefix
@@ -96,21 +96,6 @@ def test_a_form_that_the_archive_does_not_hold_any_more_stands_whole() -> None:
     assert not set(short) & set(found.chat.fidelity)
 
 
-def test_its_frame_and_budget_are_those_of_the_last_prompt() -> None:
-    store = open_store(None)
-    gardener = chat(store)
-    frame = Frame(16_000, {"system": 100}, {"app.py": 40}, "some-model")
-    gardener.state.frame = frame
-    gardener.state.host_limit = 1_234
-    gardener.enter_turn()
-    gardener.sync(long_talk(2), [])
-    gardener.leave_turn()
-    assert last_frame(store, "s") == frame
-    assert again(store).frame == frame
-    assert again(store).budget == gardener.state.budget
-    assert again(store, Settings(history_tokens=77)).budget == gardener.state.budget  # whoever looks at it
-
-
 @pytest.mark.parametrize("step", ["nothing", "undo", "restore"])
 @pytest.mark.parametrize("window", [9_000, 200_000])
 def test_every_report_names_the_same_mark(step: str, window: int) -> None:
@@ -168,15 +153,3 @@ def test_a_session_is_gone_on_with_as_it_stood() -> None:
     again.undo()
     assert again.state.chat.fidelity == {}, "a compaction of the other process is taken back"
     assert state.chat.turn == 9 and [info.turns for info in store.sessions("p")] == [9]
-
-
-def test_words_said_again_since_stand_whole() -> None:
-    store = open_store(None)
-    gardener = chat(store)
-    messages = [message("user", "yes"), message("assistant", "Fine."), *long_talk(6)]
-    gardener.sync(messages, [])
-    gardener.enter_turn()
-    gardener.sync([*messages, message("user", "yes")], [])
-    show(gardener.state, dict.fromkeys(range(len(messages)), Fidelity.HIDDEN), "test")
-    found = again(store)
-    assert found.chat.fidelity.get(len(messages)) is None and found.chat.fidelity[0] is Fidelity.HIDDEN

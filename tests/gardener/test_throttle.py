@@ -69,12 +69,6 @@ def test_a_bounded_text_keeps_both_ends_and_names_the_whole(limit: int) -> None:
         assert made.endswith("line 399 says 159201")
 
 
-def test_one_endless_line_is_cut_too() -> None:
-    made = bounded("x" * 9_000, 100, count=len, entry_id="g1")
-    assert len(made) <= 100
-    assert made.startswith("xx")
-
-
 @given(st.text("ab \n", max_size=400), st.integers(1, 60))
 def test_whatever_the_text_it_is_within_its_limit_and_whole_where_it_fits(text: str, limit: int) -> None:
     made = bounded(text, limit, count=words, entry_id="g1")

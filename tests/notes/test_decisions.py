@@ -5,8 +5,6 @@ from __future__ import annotations
 import pytest
 from made_entries import make_gardener, talk
 
-from aider_gardener.compress import prose
-from aider_gardener.compress.base import Context
 from aider_gardener.reading.speech import decides
 
 SETTLES = """
@@ -66,10 +64,3 @@ def test_code_in_a_reply_decides_nothing() -> None:
         talk(("write it", "Here:\n\n```python\n# we'll use a list instead of a dict\nx = []\n```")), []
     )
     assert gardener.decisions() == []
-
-
-def test_the_prose_compressor_keeps_the_decision() -> None:
-    plain = [f"The part {n} of the system reads its input and hands it to the next part." for n in range(20)]
-    plain[11] = "So we decided to keep the lock."
-    text = " ".join(plain)
-    assert "we decided to keep the lock" in prose.compress(text, Context("")).text

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from made_entries import entry, make_gardener, talk
 
-from aider_gardener.messages import ContentClass, Entry, Segment, Source, SourceKind
+from aider_gardener.messages import ContentClass, Entry, Source, SourceKind
 from aider_gardener.notes.names import (
     FAULTS_REMEMBERED,
     Name,
@@ -65,13 +65,6 @@ def test_a_name_weighs_by_who_said_it_and_where() -> None:
     assert weights == [3.0, 1.5, 0.4, 0.4, 0.3, None, None]
 
 
-def test_of_several_uses_in_one_entry_the_weightiest_counts() -> None:
-    text = "see ring_buffer\nring_buffer()"
-    made = said(text, kind=SourceKind.TYPED)
-    parts = (Segment(0, 16, ContentClass.PROMPT), Segment(16, len(text), ContentClass.CODE))
-    assert mine(replace(made, segments=parts)) == {"ring_buffer": 3.0}
-
-
 def test_a_name_that_rests_for_forty_turns_is_worth_half() -> None:
     name = Name("ring_buffer", 1, 10, 0, weight=3.0)
     assert [name.score(turn) for turn in (5, 10, 50)] == [2.0, 2.0, 1.0]
@@ -99,11 +92,6 @@ def test_so_many_errors_are_remembered_the_newest() -> None:
     rows = [said(f"fatal: fault {n}", kind=SourceKind.COMMAND, turn=n) for n in range(FAULTS_REMEMBERED + 5)]
     _names, faults = gather(rows)
     assert [fault.turn for fault in faults] == list(range(5, FAULTS_REMEMBERED + 5))
-
-
-def test_a_test_that_failed_is_a_fault() -> None:
-    text = "FAILED tests/test_a.py::test_x - boom"
-    assert faults_of(said(text, kind=SourceKind.TEST)) == ("tests/test_a.py::test_x",)
 
 
 def test_a_number_counts_with_its_unit_or_name_and_never_bare() -> None:

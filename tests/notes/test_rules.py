@@ -111,7 +111,7 @@ def test_rules_are_capped_and_the_newest_stay() -> None:
 
 
 @given(st.text(max_size=300))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_any_text_can_be_read(text: str) -> None:
     entry = typed(text)
     assert all(rule and len(rule) <= 245 for rule in rules_in(typed_words(entry)))

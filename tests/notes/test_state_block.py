@@ -45,10 +45,6 @@ def test_it_tells_rules_decisions_errors_and_files_with_their_ids() -> None:
     assert "> src/w.py" in lines and lines[-1] == "Ask recall."
 
 
-def test_an_error_that_was_mended_is_not_told() -> None:
-    assert block(entries((FAILED, TESTS), ("1 passed in 0.1s", TESTS))) == ""
-
-
 def test_nothing_to_tell_is_nothing() -> None:
     assert block([]) == "" == block(entries(("Hello.", TYPED)), reach="Ask recall.")
 

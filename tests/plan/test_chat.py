@@ -137,13 +137,6 @@ def test_what_the_host_takes_out_is_gone_and_the_floor_stays() -> None:
     assert (chat.gone, chat.floor) == ({2, 3, 4}, 0)
 
 
-def test_words_that_were_hidden_are_new_when_they_are_said_again() -> None:
-    chat = chat_of(talk(("go", "Ok."), ("c", "d"))).shown_at({0: HIDDEN, 1: HIDDEN}, text_of)
-    chat, added = synced(chat, [*chat.done, *talk(("go", "Ok."))])
-    assert added == ["go", "Ok."]
-    assert chat.fidelity == {0: HIDDEN, 1: HIDDEN} and chat.order == (0, 1, 2, 3, 4, 5)
-
-
 @pytest.mark.parametrize("left", [[], [message("user", "new")]])
 def test_when_nothing_known_is_left_the_chat_was_cleared(left: list[dict[str, Any]]) -> None:
     chat, _added = synced(chat_of(talk(("a", "b"), ("c", "d"))), [], list(left))

@@ -37,15 +37,6 @@ def ends(rows: list[Candidate], saved: int, shield: Shield = Shield.NONE) -> dic
     return found
 
 
-def test_the_least_valuable_goes_first() -> None:
-    rows = [candidate(0, 100, 50, 10, 90), candidate(1, 100, 50, 10, 20)]
-    assert ends(rows, 40) == {0: F.FULL, 1: F.COMPRESSED}
-
-
-def test_nothing_to_save_takes_nothing() -> None:
-    assert choose([candidate(0, 100, 50, 10, 20)], {}, tokens_to_save=0, shield=Shield.LAST) == []
-
-
 def test_a_higher_shield_is_touched_only_when_lower_ones_are_spent() -> None:
     prompt = {Shield.PROMPT: F.HIDDEN}
     rows = [candidate(0, 100, 50, 10, 1, prompt), candidate(1, 100, 50, 10, 99)]
@@ -64,7 +55,7 @@ LINE_SHARE = MOST_KEPT[F.LINE] / TOKEN_VALUE[F.LINE]
 """Above this share of its original a line is worth less a token than a short original."""
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.data(), st.integers(2, 99), st.floats(0, 1))
 def test_of_two_entries_the_worthier_is_never_hidden_while_the_other_stands(
     data: st.DataObject, priority: int, share: float
@@ -106,7 +97,7 @@ def small_cases(draw: st.DrawFn) -> tuple[list[Candidate], int]:
     return rows, draw(st.integers(0, total))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(small_cases())
 def test_the_greedy_meets_the_target_and_loses_at_most_one_step_more_than_the_optimum(
     case: tuple[list[Candidate], int],
@@ -159,17 +150,3 @@ def test_each_shield_is_a_step_of_its_own() -> None:
     for given_up, shield in enumerate(shields, 1):
         found = ends(rows, 10_000, shield)
         assert [found[seq] is F.HIDDEN for seq in range(4)] == [seq < given_up for seq in range(4)]
-
-
-def test_swaps_say_when_it_was_said() -> None:
-    rows = [candidate(0, 100, 50, 10, 20)]
-    told = [swaps(rows, {}, {0: F.LINE}, turn=turn)[0].reason.rpartition(", ")[2] for turn in (1, 2, 3)]
-    assert told == ["this turn", "1 turn ago", "2 turns ago"]
-    assert swaps(rows, {0: F.LINE}, {0: F.LINE}, turn=1) == ()
-
-
-def test_what_one_shield_left_is_taken_from_there_by_the_next() -> None:
-    rows = [candidate(0, 400, 200, 40, 20, {Shield.NONE: F.COMPRESSED, Shield.PROMPT: F.HIDDEN})]
-    steps = choose(rows, {}, tokens_to_save=10_000, shield=Shield.PROMPT)
-    assert [step.before for step in steps] == [F.FULL, *(step.after for step in steps[:-1])]
-    assert sum(step.tokens_saved for step in steps) == 400

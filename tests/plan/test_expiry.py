@@ -63,13 +63,6 @@ def test_a_large_expired_entry_is_a_plan_of_its_own() -> None:
     assert gardener.state.chat.fidelity == {0: Fidelity.LINE, 1: Fidelity.HIDDEN}  # its "Ok." goes with it
 
 
-def test_summarise_after_stops_at_the_compressed_form() -> None:
-    gardener = make_gardener(history_tokens=3_000, recall_tokens=0, ttl="log=3/")
-    grown(gardener, 5)
-    assert gardener.compact_if_due()
-    assert gardener.state.chat.fidelity == {0: Fidelity.COMPRESSED, 1: Fidelity.HIDDEN}
-
-
 def test_what_would_save_little_waits_for_the_next_plan() -> None:
     gardener = make_gardener(history_tokens=8_000, recall_tokens=0, ttl="log=3")
     grown(gardener, 6)
@@ -101,13 +94,6 @@ def test_one_entry_has_its_own_term() -> None:
     assert gardener.compact_if_due()
     assert first.seq not in gardener.state.chat.fidelity
     assert gardener.state.chat.fidelity[second.seq] is Fidelity.LINE
-
-
-def test_the_last_turns_that_are_kept_stay_whole_when_the_budget_is_passed() -> None:
-    gardener = make_gardener(history_tokens=1_500, recall_tokens=0, keep_turns=3)
-    messages = grown(gardener, 9)
-    assert gardener.compact_if_due()
-    assert list(gardener.state.chat.done)[-8:] == messages[-8:]
 
 
 def test_the_aggressive_preset_keeps_four_turns_and_eighty_characters_of_the_rest() -> None:

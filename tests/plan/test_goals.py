@@ -11,7 +11,6 @@ from aider_gardener.plan.goals import (
     MOST_HIGH,
     REST_TURNS,
     Frame,
-    Goal,
     Level,
     Limit,
     level,
@@ -33,11 +32,6 @@ def turn_cost(batch: float, market: Market, growth: float, broken: int, around: 
     """What a turn costs with plans every `batch` tokens: the new tokens, the rest of the prompt, the plans."""
     standing = market.token * (around + batch / 2)
     return market.full * growth + standing + market.lost * broken * growth / batch
-
-
-def test_without_a_cache_the_high_mark_is_the_limit() -> None:
-    for market in (COLD, UNCACHED):
-        assert marks(ROOMY, LIMIT, market, compacted=False).high == 8_000
 
 
 def test_where_cached_tokens_are_cheap_the_prefix_rests_longer() -> None:
@@ -121,13 +115,6 @@ def test_when_the_cache_is_cold_anyway_a_plan_is_worth_it_earlier() -> None:
     assert "cold" not in warm.reason
 
 
-@pytest.mark.parametrize(("tokens", "passed"), [(800, ""), (801, "high"), (950, "high"), (951, "hard")])
-def test_a_plan_records_the_mark_that_was_passed(tokens: int, passed: str) -> None:
-    made = Goal(high=800, low=200, hard=950).marks(tokens)
-    assert made == {"high": 800, "low": 200, "hard": 950, "passed": passed}
-    assert Goal(high=800, low=200).marks(10**6)["passed"] == "high"
-
-
 @pytest.mark.parametrize(
     ("used", "found"),
     [
@@ -144,11 +131,6 @@ def test_a_plan_records_the_mark_that_was_passed(tokens: int, passed: str) -> No
 def test_levels_begin_at_their_share_of_the_window(used: int, found: Level) -> None:
     assert level(used, 1_000) is found
     assert level(used, 0) is Level.OK
-
-
-def test_what_waits_for_an_answer_is_part_of_the_prompt_but_not_around_it() -> None:
-    frame = Frame(parts={"system": 10, "files": 20, "current": 5})
-    assert (frame.tokens, frame.around) == (35, 30)
 
 
 def test_a_mark_says_what_set_it() -> None:

@@ -39,11 +39,7 @@ def test_files_are_read_right_whatever_happens_to_them() -> None:
     assert found == Tried(sequences=300, prompts=1_800)
 
 
-def test_a_long_chat_is_no_matter() -> None:
-    assert attack(sequences=4, seed=3, prompts=500) == Tried(sequences=4, prompts=2_000)
-
-
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_no_sequence_is_found_that_breaks_a_law(chance: random.Random) -> None:
     assert sequence(chance, prompts=4) == Tried(sequences=1, prompts=4)
@@ -56,13 +52,6 @@ def test_a_file_is_sent_once_and_then_as_what_changed() -> None:
         (2, ["b.py diff"]),
         (4, ["a.py diff"]),
     ]
-
-
-def test_made_again_a_layout_is_the_same() -> None:
-    files = [edited(A, 1, "x"), B]
-    layout = chat(([A, B], 0), (files, 2))
-    again = layout.next(files, MapNow(), range(2))
-    assert (again.bases, again.updates, again.laid) == (layout.bases, layout.updates, layout.laid)
 
 
 def test_a_compaction_leaves_the_bases_and_gathers_the_diffs() -> None:
@@ -98,11 +87,6 @@ def test_the_diffs_of_several_prompts_are_gathered_as_one() -> None:
     compacted = layout.next([edited(A, 1, "x"), edited(B, 3, "y")], MapNow(), [99])
     assert shown(compacted.sent) == ["a.py", "b.py", "a.py diff", "b.py diff"]
     assert compacted.bases == layout.bases
-
-
-def test_a_file_that_comes_back_is_shown_whole_as_a_new_one() -> None:
-    layout = chat(([A, B], 0), ([A], 2), ([A, edited(B, 1, "x")], 4))
-    assert layout.updates[-1].files == (Sent(edited(B, 1, "x"), is_new=True),)
 
 
 def test_a_cold_cache_makes_all_of_it_anew() -> None:

@@ -51,13 +51,6 @@ def test_what_nobody_looked_at_goes_stale_for_forty_turns_and_no_further() -> No
     assert parts(looked_at, turn=81, focus=NOTHING)["staleness"] == 0.0
 
 
-def test_what_is_spoken_of_now_is_worth_more() -> None:
-    focus = Focus(frozenset({"ledger", "kestrel"}))
-    points = [priority(said(text=text), turn=9, focus=focus) for text in ("x", "Ledger", "ledger of Kestrel")]
-    assert points[0] < points[1] < points[2]
-    assert points[2] - points[0] == pytest.approx(20.0)
-
-
 def test_an_edit_is_worth_what_code_is_where_its_file_is_not_sent() -> None:
     edit = said(ContentClass.EDIT, "app.py\n<<<<<<< SEARCH")
     assert parts(edit, turn=1, focus=NOTHING)["class"] == BASE[ContentClass.CODE]

@@ -24,16 +24,6 @@ def resting() -> RestingMap:
     return RestingMap().anew(now(OLD))
 
 
-def test_the_files_of_a_map() -> None:
-    assert files_of(OLD) == {"app.py": "⋮\n│def greet(name):\n⋮", "shop/cart.py": "│class Cart:"}
-    assert files_of("a.py\nb.py:\n│x\n") == {"a.py": "", "b.py": "│x"}
-
-
-def test_what_was_sent_stands_and_nothing_is_added_for_a_map_that_shows_less() -> None:
-    found, added = resting().next(now("\napp.py:\n│def greet(name):\n"))
-    assert not added and found.text == "Map:\n" + OLD
-
-
 LISTINGS = st.dictionaries(
     st.sampled_from(list(STAMPS)), st.lists(st.sampled_from(["│a", "│b", "⋮"]), max_size=3)
 ).map(lambda files: "".join(f"\n{name}:\n" + "".join(f"{line}\n" for line in files[name]) for name in files))

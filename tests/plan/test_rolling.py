@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
 
 import pytest
 from made_chats import rolling_chat, shown
@@ -48,13 +47,6 @@ def rolled(chat: Chat, goal: Goal, keep: int) -> Draft | None:
     return draft(chat, goal, focus=Focus(), count=words, renditions=lambda _entry: {}, policy=policy)
 
 
-def test_what_leaves_is_older_than_the_turns_that_are_kept_and_not_pinned() -> None:
-    chat = chat_of(talk(*((f"question {n}", f"answer {n}") for n in range(6))))
-    assert hidden(rolled(chat, ROOMY, keep=2)) == [0, 1, 2, 3, 4, 5]
-    pinned = chat.with_entry(replace(chat.entries[1], pinned=True))
-    assert hidden(rolled(pinned, ROOMY, keep=2)) == [0, 2, 3, 4, 5]
-
-
 @pytest.mark.parametrize(
     ("turns", "keep", "is_due"), [(4, 1, False), (5, 1, True), (7, 3, False), (8, 3, True)]
 )
@@ -72,11 +64,3 @@ def test_less_than_a_batch_leaves_only_when_the_history_is_above_its_mark() -> N
     assert made is not None
     assert made.plan.reason == "turns left the last 2 that stay whole"
     assert hidden(made) == [0, 1, 2, 3]
-
-
-def test_where_the_turns_that_are_kept_are_too_long_they_are_taken_down_too() -> None:
-    chat = chat_of(talk(*((f"question {n}", f"answer {n} " + "word " * 100) for n in range(10))))
-    made = rolled(chat, Goal(high=400, low=200), keep=6)
-    assert made is not None
-    assert made.plan.tokens_after <= 400
-    assert len({swap.entry_id for swap in made.plan.swaps}) == len(made.plan.swaps)

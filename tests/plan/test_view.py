@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from made_entries import admit, entry, message, talk
 
 from aider_gardener.messages import Entry, Fidelity, Message
-from aider_gardener.plan import chat as chats
 from aider_gardener.plan.chat import Chat, legal, render
 from aider_gardener.plan.view import FILLER, NOTE_HEAD, UNDONE_LABEL, Piece, members, problems
 
@@ -90,10 +89,6 @@ def test_hidden_exchanges_leave_no_message() -> None:
     assert shown(levels) == [("user", "u4"), ("assistant", "a5")]
 
 
-def test_everything_hidden_is_an_empty_list() -> None:
-    assert shown(dict.fromkeys(range(6), Fidelity.HIDDEN)) == []
-
-
 @st.composite
 def legal_chats(draw: st.DrawFn) -> list[Entry]:
     found: list[tuple[str, str]] = []
@@ -105,7 +100,7 @@ def legal_chats(draw: st.DrawFn) -> list[Entry]:
     return chat(*found)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(entries=legal_chats(), data=st.data())
 def test_any_view_of_a_legal_chat_is_legal(entries: list[Entry], data: st.DataObject) -> None:
     finished = entries[:-1] if entries and entries[-1].role == "user" else entries
@@ -159,11 +154,6 @@ def test_a_note_says_that_an_edit_was_undone() -> None:
 U, A = Message("user", "u"), Message("assistant", "a")
 
 
-def test_a_plain_exchange_is_legal() -> None:
-    assert problems([U, A, U]) == []
-    assert problems([]) == []
-
-
 def pieces(roles: str) -> list[Piece]:
     return [
         Piece({"role": "user" if role == "u" else "assistant", "content": f"{role}{at}"}, {at: Fidelity.FULL})
@@ -186,12 +176,6 @@ def test_what_the_host_itself_sends_is_left_as_it_is() -> None:
     assert (done, cur) == (pieces("uu"), pieces("u"))
 
 
-def test_a_fault_in_the_making_of_a_view_cannot_break_the_roles(monkeypatch: pytest.MonkeyPatch) -> None:
-    start, _added = Chat().sync((talk(("u", "a"), ("v", "b")), []), admit)
-    monkeypatch.setattr(chats, "render", lambda *_given, **_options: pieces("au"))
-    assert problems(start.shown_at({0: Fidelity.HIDDEN}, text_of).pieces) == []
-
-
 def test_what_breaks_a_rule_is_named() -> None:
     assert problems([U, U]) == ["messages 1 and 2 are both the user's"]
     assert problems([U, A, A]) == ["messages 2 and 3 are both the assistant's"]
@@ -210,17 +194,3 @@ def test_a_piece_is_the_hosts_own_until_we_say_that_we_made_it() -> None:
 def test_an_exchange_of_which_only_the_question_is_shown_keeps_it_in_the_note() -> None:
     assert shown({1: Fidelity.HIDDEN})[:2] == [("user", "NOTE\n[1] user: u0"), ("assistant", FILLER)]
     assert shown({0: Fidelity.HIDDEN, 1: Fidelity.LINE})[0] == ("user", "NOTE\n[1] reply: <line 1>")
-
-
-def test_several_messages_of_the_user_before_a_reply_are_one_exchange() -> None:
-    entries = chat(
-        ("user", "u0"),
-        ("user", "u1"),
-        ("assistant", "a2"),
-        ("assistant", "a3"),
-        ("user", "u4"),
-        ("assistant", "a5"),
-    )
-    levels = dict.fromkeys(range(4), Fidelity.LINE)
-    assert [role for role, _text in shown(levels, entries)] == ["user", "assistant", "user", "assistant"]
-    assert shown({3: Fidelity.HIDDEN}, entries)[0][1].count("[1]") == 3, "u0, u1 and a2 stand in one note"

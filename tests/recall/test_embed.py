@@ -117,18 +117,6 @@ def test_vectors_are_those_of_the_package(package: Any, model: Embedder, text: s
 
 
 @NEEDS_MODEL
-def test_every_piece_of_a_word_has_the_number_and_the_score_of_the_package(package: Any) -> None:
-    from aider_gardener.recall.encoder import tokenizer
-
-    theirs = package._tokenizer
-    ours = tokenizer((package_folder() / "resources" / "sp.model").read_bytes())
-    assert ours._scores == theirs._scores and ours._unk_score == theirs._unk_score
-    pieces = {piece: number for piece, number in theirs._prefixes.items() if number}
-    assert {piece: ours._prefixes[piece] for piece in pieces} == pieces
-    assert max(map(len, pieces)) == ours._max_len
-
-
-@NEEDS_MODEL
 def test_threads_share_a_model_and_leave_the_process_s_threads_alone(model: Embedder) -> None:
     before = blas_threads()
     texts = [f"text number {n} of a thread" for n in range(8)]

@@ -234,10 +234,3 @@ def test_a_chat_clearly_fits_by_its_words_and_its_nearest_passage() -> None:
     assert clear(words - 0.01, 0.9) == [False] == clear(0.5, near - 0.01)
     alone = finding.CLEAR_WORDS_ALONE
     assert (clear(alone + 0.01, None), clear(alone - 0.01, None)) == ([True], [False])
-
-
-def test_a_part_of_a_session_that_no_vector_is_known_of_counts_as_the_rest() -> None:
-    archive = archive_of(*ROWS)
-    archive.store.add(stored(11, "abc unheard"), chunks=[Chunk(entry_id("user", "abc unheard"), 0, 11)])
-    archive.backlog = None
-    assert np.isnan(finding.cosines(archive, Request("abc"), archive.store.evidence([]))).all()

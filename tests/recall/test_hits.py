@@ -41,11 +41,6 @@ def test_a_heading_comes_with_what_follows_it() -> None:
     assert excerpt(passage("## Stall"), none) == "## Stall"
 
 
-def test_what_says_enough_needs_nothing_from_behind_it() -> None:
-    said = "The reaper waits five seconds for the lock, then gives up."
-    assert excerpt(passage(said, end=3), lambda _id: said + " Secret.") == said
-
-
 def test_a_long_passage_is_cut_where_the_words_stand_together() -> None:
     text = (
         "timeout. " + "padding words go here " * 40 + "the busy timeout of the reaper is 5 s. " + "more " * 90

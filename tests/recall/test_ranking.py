@@ -9,7 +9,6 @@ from aider_gardener.archive.store.base import Evidence
 from aider_gardener.recall.ranking import (
     FAR,
     FIRST,
-    MOST,
     NEAR,
     WEIGHTS,
     first,
@@ -136,13 +135,3 @@ def test_a_question_is_seldom_the_answer_and_who_is_named_often_has_it() -> None
     assert told_by_text("8 May\nCaroline: Melanie painted it.", asked) == 0
     assert told_by_text("melanie painted: a lake", asked) == 0
     assert abs(told_by_text("Melanie: why?", asked)) < WEIGHTS.named
-
-
-def test_the_first_by_words_and_by_meaning_weigh_more_than_as_much_lower_down() -> None:
-    of = evidence("." * 40)
-    similarity = np.linspace(0.9, 0.1, 40).astype(np.float32)
-    flat = scores(of, similarity, WEIGHTS._replace(first=0.0)).relevance
-    gained = scores(of, similarity).relevance - flat
-    assert gained[0] > gained[1] > gained[FIRST - 1] > 0 == gained[FIRST]
-    assert gained[0] == pytest.approx(WEIGHTS.first * 0.9 / MOST, rel=1e-3)
-    assert pytest.approx(sum(WEIGHTS[:7])) == MOST, "what lowers or names is none of it"

@@ -16,7 +16,7 @@ from aider_gardener.reading.source import NOTE_END
 from aider_gardener.recall import recall
 from aider_gardener.recall.finding import Passage
 from aider_gardener.recall.recall import Recalled
-from aider_gardener.recall.request import Request, recall_part
+from aider_gardener.recall.request import Request
 
 QUESTION = "On which day does the escrow account close after the reconciliation job?"
 ANSWER = "The escrow account closes on the 17th, after the reconciliation job of that day."
@@ -30,14 +30,6 @@ def chat() -> Gardener:
     gardener.sync(talk(*rows), [])
     show(gardener.state, {0: Fidelity.HIDDEN, 1: Fidelity.HIDDEN}, "made")
     return gardener
-
-
-def test_what_is_missing_comes_back() -> None:
-    assert "closes on the 17th" in chat().recall_note(QUESTION, "")
-
-
-def test_an_order_may_recall_a_part_of_what_a_question_may() -> None:
-    assert recall_part("add a limit to the second form") <= 0.2 < recall_part(QUESTION)
 
 
 def test_a_question_that_gets_no_note_leaves_its_cause_once() -> None:

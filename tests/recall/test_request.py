@@ -46,11 +46,6 @@ def test_these_go_on(prompt: str) -> None:
     assert recall_part(prompt) == ORDINARY_SHARE
 
 
-def test_a_long_paste_with_a_question_mark_in_it_is_no_question_about_the_past() -> None:
-    paste = "GET /pages?limit=10 200 12ms " * 60
-    assert not asks(f"the log of the run:\n{paste}")
-
-
 def stored(seq: int, text: str) -> Entry:
     return Entry(
         id=entry_id("user", text), session="now", turn=1, seq=seq, role="user", content=text,
