@@ -51,7 +51,7 @@ ITEM_TOKENS, GAP_TOKENS = 14, 4
 NEXT_CHARS = 2
 """Passages so near to each other stand as one."""
 MOST_CHARS = 8
-"""A token has no more characters in what is said: what is longer for sure than the room left is not counted."""
+"""A token of what was said has no more characters: what is longer for sure than the room is not counted."""
 LEAST_TOKENS = 20
 """A smaller rest of the limit is left: no passage is that short."""
 

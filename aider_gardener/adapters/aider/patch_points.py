@@ -165,9 +165,8 @@ PATCH_POINTS = (
         "archive the commit notice as soon as it exists", (NOTICE,)),
     PatchPoint(CODER, "Coder.handle_shell_commands", "(self, commands_str, group)", AT_REST,
         "nothing is embedded while a command runs", remains=SPEED),
-    PatchPoint(COMMANDS, "Commands.cmd_run", "(self, args, add_on_nonzero_exit=False)",
-        around(ours(chat.running)), "nothing is embedded while a command or the tests run; a line says what"
-        " of an output will stand", remains="for speed, and for one line"),
+    PatchPoint(COMMANDS, "Commands.cmd_run", "(self, args, add_on_nonzero_exit=False)", AT_REST,
+        "nothing is embedded while a command or the tests run", remains=SPEED),
     PatchPoint(CODER, "Coder.lint_edited", "(self, fnames)", AT_REST,
         "nothing is embedded while a linter runs", remains=SPEED),
     PatchPoint(COMMANDS, "Commands.cmd_lint", "(self, args='', fnames=None)", AT_REST,
