@@ -9,7 +9,6 @@ import re
 from dataclasses import dataclass
 
 from aider_gardener.archive.archive import Archive
-from aider_gardener.archive.providers import may_go
 from aider_gardener.messages import ContentClass, Entry, Fidelity, SourceKind
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.planner import open_exchange
@@ -76,8 +75,6 @@ class Request:
         """Whether somebody or something said it (no note of ours, no notice of the host), and it is of the
         class and time that are asked for."""
         if entry.source.kind in (SourceKind.STUB, SourceKind.NOTICE):
-            return False
-        if self.reader and not may_go(entry.provider, self.reader):
             return False
         return (not self.classes or entry.cls in self.classes) and entry.created_at >= self.since
 

@@ -51,6 +51,17 @@ def test_no_second_plan_without_new_content() -> None:
     assert gardener.compact_if_due(cold=True) is None
 
 
+def test_what_was_taken_back_above_the_window_stands_until_something_new_is_said() -> None:
+    gardener = make_gardener(history_tokens=1_000_000)
+    gardener.state.frame = Frame(window=3_000, parts={"system": 1_000})
+    gardener.sync(long_talk(12), [])
+    assert gardener.compact_if_due()
+    gardener.undo(every=True)
+    assert gardener.compact_if_due() is None
+    gardener.sync(shown(gardener), [message("user", "and now?")])
+    assert gardener.compact_if_due()
+
+
 def test_the_last_exchange_and_the_open_question_stay_whole() -> None:
     gardener = make_gardener(history_tokens=500)
     messages = long_talk(8)

@@ -59,6 +59,13 @@ def test_the_factor_needs_three_prompts_and_ignores_numbers_that_cannot_be() -> 
     assert usage.factor("other") == 1.0
 
 
+def test_a_provider_that_reports_too_little_does_not_lower_what_is_counted() -> None:
+    usage = Usage(lambda: 0.0)
+    for _ in range(8):
+        usage.compare("m", estimated=10_000, reported=6_000)
+    assert usage.factor("m") == 1.0
+
+
 @given(st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 10**6)), max_size=20))
 def test_the_factor_is_bounded_whatever_is_reported(rows: list[tuple[int, int]]) -> None:
     usage = Usage(lambda: 0.0)
