@@ -231,7 +231,7 @@ def compact(commands: CommandLine, gardener: Gardener, focus: str) -> None:
         io.tool_output("Nothing was changed.")
         return
     with state.timed():
-        compactions.apply(state, asked.draft, time.perf_counter())
+        compactions.apply(state, asked, time.perf_counter())
     link.show(commands.coder, gardener)
     io.tool_output(f"M{made_room(plan)[1:]}.")
 
