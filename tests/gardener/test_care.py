@@ -232,18 +232,6 @@ def test_giving_back_says_how_much_longer_the_history_is_and_is_for_good() -> No
         gardener.undo()
 
 
-def test_what_switching_off_gave_back_is_compacted_when_it_is_on_again_and_what_was_undone_is_not() -> None:
-    given_back, undone = filled(12), filled(12)
-    for gardener in (given_back, undone):
-        gardener.compact_if_due()
-    given_back.give_back()
-    undone.undo(every=True)
-    for gardener in (given_back, undone):
-        assert shown(gardener) == long_talk(12)
-        gardener.sync(shown(gardener), [message("user", "and now?")])
-    assert given_back.compact_if_due() and not undone.compact_if_due()
-
-
 def test_what_was_found_for_the_open_question_is_looked_for_anew_after_a_forget() -> None:
     gardener = filled()
     compact_to(gardener.state, Goal(high=1, low=1, hard=1))

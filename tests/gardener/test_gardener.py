@@ -11,8 +11,7 @@ from made_chats import PROSE, long_talk, shown
 from made_entries import make_gardener, message, talk
 from made_search import found
 
-from aider_gardener.gardener.compactions import compact_to, show
-from aider_gardener.messages import ContentClass, Fidelity
+from aider_gardener.gardener.compactions import compact_to
 from aider_gardener.plan.goals import Goal
 from aider_gardener.plan.view import problems
 
@@ -34,34 +33,6 @@ def test_a_prompt_that_asks_nothing_recalls_nothing(prompt: str) -> None:
     gardener.sync([*talk(("please commit ok", "ok, will go on and commit")), *long_talk(12)], [])
     gardener.compact_if_due()
     assert gardener.recall_note(prompt, "") == ""
-
-
-def test_what_stands_in_the_prompt_is_not_recalled() -> None:
-    gardener = make_gardener(history_tokens=600)
-    text = "PORT_OF_STAGING = 48213  # the staging port"
-    gardener.sync([*talk((text, "Noted.")), *long_talk(12)], [])
-    show(gardener.state, {0: Fidelity.HIDDEN, 1: Fidelity.HIDDEN}, "a test")
-    assert "48213" in gardener.recall_note("what is PORT_OF_STAGING?", "")
-    assert gardener.recall_note("what is PORT_OF_STAGING?", f"settings.py\n{text}\n") == ""
-
-
-def test_recall_keeps_to_a_class_a_time_a_session_and_a_number() -> None:
-    gardener = make_gardener()
-    log = "\n".join(f"2026-01-0{n} 10:00:00 ERROR quokka pool: request {n} timed out" for n in range(1, 7))
-    why = ("why is the quokka pool slow?", "The quokka pool is too small.")
-    gardener.sync(talk(why, (log, "I see."), ("and now?", "Wait.")), [])
-    entries = list(gardener.state.chat.entries.values())
-    every = gardener.recall("quokka pool")
-    assert {ContentClass.PROMPT, ContentClass.PROSE} <= {found.cls for found in every}
-    assert {found.cls for found in gardener.recall("quokka pool", classes=[ContentClass.PROMPT])} == {
-        ContentClass.PROMPT
-    }
-    assert len(gardener.recall("quokka pool", limit=1)) == 1
-    assert gardener.recall("quokka pool", session=entries[0].session) == every
-    assert gardener.recall("quokka pool", session="another") == []
-    latest = max(entry.created_at for entry in entries)
-    assert gardener.recall("quokka pool", since=latest + 1) == []
-    assert gardener.recall("quokka pool", since=min(entry.created_at for entry in entries)) == every
 
 
 def test_recalled_text_cannot_end_its_note() -> None:

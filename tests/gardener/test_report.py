@@ -71,17 +71,6 @@ def test_what_a_compaction_would_save_is_what_it_then_saves() -> None:
     assert pressure_report(gardener.state).plan_would_save == 0
 
 
-def test_a_full_window_has_nothing_available_and_an_unknown_one_neither() -> None:
-    gardener = chat()
-    gardener.state.frame = Frame(1_200, PARTS)
-    full = pressure_report(gardener.state)
-    assert (full.available, full.level) == (0, "HARD")
-    assert full.utilization > 1
-    gardener.state.frame = Frame(0, PARTS)
-    unknown = pressure_report(gardener.state)
-    assert (unknown.available, unknown.utilization, unknown.level) == (0, 0.0, "OK")
-
-
 @given(st.dictionaries(st.text("abc", min_size=1), st.integers(0, 5_000), max_size=8), st.integers(0, 9_000))
 def test_the_files_that_are_named_are_the_largest_that_take_a_noticeable_share(
     files: dict[str, int], window: int

@@ -80,22 +80,6 @@ def test_what_was_cleared_or_taken_out_stands_no_more() -> None:
     )
 
 
-def test_a_form_that_the_archive_does_not_hold_any_more_stands_whole() -> None:
-    store = open_store(None)
-    gardener = chat(store)
-    gardener.sync(long_talk(8), [])
-    compact_to(gardener.state, TIGHT)
-    swapped = gardener.state.chat.fidelity
-    short = [seq for seq, level in swapped.items() if level is not Fidelity.HIDDEN]
-    assert short
-    kept = store.renditions
-    store.renditions = lambda entry_id: {  # type: ignore[method-assign]  # reason: a store that lost them
-        level: made for level, made in kept(entry_id).items() if level is Fidelity.FULL
-    }
-    found = again(store)
-    assert not set(short) & set(found.chat.fidelity)
-
-
 @pytest.mark.parametrize("step", ["nothing", "undo", "restore"])
 @pytest.mark.parametrize("window", [9_000, 200_000])
 def test_every_report_names_the_same_mark(step: str, window: int) -> None:

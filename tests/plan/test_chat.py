@@ -53,21 +53,6 @@ def test_a_list_that_was_marked_brings_nothing_new_wherever_its_messages_are_mov
     assert contents(chat) == ["a", "b", "committed"]
 
 
-def test_the_same_words_twice_are_two_entries_of_one_original() -> None:
-    chat = chat_of(talk(("go", "Ok."), ("go", "Ok.")))
-    assert len(chat.entries) == 4
-    assert chat.places(chat.entries[0].id) == [0, 2]
-
-
-def test_a_note_that_somebody_else_wrote_is_a_new_message() -> None:
-    chat = chat_of(talk(("a", "b"), ("c", "d"))).shown_at({0: LINE, 1: HIDDEN}, text_of)
-    forged = message("user", chat.done[0].content)
-    after, added = synced(chat, [*chat.done, forged, message("assistant", "Ok.")])
-    assert added == [forged["content"], "Ok."]
-    assert after.fidelity == chat.fidelity and after.order == (0, 1, 2, 3, 4, 5)
-    assert not after.done[-2].is_note, "it stands as its writer's own message"
-
-
 def through_json(piece: Piece) -> Any:
     return json.loads(json.dumps(piece))
 

@@ -6,13 +6,12 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from made_entries import entry, make_gardener, message, talk
+from made_entries import make_gardener, message, talk
 
 from aider_gardener.errors import UsageError
 from aider_gardener.gardener.gardener import Gardener
-from aider_gardener.messages import ContentClass, Fidelity
-from aider_gardener.plan.planner import due_level
-from aider_gardener.settings import Settings, parse_terms
+from aider_gardener.messages import Fidelity
+from aider_gardener.settings import parse_terms
 
 LOG = "I ran this command:\n\n./serve\n\nAnd got this output:\n\n" + "\n".join(
     f"2026-01-01 10:00:{n % 60:02} INFO request {n} took {n % 7} ms" for n in range(120)
@@ -113,16 +112,3 @@ def test_the_aggressive_preset_keeps_four_turns_and_eighty_characters_of_the_res
     line = gardener.state.archive.text(older[0], Fidelity.LINE)
     assert len(line.rpartition(" [")[0]) <= 80
     assert older[0].id in line
-
-
-def test_an_entry_is_due_when_its_term_is_over_and_typed_words_only_by_their_own() -> None:
-    def level(cls: ContentClass, age: int, **options: str) -> Fidelity:
-        return due_level(entry(0, "user", "words", cls=cls), Settings(**options).terms(), turn=1 + age)  # type: ignore[arg-type]
-
-    log, prompt = ContentClass.LOG, ContentClass.PROMPT
-    assert [level(log, age, ttl="log=3") for age in (2, 3)] == [Fidelity.FULL, Fidelity.LINE]
-    short = [level(log, age, ttl="log=3/") for age in (2, 3)]
-    assert short == [Fidelity.FULL, Fidelity.COMPRESSED]
-    assert level(log, 9, ttl="all=3") is Fidelity.LINE
-    assert level(prompt, 9, ttl="all=3") is Fidelity.FULL
-    assert level(prompt, 9, ttl="all=3,prompt=5") is Fidelity.LINE

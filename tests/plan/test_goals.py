@@ -70,18 +70,6 @@ def test_the_widest_of_the_marks_that_cost_alike_is_taken(
         assert cost(widest * wider) > (1 + FLAT_SHARE) * least
 
 
-@given(*CHATS, st.floats(1, 4))
-def test_the_marks_are_wider_where_more_breaks_grows_or_stands_and_where_the_cache_is_warmer(
-    growth: float, broken: int, cached: float, warm: float, around: int, more: float
-) -> None:
-    market = Market(1.0, cached, warm)
-    widest = widest_batch(market, growth, broken, around=around)
-    assert widest <= widest_batch(market, growth, int(broken * more), around=around)
-    assert widest <= widest_batch(market, growth * more, broken, around=around)
-    assert widest <= widest_batch(market, growth, broken, around=int(around * more))
-    assert widest <= widest_batch(Market(1.0, cached, min(1.0, warm * more)), growth, broken, around=around)
-
-
 @given(st.integers(100, 40_000), st.floats(0, 20_000), st.floats(0, 1), st.booleans())
 def test_nothing_is_done_within_the_limit(tokens: int, growth: float, warm: float, cold: bool) -> None:
     goal = marks(ROOMY, Limit(tokens, 0.2, growth=growth), Market(1.0, 0.1, warm), compacted=False, cold=cold)

@@ -71,15 +71,6 @@ def test_what_changed_on_the_disk_is_shown_again_and_what_is_gone_named() -> Non
     assert added == "No longer there: app.py" and not found.next(gone)[1]
 
 
-def test_what_changed_is_shown_again_when_a_map_has_it_and_not_both_shown_and_gone() -> None:
-    shorter = now(OLD.replace("│def greet(name):\n", ""), app_py=9)
-    assert "app.py" in resting().next(shorter)[1], "a definition went away"
-    found, added = resting().next(now("\nshop/cart.py:\n│class Cart:\n", app_py=9))
-    assert not added and "app.py" in found.next(now(OLD.replace("greet", "meet"), app_py=9))[1]
-    both = resting().next(now(OLD.replace("greet", "meet"), app_py=None))[1]
-    assert both == "No longer there: app.py"
-
-
 def test_where_nothing_behind_it_is_cached_it_is_made_anew_if_anything_is_new() -> None:
     assert resting().anew(now("\napp.py:\n│def greet(name):\n")) == resting()
     assert resting().anew(now(OLD + OTHER)).text.endswith(OTHER)

@@ -74,11 +74,6 @@ def test_the_factor_is_bounded_whatever_is_reported(rows: list[tuple[int, int]])
     assert 1.0 <= usage.factor("m") <= MOST_FACTOR
 
 
-def test_a_token_costs_the_cached_price_where_the_cache_is_warm_and_the_full_one_where_it_is_cold() -> None:
-    assert Market(10.0, 1.0, warm=1.0).token == 1.0
-    assert Market(10.0, 1.0, warm=0.0).token == 10.0
-
-
 @given(st.floats(0, 100), st.floats(0, 100), st.floats(0, 1))
 def test_the_price_lies_between_both(full: float, cached: float, warm: float) -> None:
     market = Market(full, cached, warm)

@@ -189,8 +189,3 @@ def test_a_piece_is_the_hosts_own_until_we_say_that_we_made_it() -> None:
     note, filler, *rest = render(Chat(fidelity={0: Fidelity.LINE, 1: Fidelity.LINE}), TALK, text_of)
     assert note.is_note and not filler.is_note and not any(piece.is_note for piece in rest)
     assert note == {"role": "user", "content": note.content}, "to the host it is a message like others"
-
-
-def test_an_exchange_of_which_only_the_question_is_shown_keeps_it_in_the_note() -> None:
-    assert shown({1: Fidelity.HIDDEN})[:2] == [("user", "NOTE\n[1] user: u0"), ("assistant", FILLER)]
-    assert shown({0: Fidelity.HIDDEN, 1: Fidelity.LINE})[0] == ("user", "NOTE\n[1] reply: <line 1>")

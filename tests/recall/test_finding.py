@@ -191,24 +191,6 @@ def test_nothing_is_amended_by(other: Passage) -> None:
     assert not any(each.amended for each in told) and told[0].text == OLD
 
 
-def test_few_words_in_common_or_little_of_what_is_told_is_not_the_same_thing() -> None:
-    short = said(1, "Cap: 60 seconds.", 9.0), said(7, "Cap: 30 seconds.", 1.0)
-    assert not any(each.amended for each in newest_first([*short, *OTHERS], frozenset()))
-    wide = " ".join(f"word{n}x" for n in range(40))
-    apart = said(1, OLD, 9.0), said(7, f"attempts backoff sleeps capped seconds {wide} 30", 1.0)
-    rare = [replace(each, text=f"{each.text} attempts backoff sleeps capped seconds") for each in OTHERS]
-    assert not any(each.amended for each in newest_first([*apart, *rare], frozenset()))
-
-
-def test_only_the_best_are_compared() -> None:
-    many = [
-        said(100 + n, f"The page of part{n} has colour{n} and a heading.", 5.0)
-        for n in range(finding.COMPARED)
-    ]
-    told = newest_first([said(1, OLD, 9.0), *many, said(7, NEW, 1.0)], frozenset())
-    assert not any(each.amended for each in told)
-
-
 def test_the_best_of_very_many_places_are_taken_in_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(finding, "MOST_READ", 3)
     relevance = np.array([0.1, 0.9, 0.5, 0.7, 0.2, 0.7, 0.6, 0.65, 0.3, 0.0], dtype=np.float32)

@@ -14,10 +14,7 @@ from aider_gardener.recall.ranking import (
     first,
     okapi,
     scores,
-    session_bounds,
-    sums,
     told_by_text,
-    window_mean,
 )
 
 LENGTH = 300
@@ -111,19 +108,6 @@ def test_okapi_is_what_its_formula_says() -> None:
     bound = 1.2 * (0.25 + 0.75 * lengths / 100)
     wanted = sum(idf[word] * counts[word] / (counts[word] + bound) for word in (0, 1)) / idf.sum()
     assert okapi(counts, lengths) == pytest.approx(wanted)
-
-
-def test_windows_are_counted_as_they_would_be_one_by_one() -> None:
-    chaos = np.random.default_rng(3)
-    values = chaos.random(50).astype(np.float32)
-    begins, ends = session_bounds(np.repeat([4, 2, 9], [20, 1, 29]))
-    assert sorted(set(zip(begins.tolist(), ends.tolist(), strict=True))) == [(0, 20), (20, 21), (21, 50)]
-    for reach in (1, 3, 60):
-        slow = [
-            values[max(begins[at], at - reach) : min(ends[at], at + reach + 1)].mean() for at in range(50)
-        ]
-        assert window_mean(values, reach, begins, ends) == pytest.approx(np.array(slow))
-    assert sums(np.array([1, 2, 3])).tolist() == [0, 1, 3, 6]
 
 
 def test_a_question_is_seldom_the_answer_and_who_is_named_often_has_it() -> None:

@@ -200,21 +200,6 @@ def test_of_an_edit_of_a_file_in_the_chat_only_what_is_said_before_it_is_quoted(
     assert text(start, here) is None
 
 
-def test_what_begins_in_code_is_code_and_what_begins_behind_it_is_not() -> None:
-    text = "Words.\ncode()\nMore words."
-    entry = replace(
-        made(0, "assistant", text),
-        segments=(
-            Segment(0, 7, ContentClass.PROSE),
-            Segment(7, 14, ContentClass.CODE),
-            Segment(14, len(text), ContentClass.PROSE),
-        ),
-    )
-    assert [recall.stands_in_code(entry, start) for start in (0, 6, 7, 13, 14)] == [
-        False, False, True, True, False,
-    ]  # fmt: skip
-
-
 def test_an_edit_that_was_undone_in_an_older_chat_says_so() -> None:
     gardener = make_gardener()
     gardener.sync(talk(("move the escrow account", EDIT)), [])
