@@ -25,6 +25,8 @@ def test_the_prompt_is_flat_and_the_summary_keeps_its_size() -> None:
     gardener, sizes = rolling_chat(90)
     assert max(sizes[60:]) <= max(sizes[20:50]) * 1.1
     assert gardener.state.note.tokens <= SUMMARY_SHARE * 1_200 + 60
+    first, second = gardener.state.note.text.split("Earlier turns:\n")[1].splitlines()[:2]
+    assert first.startswith("[1–") and "unit_" in first and second.startswith("[") and "–" not in second[:6]
 
 
 def test_what_left_can_be_recalled_and_taken_back() -> None:

@@ -170,9 +170,7 @@ class ClaudeSession(Intake):
             older=older,
             order=part == ORDINARY_SHARE,
         )
-        note = Recollection(self.archive, with_ids=True).note(
-            self.chat(boundary), request, approximate
-        )
+        note = Recollection(self.archive, with_ids=True).note(self.chat(boundary), request, approximate)
         note = note if len(note) <= MOST_CONTEXT_CHARS else ""
         if self.archive.withheld:
             told = WITHHELD.format(count=len(self.archive.withheld), how=SAY_LOCAL)
