@@ -13,6 +13,7 @@ import contextlib
 import hashlib
 import importlib.util
 import logging
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -114,6 +115,7 @@ class UniversalSentenceEncoder:
                 from aider_gardener.recall.encoder import encoder
 
                 self._model = encoder(*(folder / file for file in USE_FILES))
+                return_memory()  # reading it took as much again
             except Exception as error:  # any failure of the package means: no embedder
                 raise EmbedderError(f"the embedding model cannot be loaded ({one_line(error)})") from error
         return self._model
@@ -204,3 +206,11 @@ def wait_for_native() -> None:
     _ending = True
     if _native.acquire(timeout=EXIT_SECONDS):
         _native.release()
+
+
+def return_memory() -> None:
+    """Hand freed memory back to the system where the C library keeps it otherwise (glibc)."""
+    if sys.platform.startswith("linux"):
+        import ctypes
+
+        getattr(ctypes.CDLL(None), "malloc_trim", lambda _pad: 0)(0)
