@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from aider_gardener.adapters.aider import call, link, prompt
 from aider_gardener.adapters.aider.coder import HostCoder, HostIO, HostModel, Terminal
-from aider_gardener.adapters.aider.options import retired_lines
 from aider_gardener.adapters.aider.provider import history_limit, listed_window, provider_of
 from aider_gardener.adapters.aider.wrappers import ATTRIBUTE, Guard
 from aider_gardener.archive import sessions
@@ -42,8 +41,6 @@ SOON_SHARE = 0.5
 
 def announce(coder: HostCoder) -> None:
     """Say what the gardener does in this chat, where it is not off."""
-    for gone in retired_lines(getattr(coder.commands, "args", None)):
-        Terminal(coder.io).tool_warning(f"aider-gardener: {gone}")
     if line := announcement(coder):
         Terminal(coder.io).tool_output(line)
 

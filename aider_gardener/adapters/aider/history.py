@@ -13,7 +13,7 @@ from typing import Any
 
 from aider_gardener.adapters.aider import call, chat, link, prompt
 from aider_gardener.adapters.aider.coder import Chunks, HostCoder, HostMessage, Terminal
-from aider_gardener.adapters.aider.options import ASKED_FOR
+from aider_gardener.adapters.aider.options import USERS_OWN
 from aider_gardener.adapters.aider.wrappers import Guard, GuardedContext
 from aider_gardener.errors import UsageError
 from aider_gardener.settings import Settings, variable
@@ -119,7 +119,7 @@ def make(**options: str) -> GardenerProvider:
             raise ValueError(f"the history provider gardener has no option {visible(name)}")
         if name in ONLY_INSTALLED:
             raise ValueError(f"history option {name} has an effect only in aider-gardener: use that command")
-        if name in ASKED_FOR and not any(word.endswith(f"{name}={value}") for word in sys.argv[1:]):
+        if name in USERS_OWN and not any(word.endswith(f"{name}={value}") for word in sys.argv[1:]):
             raise ValueError(REACHES_OUT.format(name=name))
         given[variable(name)] = value
     try:

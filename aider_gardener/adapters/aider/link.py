@@ -209,8 +209,8 @@ def settings_of(coder: HostCoder) -> Settings:
         return chosen
     args = getattr(getattr(coder, "commands", None), "args", None) or Namespace()
     if state.origins is None or not vars(args):
-        return settings_given(args, {})
-    return state.origins.settings(coder.io, Path(coder.root or os.getcwd()), args)
+        return settings_given(args, os.environ)
+    return state.origins.settings(coder.io, args)
 
 
 def archive_directory(coder: HostCoder, settings: Settings) -> Path:
