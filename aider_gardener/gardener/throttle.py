@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from aider_gardener.compress.base import omitted
 from aider_gardener.gardener.compactions import show
 from aider_gardener.gardener.state import ChatState
-from aider_gardener.messages import Entry, Fidelity, Message, Rendition, SourceKind, TokenCounter
+from aider_gardener.messages import Entry, Fidelity, Rendition, SourceKind, TokenCounter
 from aider_gardener.plan.goals import WARNING_AT
 from aider_gardener.plan.planner import note_rendition, open_exchange, piece_tokens
 
@@ -46,10 +46,6 @@ class Throttled:
         """What the user is told."""
         return f"kept {self._part}; the whole is {self.entry.id}: /restore {self.entry.id} brings it back"
 
-    def outlook(self) -> str:
-        """What the user is told before it enters."""
-        return f"added, it stands as {self._part}; the whole is kept, and /restore last brings it back"
-
     @property
     def _part(self) -> str:
         what = {"typed": "your message", "web": "the page"}.get(self.entry.source.kind.value, "the output")
@@ -71,18 +67,6 @@ def throttle_outputs(state: ChatState, added: Iterable[Entry]) -> list[Throttled
     limit = _limit(state, beside)
     large = [entry for entry in new if entry.source.kind in OUTPUTS and entry.tokens > limit]
     return _cut(state, {entry.seq: limit for entry in large})
-
-
-def would_cut(state: ChatState, message: Message) -> Throttled | None:
-    """How an output that may be about to enter would be cut; None where it would stand whole. Nothing is
-    stored."""
-    archive, limit = state.archive, _limit(state, piece_tokens(state.chat.pieces, state.count))
-    if not state.acts or state.count(message.content) <= limit:
-        return None
-    entry = archive.entry(message, turn=state.chat.turn, seq=state.chat.next_seq, source=None, at=0.0)
-    made = archive.compress(entry, state.focus()).get(Fidelity.COMPRESSED)
-    short = short_form(entry, made, limit, count=state.count)
-    return _throttled(entry, made, short, state.count) if short is not None else None
 
 
 def _limit(state: ChatState, beside: int) -> int:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from aider_gardener.adapters.aider import call, chat, link, prompt
-from aider_gardener.adapters.aider.coder import Chunks, HostCoder, HostMessage, Terminal
+from aider_gardener.adapters.aider.coder import Chunks, HostCoder, HostMessage
 from aider_gardener.adapters.aider.options import USERS_OWN
 from aider_gardener.adapters.aider.wrappers import Guard, GuardedContext
 from aider_gardener.errors import UsageError
@@ -87,8 +87,8 @@ class GardenerProvider:
         coder.history = GardenerProvider(self.settings, coder)
         with Guard(coder):
             chat.join(coder, from_coder)
-            if from_coder is None and self.settings is not None and (line := chat.announcement(coder)):
-                Terminal(coder.io).tool_output(line)  # with the settings of `install` a wrapper says it
+            if from_coder is None and self.settings is not None:
+                chat.announce(coder)  # with the settings of `install` a wrapper does
         if from_coder is None and coder.done_messages:
             coder.summarize_start()  # restored before it was known whether the gardener acts
 

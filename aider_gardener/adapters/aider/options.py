@@ -18,7 +18,6 @@ import re
 from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -102,17 +101,6 @@ def _converter(field: dataclasses.Field[Any]) -> Callable[[str], Any]:
             raise argparse.ArgumentTypeError(str(error)) from None
 
     return convert
-
-
-def name_both(parser: argparse.ArgumentParser) -> None:
-    """Let --version tell the gardener's version too; aider's stays the last word."""
-    try:
-        ours = version("aider-gardener")
-    except PackageNotFoundError:  # run from a folder that is not installed
-        return
-    for action in parser._actions:  # reason: argparse has no other way to one of its actions
-        if isinstance(action, argparse._VersionAction) and action.version:
-            action.version = f"aider-gardener {ours}, {action.version.replace('%(prog)s', 'aider')}"
 
 
 def settings_given(args: Namespace, environ: Mapping[str, str]) -> Settings:

@@ -39,8 +39,9 @@ def test_the_end_of_the_process_closes_the_archive_and_makes_its_copy(tmp_path: 
     code = (
         "import pathlib, sys\n"
         "from aider_gardener.adapters.aider.link import state\n"
-        "store = state.store(pathlib.Path(sys.argv[1]))\n"
-        "store.open_session('s', project='p', started_at=1.0)\n"
+        "from aider_gardener.settings import Settings\n"
+        "opened = state.open(pathlib.Path(sys.argv[1]), 'p', Settings(embedder='none'))\n"
+        "opened.store.open_session('s', project='p', started_at=1.0)\n"
     )
     subprocess.run([sys.executable, "-c", code, str(tmp_path / "a")], check=True, timeout=60)
     assert sorted(each.name for each in (tmp_path / "a").glob("gardener.db*")) == [
@@ -75,27 +76,6 @@ def test_a_foreign_database_is_left_alone(
     assert len(model.requests) == 1
     assert len(warnings(driver.said)) == 1
     assert (folder / "gardener.db").read_bytes() == before
-
-
-def test_a_store_elsewhere_by_setting(
-    drive: MakeDriver, gardened: Any, repository: Path, tmp_path: Path
-) -> None:
-    gardened(store=str(tmp_path / "elsewhere"))
-    driver = drive()
-    driver.ask("/ask remember 48213")
-    assert (tmp_path / "elsewhere" / "gardener.db").is_file()
-    assert not (repository / ".aider.gardener").exists()
-
-
-def test_an_empty_history_to_restore(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel, repository: Path
-) -> None:
-    (repository / ".chat.md").write_text("", encoding="utf-8")
-    gardened()
-    driver = drive(restore_chat_history=True)
-    driver.ask("/ask hello")
-    assert len(model.requests) == 1
-    assert not warnings(driver.said)
 
 
 def test_a_bad_variable_leaves_the_gardener_off_and_says_so(

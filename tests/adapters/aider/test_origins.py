@@ -144,8 +144,9 @@ def test_a_repository_cannot_name_another_home(project: Path) -> None:
     (project / ".env").write_text("XDG_DATA_HOME=.data\nHOME=.home")
     with process():
         begun()
-        assert link.state.user is not None and not link.state.user.is_relative_to(project)
-        assert sys.platform != "linux" or link.state.user.is_relative_to(project.parent / "home")
+        user = link.state.origins.user if link.state.origins else None
+        assert user is not None and not user.is_relative_to(project)
+        assert sys.platform != "linux" or user.is_relative_to(project.parent / "home")
 
 
 @pytest.mark.parametrize(("name", "value"), [("store", "~/kept"), ("store_key", "file:~/kept.key")])
