@@ -50,7 +50,7 @@ def grown(gardener: Gardener, turns: int, **options: Any) -> tuple[Sent, Sent]:
     messages, prompt = [SYSTEM], []
     for number in range(turns):
         made = turn(number, FACT if number == 3 else "", **options)
-        for at in (1, 3, 4):
+        for at in (3, 4):
             prompt = gardener.prompt([*messages, *made[:at]])
         messages += made
     return messages, prompt
@@ -80,7 +80,7 @@ def test_a_fact_that_no_longer_stands_comes_back_before_the_question(
 ) -> None:
     with opened(window=4_000) as gardener:
         monkeypatch.setattr(gardener, "map_note", lambda _around: "")
-        messages, _prompt = grown(gardener, 60)
+        messages, _prompt = grown(gardener, 36)
         prompt = gardener.prompt([*messages, user("Please do the last step.")])
         assert not any("48213" in str(m["content"]) for m in prompt)
         prompt = gardener.prompt([*messages, user(QUESTION)])
@@ -140,7 +140,7 @@ def test_a_preview_leaves_no_trace() -> None:
 def test_a_task_of_many_calls_keeps_its_question_whole() -> None:
     with opened(window=4_000) as gardener:
         messages = [SYSTEM, user("Make every test of the project pass, one by one.")]
-        for number in range(60):
+        for number in range(30):
             messages += [calls(call(f"c{number}", "pytest")), result(f"c{number}", test_run(number))]
             prompt = gardener.prompt(messages)
             assert illegal(prompt) == "" and tokens(prompt) < 4_000
@@ -177,7 +177,7 @@ def test_instructions_in_the_middle_stay_where_they_are() -> None:
     with opened(window=4_000) as gardener:
         messages, _prompt = grown(gardener, 20)
         messages.append(order)
-        for number in range(20, 60):
+        for number in range(20, 36):
             messages += turn(number)
             prompt = gardener.prompt(messages)
         assert prompt.count(order) == 1 and illegal(prompt) == ""
@@ -185,7 +185,7 @@ def test_instructions_in_the_middle_stay_where_they_are() -> None:
 
 def test_a_message_that_the_agent_takes_out_is_gone() -> None:
     with opened(window=4_000) as gardener:
-        messages, _prompt = grown(gardener, 60)
+        messages, _prompt = grown(gardener, 36)
         kept = [m for m in messages if m["content"] != FACT]
         prompt = gardener.prompt([*kept, user(QUESTION)])
         assert "48213" not in json.dumps(prompt)
@@ -195,7 +195,7 @@ def test_a_message_that_the_agent_takes_out_is_gone() -> None:
 
 def test_a_new_list_is_a_cleared_chat() -> None:
     with opened(window=4_000) as gardener:
-        grown(gardener, 60)
+        grown(gardener, 36)
         assert "48213" not in json.dumps(gardener.prompt([SYSTEM, user(QUESTION)]))
         assert "48213" in gardener.recall("port of kestrel")[0].text
 
@@ -203,7 +203,7 @@ def test_a_new_list_is_a_cleared_chat() -> None:
 def test_a_prompt_that_is_handed_back_as_the_list_is_legal_too() -> None:
     with opened(window=4_000) as gardener:
         messages: Sent = [SYSTEM]
-        for number in range(40):
+        for number in range(20):
             messages = gardener.prompt([*messages, *turn(number)])
             assert illegal(messages) == "" and tokens(messages) < 4_000
 
@@ -308,7 +308,7 @@ def chats(draw: st.DrawFn) -> list[Sent]:
     return steps
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(chats(), st.sampled_from([600, 1_500, 4_000]), st.data())
 def test_legal_lists_stay_legal_and_get_no_longer_than_their_notes(
     steps: list[Sent], window: int, data: st.DataObject
@@ -340,7 +340,7 @@ def test_legal_lists_stay_legal_and_get_no_longer_than_their_notes(
 # End to end
 
 
-def test_over_sixty_turns_the_prompt_stays_within_a_small_window_and_a_fact_comes_back() -> None:
+def test_over_forty_turns_the_prompt_stays_within_a_small_window_and_a_fact_comes_back() -> None:
     window = 6_000
 
     def answer(messages: Sent) -> dict[str, Any]:
@@ -352,8 +352,8 @@ def test_over_sixty_turns_the_prompt_stays_within_a_small_window_and_a_fact_come
     with ModelServer(answer) as server, opened(window=window) as gardener:
         client = OpenAI(base_url=server.url, api_key="none", max_retries=0)
         messages: list[Any] = [SYSTEM]
-        for number in range(1, 61):
-            asked = {3: FACT, 55: QUESTION}.get(number, f"Please do step {number} of the plan.")
+        for number in range(1, 41):
+            asked = {3: FACT, 35: QUESTION}.get(number, f"Please do step {number} of the plan.")
             messages.append(user(asked))
             while messages[-1]["role"] != "assistant" or messages[-1].get("tool_calls"):
                 prompt = gardener.prompt(messages)
@@ -361,10 +361,10 @@ def test_over_sixty_turns_the_prompt_stays_within_a_small_window_and_a_fact_come
                 messages.append(reply.model_dump(exclude_none=True))
                 for made in reply.tool_calls or []:
                     messages.append(result(made.id, test_run(number, 120)))
-            if number == 55:
+            if number == 35:
                 assert messages[-1]["content"] == "Port 48213."
-        assert max(map(tokens, server.requests)) < window < tokens(messages) / 10
-        assert len(server.requests) == 119
+        assert max(map(tokens, server.requests)) < window < tokens(messages) / 8
+        assert len(server.requests) == 79
 
 
 def test_the_example_runs_against_an_endpoint(root: Path, tmp_path: Path) -> None:
