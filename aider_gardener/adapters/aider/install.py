@@ -75,7 +75,7 @@ def _is_in(patch: str) -> bool:
     """Whether this aider has the patch, as the names and words in the code of a method tell."""
     method, word = CALLS[patch]
     try:
-        found = inspect.unwrap(getattr(importlib.import_module(CODER).Coder, method))  # type: ignore[attr-defined]
+        found = inspect.unwrap(getattr(importlib.import_module(CODER).Coder, method))
     except (ImportError, AttributeError):  # the check of its patch point will say so
         return False
     code = getattr(found, "__func__", found).__code__

@@ -147,7 +147,7 @@ class Origins:
         self._say(io, TAKEN, told)
         if not found.enabled:
             return found
-        own = {name: _in_home(getattr(users, name), self.home) for name in USERS_OWN}
+        own: dict[str, Any] = {name: _in_home(getattr(users, name), self.home) for name in USERS_OWN}
         theirs = {name: _in_home(getattr(found, name), Path(os.path.expanduser("~"))) for name in USERS_OWN}
         refused = {name: value for name, value in theirs.items() if value != own[name]}
         command_line = [text for text in vars(alone).values() if isinstance(text, str)]
