@@ -20,7 +20,7 @@ from aider_gardener.adapters.aider.options import Origins, settings_given
 from aider_gardener.adapters.aider.provider import history_limit, listed_window, provider_of, token_counter
 from aider_gardener.adapters.aider.wrappers import ATTRIBUTE, Guard
 from aider_gardener.errors import GardenerError, UsageError
-from aider_gardener.recall.embed import loading
+from aider_gardener.recall.embed import loading as loading  # what a benchmark puts its own in place of
 from aider_gardener.settings import Settings
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from aider_gardener.gardener.state import ChatState
     from aider_gardener.gardener.upkeep import Upkeep
     from aider_gardener.recall.backlog import Backlog
-    from aider_gardener.recall.embed import Load
 
     Choose = Callable[[Settings, Store, str], str]
     """Gets the settings, the open archive and the project; returns the id of a session."""
@@ -51,14 +50,13 @@ class OpenArchive:
 class Process:
     """What this process shares: the settings given to `install`, the open archives by directory, and the
     upkeep of each chat with the terminal that it may write to at the end. `background` false: no thread, only
-    `Gardener.idle` does it. `loading` makes what loads the embedder of a name. `origins` is what is known of
-    where settings came from; None where no command line was read."""
+    `Gardener.idle` does it. `origins` is what is known of where settings came from; None where no command
+    line was read."""
 
     settings: Settings | None = None
     archives: dict[str, OpenArchive] = field(default_factory=dict)
     upkeeps: list[tuple[Gardener, HostIO, Upkeep]] = field(default_factory=list)
     background: bool = True
-    loading: Callable[[str], Load | None] = loading
     origins: Origins | None = None
     lock: threading.RLock = field(default_factory=threading.RLock)
 
@@ -75,7 +73,7 @@ class Process:
                 store = open_store(directory, key_source=settings.store_key)
                 backlog = Backlog(
                     store,
-                    load=self.loading(settings.embedder),
+                    load=loading(settings.embedder),
                     background=self.background,
                     upkeep=lambda: keep_to_policy_and_renew(store, project, settings),
                 )

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Any
-
-from archive.test_pruning import OLD, put
 
 from aider_gardener import uninstall
 from aider_gardener.adapters.aider import link
@@ -107,20 +104,3 @@ def test_the_index_is_written_at_the_end_where_there_is_one(
     index.write_bytes(b"mine")
     link.state.end()
     assert index.read_bytes() == b"mine" and "the index of sessions is left as it is: " in driver.said[-1]
-
-
-def test_pruning_by_itself_renews_an_index_that_is_there(
-    drive: MakeDriver, gardened: Any, repository: Path
-) -> None:
-    store = open_store(repository / ".aider.gardener")
-    store.open_session("old", project=str(repository), started_at=OLD)
-    put(store, "where did the quokka go?", seq=0)
-    write_index(store, str(repository))
-    store.close()
-    index = repository / ".aider.gardener" / "CONTEXT_ARCHIVE.md"
-    gardened(retention="prune")
-    drive().ask("/ask hello")
-    deadline = time.monotonic() + 20
-    while "old" in index.read_text("utf-8") and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert "## old" not in index.read_text("utf-8")

@@ -205,7 +205,7 @@ def test_a_command_without_one_id_says_how(command: str, drive: MakeDriver, gard
     assert say(driver, command).count("Usage: /") == 1
 
 
-@pytest.mark.parametrize("name", ["forget", "pin", "unpin", "restore", "why"])
+@pytest.mark.parametrize("name", ["forget", "why"])
 def test_unknown_and_ambiguous_ids_get_one_line(name: str, drive: MakeDriver, gardened: Any) -> None:
     gardened()
     driver = drive()
@@ -256,16 +256,6 @@ def test_messages_are_named_by_last_and_by_their_number_in_the_last_list(
     assert listed[at - 1] in say(driver, f"/pin {at}")
     assert listed[at - 1] in say(driver, "/unpin last")
     assert "there is no such message" in say(driver, "/unpin last")
-
-
-def test_restore_last_brings_back_the_newest_that_is_not_whole(drive: MakeDriver, gardened: Any) -> None:
-    gardened(history_tokens=1_500)
-    driver = drive()
-    chatter(driver, 8)
-    chat = driver.coder.gardener.state.chat
-    newest = chat.entries[max(chat.fidelity)]
-    assert newest.id in say(driver, "/restore last")
-    assert newest.seq not in driver.coder.gardener.state.chat.fidelity
 
 
 @pytest.mark.parametrize("answer", ["0", "4", "one", "99999999999999999999", "1 x", "²"])

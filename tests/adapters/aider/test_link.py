@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -60,22 +59,6 @@ def test_a_file_in_the_archives_place_leaves_memory_in_memory(
     assert len(model.requests) == 2
     assert len(warnings(driver.said)) == 1
     assert not driver.coder.gardener.state.archive.store.persistent
-
-
-def test_a_foreign_database_is_left_alone(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel, repository: Path
-) -> None:
-    folder = repository / ".aider.gardener"
-    folder.mkdir()
-    with sqlite3.connect(folder / "gardener.db") as foreign:
-        foreign.execute("CREATE TABLE theirs (x)")
-    before = (folder / "gardener.db").read_bytes()
-    gardened()
-    driver = drive()
-    driver.ask("/ask remember 48213")
-    assert len(model.requests) == 1
-    assert len(warnings(driver.said)) == 1
-    assert (folder / "gardener.db").read_bytes() == before
 
 
 def test_a_bad_variable_leaves_the_gardener_off_and_says_so(

@@ -96,15 +96,6 @@ def test_an_edit_in_the_same_reply_is_applied(drive: MakeDriver, gardened: Any, 
     assert is_legal(driver)
 
 
-def test_a_failed_edit_keeps_its_reflection(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:
-    driver, stored_id = compacted(drive, gardened)
-    edit = EDIT.format(path="app.py", old="    return 'absent'", new="    return 'goodbye'")
-    model.replies += [edit + "\n" + form(stored_id), "I give up."]
-    driver.type("say goodbye, and where does it live?")
-    assert "failed to match" in model.last_prompt()
-    assert f"> {WHOLE.strip()}" in model.last_prompt()
-
-
 def test_the_architect_gets_it_before_an_editor_is_sent_off(
     drive: MakeDriver, gardened: Any, model: ScriptedModel
 ) -> None:
