@@ -109,15 +109,15 @@ def items(messages: Sequence[AgentMessage]) -> list[Item]:
     found = []
     for place, message in enumerate(messages, 1):
         try:
-            key = _hash(json.dumps(message, sort_keys=True, default=_json))
+            data = json.dumps(message, sort_keys=True, default=_json)
         except (TypeError, ValueError) as error:
             raise UsageError(f"message {place} cannot be sent as JSON ({error}); encode it as text") from None
-        made = _calls_of(message)
+        plain = json.loads(data)  # without tuples and objects
+        made = _calls_of(plain)
         calls.update((call.id, call) for call in made)
-        content = message.get("content")
-        parts = content if isinstance(content, list | tuple) else []
-        images = sum(isinstance(p, Mapping) and not isinstance(p.get("text"), str) for p in parts)
-        found.append(Item(key, *_read(message, made, calls), images))
+        parts = plain.get("content")
+        images = sum(_text_in(part) is None for part in parts) if isinstance(parts, list) else 0
+        found.append(Item(_hash(data), *_read(plain, made, calls), images))
     return found
 
 
@@ -147,12 +147,17 @@ def text_of(message: AgentMessage) -> str:
 
 
 def _part_text(part: object) -> str:
-    if isinstance(part, str):
-        return part
-    if isinstance(part, Mapping) and isinstance(part.get("text"), str):
-        return str(part["text"])
+    text = _text_in(part)
+    if text is not None:
+        return text
     kind = part.get("type") if isinstance(part, Mapping) else type(part).__name__
     return f"[{kind} {_hash(json.dumps(part, sort_keys=True, default=str))[:8]}]"
+
+
+def _text_in(part: object) -> str | None:
+    """The text of a part of a content; None where it is something else."""
+    text = part.get("text") if isinstance(part, Mapping) else part
+    return text if isinstance(text, str) else None
 
 
 def _hash(data: str) -> str:
@@ -163,24 +168,18 @@ def _calls_of(message: AgentMessage) -> list[AgentCall]:
     """The calls of an assistant's message. One of the older format has its name for an id."""
     if message["role"] != "assistant":
         return []
-    given = [*map(_mapping, message.get("tool_calls") or ())]
-    if older := _mapping(message.get("function_call")):
+    given = [call for call in message.get("tool_calls") or () if isinstance(call, Mapping)]
+    if older := message.get("function_call"):
         given.append({"id": older.get("name"), "function": older})
     made = []
     for call in given:
-        body = _mapping(call.get("function") or call.get("custom"))
+        body = call.get("function") or call.get("custom") or {}
         arguments = body.get("arguments", body.get("input", ""))
         with suppress(ValueError):  # text that is no JSON is left as it is
             arguments = json.loads(arguments) if isinstance(arguments, str) else arguments
         name = str(body.get("name") or call.get("type") or "tool")
         made.append(AgentCall(str(call.get("id") or ""), name, arguments))
     return made
-
-
-def _mapping(value: object) -> Mapping[str, Any]:
-    """A value as a mapping; empty for what is none."""
-    found = _plain(value)
-    return found if isinstance(found, Mapping) else {}
 
 
 def _called(call: AgentCall) -> str:
