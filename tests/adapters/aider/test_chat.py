@@ -9,6 +9,8 @@ import pytest
 
 from aider_gardener.adapters.aider import chat
 
+from .conftest import MakeDriver
+
 
 @pytest.mark.parametrize(
     ("edit_format", "options", "is_helper"),
@@ -27,3 +29,11 @@ def test_only_a_coder_with_a_chat_of_its_own_is_a_helper(
 ) -> None:
     coder: Any = SimpleNamespace(edit_format=edit_format)
     assert chat.makes_helper(coder, options) is is_helper
+
+
+def test_a_clear_that_no_turn_surrounds_counts_at_once(drive: MakeDriver, gardened: Any) -> None:
+    gardened()
+    driver = drive()
+    driver.ask("/ask hello")
+    driver.coder.commands.cmd_clear("")
+    assert driver.coder.gardener.state.chat.floor == 2

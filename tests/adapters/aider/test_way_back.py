@@ -16,7 +16,7 @@ from .test_entry_commands import is_legal, say
 from .test_laws import alternates
 from .test_wrappers import FACT, chatter
 
-LOG = "\n".join(f"10:{n // 60:02}:{n % 60:02} INFO step {n} of the job took {n * 7} ms" for n in range(600))
+LOG = "\n".join(f"10:{n // 60:02}:{n % 60:02} INFO step {n} of the job took {n * 7} ms" for n in range(200))
 
 
 def originals(driver: Driver) -> list[tuple[str, str]]:
@@ -40,9 +40,9 @@ def compacted(drive: MakeDriver, monkeypatch: pytest.MonkeyPatch) -> Driver:
     monkeypatch.setattr(aider.commands, "run_cmd", lambda *_args, **_options: (0, LOG))
     driver = drive()
     driver.ask("say hi", reply=EDIT.format(path="app.py", old="    return 'hello'", new="    return 'hi'"))
-    chatter(driver, 8)
-    driver.type("/run make all")
     chatter(driver, 6)
+    driver.type("/run make all")
+    chatter(driver, 4)
     driver.type("/run make all again")
     assert len(driver.coder.gardener.state.plans) > 1
     assert {Fidelity.COMPRESSED, Fidelity.HIDDEN} <= levels(driver)
@@ -67,7 +67,7 @@ def test_off_gives_the_whole_history_back(
     found = re.search(r"is off: (\d+) messages came back whole, ([\d,]+) tokens more", said)
     assert found
     assert 10 < int(found[1]) <= len(standing(driver))
-    assert int(found[2].replace(",", "")) > 5_000
+    assert int(found[2].replace(",", "")) > 3_000
     driver.ask("/ask and now?")
     assert all(text in model.last_prompt() for _role, text in originals(driver)[:-1])
 
