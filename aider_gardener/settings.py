@@ -19,7 +19,7 @@ from aider_gardener.errors import UsageError
 from aider_gardener.messages import ContentClass, Fidelity
 
 DEFAULT, OFF = "default", "off"
-ASKED, TOLD = "asked", "told"
+OWN, TOLD = "own", "told"
 NOTES, FULL = "notes", "full"
 
 PRESETS: Mapping[str, Mapping[str, Any]] = {
@@ -30,28 +30,6 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
 """What each preset sets; every other setting keeps its default."""
 LOW_MARKS = {"gentle": 0.7, DEFAULT: 0.4, "aggressive": 0.05}
 
-RETIRED: Mapping[str, str] = {
-    "low_mark": "--gardener-preset gentle keeps more, aggressive less",
-    "recall_threshold": "--gardener-recall-tokens bounds what is recalled, 0 switches it off",
-    "older_chars": "--gardener-preset aggressive shows 80 characters of older texts",
-    "context_ttl": "use --gardener-ttl CLASS=TURNS",
-    "summarise_after": "use --gardener-ttl CLASS=TURNS/",
-    "rules_share": "/gardener constraints lists the rules and drops them",
-    "chat_map": "its share of the history is fixed",
-    "incremental_turns": "use --gardener-incremental TURNS",
-    "order": "use --gardener-files aider or stable",
-    "map_refresh": "use aider's own --map-refresh",
-    "commit_context": "commit messages are written as aider writes them",
-    "store_limit": "use --gardener-retention SIZE, such as 500MB",
-    "llm_fallback": "use --gardener-llm fallback",
-    "refine": "use --gardener-llm refine",
-    "refine_model": "use --gardener-llm refine, which asks aider's --weak-model",
-    "report": "use --gardener-status-line",
-    "archive_index": "gardener upkeep index writes the index once; then it is kept up to date",
-    "tasks_file": "use gardener upkeep tasks FILE",
-}
-"""Settings that there were, each with what to use now."""
-
 SWITCH = "AIDER_GARDENER"
 TRUE_WORDS = frozenset({"1", "true", "yes", "on"})
 FALSE_WORDS = frozenset({"0", "false", "no", "off", ""})
@@ -60,7 +38,8 @@ ANY_CLASS = "all"
 WHOLE_TURNS = 6
 """How many turns `incremental` keeps whole when it is just switched on."""
 SIZE = re.compile(r"(\d{1,7}) ?([MG])B", re.IGNORECASE)
-NAME = re.compile(r"[\w.-]+")
+OPEN_CHOICES = {"NAME": re.compile(r"[\w.-]+"), "file:PATH": re.compile(r"file:.+", re.DOTALL), "SIZE": SIZE}
+"""Choices that stand for many values."""
 SHORT_NOTE = "note"
 """What `resume` is when it is just switched on."""
 
@@ -82,9 +61,9 @@ def option(
     """A settings field with its documentation and its legal values (0 to `most` for numbers).
 
     `switch` is what stands for a value that may just be switched on, "" or 0 being off. `from_repository` is
-    what a host does about a value that a repository's files give. ASKED: it decides what is written, sent or
-    deleted elsewhere, and is taken only if the user agrees. TOLD: it keeps the chat out of the archive or
-    brings older chats into prompts, and a line says so. "": it is taken.
+    what a host does about a value that a repository's files give. OWN: it decides what is written, sent or
+    deleted elsewhere, and is not taken. TOLD: it keeps the chat out of the archive or brings older chats
+    into prompts, and a line says so. "": it is taken.
     """
     about = {
         "help": help_text,
@@ -171,7 +150,7 @@ class Settings:
     store: str = option(
         "",
         "Directory of the archive. Empty: .aider.gardener in the repository, else a user-level directory.",
-        from_repository=ASKED,
+        from_repository=OWN,
     )
     store_key: str = option(
         "",
@@ -179,7 +158,7 @@ class Settings:
         " AIDER_GARDENER_KEY) or file:PATH (a file that only its owner may read). New archives are encrypted"
         " then; gardener store encrypt encrypts one that exists. Empty: not encrypted.",
         choices=("", "keyring", "env", "file:PATH"),
-        from_repository=ASKED,
+        from_repository=OWN,
     )
     retention: str = option(
         OFF,
@@ -187,7 +166,8 @@ class Settings:
         " its worth, or was not used for 30 days, is deleted for good; never what is pinned or of a live"
         " session. A size such as 500MB or 2GB: that, and the oldest of the least important where the archive"
         " is larger.",
-        from_repository=ASKED,
+        choices=(OFF, "prune", "SIZE"),
+        from_repository=OWN,
     )
     embedder: str = option(
         "use",
@@ -195,7 +175,7 @@ class Settings:
         " this machine. none: by words alone. NAME: with the embedder that an installed package offers under"
         " this name.",
         choices=("use", "none", "NAME"),
-        from_repository=ASKED,
+        from_repository=OWN,
     )
     files: str = option(
         "auto",
@@ -219,7 +199,7 @@ class Settings:
         " forms no longer help, aider's summary. refine: between turns the weak model shortens compressed"
         " forms further, one call a minute, taken only if nothing was lost. both. Empty: nothing.",
         choices=("", "fallback", "refine", "both"),
-        from_repository=ASKED,
+        from_repository=OWN,
     )
 
     given: dataclasses.InitVar[frozenset[str] | None] = None
@@ -242,12 +222,9 @@ class Settings:
     def from_env(cls, environ: Mapping[str, str] | None = None, **overrides: Any) -> Settings:
         """Settings from `AIDER_GARDENER_*` variables; keyword arguments that are not None win.
 
-        Raises UsageError, naming the variable, for a value that cannot be used or a setting that is retired.
+        Raises UsageError, naming the variable, for a value that cannot be used.
         """
         environ = os.environ if environ is None else environ
-        for name, hint in RETIRED.items():
-            if variable(name) in environ:
-                raise UsageError(f"{variable(name)} is no longer a setting: {hint}")
         word = environ.get(SWITCH, "true").strip().lower()
         if word not in TRUE_WORDS | FALSE_WORDS:
             raise UsageError(f"{SWITCH}={environ[SWITCH]!r} is not true or false; correct or unset it")
@@ -320,7 +297,7 @@ def parse(field: dataclasses.Field[Any], text: str, name: str) -> Any:
     switch = True if kind is bool else field.metadata["switch"]
     if switch and word in TRUE_WORDS | FALSE_WORDS and not (kind is int and word.isdecimal()):
         return switch if word in TRUE_WORDS else kind()
-    if word == "false" and _is_off(field):  # what YAML reads in an unquoted off
+    if word == "false" and OFF in field.metadata["choices"]:  # what YAML reads in an unquoted off
         return OFF
     try:
         value = None if kind is bool else kind(text.strip())
@@ -332,11 +309,6 @@ def parse(field: dataclasses.Field[Any], text: str, name: str) -> Any:
     return value
 
 
-def _is_off(field: dataclasses.Field[Any]) -> bool:
-    """Whether a field may be switched off by that word."""
-    return OFF in (field.default, *field.metadata["choices"])
-
-
 def check(field: dataclasses.Field[Any], value: Any) -> None:
     """Raise UsageError unless `value` is legal for the field."""
     choices, most = field.metadata["choices"], field.metadata["most"]
@@ -344,8 +316,6 @@ def check(field: dataclasses.Field[Any], value: Any) -> None:
         raise UsageError(f"{field.name} must be one of {', '.join(filter(None, choices))}, not {value!r}")
     if field.name == "ttl":
         parse_terms(value)
-    if field.name == "retention" and value not in (OFF, "prune") and not SIZE.fullmatch(value):
-        raise UsageError(f"retention must be off, prune or a size such as 500MB, not {value!r}")
     if field.name == "store" and "://" in value:
         raise UsageError(ON_A_SERVER)
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
@@ -354,13 +324,9 @@ def check(field: dataclasses.Field[Any], value: Any) -> None:
 
 
 def _is_choice(value: Any, choice: str) -> bool:
-    """Whether a value is a choice; a word in capitals stands for any name, behind a colon for any text."""
-    prefix, colon, open_part = choice.rpartition(":")
-    if not (open_part.isupper() and isinstance(value, str)):
-        return bool(value == choice)
-    if not colon:
-        return bool(NAME.fullmatch(value))
-    return value.startswith(prefix + colon) and value != prefix + colon
+    """Whether a value is a choice, or one of those that it stands for."""
+    form = OPEN_CHOICES.get(choice)
+    return bool(form.fullmatch(value)) if form and isinstance(value, str) else bool(value == choice)
 
 
 Terms = Mapping[tuple[str, Fidelity], int]

@@ -160,11 +160,6 @@ def plan_table(plan: Plan) -> Group:
     return spaced(swaps, Group(head, cost))
 
 
-def help_table(rows: Iterable[tuple[str, str]]) -> Table:
-    """Words to type, each with what it does."""
-    return grid(("", ""), rows, box=None, show_header=False, padding=(0, 2, 0, 0))
-
-
 def entries_table(entries: Sequence[Entry]) -> Table:
     """Messages, a line each: number, id, tokens, kind, how they begin."""
     rows = [

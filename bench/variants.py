@@ -353,4 +353,4 @@ VARIANTS.update(
 if os.environ.get(VECTORS):
     from aider_gardener.adapters.aider import link
 
-    link.state.loading = partial(keeping, Path(os.environ[VECTORS]))
+    link.loading = partial(keeping, Path(os.environ[VECTORS]))

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 
 from aider_gardener.errors import UsageError
-from aider_gardener.settings import PRESETS, RETIRED, Settings
+from aider_gardener.settings import PRESETS, Settings
 
 
 @pytest.mark.parametrize("name", list(PRESETS))
@@ -25,12 +23,6 @@ def test_what_is_given_wins_even_if_it_is_the_default() -> None:
     assert Settings.from_env(environ).history_tokens == 20_000
     assert Settings.from_env(environ, keep_turns=2).keep_turns == 2
     assert Settings.from_env(environ, preset="gentle").history_tokens == 16_000
-
-
-@pytest.mark.parametrize("name", list(RETIRED))
-def test_a_setting_that_there_was_is_refused_with_what_to_use_now(name: str) -> None:
-    with pytest.raises(UsageError, match=re.escape(RETIRED[name])):
-        Settings.from_env({f"AIDER_GARDENER_{name.upper()}": "1"})
 
 
 @pytest.mark.parametrize(

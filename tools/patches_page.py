@@ -93,7 +93,7 @@ def lines_of(patch: Patch) -> str:
 def points_of(patch: Patch) -> str:
     """The patch points that aider-gardener leaves alone once this patch and those before it are in aider."""
     name = patch.name.removesuffix(".patch")
-    retired = [point.path for point in PATCH_POINTS if point.calls and max(point.retired_by) == name]
+    retired = [point.path for point in PATCH_POINTS if point.retired_by and max(point.retired_by) == name]
     return ", ".join(retired) or "–"
 
 

@@ -24,7 +24,7 @@ from aider_gardener.settings import Settings, variable
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 ADAPTER = ROOT / "aider_gardener" / "adapters" / "aider"
-CHAT_COMMANDS = (ADAPTER / "commands.py", ADAPTER / "entry_commands.py")
+CHAT_COMMANDS = (ADAPTER / "commands.py",)
 PARTS = {"cli.md": ("chat commands", "commands"), "settings.md": ("settings",)}
 """The parts of each page, by the word in the comments around them."""
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from aider_gardener.archive.passages import chunk
 from aider_gardener.archive.providers import NAME_LOCAL, WITHHELD
 from aider_gardener.archive.sessions import AIDER, HOST_KEY, PastSessions, host_of
+from aider_gardener.archive.store import PendingPassage
 from aider_gardener.archive.store.redact import Clean, cleaned
 from aider_gardener.errors import StoreError, tolerating
 from aider_gardener.messages import (
@@ -64,6 +65,8 @@ def is_shared(directory: Path | None, project: str) -> bool:
 class EmbeddingBacklog(Protocol):
     """What works on the archive between turns, and embeds a question when it is asked to."""
 
+    background: bool
+
     @property
     def embedder_name(self) -> str:
         """The name under which vectors are stored, "" as long as no model was loaded."""
@@ -71,6 +74,10 @@ class EmbeddingBacklog(Protocol):
 
     def query_vector(self, text: str) -> Vector | None:
         """The vector of a question, or None when there is none in time."""
+        ...
+
+    def embed_first(self, passages: Iterable[PendingPassage]) -> int:
+        """Embed these passages now, as many as a turn may wait for; returns how many."""
         ...
 
     def take_notice(self) -> str:

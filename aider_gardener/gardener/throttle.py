@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from aider_gardener.compress.base import omitted
 from aider_gardener.gardener.compactions import show
 from aider_gardener.gardener.state import ChatState
-from aider_gardener.messages import Entry, Fidelity, Rendition, SourceKind, TokenCounter
+from aider_gardener.messages import Entry, Fidelity, Message, Rendition, SourceKind, TokenCounter
 from aider_gardener.plan.goals import WARNING_AT
 from aider_gardener.plan.planner import note_rendition, open_exchange, piece_tokens
 
@@ -44,12 +44,17 @@ class Throttled:
 
     def line(self) -> str:
         """What the user is told."""
+        return f"kept {self._part}; the whole is {self.entry.id}: /restore {self.entry.id} brings it back"
+
+    def outlook(self) -> str:
+        """What the user is told before it enters."""
+        return f"added, it stands as {self._part}; the whole is kept, and /restore last brings it back"
+
+    @property
+    def _part(self) -> str:
         what = {"typed": "your message", "web": "the page"}.get(self.entry.source.kind.value, "the output")
         shown = f" ({self.shown})" if self.shown else ""
-        return (
-            f"kept {self.tokens_after:,} of {self.tokens_before:,} tokens of {what} in the chat{shown};"
-            f" the whole is {self.entry.id}: /restore {self.entry.id} brings it back"
-        )
+        return f"{self.tokens_after:,} of {self.tokens_before:,} tokens of {what} in the chat{shown}"
 
 
 def throttle_outputs(state: ChatState, added: Iterable[Entry]) -> list[Throttled]:
@@ -63,11 +68,28 @@ def throttle_outputs(state: ChatState, added: Iterable[Entry]) -> list[Throttled
         return []
     new = list(added)
     beside = piece_tokens(state.chat.pieces, state.count) - sum(entry.tokens for entry in new)
-    frame = state.frame
-    room = max(LEAST_TOKENS, int(WARNING_AT * frame.window) - frame.around - beside)
-    limit = state.settings.throttle_tokens or (room if frame.window else UNKNOWN_ROOM)
+    limit = _limit(state, beside)
     large = [entry for entry in new if entry.source.kind in OUTPUTS and entry.tokens > limit]
     return _cut(state, {entry.seq: limit for entry in large})
+
+
+def would_cut(state: ChatState, message: Message) -> Throttled | None:
+    """How an output that may be about to enter would be cut; None where it would stand whole. Nothing is
+    stored."""
+    archive, limit = state.archive, _limit(state, piece_tokens(state.chat.pieces, state.count))
+    if not state.acts or state.count(message.content) <= limit:
+        return None
+    entry = archive.entry(message, turn=state.chat.turn, seq=state.chat.next_seq, source=None, at=0.0)
+    made = archive.compress(entry, state.focus()).get(Fidelity.COMPRESSED)
+    short = short_form(entry, made, limit, count=state.count)
+    return _throttled(entry, made, short, state.count) if short is not None else None
+
+
+def _limit(state: ChatState, beside: int) -> int:
+    """The most tokens of an output that enters beside so many of other messages."""
+    frame = state.frame
+    room = max(LEAST_TOKENS, int(WARNING_AT * frame.window) - frame.around - beside)
+    return state.settings.throttle_tokens or (room if frame.window else UNKNOWN_ROOM)
 
 
 def throttle_open(state: ChatState, most_tokens: int) -> list[Throttled]:
@@ -98,13 +120,17 @@ def _cut(state: ChatState, limits: Mapping[int, int]) -> list[Throttled]:
         short = short_form(archive.without_secrets(entry), made, limit, count=count)
         if short is not None:
             archive.put_rendition(entry, short)
-            shown = SUMMARY.search(short.text) if made is not None and made.text == short.text else None
-            cut.append(Throttled(entry, entry.tokens, count(short.text), shown[1] if shown else ""))
+            cut.append(_throttled(entry, made, short, count))
     if cut:
         seqs = [item.entry.seq for item in cut]
         state.chat = replace(state.chat, throttled=state.chat.throttled.union(seqs))
         show(state, {**state.chat.fidelity, **dict.fromkeys(seqs, Fidelity.COMPRESSED)}, "throttle")
     return cut
+
+
+def _throttled(entry: Entry, made: Rendition | None, short: Rendition, count: TokenCounter) -> Throttled:
+    shown = SUMMARY.search(short.text) if made is not None and made.text == short.text else None
+    return Throttled(entry, entry.tokens, count(short.text), shown[1] if shown else "")
 
 
 def short_form(

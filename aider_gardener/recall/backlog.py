@@ -6,7 +6,8 @@ from __future__ import annotations
 import atexit
 import logging
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from aider_gardener.archive.store import PendingPassage
@@ -33,8 +34,8 @@ log = logging.getLogger("aider_gardener")
 class Backlog:
     """Indexes and embeds a store's passages on one daemon thread, between `resume` and `pause`.
 
-    It begins paused, and embeds only once it is asked for: by a question, or by `want`. What is newest is
-    embedded first. Trouble with the model ends embedding with one notice: the archive is searched by full
+    It begins paused, and embeds only once it is asked for: by a question, or by `want`, on half a core. What
+    is newest is embedded first. Trouble with the model ends embedding with one notice: the archive is searched by full
     text alone then. `load` None embeds nothing, by the user's choice. `upkeep` runs once, at the first rest;
     what it returns is a notice. Without `background` there is no thread, only `drain` works passages off and
     a question waits as long as it takes: two runs over one store do the same.
@@ -60,6 +61,7 @@ class Backlog:
         self._stopped = False
         self._wanted = False
         self._work = True
+        self._worked = 0.0
         self._notice = ""
         self._thread: threading.Thread | None = None
 
@@ -114,6 +116,25 @@ class Backlog:
             answer()
         return found[0] if found else None
 
+    def embed_first(self, passages: Iterable[PendingPassage]) -> int:
+        """Embed passages that a question is likely to need before the others, as many as a turn may wait for;
+        returns how many. Does nothing as long as the model is not loaded."""
+        embedder, began = self._embedder, time.monotonic()
+        made: list[tuple[PendingPassage, Vector]] = []
+        if embedder is None or self.off:
+            return 0
+        try:
+            for passage in passages:
+                if time.monotonic() - began > QUESTION_SECONDS:
+                    break
+                made.append((passage, embedder.embed([passage.text])[0]))
+            return self.store.put_vectors(made, embedder.name) if made else 0
+        except StoreError:
+            return 0
+        except Exception as error:  # any failure of the model: full text serves alone
+            self._give_up(str(error))
+            return 0
+
     def drain(self, limit: int | None = None) -> int:
         """Embed all that is pending (or at most `limit`) now, in this thread, loading the model if need
         be; returns how many passages got a vector. 0 without an embedder. Raises StoreError."""
@@ -167,13 +188,21 @@ class Backlog:
                 self._notice = upkeep() or self._notice
             embedder = self._ready() if self._wanted else None
             if embedder is not None:
+                self._worked = time.thread_time()
                 self.store.warm_vectors(embedder.name)
-                self._embed(embedder, go_on=self._may_go_on)
+                self._embed(embedder, go_on=self._rested)
         except StoreError as error:  # it is tried again after the next turn
             log.info("the archive is not worked on now: %s", error)
 
     def _may_go_on(self) -> bool:
         return not (self._stopped or self._pauses)
+
+    def _rested(self) -> bool:
+        """Whether to go on, after a rest as long as the work since the last one: half a core is the user's."""
+        with self._wake:
+            self._wake.wait_for(lambda: self._stopped, time.thread_time() - self._worked)
+        self._worked = time.thread_time()
+        return self._may_go_on()
 
     def _embed(
         self, embedder: Embedder, limit: int | None = None, go_on: Callable[[], bool] = lambda: True

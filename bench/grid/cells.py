@@ -48,8 +48,7 @@ SMALL_WINDOWS: Mapping[str, int] = {"gpt-4": 8_191, "gpt-3.5-turbo-16k": 16_385,
 IN_SMALL_WINDOWS = ("stock", "stock-lead", "tail-search", "gardener")
 
 WITHOUT_EFFECT = (
-    "adapters/aider/announce", "adapters/aider/entry_commands", "adapters/aider/resume",
-    "adapters/aider/upkeep_commands", "adapters/claude_code/", "adapters/mcp/",
+    "adapters/claude_code/", "adapters/mcp/",
     "adapters/plain/", "cli/", "gardener/past_chats", "gardener/done_tasks", "gardener/files",
     "gardener/memory", "gardener/monthly", "gardener/pages", "notes/markdown", "patches/", "phrases",
     "recall/hits", "replay/play/report", "replay/server", "replay/session/check",

@@ -6,7 +6,6 @@ import os
 
 import pytest
 
-from aider_gardener.adapters.aider import entry_commands  # noqa: F401  # reason: registers its commands
 from aider_gardener.adapters.aider.commands import COMMANDS, STEPS
 from aider_gardener.cli.root import main
 from bench.attacks import terminal

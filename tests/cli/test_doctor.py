@@ -68,9 +68,9 @@ def test_it_says_which_aider_there_is_and_whether_that_was_tried(
 def test_an_aider_that_does_not_match_is_a_line_that_names_the_seam(monkeypatch: pytest.MonkeyPatch) -> None:
     from aider.commands import Commands
 
-    monkeypatch.delattr(Commands, "cmd_run")
+    monkeypatch.delattr(Commands, "raw_cmd_undo")
     check = doctor.checked("aider", doctor.patch_points)
-    assert not check.ok and "cmd_run is missing" in check.found and "tried were 0.83.2 to" in check.found
+    assert not check.ok and "raw_cmd_undo is missing" in check.found and "tried were 0.83.2 to" in check.found
 
 
 @pytest.mark.parametrize(("name", "ok"), [("SQLite", True), ("JSON lines", True), ("memory", False)])

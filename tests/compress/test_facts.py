@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from aider_gardener.adapters.aider.provider import default_counter
+from aider_gardener.tokens import default_counter
 from bench.evaluate import evaluated
 from bench.facts import FOLDER, RESULTS
 

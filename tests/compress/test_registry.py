@@ -8,12 +8,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from aider_gardener.adapters.aider.provider import default_counter
 from aider_gardener.compress import Context, compress_message, compress_text, line_form
 from aider_gardener.messages import ContentClass, Focus, Source, SourceKind
 from aider_gardener.reading.segments import segment
 from aider_gardener.reading.source import infer_source
-from aider_gardener.tokens import approximate
+from aider_gardener.tokens import approximate, default_counter
 
 KINDS = {
     ContentClass.LOG: [""],

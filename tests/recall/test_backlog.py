@@ -6,7 +6,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -126,6 +126,25 @@ def test_two_chats_pause_one_backlog(backlog: Backlog, store: Store) -> None:
     put(store, "another", seq=1)
     time.sleep(0.05)
     assert store.stats().vectors == 1
+
+
+def test_it_rests_as_long_as_it_works(store: Store) -> None:
+    class Working(LetterCounts):
+        def embed(self, texts: Sequence[str]) -> Any:
+            until_worked = time.thread_time() + 0.1
+            while time.thread_time() < until_worked:
+                continue
+            ended.append(time.monotonic())
+            return super().embed(texts)
+
+    ended: list[float] = []
+    backlog = wanted(store, Working())
+    for n in range(3 * WRITE):
+        put(store, f"text {n}", seq=n)
+    backlog.resume()
+    until(lambda: store.stats().vectors == 3 * WRITE)
+    assert ended[-1] - ended[0] >= 2 * 2 * 0.1
+    backlog.stop()
 
 
 def test_draining_needs_no_thread_and_is_the_same_twice(tmp_path: Path) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +12,7 @@ from made_entries import message, talk, words
 from made_vectors import LetterCounts
 
 from aider_gardener.archive.archive import Archive
-from aider_gardener.archive.store import Chunk, open_store
+from aider_gardener.archive.store import Chunk, PendingPassage, open_store
 from aider_gardener.archive.store.words import query_words
 from aider_gardener.messages import ContentClass, Entry, Fidelity, Message, Source, SourceKind, entry_id
 from aider_gardener.plan.chat import Chat
@@ -216,3 +218,38 @@ def test_a_chat_clearly_fits_by_its_words_and_its_nearest_passage() -> None:
     assert clear(words - 0.01, 0.9) == [False] == clear(0.5, near - 0.01)
     alone = finding.CLEAR_WORDS_ALONE
     assert (clear(alone + 0.01, None), clear(alone - 0.01, None)) == ([True], [False])
+
+
+def test_what_fits_by_words_is_embedded_before_the_rest_when_it_is_asked_for() -> None:
+    archive = archive_of(*ROWS, ("now", 9, "nothing of it", ContentClass.PROSE), meaning=False)
+    embedder = LetterCounts()
+    embedder.load()
+    archive.backlog = Backlog(archive.store, load=lambda: (embedder, ""))
+    assert all(each.cosine > 0 for each in found(archive, Request("abc said", session="now")))
+    assert embedder.embedded[0] == "abc said" and embedder.embedded[3] == "nothing of it"
+    assert archive.store.stats().vectors == 3
+
+
+@pytest.mark.parametrize("trouble", ["the model broke", "no room"])
+def test_a_question_is_answered_by_words_where_embedding_fails(trouble: str) -> None:
+    archive = archive_of(*ROWS, meaning=False)
+    embedder = LetterCounts(fail_on="today" if trouble == "the model broke" else "")
+    embedder.load()
+    backlog = Backlog(archive.store, load=lambda: (embedder, ""))
+    archive.backlog = backlog
+    if trouble == "no room":
+        backlog.store = Full(archive.store)  # type: ignore[assignment]  # reason: only what is asked of it here
+    assert len(found(archive, Request("abc"))) == 5
+    assert backlog.off is (trouble == "the model broke")
+
+
+class Full:
+    """A store that keeps no vector."""
+
+    def __init__(self, store: Any) -> None:
+        self.store = store
+
+    def put_vectors(self, _items: Sequence[tuple[PendingPassage, Any]], _embedder: str) -> int:
+        from aider_gardener.errors import StoreError
+
+        raise StoreError("the disk is full")

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from aider_gardener.adapters.aider import call, link, prompt
 from aider_gardener.adapters.aider.coder import HostCoder, HostIO, HostModel, Terminal
-from aider_gardener.adapters.aider.options import retired_lines
 from aider_gardener.adapters.aider.provider import history_limit, listed_window, provider_of
 from aider_gardener.adapters.aider.wrappers import ATTRIBUTE, Guard
 from aider_gardener.archive import sessions
 from aider_gardener.archive.providers import may_go
 from aider_gardener.archive.sessions import AIDER, LAST, SHORT_ID
 from aider_gardener.errors import GardenerError, UsageError
+from aider_gardener.messages import Message
 from aider_gardener.phrases import counted
 from aider_gardener.settings import SHORT_NOTE, Settings
 
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from aider_gardener.gardener.state import ChatState
 
 CLEARED = (
-    "aider-gardener: what was said before this /{command} does not come back by itself; /recall WORDS still"
-    " finds it, /forget session deletes it for good."
+    "aider-gardener: what was said so far does not come back by itself; /recall WORDS still finds it,"
+    " /forget session deletes it for good."
 )
 CLEARED_AT_END = "; it was cleared at its end, so nothing of it stands in prompts."
 SOON_SHARE = 0.5
@@ -40,35 +40,27 @@ SOON_SHARE = 0.5
 
 
 def announce(coder: HostCoder) -> None:
-    """Say what the gardener does in this chat, where it is not off."""
-    for gone in retired_lines(getattr(coder.commands, "args", None)):
-        Terminal(coder.io).tool_warning(f"aider-gardener: {gone}")
-    if line := announcement(coder):
-        Terminal(coder.io).tool_output(line)
-
-
-def announcement(coder: HostCoder) -> str:
-    """What the gardener does in this chat; "" where it is off. A setting that cannot be used is said here,
-    and the gardener stays off. None is made: that waits for the first prompt."""
+    """Say what the gardener does in this chat, where it is not off; so is said of a setting that cannot be
+    used. No gardener is made: that waits for the first prompt."""
     from aider_gardener.plan.goals import history_budget
 
     if link.is_sub(coder) or (ATTRIBUTE in coder.__dict__ and link.gardener_of(coder) is None):
-        return ""
+        return
     try:
         settings = link.settings_of(coder)
     except UsageError:
         link.gardener_of(coder)  # says what is wrong
-        return ""
-    if not settings.enabled:
-        return ""
-    where = link.path_shown(link.archive_directory(coder, settings), Path(coder.root or os.getcwd()))
-    if settings.mode == "observe":
-        return f"gardener watching: prompts stay as they are, archive {where}"
-    info, (limit, given) = coder.main_model.info, history_limit(coder)
-    window = listed_window(coder.main_model)
-    is_free = not given and not info.get("input_cost_per_token")
-    budget = history_budget(settings.history_tokens, limit, window=window, is_free=is_free)
-    return f"gardener on: history up to {budget:,} tokens, archive {where}"
+        return
+    does = "gardener watching: prompts stay as they are"
+    if settings.mode == "garden":
+        info, (limit, given) = coder.main_model.info, history_limit(coder)
+        window = listed_window(coder.main_model)
+        is_free = not given and not info.get("input_cost_per_token")
+        budget = history_budget(settings.history_tokens, limit, window=window, is_free=is_free)
+        does = f"gardener on: history up to {budget:,} tokens"
+    if settings.enabled:
+        where = link.path_shown(link.archive_directory(coder, settings), Path(coder.root or os.getcwd()))
+        Terminal(coder.io).tool_output(f"{does}, archive {where}")
 
 
 # Coders
@@ -328,34 +320,67 @@ def _turn_over(coder: HostCoder, gardener: Gardener) -> None:
     link.state.sync_shared(gardener)
 
 
+# What /run brings
+
+
+@contextmanager
+def running(
+    coder: HostCoder, gardener: Gardener, args: str, add_on_nonzero_exit: bool = False
+) -> Iterator[None]:
+    """A context of a command of the user's: before aider asks whether the output enters the chat, a line says
+    what of it will stand there, if that is not all. Tests are not asked about.
+
+    aider counts the tokens of the output just before it asks, and nothing else in between.
+    """
+    if add_on_nonzero_exit:
+        yield
+        return
+    model: Any = coder.main_model
+    count, its_own = model.token_count, "token_count" in vars(model)
+
+    def counted_first(output: Any) -> Any:
+        link.run(_say_what_stands, coder, args, output)
+        return count(output)
+
+    model.token_count = counted_first
+    try:
+        yield
+    finally:
+        model.token_count = count
+        if not its_own:
+            del model.token_count
+
+
+def _say_what_stands(coder: HostCoder, gardener: Gardener, command: str, output: str) -> None:
+    from aider import prompts
+
+    from aider_gardener.gardener.throttle import would_cut
+
+    link.refresh(gardener, coder)
+    text = prompts.run_output.format(command=command, output=output)
+    if cut := would_cut(gardener.state, Message("user", text)):
+        Terminal(coder.io).tool_output(f"aider-gardener: {cut.outlook()}.")
+
+
 # What the user takes back
 
 
 @contextmanager
 def clearing(coder: HostCoder, gardener: Gardener) -> Iterator[None]:
-    """A context in which the host clears the chat: afterwards nothing older comes back by itself."""
-    link.sync(coder, gardener)
-    yield
-    if link.runs(gardener, coder):
-        gardener.clear()
-
-
-@contextmanager
-def clear_command(
-    coder: HostCoder, gardener: Gardener, *_args: object, name: str = "clear"
-) -> Iterator[None]:
-    """A context of the command that does it: the user is told that what was said is kept, and how to reach it
-    where the chat has the commands for that."""
+    """A context in which the host clears the chat: afterwards nothing older comes back by itself, and the
+    user is told that it is kept, and how to reach it where the chat has the commands for that."""
     link.sync(coder, gardener)
     held = gardener.state.chat.all_entries()
     yield
-    if held and link.runs(gardener, coder) and hasattr(coder.commands, "cmd_recall"):
-        Terminal(coder.io).tool_output(CLEARED.format(command=name))
+    if link.runs(gardener, coder):
+        gardener.clear()
+        if held and hasattr(coder.commands, "cmd_recall"):
+            Terminal(coder.io).tool_output(CLEARED)
 
 
 def clear(coder: HostCoder, gardener: Gardener) -> None:
     """The user clears the chat, and the host will say so afterwards."""
-    with clear_command(coder, gardener), clearing(coder, gardener):
+    with clearing(coder, gardener):
         pass
 
 

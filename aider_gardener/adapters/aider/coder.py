@@ -96,18 +96,9 @@ class Chunks(Protocol):
     def all_messages(self) -> list[HostMessage]: ...
 
 
-class HostPrompts(Protocol):
-    """The words that aider puts before the files of a prompt."""
-
-    files_content_prefix: str
-    read_only_files_prefix: str
-
-
 class HostMap(Protocol):
-    """aider's map of the repository: how it is renewed, how long it may be, what stands above it."""
+    """aider's map of the repository: what stands above it."""
 
-    refresh: str
-    max_map_tokens: int
     repo_content_prefix: str | None
 
 
@@ -131,7 +122,6 @@ class HostCoder(Protocol):
     abs_read_only_fnames: set[str]
     root: str
     repo_map: HostMap | None
-    gpt_prompts: HostPrompts
     fence: tuple[str, str]
     repo: Any | None
     io: HostIO

@@ -1,15 +1,19 @@
-"""The gardener's commands about the chat as a whole: /context-pressure, /compact and /gardener.
+"""The gardener's commands: about the chat as a whole /context-pressure, /compact and /gardener; about what
+was said /recall, and about single messages /forget, /pin, /unpin, /restore and /why.
 
-A command is a function of aider's commands, the chat's gardener and what was typed behind it. Its docstring
-is aider's help text; what it cannot do it raises as an error of ours.
+A command is a function of where it was typed and of what was typed behind it. Its docstring is aider's help
+text; what it cannot do it raises as an error of ours. A message is named by its id, the beginning of it, its
+number in the list that was shown last, or `last`.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
@@ -17,42 +21,71 @@ from typing import TYPE_CHECKING, Any
 
 from aider_gardener.adapters.aider import link
 from aider_gardener.adapters.aider.coder import HostCoder, HostCommands, Terminal
-from aider_gardener.adapters.aider.wrappers import Guard
+from aider_gardener.adapters.aider.wrappers import ATTRIBUTE, Guard
 from aider_gardener.errors import GardenerError, UsageError
+from aider_gardener.messages import Entry, SourceKind
 from aider_gardener.phrases import changes, counted, made_room, short, status_text
+from aider_gardener.reading.output import squeeze
 
 if TYPE_CHECKING:
-    from prompt_toolkit.completion import Completion
-    from prompt_toolkit.document import Document
     from rich.console import RenderableType
 
     from aider_gardener.gardener.gardener import Gardener
     from aider_gardener.notes.rules import Constraint
+    from aider_gardener.plan.chat import Chat
+    from aider_gardener.recall.recall import Recalled
 
-    Work = Callable[["CommandLine", Gardener, str], None]
-
-
-Completions = Callable[[HostCommands], list[str]]
-
-COMMANDS: dict[str, tuple[Callable[[HostCommands, str], None], Callable[..., Any] | None]] = {}
-"""What the user types to run a command of ours: its function, and what may be completed behind it."""
+COMMANDS: dict[
+    str, tuple[Callable[[HostCommands, str], None], Callable[[HostCommands], list[str]] | None]
+] = {}
+"""What the user types to run a command of ours: its function, and what gives the words that may follow it."""
 OFF = "The gardener is off in this chat (started with --no-gardener, or stopped by a fault)."
 NOTHING_WORTH_IT = "There is nothing worth compacting now."
+HISTORY_COPY = (
+    "aider's own files keep their copies: .aider.chat.history.md and .aider.input.history"
+    " (and --llm-history-file if you use it). Delete them there by hand."
+)
 CONSTRAINTS_USAGE = "Usage: /gardener constraints [add TEXT | edit N TEXT | drop N]"
-OBSERVATIONS_USAGE = "Usage: /gardener observations [take N | refuse N]"
-TASKS_USAGE = "Usage: /gardener tasks [--dry-run]"
+NAMED_USAGE = "Usage: {} (ID, its beginning, a number of the last list, or last)"
+WHOLE_SESSION, LAST, YES = "session", "last", "--yes"
+COMPLETED_IDS = 400
+"""At most so many ids, the newest, are offered for completion."""
+SHOWN_HITS = 5
+"""So many messages /recall lists, unless more passages were asked for: one screen."""
+EMBEDDED_FIRST = 100
+"""So many passages, the newest, get their vectors before a search, if they have none yet."""
+QUOTED = re.compile(r"^> ?", re.MULTILINE)
+"""What stands before each line of a text that a note quotes."""
 
 
+@dataclass(frozen=True)
 class CommandLine:
-    """Where a command of ours was typed: the coder, and the terminal on which the command answers."""
+    """Where a command of ours was typed: the chat's coder and gardener, and the terminal that answers."""
 
-    def __init__(self, coder: HostCoder) -> None:
-        self.coder, self.io = coder, Terminal(coder.io)
+    coder: HostCoder
+    gardener: Gardener
+    io: Terminal
+
+    def put(self, made: RenderableType) -> None:
+        """Print a text or a table, line by line."""
+        from aider_gardener.tables import as_text
+
+        for line in (made if isinstance(made, str) else as_text(made)).split("\n"):
+            self.io.tool_output(line)
+
+    def measure(self) -> None:
+        """Take the measure of the prompt as it would be sent now; no plan is applied and nothing is kept."""
+        with link.preview(self.coder, self.gardener) as state:
+            self.coder.format_chat_chunks()
+        self.gardener.state.frame = state.frame
 
 
-def command(completions: Completions | None = None) -> Callable[[Work], Work]:
+Work = Callable[[CommandLine, str], None]
+
+
+def command(words: Callable[[HostCommands], list[str]] | None = None) -> Callable[[Work], Work]:
     """Makes a function `cmd_…` a command, which is run with a gardener that is up to date with the chat. If
-    it fails, only it has failed."""
+    it fails, only it has failed. `words` are offered behind it as one types."""
 
     def add(work: Work) -> Work:
         name = "/" + work.__name__.removeprefix("cmd_").replace("_", "-")
@@ -60,40 +93,34 @@ def command(completions: Completions | None = None) -> Callable[[Work], Work]:
         @wraps(work)
         def run(self: HostCommands, args: str) -> None:
             with Guard(self.coder, name):
-                _run(work, CommandLine(self.coder), args)
+                _run(work, self.coder, args)
 
-        def complete(self: HostCommands, document: Document, _event: object) -> Iterator[Completion]:
-            """Those that hold what was typed; asked anew for each key, since ids come and go."""
-            from prompt_toolkit.completion import Completion
-
-            word, found = document.get_word_before_cursor(WORD=True), list[str]()
+        def complete(self: HostCommands) -> list[str]:
             with Guard(self.coder, "completion"):
-                found = completions(self) if completions else []
-            for text in found:
-                if word.lower() in text.lower():
-                    yield Completion(text, start_position=-len(word))
+                return words(self) if words else []
+            return []
 
-        COMMANDS[name] = run, complete if completions else None
+        COMMANDS[name] = run, complete if words else None
         return work
 
     return add
 
 
-def _run(work: Work, commands: CommandLine, args: str) -> None:
+def _run(work: Work, coder: HostCoder, args: str) -> None:
     """Run a command; without a gardener, for an error of ours or a notice of the archive a line says so."""
-    gardener = link.gardener_of(commands.coder)
+    io, gardener = Terminal(coder.io), link.gardener_of(coder)
     if gardener is None:
-        commands.io.tool_warning(OFF)
+        io.tool_warning(OFF)
         return
-    link.sync(commands.coder, gardener)
+    link.sync(coder, gardener)
     store = gardener.state.archive.store
     before = store.notice
     try:
-        work(commands, gardener, " ".join((args or "").split()))
+        work(CommandLine(coder, gardener, io), " ".join((args or "").split()))
     except GardenerError as error:
-        commands.io.tool_error(str(error))
+        io.tool_error(str(error))
     if store.notice not in ("", before):
-        commands.io.tool_warning(f"aider-gardener: {store.notice}")
+        io.tool_warning(f"aider-gardener: {store.notice}")
 
 
 def aiders_first(_coder: HostCoder, result: Any, _typed: str) -> Any:
@@ -105,116 +132,37 @@ def aiders_first(_coder: HostCoder, result: Any, _typed: str) -> Any:
     return (aiders if aiders and first_word not in matching else matching), first_word, rest
 
 
-def put(commands: CommandLine, made: RenderableType) -> None:
-    """Print a text or a table, line by line."""
-    for line in text_of(made).split("\n"):
-        commands.io.tool_output(line)
-
-
-def text_of(made: RenderableType) -> str:
-    from aider_gardener.tables import as_text
-
-    return made if isinstance(made, str) else as_text(made)
-
-
-def measure(coder: HostCoder, gardener: Gardener) -> None:
-    """Take the measure of the prompt as it would be sent now; no plan is applied and nothing is kept."""
-    with link.preview(coder, gardener) as state:
-        coder.format_chat_chunks()
-    gardener.state.frame = state.frame
+# About the chat
 
 
 @command()
-def cmd_context_pressure(self: CommandLine, gardener: Gardener, args: str) -> None:
+def cmd_context_pressure(at: CommandLine, args: str) -> None:
     "Report what the chat uses of the context window (--full: every table, --json: for programs)"
     from aider_gardener.tables import pressure_table
 
     if args not in ("", "--full", "--json"):
         raise UsageError("Usage: /context-pressure [--full|--json]")
-    measure(self.coder, gardener)
-    report = gardener.pressure()
+    at.measure()
+    report = at.gardener.pressure()
     if args == "--json":
-        self.io.tool_output(json.dumps(report.as_json(), ensure_ascii=False))
+        at.io.tool_output(json.dumps(report.as_json(), ensure_ascii=False))
         return
-    gardener.state.listed = tuple(report.largest_ids)
-    put(self, pressure_table(report, gardener.state.chat.entries.values(), full=bool(args)))
+    at.gardener.state.listed = tuple(report.largest_ids)
+    at.put(pressure_table(report, at.gardener.state.chat.entries.values(), full=bool(args)))
 
 
 @command()
-def cmd_compact(self: CommandLine, gardener: Gardener, args: str) -> None:
+def cmd_compact(at: CommandLine, args: str) -> None:
     "Make room in the chat now, keeping whole what your words name: shows what it would do and asks"
-    compact(self, gardener, args)
-
-
-@command(lambda _self: list(STEPS))
-def cmd_gardener(self: CommandLine, gardener: Gardener, args: str) -> None:
-    "Memory: status, on, off, plan, compact, undo, constraints, decisions, archive, observations, tasks, help"
-    action, _, words = args.partition(" ")
-    step = STEPS.get(action or "status")
-    if step is None or (words and not step.words):
-        raise UsageError(USAGE)
-    step.work(self, gardener, words)
-
-
-def show_status(commands: CommandLine, gardener: Gardener, words: str) -> None:
-    if words not in ("", "--json"):
-        raise UsageError(USAGE)
-    measure(commands.coder, gardener)
-    status, root = gardener.status(), Path(commands.coder.root or os.getcwd())
-    if words:
-        commands.io.tool_output(json.dumps(status, ensure_ascii=False))
-    else:
-        put(commands, status_text({**status, "store": link.path_shown(Path(status["store"]), root)}))
-
-
-def show_decisions(commands: CommandLine, gardener: Gardener, _words: str) -> None:
-    lines = [f"[{one.turn}] {'you' if one.is_users else 'model'}: {one.text}" for one in gardener.decisions()]
-    put(commands, "\n".join(lines) or "No decisions were found in this chat.")
-
-
-def turn_on(commands: CommandLine, gardener: Gardener, _words: str) -> None:
-    gardener.state.on = True
-    commands.io.tool_output(f"The gardener is on (mode {gardener.state.settings.mode}).")
-
-
-def turn_off(commands: CommandLine, gardener: Gardener, _words: str) -> None:
-    given = gardener.give_back()
-    gardener.state.on = False
-    back = "every message stands whole"
-    if given.messages:
-        tokens = f"{given.tokens:,} tokens more of history"
-        back = f"{counted(given.messages, 'message')} came back whole, {tokens}"
-    commands.io.tool_output(
-        f"The gardener is off: {back}. The history is sent as it stands, aider summarises as it does without"
-        " us. It goes on archiving; /gardener on takes over again."
-    )
-
-
-def show_plan(commands: CommandLine, gardener: Gardener, focus: str) -> None:
-    from aider_gardener.tables import plan_table
-
-    measure(commands.coder, gardener)
-    plan = gardener.plan(focus)
-    if plan is None:
-        commands.io.tool_output(NOTHING_WORTH_IT)
-        return
-    gardener.state.listed = tuple(swap.entry_id for swap in plan.swaps)
-    put(commands, plan_table(plan))
-    again = f"/compact {focus}".rstrip()
-    commands.io.tool_output(f"This is a preview: nothing was changed. {again} does it.")
-
-
-def compact(commands: CommandLine, gardener: Gardener, focus: str) -> None:
-    """Show what a compaction would do, sparing what the focus names, and do it if the user agrees."""
     from aider_gardener.gardener import compactions
 
-    state, io = gardener.state, commands.io
+    state, io = at.gardener.state, at.io
     if not state.acts:
         why = "is off" if not state.on else "only watches (--gardener-mode observe)"
         raise UsageError(f"The gardener {why} in this chat; nothing is compacted.")
-    measure(commands.coder, gardener)
+    at.measure()
     with state.timed():
-        asked = compactions.asked_for(state, focus)
+        asked = compactions.asked_for(state, args)
     if asked is None:
         io.tool_output(NOTHING_WORTH_IT)
         return
@@ -224,28 +172,82 @@ def compact(commands: CommandLine, gardener: Gardener, focus: str) -> None:
     if named:
         tokens, stay = short(sum(entry.tokens for entry in named)), "stays" if len(named) == 1 else "stay"
         messages = counted(len(named), "message")
-        io.tool_output(f'{messages} that "{focus}" names {stay} untouched ({tokens} tokens).')
-    elif focus:
-        io.tool_output(f'Nothing in the chat fits "{focus}".')
+        io.tool_output(f'{messages} that "{args}" names {stay} untouched ({tokens} tokens).')
+    elif args:
+        io.tool_output(f'Nothing in the chat fits "{args}".')
     if not io.confirm_ask("Make room now?", default="y"):
         io.tool_output("Nothing was changed.")
         return
     with state.timed():
         compactions.apply(state, asked, time.perf_counter())
-    link.show(commands.coder, gardener)
+    link.show(at.coder, at.gardener)
     io.tool_output(f"M{made_room(plan)[1:]}.")
 
 
-def undo(commands: CommandLine, gardener: Gardener, words: str) -> None:
+@command(lambda _self: list(STEPS))
+def cmd_gardener(at: CommandLine, args: str) -> None:
+    "Memory: status, on, off, plan, undo, constraints, decisions, help"
+    action, _, words = args.partition(" ")
+    step = STEPS.get(action or "status")
+    if step is None or (words and not step[1]):
+        raise UsageError(USAGE)
+    step[0](at, words)
+
+
+def show_status(at: CommandLine, _words: str) -> None:
+    at.measure()
+    status, root = at.gardener.status(), Path(at.coder.root or os.getcwd())
+    at.put(status_text({**status, "store": link.path_shown(Path(status["store"]), root)}))
+
+
+def show_decisions(at: CommandLine, _words: str) -> None:
+    decisions = at.gardener.decisions()
+    lines = [f"[{one.turn}] {'you' if one.is_users else 'model'}: {one.text}" for one in decisions]
+    at.put("\n".join(lines) or "No decisions were found in this chat.")
+
+
+def turn_on(at: CommandLine, _words: str) -> None:
+    at.gardener.state.on = True
+    at.io.tool_output(f"The gardener is on (mode {at.gardener.state.settings.mode}).")
+
+
+def turn_off(at: CommandLine, _words: str) -> None:
+    given = at.gardener.give_back()
+    at.gardener.state.on = False
+    back = "every message stands whole"
+    if given.messages:
+        tokens = f"{given.tokens:,} tokens more of history"
+        back = f"{counted(given.messages, 'message')} came back whole, {tokens}"
+    at.io.tool_output(
+        f"The gardener is off: {back}. The history is sent as it stands, aider summarises as it does without"
+        " us. It goes on archiving; /gardener on takes over again."
+    )
+
+
+def show_plan(at: CommandLine, focus: str) -> None:
+    from aider_gardener.tables import plan_table
+
+    at.measure()
+    plan = at.gardener.plan(focus)
+    if plan is None:
+        at.io.tool_output(NOTHING_WORTH_IT)
+        return
+    at.gardener.state.listed = tuple(swap.entry_id for swap in plan.swaps)
+    at.put(plan_table(plan))
+    again = f"/compact {focus}".rstrip()
+    at.io.tool_output(f"This is a preview: nothing was changed. {again} does it.")
+
+
+def undo(at: CommandLine, words: str) -> None:
     if words not in ("", "all"):
         raise UsageError(USAGE)
-    changed = gardener.undo(every=bool(words))
-    link.show(commands.coder, gardener)
+    changed = at.gardener.undo(every=bool(words))
+    link.show(at.coder, at.gardener)
     what = "every compaction of this chat" if words else "the last compaction"
-    commands.io.tool_output(f"Took back {what}: {counted(changed, 'message')} changed.")
+    at.io.tool_output(f"Took back {what}: {counted(changed, 'message')} changed.")
 
 
-def constraints(commands: CommandLine, gardener: Gardener, words: str) -> None:
+def constraints(at: CommandLine, words: str) -> None:
     """The rules that hold, listed with their turns and numbers, or one of them set, changed or dropped."""
     from aider_gardener.notes.rules import line
 
@@ -253,96 +255,224 @@ def constraints(commands: CommandLine, gardener: Gardener, words: str) -> None:
     given, _, text = rest.partition(" ")
     number = int(given[:6]) if given.isdecimal() else None
     if not words:
-        lines = [f"{n}. {line(rule)}" for n, rule in enumerate(gardener.constraints(), 1)]
+        lines = [f"{n}. {line(rule)}" for n, rule in enumerate(at.gardener.constraints(), 1)]
         none = "No rules were set in this chat; /gardener constraints add TEXT sets one."
-        put(commands, "\n".join(lines) or none)
+        at.put("\n".join(lines) or none)
     elif what == "add" and rest:
-        _rule_set(commands, gardener, "Set", gardener.add_rule(rest))
+        _rule_set(at, "Set", at.gardener.add_rule(rest))
     elif what == "edit" and number is not None and text:
-        _rule_set(commands, gardener, f"Changed rule {given} to", gardener.edit_rule(number, text))
+        _rule_set(at, f"Changed rule {given} to", at.gardener.edit_rule(number, text))
     elif what == "drop" and number is not None and not text:
-        commands.io.tool_output(f"Dropped: {gardener.drop_rule(number).text}")
+        at.io.tool_output(f"Dropped: {at.gardener.drop_rule(number).text}")
     else:
         raise UsageError(CONSTRAINTS_USAGE)
 
 
-def _rule_set(commands: CommandLine, gardener: Gardener, done: str, rule: Constraint) -> None:
+def _rule_set(at: CommandLine, done: str, rule: Constraint) -> None:
     """Say what was done, and why the rule would not stand in prompts."""
     from aider_gardener.gardener.care import has_room
 
-    commands.io.tool_output(f"{done}: {rule.text}")
-    if not gardener.state.acts:
-        commands.io.tool_warning("It stands in no prompt as long as the gardener is off or only observes.")
-    elif not has_room(gardener.state, rule):
-        commands.io.tool_warning("It is longer than what rules may take of a prompt: say it in fewer words.")
+    at.io.tool_output(f"{done}: {rule.text}")
+    if not at.gardener.state.acts:
+        at.io.tool_warning("It stands in no prompt as long as the gardener is off or only observes.")
+    elif not has_room(at.gardener.state, rule):
+        at.io.tool_warning("It is longer than what rules may take of a prompt: say it in fewer words.")
 
 
-def show_help(commands: CommandLine, _gardener: Gardener, _words: str) -> None:
-    from aider_gardener.tables import help_table
-
-    put(commands, help_table((f"/gardener {word} {step.words}", step.does) for word, step in STEPS.items()))
-
-
-def renew_index(commands: CommandLine, gardener: Gardener, _words: str) -> None:
-    from aider_gardener.gardener import files
-
-    archive = gardener.state.archive
-    commands.io.tool_output(files.write_index(archive.store, archive.project) + ".")
+def show_help(at: CommandLine, _words: str) -> None:
+    lines = {f"/gardener {word} {words}".rstrip(): does for word, (_, words, does) in STEPS.items()}
+    width = max(map(len, lines))
+    at.put("\n".join(f"{line:{width}}  {does}" for line, does in lines.items()))
 
 
-def observations(commands: CommandLine, gardener: Gardener, words: str) -> None:
-    """List what is proposed as a rule, or take or refuse one, which holds in this chat too."""
-    from aider_gardener.gardener import learnt
-
-    what, _, given = words.partition(" ")
-    if words and (what not in ("take", "refuse") or not given):
-        raise UsageError(OBSERVATIONS_USAGE)
-    archive = gardener.state.archive
-    store, project, clock = archive.store, archive.project, archive.clock
-    if not words:
-        lines = learnt.render(store, project, learnt.learnt(store, project, clock=clock))
-    else:
-        verdict = learnt.TAKEN if what == "take" else learnt.REFUSED
-        lines = learnt.decide(store, project, given.split(), verdict, clock)
-    put(commands, "\n".join(lines))
-    gardener.state.taken = learnt.taken_rules(store, project)
-
-
-def tasks(commands: CommandLine, gardener: Gardener, words: str) -> None:
-    """Move what is checked off to TASK_ARCHIVE.md, or only say what would move."""
-    from aider_gardener.gardener import done_tasks
-
-    if words not in ("", "--dry-run"):
-        raise UsageError(TASKS_USAGE)
-    project = Path(gardener.state.archive.project)
-    put(commands, "\n".join(done_tasks.moved(project, dry_run=bool(words))))
-
-
-@dataclass(frozen=True)
-class Step:
-    """What a word behind /gardener does, what may stand behind it, and how it is explained."""
-
-    work: Work
-    does: str
-    words: str = ""
-
-
-STEPS: dict[str, Step] = {
-    "status": Step(show_status, "how the gardener is set, what it did and saved", "[--json]"),
-    "on": Step(turn_on, "let the gardener make room and recall again"),
-    "off": Step(turn_off, "put every message back whole and leave prompts alone; archiving goes on"),
-    "plan": Step(show_plan, "preview what /compact would do, and change nothing", "[WORDS]"),
-    "compact": Step(compact, "make room now, sparing what the words name; the same as /compact", "[WORDS]"),
-    "undo": Step(undo, "take back the last compaction, or all of this chat", "[all]"),
-    "constraints": Step(
-        constraints, "list the rules you set; set, change or drop one", "[add TEXT|edit N TEXT|drop N]"
-    ),
-    "decisions": Step(show_decisions, "list what was decided or rejected in this chat"),
-    "archive": Step(renew_index, "write the index of this project's chats in Markdown"),
-    "observations": Step(
-        observations, "list what is proposed as a rule; take or refuse one", "[take N|refuse N]"
-    ),
-    "tasks": Step(tasks, "move what is checked off to TASK_ARCHIVE.md", "[--dry-run]"),
-    "help": Step(show_help, "explain these words"),
+STEPS: dict[str, tuple[Work, str, str]] = {
+    "status": (show_status, "", "how the gardener is set, what it did and saved"),
+    "on": (turn_on, "", "let it make room and recall again"),
+    "off": (turn_off, "", "put every message back whole; archiving goes on"),
+    "plan": (show_plan, "[WORDS]", "what /compact would do; changes nothing"),
+    "undo": (undo, "[all]", "take back the last compaction, or all of this chat"),
+    "constraints": (constraints, "[add TEXT|edit N TEXT|drop N]", "your rules: list, set, change, drop"),
+    "decisions": (show_decisions, "", "what was decided or rejected in this chat"),
+    "help": (show_help, "", "explain these words"),
 }
-USAGE = "Usage: /gardener " + "|".join(f"{word} {step.words}".rstrip() for word, step in STEPS.items())
+"""What a word behind /gardener does, what may stand behind it, and how it is explained."""
+USAGE = "Usage: /gardener " + "|".join(f"{word} {words}".rstrip() for word, (_, words, _does) in STEPS.items())
+
+
+# About what was said
+
+
+def _ids_of(commands: HostCommands, *, pinned: bool = False) -> list[str]:
+    """The ids of the chat's entries for completion; none when the gardener is off. Reads memory only: aider
+    asks while the user types."""
+    gardener = commands.coder.__dict__.get(ATTRIBUTE)
+    if gardener is None:
+        return []
+    entries = list(gardener.state.chat.entries.values())  # a copy: completion runs in a thread of its own
+    wanted = [entry.id for entry in entries if entry.id and (entry.pinned or not pinned)]
+    return list(dict.fromkeys(wanted[-COMPLETED_IDS:]))
+
+
+def _last_or_id(commands: HostCommands) -> list[str]:
+    return [LAST, *_ids_of(commands)]
+
+
+@command()
+def cmd_recall(at: CommandLine, args: str) -> None:
+    "Find what was said before, in this chat, before a /clear and in older sessions of the project"
+    from aider_gardener.archive.entries import full_session
+    from aider_gardener.recall.asked import typed
+    from aider_gardener.recall.hits import as_text, hits
+    from aider_gardener.recall.recall import recall_note
+    from aider_gardener.terminal import columns
+
+    state, archive = at.gardener.state, at.gardener.state.archive
+    request = typed(args, lambda given: full_session(archive.store, archive.project, given))
+    if archive.backlog is not None:  # the user waits; without a model of meanings words serve alone
+        with contextlib.suppress(GardenerError), state.timed():
+            archive.backlog.drain(EMBEDDED_FIRST)
+    found = hits(at.gardener.recall_for(request), archive.store.original)[: max(SHOWN_HITS, request.passages)]
+    if not found:
+        at.io.tool_output("Nothing in the archive fits that. Try other words, or a name or number.")
+        return
+    state.listed = tuple(hit.best.entry_id for hit in found)
+    here = stands_in(state.chat)
+    standing = [hit for hit in found if all(here(passage) for passage in hit.passages)]
+    at.put(as_text(found, session=archive.session, why=request.why, columns=columns(), standing=standing))
+    if len(standing) == len(found):
+        at.io.tool_output("All of it stands in the chat already; nothing was added.")
+        return
+    numbers = "1" if len(found) == 1 else f"numbers such as 1 {len(found)}, all"
+    wanted = picked(at.io.prompt_ask(f"Add to the chat? ({numbers}, none) [none]"), len(found))
+    if not wanted:
+        at.io.tool_output("Nothing was added.")
+        return
+    passages = [each for number in wanted for each in found[number - 1].passages if not here(each)]
+    if not passages:
+        at.io.tool_output("That stands in the chat already; nothing was added.")
+        return
+    note = recall_note(passages, session=archive.session)
+    at.coder.cur_messages += at.gardener.add_note(note)
+    at.io.tool_output(f"Added {state.count(note):,} tokens to the chat.")
+
+
+def stands_in(chat: Chat) -> Callable[[Recalled], bool]:
+    """Tells of a passage whether it stands in a chat anyway, whole or quoted in a note."""
+    texts = [QUOTED.sub("", piece.content) for piece in [*chat.done, *chat.cur]]
+    standing = squeeze("\n".join(texts))
+    return lambda passage: squeeze(passage.text) in standing
+
+
+def picked(answer: str, most: int) -> list[int]:
+    """The numbers that an answer names, in its order. Raises UsageError."""
+    words = [word for word in re.split(r"[\s,;]+", answer.strip().lower()) if word]
+    if words in ([], ["n"], ["no"], ["none"]):
+        return []
+    if words in (["a"], ["all"], ["y"], ["yes"]):  # aider answers yes for a user who said --yes-always
+        return list(range(1, most + 1))
+    for word in words:
+        if not word.isdecimal() or not 1 <= int(word[:6]) <= most:
+            raise UsageError(f"{word} is no number from 1 to {most}; nothing was added")
+    return list(dict.fromkeys(map(int, words)))
+
+
+def named(at: CommandLine, args: str, usage: str, fits: Callable[[Entry], bool] = lambda _entry: True) -> str:
+    """The id, or its beginning, of the one message that is named behind a command; `last` is the newest that
+    somebody or something said and that `fits`. Raises UsageError."""
+    listed = at.gardener.state.listed
+    if not args or " " in args:
+        raise UsageError(NAMED_USAGE.format(usage))
+    if args.lower() == LAST:
+        ours = (SourceKind.NOTICE, SourceKind.STUB)
+        for entry in reversed(at.gardener.state.chat.all_entries()):
+            if entry.id and entry.source.kind not in ours and fits(entry):
+                return entry.id
+        raise UsageError("there is no such message in this chat yet")
+    if not args.isdecimal():
+        return args
+    if not 1 <= int(args[:6]) <= len(listed):
+        seen = f"the last list had {counted(len(listed), 'message')}" if listed else "no list was shown yet"
+        raise UsageError(f"there is no message {args}: {seen}; /recall and /context-pressure show lists")
+    if found := listed[int(args) - 1]:
+        return found
+    raise UsageError(f"number {args} is a note about several messages; name one by its id")
+
+
+@command(lambda self: [WHOLE_SESSION, *_last_or_id(self)])
+def cmd_forget(at: CommandLine, args: str) -> None:
+    "Delete a message for good, or with `session` all of this chat (--yes: without asking)"
+    from aider_gardener.gardener import care, files
+
+    words = args.split()
+    given = " ".join(word for word in words if word != YES)
+    entries, archive = at.gardener.state.chat.entries.values(), at.gardener.state.archive
+    if given == WHOLE_SESSION:
+        count = len({entry.id for entry in entries if entry.id})
+        question = f"Delete all of this chat, {counted(count, 'message')}, for good, and empty the chat?"
+    else:
+        entry = care.find(at.gardener.state, named(at, given, f"/forget ID|{WHOLE_SESSION} [{YES}]"))
+        first = " ".join(entry.content.split())[:60]
+        question = f'Delete {entry.id} ("{first}", {entry.tokens:,} tokens) for good?'
+    if YES not in words and not at.io.confirm_ask(question, default="n"):
+        return
+    if given == WHOLE_SESSION:
+        forgotten = at.gardener.forget_session()
+        kept = f" {count - forgotten} that older sessions hold too stay theirs." if count > forgotten else ""
+        done = f"this chat: {counted(forgotten, 'message')}.{kept} The chat is empty."
+    else:
+        notes = at.gardener.forget(entry.id) - 1
+        done = f"{entry.id} and {counted(notes, 'note')} that quoted it." if notes > 0 else f"{entry.id}."
+    try:
+        files.renew_index(archive.store, archive.project)
+    except GardenerError as error:
+        at.io.tool_warning(f"The index of sessions still holds it: {error}")
+    at.io.tool_output(f"Forgot {done} {HISTORY_COPY}")
+
+
+@command(_last_or_id)
+def cmd_pin(at: CommandLine, args: str) -> None:
+    "Hold a message whole in the chat; without a word after it list what is held"
+    from aider_gardener.gardener.compactions import pinned_entries
+    from aider_gardener.tables import entries_table
+
+    if args:
+        entry = at.gardener.pin(named(at, args, "/pin [ID]"))
+        tokens = f"{entry.tokens:,} tokens"
+        at.io.tool_output(f"{entry.id} ({tokens}) stays whole in the chat; /unpin {entry.id} lets it go.")
+    elif rows := pinned_entries(at.gardener.state):
+        at.gardener.state.listed = tuple(entry.id for entry in rows)
+        at.put(entries_table(rows))
+    else:
+        at.io.tool_output("Nothing is pinned in this chat; /pin ID holds a message, /pin last the newest.")
+
+
+@command(lambda self: _ids_of(self, pinned=True))
+def cmd_unpin(at: CommandLine, args: str) -> None:
+    "Let go of a pinned message: it may be compacted again"
+    entry = at.gardener.pin(named(at, args, "/unpin ID", lambda entry: entry.pinned), pinned=False)
+    at.io.tool_output(f"{entry.id} is no longer pinned.")
+
+
+@command(_last_or_id)
+def cmd_restore(at: CommandLine, args: str) -> None:
+    "Put an original back into the chat whole, in its place or at the end"
+    shorter = at.gardener.state.chat.fidelity
+    found = at.gardener.restore(
+        named(at, args, "/restore ID", lambda entry: not shorter or entry.seq in shorter)
+    )
+    entry, tokens = found.entry, f"{found.entry.tokens:,} tokens"
+    if not found.changed:
+        at.io.tool_output(f"{entry.id} stands whole in the chat already.")
+    elif found.in_place:
+        at.io.tool_output(f"{entry.id} ({tokens}) stands whole in its place again.")
+    else:
+        at.io.tool_output(f"Added {entry.id} ({tokens}) to the end of the chat.")
+
+
+@command(_last_or_id)
+def cmd_why(at: CommandLine, args: str) -> None:
+    "Tell why a message was shortened or left out, when, and what brings it back"
+    from aider_gardener.tables import why_table
+
+    why = at.gardener.why(named(at, args, "/why ID"))
+    at.put(why_table(why, session=at.gardener.state.archive.session))

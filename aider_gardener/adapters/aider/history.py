@@ -12,8 +12,8 @@ from collections.abc import Callable
 from typing import Any
 
 from aider_gardener.adapters.aider import call, chat, link, prompt
-from aider_gardener.adapters.aider.coder import Chunks, HostCoder, HostMessage, Terminal
-from aider_gardener.adapters.aider.options import ASKED_FOR
+from aider_gardener.adapters.aider.coder import Chunks, HostCoder, HostMessage
+from aider_gardener.adapters.aider.options import USERS_OWN
 from aider_gardener.adapters.aider.wrappers import Guard, GuardedContext
 from aider_gardener.errors import UsageError
 from aider_gardener.settings import Settings, variable
@@ -87,8 +87,8 @@ class GardenerProvider:
         coder.history = GardenerProvider(self.settings, coder)
         with Guard(coder):
             chat.join(coder, from_coder)
-            if from_coder is None and self.settings is not None and (line := chat.announcement(coder)):
-                Terminal(coder.io).tool_output(line)  # with the settings of `install` a wrapper says it
+            if from_coder is None and self.settings is not None:
+                chat.announce(coder)  # with the settings of `install` a wrapper does
         if from_coder is None and coder.done_messages:
             coder.summarize_start()  # restored before it was known whether the gardener acts
 
@@ -119,7 +119,7 @@ def make(**options: str) -> GardenerProvider:
             raise ValueError(f"the history provider gardener has no option {visible(name)}")
         if name in ONLY_INSTALLED:
             raise ValueError(f"history option {name} has an effect only in aider-gardener: use that command")
-        if name in ASKED_FOR and not any(word.endswith(f"{name}={value}") for word in sys.argv[1:]):
+        if name in USERS_OWN and not any(word.endswith(f"{name}={value}") for word in sys.argv[1:]):
             raise ValueError(REACHES_OUT.format(name=name))
         given[variable(name)] = value
     try:

@@ -10,13 +10,12 @@ from typing import Any
 
 from aider_gardener.adapters.aider.link import state
 from aider_gardener.adapters.aider.patch_points import (
+    CALLS,
     CODER,
-    COMMANDS,
     PATCH_POINTS,
     PROVIDERS,
     TRIED,
     PatchPoint,
-    ProviderCall,
 )
 from aider_gardener.errors import PatchPointError
 from aider_gardener.settings import Settings
@@ -66,19 +65,21 @@ def in_force() -> int:
 
 def needed_points() -> list[PatchPoint]:
     """The patch points that this aider needs: not those for which it calls its history provider itself."""
-    return [point for point in PATCH_POINTS if not (point.calls and all(map(_is_made, point.calls)))]
+    patches = frozenset(filter(_is_in, CALLS))
+    return [
+        point for point in PATCH_POINTS if not (point.retired_by and patches.issuperset(point.retired_by))
+    ]
 
 
-def _is_made(call: ProviderCall) -> bool:
-    """Whether this aider has a call of the history provider, as the names and words in the function tell."""
-    owner, _, name = call.inside.partition(".")
+def _is_in(patch: str) -> bool:
+    """Whether this aider has the patch, as the names and words in the code of a method tell."""
+    method, word = CALLS[patch]
     try:
-        module = importlib.import_module(COMMANDS if owner == "Commands" else CODER)
-        function = inspect.unwrap(getattr(getattr(module, owner), name))
+        found = inspect.unwrap(getattr(importlib.import_module(CODER).Coder, method))
     except (ImportError, AttributeError):  # the check of its patch point will say so
         return False
-    code = getattr(function, "__func__", function).__code__
-    return bool(ASKED & {*code.co_names}) and call.word in (*code.co_names, *code.co_consts)
+    code = getattr(found, "__func__", found).__code__
+    return bool(ASKED & {*code.co_names}) and word in (*code.co_names, *code.co_consts)
 
 
 def mismatches() -> list[str]:

@@ -20,7 +20,7 @@ from aider_gardener.adapters.aider.options import Origins, settings_given
 from aider_gardener.adapters.aider.provider import history_limit, listed_window, provider_of, token_counter
 from aider_gardener.adapters.aider.wrappers import ATTRIBUTE, Guard
 from aider_gardener.errors import GardenerError, UsageError
-from aider_gardener.recall.embed import loading
+from aider_gardener.recall.embed import loading as loading  # what a benchmark puts its own in place of
 from aider_gardener.settings import Settings
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from aider_gardener.gardener.state import ChatState
     from aider_gardener.gardener.upkeep import Upkeep
     from aider_gardener.recall.backlog import Backlog
-    from aider_gardener.recall.embed import Load
 
     Choose = Callable[[Settings, Store, str], str]
     """Gets the settings, the open archive and the project; returns the id of a session."""
@@ -39,88 +38,81 @@ if TYPE_CHECKING:
 
 
 @dataclass
+class OpenArchive:
+    """An archive with what embeds its passages, and what syncs it where it is shared."""
+
+    store: Store
+    backlog: Backlog
+    shared: BackgroundSync | None = None
+
+
+@dataclass
 class Process:
-    """What this process shares: the settings given to `install`, and one open archive a directory with
-    the backlog that embeds its passages. `background` false: no thread, only `Gardener.idle` does it.
-    `loading` makes what loads the embedder of a name. `origins` is what is known of where settings came from;
-    None where no command line was read."""
+    """What this process shares: the settings given to `install`, the open archives by directory, and the
+    upkeep of each chat with the terminal that it may write to at the end. `background` false: no thread, only
+    `Gardener.idle` does it. `origins` is what is known of where settings came from; None where no command
+    line was read."""
 
     settings: Settings | None = None
-    stores: dict[str, Store] = field(default_factory=dict)
-    backlogs: dict[str, Backlog] = field(default_factory=dict)
-    upkeeps: list[Upkeep] = field(default_factory=list)
-    syncs: dict[tuple[str, str], BackgroundSync] = field(default_factory=dict)
+    archives: dict[str, OpenArchive] = field(default_factory=dict)
+    upkeeps: list[tuple[Gardener, HostIO, Upkeep]] = field(default_factory=list)
     background: bool = True
-    loading: Callable[[str], Load | None] = loading
     origins: Origins | None = None
     lock: threading.RLock = field(default_factory=threading.RLock)
 
-    @property
-    def user(self) -> Path | None:
-        """The folder of the user's data, as it was before a repository's files could name another."""
-        return self.origins.user if self.origins is not None else None
-
-    def store(self, directory: Path | None, key_source: str = "") -> Store:
+    def open(self, directory: Path, project: str, settings: Settings) -> OpenArchive:
         """The archive of a directory, opened once."""
         from aider_gardener.archive.store import open_store
-
-        with self.lock:
-            key = str(directory)
-            if key not in self.stores:
-                if not self.stores:
-                    atexit.register(self.close_at_exit)
-                self.stores[key] = open_store(directory, key_source=key_source)
-            return self.stores[key]
-
-    def backlog(self, directory: Path | None, project: str, settings: Settings) -> Backlog:
-        """What embeds the passages of that archive."""
         from aider_gardener.gardener.files import keep_to_policy_and_renew
         from aider_gardener.recall.backlog import Backlog
 
         with self.lock:
-            key = str(directory)
-            if key not in self.backlogs:
-                store = self.store(directory)
-                self.backlogs[key] = Backlog(
+            if str(directory) not in self.archives:
+                if not self.archives:
+                    atexit.register(self.end)
+                store = open_store(directory, key_source=settings.store_key)
+                backlog = Backlog(
                     store,
-                    load=self.loading(settings.embedder),
+                    load=loading(settings.embedder),
                     background=self.background,
                     upkeep=lambda: keep_to_policy_and_renew(store, project, settings),
                 )
-                self.backlogs[key].resume()
-            return self.backlogs[key]
+                backlog.resume()
+                self.archives[str(directory)] = OpenArchive(store, backlog)
+            return self.archives[str(directory)]
 
     def sync_shared(self, gardener: Gardener) -> None:
         """Sync a shared project beside the chat if it is time to; only where it is known what the environment
         was before a repository's files could name a server."""
-        if self.origins is None or not self.background:
-            return
         from aider_gardener.archive import plugin
 
         archive = gardener.state.archive
-        key = (str(archive.store.directory), archive.project)
-        with self.lock:
-            if key not in self.syncs:
-                self.syncs[key] = plugin.part().BackgroundSync(
-                    archive.store, archive.project, self.origins.environ
-                )
-        self.syncs[key].turn_over()
+        opened = self.archives.get(str(archive.store.directory))
+        if self.origins is None or not self.background or opened is None:
+            return
+        if opened.shared is None:
+            opened.shared = plugin.part().BackgroundSync(opened.store, archive.project, self.origins.environ)
+        opened.shared.turn_over()
 
-    def close_at_exit(self) -> None:
-        """Close what is still open as the process ends: a session's end makes the archive's copy."""
+    def end(self) -> None:
+        """As the process ends: chats are reported, and what is open is closed, which makes an archive's copy
+        of a session's end."""
+        for gardener, io, upkeep in self.upkeeps:
+            with Guard(None):
+                upkeep.stop()
+                report_end(gardener, io)
         with Guard(None):
             self.close()
 
     def close(self) -> None:
         """Stop and close all of it, and forget the settings."""
         with self.lock:
-            for upkeep in self.upkeeps:
+            for _gardener, _io, upkeep in self.upkeeps:
                 upkeep.stop()
-            for backlog in self.backlogs.values():
-                backlog.stop()
-            for store in self.stores.values():
-                store.close()
-            self.upkeeps, self.backlogs, self.stores, self.syncs = [], {}, {}, {}
+            for opened in self.archives.values():
+                opened.backlog.stop()
+                opened.store.close()
+            self.upkeeps, self.archives = [], {}
             self.settings = self.origins = None
 
 
@@ -183,17 +175,17 @@ def _make(coder: HostCoder, choose: Choose | None) -> Gardener | None:
 
     project = str(coder.root or os.getcwd())
     directory = archive_directory(coder, settings)
-    store = state.store(directory, settings.store_key)
-    if store.notice:
-        Terminal(coder.io).tool_warning(f"aider-gardener: {store.notice}")
-    session = (choose(settings, store, project) if choose else "") or secrets.token_hex(8)
+    opened = state.open(directory, project, settings)
+    if opened.store.notice:
+        Terminal(coder.io).tool_warning(f"aider-gardener: {opened.store.notice}")
+    session = (choose(settings, opened.store, project) if choose else "") or secrets.token_hex(8)
     archive = Archive(
-        store,
+        opened.store,
         session=session,
         project=project,
         count=token_counter(coder.main_model),
         clock=time.time,
-        backlog=state.backlog(directory, project, settings),
+        backlog=opened.backlog,
     )
     gardener = Gardener(settings, archive)
     if state.background:
@@ -209,8 +201,8 @@ def settings_of(coder: HostCoder) -> Settings:
         return chosen
     args = getattr(getattr(coder, "commands", None), "args", None) or Namespace()
     if state.origins is None or not vars(args):
-        return settings_given(args, {})
-    return state.origins.settings(coder.io, Path(coder.root or os.getcwd()), args)
+        return settings_given(args, os.environ)
+    return state.origins.settings(coder.io, args)
 
 
 def archive_directory(coder: HostCoder, settings: Settings) -> Path:
@@ -221,7 +213,8 @@ def archive_directory(coder: HostCoder, settings: Settings) -> Path:
 
     given = settings.store_path
     root = Path(coder.root) if getattr(coder, "repo", None) else None
-    return chosen_directory(given) if given else store_directory(root, user=state.user)
+    user = state.origins.user if state.origins else None  # before a repository's files could name another
+    return chosen_directory(given) if given else store_directory(root, user=user)
 
 
 def path_shown(path: Path, root: Path) -> str:
@@ -252,28 +245,23 @@ def _start_upkeep(gardener: Gardener, io: HostIO) -> None:
 
     upkeep = Upkeep(gardener.state, lambda prompt: _ask_weak_model(coder_of(gardener), prompt))
     upkeep.start()
-    state.upkeeps.append(upkeep)
-    atexit.register(end_upkeep, gardener, io, upkeep)
+    state.upkeeps.append((gardener, io, upkeep))
 
 
-def end_upkeep(gardener: Gardener, io: HostIO, upkeep: Upkeep) -> None:
-    """As the process ends: the index of the project's sessions is renewed and the chat's report shown, where
-    they are wanted."""
+def report_end(gardener: Gardener, io: HostIO) -> None:
+    """Renew the index of the project's sessions and show the chat's report, where they are wanted."""
     from aider_gardener.gardener.files import renew_index
     from aider_gardener.gardener.report import report_line
     from aider_gardener.gardener.stored_chat import sums_of
 
-    with Guard(None):
-        upkeep.stop()
-        archive = gardener.state.archive
-        try:
-            if upkeep in state.upkeeps:  # else the archive was closed before
-                renew_index(archive.store, archive.project)
-        except GardenerError as error:
-            Terminal(io).tool_output(f"aider-gardener: the index of sessions is left as it is: {error}")
-        sums = sums_of(gardener.state)
-        if gardener.state.settings.has_status and sums.calls:
-            Terminal(io).tool_output(report_line(sums))
+    archive = gardener.state.archive
+    try:
+        renew_index(archive.store, archive.project)
+    except GardenerError as error:
+        Terminal(io).tool_output(f"aider-gardener: the index of sessions is left as it is: {error}")
+    sums = sums_of(gardener.state)
+    if gardener.state.settings.has_status and sums.calls:
+        Terminal(io).tool_output(report_line(sums))
 
 
 def _ask_weak_model(coder: HostCoder | None, prompt: str) -> str:
@@ -378,17 +366,3 @@ def syncing(coder: HostCoder, gardener: Gardener, *_call: object) -> Iterator[No
     finally:
         if runs(gardener, coder):
             sync(coder, gardener)
-
-
-@contextmanager
-def resting(_coder: HostCoder, *_call: object, **_options: object) -> Iterator[None]:
-    """A context in which all embedding of this process rests: the processor is the user's meanwhile."""
-    with state.lock:
-        paused = list(state.backlogs.values())
-    for backlog in paused:
-        backlog.pause()
-    try:
-        yield
-    finally:
-        for backlog in paused:
-            backlog.resume()

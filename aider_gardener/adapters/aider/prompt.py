@@ -18,7 +18,7 @@ from aider_gardener.plan.goals import Frame
 from aider_gardener.plan.layout import Layout
 from aider_gardener.plan.planner import has_edit, open_tokens
 from aider_gardener.plan.view import FILLER
-from aider_gardener.reading.source import LAST_CHAT, infer_source
+from aider_gardener.reading.source import infer_source
 
 if TYPE_CHECKING:
     from aider_gardener.gardener.gardener import Gardener
@@ -26,12 +26,6 @@ if TYPE_CHECKING:
     from aider_gardener.gardener.throttle import Throttled
 
 CHARS_A_TOKEN = 4
-
-LAST_CHAT_LEFT = (
-    "aider-gardener: the note on the last chat had to make room and no longer stands whole in the prompt;"
-    " /restore {id} brings it back."
-)
-KEPT_HEAD = "Decisions and rules of mine that stand:"
 
 
 def before(coder: HostCoder, gardener: Gardener) -> bool:
@@ -85,16 +79,12 @@ def after(coder: HostCoder, gardener: Gardener, chunks: Chunks) -> None:
 
 
 def _say(coder: HostCoder, state: ChatState, plan: Plan | None, cut: Sequence[Throttled] = ()) -> None:
-    """Say in one line what was compacted, and how to take it back where the chat has the command; in another
-    that the note on the last chat, which the user asked for, is among it; and what was cut."""
+    """Say in one line what was compacted, and how to take it back where the chat has the command; and what
+    was cut."""
     if plan is not None:
         one = state.plans[-1]
         limit = limit_passed(one.set_by, one.high) if plan.tokens_before > one.high else ""
         _tell(coder, state, made_room(plan, limit, has_undo=hasattr(coder.commands, "cmd_gardener")))
-        shortened = {swap.entry_id for swap in plan.swaps if swap.before is Fidelity.FULL}
-        for entry in (state.chat.entries[seq] for seq in state.chat.fidelity):
-            if entry.source == LAST_CHAT and entry.id in shortened:
-                Terminal(coder.io).tool_output(LAST_CHAT_LEFT.format(id=entry.id))
     for item in cut:
         Terminal(coder.io).tool_warning(f"aider-gardener: {item.line()}")
 
@@ -244,8 +234,8 @@ def forget_edits(coder: HostCoder, gardener: Gardener) -> bool:
 def last_resort(coder: HostCoder, gardener: Gardener) -> None:
     """Let aider's summariser replace the finished exchanges.
 
-    What the user decided is added to it word for word. The originals stay in the archive. The history stays
-    as it is when the summary fails or saves nothing.
+    What the user decided stands in the note before the history. The originals stay in the archive. The
+    history stays as it is when the summary fails or saves nothing.
     """
     from aider_gardener.gardener.compactions import hide_finished
 
@@ -260,10 +250,6 @@ def last_resort(coder: HostCoder, gardener: Gardener) -> None:
         summary = coder.summarizer.summarize_all(finished)
     except Exception as error:  # reason: whatever the model or the network does, the history stays
         summary, why = [], f"failed ({type(error).__name__})"
-    if summary and (decided := decisions(gardener)):
-        listed = "\n".join(f"- {text}" for text in decided)
-        last = summary[-1]
-        summary = [*summary[:-1], {**last, "content": f"{last['content']}\n\n{KEPT_HEAD}\n{listed}"}]
     tokens = sum(state.count(str(message["content"])) for message in summary)
     if not summary or tokens >= state.history_used:
         Terminal(coder.io).tool_warning(f"aider-gardener: the summary {why}; the history stays as it is.")
@@ -275,10 +261,3 @@ def last_resort(coder: HostCoder, gardener: Gardener) -> None:
     Terminal(coder.io).tool_output(
         f"aider-gardener: {hidden} older messages were summarised by the LLM (window above 95 %)."
     )
-
-
-def decisions(gardener: Gardener) -> list[str]:
-    """What the user set as a rule or decided and still holds, in the user's words, the newest last."""
-    users = [(rule.seq, rule.text) for rule in gardener.constraints()]
-    users += [(item.seq, item.text) for item in gardener.decisions() if item.is_users]
-    return list(dict.fromkeys(text for _seq, text in sorted(users)))

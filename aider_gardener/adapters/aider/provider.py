@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from aider_gardener.adapters.aider.coder import HostCoder, HostModel
 from aider_gardener.archive.providers import AWAY, LOCAL_PROVIDERS, LOOPBACK
 from aider_gardener.messages import TokenCounter
-from aider_gardener.tokens import counter, default_counter  # noqa: F401 - tests of compressors take it from here
+from aider_gardener.tokens import counter
 
 BASE_VARIABLES = ("{}_API_BASE", "{}_BASE_URL")
 FAMILY_VARIABLES = {"ollama_chat": "OLLAMA", "text-completion-openai": "OPENAI"}

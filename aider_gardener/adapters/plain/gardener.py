@@ -25,7 +25,7 @@ from aider_gardener.gardener.gardener import Gardener as ChatGardener
 from aider_gardener.gardener.state import ChatState
 from aider_gardener.gardener.throttle import throttle_open, throttle_outputs
 from aider_gardener.messages import Entry, TokenCounter
-from aider_gardener.plan.chat import Admit
+from aider_gardener.plan.chat import Admit, Chat
 from aider_gardener.plan.goals import HARD_AT
 from aider_gardener.plan.planner import open_tokens
 from aider_gardener.plan.view import FILLER, Piece
@@ -61,7 +61,7 @@ class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
         state.host_limit, state.host_limit_given = int(HISTORY_SHARE * window), True
         self._list = AgentList()
         self._recalled: tuple[object, str] = (None, "")  # for which question and view, and the note
-        self._sent: tuple[object, list[Any]] = (None, [])  # for which list, and its places or our messages
+        self._sent: tuple[object, Chat | None, list[Any]] = (None, None, [])  # for which list and chat
 
     @classmethod
     def open(
@@ -106,7 +106,7 @@ class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
             store,
             session=secrets.token_hex(8),
             project=root,
-            count=count or counter_for(model),
+            count=count or (default_counter() if model else approximate),
             clock=clock,
             backlog=backlog,
         )
@@ -151,54 +151,45 @@ class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
         given = as_mappings(messages)
         read = items(given)
         try:
-            return self._prompt(list(messages), given, read, list(tools)) if self.state.on else list(messages)
+            return self._prompt(messages, given, read, [*tools]) if self.state.on else list(messages)
         except Exception as error:  # reason: whatever fails in here, the agent goes on with its own list
             log.warning("aider-gardener: this prompt is sent as it is (%s)", type(error).__name__)
             log.debug("the fault", exc_info=error)
             return list(messages)
 
     def _prompt(
-        self, own: list[Any], given: Sequence[AgentMessage], read: Sequence[Item], tools: Sequence[Any]
+        self, own: Sequence[Any], given: Sequence[AgentMessage], read: Sequence[Item], tools: Sequence[Any]
     ) -> list[Any]:
         state = self.state
-        asked = ([item.key for item in read], repr(tools))
-        if self._sent[0] == (asked, self._view()):
-            return [own[part] if isinstance(part, int) else part for part in self._sent[1]]
+        asked = ([item.key for item in read], repr(tools), state.amendments, state.acts)
+        if self._sent[0] == asked and self._sent[1] is state.chat:
+            return list(self._sent[2])  # the same again, as where a call is tried once more
         head = next((at for at, item in enumerate(read) if item.kind is not Kind.FIXED), len(read))
-        system = sum(state.count(item.message.content) + MESSAGE_OVERHEAD_TOKENS for item in read[:head])
-        schemas = sum(state.count(json.dumps(tool, default=str)) for tool in tools)
-        self._measure(system=system, tools=schemas, notes=state.note.tokens, current=0, images=0)
+        parts = {
+            "system": sum(
+                state.count(item.message.content) + MESSAGE_OVERHEAD_TOKENS for item in read[:head]
+            ),
+            "tools": sum(state.count(json.dumps(tool, default=str)) for tool in tools),
+            "notes": state.note.tokens,
+        }
+        state.frame = replace(state.frame, parts=parts)
         throttle_outputs(state, self._sync(read[head:]))
-        self._measure(**self._open_parts())
+        state.frame = replace(state.frame, parts={**parts, **self._open_parts()})
         self.compact_if_due()
         left = int(HARD_AT * state.frame.window) - state.frame.around - state.history_used
         if state.acts and 0 < left < open_tokens(state.chat, state.count):
-            throttle_open(state, left)  # the prompt could not be sent otherwise
-        self._measure(**self._open_parts())
+            throttle_open(state, left)
         shown = self._shown(own[head:], given[head:])
         if state.acts:
-            shown = self._with_notes(shown, "\n".join(map(text_of, given[:head])))
+            instructions = "\n".join(text_of(message) for message in given[:head])
+            shown = self._with_notes(shown, instructions)
         backlog = state.archive.backlog
         if backlog and state.history_used >= SOON_SHARE * state.budget:
             backlog.want()
         if notice := self.take_notice():
             log.warning("aider-gardener: %s", notice)
-        sent = [*own[:head], *shown]
-        places = {id(message): at for at, message in enumerate(own)}
-        self._sent = (asked, self._view()), [places.get(id(message), message) for message in sent]
-        return sent
-
-    def _view(self) -> object:
-        """What changes the prompt of one and the same list: what the user decided since."""
-        state, chat = self.state, self.state.chat
-        decided = (dict(chat.fidelity), len(chat.forgotten), state.amendments, state.acts)
-        return (*decided, chat.floor, chat.next_seq)
-
-    def _measure(self, **tokens: int) -> None:
-        """Note the tokens of parts of the prompt beside the history."""
-        frame = self.state.frame
-        parts = {name: part for name, part in {**frame.parts, **tokens}.items() if part}
-        self.state.frame = replace(frame, parts=parts)
+        self._sent = asked, state.chat, [*own[:head], *shown]
+        return list(self._sent[2])
 
     def _open_parts(self) -> dict[str, int]:
         """The tokens of what waits for an answer, but at most half the window: rather than let one message
@@ -266,12 +257,6 @@ def noted(text: str, before: Sequence[Any], after: Sequence[Any]) -> list[dict[s
 
 def _role_of(message: Any) -> Any:
     return message["role"] if isinstance(message, Mapping) else message.role
-
-
-def counter_for(model: str) -> TokenCounter:
-    """Counts with the encoding that litellm ships (cl100k_base), which nothing has to be fetched for;
-    estimates where no model is named or litellm is not installed."""
-    return default_counter() if model else approximate
 
 
 def window_of(model: str) -> int:

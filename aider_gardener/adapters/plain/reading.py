@@ -75,25 +75,21 @@ def as_mappings(messages: object) -> list[AgentMessage]:
     """
     if not isinstance(messages, Sequence) or isinstance(messages, str | bytes):
         raise UsageError(f"prompt() takes the list of messages, not {type(messages).__name__}")
-    found: list[AgentMessage] = []
-    for place, message in enumerate(messages, 1):
-        given = _plain(message)
-        if not isinstance(given, Mapping):
-            raise UsageError(
-                f"message {place} is {type(message).__name__}; give a dict with role and content"
-            )
-        if not isinstance(given.get("role"), str) or not given["role"]:
-            raise UsageError(f"message {place} has no role; give system, user, assistant or tool")
-        content = given.get("content")
-        if content is not None and not isinstance(content, str | list | tuple):
-            raise UsageError(
-                f"the content of message {place} is {type(content).__name__}; give text or parts"
-            )
-        found.append(given)
+    found = [_plain(message) for message in messages]
+    for place, message in enumerate(found, 1):
+        if (
+            not isinstance(message, Mapping)
+            or not isinstance(message.get("role"), str)
+            or not message["role"]
+        ):
+            raise UsageError(f"message {place} has no role; give a dict with role and content")
+        if not isinstance(message.get("content"), str | list | tuple | None):
+            kind = type(message["content"]).__name__
+            raise UsageError(f"the content of message {place} is {kind}; give text or parts")
     return found
 
 
-def _plain(value: object) -> object:
+def _plain(value: Any) -> Any:
     """A value, or what an object gives itself as (`model_dump`)."""
     dump = getattr(value, "model_dump", None)
     return dump(exclude_none=True) if callable(dump) else value
@@ -113,16 +109,15 @@ def items(messages: Sequence[AgentMessage]) -> list[Item]:
     found = []
     for place, message in enumerate(messages, 1):
         try:
-            key = _hash(json.dumps(message, sort_keys=True, default=_json))
+            data = json.dumps(message, sort_keys=True, default=_json)
         except (TypeError, ValueError) as error:
             raise UsageError(f"message {place} cannot be sent as JSON ({error}); encode it as text") from None
-        made = _calls_of(message)
+        plain = json.loads(data)  # without tuples and objects
+        made = _calls_of(plain)
         calls.update((call.id, call) for call in made)
-        kind, text, source = _read(message, made, calls)
-        content = message.get("content")
-        parts = content if isinstance(content, list | tuple) else []
-        images = sum(isinstance(p, Mapping) and not isinstance(p.get("text"), str) for p in parts)
-        found.append(Item(key, kind, text, source, images))
+        parts = plain.get("content")
+        images = sum(_text_in(part) is None for part in parts) if isinstance(parts, list) else 0
+        found.append(Item(_hash(data), *_read(plain, made, calls), images))
     return found
 
 
@@ -152,12 +147,17 @@ def text_of(message: AgentMessage) -> str:
 
 
 def _part_text(part: object) -> str:
-    if isinstance(part, str):
-        return part
-    if isinstance(part, Mapping) and isinstance(part.get("text"), str):
-        return str(part["text"])
+    text = _text_in(part)
+    if text is not None:
+        return text
     kind = part.get("type") if isinstance(part, Mapping) else type(part).__name__
     return f"[{kind} {_hash(json.dumps(part, sort_keys=True, default=str))[:8]}]"
+
+
+def _text_in(part: object) -> str | None:
+    """The text of a part of a content; None where it is something else."""
+    text = part.get("text") if isinstance(part, Mapping) else part
+    return text if isinstance(text, str) else None
 
 
 def _hash(data: str) -> str:
@@ -168,24 +168,18 @@ def _calls_of(message: AgentMessage) -> list[AgentCall]:
     """The calls of an assistant's message. One of the older format has its name for an id."""
     if message["role"] != "assistant":
         return []
-    given = [*map(_mapping, message.get("tool_calls") or ())]
-    if older := _mapping(message.get("function_call")):
-        given.append({"id": older.get("name", "tool"), "function": older})
+    given = [call for call in message.get("tool_calls") or () if isinstance(call, Mapping)]
+    if older := message.get("function_call"):
+        given.append({"id": older.get("name"), "function": older})
     made = []
     for call in given:
-        body = _mapping(call.get("function") or call.get("custom"))
-        name = str(body.get("name") or call.get("type") or "tool")
+        body = call.get("function") or call.get("custom") or {}
         arguments = body.get("arguments", body.get("input", ""))
         with suppress(ValueError):  # text that is no JSON is left as it is
             arguments = json.loads(arguments) if isinstance(arguments, str) else arguments
+        name = str(body.get("name") or call.get("type") or "tool")
         made.append(AgentCall(str(call.get("id") or ""), name, arguments))
     return made
-
-
-def _mapping(value: object) -> Mapping[str, Any]:
-    """A value as a mapping; empty for what is none."""
-    found = _plain(value)
-    return found if isinstance(found, Mapping) else {}
 
 
 def _called(call: AgentCall) -> str:
@@ -207,14 +201,18 @@ def _called(call: AgentCall) -> str:
 def source_of(name: str, given: Any) -> Source:
     """Where a result came from: a test run, a page, else the command or the call, in one line."""
     values = given if isinstance(given, Mapping) else {}
-    command = next((values[key] for key in COMMAND_KEYS if values.get(key)), "")
+    command, path = (
+        next((values[key] for key in keys if values.get(key)), "") for keys in (COMMAND_KEYS, PATH_KEYS)
+    )
     if isinstance(command, list | tuple):
         command = " ".join(map(str, command))
-    url = values.get("url")
-    if not command and isinstance(url, str) and url:
-        return Source(SourceKind.WEB, squeeze(url[: 4 * DETAIL_CHARS])[:DETAIL_CHARS])
-    path = next((values[key] for key in PATH_KEYS if values.get(key)), "")
-    every = ", ".join(f"{key}={value}" for key, value in values.items()) if values else str(given or "")
-    text = squeeze(str(command or f"{name} {path or every}")[: 4 * DETAIL_CHARS])[:DETAIL_CHARS]
+    if not command and isinstance(values.get("url"), str) and values["url"]:
+        return Source(SourceKind.WEB, _one_line(values["url"]))
+    every = ", ".join(f"{key}={value}" for key, value in values.items()) if values else given or ""
+    text = _one_line(command or f"{name} {path or every}")
     kind = SourceKind.TEST if TEST_COMMAND.search(text[:COMMAND_CHARS]) else SourceKind.COMMAND
     return Source(kind, text)
+
+
+def _one_line(text: object) -> str:
+    return squeeze(str(text)[: 4 * DETAIL_CHARS])[:DETAIL_CHARS]

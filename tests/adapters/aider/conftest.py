@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
+import shutil
 import subprocess
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -127,14 +131,22 @@ class Driver:
         return "\n".join(self.said)
 
 
-@pytest.fixture
-def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A git repository with one Python file; the working directory."""
-    root = tmp_path / "project"
-    root.mkdir()
+@cache
+def committed() -> Path:
+    """A git repository with one Python file, made once."""
+    root = Path(tempfile.mkdtemp(prefix="gardener-tests-project-"))
+    atexit.register(shutil.rmtree, root, ignore_errors=True)
     (root / "app.py").write_text("def greet():\n    return 'hello'\n", encoding="utf-8")
     for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "start"]):
         subprocess.run(["git", *words], cwd=root, check=True)
+    return root
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of it; the working directory."""
+    root = tmp_path / "project"
+    shutil.copytree(committed(), root)
     monkeypatch.chdir(root)
     return root
 
@@ -165,7 +177,12 @@ def drive(repository: Path, model: ScriptedModel) -> MakeDriver:
         io = InputOutput(pretty=False, yes=True, fancy_input=False, chat_history_file=repository / ".chat.md")
         for name in ("tool_output", "tool_warning", "tool_error"):
             keep_lines(io, name, said)
-        defaults: dict[str, Any] = {"edit_format": "diff", "auto_lint": False, "stream": False}
+        defaults: dict[str, Any] = {
+            "edit_format": "diff",
+            "auto_lint": False,
+            "stream": False,
+            "map_tokens": 0,
+        }
         coder = Coder.create(
             main_model=Model(model_name), io=io, fnames=list(files), **{**defaults, **options}
         )

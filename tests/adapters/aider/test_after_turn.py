@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import time
 from pathlib import Path
 from typing import Any
-
-import pytest
-from archive.test_pruning import OLD, put
-from click.testing import CliRunner
 
 from aider_gardener import uninstall
 from aider_gardener.adapters.aider import link
 from aider_gardener.archive.store import open_store
-from aider_gardener.cli.root import main
 from aider_gardener.gardener.files import write_index
 from aider_gardener.gardener.stored_chat import sums_of
 
@@ -29,7 +22,7 @@ def test_the_loop_begins_with_the_chat_if_it_may_and_ends_with_the_gardener(
     gardened(llm="refine")
     driver = drive()
     driver.ask("/ask hello")
-    (upkeep,) = link.state.upkeeps
+    ((_gardener, _io, upkeep),) = link.state.upkeeps
     thread = upkeep._thread
     assert thread.is_alive()
     uninstall()
@@ -41,7 +34,7 @@ def test_with_default_settings_no_loop_calls_a_model(drive: MakeDriver, gardened
     gardened()
     driver = drive()
     driver.ask("/ask hello", reply=LONG)
-    assert not link.state.upkeeps[0]._thread.is_alive()
+    assert not link.state.upkeeps[0][-1]._thread.is_alive()
 
 
 def test_if_told_to_the_weak_model_is_asked_once(
@@ -50,7 +43,7 @@ def test_if_told_to_the_weak_model_is_asked_once(
     gardened(llm="refine")
     driver = drive()
     driver.ask("/ask hello", reply=LONG)
-    upkeep = link.state.upkeeps[0]
+    upkeep = link.state.upkeeps[0][-1]
     entry = driver.coder.gardener.state.chat.entries[1]
     model.replies.append("Too short to be true.")
     upkeep.refine()
@@ -62,13 +55,6 @@ def test_if_told_to_the_weak_model_is_asked_once(
 
 
 PROSE = "words of prose about the worker. " * 60
-
-
-def test_by_default_nothing_is_added_to_what_aider_says(drive: MakeDriver, gardened: Any) -> None:
-    gardened()
-    driver = drive()
-    driver.ask("/ask hello")
-    assert not any("compaction" in line for line in driver.said)
 
 
 def test_the_status_line_follows_each_reply_and_no_command(drive: MakeDriver, gardened: Any) -> None:
@@ -90,75 +76,28 @@ def test_the_report_names_what_was_saved(drive: MakeDriver, gardened: Any) -> No
     sums = sums_of(gardener.state)
     assert sums.calls == 12
     assert sums.saved_tokens > 2_000
-    link.end_upkeep(gardener, driver.coder.io, link.state.upkeeps[-1])
+    link.state.end()
     assert "12 turns" in driver.said[-1]
     assert "fewer than with the whole history" in driver.said[-1]
 
 
-def test_gardener_status_knows_the_last_chat(drive: MakeDriver, gardened: Any, repository: Path) -> None:
-    gardened()
-    driver = drive()
-    driver.ask("/ask hello", "/ask again", reply=PROSE)
-    uninstall()
-    shown = CliRunner().invoke(main, ["status", "--json"])
-    value = json.loads(shown.stdout)
-    assert value["last_chat"]["level"] == "OK"
-    assert value["last_chat"]["turns_seen"] == 2
-    assert value["all_chats"]["calls"] == 2
-    text = CliRunner().invoke(main, ["status"]).stdout
-    assert "Last chat" in text
-
-
 def test_the_index_is_written_at_the_end_where_there_is_one(
-    drive: MakeDriver, gardened: Any, repository: Path, monkeypatch: pytest.MonkeyPatch
+    drive: MakeDriver, gardened: Any, repository: Path
 ) -> None:
-    due: list[Any] = []
-    monkeypatch.setattr(link.atexit, "register", lambda call, *args: due.append((call, args)))
+    index = repository / ".aider.gardener" / "CONTEXT_ARCHIVE.md"
     gardened()
     drive().ask("/ask hello")
-    link.end_upkeep(*[args for call, args in due if call is link.end_upkeep][-1])
-    assert not (repository / ".aider.gardener" / "CONTEXT_ARCHIVE.md").exists()
+    link.state.end()
+    assert not index.exists()
     store = open_store(repository / ".aider.gardener")
     write_index(store, str(repository))
     store.close()
-    index = repository / ".aider.gardener" / "CONTEXT_ARCHIVE.md"
-    driver = drive()
-    driver.ask("/ask where is the pool?")
-    args = [args for call, args in due if call is link.end_upkeep][-1]
+    drive().ask("/ask where is the pool?")
     assert "where is the pool?" not in index.read_text("utf-8")
-    link.end_upkeep(*args)
+    link.state.end()
     assert "where is the pool?" in index.read_text("utf-8")
-    index.write_bytes(b"mine")
-    link.end_upkeep(*args)
-    assert index.read_bytes() == b"mine" and "the index of sessions is left as it is: " in driver.said[-1]
-
-
-def test_after_uninstall_the_end_of_the_process_says_nothing_of_the_index(
-    drive: MakeDriver, gardened: Any, repository: Path
-) -> None:
-    gardened()
     driver = drive()
     driver.ask("/ask hello")
-    gardener, upkeep = driver.coder.gardener, link.state.upkeeps[-1]
-    write_index(gardener.state.archive.store, str(repository))
-    uninstall()
-    del driver.said[:]
-    link.end_upkeep(gardener, driver.coder.io, upkeep)
-    assert driver.said == []
-
-
-def test_pruning_by_itself_renews_an_index_that_is_there(
-    drive: MakeDriver, gardened: Any, repository: Path
-) -> None:
-    store = open_store(repository / ".aider.gardener")
-    store.open_session("old", project=str(repository), started_at=OLD)
-    put(store, "where did the quokka go?", seq=0)
-    write_index(store, str(repository))
-    store.close()
-    index = repository / ".aider.gardener" / "CONTEXT_ARCHIVE.md"
-    gardened(retention="prune")
-    drive().ask("/ask hello")
-    deadline = time.monotonic() + 20
-    while "old" in index.read_text("utf-8") and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert "## old" not in index.read_text("utf-8")
+    index.write_bytes(b"mine")
+    link.state.end()
+    assert index.read_bytes() == b"mine" and "the index of sessions is left as it is: " in driver.said[-1]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,6 @@ import pytest
 
 from aider_gardener import install
 from aider_gardener.adapters.aider.link import path_shown
-from aider_gardener.adapters.aider.options import name_both
 
 from .conftest import Driver, MakeDriver
 
@@ -72,13 +70,3 @@ def test_paths_are_told_as_one_would_type_them(tmp_path: Path) -> None:
     assert path_shown(tmp_path / "a" / "b", tmp_path) == "a/b"
     assert path_shown(Path.home() / "x", tmp_path) == "~/x"
     assert path_shown(Path("/elsewhere"), tmp_path) == str(Path("/elsewhere"))
-
-
-def test_the_version_names_both_and_ends_with_aiders(capsys: pytest.CaptureFixture[str]) -> None:
-    parser = argparse.ArgumentParser(prog="whatever")
-    parser.add_argument("--version", action="version", version="%(prog)s 1.2.3")
-    name_both(parser)
-    with pytest.raises(SystemExit):
-        parser.parse_args(["--version"])
-    said = capsys.readouterr().out.strip()
-    assert said.startswith("aider-gardener ") and said.endswith(", aider 1.2.3")

@@ -7,27 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-from aider_gardener import __version__
-
 
 def aider(*arguments: str, cwd: Path, **environ: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "aider_gardener.adapters.aider.cli", *arguments],
         capture_output=True, text=True, timeout=120, cwd=cwd, env={**os.environ, **environ}, stdin=subprocess.DEVNULL,
     )  # fmt: skip
-
-
-def test_version_names_both(tmp_path: Path) -> None:
-    run = aider("--version", cwd=tmp_path)
-    assert run.returncode == 0
-    assert run.stdout.strip() == f"aider-gardener {__version__}, aider 0.86.2"
-
-
-def test_upgrading_says_how_to_upgrade_the_gardener(tmp_path: Path) -> None:
-    run = aider("--upgrade", "--no-git", cwd=tmp_path)
-    said = " ".join(run.stdout.split())
-    assert "uv tool upgrade aider-gardener" in said
-    assert "pip install" not in said.replace("pip install -U aider-gardener", "")
 
 
 def test_an_aider_configuration_file_is_read(tmp_path: Path) -> None:

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from aider_gardener import install, uninstall
-from aider_gardener.adapters.aider.coder import Terminal
-from aider_gardener.adapters.aider.commands import COMMANDS, STEPS
+from aider_gardener.adapters.aider.commands import COMMANDS, STEPS, USAGE
 
 from .conftest import Driver, MakeDriver, ScriptedModel
 from .test_entry_commands import say
@@ -44,16 +43,6 @@ def test_pressure_has_the_agreed_keys_and_sums_up(drive: MakeDriver, gardened: A
     assert sum(row["tokens"] for row in report["by_message"]) == report["history_used"]
 
 
-def test_used_is_close_to_what_is_sent(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:
-    gardened(history_tokens=10_000)
-    driver = drive()
-    chatter(driver, 4)
-    report = pressure(driver)
-    driver.type("hm")
-    sent = driver.coder.main_model.token_count(model.requests[-1])
-    assert abs(sent - report["used"]) < 0.03 * sent + 40
-
-
 def test_pressure_as_a_table(drive: MakeDriver, gardened: Any) -> None:
     gardened()
     driver = drive()
@@ -67,14 +56,6 @@ def test_pressure_as_a_table(drive: MakeDriver, gardened: Any) -> None:
     driver.type("/context-pressure --full")
     for words in ("Prompt by part", "History by kind", "share"):
         assert words in driver.last_said
-
-
-def test_pressure_of_a_model_without_a_known_window(drive: MakeDriver, gardened: Any) -> None:
-    gardened()
-    driver = drive(model_name="openai/some-local-model")
-    chatter(driver, 2)
-    driver.type("/context-pressure")
-    assert "this model's window is unknown" in driver.last_said
 
 
 @pytest.mark.parametrize("command", ["/gardener plan", "/context-pressure", "/gardener status", "/gardener"])
@@ -108,34 +89,6 @@ def test_plan_shows_what_would_be_swapped_and_what_it_costs(drive: MakeDriver, g
         assert words in driver.last_said
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "/gardener frobnicate",
-        "/gardener on now",
-        "/gardener undo twice",
-        "/context-pressure --yaml",
-        "/recall",
-    ],
-)
-def test_bad_arguments_get_one_usage_line(command: str, drive: MakeDriver, gardened: Any) -> None:
-    gardened()
-    driver = drive()
-    del driver.said[:]
-    driver.type(command)
-    assert len([line for line in driver.said if line.startswith("Usage: /")]) == 1
-
-
-def test_recall_finds_another_session_of_the_project(drive: MakeDriver, gardened: Any) -> None:
-    gardened()
-    first = drive()
-    first.ask(f"/ask {FACT} please remember")
-    second = drive()
-    second.type("/recall staging box port")
-    assert "48213" in second.last_said
-    assert "older chat" in second.last_said
-
-
 def test_recall_puts_what_was_found_into_the_chat_if_wanted(drive: MakeDriver, gardened: Any) -> None:
     gardened()
     driver = drive()
@@ -143,26 +96,6 @@ def test_recall_puts_what_was_found_into_the_chat_if_wanted(drive: MakeDriver, g
     driver.type("/clear")
     driver.type("/recall staging box port")
     assert any("48213" in message["content"] for message in driver.history)
-
-
-def test_recall_takes_options_before_the_question(drive: MakeDriver, gardened: Any) -> None:
-    gardened()
-    driver = drive()
-    driver.ask(f"/ask {FACT} please remember")
-    driver.type("/clear")
-    driver.type("/recall --class diff staging box port")
-    assert "Nothing in the archive fits" in driver.last_said
-    driver.type("/recall --since soon staging box port")
-    assert "soon is no time" in driver.last_said
-    driver.type("/recall --since 1d --passages 1 staging box port")
-    assert any("48213" in message["content"] for message in driver.history)
-
-
-def test_recall_without_a_hit_says_so(drive: MakeDriver, gardened: Any) -> None:
-    gardened()
-    driver = drive()
-    driver.type("/recall xylophone quarantine")
-    assert "Nothing in the archive fits" in driver.last_said
 
 
 def prefixes(driver: Driver) -> dict[str, list[str]]:
@@ -181,13 +114,6 @@ def test_every_prefix_of_aiders_commands_means_what_it_meant(drive: MakeDriver) 
     before = prefixes(drive())
     install()
     assert prefixes(drive()) == before
-
-
-def test_our_commands_have_prefixes_of_their_own(drive: MakeDriver, gardened: Any) -> None:
-    gardened()
-    commands = drive().coder.commands
-    for word, meant in {"/context-p": "/context-pressure", "/gard": "/gardener", "/rec": "/recall"}.items():
-        assert commands.matching_commands(word)[0] == [meant]
 
 
 def test_help_names_our_commands(drive: MakeDriver, gardened: Any) -> None:
@@ -223,7 +149,7 @@ def test_compact_shows_what_it_would_do_asks_and_can_be_taken_back(
     driver.type("/compact")
     assert "would" in driver.said[0] and driver.said[-1] == "Nothing was changed." and len(asked) == 1
     assert driver.history == before
-    driver.type("/gardener compact")
+    driver.type("/compact")
     assert driver.said[-1].startswith("Made room: ") and "/gardener undo takes it back" in driver.said[-1]
     assert driver.history != before
     driver.type("/gardener undo")
@@ -262,17 +188,7 @@ def test_compact_says_when_nothing_is_worth_it_and_when_it_is_off(drive: MakeDri
     assert "The gardener is off in this chat; nothing is compacted." in driver.said
 
 
-def test_a_compaction_by_itself_is_one_quiet_line(drive: MakeDriver, gardened: Any) -> None:
-    gardened(history_tokens=1_500)
-    driver = drive()
-    chatter(driver, 10)
-    applied = driver.coder.gardener.state.plans
-    told = [line for line in driver.said if "made room above your limit of 1,500 tokens: " in line]
-    assert applied and len(told) == len(applied)
-    assert all("tokens less; /gardener undo takes it back" in line for line in told)
-
-
-def test_the_status_speaks_in_sentences_and_as_json(drive: MakeDriver, gardened: Any) -> None:
+def test_the_status_speaks_in_sentences(drive: MakeDriver, gardened: Any) -> None:
     gardened()
     driver = drive()
     driver.ask("/ask hello")
@@ -281,8 +197,6 @@ def test_the_status_speaks_in_sentences_and_as_json(drive: MakeDriver, gardened:
     assert driver.said[0].startswith("The gardener is on. Room is made when the history passes")
     assert not any("_" in line for line in driver.said)
     assert driver.said[-1].startswith("Archive .aider.gardener/gardener.db: 2 different messages, ")
-    driver.type("/gardener status --json")
-    assert json.loads(driver.said[-1])["turns"] == 1
     del driver.said[:]
     driver.type("/gardener status --yaml")
     assert [line for line in driver.said if line.startswith("Usage: /gardener")]
@@ -291,11 +205,11 @@ def test_the_status_speaks_in_sentences_and_as_json(drive: MakeDriver, gardened:
 def test_the_actions_complete(drive: MakeDriver, gardened: Any) -> None:
     gardened()
     driver = drive()
-    assert driver.offered("/gardener com") == ["compact"]
+    assert driver.offered("/gardener cons") == ["constraints"]
+    assert all(driver.offered(f"/gardener {word}") and word in USAGE for word in STEPS)
     driver.type("/gardener help")
-    words = [line.split()[1] for line in driver.said if line.startswith("/gardener ")]
-    assert words == list(STEPS)
-    assert all(driver.offered(f"/gardener {word}") for word in words)
+    told = [line for line in driver.said if line.startswith("/gardener ")]
+    assert [line.split()[1] for line in told] == list(STEPS)
 
 
 def test_rules_are_listed_added_edited_and_dropped(
@@ -350,17 +264,3 @@ def test_a_rule_that_stands_in_no_prompt_says_why(drive: MakeDriver, gardened: A
     assert "say it in fewer words" in say(driver, f"/gardener constraints add Be {'very ' * 60}brief")
     driver.type("/gardener off")
     assert "stands in no prompt" in say(driver, "/gardener constraints add Be kind")
-
-
-def test_whatever_way_aiders_terminal_is_written_to_it_is_visible() -> None:
-    given: list[Any] = []
-
-    class Io:
-        def __getattr__(self, name: str) -> Any:
-            return lambda *texts, **named: given.extend([*texts, *named.values()])
-
-    shown, hostile = Terminal(Io()), "\x1b[2J\u202e"  # type: ignore[arg-type]
-    for write in (shown.tool_output, shown.tool_warning, shown.tool_error, shown.prompt_ask):
-        write(hostile)
-    shown.confirm_ask(hostile, default="n", subject=hostile, explicit_yes_required=True)
-    assert given == [*[r"\x1b[2J\u202e"] * 5, "n", r"\x1b[2J\u202e", True]

@@ -6,15 +6,14 @@ import re
 from pathlib import Path
 from typing import Any
 
-import apsw
 import pytest
 
-from aider_gardener.adapters.aider.entry_commands import picked
+from aider_gardener.adapters.aider.commands import picked
 from aider_gardener.errors import UsageError
 from aider_gardener.messages import Message
-from aider_gardener.plan.view import NOTE_HEAD, problems
+from aider_gardener.plan.view import problems
 
-from .conftest import EDIT, Driver, MakeDriver, ScriptedModel
+from .conftest import Driver, MakeDriver, ScriptedModel
 from .test_wrappers import FACT, chatter
 
 MARKER = "quetzal-5521"
@@ -99,23 +98,6 @@ def test_forget_asks_before_it_deletes(
     assert in_files(repository / ".aider.gardener", MARKER) == []
 
 
-def test_forget_says_so_when_another_process_keeps_the_log(
-    drive: MakeDriver, gardened: Any, repository: Path
-) -> None:
-    gardened()
-    driver = drive()
-    driver.ask(f"/ask {SECRET_WORDS}")
-    reader = apsw.Connection(str(repository / ".aider.gardener" / "gardener.db"))
-    try:
-        reader.execute("BEGIN")
-        reader.execute("SELECT count(*) FROM originals").fetchall()
-        said = say(driver, f"/forget {id_of(driver, MARKER)} --yes")
-    finally:
-        reader.close()
-    assert "deleted text leaves it when that one ends" in said
-    assert MARKER not in texts(driver)
-
-
 def test_forget_session_empties_chat_and_archive(
     drive: MakeDriver, gardened: Any, repository: Path, model: ScriptedModel
 ) -> None:
@@ -132,21 +114,6 @@ def test_forget_session_empties_chat_and_archive(
     assert "zeppelins" in say(driver, "/recall older chat zeppelins")
     driver.ask("/ask are you still there?", reply="Yes, here.")
     assert "still there" in say(driver, "/recall still there")
-
-
-def test_a_forgotten_entry_does_not_come_back_by_undo(drive: MakeDriver, gardened: Any) -> None:
-    gardened(history_tokens=1_000)
-    driver = drive()
-    driver.ask(f"/ask {SECRET_WORDS}", reply=f"Yes, {MARKER} it is.")
-    chatter(driver, 7)
-    assert driver.coder.gardener.state.plans
-    driver.type(f"/forget {id_of(driver, SECRET_WORDS)}")
-    driver.type(f"/forget {id_of(driver, MARKER)}")
-    driver.type("/gardener undo")
-    assert MARKER not in texts(driver)
-    assert is_legal(driver)
-    driver.ask("/ask and now?")
-    assert MARKER not in texts(driver)
 
 
 def test_a_pinned_entry_stays_whole(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:
@@ -166,30 +133,6 @@ def test_a_pinned_entry_stays_whole(drive: MakeDriver, gardened: Any, model: Scr
     driver.ask("/ask and now?")
     assert long.strip() not in model.last_prompt()
     assert "Nothing is pinned" in say(driver, "/pin")
-
-
-def test_a_pin_survives_a_restart(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:
-    gardened(history_tokens=1_500)
-    driver = drive()
-    driver.ask(f"/ask {SECRET_WORDS}")
-    driver.type(f"/pin {id_of(driver, MARKER)}")
-    again = drive(done_messages=[dict(m) for m in driver.history])
-    chatter(again, 8)
-    assert SECRET_WORDS in model.last_prompt()
-    assert again.coder.gardener.state.plans
-
-
-def test_pinning_what_was_cleared_puts_it_back_for_good(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel
-) -> None:
-    gardened(history_tokens=1_500)
-    driver = drive()
-    driver.ask(f"/ask {SECRET_WORDS}")
-    stored_id = id_of(driver, MARKER)
-    driver.type("/clear")
-    driver.type(f"/pin {stored_id}")
-    chatter(driver, 8)
-    assert SECRET_WORDS in model.last_prompt()
 
 
 def test_what_is_too_large_to_pin_is_refused(drive: MakeDriver, gardened: Any) -> None:
@@ -262,7 +205,7 @@ def test_a_command_without_one_id_says_how(command: str, drive: MakeDriver, gard
     assert say(driver, command).count("Usage: /") == 1
 
 
-@pytest.mark.parametrize("name", ["forget", "pin", "unpin", "restore", "why"])
+@pytest.mark.parametrize("name", ["forget", "why"])
 def test_unknown_and_ambiguous_ids_get_one_line(name: str, drive: MakeDriver, gardened: Any) -> None:
     gardened()
     driver = drive()
@@ -273,32 +216,6 @@ def test_unknown_and_ambiguous_ids_get_one_line(name: str, drive: MakeDriver, ga
     assert "is the beginning of" in said
     assert "type more of it" in said
     assert texts(driver) == before
-
-
-def test_python_reaches_the_same(drive: MakeDriver, gardened: Any) -> None:
-    gardened(history_tokens=1_000)
-    driver = drive()
-    driver.ask("/ask tell me", reply=SECRET_WORDS + " More words follow it here." * 30)
-    chatter(driver, 7)
-    gardener = driver.coder.gardener
-    stored_id = id_of(driver, MARKER)
-    assert gardener.why(stored_id).changes
-    assert gardener.restore(stored_id).in_place
-    assert SECRET_WORDS in texts(driver)
-    assert gardener.pin(stored_id).pinned
-    assert gardener.forget(stored_id) == 1
-    assert MARKER not in texts(driver)
-    assert "question 6" in texts(driver)
-
-
-def test_clear_says_what_it_means_for_memory(drive: MakeDriver, gardened: Any) -> None:
-    gardened()
-    driver = drive()
-    driver.ask(f"/ask {FACT}")
-    said = say(driver, "/clear")
-    assert said.count("does not come back by itself; /recall WORDS still finds it") == 1
-    assert "come back" not in say(driver, "/clear")
-    assert "48213" in say(driver, "/recall staging box port")
 
 
 def test_ids_complete_as_one_types(drive: MakeDriver, gardened: Any) -> None:
@@ -314,46 +231,6 @@ def test_ids_complete_as_one_types(drive: MakeDriver, gardened: Any) -> None:
     assert driver.offered(f"/unpin {stored_id[:3]}") == [stored_id]
     driver.type(f"/unpin {stored_id}")
     assert f"{stored_id} is not pinned; /pin lists what is" in say(driver, f"/unpin {stored_id}")
-
-
-def test_a_recall_note_in_the_chat_is_ours_and_not_the_users(drive: MakeDriver, gardened: Any) -> None:
-    gardened()
-    driver = drive()
-    driver.ask(f"/ask {FACT}")
-    driver.type("/clear")
-    driver.type("/recall staging box port")
-    assert any("48213" in m["content"] for m in driver.history)
-    driver.type("/gardener status")
-    newest = [e for e in driver.coder.gardener.state.chat.entries.values() if "48213" in e.content][-1]
-    assert newest.source.kind.value == "stub"
-
-
-def test_forgetting_an_edit_keeps_the_commit(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:
-    gardened()
-    driver = drive()
-    model.replies.append(EDIT.format(path="app.py", old="    return 'hello'", new="    return 'goodbye'"))
-    driver.type("say goodbye instead")
-    driver.type(f"/forget {id_of(driver, '<<<<<<< SEARCH')}")
-    assert "<<<<<<< SEARCH" not in texts(driver)
-    assert "goodbye" in Path("app.py").read_text(encoding="utf-8")
-    assert is_legal(driver)
-    driver.ask("next?")
-    assert NOTE_HEAD in model.last_prompt()
-
-
-def test_a_large_message_can_be_pinned_where_the_window_has_room(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel
-) -> None:
-    gardened()
-    driver = drive()
-    driver.ask("/ask tell me", reply="A long tale of words and of nothing else. " * 1_100)
-    assert "stays whole in the chat" in say(driver, "/pin last")
-    pinned = [entry for entry in driver.coder.gardener.state.chat.entries.values() if entry.pinned]
-    assert pinned[0].tokens > 9_000
-    chatter(driver, 30)
-    assert driver.coder.gardener.state.plans
-    assert pinned[0].content in model.last_prompt()
-    assert "question 29" in model.last_prompt() and "question 28" in model.last_prompt()
 
 
 def test_messages_are_named_by_last_and_by_their_number_in_the_last_list(
@@ -379,24 +256,6 @@ def test_messages_are_named_by_last_and_by_their_number_in_the_last_list(
     assert listed[at - 1] in say(driver, f"/pin {at}")
     assert listed[at - 1] in say(driver, "/unpin last")
     assert "there is no such message" in say(driver, "/unpin last")
-
-
-def test_restore_last_brings_back_the_newest_that_is_not_whole(drive: MakeDriver, gardened: Any) -> None:
-    gardened(history_tokens=1_500)
-    driver = drive()
-    chatter(driver, 8)
-    chat = driver.coder.gardener.state.chat
-    newest = chat.entries[max(chat.fidelity)]
-    assert newest.id in say(driver, "/restore last")
-    assert newest.seq not in driver.coder.gardener.state.chat.fidelity
-
-
-@pytest.mark.parametrize(
-    ("answer", "numbers"),
-    [("", []), ("none", []), ("No", []), ("all", [1, 2, 3]), ("yes", [1, 2, 3]), ("3, 1 3", [3, 1])],
-)
-def test_an_answer_names_the_hits_to_add(answer: str, numbers: list[int]) -> None:
-    assert picked(answer, 3) == numbers
 
 
 @pytest.mark.parametrize("answer", ["0", "4", "one", "99999999999999999999", "1 x", "²"])

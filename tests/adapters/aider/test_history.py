@@ -59,15 +59,6 @@ def test_where_it_is_on_it_decides_and_nothing_is_summarised(drive: MakeDriver, 
     assert coder.gardener.state.history_used < before
 
 
-def test_before_a_coder_has_joined_nothing_is_done() -> None:
-    provider = GardenerProvider()
-    lists: tuple[list[Any], list[Any]] = ([{"role": "user", "content": "x"}], [])
-    assert provider.fit(*lists) == lists and provider.new_format(lists[0]) == lists[0]
-    assert not provider.summarizes and provider.shorten(*lists, ValueError()) is None
-    provider.notice("added", *lists)
-    provider.notice("end", *lists)
-
-
 def test_a_history_that_was_restored_is_summarised_where_the_gardener_does_not_act(
     drive: MakeDriver, gardened: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -169,14 +169,6 @@ def test_an_edit_that_did_not_match_brings_the_file_whole(chat: Driver, model: S
     assert f"part1.py, {layout.WHOLE}:" in chat_of(prompt) and read(prompt) == on_disk(chat)
 
 
-def test_what_was_undone_is_a_change_too(chat: Driver, model: ScriptedModel) -> None:
-    edit(chat, "part1.py", 5, "50")
-    chat.ask("go on")
-    chat.type("/undo")
-    chat.ask("and now?")
-    assert read(model.requests[-1]) == on_disk(chat) and not faults(chat)
-
-
 def test_a_reply_that_holds_a_file_whole_is_not_said_twice(
     repository: Path, drive: MakeDriver, gardened: Any, model: ScriptedModel
 ) -> None:
@@ -189,16 +181,6 @@ def test_a_reply_that_holds_a_file_whole_is_not_said_twice(
     prompt = model.requests[-1]
     assert count_of(prompt, "good evening") == 1
     assert f"app.py: {layout.AS_REPLIED}" in chat_of(prompt)
-
-
-def test_images_stand_before_the_files(chat: Driver, model: ScriptedModel, repository: Path) -> None:
-    (repository / "plan.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(32))
-    chat.type("/add plan.png")
-    edit(chat, "part2.py", 5, "20")
-    chat.ask("what does the picture show?")
-    prompt = model.requests[-1]
-    assert sum("image_url" in str(m["content"]) for m in prompt) == 1 and alternates(prompt)
-    assert not faults(chat)
 
 
 def test_a_mode_that_answers_is_asked_below_the_head_of_the_mode_that_edits(
@@ -223,20 +205,6 @@ def test_modes_get_a_legal_prompt(chat: Driver, model: ScriptedModel, mode: str)
     chat.type("/chat-mode code")
     edit(chat, "part3.py", 5, "30")
     assert all(alternates(request) for request in model.requests) and not faults(chat)
-
-
-def test_a_model_without_a_system_message(chat: Driver, model: ScriptedModel) -> None:
-    chat.coder.main_model.use_system_prompt = False
-    edit(chat, "part2.py", 5, "20")
-    chat.ask("go on")
-    assert alternates(model.requests[-1]) and model.requests[-1][0]["role"] == "user"
-
-
-def test_made_again_before_it_is_sent_a_prompt_is_the_same(chat: Driver) -> None:
-    edit(chat, "part2.py", 5, "20")
-    chat.coder.cur_messages = [{"role": "user", "content": "what now?"}]
-    prompts = [chat.coder.format_messages().all_messages() for _ in range(3)]
-    assert prompts[0] == prompts[1] == prompts[2]
 
 
 def marks(messages: Sequence[dict[str, Any]]) -> list[int]:
@@ -290,15 +258,6 @@ def test_by_default_it_begins_at_aiders_limit_where_it_pays(
     assert not faults(driver)
 
 
-def test_files_as_aider_sends_them_are_a_choice(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel
-) -> None:
-    gardened(history_tokens=600, files="aider")
-    driver = drive(map_tokens=0)
-    big(driver, 8)
-    assert driver.coder.gardener.state.plans and not count_of(model.requests[-1], layout.EDITABLE_HEAD)
-
-
 def test_a_layout_that_would_be_read_wrong_is_made_whole_and_said(
     chat: Driver, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -339,18 +298,6 @@ def test_the_map_rests_and_what_is_spoken_of_is_added(
     assert not faults(driver)
 
 
-def test_mentions_come_from_what_was_said_not_from_what_stands_of_it(
-    drive: MakeDriver, gardened: Any
-) -> None:
-    gardened(history_tokens=300)
-    driver = drive(map_tokens=400)
-    driver.ask("remember settle_part7", reply="Yes. " * 300)
-    driver.ask(*(f"question {n}" for n in range(6)), reply="Words of an answer. " * 60)
-    standing = "".join(str(message["content"]) for message in driver.coder.cur_messages)
-    assert len(standing) < 6 * 1_200, "some of it is compacted"
-    assert "settle_part7" in driver.coder.get_cur_message_text()
-
-
 def test_a_cold_cache_is_spoken_of_before_it_is_paid(
     drive: MakeDriver, gardened: Any, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -372,20 +319,6 @@ def test_a_cold_cache_is_spoken_of_before_it_is_paid(
     wait()
     said_of_it = [line for line in driver.said if cold in line]
     assert len(said_of_it) == 1 and "/compact before it would have saved $0." in said_of_it[0]
-
-
-def test_a_file_that_is_gone_is_told_of_once(chat: Driver, model: ScriptedModel, repository: Path) -> None:
-    chat.type("/read-only part4.py")
-    chat.ask("one")
-    (repository / "part4.py").unlink()
-    chat.said.clear()
-    chat.ask("two")
-    ours = chat.said.count(f"{repository / 'part4.py'}: file not found error")
-    chat.type("/gardener off")
-    chat.said.clear()
-    chat.ask("three")
-    assert ours == chat.said.count(f"{repository / 'part4.py'}: file not found error") > 0
-    assert "part4.py" not in read(model.requests[-2]) and not faults(chat)
 
 
 def test_old_code_of_a_file_in_the_chat_is_not_recalled_and_the_list_of_files_stands_last(

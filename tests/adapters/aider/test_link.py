@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -39,8 +38,9 @@ def test_the_end_of_the_process_closes_the_archive_and_makes_its_copy(tmp_path: 
     code = (
         "import pathlib, sys\n"
         "from aider_gardener.adapters.aider.link import state\n"
-        "store = state.store(pathlib.Path(sys.argv[1]))\n"
-        "store.open_session('s', project='p', started_at=1.0)\n"
+        "from aider_gardener.settings import Settings\n"
+        "opened = state.open(pathlib.Path(sys.argv[1]), 'p', Settings(embedder='none'))\n"
+        "opened.store.open_session('s', project='p', started_at=1.0)\n"
     )
     subprocess.run([sys.executable, "-c", code, str(tmp_path / "a")], check=True, timeout=60)
     assert sorted(each.name for each in (tmp_path / "a").glob("gardener.db*")) == [
@@ -59,43 +59,6 @@ def test_a_file_in_the_archives_place_leaves_memory_in_memory(
     assert len(model.requests) == 2
     assert len(warnings(driver.said)) == 1
     assert not driver.coder.gardener.state.archive.store.persistent
-
-
-def test_a_foreign_database_is_left_alone(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel, repository: Path
-) -> None:
-    folder = repository / ".aider.gardener"
-    folder.mkdir()
-    with sqlite3.connect(folder / "gardener.db") as foreign:
-        foreign.execute("CREATE TABLE theirs (x)")
-    before = (folder / "gardener.db").read_bytes()
-    gardened()
-    driver = drive()
-    driver.ask("/ask remember 48213")
-    assert len(model.requests) == 1
-    assert len(warnings(driver.said)) == 1
-    assert (folder / "gardener.db").read_bytes() == before
-
-
-def test_a_store_elsewhere_by_setting(
-    drive: MakeDriver, gardened: Any, repository: Path, tmp_path: Path
-) -> None:
-    gardened(store=str(tmp_path / "elsewhere"))
-    driver = drive()
-    driver.ask("/ask remember 48213")
-    assert (tmp_path / "elsewhere" / "gardener.db").is_file()
-    assert not (repository / ".aider.gardener").exists()
-
-
-def test_an_empty_history_to_restore(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel, repository: Path
-) -> None:
-    (repository / ".chat.md").write_text("", encoding="utf-8")
-    gardened()
-    driver = drive(restore_chat_history=True)
-    driver.ask("/ask hello")
-    assert len(model.requests) == 1
-    assert not warnings(driver.said)
 
 
 def test_a_bad_variable_leaves_the_gardener_off_and_says_so(

@@ -38,7 +38,7 @@ def test_marks_counts_and_sums_agree(drive: MakeDriver, gardened: Any) -> None:
     gardened(history_tokens=1_500, preset="gentle")
     driver = drive()
     driver.ask(*(f"change nothing, step {n}" for n in range(8)), reply=LONG)
-    status, pressure = typed(driver, "/gardener status --json"), typed(driver, "/context-pressure --json")
+    pressure, status = typed(driver, "/context-pressure --json"), driver.coder.gardener.status()
     assert (status["history_mark"], status["entries"]) == (1_500, pressure["entries_tracked"])
     uninstall()
     later, (chat,), everything = shell("pressure"), shell("sessions"), shell("status")
@@ -55,7 +55,7 @@ def test_a_chat_that_was_cleared_and_goes_on_says_so(drive: MakeDriver, gardened
     driver.ask("/ask one", "/ask two")
     driver.type("/clear")
     driver.ask("/ask three")
-    before = typed(driver, "/gardener status --json")
+    before = driver.coder.gardener.status()
     assert (before["entries"], before["cleared"]) == (6, 4)
     uninstall()
     install(Settings(embedder="none", resume="last"))
@@ -63,10 +63,5 @@ def test_a_chat_that_was_cleared_and_goes_on_says_so(drive: MakeDriver, gardened
     assert any("(3 turns)" in line and "2 of 2 messages whole" in line for line in driver.said)
     driver.type("/gardener")
     assert "This chat: 3 turns, 6 messages, 4 of them before /clear; no room had to be made." in driver.said
-    assert {
-        name: typed(driver, "/gardener status --json")[name] for name in ("entries", "cleared", "turns")
-    } == {
-        "entries": 6,
-        "cleared": 4,
-        "turns": 3,
-    }
+    now = driver.coder.gardener.status()
+    assert (now["entries"], now["cleared"], now["turns"]) == (6, 4, 3)

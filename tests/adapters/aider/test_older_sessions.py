@@ -14,7 +14,7 @@ from aider_gardener.settings import Settings
 from bench.claude_transcript import Host
 
 from .conftest import EDIT, Driver, MakeDriver, ScriptedModel
-from .test_entry_commands import id_of, say
+from .test_entry_commands import say
 from .test_wrappers import FACT
 
 QUESTION = "/ask which port did the staging box kestrel have?"
@@ -46,15 +46,6 @@ def test_recall_reaches_older_sessions_only_if_switched_on(
     drive().ask(QUESTION)
     assert "48213" in model.last_prompt()
     assert "in an earlier chat" in model.last_prompt()
-
-
-def test_what_an_older_chat_cleared_stays_away(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel
-) -> None:
-    gardened(recall_sessions=True, resume=True)
-    told(drive).type("/clear")
-    drive().ask(QUESTION)
-    assert "48213" not in model.last_prompt()
 
 
 def test_what_this_chat_cleared_does_not_come_back_through_an_older_one(
@@ -129,47 +120,6 @@ def test_resume_begins_with_the_last_chat(drive: MakeDriver, gardened: Any, mode
     kinds = [entry.source.kind for entry in second.coder.gardener.state.chat.entries.values()]
     assert kinds[0] is SourceKind.STUB
     assert kinds[2] is SourceKind.TYPED
-
-
-def test_without_the_switch_a_chat_begins_empty(drive: MakeDriver, gardened: Any) -> None:
-    gardened()
-    told(drive)
-    assert drive().history == []
-
-
-def test_nothing_to_tell_is_no_note(drive: MakeDriver, gardened: Any) -> None:
-    gardened(resume=True)
-    first = drive()
-    assert first.history == []
-    first.ask(f"/ask {FACT}")
-    first.type("/forget session --yes")
-    assert drive().history == []
-
-
-def test_a_restored_history_needs_no_account(drive: MakeDriver, gardened: Any) -> None:
-    gardened(resume=True)
-    history = [dict(message) for message in told(drive).history]
-    assert drive(done_messages=history).history == history
-
-
-def test_what_is_pinned_comes_whole_with_the_account(drive: MakeDriver, gardened: Any) -> None:
-    gardened(resume=True)
-    first = told(drive)
-    rule = "Never use floats for money,\nuse integers of cents."
-    first.ask(f"/ask {rule}")
-    first.type(f"/pin {id_of(first, 'floats')}")
-    first.ask(*(f"/ask something else {n} entirely" for n in range(3)))
-    note = drive().history[0]["content"]
-    assert "> Never use floats for money,\n> use integers of cents.".removeprefix("> ") in note
-
-
-def test_a_forgotten_entry_leaves_the_account_too(drive: MakeDriver, gardened: Any) -> None:
-    gardened(resume=True)
-    stored_id = id_of(told(drive), "48213")
-    second = drive()
-    assert "48213" in second.history[0]["content"]
-    second.type(f"/forget {stored_id}")
-    assert second.history == []
 
 
 def test_what_was_settled_in_claude_code_meanwhile_comes_with_its_hosts_name(

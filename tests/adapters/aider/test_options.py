@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from aider_gardener import install
-from aider_gardener.adapters.aider.options import flag, retired_lines
-from aider_gardener.settings import RETIRED, Settings, variable
+from aider_gardener.adapters.aider.options import flag
+from aider_gardener.settings import Settings, variable
 
 from .test_cli import aider
 
@@ -107,17 +107,6 @@ def test_a_switch_has_a_variable_and_a_line_of_a_file(
     file.write_text("", "utf-8")
     monkeypatch.setenv("AIDER_GARDENER_RESUME", value)
     assert parser().parse_args(arguments).gardener_resume == resume
-
-
-def test_flags_that_there_were_are_passed_over_with_a_line_each(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("AIDER_GARDENER_REFINE", "true")
-    args = parser().parse_args(
-        ["--gardener-low-mark", "0.3", "--no-gardener-chat-map", "--gardener-low-mark=1"]
-    )
-    assert args.file is None and args.files == []
-    assert [line.partition(" is no longer a setting: ")[::2] for line in retired_lines(args)] == [
-        (flag(name), RETIRED[name]) for name in ("chat_map", "low_mark", "refine")
-    ]
 
 
 def test_switched_off_has_no_value(tmp_path: Path) -> None:

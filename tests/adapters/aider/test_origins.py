@@ -1,4 +1,4 @@
-"""Settings that reach out of a repository are not taken from its files unless the user agreed once."""
+"""Settings that reach out of a repository are not taken from its files."""
 
 from __future__ import annotations
 
@@ -47,40 +47,24 @@ def process() -> Iterator[None]:
         os.environ.update(before)
 
 
-class Said:
-    """What aider's terminal would show, and the answer to a question."""
-
-    def __init__(self, answer: bool) -> None:
-        self.answer, self.questions, self.lines = answer, [], []  # type: tuple[bool, list[str], list[str]]
-
-    def confirm_ask(self, question: str, subject: str = "", **options: Any) -> bool:
-        assert options == {"default": "n", "explicit_yes_required": True}
-        self.questions.append(subject)
-        return self.answer
-
-
-def started(*words: str, answer: bool | None = None) -> tuple[Settings, Said]:
+def started(*words: str) -> tuple[Settings, list[str]]:
     """The settings of a chat in a process of its own."""
     with process():
-        return begun(*words, answer=answer)
+        return begun(*words)
 
 
-def begun(*words: str, answer: bool | None = None) -> tuple[Settings, Said]:
-    """The settings of a chat, read in the steps and the order in which aider's `main` does it."""
+def begun(*words: str) -> tuple[Settings, list[str]]:
+    """The settings of a chat, read in the steps and the order in which aider's `main` does it, and what is
+    said."""
     import aider.main
 
-    said, root = Said(bool(answer)), str(Path.cwd())
+    said, root = list[str](), str(Path.cwd())
     files = [str(Path.home() / CONFIG), str(Path(root) / CONFIG)]
     parser = aider.main.get_parser(files, root)
     aider.main.load_dotenv_files(root, parser.parse_known_args(list(words))[0].env_file, "utf-8")
     args = parser.parse_args(list(words))
     os.environ.update(pair.split("=", 1) for pair in args.set_env)
-    io = SimpleNamespace(
-        yes=None if answer is not None else True,
-        prompt_session=object(),
-        confirm_ask=said.confirm_ask,
-        tool_warning=said.lines.append,
-    )
+    io = SimpleNamespace(tool_warning=said.append)
     coder: Any = SimpleNamespace(root=root, io=io, commands=SimpleNamespace(args=args))
     return link.settings_of(coder), said
 
@@ -108,84 +92,43 @@ def test_a_repository_cannot_reach_out(project: Path, file: str, text: str, name
     (project / "sub" / "other.env").write_text(f"{OUTSIDE}={outside}")
     found, said = started()
     assert getattr(found, name) == getattr(Settings(), name)
-    assert len(said.lines) == 1 and name in said.lines[0] and "\n" not in said.lines[0]
+    assert len(said) == 1 and name in said[0] and "\n" not in said[0]
     assert not outside.exists()
 
 
-def test_it_can_when_the_user_agreed_once(project: Path) -> None:
-    (project / ".env").write_text(f"{OUTSIDE}={project.parent / 'outside'}")
-    found, said = started(answer=False)
-    assert found.store == "" and len(said.questions) == 1 and "store='/" in said.questions[0]
-    found, said = started(answer=True)
-    assert found.store and len(said.questions) == 1 and said.lines == []
-    found, said = started()
-    assert found.store and said.lines == [], "agreed before"
-    (project / ".env").write_text(f"{OUTSIDE}={project.parent / 'another'}")
-    found, said = started(answer=False)
-    assert found.store == "" and len(said.questions) == 1, "other values are another question"
-
-
-def test_what_the_user_gives_is_taken_unasked(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_the_user_gives_is_taken(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     outside, home = str(project.parent / "outside"), project.parent / "home"
     monkeypatch.setenv(OUTSIDE, outside)
-    assert started(answer=False)[0].store == outside
+    assert started()[0].store == outside
     (project / ".env").write_text(f"{OUTSIDE}=/elsewhere")
-    assert started(answer=False)[0].store == outside, "the user's own comes back"
+    assert started()[0].store == outside, "the user's own comes back"
     monkeypatch.delenv(OUTSIDE)
     (project / ".env").unlink()
-    assert started("--gardener-store", outside, answer=False)[0].store == outside
-    assert started("--set-env", f"{OUTSIDE}={outside}", answer=False)[0].store == outside
-    (home / ".env").write_text(f"{OUTSIDE}={outside}")
-    assert started(answer=False)[0].store == outside
+    assert started("--gardener-store", outside)[0].store == outside
+    assert started("--set-env", f"{OUTSIDE}={outside}")[0].store == outside
+    (home / ".env").write_text(f"{OUTSIDE}=${{HOME}}/kept")
+    assert started()[0].store == f"{home}/kept"
+    (project / ".env").write_text("HOME=/theirs")
+    assert started()[0].store == f"{home}/kept", "a name in it is the user's too"
     (home / ".env").unlink()
-    (home / ".aider.conf.yml").write_text(f"gardener-store: {outside}")
-    found, said = started(answer=False)
-    assert found.store == outside and said.lines == said.questions == []
-    (project / ".aider.conf.yml").write_text("gardener-store: /elsewhere")
-    assert started(answer=False)[0].store == outside
+    (project / ".env").unlink()
+    (home / CONFIG).write_text(f"gardener-store: {outside}")
+    assert started() == (Settings(store=outside), [])
+    (project / CONFIG).write_text("gardener-store: /elsewhere")
+    assert started()[0].store == outside
 
 
 def test_where_another_packages_embedder_leads_may_not_be_changed(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AIDER_GARDENER_EMBEDDER", "mine")
-    assert started(answer=False)[0].embedder == "mine"
-    (project / ".env").write_text("OPENAI_API_BASE=http://127.0.0.1:9")
-    found, said = started(answer=False)
-    assert found.embedder == "use"
-    assert said.questions == ["embedder='mine with OPENAI_API_BASE=http://127.0.0.1:9'"]
-
-
-def test_a_setting_of_the_repositorys_is_not_exchanged_for_one_that_it_leads_elsewhere(
-    project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("AIDER_GARDENER_EMBEDDER", "mine")
+    assert started()[0].embedder == "mine"
     (project / ".env").write_text("AIDER_GARDENER_EMBEDDER=theirs\nOPENAI_API_BASE=http://127.0.0.1:9")
-    assert started(answer=False)[0].embedder == "use"
-    own = ("--gardener-embedder=mine", "--openai-api-base=http://mine.example")
-    monkeypatch.setenv("OPENAI_API_BASE", "http://mine.example")  # as aider's main does with that flag
+    found, said = started()
+    assert found.embedder == "use" and "embedder='mine with OPENAI_API_BASE=http://127.0.0.1:9'" in said[0]
+    monkeypatch.setenv("OPENAI_API_BASE", "http://mine.example")  # as aider's main does with the flag
     (project / ".env").write_text("")
-    found, said = started(*own, answer=False)
-    assert found.embedder == "mine" and said.questions == []
-
-
-def test_files_that_the_user_names_are_the_users_unless_the_repository_holds_them(project: Path) -> None:
-    inside, outside = project / "sub", project.parent / "mine"
-    for place in (inside, outside):
-        place.mkdir()
-        (place / "a.yml").write_text("gardener-store: /theirs")
-        (place / "a.env").write_text(f"{OUTSIDE}=${{HOME}}/kept")
-    for flag, file, store in (
-        ("--config", "a.yml", "/theirs"),
-        ("--env-file", "a.env", f"{project.parent / 'home'}/kept"),
-    ):
-        found, said = started(flag, str(outside / file), answer=False)
-        assert found.store == store and said.questions == []
-        found, said = started(flag, str(inside / file), answer=False)
-        assert found.store == "" and len(said.questions) == 1
-    (project / ".env").write_text("HOME=/theirs")
-    found, said = started("--env-file", str(outside / "a.env"), answer=False)
-    assert found.store == f"{project.parent / 'home'}/kept" and "/theirs/kept" in said.questions[0]
+    assert started("--openai-api-base=http://mine.example") == (Settings(embedder="mine"), [])
 
 
 def test_a_file_of_the_users_that_the_repositorys_hide_is_refused_as_it_would_be_without(
@@ -194,15 +137,16 @@ def test_a_file_of_the_users_that_the_repositorys_hide_is_refused_as_it_would_be
     (project.parent / "home" / CONFIG).write_text("gardener-retention: sometimes")
     (project / CONFIG).write_text("gardener-retention: prune")
     with pytest.raises(UsageError, match="retention must be"):
-        started(answer=False)
+        started()
 
 
 def test_a_repository_cannot_name_another_home(project: Path) -> None:
     (project / ".env").write_text("XDG_DATA_HOME=.data\nHOME=.home")
     with process():
-        begun(answer=False)
-        assert link.state.user is not None and not link.state.user.is_relative_to(project)
-        assert sys.platform != "linux" or link.state.user.is_relative_to(project.parent / "home")
+        begun()
+        user = link.state.origins.user if link.state.origins else None
+        assert user is not None and not user.is_relative_to(project)
+        assert sys.platform != "linux" or user.is_relative_to(project.parent / "home")
 
 
 @pytest.mark.parametrize(("name", "value"), [("store", "~/kept"), ("store_key", "file:~/kept.key")])
@@ -212,7 +156,7 @@ def test_the_users_home_is_the_users(project: Path, name: str, value: str) -> No
     (project / ".env").write_text(f"HOME={project}\nUSERPROFILE={project}")
     found, said = started()
     assert getattr(found, name) == value.replace("~", str(home))
-    assert len(said.lines) == 1 and value.replace("~", str(project))[:SHOWN_CHARS] in said.lines[0]
+    assert len(said) == 1 and value.replace("~", str(project))[:SHOWN_CHARS] in said[0]
 
 
 def test_a_repository_cannot_give_the_key_of_an_archive(
@@ -220,18 +164,15 @@ def test_a_repository_cannot_give_the_key_of_an_archive(
 ) -> None:
     (project / ".env").write_text("AIDER_GARDENER_KEY=known")
     with process():
-        assert begun("--gardener-store-key", "env")[1].lines == [
+        assert begun("--gardener-store-key", "env")[1] == [
             "aider-gardener: not taken from this repository's files: store_key='env with AIDER_GARDENER_KEY';"
             " give it on the command line or in your own ~/.env or ~/.aider.conf.yml"
         ]
         assert "AIDER_GARDENER_KEY" not in os.environ
     monkeypatch.setenv("AIDER_GARDENER_KEY", "mine")
     with process():
-        assert begun("--gardener-store-key", "env", answer=False)[0].store_key == "env"
+        assert begun("--gardener-store-key", "env")[0].store_key == "env"
         assert os.environ["AIDER_GARDENER_KEY"] == "mine"
-    with process():
-        begun("--gardener-store-key", "env", answer=True)
-        assert os.environ["AIDER_GARDENER_KEY"] == "known"
 
 
 @pytest.mark.parametrize(
@@ -252,8 +193,8 @@ def test_what_keeps_a_chat_out_of_the_archive_or_brings_older_ones_back_is_told(
     with process():
         found, said = begun()
         assert getattr(found, name) == value
-        assert said.lines == [f"aider-gardener: set by this repository's files: {name}='{value}'"]
-        assert begun()[1].lines == [], "once for a process"
+        assert said == [f"aider-gardener: set by this repository's files: {name}='{value}'"]
+        assert begun()[1] == [], "once for a process"
 
 
 def test_aider_that_starts_anew_for_another_repository_forgets_nothing(
@@ -262,6 +203,6 @@ def test_aider_that_starts_anew_for_another_repository_forgets_nothing(
     (project / ".env").write_text(f"{OUTSIDE}={project.parent / 'outside'}")
     (project / "other").mkdir()
     with process():
-        begun(answer=False)
+        begun()
         monkeypatch.chdir(project / "other")
-        assert begun(answer=False)[0].store == ""
+        assert begun()[0].store == ""

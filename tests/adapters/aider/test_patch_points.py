@@ -14,7 +14,6 @@ from aider_gardener.adapters.aider import patch_points
 from aider_gardener.patches import tree
 
 ALL = (*patch_points.PATCH_POINTS, *patch_points.PROVIDERS)
-CALLS = sorted({call for point in patch_points.PATCH_POINTS for call in point.calls}, key=str)
 NEEDED = """
 import json
 from aider_gardener.adapters.aider.install import needed_points
@@ -27,7 +26,7 @@ def test_every_patch_point_says_why_and_what_retires_it_or_why_nothing_does(
     point: patch_points.PatchPoint,
 ) -> None:
     assert point.reason
-    assert bool(point.calls) != bool(point.remains)
+    assert bool(point.retired_by) != bool(point.remains)
     for name in point.retired_by:
         assert SERIES.find(name).is_fix is False
 
@@ -37,29 +36,27 @@ def test_every_row_is_there_once() -> None:
     assert len(set(names)) == len(names)
 
 
-@pytest.mark.parametrize("call", CALLS, ids=lambda call: f"{call.inside}-{call.word}")
-def test_the_patch_that_a_patch_point_names_puts_the_call_into_aider(
-    call: patch_points.ProviderCall, tmp_path: Path
-) -> None:
+@pytest.mark.parametrize("name", list(patch_points.CALLS))
+def test_the_patch_that_retires_a_patch_point_puts_its_call_into_aider(name: str, tmp_path: Path) -> None:
     given = tree.read_files(installed_tree(tmp_path), SERIES.paths())
-    numbers = SERIES.find(call.patch).number
-    before = tree.patched(given, [patch for patch in SERIES.patches if patch.number < numbers])
-    after = tree.patched(given, [patch for patch in SERIES.patches if patch.number <= numbers])
-    assert not is_called(call, before)
-    assert is_called(call, after)
+    number = SERIES.find(name).number
+    before = tree.patched(given, [patch for patch in SERIES.patches if patch.number < number])
+    after = tree.patched(given, [patch for patch in SERIES.patches if patch.number <= number])
+    assert [is_called(*patch_points.CALLS[name], files) for files in (before, after)] == [False, True]
 
 
-def is_called(call: patch_points.ProviderCall, files: dict[str, str | None]) -> bool:
-    """Whether the function has `….history.word` or `….tell_history("word", …)` in it."""
-    owner, _, name = call.inside.partition(".")
-    text = files["aider/commands.py" if owner == "Commands" else "aider/coders/base_coder.py"]
-    found = next(node for node in ast.parse(str(text)).body if getattr(node, "name", "") == owner)
-    body = next(node for node in ast.walk(found) if getattr(node, "name", "") == name)
+def is_called(method: str, word: str, files: dict[str, str | None]) -> bool:
+    """Whether the method of Coder has `….history.word` or `….tell_history("word", …)` in it."""
+    body = next(
+        node
+        for node in ast.walk(ast.parse(str(files["aider/coders/base_coder.py"])))
+        if getattr(node, "name", "") == method
+    )
     paths = {ast.unparse(node) for node in ast.walk(body) if isinstance(node, ast.Attribute)}
     calls = [node for node in ast.walk(body) if isinstance(node, ast.Call) and node.args]
     asked = [node for node in calls if ast.unparse(node.func).endswith(("ask_history", "tell_history"))]
     words = {node.args[0].value for node in asked if isinstance(node.args[0], ast.Constant)}
-    return call.word in words or any(path.endswith(f"history.{call.word}") for path in paths)
+    return word in words or any(path.endswith(f"history.{word}") for path in paths)
 
 
 def test_an_aider_with_the_series_needs_no_patch_point_that_the_table_says_it_retires(tmp_path: Path) -> None:

@@ -5,25 +5,20 @@ from __future__ import annotations
 import itertools
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
-import pytest
-from made_entries import make_gardener, talk
+from made_entries import make_gardener
 
-from aider_gardener.adapters.aider.coder import text_of
 from aider_gardener.adapters.aider.prompt import (
     current,
-    decisions,
     estimate,
     question_of,
-    reminder_of,
 )
 from aider_gardener.notes.chatmap import MAP_HEAD
 from aider_gardener.plan.goals import Frame
 from aider_gardener.plan.view import FILLER, NOTE_HEAD
 
-from .conftest import EDIT, Driver, MakeDriver, ScriptedModel
+from .conftest import Driver, MakeDriver, ScriptedModel
 from .test_wrappers import chatter
 
 RULE = "Never touch the table ledger_lines."
@@ -40,43 +35,6 @@ def said(*contents: str) -> list[dict[str, Any]]:
 
 
 # Its parts
-
-
-def test_what_the_user_ruled_and_decided_is_kept_each_once_and_the_models_decisions_are_not() -> None:
-    gardener = make_gardener()
-    rows = ("We'll use one table for it.", "We'll use another index then."), (RULE, "ok"), (RULE, "ok")
-    gardener.sync(talk(*rows), [])
-    kept = decisions(gardener)
-    assert kept == ["We'll use one table for it.", RULE]
-
-
-def test_a_file_counts_a_token_for_four_bytes_and_one_that_is_gone_none(tmp_path: Path) -> None:
-    (tmp_path / "a.py").write_bytes(b"x" * 4_003)
-    assert (estimate(str(tmp_path / "a.py")), estimate(str(tmp_path / "b.py"))) == (1_000, 0)
-
-
-def test_the_text_of_a_message_is_that_of_its_textual_parts() -> None:
-    parts = [
-        {"type": "text", "text": "one"},
-        {"type": "image_url"},
-        "no part",
-        {"type": "text", "text": "two"},
-    ]
-    assert text_of({"content": parts}) == "one\n\ntwo"
-    assert text_of({"content": "plain"}) == "plain" and text_of({"content": None}) == ""
-
-
-def test_the_hosts_reminder_is_the_last_message_if_the_chat_does_not_hold_it() -> None:
-    cur = said("one", "two", "three")
-    reminded = [*cur[:-1], {"role": "user", "content": "three\n\n# *SEARCH/REPLACE block* Rules"}]
-    coder: Any = SimpleNamespace(cur_messages=cur)
-
-    def found(chunks: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        made: Any = SimpleNamespace(cur=chunks)
-        return reminder_of(coder, made)
-
-    assert found(reminded) == reminded[-1:]
-    assert found(list(cur)) == [] and found([]) == []
 
 
 def test_the_question_is_the_last_that_was_typed() -> None:
@@ -119,15 +77,6 @@ def test_what_stands_around_the_history_is_measured_by_part(
     state.note = replace(state.note, tokens=77)
     driver.ask("/ask and now?")
     assert state.frame.parts["notes"] == 77
-
-
-def test_while_it_only_looks_on_or_is_off_prompts_are_the_hosts(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel
-) -> None:
-    gardened(history_tokens=300, mode="observe")
-    with_rule(drive, 3)
-    assert not any(text.startswith((MAP_HEAD, NOTE_HEAD)) for text in texts(model.requests[-1]))
-    assert RULE in model.last_prompt()
 
 
 def test_what_the_archive_has_to_say_is_said_in_the_chat(drive: MakeDriver, gardened: Any) -> None:
@@ -179,40 +128,6 @@ def test_the_note_is_the_same_from_one_plan_to_the_next(
     notes = [next((t for t in texts(r) if t.startswith(MAP_HEAD)), "") for r in model.requests]
     changes = sum(one != other for one, other in itertools.pairwise(notes))
     assert 0 < changes <= len(driver.coder.gardener.state.plans)
-
-
-@pytest.mark.parametrize("options", [{}, {"incremental": 2}])
-def test_the_sequence_stays_legal(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel, options: dict[str, Any]
-) -> None:
-    gardened(history_tokens=600, **options)
-    driver = with_rule(drive, 10)
-    model.replies.append(EDIT.format(path="app.py", old="    return 'hello'", new="    return 'goodbye'"))
-    driver.type("say goodbye instead")
-    driver.ask(*(f"/ask and {n}?" for n in range(8)), reply="So be it. " * 60)
-    for request in model.requests:
-        roles = [m["role"] for m in request if m["role"] != "system"]
-        assert roles[0] == "user"
-        assert all(one != other for one, other in itertools.pairwise(roles))
-    assert any(MAP_HEAD in text for text in texts(model.requests[-1]))
-
-
-def test_after_clear_the_rule_is_gone(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:
-    gardened(history_tokens=1_000)
-    driver = with_rule(drive, 6)
-    driver.type("/clear")
-    driver.ask("/ask hello again")
-    assert RULE not in "\n".join(texts(model.requests[-1]))
-
-
-def test_constraints_and_decisions_are_listed(drive: MakeDriver, gardened: Any) -> None:
-    gardened()
-    driver = drive()
-    driver.ask(f"/ask {RULE}", reply="We'll use another table then.")
-    driver.type("/gardener constraints")
-    assert RULE in driver.said[-1]
-    driver.type("/gardener decisions")
-    assert "model: We'll use another table then." in driver.said[-1]
 
 
 def test_incremental_keeps_the_last_turns_and_sums_up_the_rest(

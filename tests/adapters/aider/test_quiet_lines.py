@@ -10,6 +10,7 @@ import pytest
 from aider_gardener.adapters.aider.coder import Terminal
 
 from .conftest import EDIT, MakeDriver
+from .test_throttle import write_noise
 
 LONG = " ".join(f"Detail {n} of the worker is not worth a word." for n in range(60))
 CHANGE = EDIT.format(path="app.py", old="    return 'hello'", new="    return 'good day'")
@@ -69,3 +70,29 @@ def test_on_a_colour_terminal_the_line_is_dim_and_kept_in_aiders_file() -> None:
     Terminal(host).dim("one \x1b[2J line")
     assert host.kept == [("one \\x1b[2J line", True)]
     assert (host.printed[0].plain, host.printed[0].style) == ("one \\x1b[2J line", "dim")
+
+
+@pytest.mark.parametrize(("limit", "is_told"), [(500, True), (0, False)])
+def test_before_aider_asks_a_line_says_what_of_an_output_will_stand(
+    limit: int, is_told: bool, drive: MakeDriver, gardened: Any, repository: Path
+) -> None:
+    gardened(throttle_tokens=limit)
+    driver = drive()
+    seen: list[list[str]] = []
+
+    def confirm(*_question: Any, **_options: Any) -> bool:
+        seen.append(list(driver.said))
+        return False
+
+    driver.coder.io.confirm_ask = confirm
+    driver.type(f"/run {write_noise(repository, 600)}")
+    lines = [line for line in seen[0] if "it stands as" in line]
+    assert "token_count" not in vars(driver.coder.main_model), "aider's own is back"
+    assert bool(lines) == is_told
+    gardener = driver.coder.gardener
+    assert not gardener.state.archive.store.stats().entries  # declined: nothing was said
+    if is_told:
+        driver.coder.io.confirm_ask = lambda *_question, **_options: True
+        driver.type(f"/run {write_noise(repository, 600)}")
+        kept = next(line for line in driver.said if "kept " in line)
+        assert lines[0].split("stands as ")[1].split(";")[0] == kept.split("kept ")[1].split(";")[0]

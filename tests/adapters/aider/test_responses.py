@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,7 +11,7 @@ from aider_gardener.adapters.aider.call import reported_call
 from aider_gardener.plan.usage import Call
 from aider_gardener.replay.play.model import completion
 
-from .conftest import MakeDriver, ScriptedModel, streamed
+from .conftest import MakeDriver, ScriptedModel
 
 
 def litellm_usage(**numbers: Any) -> Any:
@@ -56,17 +55,6 @@ def test_a_stream_reports_in_its_chunks() -> None:
     assert reported_call(SimpleNamespace(chunks=chunks)) == Call(900, 70, 300)
     assert reported_call(SimpleNamespace(chunks=[SimpleNamespace()])) is None
     assert reported_call(iter([])) is None
-
-
-class Stream:
-    """As litellm's stream: its chunks stay at hand after they were read."""
-
-    def __init__(self, text: str, usage: Any) -> None:
-        self.chunks = list(streamed(text, "gpt-4o"))
-        self.chunks[-1].usage = usage
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.chunks)
 
 
 def test_numbers_reach_the_chat_and_correct_the_counter(
@@ -115,21 +103,6 @@ def test_no_prompt_passes_the_window_when_the_provider_reports_too_little(
     assert len(sent) == 9 and max(sent[3:]) > window // 2
     assert max(sent) <= window
     assert driver.coder.gardener.state.usage.totals.prompt_tokens == sum(int(share * n) for n in sent)
-
-
-def test_a_streamed_chat_is_counted(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import litellm
-
-    gardened()
-    driver = drive(stream=True)
-    usage = litellm_usage(prompt_tokens=4_000, completion_tokens=9, cache_read_input_tokens=3_000)
-    monkeypatch.setattr(litellm, "completion", lambda **options: Stream("Fine.", usage))
-    driver.type("hello")
-    used = driver.coder.gardener.state.usage
-    assert used.totals.prompt_tokens == 4_000
-    assert used.cache_read_share == 0.75
 
 
 def test_without_numbers_a_call_is_estimated(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:

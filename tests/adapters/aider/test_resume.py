@@ -123,28 +123,6 @@ def test_what_stood_shorter_stands_shorter_and_a_long_past_is_compacted(
     assert "topic 2: some" in say(again, f"/recall --session {session} question 2 about topic 2")
 
 
-def test_the_same_words_said_again_since_stand_whole(drive: MakeDriver, gardened: Any) -> None:
-    questions = ["/ask yes", *(f"/ask question {n}: {LONG}" for n in range(8)), "/ask yes"]
-    session, _ = ended(drive, gardened, *questions, history_tokens=600)
-    gardened(resume=session, history_tokens=600)
-    assert drive().history[-2]["content"] == "yes"
-
-
-def test_rules_changed_by_hand_hold_on(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:
-    gardened()
-    first = drive()
-    first.ask(f"/ask {RULE} What is in it?")
-    first.type("/gardener constraints add Answer in German")
-    first.type("/gardener constraints drop 1")
-    session = session_of(first)
-    uninstall()
-    gardened(resume=session)
-    driver = drive()
-    assert [rule.text for rule in driver.coder.gardener.constraints()] == ["Answer in German"]
-    driver.ask("/ask hm?")
-    assert "[1] Answer in German" in model.last_prompt()
-
-
 def test_a_chat_that_was_killed_before_its_answer_takes_turns_again(
     drive: MakeDriver, gardened: Any, model: ScriptedModel
 ) -> None:
@@ -192,11 +170,6 @@ def test_a_bad_id_is_one_line_and_the_chat_starts_without(
     assert told(driver).count("\n") == 0
     assert why in told(driver) and told(driver).endswith("; this chat starts without it.")
     driver.ask("/ask hello?")
-
-
-def test_without_any_chat_before_a_line_says_so(drive: MakeDriver, gardened: Any) -> None:
-    gardened(resume="last")
-    assert "holds no chat of" in told(drive())
 
 
 def test_the_last_local_chat_does_not_go_to_a_remote_model_unless_it_is_named(

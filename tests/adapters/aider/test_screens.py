@@ -87,28 +87,3 @@ def test_an_hour_on_one_screen_at_a_time(seen: Terminal) -> None:
     seen.wait(lambda: sum(line.count(" g") for line in seen.screen[-3:]) > 3)
     seen.keys(TAB)
     seen.wait(lambda: re.search(r"^> /why g[0-9a-f]{9}$", "\n".join(seen.screen), re.MULTILINE) is not None)
-
-
-def test_words_that_only_the_code_uses_are_on_no_screen(seen: Terminal) -> None:
-    for question in ("what is the port?", "how long do retries wait?", "what of the export?"):
-        answer_to(seen, f"/ask {question}", "Cost: ")
-    lines = [
-        *answer_to(seen, "/context-pressure --full", "The history has"),
-        *answer_to(seen, "/gardener", "gardener.db: "),
-        *answer_to(seen, "/gardener plan", "worth compacting now."),
-        *answer_to(seen, "/gardener status", "gardener.db: "),
-        *answer_to(seen, "/pin last", "lets it go."),
-    ]
-    text = "\n".join(lines)
-    for word in ("rendition", "standing", "full →", "→ hidden", "entries_tracked", "tokens_saved"):
-        assert word not in text
-
-
-@pytest.mark.parametrize("flags", [["--watch-files", "app.py"]])
-def test_comments_in_watched_files_are_prompts(seen: Terminal, repository: Path) -> None:
-    source = (repository / "app.py").read_text(encoding="utf-8")
-    (repository / "app.py").write_text(f"# what is the port, AI?\n{source}", encoding="utf-8")
-    seen.wait(lambda: any("48213" in line for line in seen.said) and seen.last == ">")
-    found = answer_to(seen, "/recall port of the staging box", "nothing was added.")
-    assert any("48213" in line for line in found)
-    assert not any("stopped in this chat" in line for line in seen.said)

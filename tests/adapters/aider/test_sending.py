@@ -85,24 +85,6 @@ def test_so_many_a_turn_and_no_more(drive: MakeDriver, gardened: Any, model: Scr
     assert texts(driver).count("\n(End of quotes.)") == MOST_ORIGINALS
 
 
-def test_a_long_original_is_cut_to_what_a_turn_may_have(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel
-) -> None:
-    gardened(history_tokens=2_000, ask_for_originals=True, recall_tokens=0)
-    driver = drive()
-    long = "\n".join(f"{n} {MARKER} said line {n * 7}" for n in range(400))
-    driver.ask("/ask tell me", reply=long)
-    driver.ask("/ask go on")
-    shorten(driver, MARKER)
-    model.replies += [form(id_of(driver, MARKER)), "I see."]
-    driver.type("/ask all of it, please")
-    note = next(m["content"] for m in driver.history if m["content"].startswith(HEAD))
-    assert "cut here; whole: g" in note
-    assert "> 0 quetzal" in note
-    assert "> 399 quetzal" in note
-    assert 500 < driver.coder.gardener.state.count(note) <= 1_100
-
-
 def test_an_edit_in_the_same_reply_is_applied(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:
     driver, stored_id = compacted(drive, gardened)
     edit = EDIT.format(path="app.py", old="    return 'hello'", new="    return 'goodbye'")
@@ -112,15 +94,6 @@ def test_an_edit_in_the_same_reply_is_applied(drive: MakeDriver, gardened: Any, 
     assert model.commit_calls == 1
     assert f"> {WHOLE.strip()}" in model.last_prompt()
     assert is_legal(driver)
-
-
-def test_a_failed_edit_keeps_its_reflection(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:
-    driver, stored_id = compacted(drive, gardened)
-    edit = EDIT.format(path="app.py", old="    return 'absent'", new="    return 'goodbye'")
-    model.replies += [edit + "\n" + form(stored_id), "I give up."]
-    driver.type("say goodbye, and where does it live?")
-    assert "failed to match" in model.last_prompt()
-    assert f"> {WHOLE.strip()}" in model.last_prompt()
 
 
 def test_the_architect_gets_it_before_an_editor_is_sent_off(
@@ -140,25 +113,6 @@ def test_the_architect_gets_it_before_an_editor_is_sent_off(
     assert f"> {WHOLE.strip()}" in str(model.requests[sent + 1])
     assert plan in str(model.requests[sent + 2])
     assert "goodbye" in Path("app.py").read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize(
-    "reply",
-    [
-        'See <recall id="{id}"/> in the middle of a line.',
-        '```\n<recall id="{id}"/>\n```',
-        '<recall id="g000000000"/>',
-        "<recall id={id}/>",
-    ],
-)
-def test_other_mentions_ask_for_nothing(
-    reply: str, drive: MakeDriver, gardened: Any, model: ScriptedModel
-) -> None:
-    driver, stored_id = compacted(drive, gardened)
-    sent = len(model.requests)
-    model.replies.append(reply.format(id=stored_id))
-    driver.type("/ask where does it live?")
-    assert len(model.requests) == sent + 1
 
 
 def test_what_was_cleared_is_not_given(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from aider_gardener.replay.server import ReplayServer, context_length_exceeded
+from aider_gardener.replay.server import ReplayServer
 
 from .conftest import EDIT
 
@@ -121,44 +121,6 @@ def test_an_hour_at_the_terminal(terminal: Open, repository: Path) -> None:
         assert "port 48213" in texts(server.main_requests()[-1])
 
 
-def test_the_archive_is_private_and_ignored_by_git(terminal: Open, repository: Path) -> None:
-    with ReplayServer(["Noted."]) as server:
-        one = terminal(server.url)
-        one.type("/ask remember 48213", until="Noted.")
-        assert one.leave() == 0
-    folder = repository / ".aider.gardener"
-    assert folder.stat().st_mode & 0o777 == 0o700
-    assert all(
-        file.stat().st_mode & 0o777 == 0o600
-        for file in folder.iterdir()
-        if file.name.startswith("gardener.db")
-    )
-    status = subprocess.run(
-        ["git", "status", "--short"], cwd=repository, capture_output=True, text=True, check=True
-    )
-    assert ".aider.gardener" not in status.stdout
-
-
-def test_a_plain_bad_request_about_the_context_is_gardened_and_sent_again(terminal: Open) -> None:
-    long = "an answer with many words. " * 300
-    with ReplayServer([long, long, context_length_exceeded(), "Here you are."]) as server:
-        one = terminal(server.url)
-        one.type("/ask first question", until="Tokens:")
-        one.type("/ask second question", until="Tokens:")
-        said = one.type("/ask third question", until="Here you are.")
-        assert "did not fit the model's window" in said
-        assert one.leave() == 0
-
-
-def test_without_the_gardener_it_is_aider(terminal: Open, repository: Path) -> None:
-    with ReplayServer(["Noted."]) as server:
-        one = terminal(server.url, "--no-gardener")
-        one.type("/ask remember 48213", until="Noted.")
-        assert "off in this chat" in one.type("/gardener status", until="stopped by a fault).")
-        assert one.leave() == 0
-    assert not (repository / ".aider.gardener").exists()
-
-
 def test_message_mode_works_and_ends(repository: Path) -> None:
     with ReplayServer(["Forty-two."]) as server:
         environ = {**os.environ, "OPENAI_API_BASE": server.url, "OPENAI_API_KEY": "any"}
@@ -184,32 +146,3 @@ def test_message_mode_works_and_ends(repository: Path) -> None:
         cwd=repository, env=environ, capture_output=True, text=True, timeout=SECONDS,
     )  # fmt: skip
     assert any("Forty-two." in row["text"] for row in json.loads(found.stdout))
-
-
-def run_once(repository: Path, url: str, *arguments: str) -> str:
-    """One run that ends by itself; what it printed."""
-    environ = {**os.environ, "OPENAI_API_BASE": url, "OPENAI_API_KEY": "any"}
-    quiet = [
-        "--model",
-        "gpt-4o",
-        "--no-check-update",
-        "--no-show-release-notes",
-        "--yes-always",
-        "--no-stream",
-    ]
-    run = subprocess.run(
-        [sys.executable, "-m", "aider_gardener.adapters.aider.cli", *quiet, *arguments, "app.py"],
-        cwd=repository, env=environ, capture_output=True, text=True, timeout=SECONDS, stdin=subprocess.DEVNULL,
-    )  # fmt: skip
-    assert run.returncode == 0, run.stderr
-    return run.stdout
-
-
-def test_a_file_of_messages_and_a_restored_history(repository: Path, tmp_path: Path) -> None:
-    file = tmp_path / "said.txt"
-    file.write_text("the staging box kestrel listens on port 48213", encoding="utf-8")
-    with ReplayServer(["Noted, 48213.", "That port."]) as server:
-        assert "Noted, 48213." in run_once(repository, server.url, "--message-file", str(file))
-        said = run_once(repository, server.url, "--restore-chat-history", "--message", "which port was it?")
-        assert "That port." in said and "stopped in this chat" not in said
-        assert "kestrel listens on port 48213" in texts(server.main_requests()[-1])

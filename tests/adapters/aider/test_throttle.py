@@ -8,8 +8,6 @@ from typing import Any
 
 import pytest
 
-from aider_gardener.messages import Fidelity
-
 from .conftest import MakeDriver, ScriptedModel
 
 
@@ -104,24 +102,3 @@ def test_the_message_that_a_failed_test_sends_is_short_too(
     assert "request 150 took" not in model.last_prompt()
     assert sum("brings it back" in line for line in driver.said) == 1
     assert model.last_prompt().count("kestrel-17 refused") == 2
-
-
-def test_a_later_plan_takes_the_short_form_further_down(
-    drive: MakeDriver, gardened: Any, repository: Path
-) -> None:
-    gardened(throttle_tokens=500, history_tokens=1_000)
-    driver = drive()
-    driver.type(f"/run {write_noise(repository, 400)}")
-    for number in range(12):
-        driver.ask(f"/ask question {number}", reply="Answer. " + "words of prose. " * 40)
-    gardener = driver.coder.gardener
-    assert gardener.state.plans
-    assert gardener.state.chat.fidelity[0] in (Fidelity.LINE, Fidelity.HIDDEN)
-
-
-def test_observing_nothing_is_cut(drive: MakeDriver, gardened: Any, repository: Path) -> None:
-    gardened(throttle_tokens=500, mode="observe")
-    driver = drive()
-    driver.type(f"/run {write_noise(repository, 300)}")
-    assert "request 299 took 897 ms" in driver.history[0]["content"]
-    assert "request 150 took 450 ms" in driver.history[0]["content"]

@@ -91,7 +91,7 @@ def prompts(
 
 
 @pytest.mark.parametrize("cache_prompts", [False, True])
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_prompts_are_stocks_byte_for_byte(
     seed: int, cache_prompts: bool, drive: MakeDriver, model: ScriptedModel, repository: Path, still: str
 ) -> None:
@@ -108,19 +108,6 @@ def test_prompts_are_stocks_byte_for_byte(
         uninstall()
     assert len(stock) >= 4
     assert gardened == stock
-
-
-def test_above_the_limit_the_law_ends(
-    drive: MakeDriver, model: ScriptedModel, repository: Path, still: str
-) -> None:
-    steps = chat(1)
-    stock = prompts(steps, drive, model, repository, still)
-    install(Settings(embedder="none", history_tokens=100))
-    try:
-        gardened = prompts(steps, drive, model, repository, still)
-    finally:
-        uninstall()
-    assert gardened != stock
 
 
 @pytest.mark.parametrize(("history_tokens", "is_compacted"), [(4_000, False), (300, True)])

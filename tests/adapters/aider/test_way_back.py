@@ -16,7 +16,7 @@ from .test_entry_commands import is_legal, say
 from .test_laws import alternates
 from .test_wrappers import FACT, chatter
 
-LOG = "\n".join(f"10:{n // 60:02}:{n % 60:02} INFO step {n} of the job took {n * 7} ms" for n in range(600))
+LOG = "\n".join(f"10:{n // 60:02}:{n % 60:02} INFO step {n} of the job took {n * 7} ms" for n in range(200))
 
 
 def originals(driver: Driver) -> list[tuple[str, str]]:
@@ -40,9 +40,9 @@ def compacted(drive: MakeDriver, monkeypatch: pytest.MonkeyPatch) -> Driver:
     monkeypatch.setattr(aider.commands, "run_cmd", lambda *_args, **_options: (0, LOG))
     driver = drive()
     driver.ask("say hi", reply=EDIT.format(path="app.py", old="    return 'hello'", new="    return 'hi'"))
-    chatter(driver, 8)
-    driver.type("/run make all")
     chatter(driver, 6)
+    driver.type("/run make all")
+    chatter(driver, 4)
     driver.type("/run make all again")
     assert len(driver.coder.gardener.state.plans) > 1
     assert {Fidelity.COMPRESSED, Fidelity.HIDDEN} <= levels(driver)
@@ -67,7 +67,7 @@ def test_off_gives_the_whole_history_back(
     found = re.search(r"is off: (\d+) messages came back whole, ([\d,]+) tokens more", said)
     assert found
     assert 10 < int(found[1]) <= len(standing(driver))
-    assert int(found[2].replace(",", "")) > 5_000
+    assert int(found[2].replace(",", "")) > 3_000
     driver.ask("/ask and now?")
     assert all(text in model.last_prompt() for _role, text in originals(driver)[:-1])
 
@@ -88,13 +88,6 @@ def test_on_takes_over_again_where_off_left_the_history_whole(
     assert alternates(driver.history)
 
 
-def test_off_with_nothing_compacted_says_that_all_stands(drive: MakeDriver, gardened: Any) -> None:
-    gardened()
-    driver = drive()
-    chatter(driver, 2)
-    assert "is off: every message stands whole." in say(driver, "/gardener off")
-
-
 def test_off_leaves_what_was_cleared_or_forgotten_away(drive: MakeDriver, gardened: Any) -> None:
     gardened(history_tokens=1_000)
     driver = drive()
@@ -110,18 +103,6 @@ def test_off_leaves_what_was_cleared_or_forgotten_away(drive: MakeDriver, garden
     assert "quetzal" not in text
     assert "Answer 0." in text
     assert alternates(driver.history)
-
-
-def test_undo_all_takes_every_compaction_back(
-    drive: MakeDriver, gardened: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    gardened(history_tokens=1_000, throttle_tokens=400)
-    driver = compacted(drive, monkeypatch)
-    said = say(driver, "/gardener undo all")
-    assert re.search(r"Took back every compaction of this chat: \d+ messages changed\.", said)
-    assert standing(driver) == originals(driver)
-    assert alternates(driver.history)
-    assert "no compaction to undo" in say(driver, "/gardener undo all")
 
 
 def test_what_undo_all_took_back_is_not_compacted_again_at_once(
@@ -140,15 +121,6 @@ def test_what_undo_all_took_back_is_not_compacted_again_at_once(
     assert len(driver.coder.gardener.state.plans) > plans
 
 
-def test_undo_alone_takes_back_the_last_compaction_only(
-    drive: MakeDriver, gardened: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    gardened(history_tokens=1_000, throttle_tokens=400)
-    driver = compacted(drive, monkeypatch)
-    assert "Took back the last compaction" in say(driver, "/gardener undo")
-    assert standing(driver) != originals(driver)
-
-
 # The account of the last chat
 
 
@@ -161,72 +133,27 @@ def resumed(drive: MakeDriver) -> tuple[Driver, str]:
     return second, second.coder.done_messages[0]["content"]
 
 
-@pytest.mark.parametrize(("budget", "least"), [(1_000, 10), (2_000, 30)])
-def test_the_account_stays_for_some_prompts_and_its_leaving_is_told(
-    budget: int, least: int, drive: MakeDriver, gardened: Any, model: ScriptedModel
+def test_the_account_stays_for_some_prompts_and_can_be_had_back(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel
 ) -> None:
-    gardened(resume=True, history_tokens=budget)
+    gardened(resume=True, history_tokens=1_000)
     driver, note = resumed(drive)
     gardener = driver.coder.gardener
     assert gardener.state.count(note) <= max(240, 0.3 * goal_of(gardener.state).high)
     assert "question 7 about topic 7" in note
     kept = 0
-    for number in range(60):
-        del driver.said[:]
-        driver.ask(f"/ask question {number} of today", reply=f"Answer {number}. " + "words of prose. " * 30)
-        told = [line for line in driver.said if "note on the last chat" in line]
-        if note not in model.last_prompt():
-            break
-        assert told == []
+    while kept < 60 and (not kept or note in model.last_prompt()):
+        driver.ask(f"/ask question {kept} of today", reply=f"Answer {kept}. " + "words of prose. " * 30)
         kept += 1
-    assert kept >= least
-    assert gardener.state.plans
-    assert len(told) == 1
+    assert 10 < kept < 60 and gardener.state.plans
     (entry,) = [e for e in gardener.state.chat.entries.values() if e.source.kind is SourceKind.STUB]
-    assert f"/restore {entry.id} brings it back" in told[0]
-    assert "note on the last chat" not in say(driver, "/ask more")
     driver.type(f"/restore {entry.id}")
     driver.ask("/ask and?")
     assert note in model.last_prompt()
     assert is_legal(driver)
 
 
-def test_a_plan_gives_up_answers_before_the_account(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel
-) -> None:
-    gardened(resume=True)
-    driver, note = resumed(drive)
-    chatter(driver, 40)
-    assert driver.coder.gardener.state.plans
-    assert not any("Answer 0." in text for _role, text in standing(driver))  # though recall may quote it
-    assert note in model.last_prompt()
-
-
-@pytest.mark.parametrize("command", ["/clear", "/forget {note} --yes"])
-def test_who_drops_the_account_hears_no_more_of_it(command: str, drive: MakeDriver, gardened: Any) -> None:
-    gardened(resume=True)
-    driver, note = resumed(drive)
-    driver.type(command.format(note=driver.coder.gardener.state.chat.entries[0].id))
-    driver.ask("/ask go on")
-    assert note not in str(driver.history)
-    assert not any("note on the last chat" in line for line in driver.said)
-
-
 # Why
-
-
-def test_why_names_the_mark_that_fired(drive: MakeDriver, gardened: Any) -> None:
-    gardened(history_tokens=2_000)
-    driver = drive()
-    chatter(driver, 12)
-    gardener = driver.coder.gardener
-    plan = gardener.state.plans[-1].plan
-    assert plan.marks["passed"] == "high"
-    words = f"history of {plan.tokens_before:,} tokens above its mark of {plan.marks['high']:,}"
-    said = " ".join(say(driver, f"/why {plan.swaps[0].entry_id}").split())
-    assert words in " ".join(gardener.why(plan.swaps[0].entry_id).changes[-1].cause.split())
-    for word in words.split():
-        assert word in said
 
 
 def test_why_names_the_window_where_that_is_the_tighter_mark(drive: MakeDriver, gardened: Any) -> None:
@@ -287,60 +214,18 @@ def test_commands_that_say_something_in_the_chat_are_turns(
     assert [entry.turn for entry in state.chat.entries.values()] == [1, 1, 2, 2, 3, 3]
 
 
-def test_turns_in_notes_are_those_of_prompts_however_often_the_user_looks(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel
-) -> None:
-    gardened(history_tokens=1_000)
-    driver = drive()
-    for number in range(9):
-        driver.ask(f"/ask question {number} about topic {number}", reply="words of prose. " * 60)
-        driver.type("/tokens")
-        driver.type("/gardener")
-    assert driver.coder.gardener.state.plans
-    noted = re.findall(r"^\[(\d+)\] user: question (\d+) about", model.last_prompt(), re.M)
-    assert len(noted) > 1
-    assert all(int(turn) == int(number) + 1 for turn, number in noted)
-
-
-def test_a_prompt_that_says_what_was_said_is_a_turn_as_soon_as_it_is_sent(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import litellm
-
-    gardened()
-    driver = drive()
-    turns: list[int] = []
-
-    def complete(**options: Any) -> Any:
-        turns.append(driver.coder.gardener.state.chat.turn)
-        return model.complete(**options)
-
-    monkeypatch.setattr(litellm, "completion", complete)
-    driver.ask("hello", "and the same again")
-    driver.coder.cur_messages = driver.coder.cur_messages[:-2]  # as one does who wants another answer
-    driver.ask("and the same again", reply="Another answer.")
-    assert turns == [1, 2, 3]
-
-
 # What is said
 
 
-@pytest.mark.parametrize(
-    ("command", "own"), [("/clear", "All chat history cleared."), ("/reset", "chat history cleared.")]
-)
-def test_the_notice_of_a_clear_comes_after_aiders_line_and_says_of_what(
-    command: str, own: str, drive: MakeDriver, gardened: Any
+@pytest.mark.parametrize("command", ["/clear", "/reset"])
+def test_a_clear_says_how_to_reach_what_was_said_where_there_is_something(
+    command: str, drive: MakeDriver, gardened: Any
 ) -> None:
     gardened()
     driver = drive()
     driver.ask(f"/ask {FACT}")
-    del driver.said[:]
-    driver.type(command)
-    assert driver.said[-2].endswith(own)
-    assert driver.said[-1].startswith(
-        f"aider-gardener: what was said before this {command} does not come back by itself; /recall WORDS"
-    )
-    assert "does not come back" not in say(driver, command)
+    assert say(driver, command).count("does not come back by itself; /recall WORDS still finds it") == 1
+    assert "come back" not in say(driver, command)
 
 
 def undone(drive: MakeDriver) -> Driver:
@@ -368,20 +253,3 @@ def test_a_quoted_edit_that_was_undone_says_so(
     assert "kestrel-greeting" in quoted[0]
     assert re.search(r"^\[1 reply, its edit was undone later", quoted[0], re.M)
     assert "its edit was undone later" in say(driver, "/recall kestrel greeting greet")
-
-
-def test_a_quoted_edit_that_an_older_chat_undid_says_so(drive: MakeDriver, gardened: Any) -> None:
-    gardened()
-    undone(drive)
-    said = " ".join(say(drive(), "/recall kestrel greeting greet").split())
-    assert "edit was undone later" in said
-
-
-def test_a_quoted_edit_that_stands_is_a_reply(drive: MakeDriver, gardened: Any) -> None:
-    gardened()
-    driver = drive()
-    edit = EDIT.format(path="app.py", old="    return 'hello'", new="    return 'kestrel-greeting'")
-    driver.ask("make greet return the kestrel greeting", reply=edit)
-    said = say(driver, "/recall kestrel greeting greet")
-    assert "kestrel-greeting" in said
-    assert "undone" not in said

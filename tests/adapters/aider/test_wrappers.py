@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import threading
 from pathlib import Path
 from typing import Any
@@ -37,20 +36,6 @@ def test_an_ask_only_session_is_trimmed_and_stock_is_not(
     assert max(prompts) - prompts[0] < 12_000
     assert driver.coder.gardener.state.plans
     assert not model.summary_calls
-
-
-def test_what_was_swapped_out_comes_back_when_asked_for(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel
-) -> None:
-    gardened(history_tokens=1_000)
-    driver = drive()
-    driver.ask("/ask where do we stage?", reply=f"{LONG[:2_000]}\n\n{FACT}")
-    chatter(driver, 15)
-    assert not any("48213" in message["content"] for message in driver.history)
-    driver.ask("/ask which port did the staging box kestrel have?")
-    assert "48213" in model.last_prompt()
-    last_user = [m for m in model.requests[-1] if m["role"] == "user"][-1]
-    assert last_user["content"].startswith("which port did the staging box kestrel have?")
 
 
 def test_what_is_recalled_stays_out_of_the_history(
@@ -112,17 +97,6 @@ def test_a_mode_switch_strips_edit_blocks_without_an_llm(
     )
 
 
-def test_edits_are_applied_and_committed_as_ever(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel
-) -> None:
-    gardened()
-    driver = drive()
-    model.replies.append(EDIT.format(path="app.py", old="    return 'hello'", new="    return 'goodbye'"))
-    driver.type("say goodbye instead")
-    assert model.commit_calls == 1
-    assert driver.coder.repo.get_head_commit_message().startswith("fix: a change")
-
-
 def test_recalled_text_never_reaches_a_commit_message(
     drive: MakeDriver, gardened: Any, model: ScriptedModel
 ) -> None:
@@ -169,14 +143,6 @@ def test_no_summary_is_paid_for_the_chat_of_a_helper_that_is_over(
     assert "goodbye" in Path("app.py").read_text(encoding="utf-8") and model.summary_calls == 0
 
 
-def test_run_output_is_archived_at_once(drive: MakeDriver, gardened: Any) -> None:
-    gardened()
-    driver = drive()
-    driver.type("/run echo marker-58121")
-    kept = [entry.content for entry in driver.coder.gardener.state.chat.entries.values()]
-    assert any("marker-58121" in text for text in kept)
-
-
 def test_the_prompt_is_archived_before_it_is_sent(
     drive: MakeDriver, gardened: Any, model: ScriptedModel
 ) -> None:
@@ -186,19 +152,6 @@ def test_the_prompt_is_archived_before_it_is_sent(
     driver.type("remember the number 77120431")
     store = driver.coder.gardener.state.archive.store
     assert found(store, "77120431")
-
-
-def test_an_interrupted_reply_keeps_the_chat_legal(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel
-) -> None:
-    gardened(history_tokens=1_000)
-    driver = drive()
-    chatter(driver, 6)
-    model.replies.append(KeyboardInterrupt())
-    driver.type("/ask stop here")
-    driver.ask("/ask and on")
-    roles = [message["role"] for message in model.requests[-1] if message["role"] != "system"]
-    assert all(first != second for first, second in itertools.pairwise(roles))
 
 
 def test_no_key_of_ours_reaches_litellm(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:
@@ -238,35 +191,6 @@ def test_clear_then_mode_switch_does_not_resurrect_the_restored_history(
     assert "48213" not in model.last_prompt()
 
 
-def test_a_restored_history_is_gardened(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel, repository: Path
-) -> None:
-    gardened(history_tokens=1_000)
-    turns = "".join(f"\n#### question {n}\n\nAnswer {n}. {'prose words here. ' * 50}\n\n" for n in range(20))
-    (repository / ".chat.md").write_text(turns, encoding="utf-8")
-    driver = drive(restore_chat_history=True)
-    driver.ask("/ask go on")
-    assert driver.coder.gardener.state.plans
-    assert not model.summary_calls
-
-
-def test_undo_returns_the_exact_list(drive: MakeDriver, gardened: Any) -> None:
-    gardened(history_tokens=100_000)
-    driver = drive()
-    chatter(driver, 10)
-    before = [dict(message) for message in driver.history]
-    gardener = driver.coder.gardener
-    from aider_gardener.adapters.aider import link
-    from aider_gardener.gardener.compactions import compact_to
-    from aider_gardener.plan.goals import Goal
-
-    assert compact_to(gardener.state, Goal(high=500, low=300))
-    link.show(driver.coder, gardener)
-    assert driver.history != before
-    driver.type("/gardener undo")
-    assert driver.history == before
-
-
 def test_observe_changes_no_prompt(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:
     driver = drive()
     driver.ask(f"/ask {FACT} please remember")
@@ -283,17 +207,6 @@ def test_observe_changes_no_prompt(drive: MakeDriver, gardened: Any, model: Scri
     assert len(driver.coder.gardener.state.chat.entries) >= 20
 
 
-def test_off_is_stock_and_on_takes_over_again(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:
-    gardened(history_tokens=1_000)
-    driver = drive()
-    driver.type("/gardener off")
-    chatter(driver, 8)
-    assert not driver.coder.gardener.state.plans
-    driver.type("/gardener on")
-    driver.ask("/ask more")
-    assert driver.coder.gardener.state.plans
-
-
 def test_switched_off_at_the_start_there_is_no_archive(
     drive: MakeDriver, gardened: Any, repository: Path
 ) -> None:
@@ -304,42 +217,6 @@ def test_switched_off_at_the_start_there_is_no_archive(
     assert not (repository / ".aider.gardener").exists()
 
 
-def test_a_fault_of_ours_leaves_one_line_and_a_working_chat(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    gardened()
-    driver = drive()
-    driver.ask("/ask hello")
-
-    def fail(*_args: Any, **_options: Any) -> None:
-        raise RuntimeError("secret text of a chat")
-
-    monkeypatch.setattr(driver.coder.gardener.state.archive, "add", fail)
-    driver.ask("/ask and now?", "/ask still there?")
-    assert len(model.requests) == 3
-    lines = [line for line in driver.said if "aider-gardener stopped in this chat" in line]
-    assert len(lines) == 1
-    assert "secret text" not in driver.last_said
-    assert driver.coder.gardener is None
-
-
-def test_a_rejected_prompt_is_gardened_harder_and_sent_once_more(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel
-) -> None:
-    from litellm import ContextWindowExceededError
-
-    gardened(history_tokens=100_000)
-    driver = drive()
-    chatter(driver, 12)
-    rejection = ContextWindowExceededError(message="too long", model="gpt-4o", llm_provider="openai")
-    model.replies += [rejection, "Here you are."]
-    driver.type("/ask go on")
-    sent, resent = model.requests[-2:]
-    assert len(str(resent)) < 0.8 * len(str(sent))
-    assert driver.history[-1]["content"] == "Here you are."
-    assert "did not fit" in driver.last_said
-
-
 def test_another_error_is_not_retried(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:
     from litellm import AuthenticationError
 
@@ -348,22 +225,6 @@ def test_another_error_is_not_retried(drive: MakeDriver, gardened: Any, model: S
     model.replies.append(AuthenticationError(message="no key", model="gpt-4o", llm_provider="openai"))
     driver.type("/ask go on")
     assert len(model.requests) == 1
-
-
-def small_window(driver: Driver, tokens: int) -> None:
-    driver.coder.main_model.info = {**driver.coder.main_model.info, "max_input_tokens": tokens}
-
-
-def test_no_llm_summary_unless_allowed(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:
-    gardened(history_tokens=100_000)
-    driver = drive()
-    chatter(driver, 3)
-    model.replies.append(EDIT.format(path="app.py", old="    return 'hello'", new="    return 'goodbye'"))
-    driver.type("say goodbye instead")
-    small_window(driver, 1_500)
-    driver.coder.gardener.state.frame = type(driver.coder.gardener.state.frame)()
-    driver.ask("/ask hm", "/ask hm again")
-    assert not model.summary_calls
 
 
 def test_above_95_percent_the_llm_summarises_if_allowed_and_originals_stay_within_reach(
@@ -387,6 +248,14 @@ def test_above_95_percent_the_llm_summarises_if_allowed_and_originals_stay_withi
     assert "48213" in driver.last_said
 
 
+def breakpoints(request: list[dict[str, Any]]) -> list[int]:
+    return [
+        at
+        for at, m in enumerate(request)
+        if isinstance(m["content"], list) and "cache_control" in m["content"][0]
+    ]
+
+
 def test_the_browser_streams_through_the_same_path(
     drive: MakeDriver, gardened: Any, model: ScriptedModel
 ) -> None:
@@ -398,51 +267,3 @@ def test_the_browser_streams_through_the_same_path(
     gardener = driver.coder.gardener
     assert gardener.state.chat.turn == 8
     assert gardener.state.plans
-
-
-def breakpoints(request: list[dict[str, Any]]) -> list[int]:
-    return [
-        at
-        for at, m in enumerate(request)
-        if isinstance(m["content"], list) and "cache_control" in m["content"][0]
-    ]
-
-
-def test_prompt_caching_gets_a_breakpoint_behind_the_history(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel
-) -> None:
-    gardened(history_tokens=2_000)
-    driver = drive(model_name="anthropic/claude-3-5-sonnet-20241022", cache_prompts=True)
-    driver.ask(f"/ask {FACT} please remember")
-    chatter(driver, 12)
-    driver.ask("/ask which port did the staging box kestrel have?")
-    request = model.requests[-1]
-    marks = breakpoints(request)
-    assert len(marks) == 3, "behind the examples, what stands before the history, and the history"
-    assert request[marks[-1]]["role"] == "assistant"
-    after = [m for m in request[marks[-1] + 1 :] if m["role"] != "system"]
-    assert after[-1]["content"].startswith("which port")
-    assert len(after) in (1, 3, 5)
-    assert not any(isinstance(message["content"], list) for message in driver.history)
-
-
-def test_between_two_compactions_the_prompt_only_grows_at_its_end(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel
-) -> None:
-    gardened(history_tokens=100_000, recall_tokens=0)
-    driver = drive()
-    chatter(driver, 6)
-    for first, second in zip(model.requests, model.requests[1:], strict=False):
-        tail = 2 if first[-1]["role"] == "system" else 1
-        assert second[: len(first) - tail] == first[: len(first) - tail]
-
-
-def test_a_note_says_that_an_edit_was_undone(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:
-    gardened(history_tokens=1_000)
-    driver = drive()
-    model.replies.append(EDIT.format(path="app.py", old="    return 'hello'", new="    return 'goodbye'"))
-    driver.type("say goodbye instead")
-    driver.type("/undo")
-    assert "hello" in Path("app.py").read_text(encoding="utf-8")
-    driver.type("/chat-mode whole")
-    assert any("its edit was undone later" in message["content"] for message in driver.history)

@@ -65,12 +65,6 @@ TALK: Sent = [
 ]
 
 
-def test_turns_count_by_what_the_user_typed() -> None:
-    agent = agent_of(*TALK)
-    assert [agent.chat.entries[seq].turn for seq in agent.chat.order] == [1, 1, 1, 1, 1, 2]
-    assert agent.messages.question(agent.chat) is agent.chat.entries[5]
-
-
 def test_results_are_shortened_in_their_places_while_their_call_is_whole() -> None:
     assert shown(agent_of(*TALK), s2=Fidelity.COMPRESSED, s3=Fidelity.HIDDEN)[1:5] == [
         ("assistant", "Called bash: command=ls\n\nCalled bash: command=pwd"),
@@ -126,12 +120,6 @@ def test_a_message_taken_out_is_gone_and_stands_whole_when_it_is_put_back() -> N
     (again,) = agent.take(TALK)
     assert again.content == "done" and agent.chat.order == (0, 1, 2, 3, 6, 5)
     assert agent.chat.places(again.id) == [6] and not agent.chat.fidelity
-
-
-def test_the_same_words_at_the_end_are_said_anew() -> None:
-    agent = agent_of(*TALK)
-    (again,) = agent.take([*TALK, said("done")])
-    assert again.seq == 6 and agent.chat.order[-1] == 6
 
 
 def test_another_list_clears_the_chat() -> None:

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from aider_gardener.adapters.plain.gardener import Gardener, counter_for, window_of
+from aider_gardener.adapters.plain.gardener import Gardener, window_of
 from aider_gardener.settings import Settings
 from aider_gardener.tokens import approximate
 
@@ -38,17 +38,13 @@ def test_the_window_comes_from_the_table_that_litellm_ships() -> None:
     assert window_of("no-such-model") == 0 and window_of("") == 0
 
 
-def test_tokens_are_counted_where_a_model_is_named_and_estimated_elsewhere() -> None:
-    text = "internationalisation of a rather long sentence"
-    assert counter_for("") is approximate
-    assert 0 < counter_for("gpt-4o")(text) < approximate(text)
-
-
 def test_a_model_that_is_known_needs_no_window() -> None:
     settings = Settings(embedder="none")
     with Gardener.open(".", model="gpt-4o", memory=True, background=False, settings=settings) as gardener:
         assert gardener.state.frame.window == 128_000
         assert gardener.state.budget == 64_000
+        text = "internationalisation of a rather long sentence"
+        assert 0 < gardener.state.count(text) < approximate(text), "counted where a model is named"
 
 
 def test_neither_aider_nor_litellm_is_needed(root: Path, tmp_path: Path) -> None:
