@@ -15,7 +15,6 @@ from aider_gardener.adapters.transcript import Reader, ToolCall, TranscriptLine,
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import Store
 from aider_gardener.messages import Entry, Message, Source, SourceKind, entry_id
-from aider_gardener.plan.goals import Frame
 from aider_gardener.tokens import approximate
 
 STATE_KEY = "transcript"
@@ -156,6 +155,8 @@ class Intake:
         """Keep how far the transcript was taken in, and the last measured prompt."""
         progress = self.progress
         self.archive.keep(STATE_KEY, asdict(progress))
+        from aider_gardener.plan.goals import Frame  # late: most calls bring nothing that is new
+
         window = LARGE_WINDOW if LARGE_MARK in progress.model else WINDOW
         frame = Frame(window, {"system": 0}, {}, progress.model)
         if progress.used:

@@ -14,7 +14,6 @@ from urllib.parse import urlsplit
 
 from aider_gardener import files
 from aider_gardener.adapters.claude_code.transcript import ClaudeReader
-from aider_gardener.adapters.codex import rollout
 from aider_gardener.adapters.intake import PLACES, SHORTENED, SHORTENED_AT, SUMMARY_AT, WHOLE, Intake
 from aider_gardener.adapters.marks import BOUNDARY_MARKS
 from aider_gardener.adapters.transcript import JsonLinesReader
@@ -35,6 +34,8 @@ RECALL_TOKENS = 2_350
 """What is recalled within that: with its head and the marks of quotes it stays below."""
 BOUNDARY_BYTES = 4_000_000
 """A record that says where a compaction was is no longer; Codex's holds what stands in its context then."""
+ROLLOUT = "rollout-?*.jsonl"
+"""What Codex calls a transcript."""
 LOCAL_VARIABLE = "AIDER_GARDENER_LOCAL"
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
 
@@ -85,7 +86,9 @@ class Teller:
 
 def teller(named: object, transcript: Path | None) -> Teller:
     """Who tells of an event, by the name that it gives and by its transcript; Claude Code gives none."""
-    if transcript is not None and rollout.NAME.fullmatch(transcript.name):
+    if transcript is not None and transcript.match(ROLLOUT):
+        from aider_gardener.adapters.codex import rollout  # late: only of Codex
+
         name = rollout.provider_in(transcript)
         name = name.partition("@")[0] + HERE if is_local(os.environ) else name
         return Teller(rollout.HOST, rollout.RolloutReader, name)
