@@ -27,6 +27,8 @@ WHOLE_ID = re.compile(r".* (\S+), [\d,]+ tokens; the tool get brings (?:it|them)
 PLACES, SHORTENED_AT, SUMMARY_AT = 1_024, 512, 768
 """Sequence numbers for each byte of the transcript: what a line says has the first of those of its first
 byte, what a hook brought before the transcript did those from 512 on, and a summary from 768 on."""
+PLACES_A_SECOND = 1_000_000
+"""What is said without a transcript has its time for a place."""
 WINDOW = 200_000
 """Tokens of the window of Claude Code's models, but for those that say otherwise in their names."""
 LARGE_WINDOW, LARGE_MARK = 1_000_000, "[1m]"

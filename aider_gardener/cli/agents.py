@@ -108,15 +108,16 @@ def ends_with(end: Callable[[], None]) -> None:
         signal.signal(getattr(signal, name), ended)
 
 
-@click.command(short_help="Answer one hook of Claude Code.")
+@click.command(short_help="Answer one hook of another agent.")
 @click.argument("event", default="")
-def hook(event: str) -> None:
-    """Answer one hook of Claude Code: its JSON on standard input, one JSON object or nothing on standard
-    output. `gardener install claude-code` enters the hooks there.
+@click.argument("host", default="")
+def hook(event: str, host: str) -> None:
+    """Answer one hook: its JSON on standard input, one JSON object or nothing on standard output. The event
+    is one of Claude Code's, or of HOST: gemini or cursor. `gardener install` enters the hooks there.
 
     It ends with 0 whatever happens, also where it is called in a wrong way: another exit code would block the
     host. A fault is one line in gardener.db.hooks-log beside the archive.
     """
     from aider_gardener.adapters.claude_code.client import main
 
-    sys.exit(main(event))
+    sys.exit(main(event, host))

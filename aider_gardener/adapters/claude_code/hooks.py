@@ -73,6 +73,8 @@ class Hooks:
         chat = self.chat(given)
         if chat is not None:
             take_in(chat, given, BEHIND_SECONDS)
+            if said := given.get("said"):
+                chat.take_said(said)
             summary = given.get("compact_summary")
             if event == "PostCompact" and isinstance(summary, str):
                 chat.add_summary(summary)
@@ -154,7 +156,7 @@ class Hooks:
 
 def take_in(chat: ClaudeSession, given: Given, seconds: float) -> None:
     transcript = transcript_of(given)
-    if transcript is not None:
+    if transcript is not None and "said" not in given:
         chat.take_in(transcript, seconds)
 
 

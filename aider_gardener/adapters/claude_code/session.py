@@ -3,20 +3,29 @@ in, and what its context has lost comes back."""
 
 from __future__ import annotations
 
+import json
 import mmap
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from aider_gardener import files
 from aider_gardener.adapters.claude_code.transcript import ClaudeReader
-from aider_gardener.adapters.intake import PLACES, SHORTENED, SHORTENED_AT, SUMMARY_AT, WHOLE, Intake
+from aider_gardener.adapters.intake import (
+    PLACES,
+    PLACES_A_SECOND,
+    SHORTENED,
+    SHORTENED_AT,
+    SUMMARY_AT,
+    WHOLE,
+    Intake,
+)
 from aider_gardener.adapters.marks import BOUNDARY_MARKS
-from aider_gardener.adapters.transcript import JsonLinesReader
+from aider_gardener.adapters.transcript import JsonLinesReader, TranscriptLine
 from aider_gardener.archive.providers import AWAY, HERE, LOOPBACK, SAY_LOCAL, WITHHELD
 from aider_gardener.messages import Fidelity, Message, Source, SourceKind
 from aider_gardener.plan.chat import Chat
@@ -53,8 +62,9 @@ def boundary_of(transcript: Path | None, reader: Callable[..., JsonLinesReader] 
                 while (at := max(text.rfind(mark, 0, at) for mark in BOUNDARY_MARKS)) >= 0:
                     at, end = text.rfind(b"\n", 0, at) + 1, text.find(b"\n", at)
                     line = text[at:end] if end - at <= BOUNDARY_BYTES else b""
-                    if any(each.boundary for each in reader(transcript).records(line, at)):
-                        return PLACES * at
+                    for each in reader(transcript).records(line, at):
+                        if each.boundary:
+                            return PLACES * each.place
     except (OSError, ValueError):  # none is there, or nothing in it
         pass
     return 0
@@ -95,7 +105,9 @@ def teller(named: object, transcript: Path | None) -> Teller:
     host = " ".join(named.split())[:HOST_CHARS] if isinstance(named, str) else ""
     if host in ("", HOST):
         return Teller(HOST, ClaudeReader, provider(os.environ))
-    return Teller(host, ClaudeReader, host.lower() + (HERE if is_local(os.environ) else AWAY))
+    from aider_gardener.adapters.claude_code.dialects import SaidReader  # late: most are Claude Code's
+
+    return Teller(host, SaidReader, host.lower() + (HERE if is_local(os.environ) else AWAY))
 
 
 class ClaudeSession(Intake):
@@ -127,6 +139,15 @@ class ClaudeSession(Intake):
     def boundary(self, transcript: Path | None) -> int:
         """See `boundary_of`."""
         return boundary_of(transcript, self.teller.reader)
+
+    def take_said(self, lines: Sequence[Mapping[str, Any]]) -> None:
+        """Archive what a host without a transcript says now, as lines of one."""
+        at = self.archive.clock()
+        reader, place = self.teller.reader(Path(), at=at), round(PLACES_A_SECOND * at)
+        records = [each for line in lines for each in reader.records(json.dumps(line).encode(), place)]
+        numbered = (replace(each, part=part) for part, each in enumerate(records))
+        self.take_line(TranscriptLine(place, place, tuple(numbered)))
+        self.keep_progress()
 
     def shorten(
         self, text: str, source: Source, place: int, fits: Callable[[str], bool], what: str = WHOLE
