@@ -16,6 +16,8 @@ from aider_gardener import __version__
 from aider_gardener.cli.root import repository_root
 from aider_gardener.errors import UsageError
 
+IDLE_SECONDS = 30.0
+"""So long the model stays in memory behind a question: agents ask seldom, and to load it takes 0.2 s."""
 MISSING = "gardener mcp needs the package mcp: pip install 'aider-gardener[mcp]'"
 TOKEN_VARIABLE = "AIDER_GARDENER_MCP_TOKEN"
 
@@ -70,7 +72,7 @@ def mcp(project: Path | None, port: int | None, local: bool) -> None:
     store = opened_on_disk(directory, settings.store_key)
     if store.notice:
         click.echo(f"gardener: {store.notice}", err=True)
-    backlog = Backlog(store, load=loading(settings.embedder))
+    backlog = Backlog(store, load=loading(settings.embedder), idle_seconds=IDLE_SECONDS)
     backlog.resume()
     reader = "agent@here" if local else REMOTE
     memory = ProjectMemory(store, str(root or start), settings=settings, reader=reader)

@@ -135,6 +135,7 @@ class UniversalSentenceEncoder:
             except Exception as error:  # any failure of the package means: no embedder
                 raise EmbedderError(f"the embedding model cannot be loaded ({one_line(error)})") from error
             self._model = model
+            return_memory()  # reading it took as much again
         return model
 
 
