@@ -58,37 +58,44 @@ class Progress:
             return cls()
 
 
+@dataclass(frozen=True)
+class Teller:
+    """The agent that a chat is with, what reads its transcripts, and the provider of its model."""
+
+    host: str
+    reader: Callable[..., Reader]
+    provider: str
+
+
 class Intake:
-    """A chat of another host by its session id, in the project's archive; `reader` reads its transcripts."""
+    """A chat of another host by its session id, in the project's archive."""
 
     def __init__(
         self,
         store: Store,
         session: str,
         project: str,
+        teller: Teller,
         *,
-        host: str,
-        reader: Callable[..., Reader],
-        provider: str,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self.store, self.reader = store, reader
+        self.store, self.teller = store, teller
         self.archive = Archive(
             store,
             session=session,
             project=project,
             count=approximate,
             clock=clock,
-            host=host,
+            host=teller.host,
             hold=False,
         )
-        self.archive.provider = provider
+        self.archive.provider = teller.provider
         self.progress = Progress.read(store.get_state(session, STATE_KEY))
 
     def reader_of(self, transcript: Path, *, whole: bool = False) -> Reader:
         """What reads on where the last one stopped."""
         calls = {key: ToolCall(*value) for key, value in self.progress.calls.items()}
-        return self.reader(transcript, self.progress.offset, calls, at=self.progress.at, whole=whole)
+        return self.teller.reader(transcript, self.progress.offset, calls, at=self.progress.at, whole=whole)
 
     def take_in(self, transcript: Path, seconds: float = 60.0) -> int:
         """Archive what is new of a transcript, for at most so long; returns how many entries that were. What

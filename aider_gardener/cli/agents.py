@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import secrets
 import signal
 import sys
 from collections.abc import Callable
@@ -19,7 +18,6 @@ from aider_gardener.errors import UsageError
 IDLE_SECONDS = 30.0
 """So long the model stays in memory behind a question: agents ask seldom, and to load it takes 0.2 s."""
 MISSING = "gardener mcp needs the package mcp: pip install 'aider-gardener[mcp]'"
-TOKEN_VARIABLE = "AIDER_GARDENER_MCP_TOKEN"
 
 
 @click.command(short_help="Serve the archive to other agents (MCP).")
@@ -29,21 +27,13 @@ TOKEN_VARIABLE = "AIDER_GARDENER_MCP_TOKEN"
     help="The project  [default: the work tree around the current directory]",
 )
 @click.option(
-    "--http",
-    "port",
-    type=click.IntRange(1, 65_535),
-    metavar="PORT",
-    help="Serve on this port of 127.0.0.1 instead of standard input and output. Who asks needs the token of"
-    f" {TOKEN_VARIABLE}, or the one that is printed.",
-)
-@click.option(
     "--local",
     is_flag=True,
     envvar="AIDER_GARDENER_LOCAL",
     help="The agent's model runs on this machine: it may see what was said to one. The same as"
     " AIDER_GARDENER_LOCAL=true, which counts for the hooks of Claude Code too.",
 )
-def mcp(project: Path | None, port: int | None, local: bool) -> None:
+def mcp(project: Path | None, local: bool) -> None:
     """Serve the archive of a project to any agent that speaks the Model Context Protocol, over standard input
     and output.
 
@@ -85,16 +75,7 @@ def mcp(project: Path | None, port: int | None, local: bool) -> None:
 
     ends_with(end)  # before anything is left behind that a signal must take along
     try:
-        server = make_server(memory, __version__, changed=shared.turn_over)
-        if port is None:
-            over_stdio(server)
-        else:
-            from aider_gardener.adapters.mcp.http import ADDRESS, PATH, serve
-
-            token = os.environ.get(TOKEN_VARIABLE) or secrets.token_urlsafe(24)
-            shown = f"the token of {TOKEN_VARIABLE}" if TOKEN_VARIABLE in os.environ else f"token {token}"
-            click.echo(f"gardener: http://{ADDRESS}:{port}{PATH}, {shown}", err=True)
-            serve(server, port, token)
+        over_stdio(make_server(memory, __version__, changed=shared.turn_over))
     finally:
         end()
 

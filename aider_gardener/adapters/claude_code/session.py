@@ -8,7 +8,7 @@ import mmap
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -23,9 +23,10 @@ from aider_gardener.adapters.intake import (
     SUMMARY_AT,
     WHOLE,
     Intake,
+    Teller,
 )
 from aider_gardener.adapters.marks import BOUNDARY_MARKS
-from aider_gardener.adapters.transcript import JsonLinesReader, TranscriptLine
+from aider_gardener.adapters.transcript import TranscriptLine
 from aider_gardener.archive.providers import AWAY, HERE, LOOPBACK, SAY_LOCAL, WITHHELD
 from aider_gardener.messages import Fidelity, Message, Source, SourceKind
 from aider_gardener.plan.chat import Chat
@@ -49,7 +50,7 @@ LOCAL_VARIABLE = "AIDER_GARDENER_LOCAL"
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
 
 
-def boundary_of(transcript: Path | None, reader: Callable[..., JsonLinesReader] = ClaudeReader) -> int:
+def boundary_of(transcript: Path | None, reader: Callable[..., Any] = ClaudeReader) -> int:
     """The sequence number at which the host's context begins since its last compaction; 0: at the beginning,
     or there is no transcript. It is read off the file, so that no lock is waited for."""
     try:
@@ -64,7 +65,7 @@ def boundary_of(transcript: Path | None, reader: Callable[..., JsonLinesReader] 
                     line = text[at:end] if end - at <= BOUNDARY_BYTES else b""
                     for each in reader(transcript).records(line, at):
                         if each.boundary:
-                            return PLACES * each.place
+                            return PLACES * int(each.place)
     except (OSError, ValueError):  # none is there, or nothing in it
         pass
     return 0
@@ -85,16 +86,7 @@ def is_local(environ: Mapping[str, str]) -> bool:
     return environ.get(LOCAL_VARIABLE, "").strip().lower() in TRUE_WORDS
 
 
-@dataclass(frozen=True)
-class Teller:
-    """The agent that events come from, what reads its transcripts, and the provider of its model."""
-
-    host: str
-    reader: Callable[..., JsonLinesReader]
-    provider: str
-
-
-def teller(named: object, transcript: Path | None) -> Teller:
+def teller_of(named: object, transcript: Path | None) -> Teller:
     """Who tells of an event, by the name that it gives and by its transcript; Claude Code gives none."""
     if transcript is not None and transcript.match(ROLLOUT):
         from aider_gardener.adapters.codex import rollout  # late: only of Codex
@@ -124,26 +116,14 @@ class ClaudeSession(Intake):
         clock: Callable[[], float] = time.time,
         teller: Teller | None = None,
     ) -> None:
-        told = teller or Teller(HOST, ClaudeReader, provider(os.environ))
-        self.settings, self.teller, self.host = settings, told, told.host
-        super().__init__(
-            store,
-            session,
-            project,
-            host=told.host,
-            reader=told.reader,
-            provider=told.provider,
-            clock=clock,
-        )
-
-    def boundary(self, transcript: Path | None) -> int:
-        """See `boundary_of`."""
-        return boundary_of(transcript, self.teller.reader)
+        super().__init__(store, session, project, teller or teller_of(None, None), clock=clock)
+        self.settings = settings
 
     def take_said(self, lines: Sequence[Mapping[str, Any]]) -> None:
         """Archive what a host without a transcript says now, as lines of one."""
         at = self.archive.clock()
-        reader, place = self.teller.reader(Path(), at=at), round(PLACES_A_SECOND * at)
+        reader: Any = self.teller.reader(Path(), at=at)
+        place = round(PLACES_A_SECOND * at)
         records = [each for line in lines for each in reader.records(json.dumps(line).encode(), place)]
         numbered = (replace(each, part=part) for part, each in enumerate(records))
         self.take_line(TranscriptLine(place, place, tuple(numbered)))

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from aider_gardener.adapters.claude_code.hooks import COMPACTED_TOKENS, START_TOKENS, WHOLE_BYTES, Hooks
-from aider_gardener.adapters.claude_code.session import boundary_of, teller
+from aider_gardener.adapters.claude_code.session import boundary_of, teller_of
 from aider_gardener.adapters.codex.rollout import RolloutReader
 from aider_gardener.archive.sessions import host_of
 from aider_gardener.archive.store import Store, open_store
@@ -329,7 +329,7 @@ def test_a_host_that_names_itself_is_named(
     hooks(store, host).take_in("Stop", {**host.payload("Stop"), "host": "OpenCode"})
     (entry,) = store.session_entries(host.session)
     assert (host_of(store, host.session), entry.provider) == ("OpenCode", "opencode@away")
-    assert teller("", None).host == teller(7, None).host == "Claude Code"
+    assert teller_of("", None).host == teller_of(7, None).host == "Claude Code"
     monkeypatch.setenv("AIDER_GARDENER_LOCAL", "true")
-    assert teller("OpenCode", None).provider == "opencode@here"
-    assert teller(None, tmp_path / "rollout-none.jsonl").provider == "codex@here"
+    assert teller_of("OpenCode", None).provider == "opencode@here"
+    assert teller_of(None, tmp_path / "rollout-none.jsonl").provider == "codex@here"
