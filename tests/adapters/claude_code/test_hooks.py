@@ -196,7 +196,7 @@ EVENTS = ("UserPromptSubmit", "PostToolUse", "PreCompact", "PostCompact", "Sessi
 
 
 @given(event=st.sampled_from(EVENTS), payload=st.dictionaries(st.sampled_from(KEYS), JSON))
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_json_gets_an_answer_that_is_an_object(
     store: Store, host: Host, event: str, payload: dict[str, Any]
 ) -> None:

@@ -11,7 +11,6 @@ import pytest
 from aider_gardener.adapters.claude_code.session import (
     BOUNDARY_BYTES,
     HOST,
-    MOST_CONTEXT_CHARS,
     ClaudeSession,
     boundary_of,
     provider,
@@ -91,27 +90,6 @@ def test_words_said_once_more_are_said_once_more(store: Store, host: Host) -> No
     assert told(store, host) == ["Yes."] * 3
 
 
-def test_before_a_compaction_nothing_is_missing(store: Store, host: Host) -> None:
-    host.ask(FACT)
-    session = chat(store, host)
-    session.take_in(host.path)
-    assert session.recall_note(QUESTION, boundary_of(host.path)) == ""
-
-
-def test_after_two_compactions_a_fact_from_before_comes_back(store: Store, host: Host) -> None:
-    host.ask(FACT)
-    for turn in range(20):
-        host.ask(f"Write step {turn} of the plan for the ferry.")
-        host.answer(f"Step {turn} sails at noon.")
-        if turn in (6, 13):
-            host.compact()
-    session = chat(store, host)
-    session.take_in(host.path)
-    note = session.recall_note(QUESTION, boundary_of(host.path))
-    assert "> " + FACT in note and len(note) <= MOST_CONTEXT_CHARS
-    assert note.startswith("(Quoted from earlier in this chat by aider-gardener")
-
-
 def test_what_stands_in_the_context_is_not_recalled(store: Store, host: Host) -> None:
     host.ask("Something else.")
     host.compact()
@@ -171,12 +149,6 @@ def test_a_shortened_result_is_archived_whole_and_its_short_form_is_not(store: S
     again.take_in(host.path)
     assert told(store, host) == ["Look at the log.", log]
     assert "item 321 done" in again.recall_note("Was item 321 done in the log?", boundary_of(host.path))
-
-
-def test_a_form_that_does_not_fit_leaves_nothing_behind(store: Store, host: Host) -> None:
-    session = chat(store, host)
-    assert session.shorten("word " * 900, Source(SourceKind.COMMAND, "x"), 0, lambda text: False) == ""
-    assert told(store, host) == []
 
 
 def test_an_unknown_record_is_kept_and_counted(store: Store, host: Host) -> None:
@@ -242,16 +214,6 @@ def test_the_provider_is_here_only_where_the_user_says_so(address: str, name: st
     said = {"ANTHROPIC_BASE_URL": address, "AIDER_GARDENER_LOCAL": "true"}
     assert provider(said) == "anthropic@here"
     assert provider({**said, "AIDER_GARDENER_LOCAL": "no"}) == name
-
-
-def test_the_state_block_tells_rules_and_errors(store: Store, host: Host) -> None:
-    host.ask(FACT)
-    host.run("pytest -q", "FAILED tests/test_w.py::test_go - assert 1 == 2\n1 failed in 0.1s")
-    session = chat(store, host)
-    session.take_in(host.path)
-    block = session.state(900, "this chat", "Ask recall.")
-    assert block.startswith("[Context Gardener State]\n") and block.endswith("Ask recall.")
-    assert FACT in block and "tests/test_w.py::test_go" in block
 
 
 def test_recall_does_not_feed_on_itself(store: Store, host: Host) -> None:
