@@ -98,6 +98,15 @@ def test_what_was_edited_since_keeps_the_edit(tmp_path: Path) -> None:
     assert left == {"hooks": {"Stop": stop}, "more": 1}
 
 
+def test_hooks_are_written_as_each_host_reads_them(tmp_path: Path) -> None:
+    (gemini,) = hosts.parts_of(hosts.GEMINI, tmp_path, ["gardener"], tmp_path)
+    handler = {"type": "command", "command": "gardener hook BeforeAgent gemini", "timeout": 5_000}
+    assert gemini.entries["hooks", "BeforeAgent"] == [{"hooks": [handler]}], "in milliseconds"
+    _server, cursor = hosts.parts_of(hosts.CURSOR, tmp_path, ["gardener"], tmp_path)
+    flat = {"command": "gardener hook postToolUse cursor", "timeout": 5}
+    assert cursor.entries["version",] == 1 and cursor.entries["hooks", "postToolUse"] == [flat]
+
+
 def test_flat_handlers_are_told_apart_and_another_version_is_refused(tmp_path: Path) -> None:
     _server, hooks = hosts.parts_of(hosts.CURSOR, tmp_path, COMMAND, tmp_path)
     hooks.path.parent.mkdir()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
@@ -14,6 +15,7 @@ from pathlib import Path
 import apsw
 import pytest
 
+from aider_gardener.adapters.claude_code import client
 from aider_gardener.adapters.claude_code.client import (
     EVENTS,
     LOG_NAME,
@@ -266,6 +268,26 @@ def test_what_needs_no_answer_is_not_waited_for(project: Path, host: Host) -> No
     assert time.monotonic() - began < BUSY_MILLISECONDS / 1_000
     held.close()
     assert until(lambda: told(project) == [FACT])
+
+
+@pytest.mark.parametrize(
+    ("host", "event", "is_waited_for"),
+    [
+        ("", "Stop", False),
+        ("", "SessionStart", True),
+        ("gemini", "AfterTool", False),
+        ("gemini", "SessionStart", True),
+    ],
+)
+def test_only_an_event_that_may_have_an_answer_is_waited_for(
+    project: Path, monkeypatch: pytest.MonkeyPatch, host: str, event: str, is_waited_for: bool
+) -> None:
+    order: list[str] = []
+    given = io.TextIOWrapper(io.BytesIO(json.dumps({"session_id": "s", "cwd": str(project)}).encode()))
+    monkeypatch.setattr("sys.stdin", given)
+    monkeypatch.setattr(client, "archive", lambda *_given: order.append("archived"))
+    client.act(event, lambda _answer: order.append("told"), 60, client.dialect_of(host))
+    assert order == (["archived"] if is_waited_for else ["told", "archived"])
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there the work is ended with its process")

@@ -45,9 +45,9 @@ def run(host: str, event: str, project: Path, **given: Any) -> dict[str, Any]:
     return answer
 
 
-def archived(project: Path, count: int) -> list[Entry]:
+def archived(project: Path, count: int, seconds: float = 30.0) -> list[Entry]:
     """What the chat holds, once it is so much: it is archived behind the answer."""
-    end = time.monotonic() + 30
+    end = time.monotonic() + seconds
     while True:
         store = open_store(project / ".aider.gardener")
         found = store.session_entries("s1")
@@ -108,9 +108,20 @@ def test_what_is_said_in_cursor_is_archived_and_a_new_chat_begins_with_it(projec
     *found, own, reply = archived(project, 5)
     texts = [f"From now on: {FACT}", "built", "make: *** Error 2", "Done."]
     assert [each.content for each in (*found, reply)] == texts and own.source.kind is SourceKind.STUB
-    assert run("", "PostToolUse", project, cursor_version="2", **recall) == {}, "its own hook tells of it"
     answer = run("cursor", "sessionStart", project, **{**more, "conversation_id": "s2"})
     assert list(answer) == ["additional_context"] and FACT in answer["additional_context"]
+
+
+@pytest.mark.parametrize("version", [{}, {"cursor_version": "2"}])
+def test_what_cursor_tells_a_hook_of_claude_code_its_own_hook_tells(
+    project: Path, version: dict[str, str]
+) -> None:
+    transcript = project / "chat.jsonl"
+    transcript.write_text(json.dumps({"type": "user", "message": {"content": FACT}}) + "\n")
+    run("", "Stop", project, transcript_path=str(transcript), **version)
+    assert [each.content for each in archived(project, 1, 3.0 if version else 30.0)] == (
+        [] if version else [FACT]
+    )
 
 
 @pytest.mark.parametrize("name", DIALECTS)
