@@ -87,7 +87,8 @@ class Words:
             read = np.frombuffer(self._files[number].read(int(end - begin) * WIDTH), dtype=np.uint8)
             self._table[number, begin:end] = read.reshape(-1, WIDTH)
             self._rows[number] = end
-        return self._table[files, rows]
+        found: NDArray[np.uint8] = self._table[files, rows]
+        return found
 
 
 class Ids(dict[str, int]):
