@@ -153,13 +153,6 @@ def test_no_line_of_an_error_is_lost(store: Store, host: Host) -> None:
     assert missing([fact for fact in extract(text) if fact.kind in ("failure", "error")], made) == []
 
 
-def test_the_last_turn_of_a_chat_is_archived_when_it_is_answered(store: Store, host: Host) -> None:
-    host.ask(FACT)
-    host.answer("Noted.")
-    hooks(store, host).take_in("Stop", host.payload("Stop", stop_hook_active=False))
-    assert [entry.content for entry in store.session_entries(host.session)] == [FACT, "Noted."]
-
-
 def test_observing_archives_and_says_nothing(store: Store, host: Host) -> None:
     served = hooks(store, host, mode="observe")
     host.ask(FACT)

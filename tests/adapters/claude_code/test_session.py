@@ -16,9 +16,11 @@ from aider_gardener.adapters.claude_code.session import (
     provider,
 )
 from aider_gardener.adapters.intake import STATE_KEY, Progress, unknown_records
+from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import Store, open_store
-from aider_gardener.messages import Source, SourceKind
+from aider_gardener.messages import Focus, Message, Source, SourceKind
 from aider_gardener.settings import Settings
+from aider_gardener.tokens import approximate
 from bench.claude_transcript import Host
 
 PROJECT = "/project"
@@ -47,6 +49,13 @@ def told(store: Store, host: Host) -> list[str]:
     return [entry.content for entry in store.session_entries(host.session)]
 
 
+def said_in_aider(store: Store, provider: str) -> None:
+    """Put the fact into a chat that aider held with a model of this provider."""
+    aider = Archive(store, session="a", project=PROJECT, count=approximate, clock=lambda: 1.7e9)
+    aider.provider = provider
+    aider.add(Message("user", FACT), turn=1, seq=0, focus=Focus())
+
+
 def test_what_is_new_is_taken_in_once(store: Store, host: Host) -> None:
     host.ask(FACT)
     host.answer("I will remember.")
@@ -59,15 +68,6 @@ def test_what_is_new_is_taken_in_once(store: Store, host: Host) -> None:
     assert [entry.turn for entry in entries] == [1, 1, 2]
     assert entries[0].provider == "anthropic" and entries[0].created_at < entries[2].created_at
     assert store.get_state(host.session, "host") == HOST
-
-
-def test_two_processes_that_read_the_same_lines_store_them_once(store: Store, host: Host) -> None:
-    host.ask(FACT)
-    host.run("ls", "a\nb")
-    one, other = chat(store, host), chat(store, host)
-    one.take_in(host.path)
-    other.take_in(host.path)
-    assert told(store, host) == [FACT, "a\nb"]
 
 
 def test_a_second_compaction_that_writes_the_history_again_adds_nothing(store: Store, host: Host) -> None:
@@ -100,13 +100,7 @@ def test_what_stands_in_the_context_is_not_recalled(store: Store, host: Host) ->
 
 
 def test_other_chats_come_in_only_by_choice_and_with_their_hosts_name(store: Store, host: Host) -> None:
-    from aider_gardener.archive.archive import Archive
-    from aider_gardener.messages import Focus, Message
-    from aider_gardener.tokens import approximate
-
-    aider = Archive(store, session="a", project=PROJECT, count=approximate, clock=lambda: 1.7e9)
-    aider.provider = "openai"
-    aider.add(Message("user", FACT), turn=1, seq=0, focus=Focus())
+    said_in_aider(store, "openai")
     host.ask("Hello.")
     session = chat(store, host)
     session.take_in(host.path)
@@ -118,13 +112,7 @@ def test_other_chats_come_in_only_by_choice_and_with_their_hosts_name(store: Sto
 def test_what_was_said_to_a_local_model_stays_here_and_that_is_told(
     store: Store, host: Host, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from aider_gardener.archive.archive import Archive
-    from aider_gardener.messages import Focus, Message
-    from aider_gardener.tokens import approximate
-
-    aider = Archive(store, session="a", project=PROJECT, count=approximate, clock=lambda: 1.7e9)
-    aider.provider = "ollama"
-    aider.add(Message("user", FACT), turn=1, seq=0, focus=Focus())
+    said_in_aider(store, "ollama")
     host.ask("Hello.")
     monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:4000")  # perhaps a proxy to anywhere
     session = chat(store, host, recall_sessions=True)
