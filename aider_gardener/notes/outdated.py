@@ -18,7 +18,7 @@ def rule_changes(store: Store) -> Replaced:
     def replaced(chat: Chat, entry: Entry, text: str) -> tuple[Entry, str] | None:
         if entry.source.kind is not SourceKind.TYPED:
             return None
-        from aider_gardener.notes.chatmap import past  # late: the patterns of rules take a tenth of a second
+        from aider_gardener.notes.chatmap import past  # late: the patterns of rules take their time
         from aider_gardener.notes.rules import replaced_in
 
         typed = partial(store.session_entries, source=SourceKind.TYPED)
