@@ -250,8 +250,9 @@ def percentiles(seconds: Sequence[float]) -> dict[str, float]:
 
 
 def environment() -> dict[str, str]:
-    """The environment without settings of the gardener's."""
-    return {name: value for name, value in os.environ.items() if not name.startswith("AIDER_GARDENER")}
+    """The environment without settings of the gardener's; Python keeps what it compiled, as for users."""
+    left_out = ("AIDER_GARDENER", "PYTHONDONTWRITEBYTECODE")
+    return {name: value for name, value in os.environ.items() if not name.startswith(left_out)}
 
 
 if __name__ == "__main__":

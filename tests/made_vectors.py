@@ -26,6 +26,9 @@ class LetterCounts:
         self.loads += not self.loaded
         self.loaded = True
 
+    def unload(self) -> None:
+        self.loaded = False
+
     def embed(self, texts: Sequence[str]) -> Any:
         self.load()
         assert self.gate.wait(10)

@@ -28,6 +28,7 @@ from typing import Any
 
 from aider_gardener import files
 from aider_gardener.adapters.claude_code.client import EVENTS
+from aider_gardener.adapters.claude_code.dialects import DIALECTS
 from aider_gardener.errors import GardenerError, UsageError
 
 CLAUDE, CODEX, OPENCODE, GEMINI, CURSOR = "claude-code", "codex", "opencode", "gemini", "cursor"
@@ -105,8 +106,22 @@ def parts_of(name: str, root: Path | None, command: Sequence[str], home: Path) -
         source = resources.files("aider_gardener.adapters").joinpath("opencode.js").read_text("utf-8")
         text = source.replace('["gardener"]', json.dumps(list(command)))
         return [Part(base / "opencode.json", {("mcp", SERVER): local}), Part(plugin, text=text)]
-    file = {GEMINI: ".gemini/settings.json", CURSOR: ".cursor/mcp.json"}[name]
-    return [Part((root or home) / file, {("mcpServers", SERVER): server})]
+    served: dict[tuple[str, ...], Any] = {("mcpServers", SERVER): server}
+    hooked = {("hooks", event): [own_hook(name, event, command)] for event in DIALECTS[name].events}
+    base = root or home
+    if name == GEMINI:
+        return [Part(base / ".gemini/settings.json", served | hooked)]
+    versioned: dict[tuple[str, ...], Any] = {("version",): 1}
+    return [Part(base / ".cursor/mcp.json", served), Part(base / ".cursor/hooks.json", versioned | hooked)]
+
+
+def own_hook(name: str, event: str, command: Sequence[str]) -> Json:
+    """The entry of an event in the words of a host: Gemini has groups and counts milliseconds."""
+    seconds = EVENTS[DIALECTS[name].events[event]]
+    handler = {"command": shell_line([*command, "hook", event, name]), "timeout": seconds}
+    if name == CURSOR:
+        return handler
+    return {"hooks": [{"type": "command", **handler, "timeout": 1_000 * seconds}]}
 
 
 def hook_group(event: str, command: Sequence[str]) -> Json:
@@ -273,7 +288,7 @@ def _put(value: Json, path: tuple[str, ...], one: Any) -> None:
         if not isinstance(found, (list, type(None))):
             raise ValueError(f'its "{path[-1]}" is no list')
         value[path[-1]] = [*(found or []), *one]
-    elif found is not None:
+    elif found not in (None, one):
         raise ValueError(f'it has another "{path[-1]}"')
     else:
         value[path[-1]] = one
@@ -300,10 +315,10 @@ def _drop(value: Json, path: tuple[str, ...], one: Any) -> bool:
 
 
 def _not_ours(group: Any) -> Any:
-    """What a group of handlers holds beside ours, None for nothing."""
+    """What a group of handlers, or a handler, holds beside ours, None for nothing."""
     handlers = group.get("hooks") if isinstance(group, dict) else None
     if not isinstance(handlers, list):
-        return group
+        return None if _is_ours(group) else group
     left = [each for each in handlers if not _is_ours(each)]
     return {**group, "hooks": left} if left else None
 

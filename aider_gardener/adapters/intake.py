@@ -15,7 +15,6 @@ from aider_gardener.adapters.transcript import Reader, ToolCall, TranscriptLine,
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import Store
 from aider_gardener.messages import Entry, Message, Source, SourceKind, entry_id
-from aider_gardener.plan.goals import Frame
 from aider_gardener.tokens import approximate
 
 STATE_KEY = "transcript"
@@ -28,6 +27,8 @@ WHOLE_ID = re.compile(r".* (\S+), [\d,]+ tokens; the tool get brings (?:it|them)
 PLACES, SHORTENED_AT, SUMMARY_AT = 1_024, 512, 768
 """Sequence numbers for each byte of the transcript: what a line says has the first of those of its first
 byte, what a hook brought before the transcript did those from 512 on, and a summary from 768 on."""
+PLACES_A_SECOND = 1_000_000
+"""What is said without a transcript has its time for a place."""
 WINDOW = 200_000
 """Tokens of the window of Claude Code's models, but for those that say otherwise in their names."""
 LARGE_WINDOW, LARGE_MARK = 1_000_000, "[1m]"
@@ -57,37 +58,44 @@ class Progress:
             return cls()
 
 
+@dataclass(frozen=True)
+class Teller:
+    """The agent that a chat is with, what reads its transcripts, and the provider of its model."""
+
+    host: str
+    reader: Callable[..., Reader]
+    provider: str
+
+
 class Intake:
-    """A chat of another host by its session id, in the project's archive; `reader` reads its transcripts."""
+    """A chat of another host by its session id, in the project's archive."""
 
     def __init__(
         self,
         store: Store,
         session: str,
         project: str,
+        teller: Teller,
         *,
-        host: str,
-        reader: Callable[..., Reader],
-        provider: str,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self.store, self.reader = store, reader
+        self.store, self.teller = store, teller
         self.archive = Archive(
             store,
             session=session,
             project=project,
             count=approximate,
             clock=clock,
-            host=host,
+            host=teller.host,
             hold=False,
         )
-        self.archive.provider = provider
+        self.archive.provider = teller.provider
         self.progress = Progress.read(store.get_state(session, STATE_KEY))
 
     def reader_of(self, transcript: Path, *, whole: bool = False) -> Reader:
         """What reads on where the last one stopped."""
         calls = {key: ToolCall(*value) for key, value in self.progress.calls.items()}
-        return self.reader(transcript, self.progress.offset, calls, at=self.progress.at, whole=whole)
+        return self.teller.reader(transcript, self.progress.offset, calls, at=self.progress.at, whole=whole)
 
     def take_in(self, transcript: Path, seconds: float = 60.0) -> int:
         """Archive what is new of a transcript, for at most so long; returns how many entries that were. What
@@ -156,6 +164,8 @@ class Intake:
         """Keep how far the transcript was taken in, and the last measured prompt."""
         progress = self.progress
         self.archive.keep(STATE_KEY, asdict(progress))
+        from aider_gardener.plan.goals import Frame  # late: most calls bring nothing that is new
+
         window = LARGE_WINDOW if LARGE_MARK in progress.model else WINDOW
         frame = Frame(window, {"system": 0}, {}, progress.model)
         if progress.used:

@@ -20,7 +20,7 @@ from typing import Any
 
 from aider_gardener import files
 from aider_gardener.messages import Message, Source, SourceKind
-from aider_gardener.reading.classify import COMMAND_CHARS, TEST_COMMAND
+from aider_gardener.reading.source import command_source
 
 SHELL = "Bash"
 PAGES = ("WebFetch", "WebSearch")
@@ -75,9 +75,9 @@ class ToolCall:
             return Source(SourceKind.FILE, self.detail)
         if self.name in EDITORS:
             return Source(SourceKind.NOTICE)
-        command = self.detail if self.name == SHELL else f"{self.name} {self.detail}".strip()
-        is_test = self.name == SHELL and TEST_COMMAND.search(command[:COMMAND_CHARS])
-        return Source(SourceKind.TEST if is_test else SourceKind.COMMAND, command)
+        if self.name == SHELL:
+            return command_source(self.detail)
+        return Source(SourceKind.COMMAND, f"{self.name} {self.detail}".strip())
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,6 @@ from aider_gardener.messages import (
     entry_id,
 )
 from aider_gardener.plan.chat import Chat
-from aider_gardener.plan.planner import note_rendition
 from aider_gardener.reading.source import infer_source, own_output
 from aider_gardener.tokens import approximate
 
@@ -260,6 +259,8 @@ class Archive:
         self._failed = self._failed or bool(faults) or bool(compressed.failed)
         if self.line_chars:
             line = cut_line(line, self.line_chars)
+        from aider_gardener.plan.planner import note_rendition  # late: looking up makes no forms
+
         made: dict[Fidelity, Rendition] = {}
         if not compressed.lossless:
             made[Fidelity.COMPRESSED] = note_rendition(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import secrets
 import signal
 import sys
 from collections.abc import Callable
@@ -16,8 +15,9 @@ from aider_gardener import __version__
 from aider_gardener.cli.root import repository_root
 from aider_gardener.errors import UsageError
 
+IDLE_SECONDS = 30.0
+"""So long the model stays in memory behind a question: agents ask seldom, and to load it takes 0.2 s."""
 MISSING = "gardener mcp needs the package mcp: pip install 'aider-gardener[mcp]'"
-TOKEN_VARIABLE = "AIDER_GARDENER_MCP_TOKEN"
 
 
 @click.command(short_help="Serve the archive to other agents (MCP).")
@@ -27,21 +27,13 @@ TOKEN_VARIABLE = "AIDER_GARDENER_MCP_TOKEN"
     help="The project  [default: the work tree around the current directory]",
 )
 @click.option(
-    "--http",
-    "port",
-    type=click.IntRange(1, 65_535),
-    metavar="PORT",
-    help="Serve on this port of 127.0.0.1 instead of standard input and output. Who asks needs the token of"
-    f" {TOKEN_VARIABLE}, or the one that is printed.",
-)
-@click.option(
     "--local",
     is_flag=True,
     envvar="AIDER_GARDENER_LOCAL",
     help="The agent's model runs on this machine: it may see what was said to one. The same as"
     " AIDER_GARDENER_LOCAL=true, which counts for the hooks of Claude Code too.",
 )
-def mcp(project: Path | None, port: int | None, local: bool) -> None:
+def mcp(project: Path | None, local: bool) -> None:
     """Serve the archive of a project to any agent that speaks the Model Context Protocol, over standard input
     and output.
 
@@ -70,7 +62,7 @@ def mcp(project: Path | None, port: int | None, local: bool) -> None:
     store = opened_on_disk(directory, settings.store_key)
     if store.notice:
         click.echo(f"gardener: {store.notice}", err=True)
-    backlog = Backlog(store, load=loading(settings.embedder))
+    backlog = Backlog(store, load=loading(settings.embedder), idle_seconds=IDLE_SECONDS)
     backlog.resume()
     reader = "agent@here" if local else REMOTE
     memory = ProjectMemory(store, str(root or start), settings=settings, reader=reader)
@@ -83,16 +75,7 @@ def mcp(project: Path | None, port: int | None, local: bool) -> None:
 
     ends_with(end)  # before anything is left behind that a signal must take along
     try:
-        server = make_server(memory, __version__, changed=shared.turn_over)
-        if port is None:
-            over_stdio(server)
-        else:
-            from aider_gardener.adapters.mcp.http import ADDRESS, PATH, serve
-
-            token = os.environ.get(TOKEN_VARIABLE) or secrets.token_urlsafe(24)
-            shown = f"the token of {TOKEN_VARIABLE}" if TOKEN_VARIABLE in os.environ else f"token {token}"
-            click.echo(f"gardener: http://{ADDRESS}:{port}{PATH}, {shown}", err=True)
-            serve(server, port, token)
+        over_stdio(make_server(memory, __version__, changed=shared.turn_over))
     finally:
         end()
 
@@ -108,15 +91,16 @@ def ends_with(end: Callable[[], None]) -> None:
         signal.signal(getattr(signal, name), ended)
 
 
-@click.command(short_help="Answer one hook of Claude Code.")
+@click.command(short_help="Answer one hook of another agent.")
 @click.argument("event", default="")
-def hook(event: str) -> None:
-    """Answer one hook of Claude Code: its JSON on standard input, one JSON object or nothing on standard
-    output. `gardener install claude-code` enters the hooks there.
+@click.argument("host", default="")
+def hook(event: str, host: str) -> None:
+    """Answer one hook: its JSON on standard input, one JSON object or nothing on standard output. The event
+    is one of Claude Code's, or of HOST: gemini or cursor. `gardener install` enters the hooks there.
 
     It ends with 0 whatever happens, also where it is called in a wrong way: another exit code would block the
     host. A fault is one line in gardener.db.hooks-log beside the archive.
     """
     from aider_gardener.adapters.claude_code.client import main
 
-    sys.exit(main(event))
+    sys.exit(main(event, host))

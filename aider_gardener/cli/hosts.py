@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 HOSTS = ("claude-code", "codex", "opencode", "gemini", "cursor")
 AFTERWARDS = {
     "codex": "In Codex type /hooks and trust the gardener's: until then only its tools work.",
-    "cursor": "What is said in Cursor is archived where it runs Claude Code's hooks (Third-party skills).",
-    "gemini": "Gemini has the tools; what is said there is not archived.",
 }
 
 

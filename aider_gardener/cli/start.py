@@ -11,7 +11,7 @@ def main() -> None:
     if sys.argv[1:2] == ["hook"] and not {"-h", "--help"} & set(sys.argv):
         from aider_gardener.adapters.claude_code.client import main as hook
 
-        sys.exit(hook(sys.argv[2] if len(sys.argv) > 2 else ""))
+        sys.exit(hook(*(sys.argv[2:4] or [""])))
     from aider_gardener.cli.root import main as command
 
     command()

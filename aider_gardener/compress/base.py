@@ -28,11 +28,18 @@ Compressor = Callable[[str, Context], Compressed]
 
 MARKER = re.compile(r"^\s*\[… .*\]$")
 """Matches a line that a compressor wrote in place of others, so that it is kept on a second pass."""
+PROMPT_WHOLE_TOKENS = 400
+"""Typed text up to this size stays whole: the user's own words are worth most."""
 
 
 def omitted(what: str, entry_id: str = "") -> str:
     """The line that stands for text left out, e.g. `[… 812 lines, 3 kinds; whole: g1f03…]`."""
     return f"[… {what}; whole: {entry_id}]" if entry_id else f"[… {what}]"
+
+
+def has_marker(text: str) -> bool:
+    """True when the text already holds a marker line of ours; it was compressed before."""
+    return "[…" in text and any(MARKER.match(line) for line in text.splitlines() if "[…" in line)
 
 
 def unchanged(text: str, cls: ContentClass) -> Compressed:

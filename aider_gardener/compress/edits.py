@@ -10,8 +10,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from aider_gardener.compress.base import Context, omitted, unchanged
-from aider_gardener.compress.prose import has_marker
+from aider_gardener.compress.base import Context, has_marker, omitted, unchanged
 from aider_gardener.messages import Compressed, ContentClass
 
 SYMBOL_LIMIT = 6

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from aider_gardener.compress.base import MARKER, Context, omitted, unchanged
+from aider_gardener.compress.base import PROMPT_WHOLE_TOKENS, Context, has_marker, omitted, unchanged
 from aider_gardener.messages import Compressed, ContentClass, Focus
 from aider_gardener.reading.sentences import BLOCK_CHARS, Unit, content_words, units, worth
 from aider_gardener.reading.speech import decides
@@ -23,9 +23,6 @@ PROMPT_KEEP_SHARE = 0.60
 
 WHOLE_TOKENS = 60
 """Prose up to this size stays whole: a marker would eat the gain."""
-
-PROMPT_WHOLE_TOKENS = 400
-"""Typed text up to this size stays whole: the user's own words are worth most."""
 
 GRAPH_LIMIT = 120
 """Up to so many sentences the graph is iterated; above, one step of it is taken (linear time)."""
@@ -91,11 +88,6 @@ def thinned(text: str) -> str:
     return (
         short[: THIN_CHARS // 2] + "\n" + short[-THIN_CHARS // 2 :] if len(short) > 2 * THIN_CHARS else short
     )
-
-
-def has_marker(text: str) -> bool:
-    """True when the text already holds a marker line of ours; it was compressed before."""
-    return "[…" in text and any(MARKER.match(line) for line in text.splitlines() if "[…" in line)
 
 
 def rank(text: str, found: Sequence[Unit], focus: Focus) -> list[float]:

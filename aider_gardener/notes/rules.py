@@ -14,8 +14,8 @@ from functools import lru_cache
 
 from aider_gardener.errors import tolerating
 from aider_gardener.messages import ContentClass, Entry, SourceKind
+from aider_gardener.reading.blocks import find_blocks
 from aider_gardener.reading.output import clipped, squeeze
-from aider_gardener.reading.segments import find_blocks
 from aider_gardener.reading.sentences import Unit, content_words, units
 from aider_gardener.reading.source import WEB_HEAD
 from aider_gardener.reading.speech import (
@@ -160,7 +160,7 @@ def is_rule(sentence: str) -> bool:
     """Whether a sentence sets a rule for what comes, rather than reports, asks or doubts."""
     if not is_spoken(sentence):
         return False
-    plain = masked(sentence)
+    plain = masked(sentence).lower()  # reason: as in `decides`
     if ASKED_POLITELY.search(plain):
         return True
     if plain.rstrip(" \"')").endswith(("?", "？")):

@@ -67,9 +67,9 @@ def infer_source(role: str, content: str) -> Source:
     if head.startswith(RUN_HEAD.strip()):
         parts = command_parts(content)
         if parts:
-            return _command_source(parts[0])
+            return command_source(parts[0])
     if head.startswith(SHELL_HEAD) and "\n" in head:
-        return _command_source(head[len(SHELL_HEAD) :].split("\n", 1)[0])
+        return command_source(head[len(SHELL_HEAD) :].split("\n", 1)[0])
     if head.startswith(WEB_HEAD) and ":\n" in head:
         url = head[len(WEB_HEAD) :].split(":\n", 1)[0]
         if url and not any(c.isspace() for c in url):
@@ -81,7 +81,8 @@ def infer_source(role: str, content: str) -> Source:
     return Source(SourceKind.TYPED)
 
 
-def _command_source(command: str) -> Source:
+def command_source(command: str) -> Source:
+    """The source of what a command line gave."""
     from aider_gardener.reading.classify import (  # late: looking up needs no classes
         COMMAND_CHARS,
         TEST_COMMAND,

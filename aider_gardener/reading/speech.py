@@ -147,10 +147,7 @@ JAPANESE = (
     r"(?:なければならない|なければなりません|ようにしてください|ようにして下さい|のみ使用|だけを?使)",
     r"(?:ではなく|の代わりに|じゃなくて).{1,40}(?:使|して|にして|用い)",
 )
-RULES = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (*ENGLISH, *GERMAN, *FRENCH, *SPANISH, *CHINESE, *JAPANESE)
-)
+RULES = tuple(map(re.compile, (*ENGLISH, *GERMAN, *FRENCH, *SPANISH, *CHINESE, *JAPANESE)))
 
 NO_RULE = re.compile(
     r"\b(?:use|stick with) (?:it|that|this|the (?:other|first|second|third|last|same) one)\b"
@@ -195,7 +192,6 @@ NO_RULE = re.compile(
     r"|\bn['’]est pas\b"
     r"|^\W*ne (?:marche|fonctionne|sait|comprend)|必须要?吗|不要紧|要不要|是不是必须"
     r"|で(?:すか|しょうか)|ますか",
-    re.IGNORECASE,
 )
 """Forms that look like a rule and are none: doubt, reports, small talk, what holds for now only."""
 
@@ -204,7 +200,6 @@ ASKED_POLITELY = re.compile(
     r"|stick)\b"
     r"|^\W*(?:puedes|podrías|könntest du|kannst du|peux-tu|pourrais-tu) .{0,20}\b(?:siempre|nunca|immer|nie"
     r"|toujours)\b",
-    re.IGNORECASE,
 )
 """Questions that are rules all the same."""
 

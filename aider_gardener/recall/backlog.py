@@ -22,6 +22,8 @@ FETCH = 256
 """Passages taken from the archive at once."""
 WRITE = 16
 """Of these so many are embedded and written at once: a pause waits no longer, and no more can be lost."""
+IDLE_SECONDS = 600.0
+"""The model's memory is given back after so long without work."""
 STOP_SECONDS = 1.0
 QUESTION_SECONDS = 0.1
 """So long a turn waits for its question's vector, unless the embedder asks for more (a network call)."""
@@ -47,11 +49,13 @@ class Backlog:
         *,
         load: Load | None = load_use,
         background: bool = True,
+        idle_seconds: float = IDLE_SECONDS,
         upkeep: Callable[[], str] | None = None,
     ) -> None:
         self.store = store
         self.off = load is None
         self.background = background
+        self._idle_seconds = idle_seconds
         self._load = load
         self._upkeep = upkeep
         self._embedder: Embedder | None = None
@@ -170,13 +174,20 @@ class Backlog:
         try:
             while True:
                 with self._wake:
-                    self._wake.wait_for(lambda: self._stopped or (self._work and not self._pauses))
+                    is_due = self._wake.wait_for(self._is_due, self._idle_seconds)
                     if self._stopped:
                         return
-                    self._work = False  # what comes from here on is announced by the next `resume`
-                self._work_on()
+                    if is_due:
+                        self._work = False  # what comes from here on is announced by the next `resume`
+                if is_due:
+                    self._work_on()
+                elif self._embedder is not None:
+                    self._embedder.unload()
         except Exception as error:  # whatever it is, the chat goes on without vectors
             self._give_up(str(error) or type(error).__name__)
+
+    def _is_due(self) -> bool:
+        return self._stopped or (self._work and not self._pauses)
 
     def _work_on(self) -> None:
         """Index what waits, do the upkeep, once, then embed what is pending, until a pause comes."""

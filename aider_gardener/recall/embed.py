@@ -3,7 +3,7 @@
 There is one embedder here, the universal sentence encoder, multilingual: questions and passages in fifteen
 languages meet. Packages may offer others by an entry point; `loading` finds what the setting names. Vectors
 of different embedders never compare: each has a name of its own in the archive. Importing this module loads
-nothing heavy: the model comes with `load`, and is safe at exit.
+nothing heavy: the model comes with `load`, leaves the memory with `unload`, and is safe at exit.
 """
 
 from __future__ import annotations
@@ -75,6 +75,9 @@ class Embedder(Protocol):
         The same text gives the same row, whatever stands beside it. Loads the model if need be.
         """
 
+    def unload(self) -> None:
+        """Give the model's memory back; the next `embed` loads it again."""
+
 
 Load = Callable[[], tuple[Embedder | None, str]]
 """Gives an embedder ready to answer and "", or None and why there is none, in one line."""
@@ -94,6 +97,10 @@ class UniversalSentenceEncoder:
         with native():
             self._ready()
 
+    def unload(self) -> None:
+        self._model = None
+        return_memory()
+
     def embed(self, texts: Sequence[str]) -> Vectors:
         import numpy as np
 
@@ -104,7 +111,9 @@ class UniversalSentenceEncoder:
         return found
 
     def _ready(self) -> Any:
-        if self._model is None:
+        """The loaded model. A caller goes on with the one it got even if `unload` comes between."""
+        model = self._model
+        if model is None:
             spec = importlib.util.find_spec(LIBRARY)
             if spec is None or spec.origin is None:
                 raise EmbedderError(f"the package {PACKAGE} is not installed")
@@ -114,11 +123,12 @@ class UniversalSentenceEncoder:
             try:
                 from aider_gardener.recall.encoder import encoder
 
-                self._model = encoder(*(folder / file for file in USE_FILES))
-                return_memory()  # reading it took as much again
+                model = encoder(*(folder / file for file in USE_FILES))
             except Exception as error:  # any failure of the package means: no embedder
                 raise EmbedderError(f"the embedding model cannot be loaded ({one_line(error)})") from error
-        return self._model
+            self._model = model
+            return_memory()  # reading it took as much again
+        return model
 
 
 ENCODER = UniversalSentenceEncoder()

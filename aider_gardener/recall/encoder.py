@@ -68,24 +68,27 @@ def encoder(weights: Path, pieces: Path) -> Any:
 
 
 class Words:
-    """The table of numbers, a row a piece, unpacked up to the rarest piece that was asked for."""
+    """The table of numbers, a row a piece: each of its files is unpacked up to the rarest of its pieces that
+    was asked for, and takes no more memory than that."""
 
     def __init__(self, archive: ZipFile) -> None:
         self._files = [archive.open(f"q{number}.npy") for number in range(1, FILES + 1)]
         for file in self._files:
             file.read(HEADER_BYTES)
         self._rows = np.zeros(FILES, dtype=np.int64)
-        self._table = np.empty((FILES * ROWS, WIDTH), dtype=np.uint8)
+        self._table = np.empty((FILES, ROWS, WIDTH), dtype=np.uint8)
 
     def __getitem__(self, pieces: Numbers) -> NDArray[np.uint8]:
+        files, rows = pieces % FILES, pieces // FILES
         needed = np.zeros(FILES, dtype=np.int64)
-        np.maximum.at(needed, pieces % FILES, pieces // FILES + 1)
+        np.maximum.at(needed, files, rows + 1)
         for number in np.flatnonzero(needed > self._rows):
             begin, end = self._rows[number], needed[number]
-            rows = np.frombuffer(self._files[number].read(int(end - begin) * WIDTH), dtype=np.uint8)
-            self._table[number + FILES * begin : number + FILES * end : FILES] = rows.reshape(-1, WIDTH)
+            read = np.frombuffer(self._files[number].read(int(end - begin) * WIDTH), dtype=np.uint8)
+            self._table[number, begin:end] = read.reshape(-1, WIDTH)
             self._rows[number] = end
-        return self._table[pieces]
+        found: NDArray[np.uint8] = self._table[files, rows]
+        return found
 
 
 class Ids(dict[str, int]):

@@ -24,7 +24,7 @@ from aider_gardener.adapters.claude_code.session import provider
 from aider_gardener.adapters.claude_code.transcript import ClaudeReader
 from aider_gardener.adapters.codex.rollout import HOST as CODEX
 from aider_gardener.adapters.codex.rollout import RolloutReader, provider_of
-from aider_gardener.adapters.intake import Intake
+from aider_gardener.adapters.intake import Intake, Teller
 from aider_gardener.adapters.transcript import Reader
 from aider_gardener.archive.sessions import AIDER, host_of
 from aider_gardener.archive.store import Store
@@ -236,15 +236,8 @@ def _taken(store: Store, project: str, chats: Sequence[ChatFile], found: Importe
             found.known += 1
             continue
         clock = partial(os.path.getmtime, chat.path)
-        intake = Intake(
-            store,
-            chat.session,
-            project,
-            host=chat.host,
-            reader=chat.reader,
-            provider=chat.provider,
-            clock=clock,
-        )
+        teller = Teller(chat.host, chat.reader, chat.provider)
+        intake = Intake(store, chat.session, project, teller, clock=clock)
         if intake.progress.offset >= chat.size:
             found.known += 1
             continue

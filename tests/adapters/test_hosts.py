@@ -98,6 +98,29 @@ def test_what_was_edited_since_keeps_the_edit(tmp_path: Path) -> None:
     assert left == {"hooks": {"Stop": stop}, "more": 1}
 
 
+def test_hooks_are_written_as_each_host_reads_them(tmp_path: Path) -> None:
+    (gemini,) = hosts.parts_of(hosts.GEMINI, tmp_path, ["gardener"], tmp_path)
+    handler = {"type": "command", "command": "gardener hook BeforeAgent gemini", "timeout": 5_000}
+    assert gemini.entries["hooks", "BeforeAgent"] == [{"hooks": [handler]}], "in milliseconds"
+    _server, cursor = hosts.parts_of(hosts.CURSOR, tmp_path, ["gardener"], tmp_path)
+    flat = {"command": "gardener hook postToolUse cursor", "timeout": 5}
+    assert cursor.entries["version",] == 1 and cursor.entries["hooks", "postToolUse"] == [flat]
+
+
+def test_flat_handlers_are_told_apart_and_another_version_is_refused(tmp_path: Path) -> None:
+    _server, hooks = hosts.parts_of(hosts.CURSOR, tmp_path, COMMAND, tmp_path)
+    hooks.path.parent.mkdir()
+    own = {"command": "say done"}
+    hooks.path.write_text(json.dumps({"version": 1, "hooks": {"sessionStart": [own]}}))
+    change(hooks, tmp_path / "records", ours=True)
+    hooks.path.write_text(hooks.path.read_text() + "\n")  # edited since
+    change(hooks, tmp_path / "records", ours=False)
+    assert json.loads(hooks.path.read_text()) == {"version": 1, "hooks": {"sessionStart": [own]}}
+    hooks.path.write_text('{"version": 2}')
+    with pytest.raises(UsageError, match='it has another "version"'):
+        change(hooks, tmp_path / "records", ours=True)
+
+
 def test_a_new_place_of_the_program_takes_that_of_the_old(tmp_path: Path) -> None:
     for command in (COMMAND, ["/new/gardener"]):
         for part in hosts.parts_of(hosts.GEMINI, tmp_path, command, tmp_path):
@@ -119,7 +142,7 @@ def test_a_new_place_of_the_program_takes_that_of_the_old(tmp_path: Path) -> Non
 def test_what_cannot_be_changed_is_left_and_said_with_what_to_put_in(
     text: str, why: str, tmp_path: Path
 ) -> None:
-    (part,) = hosts.parts_of(hosts.CURSOR, tmp_path, COMMAND, tmp_path)
+    part, _hooks = hosts.parts_of(hosts.CURSOR, tmp_path, COMMAND, tmp_path)
     part.path.parent.mkdir()
     part.path.write_text(text)
     with pytest.raises(UsageError, match=why) as refused:

@@ -1,4 +1,4 @@
-"""Codex and OpenCode themselves with what `gardener install` gives them, their model played on this machine.
+"""Codex, OpenCode and Gemini themselves with what `gardener install` gives them, their model played on this machine.
 
 `make hosts` fetches them; without it these tests are skipped.
 """
@@ -13,35 +13,42 @@ import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
 BINARIES = os.environ.get("REAL_HOSTS", "")
 ROOT = Path(__file__).resolve().parents[2]
 REPLY, OUTPUT = "The kestrel pool has 17 connections.", "marker-output-42"
+FACT = "Never use the port 8080, our queue listens on 9317."
 QUESTION = "How many connections has the kestrel pool?"
 
 pytestmark = pytest.mark.skipif(not BINARIES, reason="make hosts fetches the programs")
 
 
 class Model(BaseHTTPRequestHandler):
-    """Asks for one command where it may, then answers; in the format of chat completions or of responses."""
+    """Asks for one command where it may, then answers; in the format of chat completions, of responses or of
+    Gemini."""
 
     protocol_version = "HTTP/1.1"
+    asked: ClassVar[list[str]] = []
 
     def log_message(self, *_: object) -> None:
         pass
 
     def do_POST(self) -> None:
         asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        events = chat(asked) if "chat/completions" in self.path else responses()
-        data = "".join(f"data: {json.dumps(event)}\n\n" for event in events).encode() + b"data: [DONE]\n\n"
+        self.asked.append(json.dumps(asked))
+        of = (name for name in FORMATS if name in self.path)
+        events = [json.dumps(event) for event in FORMATS[next(of, "responses")](asked)]
+        is_streamed = ":generateContent" not in self.path
+        done = [] if "enerateContent" in self.path else ["[DONE]"]
+        data = "".join(f"data: {each}\n\n" for each in events + done) if is_streamed else events[0]
         self.send_response(200)
-        self.send_header("content-type", "text/event-stream")
+        self.send_header("content-type", "text/event-stream" if is_streamed else "application/json")
         self.send_header("content-length", str(len(data)))
         self.end_headers()
-        self.wfile.write(data)
+        self.wfile.write(data.encode())
 
 
 def chat(asked: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -58,7 +65,23 @@ def chat(asked: dict[str, Any]) -> Iterator[dict[str, Any]]:
     yield {**head, "choices": [{"index": 0, "delta": {}, "finish_reason": reason}], "usage": usage}
 
 
-def responses() -> Iterator[dict[str, Any]]:
+def gemini(asked: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    told = json.dumps(asked.get("contents"))
+    part: dict[str, Any] = {"text": REPLY}
+    if "distilling chat history" in json.dumps(asked.get("systemInstruction")):
+        part = {"text": "<state_snapshot>They spoke of a pool.</state_snapshot>"}
+    elif "run_shell_command" in json.dumps(asked.get("tools")) and "functionResponse" not in told:
+        words = {"command": f"echo {OUTPUT}", "description": "it"}
+        part = {"functionCall": {"name": "run_shell_command", "args": words}}
+    content = {"role": "model", "parts": [part]}
+    usage = {"promptTokenCount": 10, "candidatesTokenCount": 5, "totalTokenCount": 15}
+    yield {
+        "candidates": [{"content": content, "finishReason": "STOP", "index": 0}],
+        "usageMetadata": usage,
+    }
+
+
+def responses(_asked: dict[str, Any]) -> Iterator[dict[str, Any]]:
     text = {"type": "output_text", "text": REPLY, "annotations": []}
     item = {"type": "message", "id": "m1", "status": "completed", "role": "assistant", "content": [text]}
     usage = {
@@ -76,6 +99,9 @@ def responses() -> Iterator[dict[str, Any]]:
     yield {"type": "response.created", "response": {**whole, "status": "in_progress", "output": []}}
     yield {"type": "response.output_item.done", "output_index": 0, "item": item}
     yield {"type": "response.completed", "response": whole}
+
+
+FORMATS = {"chat/completions": chat, "enerateContent": gemini, "responses": responses}
 
 
 @pytest.fixture
@@ -138,6 +164,23 @@ def test_codex_archives_what_was_said_and_gets_its_tools(place: tuple[Path, dict
     assert "gardener" not in run(place, "codex", "mcp", "list")
 
 
-def test_gemini_gets_its_tools(place: tuple[Path, dict[str, str], str]) -> None:
+def test_gemini_archives_what_was_said_and_gets_back_what_it_lost(
+    place: tuple[Path, dict[str, str], str],
+) -> None:
+    settings = Path(place[1]["HOME"], ".gemini", "settings.json")
+    settings.parent.mkdir()
+    own = {"security": {"auth": {"selectedType": "gemini-api-key"}}, "model": {"compressionThreshold": 1e-6}}
+    settings.write_text(json.dumps(own))
     gardener(place, "install", "gemini")
     assert "gardener" in run(place, "gemini", "mcp", "list")
+    place[1].update(GEMINI_API_KEY="x", GOOGLE_GEMINI_BASE_URL=place[2].removesuffix("/v1"))
+    words = ("gemini", "--skip-trust", "-y", "-m", "gemini-2.5-flash")
+    assert REPLY in run(place, *words, "-p", f"{FACT} Look at this: {' '.join(map(str, range(9_000)))}")
+    found = said(place)
+    assert REPLY in found and OUTPUT in found and "Gemini" in found and "hook_context" not in found
+    run(place, *words, "-r", "latest", "-p", "Go on.")  # behind which Gemini compacts
+    Model.asked.clear()
+    run(place, *words, "-r", "latest", "-p", "Which port has the queue?")
+    assert any("Quoted from earlier" in each and FACT in each for each in Model.asked)
+    gardener(place, "uninstall", "gemini")
+    assert json.loads(settings.read_text()) == own

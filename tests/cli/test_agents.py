@@ -30,7 +30,7 @@ def test_without_the_sdk_one_line_says_what_to_install(monkeypatch: pytest.Monke
 def test_the_click_command_does_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
     monkeypatch.setattr(
-        "aider_gardener.adapters.claude_code.client.main", lambda event: asked.append(event) or 0
+        "aider_gardener.adapters.claude_code.client.main", lambda *given: asked.extend(given) or 0
     )
     assert CliRunner().invoke(main, ["hook", "PreCompact"]).exit_code == 0
-    assert asked == ["PreCompact"]
+    assert asked == ["PreCompact", ""]

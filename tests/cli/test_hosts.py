@@ -52,7 +52,7 @@ def test_installed_twice_and_taken_out_nothing_is_left(
         done = run("install", name, *level)
         assert done.exit_code == 0 and "Made " in done.stdout
         assert json.loads(run("install", name, *level, "--json").stdout)["files"] == []
-    assert len([path for path in found(place) if not path.startswith(".git/")]) == 6
+    assert len([path for path in found(place) if not path.startswith(".git/")]) == 7
     for name in ("codex", "opencode", "gemini", "cursor"):
         assert "Removed " in run("uninstall", name, *level).stdout
         assert run("uninstall", name, *level).stdout == f"{name}: nothing to change\n"

@@ -6,7 +6,8 @@ import pytest
 
 from aider_gardener.messages import ContentClass, Source, SourceKind
 from aider_gardener.reading import segments
-from aider_gardener.reading.segments import find_blocks, segment
+from aider_gardener.reading.blocks import find_blocks
+from aider_gardener.reading.segments import segment
 from aider_gardener.reading.source import command_parts, infer_source
 
 TYPED, REPLY = Source(SourceKind.TYPED), Source(SourceKind.REPLY)

@@ -183,6 +183,15 @@ def test_a_question_loads_the_model_and_waits_for_neither_longer_than_a_turn_may
     backlog.stop()
 
 
+def test_the_model_is_unloaded_when_idle_and_comes_back(store: Store, embedder: LetterCounts) -> None:
+    backlog = wanted(store, embedder, idle_seconds=0.05)
+    put(store, "one", seq=0)
+    backlog.resume()
+    until(lambda: store.stats().vectors == 1 and not embedder.loaded)
+    assert backlog.query_vector("a question") is not None and embedder.loads == 2
+    backlog.stop()
+
+
 def test_without_an_embedder_it_says_so_once(store: Store) -> None:
     backlog = Backlog(store, load=lambda: (None, "the package x is not installed"))
     put(store, "one", seq=0)

@@ -18,27 +18,37 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aider_gardener import files
-from aider_gardener.adapters.marks import BOUNDARY_MARKS, LARGE_TOKENS, SHORTENED_MARK
+from aider_gardener.adapters.marks import (
+    BOUNDARY_MARKS,
+    LARGE_TOKENS,
+    PROMPT,
+    SHORTENED_MARK,
+    START,
+    STOP,
+    TOOL,
+)
 
 if TYPE_CHECKING:
+    from aider_gardener.adapters.claude_code.dialects import Dialect
     from aider_gardener.archive.store import Store
 
 LOG_NAME = "gardener.db.hooks-log"
 """Beside the archive: the log of faults."""
 EVENTS: Mapping[str, int] = {
-    "SessionStart": 10,
-    "UserPromptSubmit": 5,
-    "PostToolUse": 5,
+    START: 10,
+    PROMPT: 5,
+    TOOL: 5,
     "PreCompact": 60,
     "PostCompact": 60,
-    "Stop": 10,
+    STOP: 10,
 }
 """The events that are listened to, and after how many seconds Claude Code goes on without an answer."""
-ANSWERED = ("SessionStart", "UserPromptSubmit", "PostToolUse")
+ANSWERED = frozenset({START, PROMPT, TOOL})
 """Those that may have an answer. What the others bring is archived while the host goes on."""
 OWN_SHARE = 0.7
 """How much of that an answer is waited for. The rest is for what passes before the first line runs."""
@@ -55,13 +65,15 @@ LOG_BYTES = 64 << 10
 Say = Callable[[bytes], object]
 
 
-def main(event: str) -> int:
-    """Answer one event: its JSON on standard input, one JSON object or nothing on standard output. Returns
-    0, or ends the process with it."""
+def main(event: str, host: str = "") -> int:
+    """Answer one event: its JSON on standard input, one JSON object or nothing on standard output. `host` is
+    one of another dialect than Claude Code's. Returns 0, or ends the process with it."""
     gc.disable()  # the process ends before there is anything to collect
-    patience = OWN_SHARE * EVENTS.get(event, min(EVENTS.values()))
+    dialect = dialect_of(host)
+    ours = dialect.events.get(event, "") if dialect else event
+    patience = OWN_SHARE * EVENTS.get(ours, min(EVENTS.values()))
     if not hasattr(os, "fork"):
-        act(event, printed, patience)
+        act(event, printed, patience, dialect)
         return 0
     reading, writing = os.pipe()
     if os.fork() == 0:
@@ -71,12 +83,20 @@ def main(event: str) -> int:
             silence = os.open(os.devnull, os.O_WRONLY)
             os.dup2(silence, 1)  # a host waits until nobody holds these
             os.dup2(silence, 2)
-            act(event, lambda answer: told(writing, answer), BEHIND_SECONDS)
+            act(event, lambda answer: told(writing, answer), BEHIND_SECONDS, dialect)
         finally:
             os._exit(0)
     os.close(writing)
     printed(received(reading, patience))
     return 0
+
+
+def dialect_of(host: str) -> Dialect | None:
+    if not host:
+        return None
+    from aider_gardener.adapters.claude_code.dialects import DIALECTS  # late: most hooks are Claude Code's
+
+    return DIALECTS.get(host)
 
 
 def printed(answer: bytes) -> None:
@@ -105,7 +125,7 @@ def received(reading: int, seconds: float) -> bytes:
     return b""
 
 
-def act(event: str, say: Say, seconds: float) -> None:
+def act(event: str, say: Say, seconds: float, dialect: Dialect | None = None) -> None:
     """Do what an event asks for, for at most so long. `say` is called once, with the answer or with nothing;
     what comes behind that nobody waits for. Raises nothing."""
     place: list[Path] = []
@@ -115,17 +135,28 @@ def act(event: str, say: Say, seconds: float) -> None:
             given = json.loads(raw.decode("utf-8", "replace"))
             if not isinstance(given, dict):
                 raise ValueError("no JSON object")
-            if event == "PostToolUse" and len(raw) <= 4 * large_tokens():
-                return
+            ours, answered = event, ANSWERED
+            if dialect:
+                given, ours = dialect.translated(event, given), dialect.events[event]
+                answered = dialect.answered
+            elif "cursor_version" in given or (event == TOOL and len(raw) <= 4 * large_tokens()):
+                return  # Cursor runs Claude Code's hooks too, and has its own
             project = project_of(given)
             place.append(archive_directory(project))
-            if event not in ANSWERED or (event == "UserPromptSubmit" and stands_whole(given)):
+            if ours not in answered or (ours == PROMPT and stands_whole(given)):
                 say(b"")
-                archive(place[0], event, given, project)
+                archive(place[0], ours, given, project)
             else:
-                archive(place[0], event, given, project, say)
+                archive(place[0], ours, given, project, partial(in_words, say, event, dialect))
         except BaseException as error:  # reason: a hook must never fail its host, whatever it meets
             note_fault(place, event, error)
+
+
+def in_words(say: Say, event: str, dialect: Dialect | None, answer: dict[str, Any]) -> None:
+    """Say an answer as the host takes it."""
+    if answer and dialect:
+        answer = dialect.answer(event, answer["hookSpecificOutput"]["additionalContext"])
+    say(json.dumps(answer).encode() if answer else b"")
 
 
 @contextlib.contextmanager
@@ -187,7 +218,11 @@ def archive_directory(project: Path) -> Path:
 
 
 def archive(
-    directory: Path, event: str, given: Mapping[str, Any], project: Path, say: Say | None = None
+    directory: Path,
+    event: str,
+    given: Mapping[str, Any],
+    project: Path,
+    say: Callable[[dict[str, Any]], object] | None = None,
 ) -> None:
     """Take in what an event brings; where somebody waits, `say` the answer before. It is made by words alone,
     for no model is loaded for one question."""
@@ -206,12 +241,12 @@ def archive(
         hooks = Hooks(store, str(project), settings=settings)
         if say is not None:
             answer = hooks.answer(event, given)
-            if event == "PostToolUse" and not store.persistent:  # the whole would be lost
+            if event == TOOL and not store.persistent:  # the whole would be lost
                 answer = {}
-            say(json.dumps(answer).encode() if answer else b"")
+            say(answer)
         if store.persistent:  # it may have ended since
             hooks.take_in(event, given)
-        if event == "Stop":  # no other event may follow
+        if event == STOP:  # no other event may follow
             begin_sync(store, str(project))
     finally:
         store.close()

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aider_gardener import files
-from aider_gardener.adapters.claude_code.session import ClaudeSession, teller
+from aider_gardener.adapters.claude_code.session import ClaudeSession, boundary_of, teller_of
 from aider_gardener.adapters.intake import PART, PLACES, WHOLE
 from aider_gardener.adapters.marks import LARGE_TOKENS
 from aider_gardener.adapters.transcript import call_of
@@ -73,6 +73,8 @@ class Hooks:
         chat = self.chat(given)
         if chat is not None:
             take_in(chat, given, BEHIND_SECONDS)
+            if said := given.get("said"):
+                chat.take_said(said)
             summary = given.get("compact_summary")
             if event == "PostCompact" and isinstance(summary, str):
                 chat.add_summary(summary)
@@ -90,13 +92,13 @@ class Hooks:
             self.project,
             settings=self.settings,
             clock=self.clock,
-            teller=teller(given.get("host"), transcript_of(given)),
+            teller=teller_of(given.get("host"), transcript_of(given)),
         )
 
     def prompt_submitted(self, chat: ClaudeSession, given: Given) -> Answer:
         """Add what the prompt needs of what the context has lost, which is archived by now as a rule: then no
         lock is waited for."""
-        prompt, boundary = given.get("prompt"), chat.boundary(transcript_of(given))
+        prompt, boundary = given.get("prompt"), boundary_of(transcript_of(given), chat.teller.reader)
         if not isinstance(prompt, str):
             return {}
         if PLACES * chat.progress.offset < boundary:
@@ -108,16 +110,17 @@ class Hooks:
         nothing: that is how a context is dropped."""
         source = given.get("source")
         take_in(chat, given, TURN_SECONDS)
-        if source == "compact" or (source == "resume" and chat.boundary(transcript_of(given))):
+        if source == "compact" or (
+            source == "resume" and boundary_of(transcript_of(given), chat.teller.reader)
+        ):
             which = "this chat before its last compaction"
             return added("SessionStart", chat.state(COMPACTED_TOKENS, which, REACH))
         if source in ("clear", "resume"):
             return {}
         from aider_gardener.gardener.memory import ProjectMemory  # as late: the other events need none of it
 
-        memory = ProjectMemory(
-            self.store, self.project, settings=self.settings, host=chat.host, reader=chat.archive.provider
-        )
+        host, reader = chat.teller.host, chat.archive.provider
+        memory = ProjectMemory(self.store, self.project, settings=self.settings, host=host, reader=reader)
         everywhere = self.settings.recall_sessions
         return added(
             "SessionStart",
@@ -154,7 +157,7 @@ class Hooks:
 
 def take_in(chat: ClaudeSession, given: Given, seconds: float) -> None:
     transcript = transcript_of(given)
-    if transcript is not None:
+    if transcript is not None and "said" not in given:
         chat.take_in(transcript, seconds)
 
 

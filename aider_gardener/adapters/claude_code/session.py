@@ -3,21 +3,30 @@ in, and what its context has lost comes back."""
 
 from __future__ import annotations
 
+import json
 import mmap
 import os
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from aider_gardener import files
 from aider_gardener.adapters.claude_code.transcript import ClaudeReader
-from aider_gardener.adapters.codex import rollout
-from aider_gardener.adapters.intake import PLACES, SHORTENED, SHORTENED_AT, SUMMARY_AT, WHOLE, Intake
+from aider_gardener.adapters.intake import (
+    PLACES,
+    PLACES_A_SECOND,
+    SHORTENED,
+    SHORTENED_AT,
+    SUMMARY_AT,
+    WHOLE,
+    Intake,
+    Teller,
+)
 from aider_gardener.adapters.marks import BOUNDARY_MARKS
-from aider_gardener.adapters.transcript import JsonLinesReader
+from aider_gardener.adapters.transcript import TranscriptLine
 from aider_gardener.archive.providers import AWAY, HERE, LOOPBACK, SAY_LOCAL, WITHHELD
 from aider_gardener.messages import Fidelity, Message, Source, SourceKind
 from aider_gardener.plan.chat import Chat
@@ -35,11 +44,13 @@ RECALL_TOKENS = 2_350
 """What is recalled within that: with its head and the marks of quotes it stays below."""
 BOUNDARY_BYTES = 4_000_000
 """A record that says where a compaction was is no longer; Codex's holds what stands in its context then."""
+ROLLOUT = "rollout-?*.jsonl"
+"""What Codex calls a transcript."""
 LOCAL_VARIABLE = "AIDER_GARDENER_LOCAL"
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
 
 
-def boundary_of(transcript: Path | None, reader: Callable[..., JsonLinesReader] = ClaudeReader) -> int:
+def boundary_of(transcript: Path | None, reader: Callable[..., Any] = ClaudeReader) -> int:
     """The sequence number at which the host's context begins since its last compaction; 0: at the beginning,
     or there is no transcript. It is read off the file, so that no lock is waited for."""
     try:
@@ -52,8 +63,9 @@ def boundary_of(transcript: Path | None, reader: Callable[..., JsonLinesReader] 
                 while (at := max(text.rfind(mark, 0, at) for mark in BOUNDARY_MARKS)) >= 0:
                     at, end = text.rfind(b"\n", 0, at) + 1, text.find(b"\n", at)
                     line = text[at:end] if end - at <= BOUNDARY_BYTES else b""
-                    if any(each.boundary for each in reader(transcript).records(line, at)):
-                        return PLACES * at
+                    for each in reader(transcript).records(line, at):
+                        if each.boundary:
+                            return PLACES * int(each.place)
     except (OSError, ValueError):  # none is there, or nothing in it
         pass
     return 0
@@ -74,25 +86,20 @@ def is_local(environ: Mapping[str, str]) -> bool:
     return environ.get(LOCAL_VARIABLE, "").strip().lower() in TRUE_WORDS
 
 
-@dataclass(frozen=True)
-class Teller:
-    """The agent that events come from, what reads its transcripts, and the provider of its model."""
-
-    host: str
-    reader: Callable[..., JsonLinesReader]
-    provider: str
-
-
-def teller(named: object, transcript: Path | None) -> Teller:
+def teller_of(named: object, transcript: Path | None) -> Teller:
     """Who tells of an event, by the name that it gives and by its transcript; Claude Code gives none."""
-    if transcript is not None and rollout.NAME.fullmatch(transcript.name):
+    if transcript is not None and transcript.match(ROLLOUT):
+        from aider_gardener.adapters.codex import rollout  # late: only of Codex
+
         name = rollout.provider_in(transcript)
         name = name.partition("@")[0] + HERE if is_local(os.environ) else name
         return Teller(rollout.HOST, rollout.RolloutReader, name)
     host = " ".join(named.split())[:HOST_CHARS] if isinstance(named, str) else ""
     if host in ("", HOST):
         return Teller(HOST, ClaudeReader, provider(os.environ))
-    return Teller(host, ClaudeReader, host.lower() + (HERE if is_local(os.environ) else AWAY))
+    from aider_gardener.adapters.claude_code.dialects import SaidReader  # late: most are Claude Code's
+
+    return Teller(host, SaidReader, host.lower() + (HERE if is_local(os.environ) else AWAY))
 
 
 class ClaudeSession(Intake):
@@ -109,21 +116,18 @@ class ClaudeSession(Intake):
         clock: Callable[[], float] = time.time,
         teller: Teller | None = None,
     ) -> None:
-        told = teller or Teller(HOST, ClaudeReader, provider(os.environ))
-        self.settings, self.teller, self.host = settings, told, told.host
-        super().__init__(
-            store,
-            session,
-            project,
-            host=told.host,
-            reader=told.reader,
-            provider=told.provider,
-            clock=clock,
-        )
+        super().__init__(store, session, project, teller or teller_of(None, None), clock=clock)
+        self.settings = settings
 
-    def boundary(self, transcript: Path | None) -> int:
-        """See `boundary_of`."""
-        return boundary_of(transcript, self.teller.reader)
+    def take_said(self, lines: Sequence[Mapping[str, Any]]) -> None:
+        """Archive what a host without a transcript says now, as lines of one."""
+        at = self.archive.clock()
+        reader: Any = self.teller.reader(Path(), at=at)
+        place = round(PLACES_A_SECOND * at)
+        records = [each for line in lines for each in reader.records(json.dumps(line).encode(), place)]
+        numbered = (replace(each, part=part) for part, each in enumerate(records))
+        self.take_line(TranscriptLine(place, place, tuple(numbered)))
+        self.keep_progress()
 
     def shorten(
         self, text: str, source: Source, place: int, fits: Callable[[str], bool], what: str = WHOLE

@@ -38,7 +38,6 @@ SHELLS = frozenset("bash exec_command local_shell_call shell shell_command conta
 HOST_WORDS = re.compile(r"<[a-z_]+( [a-z_]+)*>|# AGENTS\.md instructions|<INSTRUCTIONS>")
 """How texts in the user's role begin that Codex wrote itself, in versions that do not say so."""
 HOST = "Codex"
-NAME = re.compile(r"rollout-.+\.jsonl")
 PROVIDERS = {"oss": "ollama", "ollama": "ollama", "lmstudio": "lm_studio", "openai": "openai"}
 """Providers of Codex by their names in the archive; another may be on this machine, and counts as such."""
 OTHER = "codex" + LOOPBACK

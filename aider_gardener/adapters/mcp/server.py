@@ -10,9 +10,8 @@ import json
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import anyio.to_thread
 import mcp.types as types
@@ -55,12 +54,24 @@ DELETES = Effect(readOnlyHint=False, destructiveHint=True, openWorldHint=False)
 ID: Schema = {"type": "string", "description": "g and nine letters or digits"}
 
 
-@dataclass(frozen=True)
-class Act:
-    """A tool: how it is listed, and what it answers, given a memory and its arguments."""
+class Act(NamedTuple):
+    """A tool: its name, what it is for, what it takes and what of that it needs, how it answers, and whether
+    it only looks."""
 
-    tool: types.Tool
+    name: str
+    about: str
+    given: Schema
     run: Callable[[ProjectMemory, Arguments], str]
+    needed: tuple[str, ...] = ()
+    effect: Effect = LOOKS
+
+    @property
+    def tool(self) -> types.Tool:
+        """As it is listed."""
+        taken: Schema = {"type": "object", "properties": self.given, "additionalProperties": False}
+        if self.needed:
+            taken["required"] = list(self.needed)
+        return types.Tool(name=self.name, description=self.about, inputSchema=taken, annotations=self.effect)
 
 
 def recall(memory: ProjectMemory, given: Arguments) -> str:
@@ -156,19 +167,6 @@ def remember(memory: ProjectMemory, given: Arguments) -> str:
     return f"Kept as {memory.remember(given['text'], given['kind']).id}."
 
 
-def tool(
-    name: str, description: str, given: Schema, needed: Sequence[str] = (), effect: Effect = LOOKS
-) -> types.Tool:
-    """A tool as it is listed."""
-    taken: Schema = {"type": "object", "properties": given, "additionalProperties": False}
-    return types.Tool(
-        name=name,
-        description=description,
-        inputSchema={**taken, "required": list(needed)} if needed else taken,
-        annotations=effect,
-    )
-
-
 def sendable(text: str) -> str:
     """A text without lone surrogates, which the SDK can send to nobody."""
     return text.encode("utf-8", "replace").decode()
@@ -182,79 +180,67 @@ def number(low: int, high: int, default: int | None = None, **more: str) -> Sche
 RECALL_TOKENS, TIMELINE_TOKENS, GET_TOKENS = 1_000, 1_500, 2_000
 ACTS = (
     Act(
-        tool(
-            "recall",
-            "Search all earlier chats. Use it before you ask the user, or work out anew, what may have been"
-            " said: decisions, rules, errors, outputs, code. Returns quoted passages, best first, each with"
-            " turn, speaker, agent, time and id.",
-            {
-                "query": {"type": "string"},
-                "class": {"enum": [each.value for each in ContentClass]},
-                "limit": number(1, 100, description="passages"),
-                "token_limit": number(LEAST_TOKENS, MOST_TOKENS, RECALL_TOKENS),
-                "full": {"type": "boolean", "description": "whole messages where they fit"},
-            },
-            ["query"],
-        ),
+        "recall",
+        "Search all earlier chats. Use it before you ask the user, or work out anew, what may have been"
+        " said: decisions, rules, errors, outputs, code. Returns quoted passages, best first, each with"
+        " turn, speaker, agent, time and id.",
+        {
+            "query": {"type": "string"},
+            "class": {"enum": [each.value for each in ContentClass]},
+            "limit": number(1, 100, description="passages"),
+            "token_limit": number(LEAST_TOKENS, MOST_TOKENS, RECALL_TOKENS),
+            "full": {"type": "boolean", "description": "whole messages where they fit"},
+        },
         recall,
+        ("query",),
     ),
     Act(
-        tool(
-            "timeline",
-            "What was said before and after a message, or last of all. Use it after recall for the context"
-            " of an id, or to see where the last chat ended. Returns messages in order, a line each.",
-            {
-                "around": ID,
-                "turns": number(0, MOST_TURNS, 3),
-                "token_limit": number(LEAST_TOKENS, MOST_TOKENS, TIMELINE_TOKENS),
-            },
-        ),
+        "timeline",
+        "What was said before and after a message, or last of all. Use it after recall for the context"
+        " of an id, or to see where the last chat ended. Returns messages in order, a line each.",
+        {
+            "around": ID,
+            "turns": number(0, MOST_TURNS, 3),
+            "token_limit": number(LEAST_TOKENS, MOST_TOKENS, TIMELINE_TOKENS),
+        },
         timeline,
     ),
     Act(
-        tool(
-            "get",
-            "One message whole. Use it where a passage is not enough. Returns it as a quote; a long one in"
-            " parts, and says with which start the next begins.",
-            {
-                "id": ID,
-                "start": number(0, 1_000_000_000, 0, description="characters"),
-                "token_limit": number(LEAST_TOKENS, MOST_TOKENS, GET_TOKENS),
-            },
-            ["id"],
-        ),
+        "get",
+        "One message whole. Use it where a passage is not enough. Returns it as a quote; a long one in"
+        " parts, and says with which start the next begins.",
+        {
+            "id": ID,
+            "start": number(0, 1_000_000_000, 0, description="characters"),
+            "token_limit": number(LEAST_TOKENS, MOST_TOKENS, GET_TOKENS),
+        },
         get,
+        ("id",),
     ),
     Act(
-        tool(
-            "context_pressure",
-            "How full the window of the last chat was. Use it to decide what to drop. Returns JSON: used,"
-            " limit, recommendation, droppable_files and more.",
-            {},
-        ),
+        "context_pressure",
+        "How full the window of the last chat was. Use it to decide what to drop. Returns JSON: used,"
+        " limit, recommendation, droppable_files and more.",
+        {},
         context_pressure,
     ),
     Act(
-        tool(
-            "remember",
-            "Keep something for later chats with any agent. Use it for what the user wants to hold on."
-            " Returns its id.",
-            {"text": {"type": "string"}, "kind": {"enum": list(KINDS)}},
-            ["text", "kind"],
-            ADDS,
-        ),
+        "remember",
+        "Keep something for later chats with any agent. Use it for what the user wants to hold on."
+        " Returns its id.",
+        {"text": {"type": "string"}, "kind": {"enum": list(KINDS)}},
         remember,
+        ("text", "kind"),
+        ADDS,
     ),
     Act(
-        tool(
-            "forget",
-            "Delete a message for good, with the notes that quote it. Use it only if the user asks."
-            " Returns the ids.",
-            {"id": ID},
-            ["id"],
-            DELETES,
-        ),
+        "forget",
+        "Delete a message for good, with the notes that quote it. Use it only if the user asks."
+        " Returns the ids.",
+        {"id": ID},
         forget,
+        ("id",),
+        DELETES,
     ),
 )
 
@@ -265,11 +251,11 @@ def make_server(
     """A server of that memory, to be run on any transport, which tells its version. `changed` is called, in a
     thread, after each tool that added or deleted something."""
     server: Server[Any, Any] = Server(NAME, version=version or None, instructions=ABOUT)
-    by_name = {act.tool.name: act for act in ACTS}
+    by_name = {act.name: act for act in ACTS}
 
     def done(act: Act, given: Arguments) -> str:
         found = act.run(memory, given)
-        if act.tool.annotations is not LOOKS:
+        if act.effect is not LOOKS:
             changed()
         return found
 

@@ -11,7 +11,7 @@ import hashlib
 import os
 import re
 import stat
-import subprocess
+import sys
 from pathlib import Path
 
 from aider_gardener import files
@@ -56,6 +56,8 @@ LOCAL_FILE_SYSTEMS = frozenset(
 )
 """File systems known to share memory among all who open a file. Elsewhere write-ahead logging is unsafe."""
 
+ESCAPED = re.compile(r"\\([0-7]{3})")
+"""How Linux writes a blank in the place of a file system."""
 REMOTE_DRIVE = "remote"
 """What psutil says of a drive of Windows' that stands for a share."""
 
@@ -184,6 +186,8 @@ def is_tracked(directory: Path) -> bool:
     parent = Path(os.path.realpath(directory.parent))
     if not directory.exists() or not any((folder / ".git").exists() for folder in (parent, *parent.parents)):
         return False
+    import subprocess  # late: only a new archive is asked about
+
     command = ["git", "-c", "core.fsmonitor=false", "-c", "safe.directory=*", "-C", str(parent)]
     command += ["ls-files", "-z", "--", f":(icase,literal){directory.name}"]
     environ = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
@@ -220,21 +224,33 @@ def identity(path: Path) -> tuple[int, int] | None:
 
 def is_network_path(path: Path) -> bool:
     """Whether a directory lies on a file system that is not known to be local; False where none is told."""
-    import psutil
-
     real = os.path.realpath(path)
     if real.startswith("\\\\"):  # a share of Windows' that no drive stands for
         return True
     try:
-        mounts = {os.path.normcase(each.mountpoint): each for each in psutil.disk_partitions(all=True)}
-    except (OSError, psutil.Error):
+        found = {os.path.normcase(place): (kind.lower(), options) for place, kind, options in mounts()}
+    except OSError:
         return False
     for place in (real, *map(str, Path(real).parents)):
-        mount = mounts.get(os.path.normcase(place))
-        if mount is not None:
-            kind, options = mount.fstype.lower(), mount.opts.split(",")
-            return REMOTE_DRIVE in options or kind not in ("", *LOCAL_FILE_SYSTEMS)
+        if (mount := found.get(os.path.normcase(place))) is not None:
+            kind, options = mount
+            return REMOTE_DRIVE in options.split(",") or kind not in ("", *LOCAL_FILE_SYSTEMS)
     return False
+
+
+def mounts() -> list[tuple[str, str, str]]:
+    """Of each file system the place, the kind and the options. Raises OSError."""
+    if sys.platform == "linux":  # it says so in a file; to import psutil takes longer than to open an archive
+        with open("/proc/self/mounts", encoding="utf-8", errors="surrogateescape") as file:
+            rows = [line.split(" ") for line in file]
+        return [(ESCAPED.sub(lambda code: chr(int(code[1], 8)), row[1]), row[2], row[3]) for row in rows]
+    import psutil
+
+    try:
+        found = psutil.disk_partitions(all=True)
+    except psutil.Error as error:
+        raise OSError from error
+    return [(each.mountpoint, each.fstype, each.opts) for each in found]
 
 
 def _is_ours(directory: Path) -> bool:

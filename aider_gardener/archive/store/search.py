@@ -10,7 +10,6 @@ from typing import Any
 import apsw
 
 from aider_gardener.archive.passages import PASSAGE_CHARS, STRETCH_CHARS, cut
-from aider_gardener.archive.store import words
 from aider_gardener.messages import ContentClass, Segment
 
 INDEX_TABLE = """
@@ -32,7 +31,9 @@ FILL_BATCH = 200
 def expression(word: str) -> str:
     """The FTS5 query for what shares the stem of a word. One character of a script without spaces is asked
     for as the beginning of a pair."""
-    quoted = '"{}"'.format(words.stem(word).replace('"', '""'))
+    from aider_gardener.archive.store.words import stem  # late: most writes of a hook index nothing
+
+    quoted = '"{}"'.format(stem(word).replace('"', '""'))
     return f"{quoted} *" if len(word) == 1 and not word.isascii() else quoted
 
 
@@ -117,7 +118,9 @@ def has_backlog(db: apsw.Connection) -> bool:
 
 def index_chunk(db: apsw.Connection, number: int, text: str) -> None:
     """Put the words of a chunk into the index under its number."""
-    found = " ".join(map(words.stem, words.index_words(text)))
+    from aider_gardener.archive.store.words import index_words, stem
+
+    found = " ".join(map(stem, index_words(text)))
     db.execute("INSERT INTO word_index (rowid, words) VALUES (?, ?)", (number, found))
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import platform
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from functools import lru_cache
@@ -280,6 +279,8 @@ def compact(db: apsw.Connection) -> None:
 @lru_cache(maxsize=1)
 def this_host() -> str:
     """Names this machine; inside a container that is the container."""
+    import platform  # late: most that look up name no machine
+
     return platform.node()
 
 

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from aider_gardener.adapters.claude_code.hooks import COMPACTED_TOKENS, START_TOKENS, WHOLE_BYTES, Hooks
-from aider_gardener.adapters.claude_code.session import boundary_of, teller
+from aider_gardener.adapters.claude_code.session import boundary_of, teller_of
 from aider_gardener.adapters.codex.rollout import RolloutReader
 from aider_gardener.archive.sessions import host_of
 from aider_gardener.archive.store import Store, open_store
@@ -153,13 +153,6 @@ def test_no_line_of_an_error_is_lost(store: Store, host: Host) -> None:
     assert missing([fact for fact in extract(text) if fact.kind in ("failure", "error")], made) == []
 
 
-def test_the_last_turn_of_a_chat_is_archived_when_it_is_answered(store: Store, host: Host) -> None:
-    host.ask(FACT)
-    host.answer("Noted.")
-    hooks(store, host).take_in("Stop", host.payload("Stop", stop_hook_active=False))
-    assert [entry.content for entry in store.session_entries(host.session)] == [FACT, "Noted."]
-
-
 def test_observing_archives_and_says_nothing(store: Store, host: Host) -> None:
     served = hooks(store, host, mode="observe")
     host.ask(FACT)
@@ -196,7 +189,7 @@ EVENTS = ("UserPromptSubmit", "PostToolUse", "PreCompact", "PostCompact", "Sessi
 
 
 @given(event=st.sampled_from(EVENTS), payload=st.dictionaries(st.sampled_from(KEYS), JSON))
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_json_gets_an_answer_that_is_an_object(
     store: Store, host: Host, event: str, payload: dict[str, Any]
 ) -> None:
@@ -329,7 +322,7 @@ def test_a_host_that_names_itself_is_named(
     hooks(store, host).take_in("Stop", {**host.payload("Stop"), "host": "OpenCode"})
     (entry,) = store.session_entries(host.session)
     assert (host_of(store, host.session), entry.provider) == ("OpenCode", "opencode@away")
-    assert teller("", None).host == teller(7, None).host == "Claude Code"
+    assert teller_of("", None).host == teller_of(7, None).host == "Claude Code"
     monkeypatch.setenv("AIDER_GARDENER_LOCAL", "true")
-    assert teller("OpenCode", None).provider == "opencode@here"
-    assert teller(None, tmp_path / "rollout-none.jsonl").provider == "codex@here"
+    assert teller_of("OpenCode", None).provider == "opencode@here"
+    assert teller_of(None, tmp_path / "rollout-none.jsonl").provider == "codex@here"

@@ -11,15 +11,16 @@ import pytest
 from aider_gardener.adapters.claude_code.session import (
     BOUNDARY_BYTES,
     HOST,
-    MOST_CONTEXT_CHARS,
     ClaudeSession,
     boundary_of,
     provider,
 )
 from aider_gardener.adapters.intake import STATE_KEY, Progress, unknown_records
+from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import Store, open_store
-from aider_gardener.messages import Source, SourceKind
+from aider_gardener.messages import Focus, Message, Source, SourceKind
 from aider_gardener.settings import Settings
+from aider_gardener.tokens import approximate
 from bench.claude_transcript import Host
 
 PROJECT = "/project"
@@ -48,6 +49,13 @@ def told(store: Store, host: Host) -> list[str]:
     return [entry.content for entry in store.session_entries(host.session)]
 
 
+def said_in_aider(store: Store, provider: str) -> None:
+    """Put the fact into a chat that aider held with a model of this provider."""
+    aider = Archive(store, session="a", project=PROJECT, count=approximate, clock=lambda: 1.7e9)
+    aider.provider = provider
+    aider.add(Message("user", FACT), turn=1, seq=0, focus=Focus())
+
+
 def test_what_is_new_is_taken_in_once(store: Store, host: Host) -> None:
     host.ask(FACT)
     host.answer("I will remember.")
@@ -60,15 +68,6 @@ def test_what_is_new_is_taken_in_once(store: Store, host: Host) -> None:
     assert [entry.turn for entry in entries] == [1, 1, 2]
     assert entries[0].provider == "anthropic" and entries[0].created_at < entries[2].created_at
     assert store.get_state(host.session, "host") == HOST
-
-
-def test_two_processes_that_read_the_same_lines_store_them_once(store: Store, host: Host) -> None:
-    host.ask(FACT)
-    host.run("ls", "a\nb")
-    one, other = chat(store, host), chat(store, host)
-    one.take_in(host.path)
-    other.take_in(host.path)
-    assert told(store, host) == [FACT, "a\nb"]
 
 
 def test_a_second_compaction_that_writes_the_history_again_adds_nothing(store: Store, host: Host) -> None:
@@ -91,27 +90,6 @@ def test_words_said_once_more_are_said_once_more(store: Store, host: Host) -> No
     assert told(store, host) == ["Yes."] * 3
 
 
-def test_before_a_compaction_nothing_is_missing(store: Store, host: Host) -> None:
-    host.ask(FACT)
-    session = chat(store, host)
-    session.take_in(host.path)
-    assert session.recall_note(QUESTION, boundary_of(host.path)) == ""
-
-
-def test_after_two_compactions_a_fact_from_before_comes_back(store: Store, host: Host) -> None:
-    host.ask(FACT)
-    for turn in range(20):
-        host.ask(f"Write step {turn} of the plan for the ferry.")
-        host.answer(f"Step {turn} sails at noon.")
-        if turn in (6, 13):
-            host.compact()
-    session = chat(store, host)
-    session.take_in(host.path)
-    note = session.recall_note(QUESTION, boundary_of(host.path))
-    assert "> " + FACT in note and len(note) <= MOST_CONTEXT_CHARS
-    assert note.startswith("(Quoted from earlier in this chat by aider-gardener")
-
-
 def test_what_stands_in_the_context_is_not_recalled(store: Store, host: Host) -> None:
     host.ask("Something else.")
     host.compact()
@@ -122,13 +100,7 @@ def test_what_stands_in_the_context_is_not_recalled(store: Store, host: Host) ->
 
 
 def test_other_chats_come_in_only_by_choice_and_with_their_hosts_name(store: Store, host: Host) -> None:
-    from aider_gardener.archive.archive import Archive
-    from aider_gardener.messages import Focus, Message
-    from aider_gardener.tokens import approximate
-
-    aider = Archive(store, session="a", project=PROJECT, count=approximate, clock=lambda: 1.7e9)
-    aider.provider = "openai"
-    aider.add(Message("user", FACT), turn=1, seq=0, focus=Focus())
+    said_in_aider(store, "openai")
     host.ask("Hello.")
     session = chat(store, host)
     session.take_in(host.path)
@@ -140,13 +112,7 @@ def test_other_chats_come_in_only_by_choice_and_with_their_hosts_name(store: Sto
 def test_what_was_said_to_a_local_model_stays_here_and_that_is_told(
     store: Store, host: Host, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from aider_gardener.archive.archive import Archive
-    from aider_gardener.messages import Focus, Message
-    from aider_gardener.tokens import approximate
-
-    aider = Archive(store, session="a", project=PROJECT, count=approximate, clock=lambda: 1.7e9)
-    aider.provider = "ollama"
-    aider.add(Message("user", FACT), turn=1, seq=0, focus=Focus())
+    said_in_aider(store, "ollama")
     host.ask("Hello.")
     monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:4000")  # perhaps a proxy to anywhere
     session = chat(store, host, recall_sessions=True)
@@ -171,12 +137,6 @@ def test_a_shortened_result_is_archived_whole_and_its_short_form_is_not(store: S
     again.take_in(host.path)
     assert told(store, host) == ["Look at the log.", log]
     assert "item 321 done" in again.recall_note("Was item 321 done in the log?", boundary_of(host.path))
-
-
-def test_a_form_that_does_not_fit_leaves_nothing_behind(store: Store, host: Host) -> None:
-    session = chat(store, host)
-    assert session.shorten("word " * 900, Source(SourceKind.COMMAND, "x"), 0, lambda text: False) == ""
-    assert told(store, host) == []
 
 
 def test_an_unknown_record_is_kept_and_counted(store: Store, host: Host) -> None:
@@ -242,16 +202,6 @@ def test_the_provider_is_here_only_where_the_user_says_so(address: str, name: st
     said = {"ANTHROPIC_BASE_URL": address, "AIDER_GARDENER_LOCAL": "true"}
     assert provider(said) == "anthropic@here"
     assert provider({**said, "AIDER_GARDENER_LOCAL": "no"}) == name
-
-
-def test_the_state_block_tells_rules_and_errors(store: Store, host: Host) -> None:
-    host.ask(FACT)
-    host.run("pytest -q", "FAILED tests/test_w.py::test_go - assert 1 == 2\n1 failed in 0.1s")
-    session = chat(store, host)
-    session.take_in(host.path)
-    block = session.state(900, "this chat", "Ask recall.")
-    assert block.startswith("[Context Gardener State]\n") and block.endswith("Ask recall.")
-    assert FACT in block and "tests/test_w.py::test_go" in block
 
 
 def test_recall_does_not_feed_on_itself(store: Store, host: Host) -> None:

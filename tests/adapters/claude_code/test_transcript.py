@@ -270,7 +270,3 @@ def test_a_malformed_message_says_nothing_and_hurts_nobody(
     assert all(
         each.message is None or each.unknown for each in read(tmp_path, line(type=kind, message=message))
     )
-
-
-def test_a_time_that_is_none_is_0() -> None:
-    assert seconds(None) == seconds("yesterday") == seconds(10**30) == 0.0

@@ -22,8 +22,7 @@ from bench.claude_transcript import Host
 FACT = "Never use the port 8080, our queue listens on 9317."
 
 
-@pytest.mark.parametrize("folder", ["", "src"])
-def test_a_process_serves_what_hooks_brought_of_its_project(tmp_path: Path, folder: str) -> None:
+def test_a_process_serves_what_hooks_brought_of_its_project(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     (tmp_path / "src").mkdir()
     host = Host(tmp_path / "transcript.jsonl")
@@ -33,7 +32,7 @@ def test_a_process_serves_what_hooks_brought_of_its_project(tmp_path: Path, fold
     store.close()
     started = StdioServerParameters(
         command=sys.executable,
-        args=["-m", "aider_gardener.cli", "mcp", "--project", str(tmp_path / folder)],
+        args=["-m", "aider_gardener.cli", "mcp", "--project", str(tmp_path / "src")],
         env={**get_default_environment(), "AIDER_GARDENER_EMBEDDER": "none"},
     )
 

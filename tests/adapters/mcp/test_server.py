@@ -359,9 +359,7 @@ def filled(messages: Sequence[str], *, session: str = "s") -> ProjectMemory:
 ARCHIVES = {
     "empty": lambda: filled([]),
     "one entry": lambda: filled([FACT]),
-    "a thousand entries": lambda: filled(
-        [f"{FACT} And row {n} of the port list is {n * 7}." for n in range(1_000)]
-    ),
+    "many entries": lambda: filled([f"{FACT} And row {n} of the port list is {n * 7}." for n in range(200)]),
     "a huge entry": lambda: filled([FACT + "\nport line 77 of the log, é" * 40_000]),
     "one huge line": lambda: filled(["port " + "x" * 300_000]),
     "a secret": lambda: filled([f"The token of the port is {SECRET}, keep it."]),

@@ -9,9 +9,10 @@ from collections import namedtuple
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from types import ModuleType
 
+import psutil
 import pytest
 
-from aider_gardener.archive.store import open_store, store_directory
+from aider_gardener.archive.store import location, open_store, store_directory
 from aider_gardener.archive.store.location import (
     chosen_directory,
     is_network_path,
@@ -99,7 +100,7 @@ def test_a_directory_that_another_process_is_filling_right_now_is_taken(
     ],
 )
 def test_networks_are_told(kind: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("psutil.disk_partitions", lambda *, all: [Mount(str(tmp_path), kind, "rw")])
+    monkeypatch.setattr(location, "mounts", lambda: [Mount(str(tmp_path), kind, "rw")])
     assert is_network_path(tmp_path)
 
 
@@ -109,13 +110,13 @@ def test_networks_are_told(kind: str, monkeypatch: pytest.MonkeyPatch, tmp_path:
 def test_local_ones_are_not_called_networks(
     kind: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("psutil.disk_partitions", lambda *, all: [Mount(str(tmp_path), kind, "rw")])
+    monkeypatch.setattr(location, "mounts", lambda: [Mount(str(tmp_path), kind, "rw")])
     assert not is_network_path(tmp_path)
 
 
 def on(monkeypatch: pytest.MonkeyPatch, mounts: list[Mount], system: ModuleType = posixpath) -> None:
     """A machine with these mounts, whose paths are all real."""
-    monkeypatch.setattr("psutil.disk_partitions", lambda *, all: mounts)
+    monkeypatch.setattr(location, "mounts", lambda: mounts)
     monkeypatch.setattr("os.path.realpath", str)
     monkeypatch.setattr("os.path.normcase", system.normcase)
     pure = PureWindowsPath if system is ntpath else PurePosixPath
@@ -146,15 +147,21 @@ def test_file_systems_are_told_by_the_nearest_mount(
     assert is_network_path(PurePosixPath(path)) is is_network  # type: ignore[arg-type]  # reason: any system's
 
 
+def test_mounts_are_those_that_psutil_tells() -> None:
+    told = psutil.disk_partitions(all=True)
+    assert sorted(location.mounts()) == sorted((each.mountpoint, each.fstype, each.opts) for each in told)
+    assert location.ESCAPED.sub(lambda code: chr(int(code[1], 8)), r"/mnt/team\040files") == "/mnt/team files"
+
+
 def test_what_is_not_known_is_no_network(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert not is_network_path(tmp_path)
     on(monkeypatch, [])
     assert not is_network_path(tmp_path)
 
-    def refused(*, all: bool) -> list[Mount]:
+    def refused() -> list[Mount]:
         raise OSError
 
-    monkeypatch.setattr("psutil.disk_partitions", refused)
+    monkeypatch.setattr(location, "mounts", refused)
     assert not is_network_path(tmp_path)
 
 
