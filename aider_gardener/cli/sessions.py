@@ -1,10 +1,9 @@
-"""`gardener sessions`: the chats of a project, listed, read and forgotten; and recorded ones, checked."""
+"""`gardener sessions`: the chats of a project, listed, read and forgotten."""
 
 from __future__ import annotations
 
 import json
 import shutil
-import sys
 import time
 from dataclasses import asdict
 from pathlib import Path
@@ -105,25 +104,3 @@ def forget(session: str, yes: bool, place: Place | None, as_json: bool) -> None:
     from aider_gardener.cli.entries import forget_session
 
     forget_session(open_archive(place), session, yes=yes, as_json=as_json)
-
-
-@sessions.command("check")
-@click.argument("folders", nargs=-1, required=True, metavar="DIR...", type=click.Path(path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="One JSON value on stdout and nothing else.")
-def check(folders: tuple[Path, ...], as_json: bool) -> None:
-    """Check recorded sessions: every fault with its file and line.
-
-    What looks like a secret is told too, but is no fault.
-    """
-    from aider_gardener.replay.session.check import check_folder
-
-    found = {str(folder): check_folder(folder) for folder in folders}
-    if as_json:
-        click.echo(json.dumps({name: [str(fault) for fault in faults] for name, faults in found.items()}))
-    else:
-        for name, faults in found.items():
-            for fault in faults:
-                click.echo(str(fault), err=True)
-            serious = sum(fault.serious for fault in faults)
-            click.echo(f"{name}: {f'{serious} faults' if serious else 'sound'}")
-    sys.exit(1 if any(fault.serious for faults in found.values() for fault in faults) else 0)

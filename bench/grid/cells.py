@@ -52,7 +52,7 @@ WITHOUT_EFFECT = (
     "adapters/aider/upkeep_commands", "adapters/claude_code/", "adapters/mcp/",
     "adapters/plain/", "cli/", "gardener/past_chats", "gardener/done_tasks", "gardener/files",
     "gardener/memory", "gardener/monthly", "gardener/pages", "notes/markdown", "patches/", "phrases",
-    "recall/hits", "replay/play/report", "replay/server", "replay/session/check",
+    "recall/hits", "replay/play/report",
     "replay/session/grammar", "replay/session/history", "replay/session/record", "replay/show/", "tables",
 )  # fmt: skip
 """Beginnings of modules whose code cannot change a replay's figures: what people see and type."""

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from aider_gardener.replay.server import ReplayServer, context_length_exceeded
+from bench.model_server import ModelServer, context_length_exceeded
 
 from .conftest import EDIT
 
@@ -93,7 +93,7 @@ def texts(body: dict[str, Any]) -> str:
 def test_an_hour_at_the_terminal(terminal: Open, repository: Path) -> None:
     edit = EDIT.format(path="app.py", old="    return 'hello'", new="    return 'goodbye'")
     script = ["The port is noted.", edit, "All is well."]
-    with ReplayServer(script) as server:
+    with ModelServer(script) as server:
         first = terminal(server.url)
         first.type(
             "/ask The staging box kestrel listens on port 48213, remember that.", until="The port is noted."
@@ -122,7 +122,7 @@ def test_an_hour_at_the_terminal(terminal: Open, repository: Path) -> None:
 
 
 def test_the_archive_is_private_and_ignored_by_git(terminal: Open, repository: Path) -> None:
-    with ReplayServer(["Noted."]) as server:
+    with ModelServer(["Noted."]) as server:
         one = terminal(server.url)
         one.type("/ask remember 48213", until="Noted.")
         assert one.leave() == 0
@@ -141,7 +141,7 @@ def test_the_archive_is_private_and_ignored_by_git(terminal: Open, repository: P
 
 def test_a_plain_bad_request_about_the_context_is_gardened_and_sent_again(terminal: Open) -> None:
     long = "an answer with many words. " * 300
-    with ReplayServer([long, long, context_length_exceeded(), "Here you are."]) as server:
+    with ModelServer([long, long, context_length_exceeded(), "Here you are."]) as server:
         one = terminal(server.url)
         one.type("/ask first question", until="Tokens:")
         one.type("/ask second question", until="Tokens:")
@@ -151,7 +151,7 @@ def test_a_plain_bad_request_about_the_context_is_gardened_and_sent_again(termin
 
 
 def test_without_the_gardener_it_is_aider(terminal: Open, repository: Path) -> None:
-    with ReplayServer(["Noted."]) as server:
+    with ModelServer(["Noted."]) as server:
         one = terminal(server.url, "--no-gardener")
         one.type("/ask remember 48213", until="Noted.")
         assert "off in this chat" in one.type("/gardener status", until="stopped by a fault).")
@@ -160,7 +160,7 @@ def test_without_the_gardener_it_is_aider(terminal: Open, repository: Path) -> N
 
 
 def test_message_mode_works_and_ends(repository: Path) -> None:
-    with ReplayServer(["Forty-two."]) as server:
+    with ModelServer(["Forty-two."]) as server:
         environ = {**os.environ, "OPENAI_API_BASE": server.url, "OPENAI_API_KEY": "any"}
         arguments = [
             "--model",
@@ -208,7 +208,7 @@ def run_once(repository: Path, url: str, *arguments: str) -> str:
 def test_a_file_of_messages_and_a_restored_history(repository: Path, tmp_path: Path) -> None:
     file = tmp_path / "said.txt"
     file.write_text("the staging box kestrel listens on port 48213", encoding="utf-8")
-    with ReplayServer(["Noted, 48213.", "That port."]) as server:
+    with ModelServer(["Noted, 48213.", "That port."]) as server:
         assert "Noted, 48213." in run_once(repository, server.url, "--message-file", str(file))
         said = run_once(repository, server.url, "--restore-chat-history", "--message", "which port was it?")
         assert "That port." in said and "stopped in this chat" not in said
