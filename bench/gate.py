@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from aider_gardener.replay.measure.result import ReplayResult
-from aider_gardener.replay.play.jobs import Job, replay_all
+from aider_gardener.replay.play.jobs import replay_all
+from aider_gardener.replay.play.variants import Job
 from aider_gardener.replay.session.history import load_session
 from bench.limit import net_tokens
 from bench.provenance import made_on

@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from aider_gardener.replay.measure.result import SUMMARY
-from aider_gardener.replay.play.jobs import Job, replay_job
+from aider_gardener.replay.play.jobs import replay_job
+from aider_gardener.replay.play.variants import Job
 from aider_gardener.replay.session.session import FORMAT, Session, load_folder, read_rows
 from bench.grid.cells import MODEL, Cell
 

@@ -10,11 +10,11 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib.metadata import version as version_of
 from pathlib import Path
 from typing import Any
 
 from aider_gardener.errors import UsageError
-from aider_gardener.replay.play.provenance import version_of
 from aider_gardener.replay.play.variants import variant_named
 from aider_gardener.replay.session.session import Session
 from aider_gardener.settings import Settings

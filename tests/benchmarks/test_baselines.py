@@ -10,7 +10,8 @@ import pytest
 
 from aider_gardener.errors import ReplayError, UsageError
 from aider_gardener.replay.measure.result import ReplayResult
-from aider_gardener.replay.play.jobs import Job, replay_all, replay_job
+from aider_gardener.replay.play.jobs import replay_all, replay_job
+from aider_gardener.replay.play.variants import Job
 from aider_gardener.replay.session.history import load_session
 from bench.variants import (
     COMMAND_VARIABLE,

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from aider_gardener.replay.measure.result import SUMMARY, ReplayResult
-from aider_gardener.replay.play.jobs import Job, replay_job
+from aider_gardener.replay.play.jobs import replay_job
+from aider_gardener.replay.play.variants import Job
 from aider_gardener.replay.session.history import load_session
 from bench import plain
 from bench.plain import fitted, plain_chat, plain_events, plain_summaries, write_plain

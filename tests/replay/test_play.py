@@ -11,8 +11,9 @@ import pytest
 
 from aider_gardener.errors import ReplayError, UsageError
 from aider_gardener.replay.measure.result import ReplayResult
-from aider_gardener.replay.play.jobs import Job, replay_all, replay_job
+from aider_gardener.replay.play.jobs import replay_all, replay_job
 from aider_gardener.replay.play.runner import without_question
+from aider_gardener.replay.play.variants import Job
 from aider_gardener.replay.session.history import load_session
 from bench.chain import chained
 
@@ -65,20 +66,11 @@ def test_two_runs_give_the_identical_result(results: dict[str, ReplayResult]) ->
 
 
 def test_the_gardener_replays_identically_twice(results: dict[str, ReplayResult]) -> None:
-    first, second = replay_all([Job(SESSION, "gardener", history_tokens=TIGHT, page=True)] * 2)
+    first, second = replay_all([Job(SESSION, "gardener", history_tokens=TIGHT)] * 2)
     assert first == second
     assert any(event.by == "plan" for event in first.compactions)
     assert first.overhead_seconds
     assert first.main_calls()[-1].prompt_tokens < results["none"].main_calls()[-1].prompt_tokens
-
-
-def test_no_secret_of_a_chat_reaches_the_texts_of_a_page(tmp_path: Path) -> None:
-    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-    command = row_of("command", 2)
-    path = edited(tmp_path, {command: {"output": f"{SESSION.events[command - 1].output}\ntoken {secret}\n"}})
-    jobs = [Job(load_session(path), "gardener", history_tokens=TIGHT, page=page) for page in (True, False)]
-    shown = [repr([event.swaps for event in result.compactions]) for result in replay_all(jobs)]
-    assert [secret in text for text in shown] == [False, True], "only what a page shows is made fit for it"
 
 
 def test_no_history_sends_only_the_current_turn(results: dict[str, ReplayResult]) -> None:
@@ -202,8 +194,8 @@ def test_errors_come_back_as_what_they_are() -> None:
         replay_job(Job(SESSION, "best"))
     with pytest.raises(UsageError, match="its window isn't known"):
         replay_job(Job(SESSION, "none", model="nobody/knows-this"))
-    with pytest.raises(UsageError, match="unknown setting of the gardener"):
-        replay_job(Job(SESSION, "gardener", settings={"no_such_setting": 1}))
+    with pytest.raises(UsageError, match="no setting=value"):
+        replay_job(Job(SESSION, "gardener+no_such_setting=1"))
 
 
 def test_summaries_and_probes_can_be_given() -> None:

@@ -14,6 +14,18 @@ STOPPED = "the gardener stopped with a fault of its own; from there on prompts a
 """The notice about a gardener that was gone before the end; it stands before all others."""
 
 
+TEXT_CHARS = 8_000
+"""Of each text that a plan swapped at most so many characters are kept, for reports."""
+
+
+def middle_cut(text: str, limit_chars: int = TEXT_CHARS) -> str:
+    """The text; of a longer one its beginning and end, and between them how much is left out."""
+    if len(text) <= limit_chars:
+        return text
+    half = limit_chars // 2
+    return f"{text[:half]}\n\n[… {len(text) - 2 * half:,} characters left out here …]\n\n{text[-half:]}"
+
+
 @dataclass(frozen=True)
 class ModelCall:
     """One call of litellm. `call` counts the calls of a turn from 1, `turn` the inputs from 1.

@@ -115,24 +115,18 @@ class Summary:
 
 @dataclass(frozen=True)
 class ReplayReport:
-    """Everything one `gardener replay` found: results, their summaries in the same order, sums.
-
-    `stopped` says how far a replay came that was stopped, and is empty for a whole one.
-    """
+    """Everything one `gardener replay` found: results, their summaries in the same order, sums."""
 
     results: tuple[ReplayResult, ...]
     summaries: tuple[Summary, ...]
     totals: tuple[Summary, ...] = ()
     notes: tuple[str, ...] = ()
-    stopped: str = ""
 
 
-def make_report(
-    results: Sequence[ReplayResult], notes: Sequence[str] = (), stopped: str = ""
-) -> ReplayReport:
+def make_report(results: Sequence[ReplayResult], notes: Sequence[str] = ()) -> ReplayReport:
     """The report of results that were made together."""
     summaries = tuple(map(summarize, results))
-    return ReplayReport(tuple(results), summaries, totals(summaries), tuple(notes), stopped)
+    return ReplayReport(tuple(results), summaries, totals(summaries), tuple(notes))
 
 
 def summarize(result: ReplayResult) -> Summary:

@@ -22,9 +22,8 @@ from typing import Any
 
 from aider_gardener.errors import GardenerError, ReplayError
 from aider_gardener.replay.measure.result import ReplayResult
-from aider_gardener.replay.play.job import Job as Job
 from aider_gardener.replay.play.sandbox import environment, forbid_network
-from aider_gardener.replay.play.variants import variant_named
+from aider_gardener.replay.play.variants import Job, variant_named
 
 OnTurn = Callable[[], None]
 

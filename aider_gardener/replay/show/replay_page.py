@@ -10,9 +10,8 @@ from typing import Any
 
 from aider_gardener.files import write_private
 from aider_gardener.phrases import counted
-from aider_gardener.replay.measure.result import ProbeResult, ReplayResult
+from aider_gardener.replay.measure.result import ProbeResult, ReplayResult, middle_cut
 from aider_gardener.replay.measure.summary import ReplayReport, Summary
-from aider_gardener.replay.play.gardened import middle_cut
 from aider_gardener.replay.play.variants import variant_named
 from aider_gardener.replay.show.chart import can_draw, plot_svg
 from aider_gardener.replay.show.pages import rendered
@@ -26,8 +25,8 @@ one."""
 SWAPS_SHOWN = 200
 """Swaps of one compaction that are listed, those that save most; their number is always told."""
 
-TEXT_CHARS, SHORT_CHARS, PAGE_CHARS = 8_000, 300, 4_000_000
-"""So much of one text is shown, and so little once a page holds so many characters of chat."""
+SHORT_CHARS, PAGE_CHARS = 300, 4_000_000
+"""So little of one text is shown once a page holds so many characters of chat."""
 
 LIMITS = (
     "No model was asked: every reply is the one recorded. The page cannot show whether a model would have "
@@ -53,8 +52,8 @@ class Allowance:
 
     def take(self, text: str) -> str:
         """The text, its middle left out where it is longer than allowed."""
-        shown = middle_cut(text, TEXT_CHARS if self.left > 0 else SHORT_CHARS)
-        self.cut += self.left <= 0 and shown != text
+        shown = text if self.left > 0 else middle_cut(text, SHORT_CHARS)
+        self.cut += shown != text
         self.left -= len(shown)
         return shown
 
@@ -65,7 +64,7 @@ def write_page(report: ReplayReport, path: Path) -> None:
 
 
 def page_of(report: ReplayReport) -> str:
-    """The text of the whole page. Its results must hold what a page shows (`Job.page`)."""
+    """The text of the whole page."""
     names = list(dict.fromkeys(result.session for result in report.results))
     asked = any(summary.recall.asked for summary in report.summaries)
     return rendered(

@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from aider_gardener.replay.measure.result import ReplayResult
-from aider_gardener.replay.play.jobs import Job, replay_job
+from aider_gardener.replay.play.jobs import replay_job
+from aider_gardener.replay.play.variants import Job
 from aider_gardener.replay.session.record import Recorder, SessionFolder
 from aider_gardener.replay.session.session import load_folder
 from bench.model_server import ModelServer, Script
