@@ -6,7 +6,6 @@ import json
 import shutil
 import time
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -62,17 +61,10 @@ def sessions(ctx: click.Context, limit: int, place: Place | None, as_json: bool)
 
 @sessions.command("show")
 @click.argument("session", metavar="ID")
-@click.option(
-    "--html",
-    "page",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Write a page instead: each message, and beside it the shorter forms that went to the model.",
-)
 @click.option("--full", is_flag=True, help="Long outputs whole.")
 @directory_option
 @json_option
-def show(session: str, page: Path | None, full: bool, place: Place | None, as_json: bool) -> None:
+def show(session: str, full: bool, place: Place | None, as_json: bool) -> None:
     """Print one chat turn by turn: prompts, replies, outputs. ID may be `last`.
 
     A line below a message says if the model saw less of it in later prompts.
@@ -81,14 +73,9 @@ def show(session: str, page: Path | None, full: bool, place: Place | None, as_js
 
     store = open_archive(place, read_only=True)
     found = transcript(store, project_of(store), session_named(store, session))
-    if page is not None:
-        from aider_gardener.replay.show.pages import write_transcript
-
-        write_transcript(found, page)
-        click.echo(f"{len(found.turns):,} turns written to {page}", err=True)
     if as_json:
         click.echo(json.dumps(asdict(found)))
-    elif page is None:
+    else:
         from aider_gardener.cli.past_chats import transcript_lines
 
         click.echo("\n".join(transcript_lines(found, full=full)))

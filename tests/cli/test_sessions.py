@@ -81,13 +81,6 @@ def test_a_chat_is_printed_turn_by_turn_with_what_the_model_saw_less_of(chats: t
     assert whole["chat"]["id"] == chats[1] and len(whole["turns"]) == 5
 
 
-def test_a_chat_is_written_as_a_page(chats: tuple[str, str], tmp_path: Path) -> None:
-    page = tmp_path / "pages" / "chat.html"
-    found = run("sessions", "show", "last", "--html", str(page))
-    assert found.exit_code == 0 and found.stdout == "" and "5 turns written to" in found.stderr
-    assert MARKER in page.read_text("utf-8")
-
-
 def test_a_chat_is_forgotten_once_the_user_agreed(chats: tuple[str, str], repository: Path) -> None:
     refused = run("sessions", "forget", "last")
     assert refused.exit_code == 2 and "--yes" in refused.stderr

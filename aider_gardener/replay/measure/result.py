@@ -120,14 +120,13 @@ class ProbeResult:
 @dataclass(frozen=True)
 class Carried:
     """An old fact, or line, that a reply used again: last said in `said_turn`; whether it stood in the
-    prompt that made the reply. `place` says in words what it stood in where it was said, if it did not."""
+    prompt that made the reply."""
 
     text: str
     is_line: bool
     said_turn: int
     used_turn: int
     present: bool
-    place: str = ""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,7 @@
-"""The report of replays as one HTML page (see `pages`)."""
+"""The report of replays as one HTML page that needs nothing else: no server, no network, no script.
+
+Whatever a chat holds is text in it, never markup.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,6 @@ from aider_gardener.replay.measure.result import ProbeResult, ReplayResult, midd
 from aider_gardener.replay.measure.summary import ReplayReport, Summary
 from aider_gardener.replay.play.variants import variant_named
 from aider_gardener.replay.show.chart import can_draw, plot_svg
-from aider_gardener.replay.show.pages import rendered
 from aider_gardener.replay.show.table import NOTHING, Figure, brief, further, provenance, providers, telling
 from aider_gardener.replay.show.verdict import best_stock, gardened_in, verdict
 
@@ -63,12 +65,26 @@ def write_page(report: ReplayReport, path: Path) -> None:
     write_private(path, page_of(report))
 
 
+def rendered(**values: Any) -> str:
+    """The text of a page with these values, each escaped."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent / "html"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(count="{:,}".format, counted=counted)
+    return environment.get_template("report.html.jinja").render(values)
+
+
 def page_of(report: ReplayReport) -> str:
     """The text of the whole page."""
     names = list(dict.fromkeys(result.session for result in report.results))
     asked = any(summary.recall.asked for summary in report.summaries)
     return rendered(
-        "report.html.jinja",
         title=names[0] if len(names) == 1 else counted(len(names), "chat"),
         sessions=[session_of(f"s{number}", name, report) for number, name in enumerate(names, 1)],
         verdict=verdict(report),

@@ -3,7 +3,6 @@ and what other providers would have asked for."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -165,17 +164,9 @@ def known_apart(results: Sequence[ReplayResult], one: str, other: str) -> str:
         for is_line, what in ((False, "fact"), (True, "line"))
         if (count := sum(each.is_line is is_line for each in gone))
     ]
-    again = f"{' and '.join(kinds)} that a reply used again, {mostly(gone)}" if kinds else ""
+    again = f"{' and '.join(kinds)} that a reply used again" if kinds else ""
     answers = f"the answers to {unanswered:,} of {counted(len(asked), 'question')}" if unanswered else ""
     return "; ".join(filter(None, (answers, again)))
-
-
-def mostly(gone: Sequence[Carried]) -> str:
-    """What most of it had stood in."""
-    places = Counter(one.place for one in gone).most_common(2)
-    if 2 * places[0][1] >= len(gone):
-        return f"mostly {places[0][0]}"
-    return "most of them " + " and ".join(place for place, _ in places)
 
 
 def elsewhere(own: Summary, other: Summary) -> str:

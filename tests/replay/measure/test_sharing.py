@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from aider_gardener.replay.measure.sharing import (
     Row,
     SentBefore,
-    common_beginning,
 )
 
 
@@ -85,8 +84,3 @@ def test_every_pair_of_prompts_is_as_compared_one_by_one(prompts: list[list[str]
                 best = (whole, chars)
                 expected.append((place, sum(map(len, prompts[number][:whole])) + chars))
         assert list(shared) == expected
-
-
-@given(st.text("ab", max_size=9), st.text("ab", max_size=9))
-def test_the_common_beginning_is_the_longest(one: str, other: str) -> None:
-    assert common_beginning(one, other) == alike(one, other)
