@@ -1,9 +1,9 @@
-"""The regression gate: two short sessions whose figures may not get worse than the committed ones.
+"""The regression gate: a short session whose figures may not get worse than the committed ones.
 
     python -m bench.gate            replay and compare, exit 1 when something got worse
     python -m bench.gate --write    replay and keep the figures as bench/results/gate.json
 
-Each is the beginning of a recorded session with the probes about it, asked at its end at the latest. The
+It is the beginning of a recorded session with the probes about it, asked at its end at the latest. The
 history budget is small, so that every part of the gardener has to work.
 """
 
@@ -29,7 +29,7 @@ ROOT = Path(__file__).resolve().parents[1]
 RESULTS = Path(__file__).with_name("results") / "gate.json"
 FORMAT = 1
 
-BEGINNINGS: Mapping[str, int] = {"ledger-api": 12, "checkout-ts": 14}
+BEGINNINGS: Mapping[str, int] = {"ledger-api": 12}
 """Name of a recorded session → how many of its turns are replayed."""
 
 HISTORY_TOKENS = 2_000
@@ -63,7 +63,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def measure(folder: Path) -> dict[str, Figures]:
-    """Replay both beginnings under the gardener; the figures of each session."""
+    """Replay the beginning under the gardener; the figures of each session."""
     jobs = []
     for name, turns in BEGINNINGS.items():
         beginning(ROOT / "recorded_sessions" / name, folder / name, turns)

@@ -131,6 +131,7 @@ def work(job: Job, folder: Path, environ: Mapping[str, str], answers: Connection
     for number, path, flags in ((0, os.devnull, os.O_RDONLY), (1, folder / LOG, os.O_WRONLY | os.O_CREAT)):
         os.dup2(os.open(path, flags), number)
     os.dup2(1, 2)
+    os.environ.clear()  # what it was forked off may have begun in another one
     os.environ.update(environ)
     found: ReplayResult | GardenerError
     try:
