@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from aider_gardener.archive.store.redact import Redactor
 from aider_gardener.files import write_private
 from aider_gardener.phrases import counted
 from aider_gardener.replay.measure.result import ProbeResult, ReplayResult, middle_cut
@@ -46,16 +47,18 @@ PROBES_LIMIT = (
 
 @dataclass
 class Allowance:
-    """How many characters of chat a page may still hold. `cut` counts the texts that were cut short
-    because it was used up."""
+    """How many characters of chat a page may still hold; no secret is among them. `cut` counts the texts that
+    were cut short because it was used up."""
 
+    redactor: Redactor
     left: int
     cut: int = 0
 
     def take(self, text: str) -> str:
         """The text, its middle left out where it is longer than allowed."""
-        shown = text if self.left > 0 else middle_cut(text, SHORT_CHARS)
-        self.cut += shown != text
+        clean = self.redactor(text).text
+        shown = clean if self.left > 0 else middle_cut(clean, SHORT_CHARS)
+        self.cut += shown != clean
         self.left -= len(shown)
         return shown
 
@@ -83,21 +86,26 @@ def rendered(**values: Any) -> str:
 def page_of(report: ReplayReport) -> str:
     """The text of the whole page."""
     names = list(dict.fromkeys(result.session for result in report.results))
+    redactor = Redactor()
+    for result in report.results:
+        for event in result.compactions:
+            for swap in event.swaps:
+                redactor(swap.original)  # what is a secret in one text is one in all
     asked = any(summary.recall.asked for summary in report.summaries)
     return rendered(
         title=names[0] if len(names) == 1 else counted(len(names), "chat"),
-        sessions=[session_of(f"s{number}", name, report) for number, name in enumerate(names, 1)],
+        sessions=[session_of(f"s{number}", name, report, redactor) for number, name in enumerate(names, 1)],
         verdict=verdict(report),
         totals=tables_of(report.totals) if report.totals else [],
         provenance=provenance(report),
         notes=report.notes,
         limits=[*LIMITS, PROBES_LIMIT] if asked else LIMITS,
-        allowance=Allowance(PAGE_CHARS),
+        allowance=Allowance(redactor, PAGE_CHARS),
         swaps_shown=SWAPS_SHOWN,
     )
 
 
-def session_of(key: str, name: str, report: ReplayReport) -> dict[str, Any]:
+def session_of(key: str, name: str, report: ReplayReport, redactor: Redactor) -> dict[str, Any]:
     """One session's part of the page; `key` begins the ids in it."""
     results = [result for result in report.results if result.session == name]
     return {
@@ -114,7 +122,7 @@ def session_of(key: str, name: str, report: ReplayReport) -> dict[str, Any]:
         ],
         "variants": [result.variant for result in results],
         "probes": probe_rows(results),
-        "facts": fact_rows(results),
+        "facts": fact_rows(results, redactor),
     }
 
 
@@ -164,7 +172,7 @@ def how_met(probe: ProbeResult | None) -> str:
     return f"{word}: {', '.join(lacks)}"
 
 
-def fact_rows(results: Sequence[ReplayResult]) -> dict[str, Any]:
+def fact_rows(results: Sequence[ReplayResult], redactor: Redactor) -> dict[str, Any]:
     """The old facts that replies used again, and in which prompts they stood: those first that lacked
     some."""
     found: dict[tuple[int, int, str], dict[str, bool]] = {}
@@ -175,7 +183,12 @@ def fact_rows(results: Sequence[ReplayResult]) -> dict[str, Any]:
     ordered = sorted(found.items(), key=lambda item: (all(item[1].values()), item[0]))
     words = {True: "yes", False: "no", None: NOTHING}
     rows = [
-        (used, said, text[:FACT_CHARS], [words[stood.get(result.variant)] for result in results])
+        (
+            used,
+            said,
+            redactor(text).text[:FACT_CHARS],
+            [words[stood.get(result.variant)] for result in results],
+        )
         for (used, said, text), stood in ordered[:FACTS_SHOWN]
     ]
     return {"count": len(found), "rows": rows}
