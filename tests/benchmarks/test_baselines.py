@@ -17,15 +17,12 @@ from bench.variants import (
     COMMAND_VARIABLE,
     IMPORTS,
     LEAD_CHARS,
-    PASSAGE_CHARS,
     SEARCH_HEAD,
     SEARCH_SHARE,
     PromptFilter,
     found_note,
     leading_sentences,
-    mask,
     newest_within,
-    passages,
     ranked,
     without_older_outputs,
 )
@@ -106,11 +103,6 @@ def test_only_the_last_outputs_stay() -> None:
     assert past[0]["content"].count("line") == 40, "the chat itself is untouched"
 
 
-def test_a_mask_is_never_longer_than_what_it_masks() -> None:
-    short = output("ls", "a")["content"]
-    assert len(mask(short)) <= len(short)
-
-
 def test_a_lead_summary_has_the_first_sentences_of_the_newest_messages() -> None:
     asked = "# USER\nFix the lock. It hangs.\n# ASSISTANT\nThe lock waits for ever:\nsee a.py\n# USER\n\n"
     messages = [{"content": "Summarize."}, {"content": asked}]
@@ -126,15 +118,6 @@ def test_a_lead_summary_takes_the_place_of_the_history(results: dict[str, Replay
     assert not [said for said in results["stock-lead"].notices if "placeholder" in said]
 
 
-def test_the_program_says_what_is_sent(tmp_path: Path) -> None:
-    made = PromptFilter(program(tmp_path, PROGRAM))
-    assert made.rewrite(PAST, []) == [{"role": "user", "content": "SHORT"}, None]
-    process = made._process
-    assert made.rewrite(PAST, []) == [{"role": "user", "content": "SHORT"}, None]
-    made.stop()
-    assert process is not None and process.returncode == 0
-
-
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -148,11 +131,6 @@ def test_a_program_that_does_otherwise_is_named(tmp_path: Path, text: str, said:
     with pytest.raises(ReplayError, match=said):
         made.rewrite(PAST, [])
     made.stop()
-
-
-def test_a_program_that_is_not_there_is_named() -> None:
-    with pytest.raises(ReplayError, match="no-such-program cannot be started"):
-        PromptFilter(["no-such-program"]).rewrite(PAST, [])
 
 
 def test_a_replay_through_a_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -185,14 +163,6 @@ def test_a_search_finds_passages_by_any_word_the_rarest_first() -> None:
     assert next(text for _, text in ranked(past, "which port of the queue?")) == "kestrel holds port 48213"
     assert list(ranked(past, "??")) == [] and list(ranked([], "port")) == []
     assert list(ranked(past, 'NEAR("port" OR')) != [], "operators are words like others"
-
-
-def test_passages_are_whole_paragraphs_of_limited_length() -> None:
-    text = "\n\n".join(["a " * 100, "b " * 100, "c " * 700, "d"])
-    found = list(passages(text))
-    assert all(len(piece) <= PASSAGE_CHARS + 2 for piece in found)
-    assert found[0].startswith("a ") and "b " in found[0] and found[-1].endswith("d")
-    assert "".join(found).replace("\n", "") == text.replace("\n", "")
 
 
 def test_a_note_of_what_was_found_fits_and_keeps_the_order_of_the_chat() -> None:

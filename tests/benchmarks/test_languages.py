@@ -39,14 +39,3 @@ def test_words_find_what_has_them_and_a_run_keeps_the_other_embedders(
     assert found["other"] == rows and set(found) == {"other", "letters"}
     assert [row["language"] for row in found["letters"]["rows"]] == list(LANGUAGES.values())
     assert "| Korean | " in capsys.readouterr().out
-
-
-def test_an_embedder_that_is_not_there_is_an_error(tmp_path: Path) -> None:
-    assert languages.main(["--embedder", "nobody-knows-it", "--json", str(tmp_path / "x.json")]) == 1
-    assert not (tmp_path / "x.json").exists()
-
-
-def test_the_share_counts_the_first_so_many() -> None:
-    ranks = [["a", "b"], ["b", "a"], []]
-    assert languages.share(ranks, ["a", "a", "a"], 1) == pytest.approx(1 / 3)
-    assert languages.share(ranks, ["a", "a", "a"], 5) == pytest.approx(2 / 3)

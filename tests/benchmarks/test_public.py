@@ -166,25 +166,12 @@ def test_a_wrong_file_is_told_in_one_line(
     assert not list((tmp_path / "bench").glob("*.json"))
 
 
-def test_one_benchmark_s_file_is_not_taken_for_another_s(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("locomo", LONGMEMEVAL) == 1
-    assert "'conversation'" in capsys.readouterr().err
-
-
 def test_results_never_go_into_the_data_set(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     copy = tmp_path / "locomo10.json"
     shutil.copy(LOCOMO, copy)
     assert run("locomo", copy, "--json", str(copy)) == 1
     assert "inside the data set" in capsys.readouterr().err
     assert copy.read_bytes() == LOCOMO.read_bytes()
-
-
-def test_files_larger_than_the_bound_are_not_read(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr("bench.public.conversation.LARGEST_BYTES", 100)
-    assert run("locomo", LOCOMO) == 1
-    assert "larger than 100 bytes" in capsys.readouterr().err
 
 
 def test_a_limited_run_is_spread_over_the_whole_file(tmp_path: Path) -> None:

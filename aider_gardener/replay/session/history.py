@@ -97,9 +97,9 @@ def load_history(path: str | Path) -> Session:
 def without_secrets(events: Iterable[SessionEvent]) -> Iterator[SessionEvent]:
     """The events without secrets, as those of a recording are; what is one in one text is one in all."""
     redactor = Redactor()
-    texts = ("text", "command", "output")
     for event in events:
-        yield replace(event, **{name: redactor(getattr(event, name)).text for name in texts})
+        text, command, output = (redactor(said).text for said in (event.text, event.command, event.output))
+        yield replace(event, text=text, command=command, output=output)
 
 
 def history_name(place: Path) -> str:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-import os
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -272,10 +271,10 @@ class SessionFolder:
             return False
         make_private(self.folder)
         head = {"kind": "meta", "format": FORMAT, "name": self.folder.name, **self.clean(meta)}
-        self.write(self.events_file, json.dumps(head, ensure_ascii=False) + "\n")
+        files.write_private(self.events_file, json.dumps(head, ensure_ascii=False) + "\n")
         if self.keep_files:
             for name, text in texts_of(root).items():
-                self.write(self.folder / "repo0" / name, self.clean(text))
+                files.write_private(self.folder / "repo0" / name, self.clean(text))
         return True
 
     def known_tree(self) -> dict[str, str]:
@@ -288,7 +287,7 @@ class SessionFolder:
 
     def keep_tree(self, tree: Mapping[str, str]) -> None:
         """Keep those hashes, so that a further recording into the folder can go on from there."""
-        self.write(self.folder / TREE_NAME, json.dumps(tree, ensure_ascii=False, indent=0) + "\n")
+        files.write_private(self.folder / TREE_NAME, json.dumps(tree, ensure_ascii=False, indent=0) + "\n")
 
     def add(self, kind: str, **fields: Any) -> None:
         """Append an event of the current turn; it is on disk when this returns."""
@@ -306,12 +305,6 @@ class SessionFolder:
         found = self.redactor(text)
         self.redacted += len(found.spans)
         return found
-
-    def write(self, path: Path, text: str) -> None:
-        make_private(path.parent)
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with open(handle, "w", encoding="utf-8", errors="replace", newline="") as file:
-            file.write(text)
 
 
 def digest(text: str) -> str:

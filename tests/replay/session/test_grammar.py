@@ -88,11 +88,6 @@ def test_edits_that_failed_are_no_part_of_a_reply() -> None:
     assert not any("SEARCH/REPLACE block failed" in reply.text for reply in session.of_kind("reply"))
 
 
-def test_a_command_line_of_several_lines_is_no_reply() -> None:
-    session = version("v0.74")
-    assert session.turn(0) == () and session.meta["model"] == "deepseek/deepseek-reasoner"
-
-
 def test_thoughts_do_not_make_a_turn_of_what_an_architect_hands_on() -> None:
     assert [event.text for event in version("v0.74").of_kind("user")][:2] == [
         "sort the names",
@@ -116,11 +111,6 @@ def test_a_reply_cut_off_in_a_fence_ends_at_the_notices(tmp_path: Path, notices:
     session = read(tmp_path, f"{HEADER}\n#### one  \n{OPEN_REPLY}{notices}\n#### two  \n\nyes\n\n")
     assert [event.text for event in session.of_kind("user")] == ["one", "two"]
     assert [event.text for event in session.of_kind("reply")] == [OPEN_REPLY.strip(), "yes"]
-
-
-def test_notices_end_a_reply_cut_off_in_a_fence_at_the_end_of_the_file(tmp_path: Path) -> None:
-    session = read(tmp_path, f"{HEADER}\n#### one  \n{OPEN_REPLY}> something new  \n")
-    assert session.of_kind("reply")[0].text == OPEN_REPLY.strip()
 
 
 def test_quotes_within_a_fence_are_kept(tmp_path: Path) -> None:

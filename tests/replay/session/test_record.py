@@ -7,7 +7,6 @@ import os
 import stat
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -110,13 +109,6 @@ def test_both_runs_are_one_session_with_a_restart_between(recorded: Any) -> None
     assert (again["turn"], again["files"]) == (1, ["notes.txt"])
     changed = next(row for row in rows if row["kind"] == "file")
     assert (changed["turn"], changed["path"], changed["text"]) == (2, "notes.txt", "new\nlines\n")
-
-
-def test_each_prompt_has_the_time_at_which_it_was_typed(recorded: Any) -> None:
-    folder, _ = recorded
-    times = [row["at"] for row in events(folder) if row["kind"] == "user"]
-    assert len(times) == 2 and times[0] <= times[1] <= time.time()
-    assert [event.at for event in load_folder(folder).of_kind("user")] == times
 
 
 def test_the_tree_at_the_start_is_stored_without_what_is_no_text(recorded: Any) -> None:

@@ -38,14 +38,6 @@ def test_reads_events_probes_summaries_and_tree() -> None:
     assert len(session.summaries) == 2
 
 
-def test_the_jsonl_itself_may_be_named() -> None:
-    assert load_session(MINI / "session.jsonl") == load_session(MINI)
-
-
-def test_a_missing_subject_is_an_empty_text() -> None:
-    assert load_session(MINI).of_kind("confirm", 2)[0].subject == ""
-
-
 def test_a_time_is_read_where_a_recording_has_one(tmp_path: Path) -> None:
     user = {"kind": "user", "turn": 1, "text": "x"}
     found = load_session(
