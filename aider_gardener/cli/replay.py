@@ -102,7 +102,6 @@ def replay(paths: tuple[Path, ...], variants: tuple[str, ...], **options: Any) -
 
 
 def tell_costs(paths: Sequence[Path], transcripts: Sequence[Path], given: Mapping[str, Any]) -> None:
-    """Say what chats of Claude Code cost."""
     from aider_gardener.replay.measure.usage import chat_cost, told
 
     if len(transcripts) < len(paths) or given["json_target"] not in (None, "-"):
@@ -224,7 +223,6 @@ def window_of(name: str) -> int:
 
 
 def write_files(report: ReplayReport, json_file: Path | None, plot: Path | None, html: Path | None) -> None:
-    """Write what was asked for."""
     if json_file is not None:
         from aider_gardener.replay.measure.summary import write_report
 

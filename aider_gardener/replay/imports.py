@@ -81,7 +81,6 @@ class Imported:
     others: dict[str, str] = field(default_factory=dict)
 
     def count(self, reader: Reader) -> None:
-        """Add what a reader passed over."""
         for kind, count in reader.passed.items():
             is_host = kind.startswith("record ")
             (self.records if is_host else self.lost)[kind.removeprefix("record ")] += count
@@ -137,7 +136,6 @@ def chats_of(path: Path) -> list[ChatFile]:
 
 
 def rollout(path: Path, head: Mapping[str, Any], size: int) -> ChatFile:
-    """A chat of Codex by the head of its rollout."""
     name = provider_of(head)
     return ChatFile(path, str(head.get("id")), CODEX, name, str(head.get("cwd") or ""), RolloutReader, size)
 

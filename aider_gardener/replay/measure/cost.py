@@ -237,7 +237,6 @@ def charged(call: ModelCall, price: Prices, read: int, written: int) -> Bill:
 
 
 def added(bills: Iterable[Bill]) -> Bill:
-    """The sum of bills."""
     return Bill(*(sum(values) for values in zip(*(astuple(Bill()), *map(astuple, bills)), strict=True)))
 
 

@@ -204,7 +204,6 @@ class ReplayResult:
 
     @property
     def plan_seconds(self) -> list[float]:
-        """What each plan took."""
         return [event.seconds for event in self.compactions if event.by == "plan"]
 
     def to_json(self) -> dict[str, Any]:

@@ -124,13 +124,11 @@ class ReplayReport:
 
 
 def make_report(results: Sequence[ReplayResult], notes: Sequence[str] = ()) -> ReplayReport:
-    """The report of results that were made together."""
     summaries = tuple(map(summarize, results))
     return ReplayReport(tuple(results), summaries, totals(summaries), tuple(notes))
 
 
 def summarize(result: ReplayResult) -> Summary:
-    """The figures of one replay."""
     llm = [event for event in result.compactions if event.by == "llm"]
     made = result.provenance
     own = provider_of(made.model, made.weak_model, cache_prompts=made.cache_prompts)

@@ -55,7 +55,6 @@ class Calls:
         self.summaries: list[ModelCall] = []
 
     def complete(self, **options: Any) -> Any:
-        """Answer one call the way litellm would."""
         messages, name = list(options["messages"]), str(options["model"])
         main_names = [self.main_model.name, self.main_model.editor_model.name]
         kind = kind_of(messages, name, main_names)
@@ -121,7 +120,6 @@ class PromptLog:
                 self.held.append(message)
 
     def watching(self, all_messages: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        """`ChatChunks.all_messages`, watched."""
 
         def watched(chunks: Any) -> Any:
             self.watch(chunks)
@@ -163,7 +161,6 @@ class PromptLog:
         return sha
 
     def dump(self, name: str, messages: Sequence[Mapping[str, Any]]) -> None:
-        """Write a prompt as `<name>.json`, if prompts are asked for."""
         if self.dump_dir is None:
             return
         self.dump_dir.mkdir(parents=True, exist_ok=True)
@@ -172,7 +169,6 @@ class PromptLog:
 
 
 def tokens_by_part(rows: Sequence[tuple[str, int, str]]) -> dict[str, int]:
-    """Tokens of each part that has any."""
     sums: dict[str, int] = {}
     for _sha, tokens, part in rows:
         sums[part] = sums.get(part, 0) + tokens

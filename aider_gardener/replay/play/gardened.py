@@ -70,7 +70,6 @@ class Watched:
 
 
 def swapped(gardener: Any, swap: Any, entry: Any) -> Swapped:
-    """One step of a plan with the texts it is about."""
     hidden = swap.after.value == "hidden"
     return Swapped(
         entry_id=entry.id,

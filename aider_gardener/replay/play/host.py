@@ -299,7 +299,6 @@ class ReplayIO(InputOutput):  # type: ignore[misc]  # reason: aider ships no typ
         self.said.append(("output", str(message)))
 
     def take_said(self) -> Sequence[tuple[str, str]]:
-        """What was shown since the last call: pairs of kind and text."""
         said, self.said = self.said, []
         return said
 

@@ -78,7 +78,6 @@ class Runner:
             return self.result(time.perf_counter() - began)
 
     def prepare(self, clock: VirtualClock) -> None:
-        """Patch the process, make the repository and the coder."""
         self.clock = clock
         self.root = make_repository(self.folder, self.session.repo0, clock.now)
         self.model = RecordedModel(self.session, self.session.summaries if self.variant.summaries else None)
@@ -115,7 +114,6 @@ class Runner:
     # -- turns
 
     def run_turn(self, turn: int) -> None:
-        """Ask the probes that are due, then feed the turn's input."""
         self.begin_turn(turn)
         for event in self.session.turn(turn):
             if event.kind == RESTART:
@@ -130,7 +128,6 @@ class Runner:
         self.close_turn()
 
     def begin_turn(self, turn: int) -> None:
-        """Go on to a turn, with what was recorded in it."""
         self.turn = turn
         self.clock.advance(SECONDS_PER_TURN)
         set_commit_time(self.clock.now)
@@ -140,7 +137,6 @@ class Runner:
         self.lint_taken: set[int] = set()
 
     def feed(self, text: str) -> None:
-        """Hand over a typed text, as aider's own loop does."""
         name = host.command_name(self.coder, text)
         if not text.strip() or name in host.SKIPPED_COMMANDS:
             self.notices.append(f"turn {self.turn}: {text.strip()[:40]!r} is not replayed")
@@ -317,7 +313,6 @@ def prompt_of(runner: Runner, question: str) -> Prompt:
 
 
 def ask_probe(runner: Runner, number: int, probe: Probe, prompt: Prompt) -> ProbeResult:
-    """Score what the prompt of a probe's question holds."""
     runner.prompts.dump(f"{probe.ask_at_turn}-probe{number}", prompt.messages)
     found = score(probe, texts_of_turn(runner.session, probe.about_turn), prompt.sent)
     return ProbeResult(
@@ -345,7 +340,6 @@ def without_question(messages: Sequence[Mapping[str, Any]], question: str) -> li
 
 
 def provenance(runner: Runner) -> Provenance:
-    """The provenance of a finished replay."""
     model = runner.main_model  # the chat may have switched since
     gardener = getattr(runner.coder, "gardener", None)
     probes = json.dumps([vars(probe) for probe in runner.session.probes], sort_keys=True)

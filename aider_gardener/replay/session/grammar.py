@@ -78,7 +78,6 @@ class Span:
 
 
 def spans(text: str) -> Iterator[Span]:
-    """Cut a whole history file, in one pass."""
     yield from _Scanner(text).run()
 
 

@@ -92,7 +92,6 @@ class Recorder:
             self.problem = f"{type(problem).__name__}: {problem}"
 
     def event(self, kind: str, **fields: Any) -> None:
-        """Note an event, unless no turn has begun."""
         if self.session.is_open:
             self.note(lambda: self.session.add(kind, **fields))
 
@@ -123,7 +122,6 @@ class Recorder:
         self.session.add("user", text=text, at=round(time.time()))
 
     def begin(self, coder: Any, root: Path) -> None:
-        """The first turn of this process: say how the chat starts."""
         from aider import __version__
 
         self.chat_files = set(coder.get_inchat_relative_files())
@@ -232,7 +230,6 @@ class Recorder:
                 self.tree[path.resolve().relative_to(root).as_posix()] = digest(content)
 
     def shown(self, kind: str, original: Any, io: Any, *args: Any, **kwargs: Any) -> Any:
-        """Note a warning or an error within a turn."""
         text = args[0] if args else kwargs.get("message", "")
         if self.depth and str(text).strip():
             self.event(kind, text=str(text))
@@ -308,7 +305,6 @@ class SessionFolder:
 
 
 def digest(text: str) -> str:
-    """The SHA-256 of a text in hex."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 

@@ -135,7 +135,6 @@ class Session:
 
     @cached_property
     def turn_count(self) -> int:
-        """The number of the last turn."""
         return max((event.turn for event in self.events), default=0)
 
     @cached_property

@@ -84,7 +84,6 @@ def rendered(**values: Any) -> str:
 
 
 def page_of(report: ReplayReport) -> str:
-    """The text of the whole page."""
     names = list(dict.fromkeys(result.session for result in report.results))
     redactor = Redactor()
     for result in report.results:
@@ -154,7 +153,6 @@ def tables_of(summaries: Sequence[Summary]) -> list[dict[str, Any]]:
 
 
 def probe_rows(results: Sequence[ReplayResult]) -> list[tuple[ProbeResult, list[str]]]:
-    """Each probe with how the variants met it."""
     met = {(result.variant, probe.number): probe for result in results for probe in result.probes}
     return [
         (probe, [how_met(met.get((result.variant, number))) for result in results])
@@ -163,7 +161,6 @@ def probe_rows(results: Sequence[ReplayResult]) -> list[tuple[ProbeResult, list[
 
 
 def how_met(probe: ProbeResult | None) -> str:
-    """How one variant met a probe, and the keys that it lacks."""
     if probe is None:
         return "– not asked"
     if probe.supported:

@@ -34,7 +34,6 @@ class Verdict:
 
 
 def verdict(report: ReplayReport, session: str = "") -> Verdict:
-    """The verdict on all chats of a report, or on one."""
     chats = len({row.session for row in report.summaries}) if not session else 1
     rows = report.totals if chats > 1 else report.summaries
     results = [one for one in report.results if session in ("", one.session)]
@@ -121,7 +120,6 @@ def saving(own: Summary, other: Summary) -> float:
 
 
 def price(own: Summary, other: Summary) -> str:
-    """What the chat costs beside what it costs without a gardener."""
     apart = "without it" if other.variant == WHOLE else f"with {other.variant}"
     if own.own and other.usd:
         costs = f"${money(own.usd)} instead of ${money(other.usd)} {apart} at {own.own.model}"
@@ -170,7 +168,6 @@ def known_apart(results: Sequence[ReplayResult], one: str, other: str) -> str:
 
 
 def elsewhere(own: Summary, other: Summary) -> str:
-    """How the price compares at other providers."""
     vendor = own.own.provider.partition(" ")[0] if own.own else ""
     shares = [
         f"{mine.provider} {100 * (mine.cached.usd / theirs.cached.usd - 1):+.0f} %".replace("-", "−")
