@@ -15,10 +15,12 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from aider_gardener.replay.measure.result import ReplayResult
+from aider_gardener.replay.measure.summary import recall_of
 from aider_gardener.replay.play.jobs import replay_all
 from aider_gardener.replay.play.variants import Job
 from aider_gardener.replay.session.history import load_session
@@ -74,9 +76,7 @@ def measure(folder: Path) -> dict[str, Figures]:
 def figures(result: ReplayResult) -> Figures:
     return {
         "turns": result.turns,
-        "asked": len(result.probes),
-        "present": result.present,
-        "supported": result.supported,
+        **asdict(recall_of(result.probes)),
         "net_tokens": net_tokens(result.calls),
         "plans": sum(event.by == "plan" for event in result.compactions),
         "session_sha256": result.provenance.session_sha256,

@@ -177,14 +177,6 @@ class ReplayResult:
         return [call for call in self.calls if call.kind == MAIN]
 
     @property
-    def present(self) -> int:
-        return sum(probe.present for probe in self.probes)
-
-    @property
-    def supported(self) -> int:
-        return sum(probe.supported for probe in self.probes)
-
-    @property
     def prompt_tokens(self) -> int:
         return sum(call.prompt_tokens for call in self.calls)
 
