@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,19 @@ from typing import Any
 from aider_gardener.errors import SessionError
 from aider_gardener.replay.play.runner import Runner
 from aider_gardener.replay.play.sandbox import copy_tree, git
-from aider_gardener.replay.session.session import Session, Stage
+from aider_gardener.replay.session.session import Session
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Where in a chain another session begins: its tree, chat files and options, while the chat goes on."""
+
+    first_turn: int
+    repo0: Path | None
+    files: tuple[str, ...]
+    edit_format: str
+    auto_lint: bool
+    test_cmd: str
 
 
 def chained(sessions: Sequence[Session]) -> Session:
@@ -44,7 +56,7 @@ def chained(sessions: Sequence[Session]) -> Session:
         sha256=hashlib.sha256("".join(session.sha256 for session in sessions).encode()).hexdigest(),
         probes=tuple(probes),
         summaries=tuple(text for session in sessions for text in session.summaries),
-        stages=tuple(stages),
+        meta={**first.meta, "stages": stages},
     )
 
 
@@ -95,7 +107,7 @@ def entering(begin_turn: Any) -> Any:
     @wraps(begin_turn)
     def begin(runner: Runner, turn: int) -> None:
         begin_turn(runner, turn)
-        for stage in runner.session.stages:
+        for stage in runner.session.meta.get("stages", ()):
             if stage.first_turn == turn > 1:
                 runner.coder = enter_stage(runner.coder, stage, runner.root)
 

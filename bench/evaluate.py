@@ -1,9 +1,9 @@
 """What the compressors keep of outputs of which is known what a reader needs.
 
-A folder may be one of three kinds. With index.json: for each output its file, the command, the classes that
+A folder may be one of two kinds. With index.json: for each output its file, the command, the classes that
 would be right, `facts` (strings that an engineer needs to go on; a list holds alternatives) and `must_not`
-(strings that would be false). With folders named for a class: files of that class. With session.jsonl: the
-outputs of a recorded session, whose facts are the answers to its probes that stand in them.
+(strings that would be false). With session.jsonl: the outputs of a recorded session, whose facts are the
+answers to its probes that stand in them.
 
 A fact is kept if it stands in the compressed form, white space aside. Beside the compressor stands the null
 hypothesis: lines quoted by their words alone, at the same size.
@@ -24,21 +24,9 @@ from aider_gardener import files
 from aider_gardener.compress import compress_message
 from aider_gardener.compress.outline import chosen, written
 from aider_gardener.compress.quoting import quoted
-from aider_gardener.messages import ContentClass, Focus, Source, SourceKind, TokenCounter
+from aider_gardener.messages import Focus, Source, SourceKind, TokenCounter
 from aider_gardener.reading.output import lines_of
-from aider_gardener.reading.source import infer_source
 from aider_gardener.replay.session.session import load_folder
-
-FOLDER_CLASSES: tuple[tuple[str, ContentClass], ...] = (
-    (r"test_|ci_build|build|npm_pip|lint|log(?:_|s?$)", ContentClass.LOG),
-    (r"traceback|error", ContentClass.ERROR),
-    (r"json|ya?ml|toml|csv", ContentClass.STRUCTURED),
-    (r"diff|patch", ContentClass.DIFF),
-    (r"grep|ls\b|git_log|listing|table|tree", ContentClass.LISTING),
-    (r"source_md|prose|docs", ContentClass.PROSE),
-    (r"source|code", ContentClass.CODE),
-)
-"""Pattern at the beginning of a folder's name → class; the first that matches counts."""
 
 OUTPUT_BYTES = 16 * 1024 * 1024
 """A larger output is not measured."""
@@ -111,24 +99,17 @@ def evaluated(folder: Path, count: TokenCounter, *, bare: bool = False) -> list[
 
 
 def outputs_in(folder: Path) -> Iterator[Output]:
-    """The outputs of a folder of one of the three kinds, or of all folders below it that are of one."""
+    """The outputs of a folder of one of the two kinds, or of all folders below it that are of one."""
     for marker, read in (("index.json", _of_index), ("session.jsonl", _of_session)):
         if (folder / marker).is_file():
             yield from read(folder)
             return
     below = sorted(path for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
     known = [path for path in below if (path / "index.json").is_file() or (path / "session.jsonl").is_file()]
-    if known:
-        for path in known:
-            yield from outputs_in(path)
-        return
-    classed = [path for path in below if class_of_folder(path.name)]
-    if not classed:
-        raise ValueError(
-            f"{folder} has no index.json, no session.jsonl and no folders that are named for a class"
-        )
-    for path in classed:
-        yield from _of_class(path)
+    if not known:
+        raise ValueError(f"{folder} has no index.json and no session.jsonl, nor has any folder in it")
+    for path in known:
+        yield from outputs_in(path)
 
 
 def _of_index(folder: Path) -> Iterator[Output]:
@@ -152,22 +133,6 @@ def _of_session(folder: Path) -> Iterator[Output]:
 
 def _text(path: Path) -> str:
     return files.read(path, OUTPUT_BYTES, follow=True).decode("utf-8", "replace")
-
-
-def class_of_folder(name: str) -> ContentClass | None:
-    """The class that a corpus folder's name stands for, or None."""
-    return next((cls for pattern, cls in FOLDER_CLASSES if re.match(pattern, name.lower())), None)
-
-
-def _of_class(folder: Path) -> Iterator[Output]:
-    truth = class_of_folder(folder.name)
-    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-        text = _text(path)
-        source = infer_source("user", text)
-        yield Output(
-            f"{folder.name}/{path.name}", text, source if source.detail else Source(),
-            (truth.value,) if truth else (),
-        )  # fmt: skip
 
 
 def quoted_alone(text: str, tokens: int, count: TokenCounter) -> str:

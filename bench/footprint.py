@@ -9,14 +9,13 @@ once the model of meanings is wanted (a history that may hardly grow). Of severa
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-from aider_gardener.replay.server import ReplayServer
+from bench.model_server import ModelServer, keep_prices
 
 RUNS = 3
 REPLY = "The client waits 4.5 s after the third attempt, then it gives up. " * 40
@@ -56,7 +55,7 @@ def main(argv: list[str] | None = None) -> int:
 
 def used(flags: list[str]) -> tuple[float, float]:
     """Megabytes at most and processor seconds of one chat of one message."""
-    with tempfile.TemporaryDirectory() as folder, ReplayServer([REPLY]) as server:
+    with tempfile.TemporaryDirectory() as folder, ModelServer([REPLY]) as server:
         home = Path(folder) / "home"
         keep_prices(home)
         project = Path(folder) / "project"
@@ -72,16 +71,6 @@ def used(flags: list[str]) -> tuple[float, float]:
     told = next(line.split() for line in run.stdout.splitlines() if line.startswith("USED "))
     unit = 1_048_576 if sys.platform == "darwin" else 1_024
     return float(told[1]) / unit, float(told[2])
-
-
-def keep_prices(home: Path) -> None:
-    """Give aider the list of prices that it would fetch: litellm's own copy."""
-    os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
-    from litellm import model_cost
-
-    cache = home / ".aider" / "caches" / "model_prices_and_context_window.json"
-    cache.parent.mkdir(parents=True)
-    cache.write_text(json.dumps(model_cost), encoding="utf-8")
 
 
 if __name__ == "__main__":

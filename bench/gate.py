@@ -1,9 +1,9 @@
-"""The regression gate: two short sessions whose figures may not get worse than the committed ones.
+"""The regression gate: a short session whose figures may not get worse than the committed ones.
 
     python -m bench.gate            replay and compare, exit 1 when something got worse
     python -m bench.gate --write    replay and keep the figures as bench/results/gate.json
 
-Each is the beginning of a recorded session with the probes about it, asked at its end at the latest. The
+It is the beginning of a recorded session with the probes about it, asked at its end at the latest. The
 history budget is small, so that every part of the gardener has to work.
 """
 
@@ -15,11 +15,14 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from aider_gardener.replay.measure.result import ReplayResult
-from aider_gardener.replay.play.jobs import Job, replay_all
+from aider_gardener.replay.measure.summary import recall_of
+from aider_gardener.replay.play.jobs import replay_all
+from aider_gardener.replay.play.variants import Job
 from aider_gardener.replay.session.history import load_session
 from bench.limit import net_tokens
 from bench.provenance import made_on
@@ -28,7 +31,7 @@ ROOT = Path(__file__).resolve().parents[1]
 RESULTS = Path(__file__).with_name("results") / "gate.json"
 FORMAT = 1
 
-BEGINNINGS: Mapping[str, int] = {"ledger-api": 12, "checkout-ts": 14}
+BEGINNINGS: Mapping[str, int] = {"ledger-api": 12}
 """Name of a recorded session → how many of its turns are replayed."""
 
 HISTORY_TOKENS = 2_000
@@ -62,7 +65,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def measure(folder: Path) -> dict[str, Figures]:
-    """Replay both beginnings under the gardener; the figures of each session."""
+    """Replay the beginning under the gardener; the figures of each session."""
     jobs = []
     for name, turns in BEGINNINGS.items():
         beginning(ROOT / "recorded_sessions" / name, folder / name, turns)
@@ -73,9 +76,7 @@ def measure(folder: Path) -> dict[str, Figures]:
 def figures(result: ReplayResult) -> Figures:
     return {
         "turns": result.turns,
-        "asked": len(result.probes),
-        "present": result.present,
-        "supported": result.supported,
+        **asdict(recall_of(result.probes)),
         "net_tokens": net_tokens(result.calls),
         "plans": sum(event.by == "plan" for event in result.compactions),
         "session_sha256": result.provenance.session_sha256,

@@ -16,7 +16,6 @@ from aider_gardener.replay.measure.cost import (
     Bill,
     Provider,
     Rule,
-    Window,
     added,
     charged,
     held,
@@ -59,7 +58,7 @@ class Limit:
         found, last = [], dict[str, ModelCall]()
         for call, standing in zip(self.calls, self.again, strict=True):
             before = last.get(model_of(call, provider))
-            fresh = before is not None and held(before, call, provider, Window.SESSION)
+            fresh = before is not None and held(before, call, provider)
             again = min(standing, call.prompt_tokens) if fresh else 0
             found.append(max(again, shared_tokens(call, self.calls, provider)))
             last[model_of(call, provider)] = call

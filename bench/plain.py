@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from aider_gardener.replay.measure.result import SUMMARY
-from aider_gardener.replay.play.jobs import Job, replay_job
+from aider_gardener.replay.play.jobs import replay_job
+from aider_gardener.replay.play.variants import Job
 from aider_gardener.replay.session.session import FORMAT, Session, load_folder, read_rows
 from bench.grid.cells import MODEL, Cell
 
@@ -51,7 +52,7 @@ def write_plain(source: Path, target: Path, summaries: Sequence[str] = ()) -> No
 
     `summaries` are what answers the host's summarising calls in it, in order.
     """
-    meta, *events = (row for _line, row in read_rows(source / "session.jsonl")[0])
+    meta, *events = (row for _line, row in read_rows(source / "session.jsonl"))
     name = str(meta.get("name") or source.resolve().name) + SUFFIX
     rows = [plain_meta(meta, name), *plain_events(events, str(meta.get("test_cmd") or ""))]
     probes_file = source / "probes.json"

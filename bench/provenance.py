@@ -6,11 +6,12 @@ import json
 import os
 import platform
 from collections.abc import Iterator, Mapping
+from importlib.metadata import version as version_of
 from pathlib import Path
 from typing import Any
 
 from aider_gardener import __version__
-from aider_gardener.replay.play.provenance import source_commit, version_of
+from aider_gardener.replay.play.sandbox import source_commit
 
 RESULTS = Path(__file__).with_name("results")
 CELLS = ("grid.json", "dominance.json")

@@ -23,8 +23,9 @@ from typing import Any
 from aider_gardener.replay.measure.cost import PROVIDERS
 from aider_gardener.replay.measure.result import MAIN, ReplayResult
 from aider_gardener.replay.measure.summary import summarize
-from aider_gardener.replay.play.jobs import Job, replay_all
+from aider_gardener.replay.play.jobs import replay_all
 from aider_gardener.replay.play.report import find_paths
+from aider_gardener.replay.play.variants import Job
 from aider_gardener.replay.session.history import load_session
 from bench.dominance import RECORDED, halves_of
 from bench.limit import Limit, net_tokens

@@ -63,8 +63,8 @@ HEAVY = {
     ),
 }
 
-STARTED = ("aider_gardener", "aider_gardener.replay.server")
-"""Modules that begin something beside the commands: what users import, and what they start with `python -m`."""
+STARTED = ("aider_gardener",)
+"""Modules that begin something beside the commands: what users import."""
 
 
 @pytest.fixture(scope="module")
@@ -103,7 +103,6 @@ def test_the_public_names_exist() -> None:
         ("aider_gardener.settings", "Settings"),
         ("aider_gardener.gardener", "Gardener"),
         ("aider_gardener.cli", "main"),
-        ("aider_gardener.replay.server", "main"),
     ],
 )
 def test_what_users_import_is_where_it_was(module: str, name: str) -> None:

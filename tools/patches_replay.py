@@ -10,7 +10,6 @@ sends, with all of them. Exit 0 when all are the same, 1 when not, 2 when a repl
 from __future__ import annotations
 
 import argparse
-import importlib
 import json
 import os
 import pickle
@@ -20,7 +19,6 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
 
 from patch_tests import WANTED, record, write_files
 from patches_page import ROOT, digest_of, replay_table
@@ -30,8 +28,9 @@ import aider_gardener
 from aider_gardener.patches.series import Series, read_series
 from aider_gardener.patches.tree import patched, read_files
 from aider_gardener.plan.view import NOTE_HEAD
-from aider_gardener.replay.play.jobs import Job, play
+from aider_gardener.replay.play.jobs import play
 from aider_gardener.replay.play.sandbox import environment
+from aider_gardener.replay.play.variants import Job
 from aider_gardener.replay.session.history import load_session
 from aider_gardener.settings import Settings
 
@@ -170,15 +169,14 @@ def replay(side: str, job: Path) -> int:
 
     if side == "provider":
         use_the_provider()
-    runner: Any = importlib.import_module("aider_gardener.replay.play.runner")
-    end, seams = runner.uninstall, job.parent / SEAMS_FILE
+    end, seams = aider_gardener.uninstall, job.parent / SEAMS_FILE
     seams.write_text("0", "utf-8")
 
     def count_and_end() -> None:
         seams.write_text(str(in_force()), "utf-8")
         end()
 
-    runner.uninstall = count_and_end
+    aider_gardener.uninstall = count_and_end
     play(pickle.loads(job.read_bytes()), job.parent, lambda: None)
     return 0
 

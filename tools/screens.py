@@ -24,10 +24,9 @@ from rich.console import Console
 from rich.text import Text
 from terminal import COLUMNS, ENTER, Terminal
 
-from aider_gardener.replay.server import ReplayServer, Script
 from aider_gardener.replay.session.history import load_session
 from aider_gardener.replay.session.session import Session
-from bench.footprint import keep_prices
+from bench.model_server import ModelServer, Script, keep_prices
 
 ROOT = Path(__file__).resolve().parent.parent
 INPUTS = 13
@@ -54,7 +53,7 @@ FONT_FACES = re.compile(r"@font-face \{\{.*?\}\}\s*", re.DOTALL)
 def play(session: Session, cwd: Path, inputs: int, code: Path) -> dict[str, list[str]]:
     """Type the first inputs of a session, then the commands; the lines of each picture. `code` is the folder
     that the package is taken from."""
-    with ReplayServer(Script.of_session(session)) as server:
+    with ModelServer(Script.of_session(session)) as server:
         environ = {"OPENAI_API_BASE": server.url, "OPENAI_API_KEY": "any", "HOME": str(cwd.parent)}
         environ |= {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "PYTHONPATH": str(code)}
         quiet = ["--no-check-update", "--no-show-release-notes", "--no-analytics", "--no-gitignore"]

@@ -25,7 +25,8 @@ from aider_gardener.archive.store.location import DIRECTORY_NAME
 from aider_gardener.gardener.done_tasks import HEAD as DONE
 from aider_gardener.gardener.done_tasks import archived, done_in
 from aider_gardener.gardener.files import project_index
-from aider_gardener.replay.play.jobs import Job, replay_job
+from aider_gardener.replay.play.jobs import replay_job
+from aider_gardener.replay.play.variants import Job
 from aider_gardener.replay.session.history import load_session
 from bench.observations import HEAD
 from bench.observations import table as measured
@@ -89,13 +90,8 @@ def parts_made() -> Mapping[str, str]:
 def replayed(folder: Path, root: Path) -> Store:
     """The archive of the session, replayed with the gardener, as that of the project at `root`."""
     first, there = folder / "replayed" / DIRECTORY_NAME, folder / "all.jsonl"
-    replay_job(
-        Job(
-            replace(load_session(RECORDED / SESSION), probes=()),
-            "gardener",
-            settings={"store": str(first), "embedder": "none"},
-        )
-    )
+    session = replace(load_session(RECORDED / SESSION), probes=())
+    replay_job(Job(session, f"gardener+store={first}+embedder=none"))
     own = open_store(folder / "adopted")
     own.adopt(first / "gardener.db")
     own.export(there)

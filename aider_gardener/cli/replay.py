@@ -94,7 +94,7 @@ def replay(paths: tuple[Path, ...], variants: tuple[str, ...], **options: Any) -
             return tell_costs(paths, transcripts, options)
         run(paths, chosen_variants(variants), **options)
     except KeyboardInterrupt:
-        fail("stopped before anything was finished; no table, JSON, plot or report was made", 1)
+        fail("stopped; no table, JSON, plot or report was made", 1)
     except UsageError as problem:
         fail(str(problem), 2)
     except GardenerError as problem:
@@ -102,7 +102,6 @@ def replay(paths: tuple[Path, ...], variants: tuple[str, ...], **options: Any) -
 
 
 def tell_costs(paths: Sequence[Path], transcripts: Sequence[Path], given: Mapping[str, Any]) -> None:
-    """Say what chats of Claude Code cost."""
     from aider_gardener.replay.measure.usage import chat_cost, told
 
     if len(transcripts) < len(paths) or given["json_target"] not in (None, "-"):
@@ -148,9 +147,13 @@ def run(
 ) -> None:
     """Check what would only show after minutes of work, read the sessions, replay them, show what came of it.
     `host` are options of aider's."""
-    from aider_gardener.replay.play.report import find_paths, jobs_for, read_sessions, run_jobs
+    from aider_gardener.replay.measure.summary import report_json
+    from aider_gardener.replay.play.report import find_paths, read_sessions, run_jobs
+    from aider_gardener.replay.play.variants import Job
     from aider_gardener.replay.session.session import load_probes, load_summaries
-    from aider_gardener.replay.show.progress import watching
+    from aider_gardener.replay.show.progress import progress
+    from aider_gardener.replay.show.table import print_report
+    from aider_gardener.tables import Screen
 
     if not paths:
         raise UsageError("name at least one recorded session folder or .aider.chat.history.md")
@@ -176,24 +179,23 @@ def run(
             f"such as {DEFAULT_MODEL}"
         )
     jobs = [
-        job
-        for session in sessions
-        for job in jobs_for(
+        Job(
             session,
-            variants,
+            variant,
             model=model or model_of(session),
             dump_dir=dump_prompts and dump_prompts.resolve(),
-            page=html is not None,
             **host,
         )
+        for session in sessions
+        for variant in variants
     ]
-    with watching() as watcher:
-        report = run_jobs(jobs, watcher)
-    if not report.stopped:
-        write_files(report, json_file, plot, html)
-    show(report, full=full, as_json=json_target == "-")
-    if report.stopped:
-        fail(f"{report.stopped}; the table shows these alone, and no JSON, plot or report was made", 1)
+    with progress(sum(job.session.turn_count for job in jobs)) as watchers:
+        report = run_jobs(jobs, *watchers)
+    write_files(report, json_file, plot, html)
+    if json_target == "-":
+        click.echo(json.dumps(report_json(report)))
+    else:
+        print_report(report, Screen(), full=full)
     for kind, target in (("JSON", json_file), ("plot", plot), ("report", html)):
         if target is not None:
             click.echo(
@@ -221,7 +223,6 @@ def window_of(name: str) -> int:
 
 
 def write_files(report: ReplayReport, json_file: Path | None, plot: Path | None, html: Path | None) -> None:
-    """Write what was asked for."""
     if json_file is not None:
         from aider_gardener.replay.measure.summary import write_report
 
@@ -234,17 +235,3 @@ def write_files(report: ReplayReport, json_file: Path | None, plot: Path | None,
         from aider_gardener.replay.show.replay_page import write_page
 
         write_page(report, html)
-
-
-def show(report: ReplayReport, *, full: bool, as_json: bool) -> None:
-    """The JSON or the table on standard output; the table of what was stopped goes beside JSON."""
-    from aider_gardener.replay.measure.summary import report_json
-    from aider_gardener.replay.show.table import print_report
-    from aider_gardener.tables import Screen
-
-    if as_json and not report.stopped:
-        click.echo(json.dumps(report_json(report)))
-        return
-    if report.stopped:
-        click.echo(f"PARTIAL: {report.stopped}; the table shows these alone\n", err=as_json)
-    print_report(report, Screen(stderr=as_json), full=full)

@@ -1,13 +1,11 @@
-"""`gardener sessions`: the chats of a project, listed, read and forgotten; and recorded ones, checked."""
+"""`gardener sessions`: the chats of a project, listed, read and forgotten."""
 
 from __future__ import annotations
 
 import json
 import shutil
-import sys
 import time
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -63,17 +61,10 @@ def sessions(ctx: click.Context, limit: int, place: Place | None, as_json: bool)
 
 @sessions.command("show")
 @click.argument("session", metavar="ID")
-@click.option(
-    "--html",
-    "page",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Write a page instead: each message, and beside it the shorter forms that went to the model.",
-)
 @click.option("--full", is_flag=True, help="Long outputs whole.")
 @directory_option
 @json_option
-def show(session: str, page: Path | None, full: bool, place: Place | None, as_json: bool) -> None:
+def show(session: str, full: bool, place: Place | None, as_json: bool) -> None:
     """Print one chat turn by turn: prompts, replies, outputs. ID may be `last`.
 
     A line below a message says if the model saw less of it in later prompts.
@@ -82,14 +73,9 @@ def show(session: str, page: Path | None, full: bool, place: Place | None, as_js
 
     store = open_archive(place, read_only=True)
     found = transcript(store, project_of(store), session_named(store, session))
-    if page is not None:
-        from aider_gardener.replay.show.pages import write_transcript
-
-        write_transcript(found, page)
-        click.echo(f"{len(found.turns):,} turns written to {page}", err=True)
     if as_json:
         click.echo(json.dumps(asdict(found)))
-    elif page is None:
+    else:
         from aider_gardener.cli.past_chats import transcript_lines
 
         click.echo("\n".join(transcript_lines(found, full=full)))
@@ -105,25 +91,3 @@ def forget(session: str, yes: bool, place: Place | None, as_json: bool) -> None:
     from aider_gardener.cli.entries import forget_session
 
     forget_session(open_archive(place), session, yes=yes, as_json=as_json)
-
-
-@sessions.command("check")
-@click.argument("folders", nargs=-1, required=True, metavar="DIR...", type=click.Path(path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="One JSON value on stdout and nothing else.")
-def check(folders: tuple[Path, ...], as_json: bool) -> None:
-    """Check recorded sessions: every fault with its file and line.
-
-    What looks like a secret is told too, but is no fault.
-    """
-    from aider_gardener.replay.session.check import check_folder
-
-    found = {str(folder): check_folder(folder) for folder in folders}
-    if as_json:
-        click.echo(json.dumps({name: [str(fault) for fault in faults] for name, faults in found.items()}))
-    else:
-        for name, faults in found.items():
-            for fault in faults:
-                click.echo(str(fault), err=True)
-            serious = sum(fault.serious for fault in faults)
-            click.echo(f"{name}: {f'{serious} faults' if serious else 'sound'}")
-    sys.exit(1 if any(fault.serious for faults in found.values() for fault in faults) else 0)

@@ -37,10 +37,10 @@ class Backlog:
     """Indexes and embeds a store's passages on one daemon thread, between `resume` and `pause`.
 
     It begins paused, and embeds only once it is asked for: by a question, or by `want`, on half a core. What
-    is newest is embedded first. Trouble with the model ends embedding with one notice: the archive is searched by full
-    text alone then. `load` None embeds nothing, by the user's choice. `upkeep` runs once, at the first rest;
-    what it returns is a notice. Without `background` there is no thread, only `drain` works passages off and
-    a question waits as long as it takes: two runs over one store do the same.
+    is newest is embedded first. Trouble with the model ends embedding with one notice: the archive is
+    searched by full text alone then. `load` None embeds nothing, by the user's choice. `upkeep` runs once, at
+    the first rest; what it returns is a notice. Without `background` there is no thread, only `drain` works
+    passages off and a question waits as long as it takes: two runs over one store do the same.
     """
 
     def __init__(
@@ -209,7 +209,7 @@ class Backlog:
         return not (self._stopped or self._pauses)
 
     def _rested(self) -> bool:
-        """Whether to go on, after a rest as long as the work since the last one: half a core is the user's."""
+        """Whether to go on, after a rest as long as the work since the last: half a core is the user's."""
         with self._wake:
             self._wake.wait_for(lambda: self._stopped, time.thread_time() - self._worked)
         self._worked = time.thread_time()

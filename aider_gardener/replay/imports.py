@@ -14,7 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -81,7 +81,6 @@ class Imported:
     others: dict[str, str] = field(default_factory=dict)
 
     def count(self, reader: Reader) -> None:
-        """Add what a reader passed over."""
         for kind, count in reader.passed.items():
             is_host = kind.startswith("record ")
             (self.records if is_host else self.lost)[kind.removeprefix("record ")] += count
@@ -137,7 +136,6 @@ def chats_of(path: Path) -> list[ChatFile]:
 
 
 def rollout(path: Path, head: Mapping[str, Any], size: int) -> ChatFile:
-    """A chat of Codex by the head of its rollout."""
     name = provider_of(head)
     return ChatFile(path, str(head.get("id")), CODEX, name, str(head.get("cwd") or ""), RolloutReader, size)
 
@@ -229,10 +227,10 @@ def take_in(
 
 def _taken(store: Store, project: str, chats: Sequence[ChatFile], found: Imported) -> Iterator[int]:
     """Take in chat by chat; yields how much that was wherever it is enough for a transaction."""
-    live, pending = LiveChats(store, project), 0
+    live, pending = cache(partial(live_prompts, store, project)), 0
     for chat in chats:
         found.chats[chat.host] += 1
-        if chat.host == AIDER and live.holds(chat):
+        if chat.host == AIDER and held_live(chat, live):
             found.known += 1
             continue
         clock = partial(os.path.getmtime, chat.path)
@@ -259,35 +257,27 @@ def _taken(store: Store, project: str, chats: Sequence[ChatFile], found: Importe
     yield pending
 
 
-class LiveChats:
-    """The chats of aider that were archived while they were held: when each prompt was said."""
+def held_live(chat: ChatFile, live: Callable[[], Mapping[str, Sequence[float]]]) -> bool:
+    """Whether a chat of a history was archived while it was held: one of the `live_prompts` was said between
+    its header and the end of its day."""
+    parts: Sequence[Span] = chat.reader(chat.path).parts  # type: ignore[attr-defined]  # a HistoryReader
+    began = started_at(parts[0].text) if parts[0].kind == "header" else 0.0
+    for text in (span.text for span in parts if span.kind == "prompt"):
+        asked = ASKING.match(text)
+        for words in {text, asked.group("rest") if asked else text}:
+            times = live().get(entry_id("user", words), ())
+            if began and any(-CLOCK_SECONDS < at - began < 86_400 for at in times):
+                return True
+    return False
 
-    def __init__(self, store: Store, project: str) -> None:
-        self.store, self.project = store, project
-        self._said: dict[str, list[float]] | None = None
 
-    def holds(self, chat: ChatFile) -> bool:
-        """Whether a chat of a history is one of these: a prompt of it was said there between its header and
-        the end of its day."""
-        parts: Sequence[Span] = chat.reader(chat.path).parts  # type: ignore[attr-defined]  # a HistoryReader
-        began = started_at(parts[0].text) if parts[0].kind == "header" else 0.0
-        prompts = [span.text for span in parts if span.kind == "prompt"]
-        for text in prompts:
-            asked = ASKING.match(text)
-            for words in {text, asked.group("rest") if asked else text}:
-                times = self.said.get(entry_id("user", words), ())
-                if began and any(-CLOCK_SECONDS < at - began < 86_400 for at in times):
-                    return True
-        return False
-
-    @property
-    def said(self) -> Mapping[str, Sequence[float]]:
-        if self._said is None:
-            self._said = {}
-            for info in self.store.sessions(self.project):
-                if info.id.startswith(IMPORTED) or host_of(self.store, info.id) != AIDER:
-                    continue
-                for entry in self.store.session_entries(info.id):
-                    if entry.source.kind is SourceKind.TYPED:
-                        self._said.setdefault(entry.id, []).append(entry.created_at)
-        return self._said
+def live_prompts(store: Store, project: str) -> Mapping[str, Sequence[float]]:
+    """When each prompt was said, by its id, in the chats of aider that were archived while they were held."""
+    said: dict[str, list[float]] = {}
+    for info in store.sessions(project):
+        if info.id.startswith(IMPORTED) or host_of(store, info.id) != AIDER:
+            continue
+        for entry in store.session_entries(info.id):
+            if entry.source.kind is SourceKind.TYPED:
+                said.setdefault(entry.id, []).append(entry.created_at)
+    return said

@@ -308,11 +308,15 @@ for number in range(4):
 
 
 def recording(place: Path) -> str:
+    from aider_gardener.errors import SessionError
     from aider_gardener.replay.session.session import read_rows
 
     os.mkfifo(place.parent / "session.jsonl")
-    _rows, faults = read_rows(place.parent / "session.jsonl")
-    return HELD if faults else "read"
+    try:
+        read_rows(place.parent / "session.jsonl")
+    except SessionError:
+        return HELD
+    return "read"
 
 
 ATTACKS: dict[str, Attack] = {

@@ -241,10 +241,6 @@ READERS: dict[str, Reader] = {
     "replay FOLDER: probes.json": Reader(
         ("replay", "r", "--variant", "none"), "r/probes.json", beside={"r/session.jsonl": SESSION}
     ),
-    "sessions check: session.jsonl": Reader(("sessions", "check", "r"), "r/session.jsonl"),
-    "sessions check: a file of the tree": Reader(
-        ("sessions", "check", "r"), "r/repo0/x", beside={"r/session.jsonl": SESSION}
-    ),
     "record: a file of the tree": Reader(("r",), "r/repo0/x", code=CALLED),
     "install --status: settings": Reader(
         ("install", "claude-code", "--status"), ".claude/settings.local.json"

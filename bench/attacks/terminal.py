@@ -32,7 +32,7 @@ from typing import Any
 
 import click
 
-from bench.footprint import keep_prices
+from bench.model_server import keep_prices
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "bench" / "results" / "attacks" / "terminal.json"

@@ -10,11 +10,11 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib.metadata import version as version_of
 from pathlib import Path
 from typing import Any
 
 from aider_gardener.errors import UsageError
-from aider_gardener.replay.play.provenance import version_of
 from aider_gardener.replay.play.variants import variant_named
 from aider_gardener.replay.session.session import Session
 from aider_gardener.settings import Settings
@@ -51,7 +51,7 @@ WITHOUT_EFFECT = (
     "adapters/claude_code/", "adapters/mcp/",
     "adapters/plain/", "cli/", "gardener/past_chats", "gardener/done_tasks", "gardener/files",
     "gardener/memory", "gardener/monthly", "gardener/pages", "notes/markdown", "patches/", "phrases",
-    "recall/hits", "replay/play/report", "replay/server", "replay/session/check",
+    "recall/hits", "replay/play/report",
     "replay/session/grammar", "replay/session/history", "replay/session/record", "replay/show/", "tables",
 )  # fmt: skip
 """Beginnings of modules whose code cannot change a replay's figures: what people see and type."""

@@ -23,8 +23,9 @@ from pathlib import Path
 from typing import Any
 
 from aider_gardener.errors import GardenerError
-from aider_gardener.replay.play.jobs import Job, replay_job
+from aider_gardener.replay.play.jobs import replay_job
 from aider_gardener.replay.play.report import find_paths
+from aider_gardener.replay.play.variants import Job
 from aider_gardener.replay.session.history import load_session
 from bench.chain import chained
 from bench.grid import plots

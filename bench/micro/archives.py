@@ -46,6 +46,9 @@ class WordVectors:
     def load(self) -> None:
         """Nothing is loaded."""
 
+    def unload(self) -> None:
+        """Nothing was."""
+
     def embed(self, texts: Sequence[str]) -> Any:
         rows = ([bucket(each) for each in text.split()] or [0] for text in texts)
         found = np.stack([self.matrix[row].sum(axis=0) for row in rows])

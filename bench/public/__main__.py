@@ -1,6 +1,6 @@
 """What recall finds of the evidence in published benchmarks of long-term memory.
 
-    python -m bench.public locomo|longmemeval|beam --data PATH [--conversations N] [--pool N] [--json FILE]
+    python -m bench.public locomo|longmemeval --data PATH [--conversations N] [--pool N] [--json FILE]
 
 The data sets are not part of this repository: docs/benchmark.md says where they are to be had. Nothing is
 written beside them.
@@ -16,7 +16,7 @@ from pathlib import Path
 
 from aider_gardener.errors import GardenerError
 from bench.provenance import made_on
-from bench.public import beam, locomo, longmemeval
+from bench.public import locomo, longmemeval
 from bench.public.conversation import Conversation
 from bench.public.measure import BUDGETS, KS, LEAST_SHARE, measured, record
 from bench.public.report import reasons, report
@@ -28,7 +28,6 @@ FORMAT = 1
 READ: dict[str, Callable[[Path, int | None], Iterator[Conversation]]] = {
     "locomo": locomo.conversations,
     "longmemeval": longmemeval.conversations,
-    "beam": beam.conversations,
 }
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
 from aider_gardener.replay.measure.result import ProbeResult
 from aider_gardener.replay.session.history import load_session
 from aider_gardener.replay.session.session import Probe
-from bench.grid.asked import ASKED_LATE, PARAPHRASED, SAID_EARLY, Asked, asked_of
+from bench.grid.asked import ASKED_LATE, SAID_EARLY, Asked, asked_of
 
 RECORDED = Path(__file__).resolve().parents[2] / "recorded_sessions"
 
@@ -44,12 +43,3 @@ def test_a_long_session_asks_late_what_was_said_early(tmp_path: Path) -> None:
     assert {one.about_turn for one in found.late} <= {*SAID_EARLY}
     short = replace(session, events=tuple(event for event in session.events if event.turn < 20))
     assert asked_of(tmp_path, short).late == ()
-
-
-def test_paraphrased_probes_stand_beside_the_session(tmp_path: Path) -> None:
-    session = load_session(RECORDED / "till-log")
-    assert asked_of(tmp_path, session).paraphrased == ()
-    rows = [{"about_turn": 1, "ask_at_turn": 4, "kind": "x", "question": "which?", "answer_keys": ["17"]}]
-    (tmp_path / PARAPHRASED).write_text(json.dumps(rows), "utf-8")
-    (only,) = asked_of(tmp_path, session).paraphrased
-    assert (only.question, only.answer_keys) == ("which?", ("17",))

@@ -47,11 +47,7 @@ def test_a_decoy_that_stands_in_the_right_surroundings_is_seen() -> None:
         assert score(one, [SAID_BY_TURN[1]], [lie]).supported
 
 
-def test_probes_whose_keys_are_not_where_they_say_have_no_decoys() -> None:
-    assert list(decoys_of(session(Probe(6, 9, "number", "?", ("48213",))))) == []
-
-
-@pytest.mark.parametrize("name", ["ledger-api", "checkout-ts", "queue-incident"])
+@pytest.mark.parametrize("name", ["till-log", "ferry-desk"])
 def test_every_recorded_probe_has_a_decoy_that_was_really_never_said(name: str) -> None:
     session = load_session(RECORDED / name)
     made = list(decoys_of(session))

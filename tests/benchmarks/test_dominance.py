@@ -9,10 +9,8 @@ from typing import Any
 
 import pytest
 
-from aider_gardener.errors import ReplayError
-from aider_gardener.replay.session.history import load_session
-from bench import dominance, goals, plain
-from bench.goals import CHOSEN_ON, HELD_OUT, PRICES, VARIANTS, figures, halves, misses, summed, with_sums
+from bench import dominance, plain
+from bench.goals import CHOSEN_ON, HELD_OUT, PRICES, VARIANTS, halves, misses, summed, with_sums
 from bench.grid import run
 from bench.grid.cells import Cell
 
@@ -59,12 +57,6 @@ def test_each_figure_that_is_worse_is_a_miss(worse: dict[str, Any], missed: set[
     assert misses(row(**worse)["variants"]) == missed
 
 
-def test_nearly_all_that_is_supported_untrimmed_must_be_supported() -> None:
-    variants = {"gardener": of(97), "stock-fixed": of(40), "stock": of(100)}
-    assert misses(variants) == set()
-    assert misses({**variants, "gardener": of(96)}) == {"supported"}
-
-
 def test_each_half_has_a_sum_of_its_own() -> None:
     rows = [row("a", CHOSEN_ON, facts=3), row("b", HELD_OUT, facts=9), row("c", CHOSEN_ON, facts=4)]
     rows[1]["model"] = "deepinfra/microsoft/phi-4"
@@ -76,16 +68,6 @@ def test_each_half_has_a_sum_of_its_own() -> None:
     assert found["chosen on: 2 together"]["gardener"]["facts"] == [7, 18]
     assert summed(rows)["stock"]["usd"]["OpenAI"] == [3.0, 3.0]
     assert [name for name, _ in with_sums([row("all")])] == ["all"]
-
-
-def test_figures_are_those_of_a_replay_s_row() -> None:
-    replayed = {
-        "recall": [9, 8, 7], "carry_over": [2, 3], "carry_lines": [1, 4], "tokens_billed": 5,
-        "usd": {**{name: [1.0, 2.0] for name in PRICES}, "Anthropic": [9.0, 9.0]},
-    }  # fmt: skip
-    found = figures(replayed)
-    assert (found["supported"], found["facts"], found["lines"]) == ([7, 9], [2, 3], [1, 4])
-    assert set(found["usd"]) == set(PRICES)
 
 
 @pytest.fixture
@@ -159,54 +141,3 @@ def test_all_kinds_of_rows_are_measured_kept_and_printed(
     assert dominance.main(["--list"]) == 0
     out, err = capsys.readouterr()
     assert "15 of 15 replays to run" in err and "mini/gardener@default" in out
-
-
-def test_a_named_session_is_printed_and_the_kept_results_stay(
-    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(dominance, "plain_chat", lambda path, session, chats: path)
-    monkeypatch.setattr(run, "run_all", lambda todo, parallel: len(todo))
-    small = project / "recorded_sessions" / "small"
-    assert dominance.main([str(small), "--json", str(project / "own.json")]) == 0
-    assert not dominance.RESULTS.exists() and not (project / "own.json").exists()
-    assert "Not measured: small, small as a plain chat." in capsys.readouterr().out
-    compared = list(dominance.compared([small], dominance.halves_of([MINI, small]), 1))
-    assert [(one.kind, one.half) for one in compared] == [("session", HELD_OUT), ("plain", HELD_OUT)]
-
-
-def test_a_chat_that_cannot_be_made_leaves_the_others_alone(
-    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def fail(path: Path, session: Any, chats: Path) -> Path:
-        raise ReplayError(f"{path.name} left its recording")
-
-    monkeypatch.setattr(dominance, "plain_chat", fail)
-    monkeypatch.setattr(run, "run_cell", replayed)
-    assert dominance.main(["--parallel", "1"]) == 0
-    out, err = capsys.readouterr()
-    assert "mini as a plain chat: mini left its recording" in err
-    assert "- Not measured: mini as a plain chat, small as a plain chat." in out
-    assert len(json.loads(dominance.RESULTS.read_text("utf-8"))["rows"]) == 3
-
-
-def test_a_chain_of_some_sessions_is_kept_apart(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dominance, "plain_chat", lambda path, session, chats: path)
-    paths = sorted((project / "recorded_sessions").iterdir())
-
-    def chain(half: dict[str, str]) -> set[str]:
-        found = dominance.compared(paths, half, 1)
-        return {cell.session for one in found if one.kind == "chain" for cell in one.cells}
-
-    half = dominance.halves_of(paths)
-    assert chain(half) == {"chained"}
-    assert chain({**half, "another": HELD_OUT}).isdisjoint({"chained"})
-
-
-def test_what_cannot_be_read_is_told_in_a_line(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert dominance.main([str(project / "nowhere")]) == 1
-    assert "nowhere: no such file or folder" in capsys.readouterr().err
-
-
-def test_the_model_is_the_one_that_the_session_names() -> None:
-    session = load_session(MINI)
-    assert {cell.model for cell in dominance.cells_of(MINI, session)} == {goals.USUAL_MODEL}

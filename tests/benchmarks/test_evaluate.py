@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
 from aider_gardener.tokens import approximate
-from bench.evaluate import Output, class_of_folder, measured, outputs_in, quoted_alone, sums
+from bench.evaluate import Output, measured, outputs_in, quoted_alone, sums
 
 LOG = "".join(f"2024-01-02 03:04:{i % 60:02},123 INFO app: request {i} served\n" for i in range(900))
 FAILED = (
@@ -41,16 +39,6 @@ def test_a_falsehood_is_told() -> None:
     assert measured(output, approximate).false == ["1 error"]
 
 
-def test_files_by_class_are_judged_by_their_content(tmp_path: Path) -> None:
-    for name, text in {"log_app": LOG, "json": '{"a": [1, 2]}', "traceback_py": LOG}.items():
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "file.txt").write_text(text, encoding="utf-8")
-    found = [measured(output, approximate) for output in outputs_in(tmp_path)]
-    assert {one.output.name: one.right for one in found} == {
-        "json/file.txt": True, "log_app/file.txt": True, "traceback_py/file.txt": False,
-    }  # fmt: skip
-
-
 def test_a_recorded_session_asks_for_what_its_probes_know() -> None:
     session = Path(__file__).resolve().parent.parent.parent / "recorded_sessions" / "ledger-api"
     outputs = list(outputs_in(session))
@@ -58,18 +46,6 @@ def test_a_recorded_session_asks_for_what_its_probes_know() -> None:
     assert all(not output.lost(output.text) for output in outputs)
 
 
-def test_a_folder_of_no_kind_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"no index\.json, no session\.jsonl"):
-        list(outputs_in(tmp_path))
-
-
 def test_the_null_hypothesis_keeps_to_the_size_asked_for() -> None:
     text = "\n".join(f"word{i} and others of line {i * i}" for i in range(1_000))
     assert approximate(quoted_alone(text, 100, approximate)) <= 120
-
-
-def test_folder_names_stand_for_classes() -> None:
-    named = {"test_jvm": "log", "ci_build": "log", "npm_pip": "log", "lint_tsc": "log", "traceback_other": "error",
-             "json_github_api": "structured", "yaml": "structured", "diff": "diff", "grep_ls": "listing",
-             "git_log": "listing", "source_md": "prose", "source_tsx": "code"}  # fmt: skip
-    assert {name: getattr(class_of_folder(name), "value", None) for name in named} == named

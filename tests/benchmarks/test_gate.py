@@ -1,4 +1,4 @@
-"""The regression gate: recall and tokens on two short sessions are not worse than the committed figures."""
+"""The regression gate: recall and tokens on a short session are not worse than the committed figures."""
 
 from __future__ import annotations
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import shutil
 from dataclasses import replace
@@ -11,10 +10,9 @@ from typing import Any
 
 import pytest
 
-from aider_gardener.errors import UsageError
 from aider_gardener.replay.session.history import load_session
 from bench.grid import cells as grid_cells
-from bench.grid import plots, run
+from bench.grid import run
 from bench.grid.cells import (
     BUDGETS,
     CHAINED_VARIANTS,
@@ -22,12 +20,9 @@ from bench.grid.cells import (
     Cell,
     cells,
     chained_cells,
-    checked_budgets,
-    code_of,
     small_window_cells,
 )
-from bench.grid.means import FACTS, LATE, PARAPHRASED, PROBES, complete, ordinary, past_tokens
-from bench.grid.rows import written
+from bench.grid.means import FACTS, LATE, PARAPHRASED, PROBES, complete, past_tokens
 
 MINI = Path(__file__).resolve().parents[1] / "data" / "sessions" / "mini"
 
@@ -64,14 +59,6 @@ def test_all_sessions_in_one_chat_are_cells_of_their_own(mini: list[Any]) -> Non
     assert [cell.variant for cell in chained_cells([*mini, *mini], ["tail-search", "bag"])] == ["tail-search"]
 
 
-def test_a_chained_cell_is_replayed_as_one_chat(mini: list[Any], sandbox: Path) -> None:
-    cell = chained_cells([*mini, *mini], ["stock"])[0]
-    run.run_cell(cell, lambda: None)
-    kept = run.kept(cell)
-    assert kept is not None and kept["row"]["turns"] == 16
-    assert kept["row"]["recall"][0] == 8 == len(kept["row"]["marks"]["own"])
-
-
 def test_long_sessions_are_replayed_with_small_windows_too(mini: list[Any]) -> None:
     assert small_window_cells(mini) == [], "eight turns are no long session"
     path = Path(__file__).resolve().parents[2] / "recorded_sessions" / "queue-incident"
@@ -80,28 +67,6 @@ def test_long_sessions_are_replayed_with_small_windows_too(mini: list[Any]) -> N
         f"queue-incident/gardener@default with {model}" for model in SMALL_WINDOWS
     ]
     assert len({cell.key for cell in found}) == len(SMALL_WINDOWS)
-
-
-def test_the_windows_are_those_of_the_models() -> None:
-    import litellm
-
-    for model, tokens in SMALL_WINDOWS.items():
-        assert litellm.get_model_info(model)["max_input_tokens"] in (tokens, tokens + 1)
-
-
-def test_a_part_of_the_grid_and_other_settings_can_be_asked_for(mini: list[Any]) -> None:
-    found = cells(
-        mini, with_filter=False, only_variants=["mask10", "gardener+recall_tokens=0"], only_budgets=[500]
-    )
-    assert [(cell.variant, cell.budget) for cell in found] == [
-        ("mask10", None),
-        ("gardener+recall_tokens=0", 500),
-    ]
-    with pytest.raises(UsageError, match="unknown variant 'best'"):
-        list(cells(mini, with_filter=False, only_variants=["best"]))
-    assert checked_budgets(["8000", "default"]) == [8_000, None]
-    with pytest.raises(UsageError, match="--budget"):
-        checked_budgets(["8k"])
 
 
 def test_a_key_changes_with_all_that_a_result_depends_on(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,16 +111,6 @@ def test_code_that_cannot_change_a_figure_is_not_hashed(
     original.cache_clear()
 
 
-def test_words_about_code_are_not_hashed(tmp_path: Path) -> None:
-    path = tmp_path / "module.py"
-    path.write_text('"""One thing."""\n\n\ndef f(a):\n    """Twice."""\n    return 2 * a  # of a\n', "utf-8")
-    before = code_of(path)
-    path.write_text('"""Another."""\n\ndef f(a):\n    return (2\n            * a)\n', "utf-8")
-    assert code_of(path) == before
-    path.write_text("def f(a):\n    return 3 * a\n", "utf-8")
-    assert code_of(path) != before
-
-
 @pytest.fixture
 def sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project with the small session only, whose results and pages are elsewhere."""
@@ -196,35 +151,6 @@ def test_finished_cells_are_kept_and_not_run_again(
     assert "2 of them done; nothing to do" in capsys.readouterr().out, "the committed cells tell as much"
 
 
-def test_cells_of_another_program_stay_where_that_is_not_installed(
-    sandbox: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(run, "run_all", lambda todo, parallel: 0)
-    options = {"sessions": [], "variant": "", "budget": "", "parallel": 1, "list": False}
-
-    def has_filter() -> bool:
-        full, wanted = run.chosen(argparse.Namespace(**options))
-        assert "filter" not in {cell.variant for cell in wanted}
-        return "filter" in {cell.variant for cell in full}
-
-    assert not has_filter()
-    monkeypatch.setattr(run, "committed", lambda: {"mini/filter@default": {"row": {"variant": "filter"}}})
-    assert has_filter()
-
-
-def test_a_failed_cell_is_named_and_the_others_are_kept(
-    sandbox: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    from aider_gardener.errors import ReplayError
-
-    def fail(cell: Cell, advance: Any) -> float:
-        raise ReplayError(f"{cell.variant} broke")
-
-    monkeypatch.setattr(run, "run_cell", fail)
-    assert run.main(["--variant", "none"]) == 1
-    assert "mini/none@default, failed: none broke" in capsys.readouterr().err
-
-
 def row(session: str, variant: str, budget: int | None, own: str, **more: Any) -> dict[str, Any]:
     value = {
         "session": session, "variant": variant, "budget": budget, "model": "gpt-4o",
@@ -253,25 +179,3 @@ def test_shares_are_of_all_items_and_a_present_probe_is_not_yet_supported() -> N
 def test_the_history_of_a_prompt_is_what_it_has_over_one_without() -> None:
     floor = [row("a", "no-history", None, "0", main=[4, 2_000])]
     assert past_tokens([row("a", "tail", 1, "0")], floor) == 500
-
-
-def test_chains_and_other_models_are_apart() -> None:
-    rows = [row("a", "tail", 1, "0"), row("chained", "tail", 1, "0"), row("a", "tail", 1, "0", model="gpt-4")]
-    assert ordinary(rows) == rows[:1]
-
-
-def test_a_row_stands_on_a_line_of_its_own() -> None:
-    value = {"format": 1, "kind": "grid", "missing": ["x"], "rows": [{"a": 1}, {"a": 2}]}
-    text = written(value)
-    assert json.loads(text) == value
-    assert '\n  {"a": 1},\n  {"a": 2}\n' in text
-
-
-def test_a_name_in_a_plot_covers_no_point_and_no_other_name() -> None:
-    spots = [(100.0, 100.0), (104.0, 101.0), (108.0, 99.0), (112.0, 100.0)]
-    taken = [(across - 4, up - 4, across + 4, up + 4) for across, up in spots]
-    for spot in spots:
-        offset, box = plots.free_place("headroom-ai", spot, taken)
-        assert not any(plots.overlap(box, other) for other in taken)
-        assert box[:2] == (spot[0] + offset[0], spot[1] + offset[1])
-        taken.append(box)

@@ -13,11 +13,6 @@ def test_a_share_lies_in_its_interval() -> None:
     assert found.low < found.value < found.high <= 100
 
 
-def test_what_is_always_met_has_no_width() -> None:
-    found = share([[True] * 5, [True] * 3])
-    assert (found.value, found.low, found.high) == (100, 100, 100)
-
-
 def test_sessions_that_differ_make_an_interval_wider_than_probes_that_do() -> None:
     by_session = share([[True] * 20, [False] * 20] * 4)
     by_probe = share([[True, False] * 10] * 8)
@@ -34,25 +29,8 @@ def test_a_pair_is_compared_item_by_item() -> None:
     assert found.high - found.low < share(first).high - share(second).low, "both share their draws"
 
 
-def test_no_difference_tells_nothing() -> None:
-    same = difference([[True, False]] * 5, [[True, False]] * 5)
-    assert (same.value, same.low, same.high) == (0, 0, 0) and not same.tells
-    mixed = difference([[True, False]] * 5, [[False, True]] * 5)
-    assert mixed.value == 0 and mixed.low < 0 < mixed.high and not mixed.tells
-
-
 def test_a_ratio_is_that_of_sums() -> None:
     found = ratio([1.0, 2.0, 3.0], [2.0, 4.0, 6.0])
     assert found.value == found.low == found.high == 0.5
     spread = ratio([1.0, 9.0, 2.0, 8.0], [2.0, 4.0, 6.0, 3.0])
     assert spread.low < spread.value < spread.high
-
-
-def test_sessions_without_items_are_passed_over() -> None:
-    assert share([[], [True, False]]).value == 50
-    assert share([[], []]).value == 0
-
-
-def test_other_items_cannot_be_compared() -> None:
-    with pytest.raises(ValueError, match="same sessions and items"):
-        difference([[True]], [[True, False]])

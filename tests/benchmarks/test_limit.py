@@ -13,7 +13,7 @@ from made_replays import made_result
 
 from aider_gardener.plan.usage import Prices
 from aider_gardener.replay.measure import cost
-from aider_gardener.replay.measure.cost import Provider, Rule, Window, bill, shared_tokens
+from aider_gardener.replay.measure.cost import Provider, Rule, bill, shared_tokens
 from aider_gardener.replay.measure.result import ModelCall
 from aider_gardener.replay.measure.sharing import Row, SentBefore
 from bench import limit
@@ -70,7 +70,7 @@ def test_of_a_changed_message_the_lines_that_stood_count() -> None:
 def test_the_limit_reads_what_stands_again_wherever_it_stands() -> None:
     one, two = "a\n" * 600, "b\n" * 600
     found = run(["s", one, two], ["s", two, one])
-    assert bill(found.calls, PREFIX, Window.SESSION).cache_read_tokens == 1
+    assert bill(found.calls, PREFIX).cache_read_tokens == 1
     assert (found.bill(PREFIX).cache_read_tokens, found.bill(PREFIX).usd) == (2401, 2401 * 1.0 + 2401 * 10.0)
 
 
@@ -101,9 +101,9 @@ def test_no_bill_is_below_the_limit_of_its_own_prompts(
         least, again = found.bill(provider), found.standing(provider)
         for one, most in zip(found.calls, again, strict=True):
             assert shared_tokens(one, found.calls, provider) <= most
-        for window in Window:
+        for cold in (False, True):
             for notes in (None, frozenset[str]()):
-                paid = bill(found.calls, provider, window, notes)
+                paid = bill(found.calls, provider, notes, cold=cold)
                 assert paid.usd >= least.usd - 1e-6
                 assert paid.cache_read_tokens <= least.cache_read_tokens
     assert net_tokens(found.calls) >= found.net_tokens()

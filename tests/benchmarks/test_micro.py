@@ -64,13 +64,6 @@ def test_the_ratio_is_new_by_old_and_a_limit_fails(
     assert micro_results.main([run, "--fail-above", "1.6"]) == 0
 
 
-def test_growth_is_told_for_texts_of_two_sizes() -> None:
-    made = micro_results.compact(
-        report(**{"compress[1MB-prose]": [0.2], "compress[10MB-prose]": [2.2], "single": [1.0]})
-    )
-    assert made["growth"] == {"compress[prose]": 11.0}
-
-
 def test_unlike_runs_and_other_files_are_refused(
     kept: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

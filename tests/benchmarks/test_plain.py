@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from aider_gardener.replay.measure.result import SUMMARY, ReplayResult
-from aider_gardener.replay.play.jobs import Job, replay_job
+from aider_gardener.replay.measure.result import ReplayResult
+from aider_gardener.replay.play.jobs import replay_job
+from aider_gardener.replay.play.variants import Job
 from aider_gardener.replay.session.history import load_session
 from bench import plain
-from bench.plain import fitted, plain_chat, plain_events, plain_summaries, write_plain
+from bench.plain import fitted, plain_events, write_plain
 
 MINI = Path(__file__).resolve().parents[1] / "data" / "sessions" / "mini"
 
@@ -69,32 +69,11 @@ def test_a_test_run_stays_a_run_and_enters_the_chat_only_if_it_failed() -> None:
     assert (answers(PASSED), answers(FAILED)) == ([False], [True])
 
 
-def test_a_recorded_answer_about_an_output_is_kept() -> None:
-    refused = {
-        "kind": "confirm",
-        "question": "Add 1.2k tokens of command output to the chat?",
-        "answer": False,
-    }
-    rows = plain_events(events("/run make", FAILED, refused), "")
-    assert [row["answer"] for row in rows if row["kind"] == "confirm"] == [False]
-
-
 def test_a_failed_test_that_was_answered_is_typed_as_the_host_tells_it() -> None:
     rows = plain_events(events("/test", FAILED, REPLY, {"kind": "commit", "text": "fix"}, REPLY), "make test")
     assert [row["kind"] for row in rows] == ["user", "reply"]
     assert rows[0]["text"].startswith("I ran this command:\n\nmake test\n") and "3 failed" in rows[0]["text"]
     assert rows[1]["text"] == "yes\n\nyes"
-
-
-def test_a_turn_that_was_broken_off_goes() -> None:
-    assert plain_events(events("why is it slow?"), "") == []
-
-
-def test_a_restart_begins_a_chat_without_files() -> None:
-    rows = plain_events(
-        events("hi", REPLY, {"kind": "restart", "files": ["a.py"], "edit_format": "diff"}), ""
-    )
-    assert rows[-1] == {"turn": 1, "kind": "restart", "files": [], "read_only": [], "edit_format": "ask"}
 
 
 @pytest.fixture(scope="module")
@@ -140,53 +119,7 @@ def test_stock_keeps_all_of_a_plain_chat_and_stock_fixed_summarises_it(
     assert any("said before" in text for text in fixed.texts.values())
 
 
-def test_only_a_plain_chat_closes_its_exchanges(tmp_path: Path, chat: Path) -> None:
-    folder = tmp_path / "other"
-    folder.mkdir()
-    rows = (chat / "session.jsonl").read_text("utf-8")
-    (folder / "session.jsonl").write_text(rows.replace('"plain": true', '"plain": false'), "utf-8")
-    found = replay_job(Job(load_session(folder), "stock-fixed", history_tokens=300))
-    assert not found.compactions
-
-
 def test_a_call_is_answered_with_the_last_summary_before_it() -> None:
     recorded = [(4, "a"), (9, "b"), (9, "c"), (20, "d")]
     assert fitted([2, 4, 8, 9, 19, 30], recorded) == ["a", "a", "a", "c", "c", "d"]
     assert fitted([2], []) == []
-
-
-def test_summaries_are_fitted_until_the_calls_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    turns = iter([[3, 6], [5, 7], [4, 7], [4, 7]])
-    given: list[Any] = []
-
-    def summary_turns(job: Any) -> list[int]:
-        given.append(job.session.summaries)
-        return next(turns)
-
-    monkeypatch.setattr(plain, "summary_turns", summary_turns)
-    session = load_session(MINI)
-    recorded = plain.replace(session, summaries=("a", "b", "c"))  # the third was never asked for
-    plain.write_plain(MINI, tmp_path / "plain")
-    assert plain_summaries(recorded, tmp_path / "plain") == ["a", "b"]
-    assert given == [recorded.summaries, (), ("a", "b"), ("a", "b")]
-
-
-def test_a_plain_chat_is_made_once_and_anew_when_its_session_changed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made: list[str] = []
-    monkeypatch.setattr(plain, "plain_summaries", lambda session, *_: made.append(session.name) or ["x"])
-    session = load_session(MINI)
-    folder = plain_chat(MINI, session, tmp_path)
-    assert plain_chat(MINI, session, tmp_path) == folder and made == ["mini"]
-    assert json.loads((folder / "summaries.json").read_text("utf-8")) == ["x"]
-    plain_chat(MINI, plain.replace(session, sha256="other"), tmp_path)
-    assert made == ["mini", "mini"]
-
-
-def test_the_turns_of_summaries_are_those_of_the_calls(
-    chat: Path, fixed: ReplayResult, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(plain, "replay_job", lambda job: fixed)
-    turns = plain.summary_turns(plain.Job(load_session(chat), "stock-fixed"))
-    assert turns == [call.turn for call in fixed.calls if call.kind == SUMMARY] != []

@@ -10,15 +10,14 @@ from typing import Any
 import pytest
 
 import bench.public.__main__ as command
-from bench.public import beam, locomo, longmemeval
-from bench.public.conversation import Conversation, Said, spread
+from bench.public import locomo, longmemeval
+from bench.public.conversation import Conversation, Question, Said, spread
 from bench.public.measure import EVERY, NAMES, SEVERAL, SINGLE, covered, measured
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "public"
 LOCOMO = DATA / "locomo" / "locomo10.json"
 LONGMEMEVAL = DATA / "longmemeval" / "longmemeval_s.json"
-BEAM = DATA / "beam" / "100K"
-PATHS = {"locomo": LOCOMO, "longmemeval": LONGMEMEVAL, "beam": BEAM}
+PATHS = {"locomo": LOCOMO, "longmemeval": LONGMEMEVAL}
 
 
 @pytest.fixture(autouse=True)
@@ -68,7 +67,7 @@ def test_evidence_in_the_words_of_the_question_is_found_and_the_rest_told(
 def test_with_the_embedder_meaning_finds_what_is_asked_in_other_words(tmp_path: Path) -> None:
     said = [Said("1", "1", "user", "My physician told me to stop eating peanuts.")]
     said += [Said(str(n), "1", "user", f"Report {n} is filed under heading {n * 3}.") for n in range(2, 30)]
-    asked = beam.Question("Which food did the doctor forbid?", "made up", ("1",), ("1",))
+    asked = Question("Which food did the doctor forbid?", "made up", ("1",), ("1",))
     counted = measured([Conversation("c", tuple(said), (asked,))], tmp_path / "vectors.sqlite")
     ways = counted.tallies["made up"]
     assert ways["words and meaning"].reached[5].all == 1
@@ -132,42 +131,6 @@ def test_longmemeval_sessions_stand_in_the_order_of_their_days() -> None:
     ]
 
 
-def test_beam_is_read_from_its_folders_and_from_rows(tmp_path: Path) -> None:
-    (chat,) = beam.conversations(BEAM)
-    assert [one.when for one in chat.said][9:11] == ["April-02-2031", "April-20-2031"]
-    assert [asked.messages for asked in chat.questions if not asked.left_out] == [
-        ("14", "6"),
-        ("16",),
-        ("2", "10"),
-    ]
-    folder = BEAM / "1"
-    row = {
-        "conversation_id": "1",
-        "chat": [batch["turns"] for batch in json.loads((folder / "chat.json").read_text("utf-8"))],
-        "probing_questions": repr(json.loads((folder / beam.QUESTION_FILES[0]).read_text("utf-8"))),
-    }
-    lines = tmp_path / "rows.jsonl"
-    lines.write_text(json.dumps(row) + "\n", "utf-8")
-    assert list(beam.conversations(lines)) == [chat]
-    assert list(beam.conversations(folder)) == [chat], "the folder of one chat does as well"
-
-
-def test_beam_takes_the_shortened_chat_and_leaves_out_ids_that_several_bear(tmp_path: Path) -> None:
-    folder = tmp_path / "100K" / "7"
-    shutil.copytree(BEAM / "1", folder)
-    batch = json.loads((folder / "chat.json").read_text("utf-8"))[0]
-    plans = [{"plan-1": [batch], "plan-2": None}, {"plan-1": None, "plan-2": [batch]}]
-    (folder / "chat_trunecated.json").write_text(json.dumps(plans), "utf-8")
-    (chat,) = beam.conversations(folder.parent)
-    assert len(chat.said) == 20 and len({one.session for one in chat.said}) == 2
-    reasons = [asked.left_out for asked in chat.questions]
-    assert reasons.count("evidence that is not there") == 4
-    asked = {"question": "Which?", "source_chat_ids": [2]}
-    (folder / beam.QUESTION_FILES[0]).write_text(json.dumps({"x": [asked]}), "utf-8")
-    (chat,) = beam.conversations(folder.parent)
-    assert [one.left_out for one in chat.questions] == ["evidence whose id several messages bear"]
-
-
 def test_half_a_character_and_messages_said_twice_do_no_harm(tmp_path: Path) -> None:
     row = json.loads(LONGMEMEVAL.read_text("utf-8"))[0]
     row["haystack_sessions"][0][0]["content"] = "\ud83d"
@@ -184,11 +147,9 @@ def test_half_a_character_and_messages_said_twice_do_no_harm(tmp_path: Path) -> 
     ("file", "text"),
     [
         ("gone.json", None),
-        ("cut.json", '[{"conversation": {"session_1": ['),
         ("other.json", '[{"text": "no benchmark at all"}]'),
         ("bare.json", '[{"conversation": 1, "haystack_sessions": 2, "probing_questions": "{", "chat": 3}]'),
         ("empty.json", "[]"),
-        ("number.json", "17"),
         ("bytes.json", b"\xff\xfe\x00"),
         ("set.parquet", b"PAR1"),
     ],
@@ -205,34 +166,12 @@ def test_a_wrong_file_is_told_in_one_line(
     assert not list((tmp_path / "bench").glob("*.json"))
 
 
-@pytest.mark.parametrize("name", PATHS)
-def test_a_folder_without_the_files_is_told_in_one_line(
-    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(name, DATA) == 1
-    assert capsys.readouterr().err.count("\n") == 1
-
-
-def test_one_benchmark_s_file_is_not_taken_for_another_s(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("locomo", LONGMEMEVAL) == 1
-    assert "'conversation'" in capsys.readouterr().err
-
-
 def test_results_never_go_into_the_data_set(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    copy = tmp_path / "100K"
-    shutil.copytree(BEAM, copy)
-    assert run("beam", copy, "--json", str(copy / "results.json")) == 1
-    assert run("beam", copy / "1", "--json", str(copy / "1" / "chat.json")) == 1
-    assert capsys.readouterr().err.count("inside the data set") == 2
-    assert sorted(path.name for path in copy.rglob("*.json")) == ["chat.json", "probing_questions.json"]
-
-
-def test_files_larger_than_the_bound_are_not_read(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr("bench.public.conversation.LARGEST_BYTES", 100)
-    assert run("locomo", LOCOMO) == 1
-    assert "larger than 100 bytes" in capsys.readouterr().err
+    copy = tmp_path / "locomo10.json"
+    shutil.copy(LOCOMO, copy)
+    assert run("locomo", copy, "--json", str(copy)) == 1
+    assert "inside the data set" in capsys.readouterr().err
+    assert copy.read_bytes() == LOCOMO.read_bytes()
 
 
 def test_a_limited_run_is_spread_over_the_whole_file(tmp_path: Path) -> None:

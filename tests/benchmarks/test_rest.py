@@ -5,16 +5,20 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
+from bench import rest
 from bench.rest import RESULTS, VARIANTS, main
 
 MINI = Path(__file__).resolve().parents[1] / "data" / "sessions" / "mini"
 
 
-def test_a_session_is_measured_under_every_variant(tmp_path: Path) -> None:
+def test_a_session_is_measured_under_every_variant(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rest, "VARIANTS", ("stock", "tail-search"))
     target = tmp_path / "rest.json"
     assert main([str(MINI), "--json", str(target)]) == 0
     rows = json.loads(target.read_text(encoding="utf-8"))["rows"]
-    assert [row["variant"] for row in rows] == list(VARIANTS)
+    assert [row["variant"] for row in rows] == ["stock", "tail-search"]
     assert all(0 < row["main_net_tokens"] <= row["net_tokens"] for row in rows)
 
 

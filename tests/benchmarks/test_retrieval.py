@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from aider_gardener.replay.session.session import Probe, Session, SessionEvent
-from bench.retrieval import LIMITS, WAYS, main, measured, messages_of, sums
+from bench.retrieval import LIMITS, main, measured
 
 
 def filler(turn: int) -> str:
@@ -54,20 +54,3 @@ def test_an_embedder_that_is_not_there_is_an_error_and_not_measured_as_words(tmp
     file = tmp_path / "retrieval.json"
     assert main(["--embedder", "nobody-knows-it", "--json", str(file)]) == 1
     assert not file.exists()
-
-
-def test_the_host_s_commands_are_no_messages() -> None:
-    def texts(kind: str, text: str) -> list[str]:
-        return [message.content for message in messages_of(SessionEvent(kind=kind, turn=1, text=text))]
-
-    assert texts("user", "/ask why?") == ["why?"]
-    assert texts("user", "/add a.py") == []
-    assert texts("commit", "fix: it") == []
-    ran = list(messages_of(SessionEvent(kind="command", turn=1, command="make", output="gcc: error")))
-    assert "make" in ran[0].content and "gcc: error" in ran[0].content
-
-
-def test_sums_are_over_all_sessions() -> None:
-    one = {"probes": 2, "ways": {way: [[2, 1]] * len(LIMITS) for way in WAYS}}
-    assert sums({"a": one, "b": one}) == {way: [[4, 2]] * len(LIMITS) for way in WAYS}
-    assert one["ways"]["newest"] == [[2, 1]] * len(LIMITS), "the sessions' own figures stay"

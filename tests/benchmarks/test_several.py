@@ -13,8 +13,8 @@ from aider_gardener.errors import GardenerError
 from aider_gardener.replay.measure.probes import key_pattern
 from aider_gardener.replay.session.history import load_session
 from aider_gardener.replay.session.session import Session
-from bench.retrieval import ROOT, WAYS, messages_of
-from bench.several import KINDS, LIMITS, QUESTIONS, SeveralProbe, load_several, measured, report, tally
+from bench.retrieval import ROOT, messages_of
+from bench.several import KINDS, QUESTIONS, SeveralProbe, load_several, measured, tally
 
 SESSIONS = sorted(path.parent.name for path in (ROOT / "recorded_sessions").glob("*/session.jsonl"))
 SAID = {
@@ -101,18 +101,3 @@ def test_a_probe_counts_only_when_every_piece_is_supported(tmp_path: Path) -> No
     assert found == [[[1, 1], [1]], [[1, 0], []]], "nothing in the question leads to the soup"
     assert tally(rows).asked == (2, 4, 1)
     assert tally(rows).supported["words alone"][0] == (1, 3, 1)
-
-
-def test_the_tables_have_a_row_for_each_way_kind_and_session_and_the_halves_apart() -> None:
-    ways = {way: [[[1, 0], [1]]] * len(LIMITS) for way in WAYS}
-    like = {"ask_at_turn": 9, "kind": "list", "pieces": 2, "decoys": 1, "ways": ways}
-    rows = [{"session": "x", "half": "chosen on", **like}, {"session": "y", "half": "held out", **like}]
-    lines = list(report(rows, by_half=True))
-    assert lines[0] == "All sessions: 2 probes, 4 pieces, 2 decoys."
-    assert "| newest | 0; 2; 2 | 0; 2; 2 | 0; 2; 2 | 0; 2; 2 |" in lines
-    assert [line for line in lines if line.startswith("Half")] == [
-        "Half a: 1 probes, 2 pieces, 1 decoys.",
-        "Half b: 1 probes, 2 pieces, 1 decoys.",
-    ]
-    assert sum(line.startswith("| list (1; 2; 1) | 0; 1; 1 |") for line in lines) == 2
-    assert not any(line.startswith("Half") for line in report(rows, by_half=False))

@@ -39,13 +39,6 @@ def test_what_is_lost_doubled_or_altered_is_told(server: Server, tmp_path: Path)
     assert found["lost"] == 1 and found["doubled"] == 1 and found["altered"] >= 1
 
 
-def test_the_texts_and_vectors_are_the_same_each_time() -> None:
-    assert shared.text_of("w", 3) == shared.text_of("w", 3) != shared.text_of("w", 4)
-    first, second = next(shared.made_rows(5)), next(shared.made_rows(5))
-    assert first == second and len(first[0]) == len(first[1]) == 5
-    assert sum(value * value for value in first[1][0][5]) == pytest.approx(1)
-
-
 def test_every_way_to_ask_is_measured(server: Server) -> None:
     found = shared.searched(server, rows=300, rounds=4)
     assert found["rows"] == 300 and found["database_mb"] > 0

@@ -7,10 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
-import pytest
 
-from bench import vectors
-from bench.vectors import KeptVectors, keeping
+from bench.vectors import KeptVectors
 
 if TYPE_CHECKING:
     from aider_gardener.recall.embed import Embedder
@@ -47,25 +45,9 @@ def test_texts_are_embedded_once_over_several_replays(tmp_path: Path) -> None:
     assert again.dtype == np.float32
 
 
-def test_a_question_is_embedded_anew(tmp_path: Path) -> None:
-    embedder = Counted()
-    found = kept(embedder, tmp_path / "vectors.sqlite")
-    found.embed(["one", "two"])
-    found.embed(["one"])
-    assert embedder.asked == ["one", "two", "one"]
-
-
 def test_vectors_of_another_model_are_not_taken(tmp_path: Path) -> None:
     file, other = tmp_path / "vectors.sqlite", Counted("other")
     kept(Counted(), file).embed(["one", "two"])
     kept(other, file).embed(["one", "two"])
     assert other.asked == ["one", "two"]
     assert kept(other, file).name == "other"
-
-
-def test_no_embedder_stays_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert keeping(tmp_path / "vectors.sqlite", "none") is None
-    monkeypatch.setattr(vectors, "loading", lambda _choice: lambda: (None, "not installed"))
-    load = keeping(tmp_path / "vectors.sqlite", "other")
-    assert load is not None
-    assert load() == (None, "not installed")

@@ -193,30 +193,6 @@ def test_what_hooks_archived_is_not_doubled_and_is_gone_on_with(store: Store, tm
     assert [entry.content for entry in entries(store)] == ["Never use port 8080.", "a\nb", "Go on."]
 
 
-def test_a_file_in_two_places_is_one_chat(store: Store, tmp_path: Path) -> None:
-    for name in ("one", "other"):
-        shutil.copytree(CHATS, tmp_path / "chats" / name)
-    assert taken(store, tmp_path / "chats").chats.total() == 3
-
-
-def test_words_said_again_without_a_time_are_said_again(store: Store, tmp_path: Path) -> None:
-    row = {"type": "user", "sessionId": "s", "message": {"role": "user", "content": "Yes."}}
-    path = tmp_path / "chats" / "x.jsonl"
-    path.parent.mkdir()
-    first = {**row, "timestamp": "2026-01-01T00:00:00Z"}
-    path.write_text("".join(f"{json.dumps(each)}\n" for each in (first, row, row)), encoding="utf-8")
-    assert taken(store, path.parent).messages == 3
-
-
-def test_a_shortened_result_whose_whole_is_elsewhere_is_kept_as_it_is(store: Store, tmp_path: Path) -> None:
-    short = "[shortened by aider-gardener: the whole is g123456789, 9 tokens; the tool get brings it]"
-    host = Host(tmp_path / "chats" / "x.jsonl")
-    host.path.parent.mkdir()
-    host.run("cat big.log", short)
-    taken(store, host.path.parent)
-    assert [entry.content for entry in entries(store)] == [short]
-
-
 def test_an_undated_record_has_the_time_of_the_one_beside_it(store: Store, tmp_path: Path) -> None:
     rows: list[dict[str, Any]] = [
         {"type": "user", "sessionId": "s", "message": {"role": "user", "content": f"{number}"}}
@@ -291,12 +267,6 @@ def test_without_a_path_the_projects_own_are_found(store: Store, tmp_path: Path)
     chats = find(own_files(project, home, {}), str(project), only_own=True, found=found)
     assert sorted(chat.session for chat in chats if chat.host != AIDER) == sorted([name, f"{name}-web"])
     assert sum(chat.host == AIDER for chat in chats) == 2
-
-
-def test_of_chats_of_other_projects_it_is_told(store: Store, tmp_path: Path) -> None:
-    found = Imported()
-    find(files_named(CHATS), "/elsewhere", only_own=False, found=found)
-    assert found.elsewhere == 3
 
 
 def test_what_is_no_chat_is_named(store: Store, tmp_path: Path) -> None:

@@ -296,7 +296,7 @@ STEPS: dict[str, tuple[Work, str, str]] = {
     "help": (show_help, "", "explain these words"),
 }
 """What a word behind /gardener does, what may stand behind it, and how it is explained."""
-USAGE = "Usage: /gardener " + "|".join(f"{word} {words}".rstrip() for word, (_, words, _does) in STEPS.items())
+USAGE = "Usage: /gardener " + "|".join(f"{word} {step[1]}".rstrip() for word, step in STEPS.items())
 
 
 # About what was said

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
 from aider_gardener.replay.measure.probes import texts_of_turn
 from aider_gardener.replay.measure.result import MAIN, Carried, ModelCall
-from aider_gardener.replay.session.session import RESTART, Session, SessionEvent
+from aider_gardener.replay.session.session import RESTART, Session
 
 AGE_TURNS = 3
 """How many turns ago a fact must have been said last."""
@@ -100,44 +100,12 @@ def carried(session: Session, made: Sequence[ModelCall], texts: Mapping[str, str
         replies = [event.text for event in session.of_kind("reply", turn)]
         current = [known(text) for text in said_besides_replies(session, turn)]
         for call, reply in zip(calls.get(turn, []), replies, strict=False):
-            for one in score_reply(known(reply), last_said, current, call, texts, known):
-                missing = not one.present
-                yield replace(one, place=place_of(one.text, session.turn(one.said_turn))) if missing else one
+            yield from score_reply(known(reply), last_said, current, call, texts, known)
             current.append(known(reply))
         for facts in said:
             last_said.update(dict.fromkeys(facts.facts | facts.lines, turn))
         if session.of_kind(RESTART, turn):
             last_said.clear()
-
-
-PATH_LINE = re.compile(r"[*#`\s]*([\w./\\-]*\w\.\w{1,8})[*`:\s]*$")
-"""A line that names the file of the code below it."""
-
-COMMAND_CHARS = 40
-
-
-def place_of(text: str, events: Sequence[SessionEvent]) -> str:
-    """What a text stood in among the events of a turn, in words."""
-    for event in reversed(events):
-        if text in event.output or text in event.command:
-            return f"output of {event.command.strip().removeprefix('/run ')[:COMMAND_CHARS]}"
-        if text in event.text:
-            return code_around(event.text, text) if event.kind == "reply" else "what was typed"
-    return "notices"
-
-
-def code_around(reply: str, text: str) -> str:
-    """The file whose code in a reply holds a text, in words, or that no code does."""
-    before, path, is_code = "", "", False
-    for line in reply.splitlines():
-        if line.lstrip().startswith("```"):
-            is_code = not is_code
-            found = PATH_LINE.match(before) if is_code else None
-            path = found[1] if found else ""
-        elif text in line:
-            return f"code of {path}" if path else "code" if is_code else "explanations"
-        before = line
-    return "explanations"
 
 
 def said_besides_replies(session: Session, turn: int) -> list[str]:

@@ -8,7 +8,7 @@ A cache that works by itself reads the longest beginning, counted in tokens, tha
 the same model has sent; one with marks reads whole messages up to a mark. Nothing is read of a call
 that was sent longer ago than the provider's time to live. Most recordings carry no clock: then each
 turn is taken to come within that time, and a second figure counts only calls of the same turn, which
-is retries and reflections (`Window`).
+is retries and reflections (`cold`).
 """
 
 from __future__ import annotations
@@ -32,13 +32,6 @@ class Rule(str, Enum):
     BREAKPOINTS = "breakpoints"
     """Only up to marks that the host sets; writing costs extra."""
     NONE = "none"
-
-
-class Window(str, Enum):
-    """Which earlier calls a cache still holds."""
-
-    SESSION = "all turns within the time to live"
-    TURN = "none across turns"
 
 
 @dataclass(frozen=True)
@@ -143,9 +136,10 @@ def provider_of(model: str, weak: str, *, cache_prompts: bool) -> Provider | Non
     return replace(rule, main=model, weak=weak)
 
 
-def held(earlier: ModelCall, call: ModelCall, provider: Provider, window: Window) -> bool:
-    """Whether the provider's cache still holds at a call what an earlier one has sent."""
-    if window is Window.TURN and earlier.turn != call.turn:
+def held(earlier: ModelCall, call: ModelCall, provider: Provider, *, cold: bool = False) -> bool:
+    """Whether the provider's cache still holds at a call what an earlier one has sent; with `cold` nothing of
+    earlier turns."""
+    if cold and earlier.turn != call.turn:
         return False
     if earlier.at is None or call.at is None:
         return True
@@ -195,32 +189,25 @@ def model_of(call: ModelCall, provider: Provider) -> str:
 
 
 def shared_tokens(
-    call: ModelCall, calls: Sequence[ModelCall], provider: Provider, window: Window = Window.SESSION
+    call: ModelCall, calls: Sequence[ModelCall], provider: Provider, *, cold: bool = False
 ) -> int:
     """Tokens of the longest beginning that a cache of this model still holds, of any size."""
     model = model_of(call, provider)
     held_tokens = (
         tokens
         for place, tokens in call.shared
-        if model_of(calls[place], provider) == model and held(calls[place], call, provider, window)
+        if model_of(calls[place], provider) == model and held(calls[place], call, provider, cold=cold)
     )
     return min(max(held_tokens, default=0), call.prompt_tokens)
-
-
-def split_prefix(call: ModelCall, calls: Sequence[ModelCall], provider: Provider, window: Window) -> int:
-    """Tokens read under a cache that finds prefixes by itself."""
-    shared = shared_tokens(call, calls, provider, window)
-    if shared < provider.minimum_tokens:
-        return 0
-    return shared // provider.unit_tokens * provider.unit_tokens
 
 
 def split_breakpoints(
     call: ModelCall,
     seen: dict[int, ModelCall],
     provider: Provider,
-    window: Window,
     notes: frozenset[str] | None,
+    *,
+    cold: bool,
 ) -> tuple[int, int]:
     """(tokens read, tokens written) under a cache that is read and written at marks only. `seen` has the last
     call of each beginning that was marked, and gets this one."""
@@ -233,7 +220,7 @@ def split_breakpoints(
         index
         for at in marks
         for index in range(at, max(-1, at - LOOKBACK_BLOCKS), -1)
-        if keys[index] in seen and held(seen[keys[index]], call, provider, window)
+        if keys[index] in seen and held(seen[keys[index]], call, provider, cold=cold)
     ]
     read = min(ends[max(hits)], call.prompt_tokens) if hits else 0
     written = min(ends[marks[-1]], call.prompt_tokens) if marks else 0
@@ -250,12 +237,15 @@ def charged(call: ModelCall, price: Prices, read: int, written: int) -> Bill:
 
 
 def added(bills: Iterable[Bill]) -> Bill:
-    """The sum of bills."""
     return Bill(*(sum(values) for values in zip(*(astuple(Bill()), *map(astuple, bills)), strict=True)))
 
 
 def bill(
-    calls: Sequence[ModelCall], provider: Provider, window: Window, notes: frozenset[str] | None = None
+    calls: Sequence[ModelCall],
+    provider: Provider,
+    notes: frozenset[str] | None = None,
+    *,
+    cold: bool = False,
 ) -> Bill:
     """Charge all calls of a run in order. A call that isn't of kind "main" goes to the weak model.
 
@@ -267,9 +257,10 @@ def bill(
     for call in calls:
         read, written = 0, 0
         if provider.rule is Rule.PREFIX:
-            read = split_prefix(call, calls, provider, window)
+            shared = shared_tokens(call, calls, provider, cold=cold)
+            read = shared - shared % provider.unit_tokens if shared >= provider.minimum_tokens else 0
         elif provider.rule is Rule.BREAKPOINTS and call.kind == MAIN:
-            read, written = split_breakpoints(call, seen, provider, window, notes)
+            read, written = split_breakpoints(call, seen, provider, notes, cold=cold)
         bills.append(charged(call, prices_of(model_of(call, provider)), read, written))
     return added(bills)
 
@@ -282,8 +273,8 @@ def costs(
         Cost(
             provider=provider.name,
             model=provider.main,
-            cached=bill(calls, provider, Window.SESSION, notes),
-            uncached=bill(calls, provider, Window.TURN, notes),
+            cached=bill(calls, provider, notes),
+            uncached=bill(calls, provider, notes, cold=True),
         )
         for provider in providers
     ]

@@ -14,6 +14,18 @@ STOPPED = "the gardener stopped with a fault of its own; from there on prompts a
 """The notice about a gardener that was gone before the end; it stands before all others."""
 
 
+TEXT_CHARS = 8_000
+"""Of each text that a plan swapped at most so many characters are kept, for reports."""
+
+
+def middle_cut(text: str, limit_chars: int = TEXT_CHARS) -> str:
+    """The text; of a longer one its beginning and end, and between them how much is left out."""
+    if len(text) <= limit_chars:
+        return text
+    half = limit_chars // 2
+    return f"{text[:half]}\n\n[… {len(text) - 2 * half:,} characters left out here …]\n\n{text[-half:]}"
+
+
 @dataclass(frozen=True)
 class ModelCall:
     """One call of litellm. `call` counts the calls of a turn from 1, `turn` the inputs from 1.
@@ -108,14 +120,13 @@ class ProbeResult:
 @dataclass(frozen=True)
 class Carried:
     """An old fact, or line, that a reply used again: last said in `said_turn`; whether it stood in the
-    prompt that made the reply. `place` says in words what it stood in where it was said, if it did not."""
+    prompt that made the reply."""
 
     text: str
     is_line: bool
     said_turn: int
     used_turn: int
     present: bool
-    place: str = ""
 
 
 @dataclass(frozen=True)
@@ -166,14 +177,6 @@ class ReplayResult:
         return [call for call in self.calls if call.kind == MAIN]
 
     @property
-    def present(self) -> int:
-        return sum(probe.present for probe in self.probes)
-
-    @property
-    def supported(self) -> int:
-        return sum(probe.supported for probe in self.probes)
-
-    @property
     def prompt_tokens(self) -> int:
         return sum(call.prompt_tokens for call in self.calls)
 
@@ -193,7 +196,6 @@ class ReplayResult:
 
     @property
     def plan_seconds(self) -> list[float]:
-        """What each plan took."""
         return [event.seconds for event in self.compactions if event.by == "plan"]
 
     def to_json(self) -> dict[str, Any]:

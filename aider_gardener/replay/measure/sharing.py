@@ -7,6 +7,7 @@ of weak models are kept apart, as their caches are.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from aider_gardener.replay.measure.result import MAIN
@@ -33,31 +34,27 @@ class SentBefore:
         return tuple(found)
 
     def _shared(self, main: bool, prompt: Sequence[Row], tokens_of: Callable[[str], int]) -> Iterator[Shared]:
-        messages = chars = 0
+        most = (0, 0)
         for place in range(len(self.sent) - 1, -1, -1):
             of_main, earlier = self.sent[place]
-            if of_main is not main or not self._may_share_more(prompt, earlier, messages, chars):
+            if of_main is not main or (common := self._common(prompt, earlier, most)) <= most:
                 continue
-            common = self._common(prompt, earlier)
-            if common <= (messages, chars):
-                continue
-            messages, chars = common
+            most = messages, chars = common
             tokens = sum(row[1] for row in prompt[:messages])
             if chars:
                 sha, whole, _ = prompt[messages]
                 tokens += min(whole, tokens_of(self.texts[sha][1][:chars]))
             yield place, tokens
 
-    def _may_share_more(self, one: Sequence[Row], other: Sequence[Row], messages: int, chars: int) -> bool:
-        """Whether two prompts may begin with more in common than so many messages and characters: told from
-        one message of each, for most are told apart by it."""
-        if messages >= len(one) or messages >= len(other):
-            return False
-        mine, theirs = one[messages][0], other[messages][0]
-        return mine == theirs or self.texts[theirs][1].startswith(self.texts[mine][1][: chars + 1])
-
-    def _common(self, one: Sequence[Row], other: Sequence[Row]) -> tuple[int, int]:
-        """The whole messages that both begin with, and the characters of the next one."""
+    def _common(self, one: Sequence[Row], other: Sequence[Row], most: tuple[int, int]) -> tuple[int, int]:
+        """The whole messages that both begin with, and the characters of the next one; (0, 0) where that
+        cannot be more than `most`, told from one message of each, for most are told apart by it."""
+        at, chars = most
+        if at >= min(len(one), len(other)):
+            return 0, 0
+        (role, text), (their_role, their_text) = self.texts[one[at][0]], self.texts[other[at][0]]
+        if not their_text.startswith(text[: chars + 1]):
+            return 0, 0
         messages = 0
         for mine, theirs in zip(one, other, strict=False):
             if mine[0] != theirs[0]:
@@ -69,11 +66,5 @@ class SentBefore:
 
 def common_beginning(one: str, other: str) -> int:
     """How many characters two texts begin with in common."""
-    low, high = 0, min(len(one), len(other))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if one[low:middle] == other[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
+    shorter = range(min(len(one), len(other)))
+    return bisect_left(shorter, True, key=lambda at: one[: at + 1] != other[: at + 1])

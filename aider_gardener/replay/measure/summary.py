@@ -115,28 +115,20 @@ class Summary:
 
 @dataclass(frozen=True)
 class ReplayReport:
-    """Everything one `gardener replay` found: results, their summaries in the same order, sums.
-
-    `stopped` says how far a replay came that was stopped, and is empty for a whole one.
-    """
+    """Everything one `gardener replay` found: results, their summaries in the same order, sums."""
 
     results: tuple[ReplayResult, ...]
     summaries: tuple[Summary, ...]
     totals: tuple[Summary, ...] = ()
     notes: tuple[str, ...] = ()
-    stopped: str = ""
 
 
-def make_report(
-    results: Sequence[ReplayResult], notes: Sequence[str] = (), stopped: str = ""
-) -> ReplayReport:
-    """The report of results that were made together."""
+def make_report(results: Sequence[ReplayResult], notes: Sequence[str] = ()) -> ReplayReport:
     summaries = tuple(map(summarize, results))
-    return ReplayReport(tuple(results), summaries, totals(summaries), tuple(notes), stopped)
+    return ReplayReport(tuple(results), summaries, totals(summaries), tuple(notes))
 
 
 def summarize(result: ReplayResult) -> Summary:
-    """The figures of one replay."""
     llm = [event for event in result.compactions if event.by == "llm"]
     made = result.provenance
     own = provider_of(made.model, made.weak_model, cache_prompts=made.cache_prompts)

@@ -179,7 +179,6 @@ def long_dollars(
 
 
 def told(cost: ChatCost) -> str:
-    """The cost in words."""
     rest = cost.dollars - cost.cold_dollars - cost.long_dollars
     models = ", ".join(cost.models)
     return (

@@ -15,7 +15,7 @@ from aider_gardener.adapters.aider.layout import Placed
 from aider_gardener.replay.measure.result import MAIN, SUMMARY, ModelCall
 from aider_gardener.replay.measure.sharing import SentBefore
 from aider_gardener.replay.play.clock import SECONDS_PER_CALL, CachedTokenCount, VirtualClock
-from aider_gardener.replay.play.model import Answer, RecordedModel, completion, kind_of, text_of
+from aider_gardener.replay.play.model import RecordedModel, completion, kind_of, text_of
 
 CHUNKS = (
     ("system", "system"),
@@ -55,7 +55,6 @@ class Calls:
         self.summaries: list[ModelCall] = []
 
     def complete(self, **options: Any) -> Any:
-        """Answer one call the way litellm would."""
         messages, name = list(options["messages"]), str(options["model"])
         main_names = [self.main_model.name, self.main_model.editor_model.name]
         kind = kind_of(messages, name, main_names)
@@ -63,42 +62,29 @@ class Calls:
         turn = self.recorded.turn
         number = 1 + sum(call.turn == turn for call in self.made)
         self.prompts.dump(f"{turn}-{number}", messages)
-        answer = self.recorded.answer(kind, messages)
-        call = self.booked(turn, number, kind, name, messages, answer)
-        self.made.append(call)
-        if kind == SUMMARY:
-            self.summaries.append(call)
-        return completion(answer.text, name, call.prompt_tokens, call.completion_tokens)
-
-    def booked(
-        self,
-        turn: int,
-        number: int,
-        kind: str,
-        name: str,
-        messages: Sequence[Mapping[str, Any]],
-        answer: Answer,
-    ) -> ModelCall:
-        """The call as it goes into the result; it must come right after the one booked before."""
+        text, event = self.recorded.answer(kind, messages)
         weak = self.main_model.weak_model
         model = weak if name == weak.name else self.main_model
         parts = None if kind == MAIN else ["system" if m["role"] == "system" else "cur" for m in messages]
         rows = self.prompts.rows(messages, lambda m: self.counted.of_message(model, m), parts)
-        said = {"role": "assistant", "content": answer.text}
-        return ModelCall(
+        call = ModelCall(
             turn=turn,
             call=number,
             kind=kind,
             model=name,
-            recorded_messages=answer.event.prompt_messages if answer.event else 0,
+            recorded_messages=event.prompt_messages if event else 0,
             prompt_tokens=self.counted.of_messages(model, messages),
-            completion_tokens=self.counted.of_message(model, said),
+            completion_tokens=self.counted.of_message(model, {"role": "assistant", "content": text}),
             parts=tokens_by_part(rows),
             prompt=rows,
             shared=self.sent.add(kind, rows, lambda text: self.counted.of_text(model, text)),
             at=self.recorded.typed_at(),
             files_sha=self.prompts.keep(self.prompts.files) if kind == MAIN else "",
         )
+        self.made.append(call)
+        if kind == SUMMARY:
+            self.summaries.append(call)
+        return completion(text, name, call.prompt_tokens, call.completion_tokens)
 
     def take_summaries(self) -> list[ModelCall]:
         """The summary calls since the last time, for the compaction they belong to."""
@@ -134,7 +120,6 @@ class PromptLog:
                 self.held.append(message)
 
     def watching(self, all_messages: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        """`ChatChunks.all_messages`, watched."""
 
         def watched(chunks: Any) -> Any:
             self.watch(chunks)
@@ -176,7 +161,6 @@ class PromptLog:
         return sha
 
     def dump(self, name: str, messages: Sequence[Mapping[str, Any]]) -> None:
-        """Write a prompt as `<name>.json`, if prompts are asked for."""
         if self.dump_dir is None:
             return
         self.dump_dir.mkdir(parents=True, exist_ok=True)
@@ -185,7 +169,6 @@ class PromptLog:
 
 
 def tokens_by_part(rows: Sequence[tuple[str, int, str]]) -> dict[str, int]:
-    """Tokens of each part that has any."""
     sums: dict[str, int] = {}
     for _sha, tokens, part in rows:
         sums[part] = sums.get(part, 0) + tokens

@@ -5,42 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from aider_gardener.errors import UsageError
-from aider_gardener.replay.measure.result import Compaction, Swapped
-
-SWAP_CHARS = 20_000
-"""Of each text that a plan swapped at most so many characters are kept, for reports."""
+import aider_gardener
+from aider_gardener.adapters.aider import link
+from aider_gardener.replay.measure.result import Compaction, Swapped, middle_cut
+from aider_gardener.settings import Settings
 
 
 def install(settings: Mapping[str, Any], history_tokens: int | None) -> None:
     """Install the gardener into this process's aider with these settings."""
-    import aider_gardener
-    from aider_gardener.adapters.aider import link
-    from aider_gardener.settings import Settings
-
-    options = dict(settings)
-    if history_tokens:
-        options.setdefault("history_tokens", history_tokens)
-    try:
-        chosen = Settings(**options)
-    except TypeError as problem:
-        raise UsageError(f"unknown setting of the gardener: {problem}") from problem
-    aider_gardener.install(chosen)
+    budget = {"history_tokens": history_tokens} if history_tokens else {}
+    aider_gardener.install(Settings(**{**budget, **settings}))
     link.state.background = False
-
-
-def idle(coder: Any) -> None:
-    """Let the gardener do what it does between turns, such as its embedding backlog."""
-    gardener = getattr(coder, "gardener", None)
-    if gardener is not None:
-        gardener.idle()
-
-
-def uninstall() -> None:
-    """Take the gardener out again, which closes its archive."""
-    import aider_gardener
-
-    aider_gardener.uninstall()
 
 
 class Watched:
@@ -95,7 +70,6 @@ class Watched:
 
 
 def swapped(gardener: Any, swap: Any, entry: Any) -> Swapped:
-    """One step of a plan with the texts it is about."""
     hidden = swap.after.value == "hidden"
     return Swapped(
         entry_id=entry.id,
@@ -106,14 +80,6 @@ def swapped(gardener: Any, swap: Any, entry: Any) -> Swapped:
         after=swap.after.value,
         tokens_saved=swap.tokens_saved,
         reason=swap.reason,
-        original=middle_cut(entry.content, SWAP_CHARS),
-        rendition="" if hidden else middle_cut(gardener.state.archive.text(entry, swap.after), SWAP_CHARS),
+        original=middle_cut(entry.content),
+        rendition="" if hidden else middle_cut(gardener.state.archive.text(entry, swap.after)),
     )
-
-
-def middle_cut(text: str, limit_chars: int) -> str:
-    """The text; of a longer one its beginning and end, and between them how much is left out."""
-    if len(text) <= limit_chars:
-        return text
-    half = limit_chars // 2
-    return f"{text[:half]}\n\n[… {len(text) - 2 * half:,} characters left out here …]\n\n{text[-half:]}"

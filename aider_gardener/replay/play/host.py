@@ -7,13 +7,23 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator
+import platform
+import re
+from collections.abc import Callable, Iterator, Sequence
 from functools import update_wrapper
 from pathlib import Path
 from typing import Any
 
+import litellm
+from aider import commands as aider_commands
+from aider import linter, models, repo, repomap, run_cmd
+from aider.coders import base_coder
+from aider.coders.base_coder import Coder
+from aider.io import InputOutput
+
 from aider_gardener.errors import UsageError
 from aider_gardener.replay.play.clock import CachedTokenCount, VirtualClock
+from aider_gardener.replay.play.variants import Job
 from aider_gardener.replay.session.session import Session, SessionEvent
 
 LINT_WARNING = "\n# Fix any errors below"
@@ -24,6 +34,19 @@ SKIPPED_COMMANDS = frozenset(
     "voice".split()
 )
 """Commands that leave the sandbox, wait for a person or need what no recording holds."""
+
+
+DEFAULTS = (
+    ("Add file to the chat?", False),
+    ("Add URL to the chat?", False),
+    ("Run shell command", False),
+    ("Attempt to fix", False),
+    ("Open ", False),
+    ("Create new file?", True),
+    ("Allow edits to file", True),
+    ("Try to proceed anyway?", True),
+)
+"""Answers to questions that the recording doesn't hold, by the question's beginning."""
 
 
 class SortedNames(set[str]):
@@ -66,10 +89,6 @@ class NoSpinner:
 
 def pin_surroundings(clock: VirtualClock) -> CachedTokenCount:
     """Make aider's prompts and decisions independent of machine, time, paths and network."""
-    import platform
-
-    from aider import models, repo, repomap
-    from aider.coders import base_coder
 
     class ReplayPlatform:
         def __getattr__(self, name: str) -> Any:
@@ -81,20 +100,18 @@ def pin_surroundings(clock: VirtualClock) -> CachedTokenCount:
     repo.WaitingSpinner = base_coder.WaitingSpinner = NoSpinner
     base_coder.platform = ReplayPlatform()
     base_coder.datetime = clock.datetime_class()
-    base_coder.Coder.abs_fnames = sorted_set_property("abs_fnames")
-    base_coder.Coder.abs_read_only_fnames = sorted_set_property("abs_read_only_fnames")
+    Coder.abs_fnames = sorted_set_property("abs_fnames")
+    Coder.abs_read_only_fnames = sorted_set_property("abs_read_only_fnames")
     trees: dict[str, Any] = {}  # by file, with its time: every coder makes a map of its own of the same files
     repomap.RepoMap.tree_context_cache = property(lambda _map: trees, lambda _map, _empty: None)
-    pin_model_information(models)
+    pin_model_information()
     counted = CachedTokenCount(models.Model.token_count)
     models.Model.token_count = counted.method()
     return counted
 
 
-def pin_model_information(models: Any) -> None:
+def pin_model_information() -> None:
     """Limits and prices come from litellm's own table; nothing is downloaded."""
-    import litellm
-
     manager = models.model_info_manager
     manager._cache_loaded = True
     manager.content = litellm.model_cost
@@ -144,9 +161,6 @@ class RecordedCommands:
 
 def answer_from_recording(commands: RecordedCommands) -> None:
     """Command output, web pages and lint errors come from the recording."""
-    from aider import commands as aider_commands
-    from aider import linter, run_cmd
-    from aider.coders import base_coder
 
     class RecordedScraper:
         def __init__(self, **_options: Any) -> None:
@@ -165,8 +179,6 @@ def answer_from_recording(commands: RecordedCommands) -> None:
 
 def keep_edits_inside(root: Path) -> None:
     """Refuse edits of a reply to any file outside the repository."""
-    from aider.coders.base_coder import Coder
-
     allowed_to_edit = Coder.allowed_to_edit
     inside = os.path.join(os.path.realpath(root), "")
 
@@ -181,7 +193,6 @@ def keep_edits_inside(root: Path) -> None:
 
 def lint_from_recording(recorded_errors: Callable[[], str]) -> None:
     """Lint finds what it found when the session was recorded, whatever is installed here."""
-    from aider.coders.base_coder import Coder
 
     def lint_edited(self: Any, fnames: Any) -> str:
         errors = recorded_errors()
@@ -195,7 +206,6 @@ def lint_from_recording(recorded_errors: Callable[[], str]) -> None:
 def accept_edits_as_recorded(recorded_commit: Callable[[], str], reflection: Callable[[], str]) -> None:
     """For a session without its tree: an edit counts as made where the recording has a commit, and
     the model is asked again where the recording has a further reply."""
-    from aider.coders.base_coder import Coder
 
     def apply_updates(self: Any) -> set[str]:
         self.replayed_commit = recorded_commit()
@@ -214,54 +224,118 @@ def accept_edits_as_recorded(recorded_commit: Callable[[], str], reflection: Cal
     Coder.auto_commit = auto_commit
 
 
+def same_question(asked: str) -> str:
+    """A question without its numbers: token counts in it depend on the tokenizer."""
+    return re.sub(r"\d+(\.\d+)?k?", "#", asked)
+
+
+class Confirmations:
+    """The recorded answers of one turn, found by question and subject, each used once."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.left: list[SessionEvent] = []
+
+    def begin_turn(self, turn: int) -> None:
+        self.left = self.session.of_kind("confirm", turn)
+
+    def answer(self, question: str, subject: str, default: str) -> bool:
+        for exact in (True, False):
+            for event in self.left:
+                if same_question(event.question) != same_question(question):
+                    continue
+                if exact and event.subject != subject:
+                    continue
+                if not exact and event.subject and subject:
+                    continue
+                self.left.remove(event)
+                return event.answer
+        for beginning, answer in DEFAULTS:
+            if question.startswith(beginning):
+                return answer
+        return default.lower().startswith("y")
+
+
+class ReplayIO(InputOutput):  # type: ignore[misc]  # reason: aider ships no types
+    """An InputOutput without a terminal: confirmations come from the recording, output is kept."""
+
+    def __init__(self, session: Session) -> None:
+        self.answers = Confirmations(session)
+        self.said: list[tuple[str, str]] = []
+        super().__init__(pretty=False, fancy_input=False, yes=None, line_endings="lf")
+
+    def confirm_ask(
+        self,
+        question: str,
+        default: str = "y",
+        subject: str | None = None,
+        explicit_yes_required: bool = False,
+        group: Any = None,
+        allow_never: bool = False,
+    ) -> bool:
+        self.num_user_asks += 1
+        return self.answers.answer(question, subject or "", default)
+
+    def prompt_ask(self, question: str, default: str = "", subject: str | None = None) -> str:
+        return default
+
+    def offer_url(self, url: str, prompt: str = "", allow_never: bool = True) -> bool:
+        return False
+
+    def tool_output(self, *messages: str, log_only: bool = False, bold: bool = False) -> None:
+        self.said.append(("output", " ".join(str(message) for message in messages)))
+
+    def tool_error(self, message: str = "", strip: bool = True) -> None:
+        self.num_error_outputs += 1
+        self.said.append(("error", str(message)))
+
+    def tool_warning(self, message: str = "", strip: bool = True) -> None:
+        self.said.append(("warning", str(message)))
+
+    def assistant_output(self, message: str, pretty: bool | None = None) -> None:
+        self.said.append(("assistant", str(message)))
+
+    def print(self, message: str = "") -> None:
+        self.said.append(("output", str(message)))
+
+    def take_said(self) -> Sequence[tuple[str, str]]:
+        said, self.said = self.said, []
+        return said
+
+
 def make_model(name: str) -> Any:
     """aider's Model of this name; UsageError if its window isn't known."""
-    from aider import models
-
     model = models.Model(name)
     if not model.info.get("max_input_tokens"):
         raise UsageError(f"model {name}: its window isn't known to litellm; name another --model")
     return model
 
 
-def make_coder(
-    session: Session,
-    model: Any,
-    io: Any,
-    root: Path,
-    history_tokens: int | None,
-    *,
-    map_tokens: int | None = None,
-    cache_prompts: bool = False,
-) -> Any:
+def make_coder(session: Session, job: Job, model: Any, io: Any, root: Path) -> Any:
     """A Coder as aider's own start makes it, over the repository, without a terminal.
 
-    `map_tokens` is the budget of the repository map, None for the model's. With `cache_prompts` the map
-    is only made anew when files change, and a model that takes marks gets them; no cache is kept warm.
+    With the job's `cache_prompts` the map is only made anew when files change, and a model that takes marks
+    gets them; no cache is kept warm.
     """
-    from aider.coders import base_coder
-    from aider.commands import Commands
-    from aider.repo import GitRepo
-
-    limit = history_tokens or model.max_chat_history_tokens
+    limit = job.history_tokens or model.max_chat_history_tokens
     # The name in the module: a gardener that replaced it is to be asked.
     summarizer = base_coder.ChatSummary([model.weak_model, model], limit)
-    return base_coder.Coder.create(
+    return Coder.create(
         main_model=model,
         edit_format=session.edit_format,
         io=io,
-        repo=GitRepo(io, [], str(root), models=model.commit_message_models()),
+        repo=repo.GitRepo(io, [], str(root), models=model.commit_message_models()),
         fnames=[str(root / name) for name in session.files if (root / name).is_file()],
         read_only_fnames=[str(root / name) for name in session.read_only if (root / name).is_file()],
         stream=False,
         auto_lint=session.auto_lint,
         auto_test=False,
         test_cmd=session.test_cmd or None,
-        commands=Commands(io, None),
+        commands=aider_commands.Commands(io, None),
         summarizer=summarizer,
-        map_tokens=map_budget(model, map_tokens),
-        map_refresh="files" if cache_prompts else "auto",
-        cache_prompts=cache_prompts,
+        map_tokens=map_budget(model, job.map_tokens),
+        map_refresh="files" if job.cache_prompts else "auto",
+        cache_prompts=job.cache_prompts,
         num_cache_warming_pings=0,
         chat_language="English",
         detect_urls=True,

@@ -22,9 +22,8 @@ from typing import Any
 
 from aider_gardener.errors import GardenerError, ReplayError
 from aider_gardener.replay.measure.result import ReplayResult
-from aider_gardener.replay.play.job import Job as Job
 from aider_gardener.replay.play.sandbox import environment, forbid_network
-from aider_gardener.replay.play.variants import variant_named
+from aider_gardener.replay.play.variants import Job, variant_named
 
 OnTurn = Callable[[], None]
 
@@ -132,6 +131,7 @@ def work(job: Job, folder: Path, environ: Mapping[str, str], answers: Connection
     for number, path, flags in ((0, os.devnull, os.O_RDONLY), (1, folder / LOG, os.O_WRONLY | os.O_CREAT)):
         os.dup2(os.open(path, flags), number)
     os.dup2(1, 2)
+    os.environ.clear()  # what it was forked off may have begun in another one
     os.environ.update(environ)
     found: ReplayResult | GardenerError
     try:

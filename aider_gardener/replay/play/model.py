@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from aider_gardener.errors import ReplayError
@@ -28,14 +27,6 @@ class LeftRecording(BaseException):
     """
 
 
-@dataclass(frozen=True)
-class Answer:
-    """What the recording says to a call; `event` is None where a placeholder stands in."""
-
-    text: str
-    event: SessionEvent | None
-
-
 def text_of(content: Any) -> str:
     """A message's content as text: parts of a list are joined, nothing is an empty text."""
     if isinstance(content, str):
@@ -55,6 +46,10 @@ def kind_of(messages: Sequence[Mapping[str, Any]], model: str, main_models: Sequ
     if first.startswith(prompts.commit_system[:80]):
         return COMMIT
     return MAIN if model in main_models else OTHER
+
+
+Answer = tuple[str, SessionEvent | None]
+"""What the recording says to a call, and the event that says it; None where a placeholder stands in."""
 
 
 class RecordedModel:
@@ -94,13 +89,13 @@ class RecordedModel:
     def answer(self, kind: str, messages: Sequence[Mapping[str, Any]] = ()) -> Answer:
         """The recorded answer to the next call of a kind in this turn."""
         if kind == SUMMARY and self.summarise is not None:
-            return Answer(self.summarise(messages), None)
+            return self.summarise(messages), None
         if kind == SUMMARY:
             return self.next_summary()
         if kind == COMMIT:
             if self.commits:
                 event = self.commits.pop(0)
-                return Answer(event.text, event)
+                return event.text, event
             return self.placeholder(COMMIT, UNRECORDED_COMMIT)
         if kind == OTHER:
             return self.placeholder(OTHER, UNRECORDED_REPLY)
@@ -110,7 +105,7 @@ class RecordedModel:
         if self.given < len(self.replies):
             event = self.replies[self.given]
             self.given += 1
-            return Answer(event.text, event)
+            return event.text, event
         if not self.session.recorded:
             return self.placeholder(MAIN, UNRECORDED_REPLY)
         self.failure = ReplayError(
@@ -122,12 +117,12 @@ class RecordedModel:
     def next_summary(self) -> Answer:
         at, self.summaries_given = self.summaries_given, self.summaries_given + 1
         if self.summaries is not None and at < len(self.summaries):
-            return Answer(self.summaries[at], None)
+            return self.summaries[at], None
         return self.placeholder(SUMMARY, SUMMARY_PLACEHOLDER)
 
     def placeholder(self, kind: str, text: str) -> Answer:
         self.placeholders[kind] = self.placeholders.get(kind, 0) + 1
-        return Answer(text, None)
+        return text, None
 
     def closest_event(self) -> str:
         """The recorded reply nearest to where the replay stands, in one line."""

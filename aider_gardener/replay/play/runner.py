@@ -6,14 +6,19 @@ import hashlib
 import json
 import platform
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from aider_gardener import __version__
-from aider_gardener.archive.store.redact import Redactor
+import litellm
+from aider.coders.base_coder import Coder
+from aider.coders.chat_chunks import ChatChunks
+from aider.commands import SwitchCoder
+
+import aider_gardener
 from aider_gardener.errors import ReplayError
 from aider_gardener.recall.recall import NOTE_HEAD as RECALLED
 from aider_gardener.replay.measure.carryover import carried
@@ -25,32 +30,17 @@ from aider_gardener.replay.measure.result import (
     ProbeResult,
     Provenance,
     ReplayResult,
-    Swapped,
 )
 from aider_gardener.replay.play import host
 from aider_gardener.replay.play.calls import Calls, PromptLog, tokens_by_part
 from aider_gardener.replay.play.clock import SECONDS_PER_TURN, START, VirtualClock
-from aider_gardener.replay.play.gardened import Watched, idle, install, uninstall
-from aider_gardener.replay.play.job import Job
+from aider_gardener.replay.play.gardened import Watched, install
 from aider_gardener.replay.play.model import LeftRecording, RecordedModel, text_of
-from aider_gardener.replay.play.provenance import source_commit, tokenizer_name, version_of
-from aider_gardener.replay.play.sandbox import make_repository, set_commit_time
-from aider_gardener.replay.play.variants import variant_named
+from aider_gardener.replay.play.sandbox import make_repository, set_commit_time, source_commit
+from aider_gardener.replay.play.variants import Job, variant_named
 from aider_gardener.replay.session.session import RESTART, Probe, SessionEvent
 
 UNRECORDED_REFLECTION = "(the next message was not recorded)"
-
-REBOUND = (
-    "summarizer_thread",
-    "summarizing_messages",
-    "summarized_done_messages",
-    "fence",
-    "warning_given",
-)
-"""Attributes of a coder that putting a prompt together may rebind."""
-
-MAP_STATE = ("map_cache", "map_processing_time", "last_map")
-"""Attributes of aider's repository map that change when a map is made."""
 
 
 @dataclass
@@ -88,40 +78,27 @@ class Runner:
             return self.result(time.perf_counter() - began)
 
     def prepare(self, clock: VirtualClock) -> None:
-        """Patch the process, make the repository and the coder."""
-        import litellm
-
-        from aider_gardener.replay.play.aider_io import ReplayIO
-
         self.clock = clock
         self.root = make_repository(self.folder, self.session.repo0, clock.now)
         self.model = RecordedModel(self.session, self.session.summaries if self.variant.summaries else None)
         self.commands = host.RecordedCommands(self.session, self.notices.append)
-        self.prompts = PromptLog(self.dump_dir())
+        folder = self.job.dump_dir
+        self.prompts = PromptLog(folder and folder / self.session.name / self.variant.name)
         self.counted = host.pin_surroundings(clock)
         host.answer_from_recording(self.commands)
         host.keep_edits_inside(self.root)
         host.lint_from_recording(self.recorded_lint_errors)
         if self.session.repo0 is None:
             host.accept_edits_as_recorded(self.recorded_commit, self.recorded_reflection)
-        self.watch_prompts()
-        self.io = ReplayIO(self.session)
+        ChatChunks.all_messages = self.prompts.watching(ChatChunks.all_messages)
+        self.io = host.ReplayIO(self.session)
         self.main_model = host.make_model(self.job.model)
         self.calls = Calls(self.model, self.prompts, self.counted, clock, self.main_model)
         litellm.completion = self.calls.complete
         self.variant.prepare(self)
         if self.variant.settings is not None:
-            install(self.settings, self.job.history_tokens)
+            install(self.variant.settings, self.job.history_tokens)
         self.coder = self.new_coder()
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """The gardener's."""
-        return {**(self.variant.settings or {}), **self.job.settings}
-
-    def dump_dir(self) -> Path | None:
-        folder = self.job.dump_dir
-        return folder and folder / self.session.name / self.variant.name
 
     def new_coder(self, restart: SessionEvent | None = None) -> Any:
         """A coder as at the start, or as the host was started anew: empty chat, the first model."""
@@ -132,25 +109,11 @@ class Runner:
                 session, files=restart.files, read_only=restart.read_only, edit_format=edit_format
             )
         self.calls.main_model = self.main_model
-        return host.make_coder(
-            session,
-            self.main_model,
-            self.io,
-            self.root,
-            self.job.history_tokens,
-            map_tokens=self.job.map_tokens,
-            cache_prompts=self.job.cache_prompts,
-        )
-
-    def watch_prompts(self) -> None:
-        from aider.coders.chat_chunks import ChatChunks
-
-        ChatChunks.all_messages = self.prompts.watching(ChatChunks.all_messages)
+        return host.make_coder(session, self.job, self.main_model, self.io, self.root)
 
     # -- turns
 
     def run_turn(self, turn: int) -> None:
-        """Ask the probes that are due, then feed the turn's input."""
         self.begin_turn(turn)
         for event in self.session.turn(turn):
             if event.kind == RESTART:
@@ -165,7 +128,6 @@ class Runner:
         self.close_turn()
 
     def begin_turn(self, turn: int) -> None:
-        """Go on to a turn, with what was recorded in it."""
         self.turn = turn
         self.clock.advance(SECONDS_PER_TURN)
         set_commit_time(self.clock.now)
@@ -175,26 +137,12 @@ class Runner:
         self.lint_taken: set[int] = set()
 
     def feed(self, text: str) -> None:
-        """Hand over a typed text; and a command once more as a message, where it had a reply.
-
-        Versions up to 0.63 sent what `/run`, `/add` and `/web` put into the chat at once; aider now waits
-        for the next message. So the typed command is that message.
-        """
         name = host.command_name(self.coder, text)
         if not text.strip() or name in host.SKIPPED_COMMANDS:
             self.notices.append(f"turn {self.turn}: {text.strip()[:40]!r} is not replayed")
-        else:
-            self.hand_over(text, preproc=True)
-        if name and not self.session.recorded and not self.model.given and self.model.unused_replies():
-            self.hand_over(text, preproc=False)
-
-    def hand_over(self, text: str, *, preproc: bool) -> None:
-        """As aider's own loop does; without `preproc` even a command is sent as it stands."""
-        from aider.coders.base_coder import Coder
-        from aider.commands import SwitchCoder
-
+            return
         try:
-            self.coder.run(with_message=text, preproc=preproc)
+            self.coder.run(with_message=text)
         except SwitchCoder as switch:
             options = {"io": self.io, "from_coder": self.coder, **switch.kwargs}
             options.pop("show_announcements", None)
@@ -205,7 +153,8 @@ class Runner:
 
     def close_turn(self) -> None:
         """Work off what runs between turns, and note what went otherwise than recorded."""
-        idle(self.coder)
+        if (gardener := getattr(self.coder, "gardener", None)) is not None:
+            gardener.idle()
         self.watched.look(self.coder, self.turn)
         if self.model.failure:
             raise self.model.failure
@@ -287,8 +236,8 @@ class Runner:
             overhead_seconds=self.watched.overhead,
         )
         if gardened:
-            uninstall()
-        return without_secrets(found, texts.values()) if self.job.page else found
+            aider_gardener.uninstall()  # which closes its archive
+        return found
 
     def note_other_summaries(self) -> None:
         """Summaries outside aider's summary thread, as at a mode switch: each rewrote the history."""
@@ -308,69 +257,33 @@ class Runner:
             )
 
 
-def without_secrets(result: ReplayResult, texts: Iterable[str]) -> ReplayResult:
-    """The result with no secret in its own texts: a history file was never redacted. What is a secret in one
-    of the chat's `texts` is one in all."""
-    redactor = Redactor()
-    for text in texts:
-        redactor(text)
-
-    def clean(swap: Swapped) -> Swapped:
-        original, rendition, source = (
-            redactor(text).text for text in (swap.original, swap.rendition, swap.source)
-        )
-        return replace(swap, original=original, rendition=rendition, source=source)
-
-    return replace(
-        result,
-        compactions=tuple(
-            replace(event, swaps=tuple(map(clean, event.swaps))) for event in result.compactions
-        ),
-        carried=tuple(replace(one, text=redactor(one.text).text) for one in result.carried),
-    )
-
-
 @contextmanager
 def no_trace(runner: Runner) -> Iterator[None]:
-    """Within the block a prompt may be put together; afterwards the coder's chat, files, repository map and
-    pending summary, the gardener, the terminal and the replay's own books are what they were, the same
-    objects with the same contents."""
-    coder, repo_map = runner.coder, runner.coder.repo_map
-    lists = [
-        (where, name, getattr(where, name), list(getattr(where, name)))
-        for where, names in (
-            (coder, ("done_messages", "cur_messages")),
-            (runner, ("compactions",)),
-            (runner.calls, ("summaries",)),
-            (runner.io, ("said",)),
-        )
-        for name in names
-    ]
+    """Within the block a prompt may be put together; afterwards the coder, its repository map, the gardener,
+    the terminal and the replay's own books are what they were, the same objects with the same contents."""
+    coder = runner.coder
     before = [
-        (where, name, getattr(where, name, None))
-        for where, names in (
-            (coder, REBOUND),
-            (repo_map, MAP_STATE),
-            (runner, ("messages_before_turn",)),
-            (runner.io, ("num_user_asks",)),
-        )
-        for name in names
-        if where
+        (vars(one), dict(vars(one)), contents(vars(one)))
+        for one in (coder, coder.repo_map, runner, runner.calls, runner.io)
+        if one
     ]
-    files = set(coder.abs_fnames), set(coder.abs_read_only_fnames)
-    if repo_map:
-        repo_map.map_cache = dict(repo_map.map_cache)
     gardener: Any = getattr(coder, "gardener", None)
     try:
         with gardener.preview() if gardener is not None else nullcontext():
             yield
     finally:
-        for where, name, value, items in lists:
-            value[:] = items
-            setattr(where, name, value)
-        for where, name, value in before:
-            setattr(where, name, value)
-        coder.abs_fnames, coder.abs_read_only_fnames = files
+        for attributes, values, held in before:
+            attributes.clear()
+            attributes.update(values)
+            for value, items in held:
+                value.clear()
+                refill = value.extend if isinstance(value, list) else value.update
+                refill(items)
+
+
+def contents(attributes: Mapping[str, Any]) -> list[tuple[Any, Any]]:
+    """The lists, sets and dicts among some attributes, each with a copy of what is in it."""
+    return [(value, value.copy()) for value in attributes.values() if isinstance(value, (list, set, dict))]
 
 
 @dataclass(frozen=True)
@@ -400,7 +313,6 @@ def prompt_of(runner: Runner, question: str) -> Prompt:
 
 
 def ask_probe(runner: Runner, number: int, probe: Probe, prompt: Prompt) -> ProbeResult:
-    """Score what the prompt of a probe's question holds."""
     runner.prompts.dump(f"{probe.ask_at_turn}-probe{number}", prompt.messages)
     found = score(probe, texts_of_turn(runner.session, probe.about_turn), prompt.sent)
     return ProbeResult(
@@ -428,20 +340,20 @@ def without_question(messages: Sequence[Mapping[str, Any]], question: str) -> li
 
 
 def provenance(runner: Runner) -> Provenance:
-    """The provenance of a finished replay."""
     model = runner.main_model  # the chat may have switched since
+    gardener = getattr(runner.coder, "gardener", None)
     probes = json.dumps([vars(probe) for probe in runner.session.probes], sort_keys=True)
     return Provenance(
-        gardener=__version__,
+        gardener=aider_gardener.__version__,
         commit=source_commit(),
-        aider=version_of("aider-chat"),
-        litellm=version_of("litellm"),
+        aider=metadata.version("aider-chat"),
+        litellm=metadata.version("litellm"),
         model=model.name,
         weak_model=model.weak_model.name,
         tokenizer=tokenizer_name(model.name),
         window_tokens=int(model.info.get("max_input_tokens") or 0),
-        history_tokens=history_budget(runner),
-        settings=runner.settings,
+        history_tokens=int(gardener.state.budget if gardener else runner.coder.summarizer.max_tokens),
+        settings=runner.variant.settings or {},
         session_sha256=runner.session.sha256,
         probes_sha256=hashlib.sha256(probes.encode()).hexdigest(),
         python=platform.python_version(),
@@ -450,7 +362,9 @@ def provenance(runner: Runner) -> Provenance:
     )
 
 
-def history_budget(runner: Runner) -> int:
-    """Tokens that the variant gives the history: the gardener's budget, or the summariser's limit."""
-    gardener = getattr(runner.coder, "gardener", None)
-    return int(gardener.state.budget if gardener is not None else runner.coder.summarizer.max_tokens)
+def tokenizer_name(model: str) -> str:
+    """What counts the tokens of a message for this model: litellm's own choice, by name."""
+    if "gpt-4o" in model:
+        return "o200k_base"
+    chosen = litellm.utils._select_tokenizer(model)
+    return str(getattr(chosen.get("tokenizer"), "name", "") or chosen.get("type", ""))

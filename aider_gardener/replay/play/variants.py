@@ -1,4 +1,5 @@
-"""What a replay compares: ways to treat the chat's past, each a name and what it changes in aider.
+"""What a replay compares: ways to treat the chat's past, each a name and what it changes in aider; and a
+session under one of them, which is what a process is handed.
 
 Others may be added to VARIANTS by a module that a job imports.
 """
@@ -7,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from pathlib import Path
 from typing import Any, Protocol
 
 from aider_gardener.errors import UsageError
@@ -22,6 +24,27 @@ DEFAULT_VARIANTS = ("stock", "stock-fixed", "gardener")
 Messages = Sequence[dict[str, Any]]
 Sent = list[dict[str, Any] | None]
 """What is sent for each past message: the message, another one, or None."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """A session to replay under a variant.
+
+    `map_tokens` is the budget of the repository map, None for the model's; `cache_prompts` runs aider with
+    `--cache-prompts`. `dump_dir` is where prompts go, as `<session>/<variant>/<turn>-<n>.json`. `texts` asks
+    for a result with the texts of all prompts (some megabytes). `imports` are modules to import first: one
+    may bring further variants.
+    """
+
+    session: Session
+    variant: str
+    model: str = "gpt-4o"
+    history_tokens: int | None = None
+    map_tokens: int | None = None
+    cache_prompts: bool = False
+    dump_dir: Path | None = None
+    texts: bool = False
+    imports: tuple[str, ...] = ()
 
 
 class Replay(Protocol):

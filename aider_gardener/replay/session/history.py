@@ -1,17 +1,16 @@
 """Reads any `.aider.chat.history.md` into the same Session that a recorded session folder gives.
 
-The file doesn't hold the chat files, what later versions than 0.63 put out for a command, nor what a
-confirmation was about; so the session is marked as not recorded, such an output is a note that names
-its size, and edits needn't apply. Each start of the host within the file is a `restart` event: its
-chat began empty.
-
+The file doesn't hold the chat files, the outputs of commands, nor what a confirmation was about; so the
+session is marked as not recorded, an output is a note that names its size, and edits needn't apply. Each
+start of the host within the file is a `restart` event: its chat began empty. Versions up to 0.63 (2024)
+logged outputs, each in its own way: those are passed over, with the replies to them.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -27,16 +26,14 @@ from aider_gardener.adapters.transcript import (
     TranscriptRecord,
     said_by,
 )
+from aider_gardener.archive.store.redact import Redactor
 from aider_gardener.errors import SessionError
 from aider_gardener.messages import SourceKind
 from aider_gardener.replay.session.grammar import (
     EDIT_ERROR,
-    OUTPUT_QUESTION,
     Span,
-    asked_output,
     confirmation,
     edit_error_text,
-    failed_test_output,
     lint_text,
     spans,
 )
@@ -87,7 +84,7 @@ def load_history(path: str | Path) -> Session:
         raise SessionError(f"{place}: {what}; give an .aider.chat.history.md with at least one prompt")
     return Session(
         name=history_name(place),
-        events=tuple(reader.events),
+        events=tuple(without_secrets(reader.events)),
         sha256=hashlib.sha256(data).hexdigest(),
         edit_format=reader.edit_format or "diff",
         auto_lint=any(event.kind == "warning" for event in reader.events),
@@ -95,6 +92,14 @@ def load_history(path: str | Path) -> Session:
         recorded=False,
         meta={"chats": reader.chats, "model": reader.model, "source": "chat history"},
     )
+
+
+def without_secrets(events: Iterable[SessionEvent]) -> Iterator[SessionEvent]:
+    """The events without secrets, as those of a recording are; what is one in one text is one in all."""
+    redactor = Redactor()
+    for event in events:
+        text, command, output = (redactor(said).text for said in (event.text, event.command, event.output))
+        yield replace(event, text=text, command=command, output=output)
 
 
 def history_name(place: Path) -> str:
@@ -131,8 +136,6 @@ class _Reader:
     edit_format: str = ""
     starting: bool = True
     """Whether no prompt was typed since the host began: what it asks and commits then is of no turn."""
-    instructed: str | None = None
-    """The command whose output follows the prompt that was typed to go with it."""
 
     def take(self, span: Span) -> None:
         if span.kind == "header":
@@ -151,7 +154,7 @@ class _Reader:
     def take_header(self) -> None:
         self.chats += 1
         self.prompt = self.reply = ""
-        self.instructed, self.starting = None, True
+        self.starting = True
         if self.turn and self.events[-1].kind != RESTART:
             self.add(RESTART)
 
@@ -173,8 +176,6 @@ class _Reader:
             for notice in notices:
                 self.take_announcement(notice)
             return
-        if self.take_older_output(notices):
-            return
         commits = applied = read_to = 0
         running = ""
         for number, notice in enumerate(notices):
@@ -188,7 +189,8 @@ class _Reader:
             elif added := ADDED_OUTPUT.match(notice):
                 self.take_output(int(added.group("lines")), running)
             elif asked := confirmation(notices, number):
-                self.add("confirm", question=asked.question, subject=asked.subject, answer=asked.answer)
+                question, subject, answer = asked
+                self.add("confirm", question=question, subject=subject, answer=answer)
             elif notice.startswith("Applied edit to "):
                 applied += 1
             elif notice.startswith(RUNNING):
@@ -202,34 +204,6 @@ class _Reader:
                     self.add("error", text=said)
         if applied and not commits:
             self.add("commit", text=UNCOMMITTED)
-
-    def take_older_output(self, notices: Sequence[str]) -> bool:
-        """Whether these are the output of a command, as versions up to 0.63 logged it."""
-        if self.instructed is not None:
-            command, self.instructed = self.instructed, None
-            output = "" if self.reply else "\n".join(notices)
-            self.add("command", command=command, output=output, turn=self.turn - 1)
-            return bool(output)
-        run = RUN.match(self.prompt)
-        if not run or self.reply or any(ADDED_OUTPUT.match(notice) for notice in notices):
-            return False
-        command = run.group("command").strip()
-        if self.prompt.startswith("/test"):
-            failed = failed_test_output(notices)
-            if failed:
-                self.add("command", command=command, output=failed, exit_status=1)
-            return bool(failed)
-        asked = asked_output(notices)
-        if asked is None:
-            return False
-        self.add("confirm", question=OUTPUT_QUESTION, answer=asked.added)
-        if asked.instructions and not asked.output:
-            self.instructed = command
-        elif asked.added:
-            self.add("command", command=command, output=asked.output)
-            if asked.instructions:
-                self.take_prompt(asked.instructions)
-        return True
 
     def take_announcement(self, line: str) -> None:
         if version := VERSION.match(line):

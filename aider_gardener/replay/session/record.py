@@ -12,7 +12,6 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-import os
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -93,7 +92,6 @@ class Recorder:
             self.problem = f"{type(problem).__name__}: {problem}"
 
     def event(self, kind: str, **fields: Any) -> None:
-        """Note an event, unless no turn has begun."""
         if self.session.is_open:
             self.note(lambda: self.session.add(kind, **fields))
 
@@ -124,7 +122,6 @@ class Recorder:
         self.session.add("user", text=text, at=round(time.time()))
 
     def begin(self, coder: Any, root: Path) -> None:
-        """The first turn of this process: say how the chat starts."""
         from aider import __version__
 
         self.chat_files = set(coder.get_inchat_relative_files())
@@ -233,7 +230,6 @@ class Recorder:
                 self.tree[path.resolve().relative_to(root).as_posix()] = digest(content)
 
     def shown(self, kind: str, original: Any, io: Any, *args: Any, **kwargs: Any) -> Any:
-        """Note a warning or an error within a turn."""
         text = args[0] if args else kwargs.get("message", "")
         if self.depth and str(text).strip():
             self.event(kind, text=str(text))
@@ -272,10 +268,10 @@ class SessionFolder:
             return False
         make_private(self.folder)
         head = {"kind": "meta", "format": FORMAT, "name": self.folder.name, **self.clean(meta)}
-        self.write(self.events_file, json.dumps(head, ensure_ascii=False) + "\n")
+        files.write_private(self.events_file, json.dumps(head, ensure_ascii=False) + "\n")
         if self.keep_files:
             for name, text in texts_of(root).items():
-                self.write(self.folder / "repo0" / name, self.clean(text))
+                files.write_private(self.folder / "repo0" / name, self.clean(text))
         return True
 
     def known_tree(self) -> dict[str, str]:
@@ -288,7 +284,7 @@ class SessionFolder:
 
     def keep_tree(self, tree: Mapping[str, str]) -> None:
         """Keep those hashes, so that a further recording into the folder can go on from there."""
-        self.write(self.folder / TREE_NAME, json.dumps(tree, ensure_ascii=False, indent=0) + "\n")
+        files.write_private(self.folder / TREE_NAME, json.dumps(tree, ensure_ascii=False, indent=0) + "\n")
 
     def add(self, kind: str, **fields: Any) -> None:
         """Append an event of the current turn; it is on disk when this returns."""
@@ -307,15 +303,8 @@ class SessionFolder:
         self.redacted += len(found.spans)
         return found
 
-    def write(self, path: Path, text: str) -> None:
-        make_private(path.parent)
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with open(handle, "w", encoding="utf-8", errors="replace", newline="") as file:
-            file.write(text)
-
 
 def digest(text: str) -> str:
-    """The SHA-256 of a text in hex."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 

@@ -110,25 +110,12 @@ class Probe:
 
 
 @dataclass(frozen=True)
-class Stage:
-    """Where in a session another one begins: its tree, chat files and options, while the chat goes on."""
-
-    first_turn: int
-    repo0: Path | None
-    files: tuple[str, ...]
-    edit_format: str
-    auto_lint: bool
-    test_cmd: str
-
-
-@dataclass(frozen=True)
 class Session:
     """A recording: what was typed, answered, run and confirmed, in order.
 
     `files` are in the chat from the start, relative to the repository. `repo0` is None where the
     tree at the start is unknown (a chat history). `recorded` is False for a chat history: then
     confirmations and prompt sizes aren't known and edits needn't apply. `sha256` names the input.
-    `stages` are empty but where other sessions follow in the same chat.
     """
 
     name: str
@@ -145,11 +132,9 @@ class Session:
     probes: tuple[Probe, ...] = ()
     summaries: tuple[str, ...] = ()
     meta: Mapping[str, Any] = field(default_factory=dict)
-    stages: tuple[Stage, ...] = ()
 
     @cached_property
     def turn_count(self) -> int:
-        """The number of the last turn."""
         return max((event.turn for event in self.events), default=0)
 
     @cached_property
@@ -168,34 +153,27 @@ class Session:
         return [event for event in events if event.kind == kind]
 
 
-@dataclass(frozen=True)
-class SessionFault:
-    """One fault of a recording; `line` counts from 1, 0 is the file as a whole. `serious` is False for what
-    should be looked at, but may be meant."""
-
-    file: str
-    line: int
-    text: str
-    serious: bool = True
-
-    def __str__(self) -> str:
-        place = f"{self.file}:{self.line}" if self.line else self.file
-        return f"{place}: {'' if self.serious else 'note: '}{self.text}"
-
-
-Rows = list[tuple[int, dict[str, Any]]]
-Events = list[tuple[int, SessionEvent]]
-
-
 def load_folder(folder: Path) -> Session:
-    """Read `folder/session.jsonl` and what lies beside it. Raises SessionError for the first fault."""
-    meta, events, faults = read_recording(folder / "session.jsonl")
-    if faults:
-        raise SessionError(str(faults[0]))
+    """Read `folder/session.jsonl` and what lies beside it. Raises SessionError, which names the line."""
+    recording = folder / "session.jsonl"
+    rows = read_rows(recording)
+    meta = rows[0][1] if rows else {}
+    if meta.get("kind") != "meta":
+        raise SessionError(f"{recording}:1: the first line must be the meta event")
+    if meta.get("format") != FORMAT:
+        raise SessionError(
+            f"{recording}:1: unknown format {meta.get('format')!r}; this version reads {FORMAT}"
+        )
+    events = []
+    for number, row in rows[1:]:
+        try:
+            events.append(parse_event(row))
+        except (TypeError, ValueError) as problem:
+            raise SessionError(f"{recording}:{number}: {problem}") from problem
     repo0 = folder.resolve() / "repo0"
     return Session(
         name=str(meta.get("name") or folder.resolve().name),
-        events=tuple(event for _line, event in events),
+        events=tuple(events),
         sha256=folder_hash(folder),
         repo0=repo0 if repo0.is_dir() else None,
         files=tuple(str(name) for name in meta.get("files") or ()),
@@ -210,37 +188,19 @@ def load_folder(folder: Path) -> Session:
     )
 
 
-def read_recording(recording: Path) -> tuple[dict[str, Any], Events, list[SessionFault]]:
-    """The meta event, the others with their lines, and all that cannot be read."""
-    rows, faults = read_rows(recording)
-    meta = rows[0][1] if rows else {}
-    if not faults and meta.get("kind") != "meta":
-        faults.append(SessionFault(str(recording), 1, "the first line must be the meta event"))
-    elif not faults and meta.get("format") != FORMAT:
-        told = f"unknown format {meta.get('format')!r}; this version reads {FORMAT}"
-        faults.append(SessionFault(str(recording), 1, told))
-    events: Events = []
-    for number, row in rows[1:]:
-        try:
-            events.append((number, parse_event(row)))
-        except (TypeError, ValueError) as problem:
-            faults.append(SessionFault(str(recording), number, str(problem)))
-    return meta, events, faults
-
-
-def read_rows(path: Path) -> tuple[Rows, list[SessionFault]]:
-    """The objects of a file of JSON lines with their line numbers, and lines that are none."""
+def read_rows(path: Path) -> list[tuple[int, dict[str, Any]]]:
+    """The objects of a file of JSON lines with their line numbers. Raises SessionError, which names the line
+    that is none."""
     try:
         data = files.read(path, files.RECORDING_BYTES)
+        text = data.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
+    except FileNotFoundError:
+        raise SessionError(f"{path}: is missing; the folder of a recorded session has one") from None
+    except UnicodeDecodeError:
+        raise SessionError(f"{path}: is not UTF-8 throughout") from None
     except OSError as problem:
-        told = f"cannot be read ({problem.strerror})"
-        if isinstance(problem, FileNotFoundError):
-            told = "is missing; the folder of a recorded session has one"
-        return [], [SessionFault(str(path), 0, told)]
-    text = data.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
-    is_text = "\ufffd" not in text or b"\xef\xbf\xbd" in data
-    faults = [] if is_text else [SessionFault(str(path), 0, "is not UTF-8 throughout")]
-    rows: Rows = []
+        raise SessionError(f"{path}: cannot be read ({problem.strerror})") from problem
+    rows = []
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
@@ -248,13 +208,11 @@ def read_rows(path: Path) -> tuple[Rows, list[SessionFault]]:
             row = json.loads(line)
         except (json.JSONDecodeError, RecursionError) as problem:
             where = f"column {problem.colno}" if isinstance(problem, ValueError) else "nested too deep"
-            faults.append(SessionFault(str(path), number, f"is truncated or not JSON ({where})"))
-            continue
-        if isinstance(row, dict):
-            rows.append((number, row))
-        else:
-            faults.append(SessionFault(str(path), number, "is not a JSON object"))
-    return rows, faults
+            raise SessionError(f"{path}:{number}: is truncated or not JSON ({where})") from problem
+        if not isinstance(row, dict):
+            raise SessionError(f"{path}:{number}: is not a JSON object")
+        rows.append((number, row))
+    return rows
 
 
 def parse_event(row: Mapping[str, Any]) -> SessionEvent:

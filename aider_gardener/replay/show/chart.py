@@ -74,7 +74,6 @@ def write_plot(results: Sequence[ReplayResult], path: Path) -> None:
 
 
 def plot_svg(results: Sequence[ReplayResult]) -> str:
-    """The plot as an SVG element."""
     import matplotlib
 
     out = StringIO()

@@ -2,41 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+
+from aider_gardener.replay.measure.result import ReplayResult
 
 
 @contextmanager
-def watching() -> Iterator[Bar]:
-    """What shows the progress while the block runs. How long it will take is not said: the first turns of a
-    chat are much shorter than the last."""
+def progress(turns: int) -> Iterator[tuple[Callable[[], None], Callable[[ReplayResult], None]]]:
+    """What is to be called after each of so many turns, those of all replays together, and after each replay.
+
+    How long it will take is not said: the first turns of a chat are much shorter than the last.
+    """
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
     from aider_gardener.tables import Screen
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     console = Screen(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        yield Bar(progress)
 
+    def say(text: str) -> None:
+        if not console.is_terminal:
+            console.print(text, highlight=False, soft_wrap=True)
 
-class Bar:
-    """The turns of all replays together, on a rich Progress; without a terminal lines instead."""
-
-    def __init__(self, progress: Any) -> None:
-        self.progress = progress
-
-    def begin(self, turns: int) -> None:
-        self.say(f"replaying {turns:,} turns, those of all variants together")
-        self.task = self.progress.add_task("turns replayed", total=turns)
-
-    def turn(self) -> None:
-        self.progress.advance(self.task)
-
-    def finished(self, name: str, variant: str) -> None:
-        self.say(f"replayed {name} under {variant}")
-
-    def say(self, text: str) -> None:
-        if not self.progress.console.is_terminal:
-            self.progress.console.print(text, highlight=False, soft_wrap=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("turns replayed", total=turns)
+        say(f"replaying {turns:,} turns, those of all variants together")
+        yield (
+            lambda: bar.advance(task),
+            lambda result: say(f"replayed {result.session} under {result.variant}"),
+        )

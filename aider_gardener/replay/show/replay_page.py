@@ -1,4 +1,7 @@
-"""The report of replays as one HTML page (see `pages`)."""
+"""The report of replays as one HTML page that needs nothing else: no server, no network, no script.
+
+Whatever a chat holds is text in it, never markup.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from aider_gardener.archive.store.redact import Redactor
 from aider_gardener.files import write_private
 from aider_gardener.phrases import counted
-from aider_gardener.replay.measure.result import ProbeResult, ReplayResult
+from aider_gardener.replay.measure.result import ProbeResult, ReplayResult, middle_cut
 from aider_gardener.replay.measure.summary import ReplayReport, Summary
-from aider_gardener.replay.play.gardened import middle_cut
 from aider_gardener.replay.play.variants import variant_named
 from aider_gardener.replay.show.chart import can_draw, plot_svg
-from aider_gardener.replay.show.pages import rendered
 from aider_gardener.replay.show.table import NOTHING, Figure, brief, further, provenance, providers, telling
 from aider_gardener.replay.show.verdict import best_stock, gardened_in, verdict
 
@@ -26,8 +28,8 @@ one."""
 SWAPS_SHOWN = 200
 """Swaps of one compaction that are listed, those that save most; their number is always told."""
 
-TEXT_CHARS, SHORT_CHARS, PAGE_CHARS = 8_000, 300, 4_000_000
-"""So much of one text is shown, and so little once a page holds so many characters of chat."""
+SHORT_CHARS, PAGE_CHARS = 300, 4_000_000
+"""So little of one text is shown once a page holds so many characters of chat."""
 
 LIMITS = (
     "No model was asked: every reply is the one recorded. The page cannot show whether a model would have "
@@ -45,16 +47,18 @@ PROBES_LIMIT = (
 
 @dataclass
 class Allowance:
-    """How many characters of chat a page may still hold. `cut` counts the texts that were cut short
-    because it was used up."""
+    """How many characters of chat a page may still hold; no secret is among them. `cut` counts the texts that
+    were cut short because it was used up."""
 
+    redactor: Redactor
     left: int
     cut: int = 0
 
     def take(self, text: str) -> str:
         """The text, its middle left out where it is longer than allowed."""
-        shown = middle_cut(text, TEXT_CHARS if self.left > 0 else SHORT_CHARS)
-        self.cut += self.left <= 0 and shown != text
+        clean = self.redactor(text).text
+        shown = clean if self.left > 0 else middle_cut(clean, SHORT_CHARS)
+        self.cut += shown != clean
         self.left -= len(shown)
         return shown
 
@@ -64,25 +68,43 @@ def write_page(report: ReplayReport, path: Path) -> None:
     write_private(path, page_of(report))
 
 
+def rendered(**values: Any) -> str:
+    """The text of a page with these values, each escaped."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent / "html"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(count="{:,}".format, counted=counted)
+    return environment.get_template("report.html.jinja").render(values)
+
+
 def page_of(report: ReplayReport) -> str:
-    """The text of the whole page. Its results must hold what a page shows (`Job.page`)."""
     names = list(dict.fromkeys(result.session for result in report.results))
+    redactor = Redactor()
+    for result in report.results:
+        for event in result.compactions:
+            for swap in event.swaps:
+                redactor(swap.original)  # what is a secret in one text is one in all
     asked = any(summary.recall.asked for summary in report.summaries)
     return rendered(
-        "report.html.jinja",
         title=names[0] if len(names) == 1 else counted(len(names), "chat"),
-        sessions=[session_of(f"s{number}", name, report) for number, name in enumerate(names, 1)],
+        sessions=[session_of(f"s{number}", name, report, redactor) for number, name in enumerate(names, 1)],
         verdict=verdict(report),
         totals=tables_of(report.totals) if report.totals else [],
         provenance=provenance(report),
         notes=report.notes,
         limits=[*LIMITS, PROBES_LIMIT] if asked else LIMITS,
-        allowance=Allowance(PAGE_CHARS),
+        allowance=Allowance(redactor, PAGE_CHARS),
         swaps_shown=SWAPS_SHOWN,
     )
 
 
-def session_of(key: str, name: str, report: ReplayReport) -> dict[str, Any]:
+def session_of(key: str, name: str, report: ReplayReport, redactor: Redactor) -> dict[str, Any]:
     """One session's part of the page; `key` begins the ids in it."""
     results = [result for result in report.results if result.session == name]
     return {
@@ -99,7 +121,7 @@ def session_of(key: str, name: str, report: ReplayReport) -> dict[str, Any]:
         ],
         "variants": [result.variant for result in results],
         "probes": probe_rows(results),
-        "facts": fact_rows(results),
+        "facts": fact_rows(results, redactor),
     }
 
 
@@ -131,7 +153,6 @@ def tables_of(summaries: Sequence[Summary]) -> list[dict[str, Any]]:
 
 
 def probe_rows(results: Sequence[ReplayResult]) -> list[tuple[ProbeResult, list[str]]]:
-    """Each probe with how the variants met it."""
     met = {(result.variant, probe.number): probe for result in results for probe in result.probes}
     return [
         (probe, [how_met(met.get((result.variant, number))) for result in results])
@@ -140,7 +161,6 @@ def probe_rows(results: Sequence[ReplayResult]) -> list[tuple[ProbeResult, list[
 
 
 def how_met(probe: ProbeResult | None) -> str:
-    """How one variant met a probe, and the keys that it lacks."""
     if probe is None:
         return "– not asked"
     if probe.supported:
@@ -149,7 +169,7 @@ def how_met(probe: ProbeResult | None) -> str:
     return f"{word}: {', '.join(lacks)}"
 
 
-def fact_rows(results: Sequence[ReplayResult]) -> dict[str, Any]:
+def fact_rows(results: Sequence[ReplayResult], redactor: Redactor) -> dict[str, Any]:
     """The old facts that replies used again, and in which prompts they stood: those first that lacked
     some."""
     found: dict[tuple[int, int, str], dict[str, bool]] = {}
@@ -160,7 +180,12 @@ def fact_rows(results: Sequence[ReplayResult]) -> dict[str, Any]:
     ordered = sorted(found.items(), key=lambda item: (all(item[1].values()), item[0]))
     words = {True: "yes", False: "no", None: NOTHING}
     rows = [
-        (used, said, text[:FACT_CHARS], [words[stood.get(result.variant)] for result in results])
+        (
+            used,
+            said,
+            redactor(text).text[:FACT_CHARS],
+            [words[stood.get(result.variant)] for result in results],
+        )
         for (used, said, text), stood in ordered[:FACTS_SHOWN]
     ]
     return {"count": len(found), "rows": rows}

@@ -77,7 +77,6 @@ def brief(rows: Sequence[Summary]) -> list[Figure]:
 
 
 def further(rows: Sequence[Summary]) -> list[Figure]:
-    """Everything else but the other providers."""
     return [
         Figure("questions present", lambda row: of_count(row.recall.present, row.recall.asked)),
         *recall_figures(rows),
@@ -102,7 +101,6 @@ def further(rows: Sequence[Summary]) -> list[Figure]:
 
 
 def providers() -> list[Figure]:
-    """What the chat costs at each provider."""
 
     def cost(number: int, *, cold: bool) -> Callable[[Summary], str]:
         def cell(row: Summary) -> str:
@@ -165,7 +163,6 @@ def recall_figures(rows: Sequence[Summary]) -> list[Figure]:
 
 
 def telling(figures: Sequence[Figure], rows: Sequence[Summary]) -> list[Figure]:
-    """The figures that say something of some row."""
     return [figure for figure in figures if any(figure.cell(row) != NOTHING for row in rows)]
 
 

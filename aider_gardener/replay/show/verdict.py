@@ -3,7 +3,6 @@ and what other providers would have asked for."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -35,7 +34,6 @@ class Verdict:
 
 
 def verdict(report: ReplayReport, session: str = "") -> Verdict:
-    """The verdict on all chats of a report, or on one."""
     chats = len({row.session for row in report.summaries}) if not session else 1
     rows = report.totals if chats > 1 else report.summaries
     results = [one for one in report.results if session in ("", one.session)]
@@ -122,7 +120,6 @@ def saving(own: Summary, other: Summary) -> float:
 
 
 def price(own: Summary, other: Summary) -> str:
-    """What the chat costs beside what it costs without a gardener."""
     apart = "without it" if other.variant == WHOLE else f"with {other.variant}"
     if own.own and other.usd:
         costs = f"${money(own.usd)} instead of ${money(other.usd)} {apart} at {own.own.model}"
@@ -165,21 +162,12 @@ def known_apart(results: Sequence[ReplayResult], one: str, other: str) -> str:
         for is_line, what in ((False, "fact"), (True, "line"))
         if (count := sum(each.is_line is is_line for each in gone))
     ]
-    again = f"{' and '.join(kinds)} that a reply used again, {mostly(gone)}" if kinds else ""
+    again = f"{' and '.join(kinds)} that a reply used again" if kinds else ""
     answers = f"the answers to {unanswered:,} of {counted(len(asked), 'question')}" if unanswered else ""
     return "; ".join(filter(None, (answers, again)))
 
 
-def mostly(gone: Sequence[Carried]) -> str:
-    """What most of it had stood in."""
-    places = Counter(one.place for one in gone).most_common(2)
-    if 2 * places[0][1] >= len(gone):
-        return f"mostly {places[0][0]}"
-    return "most of them " + " and ".join(place for place, _ in places)
-
-
 def elsewhere(own: Summary, other: Summary) -> str:
-    """How the price compares at other providers."""
     vendor = own.own.provider.partition(" ")[0] if own.own else ""
     shares = [
         f"{mine.provider} {100 * (mine.cached.usd / theirs.cached.usd - 1):+.0f} %".replace("-", "−")

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from aider_gardener.replay.server import ReplayServer
+from bench.model_server import ModelServer
 
 from .test_screens import prices
 
@@ -43,7 +43,7 @@ def free_port() -> int:
 @pytest.fixture
 def page(repository: Path, prices: Path) -> Iterator[Any]:
     port = free_port()
-    with ReplayServer(["The port is 48213.", "As I said."]) as server:
+    with ModelServer(["The port is 48213.", "As I said."]) as server:
         environ = {
             **os.environ, "OPENAI_API_BASE": server.url, "OPENAI_API_KEY": "any", "HOME": str(prices),
             "LITELLM_LOCAL_MODEL_COST_MAP": "True", "STREAMLIT_SERVER_HEADLESS": "true",

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from aider_gardener.replay.server import ReplayServer
-from bench.footprint import keep_prices
+from bench.model_server import ModelServer, keep_prices
 
 pytest.importorskip("pexpect", reason="aider installs it on systems with pseudo-terminals")
 pytest.importorskip("pyte", reason="pyte is not installed: pip install 'aider-gardener[dev]'")
@@ -44,7 +43,7 @@ def flags() -> list[str]:
 
 @pytest.fixture
 def seen(repository: Path, prices: Path, flags: list[str]) -> Iterator[Terminal]:
-    with ReplayServer(REPLIES) as server:
+    with ModelServer(REPLIES) as server:
         command = [sys.executable, "-m", "aider_gardener.adapters.aider.cli", "--model", "gpt-4o"]
         quiet = ["--no-check-update", "--no-show-release-notes", "--no-analytics", "--no-gitignore"]
         environ = {"OPENAI_API_BASE": server.url, "OPENAI_API_KEY": "any", "HOME": str(prices)}

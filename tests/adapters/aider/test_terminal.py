@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from aider_gardener.replay.server import ReplayServer
+from bench.model_server import ModelServer
 
 from .conftest import EDIT
 
@@ -93,7 +93,7 @@ def texts(body: dict[str, Any]) -> str:
 def test_an_hour_at_the_terminal(terminal: Open, repository: Path) -> None:
     edit = EDIT.format(path="app.py", old="    return 'hello'", new="    return 'goodbye'")
     script = ["The port is noted.", edit, "All is well."]
-    with ReplayServer(script) as server:
+    with ModelServer(script) as server:
         first = terminal(server.url)
         first.type(
             "/ask The staging box kestrel listens on port 48213, remember that.", until="The port is noted."
@@ -122,7 +122,7 @@ def test_an_hour_at_the_terminal(terminal: Open, repository: Path) -> None:
 
 
 def test_message_mode_works_and_ends(repository: Path) -> None:
-    with ReplayServer(["Forty-two."]) as server:
+    with ModelServer(["Forty-two."]) as server:
         environ = {**os.environ, "OPENAI_API_BASE": server.url, "OPENAI_API_KEY": "any"}
         arguments = [
             "--model",

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from made_entries import words
-from made_replays import made_call, made_result, made_swap
+from made_replays import made_result, made_swap
 
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import Chunk, Store, open_store
@@ -33,7 +33,7 @@ from aider_gardener.messages import (
 from aider_gardener.plan.goals import Goal
 from aider_gardener.replay.measure.result import Carried, Compaction
 from aider_gardener.replay.measure.summary import make_report
-from aider_gardener.replay.play.runner import without_secrets
+from aider_gardener.replay.session.history import load_history
 from aider_gardener.replay.session.record import SessionFolder
 from aider_gardener.replay.show.replay_page import write_page
 from aider_gardener.settings import Settings
@@ -135,19 +135,23 @@ def test_a_chat_with_a_hundred_kinds_of_secrets_writes_none(tmp_path: Path, foun
     assert leaks(tmp_path / "other", secrets, harmless_of(messages, secrets)) == []
 
 
-def test_recordings_pages_and_cassettes_hold_none(tmp_path: Path, found: list[Snippet]) -> None:
+def test_recordings_pages_and_histories_that_are_read_hold_none(tmp_path: Path, found: list[Snippet]) -> None:
     secrets = [secret for one in found for secret in one.secrets]
     folder = SessionFolder(tmp_path / "recorded", keep_files=False)
     folder.begin(tmp_path, {"title": "", "test_cmd": "curl -u ci:r4venFeather9 http://x", "files": []})
     for one in found:
         folder.add("command", command="cat x", output=f"{LOG}\n{one.text}", subject=one.text)
     swaps = tuple(made_swap(f"{LOG}\n{one.text}", one.text, n) for n, one in enumerate(found))
-    calls = [made_call(1, [("done", one.text)]) for one in found]
     event = Compaction(1, "plan", True, 900, 400, reason="above its budget", swaps=swaps)
-    made = made_result(calls, turns=2, compactions=[event])
     carried = tuple(Carried(one.text, True, 1, 4, True) for one in found)
-    result = without_secrets(replace(made, carried=carried), made.texts.values())
+    result = replace(made_result(turns=2, compactions=[event]), carried=carried)
     write_page(make_report([result]), tmp_path / "page.html")
+    replies = "".join(f"\n#### what of it?  \n\n{LOG}\n{one.text}\n\n> Tokens: 1k sent.  \n" for one in found)
+    (tmp_path.parent / "h.md").write_text(
+        f"\n# aider chat started at 2025-01-01 10:00:00\n{replies}", "utf-8"
+    )
+    read = load_history(tmp_path.parent / "h.md")
+    (tmp_path / "read.json").write_text(json.dumps([vars(event) for event in read.events]), "utf-8")
     said_anyway = harmless_of([Message("user", one.text) for one in found], secrets)
     assert leaks(tmp_path, [*secrets, "r4venFeather9"], said_anyway) == []
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from made_replays import made_call, made_result, made_session
 
-from aider_gardener.replay.measure.carryover import carried, facts_in, place_of
+from aider_gardener.replay.measure.carryover import carried, facts_in
 from aider_gardener.replay.measure.result import ReplayResult
 from aider_gardener.replay.measure.summary import CarryOver
 from aider_gardener.replay.measure.summary import carry_over as counted
@@ -55,27 +55,6 @@ def test_a_blob_takes_time_by_its_size() -> None:
     began = time.process_time()
     assert facts_in("x" * 300_000).facts == frozenset()
     assert time.process_time() - began < 5
-
-
-def test_a_missing_fact_names_what_it_stood_in() -> None:
-    edit = "net/ports.py\n```python\n<<<<<<< SEARCH\n=======\nport = 8477\n>>>>>>> REPLACE\n```\nso old_port is gone"
-    events = (
-        SessionEvent("user", 1, text="see typed_name"),
-        SessionEvent("reply", 1, text=edit),
-        SessionEvent("command", 1, command="/run pytest -q", output="test_a failed"),
-        SessionEvent("commit", 1, text="fix: a_commit"),
-    )
-    words = ("8477", "old_port", "typed_name", "test_a", "nowhere")
-    assert [place_of(word, events) for word in words] == [
-        "code of net/ports.py",
-        "explanations",
-        "what was typed",
-        "output of pytest -q",
-        "notices",
-    ]
-    calls = [made_call(4, [("done", "nothing"), ("cur", "which port?")])]
-    found = list(carried(made_session(*TURNS), made_result(calls).calls, made_result(calls).texts))
-    assert {one.place for one in found} == {"what was typed"}
 
 
 def test_a_fact_that_the_prompt_still_holds_is_carried_over() -> None:

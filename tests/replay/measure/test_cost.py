@@ -15,7 +15,6 @@ from aider_gardener.replay.measure.cost import (
     Bill,
     Provider,
     Rule,
-    Window,
     costs,
 )
 from aider_gardener.replay.measure.result import ModelCall
@@ -45,19 +44,23 @@ SYSTEM = ("s", 1000, "system")
 
 
 def bill(
-    calls: Sequence[ModelCall], provider: Provider, window: Window, notes: frozenset[str] | None = None
+    calls: Sequence[ModelCall],
+    provider: Provider,
+    notes: frozenset[str] | None = None,
+    *,
+    cold: bool = False,
 ) -> Bill:
     """The bill of calls; of those made by hand whole messages are shared."""
     if not any(one.shared for one in calls):
         before = SentBefore({row[0]: ("user", row[0]) for one in calls for row in one.prompt})
         calls = [replace(one, shared=before.add(one.kind, one.prompt, lambda _text: 0)) for one in calls]
-    return cost.bill(calls, provider, window, notes)
+    return cost.bill(calls, provider, notes, cold=cold)
 
 
 def test_a_prefix_below_the_minimum_is_not_cached() -> None:
     calls = [call(1, SYSTEM, ("a", 10, "cur")), call(2, SYSTEM, ("b", 10, "cur"))]
-    assert bill(calls, OPENAI, Window.SESSION) == Bill(20200.0, 2020, 0, 0, 0)
-    assert bill(calls, DEEPSEEK, Window.SESSION).cache_read_tokens == 960, "its minimum is one block"
+    assert bill(calls, OPENAI) == Bill(20200.0, 2020, 0, 0, 0)
+    assert bill(calls, DEEPSEEK).cache_read_tokens == 960, "its minimum is one block"
 
 
 def test_prefix_is_cached_in_steps_of_128_for_openai_and_64_for_deepseek() -> None:
@@ -66,36 +69,22 @@ def test_prefix_is_cached_in_steps_of_128_for_openai_and_64_for_deepseek() -> No
         call(2, SYSTEM, ("d1", 350, "done"), ("b", 10, "cur"), out=3),
     ]
     # 1,350 tokens are shared: 10 steps of 128 are 1,280, 21 units of 64 are 1,344.
-    assert bill(calls, OPENAI, Window.SESSION) == Bill(
-        13600 + 80 * 10 + 1280 + 120, 1360 + 80, 1280, 0, 3, 120
-    )
-    assert bill(calls, DEEPSEEK, Window.SESSION).cache_read_tokens == 1344
-
-
-def test_any_earlier_call_within_the_window_counts_not_only_the_last() -> None:
-    first = call(1, SYSTEM, ("d1", 1000, "done"), ("a", 48, "cur"))
-    other = call(2, SYSTEM, ("changed", 1000, "done"), ("b", 48, "cur"))
-    again = call(3, SYSTEM, ("d1", 1000, "done"), ("c", 48, "cur"))
-    assert bill([first, other, again], OPENAI, Window.SESSION).cache_read_tokens == 1920
+    assert bill(calls, OPENAI) == Bill(13600 + 80 * 10 + 1280 + 120, 1360 + 80, 1280, 0, 3, 120)
+    assert bill(calls, DEEPSEEK).cache_read_tokens == 1344
 
 
 def test_without_a_window_only_calls_of_the_same_turn_hit() -> None:
     prompt = [SYSTEM, ("d", 1000, "done")]
     calls = [call(1, *prompt), call(1, *prompt, ("r", 10, "cur")), call(2, *prompt)]
-    assert bill(calls, OPENAI, Window.TURN).cache_read_tokens == 1920
-    assert bill(calls, OPENAI, Window.SESSION).cache_read_tokens == 3840
+    assert bill(calls, OPENAI, cold=True).cache_read_tokens == 1920
+    assert bill(calls, OPENAI).cache_read_tokens == 3840
 
 
 def test_weak_calls_are_charged_at_the_weak_models_price_and_have_their_own_cache() -> None:
     prompt = [("w", 2048, "system")]
     calls = [call(1, *prompt), call(1, *prompt, kind="weak-commit", out=5)]
-    assert bill(calls, OPENAI, Window.SESSION) == Bill(2048 * 10 + 2048 * 2 + 5 * 8, 4096, 0, 0, 5, 40)
-    assert bill(calls, DEEPSEEK, Window.SESSION).cache_read_tokens == 2048
-
-
-def test_anthropic_without_marks_caches_nothing() -> None:
-    calls = [call(1, ("s", 5000, "system")), call(1, ("s", 5000, "system"))]
-    assert bill(calls, PLAIN, Window.SESSION) == Bill(100000.0, 10000, 0, 0, 0)
+    assert bill(calls, OPENAI) == Bill(2048 * 10 + 2048 * 2 + 5 * 8, 4096, 0, 0, 5, 40)
+    assert bill(calls, DEEPSEEK).cache_read_tokens == 2048
 
 
 def test_marks_stand_after_examples_repo_and_files() -> None:
@@ -126,7 +115,7 @@ def test_marked_prompts_are_written_at_a_surcharge_and_read_up_to_a_mark_that_st
     first = call(1, *head, ("d1", 500, "done"), ("f", 300, "files"), ("q1", 50, "cur"))
     second = call(2, *head, ("d1", 500, "done"), ("d2", 100, "done"), ("f", 300, "files"), ("q2", 60, "cur"))
     # first: 3,800 written, 50 plain. second: 3,000 read (end of the map), 900 written, 60 plain.
-    found = bill([first, second], MARKED, Window.SESSION)
+    found = bill([first, second], MARKED)
     assert (found.cache_read_tokens, found.cache_write_tokens, found.input_tokens) == (3000, 4700, 110)
     assert found.usd == 3000 * 1 + 4700 * 12.5 + 110 * 10
 
@@ -152,10 +141,10 @@ def test_a_mark_behind_finished_exchanges_lets_them_be_read() -> None:
     head = [("s", 2000, "system"), ("u1", 500, "cur")]
     first = call(1, *head, ("a1", 40, "cur"), ("u2", 30, "cur"))
     second = call(2, *head, ("a1", 40, "cur"), ("u2", 30, "cur"), ("a2", 100, "cur"), ("u3", 20, "cur"))
-    found = bill([first, second], MARKED, Window.SESSION, frozenset())
+    found = bill([first, second], MARKED, frozenset())
     # first: 2,540 written. second: these read, 130 written.
     assert (found.cache_read_tokens, found.cache_write_tokens, found.input_tokens) == (2540, 2670, 50)
-    without = bill([first, second], MARKED, Window.SESSION)
+    without = bill([first, second], MARKED)
     assert (without.cache_read_tokens, without.cache_write_tokens) == (2000, 2000)
 
 
@@ -165,8 +154,8 @@ def test_a_write_more_than_20_messages_before_a_mark_is_not_found() -> None:
 
     near = [call(1, *prompt(20)), call(2, *prompt(39))]
     far = [call(1, *prompt(20)), call(2, *prompt(40))]
-    assert bill(near, MARKED, Window.SESSION, frozenset()).cache_read_tokens == 2000
-    assert bill(far, MARKED, Window.SESSION, frozenset()).cache_read_tokens == 0
+    assert bill(near, MARKED, frozenset()).cache_read_tokens == 2000
+    assert bill(far, MARKED, frozenset()).cache_read_tokens == 0
 
 
 def booked(*turns: list[str], kinds: str = "m", ats: Sequence[float | None] = ()) -> list[ModelCall]:
@@ -185,20 +174,13 @@ def booked(*turns: list[str], kinds: str = "m", ats: Sequence[float | None] = ()
     return calls
 
 
-def test_the_beginning_of_the_first_message_that_differs_is_read_too() -> None:
-    files = "x" * 2000
-    calls = booked(["s" * 1000, files + "old"], ["s" * 1000, files + "new"])
-    assert calls[1].shared == ((0, 3000),)
-    assert bill(calls, OPENAI, Window.SESSION).cache_read_tokens == 2944
-
-
 def test_after_the_time_to_live_nothing_is_read() -> None:
     prompt = ["s" * 2048]
     near, far = booked(prompt, prompt, ats=(0.0, 300.0)), booked(prompt, prompt, ats=(0.0, 301.0))
-    assert bill(near, OPENAI, Window.SESSION).cache_read_tokens == 2048
-    assert bill(far, OPENAI, Window.SESSION).cache_read_tokens == 0
-    assert bill(far, replace(OPENAI, ttl_seconds=600), Window.SESSION).cache_read_tokens == 2048
-    marked = [bill(calls, MARKED, Window.SESSION).cache_read_tokens for calls in (near, far)]
+    assert bill(near, OPENAI).cache_read_tokens == 2048
+    assert bill(far, OPENAI).cache_read_tokens == 0
+    assert bill(far, replace(OPENAI, ttl_seconds=600)).cache_read_tokens == 2048
+    marked = [bill(calls, MARKED).cache_read_tokens for calls in (near, far)]
     assert marked == [2048, 0]
 
 
@@ -206,15 +188,7 @@ def test_a_later_call_that_shares_less_is_read_when_the_one_that_shares_more_is_
     long, short = ["s" * 2048, "a" * 2048], ["s" * 2048, "b" * 2048]
     calls = booked(long, short, [*long, "c"], ats=(0.0, 250.0, 400.0))
     assert calls[2].shared == ((1, 2048), (0, 4096))
-    assert bill(calls, OPENAI, Window.SESSION).cache_read_tokens == 2048 + 2048
-
-
-def test_there_are_five_providers_and_anthropic_stands_in_two_ways() -> None:
-    vendors = [provider.name.partition(" ")[0] for provider in PROVIDERS]
-    assert len(set(vendors)) == 5 and vendors.count("Anthropic") == 2
-    deepseek = next(provider for provider in PROVIDERS if provider.name == "DeepSeek")
-    assert (deepseek.minimum_tokens, deepseek.unit_tokens) == (64, 64)
-    assert {provider.ttl_seconds for provider in PROVIDERS} == {300.0}
+    assert bill(calls, OPENAI).cache_read_tokens == 2048 + 2048
 
 
 def test_real_prices_of_every_provider_are_in_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -232,8 +206,3 @@ def test_real_prices_of_every_provider_are_in_the_table(monkeypatch: pytest.Monk
 def test_a_model_without_a_price_is_refused_by_name() -> None:
     with pytest.raises(ReplayError, match="no-such-model"):
         REAL_PRICES("no-such-model")
-
-
-def test_the_map_behind_the_bases_is_marked_with_them() -> None:
-    rows = [("s", 1, "system"), ("b", 1, "bases"), ("m", 1, "repo"), ("d", 1, "diffs"), ("h", 1, "done")]
-    assert cost.breakpoints([*rows, ("u", 1, "cur")]) == [0, 2, 4]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from aider_gardener.replay.measure.probes import (
-    around,
     key_pattern,
     score,
     texts_of_turn,
@@ -30,19 +29,9 @@ def test_a_bare_key_is_present_but_not_supported() -> None:
     assert found.unsupported == ("47",)
 
 
-def test_a_missing_key_is_neither() -> None:
-    found = score(probe("47", "Friday"), [SAID], ["on Friday night the billing pool"])
-    assert (found.present, found.supported) == (False, False)
-    assert found.missing == ("47",)
-
-
 def test_a_paraphrase_with_enough_of_the_words_supports() -> None:
     assert score(probe("47"), [SAID], ["raised billing worker pool: 47 connections"]).supported
     assert not score(probe("47"), [SAID], ["raised it to 47 since"]).supported
-
-
-def test_any_one_occurrence_may_support() -> None:
-    assert score(probe("47"), [SAID], ["47", "line 47", SAID]).supported
 
 
 def test_surroundings_further_than_forty_words_do_not_count() -> None:
@@ -61,12 +50,6 @@ def test_numbers_match_whole_words_in_any_case() -> None:
     assert key_pattern("coffee").search("two Coffees")
     assert not key_pattern("id").search("video")
     assert key_pattern("-19.98)").search("= (-19.98)")
-
-
-def test_around_takes_words_on_both_sides_without_the_key() -> None:
-    text = "alpha beta gamma KEY delta epsilon zeta"
-    at = text.index("KEY")
-    assert around(text, at, at + 3, 2) == {"beta", "gamma", "delta", "epsilon"}
 
 
 def test_where_it_was_said_is_everything_of_the_turn() -> None:

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from aider_gardener.replay.measure.sharing import (
     Row,
     SentBefore,
-    common_beginning,
 )
 
 
@@ -35,22 +34,10 @@ def sent(*prompts: Sequence[str], kinds: str = "") -> list[tuple[tuple[int, int]
     return found
 
 
-def test_whole_messages_and_the_beginning_of_the_next_one_are_shared() -> None:
-    assert sent(["sys", "old file"], ["sys", "old files"])[1] == ((0, 11),)
-    assert sent(["sys", "a", "b"], ["sys", "a"])[1] == ((0, 4),)
-    assert sent(["sys", "a"], ["sys", "a", "b"])[1] == ((0, 4),)
-    assert sent(["sys"], ["other"])[1] == ()
-
-
 def test_messages_of_two_roles_share_no_beginning() -> None:
     before = SentBefore({**said("sys", "abc"), **said("abd", role="assistant")})
     before.add("main", rows("sys", "abc"), len)
     assert before.add("main", rows("sys", "abd"), len) == ((0, 3),)
-
-
-def test_an_earlier_call_is_named_only_where_it_shares_more_than_all_later_ones() -> None:
-    found = sent(["sys", "abcd"], ["sys", "abxx"], ["sys", "zz"], ["sys", "abcc"])
-    assert found[3] == ((2, 3), (1, 5), (0, 6))
 
 
 def test_prompts_of_weak_models_stand_apart() -> None:
@@ -85,8 +72,3 @@ def test_every_pair_of_prompts_is_as_compared_one_by_one(prompts: list[list[str]
                 best = (whole, chars)
                 expected.append((place, sum(map(len, prompts[number][:whole])) + chars))
         assert list(shared) == expected
-
-
-@given(st.text("ab", max_size=9), st.text("ab", max_size=9))
-def test_the_common_beginning_is_the_longest(one: str, other: str) -> None:
-    assert common_beginning(one, other) == alike(one, other)

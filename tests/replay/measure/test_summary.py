@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from made_replays import made_call, made_probe, made_result
 
-from aider_gardener.errors import ReplayError
 from aider_gardener.replay.measure.result import Compaction, ReplayResult
 from aider_gardener.replay.measure.summary import (
     Recall,
@@ -17,7 +16,6 @@ from aider_gardener.replay.measure.summary import (
     fell_back,
     make_report,
     percentile,
-    recall_by_turn,
     report_json,
     summarize,
     usable_length,
@@ -69,12 +67,6 @@ def test_a_gardener_that_took_no_part_is_noticed() -> None:
     assert not fell_back(made(variant="stock"))
 
 
-def test_a_summary_bills_every_call() -> None:
-    summary = summarize(made())
-    assert (summary.prompt_tokens, summary.completion_tokens, summary.tokens_billed) == (4, 5, 9)
-    assert summary.largest_prompt == 3
-
-
 def test_several_sessions_are_summed_by_variant() -> None:
     probe = [made_probe(1, 1, 2)]
     found = [
@@ -90,14 +82,6 @@ def test_several_sessions_are_summed_by_variant() -> None:
     assert make_report(found[:1]).totals == ()
 
 
-@pytest.mark.parametrize(
-    ("values", "share", "expected"),
-    [([], 0.5, 0.0), ([7], 0.95, 7), ([3, 1, 2], 0.5, 2), (list(range(1, 101)), 0.95, 95)],
-)
-def test_percentiles_are_of_the_nearest_rank(values: list[float], share: float, expected: float) -> None:
-    assert percentile(values, share) == expected
-
-
 def test_the_json_is_written_and_is_the_same_for_the_same_replay(tmp_path: Path) -> None:
     report = make_report([made(overhead={1: 0.002})])
     write_report(report, tmp_path / "new" / "r.json")
@@ -111,11 +95,6 @@ def test_the_json_is_written_and_is_the_same_for_the_same_replay(tmp_path: Path)
             del row["measured"]
     assert json.dumps(values[0]) == json.dumps(values[1])
     assert report_json(report)["summaries"][0]["measured"]["overhead_ms_p50"] == 2.0
-
-
-def test_a_folder_in_the_way_is_one_clear_error(tmp_path: Path) -> None:
-    with pytest.raises(ReplayError, match="cannot be written"):
-        write_report(make_report([made()]), tmp_path)
 
 
 def probes(*met: tuple[int, bool]) -> list:
@@ -139,16 +118,6 @@ def test_recall_ends_it_where_it_falls_for_good() -> None:
     assert usable_length(made_result(probes=asked)) == UsableLength(6, "recall")
 
 
-def test_recall_that_recovers_does_not_end_it() -> None:
-    good = [(turn, True) for turn in range(6, 10)]
-    asked = probes((1, True), (2, True), (3, True), (4, False), (5, False), *good, (10, True))
-    assert usable_length(made_result(probes=asked)) == UsableLength(10, "")
-
-
 def test_recall_too_low_from_the_first_gives_an_upper_bound() -> None:
     found = usable_length(made_result(probes=probes(*((turn, False) for turn in range(4, 10)))))
     assert found == UsableLength(7, "recall", at_most=True) and str(found) == "≤ 7"
-
-
-def test_a_few_probes_say_nothing() -> None:
-    assert recall_by_turn(probes((1, False), (2, False), (3, True), (4, True))) == {}

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from aider_gardener.replay.measure.result import ReplayResult
+from aider_gardener.replay.measure.result import TEXT_CHARS, ReplayResult, middle_cut
 from aider_gardener.replay.play import gardened
-from aider_gardener.replay.play.gardened import SWAP_CHARS, middle_cut
-from aider_gardener.replay.play.jobs import Job, replay_job
+from aider_gardener.replay.play.jobs import replay_job
+from aider_gardener.replay.play.variants import Job
 from aider_gardener.replay.session.history import load_history
 
 START = "\n# aider chat started at 2025-03-0{day} 10:00:00\n\n> Aider v0.86.1  \n> Main model: gpt-4o with diff edit format  \n"
@@ -59,8 +59,8 @@ def test_every_plan_has_its_swaps_with_both_texts(result: ReplayResult) -> None:
 
 def test_the_middle_of_a_long_text_is_left_out() -> None:
     assert middle_cut("a" * 10, 10) == "a" * 10
-    cut = middle_cut("a" * SWAP_CHARS + "b" * SWAP_CHARS, SWAP_CHARS)
-    assert cut.startswith("a") and cut.endswith("b") and f"{SWAP_CHARS:,} characters" in cut
+    cut = middle_cut("a" * TEXT_CHARS + "b" * TEXT_CHARS, TEXT_CHARS)
+    assert cut.startswith("a") and cut.endswith("b") and f"{TEXT_CHARS:,} characters" in cut
 
 
 def test_the_turn_in_which_a_gardener_stops_is_noted_once() -> None:

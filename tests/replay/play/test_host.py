@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from aider_gardener.replay.play import host
-from aider_gardener.replay.play.aider_io import ReplayIO
+from aider_gardener.replay.play.host import ReplayIO
 from aider_gardener.replay.play.sandbox import make_repository
+from aider_gardener.replay.play.variants import Job
 from aider_gardener.replay.session.history import load_session
 
 MINI = Path(__file__).parents[2] / "data" / "sessions" / "mini"
@@ -27,7 +28,9 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     def make(model: str, **options: Any) -> Any:
         from aider.models import Model
 
-        return host.make_coder(session, Model(model), ReplayIO(session), root, None, **options)
+        return host.make_coder(
+            session, Job(session, "none", **options), Model(model), ReplayIO(session), root
+        )
 
     return make
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from aider_gardener.errors import ReplayError
-from aider_gardener.replay.play.jobs import Job, as_replayed, replay_job
+from aider_gardener.replay.play.jobs import as_replayed, replay_job
+from aider_gardener.replay.play.variants import Job
 from aider_gardener.replay.session.history import load_session
 
 MINI = load_session(Path(__file__).resolve().parents[2] / "data" / "sessions" / "mini")

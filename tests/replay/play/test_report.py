@@ -1,10 +1,9 @@
-"""A long chat history is recalled by words alone; the first failure ends all; what was stopped says so."""
+"""Results come in the order asked for; the first failure ends all."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from made_replays import made_result, made_session
@@ -12,45 +11,9 @@ from made_replays import made_result, made_session
 from aider_gardener.errors import ReplayError
 from aider_gardener.replay.measure.result import ReplayResult
 from aider_gardener.replay.play import jobs as running
-from aider_gardener.replay.play import report as reporting
-from aider_gardener.replay.play.jobs import Job, OnTurn
-from aider_gardener.replay.play.report import jobs_for, notes, read_sessions, run_jobs
-
-HISTORY = Path(__file__).resolve().parents[2] / "data" / "histories" / "current.md"
-VARIANTS = ("none", "gardener", "gardener+keep_turns=3", "gardener+embedder=use")
-
-
-def test_a_long_history_goes_without_an_embedder_unless_one_is_asked_for(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    sessions = read_sessions([HISTORY, HISTORY])
-    assert sessions[1].name == f"{sessions[0].name} (2)"
-    jobs = jobs_for(sessions[0], VARIANTS)
-    assert [job.settings for job in jobs] == [{}] * 4
-    assert not [line for line in notes(jobs, []) if "by words" in line]
-    monkeypatch.setattr(reporting, "LONG_CHARS", 100)
-    jobs = jobs_for(sessions[0], VARIANTS)
-    assert [job.settings for job in jobs] == [{}, {"embedder": "none"}, {"embedder": "none"}, {}]
-    assert [line for line in notes(jobs, []) if "by words alone" in line]
-    (recorded,) = jobs_for(made_session(("a" * 99, "b" * 99)), ("gardener",))
-    assert recorded.settings == {}
-
-
-class Watching:
-    """What a report is told of how far it is."""
-
-    def __init__(self) -> None:
-        self.total = self.turns = 0
-        self.done: list[tuple[str, str]] = []
-
-    def begin(self, turns: int) -> None:
-        self.total = turns
-
-    def turn(self) -> None:
-        self.turns += 1
-
-    def finished(self, name: str, variant: str) -> None:
-        self.done.append((name, variant))
+from aider_gardener.replay.play.jobs import OnTurn
+from aider_gardener.replay.play.report import run_jobs
+from aider_gardener.replay.play.variants import Job
 
 
 def played(job: Job, on_turn: OnTurn) -> ReplayResult:
@@ -67,7 +30,7 @@ def two_chats(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[Job]]:
     def made(replayed: object) -> list[Job]:
         monkeypatch.setattr(running, "replay_job", replayed)
         chats = [made_session(("?", "x"), name=name) for name in ("shop", "bank")]
-        return [job for chat in chats for job in jobs_for(chat, ("stock", "gardener"))]
+        return [Job(chat, variant) for chat in chats for variant in ("stock", "gardener")]
 
     return made
 
@@ -75,37 +38,19 @@ def two_chats(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[Job]]:
 def test_results_come_in_the_order_asked_for_and_gardeners_are_begun_first(
     two_chats: Callable[..., list[Job]],
 ) -> None:
-    watching = Watching()
-    report = run_jobs(two_chats(played), watching)
+    turns: list[None] = []
+    done: list[tuple[str, str]] = []
+    report = run_jobs(
+        two_chats(played), lambda: turns.append(None), lambda one: done.append((one.session, one.variant))
+    )
     order = [(name, variant) for name in ("shop", "bank") for variant in ("stock", "gardener")]
-    assert [(row.session, row.variant) for row in report.summaries] == order and report.stopped == ""
-    assert sorted(watching.done) == sorted(order) and (watching.total, watching.turns) == (4, 4)
-    assert watching.done[0] == ("shop", "gardener")
-
-
-def test_after_ctrl_c_the_report_has_the_chats_that_every_variant_has_done(
-    two_chats: Callable[..., list[Job]],
-) -> None:
-    begun: list[str] = []
-
-    def until_the_fourth(job: Job, on_turn: OnTurn) -> ReplayResult:
-        begun.append(job.variant)
-        if len(begun) == 4:
-            raise KeyboardInterrupt
-        return played(job, on_turn)
-
-    report = run_jobs(two_chats(until_the_fourth), Watching())
-    assert report.stopped == "stopped after 1 of 2 chats"
-    assert [(row.session, row.variant) for row in report.summaries] == [
-        ("shop", "stock"),
-        ("shop", "gardener"),
-    ]
+    assert [(row.session, row.variant) for row in report.summaries] == order
+    assert sorted(done) == sorted(order) and len(turns) == 4
+    assert done[0] == ("shop", "gardener")
 
 
 @pytest.mark.parametrize("problem", [KeyboardInterrupt, ReplayError("left its recording")])
-def test_a_failure_and_ctrl_c_before_anything_is_done_are_raised(
-    two_chats: Callable[..., list[Job]], problem: BaseException
-) -> None:
+def test_a_failure_and_ctrl_c_are_raised(two_chats: Callable[..., list[Job]], problem: BaseException) -> None:
     begun: list[Job] = []
 
     def failing(job: Job, _on_turn: OnTurn) -> ReplayResult:
@@ -113,5 +58,5 @@ def test_a_failure_and_ctrl_c_before_anything_is_done_are_raised(
         raise problem
 
     with pytest.raises((KeyboardInterrupt, ReplayError)):
-        run_jobs(two_chats(failing), Watching())
+        run_jobs(two_chats(failing), lambda: None, lambda _result: None)
     assert len(begun) < 4, "those not begun are dropped"

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from aider_gardener.errors import UsageError
-from aider_gardener.replay.play.jobs import Job, replay_job
-from aider_gardener.replay.play.variants import variant_named
+from aider_gardener.replay.play.jobs import replay_job
+from aider_gardener.replay.play.variants import Job, variant_named
 from aider_gardener.replay.session.history import load_session
 
 MINI = load_session(Path(__file__).resolve().parents[2] / "data" / "sessions" / "mini")

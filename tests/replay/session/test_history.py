@@ -138,7 +138,7 @@ replies = (
 turns = st.lists(st.tuples(prompts, st.lists(replies, max_size=3)), min_size=1, max_size=5)
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(turns=turns, with_usage=st.booleans(), crlf=st.booleans(), mark=st.booleans())
 def test_round_trip_of_what_the_host_writes(
     writer: Any, tmp_path: Path, turns: list[tuple[str, list[str]]], with_usage: bool, crlf: bool, mark: bool
@@ -153,16 +153,6 @@ def test_round_trip_of_what_the_host_writes(
     data = data.replace(b"\n", b"\r\n") if crlf else data
     path.write_bytes((b"\xef\xbb\xbf" if mark else b"") + data)
     assert said(load_history(path)) == expected
-
-
-def test_what_the_parser_of_the_host_drops_is_kept(writer: Any, tmp_path: Path) -> None:
-    from aider.utils import split_chat_history_markdown
-
-    reply = f"{FENCE}python\n# why\nx = 1\n{FENCE}\n\n> a quotation"
-    expected = written(writer(), [("say", [reply])])
-    theirs = split_chat_history_markdown((tmp_path / "h.md").read_text("utf-8"))
-    assert "# why" not in str(theirs) and "a quotation" not in str(theirs)
-    assert said(load_history(tmp_path / "h.md")) == expected
 
 
 def test_notices_become_events_or_go() -> None:
@@ -187,11 +177,6 @@ def test_notices_become_events_or_go() -> None:
         "tests/test_ports.py",
         False,
     )
-
-
-def test_long_notices_with_empty_lines_are_no_replies() -> None:
-    session = load_history(HISTORIES / "current.md")
-    assert [event.kind for event in session.turn(3)] == ["user"]
 
 
 def test_a_prompt_logged_again_by_another_mode_is_one_turn() -> None:
@@ -257,13 +242,17 @@ def test_a_foreign_or_empty_file_is_refused_in_one_line(tmp_path: Path, data: by
     assert str(path) in str(refused.value) and "\n" not in str(refused.value)
 
 
-def test_a_missing_file_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(SessionError, match="cannot be read"):
-        load_history(tmp_path / "nowhere.md")
-
-
 def test_a_large_file_is_read_whole(tmp_path: Path) -> None:
     one = (HISTORIES / "current.md").read_bytes()
     path = tmp_path / "h.md"
-    path.write_bytes(one * (4_000_000 // len(one)))
-    assert load_history(path).turn_count == 5 * (4_000_000 // len(one))
+    path.write_bytes(one * (400_000 // len(one)))
+    assert load_history(path).turn_count == 5 * (400_000 // len(one))
+
+
+def test_no_secret_of_a_history_is_read(tmp_path: Path) -> None:
+    """Not where it stands alone either, once it was known for one: what is read is shown in pages."""
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    text = f"\n# aider chat started at 2025-01-01 10:00:00\n\n\n#### token: {secret}  \n\nuse {secret}\n\n"
+    (tmp_path / "h.md").write_text(text, encoding="utf-8")
+    session = load_history(tmp_path / "h.md")
+    assert secret not in repr(session) and [event.text[:4] for event in session.events] == ["toke", "use "]

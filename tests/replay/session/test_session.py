@@ -8,11 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from aider_gardener import files
 from aider_gardener.errors import SessionError
+from aider_gardener.replay.measure.probes import key_pattern, texts_of_turn
 from aider_gardener.replay.session.history import load_session
 from aider_gardener.replay.session.session import load_probes, load_summaries
 
 MINI = Path(__file__).parents[2] / "data" / "sessions" / "mini"
+RECORDED = sorted((Path(__file__).parents[3] / "recorded_sessions").glob("*/"))
 META = {"kind": "meta", "format": 1, "name": "x"}
 
 
@@ -33,14 +36,6 @@ def test_reads_events_probes_summaries_and_tree() -> None:
     assert len(session.probes) == 4
     assert session.probes[0].answer_keys == ("31 characters",)
     assert len(session.summaries) == 2
-
-
-def test_the_jsonl_itself_may_be_named() -> None:
-    assert load_session(MINI / "session.jsonl") == load_session(MINI)
-
-
-def test_a_missing_subject_is_an_empty_text() -> None:
-    assert load_session(MINI).of_kind("confirm", 2)[0].subject == ""
 
 
 def test_a_time_is_read_where_a_recording_has_one(tmp_path: Path) -> None:
@@ -70,6 +65,10 @@ def test_hash_changes_with_any_file(tmp_path: Path) -> None:
         ([json.dumps(META), '{"kind": "reply", "turn": 1}'], "a reply event needs the text `text`"),
         ([json.dumps(META), '{"kind": "user", "turn": 1, "text": "x", "at": "noon"}'], "jsonl:2: could not"),
         ([json.dumps(META), '{"kind": "command", "turn": 1, "text": "x"}'], "needs the text `command`"),
+        ([json.dumps(META), "[" * 99_999], "session.jsonl:2: is truncated or not JSON (nested too deep)"),
+        ([json.dumps(META), "[1]"], "session.jsonl:2: is not a JSON object"),
+        ([json.dumps(META), '{"kind": "answer", "turn": 1, "text": ""}'], "unknown event kind 'answer'"),
+        ([json.dumps(META), '{"kind": "file", "turn": 1, "path": "../x"}'], "the path '../x' leads out"),
     ],
 )
 def test_bad_recordings_are_refused_in_one_line(tmp_path: Path, lines: list[str], said: str) -> None:
@@ -77,6 +76,32 @@ def test_bad_recordings_are_refused_in_one_line(tmp_path: Path, lines: list[str]
         load_session(folder(tmp_path, *lines))
     assert said in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+def test_a_recording_or_a_file_of_its_tree_that_is_too_large_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = folder(tmp_path, json.dumps(META))
+    large = (made / "session.jsonl").stat().st_size
+    monkeypatch.setattr(files, "RECORDING_BYTES", large)
+    (made / "repo0").mkdir()
+    (made / "repo0" / "x").write_bytes(bytes(large + 1))
+    with pytest.raises(SessionError, match=r"x: cannot be read \(larger than"):
+        load_session(made)
+    monkeypatch.setattr(files, "RECORDING_BYTES", large - 1)
+    with pytest.raises(SessionError, match=r"session\.jsonl: cannot be read \(larger than"):
+        load_session(made)
+
+
+@pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.name)
+def test_the_probes_of_our_sessions_were_said_where_they_claim(path: Path) -> None:
+    session = load_session(path)
+    for probe in session.probes:
+        assert 1 <= probe.about_turn < probe.ask_at_turn <= session.turn_count + 1
+        said = "\n".join(texts_of_turn(session, probe.about_turn))
+        for key in probe.answer_keys:
+            assert key_pattern(key).search(said) and not key_pattern(key).search(probe.question), probe
+        assert probe.answer_keys
 
 
 def test_missing_paths_are_named(tmp_path: Path) -> None:

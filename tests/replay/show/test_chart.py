@@ -10,7 +10,7 @@ from made_replays import made_call, made_result
 
 from aider_gardener.errors import ReplayError, UsageError
 from aider_gardener.replay.measure.result import ReplayResult
-from aider_gardener.replay.show.chart import draw, plot_svg, tokens_by_turn, write_plot
+from aider_gardener.replay.show.chart import draw, plot_svg, write_plot
 
 
 def results(sessions: int = 1, variants: int = 3) -> list[ReplayResult]:
@@ -23,27 +23,11 @@ def results(sessions: int = 1, variants: int = 3) -> list[ReplayResult]:
     ]
 
 
-def test_a_turn_shows_its_largest_request() -> None:
-    calls = [
-        made_call(1, tokens=5),
-        made_call(1, tokens=9, number=2),
-        made_call(3, tokens=4),
-        made_call(3, tokens=99, kind="weak-commit"),
-    ]
-    assert tokens_by_turn(made_result(calls)) == ([1, 3], [9, 4])
-
-
 @pytest.mark.parametrize(("suffix", "begins"), [(".png", b"\x89PNG"), (".svg", b"<?xml"), (".PDF", b"%PDF")])
 def test_the_suffix_chooses_the_format(tmp_path: Path, suffix: str, begins: bytes) -> None:
     path = tmp_path / "new" / f"p{suffix}"
     write_plot(results(), path)
     assert path.read_bytes().startswith(begins)
-
-
-def test_the_same_results_give_the_same_svg(tmp_path: Path) -> None:
-    for name in ("a.svg", "b.svg"):
-        write_plot(results(), tmp_path / name)
-    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
 
 
 def test_every_variant_is_named_and_told_apart_without_colour() -> None:
@@ -75,13 +59,6 @@ def test_window_and_budget_are_named_and_drawn_where_they_fit() -> None:
     budget = "budget of the history alone: 8,000"
     assert named == [[budget, "window: 128,000"], [budget]]
     assert near.get_ylim()[1] >= 128_000 > far.get_ylim()[1] >= 8_000
-
-
-def test_each_session_has_a_panel() -> None:
-    assert [panel.get_title(loc="left") for panel in draw(results(sessions=2)).axes] == [
-        "s0: tokens per request",
-        "s1: tokens per request",
-    ]
 
 
 def test_what_cannot_be_written_is_one_clear_error(tmp_path: Path) -> None:

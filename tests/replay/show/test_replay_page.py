@@ -123,11 +123,6 @@ def test_the_verdict_stands_first_and_each_of_several_chats_has_its_own() -> Non
     assert "There is no verdict" in page_of(make_report(report.results[:1]))
 
 
-def test_notes_stand_above_all_else_once() -> None:
-    text = page_of(replace(made_report(), notes=("shop under stock: a note <b>",)))
-    assert text.count("a note &lt;b&gt;") == 1 and text.index("a note") < text.index('<main id="main">')
-
-
 def test_each_compaction_is_listed_with_its_reason() -> None:
     _, page = shown()
     assert len(page.all("details", **{"class": "compaction"})) == 3

@@ -71,11 +71,6 @@ def test_in_brief_it_is_what_a_user_decides_by_of_all_chats_together(report: Rep
     assert "overhead" not in text and "DeepSeek" not in text.split("gardener")[0] and "modelled" not in text
 
 
-def test_the_floor_is_the_last_column(report: ReplayReport) -> None:
-    (head, *_) = [line for line in rendered(report, 160).splitlines() if "no-history" in line]
-    assert head.split() == ["none", "stock-fixed", "gardener", "no-history"]
-
-
 def test_of_what_is_not_there_nothing_is_said() -> None:
     text = rendered(make_report([made_result([made_call(1, [("cur", "a")])], turns=1)]), 100, full=True)
     for word in ("questions", "supported", "usable", "used again", "Summaries"):
@@ -87,12 +82,3 @@ def test_the_verdict_ends_it_where_both_were_run() -> None:
     lines = rendered(made_report(), 200).strip().splitlines()
     assert tuple(line.strip() for line in lines[-3:]) == verdict(made_report()).lines
     assert "orth it" not in rendered(make_report([made("stock"), made("none")]), 200)
-
-
-def test_the_options_of_the_host_are_stated() -> None:
-    cases: tuple[tuple[dict[str, Any], str], ...] = (
-        ({}, "history budget 8,000 tokens, map budget 4,096 tokens, aider"),
-        ({"map_tokens": 1_024, "cache_prompts": True}, "map budget 1,024 tokens, --cache-prompts, aider"),
-    )
-    for options, said in cases:
-        assert said in " ".join(rendered(make_report([made("none", **options)]), 160, full=True).split())

@@ -10,7 +10,7 @@ from made_replays import made_report
 from aider_gardener.replay.measure.cost import Bill, Cost
 from aider_gardener.replay.measure.result import Carried, ReplayResult
 from aider_gardener.replay.measure.summary import CarryOver, Recall, Summary, UsableLength
-from aider_gardener.replay.show.verdict import Verdict, best_stock, gardened_in, mostly, verdict_on
+from aider_gardener.replay.show.verdict import Verdict, best_stock, gardened_in, verdict_on
 
 BASE = made_report().summaries[0]
 
@@ -78,9 +78,9 @@ def test_it_answers_and_says_why(own: Summary, other: Summary, said: str) -> Non
     assert of(own, other).answer == said
 
 
-def carrying(variant: str, *present: bool, is_line: bool = True, place: str = "code of a.py") -> ReplayResult:
+def carrying(variant: str, *present: bool, is_line: bool = True) -> ReplayResult:
     result = next(one for one in made_report(probes=False).results if one.variant == variant)
-    carried = tuple(Carried(f"line {n}", is_line, 1, 9, there, place) for n, there in enumerate(present))
+    carried = tuple(Carried(f"line {n}", is_line, 1, 9, there) for n, there in enumerate(present))
     return replace(result, carried=carried)
 
 
@@ -92,24 +92,17 @@ BEFORE = carrying("stock", True, True, False, True)
     ("without", "own", "said"),
     [
         (BEFORE, carrying("gardener", True, False, False, False),
-         "Lost: 2 of 4 lines that a reply used again, mostly code of a.py."),
+         "Lost: 2 of 4 lines that a reply used again."),
         (BEFORE, carrying("gardener", True, True, True, True),
          "Lost: nothing that was asked or used again. "
-         "Gained: 1 of 4 lines that a reply used again, mostly code of a.py."),
-        (carrying("stock", True, is_line=False), carrying("gardener", False, is_line=False, place="what was typed"),
-         "Lost: 1 of 1 fact that a reply used again, mostly what was typed."),
+         "Gained: 1 of 4 lines that a reply used again."),
+        (carrying("stock", True, is_line=False), carrying("gardener", False, is_line=False),
+         "Lost: 1 of 1 fact that a reply used again."),
         (*made_report().results, "Lost: the answers to 1 of 2 questions."),
     ],
 )  # fmt: skip
 def test_what_was_lost_is_told_in_words(without: ReplayResult, own: ReplayResult, said: str) -> None:
     assert of(*PAIR, results=(without, own)).lost == said
-
-
-def test_where_nothing_prevails_the_two_commonest_places_are_named() -> None:
-    places = ("code of a.py", "code of b.py", "notices", "code of a.py", "code of b.py")
-    assert mostly([Carried("x", True, 1, 9, False, place) for place in places]) == (
-        "most of them code of a.py and code of b.py"
-    )
 
 
 def test_other_providers_stand_behind_the_chats_own() -> None:

@@ -1,21 +1,23 @@
-"""The replay model as an OpenAI-compatible HTTP server on loopback, with streaming.
+"""A model whose replies are given, as an OpenAI-compatible HTTP server on loopback, with streaming: for
+tests, benches and pictures of a real aider in a process of its own.
 
-`python -m aider_gardener.replay.server --session PATH [--port N]` serves a recorded session: each
-request is answered with the next recorded reply; aider's commit and summary prompts, known by their
-system message, with the next recorded commit message or summary. In tests `ReplayServer` also takes
-scripted replies and errors, and keeps the requests it received.
+    python -m bench.model_server --session PATH [--port N]
+
+serves a recorded session: each request is answered with the next recorded reply, aider's commit and summary
+prompts with the next recorded commit message or summary.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
+from pathlib import Path
 from typing import Any, ClassVar
 
 from aider_gardener.errors import GardenerError
@@ -41,17 +43,12 @@ SUMMARY_BEGINNING = "*Briefly* summarize this partial conversation about program
 
 @dataclass(frozen=True)
 class ServerReply:
-    """A scripted answer: a text, or an HTTP error with the provider's error code and message.
-
-    `usage` overrides the estimated usage numbers; `finish_reason` "length" means cut off.
-    """
+    """A scripted answer: a text, or an HTTP error with the provider's error code and message."""
 
     text: str = ""
     status: int = 200
     code: str = ""
     message: str = ""
-    finish_reason: str = "stop"
-    usage: Mapping[str, Any] | None = None
 
 
 def context_length_exceeded(limit_tokens: int = 128_000) -> ServerReply:
@@ -61,49 +58,34 @@ def context_length_exceeded(limit_tokens: int = 128_000) -> ServerReply:
 
 
 class Script:
-    """Hands out replies in order by kind of request; thread-safe.
-
-    After the last main reply `rest` is given for ever.
-    """
+    """Hands out replies in order by kind of request; thread-safe."""
 
     def __init__(
         self,
         replies: Iterable[ServerReply | str],
-        *,
         commits: Iterable[str] = (),
         summaries: Iterable[str] = (),
-        rest: ServerReply | str = UNRECORDED_REPLY,
     ) -> None:
         self.lock = threading.Lock()
-        self.queues: dict[str, list[ServerReply]] = {
-            MAIN: [as_reply(reply) for reply in replies],
-            COMMIT: [as_reply(reply) for reply in commits],
-            SUMMARY: [as_reply(reply) for reply in summaries],
+        self.queues: dict[str, list[ServerReply | str]] = {
+            MAIN: list(replies),
+            COMMIT: list(commits),
+            SUMMARY: list(summaries),
         }
-        self.rest = {
-            MAIN: as_reply(rest),
-            COMMIT: ServerReply(UNRECORDED_COMMIT),
-            SUMMARY: ServerReply(SUMMARY_PLACEHOLDER),
-        }
+        self.rest = {MAIN: UNRECORDED_REPLY, COMMIT: UNRECORDED_COMMIT, SUMMARY: SUMMARY_PLACEHOLDER}
 
     @classmethod
     def of_session(cls, session: Session) -> Script:
         """The replies, commit messages and summaries of a recording."""
-        return cls(
-            [event.text for event in session.of_kind("reply")],
-            commits=[event.text for event in session.of_kind("commit")],
-            summaries=session.summaries,
-        )
+        said = {kind: [event.text for event in session.of_kind(kind)] for kind in ("reply", "commit")}
+        return cls(said["reply"], said["commit"], session.summaries)
 
     def next(self, messages: Sequence[Mapping[str, Any]]) -> ServerReply:
         kind = request_kind(messages)
         with self.lock:
             queue = self.queues[kind]
-            return queue.pop(0) if queue else self.rest[kind]
-
-
-def as_reply(reply: ServerReply | str) -> ServerReply:
-    return ServerReply(reply) if isinstance(reply, str) else reply
+            reply = queue.pop(0) if queue else self.rest[kind]
+        return ServerReply(reply) if isinstance(reply, str) else reply
 
 
 def request_kind(messages: Sequence[Mapping[str, Any]]) -> str:
@@ -114,13 +96,13 @@ def request_kind(messages: Sequence[Mapping[str, Any]]) -> str:
     return SUMMARY if first.startswith(SUMMARY_BEGINNING) else MAIN
 
 
-class ReplayServer:
+class ModelServer:
     """Serves a script on 127.0.0.1. Use it as a context manager; `requests` are the bodies received."""
 
     def __init__(self, script: Script | Iterable[ServerReply | str], *, port: int = 0) -> None:
         self.script = script if isinstance(script, Script) else Script(script)
         self.requests: list[dict[str, Any]] = []
-        handler = type("BoundHandler", (Handler,), {"replay": self})
+        handler = type("BoundHandler", (Handler,), {"model": self})
         self.http = ThreadingHTTPServer(("127.0.0.1", port), handler)
         self.http.daemon_threads = True
 
@@ -133,23 +115,21 @@ class ReplayServer:
         """The requests but those for commit messages and summaries."""
         return [body for body in self.requests if request_kind(body["messages"]) == MAIN]
 
-    def __enter__(self) -> ReplayServer:
+    def __enter__(self) -> ModelServer:
         self.thread = threading.Thread(target=self.http.serve_forever, daemon=True)
         self.thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.http.shutdown()
         self.http.server_close()
         self.thread.join()
 
 
 class Handler(BaseHTTPRequestHandler):
-    """One connection; `replay` is the server it belongs to."""
+    """One connection; `model` is the server it belongs to."""
 
-    replay: ClassVar[ReplayServer]
+    model: ClassVar[ModelServer]
     protocol_version = "HTTP/1.1"
 
     def log_message(self, format: str, *args: Any) -> None:
@@ -163,24 +143,15 @@ class Handler(BaseHTTPRequestHandler):
             self.send_problem(404, "not_found", f"no such path: {self.path}")
 
     def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        if not self.path.rstrip("/").endswith("/chat/completions"):
-            self.send_problem(404, "not_found", f"no such path: {self.path}")
-            return
-        try:
-            request = json.loads(body)
-            messages = request["messages"]
-        except (ValueError, KeyError, TypeError):
-            self.send_problem(400, "invalid_request", "the body must be a JSON object with messages")
-            return
-        self.replay.requests.append(request)
-        reply = self.replay.script.next(messages)
+        request = json.loads(self.rfile.read(int(self.headers.get("Content-Length") or 0)))
+        self.model.requests.append(request)
+        reply = self.model.script.next(request["messages"])
         if reply.status != 200:
             self.send_problem(reply.status, reply.code, reply.message)
         elif request.get("stream"):
-            self.send_stream(request, reply)
+            self.send_stream(request, reply.text)
         else:
-            self.send_value(200, whole(request, reply))
+            self.send_value(200, whole(request, reply.text))
 
     def send_value(self, status: int, value: Mapping[str, Any]) -> None:
         data = json.dumps(value).encode()
@@ -194,14 +165,14 @@ class Handler(BaseHTTPRequestHandler):
         error = {"message": message, "type": "invalid_request_error", "param": None, "code": code}
         self.send_value(status, {"error": error})
 
-    def send_stream(self, request: Mapping[str, Any], reply: ServerReply) -> None:
+    def send_stream(self, request: Mapping[str, Any], text: str) -> None:
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Connection", "close")
         self.end_headers()
         self.close_connection = True
         try:
-            for chunk in chunks(request, reply):
+            for chunk in chunks(request, text):
                 self.wfile.write(f"data: {json.dumps(chunk)}\n\n".encode())
                 self.wfile.flush()
             self.wfile.write(b"data: [DONE]\n\n")
@@ -214,52 +185,50 @@ def head(request: Mapping[str, Any], kind: str) -> dict[str, Any]:
     return {"id": "chatcmpl-replay", "object": kind, "created": 0, "model": model}
 
 
-def usage_of(request: Mapping[str, Any], reply: ServerReply) -> dict[str, Any]:
-    """Usage numbers as a provider reports them; estimates unless the reply has its own."""
-    if reply.usage is not None:
-        return dict(reply.usage)
+def usage_of(request: Mapping[str, Any], text: str) -> dict[str, Any]:
+    """Usage numbers as a provider reports them, estimated."""
     prompt = sum(approximate(text_of(m.get("content"))) + 4 for m in request["messages"])
-    said = approximate(reply.text)
+    said = approximate(text)
     return {"prompt_tokens": prompt, "completion_tokens": said, "total_tokens": prompt + said}
 
 
-def whole(request: Mapping[str, Any], reply: ServerReply) -> dict[str, Any]:
+def whole(request: Mapping[str, Any], text: str) -> dict[str, Any]:
     """An answer in one piece."""
-    message = {"role": "assistant", "content": reply.text}
-    choice = {"index": 0, "message": message, "finish_reason": reply.finish_reason}
-    return {
-        **head(request, "chat.completion"),
-        "choices": [choice],
-        "usage": usage_of(request, reply),
-    }
+    choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
+    return {**head(request, "chat.completion"), "choices": [choice], "usage": usage_of(request, text)}
 
 
-def chunks(request: Mapping[str, Any], reply: ServerReply) -> Iterable[dict[str, Any]]:
+def chunks(request: Mapping[str, Any], text: str) -> Iterator[dict[str, Any]]:
     """An answer as streamed pieces; with usage last if the request's stream options ask for it."""
     base = head(request, "chat.completion.chunk")
-    deltas: list[dict[str, Any]] = [{"role": "assistant", "content": ""}]
-    for start in range(0, len(reply.text), CHUNK_CHARS):
-        deltas.append({"content": reply.text[start : start + CHUNK_CHARS]})
-    for delta in deltas:
+    pieces = [text[start : start + CHUNK_CHARS] for start in range(0, len(text), CHUNK_CHARS)]
+    for delta in ({"role": "assistant", "content": ""}, *({"content": piece} for piece in pieces)):
         yield {**base, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
-    yield {**base, "choices": [{"index": 0, "delta": {}, "finish_reason": reply.finish_reason}]}
+    yield {**base, "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
     if (request.get("stream_options") or {}).get("include_usage"):
-        yield {**base, "choices": [], "usage": usage_of(request, reply)}
+        yield {**base, "choices": [], "usage": usage_of(request, text)}
+
+
+def keep_prices(home: Path) -> None:
+    """Give an aider with this home the list of prices that it would fetch: litellm's own copy."""
+    os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
+    from litellm import model_cost
+
+    cache = home / ".aider" / "caches" / "model_prices_and_context_window.json"
+    cache.parent.mkdir(parents=True)
+    cache.write_text(json.dumps(model_cost), encoding="utf-8")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Serve a recorded session until Ctrl-C."""
-    parser = argparse.ArgumentParser(prog="python -m aider_gardener.replay.server", description=__doc__)
+    parser = argparse.ArgumentParser(description="A recorded session as a model on this machine.")
     parser.add_argument("--session", required=True, help="a recorded session folder or chat history file")
     parser.add_argument("--port", type=int, default=8089, help="port on 127.0.0.1; 0 chooses a free one")
     options = parser.parse_args(arguments)
     try:
-        server = ReplayServer(Script.of_session(load_session(options.session)), port=options.port)
-    except GardenerError as problem:
+        server = ModelServer(Script.of_session(load_session(options.session)), port=options.port)
+    except (GardenerError, OSError) as problem:
         print(visible(str(problem)), file=sys.stderr)
-        return 1
-    except OSError as problem:
-        print(f"port {options.port}: {problem.strerror or problem}; choose another --port", file=sys.stderr)
         return 1
     with server:
         print(f"serving at {server.url}; point OPENAI_API_BASE there, any key; Ctrl-C ends", flush=True)

@@ -1,0 +1,71 @@
+"""The scripted model as a server, asked by the real litellm over HTTP."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aider import prompts
+
+from aider_gardener.replay.session.history import load_session
+from bench.model_server import ModelServer, Script, context_length_exceeded, main
+
+MINI = Path(__file__).parents[1] / "data" / "sessions" / "mini"
+
+
+def ask(server: ModelServer, text: str, **options: Any) -> Any:
+    import litellm
+
+    return litellm.completion(
+        model="openai/gpt-4o",
+        messages=[{"role": "user", "content": text}],
+        api_base=server.url,
+        api_key="any",
+        num_retries=0,
+        max_retries=0,
+        **options,
+    )
+
+
+def test_answers_in_order_and_keeps_the_requests() -> None:
+    with ModelServer(["first"]) as server:
+        first = ask(server, "one")
+        assert ask(server, "two").choices[0].message.content == "(no reply recorded)"
+    assert first.choices[0].message.content == "first"
+    assert first.usage.prompt_tokens > 4 and first.usage.completion_tokens > 0
+    assert [body["messages"][0]["content"] for body in server.requests] == ["one", "two"]
+
+
+def test_streams_the_same_text_with_usage() -> None:
+    text = "a reply — long enough for several chunks. " * 8
+    with ModelServer([text]) as server:
+        chunks = list(ask(server, "go", stream=True, stream_options={"include_usage": True}))
+    assert "".join(chunk.choices[0].delta.content or "" for chunk in chunks if chunk.choices) == text
+    assert len(chunks) > 5
+    assert sum(bool(getattr(chunk, "usage", None)) for chunk in chunks) == 1
+
+
+def test_scripted_overflow_is_what_litellm_takes_for_it() -> None:
+    import litellm
+
+    with ModelServer([context_length_exceeded(), "fits now"]) as server:
+        with pytest.raises(litellm.ContextWindowExceededError):
+            ask(server, "much")
+        assert ask(server, "less").choices[0].message.content == "fits now"
+
+
+def test_a_session_answers_commits_and_summaries_from_their_own_queues() -> None:
+    session = load_session(MINI)
+    script = Script.of_session(session)
+    commit = [{"role": "system", "content": prompts.commit_system.format(language_instruction="")}]
+    summary = [{"role": "system", "content": prompts.summarize}]
+    plain = [{"role": "user", "content": "hi"}]
+    assert script.next(commit).text == session.of_kind("commit")[0].text
+    assert script.next(summary).text == session.summaries[0]
+    assert script.next(plain).text == session.of_kind("reply")[0].text
+
+
+def test_started_by_hand_it_says_what_is_wrong(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--session", str(tmp_path / "none")]) == 1
+    assert "no such file or folder" in capsys.readouterr().err
