@@ -32,10 +32,10 @@ from typing import Any
 
 import numpy as np
 
-from aider_gardener.archive.postgres import lines, local, schema, search, sync
+from aider_gardener.archive.postgres import lines, local, search, sync
 from aider_gardener.archive.postgres.lines import Row
 from aider_gardener.archive.postgres.server import VARIABLE, Address, connected
-from aider_gardener.archive.store import Chunk, Store, open_store
+from aider_gardener.archive.store import Store, open_store
 from aider_gardener.messages import ContentClass, Entry, Segment, Source, SourceKind, content_hash, entry_id
 from bench.postgres_server import Server, started
 from bench.provenance import made_on
@@ -106,7 +106,7 @@ def write(folder: Path, name: str, entries: int) -> None:
             if number >= entries and (folder.parent / ALL_KILLED).exists():
                 break
             new = entry(name, number)
-            store.add(new, chunks=[Chunk(new.id, 0, len(new.content))])
+            store.add(new, chunks=[(0, len(new.content))])
             said.write(b"%d\n" % number)
             if number % SYNC_EVERY == SYNC_EVERY - 1:
                 sync.sync(store, PROJECT)
@@ -236,7 +236,7 @@ def copied(server: Server, folder: Path, entries: int) -> dict[str, Any]:
     store.open_session("w", project=PROJECT, started_at=1.0, provider="openai")
     for number in range(entries):
         new = entry("w", number)
-        store.add(new, chunks=[Chunk(new.id, 0, len(new.content))])
+        store.add(new, chunks=[(0, len(new.content))])
     store.close()
     place = folder / "archive"
     address = Address(server.url(ROLE, server.database(ROLE)))
@@ -258,7 +258,7 @@ def searched(server: Server, rows: int, rounds: int) -> dict[str, Any]:
     environ = {VARIABLE: server.url(ROLE, database)}
     with connected(environ) as connection:
         connection.execute("SET statement_timeout = 0")
-        schema.prepare(connection)
+        server.prepare(connection)
         made = connection.execute("SELECT gardener.make_archive('rows', false)").fetchone()
         number = int(made[0]) if made else 0
         connection.execute("SELECT gardener.set_member(%s, 'cora', false)", (number,))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import apsw
 
-from aider_gardener.archive.store import Chunk, Store, lines, open_store, pages
+from aider_gardener.archive.store import Store, lines, open_store, schema
 from aider_gardener.messages import ContentClass, Entry, Rendition, Source, SourceKind, entry_id
 
 NoSqlite = Callable[[bool], None]
@@ -20,7 +20,7 @@ def put(store: Store, content: str, *, seq: int = 0, session: str = "s1",
         id=entry_id("user", content), session=session, turn=1, seq=seq, role="user", content=content,
         source=Source(SourceKind.COMMAND, "ls"), cls=ContentClass.LOG, segments=(), tokens=1, created_at=5.0,
     )  # fmt: skip
-    return store.add(new, chunks=[Chunk(new.id, 0, len(content))], renditions=renditions)
+    return store.add(new, chunks=[(0, len(content))], renditions=renditions)
 
 
 def said(store: Store, session: str = "s1") -> list[str]:
@@ -37,7 +37,7 @@ def bytes_of(directory: Path) -> bytes:
 
 def written(path: Path, sql: str) -> None:
     """Write to an archive as this program does, with check sums, so that it is not taken for damage."""
-    db = pages.opened(path, apsw.SQLITE_OPEN_READWRITE, "")
+    db = schema.opened(path, apsw.SQLITE_OPEN_READWRITE, "")
     db.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 0)
     db.execute(sql)
     db.close()

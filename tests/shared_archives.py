@@ -14,7 +14,7 @@ from aider_gardener.archive.postgres.lines import from_json
 from aider_gardener.archive.postgres.local import Share
 from aider_gardener.archive.postgres.server import VARIABLE
 from aider_gardener.archive.postgres.sync import SyncReport
-from aider_gardener.archive.store import Chunk, Store, open_store
+from aider_gardener.archive.store import Store, open_store
 from aider_gardener.messages import ContentClass, Entry, Segment, Source, SourceKind, entry_id
 from bench.postgres_server import PASSWORD, Server, Unusable, started
 
@@ -123,8 +123,8 @@ def entry(text: str, session: str, seq: int, provider: str, at: float) -> Entry:
     )  # fmt: skip
 
 
-def chunks(text: str) -> list[Chunk]:
-    return [Chunk(entry_id("user", text), at, min(at + 400, len(text))) for at in range(0, len(text), 400)]
+def chunks(text: str) -> list[tuple[int, int]]:
+    return [(at, min(at + 400, len(text))) for at in range(0, len(text), 400)]
 
 
 @dataclass

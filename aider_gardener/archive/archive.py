@@ -174,7 +174,7 @@ class Archive:
 
     def put(self, entry: Entry, made: Mapping[Fidelity, Rendition] = NOTHING) -> Entry:
         """Store an entry with its short forms; returns it as it is stored."""
-        chunks = chunk(entry.id, entry.content, entry.segments)
+        chunks = chunk(entry.content, entry.segments)
         return self.store.add(entry, chunks=chunks, renditions=list(made.values()))
 
     def entry(self, message: Message, *, turn: int, seq: int, source: Source | None, at: float) -> Entry:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from aider_gardener.archive.archive import Archive
-from aider_gardener.archive.passages import STRETCH_CHARS, chunk
+from aider_gardener.archive.passages import chunk
 from aider_gardener.archive.sessions import author_of
 from aider_gardener.archive.store.stopwords import stop_words
 from aider_gardener.archive.store.words import query_words
@@ -157,9 +157,9 @@ def pack(
 def holding(entry: Entry, sentence: str) -> Passage:
     """The passage of an entry that holds a sentence, or most of its words."""
     wanted, content = set(sentence.split()), entry.content
-    every = chunk(entry.id, content, entry.segments)
-    spans = [(one.start, one.end) for one in every if one.end - one.start <= STRETCH_CHARS]
-    start, end = max(spans, key=lambda span: len(wanted & set(content[slice(*span)].split())))
+    start, end = max(
+        chunk(content, entry.segments), key=lambda span: len(wanted & set(content[slice(*span)].split()))
+    )
     return Passage(entry, start, end, without_codes(content[start:end]))
 
 

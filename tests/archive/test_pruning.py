@@ -20,7 +20,7 @@ from aider_gardener.archive.retention import (
     proposal,
     prune,
 )
-from aider_gardener.archive.store import Chunk, Store, open_store
+from aider_gardener.archive.store import Store, open_store
 from aider_gardener.archive.store.base import CONFIDENCE_GAIN
 from aider_gardener.cli.root import main
 from aider_gardener.messages import ContentClass, Entry, Source, entry_id
@@ -34,9 +34,7 @@ def put(store: Store, content: str, *, seq: int, session: str = "old", at: float
         id=entry_id("user", content), session=session, turn=1, seq=seq, role="user", content=content,
         source=Source(), cls=ContentClass.LOG, segments=(), tokens=len(content) // 4, created_at=at, accessed_at=at,
     )  # fmt: skip
-    return store.add(
-        new, chunks=[Chunk(new.id, at, min(at + 400, len(content))) for at in range(0, len(content), 400)]
-    )
+    return store.add(new, chunks=[(at, min(at + 400, len(content))) for at in range(0, len(content), 400)])
 
 
 def filled(directory: Path, count: int = 60) -> None:

@@ -22,7 +22,7 @@ from made_vectors import LetterCounts
 from shared_archives import postgres
 
 from aider_gardener.archive.postgres.lines import Address, open_on_server
-from aider_gardener.archive.store import Chunk, Store, open_store
+from aider_gardener.archive.store import Store, open_store
 from aider_gardener.archive.store.encryption import VARIABLE
 from aider_gardener.archive.store.location import prepare_directory
 from aider_gardener.archive.store.opening import open_lines
@@ -114,9 +114,7 @@ def put(
     store: Store, content: str, *, chunk_chars: int = 400, renditions: tuple[Rendition, ...] = (), **rest: Any
 ) -> Entry:
     new = entry(content, **rest)
-    chunks = [
-        Chunk(new.id, at, min(at + chunk_chars, len(content))) for at in range(0, len(content), chunk_chars)
-    ]
+    chunks = [(at, min(at + chunk_chars, len(content))) for at in range(0, len(content), chunk_chars)]
     return store.add(new, chunks=chunks, renditions=renditions)
 
 

@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 from made_entries import entry
 from made_lines import written
 
-from aider_gardener.archive.store import Chunk, lines, open_store
+from aider_gardener.archive.store import lines, open_store
 from aider_gardener.archive.store.location import prepare_directory
 from aider_gardener.archive.store.opening import open_lines
 from aider_gardener.cli.root import main
@@ -124,7 +124,7 @@ def test_what_may_go_goes_out_of_lines_too(tmp_path: Path, monkeypatch: pytest.M
     place = tmp_path / "lines"
     chat = open_store(place)
     text = entry(0, "user", "the quokka of long ago")
-    chat.add(replace(text, created_at=1.0, accessed_at=1.0), chunks=[Chunk(text.id, 0, len(text.content))])
+    chat.add(replace(text, created_at=1.0, accessed_at=1.0), chunks=[(0, len(text.content))])
     chat.close()
     assert b"quokka" in (place / lines.names(place)[0]).read_bytes()
     value = json.loads(store(place, "gc", "--yes", "--json").stdout)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aider_gardener.archive.postgres import schema, server
+from aider_gardener.archive.postgres import server
 from aider_gardener.archive.postgres.server import Address
 from aider_gardener.archive.providers import SHARED, may_go
 from aider_gardener.archive.store import entries, opening, sessions
@@ -55,7 +55,7 @@ LACKING = """
 
 @dataclass(frozen=True)
 class Row:
-    """A record as a row of the server's, see `schema`. `words` is a JSON array of those it is found by."""
+    """A record as a row of the server's tables. `words` is a JSON array of those it is found by."""
 
     kind: str
     payload: bytes
@@ -237,7 +237,7 @@ class ServerLines:
 
 def _found(connection: Connection, address: Address, *, made: bool) -> int:
     """The number of an archive that is kept whole, made if need be. Raises UsageError if it is not there."""
-    schema.prepare(connection) if made else schema.check(connection)
+    server.prepare(connection) if made else server.check(connection)
     sql = "SELECT number FROM gardener.archives WHERE whole AND creator = session_user AND name = %s"
     row = connection.execute(sql, (address.name,)).fetchone()
     if row is None and made:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from aider_gardener.archive.postgres import schema
+from aider_gardener.archive.postgres import server
 from aider_gardener.archive.postgres.lines import from_json
 from aider_gardener.archive.store import words
 
@@ -63,7 +63,7 @@ def search(
 
     `vector` is the text's own, by `embedder`. Raises ServerError, also where the server lacks pgvector.
     """
-    schema.check(connection)
+    server.check(connection)
     asked = words.query_words(query)
     spans: dict[Key, tuple[int, int]] = {}
     scores: dict[Key, float] = {}

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from aider_gardener.archive.postgres import lines, local, schema, server
+from aider_gardener.archive.postgres import lines, local, server
 from aider_gardener.archive.postgres.lines import ENCRYPTED, Row
 from aider_gardener.archive.postgres.local import FORGET_ALL, Share
 from aider_gardener.archive.postgres.server import ServerError, connected, named_as
@@ -226,7 +226,7 @@ def share(
     if held is not None and name not in (held.name, held.name.rpartition("/")[2]):
         raise UsageError(ANOTHER_NAME.format(name=held.name))
     with connected(environ) as connection:
-        which = schema.prepare(connection)
+        which = server.prepare(connection)
         found = _joined(connection, project, held.name if held else name, which)
         for role in (*owners, *readers):
             connection.execute(SET_MEMBER, (found.number, role, role in owners))
@@ -345,7 +345,7 @@ def look(environ: Mapping[str, str]) -> tuple[bool, str]:
     password. Changes nothing and never raises."""
     try:
         with connected(environ, seconds=STATUS_SECONDS) as connection:
-            schema.check(connection)
+            server.check(connection)
         return True, server.warning(environ) or ANSWERS.format(host=server.host_of(environ))
     except GardenerError as error:
         return False, str(error)
@@ -355,6 +355,6 @@ def look(environ: Mapping[str, str]) -> tuple[bool, str]:
 def _reached(share: Share, environ: Mapping[str, str] | None, *, seconds: int = 0) -> Iterator[Connection]:
     """A connection to the server that a project is shared with. Raises ServerError if it is another."""
     with connected(environ, seconds=seconds) as connection:
-        if schema.check(connection) != share.server:
+        if server.check(connection) != share.server:
             raise ServerError(OTHER_SERVER)
         yield connection

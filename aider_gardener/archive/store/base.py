@@ -19,15 +19,6 @@ CONFIDENCE_GAIN = 0.03
 
 
 @dataclass(frozen=True)
-class Chunk:
-    """A span `content[start:end]` of an original that is found as one unit."""
-
-    entry_id: str
-    start: int
-    end: int
-
-
-@dataclass(frozen=True)
 class Evidence:
     """The n passages of some sessions, session by session in the order in which they were said, as columns of
     n numbers: `chunks` are theirs in the archive, `sessions` those of the messages, `starts` and `ends` their

@@ -17,7 +17,7 @@ from typing import TypeVar
 import apsw
 
 from aider_gardener.archive.store import encryption, location, schema
-from aider_gardener.archive.store.pages import CHECKSUM_BYTES, CHECKSUM_PLACE, opened
+from aider_gardener.archive.store.schema import CHECKSUM_BYTES, CHECKSUM_PLACE, opened
 from aider_gardener.errors import StoreError
 
 Result = TypeVar("Result")

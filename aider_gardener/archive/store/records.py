@@ -20,7 +20,7 @@ from aider_gardener.messages import Entry, Rendition
 if TYPE_CHECKING:
     import apsw
 
-    from aider_gardener.archive.store.base import Chunk
+    from aider_gardener.archive.passages import Span
 
 Record = dict[str, Any]
 FORMAT = 2
@@ -41,7 +41,7 @@ NOT_READ = (KeyError, ValueError, TypeError, IndexError, AttributeError, Overflo
 """What a record raises that is none."""
 
 
-def said(entry: Entry, redact: Redactor, chunks: Sequence[Chunk], renditions: Iterable[Rendition]) -> Record:
+def said(entry: Entry, redact: Redactor, chunks: Sequence[Span], renditions: Iterable[Rendition]) -> Record:
     """An entry as it is stored: every text redacted, every span moved along."""
     record: Record = {
         "kind": SAID, "session": entry.session, "seq": entry.seq, "turn": entry.turn,
@@ -49,7 +49,7 @@ def said(entry: Entry, redact: Redactor, chunks: Sequence[Chunk], renditions: It
         "at": entry.created_at, "id": entry.id, "role": entry.role, "cls": entry.cls.value,
         "segments": [[s.start, s.end, s.cls.value, s.kind, s.language] for s in entry.segments],
         "redactions": [], "tokens": entry.tokens, "pinned": entry.pinned, "active": entry.active,
-        "content": entry.content, "chunks": [[chunk.start, chunk.end] for chunk in chunks],
+        "content": entry.content, "chunks": [list(span) for span in chunks],
         "renditions": [[each.fidelity.value, each.text, each.tokens] for each in renditions],
     }  # fmt: skip
     return redacted(record, redact)

@@ -27,7 +27,7 @@ from aider_gardener.archive.store import (
 )
 from aider_gardener.archive.store.database import Database, Unavailable, explain, has_log
 from aider_gardener.archive.store.entries import is_text_of
-from aider_gardener.archive.store.pages import opened
+from aider_gardener.archive.store.schema import opened
 from aider_gardener.errors import StoreError
 from aider_gardener.messages import ContentClass, Segment
 
@@ -492,11 +492,10 @@ def _texts(db: apsw.Connection) -> Iterator[tuple[int, str, bool]]:
 
 def _chunk(db: apsw.Connection) -> None:
     """Cut each text that has no passages into some."""
-    sql = """SELECT o.number, o.id, o.segments, b.body FROM originals o JOIN bodies b ON b.original = o.number
+    sql = """SELECT o.number, o.segments, b.body FROM originals o JOIN bodies b ON b.original = o.number
              WHERE o.number NOT IN (SELECT original FROM chunks)"""
     rows: list[Any] = db.execute(sql).fetchall()
-    for number, stored_id, segments, body in rows:
+    for number, segments, body in rows:
         text = search.decode(body)
         parts = tuple(Segment(s[0], s[1], ContentClass(s[2]), s[3], s[4]) for s in json.loads(segments))
-        spans = [(chunk.start, chunk.end) for chunk in passages.chunk(stored_id, text, parts)]
-        search.add_chunks(db, number, text, spans)
+        search.add_chunks(db, number, text, passages.chunk(text, parts))

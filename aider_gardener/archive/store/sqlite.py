@@ -20,7 +20,6 @@ import apsw
 from aider_gardener.archive.store import (
     encryption,
     entries,
-    evidence,
     lines,
     location,
     records,
@@ -30,7 +29,6 @@ from aider_gardener.archive.store import (
     vectors,
 )
 from aider_gardener.archive.store.base import (
-    Chunk,
     Event,
     Holding,
     PendingPassage,
@@ -56,6 +54,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from aider_gardener.archive.passages import Span
     from aider_gardener.archive.store.base import Evidence, Vector
 
 LOG_IN_USE = "the archive's log is in use by another process: deleted text leaves it when that one ends"
@@ -103,7 +102,7 @@ class Store:
         self._lock = threading.RLock()
         self._redactor = Redactor()
         self._vectors = vectors.VectorCache()
-        self._places = evidence.PlaceCache()
+        self._places = search.PlaceCache()
         self._texts = search.Texts()
         self._holds = False
         database.repair = self._look_again if database.read_only else self._repair
@@ -296,7 +295,7 @@ class Store:
         must be made from this: a part of a secret may look like none."""
         return self._redactor(text)
 
-    def add(self, entry: Entry, *, chunks: Sequence[Chunk], renditions: Sequence[Rendition] = ()) -> Entry:
+    def add(self, entry: Entry, *, chunks: Sequence[Span], renditions: Sequence[Rendition] = ()) -> Entry:
         """Store an original with its occurrence, chunks and renditions, in one transaction.
 
         A content that is already there is stored once; the occurrence is recorded beside it. The
@@ -362,15 +361,15 @@ class Store:
         """Every passage of one session, of some or of all, in the order said, and which of the words it
         holds. Of a word that more than 5,000 passages hold only the newest are told."""
         return self._read_or(
-            evidence.nothing(len(words)),
-            lambda db: evidence.find(db, self._places, words, session=session, sessions=sessions),
+            search.no_evidence(len(words)),
+            lambda db: search.find(db, self._places, words, session=session, sessions=sessions),
         )
 
     def entry_ids(self, chunks: Sequence[int]) -> dict[int, str]:
         """The id of the entry that each of these chunks of `evidence` is from; those that are gone are left
         out."""
         nothing: dict[int, str] = {}
-        return self._read_or(nothing, lambda db: evidence.entry_ids(db, chunks))
+        return self._read_or(nothing, lambda db: search.entry_ids(db, chunks))
 
     def work_off(self, limit: int = BACKLOG_AT_ONCE) -> int:
         """Index what waits of very long originals, at most `limit` chunks; returns how many were done.

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from aider_gardener.archive.passages import STRETCH_CHARS
 from aider_gardener.archive.store import search
 from aider_gardener.archive.store.base import PendingPassage
 from aider_gardener.errors import StoreError
@@ -121,7 +120,7 @@ def pending(db: apsw.Connection, limit: int, embedder: str) -> Iterator[PendingP
     rows: list[Any] = db.execute(
         f"""SELECT c.number, o.id, c.original, c.start, c."end"
             FROM chunks c JOIN originals o ON o.number = c.original
-            WHERE {lacking} AND c."end" - c.start <= {STRETCH_CHARS} ORDER BY c.number DESC LIMIT :limit""",
+            WHERE {lacking} ORDER BY c.number DESC LIMIT :limit""",
         {"embedder": embedder, "limit": limit},
     ).fetchall()
     text, held = "", None

@@ -13,7 +13,7 @@ import apsw
 import pytest
 from made_search import found
 
-from aider_gardener.archive.store import Chunk, Store, entries, open_store, search, sqlite
+from aider_gardener.archive.store import Store, entries, open_store, search, sqlite
 from aider_gardener.archive.store.database import BUSY_MILLISECONDS, NETWORK_BUSY_MILLISECONDS, Database
 from aider_gardener.errors import StoreError
 from aider_gardener.messages import (
@@ -37,7 +37,7 @@ def put(store: Store, content: str, *, seq: int = 0, session: str = "s1", detail
         source=Source(SourceKind.COMMAND, detail), cls=ContentClass.LOG, segments=(), tokens=1,
     )  # fmt: skip
     spans = [(at, min(at + 300, len(content))) for at in range(0, len(content), 300)]
-    return store.add(new, chunks=[Chunk(new.id, *span) for span in spans], renditions=renditions)
+    return store.add(new, chunks=spans, renditions=renditions)
 
 
 def bytes_of(directory: Path) -> bytes:
@@ -262,14 +262,14 @@ def test_several_processes_share_an_archive_on_a_network(tmp_path: Path) -> None
         "from aider_gardener.archive.store import location\n"
         "location.is_network_path = lambda path: True\n"
         "from aider_gardener.messages import *\n"
-        "from aider_gardener.archive.store import Chunk, open_store\n"
+        "from aider_gardener.archive.store import open_store\n"
         "from aider_gardener.archive.store.words import query_words\n"
         "store = open_store(pathlib.Path(sys.argv[1]))\n"
         "assert store.persistent, store.notice\n"
         "for n in range(12):\n"
         "    text = f'{sys.argv[2]} says {n}'\n"
         "    new = Entry(entry_id('user', text), sys.argv[2], 1, n, 'user', text, Source(), ContentClass.LOG, (), 1)\n"
-        "    store.add(new, chunks=[Chunk(new.id, 0, len(text))])\n"
+        "    store.add(new, chunks=[(0, len(text))])\n"
         "    assert store.evidence(query_words(text)).held.any() or 'wait' in store.notice, store.notice\n"
         "assert store.persistent, store.notice\n"
         "store.close()\n"

@@ -20,7 +20,7 @@ from click.testing import CliRunner
 from made_search import found
 from made_vectors import LetterCounts
 
-from aider_gardener.archive.store import Chunk, Store, open_store
+from aider_gardener.archive.store import Store, open_store
 from aider_gardener.archive.store.encryption import (
     MARKER_NAME,
     PART_NAME,
@@ -54,7 +54,7 @@ def put(store: Store, content: str, *, seq: int) -> Entry:
     spans = [(at, min(at + 300, len(content))) for at in range(0, len(content), 300)]
     return store.add(
         new,
-        chunks=[Chunk(new.id, *span) for span in spans],
+        chunks=spans,
         renditions=[Rendition(Fidelity.LINE, f"{MARK} line {seq}", 2)],
     )
 

@@ -14,7 +14,7 @@ from made_entries import words
 from made_replays import made_call, made_result, made_swap
 
 from aider_gardener.archive.archive import Archive
-from aider_gardener.archive.store import Chunk, Store, open_store
+from aider_gardener.archive.store import Store, open_store
 from aider_gardener.archive.store.location import FILE_NAME
 from aider_gardener.archive.store.redact import Clean, Redacted, redact
 from aider_gardener.gardener.compactions import compact_to
@@ -200,7 +200,7 @@ def rendition(text: str) -> Rendition:
 
 def add(store: Store, content: str, detail: str = "", short: str = "short") -> Entry:
     new = entry(content, detail)
-    return store.add(new, chunks=[Chunk(new.id, 0, len(content))], renditions=[rendition(short)])
+    return store.add(new, chunks=[(0, len(content))], renditions=[rendition(short)])
 
 
 ENTRANCES: dict[str, Write] = {

@@ -20,7 +20,6 @@ from made_lines import bytes_of, crash, files_of, written
 from made_search import found
 
 from aider_gardener.archive.store import (
-    Chunk,
     Store,
     location,
     open_store,
@@ -43,7 +42,7 @@ def put(store: Store, text: str, seq: int = 0, session: str = "s") -> Entry:
         source=Source(SourceKind.TYPED), cls=ContentClass.PROSE, segments=(), tokens=1,
     )  # fmt: skip
     made = [Rendition(Fidelity.COMPRESSED, f"short {seq}", 1)]
-    return store.add(new, chunks=[Chunk(new.id, 0, len(text))], renditions=made)
+    return store.add(new, chunks=[(0, len(text))], renditions=made)
 
 
 def filled(place: Path, count: int = 8, words: str = "about the fox") -> list[Entry]:

@@ -11,7 +11,6 @@ from made_lines import written
 from made_search import found
 
 from aider_gardener.archive.store import (
-    Chunk,
     Store,
     database,
     lines,
@@ -31,7 +30,7 @@ def put(store: Store, content: str, *, seq: int = 0) -> Entry:
         id=entry_id("user", content), session="s1", turn=1, seq=seq, role="user", content=content,
         source=Source(SourceKind.TYPED), cls=ContentClass.PROSE, segments=(), tokens=3, created_at=5.0,
     )  # fmt: skip
-    return store.add(new, chunks=[Chunk(new.id, 0, len(content))])
+    return store.add(new, chunks=[(0, len(content))])
 
 
 def filled(store: Store) -> Store:

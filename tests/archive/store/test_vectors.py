@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_vectors import LetterCounts
 
-from aider_gardener.archive.store import Chunk, Store, open_store
+from aider_gardener.archive.store import Store, open_store
 from aider_gardener.archive.store.database import Database
 from aider_gardener.archive.store.vectors import packed, products
 from aider_gardener.errors import StoreError
@@ -29,7 +29,7 @@ def put(store: Store, content: str, *, seq: int) -> Entry:
         source=Source(SourceKind.COMMAND, ""), cls=ContentClass.PROSE, segments=(), tokens=1,
     )  # fmt: skip
     spans = [(at, min(at + 40, len(content))) for at in range(0, len(content), 40)]
-    return store.add(new, chunks=[Chunk(new.id, *span) for span in spans])
+    return store.add(new, chunks=spans)
 
 
 def embed_all(store: Store, embedder: LetterCounts) -> int:
