@@ -99,7 +99,6 @@ def quoting(store: Store, ids: Sequence[str]) -> list[str]:
 
 
 def quotes(entry: Entry, stored_id: str) -> bool:
-    """Whether an entry is a note that quotes the one with this id."""
     if entry.source.kind is not SourceKind.STUB:
         return False
     return f"({stored_id})" in entry.content or f"[{stored_id}]" in entry.content
@@ -179,5 +178,4 @@ def why_stored(store: Store, stored_id: str) -> Why:
 
 
 def full_session(store: Store, project: str, given: str) -> str:
-    """The id of the project's session that is named so. Raises UsageError for none or several."""
     return session_named(store, project, given).id

@@ -88,13 +88,11 @@ def agreement(share: Share) -> Path:
 
 
 def share_of(db: apsw.Connection, project: str) -> Share | None:
-    """How a project is shared, None if it is not."""
     found = sessions.get_state(db, schema.OWN, KEY + project)
     return Share(**json.loads(found)) if found else None
 
 
 def keep(db: apsw.Connection, share: Share) -> None:
-    """Write how a project is shared."""
     sessions.set_state(db, schema.OWN, KEY + share.project, json.dumps(asdict(share)))
 
 
@@ -209,7 +207,6 @@ def vectors(db: apsw.Connection, share: Share) -> tuple[list[tuple[object, ...]]
 
 
 def waiting(db: apsw.Connection, share: Share) -> tuple[int, int]:
-    """How many messages and forgotten things wait to be sent."""
     sql = f"SELECT count(*) {PLACES} WHERE n.number > ? AND {LEAVING}"
     stones = "SELECT count(*) FROM tombstones WHERE project = ? AND seq > ? AND is_own"
     said = db.execute(sql, (share.sent, share.project, _allowed(db))).get
@@ -258,7 +255,6 @@ def _is_known(db: apsw.Connection, share: Share, author: str, session: str, key:
 def _take_message(
     db: apsw.Connection, project: str, here: str, key: str, at: float, payload: bytes, now: float
 ) -> bool:
-    """Take in one message; whether it is one."""
     try:
         begun, said = _checked(payload, key)
         with db:

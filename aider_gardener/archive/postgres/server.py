@@ -103,7 +103,6 @@ class ServerError(StoreError):
 
 
 def is_named(environ: Mapping[str, str]) -> bool:
-    """Whether the environment says that there is a server."""
     return any(environ.get(name, "").strip() for name in (VARIABLE, *NAMING))
 
 
@@ -223,7 +222,6 @@ def _hosts(asked: Mapping[str, str]) -> list[str]:
 
 
 def _is_here(asked: Mapping[str, str]) -> bool:
-    """Whether all of the hosts are sockets or loopback addresses."""
     return all(host in ("", "localhost") or host[0] in "/@" or _is_loopback(host) for host in _hosts(asked))
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from aider_gardener.archive.postgres import lines, local, server
-from aider_gardener.archive.postgres.lines import ENCRYPTED, Row
+from aider_gardener.archive.postgres.lines import Row
 from aider_gardener.archive.postgres.local import FORGET_ALL, Share
 from aider_gardener.archive.postgres.server import ServerError, connected, named_as
 from aider_gardener.archive.store import forgotten
@@ -30,6 +30,10 @@ PULLED = 200
 """Lines in one batch, at most."""
 STATUS_SECONDS = 3
 """How long the server is waited for, at each of its addresses, to say how it stands."""
+ENCRYPTED = (
+    "the archive is encrypted, and the server would hold its texts readable: agree with --readable, or"
+    " leave it"
+)
 IN_MEMORY = "there is no archive on disk to share"
 NOT_SHARED = "this project is not shared; `gardener store share` shares it"
 ANOTHER_NAME = "this project is shared as {name} already; `gardener store unshare` first"
@@ -104,7 +108,6 @@ def sync(
 
 
 def share_of(store: Store, project: str) -> Share:
-    """How a project is shared. Raises UsageError where it is not."""
     share = store.database.read(lambda db: local.share_of(db, project))
     if share is None:
         raise UsageError(NOT_SHARED)
@@ -136,7 +139,6 @@ class _Exchange:
         self.share = share
 
     def _check(self, connection: Connection) -> None:
-        """See what may be done there, and from where on."""
         share = self.share
         row = connection.execute(
             """SELECT session_user, %(number)s IN (SELECT gardener.open_to_role(true)),
@@ -152,7 +154,6 @@ class _Exchange:
         self._note(may_write=bool(may_write))
 
     def _pull(self, connection: Connection) -> bool:
-        """Take in what is new, in the order of the server's changes."""
         share, now = self.share, self._clock()
         given = (share.machine, share.number, share.seen, PULLED)
         rows: list[Any] = connection.execute(PULL, given).fetchall()

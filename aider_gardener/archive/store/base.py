@@ -78,7 +78,7 @@ class StoreStats:
 
     `rendition_tokens` counts for each original its compressed rendition where there is one.
     `by_class` maps the class's word to (entries, original tokens, rendition tokens). `bytes` is the
-    size on disk of all files of the archive, 0 in memory.
+    size on disk of all files of the archive, or what it takes in memory.
     """
 
     entries: int = 0

@@ -121,7 +121,6 @@ def _original(db: apsw.Connection, record: Mapping[str, Any], long_id: str) -> t
 
 
 def _free_id(db: apsw.Connection, long_id: str) -> str:
-    """The short id, or where another content has it, the shortest longer one that is free."""
     for length in range(SHORT_ID_CHARS, len(long_id) + 1, ID_GROWTH):
         if db.execute("SELECT 1 FROM originals WHERE id = ?", (long_id[:length],)).get is None:
             return long_id[:length]
@@ -154,18 +153,15 @@ def _occurrence(
 
 
 def number_of(db: apsw.Connection, stored_id: str) -> int | None:
-    """The row of an entry, or None."""
     found = db.execute("SELECT number FROM originals WHERE id = ?", (stored_id,)).get
     return None if found is None else int(found)
 
 
 def get(db: apsw.Connection, stored_id: str) -> Entry | None:
-    """The entry at its latest occurrence."""
     return get_many(db, [stored_id]).get(stored_id)
 
 
 def get_many(db: apsw.Connection, ids: Iterable[str]) -> dict[str, Entry]:
-    """The entries of these ids that are there, each at its latest occurrence."""
     sql = f"""{ENTRY_COLUMNS} WHERE o.id IN (SELECT value FROM json_each(?))
               AND n.number = (SELECT max(m.number) FROM occurrences m WHERE m.original = o.number)"""
     found = map(_entry, db.execute(sql, (json.dumps(list(ids)),)))
@@ -173,7 +169,6 @@ def get_many(db: apsw.Connection, ids: Iterable[str]) -> dict[str, Entry]:
 
 
 def original(db: apsw.Connection, stored_id: str) -> str | None:
-    """The stored text of an entry; None if there is none of that id."""
     sql = "SELECT b.body FROM originals o JOIN bodies b ON b.original = o.number WHERE o.id = ?"
     body = db.execute(sql, (stored_id,)).get
     return None if body is None else search.decode(body)
@@ -192,7 +187,6 @@ def is_text_of(role: object, stored_hash: object, body: object) -> bool:
 def session_entries(
     db: apsw.Connection, session: str, after_seq: int, source: SourceKind | None
 ) -> list[Entry]:
-    """The entries of a session with a higher seq, in order; of one source or all."""
     only = "AND n.source = :source" if source else ""
     sql = f"{ENTRY_COLUMNS} WHERE s.id = :session AND n.seq > :after {only} ORDER BY n.seq"
     asked = {"session": session, "after": after_seq, "source": source and source.value}
@@ -227,7 +221,6 @@ def put_renditions(
 
 
 def renditions(db: apsw.Connection, stored_id: str) -> dict[Fidelity, Rendition]:
-    """The renditions of an entry below full."""
     sql = """SELECT r.fidelity, r.text, r.tokens FROM renditions r JOIN originals o ON o.number = r.original
              WHERE o.id = ?"""
     found = (
@@ -260,13 +253,11 @@ def _entry(row: Any) -> Entry:
     )
 
 
-def forget(db: apsw.Connection, ids: Iterable[str], *, told: bool = True, more: bool = False) -> int:
+def forget(db: apsw.Connection, ids: Iterable[str], *, told: bool = True) -> int:
     """Delete entries with all that was derived from them; returns how many there were.
 
-    Their words leave the index with `search.scrub`, which the caller repeats until it is done: all of the
-    index is written anew for that, so it is begun with the last of several steps, behind which no `more`
-    come. `told`: a server that the project is shared with hears of all that is the user's own, not of this
-    machine's alone.
+    Their words leave the index with `Store.scrub`. `told`: a server that the project is shared with hears
+    of all that is the user's own, not of this machine's alone.
     """
     numbers = {}
     for stored_id in dict.fromkeys(ids):
@@ -277,8 +268,6 @@ def forget(db: apsw.Connection, ids: Iterable[str], *, told: bool = True, more: 
         forgotten.note_entries(db, numbers, told=told)
         for number, stored_id in numbers.items():
             _forget_entry(db, number, stored_id)
-    if not more:
-        search.begin_scrub(db)
     return len(numbers)
 
 
@@ -296,7 +285,8 @@ def forget_places(db: apsw.Connection, numbers: Sequence[int]) -> list[str]:
     stood = "SELECT DISTINCT session FROM occurrences WHERE number IN (SELECT value FROM json_each(?))"
     sessions = [row[0] for row in db.execute(stood, (listed,))]
     db.execute("DELETE FROM occurrences WHERE number IN (SELECT value FROM json_each(?))", (listed,))
-    _delete(db, dict(rows))
+    for number, stored_id in rows:
+        _forget_entry(db, number, stored_id)
     for session in sessions:
         db.execute(
             "DELETE FROM sessions WHERE number = ?1 AND NOT EXISTS "
@@ -304,13 +294,6 @@ def forget_places(db: apsw.Connection, numbers: Sequence[int]) -> list[str]:
             (session,),
         )
     return [stored_id for _, stored_id in rows]
-
-
-def _delete(db: apsw.Connection, numbers: Mapping[int, str]) -> None:
-    """Delete originals, given with their ids; the words of them leave the index with `search.scrub`."""
-    for number, stored_id in numbers.items():
-        _forget_entry(db, number, stored_id)
-    search.begin_scrub(db)
 
 
 def _forget_entry(db: apsw.Connection, number: int, stored_id: str) -> None:

@@ -38,29 +38,20 @@ IN_USE = "a running chat still holds it in {names}: it goes when that ends"
 
 
 class Lines(Protocol):
-    """Where the records of an archive are kept that is held in memory. `fault` is why the last ones are not
-    kept yet, "" if they are: they come with the next. `problems` are lines for the user, of those that were
-    read."""
+    """Where the records of an archive are kept that is held in memory: in a `directory` or elsewhere, at a
+    `place` that is named to people.
+
+    `fault` is why the last ones are not kept yet, "" if they are: they come with the next. `problems` are
+    lines for the user, of those that were read."""
 
     fault: str
 
     @property
     def problems(self) -> Sequence[str]: ...
-
     @property
-    def directory(self) -> Path | None:
-        """Where they are, None if in no directory."""
-        ...
-
+    def directory(self) -> Path | None: ...
     @property
-    def place(self) -> str:
-        """Where they are, for people."""
-        ...
-
-    @property
-    def size_bytes(self) -> int:
-        """What they take."""
-        ...
+    def place(self) -> str: ...
 
     def append(self, record: Record) -> None:
         """Keep a record: it outlives the process when this returns without a fault. Raises StoreError if it
@@ -251,15 +242,6 @@ class FileLines:
     def records(self) -> list[Record]:
         """All that was appended, whether the disk has it or not."""
         return [*self._written, *self._unwritten]
-
-    @property
-    def size_bytes(self) -> int:
-        sizes = 0
-        if self._directory is not None:
-            for name in names(self._directory):
-                with contextlib.suppress(OSError):
-                    sizes += (self._directory / name).stat().st_size
-        return sizes
 
     @property
     def problems(self) -> Sequence[str]:

@@ -36,6 +36,7 @@ PLACE = "s.id, n.seq, n.turn, n.source, n.detail, n.provider, n.at, o.id"
 FROM_PLACES = """FROM occurrences n JOIN sessions s ON s.number = n.session
                  JOIN originals o ON o.number = n.original"""
 NOT_AN_EXPORT = "{path} is not an export of this version's (format {format})"
+NOT_IMPORTED = "{path}, line {{number}}, cannot be read: nothing was imported"
 OF_NEWER = "{path} is an export of a newer aider-gardener: upgrade to import it"
 NOT_READ = (KeyError, ValueError, TypeError, IndexError, AttributeError, OverflowError, RecursionError)
 """What a record raises that is none."""
@@ -212,15 +213,13 @@ def export_of_other(old: apsw.Connection) -> Iterator[Record]:
 def add_all(
     db: apsw.Connection,
     records: Iterable[Record],
-    unreadable: Callable[[int], StoreError],
-    *,
-    redact: Redactor | None,
+    fault: str,
 ) -> int:
     """Add what another archive holds and this one does not, within the caller's transaction; returns how many
     records there were. What is known here of the same entries stays.
 
-    The other's texts are redacted, its ids replaced where another text has them here. Raises what
-    `unreadable` makes of the number of a record that is none."""
+    The other's texts are redacted, its ids replaced where another text has them here. Raises StoreError that
+    says `fault`, with its `number`, of a record that is none."""
     redact, ids, count = Redactor(), dict[str, str](), 0
     left = iter(records)
     while True:
@@ -233,15 +232,14 @@ def add_all(
                 continue
             if given["kind"] not in EXPORTED:
                 raise ValueError(given["kind"])
-            record = _with_ids(given, ids)
-            record = record if redact is None else redacted(record, redact)
+            record = redacted(_with_ids(given, ids), redact)
             if record["kind"] == "state" and _is_set(db, record):
                 continue
             done = apply(db, record, again=True)
             if record["kind"] == SAID:
                 ids[given["id"]] = done.id
         except NOT_READ as error:
-            raise unreadable(count) from error
+            raise StoreError(fault.format(number=count)) from error
 
 
 def _is_set(db: apsw.Connection, record: Record) -> bool:
@@ -288,7 +286,7 @@ def read_export(path: Path) -> Iterator[Record]:
                 record = json.loads(raw)
                 is_ours = number > 1 or (record["kind"] == "meta" and record["format"] == FORMAT)
             except NOT_READ as error:
-                raise unreadable(path, number) from error
+                raise StoreError(NOT_IMPORTED.format(path=path).format(number=number)) from error
             if not is_ours:
                 found = record["format"] if record["kind"] == "meta" else 0
                 told = OF_NEWER if isinstance(found, int) and found > FORMAT else NOT_AN_EXPORT
@@ -296,8 +294,3 @@ def read_export(path: Path) -> Iterator[Record]:
             yield record
     if not number:
         raise StoreError(f"{path} is empty")
-
-
-def unreadable(path: Path, number: int) -> StoreError:
-    """The error for a line of an export that cannot be read."""
-    return StoreError(f"{path}, line {number}, cannot be read: nothing was imported")

@@ -122,7 +122,6 @@ def _is_log_short(path: Path) -> bool:
 
 
 def _frames(db: apsw.Connection) -> int:
-    """How many frames of its log SQLite can read; nothing is moved."""
     return db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_NOOP)[0]
 
 
@@ -147,7 +146,6 @@ def _frame_heads(path: Path) -> list[bytes]:
 
 
 def copy_of(path: Path) -> Path:
-    """Where the copy of an archive lies."""
     return path.with_name(location.COPY_NAME)
 
 
@@ -204,7 +202,6 @@ def _lacking(database: Database) -> set[str]:
 
 
 def _ids(db: apsw.Connection) -> set[str]:
-    """The ids of all originals that can be read."""
     found: set[str] = set()
     with contextlib.suppress(*UNREADABLE):
         for (stored_id,) in islice(db.execute("SELECT id FROM originals"), MOST_ROWS):
@@ -377,10 +374,9 @@ def _add_copy(db: apsw.Connection, copy: Path, key: str, number: object) -> None
     if held is None:
         return
     with contextlib.closing(held):
-        fault = StoreError(f"{copy} is damaged")
         _copy(held, db, "sessions")  # by their numbers, which occurrences have
         try:
-            records.add_all(db, records.export_of_other(held), lambda _number: fault, redact=None)
+            records.add_all(db, records.export_of_other(held), f"{copy} is damaged")
         except StoreError:  # then what can be read of it
             for table in (*TABLES_BY_ROW, *TABLES_BY_KEY):
                 _copy(held, db, table)
@@ -483,7 +479,6 @@ def problems(db: apsw.Connection) -> list[str]:
 
 
 def _texts(db: apsw.Connection) -> Iterator[tuple[int, str, bool]]:
-    """The number and id of each original, and whether its text is the one that was stored."""
     sql = """SELECT o.number, o.id, o.role, o.hash, b.body FROM originals o
              LEFT JOIN bodies b ON b.original = o.number"""
     for number, stored_id, *text in db.execute(sql):

@@ -91,17 +91,14 @@ processes that hold a session open, `tombstones` what was forgotten of shared pr
 
 
 def version_of(db: apsw.Connection) -> int:
-    """The schema version of a file, 0 for an empty one."""
     return int(db.pragma("user_version") or 0)
 
 
 def application_of(db: apsw.Connection) -> int:
-    """The application id in a file's header, 0 when none was set."""
     return int(db.pragma("application_id") or 0)
 
 
 def is_empty(db: apsw.Connection) -> bool:
-    """Whether the file has no table at all."""
     return not db.execute("SELECT count(*) FROM sqlite_schema").get
 
 
@@ -181,7 +178,6 @@ def opened(path: Path, flags: int, key: str, *, query: str = "") -> apsw.Connect
 
 
 def _cipher_key(key: str) -> str:
-    """The key as the cipher wants it."""
     return f"raw:{key.lower()}" if RAW_KEY.fullmatch(key) else key
 
 

@@ -91,7 +91,6 @@ def work_off(db: apsw.Connection, limit: int, texts: Texts) -> int:
 
 
 def has_backlog(db: apsw.Connection) -> bool:
-    """Whether any chunk waits to be indexed."""
     return db.execute("SELECT 1 FROM chunks WHERE indexed = 0 LIMIT 1").get is not None
 
 
@@ -102,7 +101,6 @@ def _index(db: apsw.Connection, number: int, text: str) -> None:
 
 
 def remove(db: apsw.Connection, numbers: Collection[int]) -> None:
-    """Take chunks out of the index; their bytes go with `scrub`."""
     db.executemany("DELETE FROM word_index WHERE rowid = ?", [(number,) for number in numbers])
 
 
@@ -129,7 +127,6 @@ def rebuild(db: apsw.Connection) -> None:
 
 
 def make_index(db: apsw.Connection) -> None:
-    """Make an empty index."""
     db.execute(INDEX_TABLE)
     db.execute("INSERT INTO word_index (word_index, rank) VALUES ('pgsz', ?)", (LEAF_BYTES,))
 
@@ -163,7 +160,6 @@ def find(
     session: str | None,
     sessions: Collection[str] | None,
 ) -> Evidence:
-    """The passages of one session, of some, or (both None) of all; see `Store.evidence`."""
     import numpy as np
 
     if session is not None:
@@ -180,7 +176,6 @@ def find(
 
 
 def entry_ids(db: apsw.Connection, chunks: Sequence[int]) -> dict[int, str]:
-    """The id of the entry that each chunk is from; those that are gone are left out."""
     sql = """SELECT c.number, o.id FROM json_each(?) j CROSS JOIN chunks c ON c.number = j.value
              CROSS JOIN originals o ON o.number = c.original"""
     rows: list[Any] = db.execute(sql, (json.dumps(list(chunks)),)).fetchall()
@@ -230,7 +225,6 @@ def encode(text: str) -> bytes:
 
 
 def decode(body: bytes) -> str:
-    """The text that `encode` made into bytes."""
     return body.decode("utf-8", "surrogatepass")
 
 

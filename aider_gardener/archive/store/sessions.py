@@ -109,7 +109,6 @@ def record_event(
 def has_event(
     db: apsw.Connection, session: str, turn: int, kind: str, data: Mapping[str, object], at: float
 ) -> bool:
-    """Whether exactly this was recorded."""
     sql = "SELECT 1 FROM events WHERE session = ? AND kind = ? AND turn = ? AND at = ? AND data = ?"
     return db.execute(sql, (session, kind, turn, at, _as_json(data))).get is not None
 
@@ -119,7 +118,6 @@ def _as_json(data: Mapping[str, object]) -> str:
 
 
 def entries_of(data: Mapping[str, object]) -> list[str]:
-    """The ids an event is about: its keys `entry_id` and `entry_ids`."""
     one, many = data.get("entry_id"), data.get("entry_ids")
     found = [one] if isinstance(one, str) else []
     if isinstance(many, (list, tuple)):
@@ -179,15 +177,15 @@ def stats(db: apsw.Connection, path: Path | None) -> StoreStats:
         pinned=sum(row[4] for row in rows),
         original_tokens=sum(row[2] for row in rows),
         rendition_tokens=sum(row[3] for row in rows),
-        bytes=_bytes(path),
+        bytes=_bytes(path) if path else size_bytes(db),
         by_class={row[0]: (row[1], row[2], row[3]) for row in rows},
         path=str(path) if path else "",
         schema=schema.version_of(db),
     )
 
 
-def _bytes(path: Path | None) -> int:
-    files = [path.with_name(path.name + ending) for ending in ("", "-wal", "-shm")] if path else []
+def _bytes(path: Path) -> int:
+    files = (path.with_name(path.name + ending) for ending in ("", "-wal", "-shm"))
     return sum(file.stat().st_size for file in files if file.exists())
 
 
@@ -210,10 +208,6 @@ def let_go(db: apsw.Connection) -> None:
 
 
 def live_sessions(db: apsw.Connection, now: float) -> frozenset[str]:
-    """The sessions that a process holds open, or in which something was said in the last 24 hours.
-
-    A time in the future tells of a clock that was wrong, not of a session that lives until then.
-    """
     recent = db.execute(
         """SELECT s.id FROM sessions s WHERE s.started_at BETWEEN ?1 AND ?2 OR EXISTS (
                SELECT 1 FROM occurrences n WHERE n.session = s.number AND n.at BETWEEN ?1 AND ?2)""",
@@ -232,7 +226,6 @@ def live_sessions(db: apsw.Connection, now: float) -> frozenset[str]:
 
 
 def open_elsewhere(db: apsw.Connection) -> frozenset[str]:
-    """The sessions that another process of this machine holds open."""
     rows: list[Any] = db.execute(
         "SELECT session, pid, started FROM holders WHERE host = ?", (this_host(),)
     ).fetchall()
@@ -242,7 +235,6 @@ def open_elsewhere(db: apsw.Connection) -> frozenset[str]:
 
 
 def holdings(db: apsw.Connection) -> list[Holding]:
-    """Every original as retention sees it, oldest first."""
     sql = """
         SELECT o.id, o.cls, o.tokens, length(b.body), max(n.at), max(o.accessed_at, max(n.at)),
                o.access_count, o.confidence, o.pinned, json_group_array(DISTINCT s.id)
@@ -260,13 +252,11 @@ def holdings(db: apsw.Connection) -> list[Holding]:
 
 
 def size_bytes(db: apsw.Connection) -> int:
-    """What the archive takes, its free pages left out."""
     used = int(db.pragma("page_count")) - int(db.pragma("freelist_count"))
     return used * int(db.pragma("page_size"))
 
 
 def compact(db: apsw.Connection) -> None:
-    """Give the file's free pages back to the disk. Needs no other process; a busy file keeps them."""
     pages, free = int(db.pragma("page_count")), int(db.pragma("freelist_count"))
     if free <= pages * VACUUM_SHARE:
         return
@@ -284,7 +274,6 @@ def this_host() -> str:
 
 
 def this_process() -> Owner:
-    """The process that runs this."""
     return Owner(this_host(), os.getpid(), start_of(os.getpid()))
 
 

@@ -323,11 +323,11 @@ class Store:
 
     def get_many(self, ids: Iterable[str]) -> dict[str, Entry]:
         """What `get` gives for each of the ids, in one go; ids that are unknown are left out."""
-        wanted, nothing = list(ids), dict[str, Entry]()
-        return self._read_or(nothing, lambda db: entries.get_many(db, wanted))
+        wanted = list(ids)
+        return self._read_or({}, lambda db: entries.get_many(db, wanted))
 
     def original(self, entry_id: str) -> str | None:
-        """The stored content alone, or None."""
+        """The stored text alone, or None."""
         return self._read(lambda db: entries.original(db, entry_id))
 
     def resolve(self, prefix: str) -> list[str]:
@@ -348,8 +348,7 @@ class Store:
     ) -> list[Entry]:
         """One entry for each occurrence of the session with a higher seq, in order; only those of a source,
         where one is given."""
-        nothing: list[Entry] = []
-        return self._read_or(nothing, lambda db: entries.session_entries(db, session_id, after_seq, source))
+        return self._read_or([], lambda db: entries.session_entries(db, session_id, after_seq, source))
 
     def sessions(self, project: str) -> list[SessionInfo]:
         """The sessions of a project, in the order in which they were begun."""
@@ -368,8 +367,7 @@ class Store:
     def entry_ids(self, chunks: Sequence[int]) -> dict[int, str]:
         """The id of the entry that each of these chunks of `evidence` is from; those that are gone are left
         out."""
-        nothing: dict[int, str] = {}
-        return self._read_or(nothing, lambda db: search.entry_ids(db, chunks))
+        return self._read_or({}, lambda db: search.entry_ids(db, chunks))
 
     def work_off(self, limit: int = BACKLOG_AT_ONCE) -> int:
         """Index what waits of very long originals, at most `limit` chunks; returns how many were done.
@@ -425,7 +423,6 @@ class Store:
             self._write({"kind": "touch", "ids": list(ids), "at": at})
 
     def pin(self, entry_id: str, pinned: bool) -> None:
-        """Pin or unpin an entry."""
         self._write({"kind": "pin", "id": entry_id, "pinned": pinned})
 
     def set_active(self, ids: Iterable[str], active: bool) -> None:
@@ -441,12 +438,7 @@ class Store:
         """
         wanted = list(ids)
         steps = [
-            partial(
-                entries.forget,
-                ids=wanted[at : at + FORGOTTEN_AT_ONCE],
-                told=told,
-                more=at + FORGOTTEN_AT_ONCE < len(wanted),
-            )
+            partial(entries.forget, ids=wanted[at : at + FORGOTTEN_AT_ONCE], told=told)
             for at in range(0, len(wanted), FORGOTTEN_AT_ONCE)
         ]
         return self._forget({"kind": FORGET, "ids": wanted, "told": told}, steps)
@@ -477,7 +469,6 @@ class Store:
             return count
 
     def _refuse_beside(self) -> None:
-        """Raise StoreError while the file beneath cannot be written."""
         if self.lines is not None and self._file.path is not None:
             raise StoreError(NOT_NOW.format(path=self._file.path))
 
@@ -533,6 +524,7 @@ class Store:
         """Take what was forgotten out of the index's and the log's bytes; others may write in between."""
         self._redactor.forget()
         self._drop_copy()
+        self._db.write(search.begin_scrub)
         while self._db.write(search.scrub):
             pass
         if not self._db.outside(entries.empty_log):
@@ -565,12 +557,10 @@ class Store:
         return self._read(lambda db: sessions.events(db, session_id, kind, entry_id))
 
     def set_state(self, session_id: str, key: str, value: str) -> None:
-        """Keep a value for a session."""
         clean = self._redactor.clean_json(value)
         self._write({"kind": "state", "session": session_id, "key": key, "value": clean})
 
     def get_state(self, session_id: str, key: str) -> str | None:
-        """The value kept under a key, or None."""
         return self._read(lambda db: sessions.get_state(db, session_id, key))
 
     def holdings(self) -> list[Holding]:
@@ -578,9 +568,7 @@ class Store:
         return self._read(sessions.holdings)
 
     def size_bytes(self) -> int:
-        """What the archive takes in bytes, without room that deletions left."""
-        if self.lines is not None and self._file.path is None:
-            return self.lines.size_bytes
+        """What the archive takes in bytes, in its file or in memory, without room that deletions left."""
         return self._read(sessions.size_bytes)
 
     def live_sessions(self) -> frozenset[str]:
@@ -602,7 +590,7 @@ class Store:
         """Counts of what is stored."""
         found = self._read(lambda db: sessions.stats(db, self._file.path))
         if self.lines is not None and self._file.path is None:
-            return replace(found, path=self.lines.place, bytes=self.lines.size_bytes)
+            return replace(found, path=self.lines.place)
         return found
 
     def verify(self) -> list[str]:
@@ -633,7 +621,7 @@ class Store:
         All or nothing: a line that cannot be read raises `StoreError` naming it.
         """
         try:
-            return self._add_all(records.read_export(Path(path)), partial(records.unreadable, Path(path)))
+            return self._add_all(records.read_export(Path(path)), records.NOT_IMPORTED.format(path=path))
         except OSError as error:
             raise StoreError(f"{path} cannot be read ({error.strerror})") from error
 
@@ -642,14 +630,14 @@ class Store:
 
         All or nothing. Raises StoreError, also for one of another version or with other tables.
         """
-        fault = StoreError(NOT_ADOPTED.format(path=other))
+        fault = NOT_ADOPTED.format(path=other)
         old = Database(other, connect=False, key_source=self._file.key_source, read_only=True)
         try:
             old.connect()
-            old.read(lambda db: self._add_all(records.export_of_other(db), lambda _number: fault))
+            old.read(lambda db: self._add_all(records.export_of_other(db), fault))
             return old.read(lambda db: int(db.execute("SELECT count(*) FROM originals").get))
         except apsw.Error as error:
-            raise fault from error
+            raise StoreError(fault) from error
         except OSError as error:
             raise StoreError(f"{other} cannot be read ({error.strerror})") from error
         finally:
@@ -658,16 +646,17 @@ class Store:
     def copy_from(self, source: Store) -> int:
         """Add what another archive holds and this one does not; returns the records of that. All or nothing.
         Raises StoreError."""
-        fault = StoreError(f"{source.directory} cannot be read: nothing was copied")
-        return source._read(lambda old: self._add_all(records.export_of_other(old), lambda _number: fault))
+        fault = f"{source.directory} cannot be read: nothing was copied"
+        return source._read(lambda old: self._add_all(records.export_of_other(old), fault))
 
-    def _add_all(self, found: Iterable[Record], unreadable: Callable[[int], StoreError]) -> int:
-        """Add what comes from elsewhere, to the lines too where they are the archive."""
+    def _add_all(self, found: Iterable[Record], fault: str) -> int:
+        """Add what comes from elsewhere, to the lines too where they are the archive; `fault` is what is
+        said of a record that cannot be read."""
 
         def step(db: apsw.Connection) -> int:
             before = db.total_changes()
             admitted = found if self.lines is None else self.lines.admitted(found)
-            count = records.add_all(db, admitted, unreadable, redact=Redactor())
+            count = records.add_all(db, admitted, fault)
             if db.total_changes() > before:
                 self._put_lines_anew()
             return count

@@ -67,7 +67,6 @@ class VectorCache:
         return len(found)
 
     def similarities(self, db: apsw.Connection, vector: Floats, embedder: str, chunks: Numbers) -> Floats:
-        """The cosine with the vector of each chunk; see `Store.similarities`."""
         import numpy as np
 
         while self.grow(db, embedder):
@@ -112,7 +111,6 @@ def packed(vectors: NDArray[np.floating[Any]]) -> Bytes:
 
 
 def pending(db: apsw.Connection, limit: int, embedder: str) -> Iterator[PendingPassage]:
-    """Chunks without a vector of the embedder; see `Store.vectors_pending`."""
     lacking = "c.embedded = 0"  # with one embedder, which is the rule, the partial index has them at once
     if db.execute("SELECT count(*) FROM embedders WHERE name != ?", (embedder,)).get:
         lacking = """NOT EXISTS (SELECT 1 FROM vectors v JOIN embedders e ON e.number = v.embedder
