@@ -37,6 +37,7 @@ from aider_gardener.archive.postgres import lines, local, search, sync
 from aider_gardener.archive.postgres.lines import Row
 from aider_gardener.archive.postgres.server import VARIABLE, Address, connected
 from aider_gardener.archive.store import Store, open_store, opening
+from aider_gardener.archive.store.records import as_json, from_json
 from aider_gardener.messages import ContentClass, Entry, Segment, Source, SourceKind, content_hash, entry_id
 from bench.postgres_server import Server, started
 from bench.provenance import made_on
@@ -209,7 +210,7 @@ class Killing:
         rows = self.server.execute("SELECT payload FROM gardener.lines WHERE kind = 'said'", self.database)
         there: dict[tuple[str, int], list[str]] = {}
         for (payload,) in rows:
-            said = lines.from_json(payload)
+            said = from_json(payload)
             there.setdefault((said["session"], said["seq"]), []).append(said["content"])
         reader = self.folder / "reader"
         reader.mkdir(exist_ok=True)
@@ -321,7 +322,7 @@ def made_rows(rows: int) -> Iterator[tuple[list[Row], list[tuple[object, ...]]]]
             text = f"row {number} " + " ".join(words_of(rng, WORDS_A_TEXT))
             key, at = content_hash("user", text), 1_000.0 + number
             line = {"id": entry_id("user", text), "role": "user", "content": text, "cls": "prose", "turn": 1}
-            payload = lines.as_json({"kind": "said", **line})
+            payload = as_json({"kind": "said", **line})
             found = json.dumps(local.indexed(text))
             said.append(Row("said", payload, at, lines.known_by("rows", number, key, at), "rows", key, found))
             vector = vector_of(rng).tolist()

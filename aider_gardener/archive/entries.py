@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from aider_gardener.archive.sessions import session_named
 from aider_gardener.archive.store import Event
 from aider_gardener.errors import UsageError
 from aider_gardener.messages import Entry, Fidelity, SourceKind
@@ -175,7 +174,3 @@ def why_stored(store: Store, stored_id: str) -> Why:
         whole=f"gardener restore {stored_id} prints it.",
         changes=changes,
     )
-
-
-def full_session(store: Store, project: str, given: str) -> str:
-    return session_named(store, project, given).id

@@ -7,7 +7,6 @@ it says, so that none is there twice.
 from __future__ import annotations
 
 import hashlib
-import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from aider_gardener.archive.providers import SHARED, may_go
 from aider_gardener.archive.store import entries, sessions
 from aider_gardener.archive.store.database import Database
 from aider_gardener.archive.store.lines import UNREADABLE
-from aider_gardener.archive.store.records import NOT_READ, SAID, Record, whole
+from aider_gardener.archive.store.records import NOT_READ, SAID, Record, as_json, from_json, whole
 from aider_gardener.archive.store.sqlite import Store
 from aider_gardener.errors import StoreError, UsageError
 from aider_gardener.messages import content_hash
@@ -56,17 +55,6 @@ class Row:
     session: str | None = None
     hash: str | None = None
     words: str | None = None
-
-
-def as_json(value: object) -> bytes:
-    """A value as JSON. Texts stay as they are, lone surrogates and all."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
-    return text.encode("utf-8", "surrogatepass")
-
-
-def from_json(data: bytes) -> Any:
-    """The value of JSON as `as_json` makes it. Raises ValueError."""
-    return json.loads(data.decode("utf-8", "surrogatepass"))
 
 
 def known_by(*parts: object) -> str:

@@ -19,13 +19,20 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from aider_gardener.archive.postgres.lines import Row, as_json, known_by, record_of
+from aider_gardener.archive.postgres.lines import Row, known_by, record_of
 from aider_gardener.archive.providers import SHARED, may_go
 from aider_gardener.archive.sessions import HOST_KEY
 from aider_gardener.archive.store import entries, records, schema, sessions, words
 from aider_gardener.archive.store.forgotten import ENTRY, KEY
 from aider_gardener.archive.store.location import user_directory
-from aider_gardener.archive.store.records import FORGET, FORGET_SESSION, NOT_READ, SAID, Record
+from aider_gardener.archive.store.records import (
+    FORGET,
+    FORGET_SESSION,
+    NOT_READ,
+    SAID,
+    Record,
+    as_json,
+)
 from aider_gardener.archive.store.redact import Redactor
 from aider_gardener.messages import content_hash
 

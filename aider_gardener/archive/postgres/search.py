@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from aider_gardener.archive.postgres import server
-from aider_gardener.archive.postgres.lines import from_json
 from aider_gardener.archive.store import words
+from aider_gardener.archive.store.records import from_json
 
 if TYPE_CHECKING:
     from aider_gardener.archive.postgres.server import Connection

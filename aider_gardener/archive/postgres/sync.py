@@ -19,6 +19,7 @@ from aider_gardener.archive.postgres.lines import Row
 from aider_gardener.archive.postgres.local import FORGET_ALL, Share
 from aider_gardener.archive.postgres.server import ServerError, connected, named_as
 from aider_gardener.archive.store import forgotten
+from aider_gardener.archive.store.records import as_json
 from aider_gardener.errors import GardenerError, StoreError, UsageError
 from aider_gardener.files import write_private
 
@@ -271,7 +272,7 @@ def unshare(
     held = share_of(store, project)
     if delete:
         with _reached(held, environ) as connection, connection.transaction():
-            row = Row(FORGET_ALL, lines.as_json({"kind": FORGET_ALL}), now)
+            row = Row(FORGET_ALL, as_json({"kind": FORGET_ALL}), now)
             lines.add(connection, held.number, held.machine, [row])
     store.database.write(lambda db: local.drop(db, project))
     with suppress(OSError):

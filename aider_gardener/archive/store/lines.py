@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import json
 import os
 import re
 import secrets
@@ -21,8 +20,14 @@ from typing import Protocol
 from aider_gardener import files
 from aider_gardener.archive.store import location, sessions
 from aider_gardener.archive.store.database import TOO_NEW, Newer
-from aider_gardener.archive.store.records import FORGET, FORGET_SESSION, FORMAT, Record
-from aider_gardener.archive.store.sessions import Owner
+from aider_gardener.archive.store.records import (
+    FORGET,
+    FORGET_SESSION,
+    FORMAT,
+    Record,
+    as_json,
+    from_json,
+)
 
 NAME = re.compile(re.escape(location.FILE_NAME) + r"\.lines-([0-9a-f]{32})\.jsonl")
 CLOSED = "closed"
@@ -74,11 +79,10 @@ class Lines(Protocol):
 
 @dataclass
 class LinesFile:
-    """A file as it was read: `size` bytes of it, by its process, which may still be at it (`is_alive`).
+    """A file as it was read: `size` bytes of it; its process may still be at it (`is_alive`).
     `problems` are lines for the user; with `unreadable` there is something in it that must not be deleted."""
 
     path: Path
-    owner: Owner
     size: int
     is_alive: bool
     records: list[tuple[float, Record]] = field(default_factory=list)
@@ -150,12 +154,11 @@ def _read_file(path: Path, now: float) -> LinesFile:
             raise Newer(TOO_NEW.format(path=path))
         if first is None or first["kind"] != "meta" or first["format"] != FORMAT:
             raise ValueError("no first line of this version")
-        owner = Owner(str(first["host"]), int(first["pid"]), str(first["started"]))
-        if owner.host == sessions.this_host():
-            is_alive = sessions.is_running(owner.pid, owner.started)
+        if first["host"] == sessions.this_host():
+            is_alive = sessions.is_running(int(first["pid"]), str(first["started"]))
         else:
             is_alive = now - status.st_mtime < QUIET_SECONDS
-        file, is_cut = LinesFile(path, owner, len(head), is_alive), False
+        file, is_cut = LinesFile(path, len(head), is_alive), False
         for line in files.lines(source):
             file.size += len(line)
             is_cut = not line.endswith(b"\n")
@@ -176,9 +179,8 @@ def _read_file(path: Path, now: float) -> LinesFile:
 
 
 def _framed(record: Record, path: Path) -> bytes:
-    """A record as a line with its check. Texts stay as they are, lone surrogates and all."""
-    text = json.dumps(record, ensure_ascii=False, separators=(",", ":"), default=str)
-    body = text.encode("utf-8", "surrogatepass")[1:]
+    """A record as a line with its check."""
+    body = as_json(record)[1:]
     return HEAD + _sum(body, path) + b'",' + body + b"\n"
 
 
@@ -188,7 +190,7 @@ def _unframed(raw: bytes, path: Path) -> Record | None:
     body = raw[start + 2 :]
     if raw[: len(HEAD)] != HEAD or raw[len(HEAD) : start] != _sum(body, path):
         return None
-    found = json.loads("{" + body.decode("utf-8", "surrogatepass"))
+    found = from_json(b"{" + body)
     return found if isinstance(found, dict) and isinstance(found.get("kind"), str) else None
 
 

@@ -51,22 +51,6 @@ def expression(word: str) -> str:
     return f"{quoted} *" if len(word) == 1 and not word.isascii() else quoted
 
 
-class Texts:
-    """The text that was read last: an original is not read anew for each of its passages."""
-
-    def __init__(self) -> None:
-        self._hash, self._text = b"", ""
-
-    def of(self, db: apsw.Connection, original: int) -> str:
-        """The text of an original, as far as it is readable."""
-        sql = "SELECT hash FROM originals WHERE number = ?"
-        stored_hash = db.execute(sql, (original,)).get
-        if stored_hash != self._hash:
-            body = db.execute("SELECT body FROM bodies WHERE original = ?", (original,)).get
-            self._hash, self._text = stored_hash, readable(body or b"")
-        return self._text
-
-
 def add_chunks(db: apsw.Connection, original: int, text: str, spans: Sequence[Span]) -> None:
     """Write the chunks of an original and index them; of a very long one the middle waits."""
     near_end = len(spans) - INDEXED_AT_ONCE // 2
@@ -78,14 +62,18 @@ def add_chunks(db: apsw.Connection, original: int, text: str, spans: Sequence[Sp
             _index(db, db.last_insert_rowid(), text[start:end])
 
 
-def work_off(db: apsw.Connection, limit: int, texts: Texts) -> int:
+def work_off(db: apsw.Connection, limit: int) -> int:
     """Index chunks that wait; returns how many were done, 0 when none is left."""
     waiting: list[Any] = db.execute(
         """SELECT number, original, start, "end" FROM chunks WHERE indexed = 0 ORDER BY number LIMIT ?""",
         (limit,),
     ).fetchall()
+    text, held = "", None
     for number, original, start, end in waiting:
-        _index(db, number, texts.of(db, original)[start:end])
+        if original != held:
+            body = db.execute("SELECT body FROM bodies WHERE original = ?", (original,)).get
+            text, held = readable(body or b""), original
+        _index(db, number, text[start:end])
         db.execute("UPDATE chunks SET indexed = 1 WHERE number = ?", (number,))
     return len(waiting)
 
@@ -121,8 +109,7 @@ def rebuild(db: apsw.Connection) -> None:
     db.execute("DROP TABLE IF EXISTS word_index")
     make_index(db)
     db.execute("UPDATE chunks SET indexed = 0")
-    texts = Texts()
-    while work_off(db, FILL_BATCH, texts):
+    while work_off(db, FILL_BATCH):
         pass
 
 

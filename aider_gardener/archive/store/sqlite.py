@@ -103,7 +103,6 @@ class Store:
         self._redactor = Redactor()
         self._vectors = vectors.VectorCache()
         self._places = search.PlaceCache()
-        self._texts = search.Texts()
         self._holds = False
         database.repair = self._look_again if database.read_only else self._repair
 
@@ -310,7 +309,7 @@ class Store:
         long_id = "g" + content_hash(entry.role, entry.content)
 
         def step(db: apsw.Connection) -> entries.StoredEntry:
-            search.work_off(db, BACKLOG_PER_ADD, self._texts)
+            search.work_off(db, BACKLOG_PER_ADD)
             stored = entries.add(db, record, long_id=long_id)
             record.update(id=stored.id, seq=stored.seq)
             return stored
@@ -376,9 +375,8 @@ class Store:
         later; each further `add` does a little of it. Call this between turns until it returns 0.
         """
         if not self._read(search.has_backlog):
-            self._texts = search.Texts()
             return 0
-        return self._db.write(lambda db: search.work_off(db, limit, self._texts))
+        return self._db.write(lambda db: search.work_off(db, limit))
 
     def vectors_pending(self, limit: int, embedder: str) -> list[PendingPassage]:
         """At most `limit` chunks without a vector of this embedder, the newest first."""
