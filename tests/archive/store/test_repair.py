@@ -24,7 +24,6 @@ from aider_gardener.archive.store import (
     location,
     open_store,
     open_to_read,
-    pages,
     repair,
     schema,
     search,
@@ -169,7 +168,7 @@ def test_the_copy_is_private_whole_and_without_what_was_forgotten(tmp_path: Path
     stored = filled(tmp_path)
     copy = repair.copy_of(tmp_path / "gardener.db")
     assert copy.stat().st_mode & 0o777 == 0o600 or os.name != "posix"
-    db = pages.opened(copy, apsw.SQLITE_OPEN_READONLY, "", query="mode=ro&immutable=1")
+    db = schema.opened(copy, apsw.SQLITE_OPEN_READONLY, "", query="mode=ro&immutable=1")
     assert db.execute("SELECT count(*) FROM originals").get == 8 and schema.is_exact(db)
     db.close()
     store = open_store(tmp_path)
@@ -616,14 +615,14 @@ def test_a_file_without_check_sums_counts_as_damaged_and_is_carried_over(tmp_pat
     stored = filled(tmp_path)
     path = tmp_path / "gardener.db"
     repair.copy_of(path).unlink()
-    db = pages.opened(path, apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_URI, "")
+    db = schema.opened(path, apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_URI, "")
     db.execute("VACUUM INTO ?", (f"file:{tmp_path / 'plain'}?reserve=0",))
     db.close()
     os.replace(tmp_path / "plain", path)
     store = open_store(tmp_path)
     assert "damaged" in store.notice and len(store.session_entries("s")) == len(stored)
     store.close()
-    assert path.read_bytes()[pages.CHECKSUM_PLACE] == pages.CHECKSUM_BYTES
+    assert path.read_bytes()[schema.CHECKSUM_PLACE] == schema.CHECKSUM_BYTES
 
 
 def test_rows_whose_numbers_go_back_have_an_end() -> None:
