@@ -198,25 +198,6 @@ def store_import(file: Path, place: Place | None) -> None:
     click.echo(f"{open_archive(place).import_(file):,} lines read from {file}")
 
 
-@store.command("adopt", short_help="Take over what another archive holds.")
-@click.argument("file", required=False, type=click.Path(dir_okay=False, path_type=Path))
-@directory_option
-def store_adopt(file: Path | None, place: Place | None) -> None:
-    """Take over what another archive holds, as the file of one from another machine.
-
-    FILE is by default the newest that was set aside: the copy of an archive that is gone
-    (gardener.db.removed-DATE), or what a former version took for a stranger's (gardener.db.foreign-DATE).
-    Adopt what you know: what it holds may come back into your prompts.
-    """
-
-    store, folder = open_archive(place), archive_directory(place)
-    aside = [each for kind in ("foreign", "removed") for each in folder.glob(f"gardener.db.{kind}-*[0-9]")]
-    found = file or max(aside, default=None, key=lambda each: each.name.split("-", 1)[1])
-    if found is None:
-        raise UsageError(f"no archive was set aside in {folder}; name the file")
-    click.echo(f"{store.adopt(found):,} entries taken over from {found}")
-
-
 @store.command("gc", short_help="Show, or with --yes delete, what the retention rules let go.")
 @click.option("--dry-run", is_flag=True, help="Show what may go, delete nothing, whatever the setting says.")
 @click.option("--yes", is_flag=True, help="Delete it, for good.")
@@ -259,13 +240,13 @@ def store_gc(
     due = proposal(archive, policy)
     deletes = bool(due) and not dry_run and (yes or settings.prunes)
     before = archive.size_bytes()
-    after = prune(archive, policy).bytes_after if deletes else before
     if deletes:
+        prune(archive, policy)
         renew_index(archive, project_of(archive))
     value: dict[str, Any] = {
         "deleted": deletes,
         "bytes_before": before,
-        "bytes_after": after,
+        "bytes_after": archive.size_bytes(),
         "entries": [each.record() for each in due],
     }
     put(value, as_json, lambda: gc_report(value, policy))

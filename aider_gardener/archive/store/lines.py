@@ -52,9 +52,9 @@ class Lines(Protocol):
     fault: str
 
     @property
-    def problems(self) -> Sequence[str]: ...
-    @property
     def directory(self) -> Path | None: ...
+    @property
+    def problems(self) -> Sequence[str]: ...
     @property
     def place(self) -> str: ...
 
@@ -224,7 +224,7 @@ class FileLines:
     def __init__(self, directory: Path | None, clock: Callable[[], float]) -> None:
         self.fault = ""
         self.path: Path | None = None
-        self._directory = directory
+        self.directory = directory
         self._clock = clock
         self._handle = -1
         self._is_torn = False
@@ -233,12 +233,8 @@ class FileLines:
         self.found = FoundLines()
 
     @property
-    def directory(self) -> Path | None:
-        return self._directory
-
-    @property
     def place(self) -> str:
-        return str(self.path or self._directory or "")
+        return str(self.path or self.directory or "")
 
     @property
     def records(self) -> list[Record]:
@@ -249,23 +245,19 @@ class FileLines:
     def problems(self) -> Sequence[str]:
         return self.found.problems
 
-    def begin(self) -> None:
-        """Make the file at once. Raises OSError."""
-        self._begin(())
-
     def read(self) -> FoundLines:
         """The files of lines in the directory, those of other processes too."""
-        if self._directory is not None:
-            self.found = read(self._directory, self._clock())
+        if self.directory is not None:
+            self.found = read(self.directory, self._clock())
         return self.found
 
     def append(self, record: Record) -> None:
         self._unwritten.append(record)
-        if self._directory is None:
+        if self.directory is None:
             return
         try:
             if self._handle < 0 or not self._is_in_place():
-                self._begin(self._written)
+                self.begin(self._written)
             while self._unwritten:
                 self._write(self._line(self._unwritten[0]))
                 self._written.append(self._unwritten.pop(0))
@@ -279,7 +271,7 @@ class FileLines:
 
     def replace(self, records: Iterable[Record]) -> list[str]:
         own, self._unwritten, self._written = self.path, [], list(records)
-        self._begin(self._written)
+        self.begin(self._written)
         if own is not None:
             files.erase(own)
         return [line for file in self.found.files if file.path != own for line in dismiss(file, whole=True)]
@@ -304,15 +296,15 @@ class FileLines:
                 self._write(self._line(record))
         self._close()
 
-    def _begin(self, records: Iterable[Record]) -> None:
+    def begin(self, records: Iterable[Record] = ()) -> None:
         """Make a new file with some records: whole, then under its name. Raises OSError."""
         self._close()
-        assert self._directory is not None
-        path = self._directory / f"{location.FILE_NAME}.lines-{secrets.token_hex(16)}.jsonl"
+        assert self.directory is not None
+        path = self.directory / f"{location.FILE_NAME}.lines-{secrets.token_hex(16)}.jsonl"
         meta = {"kind": "meta", "format": FORMAT, **sessions.this_process()._asdict()}
         told = ({"written_at": self._clock(), **record} for record in records)
         files.put(path, (_framed(each, path) for each in chain([meta], told)))
-        files.synced(self._directory)
+        files.synced(self.directory)
         flags = os.O_WRONLY | os.O_APPEND | files.NO_LINK | getattr(os, "O_CLOEXEC", 0)
         self._handle = os.open(path, flags | getattr(os, "O_BINARY", 0))
         self.path, self._is_torn = path, False

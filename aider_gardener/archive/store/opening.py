@@ -165,12 +165,13 @@ def _open_file_to_read(path: Path, key_source: str) -> Store:
 
 
 def _open_file(database: Database, path: Path, clock: Callable[[], float]) -> Store:
-    notice, left, is_cut = "", repair.last_commit(path), repair.is_log_cut(path)
+    notice, left = "", repair.last_commit(path)
+    is_cut = repair.stays(lambda: repair.is_log_cut(path))
     if not path.exists() and not repair.finish(path):
         notice = repair.keep_copy(path)
         notice = NO_ARCHIVE.format(path=path) + notice if notice else ""
     try:
-        if repair.is_cut_off(path):
+        if repair.stays(lambda: repair.is_cut_off(path)):
             raise apsw.CorruptError(f"{path} was cut off")
         _connect(database)
     except Older as error:

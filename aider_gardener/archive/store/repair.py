@@ -53,7 +53,10 @@ ENDINGS = ("", "-wal", "-shm", "-journal")
 LARGEST_COPIED_BYTES = 512 * 1024 * 1024
 """A larger archive is not copied: that would take seconds at every end, and the room twice."""
 NAMED = 5
-KEPT = "; the copy of the old one is kept as {copy}, `gardener store adopt` takes it over"
+KEPT = (
+    "; the copy of the old one is kept as {copy}: as gardener.db in a directory of its own"
+    " `gardener store copy --from` takes it over"
+)
 DAMAGED = "{path} was damaged"
 SAVED = "{reason}: it was set aside as {aside}, and {saved} of its entries were saved"
 NOT_REPAIRED = "{path} is damaged and no new one can be put in its place ({fault})"
@@ -61,7 +64,7 @@ QUICKER = "{path} was damaged; another process has begun it anew"
 NOT_SAVED = "; {count} could not be: {ids}"
 
 
-def _stays(is_so: Callable[[], bool]) -> bool:
+def stays(is_so: Callable[[], bool]) -> bool:
     """Whether something is so and stays so: another process may be about to write what is missing."""
     for _ in range(LOOKS):
         if not is_so():
@@ -75,16 +78,12 @@ def has_lost_log(database: Database, left: int) -> bool:
     SQLite can read it: a bit there has turned over, and SQLite takes that for the end. To be asked of a file
     that was just opened; `left` is what `last_commit` said before. Raises StoreError."""
     path = database.path or Path()
-    return bool(left) and (database.is_new or _stays(lambda: last_commit(path) > database.outside(_frames)))
+    return bool(left) and (database.is_new or stays(lambda: last_commit(path) > database.outside(_frames)))
 
 
 def is_cut_off(path: Path) -> bool:
-    """Whether an archive's file that is there, and is not being made by another process, ends before its last
-    page, which SQLite would take for one of zeros where there is a log."""
-    return _stays(lambda: _is_short(path))
-
-
-def _is_short(path: Path) -> bool:
+    """Whether an archive's file that is there ends before its last page, which SQLite would take for one of
+    zeros where there is a log."""
     if not path.exists():
         return False
     with files.open_plain(path) as file:
@@ -100,10 +99,6 @@ def _is_short(path: Path) -> bool:
 def is_log_cut(path: Path) -> bool:
     """Whether the log that a killed process left behind is shorter than the index beside it says. To be asked
     of a file before it is opened, which makes the index anew."""
-    return _stays(lambda: _is_log_short(path))
-
-
-def _is_log_short(path: Path) -> bool:
     index, log = (path.with_name(path.name + ending) for ending in ("-shm", "-wal"))
     try:
         with files.open_plain(index) as file:

@@ -59,7 +59,6 @@ if TYPE_CHECKING:
 
 LOG_IN_USE = "the archive's log is in use by another process: deleted text leaves it when that one ends"
 REMOVED = "{path} was removed: it was begun anew with what this chat holds"
-NOT_ADOPTED = "{path} cannot be read: nothing was taken over"
 NOT_NOW = "{path} cannot be written for the moment: try again when it can"
 NOT_KEPT = "{place} cannot be written ({fault}): until it can what is said is kept in memory only"
 LINES_TAKEN = "{count} lines that were written where the archive could not be are in it now"
@@ -622,24 +621,6 @@ class Store:
             return self._add_all(records.read_export(Path(path)), records.NOT_IMPORTED.format(path=path))
         except OSError as error:
             raise StoreError(f"{path} cannot be read ({error.strerror})") from error
-
-    def adopt(self, other: Path) -> int:
-        """Add what the file of another archive holds, as one that was set aside; returns its entries.
-
-        All or nothing. Raises StoreError, also for one of another version or with other tables.
-        """
-        fault = NOT_ADOPTED.format(path=other)
-        old = Database(other, connect=False, key_source=self._file.key_source, read_only=True)
-        try:
-            old.connect()
-            old.read(lambda db: self._add_all(records.export_of_other(db), fault))
-            return old.read(lambda db: int(db.execute("SELECT count(*) FROM originals").get))
-        except apsw.Error as error:
-            raise StoreError(fault) from error
-        except OSError as error:
-            raise StoreError(f"{other} cannot be read ({error.strerror})") from error
-        finally:
-            old.close()
 
     def copy_from(self, source: Store) -> int:
         """Add what another archive holds and this one does not; returns the records of that. All or nothing.

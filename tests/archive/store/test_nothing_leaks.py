@@ -15,7 +15,6 @@ from made_replays import made_call, made_result, made_swap
 
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import Store, open_store
-from aider_gardener.archive.store.location import FILE_NAME
 from aider_gardener.archive.store.redact import Clean, Redacted, redact
 from aider_gardener.gardener.compactions import compact_to
 from aider_gardener.gardener.gardener import Gardener
@@ -249,9 +248,9 @@ def test_what_is_imported_is_scanned_wherever_it_stands(tmp_path: Path) -> None:
 def test_what_is_taken_over_from_a_strangers_archive_is_scanned(tmp_path: Path) -> None:
     stranger = open_store(tmp_path / "stranger")
     fill(stranger, Clean(SAID))
-    stranger.close()
     store = open_store(tmp_path / "archive")
-    store.adopt(tmp_path / "stranger" / FILE_NAME)
+    store.copy_from(stranger)
+    stranger.close()
     store.close()
     assert leaks(tmp_path / "archive", [SECRET], "") == []
 
