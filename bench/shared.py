@@ -101,7 +101,7 @@ def write(folder: Path, name: str, entries: int) -> None:
     Each number that the archive acknowledged is a line of the file `said`, written afterwards.
     """
     store = archive(folder)
-    store.open_session(name, project=PROJECT, started_at=1.0, provider="openai")
+    store.open_session(name, project=PROJECT, started_at=1.0)
     held = store.session_entries(name)
     with open(folder / "said", "ab", buffering=0) as said:
         for number in itertools.count(held[-1].seq + 1 if held else 0):
@@ -235,7 +235,7 @@ class Killing:
 def copied(server: Server, folder: Path, entries: int) -> dict[str, Any]:
     """Seconds that an archive of so many messages takes to the server, there again, and back."""
     store = archive(folder)
-    store.open_session("w", project=PROJECT, started_at=1.0, provider="openai")
+    store.open_session("w", project=PROJECT, started_at=1.0)
     for number in range(entries):
         new = entry("w", number)
         store.add(new, chunks=[(0, len(new.content))])

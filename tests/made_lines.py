@@ -14,13 +14,16 @@ NoSqlite = Callable[[bool], None]
 """Of the fixture `no_sqlite`: whether SQLite opens no file from now on."""
 
 
-def put(store: Store, content: str, *, seq: int = 0, session: str = "s1",
-        renditions: tuple[Rendition, ...] = ()) -> Entry:  # fmt: skip
+def put(store: Store, content: str, *, seq: int = 0, session: str = "s1", detail: str = "ls",
+        chunk_chars: int = 0, renditions: tuple[Rendition, ...] = ()) -> Entry:  # fmt: skip
+    """Say something in an archive; in passages of so many characters, or in one."""
     new = Entry(
         id=entry_id("user", content), session=session, turn=1, seq=seq, role="user", content=content,
-        source=Source(SourceKind.COMMAND, "ls"), cls=ContentClass.LOG, segments=(), tokens=1, created_at=5.0,
+        source=Source(SourceKind.COMMAND, detail), cls=ContentClass.LOG, segments=(), tokens=1, created_at=5.0,
     )  # fmt: skip
-    return store.add(new, chunks=[(0, len(content))], renditions=renditions)
+    step = chunk_chars or max(1, len(content))
+    spans = [(at, min(at + step, len(content))) for at in range(0, len(content), step)]
+    return store.add(new, chunks=spans, renditions=renditions)
 
 
 def said(store: Store, session: str = "s1") -> list[str]:

@@ -11,6 +11,7 @@ from typing import Any
 import apsw
 import pytest
 from click.testing import CliRunner, Result
+from made_lines import bytes_of
 
 from aider_gardener.archive.retention import (
     DAY,
@@ -58,10 +59,6 @@ def gc(directory: Path, *words: str) -> dict[str, Any]:
     assert done.exit_code == 0, done.output
     value: dict[str, Any] = json.loads(done.output)
     return value
-
-
-def bytes_of(directory: Path) -> bytes:
-    return b"".join(path.read_bytes() for path in sorted(directory.rglob("*")) if path.is_file())
 
 
 def test_nothing_goes_without_leave(tmp_path: Path) -> None:

@@ -98,14 +98,13 @@ def record_of(payload: bytes, key: str | None) -> Record:
 
 def leaving(records: Iterable[Record]) -> tuple[list[Record], int]:
     """What may go to a server of the records of an archive, and how many chats may not: nothing of a chat
-    that began with a local model or in which anything was said to one, nothing that came from a server; of
+    in which anything was said to a local model, nothing that came from a server; of
     the rest what was sent to a model."""
     found = list(whole(records))
-    begun = [(each["id"], each["provider"]) for each in found if each["kind"] == "session"]
     said = [(each["session"], each["provider"], each["id"]) for each in found if each["kind"] == SAID]
-    places = [*begun, *(each[:2] for each in said)]
-    local = {name for name, provider in places if provider and not may_go(provider, "server")}
-    gone = local | {name for name, _ in places if name.startswith(SHARED)}
+    local = {name for name, provider, _ in said if provider and not may_go(provider, "server")}
+    names = {each["id"] for each in found if each["kind"] == "session"}.union(name for name, *_ in said)
+    gone = local | {name for name in names if name.startswith(SHARED)}
     sent = {entry for name, provider, entry in said if name not in gone and may_go(provider, "server")}
     unsent = {entry for _, _, entry in said} - sent
     left = [each for record in found if (each := _without(record, gone, unsent))]

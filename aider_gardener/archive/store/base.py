@@ -53,8 +53,6 @@ class SessionInfo:
     id: str
     project: str
     started_at: float
-    provider: str = ""
-    model: str = ""
     entries: int = 0
     turns: int = 0
     last_at: float = 0.0
@@ -64,7 +62,6 @@ class SessionInfo:
 class Event:
     """Something that was done to the chat, when and why: what undo, `why` and reports read."""
 
-    number: int
     session: str
     turn: int
     kind: str
@@ -110,7 +107,6 @@ class Holding:
     cls: str
     tokens: int
     bytes: int
-    said_at: float
     used_at: float
     uses: int
     confidence: float

@@ -83,8 +83,7 @@ def add(
 def session_number(db: apsw.Connection, session: str) -> int:
     """The number of a session; one that was never opened is begun without a project."""
     db.execute(
-        "INSERT INTO sessions (id, project, started_at, provider, model) VALUES (?, '', 0, '', '') "
-        "ON CONFLICT (id) DO NOTHING",
+        "INSERT INTO sessions (id, project, started_at) VALUES (?, '', 0) ON CONFLICT (id) DO NOTHING",
         (session,),
     )
     return int(db.execute("SELECT number FROM sessions WHERE id = ?", (session,)).get)

@@ -98,6 +98,7 @@ password ~ echo ,printf  ~ - ~
     (?=.{0,80}(?:pass|secret|sudo -S|luks|login|stdin|kinit|users|crypt))
 password ~ net use,net user ~ - ~
     net\s(?:user\s\S{1,60}|use\s\S{1,9}\s\S{1,200})\s((?=\S*\d)[^\s/*]\S{4,100})
+password ~ login  ~ ^\s{0,9}(?:machine \S+ |default )?$ ~ login \S{1,60}\s{1,9}password (\S{4,200})\s{0,9}$
 password ~ $apr1$,$2a$,$2b$,$2y$,$5$,$6$,$y$,{sha},{ssha} ~ - ~ (?i)[${]\w{1,4}[$}]([\w./$=,+-]{20,200})
 password ~  password , secret  ~
     ^\s{0,9}(?:machine \S+ )?(?:(?:login|user(?:name)?) \S{1,60}|enable)(?: privilege \d+)?$ ~

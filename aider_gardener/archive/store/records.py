@@ -27,7 +27,7 @@ FORMAT = 2
 SAID, FORGET, FORGET_SESSION = "said", "forget", "forget session"
 EXPORTED = frozenset(("session", SAID, "event", "state"))
 """What another archive may say here."""
-SESSION_FIELDS = ("id", "project", "started_at", "provider", "model")
+SESSION_FIELDS = ("id", "project", "started_at")
 ENTRY_FIELDS = (
     "role", "cls", "segments", "redactions", "tokens", "pinned", "active", "accessed_at", "access_count"
 )  # fmt: skip

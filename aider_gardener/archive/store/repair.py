@@ -441,17 +441,14 @@ def _tidy(db: apsw.Connection) -> None:
 def _place(db: apsw.Connection) -> None:
     """Give each original an occurrence and each occurrence a session."""
     db.execute(
-        "INSERT INTO sessions (number, id, project, started_at, provider, model) "
-        "SELECT DISTINCT session, 'lost-' || session, '', 0, '', '' FROM occurrences "
+        "INSERT INTO sessions (number, id, project, started_at) "
+        "SELECT DISTINCT session, 'lost-' || session, '', 0 FROM occurrences "
         "WHERE session NOT IN (SELECT number FROM sessions)"
     )
     orphans = "number NOT IN (SELECT original FROM occurrences)"
     if not db.execute(f"SELECT count(*) FROM originals WHERE {orphans}").get:
         return
-    db.execute(
-        "INSERT OR IGNORE INTO sessions (id, project, started_at, provider, model) VALUES (?, '', 0, '', '')",
-        (LOST,),
-    )
+    db.execute("INSERT OR IGNORE INTO sessions (id, project, started_at) VALUES (?, '', 0)", (LOST,))
     db.execute(
         f"""INSERT INTO occurrences (session, seq, turn, original, source, detail, provider, at)
             SELECT s.number, o.number, 0, o.number, 'unknown', '', '', o.accessed_at

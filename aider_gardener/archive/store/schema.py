@@ -19,7 +19,7 @@ from aider_gardener.errors import StoreError
 
 APPLICATION_ID = 0x41474431
 """Written into the file's header: tells our files from any other SQLite file."""
-VERSION = 9
+VERSION = 10
 OWN, NUMBER = "", "owner"
 """The session under which `state` has what is the archive's own, neither exported nor imported, and the key
 of the number that it has in common with its copies alone."""
@@ -36,7 +36,7 @@ RAW_KEY = re.compile(r"[0-9a-fA-F]{64}")
 TABLES = (
     """CREATE TABLE sessions (
         number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, project TEXT NOT NULL,
-        started_at REAL NOT NULL, provider TEXT NOT NULL, model TEXT NOT NULL)""",
+        started_at REAL NOT NULL)""",
     "CREATE INDEX sessions_by_project ON sessions (project, started_at)",
     """CREATE TABLE originals (
         number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, hash BLOB NOT NULL, role TEXT NOT NULL,

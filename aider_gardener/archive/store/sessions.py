@@ -47,24 +47,20 @@ class Owner(NamedTuple):
     started: str
 
 
-def open_session(
-    db: apsw.Connection, session: str, project: str, started_at: float, provider: str, model: str
-) -> None:
+def open_session(db: apsw.Connection, session: str, project: str, started_at: float) -> None:
     """Begin a session; one known by name only (it got entries first) is completed."""
     db.execute(
-        """INSERT INTO sessions (id, project, started_at, provider, model) VALUES (?, ?, ?, ?, ?)
+        """INSERT INTO sessions (id, project, started_at) VALUES (?, ?, ?)
            ON CONFLICT (id) DO UPDATE SET
                project = iif(project = '', excluded.project, project),
-               started_at = iif(started_at = 0, excluded.started_at, started_at),
-               provider = iif(excluded.provider = '', provider, excluded.provider),
-               model = iif(excluded.model = '', model, excluded.model)""",
-        (session, project, started_at, provider, model),
+               started_at = iif(started_at = 0, excluded.started_at, started_at)""",
+        (session, project, started_at),
     )
 
 
 def sessions(db: apsw.Connection, project: str) -> list[SessionInfo]:
     sql = """
-        SELECT s.id, s.project, s.started_at, s.provider, s.model, count(n.number),
+        SELECT s.id, s.project, s.started_at, count(n.number),
                coalesce(max(n.turn), 0), coalesce(max(n.at), s.started_at)
         FROM sessions s LEFT JOIN occurrences n ON n.session = s.number
         WHERE s.project = ? GROUP BY s.number ORDER BY s.number"""
@@ -135,10 +131,9 @@ def events(db: apsw.Connection, session: str | None, kind: str | None, stored_id
         conditions.append("number IN (SELECT event FROM event_entries WHERE entry = ?)")
         values.append(stored_id)
     where = " AND ".join(["1", *conditions])
-    sql = f"SELECT number, session, turn, kind, data, at FROM events WHERE {where} ORDER BY number"
+    sql = f"SELECT session, turn, kind, data, at FROM events WHERE {where} ORDER BY number"
     return [
-        Event(number, own, turn, word, json.loads(data), at)
-        for number, own, turn, word, data, at in db.execute(sql, values)
+        Event(own, turn, word, json.loads(data), at) for own, turn, word, data, at in db.execute(sql, values)
     ]
 
 
@@ -189,11 +184,11 @@ def _bytes(path: Path) -> int:
     return sum(file.stat().st_size for file in files if file.exists())
 
 
-def hold(db: apsw.Connection, session: str, at: float, owner: Owner | None = None) -> None:
-    """Note that a process, by default this one, holds a session open."""
+def hold(db: apsw.Connection, session: str, at: float) -> None:
+    """Note that this process holds a session open."""
     db.execute(
         "INSERT OR REPLACE INTO holders (session, host, pid, started, at) VALUES (?, ?, ?, ?, ?)",
-        (session, *(owner or this_process()), at),
+        (session, *this_process(), at),
     )
 
 
@@ -236,7 +231,7 @@ def open_elsewhere(db: apsw.Connection) -> frozenset[str]:
 
 def holdings(db: apsw.Connection) -> list[Holding]:
     sql = """
-        SELECT o.id, o.cls, o.tokens, length(b.body), max(n.at), max(o.accessed_at, max(n.at)),
+        SELECT o.id, o.cls, o.tokens, length(b.body), max(o.accessed_at, max(n.at)),
                o.access_count, o.confidence, o.pinned, json_group_array(DISTINCT s.id)
         FROM originals o JOIN bodies b ON b.original = o.number
         LEFT JOIN occurrences n ON n.original = o.number LEFT JOIN sessions s ON s.number = n.session

@@ -266,8 +266,6 @@ class Store:
         *,
         project: str,
         started_at: float,
-        provider: str = "",
-        model: str = "",
         hold: bool = True,
     ) -> None:
         """Begin a session, or go on with it: a known session keeps its project and start.
@@ -276,8 +274,7 @@ class Store:
         said in it: for a process that ends at once and whose end is not the session's.
         """
         record: Record = {
-            "kind": "session", "id": session_id, "project": project, "started_at": started_at,
-            "provider": provider, "model": model,
+            "kind": "session", "id": session_id, "project": project, "started_at": started_at
         }  # fmt: skip
 
         def step(db: apsw.Connection) -> None:

@@ -11,37 +11,20 @@ from pathlib import Path
 
 import apsw
 import pytest
+from made_lines import bytes_of, put
 from made_search import found
 
-from aider_gardener.archive.store import Store, entries, open_store, search, sqlite
+from aider_gardener.archive.store import entries, open_store, search, sqlite
 from aider_gardener.archive.store.database import BUSY_MILLISECONDS, NETWORK_BUSY_MILLISECONDS, Database
 from aider_gardener.errors import StoreError
 from aider_gardener.messages import (
-    ContentClass,
-    Entry,
     Fidelity,
     Rendition,
-    Source,
-    SourceKind,
     entry_id,
 )
 
 SECRET = "Zx9-marker-Secret-4711"
 POSIX = pytest.mark.skipif(os.name != "posix", reason="file modes are POSIX's")
-
-
-def put(store: Store, content: str, *, seq: int = 0, session: str = "s1", detail: str = "",
-        renditions: tuple[Rendition, ...] = ()) -> Entry:  # fmt: skip
-    new = Entry(
-        id=entry_id("user", content), session=session, turn=1, seq=seq, role="user", content=content,
-        source=Source(SourceKind.COMMAND, detail), cls=ContentClass.LOG, segments=(), tokens=1,
-    )  # fmt: skip
-    spans = [(at, min(at + 300, len(content))) for at in range(0, len(content), 300)]
-    return store.add(new, chunks=spans, renditions=renditions)
-
-
-def bytes_of(directory: Path) -> bytes:
-    return b"".join(path.read_bytes() for path in sorted(directory.rglob("*")) if path.is_file())
 
 
 @POSIX
@@ -126,7 +109,7 @@ def test_forgotten_bytes_are_gone_from_every_file(tmp_path: Path, way: str) -> N
     texts = [f"small {marker} text", big, f"other {marker}\n" * 50]
     renditions = (Rendition(Fidelity.COMPRESSED, f"{marker} compressed", 3),)
     ids = [
-        put(store, text, seq=n, session="gone", renditions=renditions if n == 0 else ()).id
+        put(store, text, seq=n, session="gone", chunk_chars=300, renditions=() if n else renditions).id
         for n, text in enumerate(texts)
     ]
     while store.work_off(500):
@@ -276,7 +259,7 @@ def test_several_processes_share_an_archive_on_a_network(tmp_path: Path) -> None
 def test_large_originals(tmp_path: Path) -> None:
     store = open_store(tmp_path)
     text = "".join(f"{n:08d} a line of a long log\n" for n in range(100_000))
-    stored = put(store, text)
+    stored = put(store, text, chunk_chars=300)
     assert store.original(stored.id) == text
     store.close()
 

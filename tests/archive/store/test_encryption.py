@@ -15,8 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import apsw
+import made_lines
 import pytest
 from click.testing import CliRunner
+from made_lines import bytes_of
 from made_search import found
 from made_vectors import LetterCounts
 
@@ -33,7 +35,7 @@ from aider_gardener.archive.store.encryption import (
 from aider_gardener.archive.store.vectors import packed
 from aider_gardener.cli.root import main
 from aider_gardener.errors import StoreError
-from aider_gardener.messages import ContentClass, Entry, Fidelity, Rendition, Source, SourceKind, entry_id
+from aider_gardener.messages import Entry, Fidelity, Rendition
 
 MARK = "Quokkamarker"
 KEY, OTHER = "ab" * 32, "cd" * 32
@@ -46,15 +48,9 @@ def key(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def put(store: Store, content: str, *, seq: int) -> Entry:
-    new = Entry(
-        id=entry_id("user", content), session="s1", turn=1, seq=seq, role="user", content=content,
-        source=Source(SourceKind.COMMAND, f"grep {MARK}"), cls=ContentClass.LOG, segments=(), tokens=1,
-    )  # fmt: skip
-    spans = [(at, min(at + 300, len(content))) for at in range(0, len(content), 300)]
-    return store.add(
-        new,
-        chunks=spans,
-        renditions=[Rendition(Fidelity.LINE, f"{MARK} line {seq}", 2)],
+    short = Rendition(Fidelity.LINE, f"{MARK} line {seq}", 2)
+    return made_lines.put(
+        store, content, seq=seq, detail=f"grep {MARK}", chunk_chars=300, renditions=(short,)
     )
 
 
@@ -70,10 +66,6 @@ def fill(store: Store, count: int = 30) -> bytes:
     vectors = embedder.embed([passage.text for passage in passages])
     store.put_vectors(list(zip(passages, vectors, strict=True)), "letters")
     return bytes(packed(vectors[0]).tobytes())
-
-
-def bytes_of(directory: Path) -> bytes:
-    return b"".join(path.read_bytes() for path in sorted(directory.rglob("*")) if path.is_file())
 
 
 def holds_everything(store: Store, count: int = 30) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import apsw
 import pytest
-from made_lines import written
+from made_lines import put, written
 from made_search import found
 
 from aider_gardener.archive.store import (
@@ -23,15 +23,6 @@ from aider_gardener.archive.store import (
 from aider_gardener.archive.store.encryption import VARIABLE
 from aider_gardener.archive.store.opening import open_lines
 from aider_gardener.errors import StoreError
-from aider_gardener.messages import ContentClass, Entry, Source, SourceKind, entry_id
-
-
-def put(store: Store, content: str, *, seq: int = 0) -> Entry:
-    new = Entry(
-        id=entry_id("user", content), session="s1", turn=1, seq=seq, role="user", content=content,
-        source=Source(SourceKind.TYPED), cls=ContentClass.PROSE, segments=(), tokens=3, created_at=5.0,
-    )  # fmt: skip
-    return store.add(new, chunks=[(0, len(content))])
 
 
 def filled(store: Store) -> Store:

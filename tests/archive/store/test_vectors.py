@@ -8,28 +8,25 @@ import time
 from pathlib import Path
 from typing import Any
 
+import made_lines
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from made_lines import bytes_of
 from made_vectors import LetterCounts
 
 from aider_gardener.archive.store import Store, open_store
 from aider_gardener.archive.store.database import Database
 from aider_gardener.archive.store.vectors import packed, products
 from aider_gardener.errors import StoreError
-from aider_gardener.messages import ContentClass, Entry, Source, SourceKind, entry_id
+from aider_gardener.messages import Entry, entry_id
 
 RANDOM = np.random.default_rng(11)
 
 
 def put(store: Store, content: str, *, seq: int) -> Entry:
-    new = Entry(
-        id=entry_id("user", content), session="s1", turn=1, seq=seq, role="user", content=content,
-        source=Source(SourceKind.COMMAND, ""), cls=ContentClass.PROSE, segments=(), tokens=1,
-    )  # fmt: skip
-    spans = [(at, min(at + 40, len(content))) for at in range(0, len(content), 40)]
-    return store.add(new, chunks=spans)
+    return made_lines.put(store, content, seq=seq, detail="", chunk_chars=40)
 
 
 def embed_all(store: Store, embedder: LetterCounts) -> int:
@@ -71,10 +68,6 @@ def likeness(store: Store, embedder: LetterCounts, text: str) -> dict[str, float
 
 def nearest(store: Store, embedder: LetterCounts, text: str) -> list[str]:
     return list(likeness(store, embedder, text))
-
-
-def bytes_of(directory: Path) -> bytes:
-    return b"".join(path.read_bytes() for path in sorted(directory.rglob("*")) if path.is_file())
 
 
 def test_another_process_adds_and_forgets(tmp_path: Path) -> None:
