@@ -6,8 +6,9 @@ Deletion leaves no bytes behind: rows, index, freed pages and the write-ahead lo
 from __future__ import annotations
 
 import json
+import re
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import apsw
@@ -38,6 +39,8 @@ ENTRY_COLUMNS = """
     FROM occurrences n JOIN sessions s ON s.number = n.session
     JOIN originals o ON o.number = n.original JOIN bodies b ON b.original = o.number"""
 
+NAMED = re.compile(r'"(g[0-9a-f]+)"')
+"""An id in the data of an event."""
 CHECKPOINT_TRIES = 20
 CHECKPOINT_PAUSE_SECONDS = 0.1
 CHECKPOINT_MILLISECONDS = 50
@@ -265,8 +268,7 @@ def forget(db: apsw.Connection, ids: Iterable[str], *, told: bool = True) -> int
             numbers[number] = stored_id
     if numbers:
         forgotten.note_entries(db, numbers, told=told)
-        for number, stored_id in numbers.items():
-            _forget_entry(db, number, stored_id)
+        _delete(db, numbers)
     return len(numbers)
 
 
@@ -284,8 +286,7 @@ def forget_places(db: apsw.Connection, numbers: Sequence[int]) -> list[str]:
     stood = "SELECT DISTINCT session FROM occurrences WHERE number IN (SELECT value FROM json_each(?))"
     sessions = [row[0] for row in db.execute(stood, (listed,))]
     db.execute("DELETE FROM occurrences WHERE number IN (SELECT value FROM json_each(?))", (listed,))
-    for number, stored_id in rows:
-        _forget_entry(db, number, stored_id)
+    _delete(db, dict(rows))
     for session in sessions:
         db.execute(
             "DELETE FROM sessions WHERE number = ?1 AND NOT EXISTS "
@@ -295,27 +296,32 @@ def forget_places(db: apsw.Connection, numbers: Sequence[int]) -> list[str]:
     return [stored_id for _, stored_id in rows]
 
 
-def _forget_entry(db: apsw.Connection, number: int, stored_id: str) -> None:
-    chunks = [row[0] for row in db.execute("SELECT number FROM chunks WHERE original = ?", (number,))]
-    search.remove(db, chunks)
-    vectors.remove(db, number)
-    for table in ("chunks", "renditions", "occurrences", "bodies"):
-        db.execute(f"DELETE FROM {table} WHERE original = ?", (number,))
-    db.execute("DELETE FROM originals WHERE number = ?", (number,))
-    about = (
-        "SELECT number, data FROM events WHERE number IN (SELECT event FROM event_entries WHERE entry = ?)"
-    )
-    rows: list[Any] = db.execute(about, (stored_id,)).fetchall()
-    for event, data in rows:
-        left = without(json.loads(data), stored_id)
+def _delete(db: apsw.Connection, numbers: Mapping[int, str]) -> None:
+    """Delete originals, given with their ids, and all that was made of them."""
+    for number in numbers:
+        search.remove(db, number)
+        vectors.remove(db, number)
+        for table in ("chunks", "renditions", "occurrences", "bodies"):
+            db.execute(f"DELETE FROM {table} WHERE original = ?", (number,))
+        db.execute("DELETE FROM originals WHERE number = ?", (number,))
+    _leave_events(db, set(numbers.values()))
+
+
+def _leave_events(db: apsw.Connection, ids: Collection[str]) -> None:
+    """Take entries out of what was recorded of them."""
+    named = []
+    for number, data in db.execute("SELECT number, data FROM events"):
+        if held := set(NAMED.findall(data)).intersection(ids):
+            named.append((number, data, held))
+    for number, data, held in named:
+        left = json.loads(data)
+        for stored_id in held:
+            left = without(left, stored_id)
         if left is None:
-            db.execute("DELETE FROM events WHERE number = ?", (event,))
-            db.execute("DELETE FROM event_entries WHERE event = ?", (event,))
+            db.execute("DELETE FROM events WHERE number = ?", (number,))
         else:
-            db.execute(
-                "UPDATE events SET data = ? WHERE number = ?", (json.dumps(left, sort_keys=True), event)
-            )
-    db.execute("DELETE FROM event_entries WHERE entry = ?", (stored_id,))
+            changed = json.dumps(left, sort_keys=True)
+            db.execute("UPDATE events SET data = ? WHERE number = ?", (changed, number))
 
 
 def without(value: Any, stored_id: str) -> Any:
@@ -353,7 +359,6 @@ def forget_session(db: apsw.Connection, session: str) -> int:
     db.execute("DELETE FROM sessions WHERE id = ?", (session,))
     db.execute("DELETE FROM state WHERE session = ?", (session,))
     db.execute("DELETE FROM events WHERE session = ?", (session,))
-    db.execute("DELETE FROM event_entries WHERE event NOT IN (SELECT number FROM events)")
     return count
 
 

@@ -32,7 +32,7 @@ from aider_gardener.errors import StoreError
 from aider_gardener.messages import ContentClass, Segment
 
 TABLES_BY_ROW = ("sessions", "originals", "bodies", "occurrences", "events", "tombstones")
-TABLES_BY_KEY = ("renditions", "event_entries", "state")
+TABLES_BY_KEY = ("renditions", "state")
 ROWS_TRIED_ONE_BY_ONE, MOST_FAILURES = 500, 5_000
 PART_ENDING, PART_SECONDS = ".part", 3_600.0
 MENDED_SECONDS = 60.0

@@ -64,9 +64,6 @@ TABLES = (
         number INTEGER PRIMARY KEY, session TEXT NOT NULL, turn INTEGER NOT NULL, kind TEXT NOT NULL,
         data TEXT NOT NULL, at REAL NOT NULL)""",
     "CREATE INDEX events_by_session ON events (session, kind)",
-    """CREATE TABLE event_entries (
-        entry TEXT NOT NULL, event INTEGER NOT NULL, PRIMARY KEY (entry, event)) WITHOUT ROWID""",
-    "CREATE INDEX event_entries_by_event ON event_entries (event)",
     """CREATE TABLE state (
         session TEXT NOT NULL, key TEXT NOT NULL, value BLOB NOT NULL,
         PRIMARY KEY (session, key)) WITHOUT ROWID""",

@@ -88,8 +88,10 @@ def _index(db: apsw.Connection, number: int, text: str) -> None:
     db.execute("INSERT INTO word_index (rowid, words) VALUES (?, ?)", (number, found))
 
 
-def remove(db: apsw.Connection, numbers: Collection[int]) -> None:
-    db.executemany("DELETE FROM word_index WHERE rowid = ?", [(number,) for number in numbers])
+def remove(db: apsw.Connection, original: int) -> None:
+    """Take an original's chunks out of the index; their bytes go with `scrub`."""
+    chunks = "SELECT number FROM chunks WHERE original = ?"
+    db.execute(f"DELETE FROM word_index WHERE rowid IN ({chunks})", (original,))
 
 
 def begin_scrub(db: apsw.Connection) -> None:

@@ -95,11 +95,6 @@ def record_event(
         "INSERT INTO events (session, turn, kind, data, at) VALUES (?, ?, ?, ?, ?)",
         (session, turn, kind, _as_json(data), at),
     )
-    number = db.last_insert_rowid()
-    db.executemany(
-        "INSERT OR IGNORE INTO event_entries (entry, event) VALUES (?, ?)",
-        [(stored_id, number) for stored_id in entries_of(data)],
-    )
 
 
 def has_event(
@@ -128,13 +123,14 @@ def events(db: apsw.Connection, session: str | None, kind: str | None, stored_id
             conditions.append(f"{column} = ?")
             values.append(value)
     if stored_id is not None:
-        conditions.append("number IN (SELECT event FROM event_entries WHERE entry = ?)")
-        values.append(stored_id)
+        conditions.append("instr(data, ?)")
+        values.append(f'"{stored_id}"')
     where = " AND ".join(["1", *conditions])
     sql = f"SELECT session, turn, kind, data, at FROM events WHERE {where} ORDER BY number"
-    return [
+    found = [
         Event(own, turn, word, json.loads(data), at) for own, turn, word, data, at in db.execute(sql, values)
     ]
+    return found if stored_id is None else [each for each in found if stored_id in entries_of(each.data)]
 
 
 def set_state(db: apsw.Connection, session: str, key: str, value: str) -> None:

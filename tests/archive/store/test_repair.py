@@ -66,7 +66,7 @@ def flipped(path: Path, table: str) -> None:
 
 
 TABLES = [
-    "originals", "bodies", "occurrences", "chunks", "sessions", "events", "event_entries", "renditions", "state",
+    "originals", "bodies", "occurrences", "chunks", "sessions", "events", "renditions", "state",
     "word_index_data", "sqlite_autoindex_originals_1", "originals_by_hash", "sqlite_schema",
 ]  # fmt: skip
 
