@@ -291,11 +291,12 @@ def test_words_are_looked_for_in_one_session_in_some_or_in_all(store: Store) -> 
 def test_a_very_long_original_is_indexed_bit_by_bit(store: Store) -> None:
     text = "".join(f"row {n:06d} is here\n" for n in range(30_000))
     stored = put(store, text, chunk_chars=1_000)
+    other = put(store, text.replace("row 0", "row 1"), chunk_chars=1_000, seq=1)
     assert found(store, "000000") == [stored.id] and found(store, "029999") == [stored.id]
-    assert found(store, "015000") == []
+    assert found(store, "015000") == found(store, "115000") == []
     while store.work_off(200):
         pass
-    assert found(store, "015000") == [stored.id]
+    assert found(store, "015000") == [stored.id] and found(store, "115000") == [other.id]
     assert store.original(stored.id) == text
 
 

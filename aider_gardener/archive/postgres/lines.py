@@ -167,8 +167,7 @@ class ServerLines:
 
     def append(self, record: Record) -> None:
         """Keep a record: committed when it returns."""
-        provider = record.get("provider", "")
-        if (record["kind"] == SAID or provider) and not may_go(provider, "server"):
+        if record["kind"] == SAID and not may_go(record["provider"], "server"):
             raise StoreError(STAYS)
         with server.connected(self.address.environ) as connection, connection.transaction():
             rows = list(rows_of([record], self._clock(), once=False))
