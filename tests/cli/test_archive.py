@@ -76,6 +76,11 @@ def test_a_copy_is_an_archive_of_its_own(archive: Path, tmp_path: Path) -> None:
     back = store(tmp_path / "third", "copy", "--from", str(tmp_path / "copy"))
     assert back.exit_code == 0 and store(tmp_path / "third", "export", str(tmp_path / "three")).exit_code == 0
     assert (tmp_path / "three").read_bytes() == (tmp_path / "one").read_bytes()
+    for way in ("--to", "--from"):
+        assert (
+            "where the archive lies already"
+            in store(archive, "copy", way, f"{archive}/../{archive.name}").output
+        )
 
 
 @pytest.mark.parametrize(
