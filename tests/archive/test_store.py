@@ -294,7 +294,7 @@ def test_a_very_long_original_is_indexed_bit_by_bit(store: Store) -> None:
     other = put(store, text.replace("row 0", "row 1"), chunk_chars=1_000, seq=1)
     assert found(store, "000000") == [stored.id] and found(store, "029999") == [stored.id]
     assert found(store, "015000") == found(store, "115000") == []
-    while store.work_off(200):
+    while store.work_off(1_000):
         pass
     assert found(store, "015000") == [stored.id] and found(store, "115000") == [other.id]
     assert store.original(stored.id) == text
@@ -335,8 +335,9 @@ def test_events(store: Store) -> None:
     one, two = put(store, "one", seq=0), put(store, "two", seq=1)
     store.record_event("s1", 1, "swap", {"entry_id": one.id, "why": "old", "saved": 5}, 11.0)
     store.record_event("s1", 2, "plan", {"entry_ids": [one.id, two.id]}, 12.0)
-    store.record_event("s2", 1, "clear", {}, 13.0)
+    store.record_event("s2", 1, "clear", {"seen": two.id}, 13.0)  # named, and not what it is about
     assert [e.kind for e in store.events()] == ["swap", "plan", "clear"]
+    assert [e.kind for e in store.events(entry_id=two.id)] == ["plan"]
     assert [e.kind for e in store.events("s1", entry_id=two.id)] == ["plan"]
     assert [e.at for e in store.events(kind="swap", entry_id=one.id)] == [11.0]
     assert store.events("s1", "swap")[0].data == {"entry_id": one.id, "why": "old", "saved": 5}
