@@ -495,7 +495,7 @@ def test_an_export_of_anothers_can_only_add(store: Store, tmp_path: Path, kind: 
     kept = put(store, "mine")
     line = {"kind": kind, "id": kept.id, "ids": [kept.id], "told": True, "pinned": True, "at": 9.0}
     line |= {"renditions": [["line", "theirs", 1]], "active": False}
-    path = tmp_path / "theirs.jsonl"
+    path = tmp_path / "the{irs}.jsonl"
     path.write_text(f'{{"kind":"meta","format":2}}\n{json.dumps(line)}\n')
     with pytest.raises(StoreError, match="line 2, cannot be read: nothing was imported"):
         store.import_(path)

@@ -36,7 +36,7 @@ PLACE = "s.id, n.seq, n.turn, n.source, n.detail, n.provider, n.at, o.id"
 FROM_PLACES = """FROM occurrences n JOIN sessions s ON s.number = n.session
                  JOIN originals o ON o.number = n.original"""
 NOT_AN_EXPORT = "{path} is not an export of this version's (format {format})"
-NOT_IMPORTED = "{path}, line {{number}}, cannot be read: nothing was imported"
+NOT_IMPORTED = "{path}, line {number}, cannot be read: nothing was imported"
 OF_NEWER = "{path} is an export of a newer aider-gardener: upgrade to import it"
 NOT_READ = (KeyError, ValueError, TypeError, IndexError, AttributeError, OverflowError, RecursionError)
 """What a record raises that is none."""
@@ -249,7 +249,7 @@ def add_all(
             if record["kind"] == SAID:
                 ids[given["id"]] = done.id
         except NOT_READ as error:
-            raise StoreError(fault.format(number=count)) from error
+            raise StoreError(fault.replace("{number}", str(count))) from error
 
 
 def _is_set(db: apsw.Connection, record: Record) -> bool:
@@ -296,7 +296,7 @@ def read_export(path: Path) -> Iterator[Record]:
                 record = json.loads(raw)
                 is_ours = number > 1 or (record["kind"] == "meta" and record["format"] == FORMAT)
             except NOT_READ as error:
-                raise StoreError(NOT_IMPORTED.format(path=path).format(number=number)) from error
+                raise StoreError(NOT_IMPORTED.format(path=path, number=number)) from error
             if not is_ours:
                 found = record["format"] if record["kind"] == "meta" else 0
                 told = OF_NEWER if isinstance(found, int) and found > FORMAT else NOT_AN_EXPORT

@@ -615,7 +615,9 @@ class Store:
         All or nothing: a line that cannot be read raises `StoreError` naming it.
         """
         try:
-            return self._add_all(records.read_export(Path(path)), records.NOT_IMPORTED.format(path=path))
+            return self._add_all(
+                records.read_export(Path(path)), records.NOT_IMPORTED.replace("{path}", str(path))
+            )
         except OSError as error:
             raise StoreError(f"{path} cannot be read ({error.strerror})") from error
 
