@@ -57,9 +57,9 @@ def read(path: Path, limit: int = SMALL_BYTES, *, follow: bool = False) -> bytes
         return file.read(os.fstat(file.fileno()).st_size)
 
 
-def read_text(path: Path, limit: int = SMALL_BYTES, *, errors: str = "strict", follow: bool = False) -> str:
+def read_text(path: Path, limit: int = SMALL_BYTES, *, errors: str = "strict") -> str:
     """The same as text, with one kind of line end. Raises OSError or ValueError."""
-    return read(path, limit, follow=follow).decode("utf-8", errors).replace("\r\n", "\n").replace("\r", "\n")
+    return read(path, limit).decode("utf-8", errors).replace("\r\n", "\n").replace("\r", "\n")
 
 
 def lines(file: BinaryIO, most: int = LINE_BYTES) -> Iterator[bytes]:

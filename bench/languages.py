@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from aider_gardener.archive.archive import Archive
-from aider_gardener.archive.store import Chunk, Store, open_store
+from aider_gardener.archive.store import Store, open_store
 from aider_gardener.errors import GardenerError
 from aider_gardener.messages import ContentClass, Entry, Source, SourceKind, entry_id
 from aider_gardener.plan.chat import Chat
@@ -127,7 +127,7 @@ def add(store: Store, text: str, seq: int) -> str:
     """The text as an entry of one passage; returns its id."""
     source, tokens = Source(SourceKind.COMMAND), len(text) // 4
     entry = Entry(entry_id("user", text), "s", 1, seq, "user", text, source, ContentClass.LOG, (), tokens)
-    return store.add(entry, chunks=[Chunk(entry.id, 0, len(text))]).id
+    return store.add(entry, chunks=[(0, len(text))]).id
 
 
 def other_texts() -> list[str]:

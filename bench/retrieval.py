@@ -166,9 +166,9 @@ def by_words(archive: Archive, chat: Chat, request: Request) -> list[Recalled]:
 def newest(archive: Archive, chat: Chat, request: Request) -> list[Recalled]:
     """The last passages, whatever was asked."""
     last_first = [
-        Passage(entry, part.start, part.end, entry.content[part.start : part.end])
+        Passage(entry, start, end, entry.content[start:end])
         for entry in sorted(chat.entries.values(), key=lambda entry: -entry.seq)
-        for part in reversed(chunk(entry.id, entry.content, entry.segments))
+        for start, end in reversed(chunk(entry.content, entry.segments))
     ]
     return pack(last_first, [], request, archive, chat, archive.count)
 

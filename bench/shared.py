@@ -26,16 +26,18 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from aider_gardener.archive.postgres import lines, local, schema, search, sync
+from aider_gardener.archive.postgres import lines, local, search, sync
 from aider_gardener.archive.postgres.lines import Row
 from aider_gardener.archive.postgres.server import VARIABLE, Address, connected
-from aider_gardener.archive.store import Chunk, Store, open_store
+from aider_gardener.archive.store import Store, open_store, opening
+from aider_gardener.archive.store.records import as_json, from_json
 from aider_gardener.messages import ContentClass, Entry, Segment, Source, SourceKind, content_hash, entry_id
 from bench.postgres_server import Server, started
 from bench.provenance import made_on
@@ -99,14 +101,14 @@ def write(folder: Path, name: str, entries: int) -> None:
     Each number that the archive acknowledged is a line of the file `said`, written afterwards.
     """
     store = archive(folder)
-    store.open_session(name, project=PROJECT, started_at=1.0, provider="openai")
+    store.open_session(name, project=PROJECT, started_at=1.0)
     held = store.session_entries(name)
     with open(folder / "said", "ab", buffering=0) as said:
         for number in itertools.count(held[-1].seq + 1 if held else 0):
             if number >= entries and (folder.parent / ALL_KILLED).exists():
                 break
             new = entry(name, number)
-            store.add(new, chunks=[Chunk(new.id, 0, len(new.content))])
+            store.add(new, chunks=[(0, len(new.content))])
             said.write(b"%d\n" % number)
             if number % SYNC_EVERY == SYNC_EVERY - 1:
                 sync.sync(store, PROJECT)
@@ -208,7 +210,7 @@ class Killing:
         rows = self.server.execute("SELECT payload FROM gardener.lines WHERE kind = 'said'", self.database)
         there: dict[tuple[str, int], list[str]] = {}
         for (payload,) in rows:
-            said = lines.from_json(payload)
+            said = from_json(payload)
             there.setdefault((said["session"], said["seq"]), []).append(said["content"])
         reader = self.folder / "reader"
         reader.mkdir(exist_ok=True)
@@ -233,18 +235,20 @@ class Killing:
 def copied(server: Server, folder: Path, entries: int) -> dict[str, Any]:
     """Seconds that an archive of so many messages takes to the server, there again, and back."""
     store = archive(folder)
-    store.open_session("w", project=PROJECT, started_at=1.0, provider="openai")
+    store.open_session("w", project=PROJECT, started_at=1.0)
     for number in range(entries):
         new = entry("w", number)
-        store.add(new, chunks=[Chunk(new.id, 0, len(new.content))])
+        store.add(new, chunks=[(0, len(new.content))])
     store.close()
     place = folder / "archive"
     address = Address(server.url(ROLE, server.database(ROLE)))
     marks = [time.monotonic()]
     for _ in range(2):
-        lines.copy_to(place, address)
+        with closing(open_store(place)) as here, closing(lines.open_on_server(address, made=True)) as there:
+            opening.copy(here, there)
         marks.append(time.monotonic())
-    lines.copy_from(address, folder / "back")
+    with closing(lines.open_on_server(address)) as there, closing(open_store(folder / "back")) as here:
+        opening.copy(there, here)
     marks.append(time.monotonic())
     names = ("there_seconds", "there_again_seconds", "back_seconds")
     times = {name: round(end - begin, 1) for name, (begin, end) in zip(names, pairwise(marks), strict=True)}
@@ -258,7 +262,7 @@ def searched(server: Server, rows: int, rounds: int) -> dict[str, Any]:
     environ = {VARIABLE: server.url(ROLE, database)}
     with connected(environ) as connection:
         connection.execute("SET statement_timeout = 0")
-        schema.prepare(connection)
+        server.prepare(connection)
         made = connection.execute("SELECT gardener.make_archive('rows', false)").fetchone()
         number = int(made[0]) if made else 0
         connection.execute("SELECT gardener.set_member(%s, 'cora', false)", (number,))
@@ -318,7 +322,7 @@ def made_rows(rows: int) -> Iterator[tuple[list[Row], list[tuple[object, ...]]]]
             text = f"row {number} " + " ".join(words_of(rng, WORDS_A_TEXT))
             key, at = content_hash("user", text), 1_000.0 + number
             line = {"id": entry_id("user", text), "role": "user", "content": text, "cls": "prose", "turn": 1}
-            payload = lines.as_json({"kind": "said", **line})
+            payload = as_json({"kind": "said", **line})
             found = json.dumps(local.indexed(text))
             said.append(Row("said", payload, at, lines.known_by("rows", number, key, at), "rows", key, found))
             vector = vector_of(rng).tolist()

@@ -47,9 +47,9 @@ class Windows:
 
     def _read(self, chat: Chat) -> None:
         self.passages = [
-            Passage(entry, one.start, one.end, entry.content[one.start : one.end])
+            Passage(entry, start, end, entry.content[start:end])
             for entry in chat.entries.values()
-            for one in chunk(entry.id, entry.content, entry.segments)
+            for start, end in chunk(entry.content, entry.segments)
         ]
         texts = [one.text for one in self.passages]
         around = ["\n".join(texts[max(0, at - NEIGHBOURS) : at + NEIGHBOURS + 1]) for at in range(len(texts))]

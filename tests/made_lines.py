@@ -7,20 +7,23 @@ from pathlib import Path
 
 import apsw
 
-from aider_gardener.archive.store import Chunk, Store, lines, open_store, pages
+from aider_gardener.archive.store import Store, lines, open_store, schema
 from aider_gardener.messages import ContentClass, Entry, Rendition, Source, SourceKind, entry_id
 
 NoSqlite = Callable[[bool], None]
 """Of the fixture `no_sqlite`: whether SQLite opens no file from now on."""
 
 
-def put(store: Store, content: str, *, seq: int = 0, session: str = "s1",
-        renditions: tuple[Rendition, ...] = ()) -> Entry:  # fmt: skip
+def put(store: Store, content: str, *, seq: int = 0, session: str = "s1", detail: str = "ls",
+        chunk_chars: int = 0, renditions: tuple[Rendition, ...] = ()) -> Entry:  # fmt: skip
+    """Say something in an archive; in passages of so many characters, or in one."""
     new = Entry(
         id=entry_id("user", content), session=session, turn=1, seq=seq, role="user", content=content,
-        source=Source(SourceKind.COMMAND, "ls"), cls=ContentClass.LOG, segments=(), tokens=1, created_at=5.0,
+        source=Source(SourceKind.COMMAND, detail), cls=ContentClass.LOG, segments=(), tokens=1, created_at=5.0,
     )  # fmt: skip
-    return store.add(new, chunks=[Chunk(new.id, 0, len(content))], renditions=renditions)
+    step = chunk_chars or max(1, len(content))
+    spans = [(at, min(at + step, len(content))) for at in range(0, len(content), step)]
+    return store.add(new, chunks=spans, renditions=renditions)
 
 
 def said(store: Store, session: str = "s1") -> list[str]:
@@ -37,7 +40,7 @@ def bytes_of(directory: Path) -> bytes:
 
 def written(path: Path, sql: str) -> None:
     """Write to an archive as this program does, with check sums, so that it is not taken for damage."""
-    db = pages.opened(path, apsw.SQLITE_OPEN_READWRITE, "")
+    db = schema.opened(path, apsw.SQLITE_OPEN_READWRITE, "")
     db.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 0)
     db.execute(sql)
     db.close()

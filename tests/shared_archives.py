@@ -14,7 +14,7 @@ from aider_gardener.archive.postgres.lines import from_json
 from aider_gardener.archive.postgres.local import Share
 from aider_gardener.archive.postgres.server import VARIABLE
 from aider_gardener.archive.postgres.sync import SyncReport
-from aider_gardener.archive.store import Chunk, Store, open_store
+from aider_gardener.archive.store import Store, open_store
 from aider_gardener.messages import ContentClass, Entry, Segment, Source, SourceKind, entry_id
 from bench.postgres_server import PASSWORD, Server, Unusable, started
 
@@ -82,9 +82,7 @@ class Machine:
     def say(self, *texts: str, session: str = "", provider: str = "openai", at: float = 0.0) -> list[str]:
         """Add messages to a session; returns their ids."""
         session = session or self.session
-        self.store.open_session(
-            session, project=self.project, started_at=1.0, provider=provider, model="m", hold=False
-        )
+        self.store.open_session(session, project=self.project, started_at=1.0, hold=False)
         ids = []
         for text in texts:
             self.now += 1
@@ -123,8 +121,8 @@ def entry(text: str, session: str, seq: int, provider: str, at: float) -> Entry:
     )  # fmt: skip
 
 
-def chunks(text: str) -> list[Chunk]:
-    return [Chunk(entry_id("user", text), at, min(at + 400, len(text))) for at in range(0, len(text), 400)]
+def chunks(text: str) -> list[tuple[int, int]]:
+    return [(at, min(at + 400, len(text))) for at in range(0, len(text), 400)]
 
 
 @dataclass

@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
@@ -93,7 +94,8 @@ def replayed(folder: Path, root: Path) -> Store:
     session = replace(load_session(RECORDED / SESSION), probes=())
     replay_job(Job(session, f"gardener+store={first}+embedder=none"))
     own = open_store(folder / "adopted")
-    own.adopt(first / "gardener.db")
+    with closing(open_store(first)) as replayed:
+        own.copy_from(replayed)
     own.export(there)
     own.close()
     there.write_text(renamed(there.read_text("utf-8"), str(root)), "utf-8")

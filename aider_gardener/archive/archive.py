@@ -62,42 +62,26 @@ def is_shared(directory: Path | None, project: str) -> bool:
 
 
 class EmbeddingBacklog(Protocol):
-    """What works on the archive between turns, and embeds a question when it is asked to."""
+    """What works on the archive between turns, and embeds a question when it is asked to.
+
+    `embedder_name` is the name under which vectors are stored, "" as long as no model was loaded.
+    `query_vector` is None when there is none in time. `embed_first` embeds passages now, as many as a turn
+    may wait for; `take_notice` says once why there are no vectors; `want` tells that questions are likely
+    from now on; between `pause` and `resume` the processor is wanted elsewhere; `drain` works passages off
+    now; it and `embed_first` return how many.
+    """
 
     background: bool
 
     @property
-    def embedder_name(self) -> str:
-        """The name under which vectors are stored, "" as long as no model was loaded."""
-        ...
-
-    def query_vector(self, text: str) -> Vector | None:
-        """The vector of a question, or None when there is none in time."""
-        ...
-
-    def embed_first(self, passages: Iterable[PendingPassage]) -> int:
-        """Embed these passages now, as many as a turn may wait for; returns how many."""
-        ...
-
-    def take_notice(self) -> str:
-        """Why there are no vectors, in one line, once."""
-        ...
-
-    def want(self) -> None:
-        """Questions are likely from now on."""
-        ...
-
-    def pause(self) -> None:
-        """The processor is wanted: by a turn, or by a command of the user's."""
-        ...
-
-    def resume(self) -> None:
-        """That is over."""
-        ...
-
-    def drain(self, limit: int | None = None) -> int:
-        """Work passages off now; returns how many."""
-        ...
+    def embedder_name(self) -> str: ...
+    def query_vector(self, text: str) -> Vector | None: ...
+    def embed_first(self, passages: Iterable[PendingPassage]) -> int: ...
+    def take_notice(self) -> str: ...
+    def want(self) -> None: ...
+    def pause(self) -> None: ...
+    def resume(self) -> None: ...
+    def drain(self, limit: int | None = None) -> int: ...
 
 
 class Archive:
@@ -167,7 +151,7 @@ class Archive:
 
     def put(self, entry: Entry, made: Mapping[Fidelity, Rendition] = NOTHING) -> Entry:
         """Store an entry with its short forms; returns it as it is stored."""
-        chunks = chunk(entry.id, entry.content, entry.segments)
+        chunks = chunk(entry.content, entry.segments)
         return self.store.add(entry, chunks=chunks, renditions=list(made.values()))
 
     def entry(self, message: Message, *, turn: int, seq: int, source: Source | None, at: float) -> Entry:
@@ -193,7 +177,6 @@ class Archive:
         )
 
     def host_of(self, session: str) -> str:
-        """The agent in which a session was held."""
         if session not in self._hosts:
             self._hosts[session] = host_of(self.store, session)
         return self._hosts[session]
@@ -214,7 +197,6 @@ class Archive:
         return source, segments
 
     def put_rendition(self, entry: Entry, made: Rendition) -> None:
-        """Keep another rendition of an entry from now on, in place of the one of its fidelity."""
         self.store.put_renditions(entry.id, [made])
         self._renditions[entry.seq] = {**self.renditions(entry), made.fidelity: made}
 
@@ -281,7 +263,6 @@ class Archive:
         return self._renditions[entry.seq]
 
     def text(self, entry: Entry, level: Fidelity) -> str:
-        """The text of one rendition."""
         return entry.content if level is Fidelity.FULL else self.renditions(entry)[level].text
 
     def set_active(self, before: Chat, after: Chat) -> None:
@@ -305,7 +286,6 @@ class Archive:
         return self.backlog.take_notice() if self.backlog else ""
 
     def touch(self, ids: Iterable[str]) -> None:
-        """Count an access of each entry now."""
         found = list(ids)
         if found:
             self.store.touch(found, self.clock())
@@ -347,7 +327,6 @@ class Archive:
         self.event(after.turn, kind, {**data, "swaps": swaps, "entry_ids": ids})
 
     def drop(self, seqs: Iterable[int]) -> None:
-        """Keep nothing of these entries in memory: they were forgotten."""
         for seq in seqs:
             self._renditions.pop(seq, None)
 

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from aider_gardener.archive.sessions import session_named
 from aider_gardener.archive.store import Event
 from aider_gardener.errors import UsageError
 from aider_gardener.messages import Entry, Fidelity, SourceKind
@@ -99,7 +98,6 @@ def quoting(store: Store, ids: Sequence[str]) -> list[str]:
 
 
 def quotes(entry: Entry, stored_id: str) -> bool:
-    """Whether an entry is a note that quotes the one with this id."""
     if entry.source.kind is not SourceKind.STUB:
         return False
     return f"({stored_id})" in entry.content or f"[{stored_id}]" in entry.content
@@ -176,8 +174,3 @@ def why_stored(store: Store, stored_id: str) -> Why:
         whole=f"gardener restore {stored_id} prints it.",
         changes=changes,
     )
-
-
-def full_session(store: Store, project: str, given: str) -> str:
-    """The id of the project's session that is named so. Raises UsageError for none or several."""
-    return session_named(store, project, given).id

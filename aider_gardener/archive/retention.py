@@ -132,15 +132,6 @@ def reason_to_go(held: Holding, sure: float, worth: float, *, now: float, policy
     return ""
 
 
-@dataclass(frozen=True)
-class Pruned:
-    """What was deleted, and the size of the archive before and after, in bytes."""
-
-    entries: int
-    bytes_before: int
-    bytes_after: int
-
-
 def proposal(
     store: Store, policy: RetentionPolicy, *, clock: Callable[[], float] = time.time
 ) -> list[Pruning]:
@@ -154,9 +145,10 @@ def proposal(
     )
 
 
-def prune(store: Store, policy: RetentionPolicy, *, clock: Callable[[], float] = time.time) -> Pruned:
-    """Delete for good what the policy lets go, and give its room back to the disk. Raises StoreError."""
-    before, entries = store.size_bytes(), 0
+def prune(store: Store, policy: RetentionPolicy, *, clock: Callable[[], float] = time.time) -> int:
+    """Delete for good what the policy lets go, and give its room back to the disk; returns how many
+    entries. Raises StoreError."""
+    entries = 0
     for _ in range(ROUNDS):
         due: Sequence[Pruning] = proposal(store, policy, clock=clock)
         if not due:
@@ -164,7 +156,7 @@ def prune(store: Store, policy: RetentionPolicy, *, clock: Callable[[], float] =
         entries += store.forget([each.holding.entry_id for each in due], told=False)
     if entries:
         store.compact()
-    return Pruned(entries, before, store.size_bytes())
+    return entries
 
 
 def keep_to_policy(store: Store, settings: Settings, pruned: Callable[[], None] = lambda: None) -> str:
@@ -177,7 +169,7 @@ def keep_to_policy(store: Store, settings: Settings, pruned: Callable[[], None] 
         done = prune(store, RetentionPolicy(max_bytes=limit))
     except StoreError as error:
         return f"the archive could not be pruned: {error}"
-    if not done.entries:
+    if not done:
         return ""
     pruned()
-    return PRUNED.format(count=done.entries, size=done.bytes_after / MEGABYTE)
+    return PRUNED.format(count=done, size=store.size_bytes() / MEGABYTE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from contextlib import closing
 from dataclasses import asdict
@@ -25,6 +26,7 @@ from aider_gardener.errors import UsageError
 
 if TYPE_CHECKING:
     from aider_gardener.archive.retention import RetentionPolicy
+    from aider_gardener.archive.store import Store
     from aider_gardener.archive.store.base import StoreStats
     from aider_gardener.cli.root import Place
 
@@ -111,26 +113,36 @@ def store_copy(to: Place | None, source: Place | None, readable: bool, place: Pl
     """
     from aider_gardener.archive import plugin
     from aider_gardener.archive.store import opening
-    from aider_gardener.settings import Settings
 
-    key = Settings.from_env().store_key
-    if to is not None and source is None:
-        own = archive_directory(place)
-        if isinstance(to, Path):
-            done = opening.copy(own, chosen(to), key)
-        else:
-            done = plugin.part("lines").copy_to(own, to, key, readable=readable)
-    elif source is not None and to is None:
-        own = archive_directory(place, made=True)
-        if isinstance(source, Path):
-            done = opening.copy(archive_directory(source), own, key)
-        else:
-            done = plugin.part("lines").copy_from(source, own, key)
-    else:
+    if (to is None) == (source is None):
         raise UsageError("say where: --to PLACE, or --from PLACE")
+    own = archive_directory(place, made=to is None)
+    there = chosen(to) if isinstance(to, Path) else to
+    other = archive_directory(source) if isinstance(source, Path) else source
+    if os.path.realpath(own) == os.path.realpath(str(there or other)):
+        raise UsageError(f"{own} is where the archive lies already; name another directory")
+    with closing(_of_place(other or own)) as given:
+        if given.database.key and not (readable or isinstance(there or own, Path)):
+            raise UsageError(plugin.part("sync").ENCRYPTED)
+        with closing(_of_place(there or own, made=True)) as taking:
+            done = opening.copy(given, taking)
     for line in done.told:
         click.echo(f"gardener: {line}", err=True)
     click.echo(f"{done.lines:,} lines copied to {done.place} ({done.tier})")
+
+
+def _of_place(place: Place, *, made: bool = False) -> Store:
+    """The archive of a directory, or one on a server, begun if it is not there and is to be `made`."""
+    from aider_gardener.archive import plugin
+    from aider_gardener.archive.store.opening import opened_on_disk
+    from aider_gardener.settings import Settings
+
+    if isinstance(place, Path):
+        return opened_on_disk(place, Settings.from_env().store_key)
+    if made and (warned := plugin.part("server").warning(place.environ)):
+        click.echo(f"gardener: {warned}", err=True)
+    found: Store = plugin.part("lines").open_on_server(place, made=made, read_only=not made)
+    return found
 
 
 def chosen(to: Path) -> Path:
@@ -186,25 +198,6 @@ def store_import(file: Path, place: Place | None) -> None:
     click.echo(f"{open_archive(place).import_(file):,} lines read from {file}")
 
 
-@store.command("adopt", short_help="Take over what another archive holds.")
-@click.argument("file", required=False, type=click.Path(dir_okay=False, path_type=Path))
-@directory_option
-def store_adopt(file: Path | None, place: Place | None) -> None:
-    """Take over what another archive holds, as the file of one from another machine.
-
-    FILE is by default the newest that was set aside: the copy of an archive that is gone
-    (gardener.db.removed-DATE), or what a former version took for a stranger's (gardener.db.foreign-DATE).
-    Adopt what you know: what it holds may come back into your prompts.
-    """
-
-    store, folder = open_archive(place), archive_directory(place)
-    aside = [each for kind in ("foreign", "removed") for each in folder.glob(f"gardener.db.{kind}-*[0-9]")]
-    found = file or max(aside, default=None, key=lambda each: each.name.split("-", 1)[1])
-    if found is None:
-        raise UsageError(f"no archive was set aside in {folder}; name the file")
-    click.echo(f"{store.adopt(found):,} entries taken over from {found}")
-
-
 @store.command("gc", short_help="Show, or with --yes delete, what the retention rules let go.")
 @click.option("--dry-run", is_flag=True, help="Show what may go, delete nothing, whatever the setting says.")
 @click.option("--yes", is_flag=True, help="Delete it, for good.")
@@ -247,13 +240,13 @@ def store_gc(
     due = proposal(archive, policy)
     deletes = bool(due) and not dry_run and (yes or settings.prunes)
     before = archive.size_bytes()
-    after = prune(archive, policy).bytes_after if deletes else before
     if deletes:
+        prune(archive, policy)
         renew_index(archive, project_of(archive))
     value: dict[str, Any] = {
         "deleted": deletes,
         "bytes_before": before,
-        "bytes_after": after,
+        "bytes_after": archive.size_bytes(),
         "entries": [each.record() for each in due],
     }
     put(value, as_json, lambda: gc_report(value, policy))

@@ -63,7 +63,7 @@ def share(
     shared = plugin.part("sync")
     if prepare:
         with plugin.part("server").connected() as connection:
-            plugin.part("schema").prepare(connection)
+            plugin.part("server").prepare(connection)
         click.echo("The server is ready.")
         return
     store = _on_disk(place)

@@ -27,7 +27,7 @@ ROOT = Path(__file__).resolve().parents[2]
 if __name__ == "__main__" and "--against" in sys.argv:
     sys.path.insert(0, sys.argv[sys.argv.index("--against") + 1])
 
-from aider_gardener.archive.store import Chunk, open_store  # noqa: E402  # reason: of the tree attacked
+from aider_gardener.archive.store import open_store  # noqa: E402  # reason: of the tree attacked
 from aider_gardener.archive.store.location import FILE_NAME  # noqa: E402
 from aider_gardener.messages import ContentClass, Entry, Source, entry_id  # noqa: E402
 from bench.attacks import flips  # noqa: E402
@@ -48,7 +48,7 @@ def killed(ids: list[str], folder: Path) -> list[str]:
             entry_id("user", text), flips.SESSIONS[number % 2], number, number, "user", text, Source(),
             ContentClass.PROSE, (), len(text) // 4, created_at=1.0 + number,
         )  # fmt: skip
-        found.append(store.add(new, chunks=[Chunk(new.id, 0, len(text))]).id)
+        found.append(store.add(new, chunks=[(0, len(text))]).id)
     shutil.copytree(folder / "open", folder / "left")
     store.close()
     return found

@@ -38,7 +38,6 @@ Attack = Callable[[Path], str]
 
 def put(store: Any, text: str) -> None:
     """Say something in a chat of an archive."""
-    from aider_gardener.archive.store import Chunk
     from aider_gardener.messages import ContentClass, Entry, Source, entry_id
 
     store.open_session("s", project="p", started_at=1.0)
@@ -46,7 +45,7 @@ def put(store: Any, text: str) -> None:
         id=entry_id("user", text), session="s", turn=1, seq=0, role="user", content=text,
         source=Source(), cls=ContentClass.PROSE, segments=(), tokens=1,
     )  # fmt: skip
-    store.add(new, chunks=[Chunk(new.id, 0, len(text))])
+    store.add(new, chunks=[(0, len(text))])
 
 
 def filled(place: Path, text: str) -> Path:
@@ -70,9 +69,9 @@ def opened(path: Path) -> Any:
     """A connection to an archive whose check sums are right, as whoever knows of them would write it."""
     import apsw
 
-    from aider_gardener.archive.store import pages
+    from aider_gardener.archive.store import schema
 
-    db = pages.opened(path, apsw.SQLITE_OPEN_READWRITE, "")
+    db = schema.opened(path, apsw.SQLITE_OPEN_READWRITE, "")
     db.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 0)
     return db
 

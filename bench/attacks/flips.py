@@ -25,7 +25,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from aider_gardener.archive.store import Chunk, Store, open_store
+from aider_gardener.archive.store import Store, open_store
 from aider_gardener.archive.store.encryption import VARIABLE
 from aider_gardener.errors import StoreError
 from aider_gardener.messages import ContentClass, Entry, Fidelity, Rendition, Source, SourceKind, entry_id
@@ -59,7 +59,7 @@ def fill(place: Path, key_source: str = "") -> list[str]:
                 tokens=len(text) // 4, created_at=1.0 + number,
             )  # fmt: skip
             made = [Rendition(Fidelity.COMPRESSED, short_of(number), 5)]
-            ids.append((number, store.add(new, chunks=[Chunk(new.id, 0, len(text))], renditions=made).id))
+            ids.append((number, store.add(new, chunks=[(0, len(text))], renditions=made).id))
             store.record_event(session, number, "plan", {"entry_ids": [new.id]}, 1.0)
         store.set_state(session, "frame", json.dumps({"window": 1_000}))
         store.close()
@@ -127,7 +127,7 @@ def goes_on(store: Store, found: list[str]) -> None:
         id=entry_id("user", text), session="three", turn=1, seq=0, role="user", content=text,
         source=Source(SourceKind.TYPED), cls=ContentClass.PROSE, segments=(), tokens=4,
     )  # fmt: skip
-    stored = store.add(new, chunks=[Chunk(new.id, 0, len(text))])
+    stored = store.add(new, chunks=[(0, len(text))])
     if store.original(stored.id) != text:
         found.append("lost")
 

@@ -65,7 +65,7 @@ def _compressed(compressor: Callable[[str, Context], object], ctx: Context, text
 def _read(source: Source, text: str) -> object:
     parts = segment(text, source)
     assert "".join(text[part.start : part.end] for part in parts) == text
-    return line_form(text, source, segments=parts), chunk("g0123456789", text, parts), classify(text)
+    return line_form(text, source, segments=parts), chunk(text, parts), classify(text)
 
 
 def _noted(text: str) -> object:

@@ -37,9 +37,9 @@ RESULTS = ROOT / "bench" / "results" / "attacks" / "hooks.json"
 HOOK = "from aider_gardener.cli.start import main; main()"
 SLOW = """
 import time
-from aider_gardener.archive.store import pages
-real = pages.opened
-pages.opened = lambda *given, **more: (time.sleep({seconds}), real(*given, **more))[1]
+from aider_gardener.archive.store import schema
+real = schema.opened
+schema.opened = lambda *given, **more: (time.sleep({seconds}), real(*given, **more))[1]
 """
 SHOWN = """
 from pathlib import Path

@@ -240,7 +240,7 @@ def _message(source: Source, text: str) -> object:
     return (
         compress_message(text, source, segments=parts),
         line_form(text, source, segments=parts),
-        chunk("g0123456789", text, parts),
+        chunk(text, parts),
     )
 
 

@@ -27,7 +27,7 @@ if __name__ == "__main__" and "--against" in sys.argv:
 import apsw  # noqa: E402
 from click.testing import CliRunner  # noqa: E402
 
-from aider_gardener.archive.store import lines, open_store, pages, records, schema  # noqa: E402
+from aider_gardener.archive.store import lines, open_store, records, schema  # noqa: E402
 from aider_gardener.cli.root import main as cli  # noqa: E402
 from bench.attacks.files import HELD, commit_of, filled, put  # noqa: E402
 
@@ -36,7 +36,7 @@ COMMANDS = (
     "status", "recall fox", "upkeep month", "sessions", "sessions forget s --yes", "why g1", "pin g1",
     "unpin g1", "forget g1 --yes", "restore g1", "pressure", "upkeep index", "upkeep session last", "upkeep",
     "upkeep observations", "doctor", "store stats", "store status", "store verify", "store export out.jsonl",
-    "store import in.jsonl", "store adopt in.db", "store gc --yes", "store encrypt --key env",
+    "store import in.jsonl", "store gc --yes", "store encrypt --key env",
     "store decrypt", "store copy --to elsewhere", "store copy --from other", "store unshare",
     "store share --status",
 )  # fmt: skip
@@ -44,7 +44,7 @@ COMMANDS = (
 
 def renewed(path: Path) -> None:
     """Make an archive one of a version to come."""
-    with contextlib.closing(pages.opened(path, apsw.SQLITE_OPEN_READWRITE, "")) as db:
+    with contextlib.closing(schema.opened(path, apsw.SQLITE_OPEN_READWRITE, "")) as db:
         db.execute("CREATE TABLE later (x)")
         db.pragma("user_version", schema.VERSION + 3)
 

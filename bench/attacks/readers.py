@@ -234,7 +234,6 @@ READERS: dict[str, Reader] = {
     "compress FILE": Reader(("compress", "{}"), "x"),
     "classify FILE": Reader(("classify", "{}"), "x"),
     "store import FILE": Reader(("store", "import", "{}"), "x"),
-    "store adopt FILE": Reader(("store", "adopt", "{}"), "x"),
     "store verify: key": Reader(("store", "verify"), "k", environ={"AIDER_GARDENER_STORE_KEY": "file:{}"}),
     "replay HISTORY": Reader(("replay", "{}", "--variant", "none"), "x.md"),
     "replay FOLDER: session.jsonl": Reader(("replay", "r", "--variant", "none"), "r/session.jsonl"),

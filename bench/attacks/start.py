@@ -23,7 +23,6 @@ from typing import Any
 import psutil
 
 from aider_gardener.archive.store import Store, open_store, records
-from aider_gardener.archive.store.base import Chunk
 from aider_gardener.archive.store.redact import Redactor
 from aider_gardener.messages import ContentClass, Entry, Source, entry_id
 from bench.provenance import made_on
@@ -75,7 +74,7 @@ def write(store: Store, waiting: list[Entry], *, is_large: bool) -> None:
     def step(db: Any) -> None:
         for entry in waiting:
             size = 200 if is_large else len(entry.content)
-            records.apply(db, records.said(entry, Redactor(), [Chunk(entry.id, 0, size)], ()))
+            records.apply(db, records.said(entry, Redactor(), [(0, size)], ()))
 
     store.database.write(step)
     waiting.clear()

@@ -6,7 +6,7 @@ import pytest
 from made_entries import entry
 
 from aider_gardener.archive.entries import full_id, levels_by_id, quoting, source_words, why_stored
-from aider_gardener.archive.store import Chunk, Store, open_store
+from aider_gardener.archive.store import Store, open_store
 from aider_gardener.errors import UsageError
 from aider_gardener.messages import Entry, Fidelity, Source, SourceKind
 
@@ -19,7 +19,7 @@ def store() -> Store:
 def put(store: Store, seq: int, content: str, source: Source | None = None) -> Entry:
     new = entry(seq, "user", content)
     new = Entry(**{**vars(new), "source": source}) if source else new
-    return store.add(new, chunks=[Chunk(new.id, 0, len(content))])
+    return store.add(new, chunks=[(0, len(content))])
 
 
 def test_an_id_is_found_by_its_beginning_as_people_paste_it(store: Store) -> None:

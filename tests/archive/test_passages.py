@@ -12,7 +12,7 @@ from aider_gardener.messages import ContentClass, Segment
 
 
 def passages(content: str, cls: ContentClass = ContentClass.PROSE) -> list[str]:
-    return [content[c.start : c.end] for c in chunk("g1", content, (Segment(0, len(content), cls),))]
+    return [content[start:end] for start, end in chunk(content, (Segment(0, len(content), cls),))]
 
 
 def test_paragraphs_and_items_are_passages() -> None:
@@ -45,10 +45,19 @@ def test_one_long_line_is_cut() -> None:
 
 
 @settings(max_examples=150, deadline=None)
-@given(st.text(alphabet=st.characters(codec="utf-8"), max_size=3_000), st.sampled_from(list(ContentClass)))
-def test_nothing_but_white_space_is_missed(content: str, cls: ContentClass) -> None:
-    found = chunk("g1", content, (Segment(0, len(content), cls),))
-    assert all(one.end <= two.start for one, two in pairwise(found))
-    covered = "".join("".join(content[c.start : c.end].split()) for c in found)
+@given(
+    st.text(alphabet=st.characters(codec="utf-8"), max_size=3_000),
+    st.sampled_from(list(ContentClass)),
+    st.integers(0, 3_000),
+)
+def test_nothing_but_white_space_is_missed_and_no_segment_crossed(
+    content: str, cls: ContentClass, border: int
+) -> None:
+    border = min(border, len(content))
+    parts = (Segment(0, border, cls), Segment(border, len(content), ContentClass.PROSE))
+    found = chunk(content, parts)
+    assert not any(start < border < end for start, end in found)
+    assert all(one[1] <= two[0] for one, two in pairwise(found))
+    covered = "".join("".join(content[start:end].split()) for start, end in found)
     assert covered == "".join(content.split())
-    assert all(c.end - c.start <= PASSAGE_CHARS + 2 * LINE_CHARS for c in found)
+    assert all(end - start <= PASSAGE_CHARS + 2 * LINE_CHARS for start, end in found)

@@ -11,6 +11,7 @@ from typing import Any
 import apsw
 import pytest
 from click.testing import CliRunner, Result
+from made_lines import bytes_of
 
 from aider_gardener.archive.retention import (
     DAY,
@@ -20,7 +21,7 @@ from aider_gardener.archive.retention import (
     proposal,
     prune,
 )
-from aider_gardener.archive.store import Chunk, Store, open_store
+from aider_gardener.archive.store import Store, open_store
 from aider_gardener.archive.store.base import CONFIDENCE_GAIN
 from aider_gardener.cli.root import main
 from aider_gardener.messages import ContentClass, Entry, Source, entry_id
@@ -34,9 +35,7 @@ def put(store: Store, content: str, *, seq: int, session: str = "old", at: float
         id=entry_id("user", content), session=session, turn=1, seq=seq, role="user", content=content,
         source=Source(), cls=ContentClass.LOG, segments=(), tokens=len(content) // 4, created_at=at, accessed_at=at,
     )  # fmt: skip
-    return store.add(
-        new, chunks=[Chunk(new.id, at, min(at + 400, len(content))) for at in range(0, len(content), 400)]
-    )
+    return store.add(new, chunks=[(at, min(at + 400, len(content))) for at in range(0, len(content), 400)])
 
 
 def filled(directory: Path, count: int = 60) -> None:
@@ -60,10 +59,6 @@ def gc(directory: Path, *words: str) -> dict[str, Any]:
     assert done.exit_code == 0, done.output
     value: dict[str, Any] = json.loads(done.output)
     return value
-
-
-def bytes_of(directory: Path) -> bytes:
-    return b"".join(path.read_bytes() for path in sorted(directory.rglob("*")) if path.is_file())
 
 
 def test_nothing_goes_without_leave(tmp_path: Path) -> None:
@@ -117,7 +112,7 @@ def test_a_limit_caps(tmp_path: Path) -> None:
     store = open_store(tmp_path)
     now = time.time()
     for n in range(40):  # two days old, so that only the limit can ask for them
-        put(store, f"entry {n} " + os.urandom(30_000).hex(), seq=n, at=now - 2 * DAY + n)
+        put(store, f"entry {n} " + os.urandom(20_000).hex(), seq=n, at=now - 2 * DAY + n)
     assert keep_to_policy(store, Settings(retention="1GB")) == "" and store.stats().entries == 40
     assert "deleted" in keep_to_policy(store, Settings(retention="1MB"))
     assert store.size_bytes() <= 1_000_000 and 1 <= store.stats().entries < 40
@@ -129,7 +124,7 @@ def test_pruning_an_archive_that_another_process_reads_says_so(tmp_path: Path) -
     filled(tmp_path)
     store = open_store(tmp_path)
     reader = apsw.Connection(str(tmp_path / "gardener.db"))
-    assert prune(store, RetentionPolicy()).entries == 60
+    assert prune(store, RetentionPolicy()) == 60
     assert store.stats().entries == 2 and store.verify() == []
     reader.close()
     store.close()

@@ -13,11 +13,11 @@ from aider_gardener.archive.store import Holding
 from aider_gardener.messages import ContentClass
 
 NOW = 1_000 * DAY
-FRESH = Holding("g1", "prose", 1_000, 4_000, NOW, NOW, 0, 1.0, False, ("s",))
+FRESH = Holding("g1", "prose", 1_000, 4_000, NOW, 0, 1.0, False, ("s",))
 
 
 def aged(days: float, **rest: object) -> Holding:
-    return replace(FRESH, said_at=NOW - days * DAY, used_at=NOW - days * DAY, **rest)  # type: ignore[arg-type]  # reason: checked by use
+    return replace(FRESH, used_at=NOW - days * DAY, **rest)  # type: ignore[arg-type]  # reason: checked by use
 
 
 def gone(

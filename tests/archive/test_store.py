@@ -22,7 +22,7 @@ from made_vectors import LetterCounts
 from shared_archives import postgres
 
 from aider_gardener.archive.postgres.lines import Address, open_on_server
-from aider_gardener.archive.store import Chunk, Store, open_store
+from aider_gardener.archive.store import Store, open_store
 from aider_gardener.archive.store.encryption import VARIABLE
 from aider_gardener.archive.store.location import prepare_directory
 from aider_gardener.archive.store.opening import open_lines
@@ -95,7 +95,7 @@ def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Opener:
 @pytest.fixture
 def store(opened: Opener) -> Iterator[Store]:
     found = opened("archive")
-    found.open_session("s1", project="p", started_at=10.0, provider="openai", model="gpt-4o")
+    found.open_session("s1", project="p", started_at=10.0)
     yield found
     found.close()
 
@@ -114,14 +114,8 @@ def put(
     store: Store, content: str, *, chunk_chars: int = 400, renditions: tuple[Rendition, ...] = (), **rest: Any
 ) -> Entry:
     new = entry(content, **rest)
-    chunks = [
-        Chunk(new.id, at, min(at + chunk_chars, len(content))) for at in range(0, len(content), chunk_chars)
-    ]
+    chunks = [(at, min(at + chunk_chars, len(content))) for at in range(0, len(content), chunk_chars)]
     return store.add(new, chunks=chunks, renditions=renditions)
-
-
-def test_a_store_is_a_store(store: Store) -> None:
-    assert store.notice == ""
 
 
 def test_what_goes_in_comes_out(store: Store) -> None:
@@ -134,7 +128,7 @@ def test_what_goes_in_comes_out(store: Store) -> None:
 
 
 @given(texts=st.lists(ANY_TEXT, min_size=1, max_size=8))
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_text_comes_back_byte_for_byte(store: Store, texts: list[str]) -> None:
     for text in texts:
         stored = put(store, text, seq=next(SEQS))
@@ -142,13 +136,6 @@ def test_any_text_comes_back_byte_for_byte(store: Store, texts: list[str]) -> No
         assert back is not None
         assert back.encode("utf-8", "surrogatepass") == text.encode("utf-8", "surrogatepass")
         found(store, text)
-
-
-def test_nul_and_lone_surrogates(store: Store) -> None:
-    text = "a\0b \ud800 \udfff é \U0001f600 \r\n\r tail\0"
-    stored = put(store, text, renditions=(Rendition(Fidelity.LINE, text[:5], 1),))
-    assert store.original(stored.id) == text
-    assert store.renditions(stored.id)[Fidelity.LINE].text == text[:5]
 
 
 def test_one_content_is_stored_once_and_occurs_twice(store: Store) -> None:
@@ -259,7 +246,8 @@ def test_words_of_a_rendition_alone_find_nothing(store: Store) -> None:
         ("die Fehlermeldungen kamen spät", "Fehlermeldung"),
     ],
 )
-def test_words_are_found_as_people_write_them(store: Store, text: str, query: str) -> None:
+def test_words_are_found_as_people_write_them(text: str, query: str) -> None:
+    store = open_store(None)  # what is searched is the same in every tier
     put(store, "something else entirely, of no interest", seq=0)
     stored = put(store, text, seq=1)
     assert found(store, query)[:1] == [stored.id]
@@ -270,7 +258,8 @@ def test_words_are_found_as_people_write_them(store: Store, text: str, query: st
     ["", "   ", '"', "'", "a AND", "NOT x", "x NEAR(", "col:val", "words : x", "*", "a*", "(", ")", "^a", "-a", "{}", "\0",
      "\ud800", "🙂", "'; DROP TABLE originals; --", "x" * 100_000, "word " * 20_000],
 )  # fmt: skip
-def test_any_query_is_safe(store: Store, query: str) -> None:
+def test_any_query_is_safe(query: str) -> None:
+    store = open_store(None)
     put(store, "a plain text about x and col:val")
     found(store, query)
 
@@ -302,11 +291,12 @@ def test_words_are_looked_for_in_one_session_in_some_or_in_all(store: Store) -> 
 def test_a_very_long_original_is_indexed_bit_by_bit(store: Store) -> None:
     text = "".join(f"row {n:06d} is here\n" for n in range(30_000))
     stored = put(store, text, chunk_chars=1_000)
+    other = put(store, text.replace("row 0", "row 1"), chunk_chars=1_000, seq=1)
     assert found(store, "000000") == [stored.id] and found(store, "029999") == [stored.id]
-    assert found(store, "015000") == []
-    while store.work_off(200):
+    assert found(store, "015000") == found(store, "115000") == []
+    while store.work_off(1_000):
         pass
-    assert found(store, "015000") == [stored.id]
+    assert found(store, "015000") == [stored.id] and found(store, "115000") == [other.id]
     assert store.original(stored.id) == text
 
 
@@ -332,15 +322,9 @@ def test_sessions_and_state(store: Store) -> None:
     begun = [each.id for each in store.sessions("p")]
     assert begun == ["s1", "s2"], "in the order in which they were begun, whatever the clock said"
     info = store.sessions("p")[0]
-    assert (info.entries, info.turns, info.provider, info.model, info.last_at) == (
-        1,
-        4,
-        "openai",
-        "gpt-4o",
-        100.0,
-    )
-    store.open_session("s1", project="changed", started_at=99.0, model="gpt-5")
-    assert store.sessions("p")[0].started_at == 10.0 and store.sessions("p")[0].model == "gpt-5"
+    assert (info.entries, info.turns, info.last_at) == (1, 4, 100.0)
+    store.open_session("s1", project="changed", started_at=99.0)
+    assert store.sessions("p")[0].started_at == 10.0
     assert store.get_state("s1", "view") is None
     store.set_state("s1", "view", "1\0\ud800")
     store.set_state("s1", "view", "2\0\ud800")
@@ -351,8 +335,9 @@ def test_events(store: Store) -> None:
     one, two = put(store, "one", seq=0), put(store, "two", seq=1)
     store.record_event("s1", 1, "swap", {"entry_id": one.id, "why": "old", "saved": 5}, 11.0)
     store.record_event("s1", 2, "plan", {"entry_ids": [one.id, two.id]}, 12.0)
-    store.record_event("s2", 1, "clear", {}, 13.0)
+    store.record_event("s2", 1, "clear", {"seen": two.id}, 13.0)  # named, and not what it is about
     assert [e.kind for e in store.events()] == ["swap", "plan", "clear"]
+    assert [e.kind for e in store.events(entry_id=two.id)] == ["plan"]
     assert [e.kind for e in store.events("s1", entry_id=two.id)] == ["plan"]
     assert [e.at for e in store.events(kind="swap", entry_id=one.id)] == [11.0]
     assert store.events("s1", "swap")[0].data == {"entry_id": one.id, "why": "old", "saved": 5}
@@ -411,7 +396,7 @@ def test_stats_count_by_class(store: Store) -> None:
     stats = store.stats()
     assert (stats.original_tokens, stats.rendition_tokens) == (110, 20)
     assert stats.by_class == {"prose": (1, 100, 10), "log": (1, 10, 10)}
-    assert (stats.bytes > 0) == store.persistent
+    assert stats.bytes > 0
 
 
 def test_export_and_import(store: Store, tmp_path: Path) -> None:
@@ -435,7 +420,7 @@ def test_export_and_import(store: Store, tmp_path: Path) -> None:
     assert got is not None and got.pinned and got.segments == one.segments
     assert other.renditions(one.id) == store.renditions(one.id) != {}
     assert other.get_state("s1", "k") == "v"
-    assert found(other, "two") and other.sessions("p")[0].model == "gpt-4o"
+    assert found(other, "two") and other.sessions("p")[0].started_at == 10.0
     assert other.verify() == []
 
 
@@ -465,7 +450,7 @@ def exported(store: Store, path: Path) -> bytes:
     return path.read_bytes()
 
 
-@pytest.mark.parametrize("to", TIERS)
+@pytest.mark.parametrize("to", ["file", "lines", "server"])
 def test_a_round_trip_over_the_tiers_gives_the_same_bytes(
     store: Store, to: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
@@ -477,10 +462,9 @@ def test_a_round_trip_over_the_tiers_gives_the_same_bytes(
         other.import_(tmp_path / "out.jsonl")
         assert exported(other, tmp_path / "again.jsonl") == before
     other.close()
-    if to != "memory":
-        again = open_other("other")
-        assert exported(again, tmp_path / "again.jsonl") == before
-        again.close()
+    again = open_other("other")
+    assert exported(again, tmp_path / "again.jsonl") == before
+    again.close()
 
 
 def test_what_was_said_is_there_at_the_next_start(store: Store, opened: Opener, tmp_path: Path) -> None:
@@ -511,7 +495,7 @@ def test_an_export_of_anothers_can_only_add(store: Store, tmp_path: Path, kind: 
     kept = put(store, "mine")
     line = {"kind": kind, "id": kept.id, "ids": [kept.id], "told": True, "pinned": True, "at": 9.0}
     line |= {"renditions": [["line", "theirs", 1]], "active": False}
-    path = tmp_path / "theirs.jsonl"
+    path = tmp_path / "the{irs}.jsonl"
     path.write_text(f'{{"kind":"meta","format":2}}\n{json.dumps(line)}\n')
     with pytest.raises(StoreError, match="line 2, cannot be read: nothing was imported"):
         store.import_(path)

@@ -8,7 +8,7 @@ import pytest
 from adapters.aider.conftest import clean_after, drive, gardened, model, repository
 from made_entries import entry
 
-from aider_gardener.archive.store import Chunk, open_store
+from aider_gardener.archive.store import open_store
 from aider_gardener.messages import ContentClass
 
 __all__ = ["clean_after", "drive", "gardened", "model", "repository"]
@@ -24,6 +24,6 @@ def archive(tmp_path: Path) -> Path:
     for seq, text in enumerate(SAID):
         cls = ContentClass.LOG if "ERROR" in text else ContentClass.PROSE
         new = entry(seq, "assistant" if seq == 1 else "user", text, cls=cls)
-        store.add(new, chunks=[Chunk(new.id, 0, len(text))])
+        store.add(new, chunks=[(0, len(text))])
     store.close()
     return tmp_path / "archive"

@@ -21,7 +21,7 @@ from shared_archives import Team, postgres, team
 from aider_gardener.archive import postgres as plug_in
 from aider_gardener.archive.postgres import local
 from aider_gardener.archive.postgres.server import VARIABLE
-from aider_gardener.archive.store import Chunk, open_store
+from aider_gardener.archive.store import open_store
 from aider_gardener.cli.everywhere import found_everywhere, found_text
 from aider_gardener.cli.root import main
 from aider_gardener.errors import UsageError
@@ -44,7 +44,7 @@ def project(tmp_path: Path, team: Team, monkeypatch: pytest.MonkeyPatch) -> Path
     store.open_session("s", project=str(folder), started_at=1.0, hold=False)
     for seq, (text, provider) in enumerate((("the gasket leaks", "openai"), ("told to llama", "ollama"))):
         new = replace(entry(seq, "user", text), provider=provider)
-        store.add(new, chunks=[Chunk(new.id, 0, len(text))])
+        store.add(new, chunks=[(0, len(text))])
     store.close()
     monkeypatch.chdir(folder)
     monkeypatch.setenv(VARIABLE, team.environ("ana")[VARIABLE])
@@ -149,7 +149,7 @@ def test_what_was_fetched_is_not_counted_among_the_users_chats(project: Path) ->
     store = open_store(project / ".aider.gardener")
     store.open_session("shared:bob:x", project=str(project), started_at=1.0, hold=False)
     new = replace(entry(0, "user", "of bob's"), session="shared:bob:x")
-    store.add(new, chunks=[Chunk(new.id, 0, len(new.content))])
+    store.add(new, chunks=[(0, len(new.content))])
     store.close()
     told = gardener("sessions").stdout
     assert "gasket" in told and "bob" not in told and "older" not in told
@@ -236,7 +236,7 @@ def test_what_a_chat_begins_in_the_background_syncs(project: Path, team: Team) -
     gardener("store", "share")
     store = open_store(project / ".aider.gardener")
     new = entry(5, "user", "said after the sync")
-    store.add(replace(new, provider="openai"), chunks=[Chunk(new.id, 0, len(new.content))])
+    store.add(replace(new, provider="openai"), chunks=[(0, len(new.content))])
     process = plug_in.begin(plug_in.command(store, str(project)), dict(os.environ))
     assert process.wait(timeout=60) == 0
     store.close()
@@ -251,7 +251,7 @@ def test_an_archive_is_copied_to_a_server_looked_after_there_and_brought_back(
     store = open_store(project / ".aider.gardener")
     store.open_session("t", project=str(project), started_at=2.0, hold=False)
     new = replace(entry(7, "user", "the flange holds"), session="t", provider="openai")
-    store.add(new, chunks=[Chunk(new.id, 0, len(new.content))])
+    store.add(new, chunks=[(0, len(new.content))])
     store.close()
     done = gardener("store", "copy", "--to", place)
     assert done.stdout.endswith("lines copied to postgresql://127.0.0.1#pump (PostgreSQL)\n"), done.output

@@ -25,7 +25,7 @@ WRITER = """
 import sys
 from pathlib import Path
 from aider_gardener.messages import ContentClass, Entry, Source, entry_id
-from aider_gardener.archive.store import Chunk, open_store
+from aider_gardener.archive.store import open_store
 
 directory, name, count = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 store = open_store(directory)
@@ -35,7 +35,7 @@ for seq in range(count):
     text = f"{name} message {seq} " + f"payload {seq} é\\n" * (seq % 40)
     new = Entry(id=entry_id("user", text), session=name, turn=seq, seq=seq, role="user", content=text,
                 source=Source(), cls=ContentClass.LOG, segments=(), tokens=1)
-    stored = store.add(new, chunks=[Chunk(new.id, 0, len(text))])
+    stored = store.add(new, chunks=[(0, len(text))])
     store.set_state(name, "last", str(seq))
     print(seq, stored.id, flush=True)
 """

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from made_search import found
 from made_vectors import LetterCounts
 
-from aider_gardener.archive.store import Chunk, open_store
+from aider_gardener.archive.store import open_store
 from aider_gardener.errors import UsageError
 from aider_gardener.messages import ContentClass, Entry, Source, entry_id
 from aider_gardener.recall import embed
@@ -245,7 +245,7 @@ def backlog_of(choice: str, text: str = "passage") -> Backlog:
     """The backlog of an archive of one passage, with the embedder that the setting names."""
     store = open_store(None)
     entry = Entry(entry_id("user", text), "s", 1, 0, "user", text, Source(), ContentClass.LOG, (), 1)
-    store.add(entry, chunks=[Chunk(entry.id, 0, len(text))])
+    store.add(entry, chunks=[(0, len(text))])
     return Backlog(store, load=loading(Settings(embedder=choice).embedder), background=False)
 
 

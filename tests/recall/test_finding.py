@@ -12,7 +12,7 @@ from made_entries import message, talk, words
 from made_vectors import LetterCounts
 
 from aider_gardener.archive.archive import Archive
-from aider_gardener.archive.store import Chunk, PendingPassage, open_store
+from aider_gardener.archive.store import PendingPassage, open_store
 from aider_gardener.archive.store.words import query_words
 from aider_gardener.messages import ContentClass, Entry, Fidelity, Message, Source, SourceKind, entry_id
 from aider_gardener.plan.chat import Chat
@@ -44,7 +44,7 @@ def archive_of(*rows: tuple[str, int, str, ContentClass], meaning: bool = True) 
         store.open_session(session, project="q" if session == "far" else "p", started_at=0.0)
     for session, seq, text, cls in rows:
         entry = stored(seq, text, session, cls)
-        store.add(entry, chunks=[Chunk(entry.id, 0, len(text))])
+        store.add(entry, chunks=[(0, len(text))])
     archive = Archive(store, session="now", project="p", count=words, clock=lambda: 1.0)
     archive.provider = "openai"
     if meaning:
@@ -123,7 +123,7 @@ def test_what_this_chat_said_too_is_its_own_and_found_once() -> None:
     def admit(chat: Chat, new: Message) -> Entry:
         name = entry_id(new.role, new.content)
         entry = replace(stored(chat.next_seq, new.content), id=name, role=new.role)
-        return archive.store.add(entry, chunks=[Chunk(name, 0, len(new.content))])
+        return archive.store.add(entry, chunks=[(0, len(new.content))])
 
     chat, _added = Chat().sync((talk(("abc said twice", "yes")), [message("user", "and now?")]), admit)
     chat = replace(chat, fidelity={0: Fidelity.LINE})
@@ -253,3 +253,10 @@ class Full:
         from aider_gardener.errors import StoreError
 
         raise StoreError("the disk is full")
+
+
+def test_a_part_of_a_session_that_no_vector_is_known_of_counts_as_the_rest() -> None:
+    archive = archive_of(*ROWS)
+    archive.store.add(stored(11, "abc unheard"), chunks=[(0, 11)])
+    archive.backlog = None
+    assert np.isnan(finding.cosines(archive, Chat(), Request("abc"), archive.store.evidence([]))).all()

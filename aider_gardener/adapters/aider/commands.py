@@ -320,14 +320,14 @@ def _last_or_id(commands: HostCommands) -> list[str]:
 @command()
 def cmd_recall(at: CommandLine, args: str) -> None:
     "Find what was said before, in this chat, before a /clear and in older sessions of the project"
-    from aider_gardener.archive.entries import full_session
+    from aider_gardener.archive.sessions import session_named
     from aider_gardener.recall.asked import typed
     from aider_gardener.recall.hits import as_text, hits
     from aider_gardener.recall.recall import recall_note
     from aider_gardener.terminal import columns
 
     state, archive = at.gardener.state, at.gardener.state.archive
-    request = typed(args, lambda given: full_session(archive.store, archive.project, given))
+    request = typed(args, lambda given: session_named(archive.store, archive.project, given).id)
     if archive.backlog is not None:  # the user waits; without a model of meanings words serve alone
         with contextlib.suppress(GardenerError), state.timed():
             archive.backlog.drain(EMBEDDED_FIRST)

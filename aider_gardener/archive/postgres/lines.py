@@ -7,22 +7,18 @@ it says, so that none is there twice.
 from __future__ import annotations
 
 import hashlib
-import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aider_gardener.archive.postgres import schema, server
+from aider_gardener.archive.postgres import server
 from aider_gardener.archive.postgres.server import Address
 from aider_gardener.archive.providers import SHARED, may_go
-from aider_gardener.archive.store import entries, opening, sessions
+from aider_gardener.archive.store import entries, sessions
 from aider_gardener.archive.store.database import Database
 from aider_gardener.archive.store.lines import UNREADABLE
-from aider_gardener.archive.store.opening import Copied
-from aider_gardener.archive.store.records import NOT_READ, SAID, Record, whole
+from aider_gardener.archive.store.records import NOT_READ, SAID, Record, as_json, from_json, whole
 from aider_gardener.archive.store.sqlite import Store
 from aider_gardener.errors import StoreError, UsageError
 from aider_gardener.messages import content_hash
@@ -35,11 +31,6 @@ AT_ONCE = 2_000
 NONE_THERE = "{address} holds no archive: `gardener store copy --to` makes one"
 LEFT_OUT = "{count} of the chats were held with a local model: they stay on this machine"
 STAYS = "what was said to a local model, or to none, goes to no server"
-ENCRYPTED = (
-    "the archive is encrypted, and the server would hold its texts readable: agree with --readable, or"
-    " leave it"
-)
-
 ADD = """
     INSERT INTO gardener.lines (archive, machine, kind, payload, at, once, session, hash, words)
     SELECT %s, %s, t.kind, t.payload, t.at, t.once, t.session, t.hash,
@@ -55,7 +46,7 @@ LACKING = """
 
 @dataclass(frozen=True)
 class Row:
-    """A record as a row of the server's, see `schema`. `words` is a JSON array of those it is found by."""
+    """A record as a row of the server's tables. `words` is a JSON array of those it is found by."""
 
     kind: str
     payload: bytes
@@ -66,19 +57,7 @@ class Row:
     words: str | None = None
 
 
-def as_json(value: object) -> bytes:
-    """A value as JSON. Texts stay as they are, lone surrogates and all."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
-    return text.encode("utf-8", "surrogatepass")
-
-
-def from_json(data: bytes) -> Any:
-    """The value of JSON as `as_json` makes it. Raises ValueError."""
-    return json.loads(data.decode("utf-8", "surrogatepass"))
-
-
 def known_by(*parts: object) -> str:
-    """What a line is known by on the server."""
     return hashlib.sha256(as_json(parts)).hexdigest()[:32]
 
 
@@ -94,7 +73,6 @@ def add(connection: Connection, archive: int, machine: str, rows: Sequence[Row])
 
 
 def lacking(connection: Connection, archive: int, wanted: Sequence[str]) -> set[str]:
-    """Which of these lines of this role the server has not."""
     return {str(row[0]) for row in connection.execute(LACKING, (list(wanted), archive)).fetchall()}
 
 
@@ -120,14 +98,13 @@ def record_of(payload: bytes, key: str | None) -> Record:
 
 def leaving(records: Iterable[Record]) -> tuple[list[Record], int]:
     """What may go to a server of the records of an archive, and how many chats may not: nothing of a chat
-    that began with a local model or in which anything was said to one, nothing that came from a server; of
+    in which anything was said to a local model, nothing that came from a server; of
     the rest what was sent to a model."""
     found = list(whole(records))
-    begun = [(each["id"], each["provider"]) for each in found if each["kind"] == "session"]
     said = [(each["session"], each["provider"], each["id"]) for each in found if each["kind"] == SAID]
-    places = [*begun, *(each[:2] for each in said)]
-    local = {name for name, provider in places if provider and not may_go(provider, "server")}
-    gone = local | {name for name, _ in places if name.startswith(SHARED)}
+    local = {name for name, provider, _ in said if provider and not may_go(provider, "server")}
+    names = {each["id"] for each in found if each["kind"] == "session"}.union(name for name, *_ in said)
+    gone = local | {name for name in names if name.startswith(SHARED)}
     sent = {entry for name, provider, entry in said if name not in gone and may_go(provider, "server")}
     unsent = {entry for _, _, entry in said} - sent
     left = [each for record in found if (each := _without(record, gone, unsent))]
@@ -171,11 +148,9 @@ class ServerLines:
 
     @property
     def place(self) -> str:
-        """The address, for people."""
         return str(self.address)
 
     def read(self) -> list[Record]:
-        """All records, in the order written."""
         sql = "SELECT change, payload, hash FROM gardener.lines WHERE archive = %s ORDER BY change"
         with server.connected(self.address.environ) as connection:
             rows: list[Any] = connection.execute(sql, (self._number,)).fetchall()
@@ -192,8 +167,7 @@ class ServerLines:
 
     def append(self, record: Record) -> None:
         """Keep a record: committed when it returns."""
-        provider = record.get("provider", "")
-        if (record["kind"] == SAID or provider) and not may_go(provider, "server"):
+        if record["kind"] == SAID and not may_go(record["provider"], "server"):
             raise StoreError(STAYS)
         with server.connected(self.address.environ) as connection, connection.transaction():
             rows = list(rows_of([record], self._clock(), once=False))
@@ -218,16 +192,7 @@ class ServerLines:
         told, self._told = self._told, []
         return told
 
-    @property
-    def size_bytes(self) -> int:
-        """What the records take on the server."""
-        sql = "SELECT coalesce(sum(length(payload)), 0) FROM gardener.lines WHERE archive = %s"
-        with server.connected(self.address.environ) as connection:
-            row = connection.execute(sql, (self._number,)).fetchone()
-        return int(row[0]) if row else 0
-
     def remove(self) -> None:
-        """Delete the archive from the server."""
         with server.connected(self.address.environ) as connection:
             connection.execute("DELETE FROM gardener.archives WHERE number = %s", (self._number,))
 
@@ -237,7 +202,7 @@ class ServerLines:
 
 def _found(connection: Connection, address: Address, *, made: bool) -> int:
     """The number of an archive that is kept whole, made if need be. Raises UsageError if it is not there."""
-    schema.prepare(connection) if made else schema.check(connection)
+    server.prepare(connection) if made else server.check(connection)
     sql = "SELECT number FROM gardener.archives WHERE whole AND creator = session_user AND name = %s"
     row = connection.execute(sql, (address.name,)).fetchone()
     if row is None and made:
@@ -260,35 +225,3 @@ def open_on_server(
     store = Store(Database(None), clock=clock, kept=kept)
     store.hold(kept.read(), kept.problems, read_only=read_only)
     return store
-
-
-def copy_to(
-    directory: Path,
-    address: Address,
-    key_source: str = "",
-    *,
-    readable: bool = False,
-) -> Copied:
-    """Push all of an archive that may leave this machine to the one at an address, begun if it is not there.
-
-    `readable`: the user agrees that what is encrypted here is not there. All or nothing. Raises UsageError,
-    StoreError or ServerError.
-    """
-    with closing(opening.opened_on_disk(directory, key_source)) as source:
-        if source.database.key and not readable:
-            raise UsageError(ENCRYPTED)
-        with closing(open_on_server(address, made=True)) as target:
-            count = target.copy_from(source)
-            told = [source.notice, target.notice, server.warning(address.environ)]
-    return Copied(str(address), opening.POSTGRESQL, count, tuple(filter(None, told)))
-
-
-def copy_from(address: Address, directory: Path, key_source: str = "") -> Copied:
-    """Add all of the archive at an address to that of a directory, begun if there is none. All or nothing.
-    Raises UsageError, StoreError or ServerError."""
-    with closing(open_on_server(address, read_only=True)) as source:
-        with closing(opening.opened_on_disk(directory, key_source)) as target:
-            count = target.copy_from(source)
-            told = [source.notice, target.notice]
-        tier = opening.SQLITE if target.is_file else opening.LINES
-    return Copied(str(directory), tier, count, tuple(filter(None, told)))

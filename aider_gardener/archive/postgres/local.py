@@ -19,13 +19,20 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from aider_gardener.archive.postgres.lines import Row, as_json, known_by, record_of
+from aider_gardener.archive.postgres.lines import Row, known_by, record_of
 from aider_gardener.archive.providers import SHARED, may_go
 from aider_gardener.archive.sessions import HOST_KEY
 from aider_gardener.archive.store import entries, records, schema, sessions, words
 from aider_gardener.archive.store.forgotten import ENTRY, KEY
 from aider_gardener.archive.store.location import user_directory
-from aider_gardener.archive.store.records import FORGET, FORGET_SESSION, NOT_READ, SAID, Record
+from aider_gardener.archive.store.records import (
+    FORGET,
+    FORGET_SESSION,
+    NOT_READ,
+    SAID,
+    Record,
+    as_json,
+)
 from aider_gardener.archive.store.redact import Redactor
 from aider_gardener.messages import content_hash
 
@@ -88,13 +95,11 @@ def agreement(share: Share) -> Path:
 
 
 def share_of(db: apsw.Connection, project: str) -> Share | None:
-    """How a project is shared, None if it is not."""
     found = sessions.get_state(db, schema.OWN, KEY + project)
     return Share(**json.loads(found)) if found else None
 
 
 def keep(db: apsw.Connection, share: Share) -> None:
-    """Write how a project is shared."""
     sessions.set_state(db, schema.OWN, KEY + share.project, json.dumps(asdict(share)))
 
 
@@ -209,7 +214,6 @@ def vectors(db: apsw.Connection, share: Share) -> tuple[list[tuple[object, ...]]
 
 
 def waiting(db: apsw.Connection, share: Share) -> tuple[int, int]:
-    """How many messages and forgotten things wait to be sent."""
     sql = f"SELECT count(*) {PLACES} WHERE n.number > ? AND {LEAVING}"
     stones = "SELECT count(*) FROM tombstones WHERE project = ? AND seq > ? AND is_own"
     said = db.execute(sql, (share.sent, share.project, _allowed(db))).get
@@ -258,7 +262,6 @@ def _is_known(db: apsw.Connection, share: Share, author: str, session: str, key:
 def _take_message(
     db: apsw.Connection, project: str, here: str, key: str, at: float, payload: bytes, now: float
 ) -> bool:
-    """Take in one message; whether it is one."""
     try:
         begun, said = _checked(payload, key)
         with db:

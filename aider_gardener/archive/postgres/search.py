@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from aider_gardener.archive.postgres import schema
-from aider_gardener.archive.postgres.lines import from_json
+from aider_gardener.archive.postgres import server
 from aider_gardener.archive.store import words
+from aider_gardener.archive.store.records import from_json
 
 if TYPE_CHECKING:
     from aider_gardener.archive.postgres.server import Connection
@@ -63,7 +63,7 @@ def search(
 
     `vector` is the text's own, by `embedder`. Raises ServerError, also where the server lacks pgvector.
     """
-    schema.check(connection)
+    server.check(connection)
     asked = words.query_words(query)
     spans: dict[Key, tuple[int, int]] = {}
     scores: dict[Key, float] = {}
@@ -95,7 +95,6 @@ def _key(row: Sequence[Any]) -> Key:
 
 
 def _with_words(connection: Connection, asked: Sequence[str], most: int) -> list[Key]:
-    """Texts with all of the words, then those with any."""
     found: dict[Key, None] = {}
     quoted = ["'" + word.replace("\\", "\\\\").replace("'", "''") + "'" for word in asked if "\0" not in word]
     for joint in (" & ", " | ") if quoted else ():
@@ -106,7 +105,6 @@ def _with_words(connection: Connection, asked: Sequence[str], most: int) -> list
 
 
 def _span(text: str, asked: Sequence[str]) -> tuple[int, int]:
-    """Where an excerpt begins and ends: around the first of the words."""
     low = text.lower()
     at = min((found for word in asked if (found := low.find(word)) >= 0), default=0)
     start = max(0, at - EXCERPT_CHARS // 3)

@@ -1,4 +1,5 @@
-"""The server: where it is, how it is reached safely, and what is said when it is not.
+"""The server: where it is, how it is reached safely, what is said when it is not, and its tables (see
+`tables.sql`), all in the schema `gardener`.
 
 Its address comes from the user's environment alone (AIDER_GARDENER_DATABASE_URL, else libpq's own PG*
 variables), never from a file of a repository. No password stands in any message.
@@ -11,9 +12,11 @@ import importlib
 import ipaddress
 import os
 import re
+import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +53,21 @@ WEAK = "the connection to {host} is not verified (sslmode={mode}): whoever is on
 AWAY = "{host} cannot be used now ({why}): what is new waits here and goes with the next sync"
 REFUSED = "{host} refuses this to {user}: {why}"
 BROKEN = "{host} failed: {why}"
+TABLES_VERSION = 1
+LOCK = 0x41474431
+"""The advisory lock under which the tables are made, and with an archive's number its lines written."""
+LEAST_EXTENSION = (0, 8)
+"""pgvector before 0.8 stops a search too early when rows are filtered."""
+NO_EXTENSION = (
+    "the server's pgvector is {found}, 0.8 is needed: install it there and let an administrator run CREATE"
+    " EXTENSION vector, or ALTER EXTENSION vector UPDATE"
+)
+MAY_NOT_MAKE = (
+    "{role} may not make the gardener's tables in this database: let its owner run `gardener store share"
+    " --prepare`, and an administrator CREATE EXTENSION vector"
+)
+NOT_PREPARED = "nothing is shared on this server yet: `gardener store share` begins"
+OTHER_VERSION = "the server's tables are of another aider-gardener (version {found}, this one has {own})"
 SECRET = re.compile(
     r"(?i)(://[^:/@\s]*:)[^@\s]*@|((?:password|passfile|sslpassword)\s*=\s*)('[^']*'|[^\s&]+)"
 )
@@ -85,7 +103,6 @@ class ServerError(StoreError):
 
 
 def is_named(environ: Mapping[str, str]) -> bool:
-    """Whether the environment says that there is a server."""
     return any(environ.get(name, "").strip() for name in (VARIABLE, *NAMING))
 
 
@@ -205,7 +222,6 @@ def _hosts(asked: Mapping[str, str]) -> list[str]:
 
 
 def _is_here(asked: Mapping[str, str]) -> bool:
-    """Whether all of the hosts are sockets or loopback addresses."""
     return all(host in ("", "localhost") or host[0] in "/@" or _is_loopback(host) for host in _hosts(asked))
 
 
@@ -224,3 +240,55 @@ def _library() -> Any:
         return psycopg
     except ImportError as error:
         raise UsageError(NOT_INSTALLED) from error
+
+
+def check(connection: Connection) -> str:
+    """Which server this is, by a random name that its tables were given. Raises ServerError unless its tables
+    are there, of this version, and pgvector is."""
+    if _one(connection, "SELECT to_regclass('gardener.about')") is None:
+        raise ServerError(NOT_PREPARED)
+    row = connection.execute("SELECT version, server FROM gardener.about").fetchone() or (0, "")
+    if row[0] != TABLES_VERSION:
+        raise ServerError(OTHER_VERSION.format(found=row[0], own=TABLES_VERSION))
+    _extension(connection)
+    return str(row[1])
+
+
+def prepare(connection: Connection) -> str:
+    """Make the tables if there are none, all or nothing; then as `check`. Raises ServerError."""
+    role = str(_one(connection, "SELECT session_user"))
+    psycopg = _library()
+    try:
+        with connection.transaction():
+            connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
+            if _one(connection, "SELECT to_regclass('gardener.about')") is None:
+                _make(connection)
+    except psycopg.errors.InsufficientPrivilege:
+        raise ServerError(MAY_NOT_MAKE.format(role=role)) from None
+    return check(connection)
+
+
+def _make(connection: Connection) -> None:
+    connection.execute("CREATE EXTENSION IF NOT EXISTS vector SCHEMA public")
+    tables = files(__package__).joinpath("tables.sql").read_text("utf-8")
+    for name, value in (("space", _extension(connection)), ("lock", str(LOCK))):
+        tables = tables.replace("{" + name + "}", value)
+    connection.execute(tables.encode())
+    connection.execute("INSERT INTO gardener.about VALUES (%s, %s)", (uuid.uuid4().hex, TABLES_VERSION))
+
+
+def _extension(connection: Connection) -> str:
+    """The schema that pgvector lies in, quoted. Raises ServerError where it is missing or too old."""
+    row = connection.execute(
+        """SELECT quote_ident(n.nspname), e.extversion FROM pg_extension e
+           JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'vector'"""
+    ).fetchone()
+    space, version = row or ("", "missing")
+    if row is None or tuple(int(part) for part in str(version).split(".")[:2]) < LEAST_EXTENSION:
+        raise ServerError(NO_EXTENSION.format(found=version))
+    return str(space)
+
+
+def _one(connection: Connection, sql: str) -> Any:
+    row = connection.execute(sql.encode()).fetchone()
+    return None if row is None else row[0]

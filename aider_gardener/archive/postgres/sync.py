@@ -14,11 +14,12 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from aider_gardener.archive.postgres import lines, local, schema, server
-from aider_gardener.archive.postgres.lines import ENCRYPTED, Row
+from aider_gardener.archive.postgres import lines, local, server
+from aider_gardener.archive.postgres.lines import Row
 from aider_gardener.archive.postgres.local import FORGET_ALL, Share
 from aider_gardener.archive.postgres.server import ServerError, connected, named_as
 from aider_gardener.archive.store import forgotten
+from aider_gardener.archive.store.records import as_json
 from aider_gardener.errors import GardenerError, StoreError, UsageError
 from aider_gardener.files import write_private
 
@@ -30,6 +31,10 @@ PULLED = 200
 """Lines in one batch, at most."""
 STATUS_SECONDS = 3
 """How long the server is waited for, at each of its addresses, to say how it stands."""
+ENCRYPTED = (
+    "the archive is encrypted, and the server would hold its texts readable: agree with --readable, or"
+    " leave it"
+)
 IN_MEMORY = "there is no archive on disk to share"
 NOT_SHARED = "this project is not shared; `gardener store share` shares it"
 ANOTHER_NAME = "this project is shared as {name} already; `gardener store unshare` first"
@@ -104,7 +109,6 @@ def sync(
 
 
 def share_of(store: Store, project: str) -> Share:
-    """How a project is shared. Raises UsageError where it is not."""
     share = store.database.read(lambda db: local.share_of(db, project))
     if share is None:
         raise UsageError(NOT_SHARED)
@@ -136,7 +140,6 @@ class _Exchange:
         self.share = share
 
     def _check(self, connection: Connection) -> None:
-        """See what may be done there, and from where on."""
         share = self.share
         row = connection.execute(
             """SELECT session_user, %(number)s IN (SELECT gardener.open_to_role(true)),
@@ -152,7 +155,6 @@ class _Exchange:
         self._note(may_write=bool(may_write))
 
     def _pull(self, connection: Connection) -> bool:
-        """Take in what is new, in the order of the server's changes."""
         share, now = self.share, self._clock()
         given = (share.machine, share.number, share.seen, PULLED)
         rows: list[Any] = connection.execute(PULL, given).fetchall()
@@ -226,7 +228,7 @@ def share(
     if held is not None and name not in (held.name, held.name.rpartition("/")[2]):
         raise UsageError(ANOTHER_NAME.format(name=held.name))
     with connected(environ) as connection:
-        which = schema.prepare(connection)
+        which = server.prepare(connection)
         found = _joined(connection, project, held.name if held else name, which)
         for role in (*owners, *readers):
             connection.execute(SET_MEMBER, (found.number, role, role in owners))
@@ -270,7 +272,7 @@ def unshare(
     held = share_of(store, project)
     if delete:
         with _reached(held, environ) as connection, connection.transaction():
-            row = Row(FORGET_ALL, lines.as_json({"kind": FORGET_ALL}), now)
+            row = Row(FORGET_ALL, as_json({"kind": FORGET_ALL}), now)
             lines.add(connection, held.number, held.machine, [row])
     store.database.write(lambda db: local.drop(db, project))
     with suppress(OSError):
@@ -345,7 +347,7 @@ def look(environ: Mapping[str, str]) -> tuple[bool, str]:
     password. Changes nothing and never raises."""
     try:
         with connected(environ, seconds=STATUS_SECONDS) as connection:
-            schema.check(connection)
+            server.check(connection)
         return True, server.warning(environ) or ANSWERS.format(host=server.host_of(environ))
     except GardenerError as error:
         return False, str(error)
@@ -355,6 +357,6 @@ def look(environ: Mapping[str, str]) -> tuple[bool, str]:
 def _reached(share: Share, environ: Mapping[str, str] | None, *, seconds: int = 0) -> Iterator[Connection]:
     """A connection to the server that a project is shared with. Raises ServerError if it is another."""
     with connected(environ, seconds=seconds) as connection:
-        if schema.check(connection) != share.server:
+        if server.check(connection) != share.server:
             raise ServerError(OTHER_SERVER)
         yield connection

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from aider_gardener.archive.store.base import (
-    Chunk,
     Event,
     Holding,
     PendingPassage,
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from aider_gardener.archive.store.sqlite import Store
 
 __all__ = [
-    "Chunk",
     "Event",
     "Holding",
     "PendingPassage",

@@ -19,15 +19,6 @@ CONFIDENCE_GAIN = 0.03
 
 
 @dataclass(frozen=True)
-class Chunk:
-    """A span `content[start:end]` of an original that is found as one unit."""
-
-    entry_id: str
-    start: int
-    end: int
-
-
-@dataclass(frozen=True)
 class Evidence:
     """The n passages of some sessions, session by session in the order in which they were said, as columns of
     n numbers: `chunks` are theirs in the archive, `sessions` those of the messages, `starts` and `ends` their
@@ -62,8 +53,6 @@ class SessionInfo:
     id: str
     project: str
     started_at: float
-    provider: str = ""
-    model: str = ""
     entries: int = 0
     turns: int = 0
     last_at: float = 0.0
@@ -73,7 +62,6 @@ class SessionInfo:
 class Event:
     """Something that was done to the chat, when and why: what undo, `why` and reports read."""
 
-    number: int
     session: str
     turn: int
     kind: str
@@ -87,7 +75,7 @@ class StoreStats:
 
     `rendition_tokens` counts for each original its compressed rendition where there is one.
     `by_class` maps the class's word to (entries, original tokens, rendition tokens). `bytes` is the
-    size on disk of all files of the archive, 0 in memory.
+    size on disk of all files of the archive, or what it takes in memory.
     """
 
     entries: int = 0
@@ -119,7 +107,6 @@ class Holding:
     cls: str
     tokens: int
     bytes: int
-    said_at: float
     used_at: float
     uses: int
     confidence: float

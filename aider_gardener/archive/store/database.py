@@ -17,7 +17,7 @@ from typing import TypeVar
 import apsw
 
 from aider_gardener.archive.store import encryption, location, schema
-from aider_gardener.archive.store.pages import CHECKSUM_BYTES, CHECKSUM_PLACE, opened
+from aider_gardener.archive.store.schema import CHECKSUM_BYTES, CHECKSUM_PLACE, opened
 from aider_gardener.errors import StoreError
 
 Result = TypeVar("Result")
@@ -55,38 +55,28 @@ def explain(error: apsw.Error, path: Path | None) -> str:
     place = str(path) if path else "the archive in memory"
     if is_damage(error) and not isinstance(error, apsw.NotADBError):
         error = apsw.CorruptError()
-    for kind, text in EXPLANATIONS:
-        if isinstance(error, kind):
-            return text.format(path=place)
-    return f"{place} cannot be used ({' '.join(str(error).split())})"
+    text = EXPLANATIONS.get(type(error))
+    return text.format(path=place) if text else f"{place} cannot be used ({' '.join(str(error).split())})"
 
 
-EXPLANATIONS: tuple[tuple[type[BaseException], str], ...] = (
-    (apsw.FullError, "{path} cannot grow: the disk is full; free some space"),
-    (apsw.BusyError, "{path} has been locked by another process for too long; try again"),
-    (apsw.LockedError, "{path} is locked; try again"),
-    (apsw.ProtocolError, "{path} cannot be locked (its file system fails at it); try again"),
-    (apsw.ReadOnlyError, "{path} cannot be written; check the permissions of the file and its directory"),
-    (apsw.CantOpenError, "{path} cannot be opened; check the permissions of the file and its directory"),
-    (apsw.PermissionsError, "{path} cannot be used; check the permissions of the file and its directory"),
-    (apsw.IOError, "{path} cannot be read or written (input/output error); check the disk"),
-    (apsw.CorruptError, "{path} is damaged; `gardener store verify` says where"),
-    (apsw.NotADBError, "{path} is damaged: it is no longer a database"),
-    (apsw.TooBigError, "a text is too large for {path} (SQLite's limit is 1 GB)"),
-    (apsw.NoMemError, "there is not enough memory for {path}"),
-)
-
-
-PASSING = (
-    apsw.FullError,
-    apsw.BusyError,
-    apsw.LockedError,
-    apsw.ProtocolError,
-    apsw.ReadOnlyError,
-    apsw.CantOpenError,
-    apsw.PermissionsError,
-    apsw.IOError,
-)
+PASSING: dict[type[BaseException], str] = {
+    apsw.FullError: "{path} cannot grow: the disk is full; free some space",
+    apsw.BusyError: "{path} has been locked by another process for too long; try again",
+    apsw.LockedError: "{path} is locked; try again",
+    apsw.ProtocolError: "{path} cannot be locked (its file system fails at it); try again",
+    apsw.ReadOnlyError: "{path} cannot be written; check the permissions of the file and its directory",
+    apsw.CantOpenError: "{path} cannot be opened; check the permissions of the file and its directory",
+    apsw.PermissionsError: "{path} cannot be used; check the permissions of the file and its directory",
+    apsw.IOError: "{path} cannot be read or written (input/output error); check the disk",
+}
+"""What may work when it is tried again."""
+EXPLANATIONS = {
+    **PASSING,
+    apsw.CorruptError: "{path} is damaged; `gardener store verify` says where",
+    apsw.NotADBError: "{path} is damaged: it is no longer a database",
+    apsw.TooBigError: "a text is too large for {path} (SQLite's limit is 1 GB)",
+    apsw.NoMemError: "there is not enough memory for {path}",
+}
 
 
 class Gone(apsw.CorruptError):
@@ -305,7 +295,7 @@ class Database:
         """The error to raise for SQLite's: `Unavailable` where trying again may help."""
         if self.read_only and is_damage(error):
             return StoreError(UNREPAIRED.format(path=self.path))
-        kind = Unavailable if isinstance(error, PASSING) else StoreError
+        kind = Unavailable if isinstance(error, tuple(PASSING)) else StoreError
         return kind(explain(error, self.path))
 
     def _attempt(self, step: Step[Result], begin: str) -> Result:
@@ -422,14 +412,9 @@ def try_out(path: Path) -> None:
     """
     try:
         location.prepare_file(path)
-        db = _open(path)
-        try:
+        with contextlib.closing(_open(path)) as db:
             _configure(db, path)
-            with db:
-                db.execute("CREATE TABLE probe (number INTEGER PRIMARY KEY)")
-        finally:
-            db.close()
+            schema.create(db)
     finally:
         for ending in ("", "-wal", "-shm", "-journal"):
-            with contextlib.suppress(OSError):
-                path.with_name(path.name + ending).unlink()
+            path.with_name(path.name + ending).unlink(missing_ok=True)

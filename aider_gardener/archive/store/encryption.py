@@ -22,7 +22,7 @@ import apsw
 from aider_gardener import files
 from aider_gardener.archive.store import location, schema
 from aider_gardener.archive.store.location import MARKER_NAME
-from aider_gardener.archive.store.pages import RAW_KEY, new_file, opened
+from aider_gardener.archive.store.schema import RAW_KEY, new_file, opened
 from aider_gardener.errors import StoreError
 from aider_gardener.files import write_private
 

@@ -6,8 +6,9 @@ Deletion leaves no bytes behind: rows, index, freed pages and the write-ahead lo
 from __future__ import annotations
 
 import json
+import re
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import apsw
@@ -38,6 +39,8 @@ ENTRY_COLUMNS = """
     FROM occurrences n JOIN sessions s ON s.number = n.session
     JOIN originals o ON o.number = n.original JOIN bodies b ON b.original = o.number"""
 
+NAMED = re.compile(r'"(g[0-9a-f]+)"')
+"""An id in the data of an event."""
 CHECKPOINT_TRIES = 20
 CHECKPOINT_PAUSE_SECONDS = 0.1
 CHECKPOINT_MILLISECONDS = 50
@@ -83,8 +86,7 @@ def add(
 def session_number(db: apsw.Connection, session: str) -> int:
     """The number of a session; one that was never opened is begun without a project."""
     db.execute(
-        "INSERT INTO sessions (id, project, started_at, provider, model) VALUES (?, '', 0, '', '') "
-        "ON CONFLICT (id) DO NOTHING",
+        "INSERT INTO sessions (id, project, started_at) VALUES (?, '', 0) ON CONFLICT (id) DO NOTHING",
         (session,),
     )
     return int(db.execute("SELECT number FROM sessions WHERE id = ?", (session,)).get)
@@ -121,7 +123,6 @@ def _original(db: apsw.Connection, record: Mapping[str, Any], long_id: str) -> t
 
 
 def _free_id(db: apsw.Connection, long_id: str) -> str:
-    """The short id, or where another content has it, the shortest longer one that is free."""
     for length in range(SHORT_ID_CHARS, len(long_id) + 1, ID_GROWTH):
         if db.execute("SELECT 1 FROM originals WHERE id = ?", (long_id[:length],)).get is None:
             return long_id[:length]
@@ -154,18 +155,15 @@ def _occurrence(
 
 
 def number_of(db: apsw.Connection, stored_id: str) -> int | None:
-    """The row of an entry, or None."""
     found = db.execute("SELECT number FROM originals WHERE id = ?", (stored_id,)).get
     return None if found is None else int(found)
 
 
 def get(db: apsw.Connection, stored_id: str) -> Entry | None:
-    """The entry at its latest occurrence."""
     return get_many(db, [stored_id]).get(stored_id)
 
 
 def get_many(db: apsw.Connection, ids: Iterable[str]) -> dict[str, Entry]:
-    """The entries of these ids that are there, each at its latest occurrence."""
     sql = f"""{ENTRY_COLUMNS} WHERE o.id IN (SELECT value FROM json_each(?))
               AND n.number = (SELECT max(m.number) FROM occurrences m WHERE m.original = o.number)"""
     found = map(_entry, db.execute(sql, (json.dumps(list(ids)),)))
@@ -173,7 +171,6 @@ def get_many(db: apsw.Connection, ids: Iterable[str]) -> dict[str, Entry]:
 
 
 def original(db: apsw.Connection, stored_id: str) -> str | None:
-    """The stored text of an entry; None if there is none of that id."""
     sql = "SELECT b.body FROM originals o JOIN bodies b ON b.original = o.number WHERE o.id = ?"
     body = db.execute(sql, (stored_id,)).get
     return None if body is None else search.decode(body)
@@ -192,7 +189,6 @@ def is_text_of(role: object, stored_hash: object, body: object) -> bool:
 def session_entries(
     db: apsw.Connection, session: str, after_seq: int, source: SourceKind | None
 ) -> list[Entry]:
-    """The entries of a session with a higher seq, in order; of one source or all."""
     only = "AND n.source = :source" if source else ""
     sql = f"{ENTRY_COLUMNS} WHERE s.id = :session AND n.seq > :after {only} ORDER BY n.seq"
     asked = {"session": session, "after": after_seq, "source": source and source.value}
@@ -227,7 +223,6 @@ def put_renditions(
 
 
 def renditions(db: apsw.Connection, stored_id: str) -> dict[Fidelity, Rendition]:
-    """The renditions of an entry below full."""
     sql = """SELECT r.fidelity, r.text, r.tokens FROM renditions r JOIN originals o ON o.number = r.original
              WHERE o.id = ?"""
     found = (
@@ -260,13 +255,11 @@ def _entry(row: Any) -> Entry:
     )
 
 
-def forget(db: apsw.Connection, ids: Iterable[str], *, told: bool = True, more: bool = False) -> int:
+def forget(db: apsw.Connection, ids: Iterable[str], *, told: bool = True) -> int:
     """Delete entries with all that was derived from them; returns how many there were.
 
-    Their words leave the index with `search.scrub`, which the caller repeats until it is done: all of the
-    index is written anew for that, so it is begun with the last of several steps, behind which no `more`
-    come. `told`: a server that the project is shared with hears of all that is the user's own, not of this
-    machine's alone.
+    Their words leave the index with `Store.scrub`. `told`: a server that the project is shared with hears
+    of all that is the user's own, not of this machine's alone.
     """
     numbers = {}
     for stored_id in dict.fromkeys(ids):
@@ -275,10 +268,7 @@ def forget(db: apsw.Connection, ids: Iterable[str], *, told: bool = True, more: 
             numbers[number] = stored_id
     if numbers:
         forgotten.note_entries(db, numbers, told=told)
-        for number, stored_id in numbers.items():
-            _forget_entry(db, number, stored_id)
-    if not more:
-        search.begin_scrub(db)
+        _delete(db, numbers)
     return len(numbers)
 
 
@@ -307,33 +297,31 @@ def forget_places(db: apsw.Connection, numbers: Sequence[int]) -> list[str]:
 
 
 def _delete(db: apsw.Connection, numbers: Mapping[int, str]) -> None:
-    """Delete originals, given with their ids; the words of them leave the index with `search.scrub`."""
-    for number, stored_id in numbers.items():
-        _forget_entry(db, number, stored_id)
-    search.begin_scrub(db)
+    """Delete originals, given with their ids, and all that was made of them."""
+    for number in numbers:
+        search.remove(db, number)
+        vectors.remove(db, number)
+        for table in ("chunks", "renditions", "occurrences", "bodies"):
+            db.execute(f"DELETE FROM {table} WHERE original = ?", (number,))
+        db.execute("DELETE FROM originals WHERE number = ?", (number,))
+    _leave_events(db, set(numbers.values()))
 
 
-def _forget_entry(db: apsw.Connection, number: int, stored_id: str) -> None:
-    chunks = [row[0] for row in db.execute("SELECT number FROM chunks WHERE original = ?", (number,))]
-    search.remove(db, chunks)
-    vectors.remove(db, number)
-    for table in ("chunks", "renditions", "occurrences", "bodies"):
-        db.execute(f"DELETE FROM {table} WHERE original = ?", (number,))
-    db.execute("DELETE FROM originals WHERE number = ?", (number,))
-    about = (
-        "SELECT number, data FROM events WHERE number IN (SELECT event FROM event_entries WHERE entry = ?)"
-    )
-    rows: list[Any] = db.execute(about, (stored_id,)).fetchall()
-    for event, data in rows:
-        left = without(json.loads(data), stored_id)
+def _leave_events(db: apsw.Connection, ids: Collection[str]) -> None:
+    """Take entries out of what was recorded of them."""
+    named = []
+    for number, data in db.execute("SELECT number, data FROM events"):
+        if held := set(NAMED.findall(data)).intersection(ids):
+            named.append((number, data, held))
+    for number, data, held in named:
+        left = json.loads(data)
+        for stored_id in held:
+            left = without(left, stored_id)
         if left is None:
-            db.execute("DELETE FROM events WHERE number = ?", (event,))
-            db.execute("DELETE FROM event_entries WHERE event = ?", (event,))
+            db.execute("DELETE FROM events WHERE number = ?", (number,))
         else:
-            db.execute(
-                "UPDATE events SET data = ? WHERE number = ?", (json.dumps(left, sort_keys=True), event)
-            )
-    db.execute("DELETE FROM event_entries WHERE entry = ?", (stored_id,))
+            changed = json.dumps(left, sort_keys=True)
+            db.execute("UPDATE events SET data = ? WHERE number = ?", (changed, number))
 
 
 def without(value: Any, stored_id: str) -> Any:
@@ -371,7 +359,6 @@ def forget_session(db: apsw.Connection, session: str) -> int:
     db.execute("DELETE FROM sessions WHERE id = ?", (session,))
     db.execute("DELETE FROM state WHERE session = ?", (session,))
     db.execute("DELETE FROM events WHERE session = ?", (session,))
-    db.execute("DELETE FROM event_entries WHERE event NOT IN (SELECT number FROM events)")
     return count
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import json
 import os
 import re
 import secrets
@@ -21,8 +20,14 @@ from typing import Protocol
 from aider_gardener import files
 from aider_gardener.archive.store import location, sessions
 from aider_gardener.archive.store.database import TOO_NEW, Newer
-from aider_gardener.archive.store.records import FORGET, FORGET_SESSION, FORMAT, Record
-from aider_gardener.archive.store.sessions import Owner
+from aider_gardener.archive.store.records import (
+    FORGET,
+    FORGET_SESSION,
+    FORMAT,
+    Record,
+    as_json,
+    from_json,
+)
 
 NAME = re.compile(re.escape(location.FILE_NAME) + r"\.lines-([0-9a-f]{32})\.jsonl")
 CLOSED = "closed"
@@ -38,29 +43,20 @@ IN_USE = "a running chat still holds it in {names}: it goes when that ends"
 
 
 class Lines(Protocol):
-    """Where the records of an archive are kept that is held in memory. `fault` is why the last ones are not
-    kept yet, "" if they are: they come with the next. `problems` are lines for the user, of those that were
-    read."""
+    """Where the records of an archive are kept that is held in memory: in a `directory` or elsewhere, at a
+    `place` that is named to people.
+
+    `fault` is why the last ones are not kept yet, "" if they are: they come with the next. `problems` are
+    lines for the user, of those that were read."""
 
     fault: str
 
     @property
+    def directory(self) -> Path | None: ...
+    @property
     def problems(self) -> Sequence[str]: ...
-
     @property
-    def directory(self) -> Path | None:
-        """Where they are, None if in no directory."""
-        ...
-
-    @property
-    def place(self) -> str:
-        """Where they are, for people."""
-        ...
-
-    @property
-    def size_bytes(self) -> int:
-        """What they take."""
-        ...
+    def place(self) -> str: ...
 
     def append(self, record: Record) -> None:
         """Keep a record: it outlives the process when this returns without a fault. Raises StoreError if it
@@ -83,11 +79,10 @@ class Lines(Protocol):
 
 @dataclass
 class LinesFile:
-    """A file as it was read: `size` bytes of it, by its process, which may still be at it (`is_alive`).
+    """A file as it was read: `size` bytes of it; its process may still be at it (`is_alive`).
     `problems` are lines for the user; with `unreadable` there is something in it that must not be deleted."""
 
     path: Path
-    owner: Owner
     size: int
     is_alive: bool
     records: list[tuple[float, Record]] = field(default_factory=list)
@@ -159,12 +154,11 @@ def _read_file(path: Path, now: float) -> LinesFile:
             raise Newer(TOO_NEW.format(path=path))
         if first is None or first["kind"] != "meta" or first["format"] != FORMAT:
             raise ValueError("no first line of this version")
-        owner = Owner(str(first["host"]), int(first["pid"]), str(first["started"]))
-        if owner.host == sessions.this_host():
-            is_alive = sessions.is_running(owner.pid, owner.started)
+        if first["host"] == sessions.this_host():
+            is_alive = sessions.is_running(int(first["pid"]), str(first["started"]))
         else:
             is_alive = now - status.st_mtime < QUIET_SECONDS
-        file, is_cut = LinesFile(path, owner, len(head), is_alive), False
+        file, is_cut = LinesFile(path, len(head), is_alive), False
         for line in files.lines(source):
             file.size += len(line)
             is_cut = not line.endswith(b"\n")
@@ -185,9 +179,8 @@ def _read_file(path: Path, now: float) -> LinesFile:
 
 
 def _framed(record: Record, path: Path) -> bytes:
-    """A record as a line with its check. Texts stay as they are, lone surrogates and all."""
-    text = json.dumps(record, ensure_ascii=False, separators=(",", ":"), default=str)
-    body = text.encode("utf-8", "surrogatepass")[1:]
+    """A record as a line with its check."""
+    body = as_json(record)[1:]
     return HEAD + _sum(body, path) + b'",' + body + b"\n"
 
 
@@ -197,7 +190,7 @@ def _unframed(raw: bytes, path: Path) -> Record | None:
     body = raw[start + 2 :]
     if raw[: len(HEAD)] != HEAD or raw[len(HEAD) : start] != _sum(body, path):
         return None
-    found = json.loads("{" + body.decode("utf-8", "surrogatepass"))
+    found = from_json(b"{" + body)
     return found if isinstance(found, dict) and isinstance(found.get("kind"), str) else None
 
 
@@ -231,7 +224,7 @@ class FileLines:
     def __init__(self, directory: Path | None, clock: Callable[[], float]) -> None:
         self.fault = ""
         self.path: Path | None = None
-        self._directory = directory
+        self.directory = directory
         self._clock = clock
         self._handle = -1
         self._is_torn = False
@@ -240,12 +233,8 @@ class FileLines:
         self.found = FoundLines()
 
     @property
-    def directory(self) -> Path | None:
-        return self._directory
-
-    @property
     def place(self) -> str:
-        return str(self.path or self._directory or "")
+        return str(self.path or self.directory or "")
 
     @property
     def records(self) -> list[Record]:
@@ -253,35 +242,22 @@ class FileLines:
         return [*self._written, *self._unwritten]
 
     @property
-    def size_bytes(self) -> int:
-        sizes = 0
-        if self._directory is not None:
-            for name in names(self._directory):
-                with contextlib.suppress(OSError):
-                    sizes += (self._directory / name).stat().st_size
-        return sizes
-
-    @property
     def problems(self) -> Sequence[str]:
         return self.found.problems
 
-    def begin(self) -> None:
-        """Make the file at once. Raises OSError."""
-        self._begin(())
-
     def read(self) -> FoundLines:
         """The files of lines in the directory, those of other processes too."""
-        if self._directory is not None:
-            self.found = read(self._directory, self._clock())
+        if self.directory is not None:
+            self.found = read(self.directory, self._clock())
         return self.found
 
     def append(self, record: Record) -> None:
         self._unwritten.append(record)
-        if self._directory is None:
+        if self.directory is None:
             return
         try:
             if self._handle < 0 or not self._is_in_place():
-                self._begin(self._written)
+                self.begin(self._written)
             while self._unwritten:
                 self._write(self._line(self._unwritten[0]))
                 self._written.append(self._unwritten.pop(0))
@@ -295,7 +271,7 @@ class FileLines:
 
     def replace(self, records: Iterable[Record]) -> list[str]:
         own, self._unwritten, self._written = self.path, [], list(records)
-        self._begin(self._written)
+        self.begin(self._written)
         if own is not None:
             files.erase(own)
         return [line for file in self.found.files if file.path != own for line in dismiss(file, whole=True)]
@@ -320,15 +296,15 @@ class FileLines:
                 self._write(self._line(record))
         self._close()
 
-    def _begin(self, records: Iterable[Record]) -> None:
+    def begin(self, records: Iterable[Record] = ()) -> None:
         """Make a new file with some records: whole, then under its name. Raises OSError."""
         self._close()
-        assert self._directory is not None
-        path = self._directory / f"{location.FILE_NAME}.lines-{secrets.token_hex(16)}.jsonl"
+        assert self.directory is not None
+        path = self.directory / f"{location.FILE_NAME}.lines-{secrets.token_hex(16)}.jsonl"
         meta = {"kind": "meta", "format": FORMAT, **sessions.this_process()._asdict()}
         told = ({"written_at": self._clock(), **record} for record in records)
         files.put(path, (_framed(each, path) for each in chain([meta], told)))
-        files.synced(self._directory)
+        files.synced(self.directory)
         flags = os.O_WRONLY | os.O_APPEND | files.NO_LINK | getattr(os, "O_CLOEXEC", 0)
         self._handle = os.open(path, flags | getattr(os, "O_BINARY", 0))
         self.path, self._is_torn = path, False

@@ -31,7 +31,7 @@ from aider_gardener.archive.store.database import (
     try_out,
 )
 from aider_gardener.archive.store.sqlite import Store
-from aider_gardener.errors import StoreError, UsageError
+from aider_gardener.errors import StoreError
 
 SQLITE, POSTGRESQL, LINES, MEMORY = "SQLite", "PostgreSQL", "JSON lines", "memory"
 """The tiers, for people."""
@@ -47,7 +47,6 @@ LINES_WAIT = (
 NOT_ENCRYPTED = "{path} is not encrypted; `gardener store encrypt` encrypts it"
 LOG_LOST = "the log of {path} was damaged: some of what was said last before a chat ended is lost"
 COPY_NOT_ENCRYPTED = "the copy in {place} is not encrypted; `gardener store encrypt` encrypts it"
-SAME_PLACE = "{place} is where the archive lies already; name another directory"
 NO_ARCHIVE = "{path} is gone: it was begun anew"
 RETRY_SECONDS = 0.05
 FAULTS = (StoreError, apsw.Error, OSError, ValueError)
@@ -166,12 +165,13 @@ def _open_file_to_read(path: Path, key_source: str) -> Store:
 
 
 def _open_file(database: Database, path: Path, clock: Callable[[], float]) -> Store:
-    notice, left, is_cut = "", repair.last_commit(path), repair.is_log_cut(path)
+    notice, left = "", repair.last_commit(path)
+    is_cut = repair.stays(lambda: repair.is_log_cut(path))
     if not path.exists() and not repair.finish(path):
         notice = repair.keep_copy(path)
         notice = NO_ARCHIVE.format(path=path) + notice if notice else ""
     try:
-        if repair.is_cut_off(path):
+        if repair.stays(lambda: repair.is_cut_off(path)):
             raise apsw.CorruptError(f"{path} was cut off")
         _connect(database)
     except Older as error:
@@ -252,23 +252,15 @@ class Copied:
     told: tuple[str, ...] = ()
 
 
-def copy(directory: Path, to: Path, key_source: str = "") -> Copied:
-    """Copy all that an archive holds to another place, which is made if need be, or added to.
-
-    Vectors are made anew there. A new archive is encrypted if `key_source` says so. All or nothing. Raises
-    StoreError or UsageError.
-    """
-    if os.path.realpath(directory) == os.path.realpath(to):
-        raise UsageError(SAME_PLACE.format(place=to))
-    with (
-        contextlib.closing(opened_on_disk(directory, key_source)) as source,
-        contextlib.closing(opened_on_disk(to, key_source)) as target,
-    ):
-        count = target.copy_from(source)
-        place, kind = target.directory or to, SQLITE if target.is_file else LINES
-        is_open = bool(source.database.key) and not target.database.key
-        told = (source.notice, target.notice, COPY_NOT_ENCRYPTED.format(place=place) if is_open else "")
-    return Copied(str(place), kind, count, tuple(filter(None, told)))
+def copy(source: Store, target: Store) -> Copied:
+    """Copy all that an archive holds into another one, whatever the tiers of both. Vectors are made anew
+    there. All or nothing. Raises StoreError."""
+    count = target.copy_from(source)
+    kind = SQLITE if target.is_file else LINES if target.directory else POSTGRESQL
+    place = str(target.directory) if target.directory else target.lines.place if target.lines else ""
+    is_open = bool(source.database.key) and target.is_file and not target.database.key
+    told = (source.notice, target.notice, COPY_NOT_ENCRYPTED.format(place=place) if is_open else "")
+    return Copied(place, kind, count, tuple(filter(None, told)))
 
 
 def refuse(directory: Path, key_source: str = "") -> None:

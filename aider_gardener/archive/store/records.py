@@ -20,14 +20,14 @@ from aider_gardener.messages import Entry, Rendition
 if TYPE_CHECKING:
     import apsw
 
-    from aider_gardener.archive.store.base import Chunk
+    from aider_gardener.archive.passages import Span
 
 Record = dict[str, Any]
 FORMAT = 2
 SAID, FORGET, FORGET_SESSION = "said", "forget", "forget session"
 EXPORTED = frozenset(("session", SAID, "event", "state"))
 """What another archive may say here."""
-SESSION_FIELDS = ("id", "project", "started_at", "provider", "model")
+SESSION_FIELDS = ("id", "project", "started_at")
 ENTRY_FIELDS = (
     "role", "cls", "segments", "redactions", "tokens", "pinned", "active", "accessed_at", "access_count"
 )  # fmt: skip
@@ -36,12 +36,23 @@ PLACE = "s.id, n.seq, n.turn, n.source, n.detail, n.provider, n.at, o.id"
 FROM_PLACES = """FROM occurrences n JOIN sessions s ON s.number = n.session
                  JOIN originals o ON o.number = n.original"""
 NOT_AN_EXPORT = "{path} is not an export of this version's (format {format})"
+NOT_IMPORTED = "{path}, line {number}, cannot be read: nothing was imported"
 OF_NEWER = "{path} is an export of a newer aider-gardener: upgrade to import it"
 NOT_READ = (KeyError, ValueError, TypeError, IndexError, AttributeError, OverflowError, RecursionError)
 """What a record raises that is none."""
 
 
-def said(entry: Entry, redact: Redactor, chunks: Sequence[Chunk], renditions: Iterable[Rendition]) -> Record:
+def as_json(value: object) -> bytes:
+    """A value as JSON. Texts stay as they are, lone surrogates and all."""
+    return search.encode(json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str))
+
+
+def from_json(data: bytes) -> Any:
+    """The value of JSON as `as_json` makes it. Raises ValueError."""
+    return json.loads(search.decode(data))
+
+
+def said(entry: Entry, redact: Redactor, chunks: Sequence[Span], renditions: Iterable[Rendition]) -> Record:
     """An entry as it is stored: every text redacted, every span moved along."""
     record: Record = {
         "kind": SAID, "session": entry.session, "seq": entry.seq, "turn": entry.turn,
@@ -49,7 +60,7 @@ def said(entry: Entry, redact: Redactor, chunks: Sequence[Chunk], renditions: It
         "at": entry.created_at, "id": entry.id, "role": entry.role, "cls": entry.cls.value,
         "segments": [[s.start, s.end, s.cls.value, s.kind, s.language] for s in entry.segments],
         "redactions": [], "tokens": entry.tokens, "pinned": entry.pinned, "active": entry.active,
-        "content": entry.content, "chunks": [[chunk.start, chunk.end] for chunk in chunks],
+        "content": entry.content, "chunks": [list(span) for span in chunks],
         "renditions": [[each.fidelity.value, each.text, each.tokens] for each in renditions],
     }  # fmt: skip
     return redacted(record, redact)
@@ -212,15 +223,13 @@ def export_of_other(old: apsw.Connection) -> Iterator[Record]:
 def add_all(
     db: apsw.Connection,
     records: Iterable[Record],
-    unreadable: Callable[[int], StoreError],
-    *,
-    redact: Redactor | None,
+    fault: str,
 ) -> int:
     """Add what another archive holds and this one does not, within the caller's transaction; returns how many
     records there were. What is known here of the same entries stays.
 
-    The other's texts are redacted, its ids replaced where another text has them here. Raises what
-    `unreadable` makes of the number of a record that is none."""
+    The other's texts are redacted, its ids replaced where another text has them here. Raises StoreError that
+    says `fault`, with its `number`, of a record that is none."""
     redact, ids, count = Redactor(), dict[str, str](), 0
     left = iter(records)
     while True:
@@ -233,15 +242,14 @@ def add_all(
                 continue
             if given["kind"] not in EXPORTED:
                 raise ValueError(given["kind"])
-            record = _with_ids(given, ids)
-            record = record if redact is None else redacted(record, redact)
+            record = redacted(_with_ids(given, ids), redact)
             if record["kind"] == "state" and _is_set(db, record):
                 continue
             done = apply(db, record, again=True)
             if record["kind"] == SAID:
                 ids[given["id"]] = done.id
         except NOT_READ as error:
-            raise unreadable(count) from error
+            raise StoreError(fault.replace("{number}", str(count))) from error
 
 
 def _is_set(db: apsw.Connection, record: Record) -> bool:
@@ -288,7 +296,7 @@ def read_export(path: Path) -> Iterator[Record]:
                 record = json.loads(raw)
                 is_ours = number > 1 or (record["kind"] == "meta" and record["format"] == FORMAT)
             except NOT_READ as error:
-                raise unreadable(path, number) from error
+                raise StoreError(NOT_IMPORTED.format(path=path, number=number)) from error
             if not is_ours:
                 found = record["format"] if record["kind"] == "meta" else 0
                 told = OF_NEWER if isinstance(found, int) and found > FORMAT else NOT_AN_EXPORT
@@ -296,8 +304,3 @@ def read_export(path: Path) -> Iterator[Record]:
             yield record
     if not number:
         raise StoreError(f"{path} is empty")
-
-
-def unreadable(path: Path, number: int) -> StoreError:
-    """The error for a line of an export that cannot be read."""
-    return StoreError(f"{path}, line {number}, cannot be read: nothing was imported")

@@ -27,12 +27,12 @@ from aider_gardener.archive.store import (
 )
 from aider_gardener.archive.store.database import Database, Unavailable, explain, has_log
 from aider_gardener.archive.store.entries import is_text_of
-from aider_gardener.archive.store.pages import opened
+from aider_gardener.archive.store.schema import opened
 from aider_gardener.errors import StoreError
 from aider_gardener.messages import ContentClass, Segment
 
 TABLES_BY_ROW = ("sessions", "originals", "bodies", "occurrences", "events", "tombstones")
-TABLES_BY_KEY = ("renditions", "event_entries", "state")
+TABLES_BY_KEY = ("renditions", "state")
 ROWS_TRIED_ONE_BY_ONE, MOST_FAILURES = 500, 5_000
 PART_ENDING, PART_SECONDS = ".part", 3_600.0
 MENDED_SECONDS = 60.0
@@ -53,7 +53,10 @@ ENDINGS = ("", "-wal", "-shm", "-journal")
 LARGEST_COPIED_BYTES = 512 * 1024 * 1024
 """A larger archive is not copied: that would take seconds at every end, and the room twice."""
 NAMED = 5
-KEPT = "; the copy of the old one is kept as {copy}, `gardener store adopt` takes it over"
+KEPT = (
+    "; the copy of the old one is kept as {copy}: as gardener.db in a directory of its own"
+    " `gardener store copy --from` takes it over"
+)
 DAMAGED = "{path} was damaged"
 SAVED = "{reason}: it was set aside as {aside}, and {saved} of its entries were saved"
 NOT_REPAIRED = "{path} is damaged and no new one can be put in its place ({fault})"
@@ -61,7 +64,7 @@ QUICKER = "{path} was damaged; another process has begun it anew"
 NOT_SAVED = "; {count} could not be: {ids}"
 
 
-def _stays(is_so: Callable[[], bool]) -> bool:
+def stays(is_so: Callable[[], bool]) -> bool:
     """Whether something is so and stays so: another process may be about to write what is missing."""
     for _ in range(LOOKS):
         if not is_so():
@@ -75,16 +78,12 @@ def has_lost_log(database: Database, left: int) -> bool:
     SQLite can read it: a bit there has turned over, and SQLite takes that for the end. To be asked of a file
     that was just opened; `left` is what `last_commit` said before. Raises StoreError."""
     path = database.path or Path()
-    return bool(left) and (database.is_new or _stays(lambda: last_commit(path) > database.outside(_frames)))
+    return bool(left) and (database.is_new or stays(lambda: last_commit(path) > database.outside(_frames)))
 
 
 def is_cut_off(path: Path) -> bool:
-    """Whether an archive's file that is there, and is not being made by another process, ends before its last
-    page, which SQLite would take for one of zeros where there is a log."""
-    return _stays(lambda: _is_short(path))
-
-
-def _is_short(path: Path) -> bool:
+    """Whether an archive's file that is there ends before its last page, which SQLite would take for one of
+    zeros where there is a log."""
     if not path.exists():
         return False
     with files.open_plain(path) as file:
@@ -100,10 +99,6 @@ def _is_short(path: Path) -> bool:
 def is_log_cut(path: Path) -> bool:
     """Whether the log that a killed process left behind is shorter than the index beside it says. To be asked
     of a file before it is opened, which makes the index anew."""
-    return _stays(lambda: _is_log_short(path))
-
-
-def _is_log_short(path: Path) -> bool:
     index, log = (path.with_name(path.name + ending) for ending in ("-shm", "-wal"))
     try:
         with files.open_plain(index) as file:
@@ -122,7 +117,6 @@ def _is_log_short(path: Path) -> bool:
 
 
 def _frames(db: apsw.Connection) -> int:
-    """How many frames of its log SQLite can read; nothing is moved."""
     return db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_NOOP)[0]
 
 
@@ -147,7 +141,6 @@ def _frame_heads(path: Path) -> list[bytes]:
 
 
 def copy_of(path: Path) -> Path:
-    """Where the copy of an archive lies."""
     return path.with_name(location.COPY_NAME)
 
 
@@ -204,7 +197,6 @@ def _lacking(database: Database) -> set[str]:
 
 
 def _ids(db: apsw.Connection) -> set[str]:
-    """The ids of all originals that can be read."""
     found: set[str] = set()
     with contextlib.suppress(*UNREADABLE):
         for (stored_id,) in islice(db.execute("SELECT id FROM originals"), MOST_ROWS):
@@ -377,10 +369,9 @@ def _add_copy(db: apsw.Connection, copy: Path, key: str, number: object) -> None
     if held is None:
         return
     with contextlib.closing(held):
-        fault = StoreError(f"{copy} is damaged")
         _copy(held, db, "sessions")  # by their numbers, which occurrences have
         try:
-            records.add_all(db, records.export_of_other(held), lambda _number: fault, redact=None)
+            records.add_all(db, records.export_of_other(held), f"{copy} is damaged")
         except StoreError:  # then what can be read of it
             for table in (*TABLES_BY_ROW, *TABLES_BY_KEY):
                 _copy(held, db, table)
@@ -450,17 +441,14 @@ def _tidy(db: apsw.Connection) -> None:
 def _place(db: apsw.Connection) -> None:
     """Give each original an occurrence and each occurrence a session."""
     db.execute(
-        "INSERT INTO sessions (number, id, project, started_at, provider, model) "
-        "SELECT DISTINCT session, 'lost-' || session, '', 0, '', '' FROM occurrences "
+        "INSERT INTO sessions (number, id, project, started_at) "
+        "SELECT DISTINCT session, 'lost-' || session, '', 0 FROM occurrences "
         "WHERE session NOT IN (SELECT number FROM sessions)"
     )
     orphans = "number NOT IN (SELECT original FROM occurrences)"
     if not db.execute(f"SELECT count(*) FROM originals WHERE {orphans}").get:
         return
-    db.execute(
-        "INSERT OR IGNORE INTO sessions (id, project, started_at, provider, model) VALUES (?, '', 0, '', '')",
-        (LOST,),
-    )
+    db.execute("INSERT OR IGNORE INTO sessions (id, project, started_at) VALUES (?, '', 0)", (LOST,))
     db.execute(
         f"""INSERT INTO occurrences (session, seq, turn, original, source, detail, provider, at)
             SELECT s.number, o.number, 0, o.number, 'unknown', '', '', o.accessed_at
@@ -483,7 +471,6 @@ def problems(db: apsw.Connection) -> list[str]:
 
 
 def _texts(db: apsw.Connection) -> Iterator[tuple[int, str, bool]]:
-    """The number and id of each original, and whether its text is the one that was stored."""
     sql = """SELECT o.number, o.id, o.role, o.hash, b.body FROM originals o
              LEFT JOIN bodies b ON b.original = o.number"""
     for number, stored_id, *text in db.execute(sql):
@@ -492,11 +479,10 @@ def _texts(db: apsw.Connection) -> Iterator[tuple[int, str, bool]]:
 
 def _chunk(db: apsw.Connection) -> None:
     """Cut each text that has no passages into some."""
-    sql = """SELECT o.number, o.id, o.segments, b.body FROM originals o JOIN bodies b ON b.original = o.number
+    sql = """SELECT o.number, o.segments, b.body FROM originals o JOIN bodies b ON b.original = o.number
              WHERE o.number NOT IN (SELECT original FROM chunks)"""
     rows: list[Any] = db.execute(sql).fetchall()
-    for number, stored_id, segments, body in rows:
+    for number, segments, body in rows:
         text = search.decode(body)
         parts = tuple(Segment(s[0], s[1], ContentClass(s[2]), s[3], s[4]) for s in json.loads(segments))
-        spans = [(chunk.start, chunk.end) for chunk in passages.chunk(stored_id, text, parts)]
-        search.add_chunks(db, number, text, spans)
+        search.add_chunks(db, number, text, passages.chunk(text, parts))

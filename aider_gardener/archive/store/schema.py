@@ -1,26 +1,42 @@
-"""The archive's tables. Nothing of an older version is read: what it left is set aside."""
+"""The archive's tables, and how a file of them is opened: every page is checked as it is read.
+
+Each page of a plain file ends in a check sum, which `cksumvfs` keeps, an extension of SQLite's own; each of
+an encrypted one in the tag of its cipher. Any SQLite can read a plain file; what another one writes to it
+counts as damaged. Nothing of an older version is read: what it left is set aside."""
 
 from __future__ import annotations
 
+import re
 from functools import cache
-from typing import TYPE_CHECKING
+from pathlib import Path
+from urllib.parse import quote
+
+import apsw
+import apsw.sqlite_extra
 
 from aider_gardener.archive.store import search
-
-if TYPE_CHECKING:
-    import apsw
+from aider_gardener.errors import StoreError
 
 APPLICATION_ID = 0x41474431
 """Written into the file's header: tells our files from any other SQLite file."""
-VERSION = 9
+VERSION = 10
 OWN, NUMBER = "", "owner"
 """The session under which `state` has what is the archive's own, neither exported nor imported, and the key
 of the number that it has in common with its copies alone."""
 
+CHECKSUMS, CHECKSUM_BYTES = "cksmvfs", 8
+"""The name under which files are opened so, and the room that it needs at the end of each page."""
+CHECKSUM_PLACE = 20
+"""Where a file's header says how much room that is."""
+NO_CHECKSUMS = "SQLite's page check sums are missing: reinstall apsw-sqlite3mc"
+CIPHER = "chacha20"
+RAW_KEY = re.compile(r"[0-9a-fA-F]{64}")
+"""A key of this form is used as it is; any other text is a passphrase, from which SQLite derives one."""
+
 TABLES = (
     """CREATE TABLE sessions (
         number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, project TEXT NOT NULL,
-        started_at REAL NOT NULL, provider TEXT NOT NULL, model TEXT NOT NULL)""",
+        started_at REAL NOT NULL)""",
     "CREATE INDEX sessions_by_project ON sessions (project, started_at)",
     """CREATE TABLE originals (
         number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, hash BLOB NOT NULL, role TEXT NOT NULL,
@@ -48,9 +64,6 @@ TABLES = (
         number INTEGER PRIMARY KEY, session TEXT NOT NULL, turn INTEGER NOT NULL, kind TEXT NOT NULL,
         data TEXT NOT NULL, at REAL NOT NULL)""",
     "CREATE INDEX events_by_session ON events (session, kind)",
-    """CREATE TABLE event_entries (
-        entry TEXT NOT NULL, event INTEGER NOT NULL, PRIMARY KEY (entry, event)) WITHOUT ROWID""",
-    "CREATE INDEX event_entries_by_event ON event_entries (event)",
     """CREATE TABLE state (
         session TEXT NOT NULL, key TEXT NOT NULL, value BLOB NOT NULL,
         PRIMARY KEY (session, key)) WITHOUT ROWID""",
@@ -75,29 +88,15 @@ processes that hold a session open, `tombstones` what was forgotten of shared pr
 
 
 def version_of(db: apsw.Connection) -> int:
-    """The schema version of a file, 0 for an empty one."""
     return int(db.pragma("user_version") or 0)
 
 
 def application_of(db: apsw.Connection) -> int:
-    """The application id in a file's header, 0 when none was set."""
     return int(db.pragma("application_id") or 0)
 
 
 def is_empty(db: apsw.Connection) -> bool:
-    """Whether the file has no table at all."""
     return not db.execute("SELECT count(*) FROM sqlite_schema").get
-
-
-def distrust(db: apsw.Connection) -> None:
-    """Let nothing that stands in the file act by itself: no trigger, no view, no function, no bent page."""
-    import apsw
-
-    db.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
-    db.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
-    db.config(apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
-    db.config(apsw.SQLITE_DBCONFIG_ENABLE_VIEW, 0)
-    db.pragma("cell_size_check", True)
 
 
 def is_exact(db: apsw.Connection) -> bool:
@@ -111,8 +110,6 @@ def is_exact(db: apsw.Connection) -> bool:
 
 @cache
 def _expected() -> frozenset[tuple[object, ...]]:
-    import apsw
-
     db = apsw.Connection(":memory:")
     create(db)
     return _parts(db)
@@ -124,8 +121,6 @@ def _parts(db: apsw.Connection) -> frozenset[tuple[object, ...]]:
 
 def number_of(db: apsw.Connection) -> object:
     """What an archive and its copies have in common; None where that cannot be read."""
-    import apsw
-
     try:
         return db.execute("SELECT value FROM state WHERE session = ? AND key = ?", (OWN, NUMBER)).get
     except (apsw.Error, UnicodeDecodeError):
@@ -151,3 +146,48 @@ def create(db: apsw.Connection) -> bool:
             db.execute("ROLLBACK")
         raise
     return is_new
+
+
+@cache
+def checksums() -> str:
+    """The name that makes SQLite check each page, for `apsw.Connection`. Raises StoreError without it."""
+    usual = apsw.vfs_names()[0]
+    try:
+        apsw.sqlite_extra.load(apsw.Connection(":memory:"), "cksumvfs")
+    except (apsw.sqlite_extra.NotAvailable, LookupError, apsw.Error) as error:
+        raise StoreError(NO_CHECKSUMS) from error
+    apsw.set_default_vfs(usual)  # an encrypted file has the cipher's own check
+    return CHECKSUMS
+
+
+def opened(path: Path, flags: int, key: str, *, query: str = "") -> apsw.Connection:
+    """A connection to a file whose pages are checked; `query` are parameters of SQLite's URIs."""
+    name = f"{path.absolute().as_uri()}?{query}" if query else str(path)
+    flags |= apsw.SQLITE_OPEN_NOFOLLOW | (apsw.SQLITE_OPEN_URI if query else 0)
+    db = apsw.Connection(name, flags=flags, vfs=None if key else checksums())
+    if not key:
+        db.reserve_bytes(reserve=CHECKSUM_BYTES)  # of a file that is begun now
+    _distrust(db)
+    if key:  # before anything is read
+        db.pragma("cipher", CIPHER)
+        db.pragma("key", _cipher_key(key))
+    return db
+
+
+def _cipher_key(key: str) -> str:
+    return f"raw:{key.lower()}" if RAW_KEY.fullmatch(key) else key
+
+
+def new_file(path: Path, key: str) -> str:
+    """What `VACUUM INTO` is given so that it makes a file of this kind."""
+    kind = f"cipher={CIPHER}&key={quote(_cipher_key(key))}" if key else f"vfs={checksums()}&reserve=8&key="
+    return f"file:{quote(path.as_posix())}?{kind}"
+
+
+def _distrust(db: apsw.Connection) -> None:
+    """Let nothing that stands in the file act by itself: no trigger, no view, no function, no bent page."""
+    db.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
+    db.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+    db.config(apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
+    db.config(apsw.SQLITE_DBCONFIG_ENABLE_VIEW, 0)
+    db.pragma("cell_size_check", True)

@@ -1,16 +1,26 @@
-"""The index of words: what stands in it, how a word is asked for, and how it is kept."""
+"""The index of words: what stands in it, how it is kept, and where the words of a question stand.
+
+For a question nothing is read but the index and the tables of places."""
 
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Collection
-from typing import Any
+from collections.abc import Collection, Sequence
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from aider_gardener.archive.passages import PASSAGE_CHARS, STRETCH_CHARS, cut
-from aider_gardener.messages import ContentClass, Segment
+from aider_gardener.archive.store.base import Evidence
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from aider_gardener.archive.passages import Span
+
+    Numbers = NDArray[np.int64]
+    Bits = NDArray[np.bool_]
 
 INDEX_TABLE = """
 CREATE VIRTUAL TABLE word_index USING fts5(
@@ -22,10 +32,15 @@ LEAF_BYTES = 4_000
 two."""
 INDEXED_AT_ONCE = 128
 """So many chunks of one original are indexed as it enters, half from either end; the rest follows."""
-NOT_BLANK = re.compile(r"\S")
 SCRUB_PAGES = 1_000
 """Pages of the index rewritten in one transaction: a few tens of milliseconds."""
 FILL_BATCH = 200
+MOST_HELD = 5_000
+"""So many of the newest passages that hold a word are looked up: one that more hold tells next to nothing."""
+PLACES = """SELECT c.number, n.session, c.start, c."end", n.seq
+            FROM occurrences n JOIN chunks c ON c.original = n.original
+            WHERE {}"""
+COLUMNS = 4
 
 
 def expression(word: str) -> str:
@@ -37,86 +52,38 @@ def expression(word: str) -> str:
     return f"{quoted} *" if len(word) == 1 and not word.isascii() else quoted
 
 
-class Texts:
-    """The text that was read last: an original is not read anew for each of its passages."""
-
-    def __init__(self) -> None:
-        self._hash, self._text = b"", ""
-
-    def of(self, db: apsw.Connection, original: int) -> str:
-        """The text of an original, as far as it is readable."""
-        sql = "SELECT hash FROM originals WHERE number = ?"
-        stored_hash = db.execute(sql, (original,)).get
-        if stored_hash != self._hash:
-            body = db.execute("SELECT body FROM bodies WHERE original = ?", (original,)).get
-            self._hash, self._text = stored_hash, readable(body or b"")
-        return self._text
-
-
-def add_chunks(db: apsw.Connection, original: int, text: str, spans: list[tuple[int, int]]) -> None:
+def add_chunks(db: apsw.Connection, original: int, text: str, spans: Sequence[Span]) -> None:
     """Write the chunks of an original and index them; of a very long one the middle waits."""
     near_end = len(spans) - INDEXED_AT_ONCE // 2
-    for at, (start, end) in enumerate(spans):
-        now = (at < INDEXED_AT_ONCE // 2 or at >= near_end) and end - start <= STRETCH_CHARS
-        _add_chunk(db, original, text, start, end, now=now)
-
-
-def _add_chunk(
-    db: apsw.Connection, original: int, text: str, start: int, end: int, *, now: bool = True
-) -> None:
     sql = 'INSERT INTO chunks (original, start, "end", indexed) VALUES (?, ?, ?, ?)'
-    db.execute(sql, (original, start, end, now))
-    if now:
-        index_chunk(db, db.last_insert_rowid(), text[start:end])
+    for at, (start, end) in enumerate(spans):
+        now = at < INDEXED_AT_ONCE // 2 or at >= near_end
+        db.execute(sql, (original, start, end, now))
+        if now:
+            _index(db, db.last_insert_rowid(), text[start:end])
 
 
-def work_off(db: apsw.Connection, limit: int, texts: Texts) -> int:
+def work_off(db: apsw.Connection, limit: int) -> int:
     """Index chunks that wait; returns how many were done, 0 when none is left."""
     waiting: list[Any] = db.execute(
         """SELECT number, original, start, "end" FROM chunks WHERE indexed = 0 ORDER BY number LIMIT ?""",
         (limit,),
     ).fetchall()
-    done = 0
+    text, held = "", None
     for number, original, start, end in waiting:
-        if done >= limit:
-            break
-        text = texts.of(db, original)
-        if end - start > STRETCH_CHARS:
-            done += _cut_stretch(db, number, original, text, start, end, limit - done)
-        else:
-            index_chunk(db, number, text[start:end])
-            db.execute("UPDATE chunks SET indexed = 1 WHERE number = ?", (number,))
-            done += 1
-    return done
-
-
-def _cut_stretch(
-    db: apsw.Connection, number: int, original: int, text: str, start: int, end: int, limit: int
-) -> int:
-    """Cut about so many passages off the beginning of a stretch and index them; returns how many, at least
-    1."""
-    first = NOT_BLANK.search(text, start, end)
-    start = first.start() if first else end
-    stop = start + limit * PASSAGE_CHARS
-    stop = text.rfind("\n", start, stop) + 1 or stop if end - stop > STRETCH_CHARS else end
-    segments = json.loads(db.execute("SELECT segments FROM originals WHERE number = ?", (original,)).get)
-    parts = [Segment(s[0], s[1], ContentClass(s[2])) for s in segments if s[0] < stop and s[1] > start]
-    spans = [(each.start, each.end) for each in cut("", text, parts, start, stop)]
-    for span in spans:
-        _add_chunk(db, original, text, *span)
-    if stop < end:
-        db.execute("UPDATE chunks SET start = ? WHERE number = ?", (stop, number))
-    else:
-        db.execute("DELETE FROM chunks WHERE number = ?", (number,))
-    return max(1, len(spans))
+        if original != held:
+            body = db.execute("SELECT body FROM bodies WHERE original = ?", (original,)).get
+            text, held = readable(body or b""), original
+        _index(db, number, text[start:end])
+        db.execute("UPDATE chunks SET indexed = 1 WHERE number = ?", (number,))
+    return len(waiting)
 
 
 def has_backlog(db: apsw.Connection) -> bool:
-    """Whether any chunk waits to be indexed."""
     return db.execute("SELECT 1 FROM chunks WHERE indexed = 0 LIMIT 1").get is not None
 
 
-def index_chunk(db: apsw.Connection, number: int, text: str) -> None:
+def _index(db: apsw.Connection, number: int, text: str) -> None:
     """Put the words of a chunk into the index under its number."""
     from aider_gardener.archive.store.words import index_words, stem
 
@@ -124,9 +91,10 @@ def index_chunk(db: apsw.Connection, number: int, text: str) -> None:
     db.execute("INSERT INTO word_index (rowid, words) VALUES (?, ?)", (number, found))
 
 
-def remove(db: apsw.Connection, numbers: Collection[int]) -> None:
-    """Take chunks out of the index; their bytes go with `scrub`."""
-    db.executemany("DELETE FROM word_index WHERE rowid = ?", [(number,) for number in numbers])
+def remove(db: apsw.Connection, original: int) -> None:
+    """Take an original's chunks out of the index; their bytes go with `scrub`."""
+    chunks = "SELECT number FROM chunks WHERE original = ?"
+    db.execute(f"DELETE FROM word_index WHERE rowid IN ({chunks})", (original,))
 
 
 def begin_scrub(db: apsw.Connection) -> None:
@@ -146,15 +114,101 @@ def rebuild(db: apsw.Connection) -> None:
     db.execute("DROP TABLE IF EXISTS word_index")
     make_index(db)
     db.execute("UPDATE chunks SET indexed = 0")
-    texts = Texts()
-    while work_off(db, FILL_BATCH, texts):
+    while work_off(db, FILL_BATCH):
         pass
 
 
 def make_index(db: apsw.Connection) -> None:
-    """Make an empty index."""
     db.execute(INDEX_TABLE)
     db.execute("INSERT INTO word_index (word_index, rank) VALUES ('pgsz', ?)", (LEAF_BYTES,))
+
+
+class PlaceCache:
+    """The places of all passages, as they were last read. The caller holds the archive's lock."""
+
+    def __init__(self) -> None:
+        self._version: tuple[Any, ...] = ()
+        self._places: Numbers | None = None
+        self._source: apsw.Connection | None = None
+
+    def every(self, db: apsw.Connection) -> Numbers:
+        """The places of the whole archive, a row for each of COLUMNS; read anew after any change."""
+        version = db.execute(VERSION).fetchall()[0]
+        if self._places is None or self._source is not db or version != self._version:
+            self._places, self._version, self._source = _places(db, "1"), version, db
+        return self._places
+
+
+VERSION = """SELECT max(number), count(*), (SELECT at FROM occurrences ORDER BY number DESC LIMIT 1),
+                    (SELECT max(number) FROM chunks), (SELECT count(*) FROM chunks) FROM occurrences"""
+"""A number that was freed at the end is given again, to what was said at another time."""
+
+
+def find(
+    db: apsw.Connection,
+    cache: PlaceCache,
+    asked: Sequence[str],
+    *,
+    session: str | None,
+    sessions: Collection[str] | None,
+) -> Evidence:
+    import numpy as np
+
+    if session is not None:
+        columns = _places(db, "n.session = (SELECT number FROM sessions WHERE id = ?)", session)
+    else:
+        columns = cache.every(db)
+        if sessions is not None:
+            marks = ", ".join("?" * len(sessions))
+            sql = f"SELECT number FROM sessions WHERE id IN ({marks})"
+            wanted = [row[0] for row in db.execute(sql, tuple(sessions))]
+            columns = columns[:, np.isin(columns[1], wanted)]
+    chunks, of, starts, ends = columns
+    return Evidence(chunks, of, starts, ends, _held(db, asked, chunks))
+
+
+def entry_ids(db: apsw.Connection, chunks: Sequence[int]) -> dict[int, str]:
+    sql = """SELECT c.number, o.id FROM json_each(?) j CROSS JOIN chunks c ON c.number = j.value
+             CROSS JOIN originals o ON o.number = c.original"""
+    rows: list[Any] = db.execute(sql, (json.dumps(list(chunks)),)).fetchall()
+    return dict(rows)
+
+
+def no_evidence(words: int) -> Evidence:
+    """The evidence where there is no passage, for so many words."""
+    import numpy as np
+
+    none = np.empty(0, dtype=np.int64)
+    return Evidence(none, none, none, none, np.zeros((words, 0), dtype=np.bool_))
+
+
+def _places(db: apsw.Connection, where: str, *values: str) -> Numbers:
+    import numpy as np
+
+    rows: list[Any] = db.execute(PLACES.format(where), values).fetchall()
+    flat = np.fromiter(chain.from_iterable(rows), dtype=np.int64, count=(COLUMNS + 1) * len(rows))
+    *columns, seq = flat.reshape(-1, COLUMNS + 1).T
+    # sorted here: SQLite would look up row after row in that order, which takes it five times as long
+    return np.array(columns)[:, np.lexsort((columns[2], seq, columns[1]))]
+
+
+def _held(db: apsw.Connection, asked: Sequence[str], chunks: Numbers) -> Bits:
+    """Which of the words each chunk holds: a row a word."""
+    import numpy as np
+
+    held = np.zeros((len(asked), len(chunks)), dtype=np.bool_)
+    if not len(chunks):
+        return held
+    low, high = int(chunks.min()), int(chunks.max())
+    sql = """SELECT rowid FROM word_index WHERE word_index MATCH ? AND rowid BETWEEN ? AND ?
+             ORDER BY rowid DESC LIMIT ?"""
+    for row, word in zip(held, asked, strict=True):
+        holds = np.zeros(high - low + 1, dtype=np.bool_)
+        found: list[Any] = db.execute(sql, (expression(word), low, high, MOST_HELD)).fetchall()
+        if found:
+            holds[np.array(found, dtype=np.int64)[:, 0] - low] = True
+            row[:] = holds[chunks - low]
+    return held
 
 
 def encode(text: str) -> bytes:
@@ -163,7 +217,6 @@ def encode(text: str) -> bytes:
 
 
 def decode(body: bytes) -> str:
-    """The text that `encode` made into bytes."""
     return body.decode("utf-8", "surrogatepass")
 
 

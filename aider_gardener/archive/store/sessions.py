@@ -46,24 +46,20 @@ class Owner(NamedTuple):
     started: str
 
 
-def open_session(
-    db: apsw.Connection, session: str, project: str, started_at: float, provider: str, model: str
-) -> None:
+def open_session(db: apsw.Connection, session: str, project: str, started_at: float) -> None:
     """Begin a session; one known by name only (it got entries first) is completed."""
     db.execute(
-        """INSERT INTO sessions (id, project, started_at, provider, model) VALUES (?, ?, ?, ?, ?)
+        """INSERT INTO sessions (id, project, started_at) VALUES (?, ?, ?)
            ON CONFLICT (id) DO UPDATE SET
                project = iif(project = '', excluded.project, project),
-               started_at = iif(started_at = 0, excluded.started_at, started_at),
-               provider = iif(excluded.provider = '', provider, excluded.provider),
-               model = iif(excluded.model = '', model, excluded.model)""",
-        (session, project, started_at, provider, model),
+               started_at = iif(started_at = 0, excluded.started_at, started_at)""",
+        (session, project, started_at),
     )
 
 
 def sessions(db: apsw.Connection, project: str) -> list[SessionInfo]:
     sql = """
-        SELECT s.id, s.project, s.started_at, s.provider, s.model, count(n.number),
+        SELECT s.id, s.project, s.started_at, count(n.number),
                coalesce(max(n.turn), 0), coalesce(max(n.at), s.started_at)
         FROM sessions s LEFT JOIN occurrences n ON n.session = s.number
         WHERE s.project = ? GROUP BY s.number ORDER BY s.number"""
@@ -98,17 +94,11 @@ def record_event(
         "INSERT INTO events (session, turn, kind, data, at) VALUES (?, ?, ?, ?, ?)",
         (session, turn, kind, _as_json(data), at),
     )
-    number = db.last_insert_rowid()
-    db.executemany(
-        "INSERT OR IGNORE INTO event_entries (entry, event) VALUES (?, ?)",
-        [(stored_id, number) for stored_id in entries_of(data)],
-    )
 
 
 def has_event(
     db: apsw.Connection, session: str, turn: int, kind: str, data: Mapping[str, object], at: float
 ) -> bool:
-    """Whether exactly this was recorded."""
     sql = "SELECT 1 FROM events WHERE session = ? AND kind = ? AND turn = ? AND at = ? AND data = ?"
     return db.execute(sql, (session, kind, turn, at, _as_json(data))).get is not None
 
@@ -118,7 +108,6 @@ def _as_json(data: Mapping[str, object]) -> str:
 
 
 def entries_of(data: Mapping[str, object]) -> list[str]:
-    """The ids an event is about: its keys `entry_id` and `entry_ids`."""
     one, many = data.get("entry_id"), data.get("entry_ids")
     found = [one] if isinstance(one, str) else []
     if isinstance(many, (list, tuple)):
@@ -133,14 +122,14 @@ def events(db: apsw.Connection, session: str | None, kind: str | None, stored_id
             conditions.append(f"{column} = ?")
             values.append(value)
     if stored_id is not None:
-        conditions.append("number IN (SELECT event FROM event_entries WHERE entry = ?)")
-        values.append(stored_id)
+        conditions.append("instr(data, ?)")
+        values.append(f'"{stored_id}"')
     where = " AND ".join(["1", *conditions])
-    sql = f"SELECT number, session, turn, kind, data, at FROM events WHERE {where} ORDER BY number"
-    return [
-        Event(number, own, turn, word, json.loads(data), at)
-        for number, own, turn, word, data, at in db.execute(sql, values)
+    sql = f"SELECT session, turn, kind, data, at FROM events WHERE {where} ORDER BY number"
+    found = [
+        Event(own, turn, word, json.loads(data), at) for own, turn, word, data, at in db.execute(sql, values)
     ]
+    return found if stored_id is None else [each for each in found if stored_id in entries_of(each.data)]
 
 
 def set_state(db: apsw.Connection, session: str, key: str, value: str) -> None:
@@ -178,23 +167,23 @@ def stats(db: apsw.Connection, path: Path | None) -> StoreStats:
         pinned=sum(row[4] for row in rows),
         original_tokens=sum(row[2] for row in rows),
         rendition_tokens=sum(row[3] for row in rows),
-        bytes=_bytes(path),
+        bytes=_bytes(path) if path else size_bytes(db),
         by_class={row[0]: (row[1], row[2], row[3]) for row in rows},
         path=str(path) if path else "",
         schema=schema.version_of(db),
     )
 
 
-def _bytes(path: Path | None) -> int:
-    files = [path.with_name(path.name + ending) for ending in ("", "-wal", "-shm")] if path else []
+def _bytes(path: Path) -> int:
+    files = (path.with_name(path.name + ending) for ending in ("", "-wal", "-shm"))
     return sum(file.stat().st_size for file in files if file.exists())
 
 
-def hold(db: apsw.Connection, session: str, at: float, owner: Owner | None = None) -> None:
-    """Note that a process, by default this one, holds a session open."""
+def hold(db: apsw.Connection, session: str, at: float) -> None:
+    """Note that this process holds a session open."""
     db.execute(
         "INSERT OR REPLACE INTO holders (session, host, pid, started, at) VALUES (?, ?, ?, ?, ?)",
-        (session, *(owner or this_process()), at),
+        (session, *this_process(), at),
     )
 
 
@@ -209,10 +198,6 @@ def let_go(db: apsw.Connection) -> None:
 
 
 def live_sessions(db: apsw.Connection, now: float) -> frozenset[str]:
-    """The sessions that a process holds open, or in which something was said in the last 24 hours.
-
-    A time in the future tells of a clock that was wrong, not of a session that lives until then.
-    """
     recent = db.execute(
         """SELECT s.id FROM sessions s WHERE s.started_at BETWEEN ?1 AND ?2 OR EXISTS (
                SELECT 1 FROM occurrences n WHERE n.session = s.number AND n.at BETWEEN ?1 AND ?2)""",
@@ -231,7 +216,6 @@ def live_sessions(db: apsw.Connection, now: float) -> frozenset[str]:
 
 
 def open_elsewhere(db: apsw.Connection) -> frozenset[str]:
-    """The sessions that another process of this machine holds open."""
     rows: list[Any] = db.execute(
         "SELECT session, pid, started FROM holders WHERE host = ?", (this_host(),)
     ).fetchall()
@@ -241,9 +225,8 @@ def open_elsewhere(db: apsw.Connection) -> frozenset[str]:
 
 
 def holdings(db: apsw.Connection) -> list[Holding]:
-    """Every original as retention sees it, oldest first."""
     sql = """
-        SELECT o.id, o.cls, o.tokens, length(b.body), max(n.at), max(o.accessed_at, max(n.at)),
+        SELECT o.id, o.cls, o.tokens, length(b.body), max(o.accessed_at, max(n.at)),
                o.access_count, o.confidence, o.pinned, json_group_array(DISTINCT s.id)
         FROM originals o JOIN bodies b ON b.original = o.number
         LEFT JOIN occurrences n ON n.original = o.number LEFT JOIN sessions s ON s.number = n.session
@@ -259,13 +242,11 @@ def holdings(db: apsw.Connection) -> list[Holding]:
 
 
 def size_bytes(db: apsw.Connection) -> int:
-    """What the archive takes, its free pages left out."""
     used = int(db.pragma("page_count")) - int(db.pragma("freelist_count"))
     return used * int(db.pragma("page_size"))
 
 
 def compact(db: apsw.Connection) -> None:
-    """Give the file's free pages back to the disk. Needs no other process; a busy file keeps them."""
     pages, free = int(db.pragma("page_count")), int(db.pragma("freelist_count"))
     if free <= pages * VACUUM_SHARE:
         return
@@ -285,7 +266,6 @@ def this_host() -> str:
 
 
 def this_process() -> Owner:
-    """The process that runs this."""
     return Owner(this_host(), os.getpid(), start_of(os.getpid()))
 
 

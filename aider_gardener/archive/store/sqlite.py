@@ -20,7 +20,6 @@ import apsw
 from aider_gardener.archive.store import (
     encryption,
     entries,
-    evidence,
     lines,
     location,
     records,
@@ -30,7 +29,6 @@ from aider_gardener.archive.store import (
     vectors,
 )
 from aider_gardener.archive.store.base import (
-    Chunk,
     Event,
     Holding,
     PendingPassage,
@@ -56,11 +54,11 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from aider_gardener.archive.passages import Span
     from aider_gardener.archive.store.base import Evidence, Vector
 
 LOG_IN_USE = "the archive's log is in use by another process: deleted text leaves it when that one ends"
 REMOVED = "{path} was removed: it was begun anew with what this chat holds"
-NOT_ADOPTED = "{path} cannot be read: nothing was taken over"
 NOT_NOW = "{path} cannot be written for the moment: try again when it can"
 NOT_KEPT = "{place} cannot be written ({fault}): until it can what is said is kept in memory only"
 LINES_TAKEN = "{count} lines that were written where the archive could not be are in it now"
@@ -103,8 +101,7 @@ class Store:
         self._lock = threading.RLock()
         self._redactor = Redactor()
         self._vectors = vectors.VectorCache()
-        self._places = evidence.PlaceCache()
-        self._texts = search.Texts()
+        self._places = search.PlaceCache()
         self._holds = False
         database.repair = self._look_again if database.read_only else self._repair
 
@@ -269,8 +266,6 @@ class Store:
         *,
         project: str,
         started_at: float,
-        provider: str = "",
-        model: str = "",
         hold: bool = True,
     ) -> None:
         """Begin a session, or go on with it: a known session keeps its project and start.
@@ -279,8 +274,7 @@ class Store:
         said in it: for a process that ends at once and whose end is not the session's.
         """
         record: Record = {
-            "kind": "session", "id": session_id, "project": project, "started_at": started_at,
-            "provider": provider, "model": model,
+            "kind": "session", "id": session_id, "project": project, "started_at": started_at
         }  # fmt: skip
 
         def step(db: apsw.Connection) -> None:
@@ -296,7 +290,7 @@ class Store:
         must be made from this: a part of a secret may look like none."""
         return self._redactor(text)
 
-    def add(self, entry: Entry, *, chunks: Sequence[Chunk], renditions: Sequence[Rendition] = ()) -> Entry:
+    def add(self, entry: Entry, *, chunks: Sequence[Span], renditions: Sequence[Rendition] = ()) -> Entry:
         """Store an original with its occurrence, chunks and renditions, in one transaction.
 
         A content that is already there is stored once; the occurrence is recorded beside it. The
@@ -311,7 +305,7 @@ class Store:
         long_id = "g" + content_hash(entry.role, entry.content)
 
         def step(db: apsw.Connection) -> entries.StoredEntry:
-            search.work_off(db, BACKLOG_PER_ADD, self._texts)
+            search.work_off(db, BACKLOG_PER_ADD)
             stored = entries.add(db, record, long_id=long_id)
             record.update(id=stored.id, seq=stored.seq)
             return stored
@@ -324,11 +318,11 @@ class Store:
 
     def get_many(self, ids: Iterable[str]) -> dict[str, Entry]:
         """What `get` gives for each of the ids, in one go; ids that are unknown are left out."""
-        wanted, nothing = list(ids), dict[str, Entry]()
-        return self._read_or(nothing, lambda db: entries.get_many(db, wanted))
+        wanted = list(ids)
+        return self._read_or({}, lambda db: entries.get_many(db, wanted))
 
     def original(self, entry_id: str) -> str | None:
-        """The stored content alone, or None."""
+        """The stored text alone, or None."""
         return self._read(lambda db: entries.original(db, entry_id))
 
     def resolve(self, prefix: str) -> list[str]:
@@ -349,8 +343,7 @@ class Store:
     ) -> list[Entry]:
         """One entry for each occurrence of the session with a higher seq, in order; only those of a source,
         where one is given."""
-        nothing: list[Entry] = []
-        return self._read_or(nothing, lambda db: entries.session_entries(db, session_id, after_seq, source))
+        return self._read_or([], lambda db: entries.session_entries(db, session_id, after_seq, source))
 
     def sessions(self, project: str) -> list[SessionInfo]:
         """The sessions of a project, in the order in which they were begun."""
@@ -362,15 +355,14 @@ class Store:
         """Every passage of one session, of some or of all, in the order said, and which of the words it
         holds. Of a word that more than 5,000 passages hold only the newest are told."""
         return self._read_or(
-            evidence.nothing(len(words)),
-            lambda db: evidence.find(db, self._places, words, session=session, sessions=sessions),
+            search.no_evidence(len(words)),
+            lambda db: search.find(db, self._places, words, session=session, sessions=sessions),
         )
 
     def entry_ids(self, chunks: Sequence[int]) -> dict[int, str]:
         """The id of the entry that each of these chunks of `evidence` is from; those that are gone are left
         out."""
-        nothing: dict[int, str] = {}
-        return self._read_or(nothing, lambda db: evidence.entry_ids(db, chunks))
+        return self._read_or({}, lambda db: search.entry_ids(db, chunks))
 
     def work_off(self, limit: int = BACKLOG_AT_ONCE) -> int:
         """Index what waits of very long originals, at most `limit` chunks; returns how many were done.
@@ -379,9 +371,8 @@ class Store:
         later; each further `add` does a little of it. Call this between turns until it returns 0.
         """
         if not self._read(search.has_backlog):
-            self._texts = search.Texts()
             return 0
-        return self._db.write(lambda db: search.work_off(db, limit, self._texts))
+        return self._db.write(lambda db: search.work_off(db, limit))
 
     def vectors_pending(self, limit: int, embedder: str) -> list[PendingPassage]:
         """At most `limit` chunks without a vector of this embedder, the newest first."""
@@ -426,7 +417,6 @@ class Store:
             self._write({"kind": "touch", "ids": list(ids), "at": at})
 
     def pin(self, entry_id: str, pinned: bool) -> None:
-        """Pin or unpin an entry."""
         self._write({"kind": "pin", "id": entry_id, "pinned": pinned})
 
     def set_active(self, ids: Iterable[str], active: bool) -> None:
@@ -442,12 +432,7 @@ class Store:
         """
         wanted = list(ids)
         steps = [
-            partial(
-                entries.forget,
-                ids=wanted[at : at + FORGOTTEN_AT_ONCE],
-                told=told,
-                more=at + FORGOTTEN_AT_ONCE < len(wanted),
-            )
+            partial(entries.forget, ids=wanted[at : at + FORGOTTEN_AT_ONCE], told=told)
             for at in range(0, len(wanted), FORGOTTEN_AT_ONCE)
         ]
         return self._forget({"kind": FORGET, "ids": wanted, "told": told}, steps)
@@ -478,7 +463,6 @@ class Store:
             return count
 
     def _refuse_beside(self) -> None:
-        """Raise StoreError while the file beneath cannot be written."""
         if self.lines is not None and self._file.path is not None:
             raise StoreError(NOT_NOW.format(path=self._file.path))
 
@@ -534,6 +518,7 @@ class Store:
         """Take what was forgotten out of the index's and the log's bytes; others may write in between."""
         self._redactor.forget()
         self._drop_copy()
+        self._db.write(search.begin_scrub)
         while self._db.write(search.scrub):
             pass
         if not self._db.outside(entries.empty_log):
@@ -566,12 +551,10 @@ class Store:
         return self._read(lambda db: sessions.events(db, session_id, kind, entry_id))
 
     def set_state(self, session_id: str, key: str, value: str) -> None:
-        """Keep a value for a session."""
         clean = self._redactor.clean_json(value)
         self._write({"kind": "state", "session": session_id, "key": key, "value": clean})
 
     def get_state(self, session_id: str, key: str) -> str | None:
-        """The value kept under a key, or None."""
         return self._read(lambda db: sessions.get_state(db, session_id, key))
 
     def holdings(self) -> list[Holding]:
@@ -579,9 +562,7 @@ class Store:
         return self._read(sessions.holdings)
 
     def size_bytes(self) -> int:
-        """What the archive takes in bytes, without room that deletions left."""
-        if self.lines is not None and self._file.path is None:
-            return self.lines.size_bytes
+        """What the archive takes in bytes, in its file or in memory, without room that deletions left."""
         return self._read(sessions.size_bytes)
 
     def live_sessions(self) -> frozenset[str]:
@@ -603,7 +584,7 @@ class Store:
         """Counts of what is stored."""
         found = self._read(lambda db: sessions.stats(db, self._file.path))
         if self.lines is not None and self._file.path is None:
-            return replace(found, path=self.lines.place, bytes=self.lines.size_bytes)
+            return replace(found, path=self.lines.place)
         return found
 
     def verify(self) -> list[str]:
@@ -634,41 +615,26 @@ class Store:
         All or nothing: a line that cannot be read raises `StoreError` naming it.
         """
         try:
-            return self._add_all(records.read_export(Path(path)), partial(records.unreadable, Path(path)))
+            return self._add_all(
+                records.read_export(Path(path)), records.NOT_IMPORTED.replace("{path}", str(path))
+            )
         except OSError as error:
             raise StoreError(f"{path} cannot be read ({error.strerror})") from error
-
-    def adopt(self, other: Path) -> int:
-        """Add what the file of another archive holds, as one that was set aside; returns its entries.
-
-        All or nothing. Raises StoreError, also for one of another version or with other tables.
-        """
-        fault = StoreError(NOT_ADOPTED.format(path=other))
-        old = Database(other, connect=False, key_source=self._file.key_source, read_only=True)
-        try:
-            old.connect()
-            old.read(lambda db: self._add_all(records.export_of_other(db), lambda _number: fault))
-            return old.read(lambda db: int(db.execute("SELECT count(*) FROM originals").get))
-        except apsw.Error as error:
-            raise fault from error
-        except OSError as error:
-            raise StoreError(f"{other} cannot be read ({error.strerror})") from error
-        finally:
-            old.close()
 
     def copy_from(self, source: Store) -> int:
         """Add what another archive holds and this one does not; returns the records of that. All or nothing.
         Raises StoreError."""
-        fault = StoreError(f"{source.directory} cannot be read: nothing was copied")
-        return source._read(lambda old: self._add_all(records.export_of_other(old), lambda _number: fault))
+        fault = f"{source.directory} cannot be read: nothing was copied"
+        return source._read(lambda old: self._add_all(records.export_of_other(old), fault))
 
-    def _add_all(self, found: Iterable[Record], unreadable: Callable[[int], StoreError]) -> int:
-        """Add what comes from elsewhere, to the lines too where they are the archive."""
+    def _add_all(self, found: Iterable[Record], fault: str) -> int:
+        """Add what comes from elsewhere, to the lines too where they are the archive; `fault` is what is
+        said of a record that cannot be read."""
 
         def step(db: apsw.Connection) -> int:
             before = db.total_changes()
             admitted = found if self.lines is None else self.lines.admitted(found)
-            count = records.add_all(db, admitted, unreadable, redact=Redactor())
+            count = records.add_all(db, admitted, fault)
             if db.total_changes() > before:
                 self._put_lines_anew()
             return count

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from aider_gardener.archive.passages import STRETCH_CHARS
 from aider_gardener.archive.store import search
 from aider_gardener.archive.store.base import PendingPassage
 from aider_gardener.errors import StoreError
@@ -68,7 +67,6 @@ class VectorCache:
         return len(found)
 
     def similarities(self, db: apsw.Connection, vector: Floats, embedder: str, chunks: Numbers) -> Floats:
-        """The cosine with the vector of each chunk; see `Store.similarities`."""
         import numpy as np
 
         while self.grow(db, embedder):
@@ -113,7 +111,6 @@ def packed(vectors: NDArray[np.floating[Any]]) -> Bytes:
 
 
 def pending(db: apsw.Connection, limit: int, embedder: str) -> Iterator[PendingPassage]:
-    """Chunks without a vector of the embedder; see `Store.vectors_pending`."""
     lacking = "c.embedded = 0"  # with one embedder, which is the rule, the partial index has them at once
     if db.execute("SELECT count(*) FROM embedders WHERE name != ?", (embedder,)).get:
         lacking = """NOT EXISTS (SELECT 1 FROM vectors v JOIN embedders e ON e.number = v.embedder
@@ -121,7 +118,7 @@ def pending(db: apsw.Connection, limit: int, embedder: str) -> Iterator[PendingP
     rows: list[Any] = db.execute(
         f"""SELECT c.number, o.id, c.original, c.start, c."end"
             FROM chunks c JOIN originals o ON o.number = c.original
-            WHERE {lacking} AND c."end" - c.start <= {STRETCH_CHARS} ORDER BY c.number DESC LIMIT :limit""",
+            WHERE {lacking} ORDER BY c.number DESC LIMIT :limit""",
         {"embedder": embedder, "limit": limit},
     ).fetchall()
     text, held = "", None

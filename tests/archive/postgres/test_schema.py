@@ -7,7 +7,7 @@ import threading
 import pytest
 from shared_archives import PROJECT, Machines, Team
 
-from aider_gardener.archive.postgres import schema, search, sync
+from aider_gardener.archive.postgres import search, server, sync
 from aider_gardener.archive.postgres.server import ServerError, connected
 from aider_gardener.errors import UsageError
 
@@ -26,14 +26,14 @@ def run(team: Team, role: str, sql: str, *given: object) -> list[tuple[object, .
 def test_the_tables_are_made_once_by_who_may_and_others_are_told_whom_to_ask(team: Team) -> None:
     with connected(team.environ("bob")) as bob:
         with pytest.raises(ServerError, match="nothing is shared on this server yet"):
-            schema.check(bob)
+            server.check(bob)
         with pytest.raises(ServerError, match="bob may not make the gardener's tables"):
-            schema.prepare(bob)
+            server.prepare(bob)
     with connected(team.environ("ana")) as ana:
-        first = schema.prepare(ana)
-        assert schema.prepare(ana) == schema.check(ana) == first
+        first = server.prepare(ana)
+        assert server.prepare(ana) == server.check(ana) == first
     with connected(team.environ("bob")) as bob:
-        assert schema.prepare(bob) == first
+        assert server.prepare(bob) == first
 
 
 def test_tables_of_another_version_are_one_line_and_nothing_is_sent(machines: Machines, team: Team) -> None:
@@ -41,16 +41,16 @@ def test_tables_of_another_version_are_one_line_and_nothing_is_sent(machines: Ma
     one.share()
     one.say("for the version of before")
     team.rows("UPDATE gardener.about SET version = 2")
-    assert one.sync().problem == schema.OTHER_VERSION.format(found=2, own=1)
+    assert one.sync().problem == server.OTHER_VERSION.format(found=2, own=1)
     with pytest.raises(ServerError, match="of another aider-gardener"):
         one.share()
     assert team.said() == []
 
 
 def test_making_the_tables_is_all_or_nothing(team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(schema, "VERSION", 1 << 40)
+    monkeypatch.setattr(server, "TABLES_VERSION", 1 << 40)
     with pytest.raises(ServerError), connected(team.environ("ana")) as ana:
-        schema.prepare(ana)
+        server.prepare(ana)
     assert team.rows("SELECT to_regclass('gardener.about')") == [(None,)]
 
 
@@ -81,7 +81,7 @@ def texts_of(team: Team, query: str) -> list[str]:
 def shared(machines: Machines, team: Team) -> Machines:
     """bob's project 1 of bob's, which cora reads; a project 2 of eve's own. The database is ana's."""
     with connected(team.environ("ana")) as ana:
-        schema.prepare(ana)
+        server.prepare(ana)
     bob, eve = machines("bob"), machines("eve")
     bob.say("the gasket of bob's pump")
     bob.share(readers=("cora",))

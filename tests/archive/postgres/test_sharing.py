@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 from shared_archives import PROJECT, Machines, Team
 
-from aider_gardener.archive.postgres import schema, server, sync
+from aider_gardener.archive.postgres import server, sync
 from aider_gardener.archive.postgres.server import VARIABLE
 from aider_gardener.archive.store import open_store
 from aider_gardener.errors import UsageError
@@ -113,10 +113,10 @@ def silent() -> Iterator[int]:
 
 
 def test_looking_at_the_server_is_one_line_within_seconds(team: Team, silent: int) -> None:
-    assert sync.look(team.environ("ana")) == (False, schema.NOT_PREPARED)
+    assert sync.look(team.environ("ana")) == (False, server.NOT_PREPARED)
     assert team.rows("SELECT to_regclass('gardener.about')") == [(None,)], "it changes nothing"
     with server.connected(team.environ("ana")) as ana:
-        schema.prepare(ana)
+        server.prepare(ana)
     assert sync.look(team.environ("ana")) == (True, "127.0.0.1 answers")
     began = time.monotonic()
     for environ in (

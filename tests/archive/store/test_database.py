@@ -11,49 +11,20 @@ from pathlib import Path
 
 import apsw
 import pytest
+from made_lines import bytes_of, put
 from made_search import found
 
-from aider_gardener.archive.store import Chunk, Store, entries, open_store, search, sqlite
+from aider_gardener.archive.store import entries, open_store, search, sqlite
 from aider_gardener.archive.store.database import BUSY_MILLISECONDS, NETWORK_BUSY_MILLISECONDS, Database
 from aider_gardener.errors import StoreError
 from aider_gardener.messages import (
-    ContentClass,
-    Entry,
     Fidelity,
     Rendition,
-    Source,
-    SourceKind,
     entry_id,
 )
 
 SECRET = "Zx9-marker-Secret-4711"
 POSIX = pytest.mark.skipif(os.name != "posix", reason="file modes are POSIX's")
-
-
-def put(store: Store, content: str, *, seq: int = 0, session: str = "s1", detail: str = "",
-        renditions: tuple[Rendition, ...] = ()) -> Entry:  # fmt: skip
-    new = Entry(
-        id=entry_id("user", content), session=session, turn=1, seq=seq, role="user", content=content,
-        source=Source(SourceKind.COMMAND, detail), cls=ContentClass.LOG, segments=(), tokens=1,
-    )  # fmt: skip
-    spans = [(at, min(at + 300, len(content))) for at in range(0, len(content), 300)]
-    return store.add(new, chunks=[Chunk(new.id, *span) for span in spans], renditions=renditions)
-
-
-def bytes_of(directory: Path) -> bytes:
-    return b"".join(path.read_bytes() for path in sorted(directory.rglob("*")) if path.is_file())
-
-
-def test_entries_outlive_the_process(tmp_path: Path) -> None:
-    first = open_store(tmp_path)
-    stored = put(first, "kept for good", renditions=(Rendition(Fidelity.LINE, "stub", 1),))
-    first.close()
-    again = open_store(tmp_path)
-    assert again.persistent and again.notice == ""
-    assert again.original(stored.id) == "kept for good"
-    assert again.renditions(stored.id)[Fidelity.LINE].text == "stub"
-    assert found(again, "good") == [stored.id]
-    again.close()
 
 
 @POSIX
@@ -138,7 +109,7 @@ def test_forgotten_bytes_are_gone_from_every_file(tmp_path: Path, way: str) -> N
     texts = [f"small {marker} text", big, f"other {marker}\n" * 50]
     renditions = (Rendition(Fidelity.COMPRESSED, f"{marker} compressed", 3),)
     ids = [
-        put(store, text, seq=n, session="gone", renditions=renditions if n == 0 else ()).id
+        put(store, text, seq=n, session="gone", chunk_chars=300, renditions=() if n else renditions).id
         for n, text in enumerate(texts)
     ]
     while store.work_off(500):
@@ -262,14 +233,14 @@ def test_several_processes_share_an_archive_on_a_network(tmp_path: Path) -> None
         "from aider_gardener.archive.store import location\n"
         "location.is_network_path = lambda path: True\n"
         "from aider_gardener.messages import *\n"
-        "from aider_gardener.archive.store import Chunk, open_store\n"
+        "from aider_gardener.archive.store import open_store\n"
         "from aider_gardener.archive.store.words import query_words\n"
         "store = open_store(pathlib.Path(sys.argv[1]))\n"
         "assert store.persistent, store.notice\n"
         "for n in range(12):\n"
         "    text = f'{sys.argv[2]} says {n}'\n"
         "    new = Entry(entry_id('user', text), sys.argv[2], 1, n, 'user', text, Source(), ContentClass.LOG, (), 1)\n"
-        "    store.add(new, chunks=[Chunk(new.id, 0, len(text))])\n"
+        "    store.add(new, chunks=[(0, len(text))])\n"
         "    assert store.evidence(query_words(text)).held.any() or 'wait' in store.notice, store.notice\n"
         "assert store.persistent, store.notice\n"
         "store.close()\n"
@@ -287,8 +258,8 @@ def test_several_processes_share_an_archive_on_a_network(tmp_path: Path) -> None
 
 def test_large_originals(tmp_path: Path) -> None:
     store = open_store(tmp_path)
-    text = "".join(f"{n:08d} a line of a long log\n" for n in range(330_000))
-    stored = put(store, text)
+    text = "".join(f"{n:08d} a line of a long log\n" for n in range(100_000))
+    stored = put(store, text, chunk_chars=300)
     assert store.original(stored.id) == text
     store.close()
 

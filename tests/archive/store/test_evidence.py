@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from aider_gardener.archive.store import Chunk, Store, open_store
-from aider_gardener.archive.store import evidence as module
+from aider_gardener.archive.store import Store, open_store
+from aider_gardener.archive.store import search as module
 from aider_gardener.archive.store.words import query_words
 from aider_gardener.messages import ContentClass, Entry, Source, SourceKind, entry_id
 
@@ -21,7 +21,7 @@ def add(store: Store, session: str, seq: int, *passages: str, span: int = SPAN) 
         id=entry_id("user", text), session=session, turn=seq, seq=seq, role="user", content=text,
         source=Source(SourceKind.TYPED), cls=ContentClass.PROSE, segments=(), tokens=1, created_at=1.0,
     )  # fmt: skip
-    chunks = [Chunk(entry.id, at * span, (at + 1) * span) for at in range(len(passages))]
+    chunks = [(at * span, (at + 1) * span) for at in range(len(passages))]
     return store.add(entry, chunks=chunks).id
 
 
@@ -91,7 +91,7 @@ def test_the_places_are_read_anew_after_any_change_also_of_a_freed_number(store:
         id=entry_id("user", "shorter"), session="two", turn=9, seq=9, role="user", content="shorter",
         source=Source(SourceKind.TYPED), cls=ContentClass.PROSE, segments=(), tokens=1, created_at=2.0,
     )  # fmt: skip
-    store.add(entry, chunks=[Chunk(entry.id, 0, 7)])
+    store.add(entry, chunks=[(0, 7)])
     after = store.evidence(query_words("shorter"))
     assert len(before) == len(after) and after.ends[-1] == 7 and after.held[0, -1]
 
@@ -116,7 +116,7 @@ def test_the_places_are_not_read_again_while_nothing_changed(store: Store) -> No
 
 
 def test_nothing_has_a_row_for_each_word_and_numbers_of_its_kind() -> None:
-    none = module.nothing(2)
+    none = module.no_evidence(2)
     assert none.held.shape == (2, 0) and none.held.dtype == bool and len(none) == 0
     assert none.chunks.dtype == none.starts.dtype == "int64"
 

@@ -14,7 +14,6 @@ from made_entries import entry
 
 from aider_gardener.archive.sessions import project_sessions
 from aider_gardener.archive.store import (
-    Chunk,
     Store,
     entries,
     forgotten,
@@ -43,7 +42,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 def say(store: Store, text: str, seq: int, *, session: str = "s", provider: str = "openai") -> str:
     store.open_session(session, project=PROJECT, started_at=1.0, hold=False)
     new = replace(entry(seq, "user", text), session=session, provider=provider)
-    return store.add(new, chunks=[Chunk(new.id, 0, len(text))]).id
+    return store.add(new, chunks=[(0, len(text))]).id
 
 
 def stones(store: Store, told: str = "is_own") -> list[Any]:
@@ -60,7 +59,7 @@ def test_an_export_does_not_carry_a_share_into_another_archive(store: Store, tmp
 def test_of_a_project_that_is_not_shared_nothing_is_noted(store: Store) -> None:
     store.open_session("t", project="/projects/other", started_at=1.0, hold=False)
     new = replace(entry(0, "user", "forgotten"), session="t", provider="openai")
-    store.forget([store.add(new, chunks=[Chunk(new.id, 0, 5)]).id])
+    store.forget([store.add(new, chunks=[(0, 5)]).id])
     assert stones(store, "1") == []
 
 

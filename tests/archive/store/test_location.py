@@ -84,34 +84,19 @@ def test_a_directory_that_another_process_is_filling_right_now_is_taken(
 
 
 @pytest.mark.parametrize(
-    "kind",
+    ("kinds", "is_network"),
     [
-        "nfs",
-        "nfs4",
-        "cifs",
-        "smb3",
-        "smbfs",
-        "9p",
-        "fuse.sshfs",
-        "fuse.rclone",
-        "fuse.unheard-of",
-        "NFS",
-        "virtiofs",
+        ("nfs nfs4 cifs smb3 smbfs 9p fuse.sshfs fuse.rclone fuse.unheard-of NFS virtiofs", True),
+        ("ext4 xfs btrfs apfs tmpfs overlay zfs fuseblk fuse.gocryptfs", False),
     ],
 )
-def test_networks_are_told(kind: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(location, "mounts", lambda: [Mount(str(tmp_path), kind, "rw")])
-    assert is_network_path(tmp_path)
-
-
-@pytest.mark.parametrize(
-    "kind", ["ext4", "xfs", "btrfs", "apfs", "tmpfs", "overlay", "zfs", "fuseblk", "fuse.gocryptfs", ""]
-)
-def test_local_ones_are_not_called_networks(
-    kind: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+def test_networks_are_told(
+    kinds: str, is_network: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(location, "mounts", lambda: [Mount(str(tmp_path), kind, "rw")])
-    assert not is_network_path(tmp_path)
+    for kind in kinds.split():
+        mounts = [Mount(str(tmp_path), kind, "rw")]
+        monkeypatch.setattr(location, "mounts", lambda mounts=mounts: mounts)
+        assert is_network_path(tmp_path) is is_network, kind
 
 
 def on(monkeypatch: pytest.MonkeyPatch, mounts: list[Mount], system: ModuleType = posixpath) -> None:

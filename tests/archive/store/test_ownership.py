@@ -22,7 +22,7 @@ MINE = "what I said"
 posix = pytest.mark.skipif(os.name != "posix", reason="needs owners")
 COMMANDS = (
     "status", "recall fox", "sessions", "pressure", "why g1", "pin g1", "forget g1 --yes", "doctor", "upkeep",
-    "store stats", "store status", "store verify", "store export out.jsonl", "store gc --yes", "store adopt",
+    "store stats", "store status", "store verify", "store export out.jsonl", "store gc --yes",
     "store encrypt --key env", "store decrypt", "store copy --to there", "store share --status", "mcp",
 )  # fmt: skip
 
@@ -243,13 +243,12 @@ def test_what_a_former_version_set_aside_is_named_and_can_be_taken_over(
     store.close()
     assert "sound" in archive_found() and all(name in archive_found() for name in names)
     assert "-wal" not in archive_found()
-    assert "1 entries taken over" in run("store", "adopt")
+    (tmp_path / "old").mkdir()
+    foreign_file = foreign.rename(tmp_path / "old" / "gardener.db")
+    assert run("store", "copy", "--from", str(foreign_file.parent)).startswith("0 ")
     store = open_store(place)
     assert said(store) == [MINE] and store.notice == ""
     store.close()
-    (tmp_path / "notes").write_text("no archive " * 100)
-    assert run("store", "adopt", str(tmp_path / "notes")).startswith("1 ")
-    assert run("store", "adopt", str(tmp_path / "missing")).startswith("1 ")
 
 
 def test_the_number_of_an_archive_is_neither_exported_nor_imported(tmp_path: Path) -> None:

@@ -20,12 +20,10 @@ from made_lines import bytes_of, crash, files_of, written
 from made_search import found
 
 from aider_gardener.archive.store import (
-    Chunk,
     Store,
     location,
     open_store,
     open_to_read,
-    pages,
     repair,
     schema,
     search,
@@ -43,7 +41,7 @@ def put(store: Store, text: str, seq: int = 0, session: str = "s") -> Entry:
         source=Source(SourceKind.TYPED), cls=ContentClass.PROSE, segments=(), tokens=1,
     )  # fmt: skip
     made = [Rendition(Fidelity.COMPRESSED, f"short {seq}", 1)]
-    return store.add(new, chunks=[Chunk(new.id, 0, len(text))], renditions=made)
+    return store.add(new, chunks=[(0, len(text))], renditions=made)
 
 
 def filled(place: Path, count: int = 8, words: str = "about the fox") -> list[Entry]:
@@ -68,7 +66,7 @@ def flipped(path: Path, table: str) -> None:
 
 
 TABLES = [
-    "originals", "bodies", "occurrences", "chunks", "sessions", "events", "event_entries", "renditions", "state",
+    "originals", "bodies", "occurrences", "chunks", "sessions", "events", "renditions", "state",
     "word_index_data", "sqlite_autoindex_originals_1", "originals_by_hash", "sqlite_schema",
 ]  # fmt: skip
 
@@ -149,7 +147,7 @@ HEADER = (0, 3, 16, 19, 20, 100, 103)
 """Where a bit tells SQLite that this is no database, or no table: without a copy no row is read then."""
 
 
-@pytest.mark.parametrize("at", [0, 3, 16, 18, 19, 20, 28, 40, 52, 60, 68, 100, 103, 105, 108, 700, 3_000])
+@pytest.mark.parametrize("at", [0, 16, 28, 60, 100, 105, 3_000])
 @pytest.mark.parametrize("has_copy", [True, False])
 def test_no_flipped_bit_of_the_first_page_loses_anything(tmp_path: Path, at: int, has_copy: bool) -> None:
     whole = tmp_path / "whole"
@@ -162,15 +160,15 @@ def test_no_flipped_bit_of_the_first_page_loses_anything(tmp_path: Path, at: int
 def test_flipped_bits_anywhere(key_source: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, "ab" * 32)
     seed = int.from_bytes(os.urandom(4), "big")
-    run = flips.attack(20, seed=seed, with_copy=True, key_source=key_source)
-    assert run["counts"] == {"held": 20}, run
+    run = flips.attack(6, seed=seed, with_copy=True, key_source=key_source)
+    assert run["counts"] == {"held": 6}, run
 
 
 def test_the_copy_is_private_whole_and_without_what_was_forgotten(tmp_path: Path) -> None:
     stored = filled(tmp_path)
     copy = repair.copy_of(tmp_path / "gardener.db")
     assert copy.stat().st_mode & 0o777 == 0o600 or os.name != "posix"
-    db = pages.opened(copy, apsw.SQLITE_OPEN_READONLY, "", query="mode=ro&immutable=1")
+    db = schema.opened(copy, apsw.SQLITE_OPEN_READONLY, "", query="mode=ro&immutable=1")
     assert db.execute("SELECT count(*) FROM originals").get == 8 and schema.is_exact(db)
     db.close()
     store = open_store(tmp_path)
@@ -284,9 +282,12 @@ def test_a_page_that_a_cut_took_is_no_page_of_zeros_though_there_is_a_log(
     assert flips.tried(whole, hurt, ids, with_copy=has_copy) == ([] if has_copy else ["lost"])
 
 
-def test_an_archive_larger_than_a_cache_is_copied_with_its_check_sums(tmp_path: Path) -> None:
-    stored = filled(tmp_path, 12, "the quick brown fox " * 20_000)
-    assert (tmp_path / "gardener.db.copy").stat().st_size > 4_000_000
+def test_an_archive_larger_than_a_cache_is_copied_with_its_check_sums(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("aider_gardener.archive.store.database.CACHE_KIB", 100)
+    stored = filled(tmp_path, 4, "the quick brown fox " * 20_000)
+    assert (tmp_path / "gardener.db.copy").stat().st_size > 1_000_000
     os.truncate(tmp_path / "gardener.db", 0)
     store = open_store(tmp_path)
     assert [store.original(each.id) for each in stored] == [each.content for each in stored]
@@ -337,17 +338,6 @@ def test_the_copy_of_another_archive_is_not_mixed_in(tmp_path: Path) -> None:
     got = store.session_entries("s")
     assert len(got) > 250 and all(known.get(entry.id) == entry.content for entry in got)
     assert store.get(others[0].id) is None and "could not be" in store.notice and store.verify() == []
-    store.close()
-
-
-def test_a_damaged_archive_is_begun_anew_with_the_copy(tmp_path: Path) -> None:
-    stored = filled(tmp_path, 300)
-    with open(tmp_path / "gardener.db", "r+b") as file:
-        file.truncate(10_000)
-    store = open_store(tmp_path)
-    assert "300 of its entries were saved" in store.notice
-    assert [entry.content for entry in store.session_entries("s")] == [entry.content for entry in stored]
-    assert store.verify() == [] and found(store, "entry 17")
     store.close()
 
 
@@ -617,14 +607,14 @@ def test_a_file_without_check_sums_counts_as_damaged_and_is_carried_over(tmp_pat
     stored = filled(tmp_path)
     path = tmp_path / "gardener.db"
     repair.copy_of(path).unlink()
-    db = pages.opened(path, apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_URI, "")
+    db = schema.opened(path, apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_URI, "")
     db.execute("VACUUM INTO ?", (f"file:{tmp_path / 'plain'}?reserve=0",))
     db.close()
     os.replace(tmp_path / "plain", path)
     store = open_store(tmp_path)
     assert "damaged" in store.notice and len(store.session_entries("s")) == len(stored)
     store.close()
-    assert path.read_bytes()[pages.CHECKSUM_PLACE] == pages.CHECKSUM_BYTES
+    assert path.read_bytes()[schema.CHECKSUM_PLACE] == schema.CHECKSUM_BYTES
 
 
 def test_rows_whose_numbers_go_back_have_an_end() -> None:

@@ -130,10 +130,10 @@ HARMLESS = (
 
 
 @pytest.mark.parametrize("form", HARMLESS)
-@pytest.mark.parametrize("name", [*NAMES, *TOKENS, "token", "secret", "primary_key", "auth", "pass", "seed"])
-def test_what_is_no_value_stays(name: str, form: str) -> None:
-    text = form.format(name)
-    assert redact(text).text == text
+def test_what_is_no_value_stays(form: str) -> None:
+    for name in [*NAMES, *TOKENS, "token", "secret", "primary_key", "auth", "pass", "seed"]:
+        text = form.format(name)
+        assert redact(text).text == text
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from pathlib import Path
 import apsw
 
 from aider_gardener.archive.retention import DAY
-from aider_gardener.archive.store import open_store, pages, sessions
+from aider_gardener.archive.store import open_store, schema, sessions
 
 OLD = time.time() - 60 * DAY
 
@@ -61,7 +61,7 @@ def test_a_killed_process_holds_nothing(tmp_path: Path) -> None:
 
 def test_another_machines_process_and_a_reused_number(tmp_path: Path) -> None:
     held(tmp_path)
-    db = pages.opened(tmp_path / "gardener.db", apsw.SQLITE_OPEN_READWRITE, "")
+    db = schema.opened(tmp_path / "gardener.db", apsw.SQLITE_OPEN_READWRITE, "")
     db.execute("INSERT INTO holders VALUES ('old', 'elsewhere', 1, '', ?)", (time.time() - 2 * DAY,))
     store = open_store(tmp_path)
     assert "old" in store.live_sessions()

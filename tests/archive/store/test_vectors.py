@@ -8,28 +8,25 @@ import time
 from pathlib import Path
 from typing import Any
 
+import made_lines
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from made_lines import bytes_of
 from made_vectors import LetterCounts
 
-from aider_gardener.archive.store import Chunk, Store, open_store
+from aider_gardener.archive.store import Store, open_store
 from aider_gardener.archive.store.database import Database
 from aider_gardener.archive.store.vectors import packed, products
 from aider_gardener.errors import StoreError
-from aider_gardener.messages import ContentClass, Entry, Source, SourceKind, entry_id
+from aider_gardener.messages import Entry, entry_id
 
 RANDOM = np.random.default_rng(11)
 
 
 def put(store: Store, content: str, *, seq: int) -> Entry:
-    new = Entry(
-        id=entry_id("user", content), session="s1", turn=1, seq=seq, role="user", content=content,
-        source=Source(SourceKind.COMMAND, ""), cls=ContentClass.PROSE, segments=(), tokens=1,
-    )  # fmt: skip
-    spans = [(at, min(at + 40, len(content))) for at in range(0, len(content), 40)]
-    return store.add(new, chunks=[Chunk(new.id, *span) for span in spans])
+    return made_lines.put(store, content, seq=seq, detail="", chunk_chars=40)
 
 
 def embed_all(store: Store, embedder: LetterCounts) -> int:
@@ -71,24 +68,6 @@ def likeness(store: Store, embedder: LetterCounts, text: str) -> dict[str, float
 
 def nearest(store: Store, embedder: LetterCounts, text: str) -> list[str]:
     return list(likeness(store, embedder, text))
-
-
-def bytes_of(directory: Path) -> bytes:
-    return b"".join(path.read_bytes() for path in sorted(directory.rglob("*")) if path.is_file())
-
-
-def test_vectors_outlive_the_process(tmp_path: Path) -> None:
-    embedder = LetterCounts()
-    store = open_store(tmp_path)
-    for n, text in enumerate(["aaaa bbb", "cccc ddd", "eeee fff"]):
-        put(store, text, seq=n)
-    assert embed_all(store, embedder) == 3
-    store.close()
-    again = open_store(tmp_path)
-    assert again.vectors_pending(10, embedder.name) == []
-    assert nearest(again, embedder, "dcdc")[0] == "cccc ddd"
-    assert again.warm_vectors(embedder.name) == 3 and again.stats().vectors == 3
-    again.close()
 
 
 def test_another_process_adds_and_forgets(tmp_path: Path) -> None:
@@ -180,20 +159,6 @@ def test_after_damage_vectors_are_made_anew(tmp_path: Path) -> None:
     again.close()
 
 
-@pytest.mark.parametrize("dim", [1, 16, 384, 512, 3_000])
-def test_a_cosine_is_near_the_exact_one(dim: int) -> None:
-    store = open_store(None)
-    vectors, queries = unit_vectors(200, dim), unit_vectors(5, dim, seed=8)
-    chunks = embed_as(store, vectors)
-    for query in [*queries, vectors[3]]:
-        found = store.similarities(query, embedder="e", chunks=chunks)
-        assert found.dtype == np.float32 and np.abs(found - vectors @ query).max() < 0.01
-        longer = store.similarities(query * 7, embedder="e", chunks=chunks)
-        assert np.allclose(longer, found, atol=2e-5)
-    assert store.similarities(vectors[3], embedder="e", chunks=chunks)[3] == pytest.approx(1.0, abs=1e-3)
-    store.close()
-
-
 NUMBERS = st.integers(-2, 70)
 
 
@@ -249,18 +214,6 @@ def test_what_cannot_be_compared() -> None:
     store.close()
 
 
-@given(
-    st.lists(st.floats(-(2.0**100), 2.0**100, width=32), min_size=1, max_size=9).map(
-        lambda row: np.array(row, dtype=np.float32)
-    )
-)
-def test_the_largest_number_is_127(vector: Any) -> None:
-    found = packed(vector)
-    assert found.dtype == np.int8 and np.abs(found.astype(int)).max() == (127 if vector.any() else 0)
-    assert np.allclose(found / 127 * np.abs(vector).max(), vector, atol=np.abs(vector).max() / 250)
-    assert np.array_equal(packed(np.stack([vector, vector]))[1], found)
-
-
 def test_memory_grows_bit_by_bit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("aider_gardener.archive.store.vectors.SLICE_ROWS", 7)
     embedder = LetterCounts()
@@ -311,14 +264,6 @@ def test_two_models_keep_their_own_vectors() -> None:
     store.close()
 
 
-def test_the_newest_come_first() -> None:
-    store = open_store(None)
-    for n in range(5):
-        put(store, f"text {n}", seq=n)
-    assert [p.text for p in store.vectors_pending(3, "x")] == ["text 4", "text 3", "text 2"]
-    store.close()
-
-
 def test_opening_an_archive_does_not_load_numpy(tmp_path: Path) -> None:
     code = (
         "import sys, pathlib\n"
@@ -329,18 +274,9 @@ def test_opening_an_archive_does_not_load_numpy(tmp_path: Path) -> None:
     assert subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=False).returncode == 0
 
 
-@pytest.mark.parametrize(("rows", "dim"), [(0, 384), (1, 384), (2_003, 384), (57, 1), (40, 20_000)])
-def test_products_are_those_of_each_row(rows: int, dim: int) -> None:
-    matrix = RANDOM.integers(-127, 128, (rows, dim), dtype=np.int8)
-    wanted = RANDOM.standard_normal(dim).astype(np.float32)
-    expected = (matrix.astype(np.float64) * wanted).sum(axis=1)
-    for places in (np.arange(rows), RANDOM.integers(0, max(1, rows), 30 if rows else 0)):
-        assert np.allclose(products(matrix, wanted, places), expected[places], atol=0.1)
-
-
-@pytest.mark.parametrize(("rows", "dim"), [(20_000, 512), (3_000, 3_072)])
-def test_a_search_sets_no_other_thread_to_work(rows: int, dim: int) -> None:
+def test_a_search_sets_no_other_thread_to_work() -> None:
     """Threads of numpy's BLAS spin for a while after each call: a core of the user's for nothing."""
+    rows, dim = 20_000, 512
     matrix = RANDOM.integers(-127, 128, (rows, dim), dtype=np.int8)
     wanted = RANDOM.standard_normal(dim).astype(np.float32)
     every = np.arange(rows)
