@@ -33,6 +33,8 @@ def heads_of(lines: Sequence[str], open_above: Sequence[bool]) -> dict[int, Sequ
 def cells(line: str) -> int:
     """How many cells a line has, if it is the row of a table."""
     bars = line.count("|") + line.count("│")
+    if not bars and "  " not in line and "\t" not in line and line.isascii():
+        return 1
     return bars + 1 if bars else len(BETWEEN_CELLS.split(line.strip()))
 
 

@@ -43,6 +43,9 @@ PLACED = re.compile(
     r":\(\.[\w.$]+\+0x[0-9a-f]+\)|: \(\d+, \d+\)|: line \d+(?:, col \d+,)?|"
     r" :(?= (?:fatal )?[ew]\w+ [A-Z]+\d))(?=[\s:：,]|$)(?P<rest>.*)$"
 )
+PLACES = re.compile(r"[:(](?:\[?\d|\(\.| \(\d| line \d| (?:fatal )?[ew])")
+"""Without one of these nothing is PLACED."""
+
 PLACE = re.compile(rf"(?:File \")?{PATH}(?::\d+(?::\d+)?:?|\", line \d+(?:, characters \d+-\d+)?:?)$")
 IN_STACK = re.compile(r": ?in [\w<`']|.*\+0x[0-9a-f]+$")
 FILE = re.compile(r"(?:.*[\w)\]+-]\.[A-Za-z]\w{0,7}|.*[\\/][\w.+-]+|Makefile|Dockerfile|BUILD)$")
@@ -60,6 +63,9 @@ BARE = re.compile(
     rf"\[?(?P<severity>{WORDS})\]?(?:\[(?P<code>[\w./:-]+)\])?"
     r"(?:[ \u00a0\u202f]?[:：!]|\s[•-]|(?<=\])|(?<=ERROR)|(?<=WARN)|(?<=WARNING))(?:\s+(?P<message>.*)|$)"
 )
+MARKED = re.compile(r"[:：!•\]]|ERROR|WARN")
+"""Without one of these nothing is BARE."""
+
 NAMED = re.compile(
     r"(?:➤ |>> Issue: \[|\S{1,200}: \(| )?(?P<code>YN\d{4}|ERR_\w+|[EW](?=: )|E[A-Z]{3,}(?=: )|B\d{3}:\w+|"
     r"\w+\.[EWCI]\d+)[\]):]* +(?P<message>\S.*)$"
@@ -243,11 +249,11 @@ class _Reader:
         found = CARET.match(line) if "^" in line else None
         if found:
             return Record(_severity(found["severity"]), found["code"], found["message"], self.file)
-        found = PLACED.match(line)
+        found = PLACED.match(line) if PLACES.search(line) else None
         placed = _placed(found) if found else None
         if placed is not None:
             return placed
-        found = BARE.match(line)
+        found = BARE.match(line) if MARKED.search(line) else None
         if found and (found["message"] or self.head < 0) and " => {" not in line:
             record = _coded(found["severity"], found["message"] or "", code=found["code"] or "")
             return record if record.severity != "note" or self.head >= 0 else None

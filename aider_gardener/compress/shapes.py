@@ -21,7 +21,7 @@ from aider_gardener.compress import (
     trees,
     values,
 )
-from aider_gardener.compress.outline import LINE_CHARS, Engine, Note, chosen, written
+from aider_gardener.compress.outline import LINE_CHARS, Engine, Note, Notes, chosen, written
 from aider_gardener.compress.quoting import quoted
 from aider_gardener.compress.truth import Original, falsehoods, with_parents
 from aider_gardener.messages import Focus, TokenCounter
@@ -40,6 +40,9 @@ ENGINES: dict[str, Engine] = {
 
 RELAYS = (values.relaid, paths.relaid)
 """Each writes a text that can hardly be quoted as lines that can and say the same; None for other texts."""
+
+TASTED_LINES = 150
+"""By so many of its first lines it is guessed which engine explains most of a text."""
 
 ROOM = 80
 """Of 1,000 tokens 450 may stay, of 10,000 800, of 100,000 1,420: what matters grows far slower than what a
@@ -69,16 +72,28 @@ def budget_for(tokens: int) -> int:
 
 def explained(lines: Sequence[str]) -> tuple[list[Note], str]:
     """A note for each line, and the name of the engine that explains most of them."""
-    notes = quoted(lines)
-    claims = [(name, read(lines)) for name, read in ENGINES.items()]
-    claims.sort(key=lambda claim: -len(claim[1]))
-    done: set[int] = set()
+    claims = _claims(lines)
+    known: dict[int, Note] = {}
     for _name, found in claims:
-        for row, note in found.items():
-            if row not in done:
-                notes[row] = note if note.form is not None else note._replace(form=notes[row].form)
-        done.update(found)
-    return notes, claims[0][0] if claims and claims[0][1] else ""
+        known = {**found, **known}
+    return quoted(lines, known), claims[0][0] if claims else ""
+
+
+def _claims(lines: Sequence[str]) -> list[tuple[str, Notes]]:
+    """What engines explain, the one that explains most first. Where one explains every line the others are
+    not asked: those are asked first that explain most of the first lines."""
+    names = list(ENGINES)
+    if len(lines) > 2 * TASTED_LINES:
+        head = lines[:TASTED_LINES]
+        names.sort(key=lambda name: -len(ENGINES[name](head)))
+    filled = sum(map(bool, map(str.strip, lines)))
+    claims: dict[str, Notes] = {}
+    for name in names:
+        claims[name] = ENGINES[name](lines)
+        if len(claims[name]) >= filled:
+            return [(name, claims[name])]
+    ranked = sorted(filter(claims.get, ENGINES), key=lambda name: -len(claims[name]))
+    return [(name, claims[name]) for name in ranked]
 
 
 def shortened(

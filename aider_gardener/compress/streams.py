@@ -30,6 +30,9 @@ TIME = re.compile(
     rf"{_CLOCK}|(?P<letter>[IWEFD])\d{{4}} \d\d:\d\d:\d\d\.\d+|\[ *\d+\.\d{{3,6}}\](?= )|"
     rf"\d\d/[A-Z][a-z]{{2}}/\d{{4}}[: ]{_CLOCK}|\d{{6}} \d{{6}}\b|\d{{10}}(?:[.,]\d+)?(?=[ \]:]))"
 )
+DIGITS = re.compile(r"\d\d")
+"""Without these there is no time."""
+
 REQUEST = re.compile(r"\"(?:[A-Z]+ )?\S{1,300}(?: HTTP/[\d.]+)?\" (\d{3}) |\b[A-Z]{3,7} /\S{0,300} (\d{3})\b")
 """A request that a server answered, and with which status."""
 
@@ -146,7 +149,8 @@ def _columns(records: Sequence[_Record]) -> bool:
 
 
 def _record(row: int, line: str) -> _Record | None:
-    time, fields = TIME.match(line), OBJECT.match(line, 0, 2_000)
+    time = TIME.match(line) if DIGITS.search(line) else None
+    fields = OBJECT.match(line, 0, 2_000) if line[0] == "{" else None
     if not time and not fields and not BARE.match(line, 0, 400):
         return None
     rest = line[time.end() if time else 0 :][:2_000]

@@ -28,8 +28,10 @@ BRANCH = re.compile(r"(?:\[[A-Z]+\] )?[\s│┃|]*(?:[├└╰┣┗][─━]*�
 NUMBER_OR_GUTTER = re.compile(r"\s+(?:\d[\d.,:%/-]*(?:\s|$)|[|=^~│┃╷╰╭]|-+>|:::)")
 WORDLESS = re.compile(r"[\W_]*$")
 QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`")
-WORD = re.compile(r"(?<!\d)0x[0-9a-fA-F]+|\b[0-9a-f]{7,}\b|([^\W\d_]{2,})")
-"""Words, among addresses and hashes, which are none."""
+HASH = re.compile(r"[0-9a-f](?:(?<=(?<!\d)0)x[0-9a-fA-F]+|(?<=\b[0-9a-f])[0-9a-f]{6,}\b)")
+"""Addresses and hashes, which are no words."""
+
+WORD = re.compile(r"[^\W\d_]{2,}")
 
 
 class _Shown(NamedTuple):
@@ -243,10 +245,10 @@ _Look = tuple[str, int, frozenset[str]]
 def _look(line: str) -> _Look:
     """What makes lines look alike: the sign that they begin with, how many cells they have, their words."""
     bare = line.strip()
-    plain = QUOTED.sub(" ", bare)
+    plain = QUOTED.sub(" ", bare) if "'" in bare or '"' in bare or "`" in bare else bare
     if "/" in plain or "\\" in plain:
         plain = " ".join([word for word in plain.split() if "/" not in word and "\\" not in word])
-    words = frozenset(filter(None, WORD.findall(plain)))
+    words = frozenset(WORD.findall(HASH.sub(" ", plain)))
     return "" if bare[0].isalnum() or bare[0] in "\"'`([{</._" else bare[0], cells(bare), words
 
 
