@@ -12,9 +12,7 @@ _KINDS = (
     "subtests|specs?|scenarios?|steps|suites?|todo|ignored|expectations?|broken|crashed|xfailed|flaky|succeeded"
 )
 COUNT = re.compile(rf"\b\d+ (?:\w+ )?(?:{_KINDS})\b|\b(?:{_KINDS}|total|run|pass|fail|skip) ?[:=]? *\d+\b")
-OF_TESTS = re.compile(
-    r"test|pass|example|assertion|spec|scenario|suite|xfail|expectation|failing|succe|executed"
-)
+OF_TESTS = "test pass example assertion spec scenario suite xfail expectation failing succe executed".split()
 BEGINS = re.compile(r"\b(?:running|starting|collecting|executing)\b")
 """Counts of tests, in small letters; what begins is none."""
 
@@ -31,6 +29,12 @@ SUMS_UP = re.compile(
     r"\[  (?:PASSED|FAILED)  \] \d+ tests?|(?:ERROR: +)?[\w.-]+: (?:commands (?:succ|fail)|could not|OK|"
     r"FAIL)\b|FAIL(?:\s+\S+\s+(?:[\d.]+s|\[.*\]))?$)"
 )
+SUM_WORDS = tuple(
+    "fail|pass|ok|pending|skip|flaky|did not|ran |total|test| in |files=|errors!|warnings!|todo|target|planned|"
+    "interrupted|commands|could not|executed".split("|")
+)
+"""Without one of these, in small letters, a line sums up nothing in a runner's words."""
+
 EXECUTED = re.compile(r"Executed \d+ of \d+ \(")
 _REMARK = r"[\s|\]*]*(?:[\d.]+ ?m?s(?:ec)?|\[[^\[\]]*\]|\([^()]*\))?$"
 OK = re.compile(
@@ -132,7 +136,7 @@ def starts(line: str, tap: bool) -> re.Match[str] | None:
 
 def sums_up(line: str) -> bool:
     """True for a line that sums up tests: in a runner's words, or with more than one number of them."""
-    if SUMS_UP.match(line) or EXECUTED.search(line):
-        return True
     small = line.lower()
-    return bool(OF_TESTS.search(small)) and len(COUNT.findall(small)) > 1 and not BEGINS.search(small)
+    if any(map(small.__contains__, SUM_WORDS)) and (SUMS_UP.match(line) or EXECUTED.search(line)):
+        return True
+    return any(map(small.__contains__, OF_TESTS)) and len(COUNT.findall(small)) > 1 and not BEGINS.search(small)
