@@ -70,7 +70,7 @@ def quoted(lines: Sequence[str], known: Notes = MappingProxyType({})) -> list[No
 
 
 def _near(lines: Sequence[str], forms: Sequence[str], rows: Collection[int]) -> list[float]:
-    """What the lines of these rows are worth by their own words, by those of lines near and by their place."""
+    """What the lines of these rows are worth by their words, by those of lines near and by their place."""
     total = len(lines)
     often = Counter(forms)
     first: dict[str, int] = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from aider_gardener.compress.places import frame_at, is_library
+from aider_gardener.compress.traces import frame_at, is_library
 
 
 @pytest.mark.parametrize(
