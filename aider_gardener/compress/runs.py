@@ -33,16 +33,15 @@ BEGINS = re.compile(r"\b(?:running|starting|collecting|executing)\b")
 
 BUILT = re.compile(r"(?:\[\w+\] )?BUILD [A-Z]+(?: in .*)?$")
 SUMS_UP = re.compile(
-    r"\W{0,80}(?=\S)(?:Ran \d+ tests?\b|OK \(|OK$|FAILED \((?:failures|errors|unexpected)|"
-    r"\d+ (?:passing|failing|pending)\b|\d+ (?:passed|failed|skipped|flaky|did not run)(?: \(.*\))?$|"
-    r"Result: (?:FAIL|PASS)|[\d.]+% (?:tests )?passed|(?:[\d:]+ \+\d.*: )?(?:All|Some) tests (?:pass|fail)ed|"
-    r"TOTAL:? +\d|no tests ran|\d+ \w+ in [\d.]+ ?s|Files=\d|(?:FAILURES|ERRORS|WARNINGS)!$|"
-    r"Test run with \d+ tests|(?:pass|fail|tests|skipped|todo) \d+$|test result: |"
-    r"Looks like you (?:failed|planned)|\d+ (?:FAILED TESTS?|TESTS? FAILED)|(?:Failed|Passed)!  - |"
-    r"Test Run [FSA]|FAIL(?:ED)? Required|"
-    r"stopping after \d+ fail|Interrupted: |(?:error: )?(?:test (?:run )?failed|\d+ targets? f)|"
-    r"\[  (?:PASSED|FAILED)  \] \d+ tests?|(?:ERROR: +)?[\w.-]+: (?:commands (?:succ|fail)|could not|OK|"
-    r"FAIL)\b|FAIL(?:\s+\S+\s+(?:[\d.]+s|\[.*\]))?$)"
+    r"\W{0,80}(?=\S)(?:Ran \d+ tests?\b|OK \(|OK$|FAILED \((?:failures|errors|unexpected)|\d+ (?:passing"
+    r"|failing|pending)\b|\d+ (?:passed|failed|skipped|flaky|did not run)(?: \(.*\))?$|Result: (?:FAIL|PASS)"
+    r"|[\d.]+% (?:tests )?passed|(?:[\d:]+ \+\d.*: )?(?:All|Some) tests (?:pass|fail)ed|TOTAL:? +\d"
+    r"|no tests ran|\d+ \w+ in [\d.]+ ?s|Files=\d|(?:FAILURES|ERRORS|WARNINGS)!$|Test run with \d+ tests"
+    r"|(?:pass|fail|tests|skipped|todo) \d+$|test result: |Looks like you (?:failed|planned)"
+    r"|\d+ (?:FAILED TESTS?|TESTS? FAILED)|(?:Failed|Passed)!  - |Test Run [FSA]|FAIL(?:ED)? Required"
+    r"|stopping after \d+ fail|Interrupted: |(?:error: )?(?:test (?:run )?failed|\d+ targets? f)"
+    r"|\[  (?:PASSED|FAILED)  \] \d+ tests?|(?:ERROR: +)?[\w.-]+: (?:commands (?:succ|fail)|could not|OK"
+    r"|FAIL)\b|FAIL(?:\s+\S+\s+(?:[\d.]+s|\[.*\]))?$)"
 )
 SUM_WORDS = tuple(
     "fail|pass|ok|pending|skip|flaky|did not|ran |total|test| in |files=|errors!|warnings!|todo|target|"

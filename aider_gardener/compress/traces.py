@@ -41,9 +41,8 @@ FOREIGN = re.compile(
 PYTHON = re.compile(r'^[\s|+-]*File "([^"]+)", line \d+(?:,? in .*)?$')
 SHORT = re.compile(r"^([\w./\\-]+\.py):\d+: in \S")
 NUMBERED = re.compile(
-    r"^\s*(?:frame )?#\d+:? +(?=0x[0-9a-f]|.* at \S+:\d|.* from /|\S+\.\w+\(\d+\)|\{main\}|\[internal|"
-    r"<signal|.*\((?:package|dart|file):|.*\+0x[0-9a-f]+\)|.* \S+\.(?:cc?|cpp|cxx|hh?|hpp|rs|go|swift|"
-    r"mm?):\d+)(.*)$"
+    r"^\s*(?:frame )?#\d+:? +(?=0x[0-9a-f]|.* at \S+:\d|.* from /|\S+\.\w+\(\d+\)|\{main\}|\[internal|<signal"
+    r"|.*\((?:package|dart|file):|.*\+0x[0-9a-f]+\)|.* \S+\.(?:cc?|cpp|cxx|hh?|hpp|rs|go|swift|mm?):\d+)(.*)$"
 )
 MEMORY = re.compile(r"^==\d+==\s+(?:at|by) 0x[0-9A-Fa-f]+: (.*)$|^\s*\d+: 0x[0-9a-f]+ +(\S.*)$")
 NAMED = re.compile(

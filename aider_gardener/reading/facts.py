@@ -33,10 +33,7 @@ KEY_CHARS = 60
 OPERATOR = re.compile(r" (?:===?|!==?|<=?|>=?|(?:not )?in|is(?: not)?) ")
 
 PYTEST_ID = re.compile(r"^(?:FAILED|ERROR) (\S+\.py(?:::.+?)?)(?: - .*)?$")
-PYTEST_LINE = re.compile(
-    r"^(?:\[gw\d+\] .*?(?:FAILED|ERROR) )?(\S+\.py::.+?) (?:FAILED|"
-    r"ERROR) +\[ *\d+%\]$"
-)
+PYTEST_LINE = re.compile(r"^(?:\[gw\d+\] .*?(?:FAILED|ERROR) )?(\S+\.py::.+?) (?:FAILED|ERROR) +\[ *\d+%\]$")
 PYTEST_TOTAL = re.compile(r"^=* ?(\d+ (?:passed|failed|error).*? in [\d.]+s)\b")
 PYTEST_PLACE = re.compile(r"^(\S+\.py:\d+): (?:[A-Z]\w*(?:Error|Exception|Failed|Exit)\w*)$")
 UNITTEST_ID = re.compile(r"^(?:FAIL|ERROR): (\w+ \([\w.]+\).*)$")
@@ -57,9 +54,8 @@ SHAPE = re.compile(r"['\"`‘“]|\b\d")
 PLACE_PARTS = re.compile(r"^(.*?)(?::(\d+)(?::\d+)?|\((\d+),\d+\))$")
 SEVERE_CODE = re.compile(r"E9|F[567]|F8[23]|[EF]\d{4}$")
 DIAGNOSTIC = re.compile(
-    r"^((?:[A-Za-z]:)?[^\s:()][^:()\n]*(?::\d+(?::\d+)?|\(\d+,\d+\))):? (?:- )?(fatal error|error|"
-    r"warning)\b"
-    r"(?: ?\[?([A-Z]*\d+)\]?)?: (.*?)(?: \[([\w=+-]+)\])?$"
+    r"^((?:[A-Za-z]:)?[^\s:()][^:()\n]*(?::\d+(?::\d+)?|\(\d+,\d+\))):? (?:- )?(fatal error|error"
+    r"|warning)\b(?: ?\[?([A-Z]*\d+)\]?)?: (.*?)(?: \[([\w=+-]+)\])?$"
 )
 LINT = re.compile(r"^(\S+\.\w+:\d+:\d+): ([A-Z]{1,3}\d{2,4}):? (.*)$")
 RUSTC = re.compile(r"^(error|warning)(?:\[(\w+)\])?: (.*)$")

@@ -16,10 +16,9 @@ from aider_gardener.messages import Compressed, ContentClass, Focus
 from aider_gardener.reading.languages import guess_language, language_name
 
 DEFINES = re.compile(
-    r"\s*(?:export|public|private|protected|internal|static|def|class|fn|func|function|fun|sub|proc"
-    r"|interface|type|enum|struct|trait|impl|"
-    r"module|namespace|import|from|use|using|include|require|package|@\w|#include|create|alter|const"
-    r"|val|let|var|define|macro)\b",
+    r"\s*(?:export|public|private|protected|internal|static|def|class|fn|func|function|fun|sub|proc|interface"
+    r"|type|enum|struct|trait|impl|module|namespace|import|from|use|using|include|require|package|@\w"
+    r"|#include|create|alter|const|val|let|var|define|macro)\b",
     re.IGNORECASE,
 )
 MIN_ROWS = 3
@@ -39,11 +38,10 @@ LINE_LIMIT_CHARS = 2_000
 FOLDED = re.compile(r"… \d+ lines …")
 """Stands where rows were folded before."""
 
-BLOCK_COMMENTS = frozenset({
-    "javascript", "typescript", "tsx", "java", "go", "rust", "c", "cpp", "csharp", "kotlin", "swift",
-    "scala", "php", "css", "scss",
-    "dart", "zig", "objc", "solidity", "groovy", "cuda", "glsl", "proto", "hcl",
-})  # fmt: skip
+BLOCK_COMMENTS = frozenset(
+    """javascript typescript tsx java go rust c cpp csharp kotlin swift scala php css scss dart zig objc
+    solidity groovy cuda glsl proto hcl""".split()
+)
 LINE_COMMENTS = {
     "python": "...  # {}", "bash": ":  # {}", "ruby": "# {}", "perl": "# {}", "r": "# {}", "elixir": "# {}",
     "julia": "# {}", "make": "# {}",
