@@ -358,9 +358,6 @@ def _compare(lines: Sequence[str], failing: Sequence[Case]) -> None:
         if FILE.fullmatch(case.name) and not (alarm(case.said) or _compares(case.said)):
             case.said, case.lesser = "", True
         by_key[case.key()].append(case)
-    ends = {end for case in failing if case.said for end in _ends(case.name)}
-    for case in failing:
-        case.again = not case.body and "::" not in case.name and case.key() in ends
     for cases in by_key.values():
         cases.sort(key=lambda case: -len(case.body))
         fullest, said = cases[0], _bare(cases[0].said)
@@ -369,12 +366,6 @@ def _compare(lines: Sequence[str], failing: Sequence[Case]) -> None:
                 fullest.told = True
             elif said and (not case.body or _bare(case.said) in said):
                 case.again = True
-
-
-def _ends(name: str) -> list[str]:
-    """The last words of a name of several words, without the first, without the first two, and so on."""
-    words = name.strip(" :").split()[:12]
-    return [" ".join(words[at:]) for at in range(1, len(words) - 1)]
 
 
 def _compares(line: str) -> bool:

@@ -21,6 +21,7 @@ from aider_gardener.reading.lineshape import (
     sample_lines,
     shape_counts,
 )
+from aider_gardener.reading.output import plain
 
 PARSE_LIMIT_CHARS = 200_000
 """Up to this size JSON is judged by parsing it, above by its lines."""
@@ -203,7 +204,7 @@ def _by_content(text: str, source: Source) -> Verdict:
     data = json_kind(text, solid)
     if data:
         return ContentClass.STRUCTURED, data
-    sample = "\n".join(lines)
+    sample = plain("\n".join(lines))
     counts = shape_counts(solid)
     if _is_diff(sample, solid, source):
         return ContentClass.DIFF, ""

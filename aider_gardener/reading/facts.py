@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from aider_gardener.reading.output import legible, plain
+from aider_gardener.reading.output import legible, plain, squeeze
 
 
 @dataclass(frozen=True)
@@ -113,11 +113,6 @@ def holds_place(flat: str, place: str) -> bool:
         if name and re.search(r"(?<![\w.-])" + listed, flat):
             return True
     return False
-
-
-def squeeze(text: str) -> str:
-    """The text with every run of white space as one blank."""
-    return " ".join(text.split())
 
 
 def _fact(kind: str, text: str, *keys: str) -> Fact:
