@@ -93,7 +93,7 @@ def chosen(
             chain.append(row)
             row = notes[row].above
         room = budget * (STRETCH if value <= -FAILURE else 1) - used
-        if room <= 0 and value > -FAILURE:
+        if room <= 0:
             break
         if not chain or sum(min(len(lines[at]), LINE_CHARS) for at in chain) > 12 * room:
             continue

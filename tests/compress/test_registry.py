@@ -21,7 +21,10 @@ KINDS = {
     ContentClass.STRUCTURED: [""],
     ContentClass.LISTING: [""],
     ContentClass.DIFF: [""],
-    ContentClass.CODE: ["", *"python javascript typescript tsx go rust java c csharp ruby bash sql nonsense".split()],
+    ContentClass.CODE: [
+        "",
+        *"python javascript typescript tsx go rust java c csharp ruby bash sql nonsense".split(),
+    ],
     ContentClass.EDIT: ["search-replace", "udiff", "whole-file", "patch", ""],
     ContentClass.PROSE: [""],
     ContentClass.PROMPT: [""],

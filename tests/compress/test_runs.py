@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from aider_gardener.compress.outline import CAUSE, FAILURE, NOISE, OUTCOME, Note
-from aider_gardener.compress.runs import read
+from aider_gardener.compress.runs import read, sums_up
 
 PYTEST = """tests/test_pier.py F.                                         [100%]
 =================================== FAILURES ===================================
@@ -205,6 +205,18 @@ def test_what_the_summary_says_is_not_said_again() -> None:
     assert notes["FAILED tests/test_pier.py::test_depth[low] - assert 8.9 == 9.4"].worth > FAILURE
     assert notes["E       assert 8.9 == 9.4"].worth < 2
     assert notes["INFO     pier:pier.py:70 asked for low"].worth < 1
+
+
+@pytest.mark.parametrize(
+    "line",
+    """Ran 3 tests in 0.1s|OK|FAILED (failures=1)|2 passing|3 skipped|1 did not run|Result: FAIL|TOTAL 90|no tests ran
+    3 tests in 2 s|Files=3, Tests=9|ERRORS!|WARNINGS!|Test run with 3 tests|todo 2|# Looks like you planned 3 tests
+    stopping after 2 failures|Interrupted: 2 errors|3 targets failed|lint: OK|py311: could not find it
+    Executed 3 of 9 (1 wrong)|3 examples, 1 expectation""".replace("\n    ", "|").split("|"),
+)
+def test_a_line_that_sums_up_is_known_by_its_words(line: str) -> None:
+    assert sums_up(line)
+    assert not sums_up("the mill stands at the river")
 
 
 def many(size: int) -> list[str]:
