@@ -35,7 +35,7 @@ import numpy as np
 
 from aider_gardener.archive.postgres import lines, local, search, sync
 from aider_gardener.archive.postgres.lines import Row
-from aider_gardener.archive.postgres.server import VARIABLE, Address, connected
+from aider_gardener.archive.postgres.server import VARIABLE, Address, connected, prepare
 from aider_gardener.archive.store import Store, open_store, opening
 from aider_gardener.archive.store.records import as_json, from_json
 from aider_gardener.messages import ContentClass, Entry, Segment, Source, SourceKind, content_hash, entry_id
@@ -262,7 +262,7 @@ def searched(server: Server, rows: int, rounds: int) -> dict[str, Any]:
     environ = {VARIABLE: server.url(ROLE, database)}
     with connected(environ) as connection:
         connection.execute("SET statement_timeout = 0")
-        server.prepare(connection)
+        prepare(connection)
         made = connection.execute("SELECT gardener.make_archive('rows', false)").fetchone()
         number = int(made[0]) if made else 0
         connection.execute("SELECT gardener.set_member(%s, 'cora', false)", (number,))

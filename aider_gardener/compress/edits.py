@@ -23,10 +23,9 @@ FENCE = re.compile(r" {0,3}(?:`{3,}|~{3,})")
 PATCH_FILE = re.compile(r"\*\*\* (Add|Update|Delete) File: (.+)$")
 DEFINITION = re.compile(
     r"^\s*(?:export |default |public |private |protected |internal |static |final |abstract |async "
-    r"|pub(?:\(\w+\))? |unsafe |override |virtual |@\w+ )*"
-    r"(?:def|class|function\*?|fn|func(?: \([^)]*\))?|interface|type|enum|struct|trait|impl|module"
-    r"|namespace|record|object|"
-    r"create (?:unique )?(?:table|index|view)(?: if not exists)?|alter table)\s+([A-Za-z_$][\w$.:]*[?!]?)",
+    r"|pub(?:\(\w+\))? |unsafe |override |virtual |@\w+ )*(?:def|class|function\*?|fn|func(?: \([^)]*\))?"
+    r"|interface|type|enum|struct|trait|impl|module|namespace|record|object|create (?:unique )?(?:table|index"
+    r"|view)(?: if not exists)?|alter table)\s+([A-Za-z_$][\w$.:]*[?!]?)",
     re.IGNORECASE,
 )
 BOUND = re.compile(

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 
 from aider_gardener.compress.edits import merged, read_edits
-from aider_gardener.compress.outputs import gist
 from aider_gardener.compress.prose import rank
+from aider_gardener.compress.shapes import gist
 from aider_gardener.messages import ContentClass, Focus, Segment, Source, SourceKind, TokenCounter
 from aider_gardener.reading.excerpt import excerpt
 from aider_gardener.reading.output import message_without_codes

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from aider_gardener.compress.base import PROMPT_WHOLE_TOKENS, Context, is_shorter, omitted, unchanged
-from aider_gardener.compress.code.compressor import FOLDED
+from aider_gardener.compress.code import FOLDED
 from aider_gardener.compress.edits import merged, read_edits
 from aider_gardener.compress.registry import compress_text
 from aider_gardener.errors import tolerating

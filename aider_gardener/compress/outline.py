@@ -67,22 +67,23 @@ def chosen(
     lines: Sequence[str], notes: Sequence[Note], budget: int, focus: Focus, count: TokenCounter
 ) -> set[int]:
     """The rows worth most within `budget` tokens, each with the rows that it needs above it."""
-    seen: Counter[Hashable] = Counter()
-    same: Counter[str] = Counter()
+    seen: dict[Hashable, int] = {}
+    same: dict[str, int] = {}
     ranked: list[tuple[float, int]] = []
-    for row, note in enumerate(notes):
-        if note.worth <= NOISE or lines[row].strip() in ("", GAP):
+    for row, (worth, _above, form) in enumerate(notes):
+        line = lines[row]
+        if worth <= NOISE or not line or line.isspace() or line.strip() == GAP:
             continue
-        seen[note.form] += 1
-        same[lines[row]] += 1
-        worth = note.worth - SAME * log2(same[lines[row]])
-        if touches(lines[row], focus):
+        nth = seen[form] = seen.get(form, 0) + 1
+        nth_same = same[line] = same.get(line, 0) + 1
+        if nth_same > 1:
+            worth -= SAME * log2(nth_same)
+        if touches(line, focus):
             worth += FOCUSED
-        elif note.form is not None:
-            worth -= REPEAT * log2(seen[note.form])
-        if worth <= 0:
-            continue
-        ranked.append((-worth / (1 + 0.004 * max(0, min(len(lines[row]), LINE_CHARS) - 80)), row))
+        elif nth > 1 and form is not None:
+            worth -= REPEAT * log2(nth)
+        if worth > 0:
+            ranked.append((-worth / (1 + 0.004 * max(0, min(len(line), LINE_CHARS) - 80)), row))
     ranked.sort()
     taken: set[int] = set()
     used = 0
@@ -92,6 +93,8 @@ def chosen(
             chain.append(row)
             row = notes[row].above
         room = budget * (STRETCH if value <= -FAILURE else 1) - used
+        if room <= 0:
+            break
         if not chain or sum(min(len(lines[at]), LINE_CHARS) for at in chain) > 12 * room:
             continue
         cost = sum(count(clip(lines[at].rstrip(), LINE_CHARS)) + 1 for at in chain) + 1

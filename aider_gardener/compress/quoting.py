@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from functools import lru_cache
 from math import log2
+from types import MappingProxyType
 
-from aider_gardener.compress.outline import NOISE, Note
+from aider_gardener.compress.outline import NOISE, Note, Notes
 from aider_gardener.reading.alarms import alarm, tells_outcome
 
 SUMS_UP = re.compile(
@@ -34,12 +36,18 @@ COMPARED = re.compile(r"\s*(?:[Ee]  |[●✕✗✘×])")
 """How a line begins that shows one side of a comparison. What is looked for within a line begins with plain
 letters, so that a search skips to them; what stands before these is looked at afterwards."""
 
-NUMBER = re.compile(r"0x[0-9a-f]+|[0-9a-f]{7,}|\d+")
+NUMBER = re.compile(r"[\da-f](?:(?<=0)x[0-9a-f]+|(?<=[0-9a-f])[0-9a-f]{6,}|(?<=\d)\d*)")
+"""A number, an address, a hash. It begins with a class of characters so that a search skips to them."""
+
 QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`|‘[^’]*’|“[^”]*”")
 PATH = re.compile(r"(?<![\w.-])[\w.-]*/[\w./-]+")
 FORM_CHARS = 90
 
+LINES_KNOWN = 20_000
+"""So many lines are remembered with their form: several engines ask for it."""
 
+
+@lru_cache(maxsize=LINES_KNOWN)
 def form_of(line: str) -> str:
     """The line without what is particular to it: numbers, hashes, what stands in quotes, paths."""
     line = NUMBER.sub("0", line.strip()[: 3 * FORM_CHARS])
@@ -47,32 +55,47 @@ def form_of(line: str) -> str:
     return (PATH.sub("P", line) if "/" in line else line)[:FORM_CHARS]
 
 
-def quoted(lines: Sequence[str]) -> list[Note]:
-    """A note for each line."""
-    total = len(lines)
+def quoted(lines: Sequence[str], known: Notes = MappingProxyType({})) -> list[Note]:
+    """A note for each line: the one that is known, with a form where it has none, else one by its words."""
+    open_rows = {row for row, line in enumerate(lines) if row not in known and line.strip()}
+    if not open_rows and all(note.form is not None for note in known.values()):
+        return [known.get(row) or Note(NOISE, -1, "") for row in range(len(lines))]
     forms = [form_of(line) for line in lines]
+    worth = _near(lines, forms, open_rows)
+    above = indent_parents(lines) if open_rows else [-1] * len(lines)
+    notes = list(map(Note, worth, above, forms))
+    for row, note in known.items():
+        notes[row] = note if note.form is not None else note._replace(form=forms[row])
+    return notes
+
+
+def _near(lines: Sequence[str], forms: Sequence[str], rows: Collection[int]) -> list[float]:
+    """What the lines of these rows are worth by their words, by those of lines near and by their place."""
+    total = len(lines)
     often = Counter(forms)
-    told: dict[str, float] = {}
-    worth: list[float] = []
-    for row, line in enumerate(lines):
-        form = forms[row]
-        if not line.strip():
-            worth.append(NOISE)
+    first: dict[str, int] = {}
+    near = [NOISE] * total
+    looked_at = {row + step for row in rows for step in range(-3, 3) if 0 <= row + step < total}
+    worth = dict[int, float]()
+    for row, form in enumerate(forms):
+        if not form:
             continue
-        if form not in told or len(line) > FORM_CHARS:
-            told[form] = _told(line) + 3 / (1 + log2(often[form]))
-        left = total - row
-        ends = max(0, 3 - 0.4 * row) * (row < 5) + (4 - 0.25 * left) * (left <= 12)
-        worth.append(told[form] + ends)
-    near = list(worth)
-    for row, value in enumerate(worth):
-        if value >= 5:
-            for step, share in ((1, 0.45), (2, 0.3), (3, 0.15), (-1, 0.3), (-2, 0.1)):
-                if 0 <= row + step < total and worth[row + step] > NOISE:
-                    near[row + step] = max(near[row + step], value * share + worth[row + step] * 0.6)
-    return list(map(Note, near, indent_parents(lines), forms))
+        if form not in first or len(lines[row]) > FORM_CHARS:
+            first[form] = row
+        if row in looked_at:
+            left = total - row
+            ends = max(0, 3 - 0.4 * row) * (row < 5) + (4 - 0.25 * left) * (left <= 12)
+            worth[row] = _told(lines[first[form]]) + 3 / (1 + log2(often[form])) + ends
+    for row in rows:
+        near[row] = worth[row]
+        for step, share in ((-1, 0.45), (-2, 0.3), (-3, 0.15), (1, 0.3), (2, 0.1)):
+            value = worth.get(row + step, NOISE)
+            if value >= 5:
+                near[row] = max(near[row], value * share + worth[row] * 0.6)
+    return near
 
 
+@lru_cache(maxsize=LINES_KNOWN)
 def _told(line: str) -> float:
     """What the words of a line say that it is worth."""
     level = alarm(line)

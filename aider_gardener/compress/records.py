@@ -17,7 +17,43 @@ from typing import NamedTuple
 from aider_gardener.compress.outline import CAUSE, CONTEXT, DETAIL, FAILURE, NOISE, OUTCOME, WARNING, Note
 from aider_gardener.compress.quoting import compares, form_of
 from aider_gardener.reading.alarms import alarm, tells_outcome
-from aider_gardener.reading.severities import ANY_SEVERITY, SEVERITY
+
+FATAL_WORDS = (
+    "erreur fatale", "error fatal", "errore fatale", "erro fatal", "фатальная ошибка",
+    "критическая ошибка", "фатальна помилка", "致命错误", "致命的错误", "嚴重錯誤", "致命錯誤",
+    "致命的エラー", "致命的なエラー", "치명적 오류", "치명적인 오류", "błąd krytyczny", "krytyczny błąd",
+    "ölümcül hata", "önemli hata", "fatale fout",
+)  # fmt: skip
+ERROR_WORDS = (
+    "error", "Error", "ERROR", "fatal error", "syntax error", "internal compiler error",
+    "sorry, unimplemented", "Fehler", "schwerwiegender Fehler",
+    "interner Compiler-Fehler", "Schwerwiegend", "erreur", "errore", "erro", "ошибка",
+    "помилка", "错误", "錯誤", "エラー", "오류", "에러", "błąd", "hata", "fel", "fout", "fejl",
+    "virhe", "chyba", "σφάλμα", "eroare", "ralat", "kesalahan", "lỗi", *FATAL_WORDS,
+)  # fmt: skip
+WARNING_WORDS = (
+    "warning", "Warning", "WARNING", "Warnung", "attention", "avertissement", "aviso",
+    "advertencia", "advertência", "attenzione", "avviso", "предупреждение",
+    "попередження", "警告", "경고", "ostrzeżenie", "uyarı", "varning", "waarschuwing",
+    "advarsel", "varoitus", "varování", "προειδοποίηση",
+)  # fmt: skip
+NOTE_WORDS = (
+    "note", "Note", "info", "remark", "hint", "message", "Anmerkung",
+    "Hinweis", "nota", "замечание", "примечание", "附注", "备注", "附註", "注意", "備考", "注釈",
+    "참고", "알림", "uwaga", "notka", "bilgi", "not", "anteckning", "opmerking", "примітка",
+    "зауваження",
+)  # fmt: skip
+STYLE_WORDS = ("style", "performance", "portability", "information")
+
+SEVERITY = {
+    **dict.fromkeys(ERROR_WORDS, "error"),
+    **dict.fromkeys((*WARNING_WORDS, *STYLE_WORDS), "warning"),
+    **dict.fromkeys(NOTE_WORDS, "note"),
+}
+"""The severity that each word stands for: "error", "warning" or "note"."""
+
+ANY_SEVERITY = "|".join(sorted(SEVERITY, key=len, reverse=True))
+
 
 LINE_CHARS = 600
 """So much of a line is looked at."""
@@ -43,6 +79,9 @@ PLACED = re.compile(
     r":\(\.[\w.$]+\+0x[0-9a-f]+\)|: \(\d+, \d+\)|: line \d+(?:, col \d+,)?|"
     r" :(?= (?:fatal )?[ew]\w+ [A-Z]+\d))(?=[\s:：,]|$)(?P<rest>.*)$"
 )
+PLACES = re.compile(r"[:(](?:\[?\d|\(\.| \(\d| line \d| (?:fatal )?[ew])")
+"""Without one of these nothing is PLACED."""
+
 PLACE = re.compile(rf"(?:File \")?{PATH}(?::\d+(?::\d+)?:?|\", line \d+(?:, characters \d+-\d+)?:?)$")
 IN_STACK = re.compile(r": ?in [\w<`']|.*\+0x[0-9a-f]+$")
 FILE = re.compile(r"(?:.*[\w)\]+-]\.[A-Za-z]\w{0,7}|.*[\\/][\w.+-]+|Makefile|Dockerfile|BUILD)$")
@@ -60,6 +99,9 @@ BARE = re.compile(
     rf"\[?(?P<severity>{WORDS})\]?(?:\[(?P<code>[\w./:-]+)\])?"
     r"(?:[ \u00a0\u202f]?[:：!]|\s[•-]|(?<=\])|(?<=ERROR)|(?<=WARN)|(?<=WARNING))(?:\s+(?P<message>.*)|$)"
 )
+MARKED = re.compile(r"[:：!•\]]|ERROR|WARN")
+"""Without one of these nothing is BARE."""
+
 NAMED = re.compile(
     r"(?:➤ |>> Issue: \[|\S{1,200}: \(| )?(?P<code>YN\d{4}|ERR_\w+|[EW](?=: )|E[A-Z]{3,}(?=: )|B\d{3}:\w+|"
     r"\w+\.[EWCI]\d+)[\]):]* +(?P<message>\S.*)$"
@@ -243,11 +285,11 @@ class _Reader:
         found = CARET.match(line) if "^" in line else None
         if found:
             return Record(_severity(found["severity"]), found["code"], found["message"], self.file)
-        found = PLACED.match(line)
+        found = PLACED.match(line) if PLACES.search(line) else None
         placed = _placed(found) if found else None
         if placed is not None:
             return placed
-        found = BARE.match(line)
+        found = BARE.match(line) if MARKED.search(line) else None
         if found and (found["message"] or self.head < 0) and " => {" not in line:
             record = _coded(found["severity"], found["message"] or "", code=found["code"] or "")
             return record if record.severity != "note" or self.head >= 0 else None

@@ -24,9 +24,9 @@ def compressor_for(cls: ContentClass) -> Compressor:
     """The compressor of a class."""
     if cls in BY_CLASS:
         return BY_CLASS[cls]()
-    from aider_gardener.compress import outputs
+    from aider_gardener.compress import shapes
 
-    return outputs.compress
+    return shapes.compress
 
 
 def compress_text(text: str, cls: ContentClass, ctx: Context) -> Compressed:

@@ -2,6 +2,8 @@
 
 A text may have several shapes (a stack trace in a test run in a log); of two engines that explain a line the
 one that explains more lines of the text has it.
+
+A form begins with a head that says how much is shown, then come the lines that are quoted.
 """
 
 from __future__ import annotations
@@ -10,22 +12,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import sqrt
 
-from aider_gardener.compress import (
-    changes,
-    paths,
-    records,
-    runs,
-    streams,
-    tables,
-    traces,
-    trees,
-    values,
-)
-from aider_gardener.compress.outline import LINE_CHARS, Engine, Note, chosen, written
+from aider_gardener.compress import changes, paths, records, runs, streams, tables, traces, trees, values
+from aider_gardener.compress.base import MARKER, Context, omitted, unchanged
+from aider_gardener.compress.outline import GAP, LINE_CHARS, NOISE, Engine, Note, Notes, chosen, written
 from aider_gardener.compress.quoting import quoted
 from aider_gardener.compress.truth import Original, falsehoods, with_parents
-from aider_gardener.messages import Focus, TokenCounter
+from aider_gardener.messages import Compressed, ContentClass, Focus, TokenCounter
 from aider_gardener.reading.output import clip, lines_of
+from aider_gardener.tokens import sampled
 
 ENGINES: dict[str, Engine] = {
     "traces": traces.read,
@@ -40,6 +34,9 @@ ENGINES: dict[str, Engine] = {
 
 RELAYS = (values.relaid, paths.relaid)
 """Each writes a text that can hardly be quoted as lines that can and say the same; None for other texts."""
+
+TASTED_LINES = 150
+"""By so many of its first lines it is guessed which engine explains most of a text."""
 
 ROOM = 80
 """Of 1,000 tokens 450 may stay, of 10,000 800, of 100,000 1,420: what matters grows far slower than what a
@@ -69,16 +66,28 @@ def budget_for(tokens: int) -> int:
 
 def explained(lines: Sequence[str]) -> tuple[list[Note], str]:
     """A note for each line, and the name of the engine that explains most of them."""
-    notes = quoted(lines)
-    claims = [(name, read(lines)) for name, read in ENGINES.items()]
-    claims.sort(key=lambda claim: -len(claim[1]))
-    done: set[int] = set()
+    claims = _claims(lines)
+    known: dict[int, Note] = {}
     for _name, found in claims:
-        for row, note in found.items():
-            if row not in done:
-                notes[row] = note if note.form is not None else note._replace(form=notes[row].form)
-        done.update(found)
-    return notes, claims[0][0] if claims and claims[0][1] else ""
+        known = {**found, **known}
+    return quoted(lines, known), claims[0][0] if claims else ""
+
+
+def _claims(lines: Sequence[str]) -> list[tuple[str, Notes]]:
+    """What engines explain, the one that explains most first. Where one explains every line the others are
+    not asked: those are asked first that explain most of the first lines."""
+    names = list(ENGINES)
+    if len(lines) > 2 * TASTED_LINES:
+        head = lines[:TASTED_LINES]
+        names.sort(key=lambda name: -len(ENGINES[name](head)))
+    filled = sum(map(bool, map(str.strip, lines)))
+    claims: dict[str, Notes] = {}
+    for name in names:
+        claims[name] = ENGINES[name](lines)
+        if len(claims[name]) >= filled:
+            return [(name, claims[name])]
+    ranked = sorted(filter(claims.get, ENGINES), key=lambda name: -len(claims[name]))
+    return [(name, claims[name]) for name in ranked]
 
 
 def shortened(
@@ -151,3 +160,38 @@ def _fitting(lines: Sequence[str], rows: Sequence[int], budget: int, count: Toke
         if lines[row].strip():
             taken.add(row)
     return taken
+
+
+EXACT_CHARS = 40_000
+SAMPLES, SAMPLE_CHARS = 8, 4_000
+"""Texts up to this size are counted exactly, longer ones by so many samples of so many characters."""
+
+GIST_CHARS = 20_000
+"""Of longer outputs so much of each end is searched for the lines that tell most."""
+
+
+def compress(text: str, ctx: Context) -> Compressed:
+    """The lines worth most; short outputs and forms made before stay."""
+    cls = ContentClass.LOG  # the caller's is put in its place
+    if MARKER.match(text.partition("\n")[0]) or len(text) <= SMALL_TOKENS:
+        return unchanged(text, cls)
+    tokens = ctx.count(text) if len(text) <= EXACT_CHARS else sampled(text, ctx.count, SAMPLES, SAMPLE_CHARS)
+    if tokens <= SMALL_TOKENS:
+        return unchanged(text, cls)
+    form = shortened(text, ctx.count, ctx.focus, tokens, counts=not ctx.left_out)
+    shown = sum(line not in ("", GAP) for line in form.text.split("\n"))
+    if not shown:
+        return unchanged(text, cls)
+    whole = text.rstrip("\n").count("\n") + 1 + ctx.left_out
+    head = omitted(f"{shown} of {whole:,} lines", ctx.entry_id)
+    return Compressed(f"{head}\n{form.text}", cls, form.engine or "lines")
+
+
+def gist(text: str, most: int = 2) -> list[str]:
+    """The few lines of an output that tell most, the weightiest first."""
+    if len(text) > 2 * GIST_CHARS:
+        text = f"{text[:GIST_CHARS]}\n{text[-GIST_CHARS:]}"
+    lines = lines_of(text)
+    notes, _engine = explained(lines)
+    rows = (row for row, line in enumerate(lines) if notes[row].worth > NOISE and any(map(str.isalnum, line)))
+    return [lines[row] for row in sorted(rows, key=lambda row: -notes[row].worth)[:most]]

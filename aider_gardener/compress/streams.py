@@ -1,8 +1,8 @@
 """Records of programs that tell what they do: logs, with or without times, and the progress of a training.
 
-A record begins with a time, a level or both, or is an object with such fields; what is indented beneath it is
-part of it. What counts is the level, the first record of each form, how rare a form is, what took longest,
-both ends of the stream. Of measures that are told again and again the best and the last count.
+A record begins with a time, a level or both, or is an object with such fields. What counts is the level, the
+first record of each form, how rare a form is, both ends of the stream. Of measures that are told again and
+again the best and the last count.
 """
 
 from __future__ import annotations
@@ -30,6 +30,9 @@ TIME = re.compile(
     rf"{_CLOCK}|(?P<letter>[IWEFD])\d{{4}} \d\d:\d\d:\d\d\.\d+|\[ *\d+\.\d{{3,6}}\](?= )|"
     rf"\d\d/[A-Z][a-z]{{2}}/\d{{4}}[: ]{_CLOCK}|\d{{6}} \d{{6}}\b|\d{{10}}(?:[.,]\d+)?(?=[ \]:]))"
 )
+DIGITS = re.compile(r"\d\d")
+"""Without these there is no time."""
+
 REQUEST = re.compile(r"\"(?:[A-Z]+ )?\S{1,300}(?: HTTP/[\d.]+)?\" (\d{3}) |\b[A-Z]{3,7} /\S{0,300} (\d{3})\b")
 """A request that a server answered, and with which status."""
 
@@ -62,14 +65,6 @@ SAYS = re.compile(r"\b(?:msg|message|event|error|err)\"? ?[:=] ?\"((?:[^\"\\]|\\
 FOLLOWS = re.compile(r"\b(?:STATEMENT|DETAIL|HINT|CONTEXT|QUERY|LOCATION): ")
 """A record that says more of the record above it."""
 
-TRACE = re.compile(
-    r"^\s*(?:at \S|File \"|Traceback |Caused by|\.\.\. \d+ more|goroutine |panic:|#\d+ |from \S+:\d+)|"
-    r"^[\w.$]*(?:Error|Exception)\b"
-)
-"""Lines of a stack are left to those who can read it."""
-
-TOOK = re.compile(r"(?<![\w.])(\d{1,9}(?:\.\d+)?) ?(ms|s|sec|secs|seconds|µs|us|ns|m|min)\b")
-UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "m": 60.0, "min": 60.0}
 MEASURED = re.compile("loss|err|ppl|acc|f1|score|auc|reward|map")
 MEASURE = re.compile(r"\b(\w*(?:loss|err(?:or)?|ppl|acc(?:uracy)?|f1|score|auc|reward|map))[:= ]+(\d+\.\d+)")
 LOW = re.compile(r"loss|err|ppl")
@@ -96,19 +91,17 @@ class _Record(NamedTuple):
     row: int
     rank: int
     says: str
-    levelled: bool
     timed: bool
 
 
 def read(lines: Sequence[str]) -> dict[int, Note]:
-    """The records of a log and what is indented beneath them; the measures of a training."""
+    """The records of a log; the measures of a training."""
     records = _records(lines)
     if not records:
         return _training(lines)
     forms = _forms(records)
     often = Counter(forms)
     ends = {0, len(records) - 1}
-    special = _slowest(records, forms) | _around(records, forms) | ends
     notes: dict[int, Note] = {}
     seen: Counter[Hashable] = Counter()
     for at, (record, form) in enumerate(zip(records, forms, strict=True)):
@@ -117,13 +110,13 @@ def read(lines: Sequence[str]) -> dict[int, Note]:
         if seen[form] == 1:
             worth += 2 / (1 + 0.5 * log2(often[form]))
             worth += 2 * (record.rank < 2 and alarm(record.says) == "error")
-        if at in special:
-            worth, form = worth + DETAIL, (form, at if at in ends else "special")
+        if at in ends:
+            worth, form = worth + DETAIL, (form, at)
         above = records[at - 1].row if at and FOLLOWS.search(record.says, 0, 60) else -1
         if above >= 0:
             worth = max(worth, notes[above].worth * 0.6)
         notes[record.row] = Note(worth, above, form)
-    return {**notes, **_beneath(lines, records, notes)}
+    return notes
 
 
 def _records(lines: Sequence[str]) -> list[_Record]:
@@ -133,20 +126,12 @@ def _records(lines: Sequence[str]) -> list[_Record]:
     filled = sum(bool(line.strip()) and not line[0].isspace() for line in lines)
     if timed < LEAST:
         return found if len(found) >= max(LEAST, SHARE * filled) else []
-    return found if any(record.levelled for record in found) or not _columns(found) else []
-
-
-def _columns(records: Sequence[_Record]) -> bool:
-    """True for rows of a table that begin with a time: they have the same few cells, half of them numbers."""
-    cells = [record.says.split(None, 12) for record in records]
-    width, times = Counter(map(len, cells)).most_common(1)[0]
-    numbers = sum(word[0].isdigit() for words in cells for word in words)
-    worded = not cells[0] or cells[0][0][0].isalpha()
-    return times > 0.9 * len(cells) and 2 * numbers >= width * times + worded
+    return found
 
 
 def _record(row: int, line: str) -> _Record | None:
-    time, fields = TIME.match(line), OBJECT.match(line, 0, 2_000)
+    time = TIME.match(line) if DIGITS.search(line) else None
+    fields = OBJECT.match(line, 0, 2_000) if line[0] == "{" else None
     if not time and not fields and not BARE.match(line, 0, 400):
         return None
     rest = line[time.end() if time else 0 :][:2_000]
@@ -155,7 +140,7 @@ def _record(row: int, line: str) -> _Record | None:
     level = given or (found[found.lastgroup or 0] if found else "")
     says = None if time else SAYS.search(rest)
     told = says[1] if says else rest[found.end() if found else 0 :]
-    return _Record(row, _rank(level, rest), told, bool(level), bool(time or fields))
+    return _Record(row, _rank(level, rest), told, bool(time or fields))
 
 
 def _rank(level: str, rest: str) -> int:
@@ -200,24 +185,6 @@ def _holes(form: tuple[Hashable, ...]) -> list[tuple[int, int, int]]:
     return [(len(form), at, whole - mark) for at, mark in enumerate(marks) if at]
 
 
-def _slowest(records: Sequence[_Record], forms: Sequence[Hashable]) -> set[int]:
-    """Which record of each form took longest, where that is far longer than usual."""
-    took: defaultdict[Hashable, list[tuple[float, int]]] = defaultdict(list)
-    for at, (record, form) in enumerate(zip(records, forms, strict=True)):
-        if found := TOOK.search(record.says):
-            took[form].append((float(found[1]) * UNITS.get(found[2], 1.0), -at))
-    ranked = (sorted(times) for times in took.values() if len(times) >= LEAST)
-    return {-times[-1][1] for times in ranked if times[-1][0] > 3 * times[len(times) // 2][0]}
-
-
-def _around(records: Sequence[_Record], forms: Sequence[Hashable]) -> set[int]:
-    """What stands before and after the first errors, and the last error."""
-    errors = {form: at for at, form in reversed([*enumerate(forms)]) if records[at].rank > 2}
-    first = sorted(errors.values())[:LEAST]
-    near = {at + step for at in first for step in (-1, 1)}
-    return near | {max((at for at, record in enumerate(records) if record.rank > 2), default=0)}
-
-
 def _training(lines: Sequence[str]) -> dict[int, Note]:
     """The lines with measures: the best, the last and the first of a kind. Bars of progress count nothing."""
     kinds: defaultdict[tuple[str, ...], list[tuple[float, int]]] = defaultdict(list)
@@ -236,17 +203,3 @@ def _training(lines: Sequence[str]) -> dict[int, Note]:
             for worth, (_, row) in ((DETAIL, values[0]), (FAILURE, values[-1]), (FAILURE, min(values))):
                 notes[row] = Note(worth, -1, (names, row))
     return notes if len(notes) > SHARE * sum(map(bool, lines)) else {}
-
-
-def _beneath(lines: Sequence[str], records: Sequence[_Record], notes: dict[int, Note]) -> dict[int, Note]:
-    """The lines that are indented beneath a record, under it."""
-    found: dict[int, Note] = {}
-    ends = [record.row for record in records[1:]] + [len(lines)]
-    for record, end in zip(records, ends, strict=True):
-        for row in range(record.row + 1, end):
-            line = lines[row]
-            if not line[:1].isspace() or not line.strip() or TRACE.match(line):
-                break
-            worth = notes[record.row].worth * 0.6 - 0.3 * (row - record.row)
-            found[row] = Note(min(worth, FAILURE), record.row, (notes[record.row].form, row - record.row))
-    return found

@@ -8,14 +8,150 @@ worth; of values that most lines share the odd one does.
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from aider_gardener.compress import keys
 from aider_gardener.compress.outline import CAUSE, CONTEXT, FAILURE, NOISE, OUTCOME, WARNING, Note
 from aider_gardener.reading.alarms import alarm
+
+NAMING = frozenset("name id title file path kind url hostname".split())
+"""What tells one item of a list from the others."""
+
+TELLING = frozenset(
+    """name version image replicas status state phase reason message msg error errors result conclusion
+    severity rule limits limit memory cpu port ports host url endpoint schema path command cmd
+    entrypoint run uses script scripts needs engine engines on requires total count summary profiles env
+    environment secret config current latest wanted desired available unavailable taints unschedulable
+    capacity removed method disk strategy tag replace kind license mode type schedule role action
+    principal database title conditions events verdict triggers jobs services paths dependencies restart
+    exit code oom killed cve fixed installed outcome""".split()
+)
+DULL = frozenset(
+    """uid uuid hash sha integrity digest checksum etag resolved wheels sdist created updated modified
+    generation managed annotations suppressed fixable gravatar avatar termination column fingerprint
+    signature revision timestamp usage deprecated suggestions description example examples source
+    namespace probe started finished apiversion resourceversion nodetype endline endcolumn messageid
+    creationtimestamp lastheartbeattime""".split()
+)
+CHAFF = frozenset("annotations managed suggestions links wheels sdist integrity hashes examples".split())
+"""What stands below these is worth nothing either."""
+
+SETTINGS = frozenset(
+    "threshold max min limit policy on allowed retries handler handling ignore timeout".split()
+)
+"""With one of these words a key says what is to be done in case of trouble, not that there is any."""
+
+WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+NOTHING = re.compile(
+    r"(?:null|none|~|\[\]|\{\}|\"\"|''|<none>|<unset>|\(known after apply\)|)[,;]?", re.IGNORECASE
+)
+CALM = re.compile(r"\W*(?:false|no|0|ok)\W*", re.IGNORECASE)
+HOLDS = re.compile(r"\W*(?:true|yes|[1-9]\d*)\W*", re.IGNORECASE)
+
+PAIR = re.compile(r"([\w$./-]{1,60})[\"']?\s?[:=]\s?(\"[^\"]*\"|[^\s,{}\[\]][^,{}\[\]]*)")
+
+CHANGED = re.compile(r"(?:[+~-] |-/\+ |\+/?- )")
+ACTION = re.compile(r"# \S+ (?:will|must) be |.*# forces replacement")
+FOLLOWS = re.compile(r".*(?:=|->) (?:null|\(known after apply\))$")
+SUMS_UP = re.compile(
+    r"(?:Plan: \d|(?:Apply|Destroy) complete|No changes\b|\d+ changes?\b.*\bunchanged\b|"
+    r"(?:Planning|Execution) [Tt]ime:|\d+ (?:director(?:y|ies)|packages|dependencies)\b|"
+    r".{0,80}\b\d+ to (?:add|create|update|change|delete|destroy|replace)\b)"
+)
+"""How a plan's lines begin that tell of a change; what it does and why; what goes with what is deleted or not
+known yet; how it sums up, as do trees of files."""
+
+TOLD, UNTOLD, EMPTY, ODD = 3.0, -2.0, -3.0, 3.0
+
+FEWEST_VALUES, MANY_VALUES = 4, 12
+"""Of so many values one may be odd; the odd one of many is worth ODD more, that of fewer less."""
+
+
+@lru_cache(maxsize=10_000)
+def words_of(key: str) -> frozenset[str]:
+    """The words of a key, in small letters, and the key itself."""
+    return frozenset([word.lower() for word in WORD.findall(key)] + [key.strip("\"'").lower()])
+
+
+def names_item(key: str) -> bool:
+    """True for a key that says which item it is."""
+    return bool(words_of(key) & NAMING)
+
+
+def is_chaff(key: str, value: str) -> bool:
+    """True for a key below which nothing is of worth."""
+    return bool(words_of(key) & CHAFF) or (value[:1] in ("|", ">") and tells(key) < 0)
+
+
+def tells(key: str, value: str = " ") -> float:
+    """What a key makes a line worth more, or less."""
+    if NOTHING.fullmatch(value):
+        return EMPTY
+    if words_of(key) & DULL:
+        return UNTOLD
+    return TOLD if words_of(key) & TELLING else 0.0
+
+
+def trouble(line: str, key: str, value: str) -> str:
+    """ "error", "warning" or "": what a line with a key tells of."""
+    if NOTHING.fullmatch(value) or CALM.fullmatch(value):
+        return ""
+    found = words_of(key)
+    if found & SETTINGS:
+        return alarm(value)
+    if HOLDS.fullmatch(value):
+        return "error" if {"exit", "code"} <= found else alarm(" ".join(found))
+    return alarm(line)
+
+
+class Values:
+    """The values that the same keys have in the lines of a document."""
+
+    def __init__(self, lines: Iterable[tuple[int, int, str, str]]) -> None:
+        """Each line is its row, its level, its key and its text."""
+        self._pairs = {row: _pairs(level, key, text) for row, level, key, text in lines}
+        self._often = Counter(place for pairs in self._pairs.values() for place, _ in pairs)
+        self._values: defaultdict[Hashable, Counter[str]] = defaultdict(Counter)
+        for pairs in self._pairs.values():
+            for place, value in pairs:
+                if self._often[place] >= FEWEST_VALUES:
+                    self._values[place][value] += 1
+        self._odd: dict[Hashable, float] = {}
+        for place, counted in self._values.items():
+            total = self._often[place]
+            if len(counted) * 3 <= total + 2 and max(counted.values()) * 2 > total:
+                self._odd[place] = ODD * min(1, total / MANY_VALUES)
+
+    def odd(self, row: int) -> tuple[float, list[str]]:
+        """What a line is worth more as its values are unlike the others', and these values."""
+        found = [
+            (self._odd[place], value)
+            for place, value in self._pairs.get(row, ())
+            if place in self._odd and self._values[place][value] == 1
+        ]
+        return max((worth for worth, _ in found), default=0.0), [value for _, value in found]
+
+    def sorting(self, row: int) -> list[str]:
+        """The values of a line that are of a few kinds among all lines."""
+        return [
+            value
+            for place, value in self._pairs[row]
+            if 1 < len(self._values.get(place, ())) <= max(2, self._often[place] // 3)
+        ]
+
+
+def _pairs(level: int, key: str, text: str) -> list[tuple[Hashable, str]]:
+    """The keys of a line, each with how often it stood in the line before, and their values; and the keys."""
+    seen: Counter[str] = Counter()
+    pairs: list[tuple[Hashable, str]] = []
+    for inner, value in PAIR.findall(text):
+        seen[inner] += 1
+        pairs.append(((level, inner, seen[inner]), value.strip()))
+    return [*pairs, ((level, key), " ".join(seen))] if "{" in text else pairs
+
 
 LINE_CHARS, FEWEST_KEYS, LARGE = 400, 5, 20
 """What has fewer lines than LARGE and is the smaller part of a text belongs to something else."""
@@ -101,14 +237,14 @@ def read(lines: Sequence[str]) -> dict[int, Note]:
     for rows in _stretches(parsed) if sum(bool(line.key) for line in parsed) >= FEWEST_KEYS else ():
         notes.update(_document(parsed, rows))
     if notes:
-        notes.update((row, Note(OUTCOME)) for row, line in enumerate(parsed) if keys.SUMS_UP.match(line.bare))
+        notes.update((row, Note(OUTCOME)) for row, line in enumerate(parsed) if SUMS_UP.match(line.bare))
     return notes
 
 
 def _parsed(lines: Sequence[str]) -> list[_Line]:
     """Each line with its key and value; what stands in a block of text has none."""
     plain = [_Line(bare := line.lstrip(), len(line) - len(bare)) for line in lines]
-    changes = any(keys.CHANGED.match(line.bare) and line.bare[:2] != "- " for line in plain)
+    changes = any(CHANGED.match(line.bare) and line.bare[:2] != "- " for line in plain)
     block = -1
     for row, line in enumerate(plain):
         if not line.bare or 0 <= block < line.left or _CLOSES.match(line.bare):
@@ -182,7 +318,7 @@ def _document(lines: Sequence[_Line], rows: range) -> dict[int, Note]:
     places = _placed(lines, rows)
     keyed = [row for row in places if lines[row].key]
     often = Counter((places[row].level, lines[row].key) for row in keyed)
-    values = keys.Values((row, places[row].level, lines[row].key, lines[row].bare) for row in keyed)
+    values = Values((row, places[row].level, lines[row].key, lines[row].bare) for row in keyed)
     notes: dict[int, Note] = {}
     for row, place in places.items():
         line, level, (rarity, odd) = lines[row], place.level, values.odd(row)
@@ -194,7 +330,7 @@ def _document(lines: Sequence[_Line], rows: range) -> dict[int, Note]:
             form = (level, line.key, *odd)
         elif not line.value:
             form = (level, place.inside.key)
-        elif keys.told(line.key) > 0 or often[level, line.key] > 1:
+        elif tells(line.key) > 0 or often[level, line.key] > 1:
             form = (level, line.key, *values.sorting(row))
         else:
             form = (place.above, "entries")
@@ -226,10 +362,10 @@ def _placed(lines: Sequence[_Line], rows: range) -> dict[int, _Place]:
         places[row] = _Place(header if 0 <= header < row - 1 else top.row, len(stack) - 1 + line.item, top)
         if line.item:
             stack.append(_Open(line.left, row, top.key, item=True, dull=top.dull))
-        elif line.key and top.item and keys.names(line.key) and line.value:
+        elif line.key and top.item and names_item(line.key) and line.value:
             stack[-1] = top._replace(row=row)
         if line.key:
-            dull = top.dull or keys.chaff(line.key, line.value)
+            dull = top.dull or is_chaff(line.key, line.value)
             stack.append(_Open(line.column, row, line.key, item=line.left < 0, dull=dull))
     return places
 
@@ -240,14 +376,14 @@ def _worth(line: _Line, place: _Place, rarity: float) -> float:
         return NOISE
     if place.inside.dull:
         return min(1, rarity)
-    if keys.ACTION.match(bare):
+    if ACTION.match(bare):
         return CAUSE
-    if keys.FOLLOWS.match(bare) or (not line.key and bare[:2] != "- " and _LIGHT.match(bare)):
+    if FOLLOWS.match(bare) or (not line.key and bare[:2] != "- " and _LIGHT.match(bare)):
         return CONTEXT
-    key = keys.told(line.key, line.value or " ") if line.key else 0.0
+    key = tells(line.key, line.value or " ") if line.key else 0.0
     key = max(key, 0) if rarity >= 1 else key if line.value or key < 0 else key / 3
     worth = 4 + key - 0.25 * place.level if key > 0 else max(0.5, max(1.5, 4 - 0.5 * place.level) + key)
-    worth += rarity + INSIDE * (keys.told(place.inside.key) > 0)
-    worth += CHANGE * bool(keys.CHANGED.match(bare) and key >= 0 and not line.item)
-    found = keys.trouble(bare, line.key, line.value) if line.key else alarm(bare)
+    worth += rarity + INSIDE * (tells(place.inside.key) > 0)
+    worth += CHANGE * bool(CHANGED.match(bare) and key >= 0 and not line.item)
+    found = trouble(bare, line.key, line.value) if line.key else alarm(bare)
     return max(worth, {"error": FAILURE, "warning": WARNING}.get(found, worth))

@@ -16,6 +16,9 @@ LINE_CHARS = 400
 WORDS_KNOWN = 100_000
 """So many words are remembered with what they tell: the words of outputs repeat far more than their lines."""
 
+LINES_KNOWN = 20_000
+"""So many lines are remembered with what they tell: several readers ask for it."""
+
 
 def _stems(*lists: str) -> re.Pattern[str]:
     """What matches one of the words; `*` stands for the rest of a word."""
@@ -137,6 +140,7 @@ def _word(word: str) -> int:
     return -1 if plain in TRIGGERS else 0
 
 
+@lru_cache(maxsize=LINES_KNOWN)
 def alarm(line: str) -> str:
     """ "error", "warning" or "": what a line tells of, by its words alone; the ends of a long line count."""
     if len(line) > 2 * LINE_CHARS:
@@ -153,6 +157,7 @@ def warns(line: str) -> bool:
     return 1 in words or (not line.isascii() and bool(UNSPACED_WARNINGS.search(line.lower())))
 
 
+@lru_cache(maxsize=LINES_KNOWN)
 def tells_outcome(line: str) -> bool:
     """True for a line that says how a command ended."""
     return bool(OUTCOME.match(line, 0, 5 * LINE_CHARS) or ENDED.search(line, 0, 5 * LINE_CHARS))

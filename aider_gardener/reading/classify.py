@@ -12,16 +12,16 @@ from collections.abc import Sequence
 
 from aider_gardener.messages import ContentClass, Segment, Source, SourceKind
 from aider_gardener.reading import languages
-from aider_gardener.reading.detectors import (
-    is_dependency_tree,
-    is_diff,
-    is_listing,
-    is_log,
-    is_run,
-    is_traceback,
+from aider_gardener.reading.detectors import is_diff, is_listing, is_log, is_run, is_traceback
+from aider_gardener.reading.lineshape import (
+    KEY_CHARS,
+    VARIABLE,
+    guess_code_share,
+    is_sentence,
+    sample_lines,
+    shape_counts,
 )
-from aider_gardener.reading.lineshape import Masker, guess_code_share, is_sentence, sample_lines, shape_counts
-from aider_gardener.reading.yaml import read_yaml
+from aider_gardener.reading.output import plain
 
 PARSE_LIMIT_CHARS = 200_000
 """Up to this size JSON is judged by parsing it, above by its lines."""
@@ -30,6 +30,7 @@ COMMAND_CHARS = 1_000
 """So much of a command line is looked at."""
 
 _YAML_KEY = re.compile(r"\s*(?:- )?[\"']?[\w.$@/-]+[\"']?:(?:\s|$)")
+_YAML_BLOCK = re.compile(r":\s+[|>][+-]?$")
 _YAML_ITEM = re.compile(r"\s*- \S")
 _TOML_LINE = re.compile(
     r"\s*(?:\[\[?[^\]]+\]\]?\s*(?:#.*)?$|[\w.\"'-]+(?:\.[\w\"'-]+)* ?= ?\S|\]\s*$|\"[^\"]*\",?\s*$"
@@ -55,10 +56,8 @@ _ENDS = re.compile(r"[.!?:;,…。！？]['\")*_`”’]*\s*$")
 
 TEST_COMMAND = re.compile(
     r"(?:^|[\s;&|/])(?:pytest|py\.test|unittest|tox|nox|jest|vitest|mocha|ava|phpunit|rspec|ctest|nextest)\b"
-    r"|\b(?:npm|yarn|pnpm|bun|deno|cargo|go|dotnet|swift|mix|rake|make|gradle|gradlew|mvnw?|flutter"
-    r"|dart|bazel|lein|sbt)"
-    r"(?: -\S+| run| exec)* (?:run )?(?:test|check|verify)\b"
-    r"|--test\b"
+    r"|\b(?:npm|yarn|pnpm|bun|deno|cargo|go|dotnet|swift|mix|rake|make|gradle|gradlew|mvnw?|flutter|dart"
+    r"|bazel|lein|sbt)(?: -\S+| run| exec)* (?:run )?(?:test|check|verify)\b|--test\b"
 )
 LISTING_COMMAND = re.compile(
     r"^(?:sudo )?(?:ls|ll|tree|find|du|df|ps|grep|rg|ag|ack|git (?:log|grep|ls-files|status|branch)|fd)\b"
@@ -102,25 +101,16 @@ _JSON_LINE = re.compile(
 _ENV_LINE = re.compile(r"(?:export )?[A-Za-z_][\w.]*=\S*|#")
 
 
-def parsed_yaml(text: str, solid: list[str]) -> str:
-    """ "yaml" for a text that the parser reads as nested data, however much prose its strings hold."""
-    keys = sum(1 for line in solid if _YAML_KEY.match(line))
-    if keys < max(4, 0.15 * len(solid)) or not any(line.startswith(("  ", "- ")) for line in solid):
-        return ""
-    stack, depth, found, plain, sentences = [read_yaml(text)], 0, 0, 0, 0
-    for node in stack:
-        if found > 2_000:
-            break
-        if isinstance(node, dict):
-            plain += sum(1 for key in node if " " not in key)
-            found += len(node)
-        inner = list(node.values()) if isinstance(node, dict) else node if isinstance(node, list) else []
-        depth += sum(1 for item in inner if isinstance(item, dict))
-        lines = (item for item in inner if isinstance(item, str) and "\n" not in item)
-        sentences += sum(1 for line in lines if is_sentence(line))
-        stack.extend(item for item in inner if isinstance(item, dict | list))
-    like = found >= 6 and depth >= 2 and plain >= 0.8 * found and sentences <= 0.4 * found
-    return "yaml" if like else ""
+def _outside_blocks(solid: list[str]) -> list[str]:
+    """The lines without the text that stands as a block below a key of YAML: it may be prose, or code."""
+    outside: list[str] = []
+    depth = -1
+    for line in solid:
+        indent = len(line) - len(line.lstrip())
+        if not 0 <= depth < indent:
+            depth = indent if _YAML_BLOCK.search(line) else -1
+            outside.append(line)
+    return outside
 
 
 def shaped_data(solid: list[str], counts: Counter[str]) -> str:
@@ -214,7 +204,7 @@ def _by_content(text: str, source: Source) -> Verdict:
     data = json_kind(text, solid)
     if data:
         return ContentClass.STRUCTURED, data
-    sample = "\n".join(lines)
+    sample = plain("\n".join(lines))
     counts = shape_counts(solid)
     if _is_diff(sample, solid, source):
         return ContentClass.DIFF, ""
@@ -228,7 +218,8 @@ def _by_content(text: str, source: Source) -> Verdict:
         if found:
             return found
     if not code or counts["section"] + counts["assign"] + counts["yaml"] > 0.5 * len(solid):
-        shaped = shaped_data(solid, counts) or parsed_yaml(text, solid)
+        outside = _outside_blocks(solid)
+        shaped = shaped_data(outside, counts if len(outside) == len(solid) else shape_counts(outside))
         if shaped:
             return ContentClass.STRUCTURED, shaped
     if _is_markdown(sample, counts, len(solid), code):
@@ -266,18 +257,13 @@ def _loud(counts: Counter[str], sample: str) -> bool:
 
 
 def _detected(sample: str, counts: Counter[str]) -> Verdict | None:
-    if is_dependency_tree(sample):
-        return ContentClass.LISTING, ""
     if is_run(sample, counts):
         return ContentClass.LOG, ""
-    if is_traceback(sample):
+    if is_traceback(sample, counts):
         return (ContentClass.LOG, "") if _mostly_logged(counts) else (ContentClass.ERROR, "")
-    logged = is_log(sample)
-    if counts["log"] >= max(3, 0.5 * sum(counts.values())) and (logged or not is_listing(sample)):
+    if is_log(sample, counts):
         return ContentClass.LOG, ""
-    if logged:
-        return ContentClass.LOG, ""
-    return (ContentClass.LISTING, "") if is_listing(sample) else None
+    return (ContentClass.LISTING, "") if is_listing(sample, counts) else None
 
 
 def _is_markdown(sample: str, counts: Counter[str], total: int, code: bool) -> bool:
@@ -303,7 +289,7 @@ def _repeats(solid: Sequence[str]) -> bool:
     """True when most lines differ in numbers only: a program reports what it does, stamped or not."""
     if len(solid) < 20:
         return False
-    kinds = Counter(map(Masker().line, solid))
+    kinds = Counter(VARIABLE.sub("\0", line[:KEY_CHARS]) for line in solid)
     return sum(many for kind, many in kinds.items() if many >= 4 and "\0" in kind) >= 0.7 * len(solid)
 
 

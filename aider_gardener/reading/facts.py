@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from aider_gardener.reading.output import legible, plain
+from aider_gardener.reading.output import legible, plain, squeeze
 
 
 @dataclass(frozen=True)
@@ -33,10 +33,7 @@ KEY_CHARS = 60
 OPERATOR = re.compile(r" (?:===?|!==?|<=?|>=?|(?:not )?in|is(?: not)?) ")
 
 PYTEST_ID = re.compile(r"^(?:FAILED|ERROR) (\S+\.py(?:::.+?)?)(?: - .*)?$")
-PYTEST_LINE = re.compile(
-    r"^(?:\[gw\d+\] .*?(?:FAILED|ERROR) )?(\S+\.py::.+?) (?:FAILED|"
-    r"ERROR) +\[ *\d+%\]$"
-)
+PYTEST_LINE = re.compile(r"^(?:\[gw\d+\] .*?(?:FAILED|ERROR) )?(\S+\.py::.+?) (?:FAILED|ERROR) +\[ *\d+%\]$")
 PYTEST_TOTAL = re.compile(r"^=* ?(\d+ (?:passed|failed|error).*? in [\d.]+s)\b")
 PYTEST_PLACE = re.compile(r"^(\S+\.py:\d+): (?:[A-Z]\w*(?:Error|Exception|Failed|Exit)\w*)$")
 UNITTEST_ID = re.compile(r"^(?:FAIL|ERROR): (\w+ \([\w.]+\).*)$")
@@ -57,9 +54,8 @@ SHAPE = re.compile(r"['\"`‘“]|\b\d")
 PLACE_PARTS = re.compile(r"^(.*?)(?::(\d+)(?::\d+)?|\((\d+),\d+\))$")
 SEVERE_CODE = re.compile(r"E9|F[567]|F8[23]|[EF]\d{4}$")
 DIAGNOSTIC = re.compile(
-    r"^((?:[A-Za-z]:)?[^\s:()][^:()\n]*(?::\d+(?::\d+)?|\(\d+,\d+\))):? (?:- )?(fatal error|error|"
-    r"warning)\b"
-    r"(?: ?\[?([A-Z]*\d+)\]?)?: (.*?)(?: \[([\w=+-]+)\])?$"
+    r"^((?:[A-Za-z]:)?[^\s:()][^:()\n]*(?::\d+(?::\d+)?|\(\d+,\d+\))):? (?:- )?(fatal error|error"
+    r"|warning)\b(?: ?\[?([A-Z]*\d+)\]?)?: (.*?)(?: \[([\w=+-]+)\])?$"
 )
 LINT = re.compile(r"^(\S+\.\w+:\d+:\d+): ([A-Z]{1,3}\d{2,4}):? (.*)$")
 RUSTC = re.compile(r"^(error|warning)(?:\[(\w+)\])?: (.*)$")
@@ -117,11 +113,6 @@ def holds_place(flat: str, place: str) -> bool:
         if name and re.search(r"(?<![\w.-])" + listed, flat):
             return True
     return False
-
-
-def squeeze(text: str) -> str:
-    """The text with every run of white space as one blank."""
-    return " ".join(text.split())
 
 
 def _fact(kind: str, text: str, *keys: str) -> Fact:

@@ -21,13 +21,10 @@ ALIASES = {
     "mysql": "sql", "vue": "vue", "scss": "scss", "sass": "scss", "php": "php",
 }  # fmt: skip
 
-EXTENSIONS = {
-    "py", "js", "ts", "tsx", "java", "go", "rs", "c", "h", "cpp", "cc", "cxx", "hpp", "cs", "rb", "sh",
-    "bash", "zsh", "jsx",
-    "mjs", "cjs", "mts", "kt", "kts", "swift", "scala", "php", "pl", "lua", "r", "sql", "html", "htm",
-    "css", "scss", "vue",
-    "svelte", "dart", "ex", "exs", "hs", "jl", "ps1", "zig", "proto", "graphql", "tf", "pyi",
-}  # fmt: skip
+EXTENSIONS = set(
+    """py js ts tsx java go rs c h cpp cc cxx hpp cs rb sh bash zsh jsx mjs cjs mts kt kts swift scala
+    php pl lua r sql html htm css scss vue svelte dart ex exs hs jl ps1 zig proto graphql tf pyi""".split()
+)
 
 GUESS_LINES, GUESS_WIDTH = 120, 240
 """So many lines, and so much of each, are looked at to guess a language."""

@@ -21,12 +21,11 @@ _SHAPES = (
     ("marker", r"\s*\[… .*\]$"),
     (
         "trace",
-        r"[\s|+-]*(?:Exception Group )?Traceback \(most recent call last\):|"
-        r"[\s|]*File \"[^\"]+\", line \d+|\s+at \S.*[:(]\d+\)?|"
-        r"Caused by: |During handling of the above|The above exception was the direct|"
-        r"goroutine \d+ \[|panic: |thread '[^']*' panicked|Exception in thread |"
-        r"\s+\d+: +0x[0-9a-f]+ |\s+from \S+:\d+:in |\s+\.\.\. \d+ more$|"
-        r"(?:[a-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Warning|Interrupt)(?::\s|$)",
+        r"[\s|+-]*(?:Exception Group )?Traceback \(most recent call last\):|[\s|]*File \"[^\"]+\", line \d+"
+        r"|\s+at \S.*[:(]\d+\)?|Caused by: |During handling of the above|The above exception was the direct"
+        r"|goroutine \d+ \[|panic: |thread '[^']*' panicked|Exception in thread |\s+\d+: +0x[0-9a-f]+ "
+        r"|\s+from \S+:\d+:in |\s+\.\.\. \d+ more$|(?:[a-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Warning"
+        r"|Interrupt)(?::\s|$)",
     ),
     (
         "diff",
@@ -43,32 +42,28 @@ _SHAPES = (
     ),
     (
         "test",
-        r"\s*[✓✔✗✖×✘▶ℹ] ?\S|\S+::\S+ +(?:PASSED|FAILED|ERROR|SKIPPED|XFAIL)|"
-        r"(?:PASSED|FAILED|ERROR|SKIPPED|XFAIL) +\S+|={3,} .* ={3,}$|_{3,} .* _{3,}$|"
-        r"\s*--- (?:PASS|FAIL|SKIP): |=== (?:RUN|PAUSE|CONT) |(?:ok|FAIL|\?) {0,2}\t\S|"
-        r"test \S+.* \.\.\. (?:ok|FAILED|ignored)|(?:not )?ok \d+ |# (?:pass|fail|tests) \d+|"
-        r"(?:PASS|FAIL) +\S+\.\w+|E {3}|Tests run: |\[(?:INFO|ERROR|WARNING)\] |TAP version \d+|"
-        r"\S+\.py [.FEsxX]+ +\[ *\d+%\]",
+        r"\s*[✓✔✗✖×✘▶ℹ] ?\S|\S+::\S+ +(?:PASSED|FAILED|ERROR|SKIPPED|XFAIL)|(?:PASSED|FAILED|ERROR|SKIPPED"
+        r"|XFAIL) +\S+|={3,} .* ={3,}$|_{3,} .* _{3,}$|\s*--- (?:PASS|FAIL|SKIP): |=== (?:RUN|PAUSE|CONT) "
+        r"|(?:ok|FAIL|\?) {0,2}\t\S|test \S+.* \.\.\. (?:ok|FAILED|ignored)|(?:not )?ok \d+ |# (?:pass|fail"
+        r"|tests) \d+|(?:PASS|FAIL) +\S+\.\w+|E {3}|Tests run: |\[(?:INFO|ERROR|WARNING)\] |TAP version \d+"
+        r"|\S+\.py [.FEsxX]+ +\[ *\d+%\]",
     ),
     (
         "build",
-        r"\s+(?:Compiling|Checking|Finished|Running|Downloading|Building|Blocking|Updating) \S|"
-        r"npm (?:ERR!|error|warn|WARN|notice)|(?:Collecting|Requirement already satisfied:|"
-        r"Successfully (?:installed|uninstalled|built)|Downloading|Using cached) ?\S|"
-        r"(?:error|warning)(?:\[\w+\])?: \S|\s*(?:--> |\|$|\d+ \| )|\s*= (?:help|note): |"
-        r"make(?:\[\d+\])?: |\s*\d+:\d+\s+(?:error|warning)\s|ninja: |\[\d+/\d+\] |"
-        r"\[ *\d+%\] (?:Building|Linking|Built)|(?:gcc|g\+\+|clang|cc|rustc) -",
+        r"\s+(?:Compiling|Checking|Finished|Running|Downloading|Building|Blocking|Updating) \S|npm (?:ERR!"
+        r"|error|warn|WARN|notice)|(?:Collecting|Requirement already satisfied:|Successfully (?:installed"
+        r"|uninstalled|built)|Downloading|Using cached) ?\S|(?:error|warning)(?:\[\w+\])?: \S|\s*(?:--> |\|$"
+        r"|\d+ \| )|\s*= (?:help|note): |make(?:\[\d+\])?: |\s*\d+:\d+\s+(?:error|warning)\s|ninja: "
+        r"|\[\d+/\d+\] |\[ *\d+%\] (?:Building|Linking|Built)|(?:gcc|g\+\+|clang|cc|rustc) -",
     ),
     (
         "location",
-        r"(?:\w:\\)?[^\s:(]+\.\w+(?::\d+|\(\d+[,)])[:,)]|[^\s:()]+[./]\w+:\d+[:-]|"
-        r"\S+:\S+\.\w+:\d+:",
+        r"(?:\w:\\)?[^\s:(]+\.\w+(?::\d+|\(\d+[,)])[:,)]|[^\s:()]+[./]\w+:\d+[:-]|\S+:\S+\.\w+:\d+:",
     ),
     (
         "gitlog",
-        r"commit [0-9a-f]{7,40}(?: \(.*\))?$|(?:Author|AuthorDate|Date|Merge|CommitDate|Commit): "
-        r"+\S|(?:[*|\\/ ]+ )?[0-9a-f]{7,12} (?:\(.*?\) )?\S|"
-        r" \S.* \| +(?:\d+ [+-]*|Bin .*)$| \d+ files? changed",
+        r"commit [0-9a-f]{7,40}(?: \(.*\))?$|(?:Author|AuthorDate|Date|Merge|CommitDate|Commit): +\S|(?:[*"
+        r"|\\/ ]+ )?[0-9a-f]{7,12} (?:\(.*?\) )?\S| \S.* \| +(?:\d+ [+-]*|Bin .*)$| \d+ files? changed",
     ),
     (
         "listing",
@@ -91,20 +86,15 @@ _SHAPES = (
 SHAPE = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in _SHAPES))
 
 CODE_LINE = re.compile(
-    r"\s*(?:"
-    r"(?:async )?def \w+\(|class \w+.*[:{]\s*$|(?:from [\w.]+ )?import [\w.{*\"'(]|#include [<\"]"
-    r"|#(?:if|define|endif|ifdef)\b|"
-    r"(?:export |public |private |protected |static |final |abstract |async |pub(?:\(\w+\))? |internal "
-    r"|override )+\S|"
-    r"(?:const|let|var|fn|func|struct|enum|impl|trait|interface|namespace|using|package|module|require"
-    r"|use) [\w:.{*\"'(<\[]+.*|"
-    r"(?:if|for|while|switch|elif|else|try|catch|match|unless|until|with)\b.*[:{(]\s*$|\}? ?else(?:"
-    r" if.*)? ?[{:]?\s*$|"
-    r"return\b.*|(?:raise|throw|yield|await|assert|break|continue|end|fi|done|esac|pass|then|do)\b[^.]*$|"
-    r"@\w[\w.]*(?:\(.*)?$|///? ?\S.*|/\*\*?.*|\*/|#!\s*/.*|"
-    r"[\w.\[\]\"'*&>-]+(?: ?: ?[\w<>\[\], ]+)? [-+*/|&]?:?= .+|[\w.:>\[\]()-]+\(.*\)?[;,{:]?\s*$|.*[;{]\s*$|"
-    r"[)}\]]+[;,]*(?: ?[=>:{].*)?\s*$|<\/?[A-Za-z][\w.-]*(?: .*)?/?>.*"
-    r")"
+    r"\s*(?:(?:async )?def \w+\(|class \w+.*[:{]\s*$|(?:from [\w.]+ )?import [\w.{*\"'(]|#include [<\"]"
+    r"|#(?:if|define|endif|ifdef)\b|(?:export |public |private |protected |static |final |abstract |async "
+    r"|pub(?:\(\w+\))? |internal |override )+\S|(?:const|let|var|fn|func|struct|enum|impl|trait|interface"
+    r"|namespace|using|package|module|require|use) [\w:.{*\"'(<\[]+.*|(?:if|for|while|switch|elif|else|try"
+    r"|catch|match|unless|until|with)\b.*[:{(]\s*$|\}? ?else(?: if.*)? ?[{:]?\s*$|return\b.*|(?:raise|throw"
+    r"|yield|await|assert|break|continue|end|fi|done|esac|pass|then|do)\b[^.]*$|@\w[\w.]*(?:\(.*)?$"
+    r"|///? ?\S.*|/\*\*?.*|\*/|#!\s*/.*|[\w.\[\]\"'*&>-]+(?: ?: ?[\w<>\[\], ]+)? [-+*/|&]?:?= .+"
+    r"|[\w.:>\[\]()-]+\(.*\)?[;,{:]?\s*$|.*[;{]\s*$|[)}\]]+[;,]*(?: ?[=>:{].*)?\s*$"
+    r"|<\/?[A-Za-z][\w.-]*(?: .*)?/?>.*)"
 )
 PROSE_LINE = re.compile(r"\s*(?:[>*_(\"'`“«¿¡]*)[^\W\d_]")
 _WORD = re.compile(r"[^\W\d_]{1,}(?:['’-][^\W\d_]+)*")
@@ -117,19 +107,7 @@ KEY_CHARS = 240
 """A line's kind is told by its first characters only, so that long lines cost no more than short ones."""
 
 VARIABLE = re.compile(r'(?<==)(?:"[^"]*"|[^\s,;&)\]}"]+)|(?<![\w%+-])[\w%+-]*\d[\w.:%+-]*')
-_CLOCK = r"\d\d:\d\d:\d\d(?:[.,:]\d+)?(?:Z|[+-]\d\d:?\d\d)?"
-_DAY = r"\d{4}[-/.]\d\d[-/.]\d\d|\d\d[-/.]\d\d[-/.](?:\d{4}|\d\d)|\d{8}|\d\d[-.]\d\d"
-ORIGIN = r"(?:[\w./@-]*\.(?:log|out|err|txt)[\w.:-]*[: ] ?|[\w.-]+ +\| |\[[\w-]+/[\w./-]+\] )?"
-"""What may stand before the stamp of a record: the file, the container or the pod that it is from."""
-
-STAMPS = (
-    rf"(?:{_DAY})[T ,_-]{_CLOCK}|\d{{4}}[-/]\d\d[-/]\d\d[T ,]\d\d:\d\d\b|{_CLOCK}|\d{{6}} \d{{6}}\b|"
-    rf"(?:[A-Z][a-z]{{2}} )?[A-Z][a-z]{{2}} +\d+ {_CLOCK}(?: \d{{4}})?|\d{{10}}(?:\.\d+)?(?= )|"
-    rf"\d\d/[A-Z][a-z]{{2}}/\d{{4}}[: ]{_CLOCK}"
-)
-"""Times as logs write them: with the year first or last, in two digits or without, or seconds alone."""
-
-STAMP = re.compile(rf"^{ORIGIN}\W{{0,2}}(?P<time>{STAMPS})")
+"""What differs in a program's lines of one kind: values, and words with a digit."""
 
 
 def line_shape(line: str) -> str:
@@ -194,28 +172,3 @@ def guess_code_share(counts: Counter[str]) -> float:
     total = sum(counts.values())
     like = counts["code"] + counts["jsonish"] + counts["assign"] + counts["other"] * 0.5
     return like / total if total else 0.0
-
-
-class Masker:
-    """Masks words, remembering those it has seen: the words of a log repeat far more than its lines."""
-
-    def __init__(self) -> None:
-        self.known: dict[str, str] = {}
-
-    def line(self, line: str) -> str:
-        """The line with everything variable replaced, its time stamp cut off."""
-        stamp = STAMP.match(line)
-        known = self.known
-        words = line[stamp.end() if stamp else 0 : KEY_CHARS].split(" ")
-        return " ".join([known.get(word) or self.word(word) for word in words])
-
-    def word(self, word: str) -> str:
-        result = VARIABLE.sub("\0", word)
-        if len(self.known) < 50_000:
-            self.known[word] = result
-        return result
-
-
-def masked(line: str) -> str:
-    """The line with everything variable replaced, its time stamp cut off."""
-    return Masker().line(line)

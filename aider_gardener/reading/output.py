@@ -9,9 +9,6 @@ from dataclasses import replace
 from aider_gardener.messages import Segment
 from aider_gardener.reading.excerpt import excerpt
 
-SAMPLE_CHARS = 60_000
-"""How much of each end of a text the detectors look at."""
-
 LINE_CHARS = 6_000
 """What is read of one line: a line beyond this is data, not a message."""
 
@@ -20,8 +17,6 @@ STRETCH_CHARS, FEW_CHARACTERS = 100, 11
 """A stretch of a line with fewer different characters than that is dull: a rule, filler, a dump of digits.
 A list of numbers has more."""
 
-GAP_LINES = 20
-"""Of more blank lines in a row than that the detectors see so many."""
 CI_PREFIX = re.compile(
     r"^(?:[\w ./()-]+\t[\w ./()-]+\t)?\ufeff?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z ?|"
     r"^\[\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z\] "
@@ -100,24 +95,6 @@ def _without_ci_times(text: str) -> str:
     if len(stamps) * 10 < len(head) * 8 or levels * 2 > len(stamps):
         return text
     return "\n".join(CI_PREFIX.sub("", line, count=1) for line in text.split("\n"))
-
-
-def sample(text: str) -> str:
-    """Head and tail of a text as plain lines, for detectors."""
-    if len(text) > 2 * SAMPLE_CHARS:
-        text = text[:SAMPLE_CHARS] + "\n" + text[-SAMPLE_CHARS:]
-    lines: list[str] = []
-    blank = 0
-    for line in plain(text).split("\n"):
-        blank = 0 if line.strip() else blank + 1
-        if blank <= GAP_LINES:
-            lines.append(line if len(line) <= STRETCH_CHARS else _sampled(line))
-    return "\n".join(lines)
-
-
-def _sampled(line: str) -> str:
-    line = legible(line)
-    return line if len(line) <= LINE_CHARS else clip(line, LINE_CHARS // 2)
 
 
 def squeeze(text: str) -> str:

@@ -25,22 +25,19 @@ FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 
 NUMBER = re.compile(r"(?<![\w.])[-+~<>≤≥]?[$€£]?\d[\d,.:_]*\s?(?:%|[A-Za-zµ]{1,4}\b)?")
 NAME = re.compile(
-    r"`[^`\n]+`|https?://\S+|(?<![\w./-])[\w.-]{1,60}/[\w./-]{1,120}|\b\w{1,60}\.(?:py|js|ts|tsx|go|rs"
-    r"|java|c|h|cpp|rb|json|ya?ml|toml|md|sql|sh|txt|cfg|lock)\b"
-    r"|\b\w{1,60}\(\)|\b[a-z]{1,40}[A-Z]\w*|\b[^\W_]+_\w+|\b[A-Z][a-z]{1,40}[A-Z]\w*"
-    r"|\b[A-Z]{2,}[-_]?\d*\b|--[a-z][\w-]+|\b[A-Z]+-\d+\b|\b0x[0-9a-f]+"
+    r"`[^`\n]+`|https?://\S+|(?<![\w./-])[\w.-]{1,60}/[\w./-]{1,120}|\b\w{1,60}\.(?:py|js|ts|tsx|go|rs|java|c"
+    r"|h|cpp|rb|json|ya?ml|toml|md|sql|sh|txt|cfg|lock)\b|\b\w{1,60}\(\)|\b[a-z]{1,40}[A-Z]\w*|\b[^\W_]+_\w+"
+    r"|\b[A-Z][a-z]{1,40}[A-Z]\w*|\b[A-Z]{2,}[-_]?\d*\b|--[a-z][\w-]+|\b[A-Z]+-\d+\b|\b0x[0-9a-f]+"
 )
 PROPER = re.compile(r"(?<=[a-z,;] )[A-Z][\w-]+")
 DECISION = re.compile(
-    r"\b(?:must(?:n't| not)?|never|always|only|instead(?: of)?|rather than|decid\w+|decision|agreed?"
-    r"|chose\w*|choose|pick(?:ed)?|prefer\w*|reject\w*|"
-    r"ruled? out|drop(?:ped)?|forbid\w*|forbidden|not allowed|allowed|no longer|don'?t|do not|cannot"
-    r"|can'?t|won'?t|shall|should(?:n'?t)?|"
-    r"need(?:s|ed)? to|has to|have to|required?|requires?|limit\w*|at most|at least|maximum|minimum|max"
-    r"|min|up to|until|deadline|keep\w*|stays?|"
-    r"go with|we'?ll (?:use|keep|go|take)|let'?s|default\w*|rule|except|unless|no (?!doubt)\w+|without"
-    r"|exactly|contract|policy|freeze|"
-    r"call(?:ed)? it|named?|option [a-z]\b|out of scope|later|wrong|right)\b"
+    r"\b(?:must(?:n't| not)?|never|always|only|instead(?: of)?|rather than|decid\w+|decision|agreed?|chose\w*"
+    r"|choose|pick(?:ed)?|prefer\w*|reject\w*|ruled? out|drop(?:ped)?|forbid\w*|forbidden|not allowed|allowed"
+    r"|no longer|don'?t|do not|cannot|can'?t|won'?t|shall|should(?:n'?t)?|need(?:s|ed)? to|has to|have to"
+    r"|required?|requires?|limit\w*|at most|at least|maximum|minimum|max|min|up to|until|deadline|keep\w*"
+    r"|stays?|go with|we'?ll (?:use|keep|go|take)|let'?s|default\w*|rule|except|unless|no (?!doubt)\w+"
+    r"|without|exactly|contract|policy|freeze|call(?:ed)? it|named?|option [a-z]\b|out of scope|later|wrong"
+    r"|right)\b"
 )
 REASON = re.compile(
     r"\b(?:because|since|so that|reason|why|caus\w+|due to|otherwise|hence|therefore|root cause|turns?"
@@ -49,10 +46,9 @@ REASON = re.compile(
 )
 """DECISION and REASON read lower case: a search that ignores case takes five times as long."""
 FILLER = re.compile(
-    r"^\W*(?:sure|certainly|of course|great|thanks?|thank you|hi|hello|hey|ok(?:ay)?|yes|got it|here"
-    r" (?:is|are) (?:the|my|an?)|i hope|feel free|let me know|"
-    r"please let|happy to|sounds good|no problem|understood|noted|good (?:catch|question"
-    r"|point))\b[^.!?]{0,60}[.!?:]?$",
+    r"^\W*(?:sure|certainly|of course|great|thanks?|thank you|hi|hello|hey|ok(?:ay)?|yes|got it|here (?:is"
+    r"|are) (?:the|my|an?)|i hope|feel free|let me know|please let|happy to|sounds good|no problem|understood"
+    r"|noted|good (?:catch|question|point))\b[^.!?]{0,60}[.!?:]?$",
     re.IGNORECASE,
 )
 WORD = re.compile(r"[^\W_][\w'’.-]*[^\W_]|[^\W_]|[\u3040-\u30ff\u3400-\u9fff]{1,2}")

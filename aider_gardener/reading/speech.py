@@ -33,11 +33,9 @@ ENGLISH = (
     r"|edit|add|remove|rename|modify|commit|push|run|write|call|import|delete|install|rewrite|move|log)\b",
     r"\b(?:we|i) (?:do not|don'?t|never) (?:want|allow)\b"
     r"|\bwe (?:do not|don'?t|never) (?:use|ship|touch|support|store|log|put|commit|edit)\b",
-    r"\b(?:must|shall|should|may) (?:not ever|never)\b|\b(?:mustn'?t|must not|shall not|shan'?t"
-    r"|may not)\b",
+    r"\b(?:must|shall|should|may) (?:not ever|never)\b|\b(?:mustn'?t|must not|shall not|shan'?t|may not)\b",
     r"\b(?:is|are|remains?|stays?) (?:strictly |absolutely )?(?:not allowed|not permitted|forbidden"
-    r"|prohibited"
-    r"|off[- ]limits|out of bounds|taboo|banned|mandatory(?! reading)|frozen|a no-go|not an option"
+    r"|prohibited|off[- ]limits|out of bounds|taboo|banned|mandatory(?! reading)|frozen|a no-go|not an option"
     r"|not to be \w+)",
     rf"{START}(?:there (?:must|should) be )?no (?:{OTHERS}) [a-z\x00]+(?: [a-z\x00]+)?"
     r"(?=\W*$|[,;:.(!]| (?:please|and|or|also|in|for|to|without|at|until|unless|ever)\b)",
@@ -53,9 +51,8 @@ ENGLISH = (
     # Commandments.
     rf"{START}always (?![a-z]+[^s]s\b)[a-z\x00]{{2,}}",
     r"\b(?:must|shall|should) (?:always|only)\b|\bmay only\b|\bmust(?: (?:be|stay|remain|have|keep|go|pass"
-    r"|work|run|match"
-    r"|use|return|support|contain|happen|come|start|end|fit|hold|still|also|both|all|do|live|not)\b"
-    r"| [a-z]+\b)",
+    r"|work|run|match|use|return|support|contain|happen|come|start|end|fit|hold|still|also|both|all|do|live"
+    r"|not)\b| [a-z]+\b)",
     r"\b(?:has|have) to (?:be|stay|remain|keep|go|run|work|support|use|match|pass|fit|come|still)\b",
     r"\b(?:we|i) always (?:use|want|write|put|keep|add|do|name|call|log|prefer)\b",
     rf"{START}(?:you )?(?:make sure|be sure|ensure|take care|see to it|be careful)(?: (?:that|to|not)"
@@ -65,21 +62,18 @@ ENGLISH = (
     rf"{START}only (?:ever )?(?:use|touch|change|edit|modify|write|add|log|allow|run|import|call|commit|do"
     rf"|read)\b",
     r"\b(?:use|touch|change|edit|log|allow|run) only\b",
-    rf"{START}(?:stick|adhere|conform) (?:to|with)\b|{START}(?:follow|respect|obey|honou?r)"
-    rf" (?:our|my|pep|(?:the|these) .{{0,30}}(?:rule|convention|style|guide|pattern|scheme|standard|polic"
-    rf"|naming))",
+    rf"{START}(?:stick|adhere|conform) (?:to|with)\b|{START}(?:follow|respect|obey|honou?r) (?:our|my|pep"
+    rf"|(?:the|these) .{{0,30}}(?:rule|convention|style|guide|pattern|scheme|standard|polic|naming))",
     r"\b(?:we|i) (?:want you to|expect you to|insist|strictly|(?:would |'d )?prefer|'d rather|would rather)\b"
     rf"|{START}prefer [a-z\x00]+",
     r"\bstays? (?:as (?:it |they )?(?:is|are|was|were)|unchanged|untouched|the same|frozen|stable|private"
-    r"|pure"
-    r"|a pure|[\w.-]+ only|backwards?|below|under|within|off|disabled)\b",
+    r"|pure|a pure|[\w.-]+ only|backwards?|below|under|within|off|disabled)\b",
     # A choice between two.
     rf"(?:{START}|\b(?:should|must|always|to|shall|will|we|you"
     rf"|please) )use [^.?!]{{1,80}}?(?:,? (?:and )?not "
     r"(?!only|yet|sure)|\binstead of\b|\binstead\b|\brather than\b|\bover\b|, never\b)",
     # Standing orders.
-    r"\bfrom (?:now|today|this point|this moment) on(?:wards?)?\b|\b(?:going|moving) forward\b"
-    r"|\bhenceforth\b"
+    r"\bfrom (?:now|today|this point|this moment) on(?:wards?)?\b|\b(?:going|moving) forward\b|\bhenceforth\b"
     r"|\bfor the rest of (?:this|the|our)\b|\bas a (?:general )?rule\b|\bin future\b|\bin the future\b"
     r"|\buntil i (?:say|tell|ask|give)\b|\bunless i (?:say|tell|ask)\b|\bwithout my (?:ok|okay|consent)\b"
     r"|\bevery time you\b|\bwhenever you\b|\bno exceptions?\b|\bunder no circumstances\b|\bat all times\b",
@@ -88,14 +82,12 @@ GERMAN = (
     r"\b(?:ab (?:jetzt|sofort|heute)|von nun an|von jetzt an|künftig|in zukunft|auf keinen fall|keinesfalls"
     r"|unter keinen umständen|grundsätzlich (?:nur|nie|kein\w*|immer|alles))\b",
     r"^\W*(?:bitte )?(?:nie|niemals|immer|nur)\b(?! (?:noch|wieder|mal|gut|schön))",
-    r"^\W*(?:bitte )?(?:[a-zäöüß]+e|nimm|lass|schreib|halt|mach|benutz|verwend|nutz|ruf|lauf|lösch|änder"
-    r"|leg|setz|gib)"
-    r" .{0,80}\b(?:nie|niemals|nicht|immer|keine?n?|nur)\b",
+    r"^\W*(?:bitte )?(?:[a-zäöüß]+e|nimm|lass|schreib|halt|mach|benutz|verwend|nutz|ruf|lauf|lösch|änder|leg"
+    r"|setz|gib) .{0,80}\b(?:nie|niemals|nicht|immer|keine?n?|nur)\b",
     r"\b(?:du )?(?:darfst|darf|dürfen|sollst|soll|sollen|muss|müssen|musst)\b.{0,80}"
     r"\b(?:nicht|nie|niemals|immer|nur|keine?n?|bleiben|sein|werden|laufen|gehen|passen|stehen|haben)\b",
     r"\b(?:verwende|benutze|nutze|nimm|verwenden|benutzen|nutzen)\b.{1,80}\b(?:statt|anstatt|anstelle"
-    r"|und nicht"
-    r"|nicht)\b",
+    r"|und nicht|nicht)\b",
     r"\b(?:achte darauf|achten sie darauf|stelle? sicher|stellen sie sicher|denk daran|vergiss nicht)\b",
     r"^\W*(?:bitte )?keine?n? [a-zäöüß\x00]+(?: [a-zäöüß\x00]+){0,4}[.!]?$",
     r"\b(?:ist|sind|bleibt|bleiben) (?:tabu|verboten|unangetastet|unverändert|pflicht|gesperrt"
@@ -107,12 +99,10 @@ FRENCH = (
     r"(?:^\W*|[,;:]\s*|\b(?:et|mais|donc|s'il te pla[iî]t|svp|stp|merci de)\b,? )(?:ne |n['’])"
     r"[a-zéèêàçîôûœ]+(?:-[a-z]+)? (?:\w+ )?(?:pas|jamais|plus|rien|aucune?)\b",
     r"\b(?:merci de|veuillez|prière de|pense à|pensez à|veille à|veillez à|assure-toi|assurez-vous|évite"
-    r"|évitez"
-    r"|garde|gardez|n'oublie pas|n'oubliez pas)\b",
+    r"|évitez|garde|gardez|n'oublie pas|n'oubliez pas)\b",
     r"\b(?:désormais|dorénavant|à partir de maintenant|à l'avenir|en aucun cas|sous aucun prétexte)\b",
     r"\b(?:il (?:ne )?faut|on (?:ne )?doit|tu (?:ne )?dois|vous (?:ne )?devez|doi(?:t|vent)(?: (?:toujours"
-    r"|rester|être"
-    r"|pas|jamais))|ne doi(?:t|vent))\b",
+    r"|rester|être|pas|jamais))|ne doi(?:t|vent))\b",
     r"\b(?:utilise|utilisez|utiliser|préfère|préférez|emploie)\b.{1,80}\b(?:au lieu d|plutôt qu|et non"
     r"|et pas|pas )",
     r"^\W*(?:toujours|jamais|uniquement|pas de|pas d['’]|aucune?)\b|\b(?:utilise|écris|mets|fais|lance"
@@ -129,8 +119,7 @@ SPANISH = (
     r"\b(?:a partir de (?:ahora|hoy)|de ahora en adelante|en adelante|bajo ningún concepto|en ningún caso"
     r"|asegúrate|asegúrese|ten en cuenta que|recuerda que|no olvides)\b",
     r"\b(?:hay que|no (?:se )?debe[ns]?|debe[ns]? (?:ser|estar|quedar|usar|seguir|ir|siempre)"
-    r"|no se puede (?:tocar"
-    r"|cambiar|usar)|tiene[ns]? que (?:ser|estar|usar|seguir|quedar))\b",
+    r"|no se puede (?:tocar|cambiar|usar)|tiene[ns]? que (?:ser|estar|usar|seguir|quedar))\b",
     r"\b(?:usa|utiliza|utilice|usad|usar)\b.{1,80}\b(?:en lugar de|en vez de|y no)\b",
     r"\b(?:usa|utiliza|escribe|pon|añade|ejecuta) siempre\b|\b(?:está|están|queda|quedan) prohibid[oa]s?\b",
 )
@@ -151,55 +140,39 @@ RULES = tuple(map(re.compile, (*ENGLISH, *GERMAN, *FRENCH, *SPANISH, *CHINESE, *
 
 NO_RULE = re.compile(
     r"\b(?:use|stick with) (?:it|that|this|the (?:other|first|second|third|last|same) one)\b"
-    r"|\bread[- ]only\W*$|"
-    r",? (?:right|correct|why|or not|isn'?t it|doesn'?t it|i (?:think|guess|believe|suppose))\W*$"
-    r"|\bkeep (?:it|that"
-    r"|this|them|those|both)\W*$|^\W*never (?:[a-z]+ed|had|seen|been|heard|got|did|was|saw|knew|thought|has"
-    r"|[a-z]+[^s]s)\b"
-    r"|\balways run into\b|\bprefer not to\b|\bmust not (?:have|of)\b|\b(?:has|have) to be (?:some|a bug"
-    r"|the)|"
-    r"^\W*(?:and |but |so |hm+,? )?(?:why|who|where|how (?:come|does|do|did|is|are)|what (?:is|are|does|do"
-    r"|did|about)"
-    r"|does|did|was|were|is (?:it|this|that|there))\b|"
-    r"\balways forget|\bdon'?t (?:(?:you|we|they|i)\b|know|think|worry|mind\b|care|see|get it|understand"
-    r"|believe|bother|remember"
-    r"|have|seem|work|recall)"
-    r"|\bnever ?mind\b|\balways (?:good|nice|great|happy|fun|a pleasure|the same|wondered)\b"
-    r"|\bno (?:(?:new|more|other|further) )?(?:idea|problem|luck|worries|doubt|matter|wonder|clue|rush"
-    r"|hurry|errors?"
-    r"|failures?|problems|issues|results|matches|hits|thanks|differences?|changes? (?:since|here|there)"
-    r"|output|tests? (?:ran|fail)|need|way|reason|warnings?)\b"
-    r"|\bmust (?:have|of) (?:been|\w+(?:ed|en|ne|own|ost|ept|ot)\b)|\bmust'?ve\b"
+    r"|\bread[- ]only\W*$|,? (?:right|correct|why|or not|isn'?t it|doesn'?t it|i (?:think|guess|believe"
+    r"|suppose))\W*$|\bkeep (?:it|that|this|them|those|both)\W*$|^\W*never (?:[a-z]+ed|had|seen|been|heard"
+    r"|got|did|was|saw|knew|thought|has|[a-z]+[^s]s)\b|\balways run into\b|\bprefer not to\b"
+    r"|\bmust not (?:have|of)\b|\b(?:has|have) to be (?:some|a bug|the)|^\W*(?:and |but |so |hm+,? )?(?:why"
+    r"|who|where|how (?:come|does|do|did|is|are)|what (?:is|are|does|do|did|about)|does|did|was|were|is (?:it"
+    r"|this|that|there))\b|\balways forget|\bdon'?t (?:(?:you|we|they|i)\b|know|think|worry|mind\b|care|see"
+    r"|get it|understand|believe|bother|remember|have|seem|work|recall)|\bnever ?mind\b|\balways (?:good|nice"
+    r"|great|happy|fun|a pleasure|the same|wondered)\b|\bno (?:(?:new|more|other|further) )?(?:idea|problem"
+    r"|luck|worries|doubt|matter|wonder|clue|rush|hurry|errors?|failures?|problems|issues|results|matches"
+    r"|hits|thanks|differences?|changes? (?:since|here|there)|output|tests? (?:ran|fail)|need|way|reason"
+    r"|warnings?)\b|\bmust (?:have|of) (?:been|\w+(?:ed|en|ne|own|ost|ept|ot)\b)|\bmust'?ve\b"
     r"|^\W*must be (?:a|an|the|some|something|somewhere)\b|\bwhat (?:we|you|i|they) (?:do|must|should|may)\b"
     r"|\b(?:it|that|this|there|he|she|they|something|someone|somebody|i|you|we) must (?:be|have|say|admit"
-    r"|confess)\b"
-    r"|\bi (?:must|have to) (?:say|admit|confess|go|leave|run|be|think|check|explain|look)\b"
+    r"|confess)\b|\bi (?:must|have to) (?:say|admit|confess|go|leave|run|be|think|check|explain|look)\b"
     r"|\b(?:i|we|you) (?:have|need) to (?:go|run|be|work|keep|use|match|pass|fit|come|still)\b"
     r"|\bkeep (?:going|it up|on\b|up\b|me |us |you |seeing|getting|having|failing|telling|asking|wondering"
-    r"|calm)"
-    r"|\bmust (?:we|i|you|it|they)\b"
-    r"|\bin (?:the )?future (?:we|i|it|they|there|versions?|releases?) (?:might|may|could|will|would)\b"
-    r"|\b(?:hope|think|guess|wonder|suspect|believe|assume|afraid|heard|told|says?|said|complains?|claims?"
-    r"|asks?"
-    r"|asked|reads?|reported|reports?) (?:that |whether |if |why |me |us |him )?.{0,40}\b(?:must|never"
-    r"|always|don'?t)\b"
-    r"|\byet\W*$|\b(?:for now|(?<!from )now|for the moment|at the moment|just this once|this time|today)\W*$"
-    r"|\bder fehler|\bsiempre (?:falla|da|sale|me|ha|pasa|que)\b|\bnunca (?:termina|ha|llega|funciona|se"
-    r"|lleg|he)\b"
-    r"|\b(?:toujours|jamais) (?:le même|la même|pareil|en échec)\b|\bno (?:funciona|sé|entiendo|pasa|es|hay"
-    r"|está|puedo)\b"
+    r"|calm)|\bmust (?:we|i|you|it|they)\b|\bin (?:the )?future (?:we|i|it|they|there|versions?"
+    r"|releases?) (?:might|may|could|will|would)\b|\b(?:hope|think|guess|wonder|suspect|believe|assume|afraid"
+    r"|heard|told|says?|said|complains?|claims?|asks?|asked|reads?|reported|reports?) (?:that |whether |if "
+    r"|why |me |us |him )?.{0,40}\b(?:must|never|always|don'?t)\b|\byet\W*$|\b(?:for now|(?<!from )now"
+    r"|for the moment|at the moment|just this once|this time|today)\W*$|\bder fehler|\bsiempre (?:falla|da"
+    r"|sale|me|ha|pasa|que)\b|\bnunca (?:termina|ha|llega|funciona|se|lleg|he)\b|\b(?:toujours"
+    r"|jamais) (?:le même|la même|pareil|en échec)\b|\bno (?:funciona|sé|entiendo|pasa|es|hay|está|puedo)\b"
     r"|^\W*(?:immer|nie) (?:das gleiche|dasselbe|der gleiche)\b|\bich muss\b|\bmuss ich\b|\bsoll ich\b"
-    r"|\bn['’]est pas\b"
-    r"|^\W*ne (?:marche|fonctionne|sait|comprend)|必须要?吗|不要紧|要不要|是不是必须"
+    r"|\bn['’]est pas\b|^\W*ne (?:marche|fonctionne|sait|comprend)|必须要?吗|不要紧|要不要|是不是必须"
     r"|で(?:すか|しょうか)|ますか",
 )
 """Forms that look like a rule and are none: doubt, reports, small talk, what holds for now only."""
 
 ASKED_POLITELY = re.compile(
     r"^\W*(?:can|could|would|will) you (?:please |pls )?(?:always|never|make sure|keep|ensure|not|only"
-    r"|stick)\b"
-    r"|^\W*(?:puedes|podrías|könntest du|kannst du|peux-tu|pourrais-tu) .{0,20}\b(?:siempre|nunca|immer|nie"
-    r"|toujours)\b",
+    r"|stick)\b|^\W*(?:puedes|podrías|könntest du|kannst du|peux-tu|pourrais-tu) .{0,20}\b(?:siempre|nunca"
+    r"|immer|nie|toujours)\b",
 )
 """Questions that are rules all the same."""
 
@@ -212,13 +185,12 @@ ANNOUNCES = re.compile(
 """A line that says that the items below it are rules."""
 
 LIFTS = re.compile(
-    r"\b(?:you (?:can|may)|it'?s (?:fine|ok|okay|allowed) (?:now )?to|(?:is|are) (?:now )?(?:allowed|fine|ok)"
-    r"(?: now| again)?|no longer (?:need|have|must|required|forbidden|a rule)|forget (?:the|what|about|my)"
-    r"|(?:drop|lift|scrap|ignore) (?:the|that|my|this) (?:rule|restriction|ban|constraint)"
-    r"|doesn'?t have to)\b"
-    r"|\b(?:darfst du|darf) (?:jetzt|wieder)\b|\b(?:tu peux|vous pouvez) maintenant\b|\b(?:ya"
-    r"|ahora) (?:puedes|se puede)\b"
-    r"|(?:现在可以|不再需要|可以了)|(?:ても(?:いい|良い|よい)|もう.{0,20}(?:ても|必要はない))",
+    r"\b(?:you (?:can|may)|it'?s (?:fine|ok|okay|allowed) (?:now )?to|(?:is|are) (?:now )?(?:allowed|fine"
+    r"|ok)(?: now| again)?|no longer (?:need|have|must|required|forbidden|a rule)|forget (?:the|what|about"
+    r"|my)|(?:drop|lift|scrap|ignore) (?:the|that|my|this) (?:rule|restriction|ban|constraint)"
+    r"|doesn'?t have to)\b|\b(?:darfst du|darf) (?:jetzt|wieder)\b|\b(?:tu peux|vous pouvez) maintenant\b"
+    r"|\b(?:ya|ahora) (?:puedes|se puede)\b|(?:现在可以|不再需要|可以了)|(?:ても(?:いい|良い|よい)"
+    r"|もう.{0,20}(?:ても|必要はない))",
     re.IGNORECASE,
 )
 """Takes a rule back, where it names the rule's subject."""
@@ -240,27 +212,21 @@ RULE_WORDS = frozenset(
 """Words that say how, not what: they are no part of a rule's subject."""
 
 RESOLVES = re.compile(
-    r"\b(?:we|i)(?:'ll| will| shall|'m going to|'re going to| are going to| am going to) (?:use|keep"
-    r"|go with|take"
-    r"|stick|drop|skip|leave|not|do it|call|switch|stay|store)\b"
-    r"|\blet'?s (?:go with|use|keep|take|stick|drop|call|do it|not|skip|stay|make it|say)\b"
-    r"|\b(?:go|going|went) (?:with|for) \S+|\b(?:stick|sticking|stay|staying) with\b"
-    r"|\b(?:we|i)(?:'ve| have)? (?:chose|chosen|choose|picked?|settled? (?:on|for)|opt(?:ed)? for|rejected)\b"
-    r"|\b(?:(?:we|i)(?:'ve| have)? decided|(?:was|were|is|been) (?:decided|agreed|settled)|decided (?:to|on"
-    r"|that"
-    r"|against|for)|decision:|(?:as|we|i|you) (?:have )?agreed|the decision (?:is|was))|^\W*(?:agreed"
-    r"|decided)\b"
-    r"|\b(?:(?:is|are|was|were|you|we|i) (?:rejected|ruled out|discarded)|out of scope|off the table"
-    r"|(?:we|i) won'?t (?:do|use|fix|add|change)|is not worth|we no longer (?:use|need)|is (?:out"
-    r"|dead)(?! of| there)"
-    r"|are (?:dead|out)(?! of| there)|(?:drop|dropping|dropped) support)\b"
-    r"|^\W*(?:switch to|replace .{1,60} (?:with|by))\b|\b(?:we|i) (?:switch(?:ed)? to|replaced)\b"
-    r"|\b(?:name|call) (?:it|them|this|the \w+) \S+"
-    r"|\b(?:wir (?:nehmen|verwenden|bleiben|lassen)|entschieden|beschlossen|stattdessen|abgelehnt"
-    r"|verworfen)\b"
-    r"|\b(?:on (?:garde|prend|utilise|part sur)|décidé|choisi|au lieu de|plutôt que|rejeté|écarté)\b"
-    r"|\b(?:vamos a usar|usaremos|nos quedamos con|decidimos|decidido|en lugar de|en vez de|descartado)\b"
-    r"|(?:决定|我们(?:使用|采用|就用)|改用|而不是|放弃)|(?:に決め|決定|採用|にしましょう|ではなく|却下|見送)"
+    r"\b(?:we|i)(?:'ll| will| shall|'m going to|'re going to| are going to| am going to) (?:use|keep|go with"
+    r"|take|stick|drop|skip|leave|not|do it|call|switch|stay|store)\b|\blet'?s (?:go with|use|keep|take|stick"
+    r"|drop|call|do it|not|skip|stay|make it|say)\b|\b(?:go|going|went) (?:with|for) \S+|\b(?:stick|sticking"
+    r"|stay|staying) with\b|\b(?:we|i)(?:'ve| have)? (?:chose|chosen|choose|picked?|settled? (?:on|for)"
+    r"|opt(?:ed)? for|rejected)\b|\b(?:(?:we|i)(?:'ve| have)? decided|(?:was|were|is|been) (?:decided|agreed"
+    r"|settled)|decided (?:to|on|that|against|for)|decision:|(?:as|we|i|you) (?:have )?agreed"
+    r"|the decision (?:is|was))|^\W*(?:agreed|decided)\b|\b(?:(?:is|are|was|were|you|we|i) (?:rejected"
+    r"|ruled out|discarded)|out of scope|off the table|(?:we|i) won'?t (?:do|use|fix|add|change)|is not worth"
+    r"|we no longer (?:use|need)|is (?:out|dead)(?! of| there)|are (?:dead|out)(?! of| there)|(?:drop"
+    r"|dropping|dropped) support)\b|^\W*(?:switch to|replace .{1,60} (?:with|by))\b|\b(?:we"
+    r"|i) (?:switch(?:ed)? to|replaced)\b|\b(?:name|call) (?:it|them|this|the \w+) \S+|\b(?:wir (?:nehmen"
+    r"|verwenden|bleiben|lassen)|entschieden|beschlossen|stattdessen|abgelehnt|verworfen)\b|\b(?:on (?:garde"
+    r"|prend|utilise|part sur)|décidé|choisi|au lieu de|plutôt que|rejeté|écarté)\b|\b(?:vamos a usar"
+    r"|usaremos|nos quedamos con|decidimos|decidido|en lugar de|en vez de|descartado)\b|(?:决定|我们(?:使用"
+    r"|采用|就用)|改用|而不是|放弃)|(?:に決め|決定|採用|にしましょう|ではなく|却下|見送)"
 )
 SETTLING = frozenset(
     "we i let lets go going went stick sticking stay staying decided agreed settled decision rejected ruled"
@@ -273,8 +239,7 @@ _LETTERS = re.compile(r"[a-z]+")
 
 CHOICE = re.compile(
     r"^(?:ok(?:ay)?|good|fine|yes|agreed|then|go|do)?[\W_]*(?:option |variant |no\.? ?)?(?:[a-h]"
-    r"|\d{1,2})\b(?:[.:,;] | then\b"
-    r"| it is\b| and \d| please\b|$)",
+    r"|\d{1,2})\b(?:[.:,;] | then\b| it is\b| and \d| please\b|$)",
     re.IGNORECASE,
 )
 """A pick among what was offered: "C.", "option 2 then"."""

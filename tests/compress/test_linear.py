@@ -105,7 +105,7 @@ def test_garbage_raises_nothing() -> None:
 def test_a_compressor_that_raises_leaves_its_text_whole(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("aider_gardener.compress.outputs.compress", error)
+    monkeypatch.setattr("aider_gardener.compress.shapes.compress", error)
     with caplog.at_level(logging.WARNING):
         made = compress_text("a  b  c\n" * 500, ContentClass.LISTING, Context())
     assert (made.text, made.lossless, made.failed) == ("a  b  c\n" * 500, True, "RecursionError")

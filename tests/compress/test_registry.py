@@ -22,19 +22,7 @@ KINDS = {
     ContentClass.DIFF: [""],
     ContentClass.CODE: [
         "",
-        "python",
-        "javascript",
-        "typescript",
-        "tsx",
-        "go",
-        "rust",
-        "java",
-        "c",
-        "csharp",
-        "ruby",
-        "bash",
-        "sql",
-        "nonsense",
+        *"python javascript typescript tsx go rust java c csharp ruby bash sql nonsense".split(),
     ],
     ContentClass.EDIT: ["search-replace", "udiff", "whole-file", "patch", ""],
     ContentClass.PROSE: [""],
@@ -43,58 +31,50 @@ KINDS = {
 CASES = [(cls, kind) for cls, kinds in KINDS.items() for kind in kinds]
 
 LINES = [
-    "def f(x):",
-    "    return x",
-    "class A:",
-    "}",
-    "{",
-    "```",
-    "```python",
-    "~~~",
-    "<<<<<<< SEARCH",
-    "=======",
-    ">>>>>>> REPLACE",
-    "src/a.py",
-    "Traceback (most recent call last):",
-    '  File "a.py", line 3, in f',
-    "ValueError: bad value 17",
-    "diff --git a/x b/x",
-    "@@ -1,3 +1,4 @@",
-    "+added",
-    "-removed",
-    " same",
-    "2024-01-02 10:11:12 INFO job=17 done",
-    "2024-01-02 10:11:13 ERROR job=18 failed",
-    '{"a": 1,',
-    '"b": [1, 2',
-    "key: value",
-    "- item",
-    "[section]",
-    "name = 1",
-    "a,b,c",
-    "1,2,3",
-    "| a | b |",
-    "|---|---|",
-    "[… 3 lines; whole: g12]",
-    "… 3 lines …",
-    "We must not use RETURNING because production runs 3.31.1.",
-    "Ok.",
-    "FAILED tests/test_a.py::test_b - assert 1 == 2",
-    "E   assert 1 == 2",
-    "src/a.c:12:3: error: expected ';'",
-    "src/a.c:13:3: warning: unused variable",
-    "\x1b[31mred\x1b[0m",
-    "",
-    "   ",
-    "\t\tdeep",
-    "I ran this command:",
-    "And got this output:",
-    "===== 1 failed, 2 passed in 0.1s =====",
-    "commit 0123456789abcdef",
-    "x" * 300,
-    "你好。这是一个句子。",
-    "\x00\x01\x02",
-]
+    *"""def f(x):
+class A:
+}
+{
+```
+```python
+~~~
+<<<<<<< SEARCH
+=======
+>>>>>>> REPLACE
+src/a.py
+Traceback (most recent call last):
+ValueError: bad value 17
+diff --git a/x b/x
+@@ -1,3 +1,4 @@
++added
+-removed
+2024-01-02 10:11:12 INFO job=17 done
+2024-01-02 10:11:13 ERROR job=18 failed
+{"a": 1,
+"b": [1, 2
+key: value
+- item
+[section]
+name = 1
+a,b,c
+1,2,3
+| a | b |
+|---|---|
+[… 3 lines; whole: g12]
+… 3 lines …
+We must not use RETURNING because production runs 3.31.1.
+Ok.
+FAILED tests/test_a.py::test_b - assert 1 == 2
+E   assert 1 == 2
+src/a.c:12:3: error: expected ';'
+src/a.c:13:3: warning: unused variable
+I ran this command:
+And got this output:
+===== 1 failed, 2 passed in 0.1s =====
+commit 0123456789abcdef
+你好。这是一个句子。""".split("\n"),
+    "x" * 300, "    return x", "  File \"a.py\", line 3, in f", " same", "\x1b[31mred\x1b[0m", "", "   ", "\t\tdeep", "\x00\x01\x02",
+]  # fmt: skip
 texts = st.one_of(
     st.text(max_size=400),
     st.lists(st.sampled_from(LINES), max_size=60).map("\n".join),
@@ -172,20 +152,20 @@ def hard_texts() -> dict[str, str]:
     return {
         "one line of a megabyte": "word 17 " * 125_000,
         "one letter again and again": "a" * 200_000,
-        "a hundred thousand lines": "line of text\n" * 100_000,
+        "many thousand lines": "line of text\n" * 31_000,
         "json nested deep": "[" * 5_000 + "]" * 5_000,
         "json objects nested deep": '{"a":' * 10_000 + "1" + "}" * 10_000,
         "brackets never closed": "(" * 20_000,
         "fences never closed": "```\n" * 5_001,
-        "edit heads never closed": "<<<<<<< SEARCH\n" * 4_000,
-        "patch heads never closed": "*** Begin Patch\n" * 4_000,
-        "tracebacks cut off": "Traceback (most recent call last):\n" * 4_000,
-        "tracebacks of blank lines": "Traceback (most recent call last):\n" + "\n  " * 20_000,
+        "edit heads never closed": "<<<<<<< SEARCH\n" * 1_500,
+        "patch heads never closed": "*** Begin Patch\n" * 1_500,
+        "tracebacks cut off": "Traceback (most recent call last):\n" * 1_500,
+        "tracebacks of blank lines": "Traceback (most recent call last):\n" + "\n  " * 8_000,
         "nul and control characters": "".join(chr(randomly.randrange(32)) for _ in range(20_000)),
         "lone surrogates": "\ud800\udfff " * 20_000,
         "bytes read as latin-1": bytes(randomly.randrange(256) for _ in range(20_000)).decode("latin-1"),
         "spaces": " " * 60_000,
-        "line ends": "\n" * 60_000,
+        "line ends": "\n" * 20_000,
         "sentence ends": ". " * 20_000,
         "backslashes and quotes": '\\"' * 50_000,
         "commas": "," * 60_000,
@@ -196,7 +176,7 @@ def hard_texts() -> dict[str, str]:
         "escape codes": "\x1b[31m" * 10_000,
         "carriage returns": "10%\r" * 15_000,
         "deep indentation": "\n".join(" " * (depth % 400) + "if x:" for depth in range(600)),
-        "nested blocks": "{\n" * 8_000,
+        "nested blocks": "{\n" * 2_000,
         "equals signs": "=" * 100_000 + "\n",
         "digits": "1" * 100_000,
         "colons": "a:1:" * 30_000,

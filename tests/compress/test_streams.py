@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
-from hanging import HANGS_SECONDS
 
 from aider_gardener.compress.shapes import shortened
 from aider_gardener.compress.streams import read
@@ -87,25 +84,6 @@ def test_names_that_vary_make_one_form() -> None:
     assert lines[150] in short(lines)
 
 
-def test_what_took_far_longer_than_its_like_is_shown() -> None:
-    lines = list(STEADY)
-    lines[123] = "2031-04-05 06:02:03 INFO mill: sack 123 ground in 48211 ms"
-    assert lines[123] in short(lines)
-
-
-def test_what_is_indented_beneath_a_record_needs_it() -> None:
-    lines = [
-        *STEADY[:20],
-        "2031-04-05 06:00:20 ERROR store: refused",
-        "\tSELECT flour",
-        "\tFROM sacks",
-        *STEADY[20:40],
-    ]
-    notes = read(lines)
-    assert notes[21].above == notes[22].above == 20
-    assert read([*lines[:21], "  at mill.Store.read(Store.java:7)"]).keys() == set(range(21))
-
-
 def test_a_detail_follows_its_error() -> None:
     at = "2031-04-05 06:00:01 UTC [7]"
     notes = read(
@@ -122,35 +100,3 @@ def test_of_a_training_the_best_and_the_last_are_shown() -> None:
         for line in short([line for pair in zip(bars, lines, strict=True) for line in pair])
     ]
     assert lines[20] in shown and lines[59] in shown and len(shown) < 12
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "The mill stands at the river.\nIt was built in 1802 and burned twice.\nNobody was hurt.\n" * 9,
-        "def grind(sack):\n    if sack.torn:\n        raise ValueError(sack)\n    return sack.flour\n" * 9,
-        "src/mill.c:7:9: error: unknown type\nsrc/mill.c:9:1: warning: unused\n    7 | sack s;\n" * 9,
-        "2031-04-05 06:00:01   27770 sack-1.bin\n2031-04-05 06:00:02    9911 sack-2.bin\n" * 9,
-        "[INFO] Building mill 1.0\n[INFO] ------< mill >------\n[ERROR] Failed to grind\n" * 9,
-        "tests/test_mill.py::test_grind PASSED [ 50%]\ntests/test_mill.py::test_stop FAILED [100%]\n" * 9,
-    ],
-)
-def test_no_line_of_another_shape_is_a_record(text: str) -> None:
-    assert read(text.split("\n")) == {}
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "2031-04-05 06:00:00 INFO a b c",
-        '2031-04-05 06:00:00 "' + '"A' * 40,
-        ".log" * 30,
-        "{" + '"a":1,' * 20,
-        "a" * 99,
-    ],
-)
-def test_the_time_is_linear_in_the_text(line: str) -> None:
-    began = time.process_time()
-    read([line] * 50_000)
-    read([line * (6_000 // len(line))] * 50)
-    assert time.process_time() - began < HANGS_SECONDS

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 
 import pytest
-from hanging import HANGS_SECONDS
 
 from aider_gardener.compress.shapes import shortened
 from aider_gardener.compress.tables import read
@@ -110,30 +108,3 @@ def test_two_tables_keep_their_own_headers() -> None:
     first = [WAYS["aligned"](row) for row in rows()]
     notes = read([*first, "", *first])
     assert notes[5].above == 0 and notes[80].above == 62
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "The mill stands at the river.\nIt was built in 1802 and burned twice, then sold.\nNobody was hurt: it rained.\n",
-        "def grind(sack):\n    if sack.torn:\n        raise ValueError(sack)\n    return sack.flour\n",
-        "width  = 7\nheight = 9\ndepth  = 11\nname   = 3\n",
-        "src/mill.c:7:9: error: unknown type\n    7 | sack s;\n      | ^~~~\n",
-        "    at grind (file:///srv/mill.js:7:9)\n    at stop (file:///srv/mill.js:12:9)\n",
-        "#8 0.312 Collecting flour\n#8 0.518   Downloading flour-1.0.whl (7 kB)\n#8 1.204 Installing it all now\n",
-        "+++ b/mill.py\n@@ -1,2 +1,2 @@\n-sack = 1\n+sack = 2\n context\n",
-        "\tmodified:   mill.py\n\tmodified:   sack.py\n\tdeleted:    barn.py\n",
-    ],
-)
-def test_no_line_of_another_shape_is_a_row(text: str) -> None:
-    assert read((text * 9).split("\n")) == {}
-
-
-@pytest.mark.parametrize(
-    "line", ["a b c d", "a,b,1,2", "| a | b |", "-----", "a\t1", "7  8  9", "x:1", "k" * 90, "    "]
-)
-def test_the_time_is_linear_in_the_text(line: str) -> None:
-    began = time.process_time()
-    read([line] * 50_000)
-    read([(line * 6_000)[:6_000]] * 50)
-    assert time.process_time() - began < HANGS_SECONDS

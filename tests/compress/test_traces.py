@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from time import process_time
-
 import pytest
-from hanging import HANGS_SECONDS
 
 from aider_gardener.compress.outline import CAUSE, FAILURE, OUTCOME, Note
 from aider_gardener.compress.traces import read
@@ -153,33 +150,3 @@ def test_of_a_dump_of_threads_the_blocked_ones_count() -> None:
 
 
 HEAD = "Traceback (most recent call last):"
-OTHERS = [
-    "The total at checkout was 3.\nAn error is raised at the end (see above).",
-    "def f(x):\n    return g(x)\n\nraise ValueError('no')",
-    "src/a.c:12:3: error: unknown type name 'foo'\nsrc/b.c:9: warning: unused",
-    "2026-01-02 10:00:00 ERROR app: order 3 failed\n2026-01-02 10:00:01 INFO app: order 4 booked",
-    "#12 Fix the stove\n#13 Paint the door",
-    "",
-]
-
-
-@pytest.mark.parametrize("text", OTHERS)
-def test_other_shapes_are_left_to_others(text: str) -> None:
-    assert read(text.split("\n")) == {}
-
-
-@pytest.mark.parametrize(
-    "lines",
-    [
-        [HEAD] * 60_000,
-        ['  File "a.py", line 3, in f'] * 60_000,
-        ["    at f (a.js:1:2)"] * 60_000,
-        [" " * 6_000 + "x"] * 3_000,
-        ["#1 " + "a " * 3_000] * 1_000,
-        ["a." * 3_000] * 1_000,
-    ],
-)
-def test_hostile_lines_take_linear_time(lines: list[str]) -> None:
-    begun = process_time()
-    read([*JAVA.split("\n"), *lines])
-    assert process_time() - begun < HANGS_SECONDS

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 
 import pytest
-from hanging import HANGS_SECONDS
 
 from aider_gardener.compress import trees
 from aider_gardener.compress.outline import CAUSE, FAILURE, NOISE, OUTCOME, Note
@@ -163,54 +161,3 @@ def test_values_that_sort_items_give_them_forms() -> None:
     ]
     notes = trees.read(rows)
     assert len({notes[at].form for at in range(1, 41)}) == 2
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "Some prose: it has a colon, and goes on.\nAnother line of it.\nNote: this is a note.\n" * 9,
-        "def f(a):\n    x = a\n    y = 2\n    if x:\n        return y\n    for z in x:\n        print(z)\n"
-        * 9,
-        'int main() {\n    int x = 1;\n    for (;;) {\n        x = 2;\n    }\n    printf("x");\n}\n' * 9,
-        "src/a.c:3:5: error: no such thing\n    3 |     x = y;\n      |     ^\nsrc/b.c:9:1: note: declared here\n"
-        * 9,
-        "2024-01-01 10:00:00 INFO shop.cart: added item 3\n2024-01-01 10:00:01 WARN shop.cart: slow: 3 s\n"
-        * 9,
-        'Traceback (most recent call last):\n  File "a.py", line 3, in f\n    g(x)\nValueError: bad: x\n' * 9,
-        "tests/a.py::test_b PASSED\ntests/a.py::test_c FAILED\nE   assert 3 == 4\n" * 9,
-        "name   age\na      3\nb      4\n" * 9,
-        "+-----+-----+\n| a   | b   |\n+-----+-----+\n" * 9,
-        "┌────┬────┐\n│ a  │ b  │\n├────┼────┤\n│ c  │ d  │\n└────┴────┘\n" * 9,
-        "ERROR: failed to build\nWARNING: slow\nERROR: failed again\n" * 9,
-    ],
-)
-def test_explains_nothing_of_other_shapes(text: str) -> None:
-    lines = text.split("\n")
-    assert trees.read(lines) == {}
-
-
-HOSTILE = [
-    "key: value\n" * 60_000,
-    "  - name: x\n" * 60_000,
-    "".join(f"  k{at}: {{a: {at}, b: {at % 7}}}\n" for at in range(20_000)),
-    "".join(" " * (at % 400) + f"k{at % 900}:\n" for at in range(20_000)),
-    "├── a\n" * 50_000 + "└── b\n",
-    "".join("│   " * (at % 90) + "├── a\n" for at in range(20_000)) + "└── b\n",
-    (" " * 6_000 + "\n") * 500,
-    ("a:" * 3_000 + "\n") * 200,
-    ("word " * 1_200 + "\n") * 300,
-    ("+- " * 2_000 + "\n") * 200,
-    ("[" * 6_000 + "\n") * 200,
-    ('"' * 6_000 + "\n") * 200,
-    ("a " + "- " * 3_000 + "\n") * 200,
-]
-
-
-@pytest.mark.parametrize("text", HOSTILE)
-def test_hostile_texts_take_little_time_and_parents_stand_above(text: str) -> None:
-    lines = text.split("\n")
-    started = time.process_time()
-    notes = trees.read(lines)
-    assert time.process_time() - started < HANGS_SECONDS
-    assert all(note.above < row and (note.above < 0 or note.above in notes) for row, note in notes.items())

@@ -295,6 +295,11 @@ def test_the_number_of_lines_alike_is_not_invented() -> None:
         assert {one.partition(":")[0] for one in falsehoods(Original(lines), form)} == false
 
 
+def test_addresses_and_hashes_are_no_words() -> None:
+    lines = [f"0x7f{n:x}: {n + 0xABCDEF0:x}" for n in range(20)]
+    assert falsehoods(Original(lines), f"{lines[0]} [+19 alike]\n{GAP}") == []
+
+
 def test_a_subject_under_another_commit_breaks_it() -> None:
     lines = ["commit abcdef1", "Date: Mon", "    one", "commit abcdef2", "Date: Tue", "    two"]
     assert falsehoods(Original(lines), f"commit abcdef1\n{GAP}\n    two") == ["parent: line 2"]

@@ -18,6 +18,7 @@ EXAMPLES = {
     "toml": ("structured", '[project]\nname = "x"\nversion = "1"\n\n[tool.ruff]\nline-length = 100\nselect = [\n  "E",\n]\n'),
     "csv": ("structured", "id,name,amount\n1,ann,3.5\n2,bob,4\n3,cid,5\n"),
     "pytest": ("log", "==== test session starts ====\ncollected 2 items\n\ntests/test_a.py .F [100%]\n\n==== FAILURES ====\n____ test_b ____\n    def test_b():\n>       assert 1 == 2\nE       assert 1 == 2\n\ntests/test_a.py:4: AssertionError\n==== 1 failed, 1 passed in 0.02s ====\n"),
+    "cargo": ("log", "   Compiling oar v0.1.0\n   Compiling skiff v0.2.0 (/srv/skiff)\n    Finished dev in 3.1s\n"),
     "app-log": ("log", "".join(f"2024-01-02 03:04:{i:02},123 INFO app: request {i} served\n" for i in range(9))),
     "traceback": ("error", 'Traceback (most recent call last):\n  File "a.py", line 1, in <module>\n    f()\n  File "a.py", line 9, in f\n    raise KeyError("x")\nKeyError: \'x\'\n'),
     "java": ("error", 'Exception in thread "main" java.lang.IllegalStateException: no pool\n\tat com.acme.Pool.get(Pool.java:17)\n\tat com.acme.Main.main(Main.java:5)\nCaused by: java.io.IOException: refused\n\tat com.acme.Net.open(Net.java:88)\n'),

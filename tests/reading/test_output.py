@@ -5,11 +5,9 @@ from __future__ import annotations
 from aider_gardener.reading.excerpt import MANY_LINES
 from aider_gardener.reading.output import (
     LINE_CHARS,
-    SAMPLE_CHARS,
     clip,
     lines_of,
     plain,
-    sample,
     squeeze,
 )
 
@@ -38,12 +36,6 @@ def test_of_very_many_lines_what_tells_of_trouble_stays() -> None:
     found = lines_of("\n".join(lines))
     assert len(found) <= MANY_LINES and found[0] == "line 0" and found[-1] == lines[-1]
     assert "ERROR in the middle" in found
-
-
-def test_a_sample_has_both_ends() -> None:
-    text = "first\n" + "x\n" * SAMPLE_CHARS * 2 + "last"
-    shown = sample(text)
-    assert len(shown) <= 2 * SAMPLE_CHARS + 1 and shown.startswith("first") and shown.endswith("last")
 
 
 def test_a_clipped_line_keeps_head_and_tail() -> None:

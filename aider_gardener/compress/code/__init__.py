@@ -1,7 +1,181 @@
-"""Code: imports, signatures, types, decorators and constants stay, bodies fold to `… N lines …`."""
+"""Code: imports, signatures, types, decorators and constants stay, bodies fold to `… N lines …`.
+
+The fold keeps whole rows and puts one comment in the language's own syntax for the rows it drops, so
+that the result still parses. Languages without a grammar, broken code and very long texts are folded
+by indentation.
+"""
 
 from __future__ import annotations
 
-from aider_gardener.compress.code.compressor import compress
+import re
+from collections.abc import Iterable, Iterator, Sequence
 
-__all__ = ["compress"]
+from aider_gardener.compress.base import Context, unchanged
+from aider_gardener.compress.code.tree import Fold, parses, tree_folds
+from aider_gardener.messages import Compressed, ContentClass, Focus
+from aider_gardener.reading.languages import guess_language, language_name
+
+DEFINES = re.compile(
+    r"\s*(?:export|public|private|protected|internal|static|def|class|fn|func|function|fun|sub|proc|interface"
+    r"|type|enum|struct|trait|impl|module|namespace|import|from|use|using|include|require|package|@\w"
+    r"|#include|create|alter|const|val|let|var|define|macro)\b",
+    re.IGNORECASE,
+)
+MIN_ROWS = 3
+
+WHOLE_LINES = 12
+"""Code up to so many lines stays whole."""
+
+TREE_LIMIT_CHARS = 400_000
+"""Longer code is folded by indentation, to keep the time linear and short."""
+
+FOCUS_RARITY = 8
+"""A focus word counts only while it stands in at most so many places: commoner ones say nothing."""
+
+LINE_LIMIT_CHARS = 2_000
+"""A line longer than this (minified code, embedded data) is cut in its middle."""
+
+FOLDED = re.compile(r"… \d+ lines …")
+"""Stands where rows were folded before."""
+
+BLOCK_COMMENTS = frozenset(
+    """javascript typescript tsx java go rust c cpp csharp kotlin swift scala php css scss dart zig objc
+    solidity groovy cuda glsl proto hcl""".split()
+)
+LINE_COMMENTS = {
+    "python": "...  # {}", "bash": ":  # {}", "ruby": "# {}", "perl": "# {}", "r": "# {}", "elixir": "# {}",
+    "julia": "# {}", "make": "# {}",
+    "dockerfile": "# {}", "powershell": "# {}", "lua": "-- {}", "sql": "-- {}", "haskell": "-- {}",
+    "elm": "-- {}", "html": "<!-- {} -->",
+    "vue": "<!-- {} -->", "svelte": "<!-- {} -->", "xml": "<!-- {} -->", "clojure": "; {}", "elisp": "; {}",
+    "scheme": "; {}",
+}  # fmt: skip
+
+
+def indent_folds(lines: Sequence[str], focus: frozenset[int]) -> list[Fold]:
+    """Runs of rows deeper than their surroundings that define nothing. Linear in the text."""
+    folds: list[Fold] = []
+    start = -1
+    base = _base_indent(lines)
+    for row, line in enumerate([*lines, "\0"]):
+        if line == "\0":
+            deep = False
+        elif not line.strip():
+            deep = start >= 0
+        else:
+            indent = len(line) - len(line.lstrip())
+            deep = (
+                indent > base and not (indent <= base + 8 and DEFINES.match(line[:200])) and row not in focus
+            )
+        if deep and start < 0:
+            start = row
+        elif not deep and start >= 0:
+            end = row
+            while end > start and not lines[end - 1].strip():
+                end -= 1
+            if end - start >= MIN_ROWS and not all("… " in lines[i] for i in range(start, end)):
+                folds.append(Fold(start, end, braces=True))
+            start = -1
+    return folds
+
+
+def _base_indent(lines: Sequence[str]) -> int:
+    """The indentation of the outermost rows."""
+    return min((len(line) - len(line.lstrip()) for line in lines[:20_000] if line.strip()), default=0)
+
+
+def compress(text: str, ctx: Context) -> Compressed:
+    """The skeleton of a source text, with the rows that the focus names."""
+    lines = text.split("\n")
+    if len(lines) <= WHOLE_LINES and len(text) <= LINE_LIMIT_CHARS:
+        return unchanged(text, ContentClass.CODE)
+    language = language_name(ctx.language) or guess_language([line[:400] for line in lines[:400]])[0]
+    folds = _folds(text, lines, language, focus_rows(text, ctx.focus))
+    shown = apply_folds(lines, folds, language)
+    shown = [line if len(line) <= LINE_LIMIT_CHARS else cut_line(line) for line in shown]
+    return Compressed("\n".join(shown), ContentClass.CODE, "code")
+
+
+def _folds(text: str, lines: Sequence[str], language: str, focus: frozenset[int]) -> Sequence[Fold]:
+    """By the tree where there is one, as much of it as leaves a text that parses; else by indentation."""
+    parsed = tree_folds(text, language, focus) if len(text) <= TREE_LIMIT_CHARS else None
+    if parsed is None:
+        return [] if FOLDED.search(text) else indent_folds(lines, focus)
+    if not parsed.clean:
+        return parsed.folds
+    for folds in (parsed.folds, [fold for fold in parsed.folds if not fold.text and not fold.plain]):
+        if parses("\n".join(apply_folds(lines, folds, language)), language):
+            return folds
+    return []
+
+
+def cut_line(line: str) -> str:
+    """The head and tail of a very long line, with the count of what is left out."""
+    return f"{line[:300]} /* … {len(line) - 400} characters … */ {line[-100:]}"
+
+
+def focus_rows(text: str, focus: Focus) -> frozenset[int]:
+    """Rows that hold a focus word, or name a file in focus, rare in this text; rows are counted from 0."""
+    words = sorted({word for word in focus.words if len(word) >= 4} | {*path_names(focus.paths)})
+    lowered = text.lower() if words else ""
+    rows: set[int] = set()
+    for word in words:
+        at, places = lowered.find(word), list[int]()
+        while at >= 0 and len(places) <= FOCUS_RARITY:
+            places.append(at)
+            at = lowered.find(word, at + len(word))
+        if len(places) <= FOCUS_RARITY:
+            rows.update(lowered.count("\n", 0, place) for place in places)
+    return frozenset(rows)
+
+
+def path_names(paths: Iterable[str]) -> Iterator[str]:
+    """How code names the files: by path, by path without ending, by dotted module; in lower case."""
+    for path in paths:
+        stem = path.lower().rpartition(".")[0] or path.lower()
+        yield from (path.lower(), stem, stem.replace("/", "."))
+
+
+def apply_folds(lines: Sequence[str], folds: Sequence[Fold], language: str) -> list[str]:
+    """The rows with each fold replaced by one comment, joined to its braces where it has any."""
+    shown: list[str] = []
+    at = 0
+    for fold in sorted(folds, key=lambda fold: fold.start):
+        if fold.start < at:
+            continue
+        shown.extend(lines[at : fold.start])
+        marker = comment(language, fold)
+        at = fold.end
+        closing = lines[at].strip() if at < len(lines) else ""
+        if (
+            fold.braces
+            and language in BLOCK_COMMENTS
+            and shown
+            and shown[-1].rstrip().endswith("{")
+            and closing.startswith("}")
+        ):
+            shown[-1] = f"{shown[-1].rstrip()} {marker.strip()} {closing}"
+            at += 1
+        else:
+            indent = fold.indent if fold.indent is not None else indent_of(lines[fold.start])
+            shown.append(indent + marker)
+    shown.extend(lines[at:])
+    return shown
+
+
+def indent_of(line: str) -> str:
+    """The white space that a line begins with."""
+    return line[: len(line) - len(line.lstrip())]
+
+
+def comment(language: str, fold: Fold) -> str:
+    """`… N lines …` as a comment of the language; inside a literal or a string as that place allows."""
+    words = f"… {fold.end - fold.start} lines …"
+    if fold.text:
+        return fold.text.format(words)
+    if language in BLOCK_COMMENTS:
+        return f"/* {words} */"
+    template = LINE_COMMENTS.get(language, "[{}]")
+    if fold.plain and template.startswith(("...", ":")):
+        template = "# {}"
+    return template.format(words)

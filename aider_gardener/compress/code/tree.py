@@ -17,78 +17,56 @@ from typing import Any
 
 from aider_gardener.reading.output import legible
 
-FUNCTIONS = frozenset({
-    "function_definition", "function_declaration", "function_expression", "arrow_function",
-    "method_definition", "function",
-    "generator_function_declaration", "generator_function", "method_declaration", "constructor_declaration",
-    "function_item",
-    "compact_constructor_declaration", "static_initializer", "lambda_expression", "func_literal",
-    "closure_expression",
-    "local_function_statement", "accessor_declaration", "operator_declaration", "destructor_declaration",
-    "method", "singleton_method",
-    "anonymous_method_expression", "secondary_constructor", "anonymous_function", "init_declaration",
-    "lambda", "do_block",
-    "conversion_operator_declaration", "indexer_declaration", "anonymous_function_creation_expression",
-    "function_statement",
-})  # fmt: skip
-ANONYMOUS = frozenset({
-    "arrow_function", "function_expression", "lambda_expression", "func_literal", "closure_expression",
-    "anonymous_method_expression",
-    "lambda", "do_block", "generator_function", "anonymous_function",
-    "anonymous_function_creation_expression",
-})  # fmt: skip
-CONTAINERS = frozenset({
-    "class_definition", "class_declaration", "class", "module", "interface_declaration", "enum_declaration",
-    "struct_item", "enum_item",
-    "impl_item", "trait_item", "mod_item", "type_declaration", "struct_specifier", "class_specifier",
-    "namespace_declaration",
-    "record_declaration", "struct_declaration", "type_alias_declaration", "enum_specifier",
-    "singleton_class", "abstract_class_declaration",
-    "internal_module", "object_declaration", "protocol_declaration", "macro_definition", "const_item",
-    "static_item",
-})  # fmt: skip
-IMPORTS = frozenset({
-    "import_statement", "import_from_statement", "future_import_statement", "import_declaration",
-    "use_declaration", "using_directive",
-    "preproc_include", "import_spec_list",
-})  # fmt: skip
-BLOCKS = frozenset({
-    "block", "statement_block", "compound_statement", "constructor_body", "body_statement", "function_body",
-    "do_group", "switch_body",
-    "statements", "then", "else", "switch_block", "declaration_list_body", "control_structure_body",
-})  # fmt: skip
-SCRIPT = frozenset({
-    "expression_statement", "command", "pipeline", "list", "if_statement", "for_statement",
-    "while_statement", "with_statement",
-    "try_statement", "switch_statement", "for_in_statement", "case_statement", "redirected_statement",
-    "call", "if", "unless", "c_style_for_statement",
-    "assert_statement", "delete_statement", "match_statement", "global_statement", "test_command",
-    "compound_statement",
-})  # fmt: skip
-LITERALS = frozenset({
-    "list", "dictionary", "set", "tuple", "array", "object", "array_expression", "initializer_list",
-    "literal_value", "hash",
-    "array_initializer", "array_creation_expression", "initializer_expression", "token_tree", "enum_body",
-    "enum_variant_list",
-    "enumerator_list", "enum_member_declaration_list", "table_constructor",
-})  # fmt: skip
-STRINGS = frozenset(
-    {
-        "string",
-        "template_string",
-        "raw_string_literal",
-        "heredoc_body",
-        "verbatim_string_literal",
-        "string_literal",
-        "text_block",
-    }
+FUNCTIONS = frozenset(
+    """function_definition function_declaration function_expression arrow_function method_definition
+    function generator_function_declaration generator_function method_declaration
+    constructor_declaration function_item compact_constructor_declaration static_initializer
+    lambda_expression func_literal closure_expression local_function_statement accessor_declaration
+    operator_declaration destructor_declaration method singleton_method anonymous_method_expression
+    secondary_constructor anonymous_function init_declaration lambda do_block
+    conversion_operator_declaration indexer_declaration anonymous_function_creation_expression
+    function_statement""".split()
 )
-GRAMMARS = frozenset({
-    "arduino", "bash", "c", "cpp", "csharp", "css", "cuda", "d", "dart", "elixir", "elm", "gdscript", "go",
-    "groovy", "haskell", "hcl", "html", "java", "javascript", "julia", "kotlin", "lua", "make", "matlab",
-    "nix", "objc", "ocaml", "php", "powershell", "proto", "python", "r", "ruby", "rust", "scala", "scheme",
-    "scss", "solidity", "sql", "svelte", "swift", "tsx", "typescript", "vue", "zig",
-})  # fmt: skip
+ANONYMOUS = frozenset(
+    """arrow_function function_expression lambda_expression func_literal closure_expression
+    anonymous_method_expression lambda do_block generator_function anonymous_function
+    anonymous_function_creation_expression""".split()
+)
+CONTAINERS = frozenset(
+    """class_definition class_declaration class module interface_declaration enum_declaration
+    struct_item enum_item impl_item trait_item mod_item type_declaration struct_specifier
+    class_specifier namespace_declaration record_declaration struct_declaration type_alias_declaration
+    enum_specifier singleton_class abstract_class_declaration internal_module object_declaration
+    protocol_declaration macro_definition const_item static_item""".split()
+)
+IMPORTS = frozenset(
+    """import_statement import_from_statement future_import_statement import_declaration use_declaration
+    using_directive preproc_include import_spec_list""".split()
+)
+BLOCKS = frozenset(
+    """block statement_block compound_statement constructor_body body_statement function_body do_group
+    switch_body statements then else switch_block declaration_list_body control_structure_body""".split()
+)
+SCRIPT = frozenset(
+    """expression_statement command pipeline list if_statement for_statement while_statement
+    with_statement try_statement switch_statement for_in_statement case_statement redirected_statement
+    call if unless c_style_for_statement assert_statement delete_statement match_statement
+    global_statement test_command compound_statement""".split()
+)
+LITERALS = frozenset(
+    """list dictionary set tuple array object array_expression initializer_list literal_value hash
+    array_initializer array_creation_expression initializer_expression token_tree enum_body
+    enum_variant_list enumerator_list enum_member_declaration_list table_constructor""".split()
+)
+STRINGS = frozenset(
+    """string template_string raw_string_literal heredoc_body verbatim_string_literal string_literal
+    text_block""".split()
+)
+GRAMMARS = frozenset(
+    """arduino bash c cpp csharp css cuda d dart elixir elm gdscript go groovy haskell hcl html java
+    javascript julia kotlin lua make matlab nix objc ocaml php powershell proto python r ruby rust scala
+    scheme scss solidity sql svelte swift tsx typescript vue zig""".split()
+)
 """Languages of code whose grammar no text ended the process with (`bench.attacks.grammars`).
 
 A scanner written in C that keeps open blocks in a buffer of 1,024 bytes overruns it: markdown's at 260
@@ -103,7 +81,7 @@ DEEPEST = 1_000
 COMMENTS = frozenset({"comment", "line_comment", "block_comment", "doc_comment"})
 NAMED_CALLS = frozenset({"call_expression", "call", "invocation_expression", "method_invocation"})
 STRING_ARGUMENTS = frozenset(
-    {"string", "template_string", "interpreted_string_literal", "string_literal", "raw_string_literal"}
+    """string template_string interpreted_string_literal string_literal raw_string_literal""".split()
 )
 
 COMMENT_MARK = re.compile(r"//[/!]?|#|--|;+|%")
