@@ -55,7 +55,7 @@ def as_text(renderable: RenderableType, *, width: int = 0) -> str:
 
 
 def grid(
-    columns: Sequence[str], rows: Iterable[Sequence[str]], *, no_wrap: bool = False, **look: Any
+    columns: Sequence[str], rows: Iterable[Sequence[RenderableType]], *, no_wrap: bool = False, **look: Any
 ) -> Table:
     """A table; a column whose name begins with ">" has figures, to the right. `look` is rich's."""
     table = Table(**{"title_justify": "left", "pad_edge": False, "show_edge": False, **look})
@@ -212,14 +212,12 @@ def facts_table(facts: Mapping[str, Any]) -> Table:
     return grid(("", ">"), rows)
 
 
-def stats_table(stats: Mapping[str, Any]) -> Group:
-    """The statistics of an archive."""
-    rows = [
-        (name, *(f"{row[key]:,}" for key in ("entries", "original_tokens", "compressed_tokens")))
-        for name, row in stats["by_class"].items()
-    ]
-    by_class = grid(("class", ">entries", ">original", ">compressed"), rows, title="By class")
-    return spaced(facts_table({k: value for k, value in stats.items() if k != "by_class"}), by_class)
+def stats_table(facts: Mapping[str, Any], by_class: Mapping[str, Mapping[str, int]], sharing: str) -> Group:
+    """The state of an archive and what it holds, by class."""
+    rows = [(name, *(f"{figure:,}" for figure in row.values())) for name, row in by_class.items()]
+    table = grid(("class", ">entries", ">original", ">compressed"), rows, title="By class")
+    named = {name: value for name, value in facts.items() if value != ""}
+    return spaced(facts_table(named), *([table] if rows else []), sharing)
 
 
 def checkup_table(checks: Iterable[tuple[str, bool, str]]) -> Table:

@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 
 from aider_gardener import __version__
-from aider_gardener.cli.root import repository_root
+from aider_gardener.cli.root import repository_root, tell
 from aider_gardener.errors import UsageError
 
 MISSING = "gardener mcp needs the package mcp: pip install 'aider-gardener[mcp]'"
@@ -68,8 +68,7 @@ def mcp(project: Path | None, port: int | None, local: bool) -> None:
     named = settings.store_path
     directory = chosen_directory(named) if named else store_directory(root, project=start)
     store = opened_on_disk(directory, settings.store_key)
-    if store.notice:
-        click.echo(f"gardener: {store.notice}", err=True)
+    tell(store.notice)
     backlog = Backlog(store, load=loading(settings.embedder))
     backlog.resume()
     reader = "agent@here" if local else REMOTE
@@ -91,7 +90,7 @@ def mcp(project: Path | None, port: int | None, local: bool) -> None:
 
             token = os.environ.get(TOKEN_VARIABLE) or secrets.token_urlsafe(24)
             shown = f"the token of {TOKEN_VARIABLE}" if TOKEN_VARIABLE in os.environ else f"token {token}"
-            click.echo(f"gardener: http://{ADDRESS}:{port}{PATH}, {shown}", err=True)
+            tell(f"http://{ADDRESS}:{port}{PATH}, {shown}")
             serve(server, port, token)
     finally:
         end()

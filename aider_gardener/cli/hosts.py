@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from aider_gardener.cli.root import json_option, put, repository_root
+from aider_gardener.cli.root import json_option, put, working_project
 
 if TYPE_CHECKING:
     from aider_gardener.adapters.hosts import Change
@@ -35,27 +35,27 @@ def options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @click.command(short_help="Put the gardener into another agent.")
 @options
-def install(host: str, project: bool, dry_run: bool, as_json: bool) -> None:
+def install(host: str, project: bool, dry_run: bool) -> None:
     """Put the gardener into claude-code, codex, opencode, gemini or cursor: its tools (an MCP server), and
     hooks where the agent has them, so that it fills and asks the same archive. Again after a move: it mends
     the path."""
-    change(host, project, dry_run, as_json, ours=True)
+    change(host, project, dry_run, ours=True)
 
 
 @click.command(short_help="Take the gardener out of another agent again.")
 @options
-def uninstall(host: str, project: bool, dry_run: bool, as_json: bool) -> None:
+def uninstall(host: str, project: bool, dry_run: bool) -> None:
     """Take the gardener out again. A file that nobody edited since is byte for byte what it was; the archive
     stays."""
-    change(host, project, dry_run, as_json, ours=False)
+    change(host, project, dry_run, ours=False)
 
 
-def change(host: str, project: bool, dry_run: bool, as_json: bool, *, ours: bool) -> None:
+def change(host: str, project: bool, dry_run: bool, *, ours: bool) -> None:
     """Install or uninstall, and say what was done."""
     from aider_gardener.adapters import hosts
     from aider_gardener.archive.store.location import user_directory
 
-    root, command = repository_root(Path.cwd()) or Path.cwd(), hosts.program()
+    root, command = working_project(), hosts.program()
     changes, told = list["Change"](), list[str]()
     if host == hosts.CLAUDE:
         folder = user_directory() / "claude-code"
@@ -74,8 +74,5 @@ def change(host: str, project: bool, dry_run: bool, as_json: bool, *, ours: bool
     made = [one for one in changes if one.before != one.after]
     value = {"host": host, "files": [str(one.path) for one in made], "told": told}
 
-    def text() -> str:
-        lines = [one.diff() if dry_run else f"{one.done} {one.path}" for one in made]
-        return "\n".join([*lines, *told]) or f"{host}: nothing to change"
-
-    put(value, as_json, text)
+    lines = [one.diff() if dry_run else f"{one.done} {one.path}" for one in made]
+    put(value, lambda: [*lines, *told] or [f"{host}: nothing to change"])

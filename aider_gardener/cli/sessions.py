@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import json
-import shutil
 import sys
 import time
-from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from aider_gardener.cli.root import directory_option, json_option, open_archive, project_of, session_named
-
-if TYPE_CHECKING:
-    from aider_gardener.cli.root import Place
+from aider_gardener.cli.root import (
+    FILE,
+    as_json,
+    json_option,
+    open_archive,
+    project_of,
+    put,
+    session_named,
+    store_option,
+)
 
 LISTED = 20
 
@@ -29,35 +31,31 @@ LISTED = 20
     metavar="N",
     help="At most so many.",
 )
-@directory_option
+@store_option
 @json_option
 @click.pass_context
-def sessions(ctx: click.Context, limit: int, place: Place | None, as_json: bool) -> None:
+def sessions(ctx: click.Context, limit: int) -> None:
     """List the chats of this project, the last used first.
 
-    For each: when, turns, tokens sent, what that cost, how many files, an id, the first prompt. `show` and
-    `forget` take the id or its beginning, the number in the list, or `last`; aider-gardener
-    --gardener-resume=ID goes on with one.
+    For each: when, turns, tokens sent, what that cost, how many files, an id, the first prompt. `show` takes
+    the id or its beginning, the number in the list, or `last`, as do gardener forget --session ID and
+    aider-gardener --gardener-resume=ID, which goes on with one.
     """
     if ctx.invoked_subcommand:
         return
     from aider_gardener.archive.sessions import project_sessions
-    from aider_gardener.cli.past_chats import list_lines
+    from aider_gardener.cli.past_chats import chats_table
     from aider_gardener.gardener.past_chats import past_chats
 
-    store = open_archive(place, read_only=True)
+    store = open_archive(read_only=True)
     project = project_of(store)
     found = past_chats(store, project, limit)
-    if as_json:
-        click.echo(json.dumps([asdict(chat) for chat in found]))
-        return
     if not found:
-        click.echo(f"The archive holds no chat of {project}.")
+        put([], lambda: f"The archive holds no chat of {project}.")
         return
-    for line in list_lines(found, shutil.get_terminal_size((80, 24)).columns, time.time()):
-        click.echo(line)
+    put(found, lambda: chats_table(found, time.time()))
     more = len(project_sessions(store, project)) - len(found)
-    if more:
+    if more and not as_json():
         click.echo(f"{more:,} older: --limit {len(found) + more}")
 
 
@@ -66,51 +64,36 @@ def sessions(ctx: click.Context, limit: int, place: Place | None, as_json: bool)
 @click.option(
     "--html",
     "page",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     metavar="FILE",
     help="Write a page instead: each message, and beside it the shorter forms that went to the model.",
 )
 @click.option("--full", is_flag=True, help="Long outputs whole.")
-@directory_option
+@store_option
 @json_option
-def show(session: str, page: Path | None, full: bool, place: Place | None, as_json: bool) -> None:
+def show(session: str, page: Path | None, full: bool) -> None:
     """Print one chat turn by turn: prompts, replies, outputs. ID may be `last`.
 
     A line below a message says if the model saw less of it in later prompts.
     """
+    from aider_gardener.cli.past_chats import transcript_lines
     from aider_gardener.gardener.past_chats import transcript
 
-    store = open_archive(place, read_only=True)
+    store = open_archive(read_only=True)
     found = transcript(store, project_of(store), session_named(store, session))
     if page is not None:
         from aider_gardener.replay.show.pages import write_transcript
 
         write_transcript(found, page)
         click.echo(f"{len(found.turns):,} turns written to {page}", err=True)
-    if as_json:
-        click.echo(json.dumps(asdict(found)))
-    elif page is None:
-        from aider_gardener.cli.past_chats import transcript_lines
-
-        click.echo("\n".join(transcript_lines(found, full=full)))
-
-
-@sessions.command("forget", short_help="Delete a chat for good.")
-@click.argument("session", metavar="ID")
-@click.option("--yes", is_flag=True, help="Don't ask; needed where nobody can be asked.")
-@directory_option
-@json_option
-def forget(session: str, yes: bool, place: Place | None, as_json: bool) -> None:
-    """Delete a chat for good, as `gardener forget --session ID`: the messages that no other chat holds."""
-    from aider_gardener.cli.entries import forget_session
-
-    forget_session(open_archive(place), session, yes=yes, as_json=as_json)
+    if page is None or as_json():
+        put(found, lambda: transcript_lines(found, full=full))
 
 
 @sessions.command("check")
 @click.argument("folders", nargs=-1, required=True, metavar="DIR...", type=click.Path(path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="One JSON value on stdout and nothing else.")
-def check(folders: tuple[Path, ...], as_json: bool) -> None:
+@json_option
+def check(folders: tuple[Path, ...]) -> None:
     """Check recorded sessions: every fault with its file and line.
 
     What looks like a secret is told too, but is no fault.
@@ -118,12 +101,10 @@ def check(folders: tuple[Path, ...], as_json: bool) -> None:
     from aider_gardener.replay.session.check import check_folder
 
     found = {str(folder): check_folder(folder) for folder in folders}
-    if as_json:
-        click.echo(json.dumps({name: [str(fault) for fault in faults] for name, faults in found.items()}))
-    else:
-        for name, faults in found.items():
-            for fault in faults:
-                click.echo(str(fault), err=True)
-            serious = sum(fault.serious for fault in faults)
-            click.echo(f"{name}: {f'{serious} faults' if serious else 'sound'}")
-    sys.exit(1 if any(fault.serious for faults in found.values() for fault in faults) else 0)
+    serious = {name: sum(fault.serious for fault in faults) for name, faults in found.items()}
+    if not as_json():
+        for fault in (fault for faults in found.values() for fault in faults):
+            click.echo(str(fault), err=True)
+    value = {name: list(map(str, faults)) for name, faults in found.items()}
+    put(value, lambda: (f"{name}: {f'{n} faults' if n else 'sound'}" for name, n in serious.items()))
+    sys.exit(1 if any(serious.values()) else 0)
