@@ -220,12 +220,6 @@ def stats_table(facts: Mapping[str, Any], by_class: Mapping[str, Mapping[str, in
     return spaced(facts_table(named), *([table] if rows else []), sharing)
 
 
-def checkup_table(checks: Iterable[tuple[str, bool, str]]) -> Table:
-    """The check-up: a mark, what was looked at, what was found; rows of (name, in order, found)."""
-    rows = [("ok" if ok else "NOT OK", name, found) for name, ok, found in checks]
-    return grid(("", "", ""), rows, show_header=False)
-
-
 def pruning_table(entries: Iterable[Mapping[str, Any]], done: str) -> Table:
     """What may go, by class and reason, with what was done about it underneath."""
     sums: defaultdict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0, 0])

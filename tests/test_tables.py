@@ -21,7 +21,6 @@ from aider_gardener.tables import (
     BEGINNING_CHARS,
     as_text,
     bar,
-    checkup_table,
     entries_table,
     level_words,
     plan_table,
@@ -139,18 +138,12 @@ def test_what_may_go_is_summed_by_class_and_reason() -> None:
     assert "nothing was deleted" in text
 
 
-def test_the_check_up_marks_what_is_not_in_order() -> None:
-    text = flat(checkup_table([("git", True, "2.40"), ("store", False, "locked")]))
-    assert text == "ok git 2.40 NOT OK store locked"
-
-
 def test_what_was_said_is_text_never_markup() -> None:
     shown = as_text(entries_table([entry(0, "user", "[bold]why[/bold]\n  two lines")]), width=100)
     assert "[bold]why[/bold] two lines" in shown
-    assert "[x] y" in as_text(checkup_table([("aider", False, "[x] y")]), width=80)
 
 
 def test_statistics_are_of_all_and_by_class() -> None:
     by_class = {"log": {"entries": 2, "original_tokens": 4_000, "compressed_tokens": 100}}
-    shown = as_text(stats_table({"sessions": 1, "by_class": by_class}), width=80)
-    assert "By class" in shown and "4,000" in shown and "by_class" not in shown
+    shown = as_text(stats_table({"sessions": 1, "why": ""}, by_class, "Not shared."), width=80)
+    assert "By class" in shown and "4,000" in shown and "why" not in shown and "Not shared." in shown

@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from aider_gardener.archive.postgres.server import Address
 
 
+SHOWN = ("entries", "sessions", "pinned", "original_tokens", "rendition_tokens", "bytes")
+"""What people are shown of the statistics."""
+
+
 @click.group()
 def store() -> None:
     """Look after the archive of a project."""
@@ -58,12 +62,13 @@ def store_status() -> None:
     aside = ", ".join(set_aside_in(directory))
     told = [notice, aside and f"set aside: {aside}; delete them when you need nothing of them any more"]
     facts = {"tier": tier, "why": why, "directory": str(directory), "lines_files": len(names(directory))}
+    shown = facts | {name: stats[name] for name in SHOWN}
     facts |= {name: figure for name, figure in stats.items() if name not in ("path", "by_class")}
     columns = ("entries", "original_tokens", "compressed_tokens")
     by_class = {name: dict(zip(columns, row, strict=True)) for name, row in stats["by_class"].items()}
     sharing = sharing_of(found, key_source)
     value = facts | {"by_class": by_class, "told": list(filter(None, told)), "sharing": sharing}
-    put(value, lambda: stats_table(facts, by_class, "\n".join(status_lines(sharing))))
+    put(value, lambda: stats_table(shown, by_class, "\n".join(status_lines(sharing))))
     for line in told:
         tell(line)
 

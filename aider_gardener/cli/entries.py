@@ -18,7 +18,6 @@ from aider_gardener.cli.root import (
     put,
     session_named,
     store_option,
-    tell,
     yes_option,
 )
 from aider_gardener.errors import StoreError, UsageError

@@ -47,8 +47,8 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "doctor": "aider_gardener.cli.doctor",
     },
     "For agents": {
-        "install": "aider_gardener.cli.hosts",
-        "uninstall": "aider_gardener.cli.hosts",
+        "install": "aider_gardener.cli.agents",
+        "uninstall": "aider_gardener.cli.agents",
         "mcp": "aider_gardener.cli.agents",
         "hook": "aider_gardener.cli.agents",
     },
@@ -109,7 +109,7 @@ def main() -> None:
 
 
 PLACE_KEY, JSON_KEY = f"{__name__}.store", f"{__name__}.json"
-"""Under these the context of a command, and of those below it, has the archive that was named, and that JSON was
+"""Under these a command's context, and those below it, have the archive that was named, and whether JSON was
 asked for."""
 
 

@@ -68,8 +68,8 @@ class Series:
         return sorted({path for patch in self.patches for path in patch.diffs})
 
     def chosen(self, only: Sequence[str] = ()) -> list[Patch]:
-        """The patches named by number, file name or its middle part, several with commas; all of them when none
-        is named. Raises UsageError on a name that no patch has."""
+        """The patches named by number, file name or its middle part, several with commas; all when none is
+        named. Raises UsageError on a name that no patch has."""
         named = [self.find(name.strip()) for text in only for name in text.split(",") if name.strip()]
         return [patch for patch in self.patches if patch in named or not named]
 

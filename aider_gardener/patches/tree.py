@@ -1,6 +1,6 @@
 """An aider and the patches in it: git applies them and takes them out in a copy of the files that they touch,
-and what came of it takes the files' places at the end, all of it or nothing. (One that is killed while it puts the
-files there leaves some of them; `check` says so then, and how to get aider's own back.)
+and what came of it takes the files' places at the end, all of it or nothing. (A kill in that
+moment leaves some of them; `check` says so then, and how to get aider's own back.)
 
 In a copy, because `git apply`, killed in between, leaves half of the files changed; as if in no repository
 and without settings, because in a folder of another it changes nothing, and with `core.autocrlf` every line.

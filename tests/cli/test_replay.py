@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 from made_replays import made_report
 
-from aider_gardener.cli.replay import replay
+from aider_gardener.cli.root import main
 from aider_gardener.errors import ReplayError
 from aider_gardener.replay.play import report
 from aider_gardener.replay.play.jobs import Job
@@ -22,7 +22,7 @@ HISTORY = str(HISTORIES / "current.md")
 
 
 def run(*arguments: object) -> Result:
-    return CliRunner().invoke(replay, [str(argument) for argument in arguments])
+    return CliRunner().invoke(main, ["replay", *(str(argument) for argument in arguments)])
 
 
 def refused(found: Result, code: int, *says: str) -> None:

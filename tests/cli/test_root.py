@@ -161,7 +161,7 @@ def test_who_only_looks_leaves_a_damaged_archive_as_it_is(
 
 
 @pytest.mark.parametrize(
-    "command", ["status", "doctor", "sessions", "recall quokka", "store stats", "pressure"]
+    "command", ["status", "doctor", "sessions", "recall quokka", "store status", "pressure"]
 )
 def test_who_only_looks_leaves_a_sound_archive_as_it_is_too(
     command: str, archive: Path, monkeypatch: pytest.MonkeyPatch

@@ -90,13 +90,13 @@ def test_a_chat_is_written_as_a_page(chats: tuple[str, str], tmp_path: Path) -> 
 
 
 def test_a_chat_is_forgotten_once_the_user_agreed(chats: tuple[str, str], repository: Path) -> None:
-    refused = run("sessions", "forget", "last")
+    refused = run("forget", "--session", "last")
     assert refused.exit_code == 2 and "--yes" in refused.stderr
-    assert json.loads(run("sessions", "forget", "1", "--yes", "--json").stdout)["session"] == chats[1]
+    assert json.loads(run("forget", "--session", "1", "--yes", "--json").stdout)["session"] == chats[1]
     files = (repository / ".aider.gardener").iterdir()
     assert not any(MARKER.encode() in file.read_bytes() for file in files)
     assert [row["id"] for row in json.loads(run("sessions", "--json").stdout)] == [chats[0]]
-    run("sessions", "forget", "last", "--yes")
+    run("forget", "--session", "last", "--yes")
     assert "holds no chat of" in run("sessions").stdout and json.loads(run("sessions", "--json").stdout) == []
 
 
