@@ -23,6 +23,7 @@ from aider_gardener.cli.root import (
 )
 from aider_gardener.cli.shared import share, sharing_of, status_lines, sync, unshare
 from aider_gardener.errors import UsageError
+from aider_gardener.phrases import counted, path_shown
 
 if TYPE_CHECKING:
     from aider_gardener.archive.postgres.server import Address
@@ -62,13 +63,15 @@ def store_status() -> None:
     aside = ", ".join(set_aside_in(directory))
     told = [notice, aside and f"set aside: {aside}; delete them when you need nothing of them any more"]
     facts = {"tier": tier, "why": why, "directory": str(directory), "lines_files": len(names(directory))}
-    shown = facts | {name: stats[name] for name in SHOWN}
+    facts_shown = (
+        facts | {"directory": path_shown(directory, Path.cwd())} | {name: stats[name] for name in SHOWN}
+    )
     facts |= {name: figure for name, figure in stats.items() if name not in ("path", "by_class")}
     columns = ("entries", "original_tokens", "compressed_tokens")
     by_class = {name: dict(zip(columns, row, strict=True)) for name, row in stats["by_class"].items()}
     sharing = sharing_of(found, key_source)
     value = facts | {"by_class": by_class, "told": list(filter(None, told)), "sharing": sharing}
-    put(value, lambda: stats_table(shown, by_class, "\n".join(status_lines(sharing))))
+    put(value, lambda: stats_table(facts_shown, by_class, "\n".join(status_lines(sharing))))
     for line in told:
         tell(line)
 
@@ -106,7 +109,7 @@ def store_copy(to: Path | Address | None, source: Path | Address | None, readabl
         done = plugin.part("lines").copy_from(source, own, key)
     for line in done.told:
         tell(line)
-    click.echo(f"{done.lines:,} lines copied to {done.place} ({done.tier})")
+    click.echo(f"{counted(done.lines, 'line')} copied to {done.place} ({done.tier})")
 
 
 @store.command("remove", short_help="Delete an archive from a server.")
@@ -141,7 +144,7 @@ def store_verify() -> None:
 @store_option
 def store_export(file: Path) -> None:
     """Write everything as JSON lines, readable by the owner only."""
-    click.echo(f"{open_archive().export(file):,} lines written to {file}")
+    click.echo(f"{counted(open_archive().export(file), 'line')} written to {file}")
 
 
 @store.command("import", short_help="Add what an export holds and the archive does not.")
@@ -149,7 +152,7 @@ def store_export(file: Path) -> None:
 @store_option
 def store_import(file: Path) -> None:
     """Add what an export holds and the archive does not; all or nothing."""
-    click.echo(f"{open_archive().import_(file):,} lines read from {file}")
+    click.echo(f"{counted(open_archive().import_(file), 'line')} read from {file}")
 
 
 @store.command("adopt", short_help="Take over what another archive holds.")
@@ -167,7 +170,7 @@ def store_adopt(file: Path | None) -> None:
     found = file or max(aside, default=None, key=lambda each: each.name.split("-", 1)[1])
     if found is None:
         raise UsageError(f"no archive was set aside in {folder}; name the file")
-    click.echo(f"{store.adopt(found):,} entries taken over from {found}")
+    click.echo(f"{counted(store.adopt(found), 'entry', 'entries')} taken over from {found}")
 
 
 @store.command("gc", short_help="Show, or with --yes delete, what the retention rules let go.")

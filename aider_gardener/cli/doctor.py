@@ -16,6 +16,7 @@ import click
 from aider_gardener.archive import plugin
 from aider_gardener.cli.root import json_option, put, repository_root
 from aider_gardener.errors import GardenerError
+from aider_gardener.phrases import path_shown
 
 if TYPE_CHECKING:
     from aider_gardener.archive.store import Store
@@ -139,11 +140,11 @@ def archive() -> Found:
     aside = ", ".join(set_aside_in(directory))
     told = f"; set aside there, and no part of it: {aside}" if aside else ""
     if not (directory / "gardener.db").is_file() and not names(directory):
-        return True, f"none yet (will be made in {directory}){told}"
+        return True, f"none yet (will be made in {path_shown(directory, Path.cwd())}){told}"
     with closing(opened()) as store:
         problems = store.verify()
     if not problems:
-        return True, f"sound, in {directory}{told}"
+        return True, f"sound, in {path_shown(directory, Path.cwd())}{told}"
     more = f" and {len(problems) - MOST_PROBLEMS:,} more" if len(problems) > MOST_PROBLEMS else ""
     named = "; ".join(problems[:MOST_PROBLEMS])
     return False, f"{named}{more}; `gardener store verify` puts right what it can{told}"
@@ -173,7 +174,9 @@ def claude_code() -> Found:
     faults = files.read(log, LOG_LIMIT).decode("utf-8", "replace").splitlines() if log.is_file() else []
     told = [f"{count} of the type {kind}" for kind, count in unknown.most_common(MOST_PROBLEMS)]
     records = f"records of unknown types, kept as they are, or not read: {', '.join(told)}" if told else ""
-    failed = f"{len(faults)} hooks failed, last {faults[-1]}; see {log}" if faults else ""
+    failed = (
+        f"{len(faults)} hooks failed, last {faults[-1]}; see {path_shown(log, Path.cwd())}" if faults else ""
+    )
     return not faults, "; ".join(filter(None, [records, failed])) or "no unknown records, no faults"
 
 

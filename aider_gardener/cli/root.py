@@ -91,8 +91,15 @@ class LazyGroup(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
+        except click.exceptions.NoArgsIsHelpError:
+            raise
+        except click.UsageError as error:
+            path = error.ctx.command_path if error.ctx else ctx.command_path
+            message = error.format_message().removesuffix(".")
+            tell(f"{message[:1].lower()}{message[1:]}; {path} --help says what it takes")
+            ctx.exit(2)
         except GardenerError as error:
-            click.echo(f"gardener: {' '.join(str(error).split())}", err=True)
+            tell(str(error))
             ctx.exit(2 if isinstance(error, UsageError) else 1)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,6 +22,7 @@ from aider_gardener.cli.root import (
 )
 from aider_gardener.notes.last_chat import when as minute
 from aider_gardener.phrases import counted, short
+from aider_gardener.recall.hits import when
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -67,7 +67,7 @@ def sessions(ctx: click.Context, limit: int) -> None:
     if not found:
         put([], lambda: f"The archive holds no chat of {project}.")
         return
-    put(found, lambda: chats_table(found, time.time()))
+    put(found, lambda: chats_table(found))
     more = len(project_sessions(store, project)) - len(found)
     if more and not as_json():
         click.echo(f"{more:,} older: --limit {len(found) + more}")
@@ -119,11 +119,11 @@ def check(folders: tuple[Path, ...]) -> None:
         for fault in (fault for faults in found.values() for fault in faults):
             click.echo(str(fault), err=True)
     value = {name: list(map(str, faults)) for name, faults in found.items()}
-    put(value, lambda: (f"{name}: {f'{n} faults' if n else 'sound'}" for name, n in serious.items()))
+    put(value, lambda: (f"{name}: {counted(n, 'fault') if n else 'sound'}" for name, n in serious.items()))
     sys.exit(1 if any(serious.values()) else 0)
 
 
-def chats_table(chats: Sequence[PastChat], now: float) -> Table:
+def chats_table(chats: Sequence[PastChat]) -> Table:
     """A head and a line for each chat; where it is too narrow for the first prompt, that is cut."""
     from rich.text import Text
 
@@ -132,7 +132,7 @@ def chats_table(chats: Sequence[PastChat], now: float) -> Table:
     rows = (
         (
             str(chat.number),
-            when(chat.last_at, now),
+            when(chat.last_at),
             str(chat.turns),
             short(chat.sums.prompt_tokens) if chat.sums else "",
             chat.cost,
@@ -150,12 +150,6 @@ def first_words(chat: PastChat) -> str:
     """How a chat began, on one line, with the agent in which it was held where that is not aider."""
     words = " ".join(chat.first_prompt.split())
     return words if chat.host == AIDER else f"({chat.host}) {words or KEPT}"
-
-
-def when(at: float, now: float) -> str:
-    """A time of the last half-year to the minute, an older one by its day; as the user's clock shows it."""
-    is_near = abs(now - at) < 182 * 86_400
-    return time.strftime("%b %d %H:%M" if is_near else "%Y-%m-%d", time.localtime(at))
 
 
 def told_by(chat: PastChat) -> str:

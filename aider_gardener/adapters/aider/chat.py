@@ -20,7 +20,7 @@ from aider_gardener.archive.providers import may_go
 from aider_gardener.archive.sessions import AIDER, LAST, SHORT_ID
 from aider_gardener.errors import GardenerError, UsageError
 from aider_gardener.messages import Message
-from aider_gardener.phrases import counted
+from aider_gardener.phrases import counted, path_shown
 from aider_gardener.settings import SHORT_NOTE, Settings
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def announcement(coder: HostCoder) -> str:
         return ""
     if not settings.enabled:
         return ""
-    where = link.path_shown(link.archive_directory(coder, settings), Path(coder.root or os.getcwd()))
+    where = path_shown(link.archive_directory(coder, settings), Path(coder.root or os.getcwd()))
     if settings.mode == "observe":
         return f"gardener watching: prompts stay as they are, archive {where}"
     info, (limit, given) = coder.main_model.info, history_limit(coder)

@@ -19,7 +19,7 @@ from aider_gardener.adapters.aider import link
 from aider_gardener.adapters.aider.coder import HostCoder, HostCommands, Terminal
 from aider_gardener.adapters.aider.wrappers import Guard
 from aider_gardener.errors import GardenerError, UsageError
-from aider_gardener.phrases import changes, counted, made_room, short, status_text
+from aider_gardener.phrases import changes, counted, made_room, path_shown, short, status_text
 
 if TYPE_CHECKING:
     from prompt_toolkit.completion import Completion
@@ -164,7 +164,7 @@ def show_status(commands: CommandLine, gardener: Gardener, words: str) -> None:
     if words:
         commands.io.tool_output(json.dumps(status, ensure_ascii=False))
     else:
-        put(commands, status_text({**status, "store": link.path_shown(Path(status["store"]), root)}))
+        put(commands, status_text({**status, "store": path_shown(Path(status["store"]), root)}))
 
 
 def show_decisions(commands: CommandLine, gardener: Gardener, _words: str) -> None:
@@ -278,9 +278,10 @@ def _rule_set(commands: CommandLine, gardener: Gardener, done: str, rule: Constr
 
 
 def show_help(commands: CommandLine, _gardener: Gardener, _words: str) -> None:
-    from aider_gardener.tables import help_table
+    from aider_gardener.tables import two_columns
 
-    put(commands, help_table((f"/gardener {word} {step.words}", step.does) for word, step in STEPS.items()))
+    commands.io.tool_output("/gardener and one of these words:")
+    put(commands, two_columns((f"{word} {step.words}", step.does) for word, step in STEPS.items()))
 
 
 def renew_index(commands: CommandLine, gardener: Gardener, _words: str) -> None:
@@ -334,9 +335,7 @@ STEPS: dict[str, Step] = {
     "plan": Step(show_plan, "preview what /compact would do, and change nothing", "[WORDS]"),
     "compact": Step(compact, "make room now, sparing what the words name; the same as /compact", "[WORDS]"),
     "undo": Step(undo, "take back the last compaction, or all of this chat", "[all]"),
-    "constraints": Step(
-        constraints, "list the rules you set; set, change or drop one", "[add TEXT|edit N TEXT|drop N]"
-    ),
+    "constraints": Step(constraints, "list the rules you set; change them", "[add|edit N|drop N]"),
     "decisions": Step(show_decisions, "list what was decided or rejected in this chat"),
     "archive": Step(renew_index, "write the index of this project's chats in Markdown"),
     "observations": Step(
@@ -345,4 +344,4 @@ STEPS: dict[str, Step] = {
     "tasks": Step(tasks, "move what is checked off to TASK_ARCHIVE.md", "[--dry-run]"),
     "help": Step(show_help, "explain these words"),
 }
-USAGE = "Usage: /gardener " + "|".join(f"{word} {step.words}".rstrip() for word, step in STEPS.items())
+USAGE = f"Usage: /gardener {'|'.join(STEPS)}; /gardener help says what each does"

@@ -152,6 +152,9 @@ def cmd_forget(self: CommandLine, gardener: Gardener, args: str) -> None:
     entries, archive = gardener.state.chat.entries.values(), gardener.state.archive
     if given == WHOLE_SESSION:
         count = len({entry.id for entry in entries if entry.id})
+        if not count:
+            self.io.tool_output("There is nothing in this chat to forget.")
+            return
         question = f"Delete all of this chat, {counted(count, 'message')}, for good, and empty the chat?"
     else:
         entry = care.find(gardener.state, named(gardener, given, f"/forget ID|{WHOLE_SESSION} [{YES}]"))
