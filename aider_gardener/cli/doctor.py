@@ -16,7 +16,7 @@ import click
 from aider_gardener.archive import plugin
 from aider_gardener.cli.root import json_option, put, repository_root
 from aider_gardener.errors import GardenerError
-from aider_gardener.phrases import path_shown
+from aider_gardener.phrases import counted, path_shown
 
 if TYPE_CHECKING:
     from aider_gardener.archive.store import Store
@@ -174,9 +174,8 @@ def claude_code() -> Found:
     faults = files.read(log, LOG_LIMIT).decode("utf-8", "replace").splitlines() if log.is_file() else []
     told = [f"{count} of the type {kind}" for kind, count in unknown.most_common(MOST_PROBLEMS)]
     records = f"records of unknown types, kept as they are, or not read: {', '.join(told)}" if told else ""
-    failed = (
-        f"{len(faults)} hooks failed, last {faults[-1]}; see {path_shown(log, Path.cwd())}" if faults else ""
-    )
+    failed = f"{counted(len(faults), 'hook')} failed, last {faults[-1]}" if faults else ""
+    failed += f"; see {path_shown(log, Path.cwd())}" if faults else ""
     return not faults, "; ".join(filter(None, [records, failed])) or "no unknown records, no faults"
 
 

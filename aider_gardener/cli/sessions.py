@@ -22,7 +22,6 @@ from aider_gardener.cli.root import (
 )
 from aider_gardener.notes.last_chat import when as minute
 from aider_gardener.phrases import counted, short
-from aider_gardener.recall.hits import when
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -127,6 +126,7 @@ def chats_table(chats: Sequence[PastChat]) -> Table:
     """A head and a line for each chat; where it is too narrow for the first prompt, that is cut."""
     from rich.text import Text
 
+    from aider_gardener.recall.hits import when
     from aider_gardener.tables import grid
 
     rows = (

@@ -36,7 +36,7 @@ def test_it_tells_what_hooks_could_not_read_and_where_they_failed(repository: Pa
     assert check.ok and check.found.endswith("kept as they are, or not read: 1 of the type hologram")
     (repository / ".aider.gardener" / LOG_NAME).write_text("2026-11-23T10:00:00Z PreCompact OSError\n")
     check = doctor.checked("Claude Code", lambda: doctor.claude_code())
-    assert not check.ok and "1 hooks failed, last 2026-11-23T10:00:00Z PreCompact OSError" in check.found
+    assert not check.ok and "1 hook failed, last 2026-11-23T10:00:00Z PreCompact OSError" in check.found
 
 
 def test_a_part_out_of_order_says_what_to_do_and_the_others_are_looked_at_all_the_same(

@@ -62,8 +62,8 @@ def test_an_unknown_model_says_that_its_window_is_unknown() -> None:
 
 def test_a_plot_of_an_unknown_format_is_refused_before_any_work(tmp_path: Path) -> None:
     refused(run(HISTORY, "--plot", tmp_path / "p.txt"), 2, ".svg, .png, .pdf")
-    refused(run(HISTORY, "--json", tmp_path), 2, "is a folder")
-    refused(run(HISTORY, "--html", tmp_path), 2, "is a folder")
+    refused(run(HISTORY, "--json", tmp_path), 2, "is a directory")
+    refused(run(HISTORY, "--html", tmp_path), 2, "is a directory")
 
 
 def test_probes_belong_to_one_session(tmp_path: Path) -> None:

@@ -23,8 +23,6 @@ from aider_gardener.archive.postgres import local
 from aider_gardener.archive.postgres.server import VARIABLE
 from aider_gardener.archive.store import Chunk, open_store
 from aider_gardener.cli.root import main
-from aider_gardener.cli.shared import found_everywhere, found_text
-from aider_gardener.errors import UsageError
 from bench.claude_transcript import Host
 from bench.postgres_server import PASSWORD
 
@@ -125,24 +123,12 @@ def test_what_is_shared_is_found_everywhere(project: Path) -> None:
     assert gardener("recall", "--everywhere", "llama").stdout.startswith("Nothing in the archive fits")
 
 
-def test_each_passage_found_stands_under_whose_it_is_and_without_a_server_it_says_what_to_set(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    row = {
-        "project": "ana/pump",
-        "author": "bob",
-        "turn": 3,
-        "at": 86_400.0 * 365,
-        "id": "g1",
-        "text": " leaks\n",
-    }
-    first, second = found_text([row, {**row, "author": "cora"}]).split("\n\n")
-    assert first.startswith("ana/pump, bob, turn 3, 1971-01-01 [g1]\nleaks") and "cora" in second
+def test_without_a_server_it_says_what_to_set(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in (VARIABLE, "PGHOST", "PGHOSTADDR", "PGSERVICE", "PGDATABASE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("AIDER_GARDENER_EMBEDDER", "none")
-    with pytest.raises(UsageError, match=f"set {VARIABLE}="):
-        found_everywhere("gasket", 3)
+    done = gardener("recall", "--everywhere", "gasket")
+    assert done.exit_code == 2 and f"set {VARIABLE}=" in done.stderr
 
 
 def test_what_was_fetched_is_not_counted_among_the_users_chats(project: Path) -> None:
