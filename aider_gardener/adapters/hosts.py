@@ -32,6 +32,12 @@ from aider_gardener.errors import GardenerError, UsageError
 
 CLAUDE, CODEX, OPENCODE, GEMINI, CURSOR = "claude-code", "codex", "opencode", "gemini", "cursor"
 NAMES = (CLAUDE, CODEX, OPENCODE, GEMINI, CURSOR)
+AFTERWARDS = {
+    CODEX: "In Codex type /hooks and trust the gardener's: until then only its tools work.",
+    CURSOR: "What is said in Cursor is archived where it runs Claude Code's hooks (Third-party skills).",
+    GEMINI: "Gemini has the tools; what is said there is not archived.",
+}
+"""What is to be done, or known, once the gardener is in a host."""
 SERVER, PLUGIN = "gardener", "aider-gardener"
 PROGRAMS = ("gardener", "gardener.exe")
 MODULE = ("-I", "-m", "aider_gardener.cli")

@@ -125,18 +125,10 @@ def hook(event: str) -> None:
     sys.exit(main(event))
 
 
-HOSTS = ("claude-code", "codex", "opencode", "gemini", "cursor")
-AFTERWARDS = {
-    "codex": "In Codex type /hooks and trust the gardener's: until then only its tools work.",
-    "cursor": "What is said in Cursor is archived where it runs Claude Code's hooks (Third-party skills).",
-    "gemini": "Gemini has the tools; what is said there is not archived.",
-}
-
-
 def options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The argument and options of both commands."""
     for option in (
-        click.argument("host", type=click.Choice(HOSTS)),
+        click.argument("host"),
         click.option("--project", is_flag=True, help="For this project only.  [default: for this user]"),
         click.option("--dry-run", is_flag=True, help="Print what would be changed; change nothing."),
         json_option,
@@ -148,17 +140,17 @@ def options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.command(short_help="Put the gardener into another agent.")
 @options
 def install(host: str, project: bool, dry_run: bool) -> None:
-    """Put the gardener into claude-code, codex, opencode, gemini or cursor: its tools (an MCP server), and
-    hooks where the agent has them, so that it fills and asks the same archive. Again after a move: it mends
-    the path."""
+    """Put the gardener into HOST (claude-code, codex, opencode, gemini or cursor): its tools (an MCP server),
+    and hooks where the agent has them, so that it fills and asks the same archive. Again after a move: it
+    mends the path."""
     change(host, project, dry_run, ours=True)
 
 
 @click.command(short_help="Take the gardener out of another agent again.")
 @options
 def uninstall(host: str, project: bool, dry_run: bool) -> None:
-    """Take the gardener out again. A file that nobody edited since is byte for byte what it was; the archive
-    stays."""
+    """Take the gardener out of HOST again. A file that nobody edited since is byte for byte what it was; the
+    archive stays."""
     change(host, project, dry_run, ours=False)
 
 
@@ -167,6 +159,8 @@ def change(host: str, project: bool, dry_run: bool, *, ours: bool) -> None:
     from aider_gardener.adapters import hosts
     from aider_gardener.archive.store.location import user_directory
 
+    if host not in hosts.NAMES:
+        raise UsageError(f"no agent is called {host}; there are {', '.join(hosts.NAMES)}")
     root, command = working_project(), hosts.program()
     changes, told = list["Change"](), list[str]()
     if host == hosts.CLAUDE:
@@ -182,7 +176,7 @@ def change(host: str, project: bool, dry_run: bool, *, ours: bool) -> None:
         if not dry_run:
             for one in changes:
                 hosts.carry_out(one, records, ours=ours)
-        told = [AFTERWARDS[host]] if ours and host in AFTERWARDS and not dry_run else []
+        told = [hosts.AFTERWARDS[host]] if ours and host in hosts.AFTERWARDS and not dry_run else []
     made = [one for one in changes if one.before != one.after]
     value = {"host": host, "files": [str(one.path) for one in made], "told": told}
 
