@@ -82,7 +82,7 @@ def test_pressure_names_window_history_and_parts() -> None:
 def test_the_screen_of_pressure_is_one_screen_and_numbers_what_it_lists() -> None:
     gardener = make_gardener(history_tokens=100_000)
     gardener.state.frame = Frame(20_000, {"system": 1_000, "map": 2, "files": 3, "notes": 4})
-    for n in range(40):
+    for n in range(8):
         gardener.enter_turn()
         gardener.sync(long_talk(n + 1), [])
     report = gardener.pressure()

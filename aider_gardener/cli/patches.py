@@ -63,7 +63,7 @@ def check(series: Series, root: Path, chosen: Sequence[Patch]) -> None:
         }
         for patch, found in faults.items()
     ]
-    cells = [(f"{row['number']:04d}", row["subject"], row["state"]) for row in rows]
+    cells = [(f"{row['number']:04d}", str(row["subject"]), str(row["state"])) for row in rows]
     put(
         {"tree": str(root), "problem": problem, "patches": rows},
         lambda: grid(("patch", "what it does", "state"), cells, title=f"aider in {root}"),
