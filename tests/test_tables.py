@@ -13,12 +13,11 @@ from made_entries import entry, make_gardener
 
 from aider_gardener.archive.entries import Why
 from aider_gardener.gardener.gardener import Gardener
-from aider_gardener.messages import ContentClass, Entry
+from aider_gardener.messages import Entry
 from aider_gardener.phrases import LEVELS
 from aider_gardener.plan.goals import Frame
 from aider_gardener.tables import (
     BAR_CELLS,
-    BEGINNING_CHARS,
     as_text,
     bar,
     entries_table,
@@ -106,13 +105,6 @@ def test_a_plan_is_shown_swap_by_swap_with_its_cost() -> None:
         assert f"{number} {swap.entry_id} {change} −{swap.tokens_saved:,} {swap.reason}" in text
 
 
-def test_entries_are_a_line_each_with_their_beginning() -> None:
-    long = "begin " + "x" * 2 * BEGINNING_CHARS
-    text = as_text(entries_table([entry(0, "user", long, cls=ContentClass.LOG)]), width=400)
-    assert "log" in text
-    assert long[: BEGINNING_CHARS - 1] + "…" in text
-
-
 def test_why_shows_each_change_or_that_there_was_none() -> None:
     gardener = compacted()
     why = gardener.why(gardener.state.chat.entries[1].id)
@@ -136,11 +128,6 @@ def test_what_may_go_is_summed_by_class_and_reason() -> None:
     assert "log older than 30 days 2 1,500 15" in text
     assert "prose over the size 1 7 1" in text
     assert "nothing was deleted" in text
-
-
-def test_what_was_said_is_text_never_markup() -> None:
-    shown = as_text(entries_table([entry(0, "user", "[bold]why[/bold]\n  two lines")]), width=100)
-    assert "[bold]why[/bold] two lines" in shown
 
 
 def test_statistics_are_of_all_and_by_class() -> None:
