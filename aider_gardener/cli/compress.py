@@ -17,12 +17,7 @@ from aider_gardener.errors import UsageError
 from aider_gardener.messages import Compressed, ContentClass, Segment, Source, SourceKind, TokenCounter
 from aider_gardener.tokens import ESTIMATE, approximate, default_counter
 
-SOURCE_WORDS = {
-    "run": SourceKind.COMMAND, "command": SourceKind.COMMAND, "test": SourceKind.TEST,
-    "lint": SourceKind.LINT, "web": SourceKind.WEB,
-    "typed": SourceKind.TYPED, "reply": SourceKind.REPLY, "file": SourceKind.FILE,
-    "notice": SourceKind.NOTICE, "message": SourceKind.UNKNOWN,
-}  # fmt: skip
+SOURCE_WORDS = {kind.value: kind for kind in SourceKind} | {"run": SourceKind.COMMAND}
 TOO_LARGE = files.TOO_LARGE.format(limit=files.NAMED_BYTES)
 CLASS_NAMES = [cls.value for cls in ContentClass]
 
@@ -50,10 +45,7 @@ CLASS_NAMES = [cls.value for cls in ContentClass]
 )
 @json_option
 def compress(
-    file: str,
-    class_name: str | None,
-    source_text: str | None,
-    focus_words: tuple[str, ...],
+    file: str, class_name: str | None, source_text: str | None, focus_words: tuple[str, ...]
 ) -> None:
     """Compress the text in FILE (or stdin) by its class, without a model. What is no text passes as it is."""
     data = read_bytes(file)
@@ -115,11 +107,7 @@ def _segment_record(text: str, part: Segment) -> dict[str, Any]:
 
 
 def _compressed(
-    text: str,
-    class_name: str | None,
-    source: Source | None,
-    focus_words: Sequence[str],
-    count: TokenCounter,
+    text: str, class_name: str | None, source: Source | None, focus_words: Sequence[str], count: TokenCounter
 ) -> Compressed:
     """By the class given, or as a message of its source."""
     from aider_gardener.compress import Context, compress_message, compress_text
@@ -137,10 +125,9 @@ def _compressed(
 
 
 def parse_source(text: str | None) -> Source | None:
-    """`KIND` or `KIND: DETAIL` as a source; None for None.
+    """`KIND` or `KIND: DETAIL` as a source; None for None. Raises UsageError for an unknown kind."""
+    from aider_gardener.compress.shorten import source_of
 
-    Raises UsageError for an unknown kind.
-    """
     if text is None:
         return None
     word, _, detail = text.partition(":")
@@ -148,20 +135,14 @@ def parse_source(text: str | None) -> Source | None:
     if kind is None:
         raise UsageError(f"unknown source {word.strip()!r}; use one of {', '.join(SOURCE_WORDS)}")
     detail = detail.strip()
-    if kind is SourceKind.COMMAND and detail:
-        from aider_gardener.compress.shorten import source_of
-
-        return source_of("", detail)
-    return Source(kind, detail)
+    return source_of("", detail) if kind is SourceKind.COMMAND and detail else Source(kind, detail)
 
 
 def read_bytes(file: str) -> bytes:
     """What is in a file, or comes in on stdin for "-"."""
     if file == "-":
         if sys.stdin is None or sys.stdin.isatty():
-            raise UsageError(
-                "nothing to read: name a file or pipe text in, e.g. pytest -q | gardener compress"
-            )
+            raise UsageError("nothing to read: name a file, or pipe text in: pytest -q | gardener compress")
         data = sys.stdin.buffer.read(files.NAMED_BYTES + 1)
         if len(data) > files.NAMED_BYTES:
             raise UsageError(f"what comes in is {TOO_LARGE}; cut it first")

@@ -8,19 +8,19 @@ from typing import Any
 
 import click
 
+from aider_gardener import files
 from aider_gardener.cli.pipe import put_bytes
 from aider_gardener.cli.root import (
     as_json,
     json_option,
     open_archive,
-    private_file,
     project_of,
     put,
     session_named,
     store_option,
     yes_option,
 )
-from aider_gardener.errors import StoreError, UsageError
+from aider_gardener.errors import UsageError
 from aider_gardener.phrases import counted
 
 HISTORY_COPY = "aider's own .aider.chat.history.md and .aider.input.history keep their copies."
@@ -65,7 +65,9 @@ def restore(entry_id: str, output: Path | None) -> None:
         raise UsageError(f"no entry has the id {entry_id}; gardener recall shows the ids there are")
     data = entry.content.encode("utf-8", "surrogatepass")
     if output is not None:
-        write_private(output, data)
+        if output.exists():
+            raise UsageError(f"{output} exists already; name a new file")
+        files.write_if_unchanged(output, None, data)
         click.echo(f"{len(entry.content):,} characters written to {output}", err=True)
     if as_json():
         record = {"id": entry.id, "session": entry.session, "turn": entry.turn, "source": source_words(entry)}
@@ -74,17 +76,6 @@ def restore(entry_id: str, output: Path | None) -> None:
     elif output is None:
         end = b"\n" if sys.stdout.isatty() and not data.endswith(b"\n") else b""
         put_bytes(data + end)
-
-
-def write_private(path: Path, data: bytes) -> None:
-    """Write a new file that only its owner may read. Raises UsageError or StoreError."""
-    try:
-        with private_file(path) as file:
-            file.write(data)
-    except FileExistsError:
-        raise UsageError(f"{path} exists already; name a new file") from None
-    except OSError as error:
-        raise StoreError(f"{path} cannot be written ({error.strerror})") from error
 
 
 @click.command(short_help="Tell why a message was shortened or left out.")

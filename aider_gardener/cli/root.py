@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -188,11 +188,6 @@ def repository_root(start: Path) -> Path | None:
 def working_project() -> Path:
     """The work tree around the working directory, else that itself."""
     return (repository_root(Path.cwd()) or Path.cwd()).resolve()
-
-
-def private_file(path: Path) -> BinaryIO:
-    """A new file that only its owner may read. Raises OSError, FileExistsError where there is one."""
-    return open(path, "xb", opener=lambda name, flags: os.open(name, flags, 0o600))
 
 
 class PlaceType(click.Path):

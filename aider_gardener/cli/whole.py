@@ -10,8 +10,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, BinaryIO
 
+from aider_gardener import files
 from aider_gardener.cli.child import Output
-from aider_gardener.cli.root import archive_directory, open_archive, private_file, tell, working_project
+from aider_gardener.cli.root import archive_directory, open_archive, tell, working_project
 from aider_gardener.errors import GardenerError, StoreError, UsageError
 
 PIECE_BYTES = 4_000_000
@@ -84,7 +85,7 @@ def new_file(path: Path) -> BinaryIO:
         raise UsageError(f"{path} is no plain file; name another for --out")
     try:
         path.unlink(missing_ok=True)
-        return private_file(path)
+        return files.open_private(path)
     except OSError as error:
         raise UsageError(f"{path} cannot be written ({error.strerror}); name another for --out") from None
 

@@ -75,6 +75,12 @@ main()
     assert set(done.stdout.splitlines()[-1].removeprefix("imported:").split()) == may
 
 
+def test_options_of_a_group_hold_for_the_command_below(archive: Path) -> None:
+    place = ["--store", str(archive), "--json"]
+    above, below = run("sessions", *place, "show", "last"), run("sessions", "show", "last", *place)
+    assert above.exit_code == 0 and json.loads(above.stdout) == json.loads(below.stdout)
+
+
 def test_recall_loads_the_encoder_only_where_something_has_a_vector(
     archive: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
