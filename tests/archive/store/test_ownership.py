@@ -243,7 +243,7 @@ def test_what_a_former_version_set_aside_is_named_and_can_be_taken_over(
     store.close()
     assert "sound" in archive_found() and all(name in archive_found() for name in names)
     assert "-wal" not in archive_found()
-    assert "1 entries taken over" in run("store", "adopt")
+    assert "1 entry taken over" in run("store", "adopt")
     store = open_store(place)
     assert said(store) == [MINE] and store.notice == ""
     store.close()
