@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, BinaryIO
+from typing import IO
 
 from aider_gardener import files
 from aider_gardener.cli.child import Output
@@ -78,7 +78,7 @@ def _in_temporary_file(output: Output) -> str:
     return ""
 
 
-def new_file(path: Path) -> BinaryIO:
+def new_file(path: Path) -> IO[bytes]:
     """The file that the user named for the whole, begun before the command is, so that what is wrong with it
     is told first. Raises UsageError."""
     if path.is_symlink() or (path.exists() and not path.is_file()):
@@ -90,7 +90,7 @@ def new_file(path: Path) -> BinaryIO:
         raise UsageError(f"{path} cannot be written ({error.strerror}); name another for --out") from None
 
 
-def write(output: Output, file: BinaryIO) -> None:
+def write(output: Output, file: IO[bytes]) -> None:
     """Write the whole to the file that the user named."""
     try:
         with file:
