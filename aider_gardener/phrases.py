@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from aider_gardener.messages import Fidelity, Plan
@@ -42,6 +43,14 @@ def short(tokens: float) -> str:
 def counted(number: int, one: str, more: str = "") -> str:
     """A number of things: "1 message", "1,200 messages"."""
     return f"{number:,} {one if number == 1 else more or one + 's'}"
+
+
+def path_shown(path: Path, root: Path) -> str:
+    """A path as one would type it in the directory `root`."""
+    for base, mark in ((root, ""), (Path.home(), "~/")):
+        if path.is_relative_to(base) and path != base:
+            return mark + path.relative_to(base).as_posix()
+    return str(path)
 
 
 def size(number: int) -> str:
@@ -103,10 +112,15 @@ def room_made(times: int) -> str:
     return TIMES.get(times, f"room was made {times:,} times")
 
 
+def dollars(amount: float) -> str:
+    """An amount that was spent: "$1.20", "<$0.01"."""
+    return f"${amount:,.2f}" if amount >= 0.005 else "<$0.01"
+
+
 def bill(sums: Mapping[str, Any]) -> str:
     """What was sent, what it cost, and what that saved beside sending the whole history."""
     sent, saved, less = sums["prompt_tokens"], sums["saved_tokens"], sums["saved_cost"]
-    cost = f" for ${sums['cost']:,.2f}" if sums["cost"] else ""
+    cost = f" for {dollars(sums['cost'])}" if sums["cost"] else ""
     calls, whole = counted(sums["calls"], "call"), sent + saved
     if not saved:
         return f"Sent {short(sent)} tokens in {calls}{cost}; all of the chat stood in them."
@@ -148,9 +162,12 @@ def archive_text(status: Mapping[str, Any]) -> str:
     held += [f"{counted(secrets, 'secret')} taken out"] if secrets else []
     lines = [
         f"Archive {status['archive']}: {', '.join(held)}.",
-        f"What was said has {short(status['original_tokens'])} tokens, its shortened forms"
-        f" {short(status['compressed_tokens'])} ({status['compression_ratio']:.0%}).",
     ]
+    if status["entries"]:
+        lines.append(
+            f"What was said has {short(status['original_tokens'])} tokens, its shortened forms"
+            f" {short(status['compressed_tokens'])} ({status['compression_ratio']:.0%})."
+        )
     lines += [outlook_text(last)] if (last := status.get("last_chat")) else []
     lines += [f"All chats: {sums_text(sums)}"] if (sums := status.get("all_chats")) else []
     return "\n".join(lines)

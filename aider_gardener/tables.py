@@ -55,7 +55,7 @@ def as_text(renderable: RenderableType, *, width: int = 0) -> str:
 
 
 def grid(
-    columns: Sequence[str], rows: Iterable[Sequence[str]], *, no_wrap: bool = False, **look: Any
+    columns: Sequence[str], rows: Iterable[Sequence[RenderableType]], *, no_wrap: bool = False, **look: Any
 ) -> Table:
     """A table; a column whose name begins with ">" has figures, to the right. `look` is rich's."""
     table = Table(**{"title_justify": "left", "pad_edge": False, "show_edge": False, **look})
@@ -94,18 +94,19 @@ def pressure_table(report: Pressure, entries: Iterable[Entry], *, full: bool = F
     if full:
         shown = len(report.largest_messages)
         parts.append(("all", f"{report.used:,}"))
-        head += [
-            grid(("part", ">tokens"), parts, title="Prompt by part"),
-            _full_classes(report),
-        ]
+        head.append(grid(("part", ">tokens"), parts, title="Prompt by part"))
     else:
-        head = [Group(*head, "  " + ", ".join(map(" ".join, parts))), _classes(report)]
+        head = [Group(*head, "  " + ", ".join(map(" ".join, parts)))]
+    if report.by_class:
+        head.append(_full_classes(report) if full else _classes(report))
     why = f" ({report.budget_set_by})" if report.budget_set_by else ""
     history = (
         f"The history has {report.history_used:,} tokens; room is made above {report.history_budget:,}{why}."
     )
     verdict = f"{report.level}. {history}\n{report.recommendation}"
-    return spaced(*head, _largest(report, entries, shown), verdict)
+    if report.largest_messages:
+        head.append(_largest(report, entries, shown))
+    return spaced(*head, verdict)
 
 
 def _classes(report: Pressure) -> Table:
@@ -160,6 +161,11 @@ def plan_table(plan: Plan) -> Group:
     return spaced(swaps, Group(head, cost))
 
 
+def two_columns(rows: Iterable[Sequence[str]]) -> Table:
+    """Words, each with what it does or is."""
+    return grid(("", ""), rows, box=None, show_header=False, padding=(0, 2, 0, 0))
+
+
 def entries_table(entries: Sequence[Entry]) -> Table:
     """Messages, a line each: number, id, tokens, kind, how they begin."""
     rows = [
@@ -198,29 +204,16 @@ def level_words(name: str) -> str:
     return next((words for level, words in LEVELS.items() if level.value == name), name)
 
 
-def facts_table(facts: Mapping[str, Any]) -> Table:
-    """Names and figures in two columns."""
-    rows = [
+def stats_table(facts: Mapping[str, Any], by_class: Mapping[str, Mapping[str, int]], sharing: str) -> Group:
+    """The state of an archive and what it holds, by class."""
+    rows = [(name, *(f"{figure:,}" for figure in row.values())) for name, row in by_class.items()]
+    table = grid(("class", ">entries", ">original", ">compressed"), rows, title="By class")
+    named = [
         (name.replace("_", " "), f"{value:,}" if isinstance(value, int) else str(value))
         for name, value in facts.items()
+        if value != ""
     ]
-    return grid(("", ">"), rows)
-
-
-def stats_table(stats: Mapping[str, Any]) -> Group:
-    """The statistics of an archive."""
-    rows = [
-        (name, *(f"{row[key]:,}" for key in ("entries", "original_tokens", "compressed_tokens")))
-        for name, row in stats["by_class"].items()
-    ]
-    by_class = grid(("class", ">entries", ">original", ">compressed"), rows, title="By class")
-    return spaced(facts_table({k: value for k, value in stats.items() if k != "by_class"}), by_class)
-
-
-def checkup_table(checks: Iterable[tuple[str, bool, str]]) -> Table:
-    """The check-up: a mark, what was looked at, what was found; rows of (name, in order, found)."""
-    rows = [("ok" if ok else "NOT OK", name, found) for name, ok, found in checks]
-    return grid(("", "", ""), rows, show_header=False)
+    return spaced(two_columns(named), *([table] if rows else []), sharing)
 
 
 def pruning_table(entries: Iterable[Mapping[str, Any]], done: str) -> Table:

@@ -10,7 +10,7 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -38,30 +38,10 @@ seen = list(events)
 print(json.dumps({"events": seen, "modules": sorted(sys.modules)}))
 """
 
-HEAVY = {
-    *(
-        "aider",
-        "litellm",
-        "openai",
-        "matplotlib",
-        "numpy",
-        "apsw",
-        "sqlite3",
-        "rich",
-        "click",
-    ),
-    *(
-        "tree_sitter",
-        "grep_ast",
-        "yaml",
-        "jinja2",
-        "asyncio",
-        "platformdirs",
-        "psutil",
-        "tenacity",
-        "requests",
-    ),
-}
+HEAVY = frozenset(
+    "aider litellm openai matplotlib numpy apsw sqlite3 rich click tree_sitter grep_ast yaml jinja2 asyncio"
+    " platformdirs psutil tenacity requests".split()
+)
 
 STARTED = ("aider_gardener",)
 """Modules that begin something beside the commands: what users import."""
@@ -74,32 +54,18 @@ def project(root: Path) -> dict[str, Any]:
     return table
 
 
-@pytest.fixture(scope="module")
-def bare_import(root: Path) -> dict[str, list[str]]:
-    """What happened during `import aider_gardener` in a new process, and the modules there afterwards."""
+def test_importing_does_no_input_or_output_and_loads_nothing_heavy(root: Path) -> None:
     command = [sys.executable, "-B", "-c", IMPORT_AND_WATCH]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=60, check=True)
-    result: dict[str, list[str]] = json.loads(done.stdout)
-    return result
-
-
-def test_importing_does_no_input_or_output(bare_import: dict[str, list[str]]) -> None:
-    assert bare_import["events"] == []
-
-
-def test_importing_loads_nothing_heavy(bare_import: dict[str, list[str]]) -> None:
-    assert HEAVY & set(bare_import["modules"]) == set()
-
-
-def test_the_public_names_exist() -> None:
-    package = importlib.import_module("aider_gardener")
-    assert callable(package.install)
-    assert callable(package.uninstall)
+    found = json.loads(done.stdout)
+    assert found["events"] == [] and not HEAVY & set(found["modules"])
 
 
 @pytest.mark.parametrize(
     ("module", "name"),
     [
+        ("aider_gardener", "install"),
+        ("aider_gardener", "uninstall"),
         ("aider_gardener.settings", "Settings"),
         ("aider_gardener.gardener", "Gardener"),
         ("aider_gardener.cli", "main"),
@@ -120,11 +86,11 @@ def test_the_version_has_one_source(root: Path, project: dict[str, Any]) -> None
     assert f"\n## {version} " in (root / "CHANGELOG.md").read_text("utf-8")
 
 
-@pytest.mark.parametrize("command", ["aider-gardener", "gardener"])
-def test_the_commands_are_declared_and_can_be_called(project: dict[str, Any], command: str) -> None:
-    module, _, attribute = project["scripts"][command].partition(":")
-    main: Callable[..., Any] = getattr(importlib.import_module(module), attribute)
-    assert callable(main)
+def test_the_commands_are_declared_and_can_be_called(project: dict[str, Any]) -> None:
+    assert project["scripts"].keys() == {"aider-gardener", "gardener"}
+    for target in project["scripts"].values():
+        module, _, attribute = target.partition(":")
+        assert callable(getattr(importlib.import_module(module), attribute))
 
 
 @pytest.fixture(scope="module")

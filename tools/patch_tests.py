@@ -58,7 +58,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = parser.parse_args(argv)
     try:
         series = read_series(ROOT / "patches")
-        series = replace(series, patches=tuple(series.chosen(upto=options.upto)))
+        if options.upto is not None:
+            last = series.find(options.upto).number
+            series = replace(series, patches=tuple(each for each in series.patches if each.number <= last))
         with tempfile.TemporaryDirectory(prefix="aider-patches-", ignore_cleanup_errors=True) as folder:
             bench = Bench(series, Path(folder), options.jobs, options.source)
             return own(bench) if options.what == "own" else prefixes(bench, options.at)

@@ -54,7 +54,7 @@ def session_named(store: Store, project: str, given: str) -> SessionInfo:
     wanted = given.strip().lower()
     found = project_sessions(store, project)
     if not found:
-        raise UsageError(f"the archive holds no chat of {project}; run aider-gardener there first")
+        raise UsageError(f"the archive holds no chat of {project} yet; run aider-gardener there")
     if wanted == LAST:
         return found[0]
     if wanted.isdecimal() and len(wanted) < SHORT_ID and 0 < int(wanted) <= len(found):

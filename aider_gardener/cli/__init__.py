@@ -2,6 +2,16 @@
 
 from __future__ import annotations
 
-from aider_gardener.cli.start import main
+import sys
 
-__all__ = ["main"]
+
+def main() -> None:
+    """The command line, before anything is imported that a hook can do without. A hook goes past all else:
+    its host waits for it, and takes the exit code of a usage error for a wish to block."""
+    if sys.argv[1:2] == ["hook"] and not {"-h", "--help"} & set(sys.argv):
+        from aider_gardener.adapters.claude_code.client import main as hook
+
+        sys.exit(hook(*(sys.argv[2:4] or [""])))
+    from aider_gardener.cli.root import main as command
+
+    command()

@@ -1,4 +1,4 @@
-"""`gardener mcp` and `gardener hook`: the archive for other agents. Argument parsing only."""
+"""`gardener install`, `uninstall`, `mcp` and `hook`: the archive for other agents. Argument parsing only."""
 
 from __future__ import annotations
 
@@ -8,12 +8,16 @@ import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from aider_gardener import __version__
-from aider_gardener.cli.root import repository_root
+from aider_gardener.cli.root import json_option, put, repository_root, tell, working_project
 from aider_gardener.errors import UsageError
+
+if TYPE_CHECKING:
+    from aider_gardener.adapters.hosts import Change
 
 IDLE_SECONDS = 30.0
 """So long the model stays in memory behind a question: agents ask seldom, and to load it takes 0.2 s."""
@@ -60,8 +64,7 @@ def mcp(project: Path | None, local: bool) -> None:
     named = settings.store_path
     directory = chosen_directory(named) if named else store_directory(root, project=start)
     store = opened_on_disk(directory, settings.store_key)
-    if store.notice:
-        click.echo(f"gardener: {store.notice}", err=True)
+    tell(store.notice)
     backlog = Backlog(store, load=loading(settings.embedder), idle_seconds=IDLE_SECONDS)
     backlog.resume()
     reader = "agent@here" if local else REMOTE
@@ -104,3 +107,62 @@ def hook(event: str, host: str) -> None:
     from aider_gardener.adapters.claude_code.client import main
 
     sys.exit(main(event, host))
+
+
+def options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The argument and options of both commands."""
+    for option in (
+        click.argument("host"),
+        click.option("--project", is_flag=True, help="For this project only.  [default: for this user]"),
+        click.option("--dry-run", is_flag=True, help="Print what would be changed; change nothing."),
+        json_option,
+    ):
+        command = option(command)
+    return command
+
+
+@click.command(short_help="Put the gardener into another agent.")
+@options
+def install(host: str, project: bool, dry_run: bool) -> None:
+    """Put the gardener into HOST (claude-code, codex, opencode, gemini or cursor): its tools (an MCP server),
+    and hooks where the agent has them, so that it fills and asks the same archive. Again after a move: it
+    mends the path."""
+    change(host, project, dry_run, ours=True)
+
+
+@click.command(short_help="Take the gardener out of another agent again.")
+@options
+def uninstall(host: str, project: bool, dry_run: bool) -> None:
+    """Take the gardener out of HOST again. A file that nobody edited since is byte for byte what it was; the
+    archive stays."""
+    change(host, project, dry_run, ours=False)
+
+
+def change(host: str, project: bool, dry_run: bool, *, ours: bool) -> None:
+    """Install or uninstall, and say what was done."""
+    from aider_gardener.adapters import hosts
+    from aider_gardener.archive.store.location import user_directory
+
+    if host not in hosts.NAMES:
+        raise UsageError(f"no agent is called {host}; there are {', '.join(hosts.NAMES)}")
+    root, command = working_project(), hosts.program()
+    changes, told = list["Change"](), list[str]()
+    if host == hosts.CLAUDE:
+        folder = user_directory() / "claude-code"
+        steps = hosts.claude_steps(folder, "local" if project else "user", ours=ours)
+        told = [hosts.shell_line(["claude", *step]) for step in steps]
+        if not dry_run:
+            told = [hosts.with_claude(folder, steps, root, command, ours=ours)]
+    else:
+        parts = hosts.parts_of(host, root if project else None, command, Path.home())
+        records = user_directory() / "hosts"
+        changes = [hosts.planned(part, records, ours=ours) for part in parts]
+        if not dry_run:
+            for one in changes:
+                hosts.carry_out(one, records, ours=ours)
+        told = [hosts.AFTERWARDS[host]] if ours and host in hosts.AFTERWARDS and not dry_run else []
+    made = [one for one in changes if one.before != one.after]
+    value = {"host": host, "files": [str(one.path) for one in made], "told": told}
+
+    lines = [one.diff() if dry_run else f"{one.done} {one.path}" for one in made]
+    put(value, lambda: [*lines, *told] or [f"{host}: nothing to change"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from contextlib import closing
@@ -13,22 +12,28 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from aider_gardener.cli.root import (
+    FILE,
     PLACE,
     archive_directory,
-    directory_option,
     json_option,
     open_archive,
     project_of,
     put,
+    store_option,
+    tell,
 )
-from aider_gardener.cli.shared import share, sharing_of, status_text, sync, unshare
+from aider_gardener.cli.shared import share, sharing_of, status_lines, sync, unshare
 from aider_gardener.errors import UsageError
+from aider_gardener.phrases import counted, path_shown
 
 if TYPE_CHECKING:
-    from aider_gardener.archive.retention import RetentionPolicy
+    from aider_gardener.archive.postgres.server import Address
     from aider_gardener.archive.store import Store
-    from aider_gardener.archive.store.base import StoreStats
     from aider_gardener.cli.root import Place
+
+
+SHOWN = ("entries", "sessions", "pinned", "original_tokens", "rendition_tokens", "bytes")
+"""What people are shown of the statistics."""
 
 
 @click.group()
@@ -40,60 +45,38 @@ for _command in (share, unshare, sync):
     store.add_command(_command)
 
 
-@store.command("stats")
-@directory_option
+@store.command("status", short_help="What the archive holds, by class, and where what is said goes.")
+@store_option
 @json_option
-def store_stats(place: Place | None, as_json: bool) -> None:
-    """Counts, tokens and bytes, by class."""
-    from aider_gardener.tables import stats_table
-
-    value = stats_record(open_archive(place, read_only=True).stats())
-    put(value, as_json, lambda: stats_table(value))
-
-
-def stats_record(stats: StoreStats) -> dict[str, Any]:
-    """The statistics as plain data; `by_class` maps a class to entries, original and compressed tokens."""
-    value = asdict(stats)
-    value["by_class"] = {
-        name: {"entries": entries, "original_tokens": original, "compressed_tokens": compressed}
-        for name, (entries, original, compressed) in stats.by_class.items()
-    }
-    return value
-
-
-LEFT_ASIDE = "set aside: {names}; delete them when you need nothing of them any more"
-
-
-@store.command("status", short_help="Where what is said goes, and what waits to go into the archive.")
-@directory_option
-@json_option
-def store_status(place: Place | None, as_json: bool) -> None:
+def store_status() -> None:
     """Which tier the archive works in (SQLite, lines of JSON or memory) and why no better one, where it is,
-    how much it holds, and how many files of lines wait to be taken into SQLite; how this project is shared,
-    and what waits to be sent. Changes nothing, and asks no server."""
+    what it holds, by class, and how many files of lines wait to be taken into SQLite; how this project is
+    shared, and what waits to be sent. Changes nothing, and asks no server."""
     from aider_gardener.archive.store import open_to_read
     from aider_gardener.archive.store.lines import names
     from aider_gardener.archive.store.location import set_aside_in
     from aider_gardener.archive.store.opening import tier_of
     from aider_gardener.settings import Settings
-    from aider_gardener.tables import facts_table
+    from aider_gardener.tables import stats_table
 
-    found, key_source = archive_directory(place), Settings.from_env().store_key
+    found, key_source = archive_directory(), Settings.from_env().store_key
     with closing(open_to_read(found, key_source=key_source)) as archive:
-        stats, directory, notice = archive.stats(), archive.directory or found, archive.notice
+        stats, directory, notice = asdict(archive.stats()), archive.directory or found, archive.notice
     tier, why = tier_of(found, key_source)
-    value: dict[str, Any] = {"tier": tier, "why": why, "directory": str(directory)}
-    value |= {"entries": stats.entries, "sessions": stats.sessions, "bytes": stats.bytes}
-    aside = set_aside_in(directory)
-    told = [notice, LEFT_ASIDE.format(names=", ".join(aside)) if aside else ""]
-    value |= {"lines_files": len(names(directory)), "told": [line for line in told if line]}
-    shown = {name: each for name, each in value.items() if name != "told" and each != ""}
-    value["sharing"] = sharing_of(found, key_source)
-    put(value, as_json, lambda: facts_table(shown))
-    if not as_json:
-        click.echo(status_text(value["sharing"]))
-    for line in () if as_json else value["told"]:
-        click.echo(f"gardener: {line}", err=True)
+    aside = ", ".join(set_aside_in(directory))
+    told = [notice, aside and f"set aside: {aside}; delete them when you need nothing of them any more"]
+    facts = {"tier": tier, "why": why, "directory": str(directory), "lines_files": len(names(directory))}
+    facts_shown = (
+        facts | {"directory": path_shown(directory, Path.cwd())} | {name: stats[name] for name in SHOWN}
+    )
+    facts |= {name: figure for name, figure in stats.items() if name not in ("path", "by_class")}
+    columns = ("entries", "original_tokens", "compressed_tokens")
+    by_class = {name: dict(zip(columns, row, strict=True)) for name, row in stats["by_class"].items()}
+    sharing = sharing_of(found, key_source)
+    value = facts | {"by_class": by_class, "told": list(filter(None, told)), "sharing": sharing}
+    put(value, lambda: stats_table(facts_shown, by_class, "\n".join(status_lines(sharing))))
+    for line in told:
+        tell(line)
 
 
 @store.command("copy", short_help="Copy the whole archive to a directory or a server, or back.")
@@ -102,8 +85,8 @@ def store_status(place: Place | None, as_json: bool) -> None:
     "--from", "source", type=PLACE, metavar="PLACE", help="Add all of this archive to the project's."
 )
 @click.option("--readable", is_flag=True, help="Agree that what is encrypted here can be read on the server.")
-@directory_option
-def store_copy(to: Place | None, source: Place | None, readable: bool, place: Place | None) -> None:
+@store_option
+def store_copy(to: Path | Address | None, source: Path | Address | None, readable: bool) -> None:
     """Copy all that the archive holds to another directory or to a PostgreSQL server, or back.
 
     PLACE is a directory, or postgresql://ROLE@HOST/DATABASE#NAME. What is there already stays, nothing is
@@ -113,11 +96,12 @@ def store_copy(to: Place | None, source: Place | None, readable: bool, place: Pl
     """
     from aider_gardener.archive import plugin
     from aider_gardener.archive.store import opening
+    from aider_gardener.archive.store.location import chosen_directory
 
     if (to is None) == (source is None):
         raise UsageError("say where: --to PLACE, or --from PLACE")
-    own = archive_directory(place, made=to is None)
-    there = chosen(to) if isinstance(to, Path) else to
+    own = archive_directory(made=to is None)
+    there = chosen_directory(to.expanduser()) if isinstance(to, Path) else to
     other = archive_directory(source) if isinstance(source, Path) else source
     if os.path.realpath(own) == os.path.realpath(str(there or other)):
         raise UsageError(f"{own} is where the archive lies already; name another directory")
@@ -127,8 +111,8 @@ def store_copy(to: Place | None, source: Place | None, readable: bool, place: Pl
         with closing(_of_place(there or own, made=True)) as taking:
             done = opening.copy(given, taking)
     for line in done.told:
-        click.echo(f"gardener: {line}", err=True)
-    click.echo(f"{done.lines:,} lines copied to {done.place} ({done.tier})")
+        tell(line)
+    click.echo(f"{counted(done.lines, 'line')} copied to {done.place} ({done.tier})")
 
 
 def _of_place(place: Place, *, made: bool = False) -> Store:
@@ -139,22 +123,15 @@ def _of_place(place: Place, *, made: bool = False) -> Store:
 
     if isinstance(place, Path):
         return opened_on_disk(place, Settings.from_env().store_key)
-    if made and (warned := plugin.part("server").warning(place.environ)):
-        click.echo(f"gardener: {warned}", err=True)
+    if made:
+        tell(plugin.part("server").warning(place.environ))
     found: Store = plugin.part("lines").open_on_server(place, made=made, read_only=not made)
     return found
 
 
-def chosen(to: Path) -> Path:
-    """The directory that an archive is copied to."""
-    from aider_gardener.archive.store.location import chosen_directory
-
-    return chosen_directory(to.expanduser())
-
-
 @store.command("remove", short_help="Delete an archive from a server.")
 @click.argument("address", type=PLACE, metavar="postgresql://...#NAME")
-def store_remove(address: Place) -> None:
+def store_remove(address: Path | Address) -> None:
     """Delete an archive that `gardener store copy --to` brought to a server. The one here stays."""
     from aider_gardener.archive import plugin
 
@@ -165,37 +142,34 @@ def store_remove(address: Place) -> None:
 
 
 @store.command("verify", short_help="Check the file, its index and every original.")
-@directory_option
+@store_option
 @json_option
-def store_verify(place: Place | None, as_json: bool) -> None:
+def store_verify() -> None:
     """Check the file's pages and indexes, and every original against its hash.
 
     What is wrong is told, and put right: a damaged file is set aside and a new one has what can be read of it
     and what the copy holds. Exit 1 when anything was wrong.
     """
-    problems = open_archive(place).verify()
-    if as_json:
-        click.echo(json.dumps(problems))
-    else:
-        click.echo("\n".join(problems) if problems else "The archive is sound.")
+    problems = open_archive().verify()
+    put(problems, lambda: problems or ["The archive is sound."])
     if problems:
         sys.exit(1)
 
 
 @store.command("export")
-@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
-@directory_option
-def store_export(file: Path, place: Place | None) -> None:
+@click.argument("file", type=FILE)
+@store_option
+def store_export(file: Path) -> None:
     """Write everything as JSON lines, readable by the owner only."""
-    click.echo(f"{open_archive(place).export(file):,} lines written to {file}")
+    click.echo(f"{counted(open_archive().export(file), 'line')} written to {file}")
 
 
 @store.command("import", short_help="Add what an export holds and the archive does not.")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@directory_option
-def store_import(file: Path, place: Place | None) -> None:
+@store_option
+def store_import(file: Path) -> None:
     """Add what an export holds and the archive does not; all or nothing."""
-    click.echo(f"{open_archive(place).import_(file):,} lines read from {file}")
+    click.echo(f"{counted(open_archive().import_(file), 'line')} read from {file}")
 
 
 @store.command("gc", short_help="Show, or with --yes delete, what the retention rules let go.")
@@ -213,16 +187,9 @@ def store_import(file: Path, place: Place | None) -> None:
     metavar="DAYS",
     help="Let go what was not used for so long, in place of the rules.",
 )
-@directory_option
+@store_option
 @json_option
-def store_gc(
-    dry_run: bool,
-    yes: bool,
-    max_size: int | None,
-    older_than: float | None,
-    place: Place | None,
-    as_json: bool,
-) -> None:
+def store_gc(dry_run: bool, yes: bool, max_size: int | None, older_than: float | None) -> None:
     """Show what the retention rules let go; with --yes, or if the setting `retention` is prune, delete it.
 
     Shown by class and reason, with tokens and bytes. What is deleted is gone from the file, its log and its
@@ -234,7 +201,7 @@ def store_gc(
     from aider_gardener.settings import Settings
 
     settings = Settings.from_env()
-    archive = open_archive(place)
+    archive = open_archive()
     limit = settings.store_limit if max_size is None else max_size
     policy = RetentionPolicy(max_bytes=limit * MEGABYTE, older_than_days=older_than)
     due = proposal(archive, policy)
@@ -249,7 +216,7 @@ def store_gc(
         "bytes_after": archive.size_bytes(),
         "entries": [each.record() for each in due],
     }
-    put(value, as_json, lambda: gc_report(value, policy))
+    put(value, lambda: gc_report(value))
 
 
 @store.command("encrypt")
@@ -260,8 +227,8 @@ def store_gc(
     help="The system's keyring, the variable AIDER_GARDENER_KEY, or a file. A keyring or a file gets a random"
     " key if it has none.  [default: the setting store_key]",
 )
-@directory_option
-def store_encrypt(source: str | None, place: Place | None) -> None:
+@store_option
+def store_encrypt(source: str | None) -> None:
     """Encrypt the archive, index and vectors included.
 
     An encrypted copy takes the place of the file in one step, and the old bytes are overwritten. No chat of
@@ -273,7 +240,7 @@ def store_encrypt(source: str | None, place: Place | None) -> None:
     settings = Settings.from_env(store_key=source)
     if not settings.store_key:
         raise UsageError("say where the key is to be: --key keyring, --key env or --key file:PATH")
-    found = archive_directory(place)
+    found = archive_directory()
     readable = encrypt(found, settings.store_key)
     click.echo(f"The archive in {found} is encrypted. Its key is that of {settings.store_key}: keep it well,")
     click.echo("without it nobody can read the archive.")
@@ -282,18 +249,18 @@ def store_encrypt(source: str | None, place: Place | None) -> None:
 
 
 @store.command("decrypt")
-@directory_option
-def store_decrypt(place: Place | None) -> None:
+@store_option
+def store_decrypt() -> None:
     """Take the encryption off the archive, in the same way."""
     from aider_gardener.archive.store.encryption import decrypt
     from aider_gardener.settings import Settings
 
-    found = archive_directory(place)
+    found = archive_directory()
     decrypt(found, Settings.from_env().store_key)
     click.echo(f"The archive in {found} is no longer encrypted.")
 
 
-def gc_report(value: dict[str, Any], policy: RetentionPolicy) -> Any:
+def gc_report(value: dict[str, Any]) -> Any:
     """What `gardener store gc` shows: what goes, by reason and class, and what was done about it."""
     from aider_gardener.archive.retention import MEGABYTE
     from aider_gardener.tables import pruning_table

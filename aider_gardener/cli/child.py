@@ -7,9 +7,7 @@ without a name that ends with the process.
 
 from __future__ import annotations
 
-import io
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -18,6 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from tempfile import SpooledTemporaryFile
 from types import FrameType
 from typing import IO, BinaryIO
 
@@ -28,10 +27,8 @@ STEP_BYTES, STEP_SECONDS = 1 << 16, 0.1
 MEMORY_BYTES = 1 << 20
 HELD_BYTES = 1_000_000_000
 """What comes after so much is read and dropped: a command that never ends must not fill the disk."""
-READ_BYTES = 8_000_000
-"""Of a longer output the two ends are read, and between them the lines that name trouble."""
-TROUBLE = re.compile(rb"error|fail|fatal|panic|exception|denied|warn")
-TROUBLE_BYTES = 500_000
+READ_BYTES = 32_000_000
+"""Of a longer output the two ends are read."""
 SILENT_SECONDS = 2.0
 """What a process in the background, which outlives the command, is waited for."""
 PROGRESS_SECONDS = 1.0
@@ -49,7 +46,7 @@ class Output:
     """
 
     def __init__(self, through: BinaryIO | None = None) -> None:
-        self.held: IO[bytes] = io.BytesIO()
+        self.held: SpooledTemporaryFile[bytes] = SpooledTemporaryFile(MEMORY_BYTES)  # noqa: SIM115 - it lives as long as this
         self.size = self.lines = self.held_size = 0
         self.binary = self.passed = self.forsaken = self.closed = False
         self.last_line = b""
@@ -88,12 +85,6 @@ class Output:
 
     def _hold(self, chunk: bytes) -> None:
         try:
-            if isinstance(self.held, io.BytesIO) and self.size > MEMORY_BYTES:
-                from tempfile import TemporaryFile
-
-                file = TemporaryFile()  # noqa: SIM115 - it lives as long as this does
-                file.write(self.held.getbuffer())
-                self.held = file
             self.held.write(chunk)
             self.held.flush()
             self.held_size += len(chunk)
@@ -121,38 +112,14 @@ class Output:
         return self.size <= READ_BYTES and self.held_size == self.size
 
     def text(self) -> str:
-        """The output as text; of a very long one the parts that are read. What is not UTF-8 is replaced."""
+        """The output as text; of a very long one both ends. What is not UTF-8 is replaced."""
         self.held.seek(0)
-        data = self.held.read(READ_BYTES)
-        if self.held_size > READ_BYTES:
-            head = data[: READ_BYTES // 2]
-            self.held.seek(len(head))
-            data = b"".join(self._middle(head, self.held_size - READ_BYTES)) + self.held.read()
-        return data.decode("utf-8", "replace")
-
-    def _middle(self, head: bytes, size: int) -> Iterator[bytes]:
-        """The head; of so much that follows the lines that name trouble, as many as there is room for; and
-        the line in which that ends."""
-        cut, room = head.rfind(b"\n") + 1 or len(head), TROUBLE_BYTES
-        yield head[:cut]
-        rest = head[cut:]
-        while size > 0 and (block := self.held.read(min(MEMORY_BYTES, size))):
-            size -= len(block)
-            lines, end, rest = (rest[-STEP_BYTES:] + block).rpartition(b"\n")
-            for line in _troubled(lines + end):
-                if len(line) <= room:
-                    yield line
-                    room -= len(line)
-        yield rest
-
-
-def _troubled(lines: bytes) -> Iterator[bytes]:
-    """Those of some whole lines that name trouble."""
-    lowered, at = lines.lower(), 0
-    while found := TROUBLE.search(lowered, at):
-        begin = lines.rfind(b"\n", at, found.start()) + 1 or at
-        at = lines.find(b"\n", found.end()) + 1
-        yield lines[begin:at]
+        if self.held_size <= READ_BYTES:
+            return self.held.read().decode("utf-8", "replace")
+        head = self.held.read(READ_BYTES // 2).rpartition(b"\n")[0]
+        self.held.seek(self.held_size - READ_BYTES // 2)
+        tail = self.held.read().partition(b"\n")[2]
+        return b"\n".join((head, tail)).decode("utf-8", "replace")
 
 
 def run(command: Sequence[str], output: Output, progress: Callable[[], None]) -> int:

@@ -2,35 +2,24 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
 from aider_gardener import files
-from aider_gardener.cli.pipe import affordable_counter, figures, is_binary, put_bytes
+from aider_gardener.cli.pipe import figures, is_binary, put_bytes
+from aider_gardener.cli.root import as_json, json_option, put
+from aider_gardener.errors import UsageError
 from aider_gardener.messages import Compressed, ContentClass, Segment, Source, SourceKind, TokenCounter
-from aider_gardener.terminal import visible
-from aider_gardener.tokens import ESTIMATE
+from aider_gardener.tokens import ESTIMATE, approximate, default_counter
 
-SOURCE_WORDS = {
-    "run": SourceKind.COMMAND, "command": SourceKind.COMMAND, "test": SourceKind.TEST,
-    "lint": SourceKind.LINT, "web": SourceKind.WEB,
-    "typed": SourceKind.TYPED, "reply": SourceKind.REPLY, "file": SourceKind.FILE,
-    "notice": SourceKind.NOTICE, "message": SourceKind.UNKNOWN,
-}  # fmt: skip
+SOURCE_WORDS = {kind.value: kind for kind in SourceKind} | {"run": SourceKind.COMMAND}
 TOO_LARGE = files.TOO_LARGE.format(limit=files.NAMED_BYTES)
 CLASS_NAMES = [cls.value for cls in ContentClass]
-
-
-class BadInput(click.ClickException):
-    """Input that cannot be used as given: one line on stderr, exit code 2."""
-
-    exit_code = 2
 
 
 @click.command(short_help="Shorten a text by its class, without a model.")
@@ -54,36 +43,30 @@ class BadInput(click.ClickException):
     metavar="WORDS",
     help="Favour text with these words (repeatable).",
 )
-@click.option("--id", "entry_id", default="", metavar="ID", help="The id to name in markers.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON value and nothing else.")
+@json_option
 def compress(
-    file: str,
-    class_name: str | None,
-    source_text: str | None,
-    focus_words: tuple[str, ...],
-    entry_id: str,
-    as_json: bool,
+    file: str, class_name: str | None, source_text: str | None, focus_words: tuple[str, ...]
 ) -> None:
     """Compress the text in FILE (or stdin) by its class, without a model. What is no text passes as it is."""
     data = read_bytes(file)
-    if is_binary(data) and not as_json:
+    if is_binary(data) and not as_json():
         put_bytes(data)
         return
     text = data.decode("utf-8", "replace")
-    count = affordable_counter(text)
+    count = default_counter() if as_json() else approximate
     source = parse_source(source_text)
     started = time.perf_counter()
-    result = _compressed(text, class_name, source, focus_words, entry_id, count)
+    result = _compressed(text, class_name, source, focus_words, count)
     ms = (time.perf_counter() - started) * 1000
-    tokens = figures(text, result.text, None if as_json else count)
+    tokens = figures(text, result.text, count)
     before, after = tokens["tokens_before"], tokens["tokens_after"]
     report = {
         "class": result.cls.value, "text": result.text, **tokens,
         "ratio": round(after / before, 4) if before else 1.0, "ms": round(ms, 2),
         "engine": result.engine, "whole": None if file == "-" or result.lossless else file,
     }  # fmt: skip
-    if as_json:
-        write_json(report)
+    if as_json():
+        put(report, str)
     else:
         _show(report)
 
@@ -93,8 +76,8 @@ def compress(
 @click.option(
     "--source", "source_text", metavar="KIND[: DETAIL]", help='Where it came from, e.g. "run: pytest -q".'
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON value and nothing else.")
-def classify(file: str, source_text: str | None, as_json: bool) -> None:
+@json_option
+def classify(file: str, source_text: str | None) -> None:
     """Say of which class the text in FILE (or stdin) is, and of which segments it is made."""
     from aider_gardener.compress.shorten import source_of
     from aider_gardener.reading.classify import dominant_class
@@ -103,21 +86,14 @@ def classify(file: str, source_text: str | None, as_json: bool) -> None:
     text = read_bytes(file).decode("utf-8", "replace")
     source = parse_source(source_text) or source_of(text)
     parts = segment(text, source)
-    cls = dominant_class(text, source, parts)
-    if as_json:
-        write_json(
-            {
-                "class": cls.value,
-                "source": source.kind.value,
-                "segments": [_segment_record(text, part) for part in parts],
-            }
-        )
-        return
-    click.echo(f"{cls.value}  ({source.kind.value}{': ' + source.detail if source.detail else ''})")
-    for part in parts:
-        record = _segment_record(text, part)
-        name = f"{part.cls.value} {part.kind}".strip()
-        click.echo(f"  lines {record['first_line']}-{record['last_line']}  {name}")
+    cls = dominant_class(text, source, parts).value
+    segments = [_segment_record(text, part) for part in parts]
+    head = f"{cls}  ({source.kind.value}{': ' + source.detail if source.detail else ''})"
+    lines = (
+        f"  lines {each['first_line']}-{each['last_line']}  {each['class']} {each['kind']}".rstrip()
+        for each in segments
+    )
+    put({"class": cls, "source": source.kind.value, "segments": segments}, lambda: [head, *lines])
 
 
 def _segment_record(text: str, part: Segment) -> dict[str, Any]:
@@ -131,12 +107,7 @@ def _segment_record(text: str, part: Segment) -> dict[str, Any]:
 
 
 def _compressed(
-    text: str,
-    class_name: str | None,
-    source: Source | None,
-    focus_words: Sequence[str],
-    entry_id: str,
-    count: TokenCounter,
+    text: str, class_name: str | None, source: Source | None, focus_words: Sequence[str], count: TokenCounter
 ) -> Compressed:
     """By the class given, or as a message of its source."""
     from aider_gardener.compress import Context, compress_message, compress_text
@@ -149,69 +120,44 @@ def _compressed(
         found, kind = classify_text(text)
         kind = kind if found.value == class_name else ""
         language = kind if found is ContentClass.CODE else ""
-        return compress_text(text, ContentClass(class_name), Context(kind, language, focus, entry_id, count))
-    return compress_message(text, source or source_of(text), focus=focus, entry_id=entry_id, count=count)
+        return compress_text(text, ContentClass(class_name), Context(kind, language, focus, "", count))
+    return compress_message(text, source or source_of(text), focus=focus, count=count)
 
 
 def parse_source(text: str | None) -> Source | None:
-    """`KIND` or `KIND: DETAIL` as a source; None for None.
+    """`KIND` or `KIND: DETAIL` as a source; None for None. Raises UsageError for an unknown kind."""
+    from aider_gardener.compress.shorten import source_of
 
-    Raises BadInput for an unknown kind.
-    """
     if text is None:
         return None
     word, _, detail = text.partition(":")
     kind = SOURCE_WORDS.get(word.strip().lower())
     if kind is None:
-        raise BadInput(f"unknown source {word.strip()!r}; use one of {', '.join(SOURCE_WORDS)}")
+        raise UsageError(f"unknown source {word.strip()!r}; use one of {', '.join(SOURCE_WORDS)}")
     detail = detail.strip()
-    if kind is SourceKind.COMMAND and detail:
-        from aider_gardener.compress.shorten import source_of
-
-        return source_of("", detail)
-    return Source(kind, detail)
+    return source_of("", detail) if kind is SourceKind.COMMAND and detail else Source(kind, detail)
 
 
 def read_bytes(file: str) -> bytes:
     """What is in a file, or comes in on stdin for "-"."""
     if file == "-":
         if sys.stdin is None or sys.stdin.isatty():
-            raise BadInput("nothing to read: name a file or pipe text in, e.g. pytest -q | gardener compress")
+            raise UsageError("nothing to read: name a file, or pipe text in: pytest -q | gardener compress")
         data = sys.stdin.buffer.read(files.NAMED_BYTES + 1)
         if len(data) > files.NAMED_BYTES:
-            raise BadInput(f"what comes in is {TOO_LARGE}; cut it first")
+            raise UsageError(f"what comes in is {TOO_LARGE}; cut it first")
         return data
     try:
         return files.read(Path(file), files.NAMED_BYTES, follow=True)
     except OSError as error:
-        raise BadInput(f"cannot read {file}: {error.strerror}; name a file, or pipe text in") from None
+        raise UsageError(f"cannot read {file}: {error.strerror}; name a file, or pipe text in") from None
 
 
-def write_json(value: Any) -> None:
-    """One JSON value on stdout; lone surrogates are escaped, so it is always valid UTF-8."""
-    click.echo(json.dumps(value, ensure_ascii=True))
-
-
-def _show(report: dict[str, Any]) -> None:
-    """The text on stdout; the figures on stderr when stdout is read by a program."""
+def _show(report: Mapping[str, Any]) -> None:
+    """The text on standard output, the figures beside it."""
     about = "about " if report["counter"] == ESTIMATE else ""
     kept = f"{report['tokens_after']:,} of {about}{report['tokens_before']:,} tokens"
     what = f"{report['class']}, read as {report['engine']}" if report["engine"] else report["class"]
     facts = f"Kept {kept} ({report['ratio']:.0%}) of a text of class {what}, in {report['ms']:.0f} ms"
-    facts += f"; the whole is {report['whole']}." if report["whole"] else "."
-    if not sys.stdout.isatty():
-        put_bytes(f"{report['text']}\n".encode("utf-8", "replace"))
-        click.echo(facts, err=True)
-        return
-    from rich.text import Text
-
-    from aider_gardener.tables import Screen
-
-    console = Screen(highlight=False)
-    shown = Text(visible(report["text"]))
-    shown.highlight_regex(r"\[… .*\]|… \d+ [^…\n]* …", "dim cyan")
-    shown.highlight_regex(r"(?i)\b(?:error|failed|failure|fatal|panic|exception)\b", "bold red")
-    shown.highlight_regex(r"(?i)\bwarn(?:ing)?s?\b", "yellow")
-    console.print(shown)
-    console.rule(style="dim")
-    console.print(Text(facts, style="bold green" if report["ratio"] < 1 else "bold"))
+    put_bytes(f"{report['text']}\n".encode("utf-8", "replace"))
+    click.echo(facts + (f"; the whole is {report['whole']}." if report["whole"] else "."), err=True)

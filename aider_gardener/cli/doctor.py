@@ -6,25 +6,33 @@ import os
 import platform
 import sys
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from aider_gardener.archive import plugin
 from aider_gardener.cli.root import json_option, put, repository_root
 from aider_gardener.errors import GardenerError
+from aider_gardener.phrases import counted, path_shown
+
+if TYPE_CHECKING:
+    from aider_gardener.archive.store import Store
 
 OLDEST, NEWEST = (3, 10), (3, 12)
 MOST_PROBLEMS, LOG_LIMIT = 5, 1 << 20
 """So many faults of an archive are named; `gardener store verify` names all."""
-
 TIERS = {
     "SQLite": "SQLite, the best for one machine",
     "JSON lines": "JSON lines, taken into SQLite as soon as that works: {why}",
     "memory": "memory only, what is said is lost at the end: {why}",
 }
 """What is said of each tier."""
+
+Found = tuple[bool, str]
+"""Whether a part is in order, and what was found or what to do."""
 
 
 @dataclass(frozen=True)
@@ -38,75 +46,52 @@ class Check:
 
 @click.command(short_help="Check this installation and archive; changes nothing.")
 @json_option
-def doctor(as_json: bool) -> None:
+def doctor() -> None:
     """Check this installation: Python, aider and its patch points, SQLite, the archive of this project, and
     its tier: whether what is said goes to SQLite, to lines of JSON or to memory, and why. Where a server is
     named that it may be shared through: whether it answers within seconds, and is fit.
 
     Exit code 1 when something is not in order. A fault report should begin with the output.
     """
-    from aider_gardener.tables import checkup_table
+    from aider_gardener.tables import grid
 
-    checks = checkup(Path.cwd(), repository_root(Path.cwd()))
-    put(
-        [asdict(check) for check in checks],
-        as_json,
-        lambda: checkup_table([(check.name, check.ok, check.found) for check in checks]),
-    )
+    checks = checkup()
+    rows = [("ok" if check.ok else "NOT OK", check.name, check.found) for check in checks]
+    put(checks, lambda: grid(("", "", ""), rows, box=None, show_header=False))
     if any(not check.ok for check in checks):
         sys.exit(1)
 
 
-def checkup(directory: Path, root: Path | None) -> list[Check]:
+def checkup() -> list[Check]:
     """All checks, in the order in which one would look; none of them leaves anything changed."""
-    steps: list[tuple[str, Callable[[], tuple[bool, str]]]] = [
-        ("Python", python),
-        ("aider", patch_points),
-        ("SQLite", sqlite),
-        ("archive", lambda: archive(root)),
-        ("tier", lambda: tier(root)),
-        ("Claude Code", lambda: claude_code(root)),
-        ("directory", lambda: writable(root or directory)),
-    ]
-    return [*(checked(name, step) for name, step in steps), *shared(root)]
+    steps: dict[str, Callable[[], Found]] = {
+        "Python": python,
+        "aider": patch_points,
+        "SQLite": sqlite,
+        "archive": archive,
+        "tier": tier,
+        "Claude Code": claude_code,
+        "sharing": sharing,
+        "server": server,
+    }
+    checks = [checked(name, step) for name, step in steps.items()]
+    return [check for check in checks if check.found]
 
 
-def shared(root: Path | None) -> list[Check]:
-    """How the project is shared, and whether the server that it is shared through, or that is named for
-    nothing else, answers."""
-    from aider_gardener.cli.shared import sharing_of
-    from aider_gardener.settings import Settings
-
-    directory = directory_of(root)
+def checked(name: str, step: Callable[[], Found]) -> Check:
     try:
-        is_there = (directory / "gardener.db").is_file()
-        found = sharing_of(directory, Settings.from_env().store_key) if is_there else {"shared": False}
-    except (GardenerError, OSError) as error:
-        return [Check("sharing", False, str(error))]
-    if not found["shared"] and not os.environ.get("AIDER_GARDENER_DATABASE_URL", "").strip():
-        return []
-    told = []
-    if found["shared"]:
-        failed = f"; the last sync failed: {found['problem']}" if found["problem"] else ""
-        told = [Check("sharing", not failed, f"as {found['name']}{failed}")]
-    return [*told, Check("server", *plugin.part("sync").look(os.environ))]
-
-
-def checked(name: str, step: Callable[[], tuple[bool, str]]) -> Check:
-    try:
-        ok, found = step()
+        return Check(name, *step())
     except (GardenerError, ImportError, OSError) as error:
         return Check(name, False, str(error))
-    return Check(name, ok, found)
 
 
-def python() -> tuple[bool, str]:
+def python() -> Found:
     ok = OLDEST <= sys.version_info[:2] <= NEWEST
     found = f"{platform.python_version()} on {platform.system()}"
     return ok, found if ok else f"{found}; aider-gardener needs Python 3.10 to 3.12"
 
 
-def patch_points() -> tuple[bool, str]:
+def patch_points() -> Found:
     """Whether the installed aider has every patch point, found by installing and taking out again, and
     whether this version was tried."""
     from aider_gardener import install, uninstall
@@ -120,7 +105,7 @@ def patch_points() -> tuple[bool, str]:
     return True, f"{version} {tried}, all {count} patch points as expected"
 
 
-def sqlite() -> tuple[bool, str]:
+def sqlite() -> Found:
     import apsw
 
     fts = "ENABLE_FTS5" in apsw.compile_options
@@ -128,75 +113,88 @@ def sqlite() -> tuple[bool, str]:
     return fts, f"{apsw.sqlite_lib_version()}, full text {text}"
 
 
-def tier(root: Path | None) -> tuple[bool, str]:
-    """The tier that a chat would work in, and why no better one; only memory is out of order."""
-    from aider_gardener.archive.store import opening
-    from aider_gardener.settings import Settings
-
-    name, why = opening.tier_of(directory_of(root), Settings.from_env().store_key)
-    return name != opening.MEMORY, TIERS[name].format(why=why)
-
-
-def directory_of(root: Path | None) -> Path:
-    """Where the archive of a work tree, or of this directory, belongs."""
+def place_and_key() -> tuple[Path, str]:
+    """Where the archive of this project belongs, and where its key is."""
     from aider_gardener.archive.store.location import chosen_directory, store_directory
     from aider_gardener.settings import Settings
 
-    named = Settings.from_env().store_path
-    return chosen_directory(named) if named else store_directory(root)
+    settings = Settings.from_env()
+    named = settings.store_path
+    place = chosen_directory(named) if named else store_directory(repository_root(Path.cwd()))
+    return place, settings.store_key
 
 
-def archive(root: Path | None) -> tuple[bool, str]:
+def opened() -> Store:
     from aider_gardener.archive.store import open_to_read
+
+    place, key = place_and_key()
+    return open_to_read(place, key_source=key)
+
+
+def archive() -> Found:
     from aider_gardener.archive.store.lines import names
     from aider_gardener.archive.store.location import check_whose, set_aside_in
-    from aider_gardener.settings import Settings
 
-    directory = directory_of(root)
+    directory, _ = place_and_key()
     check_whose(directory)
     aside = ", ".join(set_aside_in(directory))
     told = f"; set aside there, and no part of it: {aside}" if aside else ""
     if not (directory / "gardener.db").is_file() and not names(directory):
-        return True, f"none yet (will be made in {directory}){told}"
-    store = open_to_read(directory, key_source=Settings.from_env().store_key)
-    try:
+        return True, f"none yet (will be made in {path_shown(directory, Path.cwd())}){told}"
+    with closing(opened()) as store:
         problems = store.verify()
-    finally:
-        store.close()
     if not problems:
-        return True, f"sound, in {directory}{told}"
+        return True, f"sound, in {path_shown(directory, Path.cwd())}{told}"
     more = f" and {len(problems) - MOST_PROBLEMS:,} more" if len(problems) > MOST_PROBLEMS else ""
-    return (
-        False,
-        f"{'; '.join(problems[:MOST_PROBLEMS])}{more}; `gardener store verify` puts right what it can{told}",
-    )
+    named = "; ".join(problems[:MOST_PROBLEMS])
+    return False, f"{named}{more}; `gardener store verify` puts right what it can{told}"
 
 
-def claude_code(root: Path | None) -> tuple[bool, str]:
+def tier() -> Found:
+    """The tier that a chat would work in, and why no better one; only memory is out of order."""
+    from aider_gardener.archive.store import opening
+
+    name, why = opening.tier_of(*place_and_key())
+    return name != opening.MEMORY, TIERS[name].format(why=why)
+
+
+def claude_code() -> Found:
     """What hooks met: records of transcripts that nobody here knows, which are kept as they are, and
     faults."""
     from aider_gardener import files
     from aider_gardener.adapters.claude_code.client import LOG_NAME
     from aider_gardener.adapters.intake import unknown_records
-    from aider_gardener.archive.store import open_to_read
-    from aider_gardener.settings import Settings
 
-    directory = directory_of(root)
+    directory, _ = place_and_key()
     if not (directory / "gardener.db").is_file():
         return True, "nothing was taken in yet"
-    store = open_to_read(directory, key_source=Settings.from_env().store_key)
-    try:
+    with closing(opened()) as store:
         unknown = unknown_records(store)
-    finally:
-        store.close()
     log = directory / LOG_NAME
     faults = files.read(log, LOG_LIMIT).decode("utf-8", "replace").splitlines() if log.is_file() else []
     told = [f"{count} of the type {kind}" for kind, count in unknown.most_common(MOST_PROBLEMS)]
     records = f"records of unknown types, kept as they are, or not read: {', '.join(told)}" if told else ""
-    failed = f"{len(faults)} hooks failed, last {faults[-1]}; see {log}" if faults else ""
+    failed = f"{counted(len(faults), 'hook')} failed, last {faults[-1]}" if faults else ""
+    failed += f"; see {path_shown(log, Path.cwd())}" if faults else ""
     return not faults, "; ".join(filter(None, [records, failed])) or "no unknown records, no faults"
 
 
-def writable(directory: Path) -> tuple[bool, str]:
-    ok = os.access(directory, os.W_OK)
-    return ok, str(directory) if ok else f"{directory} cannot be written: memory will not outlive the process"
+def sharing() -> Found:
+    """How the project is shared; "" where it is not."""
+    from aider_gardener.cli.shared import sharing_of
+
+    directory, key = place_and_key()
+    found = sharing_of(directory, key) if (directory / "gardener.db").is_file() else {"shared": False}
+    if not found["shared"]:
+        return True, ""
+    failed = f"; the last sync failed: {found['problem']}" if found["problem"] else ""
+    return not failed, f"as {found['name']}{failed}"
+
+
+def server() -> Found:
+    """Whether the server answers that the project is shared through, or that is named for nothing else."""
+    is_shared = checked("sharing", sharing).found.startswith("as ")
+    if not (is_shared or os.environ.get("AIDER_GARDENER_DATABASE_URL", "").strip()):
+        return True, ""
+    found: Found = plugin.part("sync").look(os.environ)
+    return found

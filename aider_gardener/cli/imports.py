@@ -5,19 +5,19 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Iterator
+from contextlib import closing
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from aider_gardener.cli.root import archive_directory, directory_option, json_option, put, repository_root
+from aider_gardener.cli.root import archive_directory, json_option, put, store_option, tell, working_project
 from aider_gardener.errors import UsageError
 from aider_gardener.phrases import counted
 
 if TYPE_CHECKING:
-    from aider_gardener.cli.root import Place
     from aider_gardener.replay.imports import Imported
 
 NAMED = 5
@@ -26,9 +26,9 @@ NAMED = 5
 
 @click.command("import", short_help="Take in chats of Claude Code, Codex and aider that were held before.")
 @click.argument("path", required=False, type=click.Path(exists=True, path_type=Path))
-@directory_option
+@store_option
 @json_option
-def import_chats(path: Path | None, place: Place | None, as_json: bool) -> None:
+def import_chats(path: Path | None) -> None:
     """Take chats into the archive that were held before the gardener was there, or without it.
 
     PATH is a transcript of Claude Code (~/.claude/projects/**/*.jsonl), a rollout of Codex
@@ -42,49 +42,40 @@ def import_chats(path: Path | None, place: Place | None, as_json: bool) -> None:
     from aider_gardener.replay.imports import HISTORY, Imported, files_named, find, own_files, take_in
     from aider_gardener.settings import Settings
 
-    project = (repository_root(Path.cwd()) or Path.cwd()).resolve()
+    project = working_project()
     paths = files_named(path) if path else own_files(project, Path.home(), os.environ)
     found = Imported()
     chats = find(paths, str(project), only_own=path is None, found=found)
     if not chats and path is not None:
         why = next((f"{name}: {why}" for name, why in found.others.items()), f"{path}: holds no chats")
         raise UsageError(f"{why}; name a .jsonl of Claude Code or Codex, an {HISTORY} or a folder of them")
-    directory = archive_directory(place, made=True)
+    directory = archive_directory(made=True)
     with closing(open_store(directory, key_source=Settings.from_env().store_key)) as store:
-        with progress(sum(chat.size for chat in chats)) as tick:
-            take_in(store, str(project), chats, found, tick)
+        size = sum(chat.size for chat in chats)
+        shown = sys.stderr if sys.stderr.isatty() else StringIO()
+        with click.progressbar(length=size, label="Importing", file=shown) as bar:
+            take_in(store, str(project), chats, found, bar.update)
         notice = store.notice
-    if notice:
-        click.echo(f"gardener: {notice}", err=True)
-    put(vars(found), as_json, lambda: "\n".join(report(found)))
+    tell(notice)
+    put(vars(found), lambda: report(found))
 
 
-@contextmanager
-def progress(size: int) -> Iterator[Callable[[int], object]]:
-    """What is called with the size of each step of so much: a bar on a terminal, elsewhere nothing."""
-    if not sys.stderr.isatty():
-        yield lambda _size: None
-        return
-    with click.progressbar(length=size, label="Importing", file=sys.stderr) as bar:
-        yield bar.update
-
-
-def report(found: Imported) -> list[str]:
+def report(found: Imported) -> Iterator[str]:
     """What came of it, a line each."""
     if not found.chats:
-        return ["No chat of this project was found; name a file or a folder: gardener import PATH"]
+        yield "No chat of this project was found; name a file or a folder: gardener import PATH"
+        return
     hosts = ", ".join(f"{host} {count:,}" for host, count in found.chats.most_common())
     known = f"; of {counted(found.known, 'chat')} nothing was new" if found.known else ""
-    lines = [f"{counted(found.chats.total(), 'chat')} read ({hosts}): {found.messages:,} new messages{known}"]
+    yield f"{counted(found.chats.total(), 'chat')} read ({hosts}): {found.messages:,} new messages{known}"
     if found.elsewhere:
-        lines.append(f"{counted(found.elsewhere, 'chat')} of these were held in another folder")
-    lines.append(f"Not kept: {by_kind(found.lost) or 'nothing'}")
+        yield f"{counted(found.elsewhere, 'chat')} of these were held in another folder"
+    yield f"Not kept: {by_kind(found.lost) or 'nothing'}"
     if found.records:
-        lines.append(f"The hosts' own records, passed over: {by_kind(found.records)}")
-    lines += [f"no chat: {name} ({why})" for name, why in list(found.others.items())[:NAMED]]
+        yield f"The hosts' own records, passed over: {by_kind(found.records)}"
+    yield from (f"no chat: {name} ({why})" for name, why in list(found.others.items())[:NAMED])
     if len(found.others) > NAMED:
-        lines.append(f"no chat: {counted(len(found.others) - NAMED, 'file')} more")
-    return lines
+        yield f"no chat: {counted(len(found.others) - NAMED, 'file')} more"
 
 
 def by_kind(counts: Counter[str]) -> str:

@@ -2,67 +2,47 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 
-from rich.cells import cell_len, set_cell_size
+from rich.table import Table
+from rich.text import Text
 
 from aider_gardener.archive.sessions import AIDER
 from aider_gardener.gardener.past_chats import PastChat, Said, Transcript
-from aider_gardener.notes.last_chat import when as minute
 from aider_gardener.phrases import counted, short
+from aider_gardener.recall.hits import when
+from aider_gardener.tables import grid
 
-LEAST_PROMPT_CELLS = 12
+KEPT = "kept for later chats"
+"""How what an agent kept by itself stands in the list of chats."""
 OUTPUT_LINES = 40
 """So many lines of an output are shown unless all is asked for: half at its head, half at its tail."""
 NAMES_SHOWN = 6
 
 
-def list_lines(chats: Sequence[PastChat], columns: int, now: float) -> Iterator[str]:
-    """A head and a line for each chat, of at most so many columns."""
-    rows = [("", "when", "turns", "sent", "cost", "files", "id")]
-    rows += [
+def chats_table(chats: Sequence[PastChat]) -> Table:
+    """A head and a line for each chat; where it is too narrow for the first prompt, that is cut."""
+    rows = (
         (
             str(chat.number),
-            when(chat.last_at, now),
+            when(chat.last_at),
             str(chat.turns),
             short(chat.sums.prompt_tokens) if chat.sums else "",
             chat.cost,
             str(len({*chat.in_chat, *chat.edited}) or ""),
             chat.short,
+            Text(first_words(chat), no_wrap=True, overflow="ellipsis"),
         )
         for chat in chats
-    ]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    texts = ["first prompt", *map(first_words, chats)]
-    room = max(columns - sum(widths) - 2 * len(widths), LEAST_PROMPT_CELLS)
-    for row, text in zip(rows, texts, strict=True):
-        cells = [
-            cell.ljust(width) if at in (1, 6) else cell.rjust(width)
-            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        yield "  ".join([*cells, cut(text, room)]).rstrip()
-
-
-KEPT = "kept for later chats"
-"""How what an agent kept by itself stands in the list of chats."""
+    )
+    columns = (">", "when", ">turns", ">sent", ">cost", ">files", "id", "first prompt")
+    return grid(columns, rows, box=None, header_style="", padding=(0, 2, 0, 0))
 
 
 def first_words(chat: PastChat) -> str:
     """How a chat began, on one line, with the agent in which it was held where that is not aider."""
     words = " ".join(chat.first_prompt.split())
     return words if chat.host == AIDER else f"({chat.host}) {words or KEPT}"
-
-
-def when(at: float, now: float) -> str:
-    """A time of the last half-year to the minute, an older one by its day; as the user's clock shows it."""
-    is_near = abs(now - at) < 182 * 86_400
-    return time.strftime("%b %d %H:%M" if is_near else "%Y-%m-%d", time.localtime(at))
-
-
-def cut(text: str, cells: int) -> str:
-    """A text on so many cells of a terminal."""
-    return text if cell_len(text) <= cells else set_cell_size(text, cells - 1).rstrip() + "…"
 
 
 def told_by(chat: PastChat) -> str:
@@ -76,7 +56,7 @@ def transcript_lines(transcript: Transcript, *, full: bool) -> Iterator[str]:
     facts = [counted(chat.turns, "turn")]
     facts += [f"{short(chat.sums.prompt_tokens)} tokens sent"] if chat.sums else []
     facts += [chat.cost] if chat.cost else []
-    yield f"Session {chat.short}, {minute(chat.started_at)} to {minute(chat.last_at)}" + (
+    yield f"Session {chat.short}, {when(chat.started_at)} to {when(chat.last_at)}" + (
         f", {told_by(chat)}" if told_by(chat) else ""
     )
     yield ", ".join(facts)
@@ -88,7 +68,7 @@ def transcript_lines(transcript: Transcript, *, full: bool) -> Iterator[str]:
         if was_cleared and not turn.said[0].cleared:
             yield "\n(What stands above was cleared or taken out: it went to the model no more.)"
         was_cleared = turn.said[0].cleared
-        yield f"\n── turn {turn.number} · {minute(turn.said[0].at)} ──"
+        yield f"\n── turn {turn.number} · {when(turn.said[0].at)} ──"
         for said in turn.said:
             yield from said_lines(said, full=full)
 

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from aider_gardener.cli.root import json_option, put
+from aider_gardener.cli.root import as_json, json_option, put, tell
 
 if TYPE_CHECKING:
     from aider_gardener.patches.series import Patch, Series
 
 FOLDER = click.Path(file_okay=False, path_type=Path)
 TREE_HELP = "A source tree of aider, or an environment with it.  [default: the aider beside this command]"
-INTERRUPTED = "a change was interrupted; `gardener patches apply` or `revert` puts the files back first"
-APPLIED, APPLIES, FAILS = "applied", "applies", "does not apply"
 
 
 @click.group(short_help="Apply the patches for aider itself, or take them out.")
@@ -30,89 +28,76 @@ def tree_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options that say which tree, which patches and how to answer."""
 
     @json_option
-    @click.option("--upto", metavar="N", help="The patches from the first to this one.")
     @click.option("--only", multiple=True, metavar="NAMES", help="Only these: numbers or names, with commas.")
     @click.option("--to", type=FOLDER, metavar="DIR", help=TREE_HELP)
     @wraps(command)
-    def wrapped(to: Path | None, only: Sequence[str], upto: str | None, as_json: bool) -> Any:
-        from aider_gardener.errors import UsageError
+    def wrapped(to: Path | None, only: Sequence[str]) -> Any:
         from aider_gardener.patches.series import read_series
         from aider_gardener.patches.tree import find_tree
 
-        if only and upto is not None:
-            raise UsageError("give either --only or --upto")
         series = read_series()
-        return command(series, find_tree(to), series.chosen(only, upto), as_json)
+        return command(series, find_tree(to), series.chosen(only))
 
     return wrapped
 
 
 @patches.command(short_help="Say which patches a tree has and whether the others apply.")
 @tree_options
-def check(series: Series, root: Path, chosen: Sequence[Patch], as_json: bool) -> None:
+def check(series: Series, root: Path, chosen: Sequence[Patch]) -> None:
     """Say which patches a tree has and whether the others apply; exit 1 when one does neither.
 
     Each is tried in whatever aider it is, such as a clone of its main branch. Changes nothing.
     """
-    from aider_gardener.patches.tree import JOURNAL, fault, state_of
+    from aider_gardener.patches.tree import fault, state_of
+    from aider_gardener.tables import grid
 
-    if (root / JOURNAL).exists():
-        problem, states = INTERRUPTED, dict.fromkeys(chosen, "unknown")
-    else:
-        state = state_of(series, root)
-        faults = {patch: fault(series, state, patch) for patch in chosen}
-        problem = next((said for said in faults.values() if said), "")
-        states = {
-            patch: APPLIED if patch in state.applied else FAILS if said else APPLIES
-            for patch, said in faults.items()
-        }
+    state = state_of(series, root)
+    faults = {patch: fault(series, state, patch) for patch in chosen}
+    problem = next(filter(None, faults.values()), "")
     rows = [
-        {"number": patch.number, "name": patch.name, "subject": patch.subject, "state": found}
-        for patch, found in states.items()
+        {
+            "number": patch.number,
+            "name": patch.name,
+            "subject": patch.subject,
+            "state": "applied" if patch in state.applied else "does not apply" if found else "applies",
+        }
+        for patch, found in faults.items()
     ]
-    put({"tree": str(root), "problem": problem, "patches": rows}, as_json, lambda: table_of(root, rows))
+    cells = [(f"{row['number']:04d}", str(row["subject"]), str(row["state"])) for row in rows]
+    put(
+        {"tree": str(root), "problem": problem, "patches": rows},
+        lambda: grid(("patch", "what it does", "state"), cells, title=f"aider in {root}"),
+    )
     if problem:
-        if not as_json:
-            click.echo(f"gardener: {problem}", err=True)
+        tell("" if as_json() else problem)
         sys.exit(1)
-
-
-def table_of(root: Path, rows: Sequence[dict[str, Any]]) -> Any:
-    """The patches for people."""
-    from rich.table import Table
-
-    table = Table("patch", "what it does", "state", title=f"aider in {root}", title_justify="left")
-    for row in rows:
-        table.add_row(f"{row['number']:04d}", row["subject"], row["state"])
-    return table
 
 
 @patches.command(short_help="Apply the patches that are not in the tree yet.")
 @tree_options
-def apply(series: Series, root: Path, chosen: Sequence[Patch], as_json: bool) -> None:
+def apply(series: Series, root: Path, chosen: Sequence[Patch]) -> None:
     """Apply the patches that are not in the tree yet, with those that they need: all of them or none.
 
-    Tests and documents are left out of an installed aider. A change that was interrupted is put back first.
+    Tests and documents are left out of an installed aider.
     """
-    change(series, root, chosen, as_json, "applied")
+    change(series, root, chosen, "applied")
 
 
 @patches.command(short_help="Take the patches out of the tree again.")
 @tree_options
-def revert(series: Series, root: Path, chosen: Sequence[Patch], as_json: bool) -> None:
+def revert(series: Series, root: Path, chosen: Sequence[Patch]) -> None:
     """Take the patches out of the tree again, with those that need them: all of them or none.
 
     Refuses where one of them was changed since: whether it is in the tree cannot be said then.
     """
-    change(series, root, chosen, as_json, "reverted")
+    change(series, root, chosen, "reverted")
 
 
-def change(series: Series, root: Path, chosen: Sequence[Patch], as_json: bool, word: str) -> None:
+def change(series: Series, root: Path, chosen: Sequence[Patch], word: str) -> None:
     """Apply or take out, and say what was done."""
     from aider_gardener.errors import PatchError
-    from aider_gardener.patches.tree import fault, put_back, state_of, turn_into
+    from aider_gardener.patches.tree import fault, state_of, turn_into
 
-    recovered = put_back(series, root)
     state = state_of(series, root)
     if word == "applied":
         needed = {other for patch in chosen for other in series.needed(patch)}
@@ -124,13 +109,10 @@ def change(series: Series, root: Path, chosen: Sequence[Patch], as_json: bool, w
                 raise PatchError(f"whether it is in the tree cannot be said: {said}")
         wanted = [patch for patch in state.applied if not set(series.needed(patch)) & set(chosen)]
         moved = [patch for patch in state.applied if patch not in wanted]
-    changed = turn_into(series, root, state, wanted)
-    names = [patch.name for patch in moved]
-    if as_json:
-        put({word: names, "files": changed, "tree": str(root), "recovered": recovered}, as_json, None)
-        return
-    if recovered:
-        click.echo("An interrupted change was put back first.")
-    for patch in moved:
-        click.echo(f"{word} {patch.number:04d} {patch.subject}")
-    click.echo(f"{len(changed)} files changed in {root}." if moved else f"There is nothing to do in {root}.")
+    changed = turn_into(root, state, wanted)
+
+    def shown() -> Iterator[str]:
+        yield from (f"{word} {patch.number:04d} {patch.subject}" for patch in moved)
+        yield f"{len(changed)} files changed in {root}." if moved else f"There is nothing to do in {root}."
+
+    put({word: [patch.name for patch in moved], "files": changed, "tree": str(root)}, shown)

@@ -1,5 +1,4 @@
-"""What `gardener run` and `gardener compress` share: bytes to a standard output that may be closed, and
-counts of tokens that take no longer than the work."""
+"""What commands share that print a text: bytes to a standard output that may be closed, counts of tokens."""
 
 from __future__ import annotations
 
@@ -13,12 +12,9 @@ from typing import Any, BinaryIO, cast
 from aider_gardener.errors import StoreError
 from aider_gardener.messages import TokenCounter
 from aider_gardener.terminal import VisibleBytes
-from aider_gardener.tokens import approximate, counter_name, default_counter
+from aider_gardener.tokens import counter_name
 
 BINARY_HEAD_BYTES = 8_000
-ESTIMATED_CHARS = 20_000
-"""Up to this size tokens are estimated where nobody asks for them: the encoding takes longer to load than the
-text to be made short."""
 
 
 def is_binary(head: bytes) -> bool:
@@ -26,14 +22,8 @@ def is_binary(head: bytes) -> bool:
     return b"\0" in head[:BINARY_HEAD_BYTES]
 
 
-def affordable_counter(text: str) -> TokenCounter:
-    """What counts while a text is made short."""
-    return approximate if len(text) <= ESTIMATED_CHARS else default_counter()
-
-
-def figures(before: str, after: str, count: TokenCounter | None = None) -> dict[str, Any]:
-    """How many tokens two texts have, and how they were counted: exactly, where no `count` is given."""
-    count = count or (default_counter() if before else approximate)
+def figures(before: str, after: str, count: TokenCounter) -> dict[str, Any]:
+    """How many tokens two texts have, and how they were counted."""
     tokens = count(before)
     return {
         "tokens_before": tokens,

@@ -6,11 +6,15 @@ import sys
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from aider_gardener import terminal
 from aider_gardener.errors import UsageError
+
+if TYPE_CHECKING:
+    from aider_gardener.replay.session.record import SessionFolder
 
 PROGRAMS = ("aider", "aider-gardener")
 
@@ -37,12 +41,7 @@ def record(folder: Path | None, keep_files: bool | None, command: tuple[str, ...
 
     What is recorded stays on this machine, readable by its owner only.
     """
-    sys.exit(run(folder, keep_files, command))
-
-
-def run(folder: Path | None, keep_files: bool | None, command: tuple[str, ...]) -> int:
-    """Record one run of the program; its exit status."""
-    from aider_gardener.cli.root import repository_root
+    from aider_gardener.cli.root import repository_root, tell
     from aider_gardener.replay.session.record import SessionFolder, listed
 
     program = Path(command[0]).name.removesuffix(".exe") if command else ""
@@ -55,37 +54,36 @@ def run(folder: Path | None, keep_files: bool | None, command: tuple[str, ...]) 
         keep_files = (place / "repo0").is_dir() if begun else asked(len(listed(root)) if root else 0)
     session = SessionFolder(place.resolve(), keep_files)
     status = recorded(session, program, command[1:])
-    if not session.events_file.exists():
-        click.echo("gardener: nothing was typed, so nothing is recorded", err=True)
-        return status
-    words = f"{session.turn} turns in {place}; {session.redacted} secrets were taken out"
-    click.echo(f"gardener: {words}. Look through it before you give it away: it holds your chat.", err=True)
-    return status
+    if session.events_file.exists():
+        words = f"{session.turn} turns in {place}; {session.redacted} secrets were taken out"
+        tell(f"{words}. Look through it before you give it away: it holds your chat.")
+    else:
+        tell("nothing was typed, so nothing is recorded")
+    sys.exit(status)
 
 
 def default_folder(root: Path | None) -> Path:
     """A new folder for a recording, beside the project's archive."""
     from aider_gardener.archive.store import store_directory
 
-    stamp = datetime.now().strftime("%Y%m%d-%H%M%S")
-    return store_directory(root) / "recordings" / stamp
+    return store_directory(root) / "recordings" / datetime.now().strftime("%Y%m%d-%H%M%S")
 
 
 def asked(files: int) -> bool:
     """Whether the user lets the repository's files be stored; no where nobody can be asked."""
-    if not files or not sys.stdin.isatty():
-        if files:
-            click.echo("gardener: no files of the repository are stored; --yes stores them", err=True)
+    if not files:
+        return False
+    if not sys.stdin.isatty():
+        click.echo("gardener: no files of the repository are stored; --yes stores them", err=True)
         return False
     question = f"Store the text of the repository's {files} files too? Edits can't be replayed without it."
     return bool(click.confirm(question, default=False, err=True))
 
 
-def recorded(session: object, program: str, arguments: tuple[str, ...]) -> int:
-    """Run the program in this process with the recorder's hooks in it."""
-    from aider_gardener.replay.session.record import Recorder, SessionFolder
+def recorded(session: SessionFolder, program: str, arguments: tuple[str, ...]) -> int:
+    """Run the program in this process with the recorder's hooks in it; its exit status."""
+    from aider_gardener.replay.session.record import Recorder
 
-    assert isinstance(session, SessionFolder)
     main = main_of(program)
     recorder = Recorder(session)
     recorder.install()

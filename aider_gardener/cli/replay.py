@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-import sys
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from aider_gardener.errors import GardenerError, UsageError
+from aider_gardener.cli.root import FILE
+from aider_gardener.errors import ReplayError, UsageError
 
 if TYPE_CHECKING:
     from aider_gardener.replay.measure.summary import ReplayReport
@@ -53,9 +54,9 @@ PATH = click.Path(path_type=Path)
     is_flag=True,
     help="Run aider with its --cache-prompts: a map that is made anew only for other files, and marks.",
 )
-@click.option("--probes", type=PATH, metavar="FILE", help="Probes to ask in place of the session's own.")
+@click.option("--probes", type=FILE, metavar="FILE", help="Probes to ask in place of the session's own.")
 @click.option(
-    "--summaries", type=PATH, metavar="FILE", help="Recorded summaries in place of the session's own."
+    "--summaries", type=FILE, metavar="FILE", help="Recorded summaries in place of the session's own."
 )
 @click.option(
     "--dump-prompts",
@@ -67,15 +68,16 @@ PATH = click.Path(path_type=Path)
 @click.option(
     "--json",
     "json_target",
+    type=click.Path(dir_okay=False, allow_dash=True),
     metavar="FILE",
     help="Write everything as JSON; '-' is standard output, and nothing else then goes there.",
 )
 @click.option(
-    "--plot", type=PATH, metavar="FILE", help="Draw tokens per request over turns (.svg, .png or .pdf)."
+    "--plot", type=FILE, metavar="FILE", help="Draw tokens per request over turns (.svg, .png or .pdf)."
 )
 @click.option(
     "--html",
-    type=PATH,
+    type=FILE,
     metavar="FILE",
     help="Write a report to read in a browser: the verdict, prices, what was lost, compactions.",
 )
@@ -87,18 +89,14 @@ def replay(paths: tuple[Path, ...], variants: tuple[str, ...], **options: Any) -
     chats. Of a transcript of Claude Code (.jsonl) it is told what it cost by its own usage numbers, and what
     of that a warm cache and short outputs spare.
     """
+    transcripts = [path for path in paths if path.suffix == ".jsonl" and path.name != "session.jsonl"]
+    if transcripts:
+        tell_costs(paths, transcripts, options)
+        return
     try:
-        if transcripts := [
-            path for path in paths if path.suffix == ".jsonl" and path.name != "session.jsonl"
-        ]:
-            return tell_costs(paths, transcripts, options)
         run(paths, chosen_variants(variants), **options)
     except KeyboardInterrupt:
-        fail("stopped; no table, JSON, plot or report was made", 1)
-    except UsageError as problem:
-        fail(str(problem), 2)
-    except GardenerError as problem:
-        fail(str(problem), 1)
+        raise ReplayError("stopped; no table, JSON, plot or report was made") from None
 
 
 def tell_costs(paths: Sequence[Path], transcripts: Sequence[Path], given: Mapping[str, Any]) -> None:
@@ -111,12 +109,6 @@ def tell_costs(paths: Sequence[Path], transcripts: Sequence[Path], given: Mappin
         click.echo(json.dumps({path: asdict(cost) for path, cost in costs.items()}))
     else:
         click.echo("\n".join(f"{path}: {told(cost)}" for path, cost in costs.items()))
-
-
-def fail(message: str, code: int) -> NoReturn:
-    """One line on standard error, then the end."""
-    click.echo(f"gardener replay: {' '.join(message.split())}", err=True)
-    sys.exit(code)
 
 
 def chosen_variants(given: Sequence[str]) -> tuple[str, ...]:
@@ -157,14 +149,10 @@ def run(
 
     if not paths:
         raise UsageError("name at least one recorded session folder or .aider.chat.history.md")
-    json_file = Path(json_target) if json_target not in (None, "", "-") else None
     if plot is not None:
         from aider_gardener.replay.show.chart import check_suffix
 
         check_suffix(plot)
-    for target in (plot, json_file, html):
-        if target is not None and target.is_dir():
-            raise UsageError(f"{target}: is a folder; name a file")
     found = find_paths(paths)
     if len(found) > 1 and (probes or summaries):
         raise UsageError("--probes and --summaries belong to one session; name one PATH with them")
@@ -191,16 +179,11 @@ def run(
     ]
     with progress(sum(job.session.turn_count for job in jobs)) as watchers:
         report = run_jobs(jobs, *watchers)
-    write_files(report, json_file, plot, html)
     if json_target == "-":
         click.echo(json.dumps(report_json(report)))
     else:
         print_report(report, Screen(), full=full)
-    for kind, target in (("JSON", json_file), ("plot", plot), ("report", html)):
-        if target is not None:
-            click.echo(
-                f"{kind} written to {target}{'; it holds parts of the chat' * (target is html)}", err=True
-            )
+    write_files(report, Path(json_target) if json_target not in (None, "-") else None, plot, html)
 
 
 def model_of(session: Session) -> str:
@@ -211,8 +194,6 @@ def model_of(session: Session) -> str:
 
 def window_of(name: str) -> int:
     """The tokens of a model's window; 0 if it is unknown."""
-    import os
-
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     from aider.models import MODEL_ALIASES
     from litellm import model_cost
@@ -227,11 +208,14 @@ def write_files(report: ReplayReport, json_file: Path | None, plot: Path | None,
         from aider_gardener.replay.measure.summary import write_report
 
         write_report(report, json_file)
+        click.echo(f"JSON written to {json_file}", err=True)
     if plot is not None:
         from aider_gardener.replay.show.chart import write_plot
 
         write_plot(report.results, plot)
+        click.echo(f"plot written to {plot}", err=True)
     if html is not None:
         from aider_gardener.replay.show.replay_page import write_page
 
         write_page(report, html)
+        click.echo(f"report written to {html}; it holds parts of the chat", err=True)

@@ -8,9 +8,10 @@ from __future__ import annotations
 import importlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,15 +20,15 @@ from aider_gardener.errors import GardenerError, UsageError
 
 if TYPE_CHECKING:
     from aider_gardener.archive.postgres.server import Address
-    from aider_gardener.archive.store import SessionInfo, Store, StoreStats
+    from aider_gardener.archive.store import SessionInfo, Store
 
     Place = Path | Address
     """Where an archive is: in a directory, or on a server."""
 
 GROUPS: Mapping[str, Mapping[str, str]] = {
     "Every day": {
-        "recall": "",
-        "status": "",
+        "recall": "aider_gardener.cli.recall",
+        "status": "aider_gardener.cli.recall",
         "sessions": "aider_gardener.cli.sessions",
         "pressure": "aider_gardener.cli.entries",
         "restore": "aider_gardener.cli.entries",
@@ -46,8 +47,8 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "doctor": "aider_gardener.cli.doctor",
     },
     "For agents": {
-        "install": "aider_gardener.cli.hosts",
-        "uninstall": "aider_gardener.cli.hosts",
+        "install": "aider_gardener.cli.agents",
+        "uninstall": "aider_gardener.cli.agents",
         "mcp": "aider_gardener.cli.agents",
         "hook": "aider_gardener.cli.agents",
     },
@@ -57,8 +58,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "patches": "aider_gardener.cli.patches",
     },
 }
-"""The commands as they are listed, each with its module, which is imported only when it is called for; ""
-for this one."""
+"""The commands as they are listed, each with its module, which is imported only when it is called for."""
 MODULES = {name: module for group in GROUPS.values() for name, module in group.items()}
 
 
@@ -74,7 +74,7 @@ class LazyGroup(click.Group):
         return list(MODULES)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if not MODULES.get(cmd_name):
+        if cmd_name not in MODULES:
             return super().get_command(ctx, cmd_name)
         module = importlib.import_module(MODULES[cmd_name])
         commands = (one for one in vars(module).values() if isinstance(one, click.Command))
@@ -89,8 +89,15 @@ class LazyGroup(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
+        except click.exceptions.NoArgsIsHelpError:
+            raise
+        except click.UsageError as error:
+            path = error.ctx.command_path if error.ctx else ctx.command_path
+            message = error.format_message().removesuffix(".")
+            tell(f"{message[:1].lower()}{message[1:]}; {path} --help says what it takes")
+            ctx.exit(2)
         except GardenerError as error:
-            click.echo(f"gardener: {' '.join(str(error).split())}", err=True)
+            tell(str(error))
             ctx.exit(2 if isinstance(error, UsageError) else 1)
 
 
@@ -106,55 +113,65 @@ def main() -> None:
     """Look into the archive, replay sessions, compress text. The chat itself is `aider-gardener`."""
 
 
-def open_archive(place: Place | None, *, read_only: bool = False) -> Store:
-    """The archive of a project: as given, else as `aider-gardener` in this directory would find it.
+PLACE_KEY, JSON_KEY = f"{__name__}.store", f"{__name__}.json"
+"""Under these a command's context, and those below it, have the archive that was named, and whether JSON was
+asked for."""
+
+
+def open_archive(*, read_only: bool = False) -> Store:
+    """The archive of a project, until the command ends: that of --store, else as `aider-gardener` in this
+    directory would find it.
 
     Raises UsageError when there is none yet, and with `read_only`, which leaves whatever is found as it is,
     StoreError for one that is damaged.
     """
-    store = _opened(place, read_only)
+    store = _opened(read_only)
     told = store.notice
-    if told:
-        click.echo(f"gardener: {told}", err=True)
+    tell(told)
 
     def end() -> None:
-        if store.notice != told:
-            click.echo(f"gardener: {store.notice}", err=True)
+        tell(store.notice if store.notice != told else "")
         store.close()
 
-    context = click.get_current_context(silent=True)
-    if context is not None:
-        context.call_on_close(end)
+    click.get_current_context().call_on_close(end)
     return store
 
 
-def _opened(place: Place | None, read_only: bool) -> Store:
+def tell(notice: str) -> None:
+    """A line beside what a command prints; nothing for ""."""
+    if notice:
+        click.echo(f"gardener: {' '.join(notice.split())}", err=True)
+
+
+def _opened(read_only: bool) -> Store:
     from aider_gardener.archive.store import open_store, open_to_read
     from aider_gardener.settings import Settings
 
+    place = click.get_current_context().meta.get(PLACE_KEY)
     if place is not None and not isinstance(place, Path):
         from aider_gardener.archive import plugin
 
         found: Store = plugin.part("lines").open_on_server(place, read_only=read_only)
         return found
-    directory, key_source = archive_directory(place), Settings.from_env().store_key
+    directory, key_source = archive_directory(), Settings.from_env().store_key
     if read_only:
         return open_to_read(directory, key_source=key_source)
     return open_store(directory, key_source=key_source, or_memory=False)
 
 
-def archive_directory(given: Place | None, *, made: bool = False) -> Path:
-    """The directory of the archive. Raises UsageError when there is none in it yet, unless it is to be
-    `made`, and StoreError for one that is refused."""
+def archive_directory(given: Path | None = None, *, made: bool = False) -> Path:
+    """The directory of the archive that is given, else of the one that is meant. Raises UsageError when there
+    is none in it yet, unless it is to be `made`, and StoreError for one that is refused."""
     from aider_gardener.archive.store.lines import names
     from aider_gardener.archive.store.location import check_whose, chosen_directory, store_directory
     from aider_gardener.archive.store.opening import refuse
     from aider_gardener.settings import Settings
 
-    if given is not None and not isinstance(given, Path):
-        raise UsageError(f"{given} is on a server; this needs one in a directory")
+    place = given or click.get_current_context().meta.get(PLACE_KEY)
+    if place is not None and not isinstance(place, Path):
+        raise UsageError(f"{place} is on a server; this needs one in a directory")
     settings = Settings.from_env()
-    named = given or settings.store_path
+    named = place or settings.store_path
     found = chosen_directory(named) if named else store_directory(repository_root(Path.cwd()))
     check_whose(found)
     if not (made or (found / "gardener.db").is_file() or names(found)):
@@ -168,9 +185,9 @@ def repository_root(start: Path) -> Path | None:
     return next((folder for folder in [start, *start.parents] if (folder / ".git").exists()), None)
 
 
-def private_file(path: Path) -> BinaryIO:
-    """A new file that only its owner may read. Raises OSError, FileExistsError where there is one."""
-    return open(path, "xb", opener=lambda name, flags: os.open(name, flags, 0o600))
+def working_project() -> Path:
+    """The work tree around the working directory, else that itself."""
+    return (repository_root(Path.cwd()) or Path.cwd()).resolve()
 
 
 class PlaceType(click.Path):
@@ -186,22 +203,42 @@ class PlaceType(click.Path):
         return plugin.part("server").Address.of(str(value))
 
 
+def _keep(key: str) -> Callable[[click.Context, click.Parameter, Any], None]:
+    def kept(ctx: click.Context, _param: click.Parameter, value: Any) -> None:
+        if value:
+            ctx.meta[key] = value
+
+    return kept
+
+
 PLACE = PlaceType(file_okay=False, path_type=Path)
-directory_option = click.option(
+store_option = click.option(
     "--store",
-    "place",
     type=PLACE,
     metavar="PLACE",
+    expose_value=False,
+    callback=_keep(PLACE_KEY),
     help="The archive's directory, or postgresql://…#NAME.  [default: that of this project]",
 )
 json_option = click.option(
-    "--json", "as_json", is_flag=True, help="One JSON value on stdout and nothing else."
+    "--json",
+    is_flag=True,
+    expose_value=False,
+    callback=_keep(JSON_KEY),
+    help="One JSON value on stdout and nothing else.",
 )
+yes_option = click.option("--yes", is_flag=True, help="Don't ask; needed where nobody can be asked.")
+FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+def as_json() -> bool:
+    """Whether JSON was asked for."""
+    return bool(click.get_current_context().meta.get(JSON_KEY))
 
 
 def project_of(store: Store) -> str:
     """The project whose chats are meant: that of the working directory, or that the archive lies in."""
-    here = str((repository_root(Path.cwd()) or Path.cwd()).resolve())
+    here = str(working_project())
     path = store.stats().path
     around = str(Path(path).resolve().parent.parent) if path else here
     return around if not store.sessions(here) and store.sessions(around) else here
@@ -214,12 +251,15 @@ def session_named(store: Store, given: str) -> SessionInfo:
     return found(store, project_of(store), given)
 
 
-def put(value: Any, as_json: bool, table: Any) -> None:
-    """Print a value as JSON, or its table or text."""
-    if as_json:
-        click.echo(json.dumps(value, ensure_ascii=True, default=str))
+def put(value: Any, shown: Callable[[], Any]) -> None:
+    """Print a value as JSON if that was asked for, else how it is `shown`: a table, a text, or its lines."""
+    if as_json():
+        click.echo(json.dumps(value, ensure_ascii=True, default=_plain))
         return
-    made = table()
+    made = shown()
+    if isinstance(made, Iterable) and not isinstance(made, str):
+        say(made)
+        return
     if not isinstance(made, str):
         from aider_gardener.tables import as_text
 
@@ -227,137 +267,11 @@ def put(value: Any, as_json: bool, table: Any) -> None:
     click.echo(made)
 
 
-@main.command(short_help="Find what was said in any chat of this project.")
-@click.argument("query", nargs=-1, required=True)
-@click.option("--limit", default=1_000, show_default=True, metavar="TOKENS", help="At most about so much.")
-@click.option(
-    "--passages",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="At most so many passages  [default: what fits]",
-)
-@click.option("--class", "classes", multiple=True, metavar="NAME", help="Only messages of this class.")
-@click.option("--since", default="", metavar="TIME", help="Only what came since 3h, 2d, 1w or 2026-01-31.")
-@click.option(
-    "--session", default="", metavar="ID", help="Only what was said in this session (`last`: the last)."
-)
-@click.option("--full", is_flag=True, help="Whole originals where they fit, instead of passages.")
-@click.option("--why", is_flag=True, help="Say of each passage what made it come.")
-@click.option(
-    "--everywhere",
-    is_flag=True,
-    help="In all projects that you may read on the server, not in this archive (docs/shared.md); of the other"
-    " options --passages and --json hold.",
-)
-@directory_option
-@json_option
-def recall(
-    query: tuple[str, ...],
-    limit: int,
-    passages: int | None,
-    classes: tuple[str, ...],
-    since: str,
-    session: str,
-    full: bool,
-    why: bool,
-    everywhere: bool,
-    place: Place | None,
-    as_json: bool,
-) -> None:
-    """Find what was said in any session of this project, by words and, with a model of this machine, by
-    meaning."""
-    if everywhere:
-        from aider_gardener.cli.everywhere import found_everywhere, found_text
-
-        shared = found_everywhere(" ".join(query), passages or 10)
-        if not shared and not as_json:
-            click.echo("Nothing that you may read fits that. Try other words, or a name or number.")
-            return
-        put(shared, as_json, lambda: found_text(shared))
-        return
-    from aider_gardener.archive.archive import Archive
-    from aider_gardener.plan.chat import Chat
-    from aider_gardener.recall.asked import content_class, moment
-    from aider_gardener.recall.backlog import Backlog
-    from aider_gardener.recall.embed import USE, USE_NAME, loading
-    from aider_gardener.recall.hits import as_text, hits
-    from aider_gardener.recall.recall import recall as recalled
-    from aider_gardener.recall.request import Request
-    from aider_gardener.settings import Settings
-    from aider_gardener.tokens import approximate
-
-    store = open_archive(place, read_only=True)
-    request = Request(
-        " ".join(query),
-        token_limit=limit,
-        full=full,
-        classes=frozenset(map(content_class, classes)),
-        session=session_named(store, session).id if session else "",
-        since=moment(since) if since else 0.0,
-        passages=passages or 0,
-    )
-    archive = Archive.reading(store)
-    choice = Settings.from_env().embedder
-    if choice != USE or store.warm_vectors(USE_NAME):  # else there is nothing for a question to be near to
-        archive.backlog = Backlog(store, load=loading(choice), background=False)
-    found = recalled(archive, Chat(), request, count=approximate)
-    if archive.backlog and (notice := archive.backlog.take_notice()):
-        click.echo(notice, err=True)
-    rows = [
-        {
-            "id": item.entry_id,
-            "session": item.session,
-            "host": item.host or archive.host,
-            "author": item.author,
-            "turn": item.turn,
-            "at": item.said_at,
-            "source": item.label,
-            "class": item.cls.value,
-            "score": item.score,
-            "amended": item.amended,
-            "matched": item.match.as_json(),
-            "text": item.text,
-        }
-        for item in found
-    ]
-    if not found and not as_json:
-        click.echo("Nothing in the archive fits that. Try other words, or a name or number.")
-        return
-    put(rows, as_json, lambda: as_text(hits(found, store.original), why=why, columns=terminal.columns()))
+def say(lines: Iterable[str]) -> None:
+    """Print lines as they come."""
+    for line in lines:
+        click.echo(line)
 
 
-@main.command(short_help="What the archive holds and what the chats came to.")
-@directory_option
-@json_option
-def status(place: Place | None, as_json: bool) -> None:
-    """What the archive of this project holds, how its last chat stood, what its chats came to.
-
-    Of the last chat: how full the window was at its end, and where that was heading over its last 50 turns.
-    """
-    from aider_gardener.gardener.past_chats import project_status
-    from aider_gardener.phrases import archive_text
-
-    project = str(repository_root(Path.cwd()) or Path.cwd())
-    store = open_archive(place, read_only=True)
-    value = {**archive_status(store.stats()), **project_status(store, project)}
-    put(value, as_json, lambda: archive_text(value))
-
-
-def archive_status(stats: StoreStats) -> dict[str, Any]:
-    """What the archive holds, in short."""
-    ratio = stats.rendition_tokens / stats.original_tokens if stats.original_tokens else 1.0
-    return {
-        "archive": stats.path,
-        "sessions": stats.sessions,
-        "entries": stats.entries,
-        "original_tokens": stats.original_tokens,
-        "compressed_tokens": stats.rendition_tokens,
-        "compression_ratio": round(ratio, 4),
-        "redacted_secrets": stats.redacted,
-        "pinned": stats.pinned,
-        "bytes": stats.bytes,
-    }
-
-
-if __name__ == "__main__":
-    main()
+def _plain(value: Any) -> Any:
+    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else str(value)

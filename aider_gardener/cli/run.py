@@ -14,15 +14,15 @@ import click
 from aider_gardener.cli.child import NOT_FOUND, NOT_RUNNABLE, Output, Progress
 from aider_gardener.cli.child import run as run_child
 from aider_gardener.cli.pipe import (
-    affordable_counter,
     figures,
     nobody_reads,
     printing,
     put_bytes,
     standard_output,
 )
-from aider_gardener.cli.root import json_option
+from aider_gardener.cli.root import as_json, json_option, tell
 from aider_gardener.cli.whole import keep, new_file, write
+from aider_gardener.tokens import approximate, default_counter
 
 if TYPE_CHECKING:
     from aider_gardener.compress.shorten import Shortened
@@ -49,7 +49,7 @@ NOT_KEPT = "not kept, --out FILE keeps it"
 )
 @json_option
 @click.argument("command", nargs=-1, required=True, metavar="-- COMMAND...", type=click.UNPROCESSED)
-def run(focus: tuple[str, ...], out: Path | None, as_json: bool, command: tuple[str, ...]) -> None:
+def run(focus: tuple[str, ...], out: Path | None, command: tuple[str, ...]) -> None:
     """Run a command, print its output in short and where the whole is; the exit status is the command's.
 
     What it prints on both of its streams comes in order on standard output, once it has ended. A short output
@@ -57,7 +57,7 @@ def run(focus: tuple[str, ...], out: Path | None, as_json: bool, command: tuple[
     else in a temporary file, without the secrets in it.
     """
     file = new_file(out) if out else None
-    output = Output(None if as_json or file else standard_output())
+    output = Output(None if as_json() or file else standard_output())
     progress = Progress(output)
     try:
         status = run_child(command, output, progress)
@@ -67,9 +67,8 @@ def run(focus: tuple[str, ...], out: Path | None, as_json: bool, command: tuple[
         progress.clear()
     if file:
         write(output, file)
-    if output.problem:
-        click.echo(f"gardener: {output.problem}", err=True)
-    if as_json:
+    tell(output.problem)
+    if as_json():
         head = {"command": command, "status": status, "seconds": round(progress.seconds, 3)}
         put_bytes(json.dumps(head | _report(output, command_line(command), focus, out)).encode() + b"\n")
     elif output.forsaken:
@@ -83,9 +82,9 @@ def _not_started(name: str, error: OSError) -> int:
     """Say why there is nothing to run; the status that a shell would give."""
     if isinstance(error, FileNotFoundError):
         hint = "check its name; a line for a shell is run by: gardener run -- sh -c 'LINE'"
-        click.echo(f"gardener: there is no command {name}; {hint}", err=True)
+        tell(f"there is no command {name}; {hint}")
         return NOT_FOUND
-    click.echo(f"gardener: {name} cannot be run ({error.strerror}); is it a program?", err=True)
+    tell(f"{name} cannot be run ({error.strerror}); is it a program?")
     return NOT_RUNNABLE
 
 
@@ -107,7 +106,7 @@ def _print(output: Output, command: str, focus: Sequence[str], out: Path | None)
         (made.text.removesuffix("\n") + "\n").encode("utf-8", "replace")
     )  # to keep a long one takes longer
     size = f"{output.size / 1e6:.1f} MB" if output.size >= 1e6 else f"{output.size / 1e3:.0f} kB"
-    read = "" if output.is_read_whole else ", whose middle was only searched for trouble"
+    read = "" if output.is_read_whole else ", whose middle was not read"
     where = str(out) if out else keep(output, text, command) or NOT_KEPT
     put_bytes(f"[… short for {output.lines:,} lines, {size}{read}; whole: {where}]\n".encode())
 
@@ -122,7 +121,7 @@ def _report(output: Output, command: str, focus: Sequence[str], out: Path | None
     where = str(out) if out else "" if is_all else keep(output, text, command)
     return {
         "class": None if output.binary else made.cls.value, "engine": made.engine, "text": shown,
-        **figures(text, shown), "shortened": is_short, "binary": output.binary,
+        **figures(text, shown, default_counter()), "shortened": is_short, "binary": output.binary,
         "lines": output.lines, "bytes": output.size, "whole": where or None,
     }  # fmt: skip
 
@@ -130,7 +129,7 @@ def _report(output: Output, command: str, focus: Sequence[str], out: Path | None
 def _shortened(text: str, command: str, focus: Sequence[str]) -> Shortened:
     from aider_gardener.compress.shorten import shorten
 
-    return shorten(text, command=command, focus=focus, count=affordable_counter(text))
+    return shorten(text, command=command, focus=focus, count=approximate)
 
 
 def _is_worth_it(made: Shortened, output: Output, text: str) -> bool:

@@ -1,11 +1,11 @@
-"""`gardener store share`, `unshare` and `sync`: the archive on a server. Argument parsing only; the work is
-that of the plug-in (see `archive.plugin`)."""
+"""`gardener store share`, `unshare` and `sync`, and `gardener recall --everywhere`: the archive on a server.
+Argument parsing only; the work is that of the plug-in (see `archive.plugin`)."""
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from aider_gardener.archive import plugin
-from aider_gardener.cli.root import directory_option, json_option, open_archive, project_of, put
+from aider_gardener.cli.root import as_json, json_option, open_archive, project_of, put, store_option, tell
 from aider_gardener.errors import StoreError, UsageError
 
 if TYPE_CHECKING:
     from aider_gardener.archive.store import Store
-    from aider_gardener.cli.root import Place
 
 REMOVE_ALONE = "--remove goes without --name, --owner and --reader"
 REMOVED = (
@@ -41,7 +40,7 @@ REMOVED = (
 @click.option(
     "--status", "as_status", is_flag=True, help="Only say how the project is shared, and with whom."
 )
-@directory_option
+@store_option
 @json_option
 def share(
     name: str,
@@ -51,8 +50,6 @@ def share(
     readable: bool,
     prepare: bool,
     as_status: bool,
-    place: Place | None,
-    as_json: bool,
 ) -> None:
     """Share this project's archive with other machines and people, through a PostgreSQL server.
 
@@ -66,37 +63,34 @@ def share(
             plugin.part("server").prepare(connection)
         click.echo("The server is ready.")
         return
-    store = _on_disk(place)
+    store = _on_disk()
     project = project_of(store)
     if as_status:
         value = shared.status(store, project)
         value |= shared.members(store, project) if value["shared"] else {}
-        put(value, as_json, lambda: status_text(value))
+        put(value, lambda: status_lines(value))
         return
     if removed:
         if name or owners or readers:
             raise UsageError(REMOVE_ALONE)
         shared.remove(store, project, removed)
-        told = "\n".join(REMOVED.format(role=role) for role in removed)
-        put({"removed": list(removed)}, as_json, lambda: told)
+        put({"removed": removed}, lambda: (REMOVED.format(role=role) for role in removed))
         return
-    warned = plugin.part("server").warning(os.environ)
-    if warned:
-        click.echo(f"gardener: {warned}", err=True)
+    tell(plugin.part("server").warning(os.environ))
     wanted = name or Path(project).name
     found = shared.share(store, project, wanted, owners=owners, readers=readers, readable=readable)
-    click.echo(f"{project} is shared as {found.name}, by {found.author}.", err=as_json)
-    _synced(store, project, as_json)
+    click.echo(f"{project} is shared as {found.name}, by {found.author}.", err=as_json())
+    _synced(store, project)
 
 
 @click.command("unshare")
 @click.option(
     "--delete", is_flag=True, help="Take back what you shared, from the server and the others' archives."
 )
-@directory_option
-def unshare(delete: bool, place: Place | None) -> None:
+@store_option
+def unshare(delete: bool) -> None:
     """Share this project no more. What was sent stays on the server, unless it is to be deleted."""
-    store = _on_disk(place)
+    store = _on_disk()
     found = plugin.part("sync").unshare(store, project_of(store), delete=delete, now=time.time())
     done = "What you shared of it was deleted there." if delete else "What was sent stays on the server."
     click.echo(f"{found.name} is no longer shared from here. {done}")
@@ -105,20 +99,20 @@ def unshare(delete: bool, place: Place | None) -> None:
 @click.command("sync", short_help="Send and fetch what is new of a shared project.")
 @click.option("--unasked", is_flag=True, hidden=True, help="A host began it: nothing is said.")
 @click.option("--project", default="", hidden=True, help="The project's path.")
-@directory_option
+@store_option
 @json_option
-def sync(unasked: bool, project: str, place: Place | None, as_json: bool) -> None:
+def sync(unasked: bool, project: str) -> None:
     """Send what is new of a shared project to the server and fetch what others sent, now."""
-    store = _on_disk(place)
-    _synced(store, project or project_of(store), as_json, unasked=unasked)
+    store = _on_disk()
+    _synced(store, project or project_of(store), unasked=unasked)
 
 
-def _synced(store: Store, project: str, as_json: bool, *, unasked: bool = False) -> None:
-    value = asdict(plugin.part("sync").sync(store, project, unasked=unasked))
+def _synced(store: Store, project: str, *, unasked: bool = False) -> None:
+    done = plugin.part("sync").sync(store, project, unasked=unasked)
     if not unasked:
-        put(value, as_json, lambda: report_text(value))
-    if value["problem"]:
-        raise StoreError(value["problem"])
+        put(done, lambda: report_text(asdict(done)))
+    if done.problem:
+        raise StoreError(done.problem)
 
 
 def sharing_of(directory: Path, key_source: str) -> dict[str, Any]:
@@ -145,30 +139,55 @@ def report_text(done: Mapping[str, Any]) -> str:
     return ", ".join(parts) + "."
 
 
-def status_text(value: dict[str, Any]) -> str:
+def status_lines(value: Mapping[str, Any]) -> Iterator[str]:
     """How a project is shared, in a few words."""
     if not value["shared"]:
-        return "This project is not shared."
+        yield "This project is not shared."
+        return
     at = value["synced_at"]
     place = value["server"] or "no server"
     when = time.strftime("%Y-%m-%d %H:%M", time.localtime(at)) if at else "never"
-    lines = [f"Shared as {value['name']} by {value['author']} ({value['role']}) on {place}."]
-    lines.append(
-        f"Waiting: {value['waiting']:,} messages, {value['to_forget']:,} deletions. Last sync: {when}."
-    )
+    yield f"Shared as {value['name']} by {value['author']} ({value['role']}) on {place}."
+    yield f"Waiting: {value['waiting']:,} messages, {value['to_forget']:,} deletions. Last sync: {when}."
     if value["problem"]:
-        lines.append(f"The last sync failed: {value['problem']}")
+        yield f"The last sync failed: {value['problem']}"
     if value.get("members"):
         named = (f"{each['member']} ({each['role']})" for each in value["members"])
-        lines.append(f"Members: {', '.join(named)}")
+        yield f"Members: {', '.join(named)}"
     if value.get("members_problem"):
-        lines.append(f"Its members are not known: {value['members_problem']}")
-    return "\n".join(lines)
+        yield f"Its members are not known: {value['members_problem']}"
 
 
-def _on_disk(place: Place | None) -> Store:
+def found_everywhere(query: str, limit: int) -> Sequence[Any]:
+    """The best passages of all projects that the user may read on the server, best first: by words and, where
+    the setting `embedder` names a model of this machine, by meaning. Raises UsageError and StoreError."""
+    from aider_gardener.recall.embed import loading
+    from aider_gardener.settings import Settings
+
+    load = loading(Settings.from_env().embedder)
+    embedder, notice = load() if load else (None, "")
+    tell(notice)
+    vector = embedder.embed([query])[0].tolist() if embedder else ()
+    name = embedder.name if embedder else ""
+    with plugin.part("server").connected() as connection:
+        found: Sequence[Any] = plugin.part("search").search(
+            connection, query, limit=limit, vector=vector, embedder=name
+        )
+    return found
+
+
+def found_text(passages: Sequence[Any]) -> str:
+    """The passages, each under its project, author, turn and day."""
+    return "\n\n".join(
+        f"{each.project}, {each.author}, turn {each.turn}, "
+        f"{time.strftime('%Y-%m-%d', time.localtime(each.at))} [{each.id}]\n{each.text.strip()}"
+        for each in passages
+    )
+
+
+def _on_disk() -> Store:
     """The archive of a project, which must be one on disk."""
-    store = open_archive(place)
+    store = open_archive()
     if not store.is_file:
         raise UsageError(plugin.part("sync").IN_MEMORY)
     return store

@@ -2,44 +2,42 @@
 
 from __future__ import annotations
 
-import json
 import re
 import time
-from collections.abc import Iterable
-from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from aider_gardener.cli.root import directory_option, json_option, open_archive, project_of
+from aider_gardener.cli.root import (
+    FILE,
+    as_json,
+    json_option,
+    open_archive,
+    project_of,
+    put,
+    say,
+    session_named,
+    store_option,
+)
 from aider_gardener.errors import UsageError
 
-if TYPE_CHECKING:
-    from aider_gardener.cli.root import Place
-
-FILE = click.Path(dir_okay=False, path_type=Path)
 output_option = click.option("--output", type=FILE, metavar="FILE", help="Write to this file, mode 0600.")
 dry_run_option = click.option("--dry-run", is_flag=True, help="Only say what would be done.")
-
-
-def say(lines: Iterable[str]) -> None:
-    for line in lines:
-        click.echo(line)
+numbers_argument = click.argument("numbers", nargs=-1, required=True, metavar="N...")
 
 
 @click.group(invoke_without_command=True, short_help="Pages of sessions, proposals for rules, done tasks.")
 @dry_run_option
-@directory_option
+@store_option
 @click.pass_context
-def upkeep(ctx: click.Context, dry_run: bool, place: Place | None) -> None:
+def upkeep(ctx: click.Context, dry_run: bool) -> None:
     """Upkeep of what was said and learnt. Without a command: the index of sessions is written, proposals for
     rules are shown, tasks that are checked off are moved."""
     if ctx.invoked_subcommand:
         return
     from aider_gardener.gardener import done_tasks, files, learnt
 
-    store = open_archive(place, read_only=True)
+    store = open_archive(read_only=True)
     project = project_of(store)
     click.echo(files.write_index(store, project, dry_run=dry_run))
     say(learnt.render(store, project, learnt.learnt(store, project)))
@@ -49,95 +47,87 @@ def upkeep(ctx: click.Context, dry_run: bool, place: Place | None) -> None:
 @upkeep.command(short_help="One session as Markdown.")
 @click.argument("session", default="last")
 @output_option
-@directory_option
+@store_option
 @json_option
-def session(session: str, output: Path | None, place: Place | None, as_json: bool) -> None:
+def session(session: str, output: Path | None) -> None:
     """Print a session as Markdown: what was asked, done and decided, rules, files, what still fails.
 
     SESSION is the beginning of an id, a number of `gardener sessions`, or `last`. What stands in the page has
     ids, with which `gardener restore` prints the whole. A file that is there already is written anew if it is
     such a page.
     """
-    from aider_gardener.archive.sessions import project_sessions, session_named, short_ids
+    from aider_gardener.archive.sessions import project_sessions, short_ids
     from aider_gardener.gardener import files
     from aider_gardener.gardener.past_chats import account
 
-    store = open_archive(place, read_only=True)
-    project = project_of(store)
-    found = account(store, session_named(store, project, session))
-    if as_json:
-        click.echo(json.dumps(asdict(found), default=str))
-        return
-    short = short_ids([each.id for each in project_sessions(store, project)])[found.info.id]
-    page = files.session_page(found, short)
-    if output is None:
-        click.echo(page, nl=False)
+    store = open_archive(read_only=True)
+    found = account(store, session_named(store, session))
+    short = short_ids([each.id for each in project_sessions(store, project_of(store))])[found.info.id]
+    if output is None or as_json():
+        put(found, lambda: files.session_page(found, short).removesuffix("\n"))
     else:
-        files.write_page(output, page)
+        files.write_page(output, files.session_page(found, short))
         click.echo(f"Session {found.info.id} written to {output}", err=True)
 
 
 @upkeep.command(short_help="The index of all sessions as Markdown.")
 @output_option
 @dry_run_option
-@directory_option
-def index(output: Path | None, dry_run: bool, place: Place | None) -> None:
+@store_option
+def index(output: Path | None, dry_run: bool) -> None:
     """Write the index of sessions to CONTEXT_ARCHIVE.md in the archive's directory, or to --output.
 
     Once it is there it is written anew as a chat in aider ends, and when something is forgotten.
     """
     from aider_gardener.gardener import files
 
-    store = open_archive(place, read_only=True)
+    store = open_archive(read_only=True)
     click.echo(files.write_index(store, project_of(store), output, dry_run=dry_run))
 
 
 @upkeep.command(short_help="What three chats say, proposed as rules.")
 @click.option("--all", "everything", is_flag=True, help="List those too that were not seen for 28 days.")
-@directory_option
+@store_option
 @json_option
-def observations(everything: bool, place: Place | None, as_json: bool) -> None:
+def observations(everything: bool) -> None:
     """List the rules that you said in three chats of this project, with where.
 
     Nothing becomes a rule unless you take it. What was not seen for 28 days fades.
     """
     from aider_gardener.gardener import learnt
 
-    store = open_archive(place, read_only=True)
+    store = open_archive(read_only=True)
     found = learnt.learnt(store, project_of(store))
-    if as_json:
-        click.echo(json.dumps([asdict(each) for each in found]))
-    else:
-        say(learnt.render(store, project_of(store), found, faded=everything))
+    put(found, lambda: learnt.render(store, project_of(store), found, faded=everything))
 
 
 @upkeep.command(short_help="Make observations rules of every later chat.")
-@click.argument("numbers", nargs=-1, required=True, metavar="N...")
-@directory_option
-def take(numbers: tuple[str, ...], place: Place | None) -> None:
+@numbers_argument
+@store_option
+def take(numbers: tuple[str, ...]) -> None:
     """Make observations rules of every later chat of this project. N is a number of the list, or an id."""
     from aider_gardener.gardener import learnt
 
-    store = open_archive(place)
+    store = open_archive()
     say(learnt.decide(store, project_of(store), numbers, learnt.TAKEN))
 
 
 @upkeep.command(short_help="Have observations never proposed again.")
-@click.argument("numbers", nargs=-1, required=True, metavar="N...")
-@directory_option
-def refuse(numbers: tuple[str, ...], place: Place | None) -> None:
+@numbers_argument
+@store_option
+def refuse(numbers: tuple[str, ...]) -> None:
     """Have observations never proposed again, and rules that were taken dropped. N is a number or an id."""
     from aider_gardener.gardener import learnt
 
-    store = open_archive(place)
+    store = open_archive()
     say(learnt.decide(store, project_of(store), numbers, learnt.REFUSED))
 
 
 @upkeep.command(short_help="Move what is checked off to TASK_ARCHIVE.md.")
 @click.argument("listed", type=FILE, required=False, metavar="[FILE]")
 @dry_run_option
-@directory_option
-def tasks(listed: Path | None, dry_run: bool, place: Place | None) -> None:
+@store_option
+def tasks(listed: Path | None, dry_run: bool) -> None:
     """Move what is checked off in FILE, else in TASKS.md and TODO.md of the repository, to TASK_ARCHIVE.md.
 
     A task goes with all that is indented below it, once nothing of that is open. The archive has the last ten
@@ -145,24 +135,21 @@ def tasks(listed: Path | None, dry_run: bool, place: Place | None) -> None:
     """
     from aider_gardener.gardener import done_tasks
 
-    project = project_of(open_archive(place, read_only=True))
+    project = project_of(open_archive(read_only=True))
     say(done_tasks.moved(Path(project), listed, dry_run=dry_run))
 
 
 @upkeep.command(short_help="What the chats of a month came to.")
 @click.argument("month", default="", metavar="[YYYY-MM]")
-@directory_option
+@store_option
 @json_option
-def month(month: str, place: Place | None, as_json: bool) -> None:
+def month(month: str) -> None:
     """What the chats came to in which something was last said in a month, the current one by default."""
     from aider_gardener.gardener.past_chats import month_report, render_month
 
     month = month or time.strftime("%Y-%m")
     if not re.fullmatch(r"\d{4}-(?:0[1-9]|1[0-2])", month):
         raise UsageError(f"{month!r} is no month; write it as 2026-11")
-    store = open_archive(place, read_only=True)
+    store = open_archive(read_only=True)
     found = month_report(store, project_of(store), month)
-    if as_json:
-        click.echo(json.dumps(found))
-    else:
-        say(render_month(found))
+    put(found, lambda: render_month(found))

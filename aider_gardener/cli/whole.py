@@ -8,13 +8,11 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, BinaryIO
+from typing import IO
 
-import click
-
+from aider_gardener import files
 from aider_gardener.cli.child import Output
-from aider_gardener.cli.pipe import affordable_counter
-from aider_gardener.cli.root import archive_directory, open_archive, private_file, repository_root
+from aider_gardener.cli.root import archive_directory, open_archive, tell, working_project
 from aider_gardener.errors import GardenerError, StoreError, UsageError
 
 PIECE_BYTES = 4_000_000
@@ -28,14 +26,14 @@ def keep(output: Output, text: str, command: str) -> str:
     into a temporary file; but not beside an archive that its owner had encrypted.
     """
     try:
-        directory: Path | None = archive_directory(None)
+        directory: Path | None = archive_directory()
     except GardenerError:
         directory = None
     if directory and text and output.is_read_whole:
         try:
             return f"gardener restore {_archived(text, command)}"
         except (GardenerError, OSError) as problem:
-            click.echo(f"gardener: {' '.join(str(problem).split())}", err=True)
+            tell(str(problem))
     return "" if directory and _is_encrypted(directory) else _in_temporary_file(output)
 
 
@@ -45,15 +43,16 @@ def _archived(text: str, command: str) -> str:
     from aider_gardener.archive.sessions import RUNS
     from aider_gardener.compress.shorten import source_of
     from aider_gardener.messages import Message
+    from aider_gardener.tokens import default_counter
 
-    store = open_archive(None)
+    store = open_archive()
     if not store.persistent:
         raise StoreError("the archive cannot be written; the whole is kept elsewhere")
     archive = Archive(
         store,
         session=RUNS + secrets.token_hex(8),
-        project=str((repository_root(Path.cwd()) or Path.cwd()).resolve()),
-        count=lambda said: affordable_counter(said)(said),
+        project=str(working_project()),
+        count=default_counter(),
         clock=time.time,
         host="gardener run",
         hold=False,
@@ -79,25 +78,25 @@ def _in_temporary_file(output: Output) -> str:
     return ""
 
 
-def new_file(path: Path) -> BinaryIO:
+def new_file(path: Path) -> IO[bytes]:
     """The file that the user named for the whole, begun before the command is, so that what is wrong with it
     is told first. Raises UsageError."""
     if path.is_symlink() or (path.exists() and not path.is_file()):
         raise UsageError(f"{path} is no plain file; name another for --out")
     try:
         path.unlink(missing_ok=True)
-        return private_file(path)
+        return files.open_private(path)
     except OSError as error:
         raise UsageError(f"{path} cannot be written ({error.strerror}); name another for --out") from None
 
 
-def write(output: Output, file: BinaryIO) -> None:
+def write(output: Output, file: IO[bytes]) -> None:
     """Write the whole to the file that the user named."""
     try:
         with file:
             _write_clean(output, file)
     except OSError as error:
-        click.echo(f"gardener: {file.name} holds only a part ({error.strerror})", err=True)
+        tell(f"{file.name} holds only a part ({error.strerror})")
 
 
 def _write_clean(output: Output, file: IO[bytes]) -> None:

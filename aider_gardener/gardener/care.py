@@ -318,7 +318,7 @@ def _rule(state: ChatState, number: int) -> Constraint:
     held = rules(state)
     if 0 < number <= len(held):
         return held[number - 1]
-    have = f"the rules are numbered from 1 to {len(held)}" if held else "no rules were set in this chat"
+    have = "/gardener constraints lists those there are" if held else "no rules were set in this chat"
     raise UsageError(f"there is no rule {number}: {have}")
 
 

@@ -23,7 +23,7 @@ from aider_gardener.messages import Entry, Fidelity, SourceKind
 from aider_gardener.notes.last_chat import OUTPUTS, edited_files, open_errors
 from aider_gardener.notes.markdown import flat
 from aider_gardener.notes.rules import Constraint, Decision, decided, rules_of, spoken_words
-from aider_gardener.phrases import counted, short, sums_text
+from aider_gardener.phrases import counted, dollars, short, sums_text
 from aider_gardener.plan.view import is_filler
 from aider_gardener.recall.recall import EDIT_UNDONE
 
@@ -72,8 +72,7 @@ class PastChat:
     @property
     def cost(self) -> str:
         """Dollars in words, "" where none are known."""
-        dollars = self.sums.cost if self.sums else 0.0
-        return f"${dollars:.2f}" if dollars >= 0.005 else "<$0.01" if dollars else ""
+        return dollars(self.sums.cost) if self.sums and self.sums.cost else ""
 
 
 @dataclass(frozen=True)

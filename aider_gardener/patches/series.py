@@ -67,22 +67,17 @@ class Series:
         """Every file that some patch touches."""
         return sorted({path for patch in self.patches for path in patch.diffs})
 
-    def chosen(self, only: Sequence[str] = (), upto: str | None = None) -> list[Patch]:
-        """The patches named by number, file name or its middle part; all of them when none is named.
-
-        Raises UsageError on a name that no patch has.
-        """
-        if upto is not None:
-            last = self.find(upto).number
-            return [patch for patch in self.patches if patch.number <= last]
+    def chosen(self, only: Sequence[str] = ()) -> list[Patch]:
+        """The patches named by number, file name or its middle part, several with commas; all when none is
+        named. Raises UsageError on a name that no patch has."""
         named = [self.find(name.strip()) for text in only for name in text.split(",") if name.strip()]
         return [patch for patch in self.patches if patch in named or not named]
 
     def find(self, name: str) -> Patch:
+        """The one of that name. Raises UsageError."""
         for patch in self.patches:
-            if name in (patch.name, patch.name.removesuffix(".patch"), patch.slug):
-                return patch
-            if name.isdecimal() and int(name) == patch.number:
+            names = (patch.name, patch.name.removesuffix(".patch"), patch.slug)
+            if name in names or (name.isdecimal() and int(name) == patch.number):
                 return patch
         raise UsageError(f"there is no patch {name!r}; `gardener patches check` lists them")
 

@@ -1,5 +1,6 @@
 """An aider and the patches in it: git applies them and takes them out in a copy of the files that they touch,
-and what came of it takes the files' places at the end, all of it or nothing.
+and what came of it takes the files' places at the end, all of it or nothing. (A kill in that
+moment leaves some of them; `check` says so then, and how to get aider's own back.)
 
 In a copy, because `git apply`, killed in between, leaves half of the files changed; as if in no repository
 and without settings, because in a folder of another it changes nothing, and with `core.autocrlf` every line.
@@ -9,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
-import json
 import os
 import re
 import subprocess
@@ -24,8 +24,6 @@ from aider_gardener.patches.series import Patch, Series
 
 Files = Mapping[str, str | None]
 """Texts by path; None is a file that is not there."""
-JOURNAL = ".gardener-patches.json"
-"""What stood in the tree before a change, while the change lasts."""
 RESTORE = (
     "`pip install --force-reinstall --no-deps aider-chat==VERSION` or `git checkout` brings aider's own back"
 )
@@ -93,9 +91,7 @@ def git_apply(folder: Path, diff: str, *options: str) -> subprocess.CompletedPro
     environ |= {"GIT_CONFIG_NOSYSTEM": "1", "GIT_ATTR_NOSYSTEM": "1"}
     command = ["git", "apply", *options, "-"]
     try:
-        return subprocess.run(
-            command, cwd=folder, env=environ, input=diff.encode(), capture_output=True, check=False
-        )
+        return subprocess.run(command, cwd=folder, env=environ, input=diff.encode(), capture_output=True)
     except OSError as error:
         raise PatchError(f"patches are applied by git, which cannot be run: {error.strerror}") from error
 
@@ -130,45 +126,24 @@ def fault(series: Series, state: State, patch: Patch) -> str:
     return ""
 
 
-def turn_into(series: Series, root: Path, state: State, wanted: Iterable[Patch]) -> list[str]:
+def turn_into(root: Path, state: State, wanted: Iterable[Patch]) -> list[str]:
     """Have the tree hold these patches and no others, whole or not at all; returns the files changed.
 
     Raises PatchError when one does not apply, or a file cannot be written.
     """
     after = patched(state.without, wanted)
-    changed = {path: text for path, text in after.items() if text != state.now[path]}
-    if changed:
-        try:
-            journal = json.dumps({path: state.now[path] for path in changed})
-            files.put(root / JOURNAL, [journal.encode()])
-            for path in sorted(changed, key=lambda path: state.now[path] is not None):  # new files first
-                put(root / path, changed[path])
-            (root / JOURNAL).unlink()
-        except BaseException as error:  # an interrupt from the keyboard too
-            put_back(series, root)
-            if isinstance(error, OSError):
-                raise PatchError(f"{error.filename} cannot be written: {error.strerror}") from error
-            raise
-    return sorted(changed)
-
-
-def put_back(series: Series, root: Path) -> bool:
-    """Take back a change that was interrupted; returns whether there was one. Harmless to repeat.
-
-    Only files of the series are written, whatever a journal says that somebody put there. Raises PatchError.
-    """
-    journal = root / JOURNAL
+    changed = sorted(path for path, text in after.items() if text != state.now[path])
     try:
-        kept = json.loads(files.read(journal, files.PEOPLE_BYTES))
-        for path, text in read_files(root, [path for path in series.paths() if path in kept]).items():
-            if text != kept[path]:
-                put(root / path, kept[path])
-        journal.unlink()
-    except FileNotFoundError:
-        return False
-    except (OSError, ValueError, TypeError, AttributeError) as error:
-        raise PatchError(f"{journal} cannot be used ({error}); remove it, and {RESTORE}") from error
-    return True
+        for path in sorted(changed, key=lambda path: state.now[path] is not None):  # new files first
+            put(root / path, after[path])
+    except BaseException as error:  # an interrupt from the keyboard too
+        for path in changed:
+            if read_files(root, [path])[path] != state.now[path]:
+                put(root / path, state.now[path])
+        if isinstance(error, OSError):
+            raise PatchError(f"{error.filename} cannot be written: {error.strerror}") from error
+        raise
+    return changed
 
 
 def put(path: Path, text: str | None) -> None:

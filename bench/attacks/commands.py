@@ -31,7 +31,7 @@ ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "bench" / "results" / "attacks" / "commands.json"
 BESIDE = (
     "store verify", "store gc --yes", "store export {new}", "store import {old}", "store copy --to {new}",
-    "store copy --from {other}", "upkeep index", "store stats", "status", "forget {none} --yes",
+    "store copy --from {other}", "upkeep index", "status", "forget {none} --yes",
 )  # fmt: skip
 BETWEEN = ("store encrypt --key env", "store decrypt")
 KEY = "ab" * 32

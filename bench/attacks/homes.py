@@ -32,7 +32,7 @@ from bench.attacks.files import HELD, TALK, commit_of  # noqa: E402  # reason: r
 ARCHIVE = ".aider.gardener"
 SAID, SECONDS = "the quokka lives in the attic", 120
 OWNER, OTHER = 4321, 5432
-SUITE = ("status", "recall quokka", "pressure", "doctor --json", "store status", "store stats",
+SUITE = ("status", "recall quokka", "pressure", "doctor --json", "store status",
          "store verify", "store export out.jsonl", "sessions", "upkeep month", "mcp")  # fmt: skip
 HOOKS = ("SessionStart", "UserPromptSubmit", "PostToolUse")
 MADE = """

@@ -34,7 +34,7 @@ from bench.claude_transcript import Host
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "bench" / "results" / "attacks" / "hooks.json"
-HOOK = "from aider_gardener.cli.start import main; main()"
+HOOK = "from aider_gardener.cli import main; main()"
 SLOW = """
 import time
 from aider_gardener.archive.store import schema

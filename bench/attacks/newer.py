@@ -33,9 +33,9 @@ from bench.attacks.files import HELD, commit_of, filled, put  # noqa: E402
 
 RESULTS = ROOT / "bench" / "results" / "attacks" / "newer.json"
 COMMANDS = (
-    "status", "recall fox", "upkeep month", "sessions", "sessions forget s --yes", "why g1", "pin g1",
+    "status", "recall fox", "upkeep month", "sessions", "forget --session s --yes", "why g1", "pin g1",
     "unpin g1", "forget g1 --yes", "restore g1", "pressure", "upkeep index", "upkeep session last", "upkeep",
-    "upkeep observations", "doctor", "store stats", "store status", "store verify", "store export out.jsonl",
+    "upkeep observations", "doctor", "store status", "store verify", "store export out.jsonl",
     "store import in.jsonl", "store gc --yes", "store encrypt --key env",
     "store decrypt", "store copy --to elsewhere", "store copy --from other", "store unshare",
     "store share --status",

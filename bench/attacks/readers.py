@@ -39,7 +39,7 @@ COMMAND_SECONDS = 20
 LARGE_BYTES, LINE_BYTES, MESSAGE_BYTES = 1 << 30, 200 << 20, 30 << 20
 HOOK_SECONDS = {"UserPromptSubmit": 5, "PostToolUse": 5, "Stop": 10, "PreCompact": 60}
 """After how many seconds Claude Code goes on without an answer."""
-GARDENER = [sys.executable, "-c", "from aider_gardener.cli.start import main; main()"]
+GARDENER = [sys.executable, "-c", "from aider_gardener.cli import main; main()"]
 ARCHIVE = ".aider.gardener"
 TURN = {"type": "user", "timestamp": "2026-09-21T14:13:20Z", "message": {"role": "user"}}
 PREPARED = """

@@ -15,6 +15,7 @@ from pathlib import Path
 from aider_gardener.messages import ContentClass
 from aider_gardener.reading import facts
 from aider_gardener.reading.facts import Fact
+from aider_gardener.reading.output import squeeze
 from bench.inputs import GENERATORS, made, recorded
 
 SESSIONS = Path(__file__).resolve().parents[2] / "recorded_sessions"
@@ -112,7 +113,7 @@ def plain_facts(text: str, cls: ContentClass) -> Iterable[Fact]:
     for kind, pattern in PATTERNS.get(cls, ()):
         for found in pattern.finditer(text):
             said = next(group for group in found.groups() if group)
-            yield Fact(kind, said, (facts.squeeze(said),))
+            yield Fact(kind, said, (squeeze(said),))
 
 
 def texts() -> list[Text]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import builtins
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -34,3 +36,13 @@ def test_the_click_command_does_the_same(monkeypatch: pytest.MonkeyPatch) -> Non
     )
     assert CliRunner().invoke(main, ["hook", "PreCompact"]).exit_code == 0
     assert asked == ["PreCompact", ""]
+
+
+def test_hook_has_a_page_of_help_and_no_other_call_of_it_has_an_exit_code() -> None:
+    command = [sys.executable, "-m", "aider_gardener.cli", "hook"]
+    shown = subprocess.run([*command, "--help"], capture_output=True, text=True, check=True)
+    assert "It ends with 0 whatever happens" in shown.stdout
+    nothing = subprocess.run(
+        [*command, "Stop", "more"], input="{}", capture_output=True, text=True, check=True
+    )
+    assert nothing.stdout == nothing.stderr == ""

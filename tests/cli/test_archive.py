@@ -25,11 +25,11 @@ def store(archive: Path, *words: str) -> Result:
 
 
 def test_stats_are_of_all_and_by_class(archive: Path) -> None:
-    value = json.loads(store(archive, "stats", "--json").stdout)
+    value = json.loads(store(archive, "status", "--json").stdout)
     assert (value["sessions"], value["entries"]) == (1, len(SAID))
     assert {name: of["entries"] for name, of in value["by_class"].items()} == {"prose": 2, "log": 1}
     assert sum(of["original_tokens"] for of in value["by_class"].values()) == value["original_tokens"] > 0
-    assert "log" in store(archive, "stats").stdout
+    assert "log" in store(archive, "status").stdout
 
 
 def test_verify_ends_with_1_when_an_original_is_not_what_it_was(archive: Path) -> None:
@@ -49,9 +49,9 @@ def test_what_is_exported_comes_back_after_it_was_forgotten(archive: Path, tmp_p
     file = tmp_path / "all.jsonl"
     assert "lines written" in store(archive, "export", str(file)).stdout
     CliRunner().invoke(main, ["forget", "--session", "s", "--yes", "--store", str(archive)])
-    assert json.loads(store(archive, "stats", "--json").stdout)["entries"] == 0
+    assert json.loads(store(archive, "status", "--json").stdout)["entries"] == 0
     assert "lines read" in store(archive, "import", str(file)).stdout
-    assert json.loads(store(archive, "stats", "--json").stdout)["entries"] == len(SAID)
+    assert json.loads(store(archive, "status", "--json").stdout)["entries"] == len(SAID)
 
 
 def test_the_status_says_tier_and_what_waits(archive: Path) -> None:
@@ -109,7 +109,7 @@ def test_an_archive_that_is_lines_only_is_looked_after_like_any_other(archive: P
     copy.import_(tmp_path / "out")
     copy.close()
     place = tmp_path / "lines"
-    assert json.loads(store(place, "stats", "--json").stdout)["entries"] == len(SAID)
+    assert json.loads(store(place, "status", "--json").stdout)["entries"] == len(SAID)
     assert len(lines.names(place)) == 1
     assert store(place, "verify").exit_code == 0, "what opens it to write takes it in"
     assert lines.names(place) == [] and open_store(place).stats().entries == len(SAID)

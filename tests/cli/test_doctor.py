@@ -20,11 +20,11 @@ def test_every_part_is_looked_at(repository: Path) -> None:
     found = CliRunner().invoke(main, ["doctor", "--json"])
     checks = json.loads(found.stdout)
     assert found.exit_code == 0
-    names = ["Python", "aider", "SQLite", "archive", "tier", "Claude Code", "directory"]
+    names = ["Python", "aider", "SQLite", "archive", "tier", "Claude Code"]
     assert [check["name"] for check in checks] == names
     assert all(check["ok"] for check in checks)
     by_name = {check["name"]: check["found"] for check in checks}
-    assert "none yet" in by_name["archive"] and by_name["directory"] == str(repository)
+    assert "none yet" in by_name["archive"]
     assert by_name["tier"].startswith("SQLite")
 
 
@@ -32,11 +32,11 @@ def test_it_tells_what_hooks_could_not_read_and_where_they_failed(repository: Pa
     store = open_store(repository / ".aider.gardener")
     store.record_event("s", 1, UNKNOWN_RECORD, {"type": "hologram"}, 1.0)
     store.close()
-    check = doctor.checked("Claude Code", lambda: doctor.claude_code(repository))
+    check = doctor.checked("Claude Code", lambda: doctor.claude_code())
     assert check.ok and check.found.endswith("kept as they are, or not read: 1 of the type hologram")
     (repository / ".aider.gardener" / LOG_NAME).write_text("2026-11-23T10:00:00Z PreCompact OSError\n")
-    check = doctor.checked("Claude Code", lambda: doctor.claude_code(repository))
-    assert not check.ok and "1 hooks failed, last 2026-11-23T10:00:00Z PreCompact OSError" in check.found
+    check = doctor.checked("Claude Code", lambda: doctor.claude_code())
+    assert not check.ok and "1 hook failed, last 2026-11-23T10:00:00Z PreCompact OSError" in check.found
 
 
 def test_a_part_out_of_order_says_what_to_do_and_the_others_are_looked_at_all_the_same(
@@ -79,7 +79,7 @@ def test_the_tier_says_why_there_is_no_better_one(
 ) -> None:
     why = "" if name == "SQLite" else "the disk is odd"
     monkeypatch.setattr(opening, "tier_of", lambda directory, key_source: (name, why))
-    check = doctor.checked("tier", lambda: doctor.tier(repository))
+    check = doctor.checked("tier", lambda: doctor.tier())
     assert check.ok == ok and check.found.startswith(name) and check.found.endswith(why)
 
 
@@ -97,5 +97,5 @@ def test_a_directory_that_may_not_be_entered_is_a_line(
         raise PermissionError(13, "Permission denied", str(path))
 
     monkeypatch.setattr(Path, "is_file", refused)
-    (check,) = doctor.shared(repository)
+    check = doctor.checked("sharing", doctor.sharing)
     assert not check.ok and "Permission denied" in check.found

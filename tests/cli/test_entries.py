@@ -145,17 +145,6 @@ def test_forget_a_session(left: tuple[Driver, str], repository: Path) -> None:
     assert gardener("pressure").exit_code == 2
 
 
-@pytest.mark.parametrize(
-    "arguments", [["forget"], ["forget", "g1", "--session", "last"], ["why", "gzz"], ["pin", "g"]]
-)
-def test_bad_ids_get_one_line(arguments: list[str], left: tuple[Driver, str]) -> None:
-    uninstall()
-    found = gardener(*arguments)
-    assert found.exit_code == 2
-    assert found.stderr.startswith("gardener: ")
-    assert found.stderr.count("\n") == 1
-
-
 def test_pin_and_unpin(left: tuple[Driver, str], repository: Path) -> None:
     _, stored_id = left
     uninstall()

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 from rich.cells import cell_len
 
-from aider_gardener.cli.past_chats import list_lines, transcript_lines, when
+from aider_gardener.cli.past_chats import chats_table, transcript_lines
 from aider_gardener.gardener.past_chats import PastChat, Said, Shown, Transcript, Turn
 from aider_gardener.gardener.state import ChatSums
 from aider_gardener.messages import Fidelity
+from aider_gardener.tables import as_text
 
 NOW = 1_780_000_000.0
 SUMS = ChatSums(prompt_tokens=86_700, cost=1.234)
@@ -37,16 +38,11 @@ def lines_of(*rows: Said, full: bool = False) -> list[str]:
     "prompt", ["a short one", "many words of a prompt " * 20, "修复连接池" * 40, "two\nlines"]
 )
 def test_a_list_keeps_to_the_width(prompt: str, columns: int) -> None:
-    head, line = list_lines([chat(prompt)], columns, NOW)
+    head, line = as_text(chats_table([chat(prompt)]), width=columns).splitlines()
     assert cell_len(head) <= columns and cell_len(line) <= columns
     assert "12" in line and "86.7k" in line and "$1.23" in line and "3fa2" in line and "\n" not in line
     assert line.split()[7] == "2"
     assert ("…" in line) == (cell_len(prompt) > 100 or cell_len(prompt) > columns)
-
-
-def test_an_old_chat_is_told_by_its_day() -> None:
-    assert len(when(NOW, NOW)) == len("May 28 20:26") and ":" in when(NOW, NOW)
-    assert when(NOW - 300 * 86_400, NOW).count("-") == 2
 
 
 def test_of_long_outputs_both_ends_are_shown_unless_all_is_asked_for() -> None:

@@ -10,7 +10,8 @@ from click.testing import CliRunner, Result
 from made_tree import FIXES, SERIES, contents, installed_tree, newer_tree, rewrite
 
 from aider_gardener.cli.root import main
-from aider_gardener.patches import tree
+
+NINE = "1,2,3,4,5,6,7,8,9"
 
 
 def run(*arguments: str) -> Result:
@@ -19,10 +20,10 @@ def run(*arguments: str) -> Result:
 
 def test_apply_says_what_it_did_and_the_second_time_that_there_is_nothing_to_do(tmp_path: Path) -> None:
     root = str(installed_tree(tmp_path))
-    first = run("apply", "--to", root, "--upto", "2")
+    first = run("apply", "--to", root, "--only", "1,2")
     assert first.exit_code == 0
     assert first.stdout.splitlines()[:2] == [f"applied {p.number:04d} {p.subject}" for p in FIXES[:2]]
-    again = run("apply", "--to", root, "--upto", "2")
+    again = run("apply", "--to", root, "--only", "1,2")
     assert again.exit_code == 0 and again.stdout.startswith("There is nothing to do")
     undone = run("revert", "--to", root, "--json")
     assert json.loads(undone.stdout)["reverted"] == [patch.name for patch in FIXES[:2]]
@@ -50,9 +51,9 @@ def test_check_changes_nothing_and_tells_each_patchs_state(tmp_path: Path) -> No
 def test_on_a_newer_aider_each_patch_is_tried_and_check_ends_with_0_where_all_apply(tmp_path: Path) -> None:
     root = newer_tree(tmp_path)
     before = contents(root)
-    assert run("check", "--to", str(root), "--upto", "9").exit_code == 0
+    assert run("check", "--to", str(root), "--only", NINE).exit_code == 0
     rewrite(root, "aider/history.py", "keep = []", "kept = []")
-    checked = run("check", "--to", str(root), "--upto", "9")
+    checked = run("check", "--to", str(root), "--only", NINE)
     assert checked.exit_code == 1 and checked.stdout.count("does not apply") == 1
     rewrite(root, "aider/history.py", "kept = []", "keep = []")
     assert contents(root) == before
@@ -73,7 +74,6 @@ def test_a_dirty_tree_is_one_line_and_exit_1(tmp_path: Path) -> None:
     ("arguments", "words"),
     [
         (["--only", "nothing-like-it"], "there is no patch"),
-        (["--only", "1", "--upto", "2"], "either"),
         (["--to", "{empty}"], "no aider in"),
     ],
 )
@@ -83,15 +83,3 @@ def test_wrong_usage_is_one_line_and_exit_2(tmp_path: Path, arguments: list[str]
     done = run("apply", *(["--to", root] if "--to" not in given else []), *given)
     assert done.exit_code == 2
     assert words in done.stderr and done.stderr.count("\n") == 1
-
-
-def test_an_interrupted_change_is_told_by_check_and_put_back_by_apply(tmp_path: Path) -> None:
-    root = installed_tree(tmp_path)
-    released = (root / "aider" / "history.py").read_text("utf-8")
-    (root / tree.JOURNAL).write_text(json.dumps({"aider/history.py": released}), "utf-8")
-    (root / "aider" / "history.py").write_text("half\n", "utf-8")
-    checked = run("check", "--to", str(root))
-    assert checked.exit_code == 1 and "interrupted" in checked.stderr and "unknown" in checked.stdout
-    done = run("apply", "--to", str(root), "--upto", "1", "--json")
-    assert done.exit_code == 0 and json.loads(done.stdout)["recovered"] is True
-    assert (root / "aider" / "history.py").read_text("utf-8") == released

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from aider_gardener.cli.replay import replay
+from aider_gardener.cli.root import main
 from aider_gardener.errors import ReplayError
 from aider_gardener.replay.play import report
 from aider_gardener.replay.play.variants import Job
@@ -20,7 +20,7 @@ HISTORY = str(HISTORIES / "current.md")
 
 
 def run(*arguments: object) -> Result:
-    return CliRunner().invoke(replay, [str(argument) for argument in arguments])
+    return CliRunner().invoke(main, ["replay", *(str(argument) for argument in arguments)])
 
 
 def refused(found: Result, code: int, *says: str) -> None:
@@ -61,8 +61,8 @@ def test_an_unknown_model_says_that_its_window_is_unknown() -> None:
 
 def test_a_plot_of_an_unknown_format_is_refused_before_any_work(tmp_path: Path) -> None:
     refused(run(HISTORY, "--plot", tmp_path / "p.txt"), 2, ".svg, .png, .pdf")
-    refused(run(HISTORY, "--json", tmp_path), 2, "is a folder")
-    refused(run(HISTORY, "--html", tmp_path), 2, "is a folder")
+    refused(run(HISTORY, "--json", tmp_path), 2, "is a directory")
+    refused(run(HISTORY, "--html", tmp_path), 2, "is a directory")
 
 
 def test_probes_belong_to_one_session(tmp_path: Path) -> None:

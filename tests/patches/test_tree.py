@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import tempfile
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from made_tree import FIXES, SERIES, contents, installed_tree, newer_tree, rewrite
@@ -28,7 +25,7 @@ AFTER = {"aider/x.py": "a\nB\nc\n", "aider/y.py": "new\n"}
 
 
 def hold(root: Path, patches: list[Patch] | tuple[Patch, ...]) -> list[str]:
-    return tree.turn_into(SERIES, root, tree.state_of(SERIES, root), patches)
+    return tree.turn_into(root, tree.state_of(SERIES, root), patches)
 
 
 def test_what_is_applied_comes_out_again() -> None:
@@ -121,59 +118,22 @@ def test_one_patch_that_does_not_fit_leaves_the_tree_as_it_was(tmp_path: Path) -
     assert contents(root) == before
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="a process is killed that was forked")
-def test_a_kill_at_any_step_leaves_a_tree_that_becomes_whole_again(tmp_path: Path) -> None:
+def test_a_change_that_is_interrupted_leaves_the_tree_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     root = installed_tree(tmp_path)
-    released = contents(root)
-    interface = (SERIES.find("history-interface"),)  # it edits files and makes one
-    series = replace(SERIES, patches=interface)
-    hold(root, interface)
-    patched = contents(root)
-    hold(root, [])
-    seen = set()
-    for step in range(90):
-        before, state = contents(root), tree.state_of(series, root)
-        wanted = () if state.applied else interface
-        status = killed_at(step, root, state, tree.patched(state.without, wanted))
-        found = contents(root)
-        is_mixed = {path: found.get(path) for path in patched} not in (
-            {path: released.get(path) for path in patched},
-            patched,
-        )
-        interrupted = tree.put_back(series, root)
-        assert interrupted or not is_mixed, f"killed at step {step}"
-        after = {path: text for path, text in contents(root).items() if not path.endswith(".part")}
-        assert after in (released, patched), f"killed at step {step}"
-        seen.add((status, interrupted, is_mixed))
-        if after != before and status == 0:
-            break
-    assert {(9, False, False), (9, True, True), (0, False, False)} <= seen
+    before, real, left = contents(root), tree.put, [3]
 
+    def put(path: Path, text: str | None) -> None:
+        left[0] -= 1
+        if not left[0]:
+            raise KeyboardInterrupt
+        real(path, text)
 
-def killed_at(step: int, root: Path, state: tree.State, made: tree.Files) -> int:
-    """How a process ends that changes the tree and is killed before so many steps on the disk are done."""
-    child = os.fork()
-    if not child:
-        left = [step]
-
-        def stop(real: Any) -> Any:
-            def run(*args: Any, **options: Any) -> Any:
-                if not left[0]:
-                    os._exit(9)
-                left[0] -= 1
-                return real(*args, **options)
-
-            return run
-
-        try:
-            for holder, name in ((os, "fsync"), (os, "replace"), (Path, "unlink"), (tree, "put")):
-                setattr(holder, name, stop(getattr(holder, name)))
-            tree.patched = lambda *_: made  # type: ignore[assignment]
-            tree.turn_into(SERIES, root, state, [])
-        except BaseException:
-            os._exit(1)
-        os._exit(0)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    monkeypatch.setattr(tree, "put", put)
+    with pytest.raises(KeyboardInterrupt):
+        hold(root, SERIES.patches)
+    assert left[0] < 0 and contents(root) == before
 
 
 def test_a_file_that_cannot_be_written_leaves_the_tree_as_it_was(tmp_path: Path) -> None:
@@ -209,29 +169,6 @@ def test_an_environment_is_found_by_its_folder_and_has_no_tests(tmp_path: Path) 
 
 def test_in_a_source_tree_there_are_tests_too(tmp_path: Path) -> None:
     assert tree.read_files(tmp_path, ["tests/basic/test_coder.py"]) == {"tests/basic/test_coder.py": None}
-
-
-def test_a_journal_that_somebody_put_there_writes_no_file_but_those_of_the_series(tmp_path: Path) -> None:
-    root = installed_tree(tmp_path)
-    said = {"../planted.py": "x\n", "aider/planted.py": "x\n", "aider/history_provider.py": None}
-    (root / tree.JOURNAL).write_text(json.dumps(said | {"aider/history.py": "half\n"}), "utf-8")
-    assert tree.put_back(SERIES, root) and not tree.put_back(SERIES, root)
-    assert (root / "aider" / "history.py").read_text("utf-8") == "half\n"
-    assert not list(tmp_path.rglob("planted.py"))
-
-
-@pytest.mark.parametrize("said", [b"{", b"[]", b"7", b"\xff", b'{"aider/history.py": 7}'])
-def test_a_journal_that_cannot_be_used_is_one_line(tmp_path: Path, said: bytes) -> None:
-    root = installed_tree(tmp_path)
-    before = contents(root)
-    (root / tree.JOURNAL).write_bytes(said)
-    if said == b"[]":
-        assert tree.put_back(SERIES, root)
-    else:
-        with pytest.raises(PatchError, match="remove it"):
-            tree.put_back(SERIES, root)
-        (root / tree.JOURNAL).unlink()
-    assert contents(root) == before
 
 
 @pytest.mark.skipif(os.name != "posix", reason="there are no FIFOs")

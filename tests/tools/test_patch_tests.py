@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
-import json
 from pathlib import Path
 from typing import Any
 
 import patch_tests
 import pytest
-from made_tree import FIXES, SERIES
+from made_tree import SERIES
 from patch_tests import Bench, Job, ending, main, names_of, own, prefix_row, source_of
 from upstream_tests import RunFailed
 
@@ -149,16 +148,3 @@ def test_a_test_that_a_patch_renames_is_not_lost_and_one_that_fails_is(kept: Pat
     assert prefix_row(bench, job, {**released, f"{TESTS}::test_gone": "passed"}, after)["lost"] == [
         f"{TESTS}::test_gone"
     ]
-
-
-def test_rows_of_other_patches_stay_and_those_of_no_patch_go(kept: Path) -> None:
-    (kept / "patches.json").write_text(
-        json.dumps({"own": {FIXES[1].name: {"tests": 1}, "0001-gone.patch": {}}})
-    )
-    bench = Bench(small_series(), kept / "work", 1, checkout(kept / "clone"))
-    bench.is_release = True
-    bench.record("own", {FIXES[0].name: {"tests": 2}})
-    assert json.loads((kept / "patches.json").read_text())["own"] == {
-        FIXES[0].name: {"tests": 2},
-        FIXES[1].name: {"tests": 1},
-    }

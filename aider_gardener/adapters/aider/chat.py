@@ -19,7 +19,7 @@ from aider_gardener.archive.providers import may_go
 from aider_gardener.archive.sessions import AIDER, LAST, SHORT_ID
 from aider_gardener.errors import GardenerError, UsageError
 from aider_gardener.messages import Message
-from aider_gardener.phrases import counted
+from aider_gardener.phrases import counted, path_shown
 from aider_gardener.settings import SHORT_NOTE, Settings
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def announce(coder: HostCoder) -> None:
         budget = history_budget(settings.history_tokens, limit, window=window, is_free=is_free)
         does = f"gardener on: history up to {budget:,} tokens"
     if settings.enabled:
-        where = link.path_shown(link.archive_directory(coder, settings), Path(coder.root or os.getcwd()))
+        where = path_shown(link.archive_directory(coder, settings), Path(coder.root or os.getcwd()))
         Terminal(coder.io).tool_output(f"{does}, archive {where}")
 
 

@@ -24,7 +24,7 @@ from aider_gardener.adapters.aider.coder import HostCoder, HostCommands, Termina
 from aider_gardener.adapters.aider.wrappers import ATTRIBUTE, Guard
 from aider_gardener.errors import GardenerError, UsageError
 from aider_gardener.messages import Entry, SourceKind
-from aider_gardener.phrases import changes, counted, made_room, short, status_text
+from aider_gardener.phrases import changes, counted, made_room, path_shown, short, status_text
 from aider_gardener.reading.output import squeeze
 
 if TYPE_CHECKING:
@@ -197,7 +197,7 @@ def cmd_gardener(at: CommandLine, args: str) -> None:
 def show_status(at: CommandLine, _words: str) -> None:
     at.measure()
     status, root = at.gardener.status(), Path(at.coder.root or os.getcwd())
-    at.put(status_text({**status, "store": link.path_shown(Path(status["store"]), root)}))
+    at.put(status_text({**status, "store": path_shown(Path(status["store"]), root)}))
 
 
 def show_decisions(at: CommandLine, _words: str) -> None:
@@ -280,9 +280,10 @@ def _rule_set(at: CommandLine, done: str, rule: Constraint) -> None:
 
 
 def show_help(at: CommandLine, _words: str) -> None:
-    lines = {f"/gardener {word} {words}".rstrip(): does for word, (_, words, does) in STEPS.items()}
-    width = max(map(len, lines))
-    at.put("\n".join(f"{line:{width}}  {does}" for line, does in lines.items()))
+    from aider_gardener.tables import two_columns
+
+    at.io.tool_output("/gardener and one of these words:")
+    at.put(two_columns((f"{word} {words}", does) for word, (_, words, does) in STEPS.items()))
 
 
 STEPS: dict[str, tuple[Work, str, str]] = {
@@ -291,12 +292,12 @@ STEPS: dict[str, tuple[Work, str, str]] = {
     "off": (turn_off, "", "put every message back whole; archiving goes on"),
     "plan": (show_plan, "[WORDS]", "what /compact would do; changes nothing"),
     "undo": (undo, "[all]", "take back the last compaction, or all of this chat"),
-    "constraints": (constraints, "[add TEXT|edit N TEXT|drop N]", "your rules: list, set, change, drop"),
+    "constraints": (constraints, "[add|edit N|drop N]", "list the rules you set; change them"),
     "decisions": (show_decisions, "", "what was decided or rejected in this chat"),
     "help": (show_help, "", "explain these words"),
 }
 """What a word behind /gardener does, what may stand behind it, and how it is explained."""
-USAGE = "Usage: /gardener " + "|".join(f"{word} {step[1]}".rstrip() for word, step in STEPS.items())
+USAGE = f"Usage: /gardener {'|'.join(STEPS)}; /gardener help says what each does"
 
 
 # About what was said
@@ -408,6 +409,9 @@ def cmd_forget(at: CommandLine, args: str) -> None:
     entries, archive = at.gardener.state.chat.entries.values(), at.gardener.state.archive
     if given == WHOLE_SESSION:
         count = len({entry.id for entry in entries if entry.id})
+        if not count:
+            at.io.tool_output("There is nothing in this chat to forget.")
+            return
         question = f"Delete all of this chat, {counted(count, 'message')}, for good, and empty the chat?"
     else:
         entry = care.find(at.gardener.state, named(at, given, f"/forget ID|{WHOLE_SESSION} [{YES}]"))

@@ -217,14 +217,6 @@ def archive_directory(coder: HostCoder, settings: Settings) -> Path:
     return chosen_directory(given) if given else store_directory(root, user=user)
 
 
-def path_shown(path: Path, root: Path) -> str:
-    """A path as one would type it in the directory `root`."""
-    for base, mark in ((root, ""), (Path.home(), "~/")):
-        if path.is_relative_to(base) and path != base:
-            return mark + path.relative_to(base).as_posix()
-    return str(path)
-
-
 def warm_up() -> None:
     """Import the core in the background while the user types the first prompt."""
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from aider_gardener import install
-from aider_gardener.adapters.aider.link import path_shown
+from aider_gardener.phrases import path_shown
 
 from .conftest import Driver, MakeDriver
 

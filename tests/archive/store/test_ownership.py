@@ -22,7 +22,7 @@ MINE = "what I said"
 posix = pytest.mark.skipif(os.name != "posix", reason="needs owners")
 COMMANDS = (
     "status", "recall fox", "sessions", "pressure", "why g1", "pin g1", "forget g1 --yes", "doctor", "upkeep",
-    "store stats", "store status", "store verify", "store export out.jsonl", "store gc --yes",
+    "store status", "store verify", "store export out.jsonl", "store gc --yes",
     "store encrypt --key env", "store decrypt", "store copy --to there", "store share --status", "mcp",
 )  # fmt: skip
 

@@ -1,0 +1,143 @@
+"""`gardener recall` and `gardener status`: what was said in a project's chats, and what there is of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from aider_gardener import terminal
+from aider_gardener.cli.root import (
+    json_option,
+    open_archive,
+    put,
+    repository_root,
+    session_named,
+    store_option,
+    tell,
+)
+
+NOTHING_FITS = "Nothing in the archive fits that. Try other words, or a name or number."
+
+
+@click.command(short_help="Find what was said in any chat of this project.")
+@click.argument("query", nargs=-1, required=True)
+@click.option("--limit", default=1_000, show_default=True, metavar="TOKENS", help="At most about so much.")
+@click.option(
+    "--passages",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="At most so many passages  [default: what fits]",
+)
+@click.option("--class", "classes", multiple=True, metavar="NAME", help="Only messages of this class.")
+@click.option("--since", default="", metavar="TIME", help="Only what came since 3h, 2d, 1w or 2026-01-31.")
+@click.option(
+    "--session", default="", metavar="ID", help="Only what was said in this session (`last`: the last)."
+)
+@click.option("--full", is_flag=True, help="Whole originals where they fit, instead of passages.")
+@click.option("--why", is_flag=True, help="Say of each passage what made it come.")
+@click.option(
+    "--everywhere",
+    is_flag=True,
+    help="In all projects that you may read on the server, not in this archive (docs/shared.md); of the other"
+    " options --passages and --json hold.",
+)
+@store_option
+@json_option
+def recall(
+    query: tuple[str, ...],
+    limit: int,
+    passages: int | None,
+    classes: tuple[str, ...],
+    since: str,
+    session: str,
+    full: bool,
+    why: bool,
+    everywhere: bool,
+) -> None:
+    """Find what was said in any session of this project, by words and, with a model of this machine, by
+    meaning."""
+    if everywhere:
+        from aider_gardener.cli.shared import found_everywhere, found_text
+
+        shared = found_everywhere(" ".join(query), passages or 10)
+        put(shared, lambda: found_text(shared) or NOTHING_FITS)
+        return
+    from aider_gardener.archive.archive import Archive
+    from aider_gardener.plan.chat import Chat
+    from aider_gardener.recall.asked import content_class, moment
+    from aider_gardener.recall.backlog import Backlog
+    from aider_gardener.recall.embed import USE, USE_NAME, loading
+    from aider_gardener.recall.hits import as_text, hits
+    from aider_gardener.recall.recall import recall as recalled
+    from aider_gardener.recall.request import Request
+    from aider_gardener.settings import Settings
+    from aider_gardener.tokens import approximate
+
+    store = open_archive(read_only=True)
+    request = Request(
+        " ".join(query),
+        token_limit=limit,
+        full=full,
+        classes=frozenset(map(content_class, classes)),
+        session=session_named(store, session).id if session else "",
+        since=moment(since) if since else 0.0,
+        passages=passages or 0,
+    )
+    archive = Archive.reading(store)
+    choice = Settings.from_env().embedder
+    if choice != USE or store.warm_vectors(USE_NAME):  # else there is nothing for a question to be near to
+        archive.backlog = Backlog(store, load=loading(choice), background=False)
+    found = recalled(archive, Chat(), request, count=approximate)
+    tell(archive.backlog.take_notice() if archive.backlog else "")
+    rows = [
+        {
+            "id": item.entry_id,
+            "session": item.session,
+            "host": item.host or archive.host,
+            "author": item.author,
+            "turn": item.turn,
+            "at": item.said_at,
+            "source": item.label,
+            "class": item.cls.value,
+            "score": item.score,
+            "amended": item.amended,
+            "matched": item.match.as_json(),
+            "text": item.text,
+        }
+        for item in found
+    ]
+
+    def shown() -> str:
+        return as_text(hits(found, store.original), why=why, columns=terminal.columns()) or NOTHING_FITS
+
+    put(rows, shown)
+
+
+@click.command(short_help="What the archive holds and what the chats came to.")
+@store_option
+@json_option
+def status() -> None:
+    """What the archive of this project holds, how its last chat stood, what its chats came to.
+
+    Of the last chat: how full the window was at its end, and where that was heading over its last 50 turns.
+    """
+    from aider_gardener.gardener.past_chats import project_status
+    from aider_gardener.phrases import archive_text
+
+    store = open_archive(read_only=True)
+    stats = store.stats()
+    ratio = stats.rendition_tokens / stats.original_tokens if stats.original_tokens else 1.0
+    value = {
+        "archive": stats.path,
+        "sessions": stats.sessions,
+        "entries": stats.entries,
+        "original_tokens": stats.original_tokens,
+        "compressed_tokens": stats.rendition_tokens,
+        "compression_ratio": round(ratio, 4),
+        "redacted_secrets": stats.redacted,
+        "pinned": stats.pinned,
+        "bytes": stats.bytes,
+        **project_status(store, str(repository_root(Path.cwd()) or Path.cwd())),
+    }
+    put(value, lambda: archive_text(value))
