@@ -108,7 +108,6 @@ PARAMETERS: dict[str, Callable[[str], object]] = {
 
 ELSEWHERE = {
     "archive.store.search.add_chunks": "writes to a database",
-    "archive.store.search.index_chunk": "writes to a database",
     "archive.store.search.encode": "no reading: bytes of a text",
 }
 """Public functions with a text that are not called, and why."""
