@@ -3,8 +3,8 @@
     python -m bench.rest [SESSION ...] [--json FILE]
 
 Each recorded session under aider as it is and with its summaries applied, thirty lines of a tail with a
-search, and the gardener with files as aider sends them, by default, and with prompts that only grow from the
-first on.
+search, and the gardener with a plan that hides the oldest, with files as aider sends them, by default, and
+with prompts that only grow from the first on.
 Net tokens count what the cache reads as a tenth; the limit is that of the run's own prompts, see
 docs/replay.md.
 """
@@ -33,7 +33,10 @@ from bench.provenance import made_on
 from bench.variants import IMPORTS, VECTORS
 
 RESULTS = Path(__file__).with_name("results") / "rest.json"
-VARIANTS = ("stock", "stock-fixed", "tail-search", "gardener-aider-order", "gardener", "gardener-append")
+VARIANTS = (
+    "stock", "stock-fixed", "tail-search", "gardener-oldest-first", "gardener-aider-order", "gardener",
+    "gardener-append",
+)  # fmt: skip
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -36,6 +36,7 @@ NAMES = (
     "stock-lead",
     "gardener-no-compress",
     "gardener-no-forms",
+    "gardener-oldest-first",
 )
 PROGRAM = """
 import json, sys
@@ -91,7 +92,8 @@ def test_a_baseline_keeps_the_past_within_the_limit(results: dict[str, ReplayRes
 def test_without_compressors_no_compressed_form_is_shown(results: dict[str, ReplayResult]) -> None:
     found = shown(results["gardener-no-compress"])
     assert "compressed" not in found and found & {"line", "hidden"}
-    assert "hidden" in shown(results["gardener-no-forms"]) <= {"full", "hidden"}
+    for name in ("gardener-no-forms", "gardener-oldest-first"):
+        assert "hidden" in shown(results[name]) <= {"full", "hidden"}
 
 
 def test_only_the_last_outputs_stay() -> None:

@@ -36,7 +36,7 @@ CHANGED = "{path} has other tables than an archive of the gardener's: it was lef
 TOO_NEW = "{path} was written by a newer aider-gardener: it was left alone; upgrade to read it"
 TOO_OLD = "{path} was written by an older aider-gardener"
 UNREPAIRED = "{path} is damaged and was left as it is; `gardener store verify` saves what can be read of it"
-NOT_OPENED = "{reason}, and it was left as it is; the next chat of the project sets it aside"
+NOT_OPENED = "{reason}, and it was left as it is; the next chat of the project carries it over"
 READ_ONLY = "{path} is open to be read only"
 
 
