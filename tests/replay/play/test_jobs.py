@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+from multiprocessing import forkserver
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,7 @@ def test_no_key_no_setting_and_no_home_of_the_users_reach_it(
     before = dict(os.environ)
     told = tmp_path / "environ.txt"
     text = f"import os, pathlib, sys\npathlib.Path({str(told)!r}).write_text(repr(dict(os.environ)) + str(sys.flags.hash_randomization))\n"
+    forkserver._forkserver._stop()  # type: ignore[attr-defined]  # reason: another test's has seeds of its own
     replay_job(Job(MINI, "none", imports=module(tmp_path, monkeypatch, text)))
     seen = told.read_text("utf-8")
     assert "ghp_secret" not in seen and "AIDER_MODEL" not in seen and repr(os.environ["HOME"]) not in seen
