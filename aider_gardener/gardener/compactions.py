@@ -17,7 +17,6 @@ from aider_gardener.archive.store.base import Event
 from aider_gardener.errors import UsageError
 from aider_gardener.gardener.state import ChatState
 from aider_gardener.messages import Entry, Fidelity, Plan
-from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.evict import ORDER
 from aider_gardener.plan.goals import WARNING_AT, Goal, Limit, marks
 from aider_gardener.plan.planner import Applied, Draft, draft, open_exchange
@@ -58,7 +57,7 @@ def goal_of(state: ChatState, *, cold: bool = False) -> Goal:
         state.budget,
         state.settings.low_mark,
         fixed=bool(state.settings.history_tokens or state.host_limit_given),
-        growth=growth_of(state.chat),
+        growth=growth_of(state),
         held=max(0, _pinned_tokens(state) - int(PINNED_SHARE * state.budget)),
     )
     goal = marks(state.frame, limit, market(state, cold=cold), compacted=bool(state.chat.fidelity), cold=cold)
@@ -92,11 +91,16 @@ def _message_tokens(entries: Iterable[Entry]) -> int:
     return sum(entry.tokens + MESSAGE_OVERHEAD_TOKENS for entry in entries)
 
 
-def growth_of(chat: Chat) -> float:
-    """Tokens that are added a turn, on average over the chat's last turns."""
+def growth_of(state: ChatState) -> float:
+    """Tokens that are added to the history a turn, on average over the chat's last turns: of what entered
+    shortened, those of the short form."""
+    chat = state.chat
     since = max(0, chat.turn - GROWTH_TURNS)
-    lately = takewhile(lambda entry: entry.turn > since, reversed(chat.entries.values()))
-    return _message_tokens(lately) / max(1, chat.turn - since)
+    lately = list(takewhile(lambda entry: entry.turn > since, reversed(chat.entries.values())))
+    shortened = chat.throttled.intersection(chat.fidelity) - chat.forgotten
+    cut = [entry for entry in lately if entry.seq in shortened]
+    spared = sum(entry.tokens - state.archive.renditions(entry)[Fidelity.COMPRESSED].tokens for entry in cut)
+    return (_message_tokens(lately) - spared) / max(1, chat.turn - since)
 
 
 def market(state: ChatState, *, cold: bool) -> Market:

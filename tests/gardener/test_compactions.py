@@ -168,7 +168,7 @@ def test_how_fast_a_chat_grows_is_measured_on_what_was_said_lately() -> None:
         gardener.leave_turn()
     output = gardener.state.count(ran)
     per_turn = 2 + 1 + output + 1 + 4 * MESSAGE_OVERHEAD_TOKENS  # prompt, answer, output, the host's "Ok."
-    assert growth_of(gardener.state.chat) == per_turn
+    assert growth_of(gardener.state) == per_turn
 
 
 def test_the_cache_is_as_warm_as_the_provider_says_and_cold_after_a_while() -> None:

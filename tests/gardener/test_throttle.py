@@ -9,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_entries import entry, make_gardener, message, talk, words
 
+from aider_gardener.gardener.care import forget
+from aider_gardener.gardener.compactions import growth_of
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.gardener.throttle import (
     LEAST_ROOM_TOKENS,
@@ -31,7 +33,7 @@ def output(text: str = NOISE) -> dict[str, Any]:
 
 def entered(gardener: Gardener, *messages: dict[str, Any]) -> list[str]:
     """What is cut of messages that enter now: their ids."""
-    done = list(gardener.state.chat.done)
+    done: list[dict[str, Any]] = list(gardener.state.chat.done)
     return [one.entry.id for one in throttle_outputs(gardener.state, gardener.sync(done, list(messages)))]
 
 
@@ -55,6 +57,15 @@ def test_what_just_entered_is_not_counted_against_its_own_room_and_never_gets_ne
         assert (entered(gardener, long) == []) is stays
     gardener.state.frame = Frame(10, {"system": 100})
     assert entered(gardener, output("word " * 1_000)) == []
+
+
+def test_what_enters_shortened_lets_the_chat_grow_by_what_stands_of_it() -> None:
+    gardener = make_gardener(throttle_tokens=700)
+    entered(gardener, output(NOISE * 9))
+    stands = open_tokens(gardener.state.chat, words)
+    assert stands < growth_of(gardener.state) < 1.2 * stands + 20 < gardener.state.chat.entries[0].tokens / 9
+    forget(gardener.state, gardener.state.chat.entries[0].id)
+    assert growth_of(gardener.state) < 20
 
 
 @pytest.mark.parametrize("limit", [5, 12, 60, 400])
