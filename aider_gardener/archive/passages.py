@@ -16,7 +16,7 @@ LINE_CHARS = 600
 
 Span = tuple[int, int]
 """The start and end of a passage in its text."""
-SENTENCE_END = re.compile(r"(?<=[.!?;:])\s+|(?<=[。！？；])")
+SENTENCE_END = re.compile(r"[.!?;:]\s+|[。！？；]")
 BREAKS_BEFORE = re.compile(r"\s*(?:[-*+]\s|\d+[.)]\s|#{1,6}\s|\|)")
 VERBATIM = frozenset(
     {ContentClass.CODE, ContentClass.DIFF, ContentClass.LOG, ContentClass.LISTING, ContentClass.ERROR}
