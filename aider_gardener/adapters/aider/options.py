@@ -29,6 +29,8 @@ USERS_OWN, TOLD_OF = (
     [each.name for each in dataclasses.fields(Settings) if each.metadata["from_repository"] == kind]
     for kind in (OWN, TOLD)
 )
+SWITCHED_OFF = {"embedder": "none", "retention": "off", "llm": ""}
+"""Of what is the user's own, what anybody may say: nothing is sent, deleted or asked for then."""
 KEYS = re.compile(r"AIDER_GARDENER_KEY|(?:PYTHON_)?KEYRING_\w+|DBUS_SESSION_BUS_ADDRESS")
 """Variables that decide what an archive's key is. Nobody but us reads them: the user's are put back."""
 LEADS = re.compile(r"(?i).*(?:_API_BASE|_BASE_URL|_ENDPOINT|_PROXY)")
@@ -149,6 +151,7 @@ class Origins:
             return found
         own: dict[str, Any] = {name: _in_home(getattr(users, name), self.home) for name in USERS_OWN}
         theirs = {name: _in_home(getattr(found, name), Path(os.path.expanduser("~"))) for name in USERS_OWN}
+        own |= {name: off for name, off in SWITCHED_OFF.items() if theirs[name] == off}
         refused = {name: value for name, value in theirs.items() if value != own[name]}
         command_line = [text for text in vars(alone).values() if isinstance(text, str)]
         moved = [n for n, v in os.environ.items() if environ.get(n) != v and v not in command_line]

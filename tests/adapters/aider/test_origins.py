@@ -96,6 +96,12 @@ def test_a_repository_cannot_reach_out(project: Path, file: str, text: str, name
     assert not outside.exists()
 
 
+def test_a_repository_may_switch_off(project: Path) -> None:
+    (project.parent / "home" / CONFIG).write_text("gardener-retention: prune\ngardener-llm: refine")
+    (project / CONFIG).write_text("gardener-embedder: none\ngardener-retention: off")
+    assert started() == (Settings(embedder="none", retention="off", llm="refine"), [])
+
+
 def test_what_the_user_gives_is_taken(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     outside, home = str(project.parent / "outside"), project.parent / "home"
     monkeypatch.setenv(OUTSIDE, outside)
