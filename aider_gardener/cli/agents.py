@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 IDLE_SECONDS = 30.0
 """So long the model stays in memory behind a question: agents ask seldom, and to load it takes 0.2 s."""
+QUESTION_SECONDS = 2.0
+"""So long a recall waits for the model to come back: without it words alone would serve most questions."""
 MISSING = "gardener mcp needs the package mcp: pip install 'aider-gardener[mcp]'"
 
 
@@ -65,7 +67,12 @@ def mcp(project: Path | None, local: bool) -> None:
     directory = chosen_directory(named) if named else store_directory(root, project=start)
     store = opened_on_disk(directory, settings.store_key)
     tell(store.notice)
-    backlog = Backlog(store, load=loading(settings.embedder), idle_seconds=IDLE_SECONDS)
+    backlog = Backlog(
+        store,
+        load=loading(settings.embedder),
+        idle_seconds=IDLE_SECONDS,
+        question_seconds=QUESTION_SECONDS,
+    )
     backlog.resume()
     reader = "agent@here" if local else REMOTE
     memory = ProjectMemory(store, str(root or start), settings=settings, reader=reader)

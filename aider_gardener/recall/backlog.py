@@ -23,10 +23,11 @@ FETCH = 256
 WRITE = 16
 """Of these so many are embedded and written at once: a pause waits no longer, and no more can be lost."""
 IDLE_SECONDS = 600.0
-"""The model's memory is given back after so long without work."""
+"""The model's memory is given back after so long without work or a question, or up to twice as long."""
 STOP_SECONDS = 1.0
 QUESTION_SECONDS = 0.1
-"""So long a turn waits for its question's vector, unless the embedder asks for more (a network call)."""
+"""So long a turn waits for its question's vector, unless its host has more time (an agent's tool call) or the
+embedder asks for more (a network call)."""
 INDEX_AT_ONCE = 100
 """Passages of very long originals indexed in one transaction."""
 
@@ -50,12 +51,14 @@ class Backlog:
         load: Load | None = load_use,
         background: bool = True,
         idle_seconds: float = IDLE_SECONDS,
+        question_seconds: float = QUESTION_SECONDS,
         upkeep: Callable[[], str] | None = None,
     ) -> None:
         self.store = store
         self.off = load is None
         self.background = background
-        self._idle_seconds = idle_seconds
+        self._idle_seconds, self._question_seconds = idle_seconds, question_seconds
+        self._used_at = 0.0
         self._load = load
         self._upkeep = upkeep
         self._embedder: Embedder | None = None
@@ -103,6 +106,7 @@ class Backlog:
         if self.off or self._stopped:
             return None
         found: list[Vector] = []
+        self._used_at = time.monotonic()
 
         def answer() -> None:
             try:
@@ -115,7 +119,7 @@ class Backlog:
         if self.background:
             asking = threading.Thread(target=answer, name="gardener-question", daemon=True)
             asking.start()
-            asking.join(float(getattr(self._embedder, "question_seconds", QUESTION_SECONDS)))
+            asking.join(float(getattr(self._embedder, "question_seconds", self._question_seconds)))
         else:
             answer()
         return found[0] if found else None
@@ -181,7 +185,7 @@ class Backlog:
                         self._work = False  # what comes from here on is announced by the next `resume`
                 if is_due:
                     self._work_on()
-                elif self._embedder is not None:
+                elif self._embedder is not None and time.monotonic() - self._used_at >= self._idle_seconds:
                     self._embedder.unload()
         except Exception as error:  # whatever it is, the chat goes on without vectors
             self._give_up(str(error) or type(error).__name__)

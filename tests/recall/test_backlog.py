@@ -192,6 +192,33 @@ def test_the_model_is_unloaded_when_idle_and_comes_back(store: Store, embedder: 
     backlog.stop()
 
 
+def test_a_host_that_has_time_gets_the_vector_though_the_model_is_to_be_loaded(store: Store) -> None:
+    class Slow(LetterCounts):
+        def load(self) -> None:
+            if not self.loaded:
+                time.sleep(0.3)
+            super().load()
+
+    def asked(seconds: float) -> bool:
+        backlog = Backlog(store, load=lambda: (Slow(), ""), question_seconds=seconds)
+        try:
+            return backlog.query_vector("a question") is not None
+        finally:
+            backlog.stop()
+
+    assert asked(10.0) and not asked(0.02)
+
+
+def test_a_model_that_is_asked_stays(store: Store, embedder: LetterCounts) -> None:
+    backlog = wanted(store, embedder, idle_seconds=0.4, question_seconds=10.0)
+    backlog.resume()
+    for _ in range(8):
+        assert backlog.query_vector("a question") is not None
+        time.sleep(0.1)
+    assert embedder.loads == 1
+    backlog.stop()
+
+
 def test_without_an_embedder_it_says_so_once(store: Store) -> None:
     backlog = Backlog(store, load=lambda: (None, "the package x is not installed"))
     put(store, "one", seq=0)
