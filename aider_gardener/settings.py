@@ -99,7 +99,7 @@ class Settings:
         most=100_000_000,
     )
     recall_tokens: int = option(
-        2_400,
+        3_200,
         "Most tokens that recalled text may use in one prompt, beside the history: a prompt that asks for the"
         " past may use all of it, an order a part; never more than a sixteenth of the window. 0: no recall.",
         most=1_000_000,

@@ -46,13 +46,8 @@ TARGETS: dict[str, Sequence[str]] = {
         "tests/reading/test_classify.py",
         "tests/compress",
     ),
-    "plan/planner": ("tests/plan/test_planner.py", "tests/plan/test_evict.py", COMPACTIONS),
-    "plan/evict": (
-        "tests/plan/test_evict.py",
-        "tests/plan/test_priority.py",
-        "tests/plan/test_planner.py",
-        COMPACTIONS,
-    ),
+    "plan/planner": ("tests/plan/test_planner.py", "tests/plan/test_expiry.py", COMPACTIONS),
+    "plan/priority": ("tests/plan/test_priority.py", "tests/plan/test_planner.py"),
     "plan/view": (
         "tests/plan/test_view.py",
         "tests/plan/test_chat.py",
@@ -76,7 +71,7 @@ TARGETS: dict[str, Sequence[str]] = {
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("modules", nargs="*", metavar="MODULE", help="such as plan/evict (default: all)")
+    parser.add_argument("modules", nargs="*", metavar="MODULE", help="such as plan/planner (default: all)")
     parser.add_argument(
         "--sample", type=int, default=25, metavar="N", help="mutants of a module (default: 25)"
     )

@@ -330,36 +330,16 @@ def without_forms(runner: Replay) -> None:
 
 
 def oldest_first(runner: Replay) -> None:
-    """The plan's null hypothesis: what is oldest is hidden first, whole, down to the low mark. Nothing is
-    weighed and nothing shortened; the last exchange, what waits for an answer and what is pinned stays."""
+    """The plan's null hypothesis: what is oldest is hidden first, whole. Nothing is weighed and nothing
+    shortened; the last exchanges stay."""
     from aider_gardener.messages import Fidelity
     from aider_gardener.plan import planner
-    from aider_gardener.plan.evict import Candidate, Shield, Step
-    from aider_gardener.plan.view import exchanges
 
-    def floors(entries: Any, now: Any, *_rest: Any) -> dict[int, dict[Shield, Fidelity]]:
-        finished = exchanges([entry for entry in entries if entry.seq not in now])
-        spoken = [group for group in finished if any(not planner.is_notice(entry) for entry in group)]
-        first_kept = min((entry.seq for group in spoken[-1:] for entry in group), default=0)
-        goes = {Shield.NONE: Fidelity.HIDDEN}
-        stays = {
-            entry.seq for entry in entries if entry.pinned or entry.seq in now or entry.seq >= first_kept
-        }
-        return {entry.seq: {} if entry.seq in stays else goes for entry in entries}
+    def never(*_arguments: Any) -> Fidelity:
+        return Fidelity.FULL
 
-    def oldest(
-        rows: Sequence[Candidate], fidelity: Mapping[int, Fidelity], *, tokens_to_save: int, shield: Shield
-    ) -> list[Step]:
-        found: list[Step] = []
-        for row in sorted(rows, key=lambda row: row.entry.seq):
-            at = fidelity.get(row.entry.seq, Fidelity.FULL)
-            if sum(step.tokens_saved for step in found) >= tokens_to_save:
-                break
-            if row.floor(shield) is Fidelity.HIDDEN and at is not Fidelity.HIDDEN:
-                found.append(Step(row, at, Fidelity.HIDDEN, row.forms[at], 0.0))
-        return found
-
-    vars(planner).update(choose=oldest, _floors=floors)
+    vars(planner)["priority"] = lambda entry, **_options: float(entry.seq)
+    setattr(planner.Policy, "due_level", never)  # noqa: B010 - a frozen class of another module
 
 
 VARIANTS.update(

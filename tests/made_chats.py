@@ -10,12 +10,29 @@ from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.plan.view import Piece
 
 PROSE = " ".join(f"The part number {n} of the answer explains a detail of topic {n * 3}." for n in range(30))
+OUTPUT = "\n".join(
+    [
+        "I ran this command:\n\n./serve\n\nAnd got this output:\n",
+        "Traceback (most recent call last):",
+        *(
+            f'  File "/usr/lib/python3.11/part_{n}.py", line {n}, in call_{n}\n    step({n})'
+            for n in range(60)
+        ),
+        "ValueError: the request failed",
+    ]
+)
+"""What an error printed, which has a short form."""
 ANSWER = " ".join(f"Step {n} of it is explained here in a few words." for n in range(6))
 
 
 def long_talk(turns: int) -> list[dict[str, Any]]:
     """So many questions, each with an answer of some 400 words."""
     return talk(*((f"question {n} about subject {n}", f"Answer {n}. {PROSE}") for n in range(turns)))
+
+
+def with_outputs(turns: int) -> list[dict[str, Any]]:
+    """The same, behind the output of a command."""
+    return [*talk((OUTPUT, "Ok.")), *long_talk(turns)]
 
 
 def shown(gardener: Gardener) -> list[Piece]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from aider_gardener.archive.store.base import CONFIDENCE_FLOOR, CONFIDENCE_LOSS_PER_HOUR, Holding
 from aider_gardener.errors import StoreError
 from aider_gardener.messages import ContentClass
-from aider_gardener.plan.evict import BASE
+from aider_gardener.plan.priority import BASE
 
 if TYPE_CHECKING:
     from aider_gardener.archive.store import Store

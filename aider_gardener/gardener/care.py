@@ -24,7 +24,7 @@ from aider_gardener.gardener.throttle import bounded
 from aider_gardener.messages import Entry, Fidelity, Message
 from aider_gardener.notes.chatmap import RULES_HEAD, RULES_SHARE, past
 from aider_gardener.notes.rules import RULE_CHARS, Amendment, Constraint, line, rules_of
-from aider_gardener.plan.evict import parts, priority
+from aider_gardener.plan.priority import parts, priority
 from aider_gardener.reading.output import clipped
 from aider_gardener.recall.recall import ITEM_TOKENS, edit_outcome, quote, recall_note
 

@@ -17,9 +17,8 @@ from aider_gardener.archive.store.base import Event
 from aider_gardener.errors import UsageError
 from aider_gardener.gardener.state import ChatState
 from aider_gardener.messages import Entry, Fidelity, Plan
-from aider_gardener.plan.evict import ORDER
 from aider_gardener.plan.goals import WARNING_AT, Goal, Limit, marks
-from aider_gardener.plan.planner import Applied, Draft, draft, open_exchange
+from aider_gardener.plan.planner import LEVELS, Applied, Draft, draft, open_exchange
 from aider_gardener.plan.usage import Market
 from aider_gardener.recall.recall import recall
 from aider_gardener.recall.request import Request
@@ -236,7 +235,7 @@ def undo(state: ChatState, *, every: bool = False) -> int:
         return show(state, {}, GIVEN_BACK, rests=True)
     levels = dict(state.chat.fidelity)
     for seq, before, _after in swapped(made[-1]):
-        if seq in levels and ORDER.index(before) < ORDER.index(levels[seq]):
+        if seq in levels and LEVELS.index(before) < LEVELS.index(levels[seq]):
             levels[seq] = before
     return show(state, levels, UNDO, rests=True)
 

@@ -19,10 +19,10 @@ from aider_gardener.messages import Entry, Fidelity, Focus, Message, Source, Sou
 from aider_gardener.notes.chatmap import MapNote
 from aider_gardener.notes.rules import Amendment
 from aider_gardener.plan.chat import Chat
-from aider_gardener.plan.evict import focus_words
 from aider_gardener.plan.goals import HARD_AT, Frame, Level, history_budget, level
 from aider_gardener.plan.layout import Layout
 from aider_gardener.plan.planner import Applied, Policy, history_tokens
+from aider_gardener.plan.priority import focus_words
 from aider_gardener.plan.usage import Usage
 from aider_gardener.plan.view import FILLER, Piece
 from aider_gardener.reading.source import infer_source

@@ -109,9 +109,7 @@ def test_forget_session_leaves_what_another_session_said() -> None:
 def test_a_pinned_entry_is_put_back_whole_and_stays() -> None:
     gardener = filled(history_tokens=3_000)
     gardener.compact_if_due()
-    seq = next(
-        s for s, level in gardener.state.chat.fidelity.items() if s % 2 and level is not Fidelity.HIDDEN
-    )
+    seq = next(s for s in gardener.state.chat.fidelity if s % 2)
     whole = gardener.state.chat.entries[seq].content
     assert whole not in text(gardener)
     assert gardener.pin(id_at(gardener, seq)).pinned

@@ -101,7 +101,7 @@ def test_a_smaller_limit_makes_a_plan_due_without_new_content() -> None:
     gardener.sync(long_talk(12), [])
     assert gardener.compact_if_due()
     assert gardener.compact_if_due() is None
-    gardener.state.host_limit = 1_000
+    gardener.state.host_limit = 800
     assert gardener.compact_if_due()
     assert gardener.compact_if_due() is None
     gardener.state.frame = Frame(1_300, {"system": 700})

@@ -105,7 +105,7 @@ def test_every_typed_text_is_archived_whole(text: str) -> None:
 
 
 @settings(deadline=None, max_examples=4)
-@given(st.integers(1_000, 3_000), st.integers(1, 5))
+@given(st.integers(1_800, 3_000), st.integers(1, 5))
 def test_no_note_that_is_put_back_is_ever_the_users_words(high: int, more: int) -> None:
     gardener = make_gardener()
     gardener.sync(talk(*LONG), [])

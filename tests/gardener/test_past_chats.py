@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from made_chats import long_talk
+from made_chats import with_outputs
 from made_entries import message, talk, words
 
 from aider_gardener.archive.archive import Archive
@@ -54,10 +54,10 @@ def test_a_list_has_what_was_asked_first_what_it_cost_and_the_files() -> None:
 def test_a_transcript_has_every_form_in_which_a_message_stood() -> None:
     store = open_store(None)
     gardener = chat(store)
-    gardener.sync(long_talk(8), [])
-    assert compact_to(gardener.state, Goal(high=800, low=400)) is not None
+    gardener.sync(with_outputs(8), [])
+    assert compact_to(gardener.state, Goal(high=1_200, low=900)) is not None
     rows = all_said(store)
-    assert len(rows) == 16 and [rows[0].speaker, rows[1].speaker] == ["you", "model"]
+    assert len(rows) == 17 and [row.speaker for row in rows[:3]] == ["output", "you", "model"]
     answer = next(row for row in rows if row.shown and row.shown[0].level is not Fidelity.HIDDEN)
     assert 0 < answer.shown[0].tokens < answer.tokens and answer.shown[0].text != answer.text
     assert answer.remark.startswith("In prompts: shorter from turn 8 (")

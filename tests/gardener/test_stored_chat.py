@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from made_chats import long_talk, shown
+from made_chats import long_talk, shown, with_outputs
 from made_entries import message, words
 
 from aider_gardener.archive.archive import Archive
@@ -23,7 +23,7 @@ from aider_gardener.plan.usage import Call, Prices
 from aider_gardener.recall.recall import EDIT_UNDONE
 from aider_gardener.settings import Settings
 
-TIGHT = Goal(high=800, low=400)
+TIGHT = Goal(high=1_200, low=900)
 
 
 def chat(store: Store, session: str = "s", at: float = 1_000.0) -> Gardener:
@@ -33,7 +33,7 @@ def chat(store: Store, session: str = "s", at: float = 1_000.0) -> Gardener:
 
 def talked(gardener: Gardener, turns: int) -> None:
     """So many turns, counted as a host counts them."""
-    messages, done = long_talk(turns), list[dict[str, Any]]()
+    messages, done = with_outputs(turns - 1), list[dict[str, Any]]()
     for turn in range(turns):
         gardener.enter_turn()
         done += messages[2 * turn : 2 * turn + 2]

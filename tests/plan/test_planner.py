@@ -1,91 +1,36 @@
-"""What a plan spares and what it gives up first: the last exchanges, and code that is of no more use."""
+"""What a plan gives up first, and what it spares."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_chats import PROSE
-from made_entries import chat_of, entry, make_gardener, message, talk, words
+from made_entries import chat_of, make_gardener, message, talk, words
 
 from aider_gardener.gardener.compactions import compact_to
 from aider_gardener.gardener.gardener import Gardener
-from aider_gardener.messages import (
-    ContentClass,
-    Entry,
-    Fidelity,
-    Focus,
-    Rendition,
-    Segment,
-    Source,
-    SourceKind,
-)
+from aider_gardener.messages import Entry, Fidelity, Focus, Rendition, Source, SourceKind
 from aider_gardener.plan.chat import Chat
-from aider_gardener.plan.evict import Candidate, Shield
 from aider_gardener.plan.goals import Goal
 from aider_gardener.plan.planner import (
-    DUPLICATE_POINTS,
-    OUTDATED_POINTS,
     TAIL_SHARE,
+    Draft,
     Policy,
     broken_prefix,
-    candidates,
-    limits,
+    draft,
     open_exchange,
-    outdated,
     piece_tokens,
 )
+from aider_gardener.plan.priority import priority
 from aider_gardener.plan.view import Piece
 from aider_gardener.tokens import MESSAGE_OVERHEAD_TOKENS
 
-CODE = "\n".join(f"    total_{n} = total_{n} + price_of(item_{n})" for n in range(8))
-OTHER_CODE = CODE.replace("price", "weight").replace("total", "sum_of")
-
-
-def reply(seq: int, code: str, *, cls: ContentClass = ContentClass.CODE, before: str = "Like this:") -> Entry:
-    """A reply of a line of prose and a block of code or of an edit."""
-    text = f"{before}\n{code}"
-    made = entry(seq, "assistant", text, turn=seq)
-    begin = len(before) + 1
-    return replace(made, segments=(Segment(0, begin, ContentClass.PROSE), Segment(begin, len(text), cls)))
-
-
-def edit(seq: int, path: str, code: str = CODE) -> Entry:
-    return reply(seq, code, cls=ContentClass.EDIT, before=f"Here is the change.\n\n{path}")
-
-
+LOW_TO_NOTHING = Goal(high=1, low=1)
 FOUR_WORDS = Piece(message("user", "now of four words"), {0: Fidelity.COMPRESSED})
-
-# Outdated code
-
-
-def test_a_reply_whose_code_stands_again_later_is_outdated() -> None:
-    entries = [reply(1, CODE), reply(3, OTHER_CODE), reply(5, CODE + "\n    return sum_of_all_totals")]
-    assert outdated(entries, frozenset()) == {1}
-
-
-@pytest.mark.parametrize(("repeated", "is_outdated"), [(8, True), (5, True), (4, False), (0, False)])
-def test_more_than_half_of_its_lines_must_stand_again(repeated: int, is_outdated: bool) -> None:
-    later = "\n".join([*CODE.splitlines()[:repeated], OTHER_CODE])
-    assert outdated([reply(1, CODE), reply(3, later)], frozenset()) == ({1} if is_outdated else set())
-
-
-def test_an_edit_of_a_chat_file_is_outdated_for_the_file_is_sent_anew() -> None:
-    assert outdated([edit(1, "app.py")], frozenset({"app.py"})) == {1}
-
-
-def test_an_edit_of_a_file_that_is_not_in_the_chat_is_not_outdated() -> None:
-    assert outdated([edit(1, "app.py")], frozenset({"other.py"})) == frozenset()
-    assert outdated([edit(1, "app.py")], frozenset()) == frozenset()
-
-
-def test_code_that_only_names_a_chat_file_is_not_outdated() -> None:
-    assert outdated([reply(1, CODE, before="In app.py:")], frozenset({"app.py"})) == frozenset()
-
-
-# The tail
 
 
 def long_chat(lengths: list[int]) -> Gardener:
@@ -110,6 +55,37 @@ def cost(gardener: Gardener, number: int) -> int:
     return sum(one.tokens + MESSAGE_OVERHEAD_TOKENS for one in both)
 
 
+def two_words(_entry: Entry) -> dict[Fidelity, Rendition]:
+    levels = (Fidelity.COMPRESSED, Fidelity.LINE)
+    return {level: Rendition(level, f"short {level.value}", 2) for level in levels}
+
+
+def plain(exchanges: int, length: int = 10) -> Chat:
+    return chat_of(talk(*((f"question {n}", f"answer {n} {'word ' * length}") for n in range(exchanges))))
+
+
+def printed(chat: Chat, *seqs: int) -> Chat:
+    """The chat with some of its entries as outputs of commands."""
+    for seq in seqs:
+        chat = chat.with_entry(replace(chat.entries[seq], source=Source(SourceKind.COMMAND)))
+    return chat
+
+
+def drafted(chat: Chat, goal: Goal, policy: Policy | None = None) -> Draft:
+    """The plan for a chat, which there must be."""
+    policy = policy or Policy()
+    made = draft(chat, goal, focus=Focus(), count=words, renditions=two_words, policy=policy)
+    assert made is not None
+    return made
+
+
+def untouched(made: Draft) -> set[int]:
+    return set(made.chat.entries) - set(made.chat.fidelity)
+
+
+# The tail
+
+
 @settings(max_examples=10, deadline=None)
 @given(st.lists(st.integers(5, 400), min_size=4, max_size=14), st.integers(100, 1_500))
 def test_whatever_the_lengths_the_tail_is_whole_within_its_share_of_the_low_mark(
@@ -127,91 +103,90 @@ def test_whatever_the_lengths_the_tail_is_whole_within_its_share_of_the_low_mark
     assert set(expected) <= set(whole(gardener))
 
 
-def test_where_the_high_mark_leaves_no_room_the_tail_goes_before_the_last_exchange() -> None:
-    gardener = long_chat([90] * 10)
-    low = 8 * cost(gardener, 0)
-    compact_to(gardener.state, Goal(high=2 * cost(gardener, 0), low=low, asked=True))
-    assert 9 in whole(gardener)
-    assert len(whole(gardener)) < 4
+def test_the_last_exchange_stays_whole_however_low_the_mark_is() -> None:
+    assert untouched(drafted(plain(4), LOW_TO_NOTHING)) == {6, 7}
 
 
-def test_the_same_text_twice_costs_the_first_its_place() -> None:
-    gardener = make_gardener(history_tokens=100_000)
-    output = (
-        "I ran this command:\n\npytest\n\nAnd got this output:\n\n" + "FAILED test_x - assert 1 == 2\n" * 40
-    )
-    gardener.sync(
-        talk((output, "Ok."), (output, "Fixed."), *[(f"q{n}", f"a{n} {PROSE}") for n in range(3)]), []
-    )
-    plan = compact_to(gardener.state, Goal(high=1_000, low=900))
+def test_a_long_last_exchange_leaves_older_entries_their_share_of_the_low_mark_up_to_the_high_one() -> None:
+    gardener = long_chat([40] * 8 + [500])
+    last, other = cost(gardener, 8), cost(gardener, 0)
+    plan = compact_to(gardener.state, Goal(high=last + 4 * other, low=300))
     assert plan is not None
-    assert gardener.state.chat.fidelity[0] is Fidelity.HIDDEN
-    assert gardener.state.chat.fidelity.get(2) is not Fidelity.HIDDEN
-
-
-# Worth and shields of single entries
-
-
-def forms(one: Entry) -> dict[Fidelity, Rendition]:
-    levels = (Fidelity.COMPRESSED, Fidelity.LINE)
-    return {level: Rendition(level, level.value, 2) for level in levels}
-
-
-def rows(
-    chat: Chat, *changed: Entry, files: tuple[str, ...] = (), tail_tokens: int = 0
-) -> dict[int, Candidate]:
-    """What the planner sees of a chat in which some entries are not as they were admitted."""
-    for one in changed:
-        chat = chat.with_entry(one)
-    focus = Focus(paths=frozenset(files))
-    found = candidates(chat, focus=focus, renditions=forms, tail_tokens=tail_tokens)
-    return {row.entry.seq: row for row in found}
-
-
-def plain(exchanges: int) -> Chat:
-    return chat_of(talk(*((f"question {n}", f"answer {n}") for n in range(exchanges))))
-
-
-def test_outdated_code_and_what_stands_again_later_is_worth_little() -> None:
-    found = rows(plain(4), reply(1, CODE), reply(3, CODE + "\n    return sum_of_all_totals"))
-    assert found[1].priority <= OUTDATED_POINTS < found[3].priority
-    twice = rows(chat_of(talk(("the same", "one"), ("the same", "two"), ("else", "three"))))
-    assert twice[0].priority == DUPLICATE_POINTS < twice[2].priority
-
-
-def test_two_edits_show_the_format_but_only_the_last_of_files_that_are_sent() -> None:
-    edits = edit(1, "a.py"), edit(3, "b.py", OTHER_CODE)
-    for files, kept in (((), [1, 3]), (("a.py",), [3]), (("a.py", "b.py"), [3])):
-        found = rows(plain(5), *edits, files=files)
-        assert [seq for seq in (1, 3) if found[seq].floor(Shield.TAIL) is Fidelity.FULL] == kept
-        assert found[3].floor(Shield.FORMAT) is Fidelity.HIDDEN
-
-
-def test_pinned_entries_are_never_given_up_and_the_last_exchange_only_to_be_sent_at_all() -> None:
-    chat = plain(3)
-    found = rows(chat, replace(chat.entries[1], pinned=True))
-    assert found[1].floor(Shield.LAST) is Fidelity.FULL
-    assert [found[5].floor(shield) for shield in (Shield.FORMAT, Shield.LAST)] == [
-        Fidelity.FULL,
-        Fidelity.COMPRESSED,
-    ]
+    share = int((1 - TAIL_SHARE) * 300)
+    assert last + share - other < plan.tokens_after <= last + share
+    assert compact_to(gardener.state, Goal(high=last, low=300)) is not None
+    assert whole(gardener) == [8]
 
 
 def test_the_last_reply_stays_even_where_an_output_came_after_it() -> None:
-    chat = chat_of(talk(("a question", "a real answer"), ("some output", "Ok.")))
-    found = rows(chat, replace(chat.entries[2], source=Source(SourceKind.COMMAND)))
-    assert found[1].floor(Shield.FORMAT) is Fidelity.FULL
+    chat = printed(
+        chat_of(talk(("older", "one " * 90), ("a question", "a real answer"), ("output", "Ok."))), 4
+    )
+    assert 3 in untouched(drafted(chat, LOW_TO_NOTHING))
 
 
-def test_what_programs_said_is_no_part_of_the_tail() -> None:
-    chat = plain(4)
-    found = rows(chat, replace(chat.entries[2], source=Source(SourceKind.COMMAND)), tail_tokens=1_000)
-    assert [found[seq].floor(Shield.PROMPT) for seq in (0, 1, 2, 3)] == [
-        Fidelity.FULL,
-        Fidelity.FULL,
-        Fidelity.HIDDEN,
-        Fidelity.FULL,
+def test_pinned_entries_stay_even_where_the_prompt_cannot_be_sent_and_the_last_exchange_does_not() -> None:
+    chat = plain(3)
+    chat = chat.with_entry(replace(chat.entries[1], pinned=True))
+    assert untouched(drafted(chat, LOW_TO_NOTHING)) == {1, 4, 5}
+    made = drafted(chat, Goal(high=1, low=1, hard=1))
+    assert untouched(made) == {1}
+    assert made.chat.fidelity[5] is Fidelity.COMPRESSED
+
+
+def test_an_entry_that_the_policy_keeps_stays_as_long_as_the_prompt_can_be_sent() -> None:
+    named = Policy(named=frozenset({1}))
+    assert 1 in untouched(drafted(plain(4), LOW_TO_NOTHING, named))
+    assert 1 not in untouched(drafted(plain(4), Goal(high=1, low=1, hard=1), named))
+
+
+# What goes first
+
+
+def test_what_programs_printed_goes_to_its_short_form_before_anything_is_hidden() -> None:
+    long = "and so on " * 100
+    said = [(f"{long if n in (0, 2) else 'question'} {n}", f"answer {n}") for n in range(5)]
+    made = drafted(printed(chat_of(talk(*said)), 0, 4), Goal(high=600, low=300))
+    assert dict(made.chat.fidelity) == {0: Fidelity.COMPRESSED, 4: Fidelity.COMPRESSED}
+
+
+def test_what_programs_printed_is_no_part_of_the_tail() -> None:
+    said = [(f"{'and so on ' * 100 if n == 2 else 'question'} {n}", f"answer {n}") for n in range(4)]
+    made = drafted(printed(chat_of(talk(*said)), 4), Goal(high=300, low=100))
+    assert dict(made.chat.fidelity) == {4: Fidelity.COMPRESSED}
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.lists(st.sampled_from(["code", "prose"]), min_size=6, max_size=12), st.integers(20, 200))
+def test_nothing_that_is_hidden_was_worth_more_than_what_stays_of_the_older_ones(
+    kinds: list[str], low: int
+) -> None:
+    said = [
+        (f"q {n}", f"```\nx_{n} = {n}\n```\n" if kind == "code" else PROSE) for n, kind in enumerate(kinds)
     ]
+    chat = make_gardener(history_tokens=1_000_000)
+    chat.sync(talk(*said), [])
+    state = chat.state
+    compact_to(state, Goal(high=2 * low, low=low))
+    levels, tail = state.chat.fidelity, TAIL_SHARE * low
+    worth = {
+        seq: priority(one, turn=state.chat.turn, focus=state.focus())
+        for seq, one in state.chat.entries.items()
+    }
+    hidden = [worth[seq] for seq in levels if levels[seq] is Fidelity.HIDDEN]
+    older = [seq for seq in worth if sum(state.chat.entries[at].tokens for at in worth if at >= seq) > tail]
+    stays = [worth[seq] for seq in older[:-2] if seq not in levels]
+    assert not stays or not hidden or max(hidden) <= max(stays)
+
+
+def test_a_plan_tells_of_what_it_swaps_and_why() -> None:
+    made = drafted(printed(plain(3), 0), LOW_TO_NOTHING)
+    assert {(swap.before, swap.after) for swap in made.plan.swaps} == {(Fidelity.FULL, Fidelity.HIDDEN)}
+    assert [swap.entry_id for swap in made.plan.swaps] == [made.chat.entries[seq].id for seq in range(4)]
+    assert re.fullmatch(r"\w+, priority \d+, \d+ turns? ago", made.plan.swaps[0].reason)
+
+
+# What waits, what breaks, what is worth it
 
 
 def test_what_waits_for_an_answer_is_all_that_came_since_the_last_reply() -> None:
@@ -232,56 +207,11 @@ def test_what_a_change_makes_uncached_begins_where_it_begins() -> None:
     assert broken_prefix(chat, changed, words) == piece_tokens(changed.pieces[2:], words)
 
 
-def test_a_long_last_exchange_leaves_older_entries_half_of_the_low_mark() -> None:
-    gardener = long_chat([40] * 8 + [500])
-    state = gardener.state
-    found = candidates(state.chat, focus=state.focus(), renditions=state.archive.renditions)
-
-    def lowest(goal: Goal, before: int = 10**6) -> int:
-        return dict(limits(state.chat, goal, found, before))[Shield.NONE]
-
-    assert lowest(Goal(high=600, low=300)) == cost(gardener, 8) + 150
-    assert lowest(Goal(high=9_000, low=4_000)) == 4_000
-    assert lowest(Goal(high=9_000, low=4_000), before=70) == 70
-
-
-def test_the_users_words_are_given_up_half_way_between_the_marks_and_the_last_exchange_never() -> None:
-    gardener = make_gardener(history_tokens=1_000_000)
-    said = [f"question {n}: " + " ".join(f"part{n}x{at}" for at in range(90)) for n in range(14)]
-    gardener.sync(talk(*((text, "Yes.") for text in said)), [])
-    plan = compact_to(gardener.state, Goal(high=800, low=100))
-    assert plan is not None
-    assert 300 < plan.tokens_after <= 450
-    gardener.sync([*gardener.state.chat.done, *talk(("why?", PROSE))], [])
-    compact_to(gardener.state, Goal(high=1, low=1))
-    assert gardener.state.chat.done[-1].content == PROSE
-
-
 def test_a_prompt_that_cannot_be_sent_is_worth_any_plan() -> None:
     gardener = long_chat([30] * 20)
     before = gardener.state.history_used
     assert compact_to(gardener.state, Goal(high=10**6, low=10**6, hard=before)) is None
     assert compact_to(gardener.state, Goal(high=10**6, low=before - 5, hard=before - 1)) is not None
-
-
-@pytest.mark.parametrize(("lines", "is_outdated"), [(2, False), (3, True)])
-def test_three_lines_of_code_that_stand_again_are_enough(lines: int, is_outdated: bool) -> None:
-    part = "\n".join(CODE.splitlines()[:lines])
-    assert outdated([reply(1, part), reply(3, CODE)], frozenset()) == ({1} if is_outdated else set())
-
-
-def test_an_entry_that_the_policy_keeps_stays_as_long_as_the_prompt_can_be_sent() -> None:
-    chat = plain(4)
-    found = candidates(chat, focus=Focus(), renditions=forms, policy=Policy(named=frozenset({1, 6, 7})))
-    floors = {row.entry.seq: row for row in found}
-    assert [floors[seq].floor(Shield.FORMAT) for seq in (1, 3)] == [Fidelity.FULL, Fidelity.HIDDEN]
-    assert floors[1].floor(Shield.LAST) is Fidelity.COMPRESSED
-
-
-def test_of_outdated_code_in_the_tail_the_short_form_is_enough() -> None:
-    found = rows(plain(5), reply(3, CODE), reply(5, CODE), tail_tokens=10_000)
-    assert [found[seq].floor(Shield.PROMPT) for seq in (3, 5)] == [Fidelity.COMPRESSED, Fidelity.FULL]
-    assert found[3].floor(Shield.TAIL) is Fidelity.HIDDEN
 
 
 @pytest.mark.parametrize(("share", "is_worth_it"), [(0.05, False), (0.15, True)])

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from made_entries import entry
 
 from aider_gardener.messages import ContentClass, Entry, Focus, Source, SourceKind
-from aider_gardener.plan.evict import BASE, MENTION_POINTS, focus_words, parts, priority
+from aider_gardener.plan.priority import BASE, MENTION_POINTS, focus_words, parts, priority
 
 NOTHING = Focus()
 CLASSES = st.sampled_from(list(ContentClass))
