@@ -15,7 +15,7 @@ from math import log2
 from typing import NamedTuple
 
 from aider_gardener.compress.outline import CAUSE, CONTEXT, DETAIL, FAILURE, NOISE, OUTCOME, WARNING, Note
-from aider_gardener.compress.quoting import compares, form_of
+from aider_gardener.compress.quoting import form_of
 from aider_gardener.reading.alarms import alarm, tells_outcome
 
 FATAL_WORDS = (
@@ -341,7 +341,7 @@ class _Reader:
             above = row - 1 if row - 1 in self.notes and self.notes[row - 1].above == above else above
         elif SNIPPET.match(line) or pointed:
             worth = self.worth / 3 if own and (pointed or ">" in line[:8]) else worth
-        elif alarm(line) == "error" or LABELLED.match(line) or compares(line):
+        elif alarm(line) == "error" or LABELLED.match(line):
             worth = max(self.worth - 2 - 0.3 * self.told, CONTEXT)
         elif self.told <= MESSAGE_LINES:
             message = self.worth / 2 if self.record.message.strip(" :") else self.worth - 0.5
