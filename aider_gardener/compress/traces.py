@@ -183,7 +183,7 @@ def _deeper(line: str, frame: str) -> bool:
 
 
 def _above(lines: Sequence[str], first: int, done: int) -> list[int]:
-    """The rows above the frames that say what was raised."""
+    """The rows above the frames that say what was raised, two where no words tell which."""
     rows: list[int] = []
     for row in range(first - 1, max(done, first - TITLE_LINES) - 1, -1):
         if not lines[row].strip():
@@ -191,7 +191,7 @@ def _above(lines: Sequence[str], first: int, done: int) -> list[int]:
         rows.append(row)
         if TITLE.search(lines[row]):
             return rows[::-1]
-    return rows[:1]
+    return rows[1::-1]
 
 
 def _below(lines: Sequence[str], row: int) -> list[int]:
@@ -209,8 +209,9 @@ def _raised(lines: Sequence[str], rows: Sequence[int], top: int, is_last: bool) 
     """Notes for what was raised."""
     notes: dict[int, Note] = {}
     for at, row in enumerate(rows):
-        sure = is_last or TITLE.search(lines[row])
-        worth = max(DETAIL, FAILURE - 2.0 * (at - 1)) if at else CAUSE + 1 if sure else WARNING + 1
+        sure = is_last or TITLE.search(lines[rows[0]])
+        worth = max(DETAIL, FAILURE - 2.0 * (at - 1)) if at else CAUSE + 1
+        worth = worth if sure else WARNING + 1
         notes[row] = Note(worth, rows[0] if at else top if is_last else -1, ("raised", form_of(lines[row])))
     return notes
 
