@@ -1,7 +1,7 @@
 """The engine of changes: unified and combined diffs, and the heads of the commits that they belong to.
 
 A hunk's lines stand under its header, the header under the file, the file under its commit. Files come first,
-then what defines or names something, then other changed lines; what only moved and lock files come last.
+then what defines or names something, then other changed lines.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from aider_gardener.compress.outline import (
     DETAIL,
     FAILURE,
     NOISE,
-    OUTCOME,
     REPEAT,
     WARNING,
     Note,
@@ -41,9 +40,7 @@ TOLD = re.compile(r"(?:deleted file|new file|new) mode |(?:rename|copy) to |Bina
 META = re.compile(r"index [0-9a-f]|(?:dis)?similarity |(?:rename|copy) from |old mode |={60}|literal ")
 COMMIT = re.compile(r"commit [0-9a-f]{7,64}(?: \(.+\))?\s*$|changeset: +\d+:[0-9a-f]+$|r\d+ \| .+ \| \d{4}-")
 FIELD = re.compile(r"(?:Merge|(?:Author|Commit)?(?:Date)?|user|date|parent|branch|tag|summary):\s")
-STAT = re.compile(r" \S.* \| +(?:\d+ [-+]+|Bin .*|Unmerged)$| (?:create|delete) mode \d+ | rename .+ => .+")
-SUMMARY = re.compile(r" ?\d+ files? (?:changed|updated|(?:would be )?(?:re|left )\w+|already \w+)\b")
-WEIGHTY = re.compile(r"(?i)\brevert|\bbreaking\b|\bhot-?fix|\bsecurity\b|\bCVE-|\brelease \S*\d|\bv\d+\.\d")
+STAT = re.compile(r" \S.* \| +(?:\d+ [-+]+|Bin .*)$| \d+ files? changed\b")
 CONFLICT = re.compile(r"(?:<{7}|>{7}|\|{7})(?: |$)")
 DEFINES = re.compile(
     r"(?:(?:export|default|public|private|protected|internal|static|async|abstract|final|pub(?:\(\w+\))?|override|"
@@ -52,16 +49,12 @@ DEFINES = re.compile(
 )
 NAMES = re.compile(r"[\"']?[\w.$\[\]-]+[\"']?(?: *[:+*/|-]?= *| *: ).|(?:return|raise|throw|import)\b")
 EMPTY = re.compile(r"#(?:\s.*)?$|//|/?\*|[\W_]*$")
-MADE = re.compile(
-    r"(?:^|[/. -])(?:[\w.-]+[.-]lock(?:\.\w+)?|go\.sum|[\w.-]+\.(?:map|snap|min\.\w+)|[\w-]+_pb2?\.\w+|"
-    r"[\w.-]*generated[\w.-]*)(?:$|[\s/])|/(?:vendor|dist|node_modules)/"
-)
 
 
 @dataclass
 class _Open:
     """The rows of what is open at a line, -1 for none. Of the hunk: how many lines of each old text and of
-    the new one are to come, how many that matter it took away and added, and which it only moved."""
+    the new one are to come, how many that matter it took away and added."""
 
     commits: int
     often: Counter[str]
@@ -72,11 +65,9 @@ class _Open:
     hunk: int = -1
     left: list[int] = field(default_factory=list)
     changed: list[int] = field(default_factory=list)
-    moved: frozenset[str] = frozenset()
     hunks: int = 0
     files: int = 0
     worth: float = 0
-    made: bool = False
     conflict: bool = False
     sure: bool = False
 
@@ -119,7 +110,7 @@ def _worth(at: _Open, marks: str, line: str) -> float:
         return CAUSE
     if not marks.strip() or not line:
         return NOISE if EMPTY.match(line) else CONTEXT / 4
-    if at.made or EMPTY.match(line, 0, LOOKED_AT) or "".join(line.split()) in at.moved:
+    if EMPTY.match(line, 0, LOOKED_AT):
         return CONTEXT / 2
     worth = WARNING if DEFINES.match(line, 0, LOOKED_AT) else DETAIL
     worth += 1.5 * bool(NAMES.match(line, 0, LOOKED_AT)) + WARNING * at.conflict
@@ -134,9 +125,8 @@ def _header(at: _Open, lines: Sequence[str], row: int) -> Note | None:
     if found := HUNK.match(line, 0, LOOKED_AT):
         left = [int(many or 1) for many in RANGE.findall(found.group())]
         at.hunk, at.left, at.changed, at.hunks = row, left, [0, 0], at.hunks + 1
-        at.moved = _moved(lines, row, left)
         at.sure, at.conflict = True, False
-        return Note(CONTEXT if at.made else DETAIL - 0.4 * log2(at.hunks), at.file)
+        return Note(DETAIL - 0.4 * log2(at.hunks), at.file)
     if FILE.match(line, 0, LOOKED_AT) or (_names_file(lines, row) and (at.file < 0 or at.hunks)):
         return _file(at, lines, row)
     if at.file < 0 or at.hunks:
@@ -152,7 +142,7 @@ def _header(at: _Open, lines: Sequence[str], row: int) -> Note | None:
 
 def _file(at: _Open, lines: Sequence[str], row: int) -> Note:
     """The first line of a file's header: it names the file, unless a shorter one follows."""
-    at.hunks, at.files, at.made = 0, at.files + 1, bool(MADE.search(lines[row], 0, LOOKED_AT))
+    at.hunks, at.files = 0, at.files + 1
     at.sure = at.sure or lines[row].startswith("diff --")
     at.worth = FAILURE + REPEAT * log2(at.files) if at.commits < 2 else WARNING
     near = row
@@ -169,29 +159,14 @@ def _names_file(lines: Sequence[str], row: int) -> bool:
     return row + 2 < len(lines) and all(pattern.match(line) for pattern, line in near)
 
 
-def _moved(lines: Sequence[str], row: int, left: Sequence[int]) -> frozenset[str]:
-    """The lines that a hunk both takes away and adds, white space aside."""
-    sides: tuple[set[str], set[str]] = set(), set()
-    for near in range(row + 1, min(row + 1 + sum(left), len(lines))):
-        marks, line = lines[near][: len(left) - 1].strip(), lines[near][len(left) - 1 :]
-        if lines[near][:1] not in " +-":
-            break
-        if marks:
-            sides["+" in marks].add("".join(line.split()))
-    return frozenset(sides[0] & sides[1])
-
-
 def _of_a_commit(at: _Open, lines: Sequence[str], row: int) -> Note | None:
-    """A line of a commit's head, of its message or of its list of files; a tool's own last line."""
+    """A line of a commit's head or of its message."""
     line = lines[row]
     if COMMIT.match(line, 0, LOOKED_AT):
         at.commit, at.subject, at.file, at.hunks = row, -1, -1, 0
         return Note(DETAIL + WARNING * ("(" in line) + WARNING * (at.commits == 1))
-    if SUMMARY.match(line, 0, LOOKED_AT):
-        at.sure = at.sure or bool(row and STAT.match(lines[row - 1]))
-        return Note(OUTCOME if at.commits < 2 else CONTEXT, at.commit)
-    if STAT.match(line, 0, LOOKED_AT):
-        return Note(DETAIL if at.commits < 2 else CONTEXT, at.commit)
+    if at.commits > 1 and STAT.match(line, 0, LOOKED_AT):
+        return Note(CONTEXT, at.commit)
     head = at.commit >= 0 > at.file
     if head and at.subject < 0 and FIELD.match(line, 0, LOOKED_AT):
         worth = DETAIL if line[:5] in ("Autho", "Merge", "user:") else CONTEXT
@@ -201,5 +176,4 @@ def _of_a_commit(at: _Open, lines: Sequence[str], row: int) -> Note | None:
     rare = 1 / (1 + log2(at.often[form_of(line)])) if at.commits > 1 else 1
     worth = CONTEXT + (FAILURE - DETAIL if at.subject < 0 else DETAIL) * rare
     at.subject = row if at.subject < 0 else at.subject
-    above = at.parents[row] if at.parents[row] >= at.subject else at.commit
-    return Note(worth + WARNING * rare * bool(WEIGHTY.search(line, 0, LOOKED_AT)), above)
+    return Note(worth, at.parents[row] if at.parents[row] >= at.subject else at.commit)

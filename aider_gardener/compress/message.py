@@ -94,21 +94,10 @@ def edits_together(content: str, parts: Sequence[Segment]) -> list[Segment]:
     """Edit segments with only blank space between them become one."""
     joined: list[Segment] = []
     for part in parts:
-        if (
-            joined
-            and part.cls is ContentClass.EDIT
-            and joined[-1].cls is ContentClass.EDIT
-            and joined[-1].kind == part.kind != "whole-file"
-        ):
-            joined[-1] = Segment(joined[-1].start, part.end, part.cls, part.kind)
-        elif (
-            len(joined) > 1
-            and part.cls is ContentClass.EDIT
-            and joined[-2].cls is ContentClass.EDIT
-            and joined[-2].kind == part.kind != "whole-file"
-            and not content[joined[-1].start : joined[-1].end].strip()
-        ):
-            joined[-2:] = [Segment(joined[-2].start, part.end, part.cls, part.kind)]
+        back = 2 if len(joined) > 1 and not content[joined[-1].start : joined[-1].end].strip() else 1
+        last = joined[-back] if joined else None
+        if last and part.cls is last.cls is ContentClass.EDIT and last.kind == part.kind != "whole-file":
+            joined[-back:] = [replace(last, end=part.end)]
         else:
             joined.append(part)
     return joined

@@ -30,9 +30,6 @@ GRAPH_LIMIT = 120
 MOST_UNITS = 6_000
 """Of more sentences the first and the last so many, in equal parts, are ranked: the others go."""
 
-THIN_CHARS = 160_000
-"""Longer prose is thinned to about this size, evenly by paragraphs, before its sentences are ranked."""
-
 DECIDED_BONUS = 1.0
 """Added to a sentence that decides or rejects something."""
 
@@ -52,9 +49,6 @@ def compress_prompt(text: str, ctx: Context) -> Compressed:
 def _extract(text: str, ctx: Context, cls: ContentClass, share: float, whole: int) -> Compressed:
     if len(text) <= whole or (len(text) < whole * 12 and ctx.count(text) <= whole) or has_marker(text):
         return unchanged(text, cls)
-    whole_length = len(text)
-    if whole_length > THIN_CHARS:
-        text = thinned(text)
     found = units(text)
     if len(found) < 3:
         return unchanged(text, cls)
@@ -65,29 +59,11 @@ def _extract(text: str, ctx: Context, cls: ContentClass, share: float, whole: in
     limit = max(len(text) * share, whole * 2.5)
     chosen = choose(ranked, scores, limit)
     left_out = len(found) - len(chosen)
-    if not left_out and len(text) == whole_length:
+    if not left_out:
         return unchanged(text, cls)
     body = assemble(text, ranked, chosen)
-    what = f"{left_out} of {len(found)} sentences"
-    if len(text) < whole_length:
-        what = f"all but {len(chosen)} sentences of {whole_length:,} characters"
-    marker = omitted(what, ctx.entry_id)
+    marker = omitted(f"{left_out} of {len(found)} sentences", ctx.entry_id)
     return Compressed(f"{body}\n{marker}", cls, "prose")
-
-
-def thinned(text: str) -> str:
-    """About THIN_CHARS of a text: its first and last lines and every so many between. Linear, and fast."""
-    lines = text.splitlines(keepends=True)
-    if len(lines) < 8:
-        third = THIN_CHARS // 2
-        return text[:third] + "\n" + text[-third:]
-    step = max(1, round(len(text) / THIN_CHARS))
-    edge = min(len(lines) // 4, 40)
-    kept = [*lines[:edge], *lines[edge:-edge:step], *lines[-edge:]]
-    short = "".join(line if len(line) <= 4_000 else line[:4_000] + "\n" for line in kept)
-    return (
-        short[: THIN_CHARS // 2] + "\n" + short[-THIN_CHARS // 2 :] if len(short) > 2 * THIN_CHARS else short
-    )
 
 
 def rank(text: str, found: Sequence[Unit], focus: Focus) -> list[float]:

@@ -28,14 +28,6 @@ SUM_WORDS = tuple(
 PLACE = re.compile(
     r"\.(?<=[\w./-]\.)\w{1,5}:\d|line (?<=\bline )\d|-->|at (?<=\bat )[\w.$<>]+ ?\(|\((?<=\w\()\d+,\d+\)"
 )
-COMPARES = re.compile(
-    r"expected(?<=\bexpected)\b|actual(?<=\bactual)\b|received(?<=\breceived)\b|assert(?<=\bassert)|"
-    r"want(?<=\bwant)\b|got(?<=\bgot)\b"
-)
-COMPARED = re.compile(r"\s*(?:[Ee]  |[●✕✗✘×])")
-"""How a line begins that shows one side of a comparison. What is looked for within a line begins with plain
-letters, so that a search skips to them; what stands before these is looked at afterwards."""
-
 NUMBER = re.compile(r"[\da-f](?:(?<=0)x[0-9a-f]+|(?<=[0-9a-f])[0-9a-f]{6,}|(?<=\d)\d*)")
 """A number, an address, a hash. It begins with a class of characters so that a search skips to them."""
 
@@ -103,13 +95,7 @@ def _told(line: str) -> float:
     line = line[:400]
     small = line.lower()
     value += 3 * (any(map(small.__contains__, SUM_WORDS)) and bool(SUMS_UP.search(small)))
-    value += 1.5 * bool(PLACE.search(line))
-    return value + 3 * (level != "error" and compares(line))
-
-
-def compares(line: str) -> bool:
-    """True for a line that shows what was compared."""
-    return bool(COMPARES.search(line.lower()) or COMPARED.match(line))
+    return value + 1.5 * bool(PLACE.search(line))
 
 
 def indent_parents(lines: Sequence[str]) -> list[int]:

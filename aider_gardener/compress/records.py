@@ -14,8 +14,8 @@ from collections.abc import Hashable, Sequence
 from math import log2
 from typing import NamedTuple
 
-from aider_gardener.compress.outline import CAUSE, CONTEXT, DETAIL, FAILURE, NOISE, OUTCOME, WARNING, Note
-from aider_gardener.compress.quoting import compares, form_of
+from aider_gardener.compress.outline import CAUSE, CONTEXT, DETAIL, NOISE, OUTCOME, WARNING, Note
+from aider_gardener.compress.quoting import form_of
 from aider_gardener.reading.alarms import alarm, tells_outcome
 
 FATAL_WORDS = (
@@ -69,9 +69,6 @@ MATCH = 4.0
 
 WORDS = rf"{ANY_SEVERITY}|(?i:fatal(?: error)?|severe|critical|warn|err)"
 PATH = r"(?P<path>(?:[A-Za-z]:(?=[\\/]))?[^\s:()|\"'`=<>*]{1,200}?)"
-FRAME = re.compile(r"[│┃╷╵] ?|#\d+ \d+\.\d+ |\d+\.\d\d+ (?=\S)|\[(?:error|warn)\](?= {2,})")
-"""What some tools write before a line: a box, a step and its time, a level."""
-
 PLACED = re.compile(
     r"\s*(?:(?P<tag>[ewiEWF]|(?:[✘▲×!] )?\[(?i:error|warn(?:ing)?|fatal|err|info)\]|\*\* \(\w+\)|"
     r"%?(?i:fatal error|error|warning|syntaxerror)(?:-\w+)?|vet|\S{0,200}\bld(?:\.\w+)?):?\s+)?(?:file://)?"
@@ -83,7 +80,6 @@ PLACES = re.compile(r"[:(](?:\[?\d|\(\.| \(\d| line \d| (?:fatal )?[ew])")
 """Without one of these nothing is PLACED."""
 
 PLACE = re.compile(rf"(?:File \")?{PATH}(?::\d+(?::\d+)?:?|\", line \d+(?:, characters \d+-\d+)?:?)$")
-IN_STACK = re.compile(r": ?in [\w<`']|.*\+0x[0-9a-f]+$")
 FILE = re.compile(r"(?:.*[\w)\]+-]\.[A-Za-z]\w{0,7}|.*[\\/][\w.+-]+|Makefile|Dockerfile|BUILD)$")
 SEVERE = re.compile(
     rf"[\s:：–-]*(?P<severity>{WORDS}|[CWEFR](?=: ))(?:\[(?P<code>[\w./-]+)\])?"
@@ -93,7 +89,6 @@ CODED = re.compile(
     r"[\s:–-]*(?P<code>[A-Z]{1,8}-?\d{2,6}(?:/[\w-]+)?|\(\w+(?:\.\w+)?\d+\)|lint/\S+)"
     rf"[:\s]\s*(?:\[\*\] )?(?:(?P<severity>{WORDS}): )?(?P<message>.*)$"
 )
-ENDED = re.compile(r"(?:^|\s)[\[(](?P<code>[A-Za-z@-][\w@./+=,-]*)[\])](?: \[\d\])?(?: \[[^\[\]]*\])?$")
 BARE = re.compile(
     r"\s*(?:[✘▲×!➤✖⨯] ?)?(?:[\w./+-]{1,200}: )?"
     rf"\[?(?P<severity>{WORDS})\]?(?:\[(?P<code>[\w./:-]+)\])?"
@@ -110,29 +105,10 @@ OVER_PLACE = re.compile(
     r"\s*(?:[×⚠✖✘] )?(?P<code>\[?[A-Z]{1,4}\d{3,4}\]?|\[?[A-Z]{2,}_[A-Z_]+\]?|\w{0,80}(?:Error|Exception)|"
     r"[\w@/-]{1,80}\([\w/-]+\))[:\s]+(?:\[\*\] )?(?P<message>.+)$"
 )
-CARET = re.compile(r"[\s|│\d]*\^[-~^]* *(?:-- )?(?P<code>[A-Z]+\d+) \((?P<severity>\w+)\): (?P<message>.*)$")
-ROW = re.compile(
-    r"\s*(?:L:)?\s*(?P<at>\d+(?::\d+)?)(?:\s*\|\s*P:\s*\d+)?(?::|\s*[|│]|(?=\s\s))\s*"
-    rf"(?:\[?(?P<severity>{WORDS}|[✖⚠×ℹ])\]?(?:\s*\||\s)\s*)?(?P<message>\S.*)$"
-)
-HEADING = re.compile(rf"(?:FILE: |== \[|In | *Line {{2,}})?{PATH}(?:\] FAIL| line \d+:|:)?$")
 RULE = re.compile(r"[\s=─━*+-]*$")
-ARROW = re.compile(
-    r"[\s│|]*(?:-->|[╭┌└╰]─+\[? ?|→|at|on|in|Location:|::: )?\s*(?:file://|\")?[^\s:(),\"]+"
-    r"(?::\d+(?::\d+)?|\(\d+,\d+\)|\"?,? line \d+)\b"
-)
 NEXT_PLACE = re.compile(r"\s*(?:-->|[╭┌])")
 SNIPPET = re.compile(r"\s*(?:[>❯→]\s*)?\d*\s*[|│┆·╵]|\s*\d+: |[\s|│]*[\^~¯-]+[\s^~]*$")
 POINTS = re.compile(r"[\s|│·╰─┬╭╵]*[\^~┬▲¯](?P<label>.*)$")
-LABELLED = re.compile(
-    r"[\s|│=╰╭─┬>+-]*(?i:help|note|hint|expected|found|required|symbol|location|candidate|did you mean|"
-    r"caused by|reason|because)\b|\s+[×✖✘⚠] |[\s|]*\^+ \S|[\s|]*-+ \S|>>> (?:referenced|defined)"
-)
-BLOCK = re.compile(
-    r"\* (?:What went wrong|Where):|Undefined symbols for |The following (?:build commands|packages have)|"
-    r"(?:ERROR|WARNING) in |error during build:"
-)
-STEP = re.compile(r"FAILED: | > \[[^\]]+\] \w|(?:npm|gyp) (?:ERR!|error)(?P<deep>  | node_modules)? ")
 COUNTED = re.compile("error|warning|problem|issue|offen|violation|vulnerab|file")
 COUNTS = re.compile(
     r"\b\d+ (?:[\w()/.-]+ ){0,3}?(?:errors?|warnings?|problems?|issues?|offen[sc]es?|violations?)\b|"
@@ -144,13 +120,6 @@ ENDS = re.compile(
     r"error: (?:could not compile|aborting due|build failed)|warning: `.*` \(.*\) generated|"
     r"Your code has been rated|All checks passed|Success: no|(?:➤ \w+: · )?Failed (?:to|with)|FAILURE:|"
     r"Error: .*[Ff]ailed to (?:build|compile)|.*compiled (?:with|successfully)|-- Configuring incomplete"
-)
-WORKS = re.compile(
-    r"\s*(?:\[ *\d+%\] |\[\d+/\d+\] |\[\d+ of \d+\] )?(?:Compil|Check|Download|Fresh|Locking|Adding|Building|"
-    r"Generating|Collecting|Fetching|Installing|Unpacking|Using cached|Requirement already|Linking|Get:\d|"
-    r"Hit:\d|Progress:|Scanning|Updating|Resolving|Built target|(?:Done )?[Pp]rocessing)|go: download|"
-    r"g?make(?:\[\d+\])?: (?:Entering|Leaving|Nothing)|"
-    r"(?:\S*/)?(?:[\w.-]+-)?(?:gcc|g\+\+|cc|c\+\+|clang|clang\+\+|ar|ranlib|rustc|javac|nvcc)(?:-\d+)? .*-\w"
 )
 BROKEN = re.compile(
     r"E$|E9|F5|F6|F7|F82|F83|F40[4-7]|PLE|[EF]\d{4}$|TS\d|CS\d|MSB|LNK|\[?[A-Z]+_[A-Z_]+|PRS|S[IM]?999|"
@@ -188,28 +157,24 @@ class _Reader:
     """Reads line by line.
 
     `head` is the row of the record that the next lines may belong to, `under` that of its last note or its
-    own, `heading` that of the file whose records are read, `block` that of a reason. -1 stands for none.
+    own, `place` that of a place alone. -1 stands for none.
     """
 
     def __init__(self, lines: Sequence[str]) -> None:
-        frames = [FRAME.match(line, 0, LINE_CHARS) for line in lines]
-        self.boxed = {row for row, frame in enumerate(frames) if frame and frame[0][0] in "│┃"}
-        self.lines = [
-            line[frame.end() if frame else 0 : LINE_CHARS] for line, frame in zip(lines, frames, strict=True)
-        ] + [""]
+        self.lines = [line[:LINE_CHARS] for line in lines] + [""]
         self.notes: dict[int, Note] = {}
         self.matches: dict[int, Record] = {}
         self.seen: Counter[Hashable] = Counter()
-        self.head = self.under = self.heading = self.block = self.place = -1
-        self.record, self.file = Record(), ""
+        self.head = self.under = self.place = -1
+        self.record = Record()
         self.form = self.record.form
         self.records = self.depth = self.told = 0
         self.worth = 0.0
 
     def line(self, row: int, line: str) -> None:
         """Explain the line, or let it end what stood above it."""
-        inner = self.head >= 0 and self.heading < 0 and SNIPPET.match(line)
-        if not inner and (self._ended(row, line) or self._worked(row, line) or self._reason(row, line)):
+        inner = self.head >= 0 and SNIPPET.match(line)
+        if not inner and self._ended(row, line):
             return
         if RULE.match(line):
             return
@@ -223,7 +188,7 @@ class _Reader:
             self._tell(row, line)
         else:
             self.head = -1
-            self._names_place(row, line)
+            self.place = row if PLACE.match(line) else self.place
 
     def _say(self, row: int, worth: float, above: int = -1, form: Hashable = None) -> None:
         self.notes[row] = Note(worth, above, form)
@@ -244,47 +209,11 @@ class _Reader:
         self.records += ends and row >= len(self.lines) - ENDING
         self.seen["counts"] += not ends
         self._say(row, OUTCOME - (0 if ends else 2 + 1.5 * log2(self.seen["counts"])))
-        self.head = self.block = -1
+        self.head = -1
         return True
-
-    def _worked(self, row: int, line: str) -> bool:
-        """Lines that tell that work goes on, and steps that failed."""
-        step = STEP.match(line)
-        if step:
-            self._say(row, DETAIL if step["deep"] else FAILURE)
-            self.records += 1
-        elif WORKS.match(line) and alarm(line) != "error":
-            self._say(row, NOISE)
-            self.block = -1
-            self.head = self.head if line[0].isspace() else -1
-        return row in self.notes
-
-    def _reason(self, row: int, line: str) -> bool:
-        """A heading of why something failed, and the lines below it."""
-        outer = not line[0].isspace()
-        if BLOCK.match(line):
-            self.block, self.head = row, -1
-            self.records += 1
-            self._say(row, WARNING if line.startswith("WARN") else FAILURE)
-        elif self.block >= 0 and outer and not self.lines[row - 1].strip():
-            self.block = -1
-        elif self.block >= 0:
-            framed = line.lstrip().startswith("at ") or (SNIPPET.match(line) and not ARROW.match(line))
-            worth = self.notes[self.block].worth + outer - 0.1 * (row - self.block)
-            self._say(row, CONTEXT / 2 if framed else max(worth, CONTEXT / 2), self.block, row)
-        return row in self.notes
 
     def _record(self, row: int, line: str) -> Record | None:
         """The head that the line is, if it is one."""
-        found = ROW.match(line) if self.heading >= 0 else None
-        if found:
-            record = _coded(found["severity"] or "", found["message"], self.file)
-            if record.severity or record.code or "Line " in self.lines[self.heading]:
-                return record
-            return record._replace(found=True) if re.match(r"\d+:", line) else None
-        found = CARET.match(line) if "^" in line else None
-        if found:
-            return Record(_severity(found["severity"]), found["code"], found["message"], self.file)
         found = PLACED.match(line) if PLACES.search(line) else None
         placed = _placed(found) if found else None
         if placed is not None:
@@ -306,10 +235,9 @@ class _Reader:
             self.seen[key] += 1
             worth -= less * log2(self.seen[key]) if key else 0
         self.seen[form] += 1
-        above = self.heading
+        above = -1
         if not record.file and 0 <= self.place < row <= self.place + MESSAGE_LINES:
             above = self.place
-        if above >= 0:
             self.notes.setdefault(above, Note(CONTEXT))
         if record.found:
             self.matches[row] = record
@@ -320,9 +248,9 @@ class _Reader:
 
     def _belongs(self, row: int, line: str) -> bool:
         """True for a line that belongs to the head above."""
-        if len(line) - len(line.lstrip()) > self.depth or {row, self.head} <= self.boxed:
+        if len(line) - len(line.lstrip()) > self.depth:
             return True
-        if SNIPPET.match(line) or LABELLED.match(line) or POINTS.match(self.lines[row + 1]):
+        if SNIPPET.match(line) or POINTS.match(self.lines[row + 1]):
             return True
         said = self.record.message
         return row - self.head <= 1 + self.told and (not said or said.endswith(":"))
@@ -333,15 +261,12 @@ class _Reader:
         own = self.under == self.head
         points, pointed = POINTS.match(line), POINTS.match(self.lines[row + 1])
         above, worth = self.under, CONTEXT / 2
-        if not self.record.file and ARROW.match(line):
-            worth = self.worth - 0.5
-            self.record = self.record._replace(file=line.strip())
-        elif points:
+        if points:
             worth = self.worth / 2 if own and any(map(str.isalpha, points["label"])) else worth
             above = row - 1 if row - 1 in self.notes and self.notes[row - 1].above == above else above
         elif SNIPPET.match(line) or pointed:
             worth = self.worth / 3 if own and (pointed or ">" in line[:8]) else worth
-        elif alarm(line) == "error" or LABELLED.match(line) or compares(line):
+        elif alarm(line) == "error":
             worth = max(self.worth - 2 - 0.3 * self.told, CONTEXT)
         elif self.told <= MESSAGE_LINES:
             message = self.worth / 2 if self.record.message.strip(" :") else self.worth - 0.5
@@ -349,15 +274,6 @@ class _Reader:
         else:
             return
         self._below(row, worth, above)
-
-    def _names_place(self, row: int, line: str) -> None:
-        """Read a line that names a place, or a file, whose records may be the next lines."""
-        if PLACE.match(line):
-            self.place = row
-            return
-        found = HEADING.match(line)
-        self.heading = row if found and FILE.match(found["path"]) else -1
-        self.file = found["path"] if found else ""
 
     def tell_matches(self) -> None:
         """Lines with a place and a text alone are records where one space stands before the text; of a tool
@@ -381,7 +297,7 @@ def _placed(found: re.Match[str]) -> Record | None:
         record = _coded(tag, rest, path)
         if record.severity or record.code:
             return None if path.isdigit() else record
-    if found.start("path") or not FILE.match(path) or not rest.strip(":： ") or IN_STACK.match(rest):
+    if found.start("path") or not FILE.match(path) or not rest.strip(":： "):
         return None
     return Record("error", "", rest, path, found=not tag and found["at"][0] == ":")
 
@@ -409,7 +325,4 @@ def _coded(tag: str, rest: str, file: str = "", code: str = "") -> Record:
     if found:
         code, rest = found["code"], found["message"]
         severity = _severity(found["severity"]) if found["severity"] else severity
-    found = None if code else ENDED.search(rest)
-    if found:
-        code, rest = found["code"], rest[: found.start()]
     return Record(severity or (_rank(code) if code else ""), code, rest.strip(" :-"), file)

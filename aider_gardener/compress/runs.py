@@ -74,9 +74,6 @@ START = re.compile(
     r"^\s*(?:=== (?:RUN|NAME|CONT) +|\[ RUN +\] |# Subtest: |Start +\d+: |Test Case '|"
     r"◇ Test (?!run))(?P<name>[^']*?)(?:' started\.?.*| started\.)?$"
 )
-COMMENT = re.compile(
-    r"^# (?!Subtest|Looks|Failed|tests? |pass |fail |skip|todo|dur|canc|suites|\d)(?P<name>\S.*)$"
-)
 _BAD = r"(?:FAIL(?:ED|URE)?|SUB ?FAIL(?:ED)?|XPASS|TIMEOUT|SIG[A-Z]{3,4}|BROKEN|CRASHED)"
 _TEST = (
     r"(?:\S+::|\S*tests?/|\S+\.(?:py|rb|js|ts)\b|\w+ \([\w.]+\)|test\w*|at (?:setup|teardown) of |"
@@ -118,8 +115,8 @@ LESSER = re.compile(
 )
 
 
-def kind_of(line: str, tap: bool) -> tuple[str, str]:
-    """What a line is in the output of a test runner, and the name in it; `tap` where comments name tests.
+def kind_of(line: str) -> tuple[str, str]:
+    """What a line is in the output of a test runner, and the name in it.
 
     "count" sums up tests, "built" a build; "bad" says that a test failed, "ok" passed, "skip" neither;
     "start" that it begins; a "section" begins another part of the output; "" is anything else.
@@ -132,7 +129,7 @@ def kind_of(line: str, tap: bool) -> tuple[str, str]:
         return "skip", ""
     if OK.match(line) or (OK_WORD.search(line) and OK_BEHIND.search(line)):
         return "ok", ""
-    if found := starts(line, tap):
+    if found := START.match(line):
         return "start", found["name"]
     if BUILT.match(line):
         return "built", ""
@@ -141,11 +138,6 @@ def kind_of(line: str, tap: bool) -> tuple[str, str]:
     if BAD_WORD.search(line) and (found := HEADING.match(line)) and found.lastgroup:
         return "bad", found[found.lastgroup]
     return ("section" if SECTION.match(line) or LESSER.match(line) else ""), ""
-
-
-def starts(line: str, tap: bool) -> re.Match[str] | None:
-    """The name of the test that begins with a line."""
-    return START.match(line) or (COMMENT.match(line) if tap else None)
 
 
 def sums_up(line: str) -> bool:
@@ -166,7 +158,6 @@ SERIES = 4
 """Of more tests that fail for one cause the last is told like the second: it shows what they run over."""
 
 FILE = re.compile(r"\S+\.\w+(?: \([\d.]+ m?s\))?$")
-TAP = re.compile(r"^\s*(?:not )?ok \d+")
 CAPTURED = re.compile(
     r"(?i)^\W*(?:captured (?:std|log)|console\.(?:log|info|warn|error)|standard (?:output|error)|std(?:out|"
     r"err)\W*$)"
@@ -178,7 +169,6 @@ COMPARED = re.compile(
     r"^\s*<.*>\.?$|\bwant \S|\bassert\w* "
 )
 CHANGED = re.compile(r"^(?:E )?\s*[-+](?![-+ ]*$)\s*\S")
-CODE = re.compile(r"^\s+(?:if|assert|self|return|for|while|raise|expect|await|const|let|var|throw)\b")
 POINTED = re.compile(r"^(?:>|=>|\s*=> |\s*[>➜] *\d+ ?[|▕│])")
 IDLE = re.compile(
     r"(?i)^\W*$|^\s*(?:--- |\+\+\+ |@@ |[-+] (?:Expected|Received|actual)\b|\+ expected - actual|"
@@ -193,7 +183,6 @@ NO_FILE = re.compile(r"/|\\|<|-packages|node|internal|bun:|at System|at org")
 LIBRARY = re.compile(
     rf"{LIBRARY_PATH.pattern}|/rustc/|/usr/lib|node:internal|^\s*at (?:System|org\.junit)|https?://"
 )
-RAISED = re.compile(r"^E +(?:[\w.]*\.)?[A-Z]\w*(?:Error|Exception|Exit|Failed|Timeout|Group|Interrupt)\b")
 CRASHED = re.compile(r"^(?:panic: |fatal error: |Segmentation fault|SIG[A-Z]{3,4}\b)")
 WARNS = re.compile(r"^\s*\S+:\d+: \w*Warning: |^SKIPPED \[\d+\] |\bseed\b:? +\d+")
 LOOSE = re.compile(r"FAIL|Fail|\d+/\d")
@@ -242,10 +231,9 @@ def read(lines: Sequence[str]) -> dict[int, Note]:
     if sum(1 for line in lines[:200] if EVENT.match(line, 0, LINE_CHARS)) > 1:
         return _events(lines)
     lines = [line[:LINE_CHARS].rstrip() for line in lines]
-    tap = sum(1 for line in lines if TAP.match(line)) > 1
-    if not any(sums_up(line) or starts(line, tap) for line in reversed(lines)):
+    if not any(sums_up(line) or START.match(line) for line in reversed(lines)):
         return {}
-    kinds = [kind_of(line, tap) for line in lines]
+    kinds = list(map(kind_of, lines))
     of_kind = Counter(kind for kind, _name in kinds)
     verdicts = of_kind["bad"] + of_kind["ok"] + of_kind["skip"]
     known = of_kind["count"] + of_kind["start"]
@@ -370,7 +358,7 @@ def _compare(lines: Sequence[str], failing: Sequence[Case]) -> None:
 
 def _compares(line: str) -> bool:
     """True for a line with a value that was compared."""
-    return bool((COMPARED.search(line) and not CODE.match(line)) or CHANGED.match(line))
+    return bool(COMPARED.search(line) or CHANGED.match(line))
 
 
 def _bare(text: str) -> str:
@@ -381,8 +369,7 @@ def _said(lines: Sequence[str], case: Case) -> str:
     """The line that says best why a test failed."""
     rows = [row for row in case.body if lines[row].strip() and not IDLE.match(lines[row])]
     marked = [row for row in rows if lines[row].startswith("E  ")]
-    raised = [row for row in marked if RAISED.match(lines[row])]
-    for row in raised[-1:] or marked or rows:
+    for row in marked or rows:
         line = lines[row]
         if marked or not (PLACE.match(line.strip()) or POINTED.match(line)) or COMPARED.search(line):
             return line.strip()
@@ -425,7 +412,7 @@ def _notes(
             above = note.above if rows[0] <= note.above else case.row
             notes[row] = note._replace(worth=note.worth - drop, above=above)
             continue
-        elif _compares(line) or RAISED.match(line):
+        elif _compares(line):
             compared += 1
             value = max(CAUSE - 1 - 0.5 * max(0, compared - 3), DETAIL)
         elif row in places:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import sqrt
 
-from aider_gardener.compress import changes, paths, records, runs, streams, tables, traces, trees, values
+from aider_gardener.compress import changes, records, runs, streams, tables, traces, trees, values
 from aider_gardener.compress.base import MARKER, Context, omitted, unchanged
 from aider_gardener.compress.outline import GAP, LINE_CHARS, NOISE, Engine, Note, Notes, chosen, written
 from aider_gardener.compress.quoting import quoted
@@ -31,9 +31,6 @@ ENGINES: dict[str, Engine] = {
     "trees": trees.read,
 }
 """By the name of the shape."""
-
-RELAYS = (values.relaid, paths.relaid)
-"""Each writes a text that can hardly be quoted as lines that can and say the same; None for other texts."""
 
 TASTED_LINES = 150
 """By so many of its first lines it is guessed which engine explains most of a text."""
@@ -100,7 +97,7 @@ def shortened(
 ) -> ShortForm:
     """The short form of an output of `tokens` tokens, without a head. Without `counts` it tells of no numbers
     of lines alike: not all were read."""
-    laid = next((lines for relay in RELAYS if (lines := relay(text))), None)
+    laid = values.relaid(text)
     lines = lines_of(text if laid is None else "\n".join(laid))
     tokens = tokens or count(text)
     notes, engine = explained(lines)

@@ -159,30 +159,7 @@ def _forms(records: Sequence[_Record]) -> list[Hashable]:
     for one, form in coarse.items():
         if variants[form] <= VARIANTS:
             coarse[one] = (one[0], *one[1].split(" "))
-    merged = _merged(set(coarse.values()))
-    return [merged[coarse[one]] for one in fine]
-
-
-def _merged(forms: set[tuple[Hashable, ...]]) -> dict[tuple[Hashable, ...], tuple[Hashable, ...]]:
-    """For each form the one without the words in whose place many forms differ that are else the same."""
-    merged = {form: form for form in forms}
-    for _ in range(2):
-        alike: Counter[tuple[int, int, int]] = Counter()
-        for form in (distinct := set(merged.values())):
-            alike.update(_holes(form))
-        widest = {form: max(_holes(form), key=lambda hole: alike[hole]) for form in distinct if len(form) > 1}
-        for form, last in merged.items():
-            hole = widest.get(last)
-            if hole and alike[hole] > VARIANTS:
-                merged[form] = (*last[: hole[1]], "*", *last[hole[1] + 1 :])
-    return merged
-
-
-def _holes(form: tuple[Hashable, ...]) -> list[tuple[int, int, int]]:
-    """What a form shares with those of the same length that differ in one word, for each of its words."""
-    marks = [hash((at, word)) for at, word in enumerate(form)]
-    whole = sum(marks)
-    return [(len(form), at, whole - mark) for at, mark in enumerate(marks) if at]
+    return [coarse[one] for one in fine]
 
 
 def _training(lines: Sequence[str]) -> dict[int, Note]:

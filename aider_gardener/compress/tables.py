@@ -2,13 +2,13 @@
 
 What counts is what is unlike the rest: a value that few rows have, an empty cell, the largest number of a
 column; then the first rows, since many tables are ranked, the sums and the last row. A row needs the header
-of its table above it, the header its caption. Records whose fields stand beneath each other are tables too.
+of its table above it, the header its caption.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from itertools import pairwise
 from math import log2
@@ -30,8 +30,6 @@ TIMES = {"m": 60.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
 SUM = re.compile(r"(?i)^\W*(?:grand |sub)?(?:total|sum|all files|average|avg|mean|overall|combined)\b")
 TITLE = re.compile(r":(?: +\([^()]*\))?\s*$")
 WORD = re.compile(r"[^\W\d_]{2}")
-RECORD = re.compile(r"-\[ RECORD \d+ \]|\*{5,} \d+\. row \*{5,}|commit [0-9a-f]{7,40}\b")
-FIELD = re.compile(r" *([A-Za-z_][\w.-]{0,40}) *[|:] ?(.*)")
 QUOTED = re.compile(r"\"[^\"]*\"")
 DIGITS = re.compile(r"0x[0-9a-f]+|[0-9a-f]{7,}|\d+")
 
@@ -53,9 +51,8 @@ FAR, TOP = 4, 5
 ALARM = {"error": 4.0, "warning": 2.0}
 """A row that tells of one is worth so much more, while most rows don't."""
 
-PLAIN, PLAIN_OF_FEW, SMALL, KINDS = 2.0, 3.2, 30, 8
-"""What a row is worth that is like the others, and what in a table of up to SMALL rows. Of a field of records
-with up to KINDS kinds of values the first of each is told."""
+PLAIN, PLAIN_OF_FEW, SMALL = 2.0, 3.2, 30
+"""What a row is worth that is like the others, and what in a table of up to SMALL rows."""
 
 
 _Cells = Sequence[Sequence[str]]
@@ -72,7 +69,7 @@ class _Table(NamedTuple):
 
 def read(lines: Sequence[str]) -> dict[int, Note]:
     """The tables of a text: their headers and rows."""
-    notes = _fields(lines)
+    notes: dict[int, Note] = {}
     above: list[int] = []
     for first, end in _runs(lines):
         run = [line.expandtabs() for line in lines[first:end]]
@@ -82,33 +79,6 @@ def read(lines: Sequence[str]) -> dict[int, Note]:
             start = first + (table.head if table.head >= 0 else table.rows[0])
             notes.update(_judged(table, first, _caption(lines, above, start)))
     return notes
-
-
-def _fields(lines: Sequence[str]) -> dict[int, Note]:
-    """Records whose fields stand beneath each other, up to a blank line."""
-    heads = [row for row, line in enumerate(lines) if RECORD.match(line)]
-    columns: defaultdict[str, list[tuple[int, int, str]]] = defaultdict(list)
-    for head, end in pairwise([*heads, len(lines)]):
-        for row in range(head + 1, end):
-            if not lines[row].strip():
-                break
-            if found := FIELD.match(lines[row]):
-                columns[found[1]].append((head, row, found[2].strip()))
-    notes = {head: Note(CONTEXT, -1, "record") for head in heads}
-    unlike: set[int] = set()
-    for key, fields in columns.items():
-        notes.update({row: Note(CONTEXT, head, ("field", key)) for head, row, _ in fields})
-        kinds = _kinds([value for *_, value in fields])
-        for kind in set(kinds) if len(set(kinds)) <= KINDS else ():
-            head, row, _ = fields[kinds.index(kind)]
-            notes[row] = Note(DETAIL, head, (key, kind))
-        for at, worth, kind in _rare(kinds):
-            notes[fields[at][1]] = Note(DETAIL + worth, fields[at][0], (key, kind))
-            unlike.add(fields[at][0])
-    for head, row, _ in (field for fields in columns.values() for field in fields if field[0] in unlike):
-        if notes[row].worth == CONTEXT:
-            notes[row] = Note(DETAIL, head, ("unlike", row))
-    return notes if len(heads) > LEAST else {}
 
 
 def _caption(lines: Sequence[str], above: Sequence[int], start: int) -> int:

@@ -1,19 +1,18 @@
 """Stack traces of any language: what was raised, its whole chain of causes, and the frames of the project.
 
-A stack is a run of frames, each with what belongs to it (its code, its locks). What was raised stands above
+A stack is a run of frames, each with the lines that are indented more: its code. What was raised stands above
 the frames, in Python below them. Of frames that stood there already nothing is worth showing again.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from functools import lru_cache
 from math import log2
 from typing import NamedTuple
 
-from aider_gardener.compress.outline import CAUSE, CONTEXT, DETAIL, FAILURE, OUTCOME, WARNING, Note
+from aider_gardener.compress.outline import CAUSE, CONTEXT, DETAIL, FAILURE, WARNING, Note
 from aider_gardener.compress.quoting import form_of
 
 LIBRARY_PATH = re.compile(
@@ -110,12 +109,8 @@ FADE = 0.7
 TITLE_LINES, TOLD_LINES = 8, 12
 """What was raised is looked for in so many lines above the frames; a message has at most so many lines."""
 
-HEAD = re.compile(r"^[\s|+-]*(?:\w.* )?(?:Traceback|Backtrace) \(most recent call (?:last|first)\)")
+HEAD = re.compile(r"^[\s|+-]*(?:\w.* )?(?:Traceback|Backtrace) \(most recent call (?P<end>last|first)\)")
 CARETS = re.compile(r"^[\s|]*[\^~]+[\s^~]*$")
-HELD = re.compile(
-    rf"^\s+- (?:locked|waiting|parking|eliminated)|^\s*\.\.\. \d+ |^\s*\[?Previous line rep|{CARETS.pattern}|"
-    rf"^\d+\t"
-)
 _RAISED = (
     r"\(?(?:[\w$]+[.:/\\]+)*[A-Z]\w*(?:Error|Exception|Failure|Panic|Fault|Timeout|Interrupt|Exit|Group|"
     r"Abort)\w*"
@@ -130,39 +125,11 @@ TITLE = re.compile(
     r"^(?:Ind|D)irect leak of|^==\d+== (?:Invalid|Conditional|Use of|Mismatched|Process term|Syscall|"
     r"Source and|[\d,]+ .*bytes? in)"
 )
-THREAD = re.compile(r'^"[^"]+"|^\s*(?:Thread|[Gg]oroutine|Current thread|\* thread)\b.*(?:[:\])]|\d)$')
-OF_THREAD = re.compile(r"^\s+java\.lang\.Thread\.State: ")
-BLOCKED = re.compile(r"BLOCKED|deadlock|\[running\]")
-ANNOUNCED = re.compile(r"(?i)^\W*(?:stack ?trace|call stack|(?:stack )?backtrace)\W*$")
-ENDS = re.compile(
-    r"^SUMMARY: \w+Sanitizer|^==\d+== ?ERROR SUMMARY|^Found \d+ .*deadlock|^\w+Sanitizer: reported"
-)
-LINK = re.compile(
-    r"^[\s|]*(?:The above exception was|During handling of the above|Found one .*deadlock|--- End of inner)"
-)
-STANDING = re.compile(
-    r"^(?:panic|fatal error): |^\[signal |^thread '.*' panicked|^Unhandled exception|^\s+(?:which is held by|"
-    r"waiting to lock)|^==\d+==ERROR: |^(?:READ|WRITE) of size|^(?:freed|previously allocated|allocated) by|"
-    r"\bis located \d+ bytes|^\s*(?:Previous )?(?:[Rr]ead|[Ww]rite|atomic \w+) (?:of size|at 0x)|"
-    r"^\s+Location is |^==\d+==\s+(?:Address|definitely lost: [1-9]|Uninit)|^\s+\w+: '.*',?$|^\s+(?:errno|"
-    r"code|syscall): |^\S+:\d+:in .*\(\S*(?:Error|Exception)\)$"
-)
 NEW_RECORD = re.compile(
     r"^\W?\d{2,4}[-/.:]\d\d|^\W?(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL)\b|^\w{3} +\d+ \d\d:|^[\s|]*\+-|"
     r"^\S+: (?:error|warning): "
 )
 ADDRESS = re.compile(r"0x[0-9a-fA-F]+|@[0-9a-f]{6,}")
-
-
-@dataclass
-class Stack:
-    """A run of frames; `held` are the rows that belong to each, `raised` the rows of what was raised."""
-
-    frames: list[Frame] = field(default_factory=list)
-    held: list[list[int]] = field(default_factory=list)
-    raised: list[int] = field(default_factory=list)
-    head: int = -1
-    innermost_last: bool = False
 
 
 def read(lines: Sequence[str]) -> dict[int, Note]:
@@ -173,87 +140,58 @@ def read(lines: Sequence[str]) -> dict[int, Note]:
 def explained(lines: Sequence[str], fading: float) -> dict[int, Note]:
     """What the lines of stack traces are worth, frames less by `fading` for each doubling of stacks above."""
     lines = [line[:LINE_CHARS] for line in lines]
-    found = [stack for stack in _stacks(lines) if stack.raised or len(stack.frames) > 1]
-    if not found:
-        return {}
     notes: dict[int, Note] = {}
-    for row, line in enumerate(lines):
-        if ENDS.search(line):
-            notes[row] = Note(OUTCOME, -1, ("end", form_of(line)))
-        elif LINK.match(line):
-            notes[row] = Note(WARNING, -1, ("link", line.strip()))
-        elif STANDING.search(line):
-            notes[row] = Note(CAUSE - 1, -1, ("standing", form_of(line)))
-    seen: set[object] = set()
-    for at, stack in enumerate(found):
-        fade = min(3.0, fading * log2(1 + at))
-        notes.update(_raised(lines, stack, fade))
-        notes.update(_frames(lines, stack, seen, fade))
+    seen: set[str] = set()
+    stacks = row = done = 0
+    while row < len(lines):
+        frames, end = _stack(lines, row)
+        if not frames:
+            row += 1
+            continue
+        heads = [at for at in range(max(done, row - TITLE_LINES), row) if HEAD.match(lines[at])]
+        is_last = bool(SHORT.match(lines[row])) or any("call last" in lines[at] for at in heads)
+        raised = _below(lines, end) if is_last else _above(lines, row, done)
+        if raised or len(frames) > 1:
+            stacks += 1
+            fade = min(3.0, fading * log2(stacks))
+            notes.update((at, Note(CONTEXT, -1, ("head", lines[at].strip()))) for at in heads)
+            top = raised[0] if raised and not is_last else heads[-1] if heads else -1
+            notes.update(_raised(lines, raised, top, is_last))
+            notes.update(_frames(lines, frames, end, top, is_last, seen, fade))
+        row = done = max([end, *(at + 1 for at in raised)])
     return notes
 
 
-def _stacks(lines: Sequence[str]) -> Iterator[Stack]:
-    """The stacks of the text in their order."""
-    row = done = 0
-    head = -1
-    while row < len(lines):
-        if "(most recent call" in lines[row] and HEAD.match(lines[row]):
-            head = row
-        frame = frame_at(lines, row) if lines[row].strip() else None
-        if frame is None:
-            row += 1
-            continue
-        stack = Stack(head=head if head >= done and row - head <= TITLE_LINES else -1)
-        stack.innermost_last = bool(SHORT.match(lines[row])) or (
-            stack.head >= 0 and "call last" in lines[stack.head]
-        )
-        if stack.head < 0 and not stack.innermost_last:
-            stack.raised = _above(lines, row, done)
-        row = _fill(lines, row, stack)
-        if stack.innermost_last:
-            stack.raised = _below(lines, row)
-            row += len(stack.raised)
-        done = row
-        yield stack
-
-
-def _fill(lines: Sequence[str], row: int, stack: Stack) -> int:
-    """Reads the frames of a stack with what belongs to each; the row behind them."""
+def _stack(lines: Sequence[str], row: int) -> tuple[list[Frame], int]:
+    """The frames that begin in the row, and the row behind them and what belongs to them."""
+    frames: list[Frame] = []
     while row < len(lines) and lines[row].strip():
-        frame = frame_at(lines, row)
-        if frame:
-            stack.frames.append(frame)
-            stack.held.append([])
+        if frame := frame_at(lines, row):
+            frames.append(frame)
             row = frame.rows.stop
-        elif HELD.match(lines[row]) or _deeper(lines[row], lines[stack.frames[-1].rows.start]):
-            stack.held[-1].append(row)
+        elif frames and (CARETS.match(lines[row]) or _deeper(lines[row], lines[frames[-1].rows.start])):
             row += 1
         else:
             break
-    return row
+    return frames, row
 
 
 def _deeper(line: str, frame: str) -> bool:
     """True for a line that is indented more than the frame above it, and says nothing of its own."""
     depth, least = (len(one) - len(one.lstrip(" \t|+-")) for one in (line, frame))
-    return depth > least and not (TITLE.search(line) or STANDING.search(line))
+    return depth > least and not TITLE.search(line)
 
 
 def _above(lines: Sequence[str], first: int, done: int) -> list[int]:
-    """The rows above the frames that say what was raised, or whose stack it is."""
+    """The rows above the frames that say what was raised, two where no words tell which."""
     rows: list[int] = []
     for row in range(first - 1, max(done, first - TITLE_LINES) - 1, -1):
-        line = lines[row]
-        if not line.strip():
-            if rows:
-                break
-            continue
-        if ANNOUNCED.match(line) or CARETS.match(line):
-            continue
+        if not lines[row].strip():
+            break
         rows.append(row)
-        if TITLE.search(line) or THREAD.match(line):
+        if TITLE.search(lines[row]):
             return rows[::-1]
-    return rows[:1] if rows[:1] == [first - 1] else []
+    return rows[1::-1]
 
 
 def _below(lines: Sequence[str], row: int) -> list[int]:
@@ -267,58 +205,50 @@ def _below(lines: Sequence[str], row: int) -> list[int]:
     return list(range(row, end))
 
 
-def _raised(lines: Sequence[str], stack: Stack, fade: float) -> dict[int, Note]:
-    """Notes for what was raised, and for the line that announces it."""
+def _raised(lines: Sequence[str], rows: Sequence[int], top: int, is_last: bool) -> dict[int, Note]:
+    """Notes for what was raised."""
     notes: dict[int, Note] = {}
-    if stack.head >= 0:
-        notes[stack.head] = Note(CONTEXT, -1, ("head", lines[stack.head].strip()))
-    for at, row in enumerate(stack.raised):
-        line = ADDRESS.sub("", lines[row])
-        sure = stack.innermost_last or TITLE.search(line) or STANDING.search(line)
-        worth = max(DETAIL, FAILURE - 2.0 * (at - 1)) if at else CAUSE + 1 if sure else WARNING + 1
-        if THREAD.match(line) or OF_THREAD.match(line):
-            worth = FAILURE if BLOCKED.search(line) else WARNING - fade
-        above = stack.raised[0] if at else stack.head
-        notes[row] = Note(worth, above, ("raised", form_of(line)))
+    for at, row in enumerate(rows):
+        sure = is_last or TITLE.search(lines[rows[0]])
+        worth = max(DETAIL, FAILURE - 2.0 * (at - 1)) if at else CAUSE + 1
+        worth = worth if sure else WARNING + 1
+        notes[row] = Note(worth, rows[0] if at else top if is_last else -1, ("raised", form_of(lines[row])))
     return notes
 
 
-def _frames(lines: Sequence[str], stack: Stack, seen: set[object], fade: float) -> dict[int, Note]:
+def _frames(
+    lines: Sequence[str],
+    frames: Sequence[Frame],
+    end: int,
+    top: int,
+    is_last: bool,
+    seen: set[str],
+    fade: float,
+) -> dict[int, Note]:
     """Notes for the frames and what belongs to them; of those `seen` already, worth nothing."""
-    top = stack.raised[0] if stack.raised and not stack.innermost_last else stack.head
-    own = [at for at, frame in enumerate(stack.frames) if frame.own]
-    inner, outer = (-1, 0) if stack.innermost_last else (0, -1)
-    keys = [ADDRESS.sub("", f"{frame.name} {lines[frame.place].strip()}") for frame in stack.frames]
-    known = tuple(keys) in seen
+    own = [frame for frame in frames if frame.own]
     notes: dict[int, Note] = {}
-    for at, (frame, key) in enumerate(zip(stack.frames, keys, strict=True)):
+    inner, outer = (-1, 0) if is_last else (0, -1)
+    for frame, stop in zip(frames, [*(frame.rows.start for frame in frames[1:]), end], strict=True):
         first = frame.rows.start
-        innermost = bool(own) and at == own[inner]
+        key = ADDRESS.sub("", f"{frame.name} {lines[frame.place].strip()}")
+        innermost = bool(own) and frame is own[inner]
         if frame.own:
-            worth = FAILURE + 0.5 if innermost else FAILURE - 1.5 if at == own[outer] else FAILURE - 2.5
+            worth = FAILURE + 0.5 if innermost else FAILURE - 1.5 if frame is own[outer] else FAILURE - 2.5
         else:
-            worth = CONTEXT / 2 if at != inner % len(keys) else DETAIL if own else WARNING
-        worth = max(worth - fade, 0.1) if not known and (innermost or key not in seen) else 0.0
+            worth = CONTEXT / 2 if frame is not frames[inner] else DETAIL if own else WARNING
+        worth = 0.0 if key in seen else max(worth - fade, 0.1)
         seen.add(key)
         for row in frame.rows:
             above = top if row == first else first
             notes[row] = Note(worth - (row != frame.place), above, ("frame", key, row - first))
-        for row in stack.held[at]:
-            line = lines[row]
+        for row in range(frame.rows.stop, stop):
             value = (
                 0.0
-                if HELD.match(line) and not line[0].isdigit()
+                if CARETS.match(lines[row]) or not worth
                 else FAILURE - 1
                 if innermost
                 else DETAIL * frame.own
             )
-            value = (
-                FAILURE
-                if "line repeated" in line
-                else WARNING
-                if "- waiting to" in line
-                else value * (worth > 0)
-            )
-            notes[row] = Note(value, first, ("held", line.strip()))
-    seen.add(tuple(keys))
+            notes[row] = Note(value, first, ("held", lines[row].strip()))
     return notes

@@ -2,14 +2,14 @@
 
 A line belongs to the nearest line above that is indented less; an item of a list to the key above it, a line
 below a bracketed section to the section, the lines of an item to the one that names it. Keys tell what is of
-worth; of values that most lines share the odd one does.
+worth.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
@@ -51,8 +51,6 @@ NOTHING = re.compile(
 CALM = re.compile(r"\W*(?:false|no|0|ok)\W*", re.IGNORECASE)
 HOLDS = re.compile(r"\W*(?:true|yes|[1-9]\d*)\W*", re.IGNORECASE)
 
-PAIR = re.compile(r"([\w$./-]{1,60})[\"']?\s?[:=]\s?(\"[^\"]*\"|[^\s,{}\[\]][^,{}\[\]]*)")
-
 CHANGED = re.compile(r"(?:[+~-] |-/\+ |\+/?- )")
 ACTION = re.compile(r"# \S+ (?:will|must) be |.*# forces replacement")
 FOLLOWS = re.compile(r".*(?:=|->) (?:null|\(known after apply\))$")
@@ -64,10 +62,7 @@ SUMS_UP = re.compile(
 """How a plan's lines begin that tell of a change; what it does and why; what goes with what is deleted or not
 known yet; how it sums up, as do trees of files."""
 
-TOLD, UNTOLD, EMPTY, ODD = 3.0, -2.0, -3.0, 3.0
-
-FEWEST_VALUES, MANY_VALUES = 4, 12
-"""Of so many values one may be odd; the odd one of many is worth ODD more, that of fewer less."""
+TOLD, UNTOLD, EMPTY = 3.0, -2.0, -3.0
 
 
 @lru_cache(maxsize=10_000)
@@ -105,52 +100,6 @@ def trouble(line: str, key: str, value: str) -> str:
     if HOLDS.fullmatch(value):
         return "error" if {"exit", "code"} <= found else alarm(" ".join(found))
     return alarm(line)
-
-
-class Values:
-    """The values that the same keys have in the lines of a document."""
-
-    def __init__(self, lines: Iterable[tuple[int, int, str, str]]) -> None:
-        """Each line is its row, its level, its key and its text."""
-        self._pairs = {row: _pairs(level, key, text) for row, level, key, text in lines}
-        self._often = Counter(place for pairs in self._pairs.values() for place, _ in pairs)
-        self._values: defaultdict[Hashable, Counter[str]] = defaultdict(Counter)
-        for pairs in self._pairs.values():
-            for place, value in pairs:
-                if self._often[place] >= FEWEST_VALUES:
-                    self._values[place][value] += 1
-        self._odd: dict[Hashable, float] = {}
-        for place, counted in self._values.items():
-            total = self._often[place]
-            if len(counted) * 3 <= total + 2 and max(counted.values()) * 2 > total:
-                self._odd[place] = ODD * min(1, total / MANY_VALUES)
-
-    def odd(self, row: int) -> tuple[float, list[str]]:
-        """What a line is worth more as its values are unlike the others', and these values."""
-        found = [
-            (self._odd[place], value)
-            for place, value in self._pairs.get(row, ())
-            if place in self._odd and self._values[place][value] == 1
-        ]
-        return max((worth for worth, _ in found), default=0.0), [value for _, value in found]
-
-    def sorting(self, row: int) -> list[str]:
-        """The values of a line that are of a few kinds among all lines."""
-        return [
-            value
-            for place, value in self._pairs[row]
-            if 1 < len(self._values.get(place, ())) <= max(2, self._often[place] // 3)
-        ]
-
-
-def _pairs(level: int, key: str, text: str) -> list[tuple[Hashable, str]]:
-    """The keys of a line, each with how often it stood in the line before, and their values; and the keys."""
-    seen: Counter[str] = Counter()
-    pairs: list[tuple[Hashable, str]] = []
-    for inner, value in PAIR.findall(text):
-        seen[inner] += 1
-        pairs.append(((level, inner, seen[inner]), value.strip()))
-    return [*pairs, ((level, key), " ".join(seen))] if "{" in text else pairs
 
 
 LINE_CHARS, FEWEST_KEYS, LARGE = 400, 5, 20
@@ -318,24 +267,21 @@ def _document(lines: Sequence[_Line], rows: range) -> dict[int, Note]:
     places = _placed(lines, rows)
     keyed = [row for row in places if lines[row].key]
     often = Counter((places[row].level, lines[row].key) for row in keyed)
-    values = Values((row, places[row].level, lines[row].key, lines[row].bare) for row in keyed)
     notes: dict[int, Note] = {}
     for row, place in places.items():
-        line, level, (rarity, odd) = lines[row], place.level, values.odd(row)
+        line, level = lines[row], place.level
         form: Hashable
         if not line.key:
             ending = "" if "  " in line.bare else line.bare.rpartition(".")[2][:8]
             form = (level, place.inside.key, "text", ending)
-        elif rarity >= 1:
-            form = (level, line.key, *odd)
         elif not line.value:
             form = (level, place.inside.key)
         elif tells(line.key) > 0 or often[level, line.key] > 1:
-            form = (level, line.key, *values.sorting(row))
+            form = (level, line.key)
         else:
             form = (place.above, "entries")
         headed = row + 1 < len(lines) and _RULE.match(lines[row + 1].bare)
-        notes[row] = Note(1.0 if headed else _worth(line, place, rarity), place.above, form)
+        notes[row] = Note(1.0 if headed else _worth(line, place), place.above, form)
     return notes
 
 
@@ -370,20 +316,20 @@ def _placed(lines: Sequence[_Line], rows: range) -> dict[int, _Place]:
     return places
 
 
-def _worth(line: _Line, place: _Place, rarity: float) -> float:
+def _worth(line: _Line, place: _Place) -> float:
     bare = line.bare
     if _CLOSES.match(bare) or _RULE.match(bare) or bare in ("---", "...", "(", "{", "["):
         return NOISE
     if place.inside.dull:
-        return min(1, rarity)
+        return 0.0
     if ACTION.match(bare):
         return CAUSE
     if FOLLOWS.match(bare) or (not line.key and bare[:2] != "- " and _LIGHT.match(bare)):
         return CONTEXT
     key = tells(line.key, line.value or " ") if line.key else 0.0
-    key = max(key, 0) if rarity >= 1 else key if line.value or key < 0 else key / 3
+    key = key if line.value or key < 0 else key / 3
     worth = 4 + key - 0.25 * place.level if key > 0 else max(0.5, max(1.5, 4 - 0.5 * place.level) + key)
-    worth += rarity + INSIDE * (tells(place.inside.key) > 0)
+    worth += INSIDE * (tells(place.inside.key) > 0)
     worth += CHANGE * bool(CHANGED.match(bare) and key >= 0 and not line.item)
     found = trouble(bare, line.key, line.value) if line.key else alarm(bare)
     return max(worth, {"error": FAILURE, "warning": WARNING}.get(found, worth))

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Sequence
 from dataclasses import replace
-from heapq import merge
 
 from aider_gardener.messages import LONG_CHARS, Segment, remembered, text_key
-from aider_gardener.reading.seeking import Seek, seeker
 
 MANY_LINES = 30_000
 """A text of more lines is a very long one too."""
@@ -15,8 +14,11 @@ SHARE_CHARS, SHARE_LINES = 100_000, 10_000
 """So much of the head, of the tail and of the lines between is read."""
 LINE_CHARS = 400
 """So much before and behind what tells of trouble is read of its line."""
-ERRORS = (*"rror ERR FAIL Fail fail xception panic FATAL fatal Traceback ✖ ✗".split(), "not ok")
-WARNINGS = ("WARN", "Warn", "warn")
+SEARCHED_CHARS = 2_000_000
+"""So much before the tail is searched for such lines: what ends a run is told near its end."""
+TELLS = re.compile(
+    "rror|ERR|FAIL|[Ff]ail|xception|panic|FATAL|fatal|Traceback|not ok|[✖✗]|(?P<less>WARN|[Ww]arn)"
+)
 GAP = "…"
 """The line that stands where something is left out."""
 
@@ -68,33 +70,23 @@ def ends(text: str) -> tuple[int, int]:
 
 def _telling(text: str, start: int, end: int) -> list[tuple[int, int]]:
     """The lines between that tell of trouble, in their order: as many as a share has room for, first those
-    that tell of errors."""
-    seek, room, found = seeker(text, (*ERRORS, *WARNINGS)), SHARE_CHARS, set[tuple[int, int]]()
-    for words in (ERRORS, WARNINGS):
-        for span in _lines_with(text, words, seek, start, end):
-            room -= (span[1] - span[0] + 3) * (span not in found)
-            if room < 0:
-                return sorted(found)
-            found.add(span)
-    return sorted(found)
-
-
-def _lines_with(
-    text: str, words: Sequence[str], seek: Seek, start: int, end: int
-) -> Iterator[tuple[int, int]]:
-    """The lines that hold one of these words, of very long ones what stands around it."""
-
-    def places(word: str) -> Iterator[int]:
-        at = seek(word, start)
-        while 0 <= at < end:
-            yield at
-            at = seek(word, at + 1)
-
-    stop = start
-    for at in merge(*map(places, words)):
-        if at >= stop:
-            near = max(stop, at - LINE_CHARS)
-            begin, stop = text.rfind("\n", near, at) + 1 or near, min(at + LINE_CHARS, end)
-            line_end = text.find("\n", at, stop)
-            stop = stop if line_end < 0 else line_end
-            yield begin, stop
+    that tell of errors. Of very long lines what stands around."""
+    stop = max(start, end - SEARCHED_CHARS)
+    found = list[tuple[bool, int, int]]()
+    for match in TELLS.finditer(text, stop, end):
+        at, less = match.start(), match["less"] is not None
+        if at < stop:
+            found[-1] = (found[-1][0] and less, *found[-1][1:])
+            continue
+        near = max(stop, at - LINE_CHARS)
+        begin, stop = text.rfind("\n", near, at) + 1 or near, min(at + LINE_CHARS, end)
+        line_end = text.find("\n", at, stop)
+        stop = stop if line_end < 0 else line_end
+        found.append((less, begin, stop))
+    room, shown = SHARE_CHARS, list[tuple[int, int]]()
+    for _less, begin, stop in sorted(found):
+        room -= stop - begin + 3
+        if room < 0:
+            break
+        shown.append((begin, stop))
+    return sorted(shown)

@@ -1,4 +1,4 @@
-"""What a reader would look for in a tool's output, taken from the original without the compressors.
+"""What a reader would look for in the output of tests and builds, taken without the compressors.
 
 Used by tests and by the evaluation: `extract` lists the facts of an original, `kept` says which of them a
 compressed form still holds. The scanners are plain line patterns of their own, so that a fault in a
@@ -16,7 +16,7 @@ from aider_gardener.reading.output import legible, plain, squeeze
 
 @dataclass(frozen=True)
 class Fact:
-    """One fact: its kind ("failure", "assertion", "place", "total", "error", …), its words in the original.
+    """One fact: its kind ("failure", "assertion", "place", "total", "error"), its words in the original.
 
     `keys` are the parts that must all stand in a text for the fact to be kept in it.
     """
@@ -61,16 +61,9 @@ LINT = re.compile(r"^(\S+\.\w+:\d+:\d+): ([A-Z]{1,3}\d{2,4}):? (.*)$")
 RUSTC = re.compile(r"^(error|warning)(?:\[(\w+)\])?: (.*)$")
 ARROW = re.compile(r"^ *--> (\S+:\d+:\d+)$")
 
-LEVEL = re.compile(r"^\W{0,2}[\d:.,TZ /+-]{8,32}\W{0,3}\b(ERROR|CRITICAL|FATAL|SEVERE)\b\W*(.*)$")
-EXCEPTION = re.compile(
-    r"^(?:Caused by: |Exception in thread \"[^\"]*\" )?((?:[\w$]+\.)*\w*(?:Error|Exception)\b.*)$"
-)
-PY_FRAME = re.compile(r'^\s*File "([^"]+)", line (\d+)')
-LIBRARY = re.compile(r"site-packages|[/\\]lib[/\\]python|node_modules|node:|<frozen")
-
 
 def extract(text: str, kind: str = "") -> list[Fact]:
-    """The facts of an output, without repeats; `kind` ("test", "build", "log", "error") limits the scan."""
+    """The facts of an output, without repeats; `kind` ("test", "build") limits the scan."""
     lines = [legible(line) for line in plain(text).split("\n")]
     found: dict[tuple[str, str], Fact] = {}
     for name, scanner in SCANNERS:
@@ -115,7 +108,8 @@ def holds_place(flat: str, place: str) -> bool:
     return False
 
 
-def _fact(kind: str, text: str, *keys: str) -> Fact:
+def fact_of(kind: str, text: str, *keys: str) -> Fact:
+    """A fact whose keys are these texts, or its own, as far as KEY_CHARS."""
     return Fact(kind, text, tuple(squeeze(key)[:KEY_CHARS].rstrip() for key in keys or (text,)))
 
 
@@ -128,8 +122,8 @@ def _comparison(text: str) -> Fact:
     """An assertion as a fact with both sides of its operator as keys."""
     sides = OPERATOR.split(text, maxsplit=1)
     if len(sides) == 2 and text.lower().startswith(("assert", "assertionerror")):
-        return _fact("assertion", text, sides[0][:40], sides[1][:30])
-    return _fact("assertion", text, text)
+        return fact_of("assertion", text, sides[0][:40], sides[1][:30])
+    return fact_of("assertion", text, text)
 
 
 def _tests(lines: Sequence[str]) -> Iterator[Fact]:
@@ -137,7 +131,7 @@ def _tests(lines: Sequence[str]) -> Iterator[Fact]:
         for line in lines:
             found = pattern.match(line)
             if found:
-                yield _fact(kind, found.group(1).strip())
+                yield fact_of(kind, found.group(1).strip())
     yield from _assertions(lines)
 
 
@@ -165,17 +159,17 @@ def _assertions(lines: Sequence[str]) -> Iterator[Fact]:
             yield _comparison(line[1:].strip())
         go = GO_LOG.match(line)
         if go:
-            yield _fact("place", go.group(1))
-            yield _fact("assertion", go.group(2))
+            yield fact_of("place", go.group(1))
+            yield fact_of("assertion", go.group(2))
         was = BUT_WAS.search(line)
         if was:
-            yield _fact("assertion", line.strip(), f"expected: <{was.group(1)}>"[:50], was.group(2)[:40])
+            yield fact_of("assertion", line.strip(), f"expected: <{was.group(1)}>"[:50], was.group(2)[:40])
         unequal = NOT_EQUAL.match(line)
         if unequal and not line.startswith(("E", ">", "FAILED", "SUBFAIL")):
-            yield _fact("assertion", line.strip(), unequal.group(1), unequal.group(2))
+            yield fact_of("assertion", line.strip(), unequal.group(1), unequal.group(2))
         value = EXPECTED.match(line)
         if value and value.group(1) not in ("[", "{", "|-", "null"):
-            yield _fact("value", value.group(1))
+            yield fact_of("value", value.group(1))
         before = line
 
 
@@ -190,7 +184,7 @@ def _builds(lines: Sequence[str]) -> Iterator[Fact]:
             tagged = re.match(r"\[(\w+)\] ", message)
             flag = tagged.group(1) if tagged else flag
             if severity == "warning":
-                yield _fact(
+                yield fact_of(
                     "warning kind",
                     code or flag or re.sub(r"'[^']*'|‘[^’]*’|\d+", "…", message)[:40],
                     code or flag or message[:30],
@@ -200,38 +194,19 @@ def _builds(lines: Sequence[str]) -> Iterator[Fact]:
         elif lint and SEVERE_CODE.match(lint.group(2)):
             yield _placed(f"{lint.group(1)} {lint.group(2)}", lint.group(1), lint.group(2))
         elif lint:
-            yield _fact("finding kind", lint.group(2))
+            yield fact_of("finding kind", lint.group(2))
         elif arrow and head:
             if head.group(1) == "error":
-                yield _fact("error", f"{arrow.group(1)} {head.group(3)}", arrow.group(1), head.group(3)[:40])
+                yield fact_of(
+                    "error", f"{arrow.group(1)} {head.group(3)}", arrow.group(1), head.group(3)[:40]
+                )
             else:
                 kind = re.sub(r"`[^`]*`", "…", head.group(3))
-                yield _fact("warning kind", kind, head.group(3).split("`")[0][:30])
+                yield fact_of("warning kind", kind, head.group(3).split("`")[0][:30])
         head = RUSTC.match(line) or (head if not arrow else None)
-
-
-def _logs(lines: Sequence[str]) -> Iterator[Fact]:
-    for line in lines:
-        found = LEVEL.match(line)
-        if found:
-            words = re.sub(r"\S*\d\S*|=\S+", "\0", found.group(2))
-            longest = max(words.split("\0"), key=len).strip()
-            yield _fact("logged error", words[:160], longest[:50])
-
-
-def _errors(lines: Sequence[str]) -> Iterator[Fact]:
-    for line in lines:
-        found = EXCEPTION.match(line)
-        if found:
-            yield _fact("exception", found.group(1))
-        frame = PY_FRAME.match(line)
-        if frame and not LIBRARY.search(frame.group(1)):
-            yield _fact("frame", f"{frame.group(1)}:{frame.group(2)}", frame.group(1)[-40:], frame.group(2))
 
 
 SCANNERS: tuple[tuple[str, Scanner], ...] = (
     ("test", _tests),
     ("build", _builds),
-    ("log", _logs),
-    ("error", _errors),
 )

@@ -1,21 +1,21 @@
 """The texts that all peers get, and the facts of each that a reader would look for.
 
-Facts of test runs, builds, logs and tracebacks are those of `aider_gardener.reading.facts`, which shares no
-code with the compressors. For the other classes there are equally plain patterns here.
+Facts of test runs and builds are those of `aider_gardener.reading.facts`, which shares no code with the
+compressors. For all else there are equally plain patterns here.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from aider_gardener.messages import ContentClass
 from aider_gardener.reading import facts
-from aider_gardener.reading.facts import Fact
-from aider_gardener.reading.output import squeeze
+from aider_gardener.reading.facts import Fact, fact_of
+from aider_gardener.reading.output import legible, plain, squeeze
 from bench.inputs import GENERATORS, made, recorded
 
 SESSIONS = Path(__file__).resolve().parents[2] / "recorded_sessions"
@@ -73,6 +73,13 @@ PATTERNS: dict[ContentClass, tuple[tuple[str, re.Pattern[str]], ...]] = {
     ContentClass.PROSE: (("name or number", re.compile(r"`([^`\n]+)`|\b(\w+_\w+|\d[\d.,]*\d)\b")),),
 }
 
+LEVEL = re.compile(r"^\W{0,2}[\d:.,TZ /+-]{8,32}\W{0,3}\b(ERROR|CRITICAL|FATAL|SEVERE)\b\W*(.*)$")
+EXCEPTION = re.compile(
+    r"^(?:Caused by: |Exception in thread \"[^\"]*\" )?((?:[\w$]+\.)*\w*(?:Error|Exception)\b.*)$"
+)
+PY_FRAME = re.compile(r'^\s*File "([^"]+)", line (\d+)')
+LIBRARY = re.compile(r"site-packages|[/\\]lib[/\\]python|node_modules|node:|<frozen")
+
 BRACKETED_PLACE = re.compile(r"\((\d+),(\d+)\)")
 PLACE = re.compile(r"(.+?)[:(](\d+)[:,](\d+)\)?$")
 
@@ -88,9 +95,34 @@ class Text:
     looked_for: str = ""
 
     def facts(self) -> list[Fact]:
+        if self.looked_for in ("log", "error"):
+            lines = [legible(line) for line in plain(self.text).split("\n")]
+            found = (logged_errors if self.looked_for == "log" else exceptions)(lines)
+            return [in_parts(fact) for fact in {(fact.kind, fact.text): fact for fact in found}.values()]
         if self.looked_for:
             return [in_parts(fact) for fact in facts.extract(self.text, self.looked_for)]
         return list(dict.fromkeys(plain_facts(self.text, self.cls)))
+
+
+def logged_errors(lines: Sequence[str]) -> Iterator[Fact]:
+    """What a log says at the level of an error."""
+    for line in lines:
+        found = LEVEL.match(line)
+        if found:
+            words = re.sub(r"\S*\d\S*|=\S+", "\0", found.group(2))
+            longest = max(words.split("\0"), key=len).strip()
+            yield fact_of("logged error", words[:160], longest[:50])
+
+
+def exceptions(lines: Sequence[str]) -> Iterator[Fact]:
+    """What was raised, and the frames that are no library's."""
+    for line in lines:
+        found = EXCEPTION.match(line)
+        if found:
+            yield fact_of("exception", found.group(1))
+        frame = PY_FRAME.match(line)
+        if frame and not LIBRARY.search(frame.group(1)):
+            yield fact_of("frame", f"{frame.group(1)}:{frame.group(2)}", frame.group(1)[-40:], frame.group(2))
 
 
 def kept(looked_for: Sequence[Fact], shown: str) -> dict[str, tuple[int, int]]:

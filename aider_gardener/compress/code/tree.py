@@ -58,10 +58,6 @@ LITERALS = frozenset(
     array_initializer array_creation_expression initializer_expression token_tree enum_body
     enum_variant_list enumerator_list enum_member_declaration_list table_constructor""".split()
 )
-STRINGS = frozenset(
-    """string template_string raw_string_literal heredoc_body verbatim_string_literal string_literal
-    text_block""".split()
-)
 GRAMMARS = frozenset(
     """arduino bash c cpp csharp css cuda d dart elixir elm gdscript go groovy haskell hcl html java
     javascript julia kotlin lua make matlab nix objc ocaml php powershell proto python r ruby rust scala
@@ -261,12 +257,10 @@ class _Folder:
         return [fold for fold in self.folds if self._worth(fold)]
 
     def _fold_value(self, node: Any) -> bool:
-        """Fold a docstring, a long literal or a long string; False when the node is none of them."""
+        """Fold a docstring or a long literal; False when the node is neither."""
         if node.type in LITERALS and node.id not in self.holding and self._fold_literal(node):
             return True
-        if self._is_docstring(node):
-            return self._fold_docstring(node)
-        return node.type in STRINGS and self._fold_string(node)
+        return self._is_docstring(node) and self._fold_docstring(node)
 
     def _worth(self, fold: Fold) -> bool:
         rows = self.lines[fold.start : fold.end]
@@ -375,16 +369,6 @@ class _Folder:
             self.folds.append(Fold(first, end, text="{}"))
         return True
 
-    def _fold_string(self, node: Any) -> bool:
-        """A long string keeps its first three rows and its last."""
-        start, end = node.start_point[0], end_row(node)
-        if end - start < LITERAL_ROWS or any(row in self.focus for row in range(start, end)):
-            return False
-        if any("substitution" in part.type or "interpolation" in part.type for part in node.named_children):
-            return False
-        self.folds.append(Fold(start + 3, end, text="{}"))
-        return True
-
     def _fold_literal(self, node: Any) -> bool:
         start, end = node.start_point[0], node.end_point[0]
         if end - start < LITERAL_ROWS or any(row in self.focus for row in range(start, end)):
@@ -407,12 +391,7 @@ class _Folder:
         rest: list[Any] = []
         run: list[Any] = []
         for child in [*children, None]:
-            does = (
-                child is not None
-                and child.type in SCRIPT
-                and child.id not in self.holding
-                and not self._binds(child)
-            )
+            does = child is not None and child.type in SCRIPT and child.id not in self.holding
             does = does and not self._is_docstring(child)
             if child is not None and does and not self._in_focus(child.start_point[0], end_row(child)):
                 run.append(child)
@@ -427,13 +406,3 @@ class _Folder:
             if child is not None:
                 rest.append(child)
         return rest
-
-    def _binds(self, node: Any) -> bool:
-        """A statement that names a value: `x = …`, `exports.x = …`, a macro call that declares."""
-        inner = node.named_children
-        return (
-            bool(inner)
-            and node.type == "expression_statement"
-            and inner[0].type
-            in ("assignment", "assignment_expression", "augmented_assignment", "macro_invocation")
-        )
