@@ -9,7 +9,7 @@ from pathlib import Path
 
 from aider_gardener.errors import SessionError, UsageError
 from aider_gardener.replay.measure.result import ReplayResult
-from aider_gardener.replay.measure.summary import ReplayReport, fell_back, make_report
+from aider_gardener.replay.measure.summary import ReplayReport, make_report
 from aider_gardener.replay.play.jobs import as_replayed
 from aider_gardener.replay.play.variants import Job
 from aider_gardener.replay.session.history import load_session
@@ -21,11 +21,6 @@ RECORDING_NAME = "session.jsonl"
 FROM_HISTORY = (
     "{names}: read from a chat history file, which holds neither the files of the chat nor the outputs of "
     "commands; what was really sent was larger."
-)
-
-FELL_BACK = (
-    "{name} under {variant}: the gardener took no part in it, so this row shows the host's own fallback; "
-    "run it again, and look into the gardener's log if it stays so."
 )
 
 
@@ -91,7 +86,6 @@ def notes(jobs: Sequence[Job], results: Sequence[ReplayResult]) -> list[str]:
     """What a reader must know about these very sessions."""
     histories = dict.fromkeys(job.session.name for job in jobs if not job.session.recorded)
     lines = [FROM_HISTORY.format(names=", ".join(histories))] if histories else []
-    lines += [FELL_BACK.format(name=one.session, variant=one.variant) for one in results if fell_back(one)]
     for name in dict.fromkeys(result.session for result in results):
         own = [result for result in results if result.session == name and result.notices]
         if own:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import platform
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
@@ -32,11 +29,11 @@ from aider_gardener.replay.measure.result import (
     ReplayResult,
 )
 from aider_gardener.replay.play import host
-from aider_gardener.replay.play.calls import Calls, PromptLog, tokens_by_part
-from aider_gardener.replay.play.clock import SECONDS_PER_TURN, START, VirtualClock
+from aider_gardener.replay.play.calls import Calls, PromptLog
+from aider_gardener.replay.play.clock import SECONDS_PER_TURN, VirtualClock
 from aider_gardener.replay.play.gardened import Watched, install
 from aider_gardener.replay.play.model import LeftRecording, RecordedModel, text_of
-from aider_gardener.replay.play.sandbox import make_repository, set_commit_time, source_commit
+from aider_gardener.replay.play.sandbox import make_repository, set_commit_time
 from aider_gardener.replay.play.variants import Job, variant_named
 from aider_gardener.replay.session.session import RESTART, Probe, SessionEvent
 
@@ -65,17 +62,17 @@ class Runner:
         """Replay the whole session; ReplayError if it leaves its recording."""
         began = time.perf_counter()
         self.session, self.variant = self.job.session, variant_named(self.job.variant)
-        clock = VirtualClock(START)
-        with clock.installed():
-            self.prepare(clock)
-            try:
-                for turn in range(1, self.session.turn_count + 1):
-                    self.run_turn(turn)
-                    self.on_turn()
-                self.ask_probes(self.session.turn_count + 1, beyond=True)
-            except LeftRecording as left:
-                raise self.model.failure or ReplayError(str(left)) from left
-            return self.result(time.perf_counter() - began)
+        clock = VirtualClock()
+        clock.install()
+        self.prepare(clock)
+        try:
+            for turn in range(1, self.session.turn_count + 1):
+                self.run_turn(turn)
+                self.on_turn()
+            self.ask_probes(self.session.turn_count + 1, beyond=True)
+        except LeftRecording as left:
+            raise self.model.failure or ReplayError(str(left)) from left
+        return self.result(time.perf_counter() - began)
 
     def prepare(self, clock: VirtualClock) -> None:
         self.clock = clock
@@ -170,7 +167,7 @@ class Runner:
 
     def ask_probes(self, turn: int, *, beyond: bool = False) -> None:
         """Ask the probes of a turn; with `beyond` all that are due after the last one."""
-        prompts: dict[str, Prompt] = {}
+        prompts: dict[str, list[dict[str, Any]]] = {}
         for number, probe in enumerate(self.session.probes, 1):
             if probe.ask_at_turn == turn or (beyond and probe.ask_at_turn > turn):
                 if probe.question not in prompts:
@@ -214,10 +211,10 @@ class Runner:
             if kind != SUMMARY or self.variant.summaries:
                 self.notices.append(f"{count} {kind} answers were not recorded; a placeholder stood in")
         self.note_other_summaries()
-        if self.watched.stopped is not None:
+        gardened = self.variant.settings is not None
+        if gardened and self.watched.stopped:
             self.notices.insert(0, f"turn {self.watched.stopped}: {STOPPED}")
         texts = self.prompts.texts
-        gardened = self.variant.settings is not None
         found = ReplayResult(
             session=self.session.name,
             variant=self.variant.name,
@@ -286,35 +283,19 @@ def contents(attributes: Mapping[str, Any]) -> list[tuple[Any, Any]]:
     return [(value, value.copy()) for value in attributes.values() if isinstance(value, (list, set, dict))]
 
 
-@dataclass(frozen=True)
-class Prompt:
-    """What a question would send: the messages, their tokens in all and by part, and the text without it."""
-
-    messages: Sequence[Mapping[str, Any]]
-    tokens: int
-    parts: Mapping[str, int]
-    sent: Sequence[str]
-
-
-def prompt_of(runner: Runner, question: str) -> Prompt:
-    """Put together the prompt that a question would send now, leaving no trace."""
+def prompt_of(runner: Runner, question: str) -> list[dict[str, Any]]:
+    """The prompt that a question would send now, put together leaving no trace."""
     coder = runner.coder
     with no_trace(runner):
         runner.messages_before_turn = runner.chat_length()
         coder.cur_messages += [{"role": "user", "content": question}]
-        messages = coder.format_messages().all_messages()
-        rows = runner.prompts.rows(messages, lambda m: runner.counted.of_message(coder.main_model, m))
-        return Prompt(
-            messages,
-            runner.counted.of_messages(coder.main_model, messages),
-            tokens_by_part(rows),
-            [text_of(m.get("content")) for m in without_question(messages, question)],
-        )
+        return [dict(message) for message in coder.format_messages().all_messages()]
 
 
-def ask_probe(runner: Runner, number: int, probe: Probe, prompt: Prompt) -> ProbeResult:
-    runner.prompts.dump(f"{probe.ask_at_turn}-probe{number}", prompt.messages)
-    found = score(probe, texts_of_turn(runner.session, probe.about_turn), prompt.sent)
+def ask_probe(runner: Runner, number: int, probe: Probe, prompt: Sequence[Mapping[str, Any]]) -> ProbeResult:
+    runner.prompts.dump(f"{probe.ask_at_turn}-probe{number}", prompt)
+    sent = [text_of(message.get("content")) for message in without_question(prompt, probe.question)]
+    found = score(probe, texts_of_turn(runner.session, probe.about_turn), sent)
     return ProbeResult(
         number=number,
         about_turn=probe.about_turn,
@@ -325,8 +306,6 @@ def ask_probe(runner: Runner, number: int, probe: Probe, prompt: Prompt) -> Prob
         supported=found.supported,
         missing=found.missing,
         unsupported=found.unsupported,
-        prompt_tokens=prompt.tokens,
-        parts=prompt.parts,
     )
 
 
@@ -342,10 +321,8 @@ def without_question(messages: Sequence[Mapping[str, Any]], question: str) -> li
 def provenance(runner: Runner) -> Provenance:
     model = runner.main_model  # the chat may have switched since
     gardener = getattr(runner.coder, "gardener", None)
-    probes = json.dumps([vars(probe) for probe in runner.session.probes], sort_keys=True)
     return Provenance(
         gardener=aider_gardener.__version__,
-        commit=source_commit(),
         aider=metadata.version("aider-chat"),
         litellm=metadata.version("litellm"),
         model=model.name,
@@ -355,8 +332,6 @@ def provenance(runner: Runner) -> Provenance:
         history_tokens=int(gardener.state.budget if gardener else runner.coder.summarizer.max_tokens),
         settings=runner.variant.settings or {},
         session_sha256=runner.session.sha256,
-        probes_sha256=hashlib.sha256(probes.encode()).hexdigest(),
-        python=platform.python_version(),
         map_tokens=int(host.map_budget(model, runner.job.map_tokens)),
         cache_prompts=runner.job.cache_prompts,
     )

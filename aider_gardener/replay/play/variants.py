@@ -6,7 +6,7 @@ Others may be added to VARIANTS by a module that a job imports.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -20,10 +20,6 @@ from aider_gardener.settings import Settings, parse
 
 DEFAULT_VARIANTS = ("stock", "stock-fixed", "gardener")
 """What `gardener replay` runs if not told otherwise."""
-
-Messages = Sequence[dict[str, Any]]
-Sent = list[dict[str, Any] | None]
-"""What is sent for each past message: the message, another one, or None."""
 
 
 @dataclass(frozen=True)
@@ -133,8 +129,7 @@ def note_applied(runner: Replay, coder: Any) -> None:
 
 def with_applied_summaries(runner: Replay) -> None:
     """aider with its worst fault mended: the commit notice is appended before the summary starts,
-    so that the finished summary is applied. In a plain chat (`plain` in the session's meta line) an
-    exchange is finished with its reply."""
+    so that the finished summary is applied."""
     with_joined_summaries(runner)
     from aider.coders.base_coder import Coder
 
@@ -150,69 +145,12 @@ def with_applied_summaries(runner: Replay) -> None:
         self.cur_messages = []
 
     Coder.move_back_cur_messages = move_back_cur_messages
-    if runner.session.meta.get("plain"):
-        with_exchanges_closed(runner)
-
-
-def with_exchanges_closed(runner: Replay) -> None:
-    """A finished exchange is moved to the past after each reply, as after an edit: without edits aider
-    never does so, and would never summarise."""
-    from aider.coders.base_coder import Coder
-
-    run_one = Coder.run_one
-
-    def run_and_close(self: Any, user_message: str, preproc: bool) -> None:
-        given = runner.model.given
-        run_one(self, user_message, preproc)
-        if runner.model.given > given:
-            self.move_back_cur_messages(None)
-
-    Coder.run_one = run_and_close
-
-
-Rewrite = Callable[["Replay", Any, Messages], Sent]
-"""(runner, coder, past messages) to what is sent for each."""
-
-
-def rewriting(rewrite: Rewrite) -> Callable[[Replay], None]:
-    """A variant's preparation that sends what `rewrite` makes of the messages before this turn."""
-
-    def prepare(runner: Replay) -> None:
-        without_summaries(runner)
-        from aider.coders.base_coder import Coder
-
-        format_chat_chunks = Coder.format_chat_chunks
-
-        def rewritten(self: Any) -> Any:
-            chunks = format_chat_chunks(self)
-            both = [*chunks.done, *chunks.cur]
-            before = past_length(runner, chunks)
-            sent = [*rewrite(runner, self, both[:before]), *both[before:]]
-            split = len(chunks.done)
-            chunks.done = [message for message in sent[:split] if message is not None]
-            chunks.cur = [message for message in sent[split:] if message is not None]
-            return chunks
-
-        Coder.format_chat_chunks = rewritten
-
-    return prepare
-
-
-def past_length(runner: Replay, chunks: Any) -> int:
-    """How many messages of the prompt's chat are of earlier turns; another coder's chat has no past here."""
-    before = runner.messages_before_turn
-    return before if before <= len(chunks.done) + len(chunks.cur) else 0
-
-
-def nothing_of_it(runner: Replay, coder: Any, past: Messages) -> Sent:
-    return [None] * len(past)
 
 
 VARIANTS: dict[str, Variant] = {
     variant.name: variant
     for variant in (
         Variant("none", "history untouched, no summaries at all", without_summaries),
-        Variant("no-history", "nothing of the past is sent: the floor", rewriting(nothing_of_it)),
         Variant("stock", "aider as it is", with_joined_summaries),
         Variant("stock-fixed", "aider with its summaries applied", with_applied_summaries, summaries=True),
         Variant("gardener", "aider with the gardener", settings={}),

@@ -124,5 +124,3 @@ def test_bad_probes_and_summaries_are_refused(tmp_path: Path) -> None:
     bad.write_text("[1]", encoding="utf-8")
     with pytest.raises(SessionError, match="list of texts"):
         load_summaries(bad)
-    with pytest.raises(SessionError, match="cannot be read"):
-        load_probes(tmp_path / "none.json")
