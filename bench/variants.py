@@ -321,9 +321,9 @@ def with_exchanges_closed(runner: Replay) -> None:
     run_one = Coder.run_one
 
     def run_and_close(self: Any, user_message: str, preproc: bool) -> None:
-        given = runner.model.given
+        given = runner.recorded.given
         run_one(self, user_message, preproc)
-        if runner.model.given > given:
+        if runner.recorded.given > given:
             self.move_back_cur_messages(None)
 
     Coder.run_one = run_and_close
@@ -342,7 +342,7 @@ def with_leading_sentences(runner: Replay) -> None:
     """aider with its summaries applied, each answered by the first sentences of its messages: what a poor
     summariser gives, at any limit."""
     with_summaries_of_any_chat(runner)
-    runner.model.summarise = leading_sentences
+    runner.recorded.summarise = leading_sentences
 
 
 def leading_sentences(messages: Sequence[Mapping[str, Any]]) -> str:

@@ -171,8 +171,8 @@ def run(
 
 
 def watched(run_jobs: Callable[..., ReplayReport], jobs: Sequence[Job]) -> ReplayReport:
-    """Run the jobs; on standard error a terminal shows how many turns are done, elsewhere there is a line for
-    each replay. How long it will take is not said: the last turns of a chat take much longer than the first."""
+    """Run the jobs; on standard error a terminal shows how many turns are done, elsewhere each replay is a
+    line. How long it will take is not said: the last turns of a chat take much longer than the first."""
     turns = sum(job.session.turn_count for job in jobs)
 
     def say(text: str) -> None:

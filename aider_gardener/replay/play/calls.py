@@ -15,7 +15,8 @@ from aider_gardener.adapters.aider.layout import Placed
 from aider_gardener.replay.measure.result import MAIN, SUMMARY, ModelCall
 from aider_gardener.replay.measure.sharing import SentBefore
 from aider_gardener.replay.play.clock import SECONDS_PER_CALL, CachedTokenCount, VirtualClock
-from aider_gardener.replay.play.model import RecordedModel, completion, kind_of, text_of
+from aider_gardener.replay.play.model import completion, kind_of, text_of
+from aider_gardener.replay.play.recorded import Recorded
 
 CHUNKS = (
     ("system", "system"),
@@ -39,7 +40,7 @@ class Calls:
 
     def __init__(
         self,
-        recorded: RecordedModel,
+        recorded: Recorded,
         prompts: PromptLog,
         counted: CachedTokenCount,
         clock: VirtualClock,

@@ -32,12 +32,11 @@ from aider_gardener.replay.play import host
 from aider_gardener.replay.play.calls import Calls, PromptLog
 from aider_gardener.replay.play.clock import SECONDS_PER_TURN, VirtualClock
 from aider_gardener.replay.play.gardened import Watched, install
-from aider_gardener.replay.play.model import LeftRecording, RecordedModel, text_of
+from aider_gardener.replay.play.model import text_of
+from aider_gardener.replay.play.recorded import LeftRecording, Recorded
 from aider_gardener.replay.play.sandbox import make_repository, set_commit_time
 from aider_gardener.replay.play.variants import Job, variant_named
 from aider_gardener.replay.session.session import RESTART, Probe, SessionEvent
-
-UNRECORDED_REFLECTION = "(the next message was not recorded)"
 
 
 @dataclass
@@ -71,26 +70,25 @@ class Runner:
                 self.on_turn()
             self.ask_probes(self.session.turn_count + 1, beyond=True)
         except LeftRecording as left:
-            raise self.model.failure or ReplayError(str(left)) from left
+            raise self.recorded.failure or ReplayError(str(left)) from left
         return self.result(time.perf_counter() - began)
 
     def prepare(self, clock: VirtualClock) -> None:
         self.clock = clock
         self.root = make_repository(self.folder, self.session.repo0, clock.now)
-        self.model = RecordedModel(self.session, self.session.summaries if self.variant.summaries else None)
-        self.commands = host.RecordedCommands(self.session, self.notices.append)
+        summaries = self.session.summaries if self.variant.summaries else None
+        self.recorded = Recorded(self.session, self.notices, summaries)
         folder = self.job.dump_dir
         self.prompts = PromptLog(folder and folder / self.session.name / self.variant.name)
         self.counted = host.pin_surroundings(clock)
-        host.answer_from_recording(self.commands)
+        host.answer_from_recording(self.recorded)
         host.keep_edits_inside(self.root)
-        host.lint_from_recording(self.recorded_lint_errors)
         if self.session.repo0 is None:
-            host.accept_edits_as_recorded(self.recorded_commit, self.recorded_reflection)
+            host.accept_edits_as_recorded(self.recorded)
         ChatChunks.all_messages = self.prompts.watching(ChatChunks.all_messages)
-        self.io = host.ReplayIO(self.session)
+        self.io = host.ReplayIO(self.recorded)
         self.main_model = host.make_model(self.job.model)
-        self.calls = Calls(self.model, self.prompts, self.counted, clock, self.main_model)
+        self.calls = Calls(self.recorded, self.prompts, self.counted, clock, self.main_model)
         litellm.completion = self.calls.complete
         self.variant.prepare(self)
         if self.variant.settings is not None:
@@ -128,10 +126,7 @@ class Runner:
         self.turn = turn
         self.clock.advance(SECONDS_PER_TURN)
         set_commit_time(self.clock.now)
-        self.model.begin_turn(turn)
-        self.commands.begin_turn(turn)
-        self.io.answers.begin_turn(turn)
-        self.lint_taken: set[int] = set()
+        self.recorded.begin_turn(turn)
 
     def feed(self, text: str) -> None:
         name = host.command_name(self.coder, text)
@@ -153,9 +148,9 @@ class Runner:
         if (gardener := getattr(self.coder, "gardener", None)) is not None:
             gardener.idle()
         self.watched.look(self.coder, self.turn)
-        if self.model.failure:
-            raise self.model.failure
-        unused = self.model.unused_replies()
+        if self.recorded.failure:
+            raise self.recorded.failure
+        unused = self.recorded.unused_replies()
         if unused:
             self.notices.append(f"turn {self.turn}: {unused} recorded replies were not asked for")
         for kind, text in self.io.take_said():
@@ -174,40 +169,10 @@ class Runner:
                     prompts[probe.question] = prompt_of(self, probe.question)
                 self.asked.append(ask_probe(self, number, probe, prompts[probe.question]))
 
-    # -- what the recording says at this point
-
-    def since_last_reply(self, kind: str) -> list[SessionEvent]:
-        """The turn's events of a kind between the reply last given and the next."""
-        found, replies = [], 0
-        for event in self.session.turn(self.turn):
-            if event.kind == "reply":
-                replies += 1
-            elif event.kind == kind and replies == self.model.given:
-                found.append(event)
-        return found
-
-    def recorded_lint_errors(self) -> str:
-        if self.model.given in self.lint_taken:
-            return ""
-        self.lint_taken.add(self.model.given)
-        texts = [event.text for event in self.since_last_reply("warning")]
-        return next((text for text in texts if text.startswith(host.LINT_WARNING)), "")
-
-    def recorded_commit(self) -> str:
-        commits = self.since_last_reply("commit")
-        return commits[0].text if commits else ""
-
-    def recorded_reflection(self) -> str:
-        """What made aider ask the model again, as far as it is known; "" after the last reply."""
-        if not self.model.unused_replies():
-            return ""
-        texts = [event.text for kind in ("warning", "error") for event in self.since_last_reply(kind)]
-        return "\n".join(texts) or UNRECORDED_REFLECTION
-
     # -- the result
 
     def result(self, seconds: float) -> ReplayResult:
-        for kind, count in sorted(self.model.placeholders.items()):
+        for kind, count in sorted(self.recorded.placeholders.items()):
             if kind != SUMMARY or self.variant.summaries:
                 self.notices.append(f"{count} {kind} answers were not recorded; a placeholder stood in")
         self.note_other_summaries()

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from aider_gardener.errors import UsageError
 from aider_gardener.replay.measure.result import Compaction
 from aider_gardener.replay.play.calls import Calls
-from aider_gardener.replay.play.model import RecordedModel
+from aider_gardener.replay.play.recorded import Recorded
 from aider_gardener.replay.session.session import Session
 from aider_gardener.settings import Settings, parse
 
@@ -52,7 +52,7 @@ class Replay(Protocol):
     turn: int
     messages_before_turn: int
     session: Session
-    model: RecordedModel
+    recorded: Recorded
     compactions: list[Compaction]
     calls: Calls
 
