@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from aider_gardener.cli.root import FILE
 from aider_gardener.errors import ReplayError, UsageError
 
 if TYPE_CHECKING:
+    from aider_gardener.replay.measure.result import ReplayResult
     from aider_gardener.replay.measure.summary import ReplayReport
     from aider_gardener.replay.play.variants import Job
     from aider_gardener.replay.session.session import Session
@@ -136,8 +137,8 @@ def run(
 ) -> None:
     """Check what would only show after minutes of work, read the sessions, replay them, show what came of it.
     `host` are options of aider's."""
-    from aider_gardener.replay.measure.summary import report_json
-    from aider_gardener.replay.play.report import find_paths, read_sessions, run_jobs
+    from aider_gardener.replay.measure.summary import make_report, report_json
+    from aider_gardener.replay.play.report import find_paths, notes, read_sessions
     from aider_gardener.replay.play.variants import Job
     from aider_gardener.replay.show.table import print_report
     from aider_gardener.tables import Screen
@@ -162,7 +163,8 @@ def run(
         for session in sessions
         for variant in variants
     ]
-    report = watched(run_jobs, jobs)
+    results = replayed(jobs)
+    report = make_report(results, notes(jobs, results))
     if json_target == "-":
         click.echo(json.dumps(report_json(report)))
     else:
@@ -170,9 +172,11 @@ def run(
     write_files(report, Path(json_target) if json_target not in (None, "-") else None, plot, html)
 
 
-def watched(run_jobs: Callable[..., ReplayReport], jobs: Sequence[Job]) -> ReplayReport:
+def replayed(jobs: Sequence[Job]) -> list[ReplayResult]:
     """Run the jobs; on standard error a terminal shows how many turns are done, elsewhere each replay is a
     line. How long it will take is not said: the last turns of a chat take much longer than the first."""
+    from aider_gardener.replay.play.jobs import replay_all
+
     turns = sum(job.session.turn_count for job in jobs)
 
     def say(text: str) -> None:
@@ -181,7 +185,7 @@ def watched(run_jobs: Callable[..., ReplayReport], jobs: Sequence[Job]) -> Repla
 
     say(f"replaying {turns:,} turns, those of all variants together")
     with progress_bar(turns, "turns replayed", show_eta=False, show_pos=True) as bar:
-        return run_jobs(
+        return replay_all(
             jobs,
             lambda: bar.update(1),
             lambda result: say(f"replayed {result.session} under {result.variant}"),

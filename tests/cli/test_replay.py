@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from aider_gardener.cli.root import main
 from aider_gardener.errors import ReplayError
-from aider_gardener.replay.play import report
+from aider_gardener.replay.play import jobs as jobs_of
 from aider_gardener.replay.play.variants import Job
 
 HISTORIES = Path(__file__).parent.parent / "data" / "histories"
@@ -128,11 +128,11 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> list[Job]:
     """The jobs that would be replayed."""
     jobs: list[Job] = []
 
-    def run_jobs(given: Any, *_rest: Any) -> None:
+    def replay_all(given: Any, *_rest: Any) -> None:
         jobs.extend(given)
         raise ReplayError("enough")
 
-    monkeypatch.setattr(report, "run_jobs", run_jobs)
+    monkeypatch.setattr(jobs_of, "replay_all", replay_all)
     return jobs
 
 
@@ -155,8 +155,8 @@ def test_by_default_three_variants_are_compared_with_the_chats_own_model(
 
 
 def test_ctrl_c_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    def run_jobs(given: Any, *_rest: Any) -> None:
+    def replay_all(given: Any, *_rest: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(report, "run_jobs", run_jobs)
+    monkeypatch.setattr(jobs_of, "replay_all", replay_all)
     refused(run(HISTORY), 1, "stopped; no table")

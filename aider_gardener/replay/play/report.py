@@ -1,16 +1,14 @@
-"""Replays sessions under several variants and puts the results together: what `gardener replay` does."""
+"""Which sessions `gardener replay` is to play, and what a reader must know about them."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from aider_gardener.errors import SessionError, UsageError
 from aider_gardener.replay.measure.result import ReplayResult
-from aider_gardener.replay.measure.summary import ReplayReport, make_report
-from aider_gardener.replay.play.jobs import as_replayed
 from aider_gardener.replay.play.variants import Job
 from aider_gardener.replay.session.history import load_session
 from aider_gardener.replay.session.session import Session
@@ -65,21 +63,6 @@ def read_sessions(paths: Sequence[Path]) -> list[Session]:
         count = counts[session.name]
         sessions.append(session if count == 1 else replace(session, name=f"{session.name} ({count})"))
     return sessions
-
-
-def run_jobs(
-    jobs: Sequence[Job], on_turn: Callable[[], None], on_result: Callable[[ReplayResult], None]
-) -> ReplayReport:
-    """Replay all jobs; the report has them in the order given. The first failure ends it.
-
-    `on_turn` is called after each turn, `on_result` after each replay.
-    """
-    found: dict[int, ReplayResult] = {}
-    for number, result in as_replayed(jobs, on_turn):
-        found[number] = result
-        on_result(result)
-    results = [found[number] for number in range(len(jobs))]
-    return make_report(results, notes(jobs, results))
 
 
 def notes(jobs: Sequence[Job], results: Sequence[ReplayResult]) -> list[str]:
