@@ -36,10 +36,11 @@ def figures(before: str, after: str, count: TokenCounter) -> dict[str, Any]:
     }
 
 
-def progress_bar(length: int, label: str, **options: bool) -> Any:
-    """A context with `update`, which shows on a terminal's standard error how far a work is."""
+def progress_bar(length: int, label: str, *, by_time: bool = True) -> Any:
+    """A context with `update`, which shows on a terminal's standard error how far a work is: the time that is
+    left, or how many are done."""
     shown = bare(sys.stderr) if sys.stderr.isatty() else StringIO()
-    return click.progressbar(length=length, label=label, file=shown, **options)
+    return click.progressbar(length=length, label=label, file=shown, show_eta=by_time, show_pos=not by_time)
 
 
 @contextmanager

@@ -184,7 +184,7 @@ def replayed(jobs: Sequence[Job]) -> list[ReplayResult]:
             click.echo(text, err=True)
 
     say(f"replaying {turns:,} turns, those of all variants together")
-    with progress_bar(turns, "turns replayed", show_eta=False, show_pos=True) as bar:
+    with progress_bar(turns, "turns replayed", by_time=False) as bar:
         return replay_all(
             jobs,
             lambda: bar.update(1),

@@ -35,7 +35,7 @@ from aider_gardener.replay.play.gardened import Watched, install
 from aider_gardener.replay.play.model import text_of
 from aider_gardener.replay.play.recorded import LeftRecording, Recorded
 from aider_gardener.replay.play.sandbox import make_repository, set_commit_time
-from aider_gardener.replay.play.variants import Job, variant_named
+from aider_gardener.replay.play.variants import Job, summary_of, variant_named
 from aider_gardener.replay.session.session import RESTART, Probe, SessionEvent
 
 
@@ -204,19 +204,8 @@ class Runner:
     def note_other_summaries(self) -> None:
         """Summaries outside aider's summary thread, as at a mode switch: each rewrote the history."""
         for call in self.calls.take_summaries():
-            self.compactions.append(
-                Compaction(
-                    turn=call.turn,
-                    by="llm",
-                    applied=True,
-                    tokens_before=call.prompt_tokens,
-                    tokens_after=call.completion_tokens,
-                    calls=1,
-                    prompt_tokens=call.prompt_tokens,
-                    completion_tokens=call.completion_tokens,
-                    reason="outside the summary thread",
-                )
-            )
+            made = summary_of(call.turn, [call], call.prompt_tokens, call.completion_tokens)
+            self.compactions.append(replace(made, applied=True, reason="outside the summary thread"))
 
 
 @contextmanager

@@ -6,13 +6,13 @@ Others may be added to VARIANTS by a module that a job imports.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Protocol
 
 from aider_gardener.errors import UsageError
-from aider_gardener.replay.measure.result import Compaction
+from aider_gardener.replay.measure.result import Compaction, ModelCall
 from aider_gardener.replay.play.calls import Calls
 from aider_gardener.replay.play.recorded import Recorded
 from aider_gardener.replay.session.session import Session
@@ -96,7 +96,8 @@ def with_joined_summaries(runner: Replay) -> None:
         before = list(self.done_messages)
         end(self)
         if pending and self.done_messages != before:
-            note_applied(runner, self)
+            at = self.replayed_summary
+            runner.compactions[at] = replace(runner.compactions[at], applied=True)
 
     Coder.summarize_start = joined_start
     Coder.summarize_end = noted_end
@@ -105,26 +106,23 @@ def with_joined_summaries(runner: Replay) -> None:
 def note_summary(runner: Replay, coder: Any) -> None:
     """Record a finished summary; it counts as thrown away until it is applied."""
     count = coder.main_model.token_count
-    calls = runner.calls.take_summaries()
     coder.replayed_summary = len(runner.compactions)
-    runner.compactions.append(
-        Compaction(
-            turn=runner.turn,
-            by="llm",
-            applied=False,
-            tokens_before=count(coder.summarizing_messages),
-            tokens_after=count(coder.summarized_done_messages),
-            calls=len(calls),
-            prompt_tokens=sum(call.prompt_tokens for call in calls),
-            completion_tokens=sum(call.completion_tokens for call in calls),
-        )
+    before, after = count(coder.summarizing_messages), count(coder.summarized_done_messages)
+    runner.compactions.append(summary_of(runner.turn, runner.calls.take_summaries(), before, after))
+
+
+def summary_of(turn: int, calls: Sequence[ModelCall], before: int, after: int) -> Compaction:
+    """A summary that was paid for with these calls, of a history of so many tokens."""
+    return Compaction(
+        turn=turn,
+        by="llm",
+        applied=False,
+        tokens_before=before,
+        tokens_after=after,
+        calls=len(calls),
+        prompt_tokens=sum(call.prompt_tokens for call in calls),
+        completion_tokens=sum(call.completion_tokens for call in calls),
     )
-
-
-def note_applied(runner: Replay, coder: Any) -> None:
-    """The coder's last summary has taken the place of its history."""
-    at = coder.replayed_summary
-    runner.compactions[at] = replace(runner.compactions[at], applied=True)
 
 
 def with_applied_summaries(runner: Replay) -> None:

@@ -104,10 +104,6 @@ class Probe:
     answer_keys: tuple[str, ...]
     near: tuple[str, ...] = ()
 
-    @property
-    def distance_turns(self) -> int:
-        return self.ask_at_turn - self.about_turn
-
 
 @dataclass(frozen=True)
 class Session:

@@ -123,10 +123,10 @@ def draw_session(panel: Any, results: Sequence[ReplayResult]) -> None:
     }
     if window and largest >= WINDOW_SHOWN_FROM * window:
         limits[f"window: {window:,}"] = (window, (0, (1, 3)))
-    for name, (tokens, style) in limits.items():
-        panel.axhline(tokens, color="#555555", linestyle=style, linewidth=1.1, zorder=1, label=name)
+    for name, (limit, style) in limits.items():
+        panel.axhline(limit, color="#555555", linestyle=style, linewidth=1.1, zorder=1, label=name)
     panel.legend(loc="upper left", bbox_to_anchor=(0.06, -0.06), ncol=4, frameon=False, fontsize=8)
-    panel.set_ylim(0, 1.04 * max(largest, *(tokens for tokens, _ in limits.values()), 1))
+    panel.set_ylim(0, 1.04 * max(largest, *(limit for limit, _ in limits.values()), 1))
     panel.set_xlim(0, results[0].turns + 0.5)
     panel.set_title(f"{results[0].session}: tokens per request", loc="left", fontweight="bold")
     panel.set_xlabel("turn", loc="left")
