@@ -22,12 +22,8 @@ from typing import Any, ClassVar
 
 from aider_gardener.errors import GardenerError
 from aider_gardener.replay.measure.result import COMMIT, MAIN, SUMMARY
-from aider_gardener.replay.play.model import (
-    SUMMARY_PLACEHOLDER,
-    UNRECORDED_COMMIT,
-    UNRECORDED_REPLY,
-    text_of,
-)
+from aider_gardener.replay.play.model import text_of
+from aider_gardener.replay.play.recorded import SUMMARY_PLACEHOLDER, UNRECORDED_COMMIT, UNRECORDED_REPLY
 from aider_gardener.replay.session.history import load_session
 from aider_gardener.replay.session.session import Session
 from aider_gardener.terminal import visible

@@ -23,6 +23,7 @@ from aider_gardener.replay.play.jobs import replay_job
 from aider_gardener.replay.play.variants import Job
 from aider_gardener.replay.session.session import FORMAT, Session, load_folder, read_rows
 from bench.grid.cells import MODEL, Cell
+from bench.variants import IMPORTS
 
 SUFFIX = "-plain"
 """What the chat's name ends in, behind that of the session."""
@@ -200,16 +201,15 @@ def plain_summaries(session: Session, folder: Path) -> list[str]:
     """The recorded summaries, each at the calls of the plain chat that come after its own and before the
     next one's; run until the calls come at the turns that were reckoned with."""
     model = model_of(session)
-    own = summary_turns(Job(session, SUMMARISED, model=model)) if session.summaries else []
+    own = summary_turns(Job(session, SUMMARISED, model=model, imports=IMPORTS)) if session.summaries else []
     recorded = list(zip(own, session.summaries, strict=False))
     if not recorded:
         return []
     texts: list[str] = []
     turns: list[int] = []
     for _ in range(MOST_RUNS):
-        found = summary_turns(
-            Job(replace(load_folder(folder), summaries=tuple(texts)), SUMMARISED, model=model)
-        )
+        given = replace(load_folder(folder), summaries=tuple(texts))
+        found = summary_turns(Job(given, SUMMARISED, model=model, imports=IMPORTS))
         if found == turns:
             break
         turns, texts = found, fitted(found, recorded)

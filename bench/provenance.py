@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from aider_gardener import __version__
-from aider_gardener.replay.play.sandbox import source_commit
+from aider_gardener.errors import ReplayError
+from aider_gardener.replay.play.sandbox import git
 
 RESULTS = Path(__file__).with_name("results")
 CELLS = ("grid.json", "dominance.json")
@@ -31,6 +32,17 @@ def made_on() -> dict[str, str | int]:
         "cpu": processor(),
         "cores": os.cpu_count() or 1,
     }
+
+
+def source_commit() -> str:
+    """The commit of this checkout, with "+" if the package was changed since; "" where there is none."""
+    root = Path(__file__).resolve().parents[1]
+    try:
+        commit = git(root, "rev-parse", "--short=12", "HEAD").strip()
+        changed = git(root, "status", "--porcelain", "--", "aider_gardener").strip()
+    except ReplayError:
+        return ""
+    return commit + ("+" if changed else "")
 
 
 def code() -> str:

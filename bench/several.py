@@ -114,7 +114,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def load_several(path: Path, session: Session) -> list[SeveralProbe]:
     """The probes of a file; SessionError names the first that its session cannot answer."""
     found = []
-    for number, row in enumerate(json_list(path, missing_ok=False), 1):
+    for number, row in enumerate(json_list(path), 1):
         try:
             probe = several_probe(row)
         except (KeyError, TypeError, ValueError, AttributeError) as problem:

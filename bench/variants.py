@@ -20,6 +20,7 @@ import re
 import shlex
 import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -27,12 +28,8 @@ from typing import Any
 from aider_gardener.errors import ReplayError, UsageError
 from aider_gardener.replay.play.variants import (
     VARIANTS,
-    Messages,
     Replay,
-    Sent,
     Variant,
-    past_length,
-    rewriting,
     with_applied_summaries,
     without_summaries,
 )
@@ -49,6 +46,48 @@ OUTPUT_BEGINNING = "I ran this command:"
 """How the host's message with a command's output begins."""
 
 MASKED = "I ran this command:\n\n{command}\n\nIts output is left out here."
+
+
+Messages = Sequence[dict[str, Any]]
+Sent = list[dict[str, Any] | None]
+"""What is sent for each past message: the message, another one, or None."""
+
+Rewrite = Callable[[Replay, Any, Messages], Sent]
+"""(runner, coder, past messages) to what is sent for each."""
+
+
+def rewriting(rewrite: Rewrite) -> Callable[[Replay], None]:
+    """A variant's preparation that sends what `rewrite` makes of the messages before this turn."""
+
+    def prepare(runner: Replay) -> None:
+        without_summaries(runner)
+        from aider.coders.base_coder import Coder
+
+        format_chat_chunks = Coder.format_chat_chunks
+
+        def rewritten(self: Any) -> Any:
+            chunks = format_chat_chunks(self)
+            both = [*chunks.done, *chunks.cur]
+            before = past_length(runner, chunks)
+            sent = [*rewrite(runner, self, both[:before]), *both[before:]]
+            split = len(chunks.done)
+            chunks.done = [message for message in sent[:split] if message is not None]
+            chunks.cur = [message for message in sent[split:] if message is not None]
+            return chunks
+
+        Coder.format_chat_chunks = rewritten
+
+    return prepare
+
+
+def past_length(runner: Replay, chunks: Any) -> int:
+    """How many messages of the prompt's chat are of earlier turns; another coder's chat has no past here."""
+    before = runner.messages_before_turn
+    return before if before <= len(chunks.done) + len(chunks.cur) else 0
+
+
+def nothing_of_it(runner: Replay, coder: Any, past: Messages) -> Sent:
+    return [None] * len(past)
 
 
 def without_older_outputs(past: Messages, keep: int) -> Sent:
@@ -266,6 +305,30 @@ def with_filter(runner: Replay) -> None:
     rewriting(rewrite)(runner)
 
 
+def with_summaries_of_any_chat(runner: Replay) -> None:
+    """aider with its summaries applied; in a plain chat (`plain` in the session's meta line) an exchange is
+    finished with its reply."""
+    with_applied_summaries(runner)
+    if runner.session.meta.get("plain"):
+        with_exchanges_closed(runner)
+
+
+def with_exchanges_closed(runner: Replay) -> None:
+    """A finished exchange is moved to the past after each reply, as after an edit: without edits aider
+    never does so, and would never summarise."""
+    from aider.coders.base_coder import Coder
+
+    run_one = Coder.run_one
+
+    def run_and_close(self: Any, user_message: str, preproc: bool) -> None:
+        given = runner.recorded.given
+        run_one(self, user_message, preproc)
+        if runner.recorded.given > given:
+            self.move_back_cur_messages(None)
+
+    Coder.run_one = run_and_close
+
+
 LEAD_CHARS = 2_400
 """The length of the recorded summaries, in the median."""
 
@@ -278,8 +341,8 @@ SENTENCE_END = re.compile(r"(?<=[.!?:])\s|\n")
 def with_leading_sentences(runner: Replay) -> None:
     """aider with its summaries applied, each answered by the first sentences of its messages: what a poor
     summariser gives, at any limit."""
-    with_applied_summaries(runner)
-    runner.model.summarise = leading_sentences
+    with_summaries_of_any_chat(runner)
+    runner.recorded.summarise = leading_sentences
 
 
 def leading_sentences(messages: Sequence[Mapping[str, Any]]) -> str:
@@ -345,6 +408,8 @@ def oldest_first(runner: Replay) -> None:
 VARIANTS.update(
     (variant.name, variant)
     for variant in (
+        replace(VARIANTS["stock-fixed"], prepare=with_summaries_of_any_chat),
+        Variant("no-history", "nothing of the past is sent: the floor", rewriting(nothing_of_it)),
         Variant("stock-lead", "the same, each summary the messages' first sentences", with_leading_sentences),
         Variant("tail-search", "the newest, and a full-text search of the rest", with_search),
         Variant("tail", "the newest messages that fit the history limit", rewriting(newest)),

@@ -22,7 +22,6 @@ from aider_gardener.replay.session.session import Session, SessionEvent
 
 PROVENANCE = Provenance(
     gardener="0.1.0",
-    commit="abc",
     aider="0.86.2",
     litellm="1.81",
     model="gpt-4o",
@@ -32,8 +31,6 @@ PROVENANCE = Provenance(
     history_tokens=8_000,
     settings={},
     session_sha256="s",
-    probes_sha256="p",
-    python="3.11",
     map_tokens=4_096,
 )
 
@@ -51,7 +48,7 @@ def made_call(
     texts = {short_hash({"role": "user", "content": text}): text for _, text in parts}
     prompt = tuple((short_hash({"role": "user", "content": text}), len(text), part) for part, text in parts)
     total = tokens or sum(row[1] for row in prompt)
-    return ModelCall(turn, number, kind, "gpt-4o", 0, total, out, {}, prompt), texts
+    return ModelCall(turn, number, kind, "gpt-4o", 0, total, out, prompt), texts
 
 
 def made_probe(

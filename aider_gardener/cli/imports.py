@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
-from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from aider_gardener.cli.pipe import progress_bar
 from aider_gardener.cli.root import archive_directory, json_option, put, store_option, tell, working_project
 from aider_gardener.errors import UsageError
 from aider_gardener.phrases import counted
@@ -52,8 +51,7 @@ def import_chats(path: Path | None) -> None:
     directory = archive_directory(made=True)
     with closing(open_store(directory, key_source=Settings.from_env().store_key)) as store:
         size = sum(chat.size for chat in chats)
-        shown = sys.stderr if sys.stderr.isatty() else StringIO()
-        with click.progressbar(length=size, label="Importing", file=shown) as bar:
+        with progress_bar(size, "Importing") as bar:
             take_in(store, str(project), chats, found, bar.update)
         notice = store.notice
     tell(notice)

@@ -1,4 +1,5 @@
-"""What commands share that print a text: bytes to a standard output that may be closed, counts of tokens."""
+"""What commands share that print a text: bytes to a standard output that may be closed, counts of tokens, how
+far a work is."""
 
 from __future__ import annotations
 
@@ -7,11 +8,14 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import StringIO
 from typing import Any, BinaryIO, cast
+
+import click
 
 from aider_gardener.errors import StoreError
 from aider_gardener.messages import TokenCounter
-from aider_gardener.terminal import VisibleBytes
+from aider_gardener.terminal import VisibleBytes, bare
 from aider_gardener.tokens import counter_name
 
 BINARY_HEAD_BYTES = 8_000
@@ -30,6 +34,13 @@ def figures(before: str, after: str, count: TokenCounter) -> dict[str, Any]:
         "tokens_after": tokens if before == after else count(after),
         "counter": counter_name(count),
     }
+
+
+def progress_bar(length: int, label: str, *, by_time: bool = True) -> Any:
+    """A context with `update`, which shows on a terminal's standard error how far a work is: the time that is
+    left, or how many are done."""
+    shown = bare(sys.stderr) if sys.stderr.isatty() else StringIO()
+    return click.progressbar(length=length, label=label, file=shown, show_eta=by_time, show_pos=not by_time)
 
 
 @contextmanager

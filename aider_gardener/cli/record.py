@@ -29,7 +29,7 @@ PROGRAMS = ("aider", "aider-gardener")
     "folder",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
-    help="Folder of the recording; one that holds a recording is gone on with.",
+    help="A new folder for the recording.",
 )
 @click.option(
     "--yes", "keep_files", flag_value=True, default=None, help="Store the repository's files without asking."
@@ -49,9 +49,10 @@ def record(folder: Path | None, keep_files: bool | None, command: tuple[str, ...
         raise UsageError("record what? try: gardener record -- aider-gardener --model gpt-4o")
     root = repository_root(Path.cwd())
     place = folder or default_folder(root)
-    begun = (place / "session.jsonl").exists()
+    if (place / "session.jsonl").exists():
+        raise UsageError(f"{place} holds a recording already; name a new folder with --to")
     if keep_files is None:
-        keep_files = (place / "repo0").is_dir() if begun else asked(len(listed(root)) if root else 0)
+        keep_files = asked(len(listed(root)) if root else 0)
     session = SessionFolder(place.resolve(), keep_files)
     status = recorded(session, program, command[1:])
     if session.events_file.exists():

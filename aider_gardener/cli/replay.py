@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from aider_gardener.cli.pipe import progress_bar
 from aider_gardener.cli.root import FILE
 from aider_gardener.errors import ReplayError, UsageError
 
 if TYPE_CHECKING:
+    from aider_gardener.replay.measure.result import ReplayResult
     from aider_gardener.replay.measure.summary import ReplayReport
+    from aider_gardener.replay.play.variants import Job
     from aider_gardener.replay.session.session import Session
 
 DEFAULT_MODEL = "gpt-4o"
@@ -53,10 +57,6 @@ PATH = click.Path(path_type=Path)
     "--cache-prompts",
     is_flag=True,
     help="Run aider with its --cache-prompts: a map that is made anew only for other files, and marks.",
-)
-@click.option("--probes", type=FILE, metavar="FILE", help="Probes to ask in place of the session's own.")
-@click.option(
-    "--summaries", type=FILE, metavar="FILE", help="Recorded summaries in place of the session's own."
 )
 @click.option(
     "--dump-prompts",
@@ -128,8 +128,6 @@ def run(
     variants: Sequence[str],
     *,
     model: str | None,
-    probes: Path | None,
-    summaries: Path | None,
     dump_prompts: Path | None,
     full: bool,
     json_target: str | None,
@@ -139,11 +137,9 @@ def run(
 ) -> None:
     """Check what would only show after minutes of work, read the sessions, replay them, show what came of it.
     `host` are options of aider's."""
-    from aider_gardener.replay.measure.summary import report_json
-    from aider_gardener.replay.play.report import find_paths, read_sessions, run_jobs
+    from aider_gardener.replay.measure.summary import make_report, report_json
+    from aider_gardener.replay.play.report import find_paths, notes, read_sessions
     from aider_gardener.replay.play.variants import Job
-    from aider_gardener.replay.session.session import load_probes, load_summaries
-    from aider_gardener.replay.show.progress import progress
     from aider_gardener.replay.show.table import print_report
     from aider_gardener.tables import Screen
 
@@ -153,19 +149,9 @@ def run(
         from aider_gardener.replay.show.chart import check_suffix
 
         check_suffix(plot)
-    found = find_paths(paths)
-    if len(found) > 1 and (probes or summaries):
-        raise UsageError("--probes and --summaries belong to one session; name one PATH with them")
-    sessions = read_sessions(found)
-    if probes:
-        sessions = [replace(sessions[0], probes=load_probes(probes))]
-    if summaries:
-        sessions = [replace(sessions[0], summaries=load_summaries(summaries))]
+    sessions = read_sessions(find_paths(paths))
     if model and not window_of(model):
-        raise UsageError(
-            f"--model {model}: its window is not known; name a model that litellm knows, "
-            f"such as {DEFAULT_MODEL}"
-        )
+        raise UsageError(f"--model {model}: its window is not known; name one that litellm knows")
     jobs = [
         Job(
             session,
@@ -177,13 +163,33 @@ def run(
         for session in sessions
         for variant in variants
     ]
-    with progress(sum(job.session.turn_count for job in jobs)) as watchers:
-        report = run_jobs(jobs, *watchers)
+    results = replayed(jobs)
+    report = make_report(results, notes(jobs, results))
     if json_target == "-":
         click.echo(json.dumps(report_json(report)))
     else:
         print_report(report, Screen(), full=full)
     write_files(report, Path(json_target) if json_target not in (None, "-") else None, plot, html)
+
+
+def replayed(jobs: Sequence[Job]) -> list[ReplayResult]:
+    """Run the jobs; on standard error a terminal shows how many turns are done, elsewhere each replay is a
+    line. How long it will take is not said: the last turns of a chat take much longer than the first."""
+    from aider_gardener.replay.play.jobs import replay_all
+
+    turns = sum(job.session.turn_count for job in jobs)
+
+    def say(text: str) -> None:
+        if not sys.stderr.isatty():
+            click.echo(text, err=True)
+
+    say(f"replaying {turns:,} turns, those of all variants together")
+    with progress_bar(turns, "turns replayed", by_time=False) as bar:
+        return replay_all(
+            jobs,
+            lambda: bar.update(1),
+            lambda result: say(f"replayed {result.session} under {result.variant}"),
+        )
 
 
 def model_of(session: Session) -> str:

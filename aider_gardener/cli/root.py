@@ -54,7 +54,6 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
     },
     "For developers": {
         "record": "aider_gardener.cli.record",
-        "classify": "aider_gardener.cli.compress",
         "patches": "aider_gardener.cli.patches",
     },
 }

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
 import click
 
+from aider_gardener.archive.sessions import AIDER
 from aider_gardener.cli.root import (
     as_json,
     json_option,
@@ -13,8 +17,19 @@ from aider_gardener.cli.root import (
     session_named,
     store_option,
 )
+from aider_gardener.phrases import counted, short
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from aider_gardener.gardener.past_chats import PastChat, Said, Transcript
 
 LISTED = 20
+KEPT = "kept for later chats"
+"""How what an agent kept by itself stands in the list of chats."""
+OUTPUT_LINES = 40
+"""So many lines of an output are shown unless all is asked for: half at its head, half at its tail."""
+NAMES_SHOWN = 6
 
 
 @click.group(invoke_without_command=True)
@@ -39,7 +54,6 @@ def sessions(ctx: click.Context, limit: int) -> None:
     if ctx.invoked_subcommand:
         return
     from aider_gardener.archive.sessions import project_sessions
-    from aider_gardener.cli.past_chats import chats_table
     from aider_gardener.gardener.past_chats import past_chats
 
     store = open_archive(read_only=True)
@@ -64,9 +78,85 @@ def show(session: str, full: bool) -> None:
 
     A line below a message says if the model saw less of it in later prompts.
     """
-    from aider_gardener.cli.past_chats import transcript_lines
     from aider_gardener.gardener.past_chats import transcript
 
     store = open_archive(read_only=True)
     found = transcript(store, project_of(store), session_named(store, session))
     put(found, lambda: transcript_lines(found, full=full))
+
+
+def chats_table(chats: Sequence[PastChat]) -> Table:
+    """A head and a line for each chat; where it is too narrow for the first prompt, that is cut."""
+    from rich.text import Text
+
+    from aider_gardener.recall.hits import when
+    from aider_gardener.tables import grid
+
+    rows = (
+        (
+            str(chat.number),
+            when(chat.last_at),
+            str(chat.turns),
+            short(chat.sums.prompt_tokens) if chat.sums else "",
+            chat.cost,
+            str(len({*chat.in_chat, *chat.edited}) or ""),
+            chat.short,
+            Text(first_words(chat), no_wrap=True, overflow="ellipsis"),
+        )
+        for chat in chats
+    )
+    columns = (">", "when", ">turns", ">sent", ">cost", ">files", "id", "first prompt")
+    return grid(columns, rows, box=None, header_style="", padding=(0, 2, 0, 0))
+
+
+def first_words(chat: PastChat) -> str:
+    """How a chat began, on one line, with the agent in which it was held where that is not aider."""
+    words = " ".join(chat.first_prompt.split())
+    return words if chat.host == AIDER else f"({chat.host}) {words or KEPT}"
+
+
+def told_by(chat: PastChat) -> str:
+    """The model of a chat, with the agent in which it was held where that is not aider."""
+    return ", ".join(filter(None, ["" if chat.host == AIDER else chat.host, chat.model]))
+
+
+def transcript_lines(transcript: Transcript, *, full: bool) -> Iterator[str]:
+    """A chat turn by turn; of long outputs both ends, unless `full`."""
+    from aider_gardener.recall.hits import when
+
+    chat = transcript.chat
+    facts = [counted(chat.turns, "turn")]
+    facts += [f"{short(chat.sums.prompt_tokens)} tokens sent"] if chat.sums else []
+    facts += [chat.cost] if chat.cost else []
+    yield f"Session {chat.short}, {when(chat.started_at)} to {when(chat.last_at)}" + (
+        f", {told_by(chat)}" if told_by(chat) else ""
+    )
+    yield ", ".join(facts)
+    for head, names in (("In the chat at its end", chat.in_chat), ("Edited", chat.edited)):
+        if names:
+            yield f"{head}: {', '.join(names[:NAMES_SHOWN])}{' …' if len(names) > NAMES_SHOWN else ''}"
+    was_cleared = False
+    for turn in transcript.turns:
+        if was_cleared and not turn.said[0].cleared:
+            yield "\n(What stands above was cleared or taken out: it went to the model no more.)"
+        was_cleared = turn.said[0].cleared
+        yield f"\n── turn {turn.number} · {when(turn.said[0].at)} ──"
+        for said in turn.said:
+            yield from said_lines(said, full=full)
+
+
+def said_lines(said: Said, *, full: bool) -> Iterator[str]:
+    """One message with a line above it that says whose it is, and one below if the model saw less."""
+    yield f"\n[{said.speaker}{f': {said.detail}' if said.detail else ''}]"
+    lines = said.text.strip("\n").split("\n")
+    is_own = said.speaker in ("you", "model")
+    if full or is_own or len(lines) <= OUTPUT_LINES:
+        yield from lines
+    else:
+        half = OUTPUT_LINES // 2
+        left = len(lines) - 2 * half
+        yield from lines[:half]
+        yield f"… {left:,} lines more: --full, or gardener restore {said.id}"
+        yield from lines[-half:]
+    if said.remark:
+        yield f"({said.remark} gardener why {said.id})"

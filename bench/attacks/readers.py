@@ -232,7 +232,6 @@ READERS: dict[str, Reader] = {
     "recall: gardener.db": Reader(("recall", "port"), f"{ARCHIVE}/gardener.db"),
     "doctor: gardener.db.hooks-log": Reader(("doctor",), f"{ARCHIVE}/gardener.db.hooks-log"),
     "compress FILE": Reader(("compress", "{}"), "x"),
-    "classify FILE": Reader(("classify", "{}"), "x"),
     "store import FILE": Reader(("store", "import", "{}"), "x"),
     "store verify: key": Reader(("store", "verify"), "k", environ={"AIDER_GARDENER_STORE_KEY": "file:{}"}),
     "replay HISTORY": Reader(("replay", "{}", "--variant", "none"), "x.md"),

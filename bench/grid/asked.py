@@ -50,7 +50,7 @@ class Asked:
 
 def asked_of(path: Path, session: Session) -> Asked:
     """What a session is asked; `path` is its folder."""
-    paraphrased = load_probes(path / PARAPHRASED, missing_ok=True)
+    paraphrased = load_probes(path / PARAPHRASED)
     late: tuple[Probe, ...] = ()
     if session.turn_count >= LONG_TURNS:
         early = [probe for probe in session.probes if probe.about_turn in SAID_EARLY]

@@ -38,7 +38,8 @@ def row_of(cell: Cell, result: ReplayResult, asked: Asked) -> Row:
     without], in dollars. `prompts` are the tokens of each turn's last prompt. Times stand under `measured`.
     """
     own = range(1, len(asked.own) + 1)
-    summary = summarize(replace(result, probes=tuple(one for one in result.probes if one.number in own)))
+    own_probes = tuple(one for one in result.probes if one.number in own)
+    summary = summarize(replace(result, probes=own_probes))
     used = result.carried
     main = result.main_calls()
     decoys = {name: [one for one in result.probes if one.kind == name] for name in (NEVER_SAID, CROSSED)}
@@ -52,7 +53,10 @@ def row_of(cell: Cell, result: ReplayResult, asked: Asked) -> Row:
         "turns": summary.turns,
         "recall": counts(summary.recall),
         "distance": {name: counts(found) for name, found in summary.recall_by_distance.items()},
-        "kind": {name: counts(found) for name, found in summary.recall_by_kind.items()},
+        "kind": {
+            kind: counts(recall_of(one for one in own_probes if one.kind == kind))
+            for kind in sorted({one.kind for one in own_probes})
+        },
         "marks": asked.marks(result.probes),
         "carried": {
             name: "".join(str(int(one.present)) for one in used if one.is_line is is_line)

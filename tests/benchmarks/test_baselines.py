@@ -30,6 +30,7 @@ from bench.variants import (
 MINI = load_session(Path(__file__).resolve().parents[1] / "data" / "sessions" / "mini")
 TIGHT = 300
 NAMES = (
+    "no-history",
     "tail-search",
     "tail",
     "first-last",

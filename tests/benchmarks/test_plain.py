@@ -13,6 +13,7 @@ from aider_gardener.replay.play.variants import Job
 from aider_gardener.replay.session.history import load_session
 from bench import plain
 from bench.plain import fitted, plain_events, write_plain
+from bench.variants import IMPORTS
 
 MINI = Path(__file__).resolve().parents[1] / "data" / "sessions" / "mini"
 
@@ -103,7 +104,7 @@ def test_a_probe_of_a_turn_that_is_gone_is_asked_at_the_next() -> None:
 
 @pytest.fixture(scope="module")
 def fixed(chat: Path) -> ReplayResult:
-    return replay_job(Job(load_session(chat), "stock-fixed", history_tokens=300, texts=True))
+    return replay_job(Job(load_session(chat), "stock-fixed", history_tokens=300, texts=True, imports=IMPORTS))
 
 
 def test_stock_keeps_all_of_a_plain_chat_and_stock_fixed_summarises_it(
@@ -113,7 +114,8 @@ def test_stock_keeps_all_of_a_plain_chat_and_stock_fixed_summarises_it(
     assert not stock.compactions and not stock.notices
     assert any(event.applied for event in fixed.compactions)
     first, last = stock.main_calls()[-1], fixed.main_calls()[-1]
-    assert last.parts.get("done", 0) > 0 and first.parts.get("done", 0) == 0
+    parts = [{part for _sha, _tokens, part in call.prompt} for call in (first, last)]
+    assert "done" not in parts[0] and "done" in parts[1]
     assert len(last.prompt) < len(first.prompt)
     assert not any("were not asked for" in said for said in fixed.notices)
     assert any("said before" in text for text in fixed.texts.values())

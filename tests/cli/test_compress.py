@@ -1,4 +1,4 @@
-"""`gardener compress` and `gardener classify` read a file or stdin and answer for people or programs."""
+"""`gardener compress` reads a file or stdin and answers for people or programs."""
 
 from __future__ import annotations
 
@@ -33,26 +33,17 @@ def test_a_text_that_is_not_shortened_goes_into_a_pipe_as_it_is() -> None:
     assert CliRunner().invoke(main, ["compress"], input=text).stdout_bytes == f"{text}\n".encode()
 
 
-def test_class_source_and_focus(tmp_path: Path) -> None:
+def test_source_and_focus(tmp_path: Path) -> None:
     path = tmp_path / "x.py"
     path.write_text(
         "def f():\n" + "".join(f"    value_{i} = compute({i})\n" for i in range(40)), encoding="utf-8"
     )
-    folded = CliRunner().invoke(main, ["compress", str(path), "--class", "code"])
+    folded = CliRunner().invoke(main, ["compress", str(path), "--source", "file: x.py"])
     assert "# … 40 lines …" in folded.stdout
-    focused = CliRunner().invoke(main, ["compress", str(path), "--class", "code", "--focus", "value_17"])
+    focused = CliRunner().invoke(main, ["compress", str(path), "--focus", "value_17"])
     assert "value_17 = compute(17)" in focused.stdout and "value_16" not in focused.stdout
     sourced = CliRunner().invoke(main, ["compress", str(path), "--source", "run: cat x.py", "--json"])
     assert json.loads(sourced.stdout)["class"] == "code"
-
-
-def test_classify_names_class_and_segments() -> None:
-    text = f"why?\n\n```\n{LOG}```\n"
-    result = CliRunner().invoke(main, ["classify", "--source", "typed", "--json"], input=text)
-    report = json.loads(result.stdout)
-    assert report["class"] == "prompt"
-    assert [part["class"] for part in report["segments"]] == ["prompt", "log"]
-    assert "lines 3-" in CliRunner().invoke(main, ["classify", "--source", "typed"], input=text).stdout
 
 
 @pytest.mark.parametrize(
@@ -60,7 +51,6 @@ def test_classify_names_class_and_segments() -> None:
     [
         ["no-such-file"],
         ["."],
-        ["--class", "nonsense"],
         ["--source", "nonsense"],
     ],
 )
@@ -72,18 +62,17 @@ def test_bad_input_is_one_line_and_exit_code_2(arguments: list[str]) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs FIFOs")
-@pytest.mark.parametrize("command", ["compress", "classify"])
 def test_what_is_no_file_or_too_large_is_refused_in_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     os.mkfifo(tmp_path / "fifo")
     for name in ("fifo", "/dev/zero"):
-        result = CliRunner().invoke(main, [command, str(tmp_path / name)])
+        result = CliRunner().invoke(main, ["compress", str(tmp_path / name)])
         assert result.exit_code == 2 and "not a regular file; name a file, or pipe text in" in result.stderr
     monkeypatch.setattr(files, "NAMED_BYTES", 9)
     (tmp_path / "large").write_text("0123456789")
     for arguments in ([str(tmp_path / "large")], []):
-        result = CliRunner().invoke(main, [command, *arguments], input="0123456789")
+        result = CliRunner().invoke(main, ["compress", *arguments], input="0123456789")
         assert result.exit_code == 2 and "larger than" in result.stderr
 
 

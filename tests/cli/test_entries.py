@@ -68,21 +68,6 @@ def test_pressure_reports_the_last_chat_as_it_was_left(
     assert "of 128,000 tokens" in table and "OK. The history has" in table
 
 
-def test_pressure_without_a_chat_of_this_project_says_so(
-    left: tuple[Driver, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    uninstall()
-    other = tmp_path / "elsewhere"
-    other.mkdir()
-    (other / ".git").mkdir()
-    monkeypatch.chdir(other)
-    open_store(other / "archive").close()
-    found = gardener("pressure", "--store", str(other / "archive"))
-    assert found.exit_code == 2
-    assert found.stderr.count("\n") == 1
-    assert "holds no chat of" in found.stderr
-
-
 def test_restore_prints_the_original_and_nothing_else(left: tuple[Driver, str], tmp_path: Path) -> None:
     driver, stored_id = left
     entries = driver.coder.gardener.state.chat.entries.values()
@@ -135,14 +120,6 @@ def test_forget_deletes_for_good_when_it_may(left: tuple[Driver, str], repositor
     assert json.loads(done.stdout) == {"forgotten": 1, "ids": [stored_id], "session": ""}
     assert in_files(repository / ".aider.gardener", MARKER) == []
     assert gardener("restore", stored_id).exit_code == 2
-
-
-def test_forget_a_session(left: tuple[Driver, str], repository: Path) -> None:
-    uninstall()
-    assert gardener("forget", "--session", "zzz", "--yes").exit_code == 2
-    assert "entries" in gardener("forget", "--session", "last", "--yes").stdout
-    assert in_files(repository / ".aider.gardener", "question 3") == []
-    assert gardener("pressure").exit_code == 2
 
 
 def test_pin_and_unpin(left: tuple[Driver, str], repository: Path) -> None:

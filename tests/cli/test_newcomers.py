@@ -71,7 +71,7 @@ CALLED = [
     ("run", *[(2, "missing argument '-- COMMAND...'")] * 3),
     ("run no-such-command", *[(127, "check its name")] * 3),
     ("compress nowhere", *[(2, "name a file, or pipe text in")] * 3),
-    ("compress --class poem", *[(2, "is not one of 'prompt'")] * 3),
+    ("compress --source poem", *[(2, "unknown source")] * 3),
     ("replay", *[(2, "name at least one recorded session folder")] * 3),
     ("replay nowhere", *[(2, "no such file or folder")] * 3),
     ("import nowhere", *[(2, "does not exist")] * 3),

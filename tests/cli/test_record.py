@@ -26,6 +26,13 @@ def test_another_program_is_a_usage_error(command: list[str]) -> None:
     assert "gardener record -- aider-gardener" in found.stderr
 
 
+def test_a_recording_is_never_written_over(tmp_path: Path) -> None:
+    (tmp_path / "session.jsonl").write_text("{}")
+    found = run("record", "--to", str(tmp_path), "--", "aider")
+    assert found.exit_code == 2 and "holds a recording already; name a new folder" in found.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["session.jsonl"]
+
+
 def test_the_program_has_the_terminal_to_itself(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(record, "main_of", lambda _program: lambda: print("\x1b[1mits colours"))
     monkeypatch.setattr(sys, "argv", sys.argv)

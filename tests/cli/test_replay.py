@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from aider_gardener.cli.root import main
 from aider_gardener.errors import ReplayError
-from aider_gardener.replay.play import report
+from aider_gardener.replay.play import jobs as jobs_of
 from aider_gardener.replay.play.variants import Job
 
 HISTORIES = Path(__file__).parent.parent / "data" / "histories"
@@ -33,15 +33,6 @@ def refused(found: Result, code: int, *says: str) -> None:
         assert words in line
 
 
-def folder(at: Path, *lines: str) -> Path:
-    at.mkdir(exist_ok=True)
-    (at / "session.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    return at
-
-
-META = '{"kind": "meta", "format": 1, "name": "s", "files": [], "edit_format": "diff"}'
-
-
 def test_no_path_and_a_missing_path_are_usage_errors(tmp_path: Path) -> None:
     refused(run(), 2, "name at least one")
     refused(run(tmp_path / "nowhere"), 2, "nowhere", "no such file")
@@ -51,7 +42,7 @@ def test_no_path_and_a_missing_path_are_usage_errors(tmp_path: Path) -> None:
 
 
 def test_an_unknown_variant_lists_those_that_exist() -> None:
-    refused(run(HISTORY, "--variant", "stock,zork"), 2, "'zork'", "stock-fixed", "no-history")
+    refused(run(HISTORY, "--variant", "stock,zork"), 2, "'zork'", "known: ", "stock-fixed")
     refused(run(HISTORY, "--variant", " , "), 2, "names nothing")
 
 
@@ -63,31 +54,6 @@ def test_a_plot_of_an_unknown_format_is_refused_before_any_work(tmp_path: Path) 
     refused(run(HISTORY, "--plot", tmp_path / "p.txt"), 2, ".svg, .png, .pdf")
     refused(run(HISTORY, "--json", tmp_path), 2, "is a directory")
     refused(run(HISTORY, "--html", tmp_path), 2, "is a directory")
-
-
-def test_probes_belong_to_one_session(tmp_path: Path) -> None:
-    two = [folder(tmp_path / name, META) for name in ("a", "b")]
-    refused(run(*two, "--probes", tmp_path / "p.json"), 2, "one session")
-    refused(run(two[0], "--probes", tmp_path / "p.json"), 1, "p.json")
-
-
-@pytest.mark.parametrize(
-    ("lines", "says"),
-    [
-        ((META.replace('"format": 1', '"format": 7'),), "unknown format 7"),
-        ((META, '{"kind": "user", "turn": 1, "te'), "session.jsonl:2: is truncated"),
-        (("",), "must be the meta event"),
-    ],
-)
-def test_a_bad_recording_is_one_line_that_names_it(tmp_path: Path, lines: tuple[str, ...], says: str) -> None:
-    refused(run(folder(tmp_path, *lines)), 1, says, str(tmp_path.name))
-
-
-@pytest.mark.parametrize("text", ["", "# a readme\n", "\n# aider chat started at 2025-01-01 10:00:00\n\n"])
-def test_an_empty_or_foreign_history_is_one_line(tmp_path: Path, text: str) -> None:
-    path = tmp_path / ".aider.chat.history.md"
-    path.write_text(text, encoding="utf-8")
-    refused(run(path), 1, ".aider.chat.history.md")
 
 
 def test_a_folder_without_a_session_says_what_to_give(tmp_path: Path) -> None:
@@ -102,7 +68,7 @@ def replayed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Result, Path]:
     found = run(
         place,
         "--variant",
-        "none,no-history",
+        "none,stock",
         "--json",
         place / "r.json",
         "--plot",
@@ -119,14 +85,14 @@ def test_a_history_file_is_replayed_without_keys_or_network(replayed: tuple[Resu
     found, place = replayed
     assert found.exit_code == 0, found.output
     assert f"{place.name}: 5 turns\n" in found.stdout
-    assert "no-history" in found.stdout and "chat history file" in " ".join(found.stdout.split())
-    assert "written to" in found.stderr and f"replayed {place.name} under no-history" in found.stderr
+    assert "stock" in found.stdout and "chat history file" in " ".join(found.stdout.split())
+    assert "written to" in found.stderr and f"replayed {place.name} under stock" in found.stderr
 
 
 def test_json_plot_and_prompts_are_written(replayed: tuple[Result, Path]) -> None:
     _, place = replayed
     value = json.loads((place / "r.json").read_text("utf-8"))
-    assert [result["variant"] for result in value["results"]] == ["none", "no-history"]
+    assert [result["variant"] for result in value["results"]] == ["none", "stock"]
     assert (place / "p.svg").read_text(encoding="utf-8").startswith("<?xml")
     prompts = sorted(path.name for path in (place / "prompts" / place.name / "none").iterdir())
     assert prompts == ["1-1.json", "4-1.json", "4-2.json", "5-1.json"]
@@ -139,7 +105,7 @@ def test_the_html_report_shows_every_variant_and_says_that_it_is_private(
 ) -> None:
     found, place = replayed
     page = (place / "r.html").read_text(encoding="utf-8")
-    assert f"{place.name}: tokens per request" in page and "no-history" in page
+    assert f"{place.name}: tokens per request" in page and "stock" in page
     assert place.name in page and "chat history" not in page.split("<h1>")[0]
     assert "holds parts of the chat" in found.stderr
 
@@ -162,11 +128,11 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> list[Job]:
     """The jobs that would be replayed."""
     jobs: list[Job] = []
 
-    def run_jobs(given: Any, *_rest: Any) -> None:
+    def replay_all(given: Any, *_rest: Any) -> None:
         jobs.extend(given)
         raise ReplayError("enough")
 
-    monkeypatch.setattr(report, "run_jobs", run_jobs)
+    monkeypatch.setattr(jobs_of, "replay_all", replay_all)
     return jobs
 
 
@@ -189,8 +155,8 @@ def test_by_default_three_variants_are_compared_with_the_chats_own_model(
 
 
 def test_ctrl_c_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    def run_jobs(given: Any, *_rest: Any) -> None:
+    def replay_all(given: Any, *_rest: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(report, "run_jobs", run_jobs)
+    monkeypatch.setattr(jobs_of, "replay_all", replay_all)
     refused(run(HISTORY), 1, "stopped; no table")

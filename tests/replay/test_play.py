@@ -30,7 +30,7 @@ def dumped(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def results(dumped: Path) -> dict[str, ReplayResult]:
-    names = ("none", "no-history", "stock", "stock-fixed")
+    names = ("none", "stock", "stock-fixed")
     asked = [Job(SESSION, name, history_tokens=TIGHT, dump_dir=dumped, texts=True) for name in names]
     return dict(zip(names, replay_all(asked), strict=True))
 
@@ -68,18 +68,6 @@ def test_the_gardener_replays_identically_twice(results: dict[str, ReplayResult]
     assert first.main_calls()[-1].prompt_tokens < results["none"].main_calls()[-1].prompt_tokens
 
 
-def test_no_history_sends_only_the_current_turn(results: dict[str, ReplayResult]) -> None:
-    result = results["no-history"]
-    second = next(call for call in result.main_calls() if call.turn == 3)
-    assert "done" not in second.parts
-    assert [part for _sha, _tokens, part in second.prompt].count("cur") == 1
-    reflected = [call for call in result.main_calls() if call.turn == 4][-1]
-    assert [part for _sha, _tokens, part in reflected.prompt if part in ("cur", "done")] == ["done"] * 8 + [
-        "cur"
-    ]
-    assert [probe.present for probe in result.probes] == [False, False, False, True]
-
-
 def test_stock_pays_for_summaries_and_throws_them_away(results: dict[str, ReplayResult]) -> None:
     compactions = results["stock"].compactions
     assert compactions and not any(event.applied for event in compactions)
@@ -103,13 +91,13 @@ def test_token_counts_are_those_of_litellm(dumped: Path, results: dict[str, Repl
             (dumped / "mini" / "none" / f"{call.turn}-{call.call}.json").read_text(encoding="utf-8")
         )
         assert call.prompt_tokens == litellm.token_counter(model="gpt-4o", messages=prompt)
-        assert sum(call.parts.values()) == sum(tokens for _sha, tokens, _part in call.prompt)
+        assert 0 < call.prompt_tokens - sum(tokens for _sha, tokens, _part in call.prompt) < 10
 
 
 def test_no_temporary_path_reaches_a_prompt(dumped: Path, results: dict[str, ReplayResult]) -> None:
     assert results
     files = sorted((dumped / "mini").rglob("*.json"))
-    assert {path.parent.name for path in files} == {"none", "no-history", "stock", "stock-fixed"}
+    assert {path.parent.name for path in files} == {"none", "stock", "stock-fixed"}
     assert not [path for path in files if "gardener-replay-" in path.read_text(encoding="utf-8")]
 
 
@@ -165,14 +153,6 @@ def test_commands_that_leave_the_sandbox_are_not_run(tmp_path: Path) -> None:
     ]
 
 
-def test_a_session_without_its_tree_replays_with_edits_as_recorded(tmp_path: Path) -> None:
-    path = edited(tmp_path, {})
-    shutil.rmtree(path / "repo0")
-    result = replay_job(Job(load_session(path), "none", texts=True))
-    assert len(result.main_calls()) >= 6
-    assert any("feat: shorten a text with dots" in text for text in result.texts.values())
-
-
 def test_errors_come_back_as_what_they_are() -> None:
     with pytest.raises(UsageError, match="unknown variant 'best'; known: "):
         replay_job(Job(SESSION, "best"))
@@ -180,15 +160,6 @@ def test_errors_come_back_as_what_they_are() -> None:
         replay_job(Job(SESSION, "none", model="nobody/knows-this"))
     with pytest.raises(UsageError, match="no setting=value"):
         replay_job(Job(SESSION, "gardener+no_such_setting=1"))
-
-
-def test_summaries_and_probes_can_be_given() -> None:
-    probe = replace(SESSION.probes[0], answer_keys=("panel",))
-    given = replace(SESSION, probes=(probe,), summaries=("the one given here",) * 9)
-    result = replay_job(Job(given, "stock-fixed", history_tokens=TIGHT, texts=True))
-    assert len(result.probes) == 1
-    assert any("the one given here" in text for text in result.texts.values())
-    assert result.notices == ()
 
 
 def test_a_long_recorded_session_replays_exactly() -> None:

@@ -48,7 +48,6 @@ class ModelCall:
     recorded_messages: int
     prompt_tokens: int
     completion_tokens: int
-    parts: Mapping[str, int]
     prompt: tuple[tuple[str, int, str], ...]
     shared: tuple[tuple[int, int], ...] = ()
     at: float | None = None
@@ -109,8 +108,6 @@ class ProbeResult:
     supported: bool
     missing: tuple[str, ...] = ()
     unsupported: tuple[str, ...] = ()
-    prompt_tokens: int = 0
-    parts: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def distance_turns(self) -> int:
@@ -134,7 +131,6 @@ class Provenance:
     """What a result depends on; `map_tokens` is the budget of the repository map."""
 
     gardener: str
-    commit: str
     aider: str
     litellm: str
     model: str
@@ -144,8 +140,6 @@ class Provenance:
     history_tokens: int
     settings: Mapping[str, Any]
     session_sha256: str
-    probes_sha256: str
-    python: str
     map_tokens: int
     cache_prompts: bool = False
 

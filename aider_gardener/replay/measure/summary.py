@@ -9,16 +9,13 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, is_dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from aider_gardener.errors import ReplayError
-from aider_gardener.replay.measure.cost import Cost, costs, provider_of
+from aider_gardener.replay.measure.cost import Cost, added, costs, provider_of
 from aider_gardener.replay.measure.result import Carried, ProbeResult, ReplayResult
-
-FLOOR = "no-history"
-"""The variant that answers from files and luck; it is shown apart."""
 
 DISTANCES: tuple[tuple[str, int, int], ...] = (("≤ 10", 0, 10), ("11–25", 11, 25), ("> 25", 26, 1 << 30))
 """Name, least and greatest distance in turns."""
@@ -91,7 +88,6 @@ class Summary:
     llm_seconds: float
     recall: Recall
     recall_by_distance: Mapping[str, Recall]
-    recall_by_kind: Mapping[str, Recall]
     tokens_billed: int
     prompt_tokens: int
     completion_tokens: int
@@ -102,10 +98,6 @@ class Summary:
     usable: UsableLength | None
     plan_seconds: float = 0.0
     overhead_ms: tuple[float, ...] = ()
-
-    @property
-    def is_floor(self) -> bool:
-        return self.variant == FLOOR
 
     @property
     def usd(self) -> float:
@@ -124,50 +116,66 @@ class ReplayReport:
 
 
 def make_report(results: Sequence[ReplayResult], notes: Sequence[str] = ()) -> ReplayReport:
-    summaries = tuple(map(summarize, results))
-    return ReplayReport(tuple(results), summaries, totals(summaries), tuple(notes))
+    """`totals` has for each variant that was run on all of several sessions the sum over them."""
+    sessions = {result.session for result in results}
+    by_variant: dict[str, list[ReplayResult]] = {}
+    for result in results:
+        by_variant.setdefault(result.variant, []).append(result)
+    totals = tuple(summarize(*found) for found in by_variant.values() if len(found) == len(sessions) > 1)
+    return ReplayReport(tuple(results), tuple(map(summarize, results)), totals, tuple(notes))
 
 
-def summarize(result: ReplayResult) -> Summary:
-    llm = [event for event in result.compactions if event.by == "llm"]
-    made = result.provenance
-    own = provider_of(made.model, made.weak_model, cache_prompts=made.cache_prompts)
+def summarize(*results: ReplayResult) -> Summary:
+    """What the replays of one session, or of several, under a variant come to. The largest prompt is that of
+    all; a usable length of several sessions isn't defined."""
+    compactions = [event for result in results for event in result.compactions]
+    llm = [event for event in compactions if event.by == "llm"]
+    probes = [probe for result in results for probe in result.probes]
     return Summary(
-        session=result.session,
-        variant=result.variant,
-        turns=result.turns,
+        session=results[0].session if len(results) == 1 else f"all {len(results)} sessions",
+        variant=results[0].variant,
+        turns=sum(result.turns for result in results),
         llm_compactions=sum(event.applied for event in llm),
         llm_discarded=sum(not event.applied for event in llm),
-        plan_compactions=sum(event.applied for event in result.compactions if event.by == "plan"),
+        plan_compactions=sum(event.applied for event in compactions if event.by == "plan"),
         llm_seconds=sum(
             llm_wall_clock(event.calls, event.prompt_tokens, event.completion_tokens) for event in llm
         ),
-        recall=recall_of(result.probes),
+        recall=recall_of(probes),
         recall_by_distance={
-            name: recall_of(p for p in result.probes if least <= p.distance_turns <= most)
+            name: recall_of(p for p in probes if least <= p.distance_turns <= most)
             for name, least, most in DISTANCES
         },
-        recall_by_kind={
-            kind: recall_of(p for p in result.probes if p.kind == kind)
-            for kind in sorted({probe.kind for probe in result.probes})
-        },
-        tokens_billed=result.tokens_billed,
-        prompt_tokens=result.prompt_tokens,
-        completion_tokens=result.completion_tokens,
-        largest_prompt=result.largest_prompt,
-        costs=tuple(costs(result.calls, result.notes)),
-        own=costs(result.calls, result.notes, [own])[0] if own else None,
-        carry_over=carry_over(result.carried),
-        usable=usable_length(result),
-        plan_seconds=sum(result.plan_seconds),
-        overhead_ms=tuple(s * 1000 for _, s in sorted(result.overhead_seconds.items())),
+        tokens_billed=sum(result.tokens_billed for result in results),
+        prompt_tokens=sum(result.prompt_tokens for result in results),
+        completion_tokens=sum(result.completion_tokens for result in results),
+        largest_prompt=max(result.largest_prompt for result in results),
+        costs=tuple(map(summed, zip(*(costs(each.calls, each.notes) for each in results), strict=True))),
+        own=own_cost(results),
+        carry_over=carry_over([carried for result in results for carried in result.carried]),
+        usable=usable_length(results[0]) if len(results) == 1 else None,
+        plan_seconds=sum(sum(result.plan_seconds) for result in results),
+        overhead_ms=tuple(s * 1000 for each in results for _, s in sorted(each.overhead_seconds.items())),
     )
 
 
-def fell_back(result: ReplayResult) -> bool:
-    """Whether a gardener was installed and yet left no trace of work: the host's own path was taken."""
-    planned = any(event.by == "plan" for event in result.compactions)
-    return result.notes is not None and not planned and not result.overhead_seconds
+def own_cost(results: Sequence[ReplayResult]) -> Cost | None:
+    """What chats cost with their own models; None if one has no price."""
+    found = []
+    for result in results:
+        made = result.provenance
+        own = provider_of(made.model, made.weak_model, cache_prompts=made.cache_prompts)
+        if own is None:
+            return None
+        found += costs(result.calls, result.notes, [own])
+    total = summed(found)
+    return total if len({cost.model for cost in found}) == 1 else replace(total, model="each chat's model")
+
+
+def summed(costs: Sequence[Cost]) -> Cost:
+    """The sum of what chats cost at one provider."""
+    cached, uncached = added(cost.cached for cost in costs), added(cost.uncached for cost in costs)
+    return replace(costs[0], cached=cached, uncached=uncached)
 
 
 def llm_wall_clock(calls: int, prompt_tokens: int, completion_tokens: int) -> float:
@@ -193,53 +201,6 @@ def percentile(values: Sequence[float], share: float) -> float:
     """The nearest-rank percentile; 0 of nothing."""
     ranked = sorted(values)
     return ranked[max(0, math.ceil(share * len(ranked)) - 1)] if ranked else 0.0
-
-
-def totals(summaries: Sequence[Summary]) -> tuple[Summary, ...]:
-    """For each variant the sum over all sessions; nothing for a single session.
-
-    Variants that ran on some sessions only are left out; the largest prompt is the largest of all;
-    a usable length of several sessions isn't defined.
-    """
-    sessions = {summary.session for summary in summaries}
-    by_variant: dict[str, list[Summary]] = {}
-    for summary in summaries:
-        by_variant.setdefault(summary.variant, []).append(summary)
-    return tuple(
-        replace(
-            summed([replace(row, usable=None, own=None) for row in rows]),
-            session=f"all {len(sessions)} sessions",
-            largest_prompt=max(row.largest_prompt for row in rows),
-            overhead_ms=tuple(each for row in rows for each in row.overhead_ms),
-            own=own_sum([row.own for row in rows]),
-        )
-        for rows in by_variant.values()
-        if len(rows) == len(sessions) > 1
-    )
-
-
-def own_sum(costs: Sequence[Cost | None]) -> Cost | None:
-    """The sum of what chats cost with their own models; None if one has no price."""
-    priced = [cost for cost in costs if cost]
-    if len(priced) < len(costs):
-        return None
-    models = {cost.model for cost in priced}
-    total: Cost = summed(priced)
-    return total if len(models) == 1 else replace(total, model="each chat's model")
-
-
-def summed(values: Sequence[Any]) -> Any:
-    """The sum of figures of one make, part by part; of what is no figure the first."""
-    first = values[0]
-    if is_dataclass(first) and not isinstance(first, type):
-        names = [field.name for field in fields(first)]
-        return type(first)(*(summed([getattr(value, name) for value in values]) for name in names))
-    if isinstance(first, Mapping):
-        names = list(dict.fromkeys(name for value in values for name in value))
-        return {name: summed([value[name] for value in values if name in value]) for name in names}
-    if isinstance(first, tuple):
-        return tuple(map(summed, zip(*values, strict=False)))
-    return sum(values) if isinstance(first, (int, float)) else first
 
 
 def report_json(report: ReplayReport) -> dict[str, Any]:

@@ -15,7 +15,8 @@ from aider_gardener.adapters.aider.layout import Placed
 from aider_gardener.replay.measure.result import MAIN, SUMMARY, ModelCall
 from aider_gardener.replay.measure.sharing import SentBefore
 from aider_gardener.replay.play.clock import SECONDS_PER_CALL, CachedTokenCount, VirtualClock
-from aider_gardener.replay.play.model import RecordedModel, completion, kind_of, text_of
+from aider_gardener.replay.play.model import completion, kind_of, text_of
+from aider_gardener.replay.play.recorded import Recorded
 
 CHUNKS = (
     ("system", "system"),
@@ -39,7 +40,7 @@ class Calls:
 
     def __init__(
         self,
-        recorded: RecordedModel,
+        recorded: Recorded,
         prompts: PromptLog,
         counted: CachedTokenCount,
         clock: VirtualClock,
@@ -52,7 +53,7 @@ class Calls:
         self.main_model = main_model
         self.sent = SentBefore(prompts.said)
         self.made: list[ModelCall] = []
-        self.summaries: list[ModelCall] = []
+        self.taken = 0
 
     def complete(self, **options: Any) -> Any:
         messages, name = list(options["messages"]), str(options["model"])
@@ -65,8 +66,7 @@ class Calls:
         text, event = self.recorded.answer(kind, messages)
         weak = self.main_model.weak_model
         model = weak if name == weak.name else self.main_model
-        parts = None if kind == MAIN else ["system" if m["role"] == "system" else "cur" for m in messages]
-        rows = self.prompts.rows(messages, lambda m: self.counted.of_message(model, m), parts)
+        rows = self.prompts.rows(messages, kind, lambda m: self.counted.of_message(model, m))
         call = ModelCall(
             turn=turn,
             call=number,
@@ -75,21 +75,19 @@ class Calls:
             recorded_messages=event.prompt_messages if event else 0,
             prompt_tokens=self.counted.of_messages(model, messages),
             completion_tokens=self.counted.of_message(model, {"role": "assistant", "content": text}),
-            parts=tokens_by_part(rows),
             prompt=rows,
             shared=self.sent.add(kind, rows, lambda text: self.counted.of_text(model, text)),
             at=self.recorded.typed_at(),
             files_sha=self.prompts.keep(self.prompts.files) if kind == MAIN else "",
         )
         self.made.append(call)
-        if kind == SUMMARY:
-            self.summaries.append(call)
         return completion(text, name, call.prompt_tokens, call.completion_tokens)
 
     def take_summaries(self) -> list[ModelCall]:
         """The summary calls since the last time, for the compaction they belong to."""
-        calls, self.summaries = self.summaries, []
-        return calls
+        found = [call for call in self.made[self.taken :] if call.kind == SUMMARY]
+        self.taken = len(self.made)
+        return found
 
 
 def short_hash(message: Mapping[str, Any]) -> str:
@@ -99,65 +97,56 @@ def short_hash(message: Mapping[str, Any]) -> str:
 
 
 class PromptLog:
-    """Knows the part of every message of the last prompt that aider put together."""
+    """Knows the part of every message of the last prompt that aider put together, and has role and text of
+    all messages that were sent, by their hash."""
 
     def __init__(self, dump_dir: Path | None = None) -> None:
         self.dump_dir = dump_dir
-        self.part_by_identity: dict[int, str] = {}
-        self.held: list[Any] = []
+        self.parts: list[tuple[Any, str]] = []
         self.files = ""
-        self.texts: dict[str, str] = {}
         self.said: dict[str, tuple[str, str]] = {}
 
-    def watch(self, chunks: Any) -> None:
-        """Note the parts of a ChatChunks whose messages are about to be joined."""
-        self.part_by_identity, self.held, self.files = {}, [], ""
-        for part, attribute in CHUNKS:
-            for message in getattr(chunks, attribute):
-                placed = message if isinstance(message, Placed) else None
-                self.part_by_identity[id(message)] = placed.part if placed else part
-                self.files = self.files or (placed.files if placed else "")
-                self.held.append(message)
+    @property
+    def texts(self) -> dict[str, str]:
+        return {sha: text for sha, (_role, text) in self.said.items()}
 
     def watching(self, all_messages: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        """ChatChunks.all_messages that notes the parts of what it is about to join."""
 
         def watched(chunks: Any) -> Any:
-            self.watch(chunks)
+            self.parts, self.files = [], ""
+            for part, attribute in CHUNKS:
+                for message in getattr(chunks, attribute):
+                    placed = message if isinstance(message, Placed) else None
+                    self.parts.append((message, placed.part if placed else part))
+                    self.files = self.files or (placed.files if placed else "")
             return all_messages(chunks)
 
         return watched
 
-    def parts(self, messages: Sequence[Mapping[str, Any]]) -> list[str]:
-        """The part of each message; copies are known by their text, others go with the one before."""
-        by_hash = {short_hash(m): self.part_by_identity[id(m)] for m in self.held}
-        found: list[str] = []
-        for message in messages:
-            part = self.part_by_identity.get(id(message)) or by_hash.get(short_hash(message))
-            found.append(part or (found[-1] if found else "system"))
-        return found
-
     def rows(
-        self,
-        messages: Sequence[Mapping[str, Any]],
-        tokens_of: Callable[[Mapping[str, Any]], int],
-        parts: Sequence[str] | None = None,
+        self, messages: Sequence[Mapping[str, Any]], kind: str, tokens_of: Callable[[Mapping[str, Any]], int]
     ) -> tuple[tuple[str, int, str], ...]:
-        """(hash, tokens, part) of each message; keeps texts, and roles with texts, by hash."""
-        known = self.parts(messages) if parts is None else parts
-        rows = []
-        for message, part in zip(messages, known, strict=True):
-            sha = short_hash(message)
-            text = self.texts.setdefault(sha, text_of(message.get("content")))
-            self.said.setdefault(sha, (str(message.get("role")), text))
+        """(hash, tokens, part) of each message. Copies are known by their text, others go with the one
+        before."""
+        by_identity = {id(message): part for message, part in self.parts}
+        by_hash = {short_hash(message): part for message, part in self.parts} if kind == MAIN else {}
+        rows: list[tuple[str, int, str]] = []
+        for message in messages:
+            sha, part = short_hash(message), rows[-1][2] if rows else "system"
+            if kind == MAIN:
+                part = by_identity.get(id(message)) or by_hash.get(sha) or part
+            else:
+                part = "system" if message["role"] == "system" else "cur"
+            self.said.setdefault(sha, (str(message.get("role")), text_of(message.get("content"))))
             rows.append((sha, tokens_of(message), part))
         return tuple(rows)
 
     def keep(self, text: str) -> str:
         """The hash by which a text that is no message is kept; "" for none."""
-        if not text:
-            return ""
-        sha = short_hash({"role": "files", "content": text})
-        self.texts.setdefault(sha, text)
+        sha = short_hash({"role": "files", "content": text}) if text else ""
+        if text:
+            self.said.setdefault(sha, ("files", text))
         return sha
 
     def dump(self, name: str, messages: Sequence[Mapping[str, Any]]) -> None:
@@ -166,10 +155,3 @@ class PromptLog:
         self.dump_dir.mkdir(parents=True, exist_ok=True)
         text = json.dumps(list(messages), ensure_ascii=False, indent=1, default=str)
         (self.dump_dir / f"{name}.json").write_text(text + "\n", encoding="utf-8")
-
-
-def tokens_by_part(rows: Sequence[tuple[str, int, str]]) -> dict[str, int]:
-    sums: dict[str, int] = {}
-    for _sha, tokens, part in rows:
-        sums[part] = sums.get(part, 0) + tokens
-    return sums

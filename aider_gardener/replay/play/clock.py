@@ -7,12 +7,8 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import contextmanager
 from datetime import datetime, timezone, tzinfo
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from typing import Any
 
 START = 1_704_103_200.0
 """Seconds since the epoch at which every replay begins: 2024-01-01 10:00 UTC."""
@@ -27,8 +23,8 @@ SECONDS_PER_CALL = 5.0
 class VirtualClock:
     """Seconds since the epoch that move only when told to."""
 
-    def __init__(self, start: float = START) -> None:
-        self.now = start
+    def __init__(self) -> None:
+        self.now = START
 
     def time(self) -> float:
         return self.now
@@ -51,18 +47,10 @@ class VirtualClock:
 
         return VirtualDatetime
 
-    @contextmanager
-    def installed(self) -> Iterator[VirtualClock]:
-        """`time.time` and `time.time_ns` read this clock within the block.
-
-        `time.monotonic` and `time.perf_counter` stay real: timeouts and measurements need them.
-        """
-        real, real_ns = time.time, time.time_ns
+    def install(self) -> None:
+        """Have `time.time` and `time.time_ns` read this clock from now on. `time.monotonic` and
+        `time.perf_counter` stay real: timeouts and measurements need them."""
         time.time, time.time_ns = self.time, self.time_ns
-        try:
-            yield self
-        finally:
-            time.time, time.time_ns = real, real_ns
 
 
 class CachedTokenCount:

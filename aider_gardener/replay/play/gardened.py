@@ -20,12 +20,12 @@ def install(settings: Mapping[str, Any], history_tokens: int | None) -> None:
 
 class Watched:
     """What the gardeners of a replay did, noted turn by turn: a chat that starts anew has another one.
-    `stopped` is the turn in which one was gone, as after a fault of its own."""
+    `stopped` is the turn in which none was there any more, as after a fault of its own."""
 
     def __init__(self) -> None:
         self.plans: list[Compaction] = []
         self.overhead: dict[int, float] = {}
-        self.stopped: int | None = None
+        self.stopped = 0
         self._gardener: Any = None
         self._plans_seen = 0
         self._seconds_seen = 0.0
@@ -34,8 +34,7 @@ class Watched:
         """Note what the coder's gardener did since the last look, as of this turn."""
         gardener = getattr(coder, "gardener", None)
         if gardener is None:
-            if self._gardener is not None and self.stopped is None:
-                self.stopped = turn
+            self.stopped = self.stopped or turn
             return
         if gardener is not self._gardener:
             self._gardener, self._plans_seen, self._seconds_seen = gardener, 0, 0.0

@@ -8,8 +8,7 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import update_wrapper
 from pathlib import Path
 from typing import Any
@@ -23,30 +22,15 @@ from aider.io import InputOutput
 
 from aider_gardener.errors import UsageError
 from aider_gardener.replay.play.clock import CachedTokenCount, VirtualClock
+from aider_gardener.replay.play.recorded import Recorded
 from aider_gardener.replay.play.variants import Job
 from aider_gardener.replay.session.session import Session, SessionEvent
-
-LINT_WARNING = "\n# Fix any errors below"
-"""How the text begins that aider shows and reflects after lint errors."""
 
 SKIPPED_COMMANDS = frozenset(
     "copy copy_context edit editor exit git help load multiline_mode paste quit report save settings "
     "voice".split()
 )
 """Commands that leave the sandbox, wait for a person or need what no recording holds."""
-
-
-DEFAULTS = (
-    ("Add file to the chat?", False),
-    ("Add URL to the chat?", False),
-    ("Run shell command", False),
-    ("Attempt to fix", False),
-    ("Open ", False),
-    ("Create new file?", True),
-    ("Allow edits to file", True),
-    ("Try to proceed anyway?", True),
-)
-"""Answers to questions that the recording doesn't hold, by the question's beginning."""
 
 
 class SortedNames(set[str]):
@@ -123,58 +107,29 @@ def pin_model_information() -> None:
         manager.fetch_openrouter_model_info = lambda model: {}
 
 
-class RecordedCommands:
-    """Stands in for `run_cmd`: gives the output that was recorded, runs nothing."""
-
-    def __init__(self, session: Session, note: Callable[[str], None]) -> None:
-        self.session = session
-        self.note = note
-        self.turn = 0
-        self.left: list[SessionEvent] = []
-
-    def begin_turn(self, turn: int) -> None:
-        self.turn = turn
-        self.left = self.session.of_kind("command", turn)
-
-    def take(self, command: str) -> SessionEvent | None:
-        """The recorded run of a command; a different spelling only if one run is left."""
-        exact = [event for event in self.left if event.command.strip() == command.strip()]
-        found = exact[0] if exact else self.left[0] if len(self.left) == 1 else None
-        if found is not None:
-            self.left.remove(found)
-        return found
-
-    def run_cmd(
-        self, command: str, verbose: bool = False, error_print: Any = None, cwd: str | None = None
-    ) -> tuple[int, str | None]:
-        event = self.take(command)
-        if event is None:
-            self.note(f"turn {self.turn}: the command {command[:60]!r} has no recorded output; skipped")
-            return 0, None
-        return event.exit_status, event.output
-
-    def scrape(self, url: str) -> str:
-        """The recorded text of a web page, empty where there is none."""
-        event = self.take(f"/web {url}")
-        return event.output if event else ""
-
-
-def answer_from_recording(commands: RecordedCommands) -> None:
-    """Command output, web pages and lint errors come from the recording."""
+def answer_from_recording(recorded: Recorded) -> None:
+    """Outputs of commands, web pages and lint errors come from the recording, whatever is installed here."""
 
     class RecordedScraper:
         def __init__(self, **_options: Any) -> None:
             pass
 
         def scrape(self, url: str) -> str:
-            return commands.scrape(url)
+            return recorded.scrape(url)
+
+    def lint_edited(self: Any, fnames: Any) -> str:
+        errors = recorded.lint_errors()
+        if errors:
+            self.io.tool_warning(errors)
+        return errors
 
     for module in (aider_commands, base_coder, run_cmd):
-        module.run_cmd = commands.run_cmd
+        module.run_cmd = recorded.run_cmd
     aider_commands.install_playwright = lambda io: False
     aider_commands.Scraper = RecordedScraper
     linter.Linter.lint = lambda self, fname, cmd=None: None
     linter.Linter.run_cmd = lambda self, cmd, rel_fname, code: None
+    Coder.lint_edited = update_wrapper(lint_edited, Coder.lint_edited)
 
 
 def keep_edits_inside(root: Path) -> None:
@@ -191,25 +146,13 @@ def keep_edits_inside(root: Path) -> None:
     Coder.allowed_to_edit = guarded
 
 
-def lint_from_recording(recorded_errors: Callable[[], str]) -> None:
-    """Lint finds what it found when the session was recorded, whatever is installed here."""
-
-    def lint_edited(self: Any, fnames: Any) -> str:
-        errors = recorded_errors()
-        if errors:
-            self.io.tool_warning(errors)
-        return errors
-
-    Coder.lint_edited = update_wrapper(lint_edited, Coder.lint_edited)
-
-
-def accept_edits_as_recorded(recorded_commit: Callable[[], str], reflection: Callable[[], str]) -> None:
+def accept_edits_as_recorded(recorded: Recorded) -> None:
     """For a session without its tree: an edit counts as made where the recording has a commit, and
     the model is asked again where the recording has a further reply."""
 
     def apply_updates(self: Any) -> set[str]:
-        self.replayed_commit = recorded_commit()
-        self.reflected_message = reflection() or None
+        self.replayed_commit = recorded.commit()
+        self.reflected_message = recorded.reflection() or None
         return {"replayed"} if self.replayed_commit else set()
 
     def auto_commit(self: Any, edited: Any, context: str | None = None) -> str | None:
@@ -224,43 +167,11 @@ def accept_edits_as_recorded(recorded_commit: Callable[[], str], reflection: Cal
     Coder.auto_commit = auto_commit
 
 
-def same_question(asked: str) -> str:
-    """A question without its numbers: token counts in it depend on the tokenizer."""
-    return re.sub(r"\d+(\.\d+)?k?", "#", asked)
-
-
-class Confirmations:
-    """The recorded answers of one turn, found by question and subject, each used once."""
-
-    def __init__(self, session: Session) -> None:
-        self.session = session
-        self.left: list[SessionEvent] = []
-
-    def begin_turn(self, turn: int) -> None:
-        self.left = self.session.of_kind("confirm", turn)
-
-    def answer(self, question: str, subject: str, default: str) -> bool:
-        for exact in (True, False):
-            for event in self.left:
-                if same_question(event.question) != same_question(question):
-                    continue
-                if exact and event.subject != subject:
-                    continue
-                if not exact and event.subject and subject:
-                    continue
-                self.left.remove(event)
-                return event.answer
-        for beginning, answer in DEFAULTS:
-            if question.startswith(beginning):
-                return answer
-        return default.lower().startswith("y")
-
-
 class ReplayIO(InputOutput):  # type: ignore[misc]  # reason: aider ships no types
     """An InputOutput without a terminal: confirmations come from the recording, output is kept."""
 
-    def __init__(self, session: Session) -> None:
-        self.answers = Confirmations(session)
+    def __init__(self, recorded: Recorded) -> None:
+        self.recorded = recorded
         self.said: list[tuple[str, str]] = []
         super().__init__(pretty=False, fancy_input=False, yes=None, line_endings="lf")
 
@@ -274,7 +185,7 @@ class ReplayIO(InputOutput):  # type: ignore[misc]  # reason: aider ships no typ
         allow_never: bool = False,
     ) -> bool:
         self.num_user_asks += 1
-        return self.answers.answer(question, subject or "", default)
+        return self.recorded.confirm(question, subject or "", default)
 
     def prompt_ask(self, question: str, default: str = "", subject: str | None = None) -> str:
         return default

@@ -37,18 +37,14 @@ if METHOD == "forkserver":
 STARTING = Lock()
 
 
-def replay_all(jobs: Sequence[Job]) -> list[ReplayResult]:
-    """Replay several jobs, results in their order. The first failure is raised and ends the others."""
-    found = dict(as_replayed(jobs))
-    return [found[number] for number in range(len(jobs))]
-
-
-def as_replayed(jobs: Sequence[Job], on_turn: OnTurn = lambda: None) -> Iterator[tuple[int, ReplayResult]]:
-    """Replay several jobs, one per core at a time: (number, result) of each as it ends. Of a session those
-    with a gardener, which take longest, are begun first.
-
-    The first failure, or closing this, ends all.
-    """
+def replay_all(
+    jobs: Sequence[Job],
+    on_turn: OnTurn = lambda: None,
+    on_result: Callable[[ReplayResult], None] = lambda result: None,
+) -> list[ReplayResult]:
+    """Replay several jobs, one per core at a time; results in their order. Of a session those with a
+    gardener, which take longest, are begun first. `on_turn` is called after each turn, `on_result` after each
+    replay. The first failure, theirs too, is raised and ends the others."""
     ended, one_at_a_time = Event(), Lock()
 
     def go_on() -> None:
@@ -62,6 +58,7 @@ def as_replayed(jobs: Sequence[Job], on_turn: OnTurn = lambda: None) -> Iterator
         return sessions.index(job.session.name), variant_named(job.variant).settings is None
 
     sessions = list(dict.fromkeys(job.session.name for job in jobs))
+    found: dict[int, ReplayResult] = {}
     pool = ThreadPoolExecutor(os.cpu_count() or 1)
     try:
         begun = {
@@ -69,10 +66,12 @@ def as_replayed(jobs: Sequence[Job], on_turn: OnTurn = lambda: None) -> Iterator
             for number in sorted(range(len(jobs)), key=slowest_first)
         }
         for future in as_completed(begun):
-            yield begun[future], future.result()
+            found[begun[future]] = future.result()
+            on_result(future.result())
     finally:
         ended.set()
         pool.shutdown(wait=True, cancel_futures=True)
+    return [found[number] for number in range(len(jobs))]
 
 
 def replay_job(job: Job, on_turn: OnTurn = lambda: None) -> ReplayResult:

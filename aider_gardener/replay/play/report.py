@@ -1,16 +1,14 @@
-"""Replays sessions under several variants and puts the results together: what `gardener replay` does."""
+"""Which sessions `gardener replay` is to play, and what a reader must know about them."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from aider_gardener.errors import SessionError, UsageError
 from aider_gardener.replay.measure.result import ReplayResult
-from aider_gardener.replay.measure.summary import ReplayReport, fell_back, make_report
-from aider_gardener.replay.play.jobs import as_replayed
 from aider_gardener.replay.play.variants import Job
 from aider_gardener.replay.session.history import load_session
 from aider_gardener.replay.session.session import Session
@@ -21,11 +19,6 @@ RECORDING_NAME = "session.jsonl"
 FROM_HISTORY = (
     "{names}: read from a chat history file, which holds neither the files of the chat nor the outputs of "
     "commands; what was really sent was larger."
-)
-
-FELL_BACK = (
-    "{name} under {variant}: the gardener took no part in it, so this row shows the host's own fallback; "
-    "run it again, and look into the gardener's log if it stays so."
 )
 
 
@@ -72,26 +65,10 @@ def read_sessions(paths: Sequence[Path]) -> list[Session]:
     return sessions
 
 
-def run_jobs(
-    jobs: Sequence[Job], on_turn: Callable[[], None], on_result: Callable[[ReplayResult], None]
-) -> ReplayReport:
-    """Replay all jobs; the report has them in the order given. The first failure ends it.
-
-    `on_turn` is called after each turn, `on_result` after each replay.
-    """
-    found: dict[int, ReplayResult] = {}
-    for number, result in as_replayed(jobs, on_turn):
-        found[number] = result
-        on_result(result)
-    results = [found[number] for number in range(len(jobs))]
-    return make_report(results, notes(jobs, results))
-
-
 def notes(jobs: Sequence[Job], results: Sequence[ReplayResult]) -> list[str]:
     """What a reader must know about these very sessions."""
     histories = dict.fromkeys(job.session.name for job in jobs if not job.session.recorded)
     lines = [FROM_HISTORY.format(names=", ".join(histories))] if histories else []
-    lines += [FELL_BACK.format(name=one.session, variant=one.variant) for one in results if fell_back(one)]
     for name in dict.fromkeys(result.session for result in results):
         own = [result for result in results if result.session == name and result.notices]
         if own:

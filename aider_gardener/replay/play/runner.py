@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import platform
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
@@ -32,15 +29,14 @@ from aider_gardener.replay.measure.result import (
     ReplayResult,
 )
 from aider_gardener.replay.play import host
-from aider_gardener.replay.play.calls import Calls, PromptLog, tokens_by_part
-from aider_gardener.replay.play.clock import SECONDS_PER_TURN, START, VirtualClock
+from aider_gardener.replay.play.calls import Calls, PromptLog
+from aider_gardener.replay.play.clock import SECONDS_PER_TURN, VirtualClock
 from aider_gardener.replay.play.gardened import Watched, install
-from aider_gardener.replay.play.model import LeftRecording, RecordedModel, text_of
-from aider_gardener.replay.play.sandbox import make_repository, set_commit_time, source_commit
-from aider_gardener.replay.play.variants import Job, variant_named
+from aider_gardener.replay.play.model import text_of
+from aider_gardener.replay.play.recorded import LeftRecording, Recorded
+from aider_gardener.replay.play.sandbox import make_repository, set_commit_time
+from aider_gardener.replay.play.variants import Job, summary_of, variant_named
 from aider_gardener.replay.session.session import RESTART, Probe, SessionEvent
-
-UNRECORDED_REFLECTION = "(the next message was not recorded)"
 
 
 @dataclass
@@ -65,35 +61,34 @@ class Runner:
         """Replay the whole session; ReplayError if it leaves its recording."""
         began = time.perf_counter()
         self.session, self.variant = self.job.session, variant_named(self.job.variant)
-        clock = VirtualClock(START)
-        with clock.installed():
-            self.prepare(clock)
-            try:
-                for turn in range(1, self.session.turn_count + 1):
-                    self.run_turn(turn)
-                    self.on_turn()
-                self.ask_probes(self.session.turn_count + 1, beyond=True)
-            except LeftRecording as left:
-                raise self.model.failure or ReplayError(str(left)) from left
-            return self.result(time.perf_counter() - began)
+        clock = VirtualClock()
+        clock.install()
+        self.prepare(clock)
+        try:
+            for turn in range(1, self.session.turn_count + 1):
+                self.run_turn(turn)
+                self.on_turn()
+            self.ask_probes(self.session.turn_count + 1, beyond=True)
+        except LeftRecording as left:
+            raise self.recorded.failure or ReplayError(str(left)) from left
+        return self.result(time.perf_counter() - began)
 
     def prepare(self, clock: VirtualClock) -> None:
         self.clock = clock
         self.root = make_repository(self.folder, self.session.repo0, clock.now)
-        self.model = RecordedModel(self.session, self.session.summaries if self.variant.summaries else None)
-        self.commands = host.RecordedCommands(self.session, self.notices.append)
+        summaries = self.session.summaries if self.variant.summaries else None
+        self.recorded = Recorded(self.session, self.notices, summaries)
         folder = self.job.dump_dir
         self.prompts = PromptLog(folder and folder / self.session.name / self.variant.name)
         self.counted = host.pin_surroundings(clock)
-        host.answer_from_recording(self.commands)
+        host.answer_from_recording(self.recorded)
         host.keep_edits_inside(self.root)
-        host.lint_from_recording(self.recorded_lint_errors)
         if self.session.repo0 is None:
-            host.accept_edits_as_recorded(self.recorded_commit, self.recorded_reflection)
+            host.accept_edits_as_recorded(self.recorded)
         ChatChunks.all_messages = self.prompts.watching(ChatChunks.all_messages)
-        self.io = host.ReplayIO(self.session)
+        self.io = host.ReplayIO(self.recorded)
         self.main_model = host.make_model(self.job.model)
-        self.calls = Calls(self.model, self.prompts, self.counted, clock, self.main_model)
+        self.calls = Calls(self.recorded, self.prompts, self.counted, clock, self.main_model)
         litellm.completion = self.calls.complete
         self.variant.prepare(self)
         if self.variant.settings is not None:
@@ -131,10 +126,7 @@ class Runner:
         self.turn = turn
         self.clock.advance(SECONDS_PER_TURN)
         set_commit_time(self.clock.now)
-        self.model.begin_turn(turn)
-        self.commands.begin_turn(turn)
-        self.io.answers.begin_turn(turn)
-        self.lint_taken: set[int] = set()
+        self.recorded.begin_turn(turn)
 
     def feed(self, text: str) -> None:
         name = host.command_name(self.coder, text)
@@ -156,9 +148,9 @@ class Runner:
         if (gardener := getattr(self.coder, "gardener", None)) is not None:
             gardener.idle()
         self.watched.look(self.coder, self.turn)
-        if self.model.failure:
-            raise self.model.failure
-        unused = self.model.unused_replies()
+        if self.recorded.failure:
+            raise self.recorded.failure
+        unused = self.recorded.unused_replies()
         if unused:
             self.notices.append(f"turn {self.turn}: {unused} recorded replies were not asked for")
         for kind, text in self.io.take_said():
@@ -170,54 +162,24 @@ class Runner:
 
     def ask_probes(self, turn: int, *, beyond: bool = False) -> None:
         """Ask the probes of a turn; with `beyond` all that are due after the last one."""
-        prompts: dict[str, Prompt] = {}
+        prompts: dict[str, list[dict[str, Any]]] = {}
         for number, probe in enumerate(self.session.probes, 1):
             if probe.ask_at_turn == turn or (beyond and probe.ask_at_turn > turn):
                 if probe.question not in prompts:
                     prompts[probe.question] = prompt_of(self, probe.question)
                 self.asked.append(ask_probe(self, number, probe, prompts[probe.question]))
 
-    # -- what the recording says at this point
-
-    def since_last_reply(self, kind: str) -> list[SessionEvent]:
-        """The turn's events of a kind between the reply last given and the next."""
-        found, replies = [], 0
-        for event in self.session.turn(self.turn):
-            if event.kind == "reply":
-                replies += 1
-            elif event.kind == kind and replies == self.model.given:
-                found.append(event)
-        return found
-
-    def recorded_lint_errors(self) -> str:
-        if self.model.given in self.lint_taken:
-            return ""
-        self.lint_taken.add(self.model.given)
-        texts = [event.text for event in self.since_last_reply("warning")]
-        return next((text for text in texts if text.startswith(host.LINT_WARNING)), "")
-
-    def recorded_commit(self) -> str:
-        commits = self.since_last_reply("commit")
-        return commits[0].text if commits else ""
-
-    def recorded_reflection(self) -> str:
-        """What made aider ask the model again, as far as it is known; "" after the last reply."""
-        if not self.model.unused_replies():
-            return ""
-        texts = [event.text for kind in ("warning", "error") for event in self.since_last_reply(kind)]
-        return "\n".join(texts) or UNRECORDED_REFLECTION
-
     # -- the result
 
     def result(self, seconds: float) -> ReplayResult:
-        for kind, count in sorted(self.model.placeholders.items()):
+        for kind, count in sorted(self.recorded.placeholders.items()):
             if kind != SUMMARY or self.variant.summaries:
                 self.notices.append(f"{count} {kind} answers were not recorded; a placeholder stood in")
         self.note_other_summaries()
-        if self.watched.stopped is not None:
+        gardened = self.variant.settings is not None
+        if gardened and self.watched.stopped:
             self.notices.insert(0, f"turn {self.watched.stopped}: {STOPPED}")
         texts = self.prompts.texts
-        gardened = self.variant.settings is not None
         found = ReplayResult(
             session=self.session.name,
             variant=self.variant.name,
@@ -242,19 +204,8 @@ class Runner:
     def note_other_summaries(self) -> None:
         """Summaries outside aider's summary thread, as at a mode switch: each rewrote the history."""
         for call in self.calls.take_summaries():
-            self.compactions.append(
-                Compaction(
-                    turn=call.turn,
-                    by="llm",
-                    applied=True,
-                    tokens_before=call.prompt_tokens,
-                    tokens_after=call.completion_tokens,
-                    calls=1,
-                    prompt_tokens=call.prompt_tokens,
-                    completion_tokens=call.completion_tokens,
-                    reason="outside the summary thread",
-                )
-            )
+            made = summary_of(call.turn, [call], call.prompt_tokens, call.completion_tokens)
+            self.compactions.append(replace(made, applied=True, reason="outside the summary thread"))
 
 
 @contextmanager
@@ -286,35 +237,19 @@ def contents(attributes: Mapping[str, Any]) -> list[tuple[Any, Any]]:
     return [(value, value.copy()) for value in attributes.values() if isinstance(value, (list, set, dict))]
 
 
-@dataclass(frozen=True)
-class Prompt:
-    """What a question would send: the messages, their tokens in all and by part, and the text without it."""
-
-    messages: Sequence[Mapping[str, Any]]
-    tokens: int
-    parts: Mapping[str, int]
-    sent: Sequence[str]
-
-
-def prompt_of(runner: Runner, question: str) -> Prompt:
-    """Put together the prompt that a question would send now, leaving no trace."""
+def prompt_of(runner: Runner, question: str) -> list[dict[str, Any]]:
+    """The prompt that a question would send now, put together leaving no trace."""
     coder = runner.coder
     with no_trace(runner):
         runner.messages_before_turn = runner.chat_length()
         coder.cur_messages += [{"role": "user", "content": question}]
-        messages = coder.format_messages().all_messages()
-        rows = runner.prompts.rows(messages, lambda m: runner.counted.of_message(coder.main_model, m))
-        return Prompt(
-            messages,
-            runner.counted.of_messages(coder.main_model, messages),
-            tokens_by_part(rows),
-            [text_of(m.get("content")) for m in without_question(messages, question)],
-        )
+        return [dict(message) for message in coder.format_messages().all_messages()]
 
 
-def ask_probe(runner: Runner, number: int, probe: Probe, prompt: Prompt) -> ProbeResult:
-    runner.prompts.dump(f"{probe.ask_at_turn}-probe{number}", prompt.messages)
-    found = score(probe, texts_of_turn(runner.session, probe.about_turn), prompt.sent)
+def ask_probe(runner: Runner, number: int, probe: Probe, prompt: Sequence[Mapping[str, Any]]) -> ProbeResult:
+    runner.prompts.dump(f"{probe.ask_at_turn}-probe{number}", prompt)
+    sent = [text_of(message.get("content")) for message in without_question(prompt, probe.question)]
+    found = score(probe, texts_of_turn(runner.session, probe.about_turn), sent)
     return ProbeResult(
         number=number,
         about_turn=probe.about_turn,
@@ -325,8 +260,6 @@ def ask_probe(runner: Runner, number: int, probe: Probe, prompt: Prompt) -> Prob
         supported=found.supported,
         missing=found.missing,
         unsupported=found.unsupported,
-        prompt_tokens=prompt.tokens,
-        parts=prompt.parts,
     )
 
 
@@ -342,10 +275,8 @@ def without_question(messages: Sequence[Mapping[str, Any]], question: str) -> li
 def provenance(runner: Runner) -> Provenance:
     model = runner.main_model  # the chat may have switched since
     gardener = getattr(runner.coder, "gardener", None)
-    probes = json.dumps([vars(probe) for probe in runner.session.probes], sort_keys=True)
     return Provenance(
         gardener=aider_gardener.__version__,
-        commit=source_commit(),
         aider=metadata.version("aider-chat"),
         litellm=metadata.version("litellm"),
         model=model.name,
@@ -355,8 +286,6 @@ def provenance(runner: Runner) -> Provenance:
         history_tokens=int(gardener.state.budget if gardener else runner.coder.summarizer.max_tokens),
         settings=runner.variant.settings or {},
         session_sha256=runner.session.sha256,
-        probes_sha256=hashlib.sha256(probes.encode()).hexdigest(),
-        python=platform.python_version(),
         map_tokens=int(host.map_budget(model, runner.job.map_tokens)),
         cache_prompts=runner.job.cache_prompts,
     )

@@ -127,19 +127,6 @@ def git(root: Path, *arguments: str) -> str:
     return done.stdout
 
 
-def source_commit() -> str:
-    """The commit of the checkout this package runs from, with "+" if changed; "" elsewhere."""
-    package = Path(__file__).resolve().parents[2]
-    if not (package.parent / ".git").exists():
-        return ""
-    try:
-        commit = git(package.parent, "rev-parse", "--short=12", "HEAD").strip()
-        changed = git(package.parent, "status", "--porcelain", "--", str(package)).strip()
-    except ReplayError:
-        return ""
-    return commit + ("+" if changed else "")
-
-
 LOOPBACK = ("127.", "::1", "localhost")
 
 

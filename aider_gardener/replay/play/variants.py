@@ -12,18 +12,14 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from aider_gardener.errors import UsageError
-from aider_gardener.replay.measure.result import Compaction
+from aider_gardener.replay.measure.result import Compaction, ModelCall
 from aider_gardener.replay.play.calls import Calls
-from aider_gardener.replay.play.model import RecordedModel
+from aider_gardener.replay.play.recorded import Recorded
 from aider_gardener.replay.session.session import Session
 from aider_gardener.settings import Settings, parse
 
 DEFAULT_VARIANTS = ("stock", "stock-fixed", "gardener")
 """What `gardener replay` runs if not told otherwise."""
-
-Messages = Sequence[dict[str, Any]]
-Sent = list[dict[str, Any] | None]
-"""What is sent for each past message: the message, another one, or None."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +52,7 @@ class Replay(Protocol):
     turn: int
     messages_before_turn: int
     session: Session
-    model: RecordedModel
+    recorded: Recorded
     compactions: list[Compaction]
     calls: Calls
 
@@ -100,7 +96,8 @@ def with_joined_summaries(runner: Replay) -> None:
         before = list(self.done_messages)
         end(self)
         if pending and self.done_messages != before:
-            note_applied(runner, self)
+            at = self.replayed_summary
+            runner.compactions[at] = replace(runner.compactions[at], applied=True)
 
     Coder.summarize_start = joined_start
     Coder.summarize_end = noted_end
@@ -109,32 +106,28 @@ def with_joined_summaries(runner: Replay) -> None:
 def note_summary(runner: Replay, coder: Any) -> None:
     """Record a finished summary; it counts as thrown away until it is applied."""
     count = coder.main_model.token_count
-    calls = runner.calls.take_summaries()
     coder.replayed_summary = len(runner.compactions)
-    runner.compactions.append(
-        Compaction(
-            turn=runner.turn,
-            by="llm",
-            applied=False,
-            tokens_before=count(coder.summarizing_messages),
-            tokens_after=count(coder.summarized_done_messages),
-            calls=len(calls),
-            prompt_tokens=sum(call.prompt_tokens for call in calls),
-            completion_tokens=sum(call.completion_tokens for call in calls),
-        )
+    before, after = count(coder.summarizing_messages), count(coder.summarized_done_messages)
+    runner.compactions.append(summary_of(runner.turn, runner.calls.take_summaries(), before, after))
+
+
+def summary_of(turn: int, calls: Sequence[ModelCall], before: int, after: int) -> Compaction:
+    """A summary that was paid for with these calls, of a history of so many tokens."""
+    return Compaction(
+        turn=turn,
+        by="llm",
+        applied=False,
+        tokens_before=before,
+        tokens_after=after,
+        calls=len(calls),
+        prompt_tokens=sum(call.prompt_tokens for call in calls),
+        completion_tokens=sum(call.completion_tokens for call in calls),
     )
-
-
-def note_applied(runner: Replay, coder: Any) -> None:
-    """The coder's last summary has taken the place of its history."""
-    at = coder.replayed_summary
-    runner.compactions[at] = replace(runner.compactions[at], applied=True)
 
 
 def with_applied_summaries(runner: Replay) -> None:
     """aider with its worst fault mended: the commit notice is appended before the summary starts,
-    so that the finished summary is applied. In a plain chat (`plain` in the session's meta line) an
-    exchange is finished with its reply."""
+    so that the finished summary is applied."""
     with_joined_summaries(runner)
     from aider.coders.base_coder import Coder
 
@@ -150,69 +143,12 @@ def with_applied_summaries(runner: Replay) -> None:
         self.cur_messages = []
 
     Coder.move_back_cur_messages = move_back_cur_messages
-    if runner.session.meta.get("plain"):
-        with_exchanges_closed(runner)
-
-
-def with_exchanges_closed(runner: Replay) -> None:
-    """A finished exchange is moved to the past after each reply, as after an edit: without edits aider
-    never does so, and would never summarise."""
-    from aider.coders.base_coder import Coder
-
-    run_one = Coder.run_one
-
-    def run_and_close(self: Any, user_message: str, preproc: bool) -> None:
-        given = runner.model.given
-        run_one(self, user_message, preproc)
-        if runner.model.given > given:
-            self.move_back_cur_messages(None)
-
-    Coder.run_one = run_and_close
-
-
-Rewrite = Callable[["Replay", Any, Messages], Sent]
-"""(runner, coder, past messages) to what is sent for each."""
-
-
-def rewriting(rewrite: Rewrite) -> Callable[[Replay], None]:
-    """A variant's preparation that sends what `rewrite` makes of the messages before this turn."""
-
-    def prepare(runner: Replay) -> None:
-        without_summaries(runner)
-        from aider.coders.base_coder import Coder
-
-        format_chat_chunks = Coder.format_chat_chunks
-
-        def rewritten(self: Any) -> Any:
-            chunks = format_chat_chunks(self)
-            both = [*chunks.done, *chunks.cur]
-            before = past_length(runner, chunks)
-            sent = [*rewrite(runner, self, both[:before]), *both[before:]]
-            split = len(chunks.done)
-            chunks.done = [message for message in sent[:split] if message is not None]
-            chunks.cur = [message for message in sent[split:] if message is not None]
-            return chunks
-
-        Coder.format_chat_chunks = rewritten
-
-    return prepare
-
-
-def past_length(runner: Replay, chunks: Any) -> int:
-    """How many messages of the prompt's chat are of earlier turns; another coder's chat has no past here."""
-    before = runner.messages_before_turn
-    return before if before <= len(chunks.done) + len(chunks.cur) else 0
-
-
-def nothing_of_it(runner: Replay, coder: Any, past: Messages) -> Sent:
-    return [None] * len(past)
 
 
 VARIANTS: dict[str, Variant] = {
     variant.name: variant
     for variant in (
         Variant("none", "history untouched, no summaries at all", without_summaries),
-        Variant("no-history", "nothing of the past is sent: the floor", rewriting(nothing_of_it)),
         Variant("stock", "aider as it is", with_joined_summaries),
         Variant("stock-fixed", "aider with its summaries applied", with_applied_summaries, summaries=True),
         Variant("gardener", "aider with the gardener", settings={}),

@@ -25,16 +25,13 @@ from aider_gardener.archive.store.redact import Redacted, Redactor, cleaned
 from aider_gardener.errors import SessionError
 from aider_gardener.replay.measure.result import COMMIT, MAIN, SUMMARY
 from aider_gardener.replay.play.model import kind_of, text_of
-from aider_gardener.replay.session.session import FORMAT, load_folder
+from aider_gardener.replay.session.session import FORMAT
 
 EVENT_OF_CALL = {MAIN: "reply", COMMIT: "commit", SUMMARY: "summary"}
 LEAVING = frozenset({"/exit", "/quit"})
 
 FILE_BYTES = 200_000
 """Larger files are not stored, nor are files that are no text."""
-
-TREE_NAME = ".tree.json"
-"""Hashes of the repository's files, for going on with a recording; not needed once it is complete."""
 
 
 class Recorder:
@@ -135,9 +132,9 @@ class Recorder:
             "recorded_with": f"aider-chat {__version__}",
             "model": coder.main_model.name,
         }
-        self.tree = self.session.known_tree()
-        if self.session.begin(root, meta) and self.session.keep_files:
-            self.tree = {name: digest(text) for name, text in texts_of(root).items()}
+        texts = texts_of(root) if self.session.keep_files else {}
+        self.session.begin(meta, texts)
+        self.tree = {name: digest(text) for name, text in texts.items()}
 
     def note_files(self, coder: Any, root: Path) -> None:
         """Files that were changed by others than aider, or put into the chat by its watcher."""
@@ -157,8 +154,6 @@ class Recorder:
     def end_turn(self, coder: Any) -> None:
         """Remember which files the chat held, to tell what the watcher adds before the next turn."""
         self.chat_files = {name.replace("\\", "/") for name in coder.get_inchat_relative_files()}
-        if self.session.keep_files:
-            self.session.keep_tree(self.tree)
 
     # -- what happens within a turn
 
@@ -238,10 +233,7 @@ class Recorder:
 
 @dataclass
 class SessionFolder:
-    """A session that is being recorded to `folder`. With `keep_files` the repository's files are stored.
-
-    A folder that holds a session already is gone on with: what is recorded follows a restart.
-    """
+    """A session that is being recorded to `folder`. With `keep_files` the repository's files are stored."""
 
     folder: Path
     keep_files: bool
@@ -255,36 +247,14 @@ class SessionFolder:
     def events_file(self) -> Path:
         return self.folder / "session.jsonl"
 
-    def begin(self, root: Path, meta: Mapping[str, Any]) -> bool:
-        """Write the head of the recording and the tree as it is; or a restart, if there is one already.
-
-        Says whether the recording is a new one.
-        """
+    def begin(self, meta: Mapping[str, Any], tree: Mapping[str, str]) -> None:
+        """Write the head of the recording, and the texts of the files as they are, by path."""
         self.is_open = True
-        if self.events_file.exists():
-            self.turn = load_folder(self.folder).turn_count
-            again = ("files", "read_only", "edit_format")
-            self.add("restart", **{name: meta[name] for name in again if name in meta})
-            return False
         make_private(self.folder)
         head = {"kind": "meta", "format": FORMAT, "name": self.folder.name, **self.clean(meta)}
         files.write_private(self.events_file, json.dumps(head, ensure_ascii=False) + "\n")
-        if self.keep_files:
-            for name, text in texts_of(root).items():
-                files.write_private(self.folder / "repo0" / name, self.clean(text))
-        return True
-
-    def known_tree(self) -> dict[str, str]:
-        """The hashes of the files as the recording has left them, by path."""
-        try:
-            tree: dict[str, str] = json.loads(files.read(self.folder / TREE_NAME, files.RECORDING_BYTES))
-        except (OSError, ValueError):
-            return {}
-        return tree
-
-    def keep_tree(self, tree: Mapping[str, str]) -> None:
-        """Keep those hashes, so that a further recording into the folder can go on from there."""
-        files.write_private(self.folder / TREE_NAME, json.dumps(tree, ensure_ascii=False, indent=0) + "\n")
+        for name, text in tree.items():
+            files.write_private(self.folder / "repo0" / name, self.clean(text))
 
     def add(self, kind: str, **fields: Any) -> None:
         """Append an event of the current turn; it is on disk when this returns."""

@@ -104,10 +104,6 @@ class Probe:
     answer_keys: tuple[str, ...]
     near: tuple[str, ...] = ()
 
-    @property
-    def distance_turns(self) -> int:
-        return self.ask_at_turn - self.about_turn
-
 
 @dataclass(frozen=True)
 class Session:
@@ -182,8 +178,8 @@ def load_folder(folder: Path) -> Session:
         auto_lint=bool(meta.get("auto_lint", False)),
         test_cmd=str(meta.get("test_cmd") or ""),
         recorded_with=str(meta.get("recorded_with") or ""),
-        probes=load_probes(folder / "probes.json", missing_ok=True),
-        summaries=load_summaries(folder / "summaries.json", missing_ok=True),
+        probes=load_probes(folder / "probes.json"),
+        summaries=load_summaries(folder / "summaries.json"),
         meta=meta,
     )
 
@@ -229,9 +225,9 @@ def parse_event(row: Mapping[str, Any]) -> SessionEvent:
     return SessionEvent(kind, turn, **found)
 
 
-def load_probes(path: Path, *, missing_ok: bool = False) -> tuple[Probe, ...]:
+def load_probes(path: Path) -> tuple[Probe, ...]:
     """The probes of a `probes.json`: a list of objects as the session format has them."""
-    rows = json_list(path, missing_ok=missing_ok)
+    rows = json_list(path)
     try:
         return tuple(
             Probe(
@@ -249,16 +245,17 @@ def load_probes(path: Path, *, missing_ok: bool = False) -> tuple[Probe, ...]:
         ) from problem
 
 
-def load_summaries(path: Path, *, missing_ok: bool = False) -> tuple[str, ...]:
+def load_summaries(path: Path) -> tuple[str, ...]:
     """The texts of a `summaries.json`: what a model answered to aider's summarising prompts."""
-    rows = json_list(path, missing_ok=missing_ok)
+    rows = json_list(path)
     if not all(isinstance(row, str) for row in rows):
         raise SessionError(f"{path}: must be a JSON list of texts")
     return tuple(rows)
 
 
-def json_list(path: Path, *, missing_ok: bool) -> list[Any]:
-    if missing_ok and not path.exists():
+def json_list(path: Path) -> list[Any]:
+    """What is in a JSON file, which must be a list; [] where there is no file."""
+    if not path.exists():
         return []
     try:
         rows = json.loads(files.read(path, files.RECORDING_BYTES))

@@ -30,15 +30,6 @@ WINDOW_SHOWN_FROM = 0.45
 """The window is drawn if some prompt reaches this share of it."""
 
 
-def tokens_by_turn(result: ReplayResult) -> tuple[list[int], list[int]]:
-    """Turns and the tokens of the largest request of the main model in each."""
-    largest: dict[int, int] = {}
-    for call in result.main_calls():
-        largest[call.turn] = max(largest.get(call.turn, 0), call.prompt_tokens)
-    turns = sorted(largest)
-    return turns, [largest[turn] for turn in turns]
-
-
 NO_MATPLOTLIB = "matplotlib is not installed; try: pip install 'aider-gardener[plot]'"
 
 
@@ -60,8 +51,6 @@ def write_plot(results: Sequence[ReplayResult], path: Path) -> None:
     No display is needed. ReplayError if the file can't be written, UsageError for another suffix.
     """
     check_suffix(path)
-    if not results:
-        raise ReplayError("there is no result to plot")
     import matplotlib
 
     same_each_time = {"Date": None} if path.suffix.lower() == ".svg" else None
@@ -89,26 +78,30 @@ def draw(results: Sequence[ReplayResult]) -> Any:
     from matplotlib.figure import Figure
 
     sessions = list(dict.fromkeys(result.session for result in results))
-    variants = list(dict.fromkeys(result.variant for result in results))
     figure = Figure(figsize=(9, 0.6 + 4.2 * len(sessions)), layout="constrained")
     FigureCanvasAgg(figure)
-    panels = list(figure.subplots(len(sessions), 1, squeeze=False)[:, 0])
+    panels = figure.subplots(len(sessions), 1, squeeze=False)[:, 0]
     for panel, session in zip(panels, sessions, strict=True):
-        draw_session(panel, [r for r in results if r.session == session], variants)
+        draw_session(panel, [result for result in results if result.session == session])
     return figure
 
 
-def draw_session(panel: Any, results: Sequence[ReplayResult], variants: Sequence[str]) -> None:
-    """One panel: the lines, named at their right ends, the window and the budget; axes in round numbers."""
+def tokens_by_turn(result: ReplayResult) -> tuple[list[int], list[int]]:
+    """Turns and the tokens of the largest request of the main model in each."""
+    largest: dict[int, int] = {}
+    for call in result.main_calls():
+        largest[call.turn] = max(largest.get(call.turn, 0), call.prompt_tokens)
+    return list(largest), list(largest.values())
+
+
+def draw_session(panel: Any, results: Sequence[ReplayResult]) -> None:
+    """One panel: a line a variant, the budget, and the window where some prompt comes near it; axes in round
+    numbers."""
     from matplotlib.ticker import MaxNLocator
 
-    ends = []
-    for result in results:
+    for number, result in enumerate(results):
         turns, tokens = tokens_by_turn(result)
-        if not turns:
-            continue
-        number = variants.index(result.variant)
-        colour = STYLES[number % len(STYLES)][0]
+        colour, _, _ = STYLES[number % len(STYLES)]
         _, style, marker = STYLES[(number + number // len(STYLES)) % len(STYLES)]
         every = max(1, len(turns) // 10)
         panel.plot(
@@ -120,14 +113,21 @@ def draw_session(panel: Any, results: Sequence[ReplayResult], variants: Sequence
             markersize=4,
             markevery=(number % every, every),
             linewidth=1.6,
+            label=result.variant,
         )
-        ends.append((turns[-1], tokens[-1], result.variant, colour))
-    last_turn = max((result.turns for result in results), default=1)
-    largest = max((result.largest_prompt for result in results), default=0) or 1
-    top = draw_limits(panel, results, largest, results[0].provenance.window_tokens)
-    panel.set_ylim(0, top * 1.04)
-    panel.set_xlim(0, last_turn + 0.5)
-    name_ends(panel, ends, top)
+    window, largest = results[0].provenance.window_tokens, max(result.largest_prompt for result in results)
+    limits = {
+        f"budget of the history alone: {budget:,}": (budget, (0, (4, 3)))
+        for budget in sorted({result.provenance.history_tokens for result in results})
+        if budget
+    }
+    if window and largest >= WINDOW_SHOWN_FROM * window:
+        limits[f"window: {window:,}"] = (window, (0, (1, 3)))
+    for name, (limit, style) in limits.items():
+        panel.axhline(limit, color="#555555", linestyle=style, linewidth=1.1, zorder=1, label=name)
+    panel.legend(loc="upper left", bbox_to_anchor=(0.06, -0.06), ncol=4, frameon=False, fontsize=8)
+    panel.set_ylim(0, 1.04 * max(largest, *(limit for limit, _ in limits.values()), 1))
+    panel.set_xlim(0, results[0].turns + 0.5)
     panel.set_title(f"{results[0].session}: tokens per request", loc="left", fontweight="bold")
     panel.set_xlabel("turn", loc="left")
     round_numbers = {"steps": [1, 2, 5, 10], "integer": True}
@@ -137,43 +137,3 @@ def draw_session(panel: Any, results: Sequence[ReplayResult], variants: Sequence
     panel.grid(axis="y", color="#dddddd", linewidth=0.6)
     panel.set_axisbelow(True)
     panel.spines[["top", "right"]].set_visible(False)
-
-
-def draw_limits(panel: Any, results: Sequence[ReplayResult], top: int, window: int) -> float:
-    """Lines for the window, where some prompt comes near it, and for the history budget, named below the
-    panel where no line runs.
-
-    Returns the highest value that has to be seen.
-    """
-    limits = {
-        f"budget of the history alone: {budget:,}": (budget, (0, (4, 3)))
-        for budget in sorted({result.provenance.history_tokens for result in results})
-        if budget
-    }
-    if window and top >= WINDOW_SHOWN_FROM * window:
-        limits[f"window: {window:,}"] = (window, (0, (1, 3)))
-    for name, (tokens, style) in limits.items():
-        panel.axhline(tokens, color="#555555", linestyle=style, linewidth=1.1, zorder=1, label=name)
-    if limits:
-        panel.legend(loc="upper right", bbox_to_anchor=(1.0, -0.06), ncol=2, frameon=False, fontsize=8)
-    return max(top, *(tokens for tokens, _ in limits.values()), 1)
-
-
-def name_ends(panel: Any, ends: Sequence[tuple[int, int, str, str]], top: float) -> None:
-    """Write each variant's name right of its line's end, moved apart where they'd overlap."""
-    apart = top * 0.052
-    placed = float("-inf")
-    for turn, tokens, variant, colour in sorted(ends, key=lambda end: end[1]):
-        placed = max(placed + apart, float(tokens))
-        panel.annotate(
-            variant,
-            (turn, tokens),
-            xytext=(1.015, placed),
-            textcoords=("axes fraction", "data"),
-            va="center",
-            ha="left",
-            color=colour,
-            annotation_clip=False,
-            fontweight="bold",
-            arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.6, "shrinkA": 0, "shrinkB": 2},
-        )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -29,7 +29,7 @@ USED_AGAIN = (
     "used again: facts and lines of three and more turns ago that replies used again, and how many of them "
     "stood in the prompt."
 )
-PRESENT = "present: every answer key stands in the prompt; the floor is what files and luck answer."
+PRESENT = "present: every answer key stands in the prompt."
 SUPPORTED = "supported: so does enough of what stood around it when it was said."
 COSTS = (
     "Costs are with the provider's cache kept through the session, or only within a turn (cold); all with "
@@ -144,22 +144,18 @@ def overhead(row: Summary) -> str:
 
 
 def recall_figures(rows: Sequence[Summary]) -> list[Figure]:
-    """By distance, then by kind: how many of the probes were present / supported."""
-    kinds = list(dict.fromkeys(kind for row in rows for kind in row.recall_by_kind))
+    """By distance: how many of the probes were present / supported."""
 
-    def figure(name: str, what: str, get: Callable[[Summary], Mapping[str, Recall]]) -> Figure:
-        asked = max((get(row).get(name, Recall()).asked for row in rows), default=0)
+    def figure(name: str) -> Figure:
+        asked = max((row.recall_by_distance.get(name, Recall()).asked for row in rows), default=0)
 
         def cell(row: Summary) -> str:
-            found = get(row).get(name, Recall())
+            found = row.recall_by_distance.get(name, Recall())
             return f"{found.present} / {found.supported}" if found.asked else NOTHING
 
-        return Figure(f"  {what}, {asked}", cell, "of these: present / supported.")
+        return Figure(f"  {name} turns ago, {asked}", cell, "of these: present / supported.")
 
-    return [
-        *(figure(name, f"{name} turns ago", lambda row: row.recall_by_distance) for name, _, _ in DISTANCES),
-        *(figure(kind, f"of kind {kind or 'other'}", lambda row: row.recall_by_kind) for kind in kinds),
-    ]
+    return [figure(name) for name, _, _ in DISTANCES]
 
 
 def telling(figures: Sequence[Figure], rows: Sequence[Summary]) -> list[Figure]:
@@ -172,11 +168,10 @@ def figures(rows: Sequence[Summary], *, full: bool) -> list[Figure]:
 
 
 def blocks(report: ReplayReport) -> Iterator[tuple[str, list[Summary]]]:
-    """(title, rows) for each session, then for their sum; the floor comes last."""
+    """(title, rows) for each session, then for their sum."""
     everything = [*report.summaries, *report.totals]
     for session in dict.fromkeys(summary.session for summary in everything):
         rows = [summary for summary in everything if summary.session == session]
-        rows.sort(key=lambda row: row.is_floor)
         asked = f", {rows[0].recall.asked} questions" if rows[0].recall.asked else ""
         yield f"{session}: {rows[0].turns} turns{asked}", rows
 
@@ -214,9 +209,7 @@ def provenance(report: ReplayReport) -> str:
         f"{first.model} (window {first.window_tokens:,} tokens, weak model {first.weak_model}), "
         f"history budget {', '.join(f'{tokens:,}' for tokens in budgets)} tokens, map budget "
         f"{first.map_tokens:,} tokens, {'--cache-prompts, ' if first.cache_prompts else ''}"
-        f"aider {first.aider}, tokens by {first.tokenizer}"
-        + (f", commit {first.commit}" if first.commit else "")
-        + "."
+        f"aider {first.aider}, tokens by {first.tokenizer}."
     )
 
 

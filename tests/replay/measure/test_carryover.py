@@ -57,20 +57,16 @@ def test_a_blob_takes_time_by_its_size() -> None:
     assert time.process_time() - began < 5
 
 
-def test_a_fact_that_the_prompt_still_holds_is_carried_over() -> None:
-    found = replayed(("done", "port is 8477, see net/ports.py"))
-    assert (found.facts, found.facts_present) == (3, 3)
-
-
-def test_a_fact_that_the_prompt_lost_is_counted_as_missing() -> None:
-    found = replayed(("done", "something about 8477"))
-    assert (found.facts, found.facts_present) == (3, 1)
-
-
-@pytest.mark.parametrize("part", ["system", "repo", "files", "readonly"])
-def test_what_the_host_sends_anew_needs_no_memory(part: str) -> None:
-    found = replayed((part, "net/ports.py: port = 8477"))
-    assert found == CarryOver()
+@pytest.mark.parametrize(
+    ("part", "text", "expected"),
+    [
+        ("done", "port is 8477, see net/ports.py", CarryOver(3, 3)),
+        ("done", "something about 8477", CarryOver(3, 1)),
+        *((part, "net/ports.py: port = 8477", CarryOver()) for part in "system repo files readonly".split()),
+    ],
+)
+def test_a_fact_counts_unless_the_host_sends_it_anew(part: str, text: str, expected: CarryOver) -> None:
+    assert replayed((part, text)) == expected
 
 
 def test_what_the_current_turn_says_again_needs_no_memory() -> None:

@@ -37,7 +37,7 @@ def own_prices(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def call(turn: int, *messages: tuple[str, int, str], kind: str = "main", out: int = 0) -> ModelCall:
     tokens = sum(message[1] for message in messages)
-    return ModelCall(turn, 1, kind, "m", 0, tokens, out, {}, tuple(messages))
+    return ModelCall(turn, 1, kind, "m", 0, tokens, out, tuple(messages))
 
 
 SYSTEM = ("s", 1000, "system")
@@ -87,27 +87,32 @@ def test_weak_calls_are_charged_at_the_weak_models_price_and_have_their_own_cach
     assert bill(calls, DEEPSEEK).cache_read_tokens == 2048
 
 
-def test_marks_stand_after_examples_repo_and_files() -> None:
-    rows = [
-        ("a", 1, "system"),
-        ("b", 1, "examples"),
-        ("c", 1, "readonly"),
-        ("d", 1, "repo"),
-        ("e", 1, "done"),
-        ("f", 1, "done"),
-        ("g", 1, "files"),
-        ("h", 1, "cur"),
-    ]
-    assert cost.breakpoints(rows) == [1, 3, 6]
-    assert cost.breakpoints([rows[0], rows[2], rows[7]]) == [0, 1]
+NOTE = frozenset({"note"})
 
 
-def test_in_a_prompt_that_only_grows_the_marks_stand_behind_head_bases_and_history() -> None:
-    rows = [("s", 1, "system"), ("b", 1, "bases"), ("h", 1, "done"), ("d", 1, "diffs"), ("f", 1, "files")]
-    asked = ("u", 1, "cur")
-    assert cost.breakpoints([*rows, asked], frozenset()) == [0, 1, 3]
-    assert cost.breakpoints([*rows[:3], rows[4], asked]) == [0, 1, 2]
-    assert cost.breakpoints([*rows[:2], rows[4], asked]) == [0, 1]
+@pytest.mark.parametrize(
+    ("prompt", "notes", "marks"),
+    [
+        ("system examples readonly repo done done files cur", None, [1, 3, 6]),
+        ("system readonly cur", None, [0, 1]),
+        ("system cur cur cur:note cur cur reminder", NOTE, [0, 2]),
+        ("system cur cur cur", NOTE, [0, 2]),
+        ("system cur:note cur cur", NOTE, [0]),
+        ("system cur", NOTE, [0]),
+        ("system bases done diffs files cur", NOTE, [0, 1, 3]),
+        ("system bases done files cur", None, [0, 1, 2]),
+        ("system bases files cur", None, [0, 1]),
+    ],
+    ids=str,
+)
+def test_marks_stand_where_the_host_and_the_gardener_set_them(
+    prompt: str, notes: frozenset[str] | None, marks: list[int]
+) -> None:
+    """After examples, map and files; before the current message, or what is recalled for it and its answer;
+    in a prompt that only grows behind head, bases and history. A message is `part` or `part:hash`."""
+    words = [word.partition(":") for word in prompt.split()]
+    rows = [(sha or str(at), 1, part) for at, (part, _, sha) in enumerate(words)]
+    assert cost.breakpoints(rows, notes) == marks
 
 
 def test_marked_prompts_are_written_at_a_surcharge_and_read_up_to_a_mark_that_still_matches() -> None:
@@ -118,34 +123,6 @@ def test_marked_prompts_are_written_at_a_surcharge_and_read_up_to_a_mark_that_st
     found = bill([first, second], MARKED)
     assert (found.cache_read_tokens, found.cache_write_tokens, found.input_tokens) == (3000, 4700, 110)
     assert found.usd == 3000 * 1 + 4700 * 12.5 + 110 * 10
-
-
-def test_the_gardeners_mark_stands_before_the_current_message_and_before_what_is_recalled() -> None:
-    rows = [
-        ("s", 1, "system"),
-        ("u1", 1, "cur"),
-        ("a1", 1, "cur"),
-        ("note", 1, "cur"),
-        ("ok", 1, "cur"),
-        ("u2", 1, "cur"),
-        ("r", 1, "reminder"),
-    ]
-    mark = frozenset({"note"})
-    assert cost.breakpoints(rows, mark) == [0, 2]
-    assert cost.breakpoints([*rows[:3], rows[5]], mark) == [0, 2]
-    assert cost.breakpoints([rows[0], *rows[3:6]], mark) == [0]
-    assert cost.breakpoints([rows[0], rows[5]], mark) == [0]
-
-
-def test_a_mark_behind_finished_exchanges_lets_them_be_read() -> None:
-    head = [("s", 2000, "system"), ("u1", 500, "cur")]
-    first = call(1, *head, ("a1", 40, "cur"), ("u2", 30, "cur"))
-    second = call(2, *head, ("a1", 40, "cur"), ("u2", 30, "cur"), ("a2", 100, "cur"), ("u3", 20, "cur"))
-    found = bill([first, second], MARKED, frozenset())
-    # first: 2,540 written. second: these read, 130 written.
-    assert (found.cache_read_tokens, found.cache_write_tokens, found.input_tokens) == (2540, 2670, 50)
-    without = bill([first, second], MARKED)
-    assert (without.cache_read_tokens, without.cache_write_tokens) == (2000, 2000)
 
 
 def test_a_write_more_than_20_messages_before_a_mark_is_not_found() -> None:

@@ -75,10 +75,9 @@ def test_the_turn_in_which_a_gardener_stops_is_noted_once() -> None:
         gardener: Gardener | None = None
 
     watched, coder = gardened.Watched(), Coder()
-    watched.look(coder, 1)
-    assert watched.stopped is None, "there was none yet"
     coder.gardener = Gardener()
     watched.look(coder, 2)
+    assert not watched.stopped
     coder.gardener = None
     watched.look(coder, 3)
     watched.look(coder, 4)

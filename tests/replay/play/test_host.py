@@ -10,6 +10,7 @@ import pytest
 
 from aider_gardener.replay.play import host
 from aider_gardener.replay.play.host import ReplayIO
+from aider_gardener.replay.play.recorded import Recorded
 from aider_gardener.replay.play.sandbox import make_repository
 from aider_gardener.replay.play.variants import Job
 from aider_gardener.replay.session.history import load_session
@@ -29,7 +30,7 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
         from aider.models import Model
 
         return host.make_coder(
-            session, Job(session, "none", **options), Model(model), ReplayIO(session), root
+            session, Job(session, "none", **options), Model(model), ReplayIO(Recorded(session, [])), root
         )
 
     return make

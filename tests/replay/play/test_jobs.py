@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from aider_gardener.errors import ReplayError
-from aider_gardener.replay.play.jobs import as_replayed, replay_job
+from aider_gardener.replay.play.jobs import replay_all, replay_job
 from aider_gardener.replay.play.variants import Job
 from aider_gardener.replay.session.history import load_session
 
@@ -68,5 +68,5 @@ def test_closing_the_replays_ends_their_processes() -> None:
         raise Enough
 
     with pytest.raises(Enough):
-        list(as_replayed([Job(MINI, "none"), Job(MINI, "stock")], enough))
+        replay_all([Job(MINI, "none"), Job(MINI, "stock")], enough)
     assert multiprocessing.active_children() == []

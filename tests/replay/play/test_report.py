@@ -12,7 +12,6 @@ from aider_gardener.errors import ReplayError
 from aider_gardener.replay.measure.result import ReplayResult
 from aider_gardener.replay.play import jobs as running
 from aider_gardener.replay.play.jobs import OnTurn
-from aider_gardener.replay.play.report import run_jobs
 from aider_gardener.replay.play.variants import Job
 
 
@@ -40,11 +39,11 @@ def test_results_come_in_the_order_asked_for_and_gardeners_are_begun_first(
 ) -> None:
     turns: list[None] = []
     done: list[tuple[str, str]] = []
-    report = run_jobs(
+    report = running.replay_all(
         two_chats(played), lambda: turns.append(None), lambda one: done.append((one.session, one.variant))
     )
     order = [(name, variant) for name in ("shop", "bank") for variant in ("stock", "gardener")]
-    assert [(row.session, row.variant) for row in report.summaries] == order
+    assert [(one.session, one.variant) for one in report] == order
     assert sorted(done) == sorted(order) and len(turns) == 4
     assert done[0] == ("shop", "gardener")
 
@@ -58,5 +57,5 @@ def test_a_failure_and_ctrl_c_are_raised(two_chats: Callable[..., list[Job]], pr
         raise problem
 
     with pytest.raises((KeyboardInterrupt, ReplayError)):
-        run_jobs(two_chats(failing), lambda: None, lambda _result: None)
+        running.replay_all(two_chats(failing), lambda: None, lambda _result: None)
     assert len(begun) < 4, "those not begun are dropped"

@@ -194,26 +194,9 @@ def test_line_ends_and_a_byte_order_mark_make_no_difference(name: str) -> None:
     assert said(same)[:2] == said(current)[:2]
 
 
-def test_an_old_version_without_usage_lines_is_read() -> None:
-    session = load_history(HISTORIES / "v0.37.md")
-    assert [(e.turn, e.kind) for e in session.events if e.kind != "confirm"] == [
-        (1, "user"), (1, "reply"), (2, "user"), (2, "reply"), (2, "commit"), (3, "user"),
-    ]  # fmt: skip
-    assert "-> old\n+> new" in session.of_kind("reply")[1].text
-    assert session.edit_format == "udiff" and session.of_kind("commit")[0].text == "Added a cron job."
-
-
 def test_a_truncated_file_keeps_what_is_there() -> None:
     session = load_history(HISTORIES / "truncated.md")
     assert session.turn_count == 4 and session.events[-1].text.startswith("I allow 0.")
-
-
-def test_restored_history_is_no_new_start(tmp_path: Path, writer: Any) -> None:
-    written(writer(), [("one", ["r"])])
-    io = writer()
-    io.tool_output("Restored previous conversation history.")
-    written(io, [("two", ["r"])])
-    assert not load_history(tmp_path / "h.md").of_kind(RESTART)
 
 
 def test_text_in_another_encoding_is_read(tmp_path: Path) -> None:
@@ -240,13 +223,6 @@ def test_a_foreign_or_empty_file_is_refused_in_one_line(tmp_path: Path, data: by
     with pytest.raises(SessionError, match=says) as refused:
         load_history(path)
     assert str(path) in str(refused.value) and "\n" not in str(refused.value)
-
-
-def test_a_large_file_is_read_whole(tmp_path: Path) -> None:
-    one = (HISTORIES / "current.md").read_bytes()
-    path = tmp_path / "h.md"
-    path.write_bytes(one * (400_000 // len(one)))
-    assert load_history(path).turn_count == 5 * (400_000 // len(one))
 
 
 def test_no_secret_of_a_history_is_read(tmp_path: Path) -> None:

@@ -30,43 +30,24 @@ def git(repo: Path, *arguments: str) -> None:
     subprocess.run(["git", *arguments], cwd=repo, check=True, capture_output=True)
 
 
-def run(repo: Path, folder: Path, url: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [
-        sys.executable,
-        "-m",
-        "aider_gardener.cli",
-        "record",
-        "--yes",
-        "--to",
-        str(folder),
-        "--",
-        "aider",
-        "--model",
-        "gpt-4o",
-        "--no-pretty",
-        "--no-fancy-input",
-        "--yes-always",
-        "--no-gitignore",
-        "--no-show-release-notes",
-        "--map-tokens",
-        "1024",
-        *arguments,
-    ]
-    env = {**os.environ, "OPENAI_API_BASE": url, "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1"}
+def run(repo: Path, folder: Path, url: str, *arguments: str, typed: str) -> subprocess.CompletedProcess[str]:
+    recorder = ["-m", "aider_gardener.cli", "record", "--yes", "--to", str(folder), "--", "aider"]
+    options = "--model gpt-4o --no-pretty --no-fancy-input --yes-always --no-gitignore".split()
+    options += "--no-show-release-notes --map-tokens 1024".split()
     return subprocess.run(
-        command,
+        [sys.executable, *recorder, *options, *arguments],
         cwd=repo,
-        env=env,
+        env={**os.environ, "OPENAI_API_BASE": url, "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1"},
         capture_output=True,
         encoding="utf-8",
         timeout=120,
-        stdin=subprocess.DEVNULL,
+        input=typed,
     )
 
 
 @pytest.fixture(scope="module")
-def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[subprocess.CompletedProcess[str]]]:
-    """A recording of two runs: an edit, then, after a file was changed by somebody else, a command."""
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess[str]]:
+    """A recording of an edit and, after somebody else changed a file, of a question."""
     place = tmp_path_factory.mktemp("record")
     repo, folder = place / "shop", place / "out" / "calc"
     repo.mkdir()
@@ -76,39 +57,27 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[subpr
     git(repo, "init", "-q")
     git(repo, "add", "-A")
     git(repo, "commit", "-qm", "start")
+    typed = [f"mend add, the token is {TOKEN}", "/run echo new > notes.txt", "/ask what is in the notes?"]
     script = Script([f"Adds now.\n\n{EDIT}", "It holds two lines."], commits=["fix: add adds"])
     with ModelServer(script) as server:
-        runs = [run(repo, folder, server.url, "calc.py", "--message", f"mend add, the token is {TOKEN}")]
-        (repo / "notes.txt").write_text("new\nlines\n", encoding="utf-8")
-        runs.append(run(repo, folder, server.url, "notes.txt", "--message", "/ask what is in the notes?"))
-    return folder, runs
+        done = run(repo, folder, server.url, "calc.py", "notes.txt", typed="\n".join(typed))
+    return folder, done
 
 
 def events(folder: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (folder / "session.jsonl").read_text("utf-8").splitlines()]
 
 
-def test_both_runs_are_one_session_with_a_restart_between(recorded: Any) -> None:
-    folder, runs = recorded
-    assert [done.returncode for done in runs] == [0, 0], runs[0].stderr + runs[1].stderr
+def test_what_happens_is_recorded_in_order(recorded: Any) -> None:
+    folder, done = recorded
+    assert done.returncode == 0, done.stderr
     rows = events(folder)
-    assert [
-        row["kind"] for row in rows if row["kind"] in ("meta", "user", "reply", "commit", "restart", "file")
-    ] == [
-        "meta",
-        "user",
-        "reply",
-        "commit",
-        "restart",
-        "file",
-        "user",
-        "reply",
-    ]
-    assert rows[0]["files"] == ["calc.py"] and rows[0]["recorded_with"] == "aider-chat 0.86.2"
-    again = next(row for row in rows if row["kind"] == "restart")
-    assert (again["turn"], again["files"]) == (1, ["notes.txt"])
+    told = ("meta", "user", "reply", "commit", "command", "file")
+    kinds = [row["kind"] for row in rows if row["kind"] in told]
+    assert kinds == ["meta", "user", "reply", "commit", "user", "command", "file", "user", "reply"]
+    assert rows[0]["files"] == ["calc.py", "notes.txt"] and rows[0]["recorded_with"] == "aider-chat 0.86.2"
     changed = next(row for row in rows if row["kind"] == "file")
-    assert (changed["turn"], changed["path"], changed["text"]) == (2, "notes.txt", "new\nlines\n")
+    assert (changed["turn"], changed["path"], changed["text"]) == (3, "notes.txt", "new\n")
 
 
 def test_the_tree_at_the_start_is_stored_without_what_is_no_text(recorded: Any) -> None:
@@ -123,10 +92,10 @@ def test_the_tree_at_the_start_is_stored_without_what_is_no_text(recorded: Any) 
 
 
 def test_secrets_are_taken_out_and_counted(recorded: Any) -> None:
-    folder, runs = recorded
+    folder, done = recorded
     assert TOKEN not in (folder / "session.jsonl").read_text("utf-8")
     assert "[redacted:" in events(folder)[1]["text"]
-    assert "secrets were taken out" in runs[0].stderr and "0 secrets" not in runs[0].stderr
+    assert "secrets were taken out" in done.stderr and "0 secrets" not in done.stderr
 
 
 def test_only_the_owner_can_read_it(recorded: Any) -> None:
@@ -146,13 +115,7 @@ def test_the_recording_is_sound_and_its_replay_sends_the_recorded_prompts(record
     assert [call.kind for call in calls] == ["main", "weak-commit", "main"]
     assert result.notices == ()
     texts = "\n".join(result.texts.values())
-    assert "return a + b" in texts and "new\nlines" in texts
-
-
-def test_without_leave_no_file_of_the_repository_is_stored(tmp_path: Path) -> None:
-    session = SessionFolder(tmp_path / "s", keep_files=False)
-    session.begin(tmp_path, {"files": []})
-    assert not (tmp_path / "s" / "repo0").exists()
+    assert "return a + b" in texts and "new\n" in texts
 
 
 def test_a_fault_of_the_recorder_ends_the_recording_only(tmp_path: Path) -> None:
@@ -179,7 +142,7 @@ def test_a_streamed_reply_is_noted_also_when_it_is_broken_off(tmp_path: Path) ->
     from types import SimpleNamespace
 
     session = SessionFolder(tmp_path / "s", keep_files=False)
-    session.begin(tmp_path, {"files": []})
+    session.begin({"files": []}, {})
     recorder = Recorder(session)
     chunks = (
         SimpleNamespace(choices=[SimpleNamespace(delta=SimpleNamespace(content=text))]) for text in "abc"

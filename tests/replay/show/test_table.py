@@ -47,7 +47,7 @@ def made(variant: str, session: str = "shop", **provenance: Any) -> ReplayResult
 
 @pytest.fixture(scope="module")
 def report() -> ReplayReport:
-    variants = ["none", "no-history", "stock-fixed", "gardener"]
+    variants = ["none", "stock", "stock-fixed", "gardener"]
     return make_report(
         [made(variant, session) for session in ("shop", "queue") for variant in variants], ["a note"]
     )

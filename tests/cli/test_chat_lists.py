@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from rich.cells import cell_len
 
-from aider_gardener.cli.past_chats import chats_table, transcript_lines
+from aider_gardener.cli.sessions import chats_table, transcript_lines
 from aider_gardener.gardener.past_chats import PastChat, Said, Shown, Transcript, Turn
 from aider_gardener.gardener.state import ChatSums
 from aider_gardener.messages import Fidelity
