@@ -15,7 +15,7 @@ from typing import Any
 
 from dominance_table import dominance
 from grid_tables import grid
-from pages import NOTHING, BadResults, parts, results, table, write_or_check
+from pages import BadResults, parts, results, table, write_or_check
 from rest_table import rest
 from session_tables import public, retrieval, several
 
@@ -82,28 +82,6 @@ def made_on(value: Value, command: str) -> str:
     )
 
 
-def peers(value: Value) -> Iterator[str]:
-    """A row a text: tokens left, facts kept and time, of each compressor."""
-    versions = value["provenance"]["peers"]
-    names = list(value["texts"][0]["results"])
-    head = ["text", "tokens", "facts"]
-    for name in names:
-        head += [f"{name} left", "kept", *(["ms"] if name_is_timed(value, name) else [])]
-    rows = []
-    for text in value["texts"]:
-        row = [text["name"], f"{text['tokens']:,}", f"{text['facts']:,}"]
-        for name in names:
-            row += peer_cells(text, text["results"][name], name_is_timed(value, name))
-        rows.append(row)
-    yield from table(head, rows)
-    yield ""
-    yield made_on(value, SECTIONS["peers"].command)
-    peers_at = ", ".join(f"{name} {version}" for name, version in versions.items())
-    tokenizer, rounds = value["provenance"]["tokenizer"], value["rounds"]
-    yield f"{peers_at}: direct compressors with their defaults, offline. Tokens by {tokenizer}; time is the"
-    yield f"median of {rounds} rounds."
-
-
 def facts(value: Value) -> Iterator[str]:
     """A row a set of outputs: facts kept, by halves, beside lines quoted alone; falsehoods; tokens left."""
     rows = []
@@ -130,18 +108,6 @@ def by_command(show: Callable[[Value], Iterator[str]], command: str) -> Callable
         yield made_on(value, command)
 
     return shown
-
-
-def name_is_timed(value: Value, name: str) -> bool:
-    return any("ms" in text["results"][name] for text in value["texts"])
-
-
-def peer_cells(text: Value, found: Value, timed: bool) -> list[str]:
-    if "error" in found:
-        return ["failed", NOTHING, *([NOTHING] if timed else [])]
-    left = f"{100 * found['tokens'] / max(1, text['tokens']):.1f} %"
-    kept = f"{100 * found['kept'] / text['facts']:.0f} %" if text["facts"] else NOTHING
-    return [left, kept, *([f"{found['ms']:.1f}"] if timed else [])]
 
 
 def micro(value: Value) -> Iterator[str]:
@@ -188,7 +154,6 @@ SECTIONS: dict[str, Section] = {
     "grid": Section("grid.json", "make bench", grid),
     "dominance": Section("dominance.json", "make bench", by_command(dominance, "python -m bench.dominance")),
     "rest": Section("rest.json", "python -m bench.rest", by_command(rest, "python -m bench.rest")),
-    "peers": Section("peers.json", "make bench-peers", peers),
     "retrieval": Section(
         "retrieval.json", "python -m bench.retrieval", by_command(retrieval, "python -m bench.retrieval")
     ),

@@ -23,7 +23,7 @@ from grid_tables import (
 from pages import BadResults, parts, results, table, write_or_check
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from bench.grid.means import FACTS, PROBES, Key, Rows, complete, dollars, ordinary, rows_of, shown, total
+from bench.grid.means import FACTS, PROBES, Key, Rows, complete, dollars, ordinary, rows_of, total
 from bench.intervals import ratio
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -106,7 +106,7 @@ def evidence(found: Found) -> Iterator[str]:
     own, same = own_budget(found), at_host_budget(found)
     rows = [("gardener, its own budget", need(own, GARDENER))]
     rows += [(name, need(same, name)) for name in (GARDENER, AS_ORDER)]
-    rows += [(shown(name), same[name]) for name in RIVALS if name in same]
+    rows += [(name, same[name]) for name in RIVALS if name in same]
     head = ["history by", *(name for name, _ in MEASURES), "tokens billed", f"$ {PROVIDER}"]
     return table(
         head,
