@@ -117,7 +117,6 @@ def sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(run, "KEPT", tmp_path / "build" / "cells")
     monkeypatch.setattr(run, "RESULTS", tmp_path / "results" / "grid.json")
     monkeypatch.setattr(run, "small_window_cells", lambda *_: [])
-    monkeypatch.setattr(run, "PEER_PYTHON", tmp_path / "nothing")
     monkeypatch.setenv(run.VECTORS, str(tmp_path / "vectors"))
     return tmp_path
 
