@@ -1,4 +1,4 @@
-"""Write what follows from the mails in patches/ into the tables of its README.md, or `--check` compare them."""
+"""Write what follows from the mails in patches/ into the tables of its README.md, or `--check` compare."""
 
 from __future__ import annotations
 
