@@ -85,6 +85,11 @@ hypothesis.settings.register_profile("suite", deadline=None, suppress_health_che
 hypothesis.settings.load_profile("suite")
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """One worker more than there are processors: tests wait for clocks, locks and processes of their own."""
+    return (os.cpu_count() or 1) + 1
+
+
 @pytest.fixture(autouse=True)
 def no_network() -> Iterator[None]:
     """Fail a test that tried to leave this machine, even if the code under test swallowed the refusal."""
