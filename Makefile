@@ -1,5 +1,5 @@
 # make demo | test | lint | typecheck | docs | docs-site | test-upstream | test-patches | patches-replay
-# make bench | bench-gate | bench-micro | bench-peers | bench-peers-lock | aider-versions | mcp-conformance | hosts
+# make bench | bench-gate | bench-micro | aider-versions | mcp-conformance | hosts
 # make mutants | lock | format | clean
 # The environment: VENV (default .venv) is made from PYTHON with uv if there is one, else with venv and pip.
 # `make test UV=` forces pip; `make test PYTHON=python3.10 VENV=.venv310` takes another Python.
@@ -18,7 +18,7 @@ TEST_FLAGS ?= -n auto --dist worksteal
 
 .DELETE_ON_ERROR:
 .PHONY: demo test lint typecheck docs docs-site test-upstream test-patches patches-replay \
-	bench bench-gate bench-micro bench-peers bench-peers-lock aider-versions mcp-conformance hosts mutants lock format clean
+	bench bench-gate bench-micro aider-versions mcp-conformance hosts mutants lock format clean
 
 demo: $(INSTALLED)
 	@mkdir -p build
@@ -110,15 +110,7 @@ build/mutants-venv/.installed: requirements/mutants.txt
 	$(if $(UV),$(UV) pip install --quiet --python $(@D)/bin/python,$(@D)/bin/python -m pip install --quiet) -r $<
 	@touch $@
 
-# headroom-ai on the same texts, in an environment of its own.
-bench-peers: $(INSTALLED) build/peers/.installed
-	$(BIN)/python -m bench.peers.run --python build/peers/bin/python
-	$(BIN)/python tools/benchmark_tables.py
-
-# Environments of their own, each from its file of requirements.
-build/peers/.installed: bench/peers/requirements.txt
 build/docs-venv/.installed: requirements/docs.lock
-build/peers/.installed build/docs-venv/.installed:
 	@mkdir -p build
 	@test -x $(@D)/bin/python || $(PYTHON) -m venv $(if $(UV),--without-pip) $(@D)
 ifneq ($(UV),)
@@ -127,12 +119,6 @@ else
 	$(@D)/bin/python -m pip install --quiet --requirement $<
 endif
 	@touch $@
-
-bench-peers-lock:
-	@test -n "$(UV)" || { echo "make bench-peers-lock needs uv (see docs/contributing.md)" >&2; exit 1; }
-	cd bench/peers && $(UV) pip compile requirements.in --universal --python-version 3.10 --no-annotate \
-		--no-emit-index-url --no-emit-find-links --custom-compile-command "make bench-peers-lock" \
-		--quiet --output-file requirements.txt
 
 # Each one file for every system: dev.lock for Python 3.10 to 3.12, docs.lock for 3.11 and 3.12.
 # `make lock LOCK_FLAGS=--upgrade` takes newer releases.

@@ -1,6 +1,5 @@
-"""Benchmarks: bench/micro (hot paths), bench/peers (other compressors on the same texts), bench/grid
-(recorded sessions under every variant and budget), bench/gate (what may not get worse). None of it
-ships with the package, and none of it uses a network."""
+"""Benchmarks: bench/micro (hot paths), bench/grid (recorded sessions under every variant and budget),
+bench/gate (what may not get worse). None of it ships with the package, none of it uses a network."""
 
 import os
 

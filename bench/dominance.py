@@ -83,7 +83,7 @@ def work(options: argparse.Namespace) -> int:
     if target and value["rows"]:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(written(value), encoding="utf-8")
-    show(value)
+    print("python tools/benchmark_tables.py puts it into docs/benchmark.md")
     return 0
 
 
@@ -185,14 +185,6 @@ def written(value: Mapping[str, Any]) -> str:
     head = json.dumps({**value, "rows": []}, indent=1, ensure_ascii=False)
     rows = ",\n  ".join(json.dumps(row, ensure_ascii=False) for row in value["rows"])
     return head.removesuffix("[]\n}") + "[\n  " + rows + "\n ]\n}\n"
-
-
-def show(value: Mapping[str, Any]) -> None:
-    """Print the table as the documentation has it."""
-    sys.path.insert(0, str(ROOT / "tools"))
-    from dominance_table import dominance
-
-    print("\n".join(dominance(value)))
 
 
 if __name__ == "__main__":

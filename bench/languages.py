@@ -1,9 +1,10 @@
 """How well questions in several languages find English logs and code, by words, by meaning and by both.
 
-    python -m bench.languages [--embedder NAME ...] [--json FILE]
+    python -m bench.languages [--embedder NAME] [--json FILE]
 
-Each of twenty passages is to be found by its question among passages of the recorded sessions' files. The
-results have a place for each embedder that was measured; a run replaces those it names and keeps the others.
+Each of twenty passages, as they stand in chats (logs, code, outputs), is to be found by its question among
+passages of the recorded sessions' files. The questions are hand-made: none repeats a name, path or number of
+its passage, unless people would type it in any language.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import Store, open_store
@@ -27,13 +27,15 @@ from aider_gardener.recall.finding import cosines
 from aider_gardener.recall.recall import recall
 from aider_gardener.recall.request import Request
 from aider_gardener.tokens import approximate
-from bench.language_questions import LANGUAGES, PASSAGES
 from bench.provenance import made_on
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = Path(__file__).with_name("results") / "languages.json"
-FORMAT = 2
-EMBEDDERS = ("use",)
+LABELLED = json.loads(Path(__file__).with_name("labelled").joinpath("languages.json").read_text("utf-8"))
+LANGUAGES: dict[str, str] = LABELLED["languages"]
+"""Their names by their codes (ISO 639-1)."""
+PASSAGES: list[dict[str, str]] = LABELLED["passages"]
+"""Each a `passage`, and the question that it answers by the code of its language."""
 OTHERS, OTHER_CHARS = 300, 500
 """So many passages of the sessions' files stand beside the twenty, of so many characters."""
 
@@ -53,39 +55,30 @@ class Row:
 
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--embedder", nargs="+", default=EMBEDDERS, help="as the setting embedder")
+    parser.add_argument("--embedder", default="use", help="as the setting embedder")
     parser.add_argument("--json", type=Path, default=RESULTS, help="where the results go")
     options = parser.parse_args(argv)
     try:
-        measured = {embedder: measure(embedder) for embedder in options.embedder}
+        rows = measure(options.embedder)
     except GardenerError as problem:
         print(f"bench.languages: {problem}", file=sys.stderr)
         return 1
-    known = kept(options.json)
-    for embedder, rows in measured.items():
-        known[embedder] = {"provenance": made_on(), "rows": [asdict(row) for row in rows]}
-        print(f"\n{embedder}\n\n{table(rows)}")
+    print(table(rows))
     value = {
-        "format": FORMAT,
-        "kind": "languages",
+        "provenance": made_on(),
         "passages": len(PASSAGES) + OTHERS,
-        "embedders": known,
+        "embedder": options.embedder,
+        "rows": [asdict(row) for row in rows],
     }
     options.json.parent.mkdir(parents=True, exist_ok=True)
     options.json.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
     return 0
 
 
-def kept(file: Path) -> dict[str, Any]:
-    """What an earlier run found, by embedder; nothing of another format."""
-    value = json.loads(file.read_text("utf-8")) if file.is_file() else {}
-    return dict(value["embedders"]) if value.get("format") == FORMAT else {}
-
-
 def measure(embedder: str) -> list[Row]:
     """One row for each language. Raises EmbedderError."""
     store = open_store(None)
-    wanted = [add(store, asked.passage, seq) for seq, asked in enumerate(PASSAGES)]
+    wanted = [add(store, asked["passage"], seq) for seq, asked in enumerate(PASSAGES)]
     for seq, text in enumerate(other_texts(), len(PASSAGES)):
         add(store, text, seq)
     backlog = Backlog(store, load=loading(embedder), background=False)
@@ -96,7 +89,7 @@ def measure(embedder: str) -> list[Row]:
     archive.backlog = backlog
     rows = []
     for field, language in LANGUAGES.items():
-        ways = found(archive, [getattr(asked, field) for asked in PASSAGES])
+        ways = found(archive, [asked[field] for asked in PASSAGES])
         rows.append(Row(language, *(share(ranks, wanted, depth) for ranks in ways for depth in (1, 5))))
     store.close()
     return rows

@@ -8,27 +8,26 @@ For each all pairs are compared, and then all of its sentences are said in sessi
 
 from __future__ import annotations
 
+import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from pathlib import Path
+from typing import Any
 
 from aider_gardener.gardener.learnt import Sighting, gathered, says_same
-from bench.labelled_observations import GROUPS, HELD_OUT_GROUPS, HELD_OUT_OTHERS, OTHERS
 
 Groups = Sequence[Sequence[str]]
-SETS: dict[str, tuple[Groups, Sequence[str]]] = {
-    "made on": (GROUPS, OTHERS),
-    "written afterwards": (HELD_OUT_GROUPS, HELD_OUT_OTHERS),
-}
+LABELLED: Mapping[str, Any] = json.loads(
+    Path(__file__).with_name("labelled").joinpath("observations.json").read_text("utf-8")
+)
+"""Sentences as people type them in different sessions: groups of which each says one thing, others that say
+something near it, and some that set no rule for longer and correct nothing that can be learnt."""
+SETS = {name: LABELLED[name] for name in ("made on", "written afterwards")}
+NOT_ASKED: Sequence[str] = LABELLED["not asked"]
 HEAD = (
-    "sentences",
-    "groups",
-    "others",
-    "pairs found",
-    "of",
-    "pairs wrong",
-    "groups proposed",
+    *("sentences", "groups", "others", "pairs found", "of", "pairs wrong", "groups proposed"),
     "proposals wrong",
 )
 
@@ -65,7 +64,8 @@ def figures(groups: Groups, others: Sequence[str]) -> Figures:
 
 def table() -> Iterator[tuple[str, ...]]:
     """A row a set, under HEAD."""
-    for name, (groups, others) in SETS.items():
+    for name, labelled in SETS.items():
+        groups, others = labelled["groups"], labelled["others"]
         found = figures(groups, others)
         cells = (len(groups), len(others), found.found, found.found + found.missed, found.wrong)
         yield (name, *map(str, (*cells, found.proposed, found.proposed_wrong)))

@@ -40,7 +40,7 @@ class Server:
         self.durable = durable
         self.binaries = _binaries()
         self.user = _other_user()
-        self.folder = Path(tempfile.mkdtemp(prefix="gpg-", dir="/tmp" if os.name == "posix" else None))
+        self.folder = Path(tempfile.mkdtemp(prefix="gpg-"))  # the path of a socket in it must be short
         self.port = _free_port()
         self._process: subprocess.Popen[bytes] | None = None
         if self.user:

@@ -78,7 +78,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     }
     options.json.parent.mkdir(parents=True, exist_ok=True)
     options.json.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
-    print("\n".join(table(results)))
+    print(json.dumps(results, indent=1))
     return 0
 
 
@@ -223,17 +223,6 @@ def peak_megabytes() -> int:
 
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return round(peak * (1 if sys.platform == "darwin" else 1_024) / 1e6)
-
-
-def table(results: dict[str, Any]) -> Iterator[str]:
-    """The lines to print."""
-    yield f"{results['entries']:,} passages, {results['bytes'] / 1e9:.1f} GB; processor time in ms"
-    yield f"{'':12}{'first':>8}{'median':>8}{'p95':>8}{'p95, clock':>12}"
-    for kind, of in results["times"].items():
-        yield f"{kind:12}{of['first']:8.0f}{of['median']:8.0f}{of['p95']:8.0f}{of['clock']['p95']:12.0f}"
-    memory = f"{results['megabytes_before']} MB before, {results['megabytes']} MB at most"
-    found = f"{results['recall_at_10']:.0%} of the ten nearest, {results['nearness']:.1%} as near"
-    yield f"{memory}; {found}; read in {results['reading_seconds']} s"
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """How many secrets of a labelled set are taken out, and how many harmless texts stay as they are.
 
-    python -m bench.secrets [--misses a] [--json FILE] [--before FILE]
+    python -m bench.secrets [--misses a] [--json FILE]
 
 Expressions were chosen by half "a" of `tests/data/secrets.jsonl`. Half "b" was looked at last, and "c"
 was written later by somebody who had not seen them; what they lacked was added then. "d1" and "d2" are
@@ -10,7 +10,6 @@ not seen the code; by "h1" and "i1" something was added then, by "h2" and "i2" n
 somebody who knew the code, and nothing was added by it either. What nothing was added by says what a text
 of a stranger's loses. `blind` in the results has the figures from before a half was looked at. A snippet
 counts as found when none of its secrets is left, and as harmless when not a byte of it changes.
-`--before` names the figures of earlier code, written by `--json`, to stand beside.
 """
 
 from __future__ import annotations
@@ -99,31 +98,22 @@ def seconds_a_megabyte() -> float:
     return round((time.process_time() - began) * 1_000_000 / len(text), 3)
 
 
-def table(figures: dict[str, dict[str, dict[str, Any]]]) -> str:
-    """Rows by half, columns by version of the code."""
-    lines = [f"{'':>6}" + "".join(f"{name:>28}" for name in figures)]
-    for half in HALVES:
-        cells = []
-        for rows in figures.values():
-            row = rows[half]
-            cells.append(f"{row['gone']}/{row['secrets']} gone, {row['unchanged']}/{row['harmless']} same")
-        lines.append(f"{half:>6}" + "".join(f"{cell:>28}" for cell in cells))
-    return "\n".join(lines)
+def table(figures: dict[str, dict[str, Any]]) -> str:
+    """A row for each half."""
+    return "\n".join(
+        f"{half:>6}  {row['gone']}/{row['secrets']} gone, {row['unchanged']}/{row['harmless']} same"
+        for half, row in figures.items()
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--misses", choices=HALVES, help="print what is wrong of a half")
     parser.add_argument("--json", type=Path, nargs="?", const=RESULTS)
-    parser.add_argument("--before", type=Path, help="figures of earlier code")
     options = parser.parse_args(arguments)
     given = snippets()
     value: dict[str, Any] = {"rates": rates(given), "seconds_a_megabyte": seconds_a_megabyte()}
-    columns = {"now": value["rates"]}
-    if options.before:
-        value["before"] = json.loads(options.before.read_text(encoding="utf-8"))
-        columns = {"before": value["before"]["rates"], **columns}
-    print(table(columns))
+    print(table(value["rates"]))
     print(f"{value['seconds_a_megabyte']} s for a megabyte")
     for one in given:
         if options.misses in (one.half, "all") and not one.is_right:
@@ -131,7 +121,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.json:
         value = {"command": "python -m bench.secrets", "made_on": made_on(), **value}
         held = json.loads(options.json.read_text(encoding="utf-8")) if options.json.is_file() else {}
-        value = {name: held[name] for name in ("before", "blind") if name in held} | value
+        value = {name: held[name] for name in ("blind",) if name in held} | value
         options.json.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
     return 0
 

@@ -1,6 +1,6 @@
 """What recall alone finds of answers that stand at several turns, by the tokens that it may spend.
 
-    python -m bench.several [--json FILE] [--halves]
+    python -m bench.several [--json FILE]
 
 The questions to each recorded session are in `bench/questions`. Each needs two to four pieces that
 were said at different turns, and may name decoys: what was said elsewhere about something similar and is no
@@ -25,7 +25,7 @@ from aider_gardener.recall.request import Request
 from aider_gardener.replay.measure.probes import key_pattern, score, texts_of_turn
 from aider_gardener.replay.session.history import load_session
 from aider_gardener.replay.session.session import Probe, Session, json_list
-from bench.goals import CHOSEN_ON, HELD_OUT, halves
+from bench.goals import halves
 from bench.grid.rows import written
 from bench.provenance import made_on
 from bench.retrieval import ROOT, VECTORS, WAYS, Way, listening
@@ -84,7 +84,6 @@ class Tally:
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--json", type=Path, default=RESULTS, help="where the results go")
-    parser.add_argument("--halves", action="store_true", help="tables for each half of the sessions as well")
     options = parser.parse_args(argv)
     paths = sorted(QUESTIONS.glob("*.json"))
     VECTORS.parent.mkdir(parents=True, exist_ok=True)
@@ -107,7 +106,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     }
     options.json.parent.mkdir(parents=True, exist_ok=True)
     options.json.write_text(written(value), encoding="utf-8")
-    print("\n".join(report(rows, by_half=options.halves)))
+    sys.path.insert(0, str(ROOT / "tools"))
+    from session_tables import several
+
+    print("\n".join(several(value)))
     return 0
 
 
@@ -231,37 +233,11 @@ def sums_at(found: Iterable[tuple[Sequence[int], Sequence[int]]]) -> tuple[int, 
     )
 
 
-def report(rows: Sequence[Row], *, by_half: bool) -> Iterator[str]:
-    """The tables in Markdown: by way, by kind and by session; each half's after those of all sessions."""
-    groups = {"all sessions": list(rows)}
-    if by_half:
-        for half, name in zip("ab", (CHOSEN_ON, HELD_OUT), strict=True):
-            groups[f"half {half}"] = [row for row in rows if row["half"] == name]
-    for title, own in groups.items():
-        probes, pieces, decoys = tally(own).asked
-        yield f"{title[0].upper()}{title[1:]}: {probes} probes, {pieces} pieces, {decoys} decoys."
-        yield "In each cell: probes of which every piece is supported; pieces supported; decoys supported."
-        yield ""
-        yield from table("recalled by", tally(own).supported)
-        yield ""
-        for what in ("kind", "session"):
-            yield from table(f"{what}, {MAIN_WAY}", dict(by(what, own)))
-            yield ""
-
-
 def by(what: str, rows: Sequence[Row]) -> Iterator[tuple[str, list[tuple[int, int, int]]]]:
     """For each kind or session, with how many probes, pieces and decoys it has: what the main way found."""
     for name in dict.fromkeys(sorted(row[what] for row in rows)):
         found = tally([row for row in rows if row[what] == name])
         yield f"{name} ({cell(found.asked)})", found.supported[MAIN_WAY]
-
-
-def table(head: str, rows: Mapping[str, Sequence[tuple[int, int, int]]]) -> Iterator[str]:
-    """A row a name, a column a limit."""
-    yield "| " + " | ".join([head, *(f"{tokens:,} tokens" for tokens in LIMITS)]) + " |"
-    yield "|---" + "|---:" * len(LIMITS) + "|"
-    for name, counts in rows.items():
-        yield "| " + " | ".join([name, *map(cell, counts)]) + " |"
 
 
 def cell(counts: tuple[int, int, int]) -> str:

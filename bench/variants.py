@@ -4,28 +4,18 @@ A baseline decides for each past message what is sent of it, within the host's h
 would build who does not believe in more. Importing this module adds them to the replay's variants; a job
 names it in its `imports`. Where the environment variable VECTORS names a file, gardeners keep the vectors of
 passages there for one another, for passages are the same under most variants and budgets.
-
-The variant `filter` is another program that rewrites the past messages before each prompt; REPLAY_FILTER
-names its command line. It reads a JSON value a line, {"past": [messages], "current": [messages]}, and
-answers each with {"past": [messages]}: as many, in the same order, each with role and content; null leaves
-one out.
 """
 
 from __future__ import annotations
 
-import atexit
-import json
 import os
 import re
-import shlex
-import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from aider_gardener.errors import ReplayError, UsageError
 from aider_gardener.replay.play.variants import (
     VARIANTS,
     Replay,
@@ -39,8 +29,6 @@ IMPORTS = (__name__,)
 """What a job with one of these variants imports."""
 
 VECTORS = "BENCH_VECTORS"
-COMMAND_VARIABLE = "REPLAY_FILTER"
-STOP_SECONDS = 5.0
 
 OUTPUT_BEGINNING = "I ran this command:"
 """How the host's message with a command's output begins."""
@@ -226,85 +214,6 @@ def passages(text: str) -> Iterator[str]:
         yield held
 
 
-class PromptFilter:
-    """The other program, started at first need; what it answered for the same past is remembered."""
-
-    def __init__(self, command: Sequence[str]) -> None:
-        self.command = command
-        self._process: subprocess.Popen[str] | None = None
-        self._answers: dict[str, list[dict[str, Any] | None]] = {}
-
-    def rewrite(self, past: Messages, current: Messages) -> list[dict[str, Any] | None]:
-        """What is sent for each past message. ReplayError if the program fails or answers otherwise."""
-        asked = json.dumps({"past": list(past), "current": list(current)})
-        if asked not in self._answers:
-            self._answers[asked] = self._ask(asked, len(past))
-        return list(self._answers[asked])
-
-    def _ask(self, asked: str, count: int) -> list[dict[str, Any] | None]:
-        process = self._started()
-        assert process.stdin is not None and process.stdout is not None
-        try:
-            process.stdin.write(asked + "\n")
-            process.stdin.flush()
-            answered = json.loads(process.stdout.readline())["past"]
-        except (OSError, ValueError, KeyError, TypeError) as problem:
-            raise ReplayError(f"{self.command[0]} gave no answer that can be read ({problem!r})") from problem
-        if not isinstance(answered, list) or len(answered) != count:
-            raise ReplayError(f"{self.command[0]} answered with another number of messages than {count}")
-        return answered
-
-    def _started(self) -> subprocess.Popen[str]:
-        if self._process is None:
-            try:
-                self._process = subprocess.Popen(
-                    self.command,
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.DEVNULL,
-                    encoding="utf-8",
-                )
-            except OSError as problem:
-                raise ReplayError(f"{self.command[0]} cannot be started ({problem})") from problem
-            atexit.register(self.stop)
-        return self._process
-
-    def stop(self) -> None:
-        """End the program: it sees the end of its input, and is killed if that does not help."""
-        process, self._process = self._process, None
-        if process is None:
-            return
-        if process.stdin:
-            process.stdin.close()
-        try:
-            process.wait(STOP_SECONDS)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-        if process.stdout:
-            process.stdout.close()
-
-
-def with_filter(runner: Replay) -> None:
-    """What the program makes of the messages before this turn, of that the newest that fit the limit.
-    UsageError if none is named."""
-    command = os.environ.get(COMMAND_VARIABLE, "")
-    if not command.strip():
-        raise UsageError(f"the variant filter needs a program: set {COMMAND_VARIABLE} to its command line")
-    on_windows = os.name == "nt"  # where a backslash is part of a path
-    program = PromptFilter([part.strip('"') for part in shlex.split(command, posix=not on_windows)])
-
-    def rewrite(runner: Replay, coder: Any, past: Messages) -> Sent:
-        if not past:
-            return []
-        made = program.rewrite(past, coder.cur_messages[-1:])
-        there = [message for message in made if message is not None]
-        kept = iter(newest(runner, coder, there))
-        return [None if message is None else next(kept) for message in made]
-
-    rewriting(rewrite)(runner)
-
-
 def with_summaries_of_any_chat(runner: Replay) -> None:
     """aider with its summaries applied; in a plain chat (`plain` in the session's meta line) an exchange is
     finished with its reply."""
@@ -415,7 +324,6 @@ VARIANTS.update(
         Variant("tail", "the newest messages that fit the history limit", rewriting(newest)),
         Variant("first-last", "the first exchange and the newest messages", rewriting(first_and_newest)),
         Variant("mask10", "all but the last 10 outputs masked", rewriting(last_ten_outputs)),
-        Variant("filter", "another program rewrites the past, the newest of it", with_filter),
         Variant("gardener-as-order", "no prompt recalls more than an order may", as_orders, settings={}),
         Variant("gardener-oldest-first", "a plan hides the oldest, whole", oldest_first, settings={}),
         Variant("gardener-no-recall", "the gardener without recall", settings={"recall_tokens": 0}),

@@ -13,7 +13,9 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
+from hypothesis import HealthCheck
 from offline import deny_network
 
 MEMORY = "/dev/shm"
@@ -39,6 +41,7 @@ def enter_sandbox() -> None:
     """Point this process and its children at an empty home, and take the user's own settings away."""
     if os.access(MEMORY, os.W_OK):
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", MEMORY)
+        tempfile.tempdir = os.environ.setdefault("TMPDIR", MEMORY)
     home = Path(tempfile.mkdtemp(prefix="gardener-tests-home-"))
     atexit.register(shutil.rmtree, home, ignore_errors=True)
     for name in list(os.environ):
@@ -76,6 +79,15 @@ def place_price_table(home: Path) -> None:
 
 enter_sandbox()
 deny_network(attempts.append)
+# Examples are made and tried on machines that do other work too: no law is broken by taking long.
+SLOW = (HealthCheck.too_slow, HealthCheck.function_scoped_fixture)
+hypothesis.settings.register_profile("suite", deadline=None, suppress_health_check=SLOW)
+hypothesis.settings.load_profile("suite")
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """One worker more than there are processors: tests wait for clocks, locks and processes of their own."""
+    return (os.cpu_count() or 1) + 1
 
 
 @pytest.fixture(autouse=True)

@@ -6,37 +6,19 @@ python tools/agents_tables.py [--check]
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pages import BadResults, command, put_section, results, section_faults, table
+from pages import BadResults, Section, main, results, table
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "hosts.md"
 RESULTS = ROOT / "bench" / "results" / "agents.json"
-TOOL = "agents_tables.py"
-RECALL, TIMES = "agents-recall", "agents-times"
+TOOL = "agents_tables"
 WAYS = (("alone", "the context alone"), ("words", "with the hooks"))
 HOW = {"process": "a process", "tool": "a tool, over stdio"}
 Row = Mapping[str, Any]
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    return command(__doc__, argv, faults, write)
-
-
-def faults() -> Iterator[str]:
-    """What differs between the page and the figures, a line each."""
-    yield from section_faults(PAGE, RECALL, recall_section, TOOL)
-    yield from section_faults(PAGE, TIMES, times_section, TOOL)
-
-
-def write() -> str:
-    """Put both sections into the page. Raises BadResults without markers or with unusable results."""
-    put_section(PAGE, RECALL, recall_section)
-    put_section(PAGE, TIMES, times_section)
-    return f"{PAGE.name}: {RECALL}, {TIMES}"
 
 
 def recall_section() -> str:
@@ -92,5 +74,8 @@ def made(found: Row, name: str) -> str:
     )
 
 
+SECTIONS = [Section(PAGE, "agents-recall", recall_section), Section(PAGE, "agents-times", times_section)]
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(SECTIONS, TOOL))

@@ -24,13 +24,15 @@ from xml.etree import ElementTree
 
 from packaging.requirements import Requirement
 from packaging.version import Version
-from pages import NOTHING, BadResults, put_section, results, section_faults, table, write_or_check
+from pages import NOTHING, BadResults, Section, results, table
+from pages import main as write_page
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "results" / "aider-versions.json"
 PAGE = ROOT / "docs" / "hosts.md"
 NAME, FORMAT = "aider-versions", 1
 COMMAND = "make aider-versions"
+TOOL = "aider_versions"
 HEAD = ("aider", "patch points as expected", "resolves", "accepted", "tests passed")
 VERSIONS = (
     *("0.82.0", "0.82.1", "0.82.2", "0.82.3", "0.83.0", "0.83.1", "0.83.2", "0.84.0"),
@@ -68,26 +70,14 @@ class NotTried(BadResults):
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Rewrite the table, only compare it, or try releases first; exit 1 when it differs or cannot be made."""
+    """Try releases if asked to, then write the table or compare it; the exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="change nothing, exit 1 on a difference")
     parser.add_argument("--take", nargs="*", metavar="VERSION", help="try these releases (default: all)")
     parser.add_argument("--uv", default="uv", metavar="PATH", help="the program uv (default: that of PATH)")
-    options = parser.parse_args(argv)
-    return write_or_check(options.check, faults, lambda: write(options.take, options.uv))
-
-
-def faults() -> Iterator[str]:
-    """What is wrong with the page, a line each."""
-    return section_faults(PAGE, NAME, section, "aider_versions.py")
-
-
-def write(versions: Sequence[str] | None = None, uv: str = "uv") -> str:
-    """Try releases if some are given (an empty list means all), and put the table into the page."""
-    if versions is not None:
-        keep(tried(version, uv) for version in versions or VERSIONS)
-    put_section(PAGE, NAME, section)
-    return f"{PAGE.name}: the table is that of {RESULTS.name}"
+    options, rest = parser.parse_known_args(argv)
+    if options.take is not None:
+        keep(tried(version, options.uv) for version in options.take or VERSIONS)
+    return write_page(SECTIONS, TOOL, rest)
 
 
 def section() -> str:
@@ -225,6 +215,9 @@ def keep(rows: Iterable[Row]) -> None:
         ordered = sorted([*others, row], key=lambda one: Version(one["version"]))
         value = {"format": FORMAT, "kind": NAME, "provenance": made_on(), "rows": ordered}
         RESULTS.write_text(json.dumps(value, indent=1) + "\n", "utf-8", newline="\n")
+
+
+SECTIONS = [Section(PAGE, NAME, section)]
 
 
 if __name__ == "__main__":

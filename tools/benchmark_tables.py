@@ -1,107 +1,38 @@
 """Write the tables of docs/benchmark.md from the JSON in bench/results, or with `--check` compare the two.
 
-Each table stands between two marker lines and is made of nothing but its file. Without the file the
-section says which command makes it.
+Each table stands between two marker lines and is made of nothing but its file.
 """
 
 from __future__ import annotations
 
-import argparse
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from dominance_table import dominance
 from grid_tables import grid
-from pages import NOTHING, BadResults, parts, results, table, write_or_check
+from pages import Section, main, results, table
 from rest_table import rest
 from session_tables import public, retrieval, several
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "results"
 PAGE = ROOT / "docs" / "benchmark.md"
+TOOL = "benchmark_tables"
 FORMAT = 1
 
 Value = Mapping[str, Any]
 
 
-@dataclass(frozen=True)
-class Section:
-    """A part of the page: its file in bench/results, the command that makes that, and what is shown."""
-
-    file: str
-    command: str
-    show: Callable[[Value], Iterator[str]]
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """Rewrite the sections, or only compare them; exit 1 when one differs or cannot be made."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="change nothing, exit 1 on a difference")
-    return write_or_check(parser.parse_args(argv).check, faults, write)
-
-
-def faults() -> Iterator[str]:
-    """What is wrong with the page, a line each."""
-    text = PAGE.read_text("utf-8")
-    for name in SECTIONS:
-        try:
-            if parts(text, name, "docs/benchmark.md")[1] != section(name):
-                yield f"docs/benchmark.md: section {name} is not what tools/benchmark_tables.py makes; run it"
-        except BadResults as problem:
-            yield str(problem)
-
-
-def write() -> str:
-    """Put every section into the page. Raises BadResults without markers or with unusable results."""
-    text = PAGE.read_text("utf-8")
-    for name in SECTIONS:
-        before, _between, after = parts(text, name, "docs/benchmark.md")
-        text = before + section(name) + after
-    PAGE.write_text(text, "utf-8", newline="\n")
-    return f"{PAGE.name}: the tables are those of bench/results"
-
-
-def section(name: str) -> str:
-    """The text between the markers, with a line end last."""
-    made = SECTIONS[name]
-    path = RESULTS / made.file
-    if not path.exists():
-        return f"Not measured yet: `{made.command}`.\n"
-    return "\n".join(made.show(results(path, name, FORMAT))) + "\n"
-
-
-def made_on(value: Value, command: str) -> str:
-    """The line that says on what the figures depend."""
+def made(name: str, file: str, command: str, show: Callable[[Value], Iterator[str]]) -> str:
+    """The text of a section: what is shown of a file, and by what command on what it was made."""
+    value = results(RESULTS / file, name, FORMAT)
     at = value["provenance"]
-    return (
-        f"`{command}`, commit {at['commit'] or 'unknown'}, Python {at['python']}, {at['cpu']},"
-        f" {at['cores']} cores."
-    )
-
-
-def peers(value: Value) -> Iterator[str]:
-    """A row a text: tokens left, facts kept and time, of each compressor."""
-    versions = value["provenance"]["peers"]
-    names = list(value["texts"][0]["results"])
-    head = ["text", "tokens", "facts"]
-    for name in names:
-        head += [f"{name} left", "kept", *(["ms"] if name_is_timed(value, name) else [])]
-    rows = []
-    for text in value["texts"]:
-        row = [text["name"], f"{text['tokens']:,}", f"{text['facts']:,}"]
-        for name in names:
-            row += peer_cells(text, text["results"][name], name_is_timed(value, name))
-        rows.append(row)
-    yield from table(head, rows)
-    yield ""
-    yield made_on(value, SECTIONS["peers"].command)
-    peers_at = ", ".join(f"{name} {version}" for name, version in versions.items())
-    tokenizer, rounds = value["provenance"]["tokenizer"], value["rounds"]
-    yield f"{peers_at}: direct compressors with their defaults, offline. Tokens by {tokenizer}; time is the"
-    yield f"median of {rounds} rounds."
+    commit = at["commit"] or "unknown"
+    by = f"`{command}`, commit {commit}, Python {at['python']}, {at['cpu']}, {at['cores']} cores."
+    return "\n".join([*show(value), *([by] if show is not grid else [])]) + "\n"
 
 
 def facts(value: Value) -> Iterator[str]:
@@ -119,29 +50,6 @@ def facts(value: Value) -> Iterator[str]:
             "left above 2,500", "left below"]  # fmt: skip
     yield from table(head, rows)
     yield ""
-    yield made_on(value, SECTIONS["facts"].command)
-
-
-def by_command(show: Callable[[Value], Iterator[str]], command: str) -> Callable[[Value], Iterator[str]]:
-    """The same tables with the line that says how they were made."""
-
-    def shown(value: Value) -> Iterator[str]:
-        yield from show(value)
-        yield made_on(value, command)
-
-    return shown
-
-
-def name_is_timed(value: Value, name: str) -> bool:
-    return any("ms" in text["results"][name] for text in value["texts"])
-
-
-def peer_cells(text: Value, found: Value, timed: bool) -> list[str]:
-    if "error" in found:
-        return ["failed", NOTHING, *([NOTHING] if timed else [])]
-    left = f"{100 * found['tokens'] / max(1, text['tokens']):.1f} %"
-    kept = f"{100 * found['kept'] / text['facts']:.0f} %" if text["facts"] else NOTHING
-    return [left, kept, *([f"{found['ms']:.1f}"] if timed else [])]
 
 
 def micro(value: Value) -> Iterator[str]:
@@ -154,7 +62,6 @@ def micro(value: Value) -> Iterator[str]:
         rows.append([f"`{name}`", *figures, str(times["rounds"]), f"{tenfold:.1f}" if tenfold else ""])
     yield from table(["benchmark", "least ms", "median ms", "p95 ms", "rounds", "10 MB : 1 MB"], rows)
     yield ""
-    yield made_on(value, SECTIONS["micro"].command)
     yield f"The machine's load over the last 15 minutes was {value['load']:.1f}, its own work included."
 
 
@@ -173,7 +80,6 @@ def at_size(value: Value) -> Iterator[str]:
         [[memory, f"{value['reading_seconds']:.1f}", *found]],
     )
     yield ""
-    yield made_on(value, SECTIONS["at-size"].command)
 
 
 def milliseconds(value: float) -> str:
@@ -184,23 +90,20 @@ POOLED = (
     "python -m bench.public longmemeval --data longmemeval_oracle.json --pool 20"
     " --json bench/results/public-longmemeval.json"
 )
-SECTIONS: dict[str, Section] = {
-    "grid": Section("grid.json", "make bench", grid),
-    "dominance": Section("dominance.json", "make bench", by_command(dominance, "python -m bench.dominance")),
-    "rest": Section("rest.json", "python -m bench.rest", by_command(rest, "python -m bench.rest")),
-    "peers": Section("peers.json", "make bench-peers", peers),
-    "retrieval": Section(
-        "retrieval.json", "python -m bench.retrieval", by_command(retrieval, "python -m bench.retrieval")
-    ),
-    "several": Section(
-        "several.json", "python -m bench.several", by_command(several, "python -m bench.several")
-    ),
-    "public": Section("public-longmemeval.json", POOLED, by_command(public, POOLED)),
-    "facts": Section("facts.json", "python -m bench.facts --json bench/results/facts.json", facts),
-    "micro": Section("micro.json", "make bench-micro", micro),
-    "at-size": Section("search-at-size.json", "python -m bench.search_at_size", at_size),
+SHOWN: dict[str, tuple[str, str, Callable[[Value], Iterator[str]]]] = {
+    "grid": ("grid.json", "make bench", grid),
+    "dominance": ("dominance.json", "python -m bench.dominance", dominance),
+    "rest": ("rest.json", "python -m bench.rest", rest),
+    "retrieval": ("retrieval.json", "python -m bench.retrieval", retrieval),
+    "several": ("several.json", "python -m bench.several", several),
+    "public": ("public-longmemeval.json", POOLED, public),
+    "facts": ("facts.json", "python -m bench.facts --json bench/results/facts.json", facts),
+    "micro": ("micro.json", "make bench-micro", micro),
+    "at-size": ("search-at-size.json", "python -m bench.search_at_size", at_size),
 }
+"""By the name of a section its file, the command that makes that, and what is shown."""
+SECTIONS = [Section(PAGE, name, partial(made, name, *of)) for name, of in SHOWN.items()]
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(SECTIONS, TOOL))

@@ -16,17 +16,24 @@ from typing import Any
 import agents_tables
 import aider_versions
 import benchmark_tables
+import patches_page
 import proposal_tables
 import readme_table
 import reference_pages
 import scale_tables
 import upkeep_page
 import yaml
+from pages import faults as section_faults
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "aider_gardener"
 DOCS = ROOT / "docs"
 SITE = ROOT / "mkdocs.yml"
+TOOLS = (
+    *(agents_tables, aider_versions, benchmark_tables, patches_page, proposal_tables, readme_table),
+    *(reference_pages, scale_tables, upkeep_page),
+)
+"""Each makes sections of pages."""
 ABOUT_CODE = ("contributing.md", "how-it-works.md")
 
 LINK = re.compile(r"\]\((?P<target>[^)\s]+)(?:\s+\"[^\"]*\")?\)")
@@ -38,14 +45,9 @@ CODE_PATH = re.compile(r"`((?:\w+/)+(?:\w+\.(?:py|json|toml))?)`")
 
 def main() -> int:
     """Run every check over the repository this file is in."""
-    faults = [*links(), *unlisted(), *lost(), *reference_pages.faults(), *readme_table.faults()]
-    faults += [*proposal_tables.faults(), *benchmark_tables.faults()]
-    faults += [
-        *aider_versions.faults(),
-        *agents_tables.faults(),
-        *scale_tables.faults(),
-        *upkeep_page.faults(),
-    ]
+    faults = [*links(), *unlisted(), *lost()]
+    for tool in TOOLS:
+        faults += section_faults(tool.SECTIONS, tool.TOOL)
     for fault in faults:
         print(fault, file=sys.stderr)
     print(f"docs: {len(pages())} pages checked, {len(faults)} faults")

@@ -31,7 +31,6 @@ from bench.grid.means import (
     ordinary,
     past_tokens,
     rows_of,
-    shown,
     total,
 )
 from bench.intervals import Interval, ratio
@@ -39,7 +38,7 @@ from bench.intervals import Interval, ratio
 FLOOR, GARDENER, AS_ORDER = "no-history", "gardener", "gardener-as-order"
 HOST_BUDGET = 8_000
 """The history limit that the host has of itself with the usual model: the baselines' own budget."""
-RIVALS = ("stock-fixed", "stock-lead", "tail", "first-last", "tail-search", "filter", "mask10", "stock")
+RIVALS = ("stock-fixed", "stock-lead", "tail", "first-last", "tail-search", "mask10", "stock")
 PROVIDER = "OpenAI"
 LINE = 118
 BUSY = 1.5
@@ -109,7 +108,7 @@ def headline(found: Mapping[Key, Rows]) -> Iterator[str]:
     for name in names:
         rows = own[name]
         lines.append([
-            shown(name), *(counted(measure, rows) for _, measure in MEASURES), history(rows, own),
+            name, *(counted(measure, rows) for _, measure in MEASURES), history(rows, own),
             f"{total(rows, 'tokens_billed'):,.0f}", f"{dollars(rows, PROVIDER):.2f}",
         ])  # fmt: skip
         lines.append(["", *(bounds(measure.share(rows)) for _, measure in MEASURES), "", "", ""])
@@ -150,7 +149,7 @@ def differences(found: Mapping[Key, Rows]) -> Iterator[str]:
             if name not in at_same:
                 continue
             first, second = at_same[own], at_same[name]
-            line = [f"{own} – {shown(name)}"]
+            line = [f"{own} – {name}"]
             line += [signed(measure.above(first, second)) for _, measure in MEASURES]
             of = ratio(*([row["usd"][PROVIDER][0] for row in rows] for rows in (first, second)))
             lines.append([*line, f"{of.value:.2f} ({of.low:.2f}–{of.high:.2f})"])
@@ -179,7 +178,7 @@ def by_half(found: Mapping[Key, Rows]) -> Iterator[str]:
             rows = [row for row in own[name] if half[str(row["session"])] == which]
             if rows:
                 counts = [counted(measure, rows) for _, measure in MEASURES]
-                lines.append([which, shown(name), *counts, f"{dollars(rows, PROVIDER):.2f}"])
+                lines.append([which, name, *counts, f"{dollars(rows, PROVIDER):.2f}"])
     yield from table(["half", "variant", *(name for name, _ in MEASURES), f"$ {PROVIDER}"], lines)
     yield ""
 
@@ -199,7 +198,7 @@ def budgets(found: Mapping[Key, Rows]) -> Iterator[str]:
         "recalls comes besides",
         "and is counted in the brackets.",
     )
-    lines = [[shown(name), *(point(found.get((name, step)), own) for step in steps)] for name in names]
+    lines = [[name, *(point(found.get((name, step)), own) for step in steps)] for name in names]
     yield from table(["variant", *(f"{step:,}" for step in steps)], lines)
     yield ""
 
@@ -227,7 +226,7 @@ def distances(found: Mapping[Key, Rows]) -> Iterator[str]:
         if name in own:
             rows = own[name]
             lines.append([
-                shown(name), *(of(rows, "distance", part) for part in names),
+                name, *(of(rows, "distance", part) for part in names),
                 of(rows, "decoys", "never said"), of(rows, "decoys", "crossed"),
             ])  # fmt: skip
     yield from table(["variant", *(f"{name} turns" for name in names), "invented", "crossed"], lines)
@@ -285,7 +284,7 @@ def costs(found: Mapping[Key, Rows]) -> Iterator[str]:
     for name in names:
         rows = own[name]
         lines.append([
-            shown(name),
+            name,
             *(f"{dollars(rows, one):.2f} / {dollars(rows, one, cached=False):.2f}" for one in providers),
             f"{sum(row['llm'][0] for row in rows)} ({sum(row['llm'][1] for row in rows)})",
             f"{total(rows, 'llm_seconds'):,.0f}", f"{total(rows, 'plans'):.0f}",
@@ -367,7 +366,7 @@ def small_windows(rows: Sequence[Row]) -> Iterator[str]:
             if [row["session"] for row in own] == sessions:
                 usable = ", ".join(str(row["usable"] or NOTHING) for row in own)
                 largest = max(row["largest_prompt"] for row in own)
-                lines.append([f"{window:,}", shown(variant), usable, counted(PROBES, own), f"{largest:,}"])
+                lines.append([f"{window:,}", variant, usable, counted(PROBES, own), f"{largest:,}"])
     yield from table(["window", "variant", "usable turns", "probes supported", "largest prompt"], lines)
     yield ""
 
@@ -387,7 +386,7 @@ def one_chat(rows: Rows) -> Iterator[str]:
         "$ OpenAI",
     ]
     lines = [
-        [shown(row["variant"]), row["usable"] or NOTHING, f"{row['largest_prompt']:,}",
+        [row["variant"], row["usable"] or NOTHING, f"{row['largest_prompt']:,}",
          counted(PROBES, [row]), counted(FACTS, [row]), f"{row['tokens_billed']:,}",
          f"{dollars([row], PROVIDER):.2f}"]
         for row in rows

@@ -6,8 +6,11 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from aider_gardener.errors import GardenerError
 
 NOTHING = "–"
 """Stands in a cell where nothing was measured."""
@@ -17,47 +20,53 @@ class BadResults(Exception):
     """Results that cannot be shown, or have no place; the message says why and what to do."""
 
 
-def told(faults: Iterable[str]) -> int:
-    """Print each fault on standard error; returns the exit code, 1 if there was any."""
-    found = list(faults)
-    for fault in found:
-        print(fault, file=sys.stderr)
-    return 1 if found else 0
+@dataclass(frozen=True)
+class Section:
+    """A part of a page between two marker lines with its name; `make` gives its text, a line end last."""
+
+    page: Path
+    name: str
+    make: Callable[[], str]
 
 
-def write_or_check(check: bool, faults: Callable[[], Iterable[str]], write: Callable[[], str]) -> int:
-    """What a tool does: `write` rewrites its page and says so, or only `faults` are told; the exit code."""
+def main(sections: Sequence[Section], tool: str, argv: Sequence[str] | None = None) -> int:
+    """A tool's command line: it writes its sections, or with `--check` only compares them; the exit code."""
+    parser = argparse.ArgumentParser(description=f"Write the sections that tools/{tool}.py makes.")
+    parser.add_argument("--check", action="store_true", help="change nothing, exit 1 on a difference")
+    if parser.parse_args(argv).check:
+        return told(faults(sections, tool))
     try:
-        if check:
-            return told(faults())
-        print(write())
-    except BadResults as problem:
+        write(sections)
+    except (BadResults, GardenerError) as problem:
         return told([str(problem)])
     return 0
 
 
-def command(
-    doc: str | None, argv: Sequence[str] | None, faults: Callable[[], Iterator[str]], write: Callable[[], str]
-) -> int:
-    """A tool's command line: it writes its page, or with `--check` only compares; the exit code."""
-    parser = argparse.ArgumentParser(description=(doc or "").splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="change nothing, exit 1 on a difference")
-    return write_or_check(parser.parse_args(argv).check, faults, write)
+def write(sections: Sequence[Section]) -> None:
+    """Put each section into its page. Raises BadResults without markers or with unusable results."""
+    for section in sections:
+        before, _, after = parts(section.page.read_text("utf-8"), section.name, section.page.name)
+        section.page.write_text(before + section.make() + after, "utf-8", newline="\n")
+        print(f"{section.page.name}: {section.name}")
 
 
-def section_faults(page: Path, name: str, section: Callable[[], str], tool: str) -> Iterator[str]:
-    """What is wrong with a section of a page, which `tool` makes, a line each."""
-    try:
-        if parts(page.read_text("utf-8"), name, page.name)[1] != section():
-            yield f"{page.name}: section {name} is not what tools/{tool} makes; run it"
-    except BadResults as problem:
-        yield str(problem)
+def faults(sections: Sequence[Section], tool: str) -> Iterator[str]:
+    """What differs between the pages and what `tool` makes, a line each."""
+    for section in sections:
+        page, name = section.page, section.name
+        try:
+            if parts(page.read_text("utf-8"), name, page.name)[1] != section.make():
+                yield f"{page.name}: section {name} is not what tools/{tool}.py makes; run it"
+        except (BadResults, GardenerError) as problem:
+            yield str(problem)
 
 
-def put_section(page: Path, name: str, section: Callable[[], str]) -> None:
-    """Put a section into its page. Raises BadResults without markers or with unusable results."""
-    before, _between, after = parts(page.read_text("utf-8"), name, page.name)
-    page.write_text(before + section() + after, "utf-8", newline="\n")
+def told(problems: Iterable[str]) -> int:
+    """Print each on standard error; returns the exit code, 1 if there was any."""
+    found = list(problems)
+    for problem in found:
+        print(problem, file=sys.stderr)
+    return 1 if found else 0
 
 
 def results(path: Path, kind: str, form: int) -> Mapping[str, Any]:

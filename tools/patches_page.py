@@ -1,12 +1,7 @@
-"""Write what follows from the mails in patches/ into the tables of its README.md.
-
-The mails are written by hand. Exit 0 when all is as it must be, 1 when --check found it stale, 2 when a mail
-or the page is not as it must be.
-"""
+"""Write what follows from the mails in patches/ into the tables of its README.md, or `--check` compare."""
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 import re
@@ -17,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from pages import Section
+from pages import main as write_page
 
 from aider_gardener.adapters.aider.patch_points import PATCH_POINTS
 from aider_gardener.errors import PatchError
@@ -25,43 +22,8 @@ from aider_gardener.patches.tree import git_apply
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "results" / "patches.json"
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """Write or check; see the module's text for the exit codes."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--check", action="store_true", help="write nothing, say what is stale")
-    options = parser.parse_args(argv)
-    page = ROOT / "patches" / "README.md"
-    try:
-        text = page.read_text("utf-8")
-        made = with_tables(text, read_series(page.parent))
-    except (PatchError, OSError) as error:
-        print(f"patches page: {error}", file=sys.stderr)
-        return 2
-    if made != text:
-        print(page.name)
-        if not options.check:
-            page.write_text(made, "utf-8", newline="")
-    return 1 if made != text and options.check else 0
-
-
-def with_tables(text: str, series: Series) -> str:
-    """The page with its tables made anew between their marks. Raises PatchError when a mark is missing."""
-    measured = json.loads(RESULTS.read_text("utf-8")) if RESULTS.is_file() else {}
-    tables = {
-        "patches": patch_table(series, tries_of(series)),
-        "tests": test_table(series.patches, measured),
-        "replay": replay_table(series.patches, measured),
-    }
-    for name, rows in tables.items():
-        begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->\n"
-        before, _, rest = text.partition(begin)
-        _, found, after = rest.partition(end)
-        if not found:
-            raise PatchError(f"README.md of the series lacks the marks {begin.strip()} and {end.strip()}")
-        text = f"{before}{begin}{rows}{end}{after}"
-    return text
+PAGE = ROOT / "patches" / "README.md"
+TOOL = "patches_page"
 
 
 def tries_of(series: Series) -> dict[str, str]:
@@ -156,5 +118,21 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |\n" for line in lines)
 
 
+def measured() -> Mapping[str, Any]:
+    found: dict[str, Any] = json.loads(RESULTS.read_text("utf-8")) if RESULTS.is_file() else {}
+    return found
+
+
+def series() -> Series:
+    return read_series(ROOT / "patches")
+
+
+SECTIONS = [
+    Section(PAGE, "patches", lambda: patch_table(series(), tries_of(series()))),
+    Section(PAGE, "tests", lambda: test_table(series().patches, measured())),
+    Section(PAGE, "replay", lambda: replay_table(series().patches, measured())),
+]
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(write_page(SECTIONS, TOOL))

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import sys
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pages import BadResults, command, put_section, results, section_faults
+from pages import BadResults, Section, main, results
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "results" / "rest.json"
@@ -27,9 +27,7 @@ PAGES = {
 
 FORMAT = 1
 COMMAND = "python -m bench.rest"
-NAME = "measured"
-"""Of the section, as its marker lines have it."""
-
+TOOL = "readme_table"
 WIDTH = 118
 OURS, FIXED, STOCK, SEARCH = "gardener", "stock-fixed", "stock", "tail-search"
 SHOWN = (OURS, FIXED, STOCK, SEARCH)
@@ -39,29 +37,8 @@ OPENAI, DEEPSEEK, CLAUDE = "OpenAI", "DeepSeek", "Anthropic --cache-prompts"
 Rows = Sequence[Mapping[str, Any]]
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Rewrite the section, or only compare it; exit 1 when it differs or cannot be made."""
-    return command(__doc__, argv, faults, write)
-
-
-def faults() -> Iterator[str]:
-    """What is wrong with the section, a line each; nothing as long as there are no results."""
-    if RESULTS.exists():
-        for page, link in PAGES.items():
-            yield from section_faults(page, NAME, partial(section, link), "readme_table.py")
-
-
-def write() -> str:
-    """Put the section into the pages. Raises BadResults without markers or with unusable results."""
-    for page, link in PAGES.items():
-        put_section(page, NAME, partial(section, link))
-    return f"{', '.join(page.name for page in PAGES)}: the measured section is that of {RESULTS.name}"
-
-
 def section(link: str) -> str:
     """The text between the markers, with a line end last; `link` leads to the benchmark's page."""
-    if not RESULTS.exists():
-        return f"Not measured yet: `{COMMAND}`\nand then `python tools/readme_table.py` put it here.\n"
     value = results(RESULTS, "rest", FORMAT)
     of = {name: [row for row in value["rows"] if row["variant"] == name] for name in SHOWN}
     missing = [name for name, rows in of.items() if len(rows) != len(of[OURS]) or not rows]
@@ -114,5 +91,8 @@ def share(part: int, whole: int) -> str:
     return f"{100 * part / whole:.0f} %"
 
 
+SECTIONS = [Section(page, "measured", partial(section, link)) for page, link in PAGES.items()]
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(SECTIONS, TOOL))

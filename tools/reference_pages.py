@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import click
-from pages import BadResults, parts, write_or_check
+from pages import Section, main
 
 from aider_gardener.cli.root import GROUPS
 from aider_gardener.cli.root import main as gardener
@@ -25,46 +25,7 @@ ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 ADAPTER = ROOT / "aider_gardener" / "adapters" / "aider"
 CHAT_COMMANDS = (ADAPTER / "commands.py",)
-PARTS = {"cli.md": ("chat commands", "commands"), "settings.md": ("settings",)}
-"""The parts of each page, by the word in the comments around them."""
-
-
-def main() -> int:
-    """Put every part into its page, or with --check only compare them."""
-    return write_or_check("--check" in sys.argv[1:], faults, write)
-
-
-def write() -> str:
-    for name in PARTS:
-        page = DOCS / name
-        page.write_text(wanted(page), "utf-8", newline="\n")
-    return f"{', '.join(PARTS)}: commands and settings are those of the code"
-
-
-def faults() -> Iterator[str]:
-    """The pages that are not what the code says, a line each."""
-    for name in PARTS:
-        try:
-            if (DOCS / name).read_text("utf-8") != wanted(DOCS / name):
-                yield f"docs/{name}: a part is not what tools/reference_pages.py makes; run it"
-        except BadResults as problem:
-            yield str(problem)
-
-
-def wanted(page: Path) -> str:
-    """The page with its parts made anew. Raises BadResults where a part has no place."""
-    text = page.read_text("utf-8")
-    for part in PARTS[page.name]:
-        before, _, after = parts(text, part, f"docs/{page.name}")
-        text = before + "\n".join(made(part)) + "\n" + after
-    return text
-
-
-def made(part: str) -> Iterator[str]:
-    """The lines of a part."""
-    if part == "settings":
-        return settings_table()
-    return commands(gardener) if part == "commands" else chat_commands()
+TOOL = "reference_pages"
 
 
 def commands(group: click.Command) -> Iterator[str]:
@@ -143,5 +104,12 @@ def cell(text: str) -> str:
     return plain(text).replace("|", "\\|")
 
 
+SECTIONS = [
+    Section(DOCS / "cli.md", "chat commands", lambda: "\n".join(chat_commands()) + "\n"),
+    Section(DOCS / "cli.md", "commands", lambda: "\n".join(commands(gardener)) + "\n"),
+    Section(DOCS / "settings.md", "settings", lambda: "\n".join(settings_table()) + "\n"),
+]
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(SECTIONS, TOOL))

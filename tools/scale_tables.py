@@ -7,39 +7,22 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pages import BadResults, command, put_section, section_faults, table
+from pages import BadResults, Section, main, table
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "scale.md"
 RESULTS = ROOT / "bench" / "results"
-TOOL = "scale_tables.py"
+TOOL = "scale_tables"
 SEARCHES = ("shared-search-100k.json", "shared-search-1m.json")
 KILLS, COPY = "shared-kills.json", "shared-copy.json"
 WAYS = ("words", "meaning", "both")
 USERS = (10, 100, 1_000, 10_000)
 MESSAGES_A_DAY, DAYS, HOURS = 300, 250, 8
 Value = Mapping[str, Any]
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    return command(__doc__, argv, faults, write)
-
-
-def faults() -> Iterator[str]:
-    """What differs between the page and the figures, a line each."""
-    for name, section in SECTIONS.items():
-        yield from section_faults(PAGE, name, section, TOOL)
-
-
-def write() -> str:
-    """Put the sections into the page. Raises BadResults without markers or with unusable results."""
-    for name, section in SECTIONS.items():
-        put_section(PAGE, name, section)
-    return f"{PAGE.name}: {', '.join(SECTIONS)}"
 
 
 def searches() -> str:
@@ -98,7 +81,12 @@ def reckoned() -> str:
     return "\n".join([from_what, "", *table(head, rows), ""])
 
 
-SECTIONS = {"scale-searches": searches, "scale-kills": kills, "scale-copy": copy, "scale-reckoned": reckoned}
+SECTIONS = [
+    Section(PAGE, "scale-searches", searches),
+    Section(PAGE, "scale-kills", kills),
+    Section(PAGE, "scale-copy", copy),
+    Section(PAGE, "scale-reckoned", reckoned),
+]
 
 
 def held(name: str) -> Value:
@@ -111,4 +99,4 @@ def held(name: str) -> Value:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(SECTIONS, TOOL))

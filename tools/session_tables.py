@@ -76,7 +76,9 @@ def public(value: Value) -> Iterator[str]:
     first, *budgets = [f"pieces@{value['ks'][-1]}", *(f"in {tokens:,}" for tokens in value["budgets"])]
     groups = dict(value["groups"])
     for group in ("one piece of evidence", "several pieces"):
-        ways = groups.pop(group)
+        ways = groups.pop(group, None)
+        if ways is None:
+            continue
         yield f"{group.capitalize()}, {asked(ways)} questions:"
         yield ""
         yield from table(["recalled by", first, *budgets], [[way, *cells(of)] for way, of in ways.items()])

@@ -12,13 +12,13 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 
-from pages import command, put_section, section_faults, table
+from pages import Section, main, table
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from aider_gardener.archive.store import Store, open_store
@@ -32,6 +32,7 @@ from aider_gardener.replay.session.history import load_session
 from bench.observations import HEAD
 from bench.observations import table as measured
 
+TOOL = "upkeep_page"
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "upkeep.md"
 RECORDED = ROOT / "recorded_sessions"
@@ -49,28 +50,11 @@ TODO = """\
 """A list of tasks for that project, written for the page."""
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Put every part into the page, or with --check only compare them."""
-    os.environ["TZ"] = "UTC"
-    time.tzset()
-    return command(__doc__, argv, faults, write)
-
-
-def faults() -> Iterator[str]:
-    """The parts that are not what the commands make, a line each."""
-    for name in parts_made():
-        yield from section_faults(PAGE, name, partial(parts_made().__getitem__, name), "upkeep_page.py")
-
-
-def write() -> str:
-    for name in parts_made():
-        put_section(PAGE, name, partial(parts_made().__getitem__, name))
-    return f"{PAGE.name}: the files are those that the commands make"
-
-
 @lru_cache(maxsize=1)
 def parts_made() -> Mapping[str, str]:
     """By its name each part of the page: files in fences, and tables of what was measured."""
+    os.environ["TZ"] = "UTC"
+    time.tzset()
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder) / "slate"
         root.mkdir()
@@ -115,5 +99,11 @@ def renamed(lines: str, project: str) -> str:
     return lines
 
 
+SECTIONS = [
+    Section(PAGE, name, lambda name=name: parts_made()[name])  # type: ignore[misc]  # reason: bound now
+    for name in ("index", "tasks before", "task archive", "precision")
+]
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(SECTIONS, TOOL))

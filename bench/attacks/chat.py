@@ -72,6 +72,10 @@ class Played:
         gardener.leave_turn()
         self.listen()
 
+    def play(self, turns: int) -> None:
+        for _ in range(turns):
+            self.turn()
+
     def sync(self) -> None:
         self.told(self.gardener.sync(self.done, self.cur))
 
@@ -104,3 +108,12 @@ class Played:
 
     def close(self) -> None:
         self.store.close()
+
+
+def stored(directory: Path, name: str = "s") -> list[str]:
+    """What the archive holds of a session, after a check that it is sound."""
+    store = open_store(directory)
+    assert store.persistent and store.notice == "" and store.verify() == []
+    found = [entry.content for entry in store.session_entries(name)]
+    store.close()
+    return found

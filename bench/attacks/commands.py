@@ -10,8 +10,6 @@ forget, must be there after each round; `verify` must find nothing.
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 import random
 import subprocess
@@ -25,10 +23,8 @@ from typing import Any
 from aider_gardener.archive.store import open_store
 from aider_gardener.archive.store.encryption import VARIABLE
 from bench.attacks import kills
-from bench.provenance import made_on
+from bench.attacks.results import ROOT, keep, parser_of
 
-ROOT = Path(__file__).resolve().parents[2]
-RESULTS = ROOT / "bench" / "results" / "attacks" / "commands.json"
 BESIDE = (
     "store verify", "store gc --yes", "store export {new}", "store import {old}", "store copy --to {new}",
     "store copy --from {other}", "upkeep index", "status", "forget {none} --yes",
@@ -125,17 +121,8 @@ def attack(rounds: int, seed: int) -> dict[str, Any]:
 
 
 def main() -> None:
-    form = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=form)
-    parser.add_argument("--rounds", type=int, default=12)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--json", type=Path, default=RESULTS)
-    options = parser.parse_args()
-    found = attack(options.rounds, options.seed)
-    line = f"python -m bench.attacks.commands --rounds {options.rounds} --seed {options.seed}"
-    value = {"command": line, "made_on": made_on(), **found}
-    options.json.write_text(json.dumps(value, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    print(json.dumps(value, indent=1, ensure_ascii=False))
+    options = parser_of(__doc__, rounds=12, seed=1).parse_args()
+    keep("commands", attack(options.rounds, options.seed), options.json)
 
 
 if __name__ == "__main__":

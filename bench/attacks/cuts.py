@@ -1,6 +1,6 @@
 """An archive that was cut off: at each page of its file, its log and its copy, and within each.
 
-    python -m bench.attacks.cuts [--every N] [--against TREE] [--json FILE]
+    python -m bench.attacks.cuts [--every N] [--json FILE]
 
 The archive is that of bench.attacks.flips, as two ended sessions leave it, or as a third one leaves it that
 was killed and whose words stand in the log alone, with the log's index and without it (then what is left is
@@ -11,11 +11,8 @@ left, for at most 20 seconds. The outcomes are those of bench.attacks.flips.
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 import shutil
-import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
@@ -23,16 +20,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
-if __name__ == "__main__" and "--against" in sys.argv:
-    sys.path.insert(0, sys.argv[sys.argv.index("--against") + 1])
+from aider_gardener.archive.store import open_store
+from aider_gardener.archive.store.location import FILE_NAME
+from aider_gardener.messages import ContentClass, Entry, Source, entry_id
+from bench.attacks import flips
+from bench.attacks.results import keep, parser_of
 
-from aider_gardener.archive.store import open_store  # noqa: E402  # reason: of the tree attacked
-from aider_gardener.archive.store.location import FILE_NAME  # noqa: E402
-from aider_gardener.messages import ContentClass, Entry, Source, entry_id  # noqa: E402
-from bench.attacks import flips  # noqa: E402
-
-RESULTS = ROOT / "bench" / "results" / "attacks" / "cuts.json"
 PAGE_BYTES, LOG_HEAD, FRAME_BYTES = 4_096, 32, 24 + 4_096
 SAID_LAST = 5
 
@@ -103,21 +96,8 @@ def attack(every: int) -> dict[str, Any]:
 
 
 def main() -> None:
-    form = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=form)
-    parser.add_argument("--every", type=int, default=8, metavar="N", help="Cut at every N-th page.")
-    parser.add_argument("--against", type=Path, default=ROOT, help="The tree whose package is attacked.")
-    parser.add_argument("--json", type=Path, default=RESULTS)
-    args = parser.parse_args()
-    from bench.attacks.files import commit_of
-
-    tree = args.against.resolve()
-    command = f"python -m bench.attacks.cuts --every {args.every}" + (
-        "" if tree == ROOT else " --against TREE"
-    )
-    kept = json.loads(args.json.read_text("utf-8")) if args.json.is_file() else {}
-    kept[commit_of(tree)] = {"command": command, "cut": attack(args.every)}
-    args.json.write_text(json.dumps(kept, indent=1) + "\n", "utf-8")
+    options = parser_of(__doc__, every=8).parse_args()
+    keep("cuts", {"cut": attack(options.every)}, options.json, by_commit=True)
 
 
 if __name__ == "__main__":

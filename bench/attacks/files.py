@@ -1,10 +1,8 @@
 """Hostile files in a repository: what hangs, what is read, what is changed.
 
-    python -m bench.attacks.files                      attack this tree
-    python -m bench.attacks.files --against TREE       attack another one, say of an older commit
+    python -m bench.attacks.files [--json FILE]
 
-Each attack runs in a process of its own, with a home of its own, for at most a minute and 1 GB. The figures
-go to bench/results/attacks/files.json, one run for each commit that was attacked.
+Each attack runs in a process of its own, with a home of its own, for at most a minute and 1 GB.
 """
 
 from __future__ import annotations
@@ -17,17 +15,13 @@ import struct
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
-RESULTS = ROOT / "bench" / "results" / "attacks" / "files.json"
+from bench.attacks.results import HELD, environment, keep_outcomes, parser_of
+
 SECONDS, MEMORY_BYTES = 60, 1 << 30
-HELD = "held"
-RUN = "import runpy, sys; del sys.argv[0]; runpy.run_path(sys.argv[0], run_name='__main__')"
-"""Runs this file without its folder in front of the path, where modules have names of the library's."""
 JOURNAL_MAGIC = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
 TRIGGER = """CREATE TRIGGER t AFTER INSERT ON occurrences
     BEGIN UPDATE bodies SET body = CAST('evil' AS BLOB); END"""
@@ -341,29 +335,21 @@ ATTACKS: dict[str, Attack] = {
 }
 
 
-def outcome_of(name: str, tree: Path) -> dict[str, Any]:
-    """Run one attack against the package of a tree: what came of it and how long it took."""
+def outcome_of(name: str) -> str:
+    """Run one attack in a process of its own: what came of it."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "home").mkdir()
         Path(folder, "repo").mkdir()
-        private = ("AIDER_", "XDG_", "GIT_")
-        environ = {name: value for name, value in os.environ.items() if not name.startswith(private)}
-        environ |= {"HOME": str(Path(folder, "home")), "PYTHONPATH": str(tree)}
-        environ |= {"LITELLM_LOCAL_MODEL_COST_MAP": "True"}
-        environ |= {
-            f"GIT_{who}_{what}": "a@b" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")
-        }
-        started = time.perf_counter()
+        command = [sys.executable, "-m", "bench.attacks.files", "--one", name]
         try:
             done = subprocess.run(
-                [sys.executable, "-c", RUN, __file__, "--one", name],
-                cwd=folder, env=environ, timeout=SECONDS, capture_output=True, text=True, check=False,
+                command, cwd=folder, env=environment(Path(folder, "home")), timeout=SECONDS,
+                capture_output=True, text=True, check=False,
             )  # fmt: skip
-            words = (done.stdout if not done.returncode else done.stderr).strip().splitlines() or ["it died"]
-            outcome = words[-1].replace(folder, "…")
         except subprocess.TimeoutExpired:
-            outcome = "it hung"
-        return {"outcome": outcome, "seconds": round(time.perf_counter() - started, 1)}
+            return "it hung"
+        words = (done.stdout if not done.returncode else done.stderr).strip().splitlines() or ["it died"]
+        return words[-1].replace(folder, "…")
 
 
 def attack(name: str) -> None:
@@ -376,37 +362,13 @@ def attack(name: str) -> None:
     os._exit(0)  # threads that a fault left must not hold it up
 
 
-def commit_of(tree: Path) -> str:
-    command = ["git", "-C", str(tree), "rev-parse", "--short=12", "HEAD"]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-
-
-def report(tree: Path) -> int:
-    """All attacks on a tree, printed and written; returns how many did not hold."""
-    found = {name: outcome_of(name, tree) for name in ATTACKS}
-    for name, row in found.items():
-        print(f"{name:43} {row['outcome']} ({row['seconds']} s)")
-    held: int = sum(row["outcome"] == HELD for row in found.values())
-    kept: dict[str, Any] = {"format": 1, "runs": {}}
-    if RESULTS.is_file():
-        kept = json.loads(RESULTS.read_text("utf-8"))
-    command = "python -m bench.attacks.files" + ("" if tree == ROOT else " --against TREE")
-    kept["runs"][commit_of(tree)] = {"command": command, "held": held, "attacks": found}
-    RESULTS.parent.mkdir(parents=True, exist_ok=True)
-    RESULTS.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", "utf-8")
-    print(f"{held} of {len(found)} held")
-    return len(found) - held
-
-
 def main() -> int:
-    form = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=form)
-    parser.add_argument("--against", type=Path, default=ROOT, help="The tree whose package is attacked.")
+    parser = parser_of(__doc__)
     parser.add_argument("--one", choices=ATTACKS, help=argparse.SUPPRESS)
-    args = parser.parse_args()
-    if args.one:
-        attack(args.one)
-    return 1 if report(args.against.resolve()) else 0
+    options = parser.parse_args()
+    if options.one:
+        attack(options.one)
+    return keep_outcomes("files", {name: outcome_of(name) for name in ATTACKS}, options.json)
 
 
 if __name__ == "__main__":

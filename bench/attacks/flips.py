@@ -1,23 +1,22 @@
 """One flipped bit in an archive: what is lost, what is shown altered without a word, what hangs.
 
-    python -m bench.attacks.flips [--flips N] [--seed S] [--no-copy] [--encrypted] [--json FILE]
+    python -m bench.attacks.flips [--flips N] [--seed S] [--json FILE]
 
 Each flip is of a random bit of the file (every fifth of its header or first page), in a copy of one archive
-of 50 entries in two sessions, which a process of its own opens, reads, adds to and verifies. `lost` counts
-flips after which an entry cannot be read any more, `silent` those after which a text is shown that was never
-written, or an entry is missing, without a line that says so, `hung` those over 20 seconds, `raised` those
-that a chat would feel, `unmended` those after which a second check still finds something.
+of 50 entries in two sessions, which a process of its own opens, reads, adds to and verifies. Three tenths as
+many are of one without the copy of the last session's end, and of an encrypted one. `lost` counts flips after
+which an entry cannot be read any more, `silent` those after which a text is shown that was never written, or
+an entry is missing, without a line that says so, `hung` those over 20 seconds, `raised` those that a chat
+would feel, `unmended` those after which a second check still finds something.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import random
 import shutil
 import signal
-import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable
@@ -29,11 +28,10 @@ from aider_gardener.archive.store import Store, open_store
 from aider_gardener.archive.store.encryption import VARIABLE
 from aider_gardener.errors import StoreError
 from aider_gardener.messages import ContentClass, Entry, Fidelity, Rendition, Source, SourceKind, entry_id
-from bench.provenance import made_on
+from bench.attacks.results import keep, parser_of
 
 ENTRIES, SESSIONS, SECONDS = 50, ("one", "two"), 20
 FIRST_PAGE_BYTES = 4_096
-RESULTS = Path(__file__).resolve().parent.parent / "results" / "attacks" / "flips.json"
 
 
 def text_of(number: int) -> str:
@@ -190,23 +188,15 @@ def attack(flips: int, seed: int, *, with_copy: bool, key_source: str = "") -> d
 
 
 def main() -> None:
-    form = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=form)
-    parser.add_argument("--flips", type=int, default=1_000)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--no-copy", action="store_true", help="Without the copy of the last session's end.")
-    parser.add_argument("--encrypted", action="store_true", help="An archive that is encrypted.")
-    parser.add_argument("--json", type=Path, help=f"Add the run to this file, say {RESULTS.name}.")
-    args = parser.parse_args()
+    options = parser_of(__doc__, flips=1_000, seed=1).parse_args()
     os.environ[VARIABLE] = "ab" * 32
-    key_source = "env" if args.encrypted else ""
-    run = attack(args.flips, args.seed, with_copy=not args.no_copy, key_source=key_source)
-    print(json.dumps(run, indent=1))
-    if args.json:
-        kept = json.loads(args.json.read_text("utf-8")) if args.json.is_file() else []
-        run = {"command": " ".join(["python -m bench.attacks.flips", *sys.argv[1:]]), **run}
-        args.json.parent.mkdir(parents=True, exist_ok=True)
-        args.json.write_text(json.dumps([*kept, {"made_on": made_on(), **run}], indent=1) + "\n", "utf-8")
+    few = options.flips * 3 // 10
+    runs = [
+        attack(options.flips, options.seed, with_copy=True),
+        attack(few, options.seed, with_copy=False),
+        attack(few, options.seed, with_copy=True, key_source="env"),
+    ]
+    keep("flips", {"runs": runs}, options.json)
 
 
 if __name__ == "__main__":

@@ -6,22 +6,18 @@ Each input is a recorded output (or a part of one) with lines dropped, doubled, 
 lines of others, with runs of blanks, fences, ANSI codes and brackets put in. One call is made with each,
 without the guard that the product has around it: what is raised is counted by its class and place, and so is
 what takes more than 5 s of processor time. A call that does not end within two minutes ends the run with its
-traceback. Runs with other seeds are added to those that the file holds already, each as a slice of its own.
+traceback.
 """
 
 from __future__ import annotations
 
-import argparse
 import faulthandler
-import json
 import random
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from aider_gardener.archive.passages import chunk
 from aider_gardener.compress.base import Context
@@ -33,10 +29,9 @@ from aider_gardener.reading.classify import classify
 from aider_gardener.reading.facts import extract
 from aider_gardener.reading.segments import segment
 from bench.attacks.linear import KINDS, UNITS, entry_of, place_of
+from bench.attacks.results import keep, parser_of
 from bench.inputs import RECORDED
-from bench.provenance import made_on
 
-RESULTS = Path(__file__).resolve().parent.parent / "results" / "attacks" / "garbage.json"
 LINES = 60
 SLOW_SECONDS, HANG_SECONDS, WATCHED = 5.0, 120, 200
 """More processor time for one input counts as a fault; so long for WATCHED inputs together ends the run."""
@@ -151,18 +146,6 @@ def attack(inputs: int, texts: Sequence[str], seed: int) -> tuple[Counter[str], 
     return raised, shortest
 
 
-def with_slice(path: Path, seed: int, made: dict[str, Any]) -> dict[str, Any]:
-    """What the file holds with one run more, and the sums over all of them."""
-    held = json.loads(path.read_text("utf-8")) if path.is_file() else {}
-    slices = {**held.get("slices", {}), str(seed): made}
-    return {
-        "command": "python -m bench.attacks.garbage --inputs N --seed SEED",
-        "inputs": sum(each["inputs"] for each in slices.values()),
-        "raised": sum(sum(each["raised"].values()) for each in slices.values()),
-        "slices": dict(sorted(slices.items(), key=lambda item: int(item[0]))),
-    }
-
-
 def texts_in(folders: Sequence[Path]) -> list[str]:
     """The files below the folders as text, at most 200,000 characters of each."""
     files = sorted(path for folder in folders for path in folder.rglob("*") if path.is_file())
@@ -170,27 +153,20 @@ def texts_in(folders: Sequence[Path]) -> list[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--inputs", type=int, default=100_000)
-    parser.add_argument("--seed", type=int, default=1)
+    parser = parser_of(__doc__, inputs=100_000, seed=1)
     parser.add_argument("--corpus", type=Path, nargs="*", default=[])
-    parser.add_argument("--json", type=Path, default=RESULTS)
     options = parser.parse_args()
     began = time.monotonic()
     raised, shortest = attack(options.inputs, texts_in([RECORDED, *options.corpus]), options.seed)
     for key, times in raised.most_common():
         print(times, key, repr(shortest[key][:200]), flush=True)
-    made: dict[str, Any] = {
-        "made_on": made_on(),
+    found = {
         "inputs": options.inputs,
         "folders of texts": 1 + len(options.corpus),
         "raised": dict(raised),
         "minutes": round((time.monotonic() - began) / 60, 1),
     }
-    options.json.parent.mkdir(parents=True, exist_ok=True)
-    value = with_slice(options.json, options.seed, made)
-    options.json.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
-    print(f"{options.inputs} inputs, {sum(raised.values())} raised", file=sys.stderr)
+    keep("garbage", found, options.json, by_commit=True)
 
 
 if __name__ == "__main__":

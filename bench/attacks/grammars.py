@@ -12,19 +12,16 @@ from __future__ import annotations
 
 import argparse
 import faulthandler
-import json
 import random
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 from aider_gardener.compress.code.tree import GRAMMARS, endless
 from bench.attacks.linear import UNITS
-from bench.provenance import made_on
+from bench.attacks.results import keep, parser_of
 
-RESULTS = Path(__file__).resolve().parent.parent / "results" / "attacks" / "grammars.json"
 OPENINGS = (
     "<a>", "<b><", "{%", "<<A\n", "<<~A\n", "#{", '"#{', "`${", 'R"x(', 'r#"', 'f"{', "f'{", "%w(", "%{",
     "do\n", "begin\n", "if x\n", "let x = \n", "case x of\n", "where\n", "1. ", "* ", "(*", "/*", "{-",
@@ -99,28 +96,23 @@ def outcome(language: str) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = parser_of(__doc__)
     parser.add_argument("--languages", nargs="*", default=sorted(GRAMMARS))
     parser.add_argument("--parse", help=argparse.SUPPRESS)
-    parser.add_argument("--json", type=Path, default=RESULTS)
     options = parser.parse_args()
     if options.parse:
         parse_all(options.parse)
         return
     began = time.monotonic()
-    found = {language: outcome(language) for language in options.languages}
-    made = {
-        "command": "python -m bench.attacks.grammars",
-        "made_on": made_on(),
+    outcomes = {language: outcome(language) for language in options.languages}
+    found = {
         "texts": sum(1 for _ in texts()),
-        "languages": len(found),
-        "done": sum(told == "done" for told in found.values()),
-        "not": {language: told for language, told in found.items() if told != "done"},
+        "languages": len(outcomes),
+        "done": sum(told == "done" for told in outcomes.values()),
+        "not": {language: told for language, told in outcomes.items() if told != "done"},
         "minutes": round((time.monotonic() - began) / 60, 1),
     }
-    options.json.parent.mkdir(parents=True, exist_ok=True)
-    options.json.write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
-    print(json.dumps(made["not"]), f"{made['done']} of {made['languages']} done", file=sys.stderr)
+    keep("grammars", found, options.json)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """One project under another HOME, by root, by another user, by git, after an upgrade: who sees its archive?
 
-    python -m bench.attacks.homes [--against TREE] [--only WORDS]
+    python -m bench.attacks.homes [--only WORDS] [--json FILE]
 
 An archive is made under one HOME; then each command, a hook, an MCP server and a chat of aider run as in each
 case. Where the archive is the user's a command holds if it sees what was said, nothing is set aside and all
@@ -11,7 +11,6 @@ other users need root, which gives the child a user and no right but to read the
 
 from __future__ import annotations
 
-import argparse
 import ctypes
 import json
 import os
@@ -24,10 +23,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-RESULTS = ROOT / "bench" / "results" / "attacks" / "homes.json"
-sys.path.insert(0, str(ROOT))
-from bench.attacks.files import HELD, TALK, commit_of  # noqa: E402  # reason: run as a file of any tree
+from bench.attacks.files import TALK
+from bench.attacks.results import HELD, environment, keep_outcomes, parser_of
 
 ARCHIVE = ".aider.gardener"
 SAID, SECONDS = "the quokka lives in the attic", 120
@@ -39,11 +36,10 @@ MADE = """
 import sys
 from pathlib import Path
 from aider_gardener.archive.store import open_store
-sys.path.insert(1, sys.argv[1])
 from bench.attacks.files import put
 store = open_store(Path(".aider.gardener"))
 store.open_session("s", project=str(Path.cwd()), started_at=1.0)
-put(store, sys.argv[2])
+put(store, sys.argv[1])
 store.close()
 """
 NEWER = """
@@ -169,25 +165,20 @@ def chat(case: Case, project: Path, run: Callable[..., subprocess.CompletedProce
     return HELD if any(b"What is x in step 3" in data for data in after.values()) else "nothing was kept"
 
 
-def attempt(name: str, case: Case, work: Callable[..., str], tree: Path) -> str:
+def attempt(case: Case, work: Callable[..., str]) -> str:
     """One attack in a project of its own."""
     with tempfile.TemporaryDirectory() as folder:
         top, homes = Path(folder), [Path(folder, name) for name in ("home", "another")]
         project = top / "project"
         for each in (project, *homes):
             each.mkdir()
-        private = ("AIDER_", "XDG_", "GIT_", "CLAUDE_")
-        environ = {key: value for key, value in os.environ.items() if not key.startswith(private)}
-        environ |= {"PYTHONPATH": str(tree), "LITELLM_LOCAL_MODEL_COST_MAP": "True", "HOME": str(homes[0])}
-        environ |= {
-            f"GIT_{who}_{what}": "a@b" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")
-        }
+        environ = environment(homes[0])
         environ |= {"AIDER_GARDENER_EMBEDDER": "none", "PYTHONDONTWRITEBYTECODE": "1"}
         subprocess.run(["git", "init", "-q", str(project)], env=environ, check=True)
         if case.is_owned:
             for each in (top, project, homes[0]):
                 os.chown(each, OWNER, OWNER)
-        made = [sys.executable, "-c", MADE, str(ROOT), SAID]
+        made = [sys.executable, "-c", MADE, SAID]
         done = ran(made, project, environ, OWNER if case.is_owned else None)
         if done.returncode:
             return f"no archive: {done.stderr[-120:]}"
@@ -208,7 +199,7 @@ def attempt(name: str, case: Case, work: Callable[..., str], tree: Path) -> str:
         return outcome.replace(folder, "…")
 
 
-def attack(tree: Path, only: str) -> dict[str, str]:
+def attack(only: str) -> dict[str, str]:
     works: dict[str, Callable[..., str]] = {
         **{f"gardener {words}": partial(command, words) for words in SUITE},
         **{f"hook {event}": partial(hook, event) for event in HOOKS},
@@ -220,29 +211,16 @@ def attack(tree: Path, only: str) -> dict[str, str]:
             continue
         for what, work in works.items():
             if only in f"{name}: {what}":
-                found[f"{name}: {what}"] = attempt(name, case, work, tree)
+                found[f"{name}: {what}"] = attempt(case, work)
                 print(f"{name}: {what:24} {found[f'{name}: {what}']}", flush=True)
     return found
 
 
 def main() -> int:
-    form = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=form)
-    parser.add_argument("--against", type=Path, default=ROOT, help="The tree whose package is attacked.")
-    parser.add_argument(
-        "--only", default="", help="Only those whose name has these words; nothing is written."
-    )
-    given = parser.parse_args()
-    tree = given.against.resolve()
-    found = attack(tree, given.only)
-    held = sum(outcome == HELD for outcome in found.values())
-    print(f"{held} of {len(found)} held")
-    if not given.only:
-        kept = json.loads(RESULTS.read_text("utf-8")) if RESULTS.is_file() else {}
-        words = "python -m bench.attacks.homes" + ("" if tree == ROOT else " --against TREE")
-        kept[commit_of(tree)] = {"command": words, "tried": len(found), "held": held, "attacks": found}
-        RESULTS.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", "utf-8")
-    return len(found) - held
+    parser = parser_of(__doc__)
+    parser.add_argument("--only", default="", help="Only those whose name has these words.")
+    options = parser.parse_args()
+    return keep_outcomes("homes", attack(options.only), options.json)
 
 
 if __name__ == "__main__":

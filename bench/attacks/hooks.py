@@ -1,19 +1,16 @@
 """What holds up a hook of Claude Code, or makes it lose or show what it must not: a disk, a lock, something
 else in place of a file of its host's.
 
-    python -m bench.attacks.hooks                      attack this tree
-    python -m bench.attacks.hooks --against TREE       attack another one, say of an older commit
+    python -m bench.attacks.hooks [--json FILE]
 
 Each attack is a fresh project and one hook as its host calls it. It holds if the process ends with 0 before
 its host waits no more, says nothing but one JSON object (while a lock is held what a prompt needs), shows
 nothing of a file that is not its session's, calls nothing whole that is not archived whole, and if all that
-the transcript says is in the archive some seconds after the disturbance is over. The figures go to
-bench/results/attacks/hooks.json, one run for each commit.
+the transcript says is in the archive some seconds after the disturbance is over.
 """
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import json
 import os
@@ -29,11 +26,9 @@ from typing import Any
 import apsw
 
 from aider_gardener.adapters.claude_code.client import EVENTS
-from bench.attacks.files import HELD, commit_of
+from bench.attacks.results import HELD, environment, keep, parser_of
 from bench.claude_transcript import Host
 
-ROOT = Path(__file__).resolve().parents[2]
-RESULTS = ROOT / "bench" / "results" / "attacks" / "hooks.json"
 HOOK = "from aider_gardener.cli import main; main()"
 SLOW = """
 import time
@@ -59,7 +54,7 @@ Put = Callable[["Scene"], contextlib.AbstractContextManager[str]]
 
 @dataclass(frozen=True)
 class Scene:
-    """A project with a chat that was compacted once, in a tree of the package."""
+    """A project with a chat that was compacted once."""
 
     project: Path
     host: Host
@@ -170,12 +165,11 @@ ATTACKS: dict[str, tuple[Put, tuple[str, ...]]] = {
 """What is put in the way, and of which events."""
 
 
-def scene_in(folder: Path, tree: Path) -> Scene:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("AIDER_", "CLAUDE_"))}
+def scene_in(folder: Path) -> Scene:
     project = folder / "project"
     (project / ".git").mkdir(parents=True)
-    kept |= {"HOME": str(folder), "PYTHONPATH": str(tree), "CLAUDE_PROJECT_DIR": str(project)}
-    scene = Scene(project, Host(folder / "chat" / "t.jsonl"), kept)
+    environ = environment(folder) | {"CLAUDE_PROJECT_DIR": str(project)}
+    scene = Scene(project, Host(folder / "chat" / "t.jsonl"), environ)
     scene.kept.parent.mkdir(parents=True)
     scene.kept.write_text(LOG, encoding="utf-8")
     scene.host.ask(FACT)
@@ -197,10 +191,10 @@ def settled(scene: Scene, *texts: str) -> bool:
     return found
 
 
-def attempt(name: str, event: str, put: Put, tree: Path) -> tuple[str, float]:
+def attempt(name: str, event: str, put: Put) -> tuple[str, float]:
     """One attack: "held" or what went wrong, and the seconds of the hook."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        scene = scene_in(Path(folder), tree)
+        scene = scene_in(Path(folder))
         with put(scene) as before:
             began = time.perf_counter()
             done = scene.python(before + HOOK, "hook", event, said=scene.given(event))
@@ -228,37 +222,18 @@ def settled_now(scene: Scene, text: str) -> bool:
     return text in scene.python(SHOWN).stdout.decode()
 
 
-def report(tree: Path) -> int:
-    """All attacks on a tree, printed and written; returns how many did not hold."""
+def main() -> int:
+    options = parser_of(__doc__).parse_args()
     rows: dict[str, Any] = {}
     for name, (put, events) in ATTACKS.items():
-        found = {event: attempt(name, event, put, tree) for event in events}
+        found = {event: attempt(name, event, put) for event in events}
         failed = {event: outcome for event, (outcome, _) in found.items() if outcome != HELD}
-        seconds = {event: round(taken, 2) for event, (_, taken) in found.items()}
-        rows[name] = {
-            "tried": len(found),
-            "held": len(found) - len(failed),
-            "failed": failed,
-            "seconds": seconds,
-        }
-        print(f"{name:45} {rows[name]['held']} of {len(found)}  {seconds}  {failed or ''}", flush=True)
-    kept: dict[str, Any] = {"format": 1, "runs": {}}
-    if RESULTS.is_file():
-        kept = json.loads(RESULTS.read_text("utf-8"))
-    sums = {key: sum(row[key] for row in rows.values()) for key in ("tried", "held")}
-    command = "python -m bench.attacks.hooks" + ("" if tree == ROOT else " --against TREE")
-    kept["runs"][commit_of(tree)] = {"command": command, **sums, "attacks": rows}
-    RESULTS.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", "utf-8")
-    print(f"{sums['held']} of {sums['tried']} held")
-    return int(sums["tried"] - sums["held"])
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--against", type=Path, default=ROOT, help="The tree whose package is attacked.")
-    return 1 if report(parser.parse_args().against.resolve()) else 0
+        rows[name] = {"tried": len(found), "held": len(found) - len(failed), "failed": failed}
+        rows[name]["seconds"] = {event: round(taken, 2) for event, (_, taken) in found.items()}
+        print(name, rows[name], flush=True)
+    tried, held = (sum(row[key] for row in rows.values()) for key in ("tried", "held"))
+    keep("hooks", {"tried": tried, "held": held, "attacks": rows}, options.json, by_commit=True)
+    return int(tried - held)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -32,9 +32,8 @@ from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.gardener.throttle import throttle_outputs
 from aider_gardener.settings import Settings
 from aider_gardener.tokens import default_counter
-from bench.provenance import made_on
+from bench.attacks.results import keep, parser_of
 
-RESULTS = Path(__file__).resolve().parent.parent / "results" / "attacks" / "huge.json"
 LIMIT_SECONDS = 900
 NEEDLE = "The quartzite shipment 48151623 left Narvik without its manifest."
 SECRET = "ghp_" + "Zq8rT2mWx5Kc9Ld3Bv7N" + "p4Hs6Jf1Yg0A"
@@ -244,15 +243,12 @@ def in_child(name: str, scale: float) -> dict[str, Any]:
     return found | cut
 
 
-def main(words: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+def main() -> None:
+    parser = parser_of(__doc__)
     parser.add_argument("--only", nargs="+", default=list(TEXTS), choices=list(TEXTS), metavar="NAME")
     parser.add_argument("--scale", type=float, default=1.0, help="of the sizes")
-    parser.add_argument("--json", type=Path, default=RESULTS)
     parser.add_argument("--child", type=Path, help=argparse.SUPPRESS)
-    options = parser.parse_args(words)
+    options = parser.parse_args()
     if options.child:
         child(options.child)
         return
@@ -260,14 +256,7 @@ def main(words: Sequence[str] | None = None) -> None:
     for name in options.only:
         found[name] = in_child(name, options.scale)
         print(f"{name:24}", *(f"{key} {value}" for key, value in found[name].items()), flush=True)
-    value = {
-        "command": "python -m bench.attacks.huge",
-        "scale": options.scale,
-        "made_on": made_on(),
-        "texts": found,
-    }
-    options.json.parent.mkdir(parents=True, exist_ok=True)
-    options.json.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
+    keep("huge", {"scale": options.scale, "texts": found}, options.json)
 
 
 if __name__ == "__main__":

@@ -11,9 +11,7 @@ and not forgotten must be there whole, what was forgotten must not, `verify` mus
 
 from __future__ import annotations
 
-import argparse
 import hashlib
-import json
 import multiprocessing
 import os
 import random
@@ -39,9 +37,8 @@ from aider_gardener.plan.planner import Draft
 from aider_gardener.plan.view import problems
 from aider_gardener.settings import Settings
 from bench.attacks.chat import Played, words
-from bench.provenance import made_on
+from bench.attacks.results import keep, parser_of
 
-RESULTS = Path(__file__).resolve().parent.parent / "results" / "attacks" / "kills.json"
 TURNS = 10_000
 MOST_SAID, MOST_SECONDS = 60, 0.05
 PLACES = ("before the swap", "before the record", "behind the record")
@@ -216,21 +213,9 @@ def by_halves(store: Store, name: str) -> list[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--kills", type=int, default=1_000)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--at-once", type=int, default=2)
-    parser.add_argument("--json", type=Path, default=RESULTS)
-    options = parser.parse_args()
-    command = f"python -m bench.attacks.kills --kills {options.kills} --seed {options.seed}"
-    options.json.parent.mkdir(parents=True, exist_ok=True)
-    made = made_on()
+    options = parser_of(__doc__, kills=1_000, seed=1, at_once=2).parse_args()
     for found in killed(options.kills, options.seed, options.at_once):
-        value = {"command": command, "made_on": made, **found}
-        options.json.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
-    print(options.json.read_text("utf-8"))
+        keep("kills", found, options.json)
 
 
 def place_of(number: int) -> str:

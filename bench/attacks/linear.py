@@ -9,10 +9,8 @@ than LIMIT_SECONDS, it is tried at the larger sizes too. `slope` is that of log 
 
 from __future__ import annotations
 
-import argparse
 import importlib
 import inspect
-import json
 import math
 import os
 import pkgutil
@@ -39,10 +37,9 @@ from aider_gardener.notes.rules import decisions_in, spoken_words, typed_words
 from aider_gardener.reading import classify, segments, speech
 from aider_gardener.reading.excerpt import excerpt
 from aider_gardener.reading.lineshape import shape_counts
-from bench.provenance import made_on
+from bench.attacks.results import keep, parser_of
 
 ROOMS = ("reading", "compress", "notes", "recall", "archive")
-RESULTS = Path(__file__).resolve().parent.parent / "results" / "attacks" / "linear.json"
 LIMIT_SECONDS, MEGABYTE = 2.0, 1_000_000
 SLOPE = 1.2
 NOISE_SECONDS = 0.02
@@ -354,31 +351,23 @@ def weight(row: dict[str, Any]) -> tuple[bool, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--units", type=int, default=60, help="random units beside the fixed ones")
-    parser.add_argument("--seed", type=int, default=1)
+    parser = parser_of(__doc__, units=60, seed=1)
     parser.add_argument("--only", default="", help="functions whose name holds this")
     parser.add_argument("--part", default="0/1", help="the nth of so many parts of the functions")
     parser.add_argument("--sizes", type=int, nargs="+", default=[1_000, 10_000, 100_000, 1_000_000])
-    parser.add_argument("--json", type=Path, default=RESULTS)
     options = parser.parse_args()
     part, parts = map(int, options.part.split("/"))
     names = [name for name in calls() if options.only in name][part::parts]
     began = time.monotonic()
     rows = sorted(attack(names, options.units, options.sizes, options.seed), key=weight, reverse=True)
-    bad = [row for row in rows if is_bad(row)]
-    value = {
-        "command": " ".join(["python -m bench.attacks.linear", *sys.argv[1:]]),
-        "made_on": made_on(),
+    found = {
         "functions": len(names),
         "families": sum(1 for _ in families(options.units, options.seed)),
-        "bad": len(bad),
+        "bad": sum(map(is_bad, rows)),
         "minutes": round((time.monotonic() - began) / 60, 1),
         "worst": rows[:20],
     }
-    options.json.parent.mkdir(parents=True, exist_ok=True)
-    options.json.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
-    print(f"{len(names)} functions, {value['families']} families, {len(bad)} bad")
+    keep("linear", found, options.json)
 
 
 if __name__ == "__main__":

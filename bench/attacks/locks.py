@@ -10,7 +10,6 @@ afterwards.
 
 from __future__ import annotations
 
-import argparse
 import json
 import tempfile
 from collections.abc import Iterator
@@ -24,9 +23,8 @@ import apsw
 
 from aider_gardener.archive.store import database, open_store
 from bench.attacks.chat import Played
-from bench.provenance import made_on
+from bench.attacks.results import keep, parser_of
 
-RESULTS = Path(__file__).resolve().parent.parent / "results" / "attacks" / "locks.json"
 FAULTS = (apsw.IOError, apsw.BusyError, apsw.LockedError, apsw.ProtocolError)
 TURNS = 6
 
@@ -96,22 +94,14 @@ def attempt(directory: Path, at: int, times: int = 1) -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--statements", type=int, default=330)
-    parser.add_argument("--every", type=int, default=1)
-    parser.add_argument("--json", type=Path, default=RESULTS)
-    options = parser.parse_args()
+    options = parser_of(__doc__, statements=330, every=1).parse_args()
     rows = []
     for at in range(1, options.statements + 1, options.every):
         with tempfile.TemporaryDirectory() as directory:
             rows.append(attempt(Path(directory) / "archive", at))
         if rows[-1]["raised"] or rows[-1]["lost"] or rows[-1]["problems"] or rows[-1]["notices"] > 2:
             print(json.dumps(rows[-1]), flush=True)
-    value = {
-        "command": f"python -m bench.attacks.locks --statements {options.statements} --every {options.every}",
-        "made_on": made_on(),
+    found = {
         "attempts": len(rows),
         "met": sum(bool(row["statement"]) for row in rows),
         "raised": sum(bool(row["raised"]) for row in rows),
@@ -120,9 +110,7 @@ def main() -> None:
         "told more than twice": sum(row["notices"] > 2 for row in rows),
         "told nothing": [row["statement"] for row in rows if row["statement"] and not row["notices"]],
     }
-    options.json.parent.mkdir(parents=True, exist_ok=True)
-    options.json.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
-    print(json.dumps(value, indent=1))
+    keep("locks", found, options.json)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 import tracemalloc
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,10 +27,8 @@ from typing import Any
 import psutil
 
 import aider_gardener
-from bench.provenance import made_on
+from bench.attacks.results import keep, parser_of
 
-RESULTS = Path(__file__).resolve().parent.parent / "results" / "attacks" / "long.json"
-COMMAND = "python -m bench.attacks.long"
 OUTPUT_BYTES = 200_000
 POINTS, AROUND = (50, 100, 200, 300, 500, 1_000, 1_500, 2_000), 50
 """Turns at which figures are taken, of so many turns up to there."""
@@ -227,15 +225,10 @@ def in_child(scenario: str, turns: int, who: str) -> dict[str, Any]:
     return found
 
 
-def main(words: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--outputs", type=int, default=300)
-    parser.add_argument("--short", type=int, default=2_000)
-    parser.add_argument("--json", type=Path, default=RESULTS)
+def main() -> None:
+    parser = parser_of(__doc__, outputs=300, short=2_000)
     parser.add_argument("--child", nargs=3, help=argparse.SUPPRESS)
-    options = parser.parse_args(words)
+    options = parser.parse_args()
     if options.child:
         scenario, turns, who = options.child
         if who == "held":
@@ -252,12 +245,7 @@ def main(words: Sequence[str] | None = None) -> None:
             if gardened:
                 found[name] |= in_child(scenario, turns, "held")
             print(f"{name:24}", *(f"{key} {value}" for key, value in found[name].items()), flush=True)
-    command = f"{COMMAND} --outputs {options.outputs} --short {options.short}"
-    options.json.parent.mkdir(parents=True, exist_ok=True)
-    options.json.write_text(
-        json.dumps({"command": command, "made_on": made_on(), "runs": found}, indent=1) + "\n",
-        encoding="utf-8",
-    )
+    keep("long", {"runs": found}, options.json)
 
 
 if __name__ == "__main__":

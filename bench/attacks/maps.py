@@ -10,8 +10,6 @@ reader of the prompt would not read as they are.
 
 from __future__ import annotations
 
-import argparse
-import json
 import random
 import statistics
 import tempfile
@@ -21,9 +19,8 @@ from typing import Any
 
 from aider_gardener.plan.layout import File, Layout
 from aider_gardener.plan.repo_map import MapNow, Mentions
-from bench.provenance import made_on
+from bench.attacks.results import keep, parser_of
 
-RESULTS = Path(__file__).resolve().parent.parent / "results" / "attacks" / "maps.json"
 IN_CHAT, CHANGED = 20, 30
 
 
@@ -78,24 +75,11 @@ def run(count: int, prompts: int, seed: int) -> dict[str, Any]:
 
 
 def main() -> None:
-    form = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=form)
-    parser.add_argument("--files", type=int, default=5_000)
-    parser.add_argument("--beside", type=int, default=500)
-    parser.add_argument("--prompts", type=int, default=40)
-    parser.add_argument("--json", type=Path, default=RESULTS)
-    options = parser.parse_args()
+    options = parser_of(__doc__, files=5_000, beside=500, prompts=40).parse_args()
     runs = {str(count): run(count, options.prompts, 1) for count in (options.beside, options.files)}
     small, large = runs.values()
-    value = {
-        "command": f"python -m bench.attacks.maps --files {options.files} --beside {options.beside}"
-        f" --prompts {options.prompts}",
-        "made_on": made_on(),
-        "growth": round(large["ms"] / small["ms"] / (options.files / options.beside), 2),
-        "runs": runs,
-    }
-    options.json.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
-    print(json.dumps(value, indent=1))
+    growth = round(large["ms"] / small["ms"] / (options.files / options.beside), 2)
+    keep("maps", {"growth": growth, "runs": runs}, options.json)
 
 
 if __name__ == "__main__":

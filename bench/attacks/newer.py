@@ -1,6 +1,6 @@
 """An archive, a file of lines and an export of a newer version: what is changed, and what is said of them?
 
-    python -m bench.attacks.newer [--against TREE]
+    python -m bench.attacks.newer [--json FILE]
 
 Each `gardener` command is run on an archive with a higher version and a table that nobody here knows, then a
 chat is held beside it. A command holds if it fails with one line that calls the archive newer, and leaves
@@ -9,7 +9,6 @@ every file as it is; the chat, if its words are kept and the archive stays byte 
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import json
 import os
@@ -20,18 +19,14 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-if __name__ == "__main__" and "--against" in sys.argv:
-    sys.path.insert(0, sys.argv[sys.argv.index("--against") + 1])
+import apsw
+from click.testing import CliRunner
 
-import apsw  # noqa: E402
-from click.testing import CliRunner  # noqa: E402
+from aider_gardener.archive.store import lines, open_store, records, schema
+from aider_gardener.cli.root import main as cli
+from bench.attacks.files import filled, put
+from bench.attacks.results import HELD, keep_outcomes, parser_of
 
-from aider_gardener.archive.store import lines, open_store, records, schema  # noqa: E402
-from aider_gardener.cli.root import main as cli  # noqa: E402
-from bench.attacks.files import HELD, commit_of, filled, put  # noqa: E402
-
-RESULTS = ROOT / "bench" / "results" / "attacks" / "newer.json"
 COMMANDS = (
     "status", "recall fox", "upkeep month", "sessions", "forget --session s --yes", "why g1", "pin g1",
     "unpin g1", "forget g1 --yes", "restore g1", "pressure", "upkeep index", "upkeep session last", "upkeep",
@@ -154,20 +149,8 @@ def attack() -> dict[str, str]:
 
 
 def main() -> int:
-    form = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=form)
-    parser.add_argument("--against", type=Path, default=ROOT, help="The tree whose package is attacked.")
-    tree = parser.parse_args().against.resolve()
-    found = attack()
-    for name, outcome in found.items():
-        print(f"{name:34} {outcome}")
-    held = sum(outcome == HELD for outcome in found.values())
-    print(f"{held} of {len(found)} held")
-    kept = json.loads(RESULTS.read_text("utf-8")) if RESULTS.is_file() else {}
-    command = "python -m bench.attacks.newer" + ("" if tree == ROOT else " --against TREE")
-    kept[commit_of(tree)] = {"command": command, "tried": len(found), "held": held, "attacks": found}
-    RESULTS.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", "utf-8")
-    return len(found) - held
+    options = parser_of(__doc__).parse_args()
+    return keep_outcomes("newer", attack(), options.json)
 
 
 if __name__ == "__main__":

@@ -1,18 +1,14 @@
 """What hangs a reader, or never ends: kinds of paths times all that read a path which others may choose.
 
-    python -m bench.attacks.readers                      attack this tree
-    python -m bench.attacks.readers --against TREE       attack another one, say of an older commit
-    python -m bench.attacks.readers --reader NAME        only readers with this in their names
+    python -m bench.attacks.readers [--reader WORDS] [--json FILE]
 
 Each attack is a fresh process with a home and a project of its own, and at most 1.5 GB. It holds if the
 process ends in time, which for a hook is what its host gives it, the start of the interpreter included, and
-says nothing but its answer, or one line. The figures go to bench/results/attacks/readers.json, one run for
-each commit that was attacked.
+says nothing but its answer, or one line.
 """
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import json
 import os
@@ -30,10 +26,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bench.attacks.files import HELD, commit_of
+from bench.attacks.results import HELD, environment, keep, parser_of
 
-ROOT = Path(__file__).resolve().parents[2]
-RESULTS = ROOT / "bench" / "results" / "attacks" / "readers.json"
 MEMORY_BYTES = 3 << 29
 COMMAND_SECONDS = 20
 LARGE_BYTES, LINE_BYTES, MESSAGE_BYTES = 1 << 30, 200 << 20, 30 << 20
@@ -275,14 +269,9 @@ def standard_input(reader: Reader, path: Path) -> Iterator[int]:
         os.close(handle)
 
 
-def prepared(folder: Path, tree: Path) -> dict[str, str]:
+def prepared(folder: Path) -> dict[str, str]:
     """A home, and a project with an archive in it; returns the environment of the attacks."""
-    environ = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith(("AIDER_", "XDG_", "GIT_", "CLAUDE_"))
-    }
-    environ |= {"HOME": str(folder / "home"), "PYTHONPATH": str(tree), "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
+    environ = environment(folder / "home")
     (folder / "home").mkdir(parents=True)
     (folder / "project").mkdir()
     subprocess.run(["git", "init", "-q", str(folder / "project")], env=environ, check=True)
@@ -332,45 +321,31 @@ def verdict(reader: Reader, code: int, out: bytes, told: bytes) -> str:
     return HELD if 0 <= code <= 2 else f"it ended with {code}: {last}"
 
 
-def report(tree: Path, only: str) -> int:
-    """All attacks on a tree, printed and written; returns how many did not hold."""
-    readers = {name: reader for name, reader in READERS.items() if only in name}
+def attack(only: str) -> dict[str, dict[str, Any]]:
+    """What came of each reader with these words in its name, and how long the slowest took."""
     rows: dict[str, dict[str, Any]] = {}
     with tempfile.TemporaryDirectory() as folder:
-        environ = prepared(Path(folder, "made"), tree)
-        for name, reader in readers.items():
+        environ = prepared(Path(folder, "made"))
+        for name, reader in READERS.items():
+            if only not in name:
+                continue
             found = {kind: attempt(reader, put, Path(folder, "made"), environ) for kind, put in KINDS.items()}
             failed = {kind: outcome for kind, (outcome, _) in found.items() if outcome != HELD}
             slowest = max(seconds for _, seconds in found.values())
             rows[name] = {"tried": len(found), "held": len(found) - len(failed), "failed": failed}
             rows[name] |= {"slowest_seconds": round(slowest, 1), "allowed_seconds": reader.seconds}
-            told = "".join(f"\n    {kind}: {outcome}" for kind, outcome in failed.items())
-            print(f"{name:40} {rows[name]['held']:3} of {len(found)} ({slowest:.1f} s){told}", flush=True)
-            keep(tree, name, rows[name])
-    tried, held = (sum(row[name] for row in rows.values()) for name in ("tried", "held"))
-    print(f"{held} of {tried} held")
-    return int(tried - held)
-
-
-def keep(tree: Path, name: str, row: Mapping[str, Any]) -> None:
-    """Write what came of one reader to the results of the tree's commit."""
-    kept: dict[str, Any] = {"format": 1, "runs": {}}
-    if RESULTS.is_file():
-        kept = json.loads(RESULTS.read_text("utf-8"))
-    command = "python -m bench.attacks.readers" + ("" if tree == ROOT else " --against TREE")
-    rows = {**kept["runs"].get(commit_of(tree), {}).get("readers", {}), name: row}
-    sums = {key: sum(each[key] for each in rows.values()) for key in ("tried", "held")}
-    kept["runs"][commit_of(tree)] = {"command": command, **sums, "readers": rows}
-    RESULTS.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", "utf-8")
+            print(name, rows[name], flush=True)
+    return rows
 
 
 def main() -> int:
-    form = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=form)
-    parser.add_argument("--against", type=Path, default=ROOT, help="The tree whose package is attacked.")
+    parser = parser_of(__doc__)
     parser.add_argument("--reader", default="", help="Only readers with this in their names.")
-    args = parser.parse_args()
-    return 1 if report(args.against.resolve(), args.reader) else 0
+    options = parser.parse_args()
+    rows = attack(options.reader)
+    tried, held = (sum(row[name] for row in rows.values()) for name in ("tried", "held"))
+    keep("readers", {"tried": tried, "held": held, "readers": rows}, options.json, by_commit=True)
+    return int(tried - held)
 
 
 if __name__ == "__main__":

@@ -11,8 +11,6 @@ one. `lost` counts runs after which an entry is missing, `silent` those of them 
 
 from __future__ import annotations
 
-import argparse
-import json
 import random
 import shutil
 import signal
@@ -25,9 +23,8 @@ from pathlib import Path
 
 from aider_gardener.archive.store import open_store
 from bench.attacks.flips import fill, flip, text_of
-from bench.provenance import made_on
+from bench.attacks.results import keep, parser_of
 
-RESULTS = Path(__file__).resolve().parent.parent / "results" / "attacks" / "repairs.json"
 SECONDS, PAGE_BYTES = 30, 4_096
 OPENER = """
 import sys
@@ -94,14 +91,7 @@ def mixed(old: Path, new: Path, ids: list[str], chance: random.Random) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--kills", type=int, default=200)
-    parser.add_argument("--mixtures", type=int, default=500)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--json", type=Path, default=RESULTS)
-    options = parser.parse_args()
+    options = parser_of(__doc__, kills=200, mixtures=500, seed=1).parse_args()
     chance = random.Random(options.seed)
     with tempfile.TemporaryDirectory() as folder:
         old, new = Path(folder) / "old", Path(folder) / "new"
@@ -116,16 +106,7 @@ def main() -> None:
         seconds = 2 * (time.perf_counter() - began)
         kills = Counter(killed(old, ids, chance, seconds) for _ in range(options.kills))
         mixtures = Counter(mixed(old, new, ids, chance) for _ in range(options.mixtures))
-    value = {
-        "made_on": made_on(),
-        "command": f"python -m bench.attacks.repairs --kills {options.kills} --mixtures {options.mixtures}"
-        f" --seed {options.seed}",
-        "kills": dict(kills),
-        "mixtures": dict(mixtures),
-    }
-    options.json.parent.mkdir(parents=True, exist_ok=True)
-    options.json.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
-    print(json.dumps(value, indent=1))
+    keep("repairs", {"kills": dict(kills), "mixtures": dict(mixtures)}, options.json)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
 """A repository that sets what it can: what is taken from its files, what without a word?
 
-    python -m bench.attacks.settings                   attack this tree
-    python -m bench.attacks.settings --against TREE    attack another one, say of an older commit
+    python -m bench.attacks.settings [--json FILE]
 
 Each setting, the switch and each variable that leads a setting elsewhere, in each file of a repository that
 aider reads settings from, with hostile values, where the user has given nothing and where the user has given
@@ -12,10 +11,8 @@ that leaves the archive without the chat, or brings older chats into prompts, is
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import itertools
-import json
 import os
 import sys
 import tempfile
@@ -24,15 +21,10 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
-ROOT = Path(__file__).resolve().parents[2]
-if __name__ == "__main__" and "--against" in sys.argv:
-    sys.path.insert(0, sys.argv[sys.argv.index("--against") + 1])
+from aider_gardener import install, uninstall
+from aider_gardener.settings import Settings
+from bench.attacks.results import HELD, keep, parser_of
 
-from aider_gardener import install, uninstall  # noqa: E402  # reason: of the tree that is attacked
-from aider_gardener.settings import Settings  # noqa: E402
-
-RESULTS = ROOT / "bench" / "results" / "attacks" / "settings.json"
-HELD = "held"
 THEIRS = "theirs"
 REACHING = ("store", "store_key", "embedder", "retention", "llm")
 """What decides where is written and sent, what is deleted, and whether a model is paid for."""
@@ -212,21 +204,9 @@ def attack() -> dict[str, Any]:
 
 
 def main() -> int:
-    form = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=form)
-    parser.add_argument("--against", type=Path, default=ROOT, help="The tree whose package is attacked.")
-    args = parser.parse_args()
+    options = parser_of(__doc__).parse_args()
     found = attack()
-    for name, outcome in found["bad"].items():
-        print(f"{name}: {outcome}")
-    print(f"{found['held']} of {found['tried']} held")
-    from bench.attacks.files import commit_of
-
-    tree = args.against.resolve()
-    kept = json.loads(RESULTS.read_text("utf-8")) if RESULTS.is_file() else {}
-    command = "python -m bench.attacks.settings" + ("" if tree == ROOT else " --against TREE")
-    kept[commit_of(tree)] = {"command": command, **found}
-    RESULTS.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    keep("settings", found, options.json, by_commit=True)
     return len(found["bad"])
 
 

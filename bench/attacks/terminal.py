@@ -1,13 +1,11 @@
 """What of hostile texts a terminal is given raw: by every command of `gardener`, and every one in the chat.
 
-    python -m bench.attacks.terminal [--projects N] [--seed N]   attack this tree
-    python -m bench.attacks.terminal --against TREE              attack another one, say of an older commit
+    python -m bench.attacks.terminal [--projects N] [--seed N] [--json FILE]
 
 Each project has generated sequences in all that somebody else may have written: prompts, replies, rules and
 decisions, outputs and their commands, tasks, the names of its folder, its files and what lies beside its
 archive. The commands are those that are registered, each with every option. Standard output and error are
-terminals; what they are given holds if nothing in it is a control or turns the order of letters round. The
-figures go to bench/results/attacks/terminal.json, one run for each commit that was attacked.
+terminals; what they are given holds if nothing in it is a control or turns the order of letters round.
 """
 
 from __future__ import annotations
@@ -32,12 +30,9 @@ from typing import Any
 
 import click
 
+from bench.attacks.results import environment, keep, parser_of
 from bench.model_server import keep_prices
 
-ROOT = Path(__file__).resolve().parents[2]
-RESULTS = ROOT / "bench" / "results" / "attacks" / "terminal.json"
-RUN = "import runpy, sys; del sys.argv[0]; runpy.run_path(sys.argv[0], run_name='__main__')"
-"""Runs this file without its folder in front of the path, where modules have names of the library's."""
 WORD = "kestrel"
 """Stands in every text, so that it is found."""
 TURNING = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
@@ -339,62 +334,35 @@ def attack(seed: int) -> dict[str, list[int]]:
     return dict(found)
 
 
-def outcome_of(seed: int, tree: Path) -> dict[str, list[int]]:
-    """The same in a process of its own, with the package of a tree."""
-    private = ("AIDER_", "XDG_", "GIT_", "PG")
-    environ = {key: value for key, value in os.environ.items() if not key.startswith(private)}
-    environ |= {"PYTHONPATH": str(tree), "LITELLM_LOCAL_MODEL_COST_MAP": "True", "OPENAI_API_KEY": "any"}
+def outcome_of(seed: int) -> dict[str, list[int]]:
+    """The same in a process of its own."""
+    environ = environment(Path(tempfile.gettempdir())) | {"OPENAI_API_KEY": "any"}
     done = subprocess.run(
-        [sys.executable, "-c", RUN, __file__, "--one", str(seed)],
+        [sys.executable, "-m", "bench.attacks.terminal", "--one", str(seed)],
         cwd=tempfile.gettempdir(), env=environ, stdin=subprocess.DEVNULL, capture_output=True, check=True,
     )  # fmt: skip
     made: dict[str, list[int]] = json.loads(done.stdout.splitlines()[-1])
     return made
 
 
-def commit_of(tree: Path) -> str:
-    command = ["git", "-C", str(tree), "rev-parse", "--short=12", "HEAD"]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-
-
-def report(tree: Path, seeds: range) -> int:
-    """The attack on a tree, printed and written; returns how many did not hold."""
+def main() -> int:
+    parser = parser_of(__doc__, projects=8, seed=1)
+    parser.add_argument("--one", type=int, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.one is not None:
+        print("\n" + json.dumps(attack(options.one)))
+        return 0
     sums: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
-    for seed in seeds:
-        for command, row in outcome_of(seed, tree).items():
+    for seed in range(options.seed, options.seed + options.projects):
+        for command, row in outcome_of(seed).items():
             sums[command] = [sum(pair) for pair in zip(sums[command], row, strict=True)]
     tried, held, _ = map(sum, zip(*sums.values(), strict=True))
     given = {
         command: f"{row[0] - row[1]} of {row[0]}" for command, row in sorted(sums.items()) if row[0] > row[1]
     }
-    kept: dict[str, Any] = {"format": 1, "runs": {}}
-    if RESULTS.is_file():
-        kept = json.loads(RESULTS.read_text("utf-8"))
-    kept["runs"][commit_of(tree)] = {
-        "command": f"python -m bench.attacks.terminal --projects {len(seeds)} --seed {seeds.start}"
-        + ("" if tree == ROOT else " --against TREE"),
-        "commands": len(sums), "tried": tried, "held": held, "raw": given,
-    }  # fmt: skip
-    RESULTS.parent.mkdir(parents=True, exist_ok=True)
-    RESULTS.write_text(json.dumps(kept, indent=1) + "\n", "utf-8")
-    for command, count in given.items():
-        print(f"{command:34} {count} raw")
-    print(f"{held:,} of {tried:,} held, by {len(sums)} commands")
+    found = {"commands": len(sums), "tried": tried, "held": held, "raw": given}
+    keep("terminal", found, options.json, by_commit=True)
     return tried - held
-
-
-def main() -> int:
-    form = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=form)
-    parser.add_argument("--projects", type=int, default=8)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--against", type=Path, default=ROOT, help="The tree whose package is attacked.")
-    parser.add_argument("--one", type=int, help=argparse.SUPPRESS)
-    args = parser.parse_args()
-    if args.one is not None:
-        print("\n" + json.dumps(attack(args.one)))
-        return 0
-    return 1 if report(args.against.resolve(), range(args.seed, args.seed + args.projects)) else 0
 
 
 if __name__ == "__main__":

@@ -36,9 +36,6 @@ WITHOUT_BUDGET = ("none", "no-history", "stock", "stock-fixed", "mask10")
 WITH_BUDGET = ("stock-lead", "tail", "first-last", "tail-search", "gardener", "gardener-as-order")
 ABLATIONS = ("gardener-no-recall", "gardener-no-vectors", "gardener-no-compress", "gardener-no-forms")
 
-FILTER = "filter"
-"""The variant that passes the messages through another program; run where that is installed."""
-
 CHAINED = "chained"
 CHAINED_VARIANTS = ("stock", "stock-fixed", "tail-search", "gardener")
 """Run over all sessions in one chat too, one after the other, to see where a chat ends being usable."""
@@ -133,11 +130,10 @@ def is_text(node: ast.AST) -> bool:
     )
 
 
-def variants(*, with_filter: bool) -> list[tuple[str, bool]]:
+def variants() -> list[tuple[str, bool]]:
     """The variants of the full grid, each with whether it is run at every budget."""
-    filtered = [FILTER] if with_filter else []
     return [
-        *((name, False) for name in (*WITHOUT_BUDGET, *filtered, *ABLATIONS)),
+        *((name, False) for name in (*WITHOUT_BUDGET, *ABLATIONS)),
         *((name, True) for name in WITH_BUDGET),
     ]
 
@@ -145,7 +141,6 @@ def variants(*, with_filter: bool) -> list[tuple[str, bool]]:
 def cells(
     sessions: Sequence[tuple[Path, Session]],
     *,
-    with_filter: bool,
     only_variants: Sequence[str] = (),
     only_budgets: Sequence[int | None] = (),
 ) -> Iterator[Cell]:
@@ -153,7 +148,7 @@ def cells(
 
     Variants named in `only_variants` need not be among those of the grid. UsageError for unknown ones.
     """
-    chosen = variants(with_filter=with_filter)
+    chosen = variants()
     if only_variants:
         known = dict(chosen)
         for name in only_variants:

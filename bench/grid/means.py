@@ -18,14 +18,6 @@ Key = tuple[str, int | None]
 PRESENT, SUPPORTED = 1, 2
 """The places of the present and the supported ones in [asked, present, supported]."""
 
-SHOWN_NAMES = {"filter": "tail + headroom-ai"}
-"""Variants that go by another name in tables and plots."""
-
-
-def shown(variant: str) -> str:
-    """A variant's name for readers."""
-    return SHOWN_NAMES.get(variant, variant)
-
 
 def rows_of(value: Mapping[str, Any]) -> list[Row]:
     """The rows of the results file: of sessions, chained ones and such with other models."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from aider_gardener.replay.show.chart import STYLE, STYLES
 from bench.grid.cells import ABLATIONS
-from bench.grid.means import FACTS, PROBES, Key, Measure, Row, complete, dollars, ordinary, shown, total
+from bench.grid.means import FACTS, PROBES, Key, Measure, Row, complete, dollars, ordinary, total
 
 PROVIDER = "OpenAI"
 PLAIN = "#555555"
@@ -114,7 +114,7 @@ def draw_curve(
     budgets = sorted(budget for name, budget in found if name == variant and budget is not None)
     points = [(place(found[variant, b]), measure.share(found[variant, b]).value) for b in budgets]
     across, up = zip(*points, strict=True)
-    panel.plot(across, up, color=colour, linestyle=line, marker=marker, markersize=5, label=shown(variant))
+    panel.plot(across, up, color=colour, linestyle=line, marker=marker, markersize=5, label=variant)
     if variant in LABELLED:
         for budget, at in zip(budgets, points, strict=True):
             beside = {"textcoords": "offset points", "color": colour, "fontsize": 8}
@@ -133,7 +133,7 @@ def draw_points(panel: Any, found: Mapping[Key, Sequence[Row]], place: Place, me
         taken.append((across - 4, up - 4, across + 4, up + 4))
         if variant not in curves and CHANGED not in variant and variant not in ABLATIONS:
             panel.plot(*at, marker="x", color=PLAIN, markersize=7, linestyle="none")
-            points[shown(variant)] = (at, (across, up))
+            points[variant] = (at, (across, up))
     for name, (at, spot) in points.items():
         beside, box = free_place(name, spot, taken)
         taken.append(box)

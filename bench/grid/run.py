@@ -30,15 +30,13 @@ from aider_gardener.replay.session.history import load_session
 from bench.chain import chained
 from bench.grid import plots
 from bench.grid.asked import Asked, asked_of
-from bench.grid.cells import FILTER, MODEL, Cell, cells, chained_cells, checked_budgets, small_window_cells
+from bench.grid.cells import MODEL, Cell, cells, chained_cells, checked_budgets, small_window_cells
 from bench.grid.rows import RESULTS, collected, provenance, row_of, written
 from bench.provenance import of_other_code
-from bench.variants import COMMAND_VARIABLE, IMPORTS, VECTORS
+from bench.variants import IMPORTS, VECTORS
 
 ROOT = Path(__file__).resolve().parents[2]
 KEPT = ROOT / "build" / "bench" / "cells"
-PEER_PYTHON = ROOT / "build" / "peers" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-PEER_PROGRAM = ROOT / "bench" / "peers" / "headroom_messages.py"
 GUESSED_SECONDS_A_TURN = 0.6
 """Of one replay on one core, where no cell was timed yet."""
 
@@ -84,19 +82,15 @@ def ended(name: str, work: Callable[[], int]) -> int:
 
 def chosen(options: argparse.Namespace) -> tuple[list[Cell], list[Cell]]:
     """The cells of the full grid over all recorded sessions, and those that were asked for."""
-    with_filter = PEER_PYTHON.exists()
-    measured = with_filter or any(one["row"]["variant"] == FILTER for one in committed().values())
-    if with_filter:
-        os.environ.setdefault(COMMAND_VARIABLE, f'"{PEER_PYTHON}" "{PEER_PROGRAM}"')
     known = [(path, load_session(path)) for path in find_paths([ROOT / "recorded_sessions"])]
     asked = find_paths(options.sessions) if options.sessions else [path for path, _ in known]
     sessions = [(path, load_session(path)) for path in asked]
     variants = [name for name in options.variant.split(",") if name]
     budgets = checked_budgets([text for text in options.budget.split(",") if text])
-    wanted = list(cells(sessions, with_filter=with_filter, only_variants=variants, only_budgets=budgets))
+    wanted = list(cells(sessions, only_variants=variants, only_budgets=budgets))
     if not budgets:
         wanted += small_window_cells(sessions, variants) + chained_cells(sessions, variants)
-    full = [*cells(known, with_filter=measured), *small_window_cells(known), *chained_cells(known)]
+    full = [*cells(known), *small_window_cells(known), *chained_cells(known)]
     return full, wanted
 
 

@@ -18,8 +18,7 @@ from aider_gardener.errors import GardenerError
 from bench.provenance import made_on
 from bench.public import locomo, longmemeval
 from bench.public.conversation import Conversation
-from bench.public.measure import BUDGETS, KS, LEAST_SHARE, measured, record
-from bench.public.report import reasons, report
+from bench.public.measure import BUDGETS, KS, LEAST_SHARE, Measured, measured, record
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "build" / "bench"
@@ -82,9 +81,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     }
     results.parent.mkdir(parents=True, exist_ok=True)
     results.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
-    print(report(options.benchmark, counted))
+    sys.path.insert(0, str(ROOT / "tools"))
+    from session_tables import public
+
+    print("\n".join(public(value)))
+    print(f"left out: {reasons(counted)}")
     print(f"written to {results.name}")
     return 0
+
+
+def reasons(counted: Measured) -> str:
+    """Why questions were left out, and how many."""
+    return ", ".join(f"{number:,} {why}" for why, number in counted.left_out.most_common()) or "none asked"
 
 
 def at_least_one(text: str) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import agents_tables as tool
 import pytest
 
 from aider_gardener.replay.session.session import Probe, Session, SessionEvent
@@ -44,7 +43,3 @@ def test_the_host_writes_old_records_again_from_the_second_compaction_on(tmp_pat
     lines = [json.loads(line) for line in host.path.read_text(encoding="utf-8").splitlines()]
     assert [line["uuid"] for line in lines if line.get("message", {}).get("content") == FACT] == ["u1", "u1"]
     assert len(host.context) == 1
-
-
-def test_the_committed_sections_are_what_the_figures_say() -> None:
-    assert list(tool.faults()) == []

@@ -1,25 +1,21 @@
-"""The grid's own variants: what they make of past messages, and a program of one's own before them."""
+"""The grid's own variants: what they make of past messages."""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from aider_gardener.errors import ReplayError, UsageError
 from aider_gardener.replay.measure.result import ReplayResult
-from aider_gardener.replay.play.jobs import replay_all, replay_job
+from aider_gardener.replay.play.jobs import replay_all
 from aider_gardener.replay.play.variants import Job
 from aider_gardener.replay.session.history import load_session
 from bench.variants import (
-    COMMAND_VARIABLE,
     IMPORTS,
     LEAD_CHARS,
     SEARCH_HEAD,
     SEARCH_SHARE,
-    PromptFilter,
     found_note,
     leading_sentences,
     newest_within,
@@ -39,19 +35,6 @@ NAMES = (
     "gardener-no-forms",
     "gardener-oldest-first",
 )
-PROGRAM = """
-import json, sys
-for line in sys.stdin:
-    past = json.loads(line)["past"]
-    print(json.dumps({"past": [None if "greeting" in m["content"] else dict(m, content="SHORT") for m in past]}), flush=True)
-"""
-PAST = [{"role": "user", "content": "one"}, {"role": "assistant", "content": "the greeting"}]
-
-
-def program(tmp_path: Path, text: str) -> list[str]:
-    path = tmp_path / "program.py"
-    path.write_text(text, "utf-8")
-    return [sys.executable, str(path)]
 
 
 def user(text: str) -> dict[str, str]:
@@ -119,31 +102,6 @@ def test_a_lead_summary_takes_the_place_of_the_history(results: dict[str, Replay
     llm = [event for event in results["stock-lead"].compactions if event.by == "llm"]
     assert llm and all(event.applied and event.tokens_after < event.tokens_before for event in llm)
     assert not [said for said in results["stock-lead"].notices if "placeholder" in said]
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("raise SystemExit(3)", "gave no answer that can be read"),
-        ("print('hello', flush=True); input()", "gave no answer that can be read"),
-        ("print('{\"past\": []}', flush=True); input()", "another number of messages than 2"),
-    ],
-)
-def test_a_program_that_does_otherwise_is_named(tmp_path: Path, text: str, said: str) -> None:
-    made = PromptFilter(program(tmp_path, text))
-    with pytest.raises(ReplayError, match=said):
-        made.rewrite(PAST, [])
-    made.stop()
-
-
-def test_a_replay_through_a_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(UsageError, match=f"set {COMMAND_VARIABLE} to its command line"):
-        replay_job(job("filter", None))
-    command = program(tmp_path, PROGRAM)
-    monkeypatch.setenv(COMMAND_VARIABLE, " ".join(f'"{part}"' for part in command))
-    result = replay_job(job("filter", None))
-    past = [result.texts[sha] for sha, _tokens, part in result.main_calls()[-1].prompt if part == "done"]
-    assert past and set(past) == {"SHORT"}
 
 
 def assistant(text: str) -> dict[str, str]:

@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import dominance_table
 import pytest
 
 from bench import dominance, plain
@@ -126,8 +127,8 @@ def test_all_kinds_of_rows_are_measured_kept_and_printed(
     notes = [note for row in value["rows"] for note in row["notes"]]
     assert len(notes) == 5 and notes[-1].startswith("small as a plain chat, stock-fixed: 2 summary")
     assert (project / "cells" / "small" / "gardener@deepinfra-microsoft-phi-4@default.json").is_file()
-    out = capsys.readouterr().out
-    assert "### Sessions as plain chats" in out and "marks a cell that misses its goal" in out
+    shown = "\n".join(dominance_table.dominance(value))
+    assert "### Sessions as plain chats" in shown and "marks a cell that misses its goal" in shown
     monkeypatch.setattr(run, "run_cell", lambda *_: pytest.fail("a finished replay was run again"))
     assert dominance.main(["--parallel", "2"]) == 0
     assert "0 of 15 replays to run" in capsys.readouterr().err

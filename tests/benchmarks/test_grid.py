@@ -37,7 +37,7 @@ def cell_of(variant: str = "gardener", budget: int | None = None, sha: str = "s"
 
 
 def test_the_full_grid_has_every_budget_for_those_that_have_one(mini: list[Any]) -> None:
-    found = list(cells(mini, with_filter=False))
+    found = list(cells(mini))
     budgets = {
         name: {cell.budget for cell in found if cell.variant == name}
         for name in ("stock-fixed", "tail", "gardener", "gardener-no-forms")
@@ -45,8 +45,6 @@ def test_the_full_grid_has_every_budget_for_those_that_have_one(mini: list[Any])
     assert budgets == {
         "stock-fixed": {None}, "tail": {*BUDGETS}, "gardener": {None, *BUDGETS}, "gardener-no-forms": {None},
     }  # fmt: skip
-    assert "filter" not in {cell.variant for cell in found}
-    assert "filter" in {cell.variant for cell in cells(mini, with_filter=True)}
     assert len({cell.name for cell in found}) == len(found)
 
 
@@ -119,7 +117,6 @@ def sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(run, "KEPT", tmp_path / "build" / "cells")
     monkeypatch.setattr(run, "RESULTS", tmp_path / "results" / "grid.json")
     monkeypatch.setattr(run, "small_window_cells", lambda *_: [])
-    monkeypatch.setattr(run, "PEER_PYTHON", tmp_path / "nothing")
     monkeypatch.setenv(run.VECTORS, str(tmp_path / "vectors"))
     return tmp_path
 

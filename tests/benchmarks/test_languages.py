@@ -1,4 +1,4 @@
-"""Questions in many languages: each is there, none gives its passage away, and each embedder has its place."""
+"""Questions in many languages: each is there, and none gives its passage away."""
 
 from __future__ import annotations
 
@@ -10,36 +10,30 @@ import pytest
 from made_vectors import LetterCounts
 
 from bench import languages
-from bench.language_questions import LANGUAGES, PASSAGES, Asked
+from bench.languages import LANGUAGES, PASSAGES
 
 
 def test_each_passage_is_asked_for_once_in_each_language() -> None:
-    assert tuple(LANGUAGES) == Asked._fields[1:] and len(LANGUAGES) == 12
-    for field in LANGUAGES:
-        questions = [getattr(asked, field) for asked in PASSAGES]
-        assert all(questions) and len(set(questions)) == len(PASSAGES) == 20
+    assert len(LANGUAGES) == 12 and len(PASSAGES) == 20
+    assert all(asked.keys() == {"passage", *LANGUAGES} for asked in PASSAGES)
+    for code in LANGUAGES:
+        assert len({asked[code] for asked in PASSAGES} - {""}) == len(PASSAGES)
 
 
 def test_no_question_repeats_a_number_or_a_path_of_its_passage() -> None:
     for asked in PASSAGES:
-        told = set(re.findall(r"\d+|\S*[/_]\S*", asked.passage))
-        for question in asked[1:]:
-            assert not told & set(re.findall(r"\d+|\S*[/_]\S*", question)), question
+        told = set(re.findall(r"\d+|\S*[/_]\S*", asked["passage"]))
+        for code in LANGUAGES:
+            assert not told & set(re.findall(r"\d+|\S*[/_]\S*", asked[code])), asked[code]
 
 
-FEW = {field: name for field, name in LANGUAGES.items() if name in ("English", "Korean")}
-
-
-def test_words_find_what_has_them_and_a_run_keeps_the_other_embedders(
+def test_a_run_has_a_row_for_each_language(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "languages.json"
-    rows = {"provenance": {}, "rows": []}
-    file.write_text(json.dumps({"format": languages.FORMAT, "embedders": {"other": rows}}), "utf-8")
-    monkeypatch.setattr(languages, "LANGUAGES", FEW)
+    few = {code: LANGUAGES[code] for code in ("en", "ko")}
+    monkeypatch.setattr(languages, "LANGUAGES", few)
     monkeypatch.setattr(languages, "loading", lambda _choice: lambda: (LetterCounts(), ""))
-    assert languages.main(["--embedder", "letters", "--json", str(file)]) == 0
-    found = json.loads(file.read_text("utf-8"))["embedders"]
-    assert found["other"] == rows and set(found) == {"other", "letters"}
-    assert [row["language"] for row in found["letters"]["rows"]] == list(FEW.values())
+    assert languages.main(["--json", str(file)]) == 0
+    assert [row["language"] for row in json.loads(file.read_text("utf-8"))["rows"]] == list(few.values())
     assert "| Korean | " in capsys.readouterr().out

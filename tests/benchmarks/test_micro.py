@@ -51,17 +51,12 @@ def test_taken_results_are_medians_and_percentiles_in_ms(kept: Path, tmp_path: P
     assert value["provenance"]["python"] == sys.version.split()[0]
 
 
-def test_the_ratio_is_new_by_old_and_a_limit_fails(
-    kept: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_ratio_is_new_by_old(kept: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     micro_results.main([run_of(tmp_path, report(work=[0.010] * 3, other=[0.010] * 3)), "--take"])
     run = run_of(tmp_path, report(work=[0.015] * 3, other=[0.010] * 3))
     capsys.readouterr()
-    assert micro_results.main([run, "--fail-above", "1.4"]) == 1
-    said = capsys.readouterr()
-    assert "1.50" in next(line for line in said.out.splitlines() if line.startswith("work"))
-    assert said.err.strip() == "work takes 1.50 times as long as before"
-    assert micro_results.main([run, "--fail-above", "1.6"]) == 0
+    assert micro_results.main([run]) == 0
+    assert "1.50" in next(line for line in capsys.readouterr().out.splitlines() if line.startswith("work"))
 
 
 def test_unlike_runs_and_other_files_are_refused(

@@ -14,7 +14,7 @@ import pytest
 
 from aider_gardener.archive.store import open_store
 from bench.attacks import commands, kills, locks
-from bench.attacks.chat import Played, question, reply
+from bench.attacks.chat import Played, question, reply, stored
 
 KILLS = int(os.environ.get("GARDENER_TEST_KILLS", "5"))
 YEAR = 365 * 86_400.0
@@ -25,20 +25,10 @@ from pathlib import Path
 from bench.attacks.chat import Played
 directory, name, project, turns = sys.argv[1:]
 chat = Played(Path(directory), name=name, project=project)
-for _ in range(int(turns)):
-    chat.turn()
+chat.play(int(turns))
 assert chat.notices == [], chat.notices
 chat.close()
 """
-
-
-def stored(directory: Path, name: str = "s") -> list[str]:
-    """What the archive holds of a session, after a check that it is sound."""
-    store = open_store(directory)
-    assert store.persistent and store.notice == "" and store.verify() == []
-    found = [entry.content for entry in store.session_entries(name)]
-    store.close()
-    return found
 
 
 def all_said(name: str, turns: int) -> list[str]:
@@ -100,8 +90,7 @@ def test_a_clock_that_jumps_by_years(tmp_path: Path) -> None:
     for session, jumps in enumerate([(0.0, YEAR, -YEAR), (-YEAR, 0.0, 5 * YEAR), (0.0, -2 * YEAR, 0.0)]):
         ticks = cycle(1.8e9 + jump for jump in jumps)
         chat = Played(tmp_path, name=f"s{session}", clock=lambda ticks=ticks: next(ticks))  # type: ignore[misc]  # reason: bound now
-        for _ in range(8):
-            chat.turn()
+        chat.play(8)
         assert chat.notices == [] and chat.gardener.state.plans
         assert chat.gardener.recall("setting_2") and chat.undo() > 0
         chat.close()

@@ -110,15 +110,6 @@ def test_places_that_cannot_be_written(tmp_path: Path, blocked: str) -> None:
     store.close()
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write anywhere")
-def test_a_read_only_directory(tmp_path: Path) -> None:
-    tmp_path.chmod(0o500)
-    store = open_store(tmp_path / "a")
-    tmp_path.chmod(0o700)
-    assert not store.persistent and store.notice
-    store.close()
-
-
 def test_a_lock_of_another_process_is_waited_for(tmp_path: Path, locker: apsw.Connection) -> None:
     child = writer(tmp_path, "w", 2)
     time.sleep(1.0)
@@ -126,20 +117,3 @@ def test_a_lock_of_another_process_is_waited_for(tmp_path: Path, locker: apsw.Co
     locker.execute("COMMIT")
     out, error = child.communicate(timeout=30)
     assert child.returncode == 0 and len(out.splitlines()) == 2, error
-
-
-def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
-    store = open_store(tmp_path)
-    kept = put(store, "stored before")
-    file = store.database.live
-    file.pragma("max_page_count", file.pragma("page_count") + 2)
-    large = [put(store, f"too much {n} " * 50_000, seq=n) for n in (1, 2)]
-    assert "disk is full" in store.notice
-    assert store.original(kept.id) == "stored before" and store.original(large[0].id) == large[0].content
-    assert store.verify() == [] and store.stats().entries == 3
-    file.pragma("max_page_count", 1_000_000)
-    store.close()
-    again = open_store(tmp_path)
-    assert [e.content for e in again.session_entries("s1")] == ["stored before", *(e.content for e in large)]
-    assert again.verify() == []
-    again.close()

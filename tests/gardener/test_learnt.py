@@ -25,8 +25,10 @@ from aider_gardener.gardener.learnt import (
     verdicts,
 )
 from aider_gardener.notes.last_chat import when
-from bench.labelled_observations import GROUPS, HELD_OUT_GROUPS, HELD_OUT_OTHERS, NOT_ASKED, OTHERS
-from bench.observations import figures
+from bench.observations import NOT_ASKED, SETS, figures
+
+GROUPS, OTHERS = SETS["made on"].values()
+HELD_OUT_GROUPS, HELD_OUT_OTHERS = SETS["written afterwards"].values()
 
 DAY = 86_400.0
 SAID = ("use httpx, not requests", "no, use httpx instead of requests", "I told you: httpx, not requests!")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from pages import BadResults, parts, results, table, write_or_check
+from pages import BadResults, Section, main, parts, results, table
 
 PAGE = "head\n<!-- sums -->\nold\n<!-- /sums -->\ntail\n"
 
@@ -36,14 +36,21 @@ def test_results_of_another_kind_or_format_are_refused(tmp_path: Path, text: str
         results(tmp_path / "r.json", "replay", 1)
 
 
-def test_checking_tells_faults_and_writing_says_what_was_done(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_section_is_compared_or_written_and_what_cannot_be_made_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     def failing() -> str:
         raise BadResults("no results")
 
-    assert write_or_check(True, lambda: ["a", "b"], failing) == 1
-    assert capsys.readouterr().err == "a\nb\n"
-    assert write_or_check(True, lambda: [], failing) == 0
-    assert write_or_check(False, lambda: ["a"], lambda: "done") == 0
-    assert capsys.readouterr().out == "done\n"
-    assert write_or_check(False, lambda: [], failing) == 1
-    assert capsys.readouterr().err == "no results\n"
+    page = tmp_path / "p.md"
+    page.write_text(PAGE, "utf-8")
+    sections = [Section(page, "sums", lambda: "new\n")]
+    assert main(sections, "tool", ["--check"]) == 1 and page.read_text("utf-8") == PAGE
+    assert "section sums is not what tools/tool.py makes" in capsys.readouterr().err
+    assert main(sections, "tool", []) == 0 and main(sections, "tool", ["--check"]) == 0
+    assert page.read_text("utf-8") == PAGE.replace("old", "new")
+    for words in ([], ["--check"]):
+        assert main([Section(page, "sums", failing)], "tool", words) == 1
+        assert capsys.readouterr().err.endswith("no results\n")
+    page.write_text("no place", "utf-8")
+    assert main(sections, "tool", []) == 1 and page.read_text("utf-8") == "no place"

@@ -1,0 +1,60 @@
+"""What the attacks share: their options, and the files that keep what came of them."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from bench.provenance import made_on
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "bench" / "results" / "attacks"
+HELD = "held"
+"""The outcome of what went as it should."""
+PRIVATE = ("AIDER_", "XDG_", "GIT_", "CLAUDE_", "PG")
+"""Beginnings of variables that an attacked process does not get from who runs the attack."""
+
+
+def parser_of(doc: str | None, **numbers: int) -> argparse.ArgumentParser:
+    """The options of an attack: its numbers with their defaults, and the file of its results."""
+    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name, default in numbers.items():
+        parser.add_argument(f"--{name.replace('_', '-')}", type=int, default=default, metavar="N")
+    parser.add_argument("--json", type=Path, help="Write the results to this file instead.")
+    return parser
+
+
+def keep(name: str, found: Mapping[str, Any], path: Path | None, *, by_commit: bool = False) -> None:
+    """Write and print what came of an attack, with its command and what that ran on. `by_commit` leaves the
+    runs of other commits in the file."""
+    path = path or FOLDER / f"{name}.json"
+    made = made_on()
+    command = " ".join([f"python -m bench.attacks.{name}", *sys.argv[1:]])
+    value: dict[str, Any] = {"command": command, "made_on": made, **found}
+    print(json.dumps(value, indent=1, ensure_ascii=False))
+    if by_commit:
+        kept = json.loads(path.read_text("utf-8")) if path.is_file() else {}
+        value = {**kept, "runs": {**kept.get("runs", {}), made["commit"]: value}}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(value, indent=1, ensure_ascii=False) + "\n", "utf-8")
+
+
+def keep_outcomes(name: str, outcomes: Mapping[str, str], path: Path | None) -> int:
+    """Write what came of each part of an attack; returns how many did not hold."""
+    held = sum(outcome == HELD for outcome in outcomes.values())
+    keep(name, {"tried": len(outcomes), "held": held, "attacks": dict(outcomes)}, path, by_commit=True)
+    print(f"{held} of {len(outcomes)} held")
+    return len(outcomes) - held
+
+
+def environment(home: Path) -> dict[str, str]:
+    """The variables of an attacked process: a home of its own, this package, and nothing of ours."""
+    identity = {f"GIT_{who}_{what}": "a@b" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(PRIVATE)}
+    ours = {"HOME": str(home), "PYTHONPATH": str(ROOT), "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
+    return kept | identity | ours
