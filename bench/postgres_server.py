@@ -22,6 +22,7 @@ from typing import Any
 
 PASSWORD = "correct-horse-9"
 START_SECONDS = 30.0
+MEMORY = Path("/dev/shm")
 DATABASES = itertools.count()
 FREE_FOR_ALL = """\
 local all all trust
@@ -40,7 +41,8 @@ class Server:
         self.durable = durable
         self.binaries = _binaries()
         self.user = _other_user()
-        self.folder = Path(tempfile.mkdtemp(prefix="gpg-", dir="/tmp" if os.name == "posix" else None))
+        in_memory = not durable and os.access(MEMORY, os.W_OK)  # of what need not last no disk should hear
+        self.folder = Path(tempfile.mkdtemp(prefix="gpg-", dir=MEMORY if in_memory else "/tmp"))
         self.port = _free_port()
         self._process: subprocess.Popen[bytes] | None = None
         if self.user:

@@ -87,24 +87,16 @@ def set_active(db: apsw.Connection, ids: Iterable[str], active: bool) -> None:
     db.executemany("UPDATE originals SET active = ? WHERE id = ?", [(int(active), each) for each in ids])
 
 
-def record_event(
-    db: apsw.Connection, session: str, turn: int, kind: str, data: Mapping[str, object], at: float
-) -> None:
+def record_event(db: apsw.Connection, event: Event, *, again: bool = False) -> None:
+    """Append an event, or `again` only if the very same is not there yet."""
     db.execute(
-        "INSERT INTO events (session, turn, kind, data, at) VALUES (?, ?, ?, ?, ?)",
-        (session, turn, kind, _as_json(data), at),
-    )
-
-
-def has_event(
-    db: apsw.Connection, session: str, turn: int, kind: str, data: Mapping[str, object], at: float
-) -> bool:
-    sql = "SELECT 1 FROM events WHERE session = ? AND kind = ? AND turn = ? AND at = ? AND data = ?"
-    return db.execute(sql, (session, kind, turn, at, _as_json(data))).get is not None
-
-
-def _as_json(data: Mapping[str, object]) -> str:
-    return json.dumps(data, default=str, sort_keys=True)
+        """INSERT INTO events (session, turn, kind, data, at) SELECT ?1, ?2, ?3, ?4, ?5
+           WHERE NOT ?6 OR NOT EXISTS (
+               SELECT 1 FROM events
+               WHERE session = ?1 AND turn = ?2 AND kind = ?3 AND data = ?4 AND at = ?5)""",
+        (event.session, event.turn, event.kind, json.dumps(event.data, default=str, sort_keys=True),
+         event.at, again),
+    )  # fmt: skip
 
 
 def entries_of(data: Mapping[str, object]) -> list[str]:
