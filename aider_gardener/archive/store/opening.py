@@ -33,7 +33,7 @@ from aider_gardener.archive.store.database import (
 from aider_gardener.archive.store.sqlite import Store
 from aider_gardener.errors import StoreError
 
-SQLITE, POSTGRESQL, LINES, MEMORY = "SQLite", "PostgreSQL", "JSON lines", "memory"
+SQLITE, LINES, MEMORY = "SQLite", "JSON lines", "memory"
 """The tiers, for people."""
 
 IN_MEMORY = "this session is kept in memory only: {reason}"
@@ -255,12 +255,10 @@ class Copied:
 def copy(source: Store, target: Store) -> Copied:
     """Copy all that an archive holds into another one, whatever the tiers of both. Vectors are made anew
     there. All or nothing. Raises StoreError."""
-    count = target.copy_from(source)
-    kind = SQLITE if target.is_file else LINES if target.directory else POSTGRESQL
-    place = str(target.directory) if target.directory else target.lines.place if target.lines else ""
+    count, place = target.copy_from(source), str(target.directory)
     is_open = bool(source.database.key) and target.is_file and not target.database.key
     told = (source.notice, target.notice, COPY_NOT_ENCRYPTED.format(place=place) if is_open else "")
-    return Copied(place, kind, count, tuple(filter(None, told)))
+    return Copied(place, SQLITE if target.is_file else LINES, count, tuple(filter(None, told)))
 
 
 def refuse(directory: Path, key_source: str = "") -> None:
