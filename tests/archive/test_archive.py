@@ -89,11 +89,6 @@ def test_a_line_is_cut_before_its_id() -> None:
     assert cut_line("without an id, however long", 5) == "without an id, however long"
 
 
-def test_a_line_that_just_fits_is_not_cut() -> None:
-    assert cut_line("twelve chars [g123]", 12) == "twelve chars [g123]"
-    assert cut_line("thirteen char [g123]", 12) == "thirteen c … [g123]"
-
-
 def test_an_archive_that_lies_in_the_project_is_its_own_and_any_other_is_shared(tmp_path: Path) -> None:
     project = tmp_path / "project"
     for directory, shared in ((None, False), (project / ".aider.gardener", False), (tmp_path / "all", True)):
@@ -105,12 +100,6 @@ def test_an_archive_that_lies_in_the_project_is_its_own_and_any_other_is_shared(
     finally:
         store.close()
     assert Archive(open_store(None), session="s", project="p", count=words, clock=lambda: 1.0).within is None
-
-
-def test_an_archive_to_read_begins_no_session() -> None:
-    store = open_store(None)
-    Archive.reading(store)
-    assert store.sessions("") == []
 
 
 def test_an_entry_knows_when_and_where_it_was_said(archive: Archive) -> None:

@@ -33,7 +33,6 @@ FOREIGN_SECONDS = 30 * 24 * 3_600.0
 """So long a process of another machine (the archive lies on a shared disk) is believed to go on."""
 VACUUM_SHARE = 0.05
 """Free pages below this share of the file stay for reuse."""
-INCREMENTAL = 2
 CLOCK_SECONDS = 60.0
 """A process's start moves as far as the clock is set meanwhile: it is counted from the system's own."""
 
@@ -240,13 +239,8 @@ def size_bytes(db: apsw.Connection) -> int:
 
 def compact(db: apsw.Connection) -> None:
     pages, free = int(db.pragma("page_count")), int(db.pragma("freelist_count"))
-    if free <= pages * VACUUM_SHARE:
-        return
-    if db.pragma("auto_vacuum") == INCREMENTAL:
+    if free > pages * VACUUM_SHARE:
         db.execute("PRAGMA incremental_vacuum").fetchall()
-        return
-    db.pragma("auto_vacuum", INCREMENTAL)
-    db.execute("VACUUM")
 
 
 @lru_cache(maxsize=1)

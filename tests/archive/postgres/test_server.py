@@ -134,13 +134,6 @@ def test_an_error_of_a_statement_is_one_line_too(team: Team, caplog: pytest.LogC
     assert PASSWORD not in caplog.text
 
 
-def test_nothing_stays_connected(team: Team) -> None:
-    with connected(team.environ("ana")) as connection:
-        connection.execute("SELECT 1")
-    open_ones = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'aider-gardener'"
-    assert team.rows(open_ones) == [(0,)]
-
-
 def test_where_the_package_is_missing_one_line_says_how_to_install_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

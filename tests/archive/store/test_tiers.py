@@ -166,10 +166,3 @@ def test_a_copy_of_a_damaged_archive_is_none(tmp_path: Path) -> None:
     copy = open_store(tmp_path / "to")
     assert copy.stats().entries == 0
     copy.close()
-
-
-def test_an_archive_is_not_copied_to_where_nothing_lasts(tmp_path: Path) -> None:
-    filled(open_store(tmp_path / "from")).close()
-    (tmp_path / "file").write_text("x")
-    with pytest.raises(StoreError, match="not a directory"):
-        copied(tmp_path / "from", tmp_path / "file" / "a")
