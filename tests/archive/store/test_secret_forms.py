@@ -96,3 +96,21 @@ def test_what_is_no_value_stays(form: str) -> None:
     for name in [*NAMES, *TOKENS, "token", "secret", "primary_key", "auth", "pass", "seed"]:
         text = form.format(name)
         assert redact(text).text == text
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("oc login --token=sha256~" + "k2Qw9Zx4" * 6, "k2Qw9Zx4"),
+        ("AUTH PLAIN AGFkYQBvdHRlci1Db2JhbHQ0UkI=", "AGFkYQBvdHRlci"),
+        ("sessionid=8f2kq0zxw7v3m5n1", "8f2kq0zxw7v3m5n1"),
+        ("default login ada password otter", "otter"),
+        ("openssl rsa -passin pass:ottercobalt -in k.pem", "ottercobalt"),
+        ("A temporary password is generated for root@localhost: k/Wq8x,Lm2pZ", "k/Wq8x,Lm2pZ"),
+        ("WIFI:T:WPA;S:attic;P:otter-Cobalt4RB;;", "otter-Cobalt4RB"),
+        ("use otter-Cobalt4RB as the password", "otter-Cobalt4RB"),
+        ("PUK: 48291733", "48291733"),
+    ],
+)
+def test_a_form_that_no_labelled_text_has_goes(text: str, secret: str) -> None:
+    assert secret not in redact(text).text
