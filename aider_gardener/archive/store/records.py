@@ -119,8 +119,13 @@ STEPS: dict[str, Callable[[apsw.Connection, Record, bool], object]] = {
     "session": lambda db, record, _: sessions.open_session(db, *(record[name] for name in SESSION_FIELDS)),
     "renditions": lambda db, record, _: _put_renditions(db, record),
     "touch": lambda db, record, again: sessions.touch(db, record["ids"], record["at"], again=again),
-    "pin": lambda db, record, _: sessions.pin(db, record["id"], record["pinned"]),
-    "active": lambda db, record, _: sessions.set_active(db, record["ids"], record["active"]),
+    "pin": lambda db, record, _: db.execute(
+        "UPDATE originals SET pinned = ? WHERE id = ?", (int(record["pinned"]), record["id"])
+    ),
+    "active": lambda db, record, _: db.executemany(
+        "UPDATE originals SET active = ? WHERE id = ?",
+        [(int(record["active"]), each) for each in record["ids"]],
+    ),
     "event": lambda db, record, again: sessions.record_event(db, _event(record), again=again),
     "state": lambda db, record, _: sessions.set_state(db, record["session"], record["key"], record["value"]),
     FORGET: lambda db, record, _: entries.forget(db, record["ids"], told=record["told"]),

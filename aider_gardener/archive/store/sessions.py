@@ -78,14 +78,6 @@ def touch(db: apsw.Connection, ids: Iterable[str], at: float, *, again: bool = F
     )
 
 
-def pin(db: apsw.Connection, stored_id: str, pinned: bool) -> None:
-    db.execute("UPDATE originals SET pinned = ? WHERE id = ?", (int(pinned), stored_id))
-
-
-def set_active(db: apsw.Connection, ids: Iterable[str], active: bool) -> None:
-    db.executemany("UPDATE originals SET active = ? WHERE id = ?", [(int(active), each) for each in ids])
-
-
 def record_event(db: apsw.Connection, event: Event, *, again: bool = False) -> None:
     """Append an event, or `again` only if the very same is not there yet."""
     db.execute(

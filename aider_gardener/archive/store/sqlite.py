@@ -314,7 +314,7 @@ class Store:
 
     def get(self, entry_id: str) -> Entry | None:
         """The entry with its stored content, as it last occurred, or None."""
-        return self._read(lambda db: entries.get(db, entry_id))
+        return self._read(lambda db: entries.get_many(db, [entry_id])).get(entry_id)
 
     def get_many(self, ids: Iterable[str]) -> dict[str, Entry]:
         """What `get` gives for each of the ids, in one go; ids that are unknown are left out."""

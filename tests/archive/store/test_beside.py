@@ -75,16 +75,6 @@ def test_what_is_forgotten_leaves_every_file(tmp_path: Path, no_sqlite: NoSqlite
         again.close()
 
 
-def test_what_is_forgotten_and_said_again_stays(tmp_path: Path, no_sqlite: NoSqlite) -> None:
-    store = open_store(tmp_path, clock=lambda: 7.0)
-    store.forget([put(store, "said twice").id])
-    put(store, "said twice", seq=1)
-    store.close()
-    again = open_store(tmp_path, clock=lambda: 7.0)
-    assert said(again) == ["said twice"]
-    again.close()
-
-
 @pytest.mark.parametrize("is_file", [False, True])
 def test_what_a_running_chat_has_in_lines_is_forgotten_when_that_ended(
     tmp_path: Path, no_sqlite: NoSqlite, elsewhere: Callable[[int], None], is_file: bool
@@ -181,17 +171,6 @@ def test_what_waited_is_written_once_and_its_lines_go(
     assert store.forget([stored_id]) == 1 and store.verify() == []
     store.close()
     assert b"not now" not in bytes_of(tmp_path)
-
-
-def test_what_waits_at_the_end_is_left_in_lines(tmp_path: Path, locker: apsw.Connection) -> None:
-    store = impatient(tmp_path)
-    stored_id = all_sorts(store)
-    store.close()
-    assert len(files_of(tmp_path)) == 1
-    locker.execute("ROLLBACK")
-    again = open_store(tmp_path)
-    check_all_sorts(again, stored_id)
-    again.close()
 
 
 def test_what_waits_of_an_encrypted_archive_is_written_nowhere(

@@ -14,14 +14,12 @@ from made_search import found
 from aider_gardener.archive.store import (
     Store,
     database,
-    lines,
     location,
     open_store,
     opening,
     schema,
 )
 from aider_gardener.archive.store.encryption import VARIABLE
-from aider_gardener.archive.store.opening import open_lines
 from aider_gardener.errors import StoreError
 
 
@@ -135,14 +133,6 @@ def test_a_copy_is_the_same_in_any_tier(
         assert exported(other, tmp_path / "again.jsonl") == before
         assert len(found(other, "text")) == 3 and other.verify() == []
         other.close()
-
-
-def test_a_copy_takes_along_what_waits_in_lines(tmp_path: Path) -> None:
-    filled(open_lines(location.prepare_directory(tmp_path / "from"), clock=lambda: 9.0)).close()
-    copied(tmp_path / "from", tmp_path / "to")
-    copy = open_store(tmp_path / "to")
-    assert copy.stats().entries == 3 and lines.names(tmp_path / "to") == []
-    copy.close()
 
 
 def test_a_copy_of_an_encrypted_archive_says_whether_it_is_encrypted_too(

@@ -108,22 +108,6 @@ def test_forgotten_vectors_leave_no_bytes(tmp_path: Path) -> None:
     store.close()
 
 
-def test_what_is_forgotten_again_and_again_takes_no_room(tmp_path: Path) -> None:
-    store = open_store(tmp_path)
-    vectors, sizes = unit_vectors(300, 384), []
-    for _turn in range(3):
-        embed_as(store, vectors)
-        assert store.warm_vectors("e") == 300
-        files = [tmp_path / name for name in ("gardener.db", "gardener.db-wal")]
-        sizes.append(sum(path.stat().st_size for path in files))
-        store.forget([entry_id("user", f"passage {n}") for n in range(300)])
-        assert store.warm_vectors("e") == 0
-    assert max(sizes) < min(sizes) * 1.5
-    store.compact()
-    assert store.size_bytes() < 300_000
-    store.close()
-
-
 def test_a_vector_that_comes_too_late_is_dropped(tmp_path: Path) -> None:
     """Between fetching a passage and storing its vector it may be forgotten, and its row taken by another."""
     embedder = LetterCounts()
