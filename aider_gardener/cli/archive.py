@@ -107,6 +107,7 @@ def store_copy(to: Path | Address | None, source: Path | Address | None, readabl
     JSON; a new archive there is encrypted if the setting store_key is given, whatever this one is. On a
     server only ROLE can read it, and chats held with a local model are left out.
     """
+    from aider_gardener.archive.store.location import chosen_directory
     from aider_gardener.archive.store.opening import opened_on_disk
     from aider_gardener.settings import Settings
 
@@ -114,42 +115,40 @@ def store_copy(to: Path | Address | None, source: Path | Address | None, readabl
     if place is None or (to and source):
         raise UsageError("say where: --to PLACE, or --from PLACE")
     own = archive_directory(made=to is None)
+    if isinstance(place, Path):
+        place = chosen_directory(place.expanduser()) if to else archive_directory(place)
+        if os.path.realpath(own) == os.path.realpath(place):
+            raise UsageError(f"{own} is where the archive lies already; name another directory")
     with closing(opened_on_disk(own, Settings.from_env().store_key)) as archive:
         if isinstance(place, Path):
-            click.echo(_copied(archive, place, to is not None))
+            count, told, there = _copied(archive, place, to is not None)
         else:
-            click.echo(_copied_over(archive, place, to is not None, readable))
-
-
-def _copied(own: Store, place: Path, is_to: bool) -> str:
-    """Copy an archive to one in another directory, or from there; returns what was done."""
-    from aider_gardener.archive.store import opening
-    from aider_gardener.archive.store.location import chosen_directory
-    from aider_gardener.settings import Settings
-
-    found = chosen_directory(place.expanduser()) if is_to else archive_directory(place)
-    if own.directory and os.path.realpath(found) == os.path.realpath(own.directory):
-        raise UsageError(f"{found} is where the archive lies already; name another directory")
-    with closing(opening.opened_on_disk(found, Settings.from_env().store_key)) as other:
-        done = opening.copy(own, other) if is_to else opening.copy(other, own)
-    for line in done.told:
-        tell(line)
-    return f"{counted(done.lines, 'line')} copied to {done.place} ({done.tier})"
-
-
-def _copied_over(own: Store, address: Address, is_to: bool, readable: bool) -> str:
-    """The same with an archive that a server keeps whole."""
-    lines = plugin.part("lines")
-    if is_to:
-        if own.database.key and not readable:
-            raise UsageError(plugin.part("sync").ENCRYPTED)
-        tell(plugin.part("server").warning(address.environ))
-        count, told = lines.copy_to(address, own, time.time())
-    else:
-        count, told = lines.copy_from(address, own)
+            count, told, there = _copied_over(archive, place, to is not None, readable)
     for line in told:
         tell(line)
-    return f"{counted(count, 'line')} copied to {address if is_to else own.directory}"
+    click.echo(f"{counted(count, 'line')} copied to {there if to else own}")
+
+
+def _copied(own: Store, place: Path, is_to: bool) -> tuple[int, list[str], str]:
+    """Copy an archive to one in another directory, or from there; how many lines, what is to be said, and
+    where the other one is."""
+    from aider_gardener.archive.store.opening import copy, opened_on_disk
+    from aider_gardener.settings import Settings
+
+    with closing(opened_on_disk(place, Settings.from_env().store_key)) as other:
+        kind = "SQLite" if other.is_file else "lines of JSON"
+        return *(copy(own, other) if is_to else copy(other, own)), f"{place} ({kind})"
+
+
+def _copied_over(own: Store, address: Address, is_to: bool, readable: bool) -> tuple[int, list[str], str]:
+    """The same with an archive that a server keeps whole."""
+    lines = plugin.part("lines")
+    if not is_to:
+        return *lines.copy_from(address, own), str(address)
+    if own.database.key and not readable:
+        raise UsageError(plugin.part("sync").ENCRYPTED)
+    tell(plugin.part("server").warning(address.environ))
+    return *lines.copy_to(address, own, time.time()), str(address)
 
 
 @store.command("remove", short_help="Delete an archive from a server.")
