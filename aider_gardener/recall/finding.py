@@ -14,8 +14,7 @@ from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.passages import VERBATIM
 from aider_gardener.archive.providers import may_go
 from aider_gardener.archive.store.base import PendingPassage
-from aider_gardener.archive.store.stopwords import stop_words
-from aider_gardener.archive.store.words import index_words, stem
+from aider_gardener.archive.store.words import index_words, stem, stop_words
 from aider_gardener.messages import ContentClass, Entry, SourceKind
 from aider_gardener.plan.chat import Chat
 from aider_gardener.reading.output import without_codes

@@ -15,8 +15,7 @@ from typing import Any
 
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.sessions import author_of
-from aider_gardener.archive.store.stopwords import stop_words
-from aider_gardener.archive.store.words import index_words, query_words, stem
+from aider_gardener.archive.store.words import index_words, query_words, stem, stop_words
 from aider_gardener.messages import ContentClass, Entry, TokenCounter
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.planner import has_edit

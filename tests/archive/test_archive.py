@@ -20,7 +20,6 @@ from aider_gardener.messages import (
     Message,
     Plan,
     Rendition,
-    Segment,
     Source,
     SourceKind,
     Swap,
@@ -89,11 +88,6 @@ def test_a_line_is_cut_before_its_id() -> None:
     assert cut_line("without an id, however long", 5) == "without an id, however long"
 
 
-def test_a_line_that_just_fits_is_not_cut() -> None:
-    assert cut_line("twelve chars [g123]", 12) == "twelve chars [g123]"
-    assert cut_line("thirteen char [g123]", 12) == "thirteen c … [g123]"
-
-
 def test_an_archive_that_lies_in_the_project_is_its_own_and_any_other_is_shared(tmp_path: Path) -> None:
     project = tmp_path / "project"
     for directory, shared in ((None, False), (project / ".aider.gardener", False), (tmp_path / "all", True)):
@@ -105,12 +99,6 @@ def test_an_archive_that_lies_in_the_project_is_its_own_and_any_other_is_shared(
     finally:
         store.close()
     assert Archive(open_store(None), session="s", project="p", count=words, clock=lambda: 1.0).within is None
-
-
-def test_an_archive_to_read_begins_no_session() -> None:
-    store = open_store(None)
-    Archive.reading(store)
-    assert store.sessions("") == []
 
 
 def test_an_entry_knows_when_and_where_it_was_said(archive: Archive) -> None:
@@ -237,18 +225,6 @@ def test_a_plan_is_recorded_with_its_marks_and_every_swap(archive: Archive) -> N
     assert undo.data.keys() == {"swaps", "entry_ids"}
 
 
-def test_a_secret_on_the_border_of_two_spans_is_named_whole_in_both(archive: Archive) -> None:
-    secret = "ghp_" + "Ab3dEf6hIj9kLm2nOp5qRs8tUv1wXy4zAb3d"
-    text = f"token = '{secret}' and so on"
-    entry = archive.add(Message("user", text), turn=1, seq=0, focus=Focus())
-    border = text.index(secret) + 10
-    spans = (Segment(0, border, ContentClass.PROSE), Segment(border, len(text), ContentClass.CODE))
-    clean = archive.without_secrets(replace(entry, segments=spans))
-    first, second = (clean.content[part.start : part.end] for part in clean.segments)
-    assert first.startswith("token = '[redacted:") and first.endswith("]")
-    assert second.startswith("[redacted:") and second.endswith("' and so on")
-
-
 def test_a_very_long_text_is_stored_at_once_and_its_middle_found_later(tmp_path: Path) -> None:
     store = open_store(tmp_path)
     archive = Archive(store, session="s", project="p", count=words, clock=lambda: 1_000.0)
@@ -275,14 +251,6 @@ def test_a_very_long_text_is_stored_at_once_and_its_middle_found_later(tmp_path:
     evidence = store.evidence(["job"])
     covered = "".join(kept[a:b] for a, b in zip(evidence.starts, evidence.ends, strict=True))
     assert "".join(covered.split()) == "".join(kept.split())
-    store.close()
-
-
-def test_a_stretch_of_blanks_comes_to_an_end(tmp_path: Path) -> None:
-    store = open_store(tmp_path)
-    archive = Archive(store, session="s", project="p", count=words, clock=lambda: 1_000.0)
-    archive.log(Message("user", " " * LONG_CHARS * 2), turn=1, seq=1, source=Source(), at=1.0)
-    assert sum(1 for _ in iter(lambda: store.work_off(10), 0)) < 5
     store.close()
 
 

@@ -10,7 +10,6 @@ from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import open_store
 from aider_gardener.messages import Fidelity, Focus, Message, Source, SourceKind
 from aider_gardener.notes.names import faults_of, mine
-from aider_gardener.reading.output import message_without_codes
 
 RED, GREEN, BOLD, PLAIN = "\x1b[31m", "\x1b[38;5;40m", "\x1b[1m", "\x1b[0m"
 LINES = [f"{GREEN}2024-05-01{PLAIN} {BOLD}worker_{n}{PLAIN} took the lease in {n} ms" for n in range(90)]
@@ -43,11 +42,3 @@ def test_a_word_that_is_coloured_in_part_is_found_as_it_is_read() -> None:
     entry = archive.add(Message("user", f"it says {RED}qua{PLAIN}dratic"), turn=1, seq=0, focus=Focus())
     assert found(archive.store, "quadratic") == [entry.id]
     assert found(archive.store, "31mqua") == []
-
-
-def test_segments_move_along() -> None:
-    archive = Archive(open_store(None), session="s", project="p", count=words, clock=lambda: 1_000.0)
-    entry = archive.add(Message("user", OUTPUT), turn=1, seq=0, focus=Focus())
-    text, parts = message_without_codes(entry.content, entry.segments)
-    assert "\x1b" not in text and "".join(text[part.start : part.end] for part in parts) == text
-    assert [part.kind for part in parts] == [part.kind for part in entry.segments]

@@ -8,7 +8,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-import apsw
 import pytest
 from click.testing import CliRunner, Result
 from made_lines import bytes_of
@@ -19,7 +18,6 @@ from aider_gardener.archive.retention import (
     RetentionPolicy,
     keep_to_policy,
     proposal,
-    prune,
 )
 from aider_gardener.archive.store import Store, open_store
 from aider_gardener.archive.store.base import CONFIDENCE_GAIN
@@ -85,14 +83,6 @@ def test_with_leave_it_goes_for_good_and_the_file_shrinks(tmp_path: Path) -> Non
     assert gc(tmp_path, "--yes")["entries"] == []
 
 
-def test_the_table_says_what_goes_and_what_to_do(tmp_path: Path) -> None:
-    filled(tmp_path)
-    shown = run("gc", "--store", str(tmp_path)).output
-    assert "not used for 60 days" in shown and "--yes deletes" in shown and "60" in shown
-    assert "Deleted for good" in run("gc", "--store", str(tmp_path), "--yes").output
-    assert "Nothing may go" in run("gc", "--store", str(tmp_path)).output
-
-
 def test_a_policy_the_user_set_is_leave(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     filled(tmp_path)
     store = open_store(tmp_path)
@@ -117,16 +107,6 @@ def test_a_limit_caps(tmp_path: Path) -> None:
     assert "deleted" in keep_to_policy(store, Settings(retention="1MB"))
     assert store.size_bytes() <= 1_000_000 and 1 <= store.stats().entries < 40
     assert [e.seq for e in store.session_entries("old")] == list(range(40 - store.stats().entries, 40))
-    store.close()
-
-
-def test_pruning_an_archive_that_another_process_reads_says_so(tmp_path: Path) -> None:
-    filled(tmp_path)
-    store = open_store(tmp_path)
-    reader = apsw.Connection(str(tmp_path / "gardener.db"))
-    assert prune(store, RetentionPolicy()) == 60
-    assert store.stats().entries == 2 and store.verify() == []
-    reader.close()
     store.close()
 
 

@@ -159,10 +159,6 @@ def number_of(db: apsw.Connection, stored_id: str) -> int | None:
     return None if found is None else int(found)
 
 
-def get(db: apsw.Connection, stored_id: str) -> Entry | None:
-    return get_many(db, [stored_id]).get(stored_id)
-
-
 def get_many(db: apsw.Connection, ids: Iterable[str]) -> dict[str, Entry]:
     sql = f"""{ENTRY_COLUMNS} WHERE o.id IN (SELECT value FROM json_each(?))
               AND n.number = (SELECT max(m.number) FROM occurrences m WHERE m.original = o.number)"""

@@ -12,7 +12,6 @@ import os
 import secrets
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import apsw
@@ -33,7 +32,7 @@ from aider_gardener.archive.store.database import (
 from aider_gardener.archive.store.sqlite import Store
 from aider_gardener.errors import StoreError
 
-SQLITE, POSTGRESQL, LINES, MEMORY = "SQLite", "PostgreSQL", "JSON lines", "memory"
+SQLITE, LINES, MEMORY = "SQLite", "JSON lines", "memory"
 """The tiers, for people."""
 
 IN_MEMORY = "this session is kept in memory only: {reason}"
@@ -242,25 +241,17 @@ def _try_sqlite(place: Path, key_source: str) -> None:
     try_out(place / f"{location.FILE_NAME}.probe-{secrets.token_hex(8)}")
 
 
-@dataclass(frozen=True)
-class Copied:
-    """A copy of an archive: where and in which tier it is, how many lines went over, lines for the user."""
-
-    place: str
-    tier: str
-    lines: int
-    told: tuple[str, ...] = ()
-
-
-def copy(source: Store, target: Store) -> Copied:
-    """Copy all that an archive holds into another one, whatever the tiers of both. Vectors are made anew
-    there. All or nothing. Raises StoreError."""
+def copy(source: Store, target: Store) -> tuple[int, list[str]]:
+    """Copy all that an archive holds into another one, whatever the tiers of both; returns how many records
+    went over and lines for the user. Vectors are made anew there. All or nothing. Raises StoreError."""
     count = target.copy_from(source)
-    kind = SQLITE if target.is_file else LINES if target.directory else POSTGRESQL
-    place = str(target.directory) if target.directory else target.lines.place if target.lines else ""
     is_open = bool(source.database.key) and target.is_file and not target.database.key
-    told = (source.notice, target.notice, COPY_NOT_ENCRYPTED.format(place=place) if is_open else "")
-    return Copied(place, kind, count, tuple(filter(None, told)))
+    told = (
+        source.notice,
+        target.notice,
+        COPY_NOT_ENCRYPTED.format(place=target.directory) if is_open else "",
+    )
+    return count, list(filter(None, told))
 
 
 def refuse(directory: Path, key_source: str = "") -> None:

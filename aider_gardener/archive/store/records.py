@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from aider_gardener import files
 from aider_gardener.archive.store import entries, schema, search, sessions
+from aider_gardener.archive.store.base import Event
 from aider_gardener.archive.store.redact import Redacted, Redactor
 from aider_gardener.errors import StoreError
 from aider_gardener.messages import Entry, Rendition
@@ -102,31 +103,30 @@ def apply(db: apsw.Connection, record: Record, *, again: bool = False) -> Any:
     return STEPS[record["kind"]](db, record, again)
 
 
-def _open_session(db: apsw.Connection, record: Record, _again: bool) -> None:
-    sessions.open_session(db, *(record[name] for name in SESSION_FIELDS))
-
-
-def _put_renditions(db: apsw.Connection, record: Record, _again: bool) -> None:
+def _put_renditions(db: apsw.Connection, record: Record) -> None:
     number = entries.number_of(db, record["id"])
     if number is None:
         raise StoreError(f"there is no entry {record['id']}")
     entries.put_renditions(db, number, record["renditions"])
 
 
-def _record_event(db: apsw.Connection, record: Record, again: bool) -> None:
-    given = (record["session"], record["turn"], record["event"], record["data"], record["at"])
-    if not (again and sessions.has_event(db, *given)):
-        sessions.record_event(db, *given)
+def _event(record: Record) -> Event:
+    return Event(record["session"], record["turn"], record["event"], record["data"], record["at"])
 
 
 STEPS: dict[str, Callable[[apsw.Connection, Record, bool], object]] = {
     SAID: lambda db, record, again: entries.add(db, record, again=again),
-    "session": _open_session,
-    "renditions": _put_renditions,
+    "session": lambda db, record, _: sessions.open_session(db, *(record[name] for name in SESSION_FIELDS)),
+    "renditions": lambda db, record, _: _put_renditions(db, record),
     "touch": lambda db, record, again: sessions.touch(db, record["ids"], record["at"], again=again),
-    "pin": lambda db, record, _: sessions.pin(db, record["id"], record["pinned"]),
-    "active": lambda db, record, _: sessions.set_active(db, record["ids"], record["active"]),
-    "event": _record_event,
+    "pin": lambda db, record, _: db.execute(
+        "UPDATE originals SET pinned = ? WHERE id = ?", (int(record["pinned"]), record["id"])
+    ),
+    "active": lambda db, record, _: db.executemany(
+        "UPDATE originals SET active = ? WHERE id = ?",
+        [(int(record["active"]), each) for each in record["ids"]],
+    ),
+    "event": lambda db, record, again: sessions.record_event(db, _event(record), again=again),
     "state": lambda db, record, _: sessions.set_state(db, record["session"], record["key"], record["value"]),
     FORGET: lambda db, record, _: entries.forget(db, record["ids"], told=record["told"]),
     FORGET_SESSION: lambda db, record, _: entries.forget_session(db, record["session"]),

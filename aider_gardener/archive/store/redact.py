@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -34,8 +34,6 @@ those longer than LONG_CHARS only the last is."""
 PIECE = re.compile(r"[A-Za-z0-9+/=_-]{16,}")
 """What of a secret of several lines can be looked for by itself."""
 KNOWN = "known"
-LOOKS = 3
-"""So often a text is looked through once more after something was taken out of it."""
 
 
 class Clean(str):
@@ -125,49 +123,19 @@ def redact(text: str, known: Iterable[str] = ()) -> Redacted:
     """Replace every secret that is found, all its other copies, and every `known` one.
 
     `known` are secrets that were found before, perhaps in other texts: they are replaced wherever
-    they stand, also when their end is cut off. Redacting twice changes nothing more.
+    they stand, also when their end is cut off.
     """
     from aider_gardener.archive.store import secrets  # late: looking up writes nothing
 
     found = secrets.find(text)
     own = dict.fromkeys(piece for start, end, _ in found for piece in pieces(text[start:end]))
     found.extend(_copies(text, dict.fromkeys(known) | own))
-    result = _replaced(text, found)
-    for _ in range(LOOKS if len(text) <= LONG_CHARS else 0):  # what stands beside a placeholder shows more
-        more = secrets.find(result.text) if result.spans else []
-        if not more:
-            break
-        origin = _origins(result)
-        found += [(origin(at, False), origin(end, True), kind) for at, end, kind in more]
-        result = _replaced(text, found)
-    return result
-
-
-def _replaced(text: str, found: list[secrets.Found]) -> Redacted:
     spans, parts, at = list[Redaction](), list[str](), 0
     for start, end, kind in _disjoint(found):
         spans.append(Redaction(start, end, kind, placeholder(text[start:end], kind)))
         parts += [text[at:start], spans[-1].placeholder]
         at = end
     return Redacted(Clean("".join([*parts, text[at:]])), tuple(spans))
-
-
-def _origins(result: Redacted) -> Callable[[int, bool], int]:
-    """Gives where an offset of the redacted text stands in the text before; inside a placeholder that is its
-    secret's start, or its end."""
-    begins, grown = list[int](), [0]
-    for span in result.spans:
-        begins.append(span.start + grown[-1])
-        grown.append(grown[-1] + len(span.placeholder) - (span.end - span.start))
-
-    def origin(offset: int, is_end: bool) -> int:
-        number = bisect_left(begins, offset)
-        if number and offset < begins[number - 1] + len(result.spans[number - 1].placeholder):
-            span = result.spans[number - 1]
-            return span.end if is_end else span.start
-        return offset - grown[number]
-
-    return origin
 
 
 def _disjoint(found: list[secrets.Found]) -> list[secrets.Found]:

@@ -370,12 +370,8 @@ def _add_copy(db: apsw.Connection, copy: Path, key: str, number: object) -> None
         return
     with contextlib.closing(held):
         _copy(held, db, "sessions")  # by their numbers, which occurrences have
-        try:
+        with contextlib.suppress(StoreError):  # one that is damaged itself gives what stands before that
             records.add_all(db, records.export_of_other(held), f"{copy} is damaged")
-        except StoreError:  # then what can be read of it
-            for table in (*TABLES_BY_ROW, *TABLES_BY_KEY):
-                _copy(held, db, table)
-            _tidy(db)
         _copy(held, db, "tombstones")
 
 

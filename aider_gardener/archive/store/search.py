@@ -73,7 +73,7 @@ def work_off(db: apsw.Connection, limit: int) -> int:
     for number, original, start, end in waiting:
         if original != held:
             body = db.execute("SELECT body FROM bodies WHERE original = ?", (original,)).get
-            text, held = readable(body or b""), original
+            text, held = decode(body or b""), original
         _index(db, number, text[start:end])
         db.execute("UPDATE chunks SET indexed = 1 WHERE number = ?", (number,))
     return len(waiting)
@@ -218,11 +218,3 @@ def encode(text: str) -> bytes:
 
 def decode(body: bytes) -> str:
     return body.decode("utf-8", "surrogatepass")
-
-
-def readable(body: bytes) -> str:
-    """The same of bytes that a disk may have altered, for the index."""
-    try:
-        return decode(body)
-    except UnicodeDecodeError:
-        return body.decode("utf-8", "replace")

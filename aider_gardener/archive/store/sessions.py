@@ -33,7 +33,6 @@ FOREIGN_SECONDS = 30 * 24 * 3_600.0
 """So long a process of another machine (the archive lies on a shared disk) is believed to go on."""
 VACUUM_SHARE = 0.05
 """Free pages below this share of the file stay for reuse."""
-INCREMENTAL = 2
 CLOCK_SECONDS = 60.0
 """A process's start moves as far as the clock is set meanwhile: it is counted from the system's own."""
 
@@ -79,32 +78,16 @@ def touch(db: apsw.Connection, ids: Iterable[str], at: float, *, again: bool = F
     )
 
 
-def pin(db: apsw.Connection, stored_id: str, pinned: bool) -> None:
-    db.execute("UPDATE originals SET pinned = ? WHERE id = ?", (int(pinned), stored_id))
-
-
-def set_active(db: apsw.Connection, ids: Iterable[str], active: bool) -> None:
-    db.executemany("UPDATE originals SET active = ? WHERE id = ?", [(int(active), each) for each in ids])
-
-
-def record_event(
-    db: apsw.Connection, session: str, turn: int, kind: str, data: Mapping[str, object], at: float
-) -> None:
+def record_event(db: apsw.Connection, event: Event, *, again: bool = False) -> None:
+    """Append an event, or `again` only if the very same is not there yet."""
     db.execute(
-        "INSERT INTO events (session, turn, kind, data, at) VALUES (?, ?, ?, ?, ?)",
-        (session, turn, kind, _as_json(data), at),
-    )
-
-
-def has_event(
-    db: apsw.Connection, session: str, turn: int, kind: str, data: Mapping[str, object], at: float
-) -> bool:
-    sql = "SELECT 1 FROM events WHERE session = ? AND kind = ? AND turn = ? AND at = ? AND data = ?"
-    return db.execute(sql, (session, kind, turn, at, _as_json(data))).get is not None
-
-
-def _as_json(data: Mapping[str, object]) -> str:
-    return json.dumps(data, default=str, sort_keys=True)
+        """INSERT INTO events (session, turn, kind, data, at) SELECT ?1, ?2, ?3, ?4, ?5
+           WHERE NOT ?6 OR NOT EXISTS (
+               SELECT 1 FROM events
+               WHERE session = ?1 AND turn = ?2 AND kind = ?3 AND data = ?4 AND at = ?5)""",
+        (event.session, event.turn, event.kind, json.dumps(event.data, default=str, sort_keys=True),
+         event.at, again),
+    )  # fmt: skip
 
 
 def entries_of(data: Mapping[str, object]) -> list[str]:
@@ -248,13 +231,8 @@ def size_bytes(db: apsw.Connection) -> int:
 
 def compact(db: apsw.Connection) -> None:
     pages, free = int(db.pragma("page_count")), int(db.pragma("freelist_count"))
-    if free <= pages * VACUUM_SHARE:
-        return
-    if db.pragma("auto_vacuum") == INCREMENTAL:
+    if free > pages * VACUUM_SHARE:
         db.execute("PRAGMA incremental_vacuum").fetchall()
-        return
-    db.pragma("auto_vacuum", INCREMENTAL)
-    db.execute("VACUUM")
 
 
 @lru_cache(maxsize=1)

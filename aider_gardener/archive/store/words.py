@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import lru_cache
+from collections.abc import Collection
+from functools import cache, lru_cache
+from importlib.resources import files
 from itertools import pairwise
 
-from aider_gardener.archive.store.stopwords import stop_words
 from aider_gardener.reading.output import without_codes
 
 _UNSPACED = (
@@ -34,6 +35,8 @@ WORD_CHARS = 64
 """Longer words are cut: so much names one thing. Longer names (encoded data) give their parts only."""
 QUERY_WORDS = 48
 """A longer question keeps its longest words."""
+LEAST_FOUND = 2
+"""So many of a language's stop words a question holds at least to be in it."""
 
 
 def index_words(text: str) -> list[str]:
@@ -54,6 +57,22 @@ def query_words(text: str) -> list[str]:
     telling = [word for word in words if word not in common] or list(words)
     longest = set(sorted(telling, key=len)[-QUERY_WORDS:])
     return [word for word in telling if word in longest]
+
+
+def stop_words(asked: Collection[str]) -> frozenset[str]:
+    """What says nothing in a question of these words: the English list, with that of another language where
+    the question holds more of its words than of any other ("die", "war", "comment" say much in English)."""
+    held = set(asked)
+    english, *others = _stop_lists()
+    found, best = max(((len(held & words), words) for words in others), key=lambda pair: pair[0])
+    return english | best if found >= LEAST_FOUND and found > len(held & english) else english
+
+
+@cache
+def _stop_lists() -> tuple[frozenset[str], ...]:
+    """The words of each language, as the words of the index are: English first."""
+    lines = files(__package__).joinpath("stopwords.txt").read_text("utf-8").splitlines()
+    return tuple(frozenset(line.split()[1:]) for line in lines)
 
 
 @lru_cache(maxsize=8_192)

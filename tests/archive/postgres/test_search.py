@@ -65,13 +65,6 @@ def test_any_text_is_a_safe_question(machines: Machines) -> None:
     assert texts(one, "trap")
 
 
-def test_an_excerpt_stands_around_the_word(machines: Machines) -> None:
-    one = machines("ana")
-    shared(one, "x " * 5_000 + "the gasket leaks " + "y " * 5_000)
-    (found,) = texts(one, "gasket")
-    assert "gasket" in found and len(found) <= search.EXCERPT_CHARS
-
-
 def test_meaning_finds_what_no_word_does_and_only_by_the_same_embedder(machines: Machines) -> None:
     one = machines("ana")
     shared(one, "listen", "zzzzzz", "wwwwww", vectors=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import socket
 import sys
 from pathlib import Path
@@ -122,23 +121,6 @@ def test_passwords_are_taken_out_of_whatever_the_driver_says() -> None:
         assert "hunter2" not in server.scrubbed(text, "hunter2")
         assert "\n" not in server.scrubbed(text)
     assert "hunter2" not in server.scrubbed("postgresql://ana:hunter2@db.example/d")
-
-
-def test_an_error_of_a_statement_is_one_line_too(team: Team, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.DEBUG)
-    with (
-        pytest.raises(ServerError, match=r"127\.0\.0\.1 failed: .*nowhere"),
-        connected(team.environ("ana")) as found,
-    ):
-        found.execute("SELECT * FROM nowhere")
-    assert PASSWORD not in caplog.text
-
-
-def test_nothing_stays_connected(team: Team) -> None:
-    with connected(team.environ("ana")) as connection:
-        connection.execute("SELECT 1")
-    open_ones = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'aider-gardener'"
-    assert team.rows(open_ones) == [(0,)]
 
 
 def test_where_the_package_is_missing_one_line_says_how_to_install_it(

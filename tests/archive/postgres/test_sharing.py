@@ -97,14 +97,6 @@ def test_members_are_told_and_removed_all_or_none(machines: Machines, team: Team
         sync.remove(one.store, PROJECT, ["eve"], one.environ)
 
 
-def test_an_owner_that_removes_itself_is_told_so_by_its_next_sync(machines: Machines) -> None:
-    ana, bob = machines("ana"), machines("bob")
-    ana.share(owners=("bob",))
-    bob.share("ana/pump")
-    sync.remove(bob.store, PROJECT, ["bob"], bob.environ)
-    assert "bob is no member of ana/pump any more" in bob.sync().problem
-
-
 @pytest.fixture
 def silent() -> Iterator[int]:
     """The port of one who takes a connection and says nothing."""

@@ -14,8 +14,8 @@ import pytest
 from made_lines import bytes_of, put
 from made_search import found
 
-from aider_gardener.archive.store import entries, open_store, search, sqlite
-from aider_gardener.archive.store.database import BUSY_MILLISECONDS, NETWORK_BUSY_MILLISECONDS, Database
+from aider_gardener.archive.store import entries, open_store, sqlite
+from aider_gardener.archive.store.database import BUSY_MILLISECONDS, NETWORK_BUSY_MILLISECONDS
 from aider_gardener.errors import StoreError
 from aider_gardener.messages import (
     Fidelity,
@@ -126,23 +126,6 @@ def test_forgotten_bytes_are_gone_from_every_file(tmp_path: Path, way: str) -> N
     store.close()
 
 
-def test_many_are_forgotten_with_one_rewriting_of_the_index(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It is begun with the last of the steps: the time for many would grow with their square otherwise."""
-    monkeypatch.setattr(sqlite, "FORGOTTEN_AT_ONCE", 10)
-    begun: list[int] = []
-    begin = search.begin_scrub
-    monkeypatch.setattr(search, "begin_scrub", lambda db: begun.append(begin(db) or 1))
-    store = open_store(tmp_path)
-    ids = [put(store, f"Quokkamarker {n} " * 30, seq=n).id for n in range(45)]
-    put(store, "a neighbour", seq=50)
-    assert store.forget(ids) == 45 and len(begun) == 1
-    assert b"quokka" not in bytes_of(tmp_path).lower()
-    assert store.forget(ids[:1]) == 0
-    store.close()
-
-
 def test_forgetting_says_when_another_process_holds_the_log(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -209,22 +192,13 @@ def test_an_archive_that_was_moved_to_a_network_leaves_its_log(
         and moved.original(stored.id) == "written at home"
         and not list(tmp_path.glob("*-wal"))
     )
-    waited: list[int] = []
-    monkeypatch.setattr(type(moved._db), "live", property(lambda db: Waits(db._connection, waited)))
-    moved._db.set_patience()
-    assert waited == [NETWORK_BUSY_MILLISECONDS] and NETWORK_BUSY_MILLISECONDS > BUSY_MILLISECONDS
+    waited = moved._db.live.pragma("busy_timeout")
+    assert waited == NETWORK_BUSY_MILLISECONDS > BUSY_MILLISECONDS
     monkeypatch.undo()
     moved.close()
     again = open_store(tmp_path)
     assert again._db.live.pragma("journal_mode") == "wal"
     again.close()
-
-
-class Waits:
-    """A connection that writes down how long it is told to wait."""
-
-    def __init__(self, connection: apsw.Connection, waited: list[int]) -> None:
-        self.pragma, self.set_busy_timeout = connection.pragma, waited.append
 
 
 def test_several_processes_share_an_archive_on_a_network(tmp_path: Path) -> None:
@@ -254,27 +228,6 @@ def test_several_processes_share_an_archive_on_a_network(tmp_path: Path) -> None
     assert [len(store.session_entries(name)) for name in ("one", "two", "three")] == [12, 12, 12]
     assert store.verify() == []
     store.close()
-
-
-def test_large_originals(tmp_path: Path) -> None:
-    store = open_store(tmp_path)
-    text = "".join(f"{n:08d} a line of a long log\n" for n in range(100_000))
-    stored = put(store, text, chunk_chars=300)
-    assert store.original(stored.id) == text
-    store.close()
-
-
-def test_a_step_that_fails_is_undone(tmp_path: Path) -> None:
-    database = Database(tmp_path / "x.db")
-
-    def step(db: apsw.Connection) -> None:
-        db.execute("INSERT INTO state (session, key, value) VALUES ('s', 'k', x'00')")
-        raise KeyError
-
-    with pytest.raises(KeyError):
-        database.write(step)
-    assert database.read(lambda db: db.execute("SELECT count(*) FROM state WHERE session = 's'").get) == 0
-    database.close()
 
 
 def test_importing_the_package_loads_no_database() -> None:

@@ -61,11 +61,6 @@ def test_what_is_not_there_is_no_evidence(store: Store) -> None:
     assert len(open_store(None).evidence(query_words("kettle"))) == 0
 
 
-@pytest.mark.parametrize("question", ['"', "a OR b", "NEAR(", "*", "words: x", "'; DROP TABLE chunks", "-x"])
-def test_any_text_is_a_safe_question(store: Store, question: str) -> None:
-    assert len(store.evidence(query_words(question))) == 5
-
-
 def test_each_passage_leads_to_its_entry(store: Store) -> None:
     found = store.evidence([], session="two")
     ids = store.entry_ids(found.chunks.tolist())
@@ -113,12 +108,6 @@ def test_the_places_are_not_read_again_while_nothing_changed(store: Store) -> No
     kept = store._places._places  # type: ignore[attr-defined]  # reason: what is kept is looked at
     store.evidence(query_words("kettle"))
     assert store._places._places is kept and kept is not None  # type: ignore[attr-defined]  # reason: as above
-
-
-def test_nothing_has_a_row_for_each_word_and_numbers_of_its_kind() -> None:
-    none = module.no_evidence(2)
-    assert none.held.shape == (2, 0) and none.held.dtype == bool and len(none) == 0
-    assert none.chunks.dtype == none.starts.dtype == "int64"
 
 
 def test_of_a_word_that_very_many_passages_hold_the_newest_are_told(

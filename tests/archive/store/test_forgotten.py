@@ -15,7 +15,6 @@ from made_entries import entry
 from aider_gardener.archive.sessions import project_sessions
 from aider_gardener.archive.store import (
     Store,
-    entries,
     forgotten,
     open_store,
     repair,
@@ -50,24 +49,11 @@ def stones(store: Store, told: str = "is_own") -> list[Any]:
     return store.database.read(lambda db: db.execute(sql).fetchall())
 
 
-def test_an_export_does_not_carry_a_share_into_another_archive(store: Store, tmp_path: Path) -> None:
-    say(store, "a message", 0)
-    store.export(tmp_path / "export")
-    assert forgotten.KEY not in (tmp_path / "export").read_text()
-
-
 def test_of_a_project_that_is_not_shared_nothing_is_noted(store: Store) -> None:
     store.open_session("t", project="/projects/other", started_at=1.0, hold=False)
     new = replace(entry(0, "user", "forgotten"), session="t", provider="openai")
     store.forget([store.add(new, chunks=[(0, 5)]).id])
     assert stones(store, "1") == []
-
-
-def test_what_is_forgotten_is_noted_by_its_hash_and_time(store: Store) -> None:
-    said = say(store, "forgotten", 0)
-    store.forget([said])
-    ((kind, key, stored_id, at),) = stones(store)
-    assert (kind, len(key), stored_id) == (forgotten.ENTRY, 64, said) and abs(at - time.time()) < 60
 
 
 def test_nothing_is_told_of_what_stayed_here_or_is_a_colleagues(store: Store) -> None:
@@ -114,18 +100,6 @@ def test_sessions_that_were_fetched_are_no_chats_of_the_users(store: Store) -> N
     say(store, "of bob's", 0, session="shared:bob:x")
     assert [info.id for info in project_sessions(store, PROJECT)] == ["s"]
     assert len(store.sessions(PROJECT)) == 2
-
-
-def test_places_go_without_the_texts_that_stand_elsewhere(store: Store) -> None:
-    both, alone = say(store, "both", 0), say(store, "alone", 0, session="shared:bob:x")
-    say(store, "both", 1, session="shared:bob:x")
-    sql = "SELECT n.number FROM occurrences n JOIN sessions s ON s.number = n.session WHERE s.id LIKE 'shared:%'"
-    numbers = store.database.read(lambda db: [row[0] for row in db.execute(sql)])
-    assert store.database.write(lambda db: entries.forget_places(db, numbers)) == [alone]
-    store.scrub()
-    assert store.original(both) == "both" and store.original(alone) is None
-    assert [info.id for info in store.sessions(PROJECT)] == ["s"]
-    assert store.verify() == []
 
 
 def test_an_archive_that_was_saved_from_damage_sends_everything_again(store: Store, tmp_path: Path) -> None:

@@ -30,11 +30,6 @@ MOUNTS = [
 ]
 
 
-def test_in_a_work_tree_its_own_directory(tmp_path: Path) -> None:
-    assert store_directory(tmp_path) == tmp_path / ".aider.gardener"
-    assert not (tmp_path / ".aider.gardener").exists()
-
-
 def test_without_one_a_directory_of_the_user(tmp_path: Path) -> None:
     one, two = store_directory(None, project=tmp_path / "a"), store_directory(None, project=tmp_path / "b")
     assert one != two and one.parent == two.parent
@@ -172,12 +167,6 @@ def test_a_directory_that_was_there_before_stays_as_it_is(tmp_path: Path) -> Non
     open_store(chosen_directory(tmp_path / "empty")).close()
     assert [path.name for path in (tmp_path / "empty").iterdir()] == [".aider.gardener"]
     assert (tmp_path / "empty").stat().st_mode & 0o777 == 0o755
-
-
-def test_a_place_that_the_user_named_keeps_its_archive(tmp_path: Path) -> None:
-    for _ in range(2):
-        assert chosen_directory(tmp_path / "new") == tmp_path / "new"
-        open_store(tmp_path / "new").close()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs hard links and modes")

@@ -80,15 +80,6 @@ def test_lines_are_never_written_beside_an_encrypted_archive(
     assert b"confidential" not in bytes_of(tmp_path)
 
 
-def test_nothing_of_another_archives_copy_is_put_back(tmp_path: Path) -> None:
-    filled(tmp_path)
-    open_store(tmp_path / "another").close()
-    (tmp_path / "another" / "gardener.db").replace(tmp_path / "gardener.db")
-    store = open_store(tmp_path)
-    assert said(store) == [] and store.verify() == [] and store.notice == ""
-    store.close()
-
-
 def test_an_archive_that_is_gone_at_the_start_leaves_its_copy(tmp_path: Path) -> None:
     stored = filled(tmp_path)
     (tmp_path / "gardener.db").unlink()

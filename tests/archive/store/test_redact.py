@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 import time
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aider_gardener.archive.store.formats import FORMATS, Format
 from aider_gardener.archive.store.redact import (
     KNOWN_SECRETS,
     Redacted,
@@ -50,32 +48,6 @@ SECRETS = [
     ("https://hooks.slack.com/services/{}", "T00000000/B00000000/" + MIXED[:24]),
 ]
 
-HARMLESS = [
-    "password = get_password(user)",
-    'token = os.environ["TOKEN"]',
-    "token: str",
-    'api_key = "${API_KEY}"',
-    'password = "changeme"',
-    'token_type = "bearer"',
-    "max_tokens = 4096",
-    "commit 1f0c8b7a9d3e5f60718293a4b5c6d7e8f9012345",
-    "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
-    "https://example.test:8080/a@b",
-    "the password must be at least 8 characters",
-    "Password: ",
-    "PASSWORD=$PASSWORD",
-    "sk-learn is fine, and task-management-with-a-long-name too",
-    "x = secrets.token_hex(16)",
-    'headers = {"Authorization": f"Bearer {token}"}',
-    "pass",
-    'secret_name = "db-credentials"',
-    'children:"Max Input Tokens:"}),(0,t.jsxs)("p",{x:1})',
-    "{token: nextToken2, b: 1}",
-    "pass=412/423",
-    'PublicKey = "' + MIXED + '="',
-    "tls.crt: LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0t" + MIXED,
-]
-
 
 @pytest.mark.parametrize(
     ("frame", "secret"), SECRETS, ids=[frame[:24] + str(n) for n, (frame, _) in enumerate(SECRETS)]
@@ -87,11 +59,6 @@ def test_secrets_go(frame: str, secret: str) -> None:
     assert result.text.startswith("before é\n") and result.text.endswith("\nafter")
     assert "[redacted:" in result.text
     assert restored(text, result) == text
-
-
-@pytest.mark.parametrize("text", HARMLESS)
-def test_everything_else_stays(text: str) -> None:
-    assert redact(text) == Redacted(text)
 
 
 def test_the_labelled_set() -> None:
@@ -106,17 +73,6 @@ def test_redacting_what_is_labelled_twice_changes_nothing_more() -> None:
         result = redact(one.text)
         assert restored(one.text, result) == one.text
         assert redact(result.text).text == result.text, one.id
-
-
-def test_what_shows_only_beside_a_placeholder_goes_at_once() -> None:
-    text = f"auth_token: {HEX} key = sk-ant-api03-{MIXED * 2}"
-    result = redact(text)
-    assert HEX not in result.text and restored(text, result) == text
-
-
-def test_what_stands_for_a_secret_is_none() -> None:
-    text = redact("La clave de la API de pagos: 4ymBVPHg1cVaNWy8AByzXNYxj2UFTV\n").text
-    assert "[redacted:" in text and redact(text).text == text
 
 
 def test_a_colour_stays_and_what_it_colours_goes() -> None:
@@ -185,13 +141,6 @@ def test_json_is_cleaned_by_what_its_strings_say() -> None:
     assert "hunter22" not in str(clean) and isinstance(clean, dict) and clean["said"][1] == 7
 
 
-@pytest.mark.parametrize("item", FORMATS, ids=lambda item: item.words[0])
-def test_a_format_is_found_by_its_words(item: Format) -> None:
-    assert item.expression.groups or (item.before and item.before.groups)
-    assert item.words and all(word == word.lower() for word in item.words)
-    assert re.fullmatch("[a-z-]+", item.kind)
-
-
 @pytest.mark.parametrize("kind", ["RSA ", "", "OPENSSH ", "EC "])
 def test_private_keys_go(kind: str) -> None:
     body = "\n".join([MIXED * 2] * 5)
@@ -242,19 +191,6 @@ def test_redacting_is_reversible_in_place_and_done_once(parts: list[str], lines:
     assert positions == sorted(positions) and positions[-1] == len(result.text)
     ends = [result.position(offset, end=True) for offset in range(len(text) + 1)]
     assert ends == sorted(ends) and all(end >= start for start, end in zip(positions, ends, strict=True))
-
-
-def test_positions_move_around_a_secret() -> None:
-    text = 'aa password = "hunter22" bb'
-    result = redact(text)
-    start = text.index("hunter22")
-    assert result.position(0) == 0 and result.position(start) == start
-    assert result.text[result.position(text.index(" bb")) :] == " bb"
-    inside = start + 3
-    assert (
-        result.text[result.position(inside) : result.position(inside, end=True)]
-        == result.spans[0].placeholder
-    )
 
 
 @pytest.mark.parametrize(

@@ -14,14 +14,12 @@ from made_search import found
 from aider_gardener.archive.store import (
     Store,
     database,
-    lines,
     location,
     open_store,
     opening,
     schema,
 )
 from aider_gardener.archive.store.encryption import VARIABLE
-from aider_gardener.archive.store.opening import open_lines
 from aider_gardener.errors import StoreError
 
 
@@ -108,12 +106,12 @@ def test_an_archive_that_is_there_counts_with_what_the_next_chat_does_about_it(
     store.close()
 
 
-def copied(source: Path, target: Path, key_source: str = "") -> opening.Copied:
+def copied(source: Path, target: Path, key_source: str = "") -> tuple[int, list[str], bool]:
     with (
         closing(opening.opened_on_disk(source, key_source)) as one,
         closing(opening.opened_on_disk(target, key_source)) as other,
     ):
-        return opening.copy(one, other)
+        return *opening.copy(one, other), other.is_file
 
 
 @pytest.mark.parametrize("source", ["file", "lines"])
@@ -128,21 +126,12 @@ def test_a_copy_is_the_same_in_any_tier(
     before = exported(store, tmp_path / "out.jsonl")
     store.close()
     for _ in range(2):
-        done = copied(tmp_path / "from", tmp_path / "to")
-        assert done.tier == (opening.SQLITE if target == "file" else opening.LINES)
-        assert done.lines == before.count(b"\n") and done.place == str(tmp_path / "to")
+        count, _, is_file = copied(tmp_path / "from", tmp_path / "to")
+        assert (count, is_file) == (before.count(b"\n"), target == "file")
         other = open_store(tmp_path / "to")
         assert exported(other, tmp_path / "again.jsonl") == before
         assert len(found(other, "text")) == 3 and other.verify() == []
         other.close()
-
-
-def test_a_copy_takes_along_what_waits_in_lines(tmp_path: Path) -> None:
-    filled(open_lines(location.prepare_directory(tmp_path / "from"), clock=lambda: 9.0)).close()
-    copied(tmp_path / "from", tmp_path / "to")
-    copy = open_store(tmp_path / "to")
-    assert copy.stats().entries == 3 and lines.names(tmp_path / "to") == []
-    copy.close()
 
 
 def test_a_copy_of_an_encrypted_archive_says_whether_it_is_encrypted_too(
@@ -150,8 +139,8 @@ def test_a_copy_of_an_encrypted_archive_says_whether_it_is_encrypted_too(
 ) -> None:
     monkeypatch.setenv(VARIABLE, "ab" * 32)
     filled(open_store(tmp_path / "from", key_source="env")).close()
-    assert copied(tmp_path / "from", tmp_path / "same", "env").told == ()
-    (told,) = copied(tmp_path / "from", tmp_path / "open").told
+    assert copied(tmp_path / "from", tmp_path / "same", "env")[1] == []
+    ((told,),) = (copied(tmp_path / "from", tmp_path / "open")[1],)
     assert "is not encrypted" in told
     assert b"text 1" in (tmp_path / "open" / "gardener.db").read_bytes()
     assert b"text 1" not in (tmp_path / "same" / "gardener.db").read_bytes()
@@ -166,10 +155,3 @@ def test_a_copy_of_a_damaged_archive_is_none(tmp_path: Path) -> None:
     copy = open_store(tmp_path / "to")
     assert copy.stats().entries == 0
     copy.close()
-
-
-def test_an_archive_is_not_copied_to_where_nothing_lasts(tmp_path: Path) -> None:
-    filled(open_store(tmp_path / "from")).close()
-    (tmp_path / "file").write_text("x")
-    with pytest.raises(StoreError, match="not a directory"):
-        copied(tmp_path / "from", tmp_path / "file" / "a")

@@ -19,7 +19,6 @@ from made_vectors import LetterCounts
 from aider_gardener.archive.store import Store, open_store
 from aider_gardener.archive.store.database import Database
 from aider_gardener.archive.store.vectors import packed, products
-from aider_gardener.errors import StoreError
 from aider_gardener.messages import Entry, entry_id
 
 RANDOM = np.random.default_rng(11)
@@ -109,22 +108,6 @@ def test_forgotten_vectors_leave_no_bytes(tmp_path: Path) -> None:
     store.close()
 
 
-def test_what_is_forgotten_again_and_again_takes_no_room(tmp_path: Path) -> None:
-    store = open_store(tmp_path)
-    vectors, sizes = unit_vectors(300, 384), []
-    for _turn in range(3):
-        embed_as(store, vectors)
-        assert store.warm_vectors("e") == 300
-        files = [tmp_path / name for name in ("gardener.db", "gardener.db-wal")]
-        sizes.append(sum(path.stat().st_size for path in files))
-        store.forget([entry_id("user", f"passage {n}") for n in range(300)])
-        assert store.warm_vectors("e") == 0
-    assert max(sizes) < min(sizes) * 1.5
-    store.compact()
-    assert store.size_bytes() < 300_000
-    store.close()
-
-
 def test_a_vector_that_comes_too_late_is_dropped(tmp_path: Path) -> None:
     """Between fetching a passage and storing its vector it may be forgotten, and its row taken by another."""
     embedder = LetterCounts()
@@ -137,26 +120,6 @@ def test_a_vector_that_comes_too_late_is_dropped(tmp_path: Path) -> None:
     assert store.put_vectors([(late[0], embedder.embed(["aaaa bbb"])[0])], embedder.name) == 0
     assert [p.text for p in store.vectors_pending(10, embedder.name)] == ["cccc ddd"]
     store.close()
-
-
-def test_after_damage_vectors_are_made_anew(tmp_path: Path) -> None:
-    embedder = LetterCounts()
-    store = open_store(tmp_path)
-    for n in range(60):
-        put(store, f"text number {n} " * 30, seq=n)
-    total = embed_all(store, embedder)
-    nearest(store, embedder, "text")
-    store.close()
-    path = tmp_path / "gardener.db"
-    data = bytearray(path.read_bytes())
-    data[:100] = b"\xff" * 100  # the header: nothing can be read, a new archive is begun
-    path.write_bytes(bytes(data))
-    again = open_store(tmp_path)
-    assert "damaged" in again.notice
-    for n in range(60):
-        put(again, f"text number {n} " * 30, seq=n)
-    assert embed_all(again, embedder) == total and again.verify() == []
-    again.close()
 
 
 NUMBERS = st.integers(-2, 70)
@@ -191,26 +154,6 @@ def test_equal_vectors_are_equally_near_wherever_they_stand() -> None:
     for asked in (chunks, chunks[:5], chunks[30:37]):
         found = store.similarities(unit_vectors(1, 500, seed=5)[0], embedder="e", chunks=asked)
         assert len(set(found[: min(37, len(asked))].tolist())) == 1
-    store.close()
-
-
-def test_what_cannot_be_compared() -> None:
-    store = open_store(None)
-    vectors = unit_vectors(3, 8)
-    vectors[1] = 0
-    chunks = embed_as(store, vectors)
-    put(store, "no vector yet", seq=9)
-    assert np.isnan(store.similarities(vectors[0], embedder="e", chunks=np.array([4]))).all()
-    assert np.isnan(store.similarities(vectors[0], embedder="another", chunks=chunks)).all()
-    assert store.similarities(vectors[0], embedder="e", chunks=chunks[1:2]).tolist() == [0.0]
-    assert store.similarities(vectors[1], embedder="e", chunks=chunks).tolist() == [0.0] * 3
-    assert store.similarities(vectors[0], embedder="e", chunks=chunks[:0]).shape == (0,)
-    with pytest.raises(StoreError, match="makes vectors of length 8"):
-        store.similarities(vectors[0][:7], embedder="e", chunks=chunks)
-    pending = store.vectors_pending(1, "e")[0]
-    for wrong in (vectors[0][:7], vectors[0] * float("nan"), vectors[0] * float("inf")):
-        with pytest.raises(StoreError):
-            store.put_vectors([(pending, wrong)], "e")
     store.close()
 
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aider_gardener.archive.store import words
-from aider_gardener.archive.store.words import index_words, query_words, stem
+from aider_gardener.archive.store.words import index_words, query_words, stem, stop_words
 
 
 @pytest.mark.parametrize(
@@ -71,9 +71,30 @@ def test_a_text_is_found_by_its_own_words(text: str) -> None:
     assert set(query_words(text)) <= set(found)
 
 
-def test_common_words_are_left_out_unless_alone() -> None:
-    assert query_words("what is the timeout of it, the timeout") == ["timeout"]
-    assert query_words("what is it") == ["what", "is", "it"]
+@pytest.mark.parametrize(
+    ("question", "left"),
+    [
+        ("what is the timeout of it, the timeout", ["timeout"]),
+        ("what is it", ["what", "is", "it"]),
+        ("why did the process die in the war", ["process", "die", "war"]),
+        ("die Sperre: wie lange war sie nach dem Fehler?", ["sperre", "lange", "fehler"]),
+        ("¿cuánto dura el bloqueo en la base?", ["dura", "bloqueo", "base"]),
+        ("quelle est la durée du verrou ?", ["duree", "verrou"]),
+        ("какой был срок блокировки", ["срок", "блокировки"]),
+        ("comment on the war and die", ["comment", "war", "die"]),
+        ("war", ["war"]),
+    ],
+)
+def test_what_says_nothing_is_left_out_by_the_language_of_the_question(
+    question: str, left: list[str]
+) -> None:
+    assert query_words(question) == left
+
+
+def test_every_stop_word_is_written_as_the_index_is() -> None:
+    lists = words._stop_lists()
+    assert len(lists) == 10 and stop_words([]) == lists[0]
+    assert all(index_words(word) == [word] for each in lists for word in each)
 
 
 def test_long_questions_keep_their_longest_words() -> None:
