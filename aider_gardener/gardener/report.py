@@ -3,7 +3,7 @@ lines for its user."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from statistics import linear_regression
 from typing import TYPE_CHECKING, Any
@@ -200,23 +200,22 @@ def status_record(state: ChatState) -> dict[str, Any]:
 # Growth
 
 
-def sent(state: ChatState, texts: Iterable[str]) -> None:
-    """Note that a prompt of these texts was sent: what it would have held more with as much of the history
-    as its window had taken.
+def sent(state: ChatState, texts: Collection[str], tokens: int) -> None:
+    """Note that a prompt of these texts and so many tokens was sent: what it would have held more with as
+    much of the history as its window had taken.
 
     Each original is measured beside its own short form, as both were counted when it entered; what is not of
     the history counts on neither side. So nothing is saved, or lost, where all of it stood whole.
     """
-    chat, count, growth, prices = state.chat, state.count, state.growth, state.usage.prices
-    said = list(texts)
+    chat, growth, prices = state.chat, state.growth, state.usage.prices
     shorter = [chat.entries[seq] for seq in chat.order if seq in chat.fidelity]
     saved = sum(entry.tokens - state.tokens_shown(entry) for entry in shorter)
     recalled = state.recollection.open[1] if state.recollection.open else ""
-    ours = [text for text in said if text and text in (state.note.text, recalled)]
-    ours += [NOTE_HEAD for piece in chat.pieces if piece.is_note]
-    saved -= sum(map(count, ours))
+    saved -= state.note.tokens if state.note.text in texts else 0
+    saved -= state.count(recalled) if recalled in texts else 0
+    saved -= state.count(NOTE_HEAD) * sum(piece.is_note for piece in chat.pieces)
     if saved > 0 and state.frame.window:
-        saved = min(saved, max(0, state.frame.window - sum(map(count, said))))
+        saved = min(saved, max(0, state.frame.window - tokens))
     growth.saved_tokens += saved
     market = Market(prices.input, prices.cache_read, state.usage.cache_read_share or 0.0)
     growth.saved_cost += saved * market.token

@@ -102,9 +102,3 @@ def test_what_was_changed_is_kept_with_the_session() -> None:
     again = Gardener(Settings(), archive)
     again.go_on(archive.store.sessions("p")[0])
     assert texts(again) == ["Be very brief", "Mind the tests"]
-
-
-def test_a_rule_that_has_no_room_in_prompts_is_told() -> None:
-    gardener = make_gardener(history_tokens=200)
-    short, long = gardener.add_rule("Be brief"), gardener.add_rule("Mind all " + "of it " * 20)
-    assert care.has_room(gardener.state, short) and not care.has_room(gardener.state, long)

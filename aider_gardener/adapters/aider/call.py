@@ -281,7 +281,7 @@ def used(coder: HostCoder, gardener: Gardener, messages: list[HostMessage], comp
     state.usage.add(call, Prices.of(model.info))
     if state.frame.model == model.name and state.usage.taken(model.name, call) > state.frame.window > 0:
         state.frame = replace(state.frame, window=listed_window(model))  # a smaller one was stated
-    sent(state, texts)
+    sent(state, texts, estimated)
     if reported and all(isinstance(m.get("content"), str) for m in messages):  # no images
         before = state.usage.factor(model.name)
         state.usage.compare(model.name, estimated=estimated, reported=call.prompt_tokens)

@@ -12,7 +12,7 @@ from aider_gardener.adapters.aider.commands import COMMANDS, STEPS, USAGE
 
 from .conftest import Driver, MakeDriver, ScriptedModel
 from .test_entry_commands import say
-from .test_wrappers import FACT, chatter
+from .test_wrappers import chatter
 
 RULE = "Never touch the table ledger_lines."
 KEYS = {
@@ -58,44 +58,21 @@ def test_pressure_as_a_table(drive: MakeDriver, gardened: Any) -> None:
         assert words in driver.last_said
 
 
-@pytest.mark.parametrize("command", ["/gardener plan", "/context-pressure", "/gardener status", "/gardener"])
-def test_looking_changes_nothing(command: str, drive: MakeDriver, gardened: Any) -> None:
-    gardened(history_tokens=2_000)
-    driver = drive()
-    chatter(driver, 8)
-    gardener = driver.coder.gardener
-    lists = [dict(message) for message in driver.history]
-    before = (
-        dict(gardener.state.chat.fidelity),
-        len(gardener.state.plans),
-        gardener.state.chat.floor,
-    )
-    driver.type(command)
-    assert driver.history == lists
-    assert (
-        dict(gardener.state.chat.fidelity),
-        len(gardener.state.plans),
-        gardener.state.chat.floor,
-    ) == before
-
-
-def test_plan_shows_what_would_be_swapped_and_what_it_costs(drive: MakeDriver, gardened: Any) -> None:
+def test_looking_changes_nothing_and_the_plan_shows_swaps_and_what_they_cost(
+    drive: MakeDriver, gardened: Any
+) -> None:
     gardened(history_tokens=4_000)
     driver = drive()
     chatter(driver, 12)
-    del driver.said[:]
-    driver.type("/gardener plan")
+    lists, state = [dict(message) for message in driver.history], driver.coder.gardener.state
+    before = dict(state.chat.fidelity), state.chat.floor, state.plans
+    for command in ("/context-pressure", "/gardener status", "/gardener", "/gardener plan"):
+        del driver.said[:]
+        driver.type(command)
+        assert driver.history == lists
+        assert (dict(state.chat.fidelity), state.chat.floor, state.plans) == before
     for words in ("whole → ", "tokens", "priority", "uncached once", "nothing was changed"):
         assert words in driver.last_said
-
-
-def test_recall_puts_what_was_found_into_the_chat_if_wanted(drive: MakeDriver, gardened: Any) -> None:
-    gardened()
-    driver = drive()
-    driver.ask(f"/ask {FACT} please remember")
-    driver.type("/clear")
-    driver.type("/recall staging box port")
-    assert any("48213" in message["content"] for message in driver.history)
 
 
 def prefixes(driver: Driver) -> dict[str, list[str]]:
@@ -236,27 +213,23 @@ def test_rules_are_listed_added_edited_and_dropped(
     assert not any("French" in str(message) for message in driver.history)
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
+def test_what_is_no_command_of_it_is_one_line(drive: MakeDriver, gardened: Any) -> None:
+    gardened()
+    driver = drive()
+    none = ": no rules were set in this chat"
+    for words, said in (
         ("add", "Usage: /gardener constraints [add TEXT | edit N TEXT | drop N]"),
         ("edit one text", "Usage: "),
         ("edit 1", "Usage: "),
         ("drop", "Usage: "),
         ("drop 1 2", "Usage: "),
         ("sing", "Usage: "),
-        ("drop 0", "there is no rule 0: no rules were set in this chat"),
-        ("drop 7", "there is no rule 7: no rules were set in this chat"),
-        ("edit 99999999999999999999999 x", "there is no rule 999999: "),
-    ],
-)
-def test_what_is_no_command_of_it_is_one_line(
-    words: str, said: str, drive: MakeDriver, gardened: Any
-) -> None:
-    gardened()
-    driver = drive()
-    found = say(driver, f"/gardener constraints {words}")
-    assert found.strip().splitlines()[-1].startswith(said)
+        ("drop 0", f"there is no rule 0{none}"),
+        ("drop 7", f"there is no rule 7{none}"),
+        ("edit 99999999999999999999999 x", f"there is no rule 999999{none}"),
+    ):
+        found = say(driver, f"/gardener constraints {words}")
+        assert found.strip().splitlines()[-1].startswith(said)
 
 
 def test_a_rule_that_stands_in_no_prompt_says_why(drive: MakeDriver, gardened: Any) -> None:

@@ -198,23 +198,17 @@ def test_why_tells_when_and_why(drive: MakeDriver, gardened: Any) -> None:
     assert "dropped from the chat" in " ".join(say(driver, f"/why {stored_id}").split())
 
 
-@pytest.mark.parametrize("command", ["/forget", "/unpin", "/restore", "/why", "/why g1 g2", "/pin g1 g2"])
-def test_a_command_without_one_id_says_how(command: str, drive: MakeDriver, gardened: Any) -> None:
+def test_what_names_no_one_message_gets_one_line_that_says_how(drive: MakeDriver, gardened: Any) -> None:
     gardened()
     driver = drive()
-    assert say(driver, command).count("Usage: /") == 1
-
-
-@pytest.mark.parametrize("name", ["forget", "why"])
-def test_unknown_and_ambiguous_ids_get_one_line(name: str, drive: MakeDriver, gardened: Any) -> None:
-    gardened()
-    driver = drive()
+    for command in ("/forget", "/unpin", "/restore", "/why", "/why g1 g2", "/pin g1 g2"):
+        assert say(driver, command).count("Usage: /") == 1
     driver.ask(f"/ask {FACT}", "/ask more of it")
     before = texts(driver)
-    assert "no entry has the id gzzz" in say(driver, f"/{name} gzzz")
-    said = say(driver, f"/{name} g")
-    assert "is the beginning of" in said
-    assert "type more of it" in said
+    for name in ("forget", "why", "pin", "restore"):
+        assert "no entry has the id gzzz" in say(driver, f"/{name} gzzz")
+        said = say(driver, f"/{name} g")
+        assert "is the beginning of" in said and "type more of it" in said
     assert texts(driver) == before
 
 

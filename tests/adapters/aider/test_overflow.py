@@ -182,6 +182,7 @@ def test_a_provider_that_fails_leaves_a_chat_that_goes_on_legally(
     driver = drive()
     model.replies.append(AuthenticationError(message="no key", model="gpt-4o", llm_provider="openai"))
     driver.type("/ask first")
+    assert len(model.requests) == 1, "another error is not tried again"
     driver.type("/run echo some output")  # comes behind what has no answer
     driver.ask("/ask second", reply="Here.")
     assert_legal(driver)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from aider_gardener.gardener.care import HEAD, HINT, MOST_ORIGINALS
+from aider_gardener.gardener.care import HEAD, HINT
 from aider_gardener.gardener.compactions import show
 from aider_gardener.messages import Fidelity
 
@@ -73,18 +73,6 @@ def test_the_same_is_not_given_twice_and_nothing_loops(
     assert len(model.requests) == sent + 3
 
 
-def test_so_many_a_turn_and_no_more(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:
-    gardened(history_tokens=20_000, ask_for_originals=True, recall_tokens=0)
-    driver = drive()
-    chatter(driver, MOST_ORIGINALS + 2)
-    ids = shorten(driver, "words of prose")
-    sent = len(model.requests)
-    model.replies += ["".join(form(stored_id) for stored_id in ids)] * 9
-    driver.type("/ask all of it, please")
-    assert len(model.requests) == sent + 2
-    assert texts(driver).count("\n(End of quotes.)") == MOST_ORIGINALS
-
-
 def test_an_edit_in_the_same_reply_is_applied(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:
     driver, stored_id = compacted(drive, gardened)
     edit = EDIT.format(path="app.py", old="    return 'hello'", new="    return 'goodbye'")
@@ -113,15 +101,6 @@ def test_the_architect_gets_it_before_an_editor_is_sent_off(
     assert f"> {WHOLE.strip()}" in str(model.requests[sent + 1])
     assert plan in str(model.requests[sent + 2])
     assert "goodbye" in Path("app.py").read_text(encoding="utf-8")
-
-
-def test_what_was_cleared_is_not_given(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:
-    driver, stored_id = compacted(drive, gardened)
-    driver.type("/clear")
-    sent = len(model.requests)
-    model.replies.append(form(stored_id))
-    driver.type("/ask where does it live?")
-    assert len(model.requests) == sent + 1
 
 
 def test_it_is_off_by_default(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:

@@ -156,20 +156,6 @@ def test_the_account_stays_for_some_prompts_and_can_be_had_back(
 # Why
 
 
-def test_why_names_the_window_where_that_is_the_tighter_mark(drive: MakeDriver, gardened: Any) -> None:
-    gardened(history_tokens=100_000)
-    driver = drive()
-    driver.coder.main_model.info = {**driver.coder.main_model.info, "max_input_tokens": 6_000}
-    chatter(driver, 18)
-    gardener = driver.coder.gardener
-    plan = gardener.state.plans[0].plan
-    (cause,) = {
-        change.cause for change in gardener.why(plan.swaps[0].entry_id).changes if change.kind == "plan"
-    }
-    assert re.match(r"window above 70%.*: history of [\d,]+ tokens above its mark of [\d,]+$", cause)
-    assert f"{plan.tokens_before:,} tokens above its mark of {plan.marks['high']:,}" in cause
-
-
 # What is a turn
 
 LOOKING = (

@@ -6,7 +6,6 @@ import threading
 from pathlib import Path
 from typing import Any
 
-import pytest
 from made_search import found
 
 from .conftest import EDIT, Driver, MakeDriver, ScriptedModel
@@ -36,22 +35,10 @@ def test_an_ask_only_session_is_trimmed_and_stock_is_not(
     assert max(prompts) - prompts[0] < 12_000
     assert driver.coder.gardener.state.plans
     assert not model.summary_calls
-
-
-def test_what_is_recalled_stays_out_of_the_history(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel
-) -> None:
-    gardened(history_tokens=1_000)
-    driver = drive()
-    driver.ask("/ask where do we stage?", reply=f"{LONG[:2_000]}\n\n{FACT}\n\n{LONG[2_000:4_000]}")
-    chatter(driver, 15)
-    assert not any(FACT in message["content"] for message in driver.history)
-    driver.ask("/ask which port did the staging box kestrel have?")
-    from aider_gardener.recall.recall import NOTE_HEAD
-
-    assert NOTE_HEAD in model.last_prompt()
-    assert FACT in model.last_prompt()
-    assert not any(NOTE_HEAD in message["content"] for message in driver.history)
+    keys = {key for request in model.requests for message in request for key in message}
+    assert keys == {"role", "content"}, "no key of ours reaches litellm"
+    stock = {"model", "stream", "temperature", "timeout", "messages"}
+    assert {key for call in model.calls for key in call} <= stock
 
 
 def test_after_clear_nothing_comes_back_by_itself_but_recall_reaches_it(
@@ -97,13 +84,14 @@ def test_a_mode_switch_strips_edit_blocks_without_an_llm(
     )
 
 
-def test_recalled_text_never_reaches_a_commit_message(
+def test_what_is_recalled_stays_out_of_the_history_and_of_commit_messages(
     drive: MakeDriver, gardened: Any, model: ScriptedModel
 ) -> None:
     gardened(history_tokens=1_000)
     driver = drive()
     driver.ask("/ask where do we stage?", reply=f"{LONG[:2_000]}\n\n{FACT}")
     chatter(driver, 15)
+    assert not any(FACT in message["content"] for message in driver.history)
     model.replies.append(EDIT.format(path="app.py", old="    return 'hello'", new="    return 'kestrel'"))
     driver.type("which port did the staging box kestrel have? put its name into greet")
     commit = [call for call in model.calls if "generates concise" in str(call["messages"][0]["content"])][-1]
@@ -112,6 +100,7 @@ def test_recalled_text_never_reaches_a_commit_message(
     assert NOTE_HEAD in model.last_prompt()
     assert "48213" in model.last_prompt()
     assert NOTE_HEAD not in "".join(str(message["content"]) for message in commit["messages"])
+    assert not any(NOTE_HEAD in message["content"] for message in driver.history)
 
 
 def test_architect_keeps_the_editor_out_of_the_chat(
@@ -152,18 +141,6 @@ def test_the_prompt_is_archived_before_it_is_sent(
     driver.type("remember the number 77120431")
     store = driver.coder.gardener.state.archive.store
     assert found(store, "77120431")
-
-
-def test_no_key_of_ours_reaches_litellm(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:
-    gardened(history_tokens=1_000)
-    driver = drive()
-    driver.ask(f"/ask {FACT} please remember")
-    chatter(driver, 12)
-    driver.ask("/ask which port did the staging box kestrel have?")
-    keys = {key for request in model.requests for message in request for key in message}
-    assert keys == {"role", "content"}
-    stock = {"model", "stream", "temperature", "timeout", "messages"}
-    assert {key for call in model.calls for key in call} <= stock
 
 
 def test_model_switch_takes_over_limits_and_counter(drive: MakeDriver, gardened: Any) -> None:
@@ -215,45 +192,6 @@ def test_switched_off_at_the_start_there_is_no_archive(
     driver.ask("/ask hello")
     assert driver.coder.gardener is None
     assert not (repository / ".aider.gardener").exists()
-
-
-def test_another_error_is_not_retried(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:
-    from litellm import AuthenticationError
-
-    gardened()
-    driver = drive()
-    model.replies.append(AuthenticationError(message="no key", model="gpt-4o", llm_provider="openai"))
-    driver.type("/ask go on")
-    assert len(model.requests) == 1
-
-
-def test_above_95_percent_the_llm_summarises_if_allowed_and_originals_stay_within_reach(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from aider_gardener.gardener.state import ChatState
-
-    gardened(history_tokens=100_000, llm="fallback")
-    driver = drive()
-    driver.ask(f"/ask {FACT} please remember")
-    chatter(driver, 3)
-    model.replies.append(EDIT.format(path="app.py", old="    return 'hello'", new="    return 'goodbye'"))
-    driver.type("say goodbye instead")
-    driver.ask("/ask hm")
-    assert not model.summary_calls
-    monkeypatch.setattr(ChatState, "is_hard", True)
-    driver.ask("/ask hm again")
-    assert model.summary_calls
-    assert "I asked you about things." in model.last_prompt()
-    driver.type("/recall staging box port")
-    assert "48213" in driver.last_said
-
-
-def breakpoints(request: list[dict[str, Any]]) -> list[int]:
-    return [
-        at
-        for at, m in enumerate(request)
-        if isinstance(m["content"], list) and "cache_control" in m["content"][0]
-    ]
 
 
 def test_the_browser_streams_through_the_same_path(
