@@ -17,7 +17,7 @@ from aider_gardener.gardener.stored_chat import kept_sessions, save_growth, stor
 from aider_gardener.messages import ContentClass, Entry, Fidelity, TokenCounter
 from aider_gardener.phrases import cold, counted, short
 from aider_gardener.plan.goals import Frame, Level, Pressure, level
-from aider_gardener.plan.planner import open_tokens, piece_tokens
+from aider_gardener.plan.planner import piece_tokens
 from aider_gardener.plan.usage import Market
 from aider_gardener.plan.view import NOTE_HEAD
 from aider_gardener.settings import Settings
@@ -66,7 +66,7 @@ def pressure_report(state: ChatState) -> Pressure:
         cls = chat.entries[piece.members[0]].cls if is_one else None
         rows.append(_row(index, piece.role, cls, piece.tokens(state.count) + MESSAGE_OVERHEAD_TOKENS))
     history = state.history_used
-    parts = {**frame.parts, "history": history, "current": open_tokens(chat, state.count)}
+    parts = {**frame.parts, "history": history, "current": state.open_used}
     asked = asked_for(state) if state.acts else None
     saves, goal = asked.plan.tokens_saved if asked else 0, goal_of(state)
     budget = goal.high

@@ -28,12 +28,6 @@ def aider(*arguments: str, cwd: Path, **environ: str) -> subprocess.CompletedPro
     )  # fmt: skip
 
 
-def test_an_aider_configuration_file_is_read(tmp_path: Path) -> None:
-    (tmp_path / ".aider.conf.yml").write_text("model: gpt-4\nmap-tokens: 0\n", encoding="utf-8")
-    run = aider("--exit", "--no-git", "--no-check-update", "--no-show-release-notes", cwd=tmp_path)
-    assert "gpt-4 with" in run.stdout
-
-
 def test_an_unsupported_aider_runs_as_it_is(tmp_path: object) -> None:
     code = (
         "import sys; from aider.commands import Commands; del Commands._clear_chat_history\n"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,6 @@ from typing import Any
 from made_entries import make_gardener
 
 from aider_gardener.adapters.aider.prompt import (
-    current,
     estimate,
     question_of,
 )
@@ -55,7 +53,7 @@ def test_of_what_waits_for_an_answer_at_most_half_the_window_counts() -> None:
     tokens = []
     for window in (0, 10_000, 100):
         gardener.state.frame = Frame(window)
-        tokens.append(current(gardener.state))
+        tokens.append(gardener.state.current)
     assert tokens[0] == tokens[1] >= 100 and tokens[2] == 50
 
 
@@ -118,16 +116,6 @@ def test_a_rule_outlives_its_message(drive: MakeDriver, gardened: Any, model: Sc
     assert len(notes) == 1
     assert RULE in notes[0]
     assert not any(MAP_HEAD in message["content"] for message in driver.history)
-
-
-def test_the_note_is_the_same_from_one_plan_to_the_next(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel
-) -> None:
-    gardened(history_tokens=600)
-    driver = with_rule(drive)
-    notes = [next((t for t in texts(r) if t.startswith(MAP_HEAD)), "") for r in model.requests]
-    changes = sum(one != other for one, other in itertools.pairwise(notes))
-    assert 0 < changes <= len(driver.coder.gardener.state.plans)
 
 
 def test_incremental_keeps_the_last_turns_and_sums_up_the_rest(

@@ -45,20 +45,6 @@ def test_a_large_output_enters_compressed_and_the_whole_is_in_the_store(
     assert "took 600 ms" not in model.last_prompt()
 
 
-def test_undo_and_restore_bring_the_whole_back_and_it_stays(
-    drive: MakeDriver, gardened: Any, repository: Path
-) -> None:
-    gardened(throttle_tokens=500, history_tokens=100_000)
-    driver = drive()
-    driver.type(f"/run {write_noise(repository, 200)}")
-    gardener = driver.coder.gardener
-    entry = next(iter(gardener.state.chat.entries.values()))
-    driver.type("/gardener undo")
-    assert driver.history[0]["content"] == entry.content
-    driver.ask("/ask what failed?")
-    assert driver.history[0]["content"] == entry.content
-
-
 def test_the_message_that_a_failed_test_sends_is_short_too(
     drive: MakeDriver, gardened: Any, repository: Path, model: ScriptedModel
 ) -> None:

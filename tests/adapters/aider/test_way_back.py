@@ -214,6 +214,14 @@ def test_a_clear_says_how_to_reach_what_was_said_where_there_is_something(
     assert "come back" not in say(driver, command)
 
 
+def test_a_clear_that_no_turn_surrounds_counts_at_once(drive: MakeDriver, gardened: Any) -> None:
+    gardened()
+    driver = drive()
+    driver.ask("/ask hello")
+    driver.coder.commands.cmd_clear("")
+    assert driver.coder.gardener.state.chat.floor == 2
+
+
 def undone(drive: MakeDriver) -> Driver:
     """A chat in which an edit was made and undone, long enough ago to be recalled."""
     driver = drive()
