@@ -15,7 +15,7 @@ from aider_gardener.gardener import upkeep
 from aider_gardener.gardener.files import write_index
 from aider_gardener.gardener.stored_chat import sums_of
 
-from .conftest import MakeDriver, ScriptedModel
+from .conftest import Begin, MakeDriver
 
 LONG = " ".join(f"The part {n} of the answer explains a detail of the topic {n * 3}." for n in range(80))
 
@@ -37,18 +37,15 @@ def test_the_loop_begins_with_the_chat_if_it_may_and_ends_with_the_gardener(
     assert loops() == [] and link.state.chats == []
 
 
-def test_if_told_to_the_weak_model_is_asked(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_if_told_to_the_weak_model_is_asked(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
     asks: list[upkeep.Ask] = []
     monkeypatch.setattr(upkeep, "begin", lambda _state, ask: asks.append(ask) or (lambda: None))
-    gardened(llm="refine")
-    driver = drive()
+    driver = begin(llm="refine")
     driver.ask("/ask hello", reply=LONG)
-    model.replies.append("Too short to be true.")
+    driver.model.replies.append("Too short to be true.")
     assert upkeep.refine(driver.coder.gardener.state, asks[0], set()) == ""
     entry = driver.coder.gardener.state.chat.entries[1]
-    (asked,) = [call for call in model.calls if "Make it shorter still" in str(call["messages"])]
+    (asked,) = [call for call in driver.model.calls if "Make it shorter still" in str(call["messages"])]
     assert asked["model"] == driver.coder.main_model.weak_model.name
     assert entry.id in asked["messages"][0]["content"]
 
@@ -56,9 +53,8 @@ def test_if_told_to_the_weak_model_is_asked(
 PROSE = "words of prose about the worker. " * 60
 
 
-def test_the_status_line_follows_each_reply_and_no_command(drive: MakeDriver, gardened: Any) -> None:
-    gardened(status_line="full")
-    driver = drive()
+def test_the_status_line_follows_each_reply_and_no_command(begin: Begin) -> None:
+    driver = begin(status_line="full")
     driver.ask("/ask hello", "/ask again")
     driver.type("/tokens")
     lines = [line for line in driver.said if "compactions" in line]
@@ -66,9 +62,8 @@ def test_the_status_line_follows_each_reply_and_no_command(drive: MakeDriver, ga
     assert "%" in lines[0]
 
 
-def test_the_report_names_what_was_saved(drive: MakeDriver, gardened: Any) -> None:
-    gardened(history_tokens=1_000, status_line="full")
-    driver = drive()
+def test_the_report_names_what_was_saved(begin: Begin) -> None:
+    driver = begin(history_tokens=1_000, status_line="full")
     driver.ask(*(f"/ask question {n}" for n in range(12)), reply=PROSE)
     gardener = driver.coder.gardener
     assert gardener.state.plans

@@ -16,7 +16,7 @@ from aider_gardener.notes.chatmap import MAP_HEAD
 from aider_gardener.plan.goals import Frame
 from aider_gardener.plan.view import FILLER, NOTE_HEAD
 
-from .conftest import Driver, MakeDriver, ScriptedModel
+from .conftest import Begin, Driver, MakeDriver, ScriptedModel
 from .test_wrappers import chatter
 
 RULE = "Never touch the table ledger_lines."
@@ -77,9 +77,8 @@ def test_what_stands_around_the_history_is_measured_by_part(
     assert state.frame.parts["notes"] == 77
 
 
-def test_what_the_archive_has_to_say_is_said_in_the_chat(drive: MakeDriver, gardened: Any) -> None:
-    gardened()
-    driver = drive()
+def test_what_the_archive_has_to_say_is_said_in_the_chat(begin: Begin) -> None:
+    driver = begin()
     driver.ask("/ask hello")
     assert not any("begun anew" in line for line in driver.said)
     driver.coder.gardener.state.archive.store.notice = "the archive was begun anew"
@@ -118,15 +117,12 @@ def test_a_rule_outlives_its_message(drive: MakeDriver, gardened: Any, model: Sc
     assert not any(MAP_HEAD in message["content"] for message in driver.history)
 
 
-def test_incremental_keeps_the_last_turns_and_sums_up_the_rest(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel
-) -> None:
-    gardened(history_tokens=3_000, recall_tokens=1_000, incremental=3)
-    driver = drive()
+def test_incremental_keeps_the_last_turns_and_sums_up_the_rest(begin: Begin) -> None:
+    driver = begin(history_tokens=3_000, recall_tokens=1_000, incremental=3)
     chatter(driver, 20)
-    sent = texts(model.requests[-1])
+    sent = texts(driver.model.requests[-1])
     assert any("Earlier turns:" in text for text in sent)
     assert all(f"question {n} about topic {n}" in sent for n in (16, 17, 18))
     assert "question 3 about topic 3" not in sent
-    sizes = [sum(map(len, texts(request))) for request in model.requests]
+    sizes = [sum(map(len, texts(request))) for request in driver.model.requests]
     assert max(sizes) - sizes[0] < 4 * 3_000  # characters of the budget, four a token

@@ -11,7 +11,7 @@ from aider_gardener.adapters.aider.call import reported_call
 from aider_gardener.plan.usage import Call
 from aider_gardener.replay.play.model import completion
 
-from .conftest import MakeDriver, ScriptedModel
+from .conftest import Begin
 
 
 def litellm_usage(**numbers: Any) -> Any:
@@ -58,12 +58,11 @@ def test_a_stream_reports_in_its_chunks() -> None:
 
 
 def test_numbers_reach_the_chat_and_correct_the_counter(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+    begin: Begin, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import litellm
 
-    gardened()
-    driver = drive()
+    driver = begin()
     count = driver.coder.main_model.token_count
 
     def complete(**options: Any) -> Any:
@@ -83,12 +82,11 @@ def test_numbers_reach_the_chat_and_correct_the_counter(
 
 
 def test_no_prompt_passes_the_window_when_the_provider_reports_too_little(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+    begin: Begin, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import litellm
 
-    gardened()
-    driver = drive(model_name="gpt-4")
+    driver = begin(model_name="gpt-4")
     count, window = driver.coder.main_model.token_count, driver.coder.main_model.info["max_input_tokens"]
     sent: list[int] = []
 
@@ -104,9 +102,8 @@ def test_no_prompt_passes_the_window_when_the_provider_reports_too_little(
     assert driver.coder.gardener.state.usage.totals.prompt_tokens == sum(n // 2 for n in sent)
 
 
-def test_without_numbers_a_call_is_estimated(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:
-    gardened()
-    driver = drive(stream=True)
+def test_without_numbers_a_call_is_estimated(begin: Begin) -> None:
+    driver = begin(stream=True)
     driver.ask("hello")
     usage = driver.coder.gardener.state.usage
     totals = usage.totals

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
 
-from .conftest import MakeDriver, ScriptedModel
+from .conftest import Begin
 
 
 def write_noise(repository: Path, lines: int) -> str:
@@ -23,10 +22,9 @@ def write_noise(repository: Path, lines: int) -> str:
 
 
 def test_a_large_output_enters_compressed_and_the_whole_is_in_the_store(
-    drive: MakeDriver, gardened: Any, repository: Path, model: ScriptedModel
+    begin: Begin, repository: Path
 ) -> None:
-    gardened(throttle_tokens=500)
-    driver = drive()
+    driver = begin(throttle_tokens=500)
     driver.type(f"/run {write_noise(repository, 600)}")
     gardener = driver.coder.gardener
     entry = next(iter(gardener.state.chat.entries.values()))
@@ -41,20 +39,17 @@ def test_a_large_output_enters_compressed_and_the_whole_is_in_the_store(
     assert len(lines) == 1
     assert f"{entry.tokens:,}" in lines[0]
     driver.ask("/ask what failed?")
-    assert "kestrel-17 refused" in model.last_prompt()
-    assert "took 600 ms" not in model.last_prompt()
+    assert "kestrel-17 refused" in driver.model.last_prompt()
+    assert "took 600 ms" not in driver.model.last_prompt()
 
 
-def test_the_message_that_a_failed_test_sends_is_short_too(
-    drive: MakeDriver, gardened: Any, repository: Path, model: ScriptedModel
-) -> None:
-    gardened(throttle_tokens=500)
-    driver = drive()
+def test_the_message_that_a_failed_test_sends_is_short_too(begin: Begin, repository: Path) -> None:
+    driver = begin(throttle_tokens=500)
     command = write_noise(repository, 400)
     with (repository / "noise.py").open("a", encoding="utf-8") as script:
         script.write("raise SystemExit(1)\n")
     driver.type(f"/test {command}")
-    assert len(model.requests) == 1
-    assert "request 150 took" not in model.last_prompt()
+    assert len(driver.model.requests) == 1
+    assert "request 150 took" not in driver.model.last_prompt()
     assert sum("brings it back" in line for line in driver.said) == 1
-    assert model.last_prompt().count("kestrel-17 refused") == 2
+    assert driver.model.last_prompt().count("kestrel-17 refused") == 2
