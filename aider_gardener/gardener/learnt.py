@@ -120,8 +120,8 @@ def _rule_in(sentence: str) -> str:
     return AGAIN.sub("", sentence.replace("’", "'"), count=1)
 
 
-def gathered(seen: Iterable[Sighting], least: int = SESSIONS_SEEN) -> list[Observation]:
-    """What was seen in at least so many sessions; a sentence joins a group of which half say what it does."""
+def gathered(seen: Iterable[Sighting]) -> list[Observation]:
+    """What was seen in enough sessions; a sentence joins a group of which half say what it does."""
     groups: list[list[Sighting]] = []
     for sighting in sorted(seen, key=lambda each: (each.at, each.session, each.turn)):
         for group in groups:
@@ -130,7 +130,8 @@ def gathered(seen: Iterable[Sighting], least: int = SESSIONS_SEEN) -> list[Obser
                 break
         else:
             groups.append([sighting])
-    return [_observation(group) for group in groups if len({each.session for each in group}) >= least]
+    enough = (group for group in groups if len({each.session for each in group}) >= SESSIONS_SEEN)
+    return [_observation(group) for group in enough]
 
 
 def _observation(group: list[Sighting]) -> Observation:

@@ -252,13 +252,6 @@ def turn_over(state: ChatState) -> bool:
     return True
 
 
-def trend(points: Sequence[Point]) -> float:
-    """Tokens by which the prompt grows a turn: the slope of the least-squares line; 0 below two points."""
-    if len(points) < 2:
-        return 0.0
-    return linear_regression(range(len(points)), [point.tokens for point in points]).slope
-
-
 def status_line(points: Sequence[Point], compactions: int) -> str:
     """How full the window is and how often the history was compacted: "43 % 86.7k · 2 compactions"."""
     now = points[-1] if points else Point(0, 0)
@@ -267,10 +260,12 @@ def status_line(points: Sequence[Point], compactions: int) -> str:
 
 
 def outlook(points: Sequence[Point]) -> dict[str, Any]:
-    """Level, bar and trend of a chat's growth as plain data; {} without a point."""
+    """Level, bar and trend of a chat's growth as plain data; {} without a point. The trend is the tokens by
+    which the prompt grows a turn: the slope of the least-squares line, 0 below two points."""
     if not points:
         return {}
-    now, slope = points[-1], trend(points)
+    now, tokens = points[-1], [point.tokens for point in points]
+    slope = linear_regression(range(len(tokens)), tokens).slope if len(tokens) > 1 else 0.0
     left = now.window - now.tokens
     full = round(min(now.utilization, 1.0) * BAR_CELLS)
     return {

@@ -27,18 +27,8 @@ def chat(seed: int, turns: int = 12) -> list[Step]:
     steps: list[Step] = []
     said = "hello"
     for number in range(turns):
-        kinds = [
-            "ask",
-            "ask",
-            "order",
-            "edit",
-            "edit",
-            "miss",
-            "run",
-            "test",
-            *(["undo", "clear"] if number > 5 else []),
-        ]
-        kind = chance.choice(kinds)
+        kinds = "ask ask order edit edit miss run test" + (" undo clear" if number > 5 else "")
+        kind = chance.choice(kinds.split())
         now = f"hello {number}"
         good = EDIT.format(path="app.py", old=f"    return '{said}'", new=f"    return '{now}'")
         bad = EDIT.format(path="app.py", old="no such line", new="x")
