@@ -60,17 +60,6 @@ def test_an_edited_rule_keeps_its_place_and_a_later_word_still_replaces_it() -> 
     assert texts(gardener) == ["Never use tabs for the indentation."]
 
 
-@pytest.mark.parametrize("number", [0, 2, -1])
-def test_a_number_that_is_none_of_the_list_is_refused(number: int) -> None:
-    gardener = make_gardener()
-    with pytest.raises(UsageError, match="no rules were set"):
-        gardener.drop_rule(number)
-    gardener.add_rule("Be brief")
-    with pytest.raises(UsageError, match="lists those there are"):
-        gardener.edit_rule(number, "Be long")
-    assert texts(gardener) == ["Be brief"]
-
-
 def test_nothing_and_the_same_again_are_refused_and_what_is_long_is_cut() -> None:
     gardener = make_gardener()
     gardener.add_rule("Be brief")
