@@ -12,10 +12,10 @@ from aider_gardener.archive.sessions import AIDER, host_of
 from aider_gardener.archive.store import SessionInfo
 from aider_gardener.gardener.care import rules
 from aider_gardener.gardener.compactions import asked_for, goal_of
-from aider_gardener.gardener.state import ChatState, ChatSums, Point
+from aider_gardener.gardener.state import ChatState, Point
 from aider_gardener.gardener.stored_chat import kept_sessions, save_growth, stored_chat
 from aider_gardener.messages import ContentClass, Entry, Fidelity, TokenCounter
-from aider_gardener.phrases import cold, counted, short
+from aider_gardener.phrases import bar, cold, counted, short
 from aider_gardener.plan.goals import Frame, Level, Pressure, level
 from aider_gardener.plan.planner import piece_tokens
 from aider_gardener.plan.usage import Market
@@ -267,26 +267,13 @@ def outlook(points: Sequence[Point]) -> dict[str, Any]:
     now, tokens = points[-1], [point.tokens for point in points]
     slope = linear_regression(range(len(tokens)), tokens).slope if len(tokens) > 1 else 0.0
     left = now.window - now.tokens
-    full = round(min(now.utilization, 1.0) * BAR_CELLS)
     return {
         "level": level(now.tokens, now.window).value,
         "tokens": now.tokens,
         "window": now.window,
         "utilization": round(now.utilization, 4),
-        "bar": "█" * full + "░" * (BAR_CELLS - full),
+        "bar": bar(now.utilization, BAR_CELLS),
         "trend_tokens_a_turn": round(slope),
         "turns_left": round(left / slope) if slope >= 1 and now.window and left > 0 else None,
         "turns_seen": len(points),
     }
-
-
-def report_line(session: ChatSums) -> str:
-    """One chat's report for its user."""
-    sign = "fewer" if session.saved_tokens >= 0 else "more"
-    money = f", about ${abs(session.saved_cost):.2f}" if abs(session.saved_cost) >= 0.005 else ""
-    return (
-        f"aider-gardener: {counted(session.turns, 'turn')}, {short(session.prompt_tokens)} prompt tokens in"
-        f" {counted(session.calls, 'call')}; {short(abs(session.saved_tokens))} {sign} than with the whole"
-        f" history ({abs(session.saved_share):.0%}{money}); {counted(session.compactions, 'compaction')},"
-        f" {session.seconds:.1f} s of its own work."
-    )

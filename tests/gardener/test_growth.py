@@ -14,12 +14,11 @@ from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.gardener.report import (
     POINTS,
     outlook,
-    report_line,
     sent,
     status_line,
     turn_over,
 )
-from aider_gardener.gardener.state import ChatSums, Growth, Point
+from aider_gardener.gardener.state import Growth, Point
 from aider_gardener.gardener.stored_chat import kept_growth, kept_sessions
 from aider_gardener.plan.goals import Frame, Goal
 from aider_gardener.plan.usage import Call, Prices
@@ -147,15 +146,6 @@ def test_a_state_that_cannot_be_read_is_none(text: str | None) -> None:
     if text is not None:
         store.set_state("s", "autopilot", text)
     assert kept_growth(store, "s") is None
-
-
-def test_the_report_says_what_was_sent_and_what_not() -> None:
-    session = ChatSums(turns=34, calls=41, prompt_tokens=600_000, saved_tokens=200_000, saved_cost=2.1)
-    line = report_line(session)
-    assert "34 turns" in line
-    assert "600.0k prompt tokens in 41 calls" in line
-    assert "200.0k fewer than with the whole history (25%, about $2.10)" in line
-    assert "more than" in report_line(ChatSums(prompt_tokens=100, saved_tokens=-50, calls=1))
 
 
 def test_what_the_host_took_out_would_not_have_been_sent_anyway() -> None:

@@ -11,7 +11,7 @@ import weakref
 from argparse import Namespace
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ from aider_gardener.adapters.aider.options import Origins, settings_given
 from aider_gardener.adapters.aider.provider import history_limit, listed_window, provider_of, token_counter
 from aider_gardener.adapters.aider.wrappers import ATTRIBUTE, Guard
 from aider_gardener.errors import GardenerError, UsageError
+from aider_gardener.phrases import chat_text
 from aider_gardener.recall.embed import loading as loading  # what a benchmark puts its own in place of
 from aider_gardener.settings import Settings
 
@@ -237,7 +238,6 @@ def warm_up() -> None:
 def report_end(gardener: Gardener, io: HostIO) -> None:
     """Renew the index of the project's sessions and show the chat's report, where they are wanted."""
     from aider_gardener.gardener.files import renew_index
-    from aider_gardener.gardener.report import report_line
     from aider_gardener.gardener.stored_chat import sums_of
 
     archive = gardener.state.archive
@@ -247,7 +247,7 @@ def report_end(gardener: Gardener, io: HostIO) -> None:
         Terminal(io).tool_output(f"aider-gardener: the index of sessions is left as it is: {error}")
     sums = sums_of(gardener.state)
     if gardener.state.settings.has_status and sums.calls:
-        Terminal(io).tool_output(report_line(sums))
+        Terminal(io).tool_output(f"aider-gardener: {chat_text(asdict(sums))}")
 
 
 def _ask_weak_model(gardener: Gardener, prompt: str) -> str:
