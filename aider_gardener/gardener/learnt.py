@@ -186,10 +186,11 @@ def render(store: Store, project: str, found: list[Observation], *, faded: bool 
     if not found:
         yield "Nothing was seen in three sessions yet that would make a rule."
     for number, each in enumerate(found, 1):
-        if faded or each.state != FADED:
-            state = "" if each.state == WAITING else f" ({each.state})"
-            yield f"{number}. {each.proposal} [{each.id}]{state}"
-        for seen in each.evidence if faded or each.state != FADED else ():
+        if each.state == FADED and not faded:
+            continue
+        state = "" if each.state == WAITING else f" ({each.state})"
+        yield f"{number}. {each.proposal} [{each.id}]{state}"
+        for seen in each.evidence:
             where = f"session {short.get(seen.session, seen.session)}, turn {seen.turn} ({seen.entry_id})"
             yield f"   {when(seen.at)}, {where}: {seen.text}"
     hidden = 0 if faded else sum(each.state == FADED for each in found)

@@ -10,6 +10,7 @@ from gardener.test_account import chat
 
 from aider_gardener.archive.store import Store, open_store
 from aider_gardener.errors import UsageError
+from aider_gardener.gardener import files
 from aider_gardener.gardener.files import (
     index_path,
     keep_to_policy_and_renew,
@@ -41,6 +42,19 @@ def test_the_index_is_renewed_only_where_there_is_one(store: Store) -> None:
 
 def test_what_is_not_ours_is_not_written_over(store: Store) -> None:
     index_path(store).write_text("mine")
+    with pytest.raises(UsageError, match="name another file"):
+        write_index(store, "p")
+    assert index_path(store).read_text() == "mine"
+
+
+def test_a_file_that_comes_while_the_page_is_made_is_not_written_over(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def late(store: Store, project: str) -> str:
+        index_path(store).write_text("mine")
+        return "page"
+
+    monkeypatch.setattr(files, "project_index", late)
     with pytest.raises(UsageError, match="name another file"):
         write_index(store, "p")
     assert index_path(store).read_text() == "mine"
