@@ -187,6 +187,16 @@ def outlook_text(last: Mapping[str, Any]) -> str:
 
 def sums_text(sums: Mapping[str, Any]) -> str:
     """What several chats came to."""
-    chats = f"{counted(sums['sessions'], 'chat')}, {counted(sums['turns'], 'turn')}"
+    return f"{counted(sums['sessions'], 'chat')}, {chat_text(sums)}"
+
+
+def chat_text(sums: Mapping[str, Any]) -> str:
+    """What a chat came to."""
     own = f"The gardener's own work took {sums['seconds']:.1f} s."
-    return f"{chats}; {room_made(sums['compactions'])}. {bill(sums)} {own}"
+    return f"{counted(sums['turns'], 'turn')}; {room_made(sums['compactions'])}. {bill(sums)} {own}"
+
+
+def bar(share: float, cells: int) -> str:
+    """A bar of so many cells for a share of 0 to 1; what is over shows as full."""
+    filled = round(min(max(share, 0.0), 1.0) * cells)
+    return "█" * filled + "░" * (cells - filled)

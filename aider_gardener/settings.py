@@ -251,12 +251,10 @@ class Settings:
 
     @property
     def has_status(self) -> bool:
-        """Whether a line tells after each reply how full the window is."""
         return self.status_line == FULL
 
     @property
     def prunes(self) -> bool:
-        """Whether entries may be deleted by themselves."""
         return self.retention != OFF
 
     @property
@@ -267,16 +265,13 @@ class Settings:
 
     @property
     def may_summarise(self) -> bool:
-        """Whether aider's summary by a model may be asked for when nothing else helps."""
         return self.llm in ("fallback", "both")
 
     @property
     def may_refine(self) -> bool:
-        """Whether a model may shorten compressed forms between turns."""
         return self.llm in ("refine", "both")
 
     def terms(self) -> Terms:
-        """When entries are due by their class."""
         return parse_terms(self.ttl)
 
     @property
@@ -285,7 +280,6 @@ class Settings:
 
 
 def variable(field_name: str) -> str:
-    """The environment variable of a field."""
     return f"{SWITCH}_{field_name.upper()}"
 
 
@@ -324,7 +318,6 @@ def check(field: dataclasses.Field[Any], value: Any) -> None:
 
 
 def _is_choice(value: Any, choice: str) -> bool:
-    """Whether a value is a choice, or one of those that it stands for."""
     form = OPEN_CHOICES.get(choice)
     return bool(form.fullmatch(value)) if form and isinstance(value, str) else bool(value == choice)
 

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from aider_gardener.archive.entries import Why
 from aider_gardener.messages import Entry, Plan
-from aider_gardener.phrases import LEVELS
+from aider_gardener.phrases import LEVELS, bar
 from aider_gardener.plan.goals import Pressure
 from aider_gardener.plan.view import LABELS
 from aider_gardener.terminal import bare, columns, visible
@@ -76,18 +76,12 @@ def spaced(*parts: RenderableType) -> Group:
     return Group(*[each for part in parts for each in ("", part)][1:])
 
 
-def bar(share: float) -> str:
-    """A bar of fixed width for a share of 0 to 1; what is over shows as full."""
-    filled = round(min(max(share, 0.0), 1.0) * BAR_CELLS)
-    return "█" * filled + "░" * (BAR_CELLS - filled)
-
-
 def pressure_table(report: Pressure, entries: Iterable[Entry], *, full: bool = False) -> Group:
     """The report of /context-pressure, what it comes to last: on one screen of 24 lines and 80 columns, or in
     `full`. `entries` are those of the chat."""
     window, shown = f"{report.used:,} tokens; this model's window is unknown", SCREEN_LARGEST
     if report.available or report.utilization:
-        share = f"{report.utilization:.1%} {bar(report.utilization)}"
+        share = f"{report.utilization:.1%} {bar(report.utilization, BAR_CELLS)}"
         window = f"{report.used:,} of {report.used + report.available:,} tokens, {share}"
     parts = [(PARTS.get(name, name), f"{tokens:,}") for name, tokens in report.parts.items()]
     head: list[RenderableType] = [f"Prompt: {window}"]

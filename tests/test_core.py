@@ -24,7 +24,7 @@ sys.meta_path.insert(0, NoHost())
 import aider_gardener
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import open_store
-from aider_gardener.gardener import Gardener
+from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.recall.backlog import Backlog
 from aider_gardener.recall.embed import loading
 from aider_gardener.settings import Settings

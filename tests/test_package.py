@@ -67,7 +67,7 @@ def test_importing_does_no_input_or_output_and_loads_nothing_heavy(root: Path) -
         ("aider_gardener", "install"),
         ("aider_gardener", "uninstall"),
         ("aider_gardener.settings", "Settings"),
-        ("aider_gardener.gardener", "Gardener"),
+        ("aider_gardener", "Gardener"),
         ("aider_gardener.cli", "main"),
     ],
 )

@@ -14,9 +14,7 @@ from aider_gardener.phrases import (
     archive_text,
     bill,
     changes,
-    made_room,
     outlook_text,
-    room_made,
     short,
     size,
     status_text,
@@ -95,12 +93,6 @@ def test_sizes(number: int, words: str) -> None:
     assert size(number) == words
 
 
-def test_counts_in_words() -> None:
-    assert [room_made(n) for n in (0, 1, 2, 3)] == [
-        "no room had to be made", "room was made once", "room was made twice", "room was made 3 times"
-    ]  # fmt: skip
-
-
 def plan(*after: Fidelity, saved: int = 4_100) -> Plan:
     swaps = tuple(Swap(f"g{n}", Fidelity.FULL, level, 10, "") for n, level in enumerate(after))
     return Plan(swaps, "asked for", 9_000, 9_000 - saved)
@@ -126,13 +118,6 @@ def plan(*after: Fidelity, saved: int = 4_100) -> Plan:
 def test_what_became_of_the_messages(after: list[Fidelity], told: str, would: str) -> None:
     assert changes(plan(*after)) == told
     assert changes(plan(*after), would=True) == would
-
-
-def test_a_compaction_is_one_line_that_says_how_to_take_it_back() -> None:
-    assert made_room(plan(Fidelity.LINE)) == (
-        "made room: 1 old message now stands as a note, 4.1k tokens less; /gardener undo takes it back"
-    )
-    assert made_room(plan(Fidelity.LINE), has_undo=False).endswith("4.1k tokens less")
 
 
 def test_tokens_in_a_few_characters() -> None:

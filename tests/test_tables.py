@@ -14,12 +14,10 @@ from made_entries import entry, make_gardener
 from aider_gardener.archive.entries import Why
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.messages import Entry
-from aider_gardener.phrases import LEVELS
+from aider_gardener.phrases import LEVELS, bar
 from aider_gardener.plan.goals import Frame
 from aider_gardener.tables import (
-    BAR_CELLS,
     as_text,
-    bar,
     entries_table,
     level_words,
     plan_table,
@@ -45,10 +43,10 @@ def flat(table: object, width: int = 120) -> str:
 
 @given(st.floats(-1, 2))
 def test_the_bar_has_its_length_and_fills_with_the_share(share: float) -> None:
-    made = bar(share)
-    assert len(made) == BAR_CELLS
+    made = bar(share, 30)
+    assert len(made) == 30
     assert made.strip("█").strip("░") == ""
-    assert abs(made.count("█") - BAR_CELLS * min(max(share, 0), 1)) <= 0.5
+    assert abs(made.count("█") - 30 * min(max(share, 0), 1)) <= 0.5
 
 
 def test_text_is_of_the_terminals_width_within_bounds(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -157,7 +157,7 @@ def fitted(pieces: Sequence[str], tail: str, count: TokenCounter, token_limit: i
     for piece in pieces:
         longer = f"{line} {piece}".strip()
         if len(longer) > LINE_CHARS or count(longer) > room:
-            cut = _cut(longer, count, room)
+            cut = cut_at_word(longer, count, room)
             if len(cut) > len(line) + 12 or not line:
                 line = cut
             continue
@@ -165,7 +165,7 @@ def fitted(pieces: Sequence[str], tail: str, count: TokenCounter, token_limit: i
     return line + tail
 
 
-def _cut(text: str, count: TokenCounter, room: int) -> str:
+def cut_at_word(text: str, count: TokenCounter, room: int) -> str:
     """The longest head of the text, at a word's end, that fits in `room` tokens with an ellipsis."""
     text = text[:LINE_CHARS]
     low, high = 0, len(text)

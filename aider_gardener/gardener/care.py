@@ -25,6 +25,7 @@ from aider_gardener.messages import Entry, Fidelity, Message
 from aider_gardener.notes.chatmap import RULES_HEAD, RULES_SHARE, past
 from aider_gardener.notes.rules import RULE_CHARS, Amendment, Constraint, line, rules_of
 from aider_gardener.plan.priority import parts, priority
+from aider_gardener.reading.blocks import find_blocks
 from aider_gardener.reading.output import clipped
 from aider_gardener.recall.recall import ITEM_TOKENS, edit_outcome, quote, recall_note
 
@@ -41,8 +42,7 @@ ASKED_SHARE = 0.5
 """The share of the history budget that they may use together."""
 ASKED, RULE = "model asked", "rule"
 """Kinds of events: originals were given to the model, a rule was changed by hand."""
-FORM = re.compile(r'[ \t]*<recall id="(?P<id>g[0-9a-f]{9,64})"[ \t]*/>[ \t]*')
-FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
+FORM = re.compile(r'^[ \t]*<recall id="(?P<id>g[0-9a-f]{9,64})"[ \t]*/>[ \t]*\r?$', re.MULTILINE)
 HINT = (
     'To see an original whole, reply with <recall id="g…"/> on a line of its own, outside code blocks'
     f" (at most {MOST_ORIGINALS} in a turn); only when it is needed."
@@ -213,15 +213,13 @@ def why(state: ChatState, entry_id: str) -> Why:
 
 def requested(reply: str) -> list[str]:
     """The ids that a reply asks for, outside its code blocks, each once."""
-    found: dict[str, None] = {}
-    fence = ""
-    for row in reply.splitlines():
-        mark = FENCE.match(row)
-        if mark and (not fence or mark.group(1).startswith(fence)):
-            fence = "" if fence else mark.group(1)
-        elif not fence and (form := FORM.fullmatch(row)):
-            found[form["id"]] = None
-    return list(found)
+    blocks = find_blocks(reply)
+    outside = (
+        form["id"]
+        for form in FORM.finditer(reply)
+        if not any(block.start <= form.start() < block.end for block in blocks)
+    )
+    return list(dict.fromkeys(outside))
 
 
 def answer(state: ChatState, reply: str) -> tuple[str, list[str]]:

@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import takewhile
 
 from aider_gardener.archive.store.base import Event
@@ -34,15 +34,6 @@ NAMED_SHARE = 0.6
 """A message that fits a focus this much worse than the best is not what is named by it."""
 GROWTH_TURNS = 20
 """How fast a chat grows is measured over so many of its last turns."""
-
-
-@dataclass(frozen=True)
-class GivenBack:
-    """The originals that were put back into their places: how many messages, and by how many tokens the
-    history is longer for it."""
-
-    messages: int
-    tokens: int
 
 
 # The marks
@@ -263,13 +254,12 @@ def swapped(event: Event) -> list[tuple[int, Fidelity, Fidelity]]:
     return found
 
 
-def give_back(state: ChatState) -> GivenBack:
+def give_back(state: ChatState) -> int:
     """Put every original that is hidden or shortened back into its place whole, for good: no compaction of
-    before can be undone any more. What the host took out and what was forgotten stays away."""
+    before can be undone any more. What the host took out and what was forgotten stays away. Returns how many
+    messages changed."""
     with state.at_host():
-        before = state.history_used
-        changed = show(state, {}, GIVEN_BACK)
-    return GivenBack(changed, state.history_used - before)
+        return show(state, {}, GIVEN_BACK)
 
 
 def hide_finished(state: ChatState) -> int:

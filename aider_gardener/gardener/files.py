@@ -97,11 +97,6 @@ def index_path(store: Store) -> Path:
     return store.directory / INDEX_NAME
 
 
-def is_kept(store: Store) -> bool:
-    """Whether the archive has an index beside it: it is kept up to date, and never begun unasked."""
-    return store.directory is not None and index_path(store).exists()
-
-
 def write_index(store: Store, project: str, output: Path | None = None, *, dry_run: bool = False) -> str:
     """Write the index of a project's sessions where it belongs, or to a file; what was done in a line.
 
@@ -114,8 +109,9 @@ def write_index(store: Store, project: str, output: Path | None = None, *, dry_r
 
 
 def renew_index(store: Store, project: str) -> None:
-    """Write the index beside the archive anew if there is one, so that nothing forgotten stands in it."""
-    if is_kept(store):
+    """Write the index beside the archive anew if there is one, so that nothing forgotten stands in it. It is
+    never begun unasked."""
+    if store.directory is not None and index_path(store).exists():
         write_index(store, project)
 
 

@@ -120,8 +120,8 @@ def _rule_in(sentence: str) -> str:
     return AGAIN.sub("", sentence.replace("’", "'"), count=1)
 
 
-def gathered(seen: Iterable[Sighting], least: int = SESSIONS_SEEN) -> list[Observation]:
-    """What was seen in at least so many sessions; a sentence joins a group of which half say what it does."""
+def gathered(seen: Iterable[Sighting]) -> list[Observation]:
+    """What was seen in enough sessions; a sentence joins a group of which half say what it does."""
     groups: list[list[Sighting]] = []
     for sighting in sorted(seen, key=lambda each: (each.at, each.session, each.turn)):
         for group in groups:
@@ -130,7 +130,8 @@ def gathered(seen: Iterable[Sighting], least: int = SESSIONS_SEEN) -> list[Obser
                 break
         else:
             groups.append([sighting])
-    return [_observation(group) for group in groups if len({each.session for each in group}) >= least]
+    enough = (group for group in groups if len({each.session for each in group}) >= SESSIONS_SEEN)
+    return [_observation(group) for group in enough]
 
 
 def _observation(group: list[Sighting]) -> Observation:
@@ -185,10 +186,11 @@ def render(store: Store, project: str, found: list[Observation], *, faded: bool 
     if not found:
         yield "Nothing was seen in three sessions yet that would make a rule."
     for number, each in enumerate(found, 1):
-        if faded or each.state != FADED:
-            state = "" if each.state == WAITING else f" ({each.state})"
-            yield f"{number}. {each.proposal} [{each.id}]{state}"
-        for seen in each.evidence if faded or each.state != FADED else ():
+        if each.state == FADED and not faded:
+            continue
+        state = "" if each.state == WAITING else f" ({each.state})"
+        yield f"{number}. {each.proposal} [{each.id}]{state}"
+        for seen in each.evidence:
             where = f"session {short.get(seen.session, seen.session)}, turn {seen.turn} ({seen.entry_id})"
             yield f"   {when(seen.at)}, {where}: {seen.text}"
     hidden = 0 if faded else sum(each.state == FADED for each in found)

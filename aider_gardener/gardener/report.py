@@ -3,7 +3,7 @@ lines for its user."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from statistics import linear_regression
 from typing import TYPE_CHECKING, Any
@@ -12,12 +12,12 @@ from aider_gardener.archive.sessions import AIDER, host_of
 from aider_gardener.archive.store import SessionInfo
 from aider_gardener.gardener.care import rules
 from aider_gardener.gardener.compactions import asked_for, goal_of
-from aider_gardener.gardener.state import ChatState, ChatSums, Point
+from aider_gardener.gardener.state import ChatState, Point
 from aider_gardener.gardener.stored_chat import kept_sessions, save_growth, stored_chat
 from aider_gardener.messages import ContentClass, Entry, Fidelity, TokenCounter
-from aider_gardener.phrases import cold, counted, short
+from aider_gardener.phrases import bar, cold, counted, short
 from aider_gardener.plan.goals import Frame, Level, Pressure, level
-from aider_gardener.plan.planner import open_tokens, piece_tokens
+from aider_gardener.plan.planner import piece_tokens
 from aider_gardener.plan.usage import Market
 from aider_gardener.plan.view import NOTE_HEAD
 from aider_gardener.settings import Settings
@@ -66,7 +66,7 @@ def pressure_report(state: ChatState) -> Pressure:
         cls = chat.entries[piece.members[0]].cls if is_one else None
         rows.append(_row(index, piece.role, cls, piece.tokens(state.count) + MESSAGE_OVERHEAD_TOKENS))
     history = state.history_used
-    parts = {**frame.parts, "history": history, "current": open_tokens(chat, state.count)}
+    parts = {**frame.parts, "history": history, "current": state.open_used}
     asked = asked_for(state) if state.acts else None
     saves, goal = asked.plan.tokens_saved if asked else 0, goal_of(state)
     budget = goal.high
@@ -200,23 +200,22 @@ def status_record(state: ChatState) -> dict[str, Any]:
 # Growth
 
 
-def sent(state: ChatState, texts: Iterable[str]) -> None:
-    """Note that a prompt of these texts was sent: what it would have held more with as much of the history
-    as its window had taken.
+def sent(state: ChatState, texts: Collection[str], tokens: int) -> None:
+    """Note that a prompt of these texts and so many tokens was sent: what it would have held more with as
+    much of the history as its window had taken.
 
     Each original is measured beside its own short form, as both were counted when it entered; what is not of
     the history counts on neither side. So nothing is saved, or lost, where all of it stood whole.
     """
-    chat, count, growth, prices = state.chat, state.count, state.growth, state.usage.prices
-    said = list(texts)
+    chat, growth, prices = state.chat, state.growth, state.usage.prices
     shorter = [chat.entries[seq] for seq in chat.order if seq in chat.fidelity]
     saved = sum(entry.tokens - state.tokens_shown(entry) for entry in shorter)
     recalled = state.recollection.open[1] if state.recollection.open else ""
-    ours = [text for text in said if text and text in (state.note.text, recalled)]
-    ours += [NOTE_HEAD for piece in chat.pieces if piece.is_note]
-    saved -= sum(map(count, ours))
+    saved -= state.note.tokens if state.note.text in texts else 0
+    saved -= state.count(recalled) if recalled in texts else 0
+    saved -= state.count(NOTE_HEAD) * sum(piece.is_note for piece in chat.pieces)
     if saved > 0 and state.frame.window:
-        saved = min(saved, max(0, state.frame.window - sum(map(count, said))))
+        saved = min(saved, max(0, state.frame.window - tokens))
     growth.saved_tokens += saved
     market = Market(prices.input, prices.cache_read, state.usage.cache_read_share or 0.0)
     growth.saved_cost += saved * market.token
@@ -253,13 +252,6 @@ def turn_over(state: ChatState) -> bool:
     return True
 
 
-def trend(points: Sequence[Point]) -> float:
-    """Tokens by which the prompt grows a turn: the slope of the least-squares line; 0 below two points."""
-    if len(points) < 2:
-        return 0.0
-    return linear_regression(range(len(points)), [point.tokens for point in points]).slope
-
-
 def status_line(points: Sequence[Point], compactions: int) -> str:
     """How full the window is and how often the history was compacted: "43 % 86.7k · 2 compactions"."""
     now = points[-1] if points else Point(0, 0)
@@ -268,31 +260,20 @@ def status_line(points: Sequence[Point], compactions: int) -> str:
 
 
 def outlook(points: Sequence[Point]) -> dict[str, Any]:
-    """Level, bar and trend of a chat's growth as plain data; {} without a point."""
+    """Level, bar and trend of a chat's growth as plain data; {} without a point. The trend is the tokens by
+    which the prompt grows a turn: the slope of the least-squares line, 0 below two points."""
     if not points:
         return {}
-    now, slope = points[-1], trend(points)
+    now, tokens = points[-1], [point.tokens for point in points]
+    slope = linear_regression(range(len(tokens)), tokens).slope if len(tokens) > 1 else 0.0
     left = now.window - now.tokens
-    full = round(min(now.utilization, 1.0) * BAR_CELLS)
     return {
         "level": level(now.tokens, now.window).value,
         "tokens": now.tokens,
         "window": now.window,
         "utilization": round(now.utilization, 4),
-        "bar": "█" * full + "░" * (BAR_CELLS - full),
+        "bar": bar(now.utilization, BAR_CELLS),
         "trend_tokens_a_turn": round(slope),
         "turns_left": round(left / slope) if slope >= 1 and now.window and left > 0 else None,
         "turns_seen": len(points),
     }
-
-
-def report_line(session: ChatSums) -> str:
-    """One chat's report for its user."""
-    sign = "fewer" if session.saved_tokens >= 0 else "more"
-    money = f", about ${abs(session.saved_cost):.2f}" if abs(session.saved_cost) >= 0.005 else ""
-    return (
-        f"aider-gardener: {counted(session.turns, 'turn')}, {short(session.prompt_tokens)} prompt tokens in"
-        f" {counted(session.calls, 'call')}; {short(abs(session.saved_tokens))} {sign} than with the whole"
-        f" history ({abs(session.saved_share):.0%}{money}); {counted(session.compactions, 'compaction')},"
-        f" {session.seconds:.1f} s of its own work."
-    )

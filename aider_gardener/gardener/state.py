@@ -21,7 +21,7 @@ from aider_gardener.notes.rules import Amendment
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.goals import HARD_AT, Frame, Level, history_budget, level
 from aider_gardener.plan.layout import Layout
-from aider_gardener.plan.planner import Applied, Policy, history_tokens
+from aider_gardener.plan.planner import Applied, Policy, history_tokens, open_tokens
 from aider_gardener.plan.priority import focus_words
 from aider_gardener.plan.usage import Usage
 from aider_gardener.plan.view import FILLER, Piece
@@ -35,6 +35,8 @@ RECALL_WINDOW_SHARE = 1 / 16
 """Share of the window that recalled text may use at most."""
 FOCUS_PROMPTS = 5
 """How many of the user's last messages say what the chat is about now."""
+SOON_SHARE = 0.5
+"""Where the history has this share of its budget, what no longer stands will be asked for before long."""
 
 
 class Host(Protocol):
@@ -216,6 +218,18 @@ class ChatState:
         return history_tokens(self.chat, self.count)
 
     @property
+    def open_used(self) -> int:
+        """Tokens of the messages that wait for an answer."""
+        return open_tokens(self.chat, self.count)
+
+    @property
+    def current(self) -> int:
+        """The same as the marks see it, at most half the window: rather than let one message push out the
+        whole history, the message itself is cut."""
+        window = self.frame.window
+        return min(self.open_used, window // 2) if window else self.open_used
+
+    @property
     def room(self) -> int:
         """Tokens that the next prompt may take on below 95 % of the window; unbounded where it is unknown."""
         window = self.frame.window
@@ -269,6 +283,11 @@ class ChatState:
             added.append(Piece({"role": role, "content": content}, {entry.seq: Fidelity.FULL}, chat.mark))
         self.chat = chat.with_lists(list(chat.done), [*chat.cur, *added])
         return added
+
+    def embed_if_soon(self) -> None:
+        """Have what was said embedded where questions about it are likely before long."""
+        if self.archive.backlog and self.history_used >= SOON_SHARE * self.budget:
+            self.archive.backlog.want()
 
     def event(self, kind: str, **data: object) -> None:
         """Record in the archive what was done to the chat in this turn."""

@@ -14,7 +14,7 @@ from aider_gardener.compress.base import omitted
 from aider_gardener.gardener.compactions import show
 from aider_gardener.gardener.state import ChatState
 from aider_gardener.messages import Entry, Fidelity, Message, Rendition, SourceKind, TokenCounter
-from aider_gardener.plan.goals import WARNING_AT
+from aider_gardener.plan.goals import HARD_AT, WARNING_AT
 from aider_gardener.plan.planner import note_rendition, open_exchange, piece_tokens
 
 LEAST_TOKENS, UNKNOWN_ROOM = 1_024, 4_000
@@ -90,6 +90,20 @@ def _limit(state: ChatState, beside: int) -> int:
     frame = state.frame
     room = max(LEAST_TOKENS, int(WARNING_AT * frame.window) - frame.around - beside)
     return state.settings.throttle_tokens or (room if frame.window else UNKNOWN_ROOM)
+
+
+def room_for_open(state: ChatState) -> int:
+    """The tokens that the window leaves beside all else for the messages that wait for an answer; as many as
+    they have where the window is unknown."""
+    if not state.frame.window:
+        return state.open_used
+    return int(HARD_AT * state.frame.window) - state.frame.around - state.history_used
+
+
+def fit_open(state: ChatState) -> list[Throttled]:
+    """Before a prompt is sent that cannot fit: cut the message that waits for an answer, if that helps."""
+    room = room_for_open(state)
+    return throttle_open(state, room) if 0 < room < state.open_used else []
 
 
 def throttle_open(state: ChatState, most_tokens: int) -> list[Throttled]:

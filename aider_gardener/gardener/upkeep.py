@@ -1,7 +1,7 @@
-"""Upkeep between turns that asks a model, and only if the user allowed it: every 30 seconds, never while a
-turn is on and at most once a minute, one compressed form is refined. A proposal takes the place of the form
-only if it is shorter, still holds every number, path, symbol and name of it, and states none that the
-original does not hold. Indexing and embedding are the backlog's; what has expired the next plan asks.
+"""Upkeep between turns that asks a model, and only if the user allowed it: once a minute and never while a
+turn is on one compressed form is refined. A proposal takes the place of the form only if it is shorter, still
+holds every number, path, symbol and name of it, and states none that the original does not hold. Indexing and
+embedding are the backlog's; what has expired the next plan asks.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 import re
 import threading
-import time
 from collections.abc import Callable
 
 from aider_gardener.gardener.state import ChatState
@@ -21,13 +20,11 @@ Ask = Callable[[str], str]
 
 log = logging.getLogger("aider_gardener")
 
-SECONDS = 30.0
+SECONDS = 60.0
+"""Between two rounds, and so between two calls."""
 STOP_SECONDS = 1.0
 LEAST_TOKENS, MOST_TOKENS = 150, 6_000
 """Shorter compressed forms are not worth a call, longer ones are left alone."""
-SECONDS_BETWEEN_CALLS, CALLS_A_CHAT = 60.0, 50
-FAILURES = 3
-"""So many failed calls in a row end refinement for the chat."""
 
 PROMPT = (
     "Below is a shortened note on part of a programmer's chat. Make it shorter still. Keep every number,"
@@ -49,77 +46,50 @@ FACT = re.compile(
 """What a reader could look up or compare: code, addresses, paths, files, symbols, numbers, names."""
 
 
-class Upkeep:
-    """The loop of one chat. `clock` gives seconds."""
+def begin(state: ChatState, ask: Ask, *, seconds: float = SECONDS) -> Callable[[], None]:
+    """Begin the loop of one chat on a daemon thread if the settings allow to ask a model. Returns what ends
+    it within a second, and may be called twice."""
+    stopped, tried = threading.Event(), set[str]()
 
-    def __init__(
-        self,
-        state: ChatState,
-        ask: Ask,
-        *,
-        seconds: float = SECONDS,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self.state, self.ask, self.seconds, self.clock = state, ask, seconds, clock
-        self.calls = self.failures = 0
-        self._tried: set[str] = set()
-        self._last: float | None = None
-        self._stopped = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="gardener-upkeep", daemon=True)
-
-    def start(self) -> None:
-        """Begin the loop on a daemon thread, once, if the settings allow to ask a model."""
-        if self.state.settings.may_refine:
-            self._thread.start()
-
-    def stop(self) -> None:
-        """End the loop; returns within a second. Stopping twice is harmless."""
-        self._stopped.set()
-        if self._thread.is_alive():
-            self._thread.join(STOP_SECONDS)
-
-    def _run(self) -> None:
-        while not self._stopped.wait(self.seconds):
+    def run() -> None:
+        while not stopped.wait(seconds):
             try:
-                self.refine()
-            except Exception as error:  # reason: never worth a word to the user; the next round tries again
+                refine(state, ask, tried)
+            except Exception as error:  # reason: whatever the provider does, the algorithm's form stays
                 log.info("upkeep is put off: %s", type(error).__name__)  # a message may quote the chat
 
-    def refine(self) -> str:
-        """Refine the longest form that stands nowhere yet and was not tried; the id of its entry, or "". What
-        is answered counts for nothing once a turn is on. Raises StoreError."""
-        archive, chat = self.state.archive, self.state.chat
-        is_over = self.failures >= FAILURES or self.calls >= CALLS_A_CHAT
-        is_soon = self._last is not None and self.clock() - self._last < SECONDS_BETWEEN_CALLS
-        if is_over or is_soon or self.state.busy:
-            return ""
-        shown = {*chat.gone, *chat.fidelity}
-        whole = [e for seq, e in dict(chat.entries).items() if seq not in shown and e.id not in self._tried]
-        made = ((entry, archive.renditions(entry).get(Fidelity.COMPRESSED)) for entry in whole)
-        forms = [(e, form) for e, form in made if form and LEAST_TOKENS <= form.tokens <= MOST_TOKENS]
-        if not forms:
-            return ""
-        entry, form = max(forms, key=lambda row: (row[1].tokens, -row[0].seq))
-        self._tried.add(entry.id)
-        answer = self._answer(PROMPT.format(note=form.text))
-        original = archive.without_secrets(entry).content
-        is_void = self._stopped.is_set() or self.state.busy or entry.seq in self.state.chat.fidelity
-        if is_void or not is_better(form.text, answer, original, count=self.state.count):
-            return ""
-        archive.put_rendition(entry, note_rendition(entry, Fidelity.COMPRESSED, answer, self.state.count))
-        return entry.id
+    def stop() -> None:
+        stopped.set()
+        if thread.is_alive():
+            thread.join(STOP_SECONDS)
 
-    def _answer(self, prompt: str) -> str:
-        """One call; "" where it fails."""
-        self._last = self.clock()
-        self.calls += 1
-        try:
-            answer = self.ask(prompt).strip()
-        except Exception:  # reason: whatever the provider does, the algorithm's form stays
-            self.failures += 1
-            return ""
-        self.failures = 0
-        return answer
+    thread = threading.Thread(target=run, name="gardener-upkeep", daemon=True)
+    if state.settings.may_refine:
+        thread.start()
+    return stop
+
+
+def refine(state: ChatState, ask: Ask, tried: set[str]) -> str:
+    """Refine the longest form that stands nowhere yet and was not tried; the id of its entry, or "". What is
+    answered counts for nothing once a turn is on. Raises StoreError, and what `ask` does."""
+    archive, chat = state.archive, state.chat
+    if state.busy:
+        return ""
+    shown = {*chat.gone, *chat.fidelity}
+    whole = [e for seq, e in dict(chat.entries).items() if seq not in shown and e.id not in tried]
+    made = ((entry, archive.renditions(entry).get(Fidelity.COMPRESSED)) for entry in whole)
+    forms = [(e, form) for e, form in made if form and LEAST_TOKENS <= form.tokens <= MOST_TOKENS]
+    if not forms:
+        return ""
+    entry, form = max(forms, key=lambda row: (row[1].tokens, -row[0].seq))
+    tried.add(entry.id)
+    answer = ask(PROMPT.format(note=form.text)).strip()
+    original = archive.without_secrets(entry).content
+    is_void = state.busy or entry.seq in state.chat.fidelity
+    if is_void or not is_better(form.text, answer, original, count=state.count):
+        return ""
+    archive.put_rendition(entry, note_rendition(entry, Fidelity.COMPRESSED, answer, state.count))
+    return entry.id
 
 
 def facts(text: str) -> frozenset[str]:

@@ -12,12 +12,12 @@ stay flat however long the session is.
 
 from __future__ import annotations
 
-from bisect import bisect
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from aider_gardener.compress.line import cut_at_word
 from aider_gardener.messages import Entry, Fidelity, SourceKind, TokenCounter
 from aider_gardener.notes.names import Fault, Name, gather, names_in
 from aider_gardener.notes.rules import Amendment, Constraint, Decision, decided, line, rules_of
@@ -227,15 +227,7 @@ def _short_form(entry: Entry, renditions: RenditionsOf) -> str:
 
 
 def _shortened(text: str, limit: int, count: TokenCounter) -> str:
-    """The longest head of the text, at a word's end, within `limit` tokens."""
-    if count(text) <= limit:
-        return text
-    words = text[: limit * 12].split(" ")
-
-    def head(size: int) -> str:
-        return " ".join(words[:size]) + " …"
-
-    return head(max(1, bisect(range(1, len(words) + 1), limit, key=lambda size: count(head(size)))))
+    return text if count(text) <= limit else cut_at_word(text, count, limit)
 
 
 def _run_line(turns: Sequence[Turn], limit: int, count: TokenCounter) -> str:

@@ -60,17 +60,6 @@ def test_an_edited_rule_keeps_its_place_and_a_later_word_still_replaces_it() -> 
     assert texts(gardener) == ["Never use tabs for the indentation."]
 
 
-@pytest.mark.parametrize("number", [0, 2, -1])
-def test_a_number_that_is_none_of_the_list_is_refused(number: int) -> None:
-    gardener = make_gardener()
-    with pytest.raises(UsageError, match="no rules were set"):
-        gardener.drop_rule(number)
-    gardener.add_rule("Be brief")
-    with pytest.raises(UsageError, match="lists those there are"):
-        gardener.edit_rule(number, "Be long")
-    assert texts(gardener) == ["Be brief"]
-
-
 def test_nothing_and_the_same_again_are_refused_and_what_is_long_is_cut() -> None:
     gardener = make_gardener()
     gardener.add_rule("Be brief")
@@ -102,9 +91,3 @@ def test_what_was_changed_is_kept_with_the_session() -> None:
     again = Gardener(Settings(), archive)
     again.go_on(archive.store.sessions("p")[0])
     assert texts(again) == ["Be very brief", "Mind the tests"]
-
-
-def test_a_rule_that_has_no_room_in_prompts_is_told() -> None:
-    gardener = make_gardener(history_tokens=200)
-    short, long = gardener.add_rule("Be brief"), gardener.add_rule("Mind all " + "of it " * 20)
-    assert care.has_room(gardener.state, short) and not care.has_room(gardener.state, long)

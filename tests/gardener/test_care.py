@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -106,21 +105,6 @@ def test_forget_session_leaves_what_another_session_said() -> None:
     assert [entry.content for entry in store.session_entries("new")] == ["a new beginning"]
 
 
-def test_a_pinned_entry_is_put_back_whole_and_stays() -> None:
-    gardener = filled(history_tokens=3_000)
-    gardener.compact_if_due()
-    seq = next(s for s in gardener.state.chat.fidelity if s % 2)
-    whole = gardener.state.chat.entries[seq].content
-    assert whole not in text(gardener)
-    assert gardener.pin(id_at(gardener, seq)).pinned
-    assert whole in text(gardener)
-    compact_to(gardener.state, Goal(high=1, low=1, hard=1))
-    assert whole in text(gardener)
-    assert not gardener.pin(id_at(gardener, seq), pinned=False).pinned
-    compact_to(gardener.state, Goal(high=1, low=1, hard=1))
-    assert whole not in text(gardener)
-
-
 def test_pinned_entries_leave_half_of_the_budget_free() -> None:
     gardener = filled(history_tokens=1_000)
     gardener.pin(id_at(gardener, 1))
@@ -189,45 +173,6 @@ def test_restoring_what_is_gone_gives_a_note_that_quotes_it() -> None:
     assert PROSE in text(gardener)
     assert gardener.forget(gone) == 2, "the note that quotes it goes with it"
     assert PROSE not in text(gardener)
-
-
-def test_why_of_an_entry_that_was_swapped_and_put_back() -> None:
-    gardener = filled()
-    gardener.compact_if_due()
-    seq = next(s for s in gardener.state.chat.fidelity if s % 2)
-    stored_id = id_at(gardener, seq)
-    gardener.restore(stored_id)
-    why = gardener.why(stored_id[:8])
-    assert [change.kind for change in why.changes] == ["plan", "restore"]
-    plan = gardener.state.plans[0].plan
-    mark = plan.marks["high"]
-    assert why.changes[0].cause == f"history of {plan.tokens_before:,} tokens above its mark of {mark:,}"
-    assert "priority" in why.changes[0].reason
-    assert why.changes[1].after == "full"
-    assert why.standing == "full"
-    assert why.priority == pytest.approx(sum(why.parts.values()), abs=0.2)
-    assert json.loads(json.dumps(why.as_json()))["class"] == "prose"
-
-
-@pytest.mark.parametrize("given_id", ["", "  ", "[]", "gzz", "zebra"])
-def test_an_unknown_id_says_what_to_do(given_id: str) -> None:
-    gardener = filled(2)
-    for step in (gardener.forget, gardener.pin, gardener.restore, gardener.why):
-        with pytest.raises(UsageError, match=r"recall"):
-            step(given_id)
-
-
-def test_giving_back_says_how_much_longer_the_history_is_and_is_for_good() -> None:
-    gardener = filled()
-    messages = shown(gardener)
-    gardener.compact_if_due()
-    before = gardener.state.history_used
-    given = gardener.give_back()
-    assert shown(gardener) == messages
-    assert given.messages > 0
-    assert given.tokens == gardener.state.history_used - before > 0
-    with pytest.raises(UsageError, match="no compaction to undo"):
-        gardener.undo()
 
 
 def test_what_was_found_for_the_open_question_is_looked_for_anew_after_a_forget() -> None:

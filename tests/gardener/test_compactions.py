@@ -25,14 +25,6 @@ from aider_gardener.reading.source import RUN_HEAD, RUN_MIDDLE
 from aider_gardener.tokens import MESSAGE_OVERHEAD_TOKENS
 
 
-def test_below_the_high_mark_nothing_changes() -> None:
-    gardener = make_gardener(history_tokens=100_000)
-    messages = long_talk(10)
-    gardener.sync(messages, [])
-    assert gardener.compact_if_due() is None
-    assert shown(gardener) == messages
-
-
 def test_above_it_one_plan_goes_down_to_the_low_mark() -> None:
     gardener = make_gardener(history_tokens=2_000, recall_tokens=0)
     gardener.sync(long_talk(10), [])
@@ -70,30 +62,6 @@ def test_the_last_exchange_and_the_open_question_stay_whole() -> None:
     assert shown(gardener)[-3:] == [*messages[-2:], message("user", "now this")]
 
 
-def test_prompts_outlast_everything_else() -> None:
-    gardener = make_gardener(history_tokens=3_000)
-    gardener.sync(long_talk(12), [])
-    assert gardener.compact_if_due()
-    text = "\n".join(message.content for message in shown(gardener))
-    assert all(f"question {n} about subject {n}" in text for n in range(12))
-
-
-def test_a_prompt_that_may_not_exceed_the_window_is_made_to_fit() -> None:
-    gardener = make_gardener(history_tokens=1_000_000)
-    gardener.state.frame = Frame(window=3_000, parts={"system": 1_000})
-    gardener.sync(long_talk(12), [])
-    assert gardener.compact_if_due()
-    assert gardener.state.frame.tokens + gardener.state.history_used <= 0.95 * 3_000
-
-
-def test_shrink_halves_what_stands() -> None:
-    gardener = make_gardener(history_tokens=1_000_000)
-    gardener.sync(long_talk(12), [])
-    before = gardener.state.history_used
-    assert gardener.compact_after_rejection()
-    assert gardener.state.history_used <= before // 2 + 1
-
-
 def test_a_smaller_limit_makes_a_plan_due_without_new_content() -> None:
     gardener = make_gardener()
     gardener.state.frame = Frame(100_000, {"system": 100})
@@ -123,37 +91,11 @@ def test_what_was_taken_back_stands_until_the_history_has_grown_by_as_much() -> 
     assert goal_of(gardener.state).high == 1_500
 
 
-def test_undo_goes_back_one_compaction_and_every_all_of_them() -> None:
-    gardener = make_gardener(history_tokens=2_000)
-    gardener.sync(long_talk(8), [])
-    assert gardener.compact_if_due()
-    first = dict(gardener.state.chat.fidelity)
-    assert gardener.compact_after_rejection()
-    assert gardener.state.chat.fidelity != first
-    assert gardener.undo() > 0
-    assert gardener.state.chat.fidelity == first
-    assert gardener.compact_after_rejection()
-    assert gardener.undo(every=True) >= len(first)
-    assert gardener.state.chat.fidelity == {}
-    with pytest.raises(UsageError):
-        gardener.undo()
-
-
 def test_what_waits_for_an_answer_is_not_hidden_with_what_is_finished() -> None:
     gardener = make_gardener()
     gardener.sync(long_talk(2), [message("user", "and now?")])
     assert hide_finished(gardener.state) == 4
     assert shown(gardener) == [message("user", "and now?")]
-
-
-def test_every_change_is_recorded_with_its_kind() -> None:
-    gardener = make_gardener(history_tokens=1_000)
-    gardener.sync(long_talk(6), [])
-    gardener.compact_if_due()
-    gardener.undo()
-    show(gardener.state, {1: Fidelity.LINE}, "a test")
-    swapped = gardener.state.chat.entries[1].id
-    assert [change.kind for change in gardener.why(swapped).changes] == ["plan", "undo", "a test"]
 
 
 def test_how_fast_a_chat_grows_is_measured_on_what_was_said_lately() -> None:

@@ -36,11 +36,6 @@ def test_what_is_checked_off_moves_with_its_day(root: Path) -> None:
     )
 
 
-def test_looking_changes_nothing(root: Path) -> None:
-    assert do(root, dry_run=True)[-1].startswith("2 tasks would move to ")
-    assert (root / "TODO.md").read_bytes() == TODO and not (root / ARCHIVE_NAME).exists()
-
-
 def test_done_twice_is_done_once(root: Path) -> None:
     do(root)
     text = (root / ARCHIVE_NAME).read_bytes()
@@ -173,8 +168,3 @@ def test_of_older_ones_than_the_last_ten_a_line_is_left() -> None:
     assert older.splitlines()[2:] == [f"- 2026-11-23: task {number}" for number in (4, 3, 2, 1)]
     tasks = [(f"task {n}", [f"- [x] task {n}", f"    - detail {n}"]) for n in range(1, 15)]
     assert text == archived(HEAD, tasks, "2026-11-23")
-
-
-def test_nothing_that_a_terminal_obeys_is_told(root: Path) -> None:
-    (root / "TODO.md").write_text("- [x] sw\x1b[31meep\x07\n", "utf-8")
-    assert do(root, dry_run=True)[0] == "TODO.md: sweep"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -14,12 +12,10 @@ from aider_gardener.archive.store import Store, open_store
 from aider_gardener.errors import UsageError
 from aider_gardener.gardener import files
 from aider_gardener.gardener.files import (
-    MADE,
     index_path,
     keep_to_policy_and_renew,
     renew_index,
     write_index,
-    write_page,
 )
 from aider_gardener.settings import Settings
 
@@ -62,23 +58,6 @@ def test_a_file_that_comes_while_the_page_is_made_is_not_written_over(
     with pytest.raises(UsageError, match="name another file"):
         write_index(store, "p")
     assert index_path(store).read_text() == "mine"
-
-
-def test_a_page_of_ours_is_written_anew_and_readable_by_its_owner_only(tmp_path: Path) -> None:
-    path = tmp_path / "one.md"
-    for text in (f"{MADE}\none\n", f"{MADE}\ntwo\n"):
-        write_page(path, text)
-        assert path.read_text("utf-8") == text
-    assert os.name != "posix" or path.stat().st_mode & 0o777 == 0o600
-    assert [each.name for each in tmp_path.glob("*.md*")] == ["one.md"]
-
-
-def test_two_that_write_at_once_leave_a_whole_index(store: Store) -> None:
-    with ThreadPoolExecutor(2) as threads:
-        for _ in range(8):
-            list(threads.map(lambda _number: write_index(store, "p"), range(2)))
-            assert index_path(store).read_text("utf-8") == files.project_index(store, "p")
-    assert store.directory is not None and not list(store.directory.glob("*.part"))
 
 
 def prunable(store: Store) -> None:

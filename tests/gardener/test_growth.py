@@ -14,18 +14,21 @@ from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.gardener.report import (
     POINTS,
     outlook,
-    report_line,
     sent,
     status_line,
     turn_over,
 )
-from aider_gardener.gardener.state import ChatSums, Growth, Point
+from aider_gardener.gardener.state import Growth, Point
 from aider_gardener.gardener.stored_chat import kept_growth, kept_sessions
 from aider_gardener.plan.goals import Frame, Goal
 from aider_gardener.plan.usage import Call, Prices
 
 PROSE = " ".join(f"The part number {n} of the answer explains a detail of topic {n * 3}." for n in range(60))
 PRICES = Prices(input=1e-3, output=0.0, cache_read=1e-4, cache_write=1e-3)
+
+
+def send(gardener: Gardener, *texts: str) -> None:
+    sent(gardener.state, texts, sum(map(words, texts)))
 
 
 def test_the_status_line_is_short() -> None:
@@ -60,7 +63,7 @@ def chatted(gardener: Gardener, turns: int) -> None:
         gardener.sync([*done, *talk((f"question {number}", f"Answer {number}. {PROSE}"))], [])
         gardener.state.usage.add(Call(1_000, 10), PRICES)
         texts = ["word " * 100, *(piece.content for piece in gardener.state.chat.done)]
-        sent(gardener.state, texts)
+        send(gardener, *texts)
         gardener.leave_turn()
         turn_over(gardener.state)
 
@@ -71,14 +74,14 @@ def test_what_was_left_out_is_saved_on_every_prompt_and_recall_counts_against_it
     plan = compact_to(gardener.state, Goal(high=500, low=300))
     assert plan is not None
     texts = ["word " * 100, *(piece.content for piece in gardener.state.chat.done)]
-    sent(gardener.state, texts)
+    send(gardener, *texts)
     stands = sum(words(piece.content) for piece in gardener.state.chat.done)
     whole = sum(entry.tokens for entry in gardener.state.chat.entries.values())
     assert gardener.state.growth.saved_tokens == whole - stands
     assert gardener.state.growth.saved_cost == pytest.approx((whole - stands) * 1e-3)
     before, recalled = gardener.state.growth.saved_tokens, gardener.recall_note("what of topic 9?", "")
     assert recalled
-    sent(gardener.state, [*texts, recalled])
+    send(gardener, *texts, recalled)
     assert gardener.state.growth.saved_tokens - before == whole - stands - words(recalled)
 
 
@@ -87,7 +90,7 @@ def test_where_all_stood_whole_another_counter_and_more_around_it_save_and_lose_
     chatted(gardener, 3)
     gardener.set_counter(lambda text: 2 * words(text))
     reminder = "answer in the edit format " * 50
-    sent(gardener.state, ["word " * 100, *(piece.content for piece in shown(gardener)), reminder])
+    send(gardener, "word " * 100, *(piece.content for piece in shown(gardener)), reminder)
     assert gardener.state.growth.saved_tokens == 0 and gardener.state.growth.saved_cost == 0
 
 
@@ -97,7 +100,7 @@ def test_what_no_window_could_have_taken_was_not_saved() -> None:
     gardener.sync(talk(("here it is", PROSE * 20), ("and?", "So.")), [message("user", "go on")])
     assert gardener.compact_if_due()
     texts = ["word " * 100, *(piece.content for piece in shown(gardener))]
-    sent(gardener.state, texts)
+    send(gardener, *texts)
     assert gardener.state.growth.saved_tokens == 6_000 - sum(map(words, texts))
 
 
@@ -145,19 +148,10 @@ def test_a_state_that_cannot_be_read_is_none(text: str | None) -> None:
     assert kept_growth(store, "s") is None
 
 
-def test_the_report_says_what_was_sent_and_what_not() -> None:
-    session = ChatSums(turns=34, calls=41, prompt_tokens=600_000, saved_tokens=200_000, saved_cost=2.1)
-    line = report_line(session)
-    assert "34 turns" in line
-    assert "600.0k prompt tokens in 41 calls" in line
-    assert "200.0k fewer than with the whole history (25%, about $2.10)" in line
-    assert "more than" in report_line(ChatSums(prompt_tokens=100, saved_tokens=-50, calls=1))
-
-
 def test_what_the_host_took_out_would_not_have_been_sent_anyway() -> None:
     gardener = make_gardener(history_tokens=1_000_000)
     messages = talk(("question", f"Answer. {PROSE}"), ("again", "Yes."))
     gardener.sync(messages, [])
     gardener.sync(messages[:2], [])
-    sent(gardener.state, [message.content for message in messages[:2]])
+    send(gardener, *(message["content"] for message in messages[:2]))
     assert gardener.state.growth.saved_tokens == 0

@@ -8,7 +8,6 @@ import pytest
 from gardener.test_account import chat
 
 from aider_gardener.archive.store import Store, open_store
-from aider_gardener.errors import UsageError
 from aider_gardener.gardener.learnt import (
     FADED,
     REFUSED,
@@ -19,12 +18,9 @@ from aider_gardener.gardener.learnt import (
     gathered,
     learnt,
     orders_in,
-    render,
     sightings,
     taken_rules,
-    verdicts,
 )
-from aider_gardener.notes.last_chat import when
 from bench.observations import NOT_ASKED, SETS, figures
 
 GROUPS, OTHERS = SETS["made on"].values()
@@ -110,14 +106,6 @@ def test_what_is_said_of_one_is_not_said_of_another() -> None:
     assert [each.id for each in now(store, 7)] == [second.id]
 
 
-def test_nothing_that_a_terminal_obeys_is_listed_or_becomes_a_rule() -> None:
-    store = open_store(None)
-    told_thrice(store, *(["never log the secrets\x1b[31m of\x07 users\u202e"] * 3))
-    found = now(store, 4)
-    text = "\n".join(render(store, "p", found)) + found[0].proposal
-    assert "never log the secrets of users" in text and not set(text) & set("\x1b\x07\u202e")
-
-
 def test_verdicts_go_with_an_export_and_stay_with_their_project(tmp_path: Path) -> None:
     store = open_store(tmp_path / "shared")
     told_thrice(store)
@@ -138,31 +126,6 @@ def test_an_archive_that_moved_with_its_project_keeps_its_rules(tmp_path: Path) 
     say(store, "1", TAKEN, project="/old/place")
     assert len(taken_rules(store, str(tmp_path / "repo"))) == 1
     store.close()
-
-
-def test_of_several_that_are_named_by_number_or_id_all_or_none_are_taken() -> None:
-    store = open_store(None)
-    told_thrice(store)
-    (found,) = now(store)
-    for given in (["1", "2"], ["x"], [found.id, "0"]):
-        with pytest.raises(UsageError, match="there is no observation"):
-            list(decide(store, "p", given, TAKEN))
-    assert verdicts(store, "p") == []
-    assert len(list(decide(store, "p", ["1", "1"], TAKEN))) == 1
-    say(store, found.id.upper(), TAKEN)
-
-
-def test_the_list_has_what_was_seen_where_and_when() -> None:
-    store = open_store(None)
-    told_thrice(store)
-    lines = list(render(store, "p", now(store)))
-    assert lines[0].startswith("1. ") and len(lines) == 4
-    assert lines[2].startswith(f"   {when(2 * DAY)}, session s2, turn 1 (g") and lines[2].endswith(SAID[1])
-    faded = now(store, 40, FADED)
-    assert list(render(store, "p", faded)) == ["1 more not seen for 28 days: --all lists them."]
-    lines = list(render(store, "p", faded, faded=True))
-    assert lines[0].endswith(f"[{faded[0].id}] (faded)") and len(lines) == 4
-    assert list(render(store, "p", [])) == ["Nothing was seen in three sessions yet that would make a rule."]
 
 
 # What says the same

@@ -53,22 +53,6 @@ def test_recall_names_the_host_where_it_is_another_one(store: Store) -> None:
     assert {item.text: item.host for item in found} == {FACT: "aider", "The queue has 4 workers.": ""}
 
 
-def test_a_timeline_is_of_one_chat_and_within_its_turns(store: Store) -> None:
-    ids = [say(store, "one", f"step {turn}", turn=turn) for turn in range(1, 9)]
-    say(store, "two", "another chat", at=5e8)
-    one = memory(store)
-    assert [entry.content for entry in one.timeline(ids[3], 1)] == ["step 3", "step 4", "step 5"]
-    assert [entry.content for entry in one.timeline(turns=2)] == ["step 7", "step 8"]
-
-
-def test_forgetting_takes_the_notes_that_quote_it_along(store: Store) -> None:
-    stored = say(store, "one", FACT)
-    note = f"(Quoted by aider-gardener.)\n[1] user ({stored}):\n> {FACT}\n(End of quotes.)"
-    quoting = say(store, "two", note, source=Source(SourceKind.STUB))
-    assert memory(store).forget(stored) == [stored, quoting]
-    assert store.stats().entries == 0
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_kept_is_no_chat_and_can_be_recalled(store: Store, kind: str) -> None:
     one = memory(store, host="codex")
@@ -86,11 +70,6 @@ def test_what_cannot_be_kept_is_refused_in_one_line(store: Store) -> None:
             one.remember(text, kind)
         assert "\n" not in str(refused.value)
     assert store.stats().entries == 0
-
-
-def test_secrets_are_taken_out_of_what_is_kept(store: Store) -> None:
-    entry = memory(store).remember("The key is AKIAIOSFODNN7EXAMPLQ for staging.", "fact")
-    assert "AKIA" not in (store.original(entry.id) or "")
 
 
 def test_the_state_is_that_of_the_last_chat_of_which_anything_may_be_told(store: Store) -> None:

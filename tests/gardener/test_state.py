@@ -52,14 +52,6 @@ def test_the_focus_is_of_the_last_five_prompts_and_the_files() -> None:
     assert focus.paths == {"app.py"}
 
 
-def test_it_acts_only_when_on_and_gardening() -> None:
-    state = make_gardener().state
-    assert state.acts
-    state.on = False
-    assert not state.acts
-    assert not make_gardener(mode="observe").state.acts
-
-
 def test_the_time_of_our_work_adds_up_and_embedding_waits_meanwhile() -> None:
     told: list[str] = []
     state = make_gardener().state

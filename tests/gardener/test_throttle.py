@@ -68,18 +68,6 @@ def test_what_enters_shortened_lets_the_chat_grow_by_what_stands_of_it() -> None
     assert growth_of(gardener.state) < 20
 
 
-@pytest.mark.parametrize("limit", [5, 12, 60, 400])
-def test_a_bounded_text_keeps_both_ends_and_names_the_whole(limit: int) -> None:
-    text = "\n".join(f"line {n} says {n * n}" for n in range(400))
-    made = bounded(text, limit, count=words, entry_id="g123")
-    assert "g123" in made
-    if limit > 5:
-        assert words(made) <= limit
-    if limit >= 60:
-        assert made.startswith("line 0 says 0\n")
-        assert made.endswith("line 399 says 159201")
-
-
 @given(st.text("ab \n", max_size=400), st.integers(1, 60))
 def test_whatever_the_text_it_is_within_its_limit_and_whole_where_it_fits(text: str, limit: int) -> None:
     made = bounded(text, limit, count=words, entry_id="g1")

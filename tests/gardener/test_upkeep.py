@@ -13,7 +13,7 @@ from made_entries import make_gardener, talk, words
 
 from aider_gardener.gardener.compactions import compact_to
 from aider_gardener.gardener.gardener import Gardener
-from aider_gardener.gardener.upkeep import CALLS_A_CHAT, FAILURES, Upkeep, facts, is_better, stands
+from aider_gardener.gardener.upkeep import begin, facts, is_better, refine, stands
 from aider_gardener.messages import Fidelity
 from aider_gardener.plan.goals import Goal
 
@@ -32,13 +32,6 @@ def shorter(prompt: str) -> str:
     return note.replace(" explains a detail of", ":")
 
 
-def until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 20
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-
-
 @pytest.mark.parametrize(
     ("answer", "accepted"),
     [(shorter, True), (lambda prompt: prompt, False), (lambda prompt: shorter(prompt)[:400], False)],
@@ -48,73 +41,56 @@ def test_only_a_good_answer_takes_the_place_of_the_form(answer: Callable[[str], 
     gardener = chat(llm="refine")
     entry = gardener.state.chat.entries[0]
     form = gardener.state.archive.renditions(entry)[Fidelity.COMPRESSED]
-    upkeep = Upkeep(gardener.state, answer, clock=lambda: 0.0)
-    assert (upkeep.refine() == entry.id) is accepted and upkeep.calls == 1
+    tried: set[str] = set()
+    assert (refine(gardener.state, answer, tried) == entry.id) is accepted and tried == {entry.id}
     now = gardener.state.archive.renditions(entry)[Fidelity.COMPRESSED]
     stored = gardener.state.archive.store.renditions(entry.id)[Fidelity.COMPRESSED]
     assert (words(now.text) < words(form.text)) is accepted
     assert stored.text == now.text
 
 
-def test_what_stands_in_the_chat_is_not_refined() -> None:
-    gardener = chat(llm="refine")
+def test_nothing_is_refined_twice_and_nothing_that_stands_in_the_chat() -> None:
+    gardener, tried, asked = chat(llm="refine"), set[str](), list[str]()
+    for _round in range(4):
+        assert refine(gardener.state, lambda prompt: asked.append(prompt) or "", tried) == ""  # type: ignore[func-returns-value]  # reason: a list is at hand
+    assert len(asked) == len(set(asked)) == 2, "two forms are long enough"
     assert compact_to(gardener.state, Goal(high=500, low=100)) is not None
-    assert {0, 1} <= {*gardener.state.chat.fidelity}
-    upkeep = Upkeep(gardener.state, shorter)
-    assert upkeep.refine() == "" and upkeep.calls == 0
+    assert refine(gardener.state, lambda _prompt: pytest.fail("a model was asked"), set()) == ""
 
 
 def test_during_a_turn_no_model_is_asked_and_what_it_answered_is_void() -> None:
-    gardener = chat(llm="refine")
+    gardener, asked = chat(llm="refine"), list[str]()
 
     def slow(prompt: str) -> str:
+        asked.append(prompt)
         gardener.enter_turn()
         return shorter(prompt)
 
     forms = [gardener.state.archive.renditions(e) for e in gardener.state.chat.entries.values()]
-    upkeep = Upkeep(gardener.state, slow, clock=lambda: 100.0 * upkeep.calls)
-    assert upkeep.refine() == upkeep.refine() == "" and upkeep.calls == 1
+    assert refine(gardener.state, slow, set()) == refine(gardener.state, slow, set()) == ""
+    assert len(asked) == 1
     assert forms == [gardener.state.archive.renditions(e) for e in gardener.state.chat.entries.values()]
 
 
-def test_the_loop_runs_by_itself_and_stops_at_once() -> None:
-    asked = threading.Event()
-
-    def ask(prompt: str) -> str:
-        asked.set()
-        return shorter(prompt)
-
-    upkeep = Upkeep(chat(llm="refine").state, ask, seconds=0.01)
-    upkeep.start()
-    assert asked.wait(20)
-    upkeep.seconds = 3_600
-    upkeep.stop()
-    upkeep.stop()
-    assert not upkeep._thread.is_alive() and upkeep._thread.daemon
-
-
-def test_without_leave_no_model_is_asked() -> None:
-    upkeep = Upkeep(chat().state, lambda _prompt: pytest.fail("a model was asked"), seconds=0.0)
-    upkeep.start()
-    assert not upkeep._thread.is_alive()
-    upkeep.stop()
-
-
-def test_a_fault_of_a_round_tells_the_log_nothing_of_the_chat_and_the_next_round_comes(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+def test_a_fault_of_a_round_tells_the_log_nothing_of_the_chat_and_the_next_round_comes_until_it_ends(
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
-    upkeep, rounds = Upkeep(chat(llm="refine").state, shorter, seconds=0.01), list[int]()
+    rounds: list[str] = []
 
-    def fail() -> str:
-        rounds.append(1)
-        raise ValueError("what about it?")
+    def fail(prompt: str) -> str:
+        rounds.append(prompt)
+        raise ValueError(prompt)
 
-    monkeypatch.setattr(upkeep, "refine", fail)
     with caplog.at_level("INFO", logger="aider_gardener"):
-        upkeep.start()
-        until(lambda: len(rounds) > 2)
-        upkeep.stop()
+        stop = begin(chat(llm="refine").state, fail, seconds=0.01)
+        deadline = time.monotonic() + 20
+        while len(rounds) < 2 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        stop()
+        stop()
+    assert len(rounds) == 2
     assert "ValueError" in caplog.text and "what about it?" not in caplog.text
+    assert not [thread for thread in threading.enumerate() if thread.name == "gardener-upkeep"]
 
 
 # Refinement: a proposal is believed only if it is shorter and lost and invented nothing
@@ -164,29 +140,3 @@ def test_every_fact_of_a_text_stands_in_it(text: str) -> None:
 def test_a_fact_does_not_stand_in_a_longer_one() -> None:
     assert not stands("12", "it took 120 ms")
     assert stands("12", "it took 12, then")
-
-
-def test_one_call_a_minute_and_never_twice_for_one_entry() -> None:
-    now, asked = 0.0, list[str]()
-    upkeep = Upkeep(chat(llm="refine").state, lambda prompt: asked.append(prompt) or "", clock=lambda: now)  # type: ignore[func-returns-value]  # reason: a list is at hand
-    for now in (0.0, 59.0, 60.0, 120.0, 180.0):  # noqa: B007  # reason: the clock reads it
-        assert upkeep.refine() == ""
-    assert upkeep.calls == len(asked) == len(set(asked)) == 2, "two forms are long enough"
-
-
-def test_failures_in_a_row_end_it_and_so_does_the_limit() -> None:
-    gardener, now = chat(llm="refine"), 0.0
-    more = talk(*((f"{n}? {PROSE}", f"Answer {n}. {PROSE}") for n in range(2)))
-    gardener.sync([*gardener.state.chat.pieces, *more], [])
-
-    def down(prompt: str) -> str:
-        raise ConnectionError
-
-    upkeep = Upkeep(gardener.state, down, clock=lambda: now)
-    for number in range(FAILURES + 2):
-        now = 60.0 * number
-        upkeep.refine()
-    assert upkeep.calls == FAILURES
-    upkeep = Upkeep(gardener.state, shorter, clock=lambda: now)
-    upkeep.calls = CALLS_A_CHAT
-    assert upkeep.refine() == "" and upkeep.calls == CALLS_A_CHAT

@@ -17,15 +17,12 @@ from aider_gardener.adapters.aider import link
 from aider_gardener.adapters.aider.coder import HostCoder, HostMessage, HostModel, Terminal, text_of
 from aider_gardener.adapters.aider.provider import listed_window, token_counter
 from aider_gardener.plan.goals import HARD_AT
-from aider_gardener.plan.planner import open_tokens
 from aider_gardener.plan.usage import Call, Prices
 from aider_gardener.plan.view import FILLER
 from aider_gardener.tokens import MESSAGE_OVERHEAD_TOKENS
 
 if TYPE_CHECKING:
     from aider_gardener.gardener.gardener import Gardener
-    from aider_gardener.gardener.state import ChatState
-    from aider_gardener.gardener.throttle import Throttled
 
 PHRASES = re.compile(
     r"context[ _-]?(?:length|window|size)|maximum context|too many (?:input )?tokens|prompt is too long"
@@ -207,14 +204,14 @@ def window_of(error: BaseException) -> int:
 def _made_shorter(coder: HostCoder, gardener: Gardener, stated: int) -> bool:
     """Garden harder; False when nothing can go. A window that the provider states and that is smaller than
     the one known is taken over."""
-    from aider_gardener.gardener.throttle import throttle_open
+    from aider_gardener.gardener.throttle import room_for_open, throttle_open
 
     link.sync(coder, gardener)
     state = gardener.state
     if stated and (not state.frame.window or stated < state.frame.window):
         state.frame = replace(state.frame, window=stated)
     plan = gardener.compact_after_rejection(max(0, int(HARD_AT * state.frame.window) - state.frame.tokens))
-    now, room = open_tokens(state.chat, state.count), _room_for_open(state)
+    now, room = state.open_used, room_for_open(state)
     nothing_else = plan is None and room >= now
     cut = throttle_open(state, now // 2 if nothing_else else room)
     if plan is None and not cut:
@@ -230,28 +227,11 @@ def _made_shorter(coder: HostCoder, gardener: Gardener, stated: int) -> bool:
     return True
 
 
-def _room_for_open(state: ChatState) -> int:
-    """The tokens that the window leaves beside all else for the messages that wait for an answer; as many as
-    they have where the window is unknown."""
-    if not state.frame.window:
-        return open_tokens(state.chat, state.count)
-    return int(HARD_AT * state.frame.window) - state.frame.around - state.history_used
-
-
-def fit_open(state: ChatState) -> list[Throttled]:
-    """Before a prompt is sent that cannot fit: cut the message that waits for an answer, if that helps."""
-    from aider_gardener.gardener.throttle import throttle_open
-
-    room = _room_for_open(state)
-    return throttle_open(state, room) if 0 < room < open_tokens(state.chat, state.count) else []
-
-
 def _give_up(coder: HostCoder, gardener: Gardener) -> None:
     """Nothing helps: what was to be sent is taken out by `take_out_unsent`, which says the reason too."""
     coder.partial_response_content = ""
     state, frame = gardener.state, gardener.state.frame
-    waiting = open_tokens(state.chat, state.count)
-    parts = {**frame.parts, "history": state.history_used, "current": waiting}
+    parts = {**frame.parts, "history": state.history_used, "current": state.open_used}
     largest = sorted(((tokens, name) for name, tokens in parts.items() if tokens), reverse=True)[:3]
     shares = ", ".join(f"{WORDS.get(name, name)} {tokens:,}" for tokens, name in largest)
     window = f" of {frame.window:,} tokens" if frame.window else ""
@@ -281,7 +261,7 @@ def used(coder: HostCoder, gardener: Gardener, messages: list[HostMessage], comp
     state.usage.add(call, Prices.of(model.info))
     if state.frame.model == model.name and state.usage.taken(model.name, call) > state.frame.window > 0:
         state.frame = replace(state.frame, window=listed_window(model))  # a smaller one was stated
-    sent(state, texts)
+    sent(state, texts, estimated)
     if reported and all(isinstance(m.get("content"), str) for m in messages):  # no images
         before = state.usage.factor(model.name)
         state.usage.compare(model.name, estimated=estimated, reported=call.prompt_tokens)

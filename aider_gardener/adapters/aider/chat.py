@@ -32,8 +32,6 @@ CLEARED = (
     " /forget session deletes it for good."
 )
 CLEARED_AT_END = "; it was cleared at its end, so nothing of it stands in prompts."
-SOON_SHARE = 0.5
-"""Where the history has this share of its budget, what no longer stands will be asked for before long."""
 
 
 # The start
@@ -311,9 +309,7 @@ def _turn_over(coder: HostCoder, gardener: Gardener) -> None:
     from aider_gardener.gardener import report
 
     state = gardener.state
-    backlog = state.archive.backlog
-    if backlog and state.history_used >= SOON_SHARE * state.budget:
-        backlog.want()
+    state.embed_if_soon()
     called = report.turn_over(state)
     if called and state.settings.has_status:
         Terminal(coder.io).tool_output(report.status_line(state.growth.points, len(state.plans)))

@@ -212,12 +212,13 @@ def turn_on(at: CommandLine, _words: str) -> None:
 
 
 def turn_off(at: CommandLine, _words: str) -> None:
-    given = at.gardener.give_back()
-    at.gardener.state.on = False
+    state = at.gardener.state
+    before, changed = state.history_used, at.gardener.give_back()
+    state.on = False
     back = "every message stands whole"
-    if given.messages:
-        tokens = f"{given.tokens:,} tokens more of history"
-        back = f"{counted(given.messages, 'message')} came back whole, {tokens}"
+    if changed:
+        tokens = f"{state.history_used - before:,} tokens more of history"
+        back = f"{counted(changed, 'message')} came back whole, {tokens}"
     at.io.tool_output(
         f"The gardener is off: {back}. The history is sent as it stands, aider summarises as it does without"
         " us. It goes on archiving; /gardener on takes over again."

@@ -260,17 +260,15 @@ def set_breakpoints(coder: HostCoder, gardener: Gardener, chunks: Chunks) -> Non
         chunks.done = [*chunks.done[:-1], _marked(chunks.done[-1])]
 
 
-def mark_history(chunks: Chunks) -> bool:
-    """Set a breakpoint behind the finished exchanges that stand after the files; whether there are any."""
+def mark_history(chunks: Chunks) -> None:
+    """Set a breakpoint behind the finished exchanges that stand after the files, if there are any."""
     from aider_gardener.recall.recall import NOTE_HEAD
 
     at = (last_user(chunks.cur) or 0) - 1
     if at > 0 and str(chunks.cur[at - 1]["content"]).startswith(NOTE_HEAD):
         at -= 2  # what is recalled changes with each prompt
-    if at < 0 or not isinstance(chunks.cur[at]["content"], str):
-        return False
-    chunks.cur[at] = _marked(chunks.cur[at])
-    return True
+    if at >= 0 and isinstance(chunks.cur[at]["content"], str):
+        chunks.cur[at] = _marked(chunks.cur[at])
 
 
 def last_user(messages: Sequence[HostMessage]) -> int | None:

@@ -11,7 +11,8 @@ import weakref
 from argparse import Namespace
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from aider_gardener.adapters.aider.options import Origins, settings_given
 from aider_gardener.adapters.aider.provider import history_limit, listed_window, provider_of, token_counter
 from aider_gardener.adapters.aider.wrappers import ATTRIBUTE, Guard
 from aider_gardener.errors import GardenerError, UsageError
+from aider_gardener.phrases import chat_text
 from aider_gardener.recall.embed import loading as loading  # what a benchmark puts its own in place of
 from aider_gardener.settings import Settings
 
@@ -28,7 +30,6 @@ if TYPE_CHECKING:
     from aider_gardener.archive.store import Store
     from aider_gardener.gardener.gardener import Gardener
     from aider_gardener.gardener.state import ChatState
-    from aider_gardener.gardener.upkeep import Upkeep
     from aider_gardener.recall.backlog import Backlog
 
     Choose = Callable[[Settings, Store, str], str]
@@ -48,14 +49,14 @@ class OpenArchive:
 
 @dataclass
 class Process:
-    """What this process shares: the settings given to `install`, the open archives by directory, and the
-    upkeep of each chat with the terminal that it may write to at the end. `background` false: no thread, only
-    `Gardener.idle` does it. `origins` is what is known of where settings came from; None where no command
-    line was read."""
+    """What this process shares: the settings given to `install`, the open archives by directory, and each
+    chat with the terminal that it may write to at the end and what ends its upkeep. `background` false: no
+    thread, only `Gardener.idle` does it. `origins` is what is known of where settings came from; None where
+    no command line was read."""
 
     settings: Settings | None = None
     archives: dict[str, OpenArchive] = field(default_factory=dict)
-    upkeeps: list[tuple[Gardener, HostIO, Upkeep]] = field(default_factory=list)
+    chats: list[tuple[Gardener, HostIO, Callable[[], None]]] = field(default_factory=list)
     background: bool = True
     origins: Origins | None = None
     lock: threading.RLock = field(default_factory=threading.RLock)
@@ -97,9 +98,9 @@ class Process:
     def end(self) -> None:
         """As the process ends: chats are reported, and what is open is closed, which makes an archive's copy
         of a session's end."""
-        for gardener, io, upkeep in self.upkeeps:
+        for gardener, io, stop in self.chats:
             with Guard(None):
-                upkeep.stop()
+                stop()
                 report_end(gardener, io)
         with Guard(None):
             self.close()
@@ -107,12 +108,12 @@ class Process:
     def close(self) -> None:
         """Stop and close all of it, and forget the settings."""
         with self.lock:
-            for _gardener, _io, upkeep in self.upkeeps:
-                upkeep.stop()
+            for _gardener, _io, stop in self.chats:
+                stop()
             for opened in self.archives.values():
                 opened.backlog.stop()
                 opened.store.close()
-            self.upkeeps, self.archives = [], {}
+            self.chats, self.archives = [], {}
             self.settings = self.origins = None
 
 
@@ -189,7 +190,10 @@ def _make(coder: HostCoder, choose: Choose | None) -> Gardener | None:
     )
     gardener = Gardener(settings, archive)
     if state.background:
-        _start_upkeep(gardener, coder.io)
+        from aider_gardener.gardener import upkeep
+
+        ask = partial(_ask_weak_model, gardener)
+        state.chats.append((gardener, coder.io, upkeep.begin(gardener.state, ask)))
     return gardener
 
 
@@ -228,22 +232,12 @@ def warm_up() -> None:
     threading.Thread(target=load, name="aider-gardener-warm-up", daemon=True).start()
 
 
-# Its upkeep
-
-
-def _start_upkeep(gardener: Gardener, io: HostIO) -> None:
-    """Start the loop of a chat, which may ask its weak model; it ends with the process."""
-    from aider_gardener.gardener.upkeep import Upkeep
-
-    upkeep = Upkeep(gardener.state, lambda prompt: _ask_weak_model(coder_of(gardener), prompt))
-    upkeep.start()
-    state.upkeeps.append((gardener, io, upkeep))
+# Between turns and at the end
 
 
 def report_end(gardener: Gardener, io: HostIO) -> None:
     """Renew the index of the project's sessions and show the chat's report, where they are wanted."""
     from aider_gardener.gardener.files import renew_index
-    from aider_gardener.gardener.report import report_line
     from aider_gardener.gardener.stored_chat import sums_of
 
     archive = gardener.state.archive
@@ -253,13 +247,13 @@ def report_end(gardener: Gardener, io: HostIO) -> None:
         Terminal(io).tool_output(f"aider-gardener: the index of sessions is left as it is: {error}")
     sums = sums_of(gardener.state)
     if gardener.state.settings.has_status and sums.calls:
-        Terminal(io).tool_output(report_line(sums))
+        Terminal(io).tool_output(f"aider-gardener: {chat_text(asdict(sums))}")
 
 
-def _ask_weak_model(coder: HostCoder | None, prompt: str) -> str:
-    """One call of the weak model, without retries and without a word on the terminal. Raises GardenerError
-    when the chat is over, else what the provider raises."""
-    if coder is None:
+def _ask_weak_model(gardener: Gardener, prompt: str) -> str:
+    """One call of the chat's weak model, without retries and without a word on the terminal. Raises
+    GardenerError when the chat is over, else what the provider raises."""
+    if (coder := coder_of(gardener)) is None:
         raise GardenerError("the chat is over")
     messages = [{"role": "user", "content": prompt}]
     _hash, response = coder.main_model.weak_model.send_completion(messages, None, False)

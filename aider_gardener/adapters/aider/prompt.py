@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from aider_gardener.adapters.aider import call, layout, link
+from aider_gardener.adapters.aider import layout, link
 from aider_gardener.adapters.aider.coder import Chunks, HostCoder, HostMessage, Terminal, text_of
 from aider_gardener.messages import Fidelity, Plan, SourceKind
 from aider_gardener.phrases import limit_passed, made_room, recalled, sent_as_changes
 from aider_gardener.plan.goals import Frame
 from aider_gardener.plan.layout import Layout
-from aider_gardener.plan.planner import has_edit, open_tokens
+from aider_gardener.plan.planner import has_edit
 from aider_gardener.plan.view import FILLER
 from aider_gardener.reading.source import infer_source
 
@@ -33,7 +33,7 @@ def before(coder: HostCoder, gardener: Gardener) -> bool:
     link.bind(gardener, coder)
     link.sync(coder, gardener)
     state = gardener.state
-    state.frame = replace(state.frame, parts={**state.frame.parts, "current": current(state)})
+    state.frame = replace(state.frame, parts={**state.frame.parts, "current": state.current})
     if (plan := gardener.compact_if_due()) is not None:
         link.show(coder, gardener)
         _say(coder, state, plan)
@@ -45,6 +45,8 @@ def before(coder: HostCoder, gardener: Gardener) -> bool:
 def after(coder: HostCoder, gardener: Gardener, chunks: Chunks) -> None:
     """Take the measure of the prompt; use a cold cache for pending work; lay it out and put in what is
     settled and what is recalled."""
+    from aider_gardener.gardener.throttle import fit_open
+
     state = gardener.state
     grows = layout.grows(coder, state)
     if not grows:
@@ -54,7 +56,7 @@ def after(coder: HostCoder, gardener: Gardener, chunks: Chunks) -> None:
         return
     cold = is_cold(coder, state, chunks, grows=grows)
     plan = gardener.compact_if_due(cold=cold)
-    cut = call.fit_open(state)
+    cut = fit_open(state)
     if plan is not None or cut:
         reminder = reminder_of(coder, chunks)
         link.show(coder, gardener)
@@ -175,7 +177,7 @@ def frame_of(coder: HostCoder, state: ChatState, chunks: Chunks, last: str = "")
     }
     parts = {name: sum(state.count(text_of(m)) for m in messages) for name, messages in around.items()}
     parts["files"] += state.count(last) if last else 0
-    parts["current"] = current(state)
+    parts["current"] = state.current
     if state.note.tokens:
         parts["notes"] = state.note.tokens
     behind = None
@@ -190,13 +192,6 @@ def frame_of(coder: HostCoder, state: ChatState, chunks: Chunks, last: str = "")
     files = {relative(name): estimate(name) for name in sorted(coder.abs_fnames)}
     read_only = tuple(relative(name) for name in sorted(coder.abs_read_only_fnames))
     return replace(state.frame, parts=parts, files=files, read_only=read_only, behind=behind)
-
-
-def current(state: ChatState) -> int:
-    """Tokens of what waits for an answer. Of more than half the window only that much: rather than let
-    one message push out the whole history, the message itself is cut."""
-    tokens = open_tokens(state.chat, state.count)
-    return min(tokens, state.frame.window // 2) if state.frame.window else tokens
 
 
 def estimate(path: str) -> int:

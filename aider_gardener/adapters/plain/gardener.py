@@ -23,11 +23,9 @@ from aider_gardener.errors import UsageError
 from aider_gardener.gardener.files import keep_to_policy_and_renew
 from aider_gardener.gardener.gardener import Gardener as ChatGardener
 from aider_gardener.gardener.state import ChatState
-from aider_gardener.gardener.throttle import throttle_open, throttle_outputs
+from aider_gardener.gardener.throttle import fit_open, throttle_outputs
 from aider_gardener.messages import Entry, TokenCounter
 from aider_gardener.plan.chat import Admit, Chat
-from aider_gardener.plan.goals import HARD_AT
-from aider_gardener.plan.planner import open_tokens
 from aider_gardener.plan.view import FILLER, Piece
 from aider_gardener.recall.backlog import Backlog
 from aider_gardener.recall.embed import loading
@@ -39,9 +37,6 @@ HISTORY_SHARE = 0.5
 and the reply have the rest."""
 IMAGE_TOKENS = 1_100
 """What a part that is no text counts as: about what OpenAI charges for a large image in high detail."""
-SOON_SHARE = 0.5
-"""Where the history has this share of its budget, what is not shown will be asked for before long: it is
-embedded."""
 
 log = logging.getLogger("aider_gardener")
 
@@ -176,28 +171,23 @@ class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
         throttle_outputs(state, self._sync(read[head:]))
         state.frame = replace(state.frame, parts={**parts, **self._open_parts()})
         self.compact_if_due()
-        left = int(HARD_AT * state.frame.window) - state.frame.around - state.history_used
-        if state.acts and 0 < left < open_tokens(state.chat, state.count):
-            throttle_open(state, left)
+        if state.acts:
+            fit_open(state)
         shown = self._shown(own[head:], given[head:])
         if state.acts:
             instructions = "\n".join(text_of(message) for message in given[:head])
             shown = self._with_notes(shown, instructions)
-        backlog = state.archive.backlog
-        if backlog and state.history_used >= SOON_SHARE * state.budget:
-            backlog.want()
+        state.embed_if_soon()
         if notice := self.take_notice():
             log.warning("aider-gardener: %s", notice)
         self._sent = asked, state.chat, [*own[:head], *shown]
         return list(self._sent[2])
 
     def _open_parts(self) -> dict[str, int]:
-        """The tokens of what waits for an answer, but at most half the window: rather than let one message
-        push out the whole history, the message itself is cut. And those of the images that are shown."""
-        tokens, window = open_tokens(self.state.chat, self.state.count), self.state.frame.window
+        """The tokens of what waits for an answer, and those of the images that are shown."""
         whole = (seq for seq in self._list.seqs if seq not in self.state.chat.fidelity)
         images = IMAGE_TOKENS * sum(self._list.items[seq].images for seq in whole)
-        return {"current": min(tokens, window // 2) if window else tokens, "images": images}
+        return {"current": self.state.current, "images": images}
 
     def _sync(self, read: Sequence[Item]) -> list[Entry]:
         """Archive what is new in the list; returns its entries."""

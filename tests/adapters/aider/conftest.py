@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import dataclasses
 import shutil
 import subprocess
 import tempfile
@@ -168,7 +169,7 @@ MakeDriver = Callable[..., Driver]
 def drive(repository: Path, model: ScriptedModel) -> MakeDriver:
     """Makes a driver over aider's own Coder, as aider.main would build it; takes Coder's keywords."""
 
-    def make(files: Sequence[str] = ("app.py",), model_name: str = "gpt-4o", **options: Any) -> Driver:
+    def make(fnames: Sequence[str] = ("app.py",), model_name: str = "gpt-4o", **options: Any) -> Driver:
         from aider.coders.base_coder import Coder
         from aider.io import InputOutput
         from aider.models import Model
@@ -184,7 +185,7 @@ def drive(repository: Path, model: ScriptedModel) -> MakeDriver:
             "map_tokens": 0,
         }
         coder = Coder.create(
-            main_model=Model(model_name), io=io, fnames=list(files), **{**defaults, **options}
+            main_model=Model(model_name), io=io, fnames=list(fnames), **{**defaults, **options}
         )
         return Driver(coder, model, said)
 
@@ -210,6 +211,21 @@ def gardened() -> Iterator[Callable[..., None]]:
 
     yield put_in
     uninstall()
+
+
+Begin = Callable[..., Driver]
+
+
+@pytest.fixture
+def begin(drive: MakeDriver, gardened: Callable[..., None]) -> Begin:
+    """Begins a chat under a gardener with the given settings; what is none of them is a keyword of Coder's."""
+
+    def made(**options: Any) -> Driver:
+        given = {field.name for field in dataclasses.fields(Settings)} & options.keys()
+        gardened(**{name: options[name] for name in given})
+        return drive(**{name: value for name, value in options.items() if name not in given})
+
+    return made
 
 
 @pytest.fixture(autouse=True)

@@ -10,7 +10,7 @@ import pytest
 from aider_gardener import install
 from aider_gardener.phrases import path_shown
 
-from .conftest import Driver, MakeDriver
+from .conftest import Begin, Driver, MakeDriver
 
 
 def started(driver: Driver) -> list[str]:
@@ -19,11 +19,8 @@ def started(driver: Driver) -> list[str]:
     return [line for line in driver.said if line.startswith("gardener")]
 
 
-def test_the_start_says_that_it_is_on_and_where_it_keeps_what(
-    drive: MakeDriver, gardened: Any, repository: Path
-) -> None:
-    gardened()
-    driver = drive()
+def test_the_start_says_that_it_is_on_and_where_it_keeps_what(begin: Begin, repository: Path) -> None:
+    driver = begin()
     assert started(driver) == ["gardener on: history up to 8,000 tokens, archive .aider.gardener"]
     assert not (repository / ".aider.gardener").exists()  # nothing is made before the first prompt
     driver.ask("/ask hello")

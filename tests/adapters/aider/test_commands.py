@@ -10,9 +10,9 @@ import pytest
 from aider_gardener import install, uninstall
 from aider_gardener.adapters.aider.commands import COMMANDS, STEPS, USAGE
 
-from .conftest import Driver, MakeDriver, ScriptedModel
+from .conftest import Begin, Driver, MakeDriver
 from .test_entry_commands import say
-from .test_wrappers import FACT, chatter
+from .test_wrappers import chatter
 
 RULE = "Never touch the table ledger_lines."
 KEYS = {
@@ -29,9 +29,8 @@ def pressure(driver: Driver) -> dict[str, Any]:
     return value
 
 
-def test_pressure_has_the_agreed_keys_and_sums_up(drive: MakeDriver, gardened: Any) -> None:
-    gardened()
-    driver = drive()
+def test_pressure_has_the_agreed_keys_and_sums_up(begin: Begin) -> None:
+    driver = begin()
     chatter(driver, 4)
     report = pressure(driver)
     assert set(report) >= KEYS
@@ -43,9 +42,8 @@ def test_pressure_has_the_agreed_keys_and_sums_up(drive: MakeDriver, gardened: A
     assert sum(row["tokens"] for row in report["by_message"]) == report["history_used"]
 
 
-def test_pressure_as_a_table(drive: MakeDriver, gardened: Any) -> None:
-    gardened()
-    driver = drive()
+def test_pressure_as_a_table(begin: Begin) -> None:
+    driver = begin()
     chatter(driver, 3)
     del driver.said[:]
     driver.type("/context-pressure")
@@ -58,44 +56,18 @@ def test_pressure_as_a_table(drive: MakeDriver, gardened: Any) -> None:
         assert words in driver.last_said
 
 
-@pytest.mark.parametrize("command", ["/gardener plan", "/context-pressure", "/gardener status", "/gardener"])
-def test_looking_changes_nothing(command: str, drive: MakeDriver, gardened: Any) -> None:
-    gardened(history_tokens=2_000)
-    driver = drive()
-    chatter(driver, 8)
-    gardener = driver.coder.gardener
-    lists = [dict(message) for message in driver.history]
-    before = (
-        dict(gardener.state.chat.fidelity),
-        len(gardener.state.plans),
-        gardener.state.chat.floor,
-    )
-    driver.type(command)
-    assert driver.history == lists
-    assert (
-        dict(gardener.state.chat.fidelity),
-        len(gardener.state.plans),
-        gardener.state.chat.floor,
-    ) == before
-
-
-def test_plan_shows_what_would_be_swapped_and_what_it_costs(drive: MakeDriver, gardened: Any) -> None:
-    gardened(history_tokens=4_000)
-    driver = drive()
+def test_looking_changes_nothing_and_the_plan_shows_swaps_and_what_they_cost(begin: Begin) -> None:
+    driver = begin(history_tokens=4_000)
     chatter(driver, 12)
-    del driver.said[:]
-    driver.type("/gardener plan")
+    lists, state = [dict(message) for message in driver.history], driver.coder.gardener.state
+    before = dict(state.chat.fidelity), state.chat.floor, state.plans
+    for command in ("/context-pressure", "/gardener status", "/gardener", "/gardener plan"):
+        del driver.said[:]
+        driver.type(command)
+        assert driver.history == lists
+        assert (dict(state.chat.fidelity), state.chat.floor, state.plans) == before
     for words in ("whole → ", "tokens", "priority", "uncached once", "nothing was changed"):
         assert words in driver.last_said
-
-
-def test_recall_puts_what_was_found_into_the_chat_if_wanted(drive: MakeDriver, gardened: Any) -> None:
-    gardened()
-    driver = drive()
-    driver.ask(f"/ask {FACT} please remember")
-    driver.type("/clear")
-    driver.type("/recall staging box port")
-    assert any("48213" in message["content"] for message in driver.history)
 
 
 def prefixes(driver: Driver) -> dict[str, list[str]]:
@@ -116,9 +88,8 @@ def test_every_prefix_of_aiders_commands_means_what_it_meant(drive: MakeDriver) 
     assert prefixes(drive()) == before
 
 
-def test_help_names_our_commands(drive: MakeDriver, gardened: Any) -> None:
-    gardened()
-    driver = drive()
+def test_help_names_our_commands(begin: Begin) -> None:
+    driver = begin()
     driver.type("/help")
     for name in ("/context-pressure", "/gardener", "/recall", "/compact"):
         assert any(line.startswith(name) and len(line) > 25 for line in driver.said)
@@ -138,10 +109,9 @@ def answering(monkeypatch: pytest.MonkeyPatch, driver: Driver, *answers: Any) ->
 
 
 def test_compact_shows_what_it_would_do_asks_and_can_be_taken_back(
-    drive: MakeDriver, gardened: Any, monkeypatch: pytest.MonkeyPatch
+    begin: Begin, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    gardened(history_tokens=4_000)
-    driver = drive()
+    driver = begin(history_tokens=4_000)
     chatter(driver, 12)
     before = [dict(message) for message in driver.history]
     asked = answering(monkeypatch, driver, False, True)
@@ -156,11 +126,8 @@ def test_compact_shows_what_it_would_do_asks_and_can_be_taken_back(
     assert driver.history == before
 
 
-def test_compact_spares_what_its_words_name(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    gardened(history_tokens=6_000)
-    driver = drive()
+def test_compact_spares_what_its_words_name(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
+    driver = begin(history_tokens=6_000)
     driver.ask("/ask how does the tide table work?", reply="The tide table is read at dawn. " * 20)
     driver.ask("/ask how does the lamp work?", reply="The lamp burns whale oil at night. " * 20)
     chatter(driver, 12)
@@ -177,9 +144,8 @@ def test_compact_spares_what_its_words_name(
     assert 'Nothing in the chat fits "the periodic zeppelins".' in driver.said
 
 
-def test_compact_says_when_nothing_is_worth_it_and_when_it_is_off(drive: MakeDriver, gardened: Any) -> None:
-    gardened()
-    driver = drive()
+def test_compact_says_when_nothing_is_worth_it_and_when_it_is_off(begin: Begin) -> None:
+    driver = begin()
     driver.ask("/ask hello")
     driver.type("/compact")
     assert driver.said[-1] == "There is nothing worth compacting now."
@@ -188,9 +154,8 @@ def test_compact_says_when_nothing_is_worth_it_and_when_it_is_off(drive: MakeDri
     assert "The gardener is off in this chat; nothing is compacted." in driver.said
 
 
-def test_the_status_speaks_in_sentences(drive: MakeDriver, gardened: Any) -> None:
-    gardened()
-    driver = drive()
+def test_the_status_speaks_in_sentences(begin: Begin) -> None:
+    driver = begin()
     driver.ask("/ask hello")
     del driver.said[:]
     driver.type("/gardener")
@@ -202,9 +167,8 @@ def test_the_status_speaks_in_sentences(drive: MakeDriver, gardened: Any) -> Non
     assert [line for line in driver.said if line.startswith("Usage: /gardener")]
 
 
-def test_the_actions_complete(drive: MakeDriver, gardened: Any) -> None:
-    gardened()
-    driver = drive()
+def test_the_actions_complete(begin: Begin) -> None:
+    driver = begin()
     assert driver.offered("/gardener cons") == ["constraints"]
     assert all(driver.offered(f"/gardener {word}") and word in USAGE for word in STEPS)
     driver.type("/gardener help")
@@ -213,55 +177,46 @@ def test_the_actions_complete(drive: MakeDriver, gardened: Any) -> None:
     assert words == list(STEPS)
 
 
-def test_rules_are_listed_added_edited_and_dropped(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel
-) -> None:
-    gardened()
-    driver = drive()
+def test_rules_are_listed_added_edited_and_dropped(begin: Begin) -> None:
+    driver = begin()
     assert "No rules were set" in say(driver, "/gardener constraints")
     driver.ask(f"/ask {RULE} What is in it?")
     assert "Set: Answer in German" in say(driver, "/gardener constraints add Answer in German")
     lines = say(driver, "/gardener constraints").splitlines()
     assert lines[-2:] == [f"1. [1] {RULE}", "2. [1] Answer in German"]
     driver.ask("/ask and now?")
-    assert "[1] Answer in German" in model.last_prompt()
+    assert "[1] Answer in German" in driver.model.last_prompt()
     assert "Changed rule 2 to: Answer in French" in say(
         driver, "/gardener constraints edit 2 Answer in French"
     )
     driver.ask("/ask and now?")
-    assert "Answer in French" in model.last_prompt() and "German" not in model.last_prompt()
+    assert "Answer in French" in driver.model.last_prompt() and "German" not in driver.model.last_prompt()
     assert "Dropped: Answer in French" in say(driver, "/gardener constraints drop 2")
     driver.ask("/ask and now?")
-    assert "French" not in model.last_prompt()
+    assert "French" not in driver.model.last_prompt()
     assert not any("French" in str(message) for message in driver.history)
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
+def test_what_is_no_command_of_it_is_one_line(begin: Begin) -> None:
+    driver = begin()
+    none = ": no rules were set in this chat"
+    for words, said in (
         ("add", "Usage: /gardener constraints [add TEXT | edit N TEXT | drop N]"),
         ("edit one text", "Usage: "),
         ("edit 1", "Usage: "),
         ("drop", "Usage: "),
         ("drop 1 2", "Usage: "),
         ("sing", "Usage: "),
-        ("drop 0", "there is no rule 0: no rules were set in this chat"),
-        ("drop 7", "there is no rule 7: no rules were set in this chat"),
-        ("edit 99999999999999999999999 x", "there is no rule 999999: "),
-    ],
-)
-def test_what_is_no_command_of_it_is_one_line(
-    words: str, said: str, drive: MakeDriver, gardened: Any
-) -> None:
-    gardened()
-    driver = drive()
-    found = say(driver, f"/gardener constraints {words}")
-    assert found.strip().splitlines()[-1].startswith(said)
+        ("drop 0", f"there is no rule 0{none}"),
+        ("drop 7", f"there is no rule 7{none}"),
+        ("edit 99999999999999999999999 x", f"there is no rule 999999{none}"),
+    ):
+        found = say(driver, f"/gardener constraints {words}")
+        assert found.strip().splitlines()[-1].startswith(said)
 
 
-def test_a_rule_that_stands_in_no_prompt_says_why(drive: MakeDriver, gardened: Any) -> None:
-    gardened(history_tokens=1_000)
-    driver = drive()
+def test_a_rule_that_stands_in_no_prompt_says_why(begin: Begin) -> None:
+    driver = begin(history_tokens=1_000)
     assert "say it in fewer words" in say(driver, f"/gardener constraints add Be {'very ' * 60}brief")
     driver.type("/gardener off")
     assert "stands in no prompt" in say(driver, "/gardener constraints add Be kind")

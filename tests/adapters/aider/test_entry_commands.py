@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -13,7 +12,7 @@ from aider_gardener.errors import UsageError
 from aider_gardener.messages import Message
 from aider_gardener.plan.view import problems
 
-from .conftest import Driver, MakeDriver, ScriptedModel
+from .conftest import Begin, Driver, MakeDriver, ScriptedModel
 from .test_wrappers import FACT, chatter
 
 MARKER = "quetzal-5521"
@@ -46,11 +45,8 @@ def say(driver: Driver, line: str) -> str:
     return driver.last_said
 
 
-def test_forget_deletes_for_good(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel, repository: Path
-) -> None:
-    gardened()
-    driver = drive()
+def test_forget_deletes_for_good(begin: Begin, repository: Path) -> None:
+    driver = begin()
     driver.ask(f"/ask {SECRET_WORDS}", reply="Understood, in the attic.")
     driver.ask("/ask and the other thing?", reply="Nothing else.")
     store = repository / ".aider.gardener"
@@ -61,16 +57,13 @@ def test_forget_deletes_for_good(
     assert MARKER not in texts(driver)
     assert is_legal(driver)
     driver.ask(f"/ask where is {MARKER}?")
-    assert SECRET_WORDS not in model.last_prompt()
-    assert "attic" in model.last_prompt()  # the reply stands, in a note
+    assert SECRET_WORDS not in driver.model.last_prompt()
+    assert "attic" in driver.model.last_prompt()  # the reply stands, in a note
     assert SECRET_WORDS not in say(driver, "/recall attic observatory lives")
 
 
-def test_a_note_that_quotes_a_forgotten_entry_goes_with_it(
-    drive: MakeDriver, gardened: Any, repository: Path
-) -> None:
-    gardened()
-    driver = drive()
+def test_a_note_that_quotes_a_forgotten_entry_goes_with_it(begin: Begin, repository: Path) -> None:
+    driver = begin()
     driver.ask(f"/ask {SECRET_WORDS}")
     stored_id = id_of(driver, MARKER)
     driver.type("/clear")
@@ -82,10 +75,9 @@ def test_a_note_that_quotes_a_forgotten_entry_goes_with_it(
 
 
 def test_forget_asks_before_it_deletes(
-    drive: MakeDriver, gardened: Any, repository: Path, monkeypatch: pytest.MonkeyPatch
+    begin: Begin, repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    gardened()
-    driver = drive()
+    driver = begin()
     driver.ask(f"/ask {SECRET_WORDS}")
     asked: list[str] = []
     monkeypatch.setattr(driver.coder.io, "confirm_ask", lambda question, **_: asked.append(question))
@@ -99,10 +91,9 @@ def test_forget_asks_before_it_deletes(
 
 
 def test_forget_session_empties_chat_and_archive(
-    drive: MakeDriver, gardened: Any, repository: Path, model: ScriptedModel
+    begin: Begin, drive: MakeDriver, repository: Path, model: ScriptedModel
 ) -> None:
-    gardened(history_tokens=1_000)
-    older = drive()
+    older = begin(history_tokens=1_000)
     older.ask("/ask what an older chat said about zeppelins stays")
     driver = drive()
     driver.ask(f"/ask {SECRET_WORDS}")
@@ -116,39 +107,34 @@ def test_forget_session_empties_chat_and_archive(
     assert "still there" in say(driver, "/recall still there")
 
 
-def test_a_pinned_entry_stays_whole(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:
-    gardened(history_tokens=1_500)
-    driver = drive()
+def test_a_pinned_entry_stays_whole(begin: Begin) -> None:
+    driver = begin(history_tokens=1_500)
     long = f"{SECRET_WORDS} " + "It has seven keys and none of them fits. " * 12
     driver.ask("/ask tell me", reply=long)
     chatter(driver, 2)
     assert "stays whole" in say(driver, f"/pin {id_of(driver, MARKER)}")
     chatter(driver, 8)
     assert driver.coder.gardener.state.plans
-    assert long.strip() in model.last_prompt()
+    assert long.strip() in driver.model.last_prompt()
     assert MARKER in say(driver, "/pin")
     driver.type(f"/unpin {id_of(driver, MARKER)}")
     driver.coder.gardener.compact_after_rejection()
     driver.coder.gardener.state.host.show()
     driver.ask("/ask and now?")
-    assert long.strip() not in model.last_prompt()
+    assert long.strip() not in driver.model.last_prompt()
     assert "Nothing is pinned" in say(driver, "/pin")
 
 
-def test_what_is_too_large_to_pin_is_refused(drive: MakeDriver, gardened: Any) -> None:
-    gardened(history_tokens=1_000)
-    driver = drive()
+def test_what_is_too_large_to_pin_is_refused(begin: Begin) -> None:
+    driver = begin(history_tokens=1_000)
     driver.coder.main_model.info = {**driver.coder.main_model.info, "max_input_tokens": 4_000}
     driver.ask("/ask " + "a long tale of words " * 600)
     assert "can be held beside the rest of the chat" in say(driver, f"/pin {id_of(driver, 'long tale')}")
     assert not any(entry.pinned for entry in driver.coder.gardener.state.chat.entries.values())
 
 
-def test_restore_puts_an_original_back_in_its_place(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel
-) -> None:
-    gardened(history_tokens=1_000)
-    driver = drive()
+def test_restore_puts_an_original_back_in_its_place(begin: Begin) -> None:
+    driver = begin(history_tokens=1_000)
     whole = f"{SECRET_WORDS} " + "Then we went on and spoke of other rooms. " * 20
     driver.ask("/ask tell me", reply=whole)
     chatter(driver, 7)
@@ -158,15 +144,14 @@ def test_restore_puts_an_original_back_in_its_place(
     assert whole.strip() in texts(driver)
     assert texts(driver).index(MARKER) < texts(driver).index("question 6")
     driver.ask("/ask thanks")
-    assert whole.strip() in model.last_prompt()
+    assert whole.strip() in driver.model.last_prompt()
     assert "stands whole in the chat already" in say(driver, f"/restore {stored_id}")
 
 
 def test_restore_adds_what_is_no_longer_in_the_chat(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel
+    begin: Begin, drive: MakeDriver, model: ScriptedModel
 ) -> None:
-    gardened()
-    first = drive()
+    first = begin()
     first.ask(f"/ask {SECRET_WORDS}")
     stored_id = id_of(first, MARKER)
     second = drive()
@@ -179,9 +164,8 @@ def test_restore_adds_what_is_no_longer_in_the_chat(
     assert "already" in say(second, f"/restore {stored_id}")
 
 
-def test_why_tells_when_and_why(drive: MakeDriver, gardened: Any) -> None:
-    gardened(history_tokens=1_000)
-    driver = drive()
+def test_why_tells_when_and_why(begin: Begin) -> None:
+    driver = begin(history_tokens=1_000)
     driver.ask("/ask tell me", reply=SECRET_WORDS + " More words follow it here." * 30)
     stored_id = id_of(driver, MARKER)
     assert "Nothing was ever done to it" in say(driver, f"/why {stored_id}")
@@ -198,29 +182,21 @@ def test_why_tells_when_and_why(drive: MakeDriver, gardened: Any) -> None:
     assert "dropped from the chat" in " ".join(say(driver, f"/why {stored_id}").split())
 
 
-@pytest.mark.parametrize("command", ["/forget", "/unpin", "/restore", "/why", "/why g1 g2", "/pin g1 g2"])
-def test_a_command_without_one_id_says_how(command: str, drive: MakeDriver, gardened: Any) -> None:
-    gardened()
-    driver = drive()
-    assert say(driver, command).count("Usage: /") == 1
-
-
-@pytest.mark.parametrize("name", ["forget", "why"])
-def test_unknown_and_ambiguous_ids_get_one_line(name: str, drive: MakeDriver, gardened: Any) -> None:
-    gardened()
-    driver = drive()
+def test_what_names_no_one_message_gets_one_line_that_says_how(begin: Begin) -> None:
+    driver = begin()
+    for command in ("/forget", "/unpin", "/restore", "/why", "/why g1 g2", "/pin g1 g2"):
+        assert say(driver, command).count("Usage: /") == 1
     driver.ask(f"/ask {FACT}", "/ask more of it")
     before = texts(driver)
-    assert "no entry has the id gzzz" in say(driver, f"/{name} gzzz")
-    said = say(driver, f"/{name} g")
-    assert "is the beginning of" in said
-    assert "type more of it" in said
+    for name in ("forget", "why", "pin", "restore"):
+        assert "no entry has the id gzzz" in say(driver, f"/{name} gzzz")
+        said = say(driver, f"/{name} g")
+        assert "is the beginning of" in said and "type more of it" in said
     assert texts(driver) == before
 
 
-def test_ids_complete_as_one_types(drive: MakeDriver, gardened: Any) -> None:
-    gardened()
-    driver = drive()
+def test_ids_complete_as_one_types(begin: Begin) -> None:
+    driver = begin()
     driver.ask(f"/ask {FACT}")
     stored_id = id_of(driver, "48213")
 
@@ -234,10 +210,9 @@ def test_ids_complete_as_one_types(drive: MakeDriver, gardened: Any) -> None:
 
 
 def test_messages_are_named_by_last_and_by_their_number_in_the_last_list(
-    drive: MakeDriver, gardened: Any, monkeypatch: pytest.MonkeyPatch
+    begin: Begin, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    gardened(history_tokens=1_500)
-    driver = drive()
+    driver = begin(history_tokens=1_500)
     assert "no list was shown yet" in say(driver, "/why 1")
     driver.ask(f"/ask {FACT} please remember", reply="The staging box has port 48213, noted.")
     assert "from" in say(driver, "/why last") and id_of(driver, "noted") in driver.last_said
@@ -264,11 +239,8 @@ def test_an_answer_that_names_no_hit_is_refused(answer: str) -> None:
         picked(answer, 3)
 
 
-def test_recall_adds_the_hits_that_are_picked(
-    drive: MakeDriver, gardened: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    gardened()
-    driver = drive()
+def test_recall_adds_the_hits_that_are_picked(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
+    driver = begin()
     driver.ask(f"/ask {FACT} please remember", reply="The lamp of the staging box is green.")
     driver.type("/clear")
     monkeypatch.setattr(driver.coder.io, "prompt_ask", lambda *_args, **_options: "2")

@@ -71,18 +71,14 @@ def is_function(value: Any) -> bool:
     return isinstance(value, staticmethod | classmethod | property) or inspect.isroutine(value)
 
 
-def named(place: Place) -> str:
-    owner, name = place
-    return (
-        f"{owner.__module__}.{owner.__qualname__}.{name}"
-        if inspect.isclass(owner)
-        else f"{owner.__name__}.{name}"
-    )
-
-
 def module_of(place: Place) -> str:
     owner, _name = place
     return str(owner.__module__ if inspect.isclass(owner) else owner.__name__)
+
+
+def named(place: Place) -> str:
+    owner, name = place
+    return f"{module_of(place)}.{f'{owner.__qualname__}.' if inspect.isclass(owner) else ''}{name}"
 
 
 @contextmanager
@@ -96,19 +92,16 @@ def replaced(place: Place, wrap: Callable[[Callable[..., Any]], Callable[..., An
         new = type(old)(wrap(old.__func__))
     else:
         new = wrap(old)
-    holders = [
-        (module, key)
-        for module in list(sys.modules.values())
-        if getattr(module, "__name__", "").startswith("aider_gardener")
-        for key, value in list(vars(module).items())
-        if value is old
-    ]
-    for holder, key in {(owner, name), *holders} if not inspect.isclass(owner) else [(owner, name)]:
+    ours = [module for name, module in sys.modules.items() if name.startswith("aider_gardener")]
+    if inspect.isclass(owner):
+        ours = []
+    holders = {(owner, name), *((module, k) for module in ours for k, v in vars(module).items() if v is old)}
+    for holder, key in holders:
         setattr(holder, key, new)
     try:
         yield
     finally:
-        for holder, key in {(owner, name), *holders} if not inspect.isclass(owner) else [(owner, name)]:
+        for holder, key in holders:
             setattr(holder, key, old)
 
 

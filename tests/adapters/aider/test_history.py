@@ -18,7 +18,7 @@ from aider_gardener.adapters.aider import link
 from aider_gardener.adapters.aider.history import GardenerProvider, make
 from aider_gardener.settings import Settings
 
-from .conftest import MakeDriver
+from .conftest import Begin, MakeDriver
 from .test_wrappers import chatter
 
 
@@ -44,9 +44,8 @@ def test_where_the_gardener_is_off_the_lists_stay_and_aider_summarises(
     assert provider.new_format([]) == []
 
 
-def test_where_it_is_on_it_decides_and_nothing_is_summarised(drive: MakeDriver, gardened: Any) -> None:
-    gardened(history_tokens=1_000)
-    driver = drive()
+def test_where_it_is_on_it_decides_and_nothing_is_summarised(begin: Begin) -> None:
+    driver = begin(history_tokens=1_000)
     chatter(driver, 12)
     coder = driver.coder
     provider = join(coder)
@@ -71,11 +70,8 @@ def test_a_history_that_was_restored_is_summarised_where_the_gardener_does_not_a
     assert started == [True]
 
 
-def test_a_fault_of_ours_leaves_the_host_its_own_way(
-    drive: MakeDriver, gardened: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    gardened()
-    driver = drive()
+def test_a_fault_of_ours_leaves_the_host_its_own_way(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
+    driver = begin()
     provider = join(driver.coder)
 
     def broken(*_: Any) -> None:
@@ -138,7 +134,8 @@ def test_the_life_of_a_message_is_the_same_with_fewer_wrappers(whole: Path) -> N
     """The tests of the wrappers, on an aider that calls the provider instead; what architect's editor pays for
     a summary of its chat the series leaves to aider."""
     tests = [str(ROOT / "tests/adapters/aider" / f"test_{name}.py") for name in ("wrappers", "overflow")]
-    tests += ["-k", "not chat_of_a_helper"]
+    chosen = "(test_wrappers or rejected_twice or longer_prompt or legally) and not chat_of_a_helper"
+    tests += ["-k", chosen]
     out = run_with(whole, ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "0", *tests])
     assert " passed" in out and "failed" not in out
 

@@ -14,21 +14,18 @@ from aider_gardener.adapters.aider.options import Origins
 from aider_gardener.archive.postgres import BackgroundSync
 from aider_gardener.archive.postgres.server import VARIABLE
 
-from .conftest import MakeDriver, ScriptedModel
+from .conftest import Begin, MakeDriver, ScriptedModel
 
 
 def warnings(said: list[str]) -> list[str]:
     return [line for line in said if line.startswith("aider-gardener")]
 
 
-def test_without_git_the_archive_is_at_user_level(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel, repository: Path
-) -> None:
+def test_without_git_the_archive_is_at_user_level(begin: Begin, repository: Path) -> None:
     subprocess.run(["git", "worktree", "prune"], cwd=repository, check=True)
-    gardened()
-    driver = drive(use_git=False)
+    driver = begin(use_git=False)
     driver.ask("/ask remember 48213")
-    assert len(model.requests) == 1
+    assert len(driver.model.requests) == 1
     assert not (repository / ".aider.gardener").exists()
     assert Path(driver.coder.gardener.state.archive.store.stats().path).is_file()
     driver.coder.gardener.state.archive.store.forget_session(driver.coder.gardener.state.archive.session)
@@ -49,14 +46,11 @@ def test_the_end_of_the_process_closes_the_archive_and_makes_its_copy(tmp_path: 
     ]
 
 
-def test_a_file_in_the_archives_place_leaves_memory_in_memory(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel, repository: Path
-) -> None:
+def test_a_file_in_the_archives_place_leaves_memory_in_memory(begin: Begin, repository: Path) -> None:
     (repository / ".aider.gardener").write_text("not a directory", encoding="utf-8")
-    gardened()
-    driver = drive()
+    driver = begin()
     driver.ask("/ask remember 48213", "/ask and again")
-    assert len(model.requests) == 2
+    assert len(driver.model.requests) == 2
     assert len(warnings(driver.said)) == 1
     assert not driver.coder.gardener.state.archive.store.persistent
 
@@ -76,12 +70,11 @@ def test_a_bad_variable_leaves_the_gardener_off_and_says_so(
 
 
 def test_a_shared_project_is_synced_with_the_environment_from_before_any_file_was_read(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+    begin: Begin, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun: list[dict[str, str]] = []
     monkeypatch.setattr(BackgroundSync, "turn_over", lambda self: bool(begun.append(self.environ)))
-    gardened()
-    driver = drive()
+    driver = begin()
     driver.ask("/ask remember 48213")
     gardener = driver.coder.gardener
     monkeypatch.setattr(link.state, "background", True)

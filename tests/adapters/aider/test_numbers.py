@@ -11,7 +11,7 @@ from aider_gardener import install, uninstall
 from aider_gardener.cli.root import main
 from aider_gardener.settings import Settings
 
-from .conftest import Driver, MakeDriver
+from .conftest import Begin, Driver, MakeDriver
 
 LONG = " ".join(f"Detail {n} of the worker is not worth a word." for n in range(60))
 MARKS = (
@@ -34,9 +34,8 @@ def shell(*words: str) -> Any:
     return json.loads(CliRunner().invoke(main, [*words, "--json"], catch_exceptions=False).stdout)
 
 
-def test_marks_counts_and_sums_agree(drive: MakeDriver, gardened: Any) -> None:
-    gardened(history_tokens=1_500, preset="gentle")
-    driver = drive()
+def test_marks_counts_and_sums_agree(begin: Begin) -> None:
+    driver = begin(history_tokens=1_500, preset="gentle")
     driver.ask(*(f"change nothing, step {n}" for n in range(8)), reply=LONG)
     pressure, status = typed(driver, "/context-pressure --json"), driver.coder.gardener.status()
     assert (status["history_mark"], status["entries"]) == (1_500, pressure["entries_tracked"])
@@ -49,9 +48,8 @@ def test_marks_counts_and_sums_agree(drive: MakeDriver, gardened: Any) -> None:
     assert everything["entries"] == status["stored_entries"] == 8 + 1  # the reply is kept once
 
 
-def test_a_chat_that_was_cleared_and_goes_on_says_so(drive: MakeDriver, gardened: Any) -> None:
-    gardened()
-    driver = drive()
+def test_a_chat_that_was_cleared_and_goes_on_says_so(begin: Begin, drive: MakeDriver) -> None:
+    driver = begin()
     driver.ask("/ask one", "/ask two")
     driver.type("/clear")
     driver.ask("/ask three")

@@ -14,7 +14,7 @@ from aider_gardener.adapters.aider.call import FAKE_REPLY, is_overflow, window_o
 from aider_gardener.gardener.state import ChatState
 from aider_gardener.plan.usage import Call
 
-from .conftest import Driver, MakeDriver, ScriptedModel
+from .conftest import Begin, Driver, ScriptedModel
 
 WORDS = "words of prose about the worker and its queue. "
 
@@ -74,16 +74,13 @@ def test_local_servers_words_count_and_other_bad_requests_do_not() -> None:
 
 
 @pytest.mark.parametrize("plain", [False, True])
-def test_rejected_twice_the_chat_is_as_before_and_the_user_gets_one_line(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel, plain: bool
-) -> None:
-    gardened(history_tokens=100_000)
-    driver = drive()
+def test_rejected_twice_the_chat_is_as_before_and_the_user_gets_one_line(begin: Begin, plain: bool) -> None:
+    driver = begin(history_tokens=100_000)
     talk(driver, 6)
-    model.replies += [rejection("context window exceeded", plain=plain) for _ in range(2)]
+    driver.model.replies += [rejection("context window exceeded", plain=plain) for _ in range(2)]
     driver.said.clear()
     driver.type("/ask one more thing 5512")
-    assert len(model.requests) == 8
+    assert len(driver.model.requests) == 8
     assert_legal(driver)
     assert not any("5512" in message["content"] for message in driver.history)
     (line,) = [line for line in driver.said if "does not fit" in line]
@@ -95,44 +92,35 @@ def test_rejected_twice_the_chat_is_as_before_and_the_user_gets_one_line(
     assert driver.history[-1]["content"] == "Here."
 
 
-def test_a_rejection_with_nothing_to_give_up_is_not_sent_again(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel
-) -> None:
-    gardened()
-    driver = drive()
-    model.replies.append(rejection())
+def test_a_rejection_with_nothing_to_give_up_is_not_sent_again(begin: Begin) -> None:
+    driver = begin()
+    driver.model.replies.append(rejection())
     driver.type("/ask hello")
-    assert len(model.requests) == 1
+    assert len(driver.model.requests) == 1
     assert driver.history == []
 
 
-def test_the_window_that_a_rejection_states_holds_from_then_on(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel
-) -> None:
-    gardened(history_tokens=100_000)
-    driver = drive()
-    counted(model)
+def test_the_window_that_a_rejection_states_holds_from_then_on(begin: Begin) -> None:
+    driver = begin(history_tokens=100_000)
+    counted(driver.model)
     talk(driver, 20)
     gardener = driver.coder.gardener
     stated = gardener.state.usage.taken("gpt-4o", Call(0, 0)) + 20
-    refused_above(driver, model, stated)
+    refused_above(driver, driver.model, stated)
     assert gardener.state.frame.window == stated
     assert gardener.state.frame.tokens + gardener.state.history_used < stated
     talk(driver, 4)
     assert gardener.state.frame.window == stated
-    assert gardener.state.count(model.last_prompt()) < stated
+    assert gardener.state.count(driver.model.last_prompt()) < stated
 
 
-def test_a_stated_window_is_forgotten_once_a_longer_prompt_goes_through(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel
-) -> None:
-    gardened(history_tokens=100_000)
-    driver = drive()
-    counted(model)
+def test_a_stated_window_is_forgotten_once_a_longer_prompt_goes_through(begin: Begin) -> None:
+    driver = begin(history_tokens=100_000)
+    counted(driver.model)
     talk(driver, 4)
     usage = driver.coder.gardener.state.usage
     stated = usage.taken("gpt-4o", Call(0, 0)) + 20
-    refused_above(driver, model, stated)
+    refused_above(driver, driver.model, stated)
     assert driver.coder.gardener.state.frame.window == stated
     large = Path(driver.coder.root, "large.txt")
     large.write_text(WORDS * 1_000)
@@ -142,16 +130,13 @@ def test_a_stated_window_is_forgotten_once_a_longer_prompt_goes_through(
     assert driver.coder.gardener.state.frame.window == 128_000
 
 
-def test_a_message_larger_than_the_window_is_sent_short_and_can_be_had_back(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel
-) -> None:
-    gardened()
-    driver = drive(model_name="gpt-4")
+def test_a_message_larger_than_the_window_is_sent_short_and_can_be_had_back(begin: Begin) -> None:
+    driver = begin(model_name="gpt-4")
     rows = "\n".join(f"record {n} of the import took {n * 7} ms in shard {n % 13}" for n in range(1_500))
     pasted = f"why is shard 7 slow?\n{rows}\nplease say it in one sentence"
     driver.ask(f"/ask {pasted}", reply="Because.")
-    sent = model.requests[0][-1]["content"]
-    assert driver.coder.gardener.state.count(model.last_prompt()) < 8_192
+    sent = driver.model.requests[0][-1]["content"]
+    assert driver.coder.gardener.state.count(driver.model.last_prompt()) < 8_192
     assert "why is shard 7 slow?" in sent
     assert "please say it in one sentence" in sent
     entry = next(e for e in driver.coder.gardener.state.chat.entries.values() if e.content == pasted)
@@ -162,36 +147,30 @@ def test_a_message_larger_than_the_window_is_sent_short_and_can_be_had_back(
     assert driver.history[0]["content"] == pasted
 
 
-def test_files_that_fill_the_window_leave_the_message_whole_and_say_so(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel
-) -> None:
-    gardened()
-    driver = drive()
-    model.replies += [rejection("maximum context length is 600 tokens", plain=True) for _ in range(2)]
+def test_files_that_fill_the_window_leave_the_message_whole_and_say_so(begin: Begin) -> None:
+    driver = begin()
+    driver.model.replies += [rejection("maximum context length is 600 tokens", plain=True) for _ in range(2)]
     driver.type("/ask what does greet do?")
     assert driver.history == []
     assert "/drop files" in driver.last_said
 
 
-def test_a_provider_that_fails_leaves_a_chat_that_goes_on_legally(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel
-) -> None:
+def test_a_provider_that_fails_leaves_a_chat_that_goes_on_legally(begin: Begin) -> None:
     from litellm import AuthenticationError
 
-    gardened()
-    driver = drive()
-    model.replies.append(AuthenticationError(message="no key", model="gpt-4o", llm_provider="openai"))
+    driver = begin()
+    driver.model.replies.append(AuthenticationError(message="no key", model="gpt-4o", llm_provider="openai"))
     driver.type("/ask first")
+    assert len(driver.model.requests) == 1, "another error is not tried again"
     driver.type("/run echo some output")  # comes behind what has no answer
     driver.ask("/ask second", reply="Here.")
     assert_legal(driver)
-    assert "first" in model.last_prompt()
+    assert "first" in driver.model.last_prompt()
 
 
-def test_switched_off_overflow_is_aiders_own(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:
-    gardened(mode="off")
-    driver = drive()
-    model.replies.append(rejection())
+def test_switched_off_overflow_is_aiders_own(begin: Begin) -> None:
+    driver = begin(mode="off")
+    driver.model.replies.append(rejection())
     driver.type("hello")
     assert driver.history[-1]["content"] == FAKE_REPLY
 
@@ -208,31 +187,27 @@ def almost_full(monkeypatch: pytest.MonkeyPatch, model: ScriptedModel) -> Callab
 
 
 def test_the_last_resort_is_told_what_was_decided_and_keeps_it(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel, almost_full: Callable[[], None]
+    begin: Begin, almost_full: Callable[[], None]
 ) -> None:
-    gardened(history_tokens=100_000, llm="fallback")
-    driver = drive()
+    driver = begin(history_tokens=100_000, llm="fallback")
     driver.ask(f"/ask which port? {RULE}")
     talk(driver, 4)
     almost_full()
     driver.ask("/ask hm")
-    summarised = next(c for c in model.calls if "summarize" in str(c["messages"][0]["content"]).lower()[:40])
+    summarised = next(
+        c for c in driver.model.calls if "summarize" in str(c["messages"][0]["content"]).lower()[:40]
+    )
     assert RULE in summarised["messages"][1]["content"].split("# ASSISTANT")[0]
-    assert "I asked you about things." in model.last_prompt()
-    assert RULE in model.last_prompt()
-    assert "Answer 3." not in model.last_prompt()
+    assert "I asked you about things." in driver.model.last_prompt()
+    assert RULE in driver.model.last_prompt()
+    assert "Answer 3." not in driver.model.last_prompt()
     assert_legal(driver)
 
 
 def test_a_summary_that_fails_leaves_the_history_whole(
-    drive: MakeDriver,
-    gardened: Any,
-    model: ScriptedModel,
-    monkeypatch: pytest.MonkeyPatch,
-    almost_full: Callable[[], None],
+    begin: Begin, monkeypatch: pytest.MonkeyPatch, almost_full: Callable[[], None]
 ) -> None:
-    gardened(history_tokens=100_000, llm="fallback")
-    driver = drive()
+    driver = begin(history_tokens=100_000, llm="fallback")
     talk(driver, 3)
     before = list(driver.history)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,6 @@ from typing import Any
 from made_entries import make_gardener
 
 from aider_gardener.adapters.aider.prompt import (
-    current,
     estimate,
     question_of,
 )
@@ -18,7 +16,7 @@ from aider_gardener.notes.chatmap import MAP_HEAD
 from aider_gardener.plan.goals import Frame
 from aider_gardener.plan.view import FILLER, NOTE_HEAD
 
-from .conftest import Driver, MakeDriver, ScriptedModel
+from .conftest import Begin, Driver, MakeDriver, ScriptedModel
 from .test_wrappers import chatter
 
 RULE = "Never touch the table ledger_lines."
@@ -55,7 +53,7 @@ def test_of_what_waits_for_an_answer_at_most_half_the_window_counts() -> None:
     tokens = []
     for window in (0, 10_000, 100):
         gardener.state.frame = Frame(window)
-        tokens.append(current(gardener.state))
+        tokens.append(gardener.state.current)
     assert tokens[0] == tokens[1] >= 100 and tokens[2] == 50
 
 
@@ -79,9 +77,8 @@ def test_what_stands_around_the_history_is_measured_by_part(
     assert state.frame.parts["notes"] == 77
 
 
-def test_what_the_archive_has_to_say_is_said_in_the_chat(drive: MakeDriver, gardened: Any) -> None:
-    gardened()
-    driver = drive()
+def test_what_the_archive_has_to_say_is_said_in_the_chat(begin: Begin) -> None:
+    driver = begin()
     driver.ask("/ask hello")
     assert not any("begun anew" in line for line in driver.said)
     driver.coder.gardener.state.archive.store.notice = "the archive was begun anew"
@@ -120,25 +117,12 @@ def test_a_rule_outlives_its_message(drive: MakeDriver, gardened: Any, model: Sc
     assert not any(MAP_HEAD in message["content"] for message in driver.history)
 
 
-def test_the_note_is_the_same_from_one_plan_to_the_next(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel
-) -> None:
-    gardened(history_tokens=600)
-    driver = with_rule(drive)
-    notes = [next((t for t in texts(r) if t.startswith(MAP_HEAD)), "") for r in model.requests]
-    changes = sum(one != other for one, other in itertools.pairwise(notes))
-    assert 0 < changes <= len(driver.coder.gardener.state.plans)
-
-
-def test_incremental_keeps_the_last_turns_and_sums_up_the_rest(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel
-) -> None:
-    gardened(history_tokens=3_000, recall_tokens=1_000, incremental=3)
-    driver = drive()
+def test_incremental_keeps_the_last_turns_and_sums_up_the_rest(begin: Begin) -> None:
+    driver = begin(history_tokens=3_000, recall_tokens=1_000, incremental=3)
     chatter(driver, 20)
-    sent = texts(model.requests[-1])
+    sent = texts(driver.model.requests[-1])
     assert any("Earlier turns:" in text for text in sent)
     assert all(f"question {n} about topic {n}" in sent for n in (16, 17, 18))
     assert "question 3 about topic 3" not in sent
-    sizes = [sum(map(len, texts(request))) for request in model.requests]
+    sizes = [sum(map(len, texts(request))) for request in driver.model.requests]
     assert max(sizes) - sizes[0] < 4 * 3_000  # characters of the budget, four a token

@@ -9,7 +9,7 @@ import pytest
 
 from aider_gardener.adapters.aider.coder import Terminal
 
-from .conftest import EDIT, MakeDriver
+from .conftest import EDIT, Begin
 from .test_throttle import write_noise
 
 LONG = " ".join(f"Detail {n} of the worker is not worth a word." for n in range(60))
@@ -22,11 +22,8 @@ def told(said: list[str]) -> list[str]:
 
 
 @pytest.mark.parametrize("status_line", ["notes", ""])
-def test_a_line_for_what_was_recalled_and_for_room(
-    status_line: str, drive: MakeDriver, gardened: Any
-) -> None:
-    gardened(history_tokens=1_000, status_line=status_line, files="aider")
-    driver = drive()
+def test_a_line_for_what_was_recalled_and_for_room(begin: Begin, status_line: str) -> None:
+    driver = begin(history_tokens=1_000, status_line=status_line, files="aider")
     driver.ask("/ask begin", reply=f"{LONG} The kestrel pool has 17 connections. {LONG}")
     driver.ask(*(f"/ask step {n}" for n in range(6)), reply=LONG)
     before = told(driver.said)
@@ -40,12 +37,9 @@ def test_a_line_for_what_was_recalled_and_for_room(
         assert [line for line in new if "recalled" in line] == ["aider-gardener: recalled 1 passage: turn 1"]
 
 
-def test_a_line_where_a_file_is_sent_as_what_changed(
-    drive: MakeDriver, gardened: Any, repository: Path
-) -> None:
+def test_a_line_where_a_file_is_sent_as_what_changed(begin: Begin, repository: Path) -> None:
     (repository / "app.py").write_text("def greet():\n    return 'hello'\n" + "# a line\n" * 60)
-    gardened(files="append")
-    driver = drive()
+    driver = begin(files="append")
     driver.ask("/ask hello")
     driver.ask("change it", reply=CHANGE)
     assert not told(driver.said)
@@ -74,10 +68,9 @@ def test_on_a_colour_terminal_the_line_is_dim_and_kept_in_aiders_file() -> None:
 
 @pytest.mark.parametrize(("limit", "is_told"), [(500, True), (0, False)])
 def test_before_aider_asks_a_line_says_what_of_an_output_will_stand(
-    limit: int, is_told: bool, drive: MakeDriver, gardened: Any, repository: Path
+    begin: Begin, limit: int, is_told: bool, repository: Path
 ) -> None:
-    gardened(throttle_tokens=limit)
-    driver = drive()
+    driver = begin(throttle_tokens=limit)
     seen: list[list[str]] = []
 
     def confirm(*_question: Any, **_options: Any) -> bool:

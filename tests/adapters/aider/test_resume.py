@@ -15,7 +15,7 @@ from aider_gardener.archive.store import open_store
 from aider_gardener.gardener.stored_chat import sums_of
 from aider_gardener.plan.view import problems
 
-from .conftest import Driver, MakeDriver, ScriptedModel
+from .conftest import Begin, Driver, MakeDriver, ScriptedModel
 from .test_entry_commands import say
 from .test_wrappers import FACT
 
@@ -50,10 +50,9 @@ def told(driver: Driver) -> str:
     return "\n".join(line for line in driver.said if "aider-gardener: " in line)
 
 
-def ended(drive: MakeDriver, gardened: Any, *questions: str, **options: Any) -> tuple[str, list[str]]:
+def ended(begin: Begin, *questions: str, **options: Any) -> tuple[str, list[str]]:
     """A chat that has ended: its id, and what stood in it."""
-    gardened(**options)
-    driver = drive()
+    driver = begin(**options)
     for question in questions or (f"/ask {FACT} please remember", "/ask and the second thing?"):
         driver.ask(question, reply=f"Noted: {question[:20]}.")
     found = session_of(driver), [str(message["content"]) for message in driver.history]
@@ -62,11 +61,10 @@ def ended(drive: MakeDriver, gardened: Any, *questions: str, **options: Any) -> 
 
 
 def test_the_chat_goes_on_as_if_it_had_not_ended(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel, repository: Path
+    begin: Begin, model: ScriptedModel, repository: Path
 ) -> None:
-    session, history = ended(drive, gardened, f"/ask {RULE} What is in it?", "/ask and now?")
-    gardened(resume=session[:6])
-    driver = drive(files=())
+    session, history = ended(begin, f"/ask {RULE} What is in it?", "/ask and now?")
+    driver = begin(resume=session[:6], fnames=())
     assert [str(message["content"]) for message in driver.history] == history
     assert session_of(driver) == session
     assert "going on with the chat of 20" in told(driver) and "(2 turns)" in told(driver)
@@ -84,30 +82,27 @@ def test_the_chat_goes_on_as_if_it_had_not_ended(
     assert kept == [(session, 3, 6)]
 
 
-def test_files_come_back_unless_they_are_gone(drive: MakeDriver, gardened: Any, repository: Path) -> None:
+def test_files_come_back_unless_they_are_gone(begin: Begin, repository: Path) -> None:
     (repository / "notes").mkdir()
     (repository / "notes" / "read me.md").write_text("Read this.\n", encoding="utf-8")
     (repository / "old.py").write_text("x = 1\n", encoding="utf-8")
-    gardened()
-    driver = drive(files=("app.py", "old.py"))
+    driver = begin(fnames=("app.py", "old.py"))
     driver.type('/read-only "notes/read me.md"')
     driver.ask("/ask hello?")
     uninstall()
     (repository / "old.py").unlink()
-    gardened(resume="last")
-    again = drive(files=())
+    again = begin(resume="last", fnames=())
     assert [Path(name).name for name in again.coder.abs_fnames] == ["app.py"]
     assert [Path(name).name for name in again.coder.abs_read_only_fnames] == ["read me.md"]
     assert "no longer there, and not added: old.py" in told(again)
 
 
 def test_what_stood_shorter_stands_shorter_and_a_long_past_is_compacted(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel
+    begin: Begin, model: ScriptedModel
 ) -> None:
     questions = [f"/ask question {n} about topic {n}: {LONG}" for n in range(12)]
-    session, _ = ended(drive, gardened, *questions, history_tokens=100_000)
-    gardened(resume=session, history_tokens=1_000)
-    driver = drive()
+    session, _ = ended(begin, *questions, history_tokens=100_000)
+    driver = begin(resume=session, history_tokens=1_000)
     gardener = driver.coder.gardener
     assert "24 of 24 messages whole" in told(driver)
     driver.ask("/ask and now?")
@@ -116,38 +111,33 @@ def test_what_stood_shorter_stands_shorter_and_a_long_past_is_compacted(
     assert problems([piece.message for piece in gardener.state.chat.pieces]) == []
     shown = [piece.content for piece in gardener.state.chat.pieces]
     uninstall()
-    gardened(resume=session, history_tokens=1_000)
-    again = drive()
+    again = begin(resume=session, history_tokens=1_000)
     assert [piece.content for piece in again.coder.gardener.state.chat.pieces] == shown
     assert again.coder.gardener.state.chat.fidelity == gardener.state.chat.fidelity
     assert "topic 2: some" in say(again, f"/recall --session {session} question 2 about topic 2")
 
 
 def test_a_chat_that_was_killed_before_its_answer_takes_turns_again(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel
+    begin: Begin, model: ScriptedModel
 ) -> None:
-    gardened()
-    first = drive()
+    first = begin()
     first.ask("/ask one?")
     first.coder.cur_messages += [{"role": "user", "content": "never answered"}]
     first.type("/gardener")
     session = session_of(first)
     uninstall()
-    gardened(resume=session)
-    driver = drive()
+    driver = begin(resume=session)
     assert [message["role"] for message in driver.history][-2:] == ["user", "assistant"]
     driver.ask("/ask two?")
     assert "never answered" in model.last_prompt()
 
 
-def test_what_was_cleared_stays_away(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:
-    gardened()
-    first = drive()
+def test_what_was_cleared_stays_away(begin: Begin, model: ScriptedModel) -> None:
+    first = begin()
     first.ask(f"/ask {FACT} please remember")
     first.type("/clear")
     uninstall()
-    gardened(resume="last")
-    driver = drive()
+    driver = begin(resume="last")
     assert driver.history == [] and "it was cleared at its end" in told(driver)
     driver.ask("/ask hm?")
     assert "48213" not in model.last_prompt()
@@ -160,12 +150,9 @@ def test_what_was_cleared_stays_away(drive: MakeDriver, gardened: Any, model: Sc
         ("2", "2 is no id"),
     ],
 )
-def test_a_bad_id_is_one_line_and_the_chat_starts_without(
-    given: str, why: str, drive: MakeDriver, gardened: Any
-) -> None:
-    session, _ = ended(drive, gardened)
-    gardened(resume=given)
-    driver = drive()
+def test_a_bad_id_is_one_line_and_the_chat_starts_without(begin: Begin, given: str, why: str) -> None:
+    session, _ = ended(begin)
+    driver = begin(resume=given)
     assert driver.history == [] and session_of(driver) != session
     assert told(driver).count("\n") == 0
     assert why in told(driver) and told(driver).endswith("; this chat starts without it.")
@@ -173,19 +160,16 @@ def test_a_bad_id_is_one_line_and_the_chat_starts_without(
 
 
 def test_the_last_local_chat_does_not_go_to_a_remote_model_unless_it_is_named(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel
+    begin: Begin, drive: MakeDriver, gardened: Any, model: ScriptedModel
 ) -> None:
-    gardened()
-    first = drive(model_name=LOCAL)
+    first = begin(model_name=LOCAL)
     first.ask(f"/ask {FACT} please remember")
     session = session_of(first)
     uninstall()
-    gardened(resume="last")
-    driver = drive(model_name="gpt-4o")
+    driver = begin(resume="last", model_name="gpt-4o")
     assert driver.history == [] and f"--gardener-resume={session[:4]} takes it up" in told(driver)
     uninstall()
-    gardened(resume=session[:4])
-    named = drive(model_name="gpt-4o")
+    named = begin(resume=session[:4], model_name="gpt-4o")
     assert "from here on it goes to gpt-4o" in told(named)
     named.ask("/ask hm?")
     assert "48213" in model.last_prompt()
@@ -195,9 +179,9 @@ def test_the_last_local_chat_does_not_go_to_a_remote_model_unless_it_is_named(
 
 
 def test_a_chat_that_another_process_holds_is_left_to_it(
-    drive: MakeDriver, gardened: Any, repository: Path
+    begin: Begin, drive: MakeDriver, gardened: Any, repository: Path
 ) -> None:
-    older, _ = ended(drive, gardened)
+    older, _ = ended(begin)
     place = str(repository / ".aider.gardener")
     command = [sys.executable, "-c", ELSEWHERE, place, str(repository)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
@@ -212,14 +196,13 @@ def test_a_chat_that_another_process_holds_is_left_to_it(
 
 
 def test_with_a_restored_history_or_in_mode_observe_it_is_a_chat_of_its_own(
-    drive: MakeDriver, gardened: Any
+    begin: Begin, drive: MakeDriver, gardened: Any
 ) -> None:
-    session, _ = ended(drive, gardened)
+    session, _ = ended(begin)
     gardened(resume=session)
     history = [{"role": "user", "content": "hello"}, {"role": "assistant", "content": "Hi."}]
     driver = drive(done_messages=history)
     assert driver.history == history and "leave --restore-chat-history out" in told(driver)
     uninstall()
-    gardened(resume=session, mode="observe")
-    observed = drive()
+    observed = begin(resume=session, mode="observe")
     assert observed.history == [] and "in mode observe" in told(observed)

@@ -7,21 +7,20 @@ from typing import Any
 
 import pytest
 
-from aider_gardener.gardener.care import HEAD, HINT, MOST_ORIGINALS
+from aider_gardener.gardener.care import HEAD, HINT
 from aider_gardener.gardener.compactions import show
 from aider_gardener.messages import Fidelity
 
-from .conftest import EDIT, Driver, MakeDriver, ScriptedModel
+from .conftest import EDIT, Begin, Driver
 from .test_entry_commands import MARKER, id_of, is_legal, say, texts
 from .test_wrappers import chatter
 
 WHOLE = f"The {MARKER} lives in the attic. " + "Then we went on and spoke of other rooms. " * 20
 
 
-def compacted(drive: MakeDriver, gardened: Any, **options: Any) -> tuple[Driver, str]:
+def compacted(begin: Begin, **options: Any) -> tuple[Driver, str]:
     """A chat in which one reply stands in its short form; its id."""
-    gardened(**{"history_tokens": 4_000, "ask_for_originals": True, "recall_tokens": 0, **options})
-    driver = drive()
+    driver = begin(**{"history_tokens": 4_000, "ask_for_originals": True, "recall_tokens": 0, **options})
     driver.ask("/ask tell me", reply=WHOLE)
     chatter(driver, 2)
     shorten(driver, MARKER)
@@ -45,101 +44,77 @@ def form(stored_id: str) -> str:
     return f'I need to see it.\n\n<recall id="{stored_id}"/>\n'
 
 
-def test_a_reply_that_asks_is_answered_with_the_original(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel
-) -> None:
-    driver, stored_id = compacted(drive, gardened)
-    assert HINT in model.last_prompt()
-    assert stored_id in model.last_prompt()
-    sent = len(model.requests)
-    model.replies += [form(stored_id), "In the attic."]
+def test_a_reply_that_asks_is_answered_with_the_original(begin: Begin) -> None:
+    driver, stored_id = compacted(begin)
+    assert HINT in driver.model.last_prompt()
+    assert stored_id in driver.model.last_prompt()
+    sent = len(driver.model.requests)
+    driver.model.replies += [form(stored_id), "In the attic."]
     said = say(driver, "/ask where does it live?")
-    assert len(model.requests) == sent + 2
-    assert HEAD in model.requests[-1][-1]["content"] or HEAD in model.last_prompt()
-    assert f"> {WHOLE.strip()}" in model.last_prompt()
+    assert len(driver.model.requests) == sent + 2
+    assert HEAD in driver.model.requests[-1][-1]["content"] or HEAD in driver.model.last_prompt()
+    assert f"> {WHOLE.strip()}" in driver.model.last_prompt()
     assert f"the model asked for {stored_id}" in said
     assert is_legal(driver)
 
 
-def test_the_same_is_not_given_twice_and_nothing_loops(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel
-) -> None:
-    driver, stored_id = compacted(drive, gardened)
-    sent = len(model.requests)
-    model.replies += [form(stored_id)] * 9
+def test_the_same_is_not_given_twice_and_nothing_loops(begin: Begin) -> None:
+    driver, stored_id = compacted(begin)
+    sent = len(driver.model.requests)
+    driver.model.replies += [form(stored_id)] * 9
     driver.type("/ask where does it live?")
-    assert len(model.requests) == sent + 2
+    assert len(driver.model.requests) == sent + 2
     driver.type("/ask and now?")  # it stands in the chat still
-    assert len(model.requests) == sent + 3
+    assert len(driver.model.requests) == sent + 3
 
 
-def test_so_many_a_turn_and_no_more(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:
-    gardened(history_tokens=20_000, ask_for_originals=True, recall_tokens=0)
-    driver = drive()
-    chatter(driver, MOST_ORIGINALS + 2)
-    ids = shorten(driver, "words of prose")
-    sent = len(model.requests)
-    model.replies += ["".join(form(stored_id) for stored_id in ids)] * 9
-    driver.type("/ask all of it, please")
-    assert len(model.requests) == sent + 2
-    assert texts(driver).count("\n(End of quotes.)") == MOST_ORIGINALS
-
-
-def test_an_edit_in_the_same_reply_is_applied(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:
-    driver, stored_id = compacted(drive, gardened)
+def test_an_edit_in_the_same_reply_is_applied(begin: Begin) -> None:
+    driver, stored_id = compacted(begin)
     edit = EDIT.format(path="app.py", old="    return 'hello'", new="    return 'goodbye'")
-    model.replies += [edit + "\n" + form(stored_id), "Done."]
+    driver.model.replies += [edit + "\n" + form(stored_id), "Done."]
     driver.type("say goodbye, and where does it live?")
     assert "goodbye" in Path("app.py").read_text(encoding="utf-8")
-    assert model.commit_calls == 1
-    assert f"> {WHOLE.strip()}" in model.last_prompt()
+    assert driver.model.commit_calls == 1
+    assert f"> {WHOLE.strip()}" in driver.model.last_prompt()
     assert is_legal(driver)
 
 
-def test_the_architect_gets_it_before_an_editor_is_sent_off(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel
-) -> None:
-    gardened(history_tokens=4_000, ask_for_originals=True, recall_tokens=0)
-    driver = drive(edit_format="architect", auto_accept_architect=True)
+def test_the_architect_gets_it_before_an_editor_is_sent_off(begin: Begin) -> None:
+    driver = begin(
+        history_tokens=4_000,
+        ask_for_originals=True,
+        recall_tokens=0,
+        edit_format="architect",
+        auto_accept_architect=True,
+    )
     driver.ask("/ask tell me", reply=WHOLE)
     chatter(driver, 2)
     shorten(driver, MARKER)
-    sent = len(model.requests)
+    sent = len(driver.model.requests)
     plan = "Return goodbye instead."
     edit = EDIT.format(path="app.py", old="    return 'hello'", new="    return 'goodbye'")
-    model.replies += [form(id_of(driver, MARKER)), plan, edit]
+    driver.model.replies += [form(id_of(driver, MARKER)), plan, edit]
     driver.type("say goodbye")
-    assert len(model.requests) == sent + 3
-    assert f"> {WHOLE.strip()}" in str(model.requests[sent + 1])
-    assert plan in str(model.requests[sent + 2])
+    assert len(driver.model.requests) == sent + 3
+    assert f"> {WHOLE.strip()}" in str(driver.model.requests[sent + 1])
+    assert plan in str(driver.model.requests[sent + 2])
     assert "goodbye" in Path("app.py").read_text(encoding="utf-8")
 
 
-def test_what_was_cleared_is_not_given(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:
-    driver, stored_id = compacted(drive, gardened)
-    driver.type("/clear")
-    sent = len(model.requests)
-    model.replies.append(form(stored_id))
+def test_it_is_off_by_default(begin: Begin) -> None:
+    driver, stored_id = compacted(begin, ask_for_originals=False)
+    assert HINT not in driver.model.last_prompt()
+    sent = len(driver.model.requests)
+    driver.model.replies.append(form(stored_id))
     driver.type("/ask where does it live?")
-    assert len(model.requests) == sent + 1
+    assert len(driver.model.requests) == sent + 1
 
 
-def test_it_is_off_by_default(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:
-    driver, stored_id = compacted(drive, gardened, ask_for_originals=False)
-    assert HINT not in model.last_prompt()
-    sent = len(model.requests)
-    model.replies.append(form(stored_id))
-    driver.type("/ask where does it live?")
-    assert len(model.requests) == sent + 1
-
-
-def test_a_declined_prompt_answers_no_older_reply(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    driver, stored_id = compacted(drive, gardened)
+def test_a_declined_prompt_answers_no_older_reply(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
+    driver, stored_id = compacted(begin)
     monkeypatch.setattr(driver.coder, "partial_response_content", form(stored_id))
     monkeypatch.setattr(driver.coder, "check_tokens", lambda _messages: False)
-    sent = len(model.requests)
+    sent = len(driver.model.requests)
     driver.type("where does it live?")
-    assert len(model.requests) == sent
+    assert len(driver.model.requests) == sent
     assert driver.coder.reflected_message is None

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
 
-import pytest
-
-from .conftest import MakeDriver, ScriptedModel
+from .conftest import Begin
 
 
 def write_noise(repository: Path, lines: int) -> str:
@@ -24,26 +21,10 @@ def write_noise(repository: Path, lines: int) -> str:
     return f'"{sys.executable}" noise.py'
 
 
-@pytest.mark.parametrize(("window", "is_whole"), [(128_000, True), (12_000, False)])
-def test_an_output_enters_whole_as_long_as_the_windows_first_part_has_room(
-    window: int, is_whole: bool, drive: MakeDriver, gardened: Any, repository: Path
-) -> None:
-    gardened()
-    driver = drive()
-    driver.coder.main_model.info = {**driver.coder.main_model.info, "max_input_tokens": window}
-    driver.ask("/ask before we start")
-    driver.type(f"/run {write_noise(repository, 600)}")
-    entry = list(driver.coder.gardener.state.chat.entries.values())[2]
-    assert 0.7 * 12_000 < entry.tokens < 0.7 * 128_000
-    assert (driver.history[2]["content"] == entry.content) == is_whole
-    assert any(entry.id in line for line in driver.said) != is_whole
-
-
 def test_a_large_output_enters_compressed_and_the_whole_is_in_the_store(
-    drive: MakeDriver, gardened: Any, repository: Path, model: ScriptedModel
+    begin: Begin, repository: Path
 ) -> None:
-    gardened(throttle_tokens=500)
-    driver = drive()
+    driver = begin(throttle_tokens=500)
     driver.type(f"/run {write_noise(repository, 600)}")
     gardener = driver.coder.gardener
     entry = next(iter(gardener.state.chat.entries.values()))
@@ -58,47 +39,17 @@ def test_a_large_output_enters_compressed_and_the_whole_is_in_the_store(
     assert len(lines) == 1
     assert f"{entry.tokens:,}" in lines[0]
     driver.ask("/ask what failed?")
-    assert "kestrel-17 refused" in model.last_prompt()
-    assert "took 600 ms" not in model.last_prompt()
+    assert "kestrel-17 refused" in driver.model.last_prompt()
+    assert "took 600 ms" not in driver.model.last_prompt()
 
 
-def test_undo_and_restore_bring_the_whole_back_and_it_stays(
-    drive: MakeDriver, gardened: Any, repository: Path
-) -> None:
-    gardened(throttle_tokens=500, history_tokens=100_000)
-    driver = drive()
-    driver.type(f"/run {write_noise(repository, 200)}")
-    gardener = driver.coder.gardener
-    entry = next(iter(gardener.state.chat.entries.values()))
-    driver.type("/gardener undo")
-    assert driver.history[0]["content"] == entry.content
-    driver.ask("/ask what failed?")
-    assert driver.history[0]["content"] == entry.content
-
-
-def test_small_outputs_and_typed_words_are_left_alone(
-    drive: MakeDriver, gardened: Any, repository: Path
-) -> None:
-    gardened(throttle_tokens=500)
-    driver = drive()
-    command = write_noise(repository, 5)
-    driver.type(f"/run {command}")
-    assert "request 4 took 12 ms" in driver.history[0]["content"]
-    pasted = "look at this:\n" + "\n".join(f"INFO request {n} took {n} ms" for n in range(300))
-    driver.ask(f"/ask {pasted}")
-    assert driver.history[-2]["content"] == pasted
-
-
-def test_the_message_that_a_failed_test_sends_is_short_too(
-    drive: MakeDriver, gardened: Any, repository: Path, model: ScriptedModel
-) -> None:
-    gardened(throttle_tokens=500)
-    driver = drive()
+def test_the_message_that_a_failed_test_sends_is_short_too(begin: Begin, repository: Path) -> None:
+    driver = begin(throttle_tokens=500)
     command = write_noise(repository, 400)
     with (repository / "noise.py").open("a", encoding="utf-8") as script:
         script.write("raise SystemExit(1)\n")
     driver.type(f"/test {command}")
-    assert len(model.requests) == 1
-    assert "request 150 took" not in model.last_prompt()
+    assert len(driver.model.requests) == 1
+    assert "request 150 took" not in driver.model.last_prompt()
     assert sum("brings it back" in line for line in driver.said) == 1
-    assert model.last_prompt().count("kestrel-17 refused") == 2
+    assert driver.model.last_prompt().count("kestrel-17 refused") == 2

@@ -11,7 +11,7 @@ import pytest
 from aider_gardener.gardener.compactions import goal_of
 from aider_gardener.messages import Fidelity, SourceKind
 
-from .conftest import EDIT, Driver, MakeDriver, ScriptedModel
+from .conftest import EDIT, Begin, Driver, MakeDriver, ScriptedModel
 from .test_entry_commands import is_legal, say
 from .test_laws import alternates
 from .test_wrappers import FACT, chatter
@@ -88,9 +88,8 @@ def test_on_takes_over_again_where_off_left_the_history_whole(
     assert alternates(driver.history)
 
 
-def test_off_leaves_what_was_cleared_or_forgotten_away(drive: MakeDriver, gardened: Any) -> None:
-    gardened(history_tokens=1_000)
-    driver = drive()
+def test_off_leaves_what_was_cleared_or_forgotten_away(begin: Begin) -> None:
+    driver = begin(history_tokens=1_000)
     driver.ask(f"/ask {FACT} please remember")
     driver.type("/clear")
     driver.ask("/ask the password is quetzal")
@@ -156,20 +155,6 @@ def test_the_account_stays_for_some_prompts_and_can_be_had_back(
 # Why
 
 
-def test_why_names_the_window_where_that_is_the_tighter_mark(drive: MakeDriver, gardened: Any) -> None:
-    gardened(history_tokens=100_000)
-    driver = drive()
-    driver.coder.main_model.info = {**driver.coder.main_model.info, "max_input_tokens": 6_000}
-    chatter(driver, 18)
-    gardener = driver.coder.gardener
-    plan = gardener.state.plans[0].plan
-    (cause,) = {
-        change.cause for change in gardener.why(plan.swaps[0].entry_id).changes if change.kind == "plan"
-    }
-    assert re.match(r"window above 70%.*: history of [\d,]+ tokens above its mark of [\d,]+$", cause)
-    assert f"{plan.tokens_before:,} tokens above its mark of {plan.marks['high']:,}" in cause
-
-
 # What is a turn
 
 LOOKING = (
@@ -179,11 +164,8 @@ LOOKING = (
 )  # fmt: skip
 
 
-def test_commands_that_only_look_age_nothing(
-    drive: MakeDriver, gardened: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    gardened()
-    driver = drive()
+def test_commands_that_only_look_age_nothing(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
+    driver = begin()
     chatter(driver, 2)
     state = driver.coder.gardener.state
     assert state.chat.turn == 2
@@ -199,10 +181,9 @@ def test_commands_that_only_look_age_nothing(
 
 
 def test_commands_that_say_something_in_the_chat_are_turns(
-    drive: MakeDriver, gardened: Any, monkeypatch: pytest.MonkeyPatch
+    begin: Begin, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    gardened()
-    driver = drive()
+    driver = begin()
     driver.ask(f"/ask {FACT}")
     state = driver.coder.gardener.state
     driver.type("/run echo hi")
@@ -218,14 +199,18 @@ def test_commands_that_say_something_in_the_chat_are_turns(
 
 
 @pytest.mark.parametrize("command", ["/clear", "/reset"])
-def test_a_clear_says_how_to_reach_what_was_said_where_there_is_something(
-    command: str, drive: MakeDriver, gardened: Any
-) -> None:
-    gardened()
-    driver = drive()
+def test_a_clear_says_how_to_reach_what_was_said_where_there_is_something(begin: Begin, command: str) -> None:
+    driver = begin()
     driver.ask(f"/ask {FACT}")
     assert say(driver, command).count("does not come back by itself; /recall WORDS still finds it") == 1
     assert "come back" not in say(driver, command)
+
+
+def test_a_clear_that_no_turn_surrounds_counts_at_once(begin: Begin) -> None:
+    driver = begin()
+    driver.ask("/ask hello")
+    driver.coder.commands.cmd_clear("")
+    assert driver.coder.gardener.state.chat.floor == 2
 
 
 def undone(drive: MakeDriver) -> Driver:

@@ -6,10 +6,9 @@ import threading
 from pathlib import Path
 from typing import Any
 
-import pytest
 from made_search import found
 
-from .conftest import EDIT, Driver, MakeDriver, ScriptedModel
+from .conftest import EDIT, Begin, Driver, MakeDriver, ScriptedModel
 
 FACT = "The staging box is called kestrel-17 and its port is 48213."
 LONG = "\n".join(
@@ -25,101 +24,81 @@ def chatter(driver: Driver, turns: int) -> None:
         )
 
 
-def test_an_ask_only_session_is_trimmed_and_stock_is_not(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel
-) -> None:
-    gardened(history_tokens=1_000)
-    driver = drive()
+def test_an_ask_only_session_is_trimmed_and_stock_is_not(begin: Begin) -> None:
+    driver = begin(history_tokens=1_000)
     driver.ask(f"/ask {FACT} please remember")
     chatter(driver, 15)
-    prompts = [len("".join(str(m["content"]) for m in request)) for request in model.requests]
+    prompts = [len("".join(str(m["content"]) for m in request)) for request in driver.model.requests]
     assert max(prompts) - prompts[0] < 12_000
     assert driver.coder.gardener.state.plans
-    assert not model.summary_calls
+    assert not driver.model.summary_calls
+    keys = {key for request in driver.model.requests for message in request for key in message}
+    assert keys == {"role", "content"}, "no key of ours reaches litellm"
+    stock = {"model", "stream", "temperature", "timeout", "messages"}
+    assert {key for call in driver.model.calls for key in call} <= stock
 
 
-def test_what_is_recalled_stays_out_of_the_history(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel
-) -> None:
-    gardened(history_tokens=1_000)
-    driver = drive()
-    driver.ask("/ask where do we stage?", reply=f"{LONG[:2_000]}\n\n{FACT}\n\n{LONG[2_000:4_000]}")
-    chatter(driver, 15)
-    assert not any(FACT in message["content"] for message in driver.history)
-    driver.ask("/ask which port did the staging box kestrel have?")
-    from aider_gardener.recall.recall import NOTE_HEAD
-
-    assert NOTE_HEAD in model.last_prompt()
-    assert FACT in model.last_prompt()
-    assert not any(NOTE_HEAD in message["content"] for message in driver.history)
-
-
-def test_after_clear_nothing_comes_back_by_itself_but_recall_reaches_it(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel
-) -> None:
-    gardened(history_tokens=1_000)
-    driver = drive()
+def test_after_clear_nothing_comes_back_by_itself_but_recall_reaches_it(begin: Begin) -> None:
+    driver = begin(history_tokens=1_000)
     driver.ask(f"/ask {FACT} please remember")
     driver.type("/clear")
     driver.ask("/ask which port did the staging box kestrel have?")
-    assert "48213" not in model.last_prompt()
+    assert "48213" not in driver.model.last_prompt()
     driver.type("/recall staging box port")
     assert "48213" in driver.last_said
 
 
-def test_lists_rebound_by_the_browser_count_as_cleared(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel
-) -> None:
-    gardened(history_tokens=1_000)
-    driver = drive()
+def test_lists_rebound_by_the_browser_count_as_cleared(begin: Begin) -> None:
+    driver = begin(history_tokens=1_000)
     driver.ask(f"/ask {FACT} please remember", "/ask more")
     driver.coder.done_messages = []
     driver.coder.cur_messages = []
     driver.ask("/ask which port did the staging box kestrel have?")
-    assert "48213" not in model.last_prompt()
+    assert "48213" not in driver.model.last_prompt()
 
 
-def test_a_mode_switch_strips_edit_blocks_without_an_llm(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel
-) -> None:
-    gardened()
-    driver = drive()
-    model.replies.append(EDIT.format(path="app.py", old="    return 'hello'", new="    return 'goodbye'"))
+def test_a_mode_switch_strips_edit_blocks_without_an_llm(begin: Begin) -> None:
+    driver = begin()
+    driver.model.replies.append(
+        EDIT.format(path="app.py", old="    return 'hello'", new="    return 'goodbye'")
+    )
     driver.type("say goodbye instead")
     assert "goodbye" in Path("app.py").read_text(encoding="utf-8")
     driver.type("/chat-mode whole")
     assert driver.coder.edit_format == "whole"
-    assert not model.summary_calls
+    assert not driver.model.summary_calls
     assert not any("<<<<<<< SEARCH" in message["content"] for message in driver.history)
     driver.ask("what next?")
     assert all(
-        "<<<<<<< SEARCH" not in str(m["content"]) for m in model.requests[-1] if m["role"] == "assistant"
+        "<<<<<<< SEARCH" not in str(m["content"])
+        for m in driver.model.requests[-1]
+        if m["role"] == "assistant"
     )
 
 
-def test_recalled_text_never_reaches_a_commit_message(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel
-) -> None:
-    gardened(history_tokens=1_000)
-    driver = drive()
+def test_what_is_recalled_stays_out_of_the_history_and_of_commit_messages(begin: Begin) -> None:
+    driver = begin(history_tokens=1_000)
     driver.ask("/ask where do we stage?", reply=f"{LONG[:2_000]}\n\n{FACT}")
     chatter(driver, 15)
-    model.replies.append(EDIT.format(path="app.py", old="    return 'hello'", new="    return 'kestrel'"))
+    assert not any(FACT in message["content"] for message in driver.history)
+    driver.model.replies.append(
+        EDIT.format(path="app.py", old="    return 'hello'", new="    return 'kestrel'")
+    )
     driver.type("which port did the staging box kestrel have? put its name into greet")
-    commit = [call for call in model.calls if "generates concise" in str(call["messages"][0]["content"])][-1]
+    commit = [
+        call for call in driver.model.calls if "generates concise" in str(call["messages"][0]["content"])
+    ][-1]
     from aider_gardener.recall.recall import NOTE_HEAD
 
-    assert NOTE_HEAD in model.last_prompt()
-    assert "48213" in model.last_prompt()
+    assert NOTE_HEAD in driver.model.last_prompt()
+    assert "48213" in driver.model.last_prompt()
     assert NOTE_HEAD not in "".join(str(message["content"]) for message in commit["messages"])
+    assert not any(NOTE_HEAD in message["content"] for message in driver.history)
 
 
-def test_architect_keeps_the_editor_out_of_the_chat(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel
-) -> None:
-    gardened()
-    driver = drive(edit_format="architect", auto_accept_architect=True)
-    model.replies += [
+def test_architect_keeps_the_editor_out_of_the_chat(begin: Begin) -> None:
+    driver = begin(edit_format="architect", auto_accept_architect=True)
+    driver.model.replies += [
         "Change the greeting to goodbye.",
         EDIT.format(path="app.py", old="    return 'hello'", new="    return 'goodbye'"),
     ]
@@ -130,45 +109,26 @@ def test_architect_keeps_the_editor_out_of_the_chat(
     assert not driver.coder.gardener.state.chat.gone
 
 
-def test_no_summary_is_paid_for_the_chat_of_a_helper_that_is_over(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel
-) -> None:
-    gardened()
-    driver = drive(edit_format="architect", auto_accept_architect=True)
+def test_no_summary_is_paid_for_the_chat_of_a_helper_that_is_over(begin: Begin) -> None:
+    driver = begin(edit_format="architect", auto_accept_architect=True)
     edit = EDIT.format(path="app.py", old="    return 'hello'", new="    return 'goodbye'")
-    model.replies += ["Change the greeting.", f"{edit}\n{'because of this ' * 9_000}"]
+    driver.model.replies += ["Change the greeting.", f"{edit}\n{'because of this ' * 9_000}"]
     driver.type("say goodbye instead")
     for thread in set(threading.enumerate()) - {threading.current_thread()}:
         thread.join(1)
-    assert "goodbye" in Path("app.py").read_text(encoding="utf-8") and model.summary_calls == 0
+    assert "goodbye" in Path("app.py").read_text(encoding="utf-8") and driver.model.summary_calls == 0
 
 
-def test_the_prompt_is_archived_before_it_is_sent(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel
-) -> None:
-    gardened()
-    driver = drive()
-    model.replies.append(KeyboardInterrupt())
+def test_the_prompt_is_archived_before_it_is_sent(begin: Begin) -> None:
+    driver = begin()
+    driver.model.replies.append(KeyboardInterrupt())
     driver.type("remember the number 77120431")
     store = driver.coder.gardener.state.archive.store
     assert found(store, "77120431")
 
 
-def test_no_key_of_ours_reaches_litellm(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:
-    gardened(history_tokens=1_000)
-    driver = drive()
-    driver.ask(f"/ask {FACT} please remember")
-    chatter(driver, 12)
-    driver.ask("/ask which port did the staging box kestrel have?")
-    keys = {key for request in model.requests for message in request for key in message}
-    assert keys == {"role", "content"}
-    stock = {"model", "stream", "temperature", "timeout", "messages"}
-    assert {key for call in model.calls for key in call} <= stock
-
-
-def test_model_switch_takes_over_limits_and_counter(drive: MakeDriver, gardened: Any) -> None:
-    gardened()
-    driver = drive()
+def test_model_switch_takes_over_limits_and_counter(begin: Begin) -> None:
+    driver = begin()
     driver.ask("/ask hello")
     assert driver.coder.gardener.state.frame.window == 128_000
     driver.type("/model gpt-4")
@@ -191,15 +151,14 @@ def test_clear_then_mode_switch_does_not_resurrect_the_restored_history(
     assert "48213" not in model.last_prompt()
 
 
-def test_observe_changes_no_prompt(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:
+def test_observe_changes_no_prompt(begin: Begin, drive: MakeDriver, model: ScriptedModel) -> None:
     driver = drive()
     driver.ask(f"/ask {FACT} please remember")
     chatter(driver, 8)
     driver.ask("/ask which port?")
     stock = [list(request) for request in model.requests]
     model.requests.clear()
-    gardened(mode="observe", history_tokens=500)
-    driver = drive()
+    driver = begin(mode="observe", history_tokens=500)
     driver.ask(f"/ask {FACT} please remember")
     chatter(driver, 8)
     driver.ask("/ask which port?")
@@ -207,62 +166,17 @@ def test_observe_changes_no_prompt(drive: MakeDriver, gardened: Any, model: Scri
     assert len(driver.coder.gardener.state.chat.entries) >= 20
 
 
-def test_switched_off_at_the_start_there_is_no_archive(
-    drive: MakeDriver, gardened: Any, repository: Path
-) -> None:
-    gardened(mode="off")
-    driver = drive()
+def test_switched_off_at_the_start_there_is_no_archive(begin: Begin, repository: Path) -> None:
+    driver = begin(mode="off")
     driver.ask("/ask hello")
     assert driver.coder.gardener is None
     assert not (repository / ".aider.gardener").exists()
 
 
-def test_another_error_is_not_retried(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:
-    from litellm import AuthenticationError
-
-    gardened()
-    driver = drive()
-    model.replies.append(AuthenticationError(message="no key", model="gpt-4o", llm_provider="openai"))
-    driver.type("/ask go on")
-    assert len(model.requests) == 1
-
-
-def test_above_95_percent_the_llm_summarises_if_allowed_and_originals_stay_within_reach(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from aider_gardener.gardener.state import ChatState
-
-    gardened(history_tokens=100_000, llm="fallback")
-    driver = drive()
-    driver.ask(f"/ask {FACT} please remember")
-    chatter(driver, 3)
-    model.replies.append(EDIT.format(path="app.py", old="    return 'hello'", new="    return 'goodbye'"))
-    driver.type("say goodbye instead")
-    driver.ask("/ask hm")
-    assert not model.summary_calls
-    monkeypatch.setattr(ChatState, "is_hard", True)
-    driver.ask("/ask hm again")
-    assert model.summary_calls
-    assert "I asked you about things." in model.last_prompt()
-    driver.type("/recall staging box port")
-    assert "48213" in driver.last_said
-
-
-def breakpoints(request: list[dict[str, Any]]) -> list[int]:
-    return [
-        at
-        for at, m in enumerate(request)
-        if isinstance(m["content"], list) and "cache_control" in m["content"][0]
-    ]
-
-
-def test_the_browser_streams_through_the_same_path(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel
-) -> None:
-    gardened(history_tokens=1_000)
-    driver = drive(stream=True)
+def test_the_browser_streams_through_the_same_path(begin: Begin) -> None:
+    driver = begin(history_tokens=1_000, stream=True)
     for number in range(8):
-        model.replies.append(f"Answer {number}. " + "words of prose. " * 60)
+        driver.model.replies.append(f"Answer {number}. " + "words of prose. " * 60)
         list(driver.coder.run_stream(f"question {number} about topic {number}"))
     gardener = driver.coder.gardener
     assert gardener.state.chat.turn == 8
