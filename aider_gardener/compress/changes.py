@@ -24,6 +24,7 @@ from aider_gardener.compress.outline import (
     Note,
 )
 from aider_gardener.compress.quoting import form_of, indent_parents
+from aider_gardener.reading.late import late
 
 LOOKED_AT = 400
 """Patterns look at so many characters of a line."""
@@ -45,7 +46,7 @@ STAT = re.compile(r" \S.* \| +(?:\d+ [-+]+|Bin .*|Unmerged)$| (?:create|delete) 
 SUMMARY = re.compile(r" ?\d+ files? (?:changed|updated|(?:would be )?(?:re|left )\w+|already \w+)\b")
 WEIGHTY = re.compile(r"(?i)\brevert|\bbreaking\b|\bhot-?fix|\bsecurity\b|\bCVE-|\brelease \S*\d|\bv\d+\.\d")
 CONFLICT = re.compile(r"(?:<{7}|>{7}|\|{7})(?: |$)")
-DEFINES = re.compile(
+DEFINES = late(
     r"(?:(?:export|default|public|private|protected|internal|static|async|abstract|final|pub(?:\(\w+\))?|override|"
     r"virtual|sealed|unsafe|extern|inline|constexpr|open|data)\s+)*(?:def|class|function|func|fn|struct|enum|"
     r"trait|interface|type|impl|module|namespace|record|object|macro_rules!|CREATE TABLE|ALTER TABLE)\s+\S"

@@ -17,6 +17,7 @@ from typing import NamedTuple
 from aider_gardener.compress.outline import CAUSE, CONTEXT, DETAIL, FAILURE, NOISE, OUTCOME, WARNING, Note
 from aider_gardener.compress.quoting import compares, form_of
 from aider_gardener.reading.alarms import alarm, tells_outcome
+from aider_gardener.reading.late import late
 
 FATAL_WORDS = (
     "erreur fatale", "error fatal", "errore fatale", "erro fatal", "фатальная ошибка",
@@ -85,11 +86,11 @@ PLACES = re.compile(r"[:(](?:\[?\d|\(\.| \(\d| line \d| (?:fatal )?[ew])")
 PLACE = re.compile(rf"(?:File \")?{PATH}(?::\d+(?::\d+)?:?|\", line \d+(?:, characters \d+-\d+)?:?)$")
 IN_STACK = re.compile(r": ?in [\w<`']|.*\+0x[0-9a-f]+$")
 FILE = re.compile(r"(?:.*[\w)\]+-]\.[A-Za-z]\w{0,7}|.*[\\/][\w.+-]+|Makefile|Dockerfile|BUILD)$")
-SEVERE = re.compile(
+SEVERE = late(
     rf"[\s:：–-]*(?P<severity>{WORDS}|[CWEFR](?=: ))(?:\[(?P<code>[\w./-]+)\])?"
     rf"(?:[ \u00a0\u202f]?[:：]|(?=\s+[A-Z]+\d)|\s\s+|\s[•-]\s|$)\s*(?P<message>.*)$"
 )
-CODED = re.compile(
+CODED = late(
     r"[\s:–-]*(?P<code>[A-Z]{1,8}-?\d{2,6}(?:/[\w-]+)?|\(\w+(?:\.\w+)?\d+\)|lint/\S+)"
     rf"[:\s]\s*(?:\[\*\] )?(?:(?P<severity>{WORDS}): )?(?P<message>.*)$"
 )
@@ -106,25 +107,25 @@ NAMED = re.compile(
     r"(?:➤ |>> Issue: \[|\S{1,200}: \(| )?(?P<code>YN\d{4}|ERR_\w+|[EW](?=: )|E[A-Z]{3,}(?=: )|B\d{3}:\w+|"
     r"\w+\.[EWCI]\d+)[\]):]* +(?P<message>\S.*)$"
 )
-OVER_PLACE = re.compile(
+OVER_PLACE = late(
     r"\s*(?:[×⚠✖✘] )?(?P<code>\[?[A-Z]{1,4}\d{3,4}\]?|\[?[A-Z]{2,}_[A-Z_]+\]?|\w{0,80}(?:Error|Exception)|"
     r"[\w@/-]{1,80}\([\w/-]+\))[:\s]+(?:\[\*\] )?(?P<message>.+)$"
 )
 CARET = re.compile(r"[\s|│\d]*\^[-~^]* *(?:-- )?(?P<code>[A-Z]+\d+) \((?P<severity>\w+)\): (?P<message>.*)$")
-ROW = re.compile(
+ROW = late(
     r"\s*(?:L:)?\s*(?P<at>\d+(?::\d+)?)(?:\s*\|\s*P:\s*\d+)?(?::|\s*[|│]|(?=\s\s))\s*"
     rf"(?:\[?(?P<severity>{WORDS}|[✖⚠×ℹ])\]?(?:\s*\||\s)\s*)?(?P<message>\S.*)$"
 )
 HEADING = re.compile(rf"(?:FILE: |== \[|In | *Line {{2,}})?{PATH}(?:\] FAIL| line \d+:|:)?$")
 RULE = re.compile(r"[\s=─━*+-]*$")
-ARROW = re.compile(
+ARROW = late(
     r"[\s│|]*(?:-->|[╭┌└╰]─+\[? ?|→|at|on|in|Location:|::: )?\s*(?:file://|\")?[^\s:(),\"]+"
     r"(?::\d+(?::\d+)?|\(\d+,\d+\)|\"?,? line \d+)\b"
 )
 NEXT_PLACE = re.compile(r"\s*(?:-->|[╭┌])")
-SNIPPET = re.compile(r"\s*(?:[>❯→]\s*)?\d*\s*[|│┆·╵]|\s*\d+: |[\s|│]*[\^~¯-]+[\s^~]*$")
-POINTS = re.compile(r"[\s|│·╰─┬╭╵]*[\^~┬▲¯](?P<label>.*)$")
-LABELLED = re.compile(
+SNIPPET = late(r"\s*(?:[>❯→]\s*)?\d*\s*[|│┆·╵]|\s*\d+: |[\s|│]*[\^~¯-]+[\s^~]*$")
+POINTS = late(r"[\s|│·╰─┬╭╵]*[\^~┬▲¯](?P<label>.*)$")
+LABELLED = late(
     r"[\s|│=╰╭─┬>+-]*(?i:help|note|hint|expected|found|required|symbol|location|candidate|did you mean|"
     r"caused by|reason|because)\b|\s+[×✖✘⚠] |[\s|]*\^+ \S|[\s|]*-+ \S|>>> (?:referenced|defined)"
 )
@@ -134,7 +135,7 @@ BLOCK = re.compile(
 )
 STEP = re.compile(r"FAILED: | > \[[^\]]+\] \w|(?:npm|gyp) (?:ERR!|error)(?P<deep>  | node_modules)? ")
 COUNTED = re.compile("error|warning|problem|issue|offen|violation|vulnerab|file")
-COUNTS = re.compile(
+COUNTS = late(
     r"\b\d+ (?:[\w()/.-]+ ){0,3}?(?:errors?|warnings?|problems?|issues?|offen[sc]es?|violations?)\b|"
     r"\b(?:errors?|warnings?|problems|issues)(?: found)?: *\d+\b|\b\d+ vulnerabilit|"
     r"\b\d+ files? (?:would|will|were|was|left|inspected|reformatted|scanned|with)"

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from aider_gardener.compress.outline import CAUSE, CONTEXT, DETAIL, FAILURE, OUTCOME, WARNING, Note
 from aider_gardener.compress.quoting import form_of
+from aider_gardener.reading.late import late
 
 LIBRARY_PATH = re.compile(
     r"site-packages|dist-packages|node_modules|^node:|\(node:|(?:^|[/\\])node:|internal/(?:process|modules|"
@@ -25,7 +26,7 @@ LIBRARY_PATH = re.compile(
     r"net|os)/|hostedtoolcache|[/\\](?:gems|rubies|\.rbenv|\.rvm)[/\\]|[/\\]vendor[/\\]|"
     r"[/\\]Python\.framework[/\\]|[/\\]python\d[\d.]*[/\\]lib[/\\]"
 )
-LIBRARY_NAME = re.compile(
+LIBRARY_NAME = late(
     r"^(?:app//|java\.\w+/|jdk\.\w+/)?(?:javax?|jdk|sun|com\.sun|kotlin|kotlinx|scala|groovy|org\.(?:junit|"
     r"opentest4j|apache|gradle|springframework|hibernate|mockito|assertj|hamcrest|testng|codehaus|eclipse|"
     r"aspectj|jboss|slf4j)|reactor|io\.(?:netty|micronaut|quarkus|vertx|grpc)|ch\.qos|com\.(?:fasterxml|"
@@ -40,12 +41,12 @@ FOREIGN = re.compile(
 
 PYTHON = re.compile(r'^[\s|+-]*File "([^"]+)", line \d+(?:,? in .*)?$')
 SHORT = re.compile(r"^([\w./\\-]+\.py):\d+: in \S")
-NUMBERED = re.compile(
+NUMBERED = late(
     r"^\s*(?:frame )?#\d+:? +(?=0x[0-9a-f]|.* at \S+:\d|.* from /|\S+\.\w+\(\d+\)|\{main\}|\[internal|<signal"
     r"|.*\((?:package|dart|file):|.*\+0x[0-9a-f]+\)|.* \S+\.(?:cc?|cpp|cxx|hh?|hpp|rs|go|swift|mm?):\d+)(.*)$"
 )
 MEMORY = re.compile(r"^==\d+==\s+(?:at|by) 0x[0-9A-Fa-f]+: (.*)$|^\s*\d+: 0x[0-9a-f]+ +(\S.*)$")
-NAMED = re.compile(
+NAMED = late(
     r"^\s*(?:\d+: )?(?:from |# |\[\d+\] )?(\.?[\w/~.@:+-]*\.(?:rb|erb|rake|lua|php)):\d+:?(?: ?in\b.*)?$|"
     r"^\s+from (\S+):\d+:in |^\s+(?:\([\w. ]+\) )?(\S+\.(?:exs?|erl|eex)):\d+: |"
     r"^\s+.* called at (\S+) line \d+|^\s*(\S+\.dart) \d+:\d+\s+\S|^\s{2,}\S.* \((\S+\.py):\d+\)$|"
@@ -120,7 +121,7 @@ _RAISED = (
     r"\(?(?:[\w$]+[.:/\\]+)*[A-Z]\w*(?:Error|Exception|Failure|Panic|Fault|Timeout|Interrupt|Exit|Group|"
     r"Abort)\w*"
 )
-TITLE = re.compile(
+TITLE = late(
     r"^[\s|+-]*(?:(?:\[cause\]|Caused by|Suppressed|Unhandled exception|Uncaught|Error|Next|PHP \w+ error|"
     r"Fatal error)\b"
     rf".{{0,40}}[:.]? |Exception in thread |---> |\(Inner Exception #\d+\) |\*\* \()?{_RAISED}|"
@@ -140,7 +141,7 @@ ENDS = re.compile(
 LINK = re.compile(
     r"^[\s|]*(?:The above exception was|During handling of the above|Found one .*deadlock|--- End of inner)"
 )
-STANDING = re.compile(
+STANDING = late(
     r"^(?:panic|fatal error): |^\[signal |^thread '.*' panicked|^Unhandled exception|^\s+(?:which is held by|"
     r"waiting to lock)|^==\d+==ERROR: |^(?:READ|WRITE) of size|^(?:freed|previously allocated|allocated) by|"
     r"\bis located \d+ bytes|^\s*(?:Previous )?(?:[Rr]ead|[Ww]rite|atomic \w+) (?:of size|at 0x)|"
