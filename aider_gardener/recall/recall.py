@@ -19,8 +19,7 @@ from aider_gardener.archive.store.stopwords import stop_words
 from aider_gardener.archive.store.words import index_words, query_words, stem
 from aider_gardener.messages import ContentClass, Entry, TokenCounter
 from aider_gardener.plan.chat import Chat
-from aider_gardener.plan.planner import has_edit
-from aider_gardener.plan.view import FAILED_LABEL, LABELS, UNDONE_LABEL, failed_edits
+from aider_gardener.plan.view import FAILED_LABEL, LABELS, UNDONE_LABEL, failed_edits, has_edit
 from aider_gardener.reading.output import squeeze
 from aider_gardener.reading.source import NOTE_END
 from aider_gardener.recall.finding import Passage, passages
