@@ -298,10 +298,12 @@ def quoted(text: str) -> str:
 @dataclass
 class Recollection:
     """Finds passages in an archive and counts each hit as an access; remembers the open question's note, and
-    as `quoted` what it quotes. `with_ids`: the reader can ask for an original by its id."""
+    as `quoted` what it quotes. `with_ids`: the reader can ask for an original by its id. Without `counts` it is
+    left to the caller to count them."""
 
     archive: Archive
     with_ids: bool = False
+    counts: bool = True
     open: tuple[object, str] | None = None
     quoted: Sequence[Recalled] = ()
 
@@ -309,7 +311,8 @@ class Recollection:
         """The passages that fit the request, best first; a hit counts as an access."""
         self.archive.withheld.clear()
         found = recall(self.archive, chat, request, count=count)
-        self.archive.touch(item.entry_id for item in found)
+        if self.counts:
+            self.archive.touch(item.entry_id for item in found)
         return found
 
     def note(self, chat: Chat, request: Request, count: TokenCounter) -> str:

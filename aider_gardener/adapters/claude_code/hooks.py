@@ -55,6 +55,7 @@ class Hooks:
         self, store: Store, project: str, *, settings: Settings, clock: Callable[[], float] = time.time
     ) -> None:
         self.store, self.project, self.settings, self.clock = store, project, settings, clock
+        self.recalled: list[str] = []
 
     def answer(self, event: str, given: Given) -> Answer:
         """The answer to an event; {} for one that has none, is unknown or says too little."""
@@ -69,7 +70,11 @@ class Hooks:
         return {} if self.settings.mode == "observe" else act(chat, given)
 
     def take_in(self, event: str, given: Given) -> None:
-        """Archive what is new, and behind a compaction the host's summary as what it is."""
+        """Archive what is new, and behind a compaction the host's summary as what it is. Behind an answer what
+        it recalled counts as accessed: to write it, the lock would have been waited for."""
+        recalled, self.recalled = self.recalled, []
+        if recalled:
+            self.store.touch(recalled, self.clock())
         chat = self.chat(given)
         if chat is not None:
             take_in(chat, given, BEHIND_SECONDS)
@@ -103,7 +108,9 @@ class Hooks:
             return {}
         if PLACES * chat.progress.offset < boundary:
             take_in(chat, given, TURN_SECONDS)
-        return added("UserPromptSubmit", chat.recall_note(prompt, boundary))
+        note = chat.recall_note(prompt, boundary)
+        self.recalled = chat.recalled
+        return added("UserPromptSubmit", note)
 
     def session_started(self, chat: ClaudeSession, given: Given) -> Answer:
         """Say where the chat stands that was compacted, or the last one where a new one begins. After /clear

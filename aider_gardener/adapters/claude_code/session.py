@@ -118,6 +118,7 @@ class ClaudeSession(Intake):
     ) -> None:
         super().__init__(store, session, project, teller or teller_of(None, None), clock=clock)
         self.settings = settings
+        self.recalled: list[str] = []  # what is to be counted as accessed
 
     def take_said(self, lines: Sequence[Mapping[str, Any]]) -> None:
         """Archive what a host without a transcript says now, as lines of one."""
@@ -174,7 +175,9 @@ class ClaudeSession(Intake):
             older=older,
             order=part == ORDINARY_SHARE,
         )
-        note = Recollection(self.archive, with_ids=True).note(self.chat(boundary), request, approximate)
+        found = Recollection(self.archive, with_ids=True, counts=False)
+        note = found.note(self.chat(boundary), request, approximate)
+        self.recalled = [item.entry_id for item in found.quoted]
         note = note if len(note) <= MOST_CONTEXT_CHARS else ""
         if self.archive.withheld:
             told = WITHHELD.format(count=len(self.archive.withheld), how=SAY_LOCAL)
