@@ -298,8 +298,8 @@ def quoted(text: str) -> str:
 @dataclass
 class Recollection:
     """Finds passages in an archive and counts each hit as an access; remembers the open question's note, and
-    as `quoted` what it quotes. `with_ids`: the reader can ask for an original by its id. Without `counts` it is
-    left to the caller to count them."""
+    as `quoted` what it quotes. `with_ids`: the reader can ask for an original by its id. Without `counts` the
+    caller counts them."""
 
     archive: Archive
     with_ids: bool = False
