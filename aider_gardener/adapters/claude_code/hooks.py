@@ -70,8 +70,8 @@ class Hooks:
         return {} if self.settings.mode == "observe" else act(chat, given)
 
     def take_in(self, event: str, given: Given) -> None:
-        """Archive what is new, and behind a compaction the host's summary as what it is. What an answer recalled
-        counts as accessed only behind it: that is written, and a lock is waited for."""
+        """Archive what is new, and behind a compaction the host's summary as what it is. What an answer
+        recalled counts as accessed only behind it: that is written, and a lock is waited for."""
         recalled, self.recalled = self.recalled, []
         if recalled:
             self.store.touch(recalled, self.clock())
