@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from aider_gardener.adapters.claude_code.hooks import Hooks
 from aider_gardener.adapters.claude_code.session import (
     BOUNDARY_BYTES,
     HOST,
@@ -18,7 +19,7 @@ from aider_gardener.adapters.claude_code.session import (
 from aider_gardener.adapters.intake import STATE_KEY, Progress, unknown_records
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import Store, open_store
-from aider_gardener.messages import Focus, Message, Source, SourceKind
+from aider_gardener.messages import Focus, Message, SourceKind
 from aider_gardener.settings import Settings
 from aider_gardener.tokens import approximate
 from bench.claude_transcript import Host
@@ -42,7 +43,7 @@ def host(tmp_path: Path) -> Host:
 
 def chat(store: Store, host: Host, **options: object) -> ClaudeSession:
     settings = Settings(**options)  # type: ignore[arg-type]
-    return ClaudeSession(store, host.session, PROJECT, settings=settings, clock=lambda: host.now)
+    return ClaudeSession(store, host.session, PROJECT, settings, clock=lambda: host.now)
 
 
 def told(store: Store, host: Host) -> list[str]:
@@ -126,11 +127,11 @@ def test_what_was_said_to_a_local_model_stays_here_and_that_is_told(
 
 def test_a_shortened_result_is_archived_whole_and_its_short_form_is_not(store: Store, host: Host) -> None:
     host.ask("Look at the log.")
-    session = chat(store, host)
-    session.take_in(host.path)
-    log = "\n".join(f"2026-01-01 10:00:{n % 60:02} INFO item {n} done" for n in range(500))
-    size = host.path.stat().st_size
-    short = session.shorten(log, Source(SourceKind.COMMAND, "cat log"), size, lambda text: True)
+    log = "\n".join(f"2026-01-01 10:00:{n % 60:02} INFO item {n} done" for n in range(900))
+    served = Hooks(store, PROJECT, settings=Settings(), clock=lambda: host.now)
+    tool = {"tool_name": "Bash", "tool_input": {"command": "cat log"}, "tool_response": {"stdout": log}}
+    made = served.answer("PostToolUse", host.payload("PostToolUse", **tool))
+    short = made["hookSpecificOutput"]["updatedToolOutput"]["stdout"]
     assert short.startswith("[shortened by aider-gardener: the whole is g") and len(short) < len(log) / 2
     host.run("cat log", short)
     again = chat(store, host)
