@@ -1,8 +1,7 @@
 """A host's transcript as messages: a file of JSON lines that only grows. What a line says is the host's own
 grammar (`claude_code.transcript`, `codex.rollout`); the rest is here.
 
-What is read has bounds where somebody waits for it: long lines are passed over, long texts are cut, and of
-much that is new only the end is read. A record of its own says so; the transcript keeps it all.
+A line that is too long is passed over, and a record of its own says so; the transcript keeps it.
 """
 
 from __future__ import annotations
@@ -41,16 +40,10 @@ DETAILS = (
 """What of a tool's input says what it was called for, the first that is there."""
 DETAIL_CHARS = 400
 """A result is told with so much of that; a call that says more is a message of its own."""
-LINE_BYTES, WHOLE_LINE_BYTES = 32 * 1024 * 1024, files.NAMED_BYTES
-"""A line is no longer: a prompt with its pictures is smaller for every provider. The second where nobody
-waits."""
-TEXT_CHARS, RECORD_CHARS = 4_000_000, 16_000
-"""What a line says is no longer: to archive it takes some seconds. Each text counts as so many at least."""
-BEHIND_BYTES = 64 * 1024 * 1024
-"""So much at most is read of what is new; a host that was without hooks for longer is met at the end."""
-LONG_LINE, PASSED_OVER = "long line", "passed over"
-"""Types of the records that tell of what was not read."""
-CUT = "\n[… {count:,} more characters: they stand in the transcript alone]"
+LINE_BYTES = 64 * 1024 * 1024
+"""A line is no longer: a prompt with its pictures is smaller for every provider."""
+LONG_LINE = "long line"
+"""The type of the record that tells of what was not read."""
 THINKING = "thinking"
 """The one thing said that is not kept: what the model thinks to itself."""
 HEAD_BYTES = 1024 * 1024
@@ -112,7 +105,7 @@ class TranscriptLine:
 
 
 class Reader(ABC):
-    """Reads a transcript from an offset on; with `whole` without the bounds. `calls` are the tools that were
+    """Reads a transcript from an offset on. `calls` are the tools that were
     called and whose results are still to come, by the id of the call, `at` is the time of the last record:
     both can be kept and given to the next reader. `passed` counts what was not kept, by its kind."""
 
@@ -123,9 +116,8 @@ class Reader(ABC):
         calls: Mapping[str, ToolCall] | None = None,
         *,
         at: float = 0.0,
-        whole: bool = False,
     ) -> None:
-        self.path, self.offset, self.at, self.whole = path, offset, at, whole
+        self.path, self.offset, self.at = path, offset, at
         self.calls = dict(calls or {})
         self.passed: Counter[str] = Counter()
 
@@ -141,36 +133,32 @@ class JsonLinesReader(Reader):
         """The lines from the offset on that are complete. A file that is shorter than the offset, or has no
         line's end before it, is another one: it is read from its beginning. While a long line is passed over
         lines come that end where they begin. Raises OSError."""
-        most = WHOLE_LINE_BYTES if self.whole else LINE_BYTES
         with files.open_plain(self.path, follow=True) as file:
             self.at = self.at or seconds_in(file.read(min(HEAD_BYTES, os.fstat(file.fileno()).st_size)))
             if self.offset:
                 file.seek(self.offset - 1)
                 if file.read(1) != b"\n":
                     self.offset = 0
-            behind = 0 if self.whole else os.fstat(file.fileno()).st_size - BEHIND_BYTES
-            at = max(self.offset, behind)
-            passed = PASSED_OVER if at > self.offset else ""
-            file.seek(at)
-            for raw in files.lines(file, most):
+            file.seek(self.offset)
+            at, is_passed = self.offset, False
+            for raw in files.lines(file, LINE_BYTES):
                 start, at = self.offset, at + len(raw)
                 if not raw.endswith(b"\n"):
-                    if len(raw) == most:  # else it is being written
-                        passed = passed or LONG_LINE
+                    if len(raw) == LINE_BYTES:  # else it is being written
+                        is_passed = True
                         yield TranscriptLine(start, start, ())
                     continue
                 self.offset = at
-                if passed:
-                    self.passed[passed] += 1
+                if is_passed:
+                    self.passed[LONG_LINE] += 1
                     told = raw_message(f"{at - start:,} bytes of the transcript were passed over")
-                    record = TranscriptRecord(told, unknown=passed, place=start)
-                    yield TranscriptLine(start, at, (record,))
-                    passed = ""
+                    yield TranscriptLine(start, at, (TranscriptRecord(told, unknown=LONG_LINE, place=start),))
+                    is_passed = False
                 else:
                     yield TranscriptLine(start, at, tuple(self.records(raw, start)))
 
     def records(self, raw: bytes, place: int) -> list[TranscriptRecord]:
-        """What a line says, as far as there is room; of one that is no JSON object, the line."""
+        """What a line says; of one that is no JSON object, the line."""
         text = raw.decode("utf-8", "replace").strip()
         if not text:
             return []
@@ -185,10 +173,7 @@ class JsonLinesReader(Reader):
             found = self.said(value) if kind is None else [TranscriptRecord(raw_message(text), unknown=kind)]
         else:
             found = [TranscriptRecord(raw_message(text), unknown="no JSON object")]
-        return [
-            replace(record, place=place, part=part, at=self.at)
-            for part, record in enumerate(found if self.whole else within_room(found))
-        ]
+        return [replace(record, place=place, part=part, at=self.at) for part, record in enumerate(found)]
 
     @abstractmethod
     def unknown(self, value: Mapping[str, Any]) -> str | None:
@@ -205,21 +190,6 @@ class JsonLinesReader(Reader):
         self.calls[str(key)] = call = call_of(name, given)
         text = text or call_text(name, given, call.detail)
         return said_by("assistant", text, SourceKind.REPLY)
-
-
-def within_room(records: Iterable[TranscriptRecord]) -> Iterator[TranscriptRecord]:
-    """What a line says, cut where it is too much."""
-    room = TEXT_CHARS
-    for record in records:
-        if (said := record.message) is None:
-            yield record
-        elif room > 0:
-            text = said.content
-            if len(text) > room:
-                cut = text[:room] + CUT.format(count=len(text) - room)
-                record = replace(record, message=Message(said.role, cut))
-            room -= max(len(text), RECORD_CHARS)
-            yield record
 
 
 def said_by(role: str, text: str, kind: SourceKind, detail: str = "") -> TranscriptRecord | None:

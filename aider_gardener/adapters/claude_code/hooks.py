@@ -194,8 +194,9 @@ def kept_whole(named: object, transcript: Path | None) -> str:
 def shortened(
     chat: ClaudeSession, text: str, source: Source, large: int, transcript: Path | None, what: str
 ) -> str:
-    """The compressed form of a text above so many tokens, once that is archived, under a line that says `what` of
-    the whole it is; "" where it is not shorter by half, or would lose a line that tells of an error."""
+    """The compressed form of a text above so many tokens, once that is archived, under a line that says
+    `what` of the whole it is; "" where it is not shorter by half, or would lose a line that tells of an
+    error."""
     if approximate(text) <= large:
         return ""
     from aider_gardener.compress import compress_message  # as late: most results are small

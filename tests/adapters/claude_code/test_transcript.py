@@ -181,22 +181,6 @@ def test_a_long_line_that_is_being_written_waits(tmp_path: Path, monkeypatch: py
     assert reader.offset == len(user("one"))
 
 
-def test_of_much_that_is_new_the_end_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    bounded(monkeypatch, BEHIND_BYTES=5 * len(user("turn 10")) + 7)
-    records = read(tmp_path, *(user(f"turn {number}") for number in range(10, 99)))
-    told, *rest = records
-    assert told.unknown == transcript.PASSED_OVER
-    assert [each.message.content for each in rest if each.message] == [f"turn {n}" for n in range(94, 99)]
-
-
-def test_what_a_line_says_has_a_length(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    bounded(monkeypatch, TEXT_CHARS=50, RECORD_CHARS=20)
-    texts = [{"type": "text", "text": text} for text in ("a" * 10, "b" * 10, "c" * 100, "d")]
-    (first, second, third) = said(read(tmp_path, user(texts)))
-    assert (first[1], second[1]) == ("a" * 10, "b" * 10)
-    assert third[1].startswith("c" * 10 + "\n[… 90 more characters")
-
-
 @pytest.mark.skipif(os.name != "posix", reason="needs FIFOs")
 @pytest.mark.parametrize("place", ["/dev/zero", "/proc/kmsg", "fifo"])
 def test_what_is_no_file_is_no_transcript(tmp_path: Path, place: str) -> None:
