@@ -11,7 +11,7 @@ import os
 import re
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -25,7 +25,6 @@ SHELL = "Bash"
 PAGES = ("WebFetch", "WebSearch")
 EDITORS = ("Edit", "MultiEdit", "Write", "NotebookEdit", "apply_patch")
 FAILED_EDIT = "# 1 SEARCH/REPLACE block failed to match!\n"
-"""Stands before what a tool says that could not edit, as where aider's edits fail."""
 DETAILS = (
     "command",
     "file_path",
@@ -73,6 +72,9 @@ class ToolCall:
         return Source(SourceKind.COMMAND, f"{self.name} {self.detail}".strip())
 
 
+NO_CALL = ToolCall("", "")
+
+
 @dataclass(frozen=True)
 class TranscriptRecord:
     """One thing that a line of the transcript says.
@@ -105,9 +107,9 @@ class TranscriptLine:
 
 
 class Reader(ABC):
-    """Reads a transcript from an offset on. `calls` are the tools that were
-    called and whose results are still to come, by the id of the call, `at` is the time of the last record:
-    both can be kept and given to the next reader. `passed` counts what was not kept, by its kind."""
+    """Reads a transcript from an offset on. `calls` are the tools that were called and whose results are
+    still to come, by the id of the call, `at` is the time of the last record: both can be kept and given to
+    the next reader. `passed` counts what was not kept, by its kind."""
 
     def __init__(
         self,
@@ -151,7 +153,7 @@ class JsonLinesReader(Reader):
                 self.offset = at
                 if is_passed:
                     self.passed[LONG_LINE] += 1
-                    told = raw_message(f"{at - start:,} bytes of the transcript were passed over")
+                    told = Message("system", f"{at - start:,} bytes of the transcript were passed over")
                     yield TranscriptLine(start, at, (TranscriptRecord(told, unknown=LONG_LINE, place=start),))
                     is_passed = False
                 else:
@@ -166,13 +168,13 @@ class JsonLinesReader(Reader):
             value = json.loads(text)
         except (ValueError, RecursionError):
             value = None
-        found: Iterable[TranscriptRecord]
         if isinstance(value, dict):
             self.at = seconds(value.get("timestamp")) or self.at
-            kind = self.unknown(value)
-            found = self.said(value) if kind is None else [TranscriptRecord(raw_message(text), unknown=kind)]
+            unknown = self.unknown(value)
         else:
-            found = [TranscriptRecord(raw_message(text), unknown="no JSON object")]
+            unknown = "no JSON object"
+        raw_record = TranscriptRecord(Message("system", text), unknown=unknown or "")
+        found = [raw_record] if unknown is not None else self.said(value)
         return [replace(record, place=place, part=part, at=self.at) for part, record in enumerate(found)]
 
     @abstractmethod
@@ -183,20 +185,26 @@ class JsonLinesReader(Reader):
     def said(self, value: Mapping[str, Any]) -> Iterator[TranscriptRecord]:
         """What a record says, in order."""
 
-    def call(
+    def called(
         self, key: object, name: str, given: Mapping[str, Any], text: str = ""
-    ) -> TranscriptRecord | None:
+    ) -> list[TranscriptRecord]:
         """Remember a call until its result comes; what it says that the result is not told with."""
         self.calls[str(key)] = call = call_of(name, given)
         text = text or call_text(name, given, call.detail)
         return said_by("assistant", text, SourceKind.REPLY)
 
+    def gave(self, key: object, text: str, *, failed: bool) -> list[TranscriptRecord]:
+        """The result of a call; a tool that could not edit says so as where aider's edits fail."""
+        call = self.calls.pop(str(key), NO_CALL)
+        text = f"{FAILED_EDIT}{text}" if failed and call.name in EDITORS else text
+        return said_by("user", text, call.source.kind, call.source.detail)
 
-def said_by(role: str, text: str, kind: SourceKind, detail: str = "") -> TranscriptRecord | None:
-    """A record of these words, None where there are none."""
+
+def said_by(role: str, text: str, kind: SourceKind, detail: str = "") -> list[TranscriptRecord]:
+    """The record of these words, none where there are none."""
     if not text.strip():
-        return None
-    return TranscriptRecord(Message(role, text), Source(kind, detail), asks=kind is SourceKind.TYPED)
+        return []
+    return [TranscriptRecord(Message(role, text), Source(kind, detail), asks=kind is SourceKind.TYPED)]
 
 
 def call_of(name: str, given: Mapping[str, Any]) -> ToolCall:
@@ -278,8 +286,3 @@ def seconds_in(head: bytes) -> float:
     """The first time that stands in a transcript's head: what has none before it was said then too."""
     found = STAMP.search(head)
     return seconds(found[1].decode("ascii", "replace")) if found else 0.0
-
-
-def raw_message(text: str) -> Message:
-    """A record that is kept as it is."""
-    return Message("system", text)

@@ -15,11 +15,9 @@ from typing import Any
 
 from aider_gardener import files
 from aider_gardener.adapters.transcript import (
-    FAILED_EDIT,
     SHELL,
     THINKING,
     JsonLinesReader,
-    ToolCall,
     TranscriptRecord,
     named,
     said_by,
@@ -44,7 +42,6 @@ OTHER = "codex" + LOOPBACK
 HEAD_BYTES = 1024 * 1024
 PATCH = "apply_patch"
 PATCHED = "Success"
-NO_CALL = ToolCall("", "")
 
 
 class RolloutReader(JsonLinesReader):
@@ -58,31 +55,26 @@ class RolloutReader(JsonLinesReader):
     def said(self, value: Mapping[str, Any]) -> Iterator[TranscriptRecord]:
         kind, item = kind_and_item(value)
         what = item.get("type")
-        record = None
         if kind == "compacted":
             yield TranscriptRecord(boundary=True)
-            record = said_by("user", str(item.get("message") or ""), SourceKind.SUMMARY)
+            yield from said_by("user", str(item.get("message") or ""), SourceKind.SUMMARY)
         elif kind in SILENT or what not in ITEMS:
-            self._count(kind, item)
+            name = f"{kind} {what}" if kind == "event_msg" else kind or "head"
+            self.passed[f"record {name}"] += 1
         elif what == "message":
             yield from self._message(item)
         elif what == "reasoning":
             self.passed[THINKING] += 1
         elif what in CALLS:
-            record = self._called(item)
+            yield from self._called(item)
         else:
-            record = self._gave(item)
-        if record:
-            yield record
-
-    def _count(self, kind: str, item: Mapping[str, Any]) -> None:
-        name = f"{kind} {item.get('type')}" if kind == "event_msg" else kind or "head"
-        self.passed[f"record {name}"] += 1
+            text = output_of(item.get("output", item.get("tools")))
+            yield from self.gave(item.get("call_id"), text, failed=PATCHED not in text)
 
     def _message(self, item: Mapping[str, Any]) -> Iterator[TranscriptRecord]:
         role = item.get("role")
         if role == "assistant":
-            yield from filter(None, [said_by("assistant", text_of(item.get("content")), SourceKind.REPLY)])
+            yield from said_by("assistant", text_of(item.get("content")), SourceKind.REPLY)
             return
         if role != "user":
             self.passed[f"record message of the {str(role)[:40]}"] += 1
@@ -98,9 +90,9 @@ class RolloutReader(JsonLinesReader):
             is_own = str(told).startswith("user") if told else not HOST_WORDS.match(text)
             (words if is_own else others).append(text)
         for texts, source in ((others, SourceKind.NOTICE), (words, SourceKind.TYPED)):
-            yield from filter(None, [said_by("user", "\n".join(texts), source)])
+            yield from said_by("user", "\n".join(texts), source)
 
-    def _called(self, item: Mapping[str, Any]) -> TranscriptRecord | None:
+    def _called(self, item: Mapping[str, Any]) -> list[TranscriptRecord]:
         name = str(item.get("name") or item.get("type"))
         given = arguments(item)
         command = given.get("command", given.get("cmd"))
@@ -112,14 +104,7 @@ class RolloutReader(JsonLinesReader):
                 **{k: v for k, v in given.items() if k not in ("cmd", "command", "type")},
             }
         text = str(given.get("command") or given.get("input") or "") if name == PATCH else ""
-        return self.call(item.get("call_id"), name, given, text)
-
-    def _gave(self, item: Mapping[str, Any]) -> TranscriptRecord | None:
-        call = self.calls.pop(str(item.get("call_id")), NO_CALL)
-        text = output_of(item.get("output", item.get("tools")))
-        if call.name == PATCH and PATCHED not in text:
-            text = f"{FAILED_EDIT}{text}"
-        return said_by("user", text, call.source.kind, call.source.detail)
+        return self.called(item.get("call_id"), name, given, text)
 
 
 def provider_of(head: Mapping[str, Any]) -> str:
