@@ -122,7 +122,7 @@ def hooks_of(name: str, events: Iterable[str], command: Sequence[str]) -> Entrie
 
 
 def hook_entry(name: str, event: str, command: Sequence[str]) -> Json:
-    """The entry of an event in the words of a host: all but Cursor have groups, Gemini counts milliseconds."""
+    """The entry of an event in a host's words: all but Cursor have groups, Gemini counts milliseconds."""
     dialect = DIALECTS.get(name)
     line = shell_line([*command, "hook", event, *([name] if dialect else [])])
     seconds = EVENTS[dialect.events[event] if dialect else event]
