@@ -65,15 +65,6 @@ TALK: Sent = [
 ]
 
 
-def test_results_are_shortened_in_their_places_while_their_call_is_whole() -> None:
-    assert shown(agent_of(*TALK), s2=Fidelity.COMPRESSED, s3=Fidelity.HIDDEN)[1:5] == [
-        ("assistant", "Called bash: command=ls\n\nCalled bash: command=pwd"),
-        ("tool", "short 2"),
-        ("tool", "short 3"),
-        ("assistant", "done"),
-    ]
-
-
 def test_user_and_assistant_take_turns_where_something_is_left_out() -> None:
     hidden = Fidelity.HIDDEN
     roles = [role for role, _text in shown(agent_of(*TALK), s4=hidden)]
@@ -110,24 +101,6 @@ def test_the_last_question_and_calls_that_wait_stand_whatever_a_plan_says() -> N
     assert [text for _role, text in shown(agent, **gone)] == ["two", "Called bash: command=make", "ok"]
     assert {entry.seq for entry in agent.chat.all_entries() if entry.pinned} == {5, 6}
     assert not any(entry.pinned for entry in agent.chat.entries.values())
-
-
-def test_a_message_taken_out_is_gone_and_stands_whole_when_it_is_put_back() -> None:
-    agent = agent_of(*TALK)
-    agent.chat = agent.chat.shown_at({4: Fidelity.HIDDEN}, text_of)
-    assert agent.chat.fidelity == {4: Fidelity.HIDDEN}
-    assert agent.take([*TALK[:4], TALK[5]]) == [] and agent.chat.gone == {4}
-    (again,) = agent.take(TALK)
-    assert again.content == "done" and agent.chat.order == (0, 1, 2, 3, 6, 5)
-    assert agent.chat.places(again.id) == [6] and not agent.chat.fidelity
-
-
-def test_another_list_clears_the_chat() -> None:
-    agent = agent_of(*TALK)
-    agent.take([user("new")])
-    assert agent.chat.floor == 6 and agent.chat.gone == set(range(6)) and agent.chat.order == (6,)
-    (again,) = agent.take([user("one"), user("new")])
-    assert again.seq == 7 and 0 in agent.chat.gone, "what was cleared is no place for it"
 
 
 def test_a_forgotten_call_takes_its_results_out_of_their_places() -> None:
