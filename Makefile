@@ -97,8 +97,7 @@ mcp-conformance: $(INSTALLED)
 hosts: $(INSTALLED)
 	npm install --silent --no-save --prefix build/hosts @anthropic-ai/claude-code@2.1 @openai/codex@0.169 \
 		opencode-ai@1.18 @google/gemini-cli@0.61
-	CLAUDE_CODE=$(CURDIR)/build/hosts/node_modules/.bin/claude REAL_HOSTS=$(CURDIR)/build/hosts/node_modules/.bin \
-		$(BIN)/python -m pytest -q tests/adapters/claude_code/test_real_host.py tests/adapters/test_real_hosts.py
+	REAL_HOSTS=$(CURDIR)/build/hosts/node_modules/.bin $(BIN)/python -m pytest -q tests/adapters/test_real_hosts.py
 
 # Small faults put into the hard modules one by one, to see whether a test fails; resumable.
 mutants: $(INSTALLED) build/mutants-venv/.installed

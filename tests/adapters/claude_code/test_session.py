@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
@@ -18,27 +17,15 @@ from aider_gardener.adapters.claude_code.session import (
 )
 from aider_gardener.adapters.intake import STATE_KEY, Progress, unknown_records
 from aider_gardener.archive.archive import Archive
-from aider_gardener.archive.store import Store, open_store
+from aider_gardener.archive.store import Store
 from aider_gardener.messages import Focus, Message, SourceKind
 from aider_gardener.settings import Settings
 from aider_gardener.tokens import approximate
 from bench.claude_transcript import Host
 
+from .hooked import FACT, QUESTION
+
 PROJECT = "/project"
-FACT = "Never use the port 8080, our queue listens on 9317."
-QUESTION = "Which port does the queue listen on?"
-
-
-@pytest.fixture
-def store() -> Iterator[Store]:
-    store = open_store(None)
-    yield store
-    store.close()
-
-
-@pytest.fixture
-def host(tmp_path: Path) -> Host:
-    return Host(tmp_path / "transcript.jsonl")
 
 
 def chat(store: Store, host: Host, **options: object) -> ClaudeSession:
