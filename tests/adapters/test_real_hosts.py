@@ -44,7 +44,8 @@ class Model(BaseHTTPRequestHandler):
         events = list(FORMATS[next(of, "responses")](asked))
         is_streamed = ":generateContent" not in self.path and "input_tokens" not in events[0]
         done = [] if "enerateContent" in self.path or "messages" in self.path else ["data: [DONE]\n\n"]
-        rows = [f"event: {e.get('type')}\ndata: {json.dumps(e)}\n\n" for e in events]
+        named = [f"event: {e['type']}\n" if "type" in e else "" for e in events]
+        rows = [f"{name}data: {json.dumps(e)}\n\n" for name, e in zip(named, events, strict=True)]
         data = "".join([*rows, *done]) if is_streamed else json.dumps(events[0])
         self.send_response(200)
         self.send_header("content-type", "text/event-stream" if is_streamed else "application/json")

@@ -161,16 +161,7 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
     max_leaves=8,
 )
-KEYS = (
-    "session_id",
-    "transcript_path",
-    "prompt",
-    "tool_name",
-    "tool_input",
-    "tool_response",
-    "source",
-    "trigger",
-)
+KEYS = "session_id transcript_path prompt tool_name tool_input tool_response source trigger".split()
 EVENTS = ("UserPromptSubmit", "PostToolUse", "PreCompact", "PostCompact", "SessionStart", "Stop", "Setup")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from pathlib import Path
 
 import pytest
 
@@ -78,15 +77,6 @@ def test_words_said_once_more_are_said_once_more(store: Store, host: Host) -> No
     assert told(store, host) == ["Yes."] * 3
 
 
-def test_what_stands_in_the_context_is_not_recalled(store: Store, host: Host) -> None:
-    host.ask("Something else.")
-    host.compact()
-    host.ask(FACT)
-    session = chat(store, host)
-    session.take_in(host.path)
-    assert session.recall_note(QUESTION, boundary_of(host.path)) == ""
-
-
 def test_other_chats_come_in_only_by_choice_and_with_their_hosts_name(store: Store, host: Host) -> None:
     said_in_aider(store, "openai")
     host.ask("Hello.")
@@ -95,6 +85,19 @@ def test_other_chats_come_in_only_by_choice_and_with_their_hosts_name(store: Sto
     assert session.recall_note(QUESTION, boundary_of(host.path)) == ""
     note = chat(store, host, recall_sessions=True).recall_note(QUESTION, boundary_of(host.path))
     assert ", in an earlier chat, in aider]\n> " + FACT in note
+
+
+def test_what_an_answer_recalled_counts_as_accessed_behind_it(store: Store, host: Host) -> None:
+    host.ask(FACT)
+    host.ask("Something else.")
+    host.compact()
+    chat(store, host).take_in(host.path)
+    served = Hooks(store, PROJECT, settings=Settings(), clock=lambda: host.now)
+    (fact,) = (entry.id for entry in store.session_entries(host.session) if entry.content == FACT)
+    assert served.answer("UserPromptSubmit", host.payload("UserPromptSubmit", prompt=QUESTION))
+    assert store.get(fact).access_count == 0, "no lock is waited for before the answer"
+    served.take_in("UserPromptSubmit", host.payload("UserPromptSubmit"))
+    assert store.get(fact).access_count == 1
 
 
 def test_what_was_said_to_a_local_model_stays_here_and_that_is_told(
@@ -153,11 +156,6 @@ def test_time_ends_a_taking_in_and_the_next_goes_on(store: Store, host: Host) ->
     session = chat(store, host)
     assert session.take_in(host.path, seconds=0.0) == 1
     assert chat(store, host).take_in(host.path) == 4
-
-
-def test_a_transcript_that_is_not_there_is_none(store: Store, host: Host, tmp_path: Path) -> None:
-    assert chat(store, host).take_in(tmp_path / "none.jsonl") == 0
-    assert chat(store, host).take_in(tmp_path) == 0, "a directory"
 
 
 def test_what_cannot_be_read_of_the_progress_begins_anew() -> None:

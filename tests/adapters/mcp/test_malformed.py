@@ -21,30 +21,9 @@ from aider_gardener.messages import Message, Source
 
 HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
 LONE = "a \ud800 b"
-METHODS = (
-    "tools/list",
-    "tools/call",
-    "resources/list",
-    "resources/read",
-    "prompts/get",
-    "ping",
-    "none",
-    LONE,
-)
-ODD: tuple[Any, ...] = (
-    LONE,
-    None,
-    -1,
-    1e400,
-    [],
-    {},
-    {LONE: LONE},
-    [LONE],
-    "x" * 9_999,
-    True,
-    "\0",
-    {"name": LONE},
-)
+METHODS = ("tools/list", "tools/call", "resources/list", "prompts/get", "ping", "none", LONE)
+NESTED: tuple[Any, ...] = ([], {}, {LONE: LONE}, [LONE], {"name": LONE})
+ODD: tuple[Any, ...] = (LONE, None, -1, 1e400, "x" * 9_999, True, "\0", *NESTED)
 WAIT_SECONDS = 60
 
 
