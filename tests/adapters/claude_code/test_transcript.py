@@ -13,10 +13,10 @@ import pytest
 
 from aider_gardener.adapters import transcript
 from aider_gardener.adapters.claude_code.transcript import ClaudeReader, typed
-from aider_gardener.adapters.transcript import ToolCall, TranscriptRecord, seconds
+from aider_gardener.adapters.transcript import TranscriptRecord, seconds
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import open_store
-from aider_gardener.messages import Entry, Source, SourceKind
+from aider_gardener.messages import Entry, SourceKind
 from aider_gardener.notes.last_chat import edited_files
 
 STAMP = "2026-09-21T14:13:20.000Z"
@@ -112,12 +112,8 @@ def test_an_edit_is_told_as_a_block_that_every_reader_of_edits_knows(tmp_path: P
     assert said(records)[0][1] == ("src/w.py\n<<<<<<< SEARCH\nx = 1\n=======\nx = 2\n>>>>>>> REPLACE\n")
     assert said(records)[1][2] is SourceKind.NOTICE
     assert edited_files(entries_of(records)) == ["src/w.py"]
-
-
-def test_an_edit_that_failed_edited_nothing(tmp_path: Path) -> None:
-    edit = call("Edit", file_path="src/w.py", old_string="x = 1", new_string="x = 2")
-    records = read(tmp_path, assistant(edit), result("String to replace not found", is_error=True))
-    assert edited_files(entries_of(records)) == []
+    failed = read(tmp_path, assistant(edit), result("String to replace not found", is_error=True))
+    assert edited_files(entries_of(failed)) == []
 
 
 def test_a_written_file_and_several_edits_are_edits_too(tmp_path: Path) -> None:
@@ -202,18 +198,6 @@ def test_another_file_in_its_place_is_read_from_the_beginning(tmp_path: Path) ->
     path.write_text(user("a new file"), encoding="utf-8")
     assert len(list(ClaudeReader(path, 5).lines())) == 1, "an offset within a line"
     assert len(list(ClaudeReader(path, 10_000).lines())) == 1, "an offset behind the end"
-
-
-def test_the_name_of_a_tool_is_known_over_two_readings(tmp_path: Path) -> None:
-    path = tmp_path / "transcript.jsonl"
-    path.write_text(assistant(call("Bash", command="ls")), encoding="utf-8")
-    reader = ClaudeReader(path)
-    list(reader.lines())
-    assert reader.calls == {"t1": ToolCall("Bash", "ls")}
-    with path.open("a", encoding="utf-8") as file:
-        file.write(result("a b"))
-    (told,) = ClaudeReader(path, reader.offset, reader.calls).lines()
-    assert told.records[0].source == Source(SourceKind.COMMAND, "ls")
 
 
 def test_the_tokens_of_a_prompt_are_told_with_the_model(tmp_path: Path) -> None:

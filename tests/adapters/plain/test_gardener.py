@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from openai import OpenAI
 
 import aider_gardener
 from aider_gardener.adapters.plain.gardener import Gardener, noted
@@ -260,6 +259,11 @@ def test_a_window_that_nobody_knows_is_asked_for() -> None:
         assert tokens(prompt) < tokens(messages) / 3
 
 
+def test_the_list_goes_to_prompt_and_not_to_sync() -> None:
+    with opened() as gardener, pytest.raises(UsageError, match="prompt"):
+        gardener.sync([], [])
+
+
 def test_the_top_level_name_is_this_gardener_and_a_gardener_of_a_chat() -> None:
     assert aider_gardener.Gardener is Gardener and issubclass(Gardener, ChatGardener)
     with pytest.raises(AttributeError, match="Gardner"):
@@ -321,33 +325,6 @@ def test_legal_lists_stay_legal_and_get_no_longer_than_their_notes(
 
 
 # End to end
-
-
-def test_over_many_turns_the_prompt_stays_within_a_small_window_and_a_fact_comes_back() -> None:
-    window = 6_000
-
-    def answer(messages: Sent) -> dict[str, Any]:
-        if messages[-1]["role"] == "user" and QUESTION not in messages[-1]["content"]:
-            return {"content": None, "tool_calls": [call(f"c{len(server.requests)}", "pytest -q")]}
-        known = "48213" in json.dumps(messages)
-        return {"content": "Port 48213." if known else "I do not know, but it is done."}
-
-    with ModelServer(answer) as server, opened(window=window) as gardener:
-        client = OpenAI(base_url=server.url, api_key="none", max_retries=0)
-        messages: list[Any] = [SYSTEM]
-        for number in range(1, 25):
-            asked = {3: FACT, 20: QUESTION}.get(number, f"Please do step {number} of the plan.")
-            messages.append(user(asked))
-            while messages[-1]["role"] != "assistant" or messages[-1].get("tool_calls"):
-                prompt = gardener.prompt(messages)
-                reply = client.chat.completions.create(model="m", messages=prompt).choices[0].message
-                messages.append(reply.model_dump(exclude_none=True))
-                for made in reply.tool_calls or []:
-                    messages.append(result(made.id, test_run(number, 120)))
-            if number == 20:
-                assert messages[-1]["content"] == "Port 48213."
-        assert max(map(tokens, server.requests)) < window < tokens(messages) / 5
-        assert len(server.requests) == 47
 
 
 def test_the_example_runs_against_an_endpoint(root: Path, tmp_path: Path) -> None:
