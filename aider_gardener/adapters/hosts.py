@@ -233,10 +233,9 @@ def _without(part: Part, held: bytes | None) -> bytes | None:
             return None if held.startswith(part.text.partition("\n")[0].encode()) else held
         return BLOCK.sub("", held.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
     with _refusing(part):
-        value, changed = _parsed(held), False
-        for path, one in part.entries.items():
-            changed |= _drop(value, path, one)
-        return _dumped(value, held) if changed else held
+        value = _parsed(held)
+        left = _without_ours(value) or {}
+        return held if left == value else _dumped(left, held)
 
 
 @contextmanager
@@ -299,33 +298,20 @@ def _put(value: Json, path: tuple[str, ...], one: Any) -> None:
         value[path[-1]] = one
 
 
-def _drop(value: Json, path: tuple[str, ...], one: Any) -> bool:
-    """Take out what is ours, and what that leaves empty; whether there was any."""
-    if len(path) > 1:
-        inner = value.get(path[0])
-        if not isinstance(inner, dict) or not _drop(inner, path[1:], one):
-            return False
-        if not inner:
-            del value[path[0]]
-        return True
-    found = value.get(path[0])
-    left = [kept for each in found if (kept := _not_ours(each))] if isinstance(found, list) else None
-    if found is None or left == found or (left is None and not _is_ours(found)):
-        return False
-    if left:
-        value[path[0]] = left
-    else:
-        del value[path[0]]
-    return True
-
-
-def _not_ours(group: Any) -> Any:
-    """What a group of handlers, or a handler, holds beside ours, None for nothing."""
-    handlers = group.get("hooks") if isinstance(group, dict) else None
-    if not isinstance(handlers, list):
-        return None if _is_ours(group) else group
-    left = [each for each in handlers if not _is_ours(each)]
-    return {**group, "hooks": left} if left else None
+def _without_ours(value: Any) -> Any:
+    """A value without the hooks and servers that run the gardener, and without what that leaves empty; None
+    where nothing is left."""
+    if isinstance(value, list):
+        rest = [each for one in value if (each := _without_ours(one)) is not None or one is None]
+        return rest or (None if value else value)
+    if not isinstance(value, dict):
+        return value
+    if _is_ours(value):
+        return None
+    pairs = ((key, one, _without_ours(one)) for key, one in value.items())
+    kept = {key: each for key, one, each in pairs if each is not None or one is None}
+    is_group = isinstance(value.get("hooks"), list) and "hooks" not in kept
+    return None if is_group else kept or (None if value else value)
 
 
 def _is_ours(entry: Any) -> bool:
