@@ -28,7 +28,7 @@ from aider_gardener.archive.postgres import local
 from aider_gardener.archive.postgres.local import Share
 from aider_gardener.archive.postgres.server import VARIABLE
 from aider_gardener.archive.postgres.sync import OTHERWISE
-from aider_gardener.archive.store import open_store
+from aider_gardener.archive.store import Store, open_store
 from aider_gardener.archive.store.database import BUSY_MILLISECONDS
 from bench.claude_transcript import Host
 
@@ -263,6 +263,16 @@ def test_what_cannot_be_archived_is_not_shortened(project: Path, host: Host) -> 
     (project / ".aider.gardener").unlink()
     done = subprocess.run([*CHILD, "PostToolUse"], input=given, cwd=project, capture_output=True)
     assert b"the whole is g" in done.stdout
+
+
+def test_a_result_whose_archive_ends_meanwhile_is_not_shortened(
+    project: Path, host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    states, said = iter([True, False, False]), list[dict[str, object]]()
+    monkeypatch.setattr(Store, "persistent", property(lambda _store: next(states)))
+    given = host.payload("PostToolUse", **LOGGED)
+    client.archive(project / ".aider.gardener", "PostToolUse", given, project, said.append)
+    assert said == [{}]
 
 
 def test_only_a_chat_that_stands_whole_needs_no_recall(
