@@ -164,10 +164,7 @@ class JsonLinesReader(Reader):
         text = raw.decode("utf-8", "replace").strip()
         if not text:
             return []
-        try:
-            value = json.loads(text)
-        except (ValueError, RecursionError):
-            value = None
+        value = parsed(text)
         if isinstance(value, dict):
             self.at = seconds(value.get("timestamp")) or self.at
             unknown = self.unknown(value)
@@ -272,6 +269,14 @@ def named(kind: str, data: str) -> str:
     """What stands for a picture or a document: its kind, and the bytes that its base64 has."""
     size = len(data) * 3 // 4 - data[-2:].count("=")
     return f"[{kind}, {size:,} bytes]" if data else f"[{kind}]"
+
+
+def parsed(text: str | bytes) -> Any:
+    """What a text holds as JSON; None where it is none."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
 
 
 def seconds(stamp: object) -> float:

@@ -20,6 +20,7 @@ from aider_gardener.adapters.transcript import (
     JsonLinesReader,
     TranscriptRecord,
     named,
+    parsed,
     said_by,
 )
 from aider_gardener.archive.providers import LOOPBACK
@@ -116,10 +117,10 @@ def provider_in(path: Path) -> str:
     """The provider of a chat's model by its rollout."""
     try:
         with files.open_plain(path, follow=True) as file:
-            value = json.loads(file.readline(HEAD_BYTES))
-        return provider_of(kind_and_item(value)[1]) if isinstance(value, dict) else OTHER
-    except (OSError, ValueError, RecursionError):  # none is there yet
+            value = parsed(file.readline(HEAD_BYTES))
+    except OSError:  # none is there yet
         return OTHER
+    return provider_of(kind_and_item(value)[1]) if isinstance(value, dict) else OTHER
 
 
 def kind_and_item(value: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
@@ -140,10 +141,7 @@ def arguments(item: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(given, dict):
             return given
         if isinstance(given, str):
-            try:
-                value = json.loads(given)
-            except (ValueError, RecursionError):
-                value = None
+            value = parsed(given)
             return value if isinstance(value, dict) else {"input": given}
     return {}
 
@@ -160,9 +158,8 @@ def command_line(command: object) -> str:
 def output_of(output: object) -> str:
     """What a call gave back; versions of 2025 wrap it in JSON with its exit code."""
     if isinstance(output, str) and output.startswith('{"output":'):
-        try:
-            held = json.loads(output)
-        except (ValueError, RecursionError):
+        held = parsed(output)
+        if held is None:
             return output
         code = held["metadata"].get("exit_code") if isinstance(held.get("metadata"), dict) else 0
         return f"Exit code {code}\n{held['output']}" if code else str(held["output"])
