@@ -75,6 +75,14 @@ def test_user_and_assistant_take_turns_where_something_is_left_out() -> None:
     assert [role for role, _text in shown(without)] == ["assistant", "user", "user", "assistant", "assistant"]
 
 
+def test_a_reply_whose_question_is_out_of_sight_stands_in_the_note() -> None:
+    found = shown(
+        agent_of(user("one"), said("done"), user("two"), said("well"), user("three")), s0=Fidelity.HIDDEN
+    )
+    assert found[0] == ("user", f"{NOTE_HEAD}\n[1] reply: done")
+    assert found[1:] == [("assistant", FILLER), ("user", "two"), ("assistant", "well"), ("user", "three")]
+
+
 def test_a_hidden_result_leaves_its_shortest_form_or_says_where_the_whole_is() -> None:
     agent, forms = agent_of(*TALK), {Fidelity.LINE: "l" * 500, Fidelity.COMPRESSED: "3 passed"}
 
