@@ -1,5 +1,5 @@
 # make demo | test | lint | typecheck | docs | docs-site | test-upstream | test-patches | patches-replay
-# make bench | bench-gate | bench-micro | bench-peers | bench-peers-lock | aider-versions | mcp-conformance | hosts
+# make bench | bench-gate | bench-micro | bench-peers | bench-peers-lock | aider-versions | hosts
 # make mutants | lock | format | clean
 # The environment: VENV (default .venv) is made from PYTHON with uv if there is one, else with venv and pip.
 # `make test UV=` forces pip; `make test PYTHON=python3.10 VENV=.venv310` takes another Python.
@@ -18,7 +18,7 @@ TEST_FLAGS ?= -n auto --dist worksteal
 
 .DELETE_ON_ERROR:
 .PHONY: demo test lint typecheck docs docs-site test-upstream test-patches patches-replay \
-	bench bench-gate bench-micro bench-peers bench-peers-lock aider-versions mcp-conformance hosts mutants lock format clean
+	bench bench-gate bench-micro bench-peers bench-peers-lock aider-versions hosts mutants lock format clean
 
 demo: $(INSTALLED)
 	@mkdir -p build
@@ -86,11 +86,6 @@ bench-micro: $(INSTALLED)
 	$(BIN)/python -m pytest bench/micro --quiet --benchmark-columns=min,median,max,rounds \
 		--benchmark-json build/bench/micro.json $(if $(MICRO_ENTRIES),--entries $(MICRO_ENTRIES))
 	$(BIN)/python -m bench.micro_results build/bench/micro.json $(MICRO_FLAGS)
-
-# The protocol's conformance suite against the MCP server. It needs npm.
-mcp-conformance: $(INSTALLED)
-	npm install --silent --no-save --prefix build/conformance node@22 @modelcontextprotocol/conformance@0.1.16
-	MCP_CONFORMANCE=build/conformance $(BIN)/python -m pytest -q tests/adapters/mcp/test_conformance.py
 
 # Claude Code, Codex, OpenCode and Gemini themselves with what the gardener gives them, their models played by a
 # server on this machine. It needs npm.
