@@ -1,5 +1,5 @@
 # make demo | test | lint | typecheck | docs | docs-site | test-upstream | test-patches | patches-replay
-# make bench | bench-gate | bench-micro | aider-versions | mcp-conformance | hosts
+# make bench | bench-gate | bench-micro | aider-versions | hosts
 # make mutants | lock | format | clean
 # The environment: VENV (default .venv) is made from PYTHON with uv if there is one, else with venv and pip.
 # `make test UV=` forces pip; `make test PYTHON=python3.10 VENV=.venv310` takes another Python.
@@ -18,7 +18,7 @@ TEST_FLAGS ?= -n auto --dist worksteal
 
 .DELETE_ON_ERROR:
 .PHONY: demo test lint typecheck docs docs-site test-upstream test-patches patches-replay \
-	bench bench-gate bench-micro aider-versions mcp-conformance hosts mutants lock format clean
+	bench bench-gate bench-micro aider-versions hosts mutants lock format clean
 
 demo: $(INSTALLED)
 	@mkdir -p build
@@ -87,18 +87,12 @@ bench-micro: $(INSTALLED)
 		--benchmark-json build/bench/micro.json $(if $(MICRO_ENTRIES),--entries $(MICRO_ENTRIES))
 	$(BIN)/python -m bench.micro_results build/bench/micro.json $(MICRO_FLAGS)
 
-# The protocol's conformance suite against the MCP server. It needs npm.
-mcp-conformance: $(INSTALLED)
-	npm install --silent --no-save --prefix build/conformance node@22 @modelcontextprotocol/conformance@0.1.16
-	MCP_CONFORMANCE=build/conformance $(BIN)/python -m pytest -q tests/adapters/mcp/test_conformance.py
-
 # Claude Code, Codex, OpenCode and Gemini themselves with what the gardener gives them, their models played by a
 # server on this machine. It needs npm.
 hosts: $(INSTALLED)
 	npm install --silent --no-save --prefix build/hosts @anthropic-ai/claude-code@2.1 @openai/codex@0.169 \
 		opencode-ai@1.18 @google/gemini-cli@0.61
-	CLAUDE_CODE=$(CURDIR)/build/hosts/node_modules/.bin/claude REAL_HOSTS=$(CURDIR)/build/hosts/node_modules/.bin \
-		$(BIN)/python -m pytest -q tests/adapters/claude_code/test_real_host.py tests/adapters/test_real_hosts.py
+	REAL_HOSTS=$(CURDIR)/build/hosts/node_modules/.bin $(BIN)/python -m pytest -q tests/adapters/test_real_hosts.py
 
 # Small faults put into the hard modules one by one, to see whether a test fails; resumable.
 mutants: $(INSTALLED) build/mutants-venv/.installed

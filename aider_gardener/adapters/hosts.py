@@ -18,7 +18,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from difflib import unified_diff
@@ -49,6 +49,7 @@ TABLE = re.compile(rf"^\s*\[\s*mcp_servers\s*\.\s*[\"']?{SERVER}[\"']?\s*[\].]",
 BLOCK = re.compile(rf"(?:(?<=\n)\n)?{re.escape(BEGIN)}.*?{re.escape(END)}\n?", re.DOTALL)
 
 Json = dict[str, Any]
+Entries = Mapping[tuple[str, ...], Any]
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ class Part:
     that is there), or a `text`, the whole of a file of ours or, in TOML, a block at its end."""
 
     path: Path
-    entries: Mapping[tuple[str, ...], Any] = field(default_factory=dict)
+    entries: Entries = field(default_factory=dict)
     text: str = ""
 
 
@@ -99,9 +100,7 @@ def parts_of(name: str, root: Path | None, command: Sequence[str], home: Path) -
     server = {"command": command[0], "args": [*command[1:], "mcp"]}
     if name == CODEX:
         base = root / ".codex" if root else Path(os.environ.get("CODEX_HOME") or home / ".codex")
-        entries: dict[tuple[str, ...], Any] = {
-            ("hooks", event): [hook_group(event, command)] for event in EVENTS
-        }
+        entries = hooks_of(name, EVENTS, command)
         return [Part(base / "config.toml", text=_table(server)), Part(base / "hooks.json", entries)]
     if name == OPENCODE:
         base = root or Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config") / "opencode"
@@ -110,28 +109,28 @@ def parts_of(name: str, root: Path | None, command: Sequence[str], home: Path) -
         source = resources.files("aider_gardener.adapters").joinpath("opencode.js").read_text("utf-8")
         text = source.replace('["gardener"]', json.dumps(list(command)))
         return [Part(base / "opencode.json", {("mcp", SERVER): local}), Part(plugin, text=text)]
-    served: dict[tuple[str, ...], Any] = {("mcpServers", SERVER): server}
-    hooked = {("hooks", event): [own_hook(name, event, command)] for event in DIALECTS[name].events}
-    base = root or home
+    served: Entries = {("mcpServers", SERVER): server}
+    hooked, base = hooks_of(name, DIALECTS[name].events, command), root or home
     if name == GEMINI:
-        return [Part(base / ".gemini/settings.json", served | hooked)]
-    versioned: dict[tuple[str, ...], Any] = {("version",): 1}
-    return [Part(base / ".cursor/mcp.json", served), Part(base / ".cursor/hooks.json", versioned | hooked)]
+        return [Part(base / ".gemini/settings.json", {**served, **hooked})]
+    versioned: Entries = {("version",): 1, **hooked}
+    return [Part(base / ".cursor/mcp.json", served), Part(base / ".cursor/hooks.json", versioned)]
 
 
-def own_hook(name: str, event: str, command: Sequence[str]) -> Json:
-    """The entry of an event in the words of a host: Gemini has groups and counts milliseconds."""
-    seconds = EVENTS[DIALECTS[name].events[event]]
-    handler = {"command": shell_line([*command, "hook", event, name]), "timeout": seconds}
+def hooks_of(name: str, events: Iterable[str], command: Sequence[str]) -> Entries:
+    return {("hooks", event): [hook_entry(name, event, command)] for event in events}
+
+
+def hook_entry(name: str, event: str, command: Sequence[str]) -> Json:
+    """The entry of an event in a host's words: all but Cursor have groups, Gemini counts milliseconds."""
+    dialect = DIALECTS.get(name)
+    line = shell_line([*command, "hook", event, *([name] if dialect else [])])
+    seconds = EVENTS[dialect.events[event] if dialect else event]
     if name == CURSOR:
-        return handler
-    return {"hooks": [{"type": "command", **handler, "timeout": 1_000 * seconds}]}
-
-
-def hook_group(event: str, command: Sequence[str]) -> Json:
-    """The entry of an event, as Claude Code and Codex have it."""
-    handler = {"type": "command", "command": shell_line([*command, "hook", event]), "timeout": EVENTS[event]}
-    return ({"matcher": TOOLS[event]} if event in TOOLS else {}) | {"hooks": [handler]}
+        return {"command": line, "timeout": seconds}
+    handler = {"type": "command", "command": line, "timeout": 1_000 * seconds if name == GEMINI else seconds}
+    matcher = {"matcher": TOOLS[event]} if event in TOOLS else {}
+    return {**matcher, "hooks": [handler]}
 
 
 def shell_line(words: Sequence[str], windows: bool = os.name == "nt") -> str:
@@ -163,7 +162,9 @@ def plugin_files(command: Sequence[str] = (SERVER,)) -> dict[str, Json]:
     return {
         ".claude-plugin/marketplace.json": {"name": PLUGIN, "owner": owner, "plugins": [listed]},
         "plugin/.claude-plugin/plugin.json": {**about, "version": metadata.version("aider-gardener")},
-        "plugin/hooks/hooks.json": {"hooks": {event: [hook_group(event, command)] for event in EVENTS}},
+        "plugin/hooks/hooks.json": {
+            "hooks": {event: [hook_entry(CLAUDE, event, command)] for event in EVENTS}
+        },
         "plugin/.mcp.json": {"mcpServers": {SERVER: {"command": command[0], "args": [*command[1:], "mcp"]}}},
     }
 
@@ -232,10 +233,9 @@ def _without(part: Part, held: bytes | None) -> bytes | None:
             return None if held.startswith(part.text.partition("\n")[0].encode()) else held
         return BLOCK.sub("", held.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
     with _refusing(part):
-        value, changed = _parsed(held), False
-        for path, one in part.entries.items():
-            changed |= _drop(value, path, one)
-        return _dumped(value, held) if changed else held
+        value = _parsed(held)
+        left = _without_ours(value) or {}
+        return held if left == value else _dumped(left, held)
 
 
 @contextmanager
@@ -298,33 +298,20 @@ def _put(value: Json, path: tuple[str, ...], one: Any) -> None:
         value[path[-1]] = one
 
 
-def _drop(value: Json, path: tuple[str, ...], one: Any) -> bool:
-    """Take out what is ours, and what that leaves empty; whether there was any."""
-    if len(path) > 1:
-        inner = value.get(path[0])
-        if not isinstance(inner, dict) or not _drop(inner, path[1:], one):
-            return False
-        if not inner:
-            del value[path[0]]
-        return True
-    found = value.get(path[0])
-    left = [kept for each in found if (kept := _not_ours(each))] if isinstance(found, list) else None
-    if found is None or left == found or (left is None and not _is_ours(found)):
-        return False
-    if left:
-        value[path[0]] = left
-    else:
-        del value[path[0]]
-    return True
-
-
-def _not_ours(group: Any) -> Any:
-    """What a group of handlers, or a handler, holds beside ours, None for nothing."""
-    handlers = group.get("hooks") if isinstance(group, dict) else None
-    if not isinstance(handlers, list):
-        return None if _is_ours(group) else group
-    left = [each for each in handlers if not _is_ours(each)]
-    return {**group, "hooks": left} if left else None
+def _without_ours(value: Any) -> Any:
+    """A value without the hooks and servers that run the gardener, and without what that leaves empty; None
+    where nothing is left."""
+    if isinstance(value, list):
+        rest = [each for one in value if (each := _without_ours(one)) is not None or one is None]
+        return rest or (None if value else value)
+    if not isinstance(value, dict):
+        return value
+    if _is_ours(value):
+        return None
+    pairs = ((key, one, _without_ours(one)) for key, one in value.items())
+    kept = {key: each for key, one, each in pairs if each is not None or one is None}
+    is_group = isinstance(value.get("hooks"), list) and "hooks" not in kept
+    return None if is_group else kept or (None if value else value)
 
 
 def _is_ours(entry: Any) -> bool:

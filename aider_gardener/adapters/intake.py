@@ -92,10 +92,10 @@ class Intake:
         self.archive.provider = teller.provider
         self.progress = Progress.read(store.get_state(session, STATE_KEY))
 
-    def reader_of(self, transcript: Path, *, whole: bool = False) -> Reader:
+    def reader_of(self, transcript: Path) -> Reader:
         """What reads on where the last one stopped."""
         calls = {key: ToolCall(*value) for key, value in self.progress.calls.items()}
-        return self.teller.reader(transcript, self.progress.offset, calls, at=self.progress.at, whole=whole)
+        return self.teller.reader(transcript, self.progress.offset, calls, at=self.progress.at)
 
     def take_in(self, transcript: Path, seconds: float = 60.0) -> int:
         """Archive what is new of a transcript, for at most so long; returns how many entries that were. What

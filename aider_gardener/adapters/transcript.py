@@ -1,8 +1,7 @@
 """A host's transcript as messages: a file of JSON lines that only grows. What a line says is the host's own
 grammar (`claude_code.transcript`, `codex.rollout`); the rest is here.
 
-What is read has bounds where somebody waits for it: long lines are passed over, long texts are cut, and of
-much that is new only the end is read. A record of its own says so; the transcript keeps it all.
+A line that is too long is passed over, and a record of its own says so; the transcript keeps it.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import os
 import re
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -26,7 +25,6 @@ SHELL = "Bash"
 PAGES = ("WebFetch", "WebSearch")
 EDITORS = ("Edit", "MultiEdit", "Write", "NotebookEdit", "apply_patch")
 FAILED_EDIT = "# 1 SEARCH/REPLACE block failed to match!\n"
-"""Stands before what a tool says that could not edit, as where aider's edits fail."""
 DETAILS = (
     "command",
     "file_path",
@@ -41,16 +39,10 @@ DETAILS = (
 """What of a tool's input says what it was called for, the first that is there."""
 DETAIL_CHARS = 400
 """A result is told with so much of that; a call that says more is a message of its own."""
-LINE_BYTES, WHOLE_LINE_BYTES = 32 * 1024 * 1024, files.NAMED_BYTES
-"""A line is no longer: a prompt with its pictures is smaller for every provider. The second where nobody
-waits."""
-TEXT_CHARS, RECORD_CHARS = 4_000_000, 16_000
-"""What a line says is no longer: to archive it takes some seconds. Each text counts as so many at least."""
-BEHIND_BYTES = 64 * 1024 * 1024
-"""So much at most is read of what is new; a host that was without hooks for longer is met at the end."""
-LONG_LINE, PASSED_OVER = "long line", "passed over"
-"""Types of the records that tell of what was not read."""
-CUT = "\n[… {count:,} more characters: they stand in the transcript alone]"
+LINE_BYTES = 64 * 1024 * 1024
+"""A line is no longer: a prompt with its pictures is smaller for every provider."""
+LONG_LINE = "long line"
+"""The type of the record that tells of what was not read."""
 THINKING = "thinking"
 """The one thing said that is not kept: what the model thinks to itself."""
 HEAD_BYTES = 1024 * 1024
@@ -78,6 +70,9 @@ class ToolCall:
         if self.name == SHELL:
             return command_source(self.detail)
         return Source(SourceKind.COMMAND, f"{self.name} {self.detail}".strip())
+
+
+NO_CALL = ToolCall("", "")
 
 
 @dataclass(frozen=True)
@@ -112,9 +107,9 @@ class TranscriptLine:
 
 
 class Reader(ABC):
-    """Reads a transcript from an offset on; with `whole` without the bounds. `calls` are the tools that were
-    called and whose results are still to come, by the id of the call, `at` is the time of the last record:
-    both can be kept and given to the next reader. `passed` counts what was not kept, by its kind."""
+    """Reads a transcript from an offset on. `calls` are the tools that were called and whose results are
+    still to come, by the id of the call, `at` is the time of the last record: both can be kept and given to
+    the next reader. `passed` counts what was not kept, by its kind."""
 
     def __init__(
         self,
@@ -123,9 +118,8 @@ class Reader(ABC):
         calls: Mapping[str, ToolCall] | None = None,
         *,
         at: float = 0.0,
-        whole: bool = False,
     ) -> None:
-        self.path, self.offset, self.at, self.whole = path, offset, at, whole
+        self.path, self.offset, self.at = path, offset, at
         self.calls = dict(calls or {})
         self.passed: Counter[str] = Counter()
 
@@ -141,54 +135,44 @@ class JsonLinesReader(Reader):
         """The lines from the offset on that are complete. A file that is shorter than the offset, or has no
         line's end before it, is another one: it is read from its beginning. While a long line is passed over
         lines come that end where they begin. Raises OSError."""
-        most = WHOLE_LINE_BYTES if self.whole else LINE_BYTES
         with files.open_plain(self.path, follow=True) as file:
             self.at = self.at or seconds_in(file.read(min(HEAD_BYTES, os.fstat(file.fileno()).st_size)))
             if self.offset:
                 file.seek(self.offset - 1)
                 if file.read(1) != b"\n":
                     self.offset = 0
-            behind = 0 if self.whole else os.fstat(file.fileno()).st_size - BEHIND_BYTES
-            at = max(self.offset, behind)
-            passed = PASSED_OVER if at > self.offset else ""
-            file.seek(at)
-            for raw in files.lines(file, most):
+            file.seek(self.offset)
+            at, is_passed = self.offset, False
+            for raw in files.lines(file, LINE_BYTES):
                 start, at = self.offset, at + len(raw)
                 if not raw.endswith(b"\n"):
-                    if len(raw) == most:  # else it is being written
-                        passed = passed or LONG_LINE
+                    if len(raw) == LINE_BYTES:  # else it is being written
+                        is_passed = True
                         yield TranscriptLine(start, start, ())
                     continue
                 self.offset = at
-                if passed:
-                    self.passed[passed] += 1
-                    told = raw_message(f"{at - start:,} bytes of the transcript were passed over")
-                    record = TranscriptRecord(told, unknown=passed, place=start)
-                    yield TranscriptLine(start, at, (record,))
-                    passed = ""
+                if is_passed:
+                    self.passed[LONG_LINE] += 1
+                    told = Message("system", f"{at - start:,} bytes of the transcript were passed over")
+                    yield TranscriptLine(start, at, (TranscriptRecord(told, unknown=LONG_LINE, place=start),))
+                    is_passed = False
                 else:
                     yield TranscriptLine(start, at, tuple(self.records(raw, start)))
 
     def records(self, raw: bytes, place: int) -> list[TranscriptRecord]:
-        """What a line says, as far as there is room; of one that is no JSON object, the line."""
+        """What a line says; of one that is no JSON object, the line."""
         text = raw.decode("utf-8", "replace").strip()
         if not text:
             return []
-        try:
-            value = json.loads(text)
-        except (ValueError, RecursionError):
-            value = None
-        found: Iterable[TranscriptRecord]
+        value = parsed(text)
         if isinstance(value, dict):
             self.at = seconds(value.get("timestamp")) or self.at
-            kind = self.unknown(value)
-            found = self.said(value) if kind is None else [TranscriptRecord(raw_message(text), unknown=kind)]
+            unknown = self.unknown(value)
         else:
-            found = [TranscriptRecord(raw_message(text), unknown="no JSON object")]
-        return [
-            replace(record, place=place, part=part, at=self.at)
-            for part, record in enumerate(found if self.whole else within_room(found))
-        ]
+            unknown = "no JSON object"
+        raw_record = TranscriptRecord(Message("system", text), unknown=unknown or "")
+        found = [raw_record] if unknown is not None else self.said(value)
+        return [replace(record, place=place, part=part, at=self.at) for part, record in enumerate(found)]
 
     @abstractmethod
     def unknown(self, value: Mapping[str, Any]) -> str | None:
@@ -198,35 +182,26 @@ class JsonLinesReader(Reader):
     def said(self, value: Mapping[str, Any]) -> Iterator[TranscriptRecord]:
         """What a record says, in order."""
 
-    def call(
+    def called(
         self, key: object, name: str, given: Mapping[str, Any], text: str = ""
-    ) -> TranscriptRecord | None:
+    ) -> list[TranscriptRecord]:
         """Remember a call until its result comes; what it says that the result is not told with."""
         self.calls[str(key)] = call = call_of(name, given)
         text = text or call_text(name, given, call.detail)
         return said_by("assistant", text, SourceKind.REPLY)
 
-
-def within_room(records: Iterable[TranscriptRecord]) -> Iterator[TranscriptRecord]:
-    """What a line says, cut where it is too much."""
-    room = TEXT_CHARS
-    for record in records:
-        if (said := record.message) is None:
-            yield record
-        elif room > 0:
-            text = said.content
-            if len(text) > room:
-                cut = text[:room] + CUT.format(count=len(text) - room)
-                record = replace(record, message=Message(said.role, cut))
-            room -= max(len(text), RECORD_CHARS)
-            yield record
+    def gave(self, key: object, text: str, *, failed: bool) -> list[TranscriptRecord]:
+        """The result of a call; a tool that could not edit says so as where aider's edits fail."""
+        call = self.calls.pop(str(key), NO_CALL)
+        text = f"{FAILED_EDIT}{text}" if failed and call.name in EDITORS else text
+        return said_by("user", text, call.source.kind, call.source.detail)
 
 
-def said_by(role: str, text: str, kind: SourceKind, detail: str = "") -> TranscriptRecord | None:
-    """A record of these words, None where there are none."""
+def said_by(role: str, text: str, kind: SourceKind, detail: str = "") -> list[TranscriptRecord]:
+    """The record of these words, none where there are none."""
     if not text.strip():
-        return None
-    return TranscriptRecord(Message(role, text), Source(kind, detail), asks=kind is SourceKind.TYPED)
+        return []
+    return [TranscriptRecord(Message(role, text), Source(kind, detail), asks=kind is SourceKind.TYPED)]
 
 
 def call_of(name: str, given: Mapping[str, Any]) -> ToolCall:
@@ -296,6 +271,14 @@ def named(kind: str, data: str) -> str:
     return f"[{kind}, {size:,} bytes]" if data else f"[{kind}]"
 
 
+def parsed(text: str | bytes) -> Any:
+    """What a text holds as JSON; None where it is none."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
 def seconds(stamp: object) -> float:
     """A time written as ISO 8601 as seconds since the epoch, 0 where it is none."""
     try:
@@ -308,8 +291,3 @@ def seconds_in(head: bytes) -> float:
     """The first time that stands in a transcript's head: what has none before it was said then too."""
     found = STAMP.search(head)
     return seconds(found[1].decode("ascii", "replace")) if found else 0.0
-
-
-def raw_message(text: str) -> Message:
-    """A record that is kept as it is."""
-    return Message("system", text)

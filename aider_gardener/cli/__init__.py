@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 
@@ -11,7 +12,7 @@ def main() -> None:
     if sys.argv[1:2] == ["hook"] and not {"-h", "--help"} & set(sys.argv):
         from aider_gardener.adapters.claude_code.client import main as hook
 
-        sys.exit(hook(*(sys.argv[2:4] or [""])))
+        os._exit(hook(*(sys.argv[2:4] or [""])))  # nothing is left to clear away, and that would take time
     from aider_gardener.cli.root import main as command
 
     command()

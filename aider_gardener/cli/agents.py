@@ -49,8 +49,7 @@ def mcp(project: Path | None, local: bool) -> None:
         import mcp as sdk  # noqa: F401  # reason: asked for before anything is opened
     except ImportError:
         raise UsageError(MISSING) from None
-    from aider_gardener.adapters.mcp.run import over_stdio
-    from aider_gardener.adapters.mcp.server import make_server
+    from aider_gardener.adapters.mcp.server import make_server, over_stdio
     from aider_gardener.archive import plugin
     from aider_gardener.archive.store.location import chosen_directory, store_directory
     from aider_gardener.archive.store.opening import opened_on_disk

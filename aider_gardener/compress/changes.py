@@ -23,6 +23,7 @@ from aider_gardener.compress.outline import (
     Note,
 )
 from aider_gardener.compress.quoting import form_of, indent_parents
+from aider_gardener.reading.late import late
 
 LOOKED_AT = 400
 """Patterns look at so many characters of a line."""
@@ -42,7 +43,7 @@ COMMIT = re.compile(r"commit [0-9a-f]{7,64}(?: \(.+\))?\s*$|changeset: +\d+:[0-9
 FIELD = re.compile(r"(?:Merge|(?:Author|Commit)?(?:Date)?|user|date|parent|branch|tag|summary):\s")
 STAT = re.compile(r" \S.* \| +(?:\d+ [-+]+|Bin .*)$| \d+ files? changed\b")
 CONFLICT = re.compile(r"(?:<{7}|>{7}|\|{7})(?: |$)")
-DEFINES = re.compile(
+DEFINES = late(
     r"(?:(?:export|default|public|private|protected|internal|static|async|abstract|final|pub(?:\(\w+\))?|override|"
     r"virtual|sealed|unsafe|extern|inline|constexpr|open|data)\s+)*(?:def|class|function|func|fn|struct|enum|"
     r"trait|interface|type|impl|module|namespace|record|object|macro_rules!|CREATE TABLE|ALTER TABLE)\s+\S"

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from aider_gardener.compress.base import Context, has_marker, omitted, unchanged
 from aider_gardener.messages import Compressed, ContentClass
+from aider_gardener.reading.late import late
 
 SYMBOL_LIMIT = 6
 """So many symbols of a file are named, the rest is counted."""
@@ -21,7 +22,7 @@ DIVIDER = re.compile(r"={5,9}[ \t]*$")
 TAIL = re.compile(r">{5,9} REPLACE[ \t]*$")
 FENCE = re.compile(r" {0,3}(?:`{3,}|~{3,})")
 PATCH_FILE = re.compile(r"\*\*\* (Add|Update|Delete) File: (.+)$")
-DEFINITION = re.compile(
+DEFINITION = late(
     r"^\s*(?:export |default |public |private |protected |internal |static |final |abstract |async "
     r"|pub(?:\(\w+\))? |unsafe |override |virtual |@\w+ )*(?:def|class|function\*?|fn|func(?: \([^)]*\))?"
     r"|interface|type|enum|struct|trait|impl|module|namespace|record|object|create (?:unique )?(?:table|index"

@@ -17,6 +17,7 @@ from typing import NamedTuple
 from aider_gardener.compress.outline import CAUSE, CONTEXT, DETAIL, NOISE, OUTCOME, WARNING, Note
 from aider_gardener.compress.quoting import form_of
 from aider_gardener.reading.alarms import alarm, tells_outcome
+from aider_gardener.reading.late import late
 
 FATAL_WORDS = (
     "erreur fatale", "error fatal", "errore fatale", "erro fatal", "фатальная ошибка",
@@ -81,11 +82,11 @@ PLACES = re.compile(r"[:(](?:\[?\d|\(\.| \(\d| line \d| (?:fatal )?[ew])")
 
 PLACE = re.compile(rf"(?:File \")?{PATH}(?::\d+(?::\d+)?:?|\", line \d+(?:, characters \d+-\d+)?:?)$")
 FILE = re.compile(r"(?:.*[\w)\]+-]\.[A-Za-z]\w{0,7}|.*[\\/][\w.+-]+|Makefile|Dockerfile|BUILD)$")
-SEVERE = re.compile(
+SEVERE = late(
     rf"[\s:：–-]*(?P<severity>{WORDS}|[CWEFR](?=: ))(?:\[(?P<code>[\w./-]+)\])?"
     rf"(?:[ \u00a0\u202f]?[:：]|(?=\s+[A-Z]+\d)|\s\s+|\s[•-]\s|$)\s*(?P<message>.*)$"
 )
-CODED = re.compile(
+CODED = late(
     r"[\s:–-]*(?P<code>[A-Z]{1,8}-?\d{2,6}(?:/[\w-]+)?|\(\w+(?:\.\w+)?\d+\)|lint/\S+)"
     rf"[:\s]\s*(?:\[\*\] )?(?:(?P<severity>{WORDS}): )?(?P<message>.*)$"
 )
@@ -101,16 +102,16 @@ NAMED = re.compile(
     r"(?:➤ |>> Issue: \[|\S{1,200}: \(| )?(?P<code>YN\d{4}|ERR_\w+|[EW](?=: )|E[A-Z]{3,}(?=: )|B\d{3}:\w+|"
     r"\w+\.[EWCI]\d+)[\]):]* +(?P<message>\S.*)$"
 )
-OVER_PLACE = re.compile(
+OVER_PLACE = late(
     r"\s*(?:[×⚠✖✘] )?(?P<code>\[?[A-Z]{1,4}\d{3,4}\]?|\[?[A-Z]{2,}_[A-Z_]+\]?|\w{0,80}(?:Error|Exception)|"
     r"[\w@/-]{1,80}\([\w/-]+\))[:\s]+(?:\[\*\] )?(?P<message>.+)$"
 )
 RULE = re.compile(r"[\s=─━*+-]*$")
 NEXT_PLACE = re.compile(r"\s*(?:-->|[╭┌])")
-SNIPPET = re.compile(r"\s*(?:[>❯→]\s*)?\d*\s*[|│┆·╵]|\s*\d+: |[\s|│]*[\^~¯-]+[\s^~]*$")
-POINTS = re.compile(r"[\s|│·╰─┬╭╵]*[\^~┬▲¯](?P<label>.*)$")
+SNIPPET = late(r"\s*(?:[>❯→]\s*)?\d*\s*[|│┆·╵]|\s*\d+: |[\s|│]*[\^~¯-]+[\s^~]*$")
+POINTS = late(r"[\s|│·╰─┬╭╵]*[\^~┬▲¯](?P<label>.*)$")
 COUNTED = re.compile("error|warning|problem|issue|offen|violation|vulnerab|file")
-COUNTS = re.compile(
+COUNTS = late(
     r"\b\d+ (?:[\w()/.-]+ ){0,3}?(?:errors?|warnings?|problems?|issues?|offen[sc]es?|violations?)\b|"
     r"\b(?:errors?|warnings?|problems|issues)(?: found)?: *\d+\b|\b\d+ vulnerabilit|"
     r"\b\d+ files? (?:would|will|were|was|left|inspected|reformatted|scanned|with)"

@@ -21,12 +21,13 @@ from aider_gardener.compress.quoting import form_of
 from aider_gardener.compress.traces import LIBRARY_PATH
 from aider_gardener.compress.traces import explained as explained_traces
 from aider_gardener.reading.alarms import alarm
+from aider_gardener.reading.late import late
 
 _KINDS = (
     "tests?|passed|passing|failed|failing|failures?|errors?|errored|examples?|runs|assertions?|skipped|pending|success|"
     "subtests|specs?|scenarios?|steps|suites?|todo|ignored|expectations?|broken|crashed|xfailed|flaky|succeeded"
 )
-COUNT = re.compile(rf"\b\d+ (?:\w+ )?(?:{_KINDS})\b|\b(?:{_KINDS}|total|run|pass|fail|skip) ?[:=]? *\d+\b")
+COUNT = late(rf"\b\d+ (?:\w+ )?(?:{_KINDS})\b|\b(?:{_KINDS}|total|run|pass|fail|skip) ?[:=]? *\d+\b")
 OF_TESTS = "test pass example assertion spec scenario suite xfail expectation failing succe executed".split()
 BEGINS = re.compile(r"\b(?:running|starting|collecting|executing)\b")
 """Counts of tests, in small letters; what begins is none."""
@@ -51,7 +52,7 @@ SUM_WORDS = tuple(
 
 EXECUTED = re.compile(r"Executed \d+ of \d+ \(")
 _REMARK = r"[\s|\]*]*(?:[\d.]+ ?m?s(?:ec)?|\[[^\[\]]*\]|\([^()]*\))?$"
-OK = re.compile(
+OK = late(
     r"\s*(?:[✓✔√\u2705]|(?:PASS|ok|1\.\.\d+)$|(?:PASS|PASSED|OK|Passed|ok)\b(?! \(| in:)[:\s]|\[ *(?:PASS|"
     r"PASSED|OK) *\] |ok \d+\b|--- PASS: |=== PAUSE\b|platform \w+ -- Python|rootdir: |plugins: |"
     r"\d+ workers \[|collected \d+ items?$|Test Case .* passed\b|Test Suite .* (?:passed|started)\b|"
@@ -59,12 +60,12 @@ OK = re.compile(
     r"(?:\S+ )?[.sFExXRSWDNPUuI*?●◼]{4,}(?: *\[ *\d+%\]| +\d+ / \d+ \( *\d+%\))?$"
 )
 OK_WORD = re.compile(r"ok|OK|PASS|assed|✔|✓|SUCCESS")
-OK_BEHIND = re.compile(
+OK_BEHIND = late(
     rf"(?:\.\.\. ?|…|\s\| |[\[(] ?)(?:ok|OK|PASS|Passed|passed|✔|✓)(?!\w){_REMARK}|"
     r"\sPASSED(?: +\[ *\d+%\])?$|Executed \d+ of \d+ SUCCESS"
 )
 SKIP_WORD = re.compile(r"skip|SKIP|Skip|ignored|IGNORED|XFAIL|expected failure|PENDING|TODO|○|◌|⊘|↓|-  ?\d")
-SKIPPED = re.compile(
+SKIPPED = late(
     r"^\s*(?:[○◌⊘↓] \S|- .*\(skipped|-  ?\d+ \[|SKIP(?:PED)?\b[:\s]|\[ *SKIPPED *\] |--- SKIP: |"
     r"Skipped \S.* \[|(?:not )?ok \d+ .*# ?(?:skip|SKIP|TODO))|\.\.\. ?(?:skipped|ignored|SKIP|"
     r"expected failure)|: Test skipped -|\s(?:SKIPPED|XFAIL|IGNORED)(?: .*)?$|skipped \([\d.]+ seconds\)|"
@@ -79,13 +80,13 @@ _TEST = (
     r"(?:\S+::|\S*tests?/|\S+\.(?:py|rb|js|ts)\b|\w+ \([\w.]+\)|test\w*|at (?:setup|teardown) of |"
     r"collecting |\S+#\S+)"
 )
-BAD_WORD = re.compile(
+BAD_WORD = late(
     r"FAIL|Fail|fail|ERROR|Error|TIMEOUT|XPASS|SIG|BROKEN|CRASHED|not ok |___|--- |STD|\) | => |\*\*\*|\[E\]|"
     r"●|✗|✘|✕|✖|×|❌|☒|⨯"
 )
 """Words without which a line says nothing of the kind: they are looked for first, which takes a tenth of the
 time."""
-HEADING = re.compile(
+HEADING = late(
     r"^_{3,} ?(?P<ruled>(?!summary |coverage:)\S.*?) ?_{3,}$|^-{3,} (?P<stdout>\S.*) std(?:out|err) -{3,}$|"
     r"^[-─]{3,} STD(?:OUT|ERR): +(?P<stderr>\S.*?) [-─]{3,}$|^\s*--- FAIL: (?P<go>\S+)|"
     r"^\s*not ok \d+(?: -)? ?(?P<tap>.*)|^\s*\[ {0,2}(?:FAILED|TIMEOUT|"
@@ -103,7 +104,7 @@ HEADING = re.compile(
     rf"\s\(FAILED - \d+\)){_REMARK}"
 )
 BARE = re.compile(r"^\s*\d+\) (?:Failure|Error|Skipped|Pending):?$")
-SECTION = re.compile(
+SECTION = late(
     r"^(?:=+ [^=].* =+|-{2,} ?(?:coverage:|generated ).*|(?:[Ff]ailures|Failed examples):|"
     r"[=⎯-]{3,}(?: (?!Captured).* |\[.*\])?[=⎯-]+|[─━]{4,}.*|--|(?:The following tests|Failing|There (?:was|"
     r"were) \d+) .*:|Summary of all failing.*|Test Summary Report|Test Suite '.*' failed.*| ?(?:ERRORS|"
@@ -162,7 +163,7 @@ CAPTURED = re.compile(
     r"(?i)^\W*(?:captured (?:std|log)|console\.(?:log|info|warn|error)|standard (?:output|error)|std(?:out|"
     r"err)\W*$)"
 )
-COMPARED = re.compile(
+COMPARED = late(
     r"(?i)^(?:E )?\W*(?:expected|actual|received|got|want(?:ed)?|left|right|obtained|evaluated|found|but was|"
     r"which is|was)\b.{0,40}?[:=]|\b(?:but (?:was|got|none)|expected\b.*\b(?:to|but|got|found)|not equal|"
     r"d(?:oes|id) ?n[o']t (?:match|equal)|failed assert|asserting that)\b| (?:[!=]==?|<=|>=|not in|is not) |"
@@ -170,7 +171,7 @@ COMPARED = re.compile(
 )
 CHANGED = re.compile(r"^(?:E )?\s*[-+](?![-+ ]*$)\s*\S")
 POINTED = re.compile(r"^(?:>|=>|\s*=> |\s*[>➜] *\d+ ?[|▕│])")
-IDLE = re.compile(
+IDLE = late(
     r"(?i)^\W*$|^\s*(?:--- |\+\+\+ |@@ |[-+] (?:Expected|Received|actual)\b|\+ expected - actual|"
     r"note: run with|E +Use -v|E? *\.\.\.$|E +(?:Full diff|Omitting|comparison failed)|stack ?trace:?$|"
     r"Error Message:$|\[gw\d+\] \w+ -- |\(compared|Traceback \(most)"
@@ -180,7 +181,7 @@ PLACE = re.compile(
     r"\bat \S+ line \d"
 )
 NO_FILE = re.compile(r"/|\\|<|-packages|node|internal|bun:|at System|at org")
-LIBRARY = re.compile(
+LIBRARY = late(
     rf"{LIBRARY_PATH.pattern}|/rustc/|/usr/lib|node:internal|^\s*at (?:System|org\.junit)|https?://"
 )
 CRASHED = re.compile(r"^(?:panic: |fatal error: |Segmentation fault|SIG[A-Z]{3,4}\b)")

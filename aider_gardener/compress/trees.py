@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from aider_gardener.compress.outline import CAUSE, CONTEXT, FAILURE, NOISE, OUTCOME, WARNING, Note
 from aider_gardener.reading.alarms import alarm
+from aider_gardener.reading.late import late
 
 NAMING = frozenset("name id title file path kind url hostname".split())
 """What tells one item of a list from the others."""
@@ -54,7 +55,7 @@ HOLDS = re.compile(r"\W*(?:true|yes|[1-9]\d*)\W*", re.IGNORECASE)
 CHANGED = re.compile(r"(?:[+~-] |-/\+ |\+/?- )")
 ACTION = re.compile(r"# \S+ (?:will|must) be |.*# forces replacement")
 FOLLOWS = re.compile(r".*(?:=|->) (?:null|\(known after apply\))$")
-SUMS_UP = re.compile(
+SUMS_UP = late(
     r"(?:Plan: \d|(?:Apply|Destroy) complete|No changes\b|\d+ changes?\b.*\bunchanged\b|"
     r"(?:Planning|Execution) [Tt]ime:|\d+ (?:director(?:y|ies)|packages|dependencies)\b|"
     r".{0,80}\b\d+ to (?:add|create|update|change|delete|destroy|replace)\b)"
@@ -116,7 +117,7 @@ _KEYED = re.compile(
     _MARK + r"(?P<key>\"[^\"]{1,120}\"|'[^']{1,120}'|[\w$@./<*(%][^\s:=\"'`|,;]*(?: [\w./()&<>-]+){0,4}?)"
     r"(?: {0,60}(?::|：|=)(?=\s|$)(?P<value>.*)|(?<=\w)=(?P<tight>[^=\s]\S*|\"[^\"]*\"|'[^']*'|)$)"
 )
-_HEAD = re.compile(_MARK + r"(?P<key>[^\W_].{0,120}?) *(?:[:：{\[(]|= ?\{)$")
+_HEAD = late(_MARK + r"(?P<key>[^\W_].{0,120}?) *(?:[:：{\[(]|= ?\{)$")
 _TAG = re.compile(
     r"(?P<indent> *)<(?P<key>[A-Za-z][\w:.-]*)"
     r"(?:(?:\s[^>]*[^>/])?>(?P<value>(?:[^<]*</.*)?)$|(?P<tight>[\s/>].*))"
@@ -133,12 +134,12 @@ _CLOSES = re.compile(r"(?:[\]})]+[,;]?|</[\w:.-]+>|end)$")
 _LIGHT = re.compile(r"(?:- |[#;(]|//|---$)")
 _BLOCK = re.compile(r" [|>][+-]?$")
 _RULE = re.compile(r"-{2,}(?: +-{2,})+ *$")
-_CODE = re.compile(
+_CODE = late(
     r"(?:(?:async |export |pub |static |public |private |default )*(?:def|class|fn|func|function|const|let|"
     r"var|import|from|return|if|elif|else|for|while|try|except|catch|match|switch|impl|struct|package|raise|with)"
     r"\b[ (].*[;:{(,)]$|[\w.]+\(.*\)$|@[\w.]+(?:\(.*\))?$|#include|.*(?:;|\) \{|=> \{|\):)$)"
 )
-_FOREIGN = re.compile(
+_FOREIGN = late(
     r"(?:at [\w.$<]|#\d+ |File \"|E  |not ok|(?:=>)?0x[0-9a-f]{6}|[\w.]*(?:Error|Exception) ?[:\[(]|"
     r"(?:ERROR|WARN(?:ING)?|HINT|error|warning|note|help|Error Message|Expected|Actual|Received|expected|"
     r"actual|SUMMARY|FAIL(?:ED)?|PASS(?:ED)?) ?[:\[(])"

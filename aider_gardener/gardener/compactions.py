@@ -17,8 +17,9 @@ from aider_gardener.archive.store.base import Event
 from aider_gardener.errors import UsageError
 from aider_gardener.gardener.state import ChatState
 from aider_gardener.messages import Entry, Fidelity, Plan
+from aider_gardener.plan.chat import open_exchange
 from aider_gardener.plan.goals import WARNING_AT, Goal, Limit, marks
-from aider_gardener.plan.planner import LEVELS, Applied, Draft, draft, open_exchange
+from aider_gardener.plan.planner import LEVELS, Applied, Draft, draft
 from aider_gardener.plan.usage import Market
 from aider_gardener.recall.recall import recall
 from aider_gardener.recall.request import Request

@@ -18,8 +18,7 @@ from aider_gardener.notes.chatmap import past
 from aider_gardener.notes.last_chat import LastTime, last_time
 from aider_gardener.notes.rules import Decision, decided
 from aider_gardener.plan.chat import Chat
-from aider_gardener.plan.planner import has_edit
-from aider_gardener.plan.view import failed_edits
+from aider_gardener.plan.view import failed_edits, has_edit
 from aider_gardener.recall.recall import EDIT_UNDONE, MARGIN_TOKENS, NOTE_HEAD, Recalled
 from aider_gardener.recall.request import ORDINARY_SHARE, Request, both_ends, recall_part
 from aider_gardener.settings import Settings

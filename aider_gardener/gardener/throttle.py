@@ -14,8 +14,9 @@ from aider_gardener.compress.base import omitted
 from aider_gardener.gardener.compactions import show
 from aider_gardener.gardener.state import ChatState
 from aider_gardener.messages import Entry, Fidelity, Message, Rendition, SourceKind, TokenCounter
+from aider_gardener.plan.chat import open_exchange
 from aider_gardener.plan.goals import HARD_AT, WARNING_AT
-from aider_gardener.plan.planner import note_rendition, open_exchange, piece_tokens
+from aider_gardener.plan.planner import note_rendition, piece_tokens
 
 LEAST_TOKENS, UNKNOWN_ROOM = 1_024, 4_000
 LEAST_SAVED_SHARE = 0.2

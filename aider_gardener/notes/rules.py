@@ -8,7 +8,7 @@ which it was said. Decisions are sentences of typed words and replies that settl
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -114,11 +114,11 @@ def edges(text: str) -> str:
     return text if len(text) <= LONG_TYPED_CHARS else f"{text[:EDGE_CHARS]}\n\n{text[-EDGE_CHARS:]}"
 
 
-def sentences(text: str) -> Iterator[tuple[Unit, str]]:
+@lru_cache(maxsize=2_048)
+def sentences(text: str) -> list[tuple[Unit, str]]:
     """The sentences of a text, each on one line without its bullet or number, and where they are."""
-    for unit in units(text):
-        if sentence := squeeze(LEAD.sub("", text[unit.start : unit.end], count=1)):
-            yield unit, sentence
+    found = ((unit, squeeze(LEAD.sub("", text[unit.start : unit.end], count=1))) for unit in units(text))
+    return [(unit, sentence) for unit, sentence in found if sentence]
 
 
 @lru_cache(maxsize=2_048)
@@ -165,7 +165,7 @@ def is_rule(sentence: str) -> bool:
         return True
     if plain.rstrip(" \"')").endswith(("?", "？")):
         return False
-    return not NO_RULE.search(plain) and any(pattern.search(plain) for pattern in RULES)
+    return any(pattern.search(plain) for pattern in RULES) and not NO_RULE.search(plain)
 
 
 def is_spoken(sentence: str) -> bool:

@@ -375,3 +375,15 @@ def _hinted(pieces: list[Piece], hint: str) -> list[Piece]:
             hinted = Piece({**piece, "content": text}, piece.levels, piece.mark, is_note=True)
             return [*pieces[:at], hinted, *pieces[at + 1 :]]
     return pieces
+
+
+def open_exchange(chat: Chat) -> frozenset[int]:
+    """The entries that wait for an answer: the user messages at the end of the current list, and before
+    them what else was put in since the last reply (outputs, which the host acknowledges itself)."""
+    found: list[int] = []
+    for piece in reversed(chat.cur):
+        entry = chat.entries[piece.members[0]] if len(piece.levels) == 1 else None
+        if entry is None or (entry.role == "assistant" and not is_filler(entry)):
+            break
+        found += piece.levels
+    return frozenset(found) if any(chat.entries[seq].role == "user" for seq in found) else frozenset()

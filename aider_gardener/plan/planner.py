@@ -25,7 +25,7 @@ from aider_gardener.messages import (
     Swap,
     TokenCounter,
 )
-from aider_gardener.plan.chat import Chat
+from aider_gardener.plan.chat import Chat, open_exchange
 from aider_gardener.plan.goals import Goal
 from aider_gardener.plan.priority import priority
 from aider_gardener.plan.view import Piece, exchanges, is_filler, note_line
@@ -133,18 +133,6 @@ def open_tokens(chat: Chat, count: TokenCounter) -> int:
     """Tokens of the messages that wait for an answer."""
     now = open_exchange(chat)
     return piece_tokens((piece for piece in chat.cur if now.intersection(piece.levels)), count)
-
-
-def open_exchange(chat: Chat) -> frozenset[int]:
-    """The entries that wait for an answer: the user messages at the end of the current list, and before
-    them what else was put in since the last reply (outputs, which the host acknowledges itself)."""
-    found: list[int] = []
-    for piece in reversed(chat.cur):
-        entry = chat.entries[piece.members[0]] if len(piece.levels) == 1 else None
-        if entry is None or (entry.role == "assistant" and not is_filler(entry)):
-            break
-        found += piece.levels
-    return frozenset(found) if any(chat.entries[seq].role == "user" for seq in found) else frozenset()
 
 
 def draft(
@@ -330,11 +318,6 @@ def _older_and_kept(chat: Chat, policy: Policy, tail_tokens: int) -> tuple[list[
 def is_notice(entry: Entry) -> bool:
     """Whether the host wrote it itself, or it says nothing."""
     return is_filler(entry) or entry.source.kind is SourceKind.NOTICE
-
-
-def has_edit(entry: Entry) -> bool:
-    """Whether it is a reply with an edit block."""
-    return entry.role == "assistant" and any(segment.cls is ContentClass.EDIT for segment in entry.segments)
 
 
 def note_rendition(entry: Entry, fidelity: Fidelity, text: str, count: TokenCounter) -> Rendition:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from aider_gardener.messages import Entry, Fidelity, Message, SourceKind, TokenCounter
+from aider_gardener.messages import ContentClass, Entry, Fidelity, Message, SourceKind, TokenCounter
 from aider_gardener.reading.source import is_failed_edit
 
 NOTE_HEAD = (
@@ -86,6 +86,11 @@ def members(pieces: Iterable[Piece]) -> list[int]:
 def is_filler(entry: Entry) -> bool:
     """Whether the entry says nothing: the host's own acknowledgement in the assistant's voice."""
     return entry.role == "assistant" and entry.content.strip() in ("Ok.", "Ok", "")
+
+
+def has_edit(entry: Entry) -> bool:
+    """Whether it is a reply with an edit block."""
+    return entry.role == "assistant" and any(segment.cls is ContentClass.EDIT for segment in entry.segments)
 
 
 def exchanges(entries: Sequence[Entry]) -> list[list[Entry]]:

@@ -10,6 +10,8 @@ import errno
 import re
 from functools import lru_cache
 
+from aider_gardener.reading.late import late
+
 LINE_CHARS = 400
 """So much of a line is searched from each end."""
 
@@ -23,12 +25,12 @@ LINES_KNOWN = 20_000
 def _stems(*lists: str) -> re.Pattern[str]:
     """What matches one of the words; `*` stands for the rest of a word."""
     words = (word for words in lists for word in words.split())
-    return re.compile("|".join(re.escape(word).replace(r"\*", r"\w*") for word in words))
+    return late("|".join(re.escape(word).replace(r"\*", r"\w*") for word in words))
 
 
 def _pieces(*lists: str) -> re.Pattern[str]:
     """What finds one of the pieces, which commas separate."""
-    return re.compile("|".join(re.escape(piece.strip()) for pieces in lists for piece in pieces.split(",")))
+    return late("|".join(re.escape(piece.strip()) for pieces in lists for piece in pieces.split(",")))
 
 
 ERROR_WORDS = _stems(
@@ -71,7 +73,7 @@ NAMES = re.compile(
 )
 """Names of exceptions, of error codes, and of states as clusters write them."""
 
-PHRASES = re.compile(
+PHRASES = late(
     r"not (?:found|permitted|allowed|supported|exist|available|ready|recogni[sz]ed|valid|ok|start|connect|"
     r"load|open|be |met|match|satisf|implemented|resolve)|"
     r"did not|does not|too many|no (?:such|space|route|matching|version|module|rule|suitable)|"
@@ -101,7 +103,7 @@ UNSPACED_WARNINGS = _pieces(
     "предупрежд, попередж, προειδοποίηση, cảnh báo, 警告, 注意, 遅延, 延迟, 延遲, 경고",
     "تحذير, אזהרה, चेतावनी, সতর্ক, คำเตือน, ⚠",
 )
-CALM = re.compile(
+CALM = late(
     r"\b(?:no|0|zero|without|not? any|keine|aucune?|sin|sem|nessun\w*) "
     r"(?:new |known )?(?:errors?|failures?|failed|warnings?|problems?|issues?|vulnerabilities|conflicts?|"
     r"fehler|warnungen|erreurs?|errores|erros|errori)|0 ?[个個件] ?(?:错误|警告|錯誤|エラー)|"

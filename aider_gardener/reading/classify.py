@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from aider_gardener.messages import ContentClass, Segment, Source, SourceKind
 from aider_gardener.reading import languages
 from aider_gardener.reading.detectors import is_diff, is_listing, is_log, is_run, is_traceback
+from aider_gardener.reading.late import late
 from aider_gardener.reading.lineshape import (
     KEY_CHARS,
     VARIABLE,
@@ -52,7 +53,7 @@ PRINTED_LINES, PRINTED_SHARE = 5, 0.35
 WRAPPED_CHARS = 66
 """A sentence in a line as long as that may go on in the next."""
 
-_ENDS = re.compile(r"[.!?:;,…。！？]['\")*_`”’]*\s*$")
+_ENDS = late(r"[.!?:;,…。！？]['\")*_`”’]*\s*$")
 
 TEST_COMMAND = re.compile(
     r"(?:^|[\s;&|/])(?:pytest|py\.test|unittest|tox|nox|jest|vitest|mocha|ava|phpunit|rspec|ctest|nextest)\b"

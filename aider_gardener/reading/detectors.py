@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
+from aider_gardener.reading.late import late
 from aider_gardener.reading.output import FENCE
 
 RUN = re.compile(
@@ -22,7 +23,7 @@ RUN_SHARE, TRACE_SHARE, LOG_SHARE, ROW_SHARE = 0.3, 0.25, 0.35, 0.6
 """Such a part of the lines has the shape of a test's, a build's or a diagnostic's line; of frames below a
 head, and twice as many without; of records, frames aside; of rows."""
 
-HEAD = re.compile(
+HEAD = late(
     r"^(?:[ \t|+-]*(?:Exception Group )?Traceback \(most recent call last\):|(?:PHP )?(?:Fatal|Parse"
     r"|Catchable fatal) error: +\S|panic: |goroutine \d+ \[|fatal error: |thread '.*' (?:\(\d+\) )?panicked "
     r"at |stack backtrace:|Exception in thread \"|Caused by: [\w.$]+(?::|$)|\s*\[?(?:Uncaught )?\w*Error: "
@@ -32,7 +33,7 @@ HEAD = re.compile(
 )
 """What stands above the frames of a stack."""
 
-RECORD = re.compile(
+RECORD = late(
     r"(?i:\W{0,2}(?:trace|debug|info|notice|warn(?:ing)?|error|critical|fatal|alert|severe|fine)\b)"
     r"|[\w.-]+ +\| \S|\S+ \S+ \S+ \[\d\d/\w{3}/\d{4}:|(?:\w+=(?:\"[^\"]*\"|\S+) ){2}|\{.*\"(?:level|severity"
     r"|lvl|msg|message|time|timestamp|ts|@timestamp)\"\s*:|(?:\[pid +\d+\] |\d+ +)?(?:\d[\d:.]* "
@@ -41,7 +42,7 @@ RECORD = re.compile(
 )
 """Records without a time: with a level, of a container, of a server, of fields, of calls, of measures."""
 
-ROW = re.compile(
+ROW = late(
     r"(?:│|\|| )*(?:├|└|\|--|`--|\+--)|\d+[:-]|--$| +\d{1,12} \S|[\w@~+./\\() -]+:\d+$|Binary file |"
     r"[\w@~+./\\()\[\] #-]+-\d+-|[\w@~+.\\-]*[/.][\w@~+./\\-]*\.\w{1,6}:\s*\S|"
     r"\s*\d[\d.,]*[KMGTB%]?\s+(?:\S+ ){0,6}\S*[/.]\S*$"

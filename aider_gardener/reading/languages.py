@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from aider_gardener.reading.late import late
+
 ALIASES = {
     "py": "python", "python3": "python", "pycon": "python", "pyi": "python", "js": "javascript",
     "mjs": "javascript",
@@ -129,7 +131,7 @@ _HINTS: dict[str, tuple[str, ...]] = {
     "swift": (r"^\s*(?:public |private |@\w+ )*func \w+", r"\b(?:let|var) \w+(?:: \w+)? =", r"^import \w+$",
     r"\bguard let\b|\bif let\b", r"^\s*(?:struct|extension|protocol) \w+"),
 }  # fmt: skip
-_ANY = {name: re.compile("|".join(f"(?:{hint})" for hint in hints)) for name, hints in _HINTS.items()}
+_ANY = {name: late("|".join(f"(?:{hint})" for hint in hints)) for name, hints in _HINTS.items()}
 _JSX = re.compile(
     r"^\s*(?:return \(?|\(|\{?\w+ (?:&&|\?) \(?)?\s*<(?:/?[A-Z][\w.]*|/?(?:div|span|p|ul|li|button"
     r"|input|h\d))\b|className="

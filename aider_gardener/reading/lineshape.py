@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
+from aider_gardener.reading.late import late
 from aider_gardener.reading.output import legible, without_codes
 
 SAMPLE_HEAD, SAMPLE_MIDDLE, SAMPLE_TAIL = 240, 120, 120
@@ -98,7 +99,7 @@ CODE_LINE = re.compile(
 )
 PROSE_LINE = re.compile(r"\s*(?:[>*_(\"'`“«¿¡]*)[^\W\d_]")
 _WORD = re.compile(r"[^\W\d_]{1,}(?:['’-][^\W\d_]+)*")
-CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+CJK = late(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 MACHINE = frozenset({"trace", "diff", "log", "test", "build", "location", "gitlog", "listing", "jsonish"})
 """Shapes that a person doesn't type: several in a row in a typed message were pasted."""
@@ -132,7 +133,7 @@ def line_shape(line: str) -> str:
 def is_sentence(line: str) -> bool:
     """True when most of the line is words with spaces between: natural language in any script."""
     text = line.strip()
-    if CJK.search(text):
+    if not text.isascii() and CJK.search(text):
         return len(CJK.findall(text)) * 3 >= len(text)
     words = text.split()
     if len(words) < 5:

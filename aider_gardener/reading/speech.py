@@ -62,7 +62,8 @@ ENGLISH = (
     rf"{START}only (?:ever )?(?:use|touch|change|edit|modify|write|add|log|allow|run|import|call|commit|do"
     rf"|read)\b",
     r"\b(?:use|touch|change|edit|log|allow|run) only\b",
-    rf"{START}(?:stick|adhere|conform) (?:to|with)\b|{START}(?:follow|respect|obey|honou?r) (?:our|my|pep"
+    rf"{START}(?:stick|adhere|conform) (?:to|with)\b",
+    rf"{START}(?:follow|respect|obey|honou?r) (?:our|my|pep"
     rf"|(?:the|these) .{{0,30}}(?:rule|convention|style|guide|pattern|scheme|standard|polic|naming))",
     r"\b(?:we|i) (?:want you to|expect you to|insist|strictly|(?:would |'d )?prefer|'d rather|would rather)\b"
     rf"|{START}prefer [a-z\x00]+",
@@ -136,7 +137,15 @@ JAPANESE = (
     r"(?:なければならない|なければなりません|ようにしてください|ようにして下さい|のみ使用|だけを?使)",
     r"(?:ではなく|の代わりに|じゃなくて).{1,40}(?:使|して|にして|用い)",
 )
-RULES = tuple(map(re.compile, (*ENGLISH, *GERMAN, *FRENCH, *SPANISH, *CHINESE, *JAPANESE)))
+_ORDERS = "|".join(each.removeprefix(START) for each in ENGLISH if each.startswith(START))
+"""What begins so is looked for at once: to look for the beginning takes the most."""
+_ELSEWHERE = (each for each in ENGLISH if not each.startswith(START))
+RULES = tuple(
+    map(
+        re.compile,
+        (f"{START}(?:{_ORDERS})", *_ELSEWHERE, *GERMAN, *FRENCH, *SPANISH, *CHINESE, *JAPANESE),
+    )
+)
 
 NO_RULE = re.compile(
     r"\b(?:use|stick with) (?:it|that|this|the (?:other|first|second|third|last|same) one)\b"

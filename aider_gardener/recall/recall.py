@@ -18,8 +18,7 @@ from aider_gardener.archive.sessions import author_of
 from aider_gardener.archive.store.words import index_words, query_words, stem, stop_words
 from aider_gardener.messages import ContentClass, Entry, TokenCounter
 from aider_gardener.plan.chat import Chat
-from aider_gardener.plan.planner import has_edit
-from aider_gardener.plan.view import FAILED_LABEL, LABELS, UNDONE_LABEL, failed_edits
+from aider_gardener.plan.view import FAILED_LABEL, LABELS, UNDONE_LABEL, failed_edits, has_edit
 from aider_gardener.reading.output import squeeze
 from aider_gardener.reading.source import NOTE_END
 from aider_gardener.recall.finding import Passage, passages
@@ -298,10 +297,12 @@ def quoted(text: str) -> str:
 @dataclass
 class Recollection:
     """Finds passages in an archive and counts each hit as an access; remembers the open question's note, and
-    as `quoted` what it quotes. `with_ids`: the reader can ask for an original by its id."""
+    as `quoted` what it quotes. `with_ids`: the reader can ask for an original by its id. Without `counts` the
+    caller counts them."""
 
     archive: Archive
     with_ids: bool = False
+    counts: bool = True
     open: tuple[object, str] | None = None
     quoted: Sequence[Recalled] = ()
 
@@ -309,7 +310,8 @@ class Recollection:
         """The passages that fit the request, best first; a hit counts as an access."""
         self.archive.withheld.clear()
         found = recall(self.archive, chat, request, count=count)
-        self.archive.touch(item.entry_id for item in found)
+        if self.counts:
+            self.archive.touch(item.entry_id for item in found)
         return found
 
     def note(self, chat: Chat, request: Request, count: TokenCounter) -> str:

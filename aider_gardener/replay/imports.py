@@ -239,7 +239,7 @@ def _taken(store: Store, project: str, chats: Sequence[ChatFile], found: Importe
         if intake.progress.offset >= chat.size:
             found.known += 1
             continue
-        reader = intake.reader_of(chat.path, whole=True)
+        reader = intake.reader_of(chat.path)
         try:
             for line in reader.lines():
                 found.messages += intake.take_line(line)

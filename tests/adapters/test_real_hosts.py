@@ -1,4 +1,4 @@
-"""Codex, OpenCode and Gemini themselves with what `gardener install` gives them, their model played on this machine.
+"""Claude Code, Codex, OpenCode and Gemini themselves with what `gardener install` gives them, their model played here.
 
 `make hosts` fetches them; without it these tests are skipped.
 """
@@ -22,13 +22,14 @@ ROOT = Path(__file__).resolve().parents[2]
 REPLY, OUTPUT = "The kestrel pool has 17 connections.", "marker-output-42"
 FACT = "Never use the port 8080, our queue listens on 9317."
 QUESTION = "How many connections has the kestrel pool?"
+LOG = "\n".join(f"2026-01-01 10:00:{n % 60:02} INFO worker {n} took {n * 7} ms" for n in range(900))
+BAD = "2026-01-01 11:00:00 ERROR db down code 53300"
 
 pytestmark = pytest.mark.skipif(not BINARIES, reason="make hosts fetches the programs")
 
 
 class Model(BaseHTTPRequestHandler):
-    """Asks for one command where it may, then answers; in the format of chat completions, of responses or of
-    Gemini."""
+    """Asks for one command where it may, then answers, in the format that it is asked in."""
 
     protocol_version = "HTTP/1.1"
     asked: ClassVar[list[str]] = []
@@ -38,12 +39,14 @@ class Model(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        self.asked.append(json.dumps(asked))
+        self.asked.append(json.dumps(asked, ensure_ascii=False))
         of = (name for name in FORMATS if name in self.path)
-        events = [json.dumps(event) for event in FORMATS[next(of, "responses")](asked)]
-        is_streamed = ":generateContent" not in self.path
-        done = [] if "enerateContent" in self.path else ["[DONE]"]
-        data = "".join(f"data: {each}\n\n" for each in events + done) if is_streamed else events[0]
+        events = list(FORMATS[next(of, "responses")](asked))
+        is_streamed = ":generateContent" not in self.path and "input_tokens" not in events[0]
+        done = [] if "enerateContent" in self.path or "messages" in self.path else ["data: [DONE]\n\n"]
+        named = [f"event: {e['type']}\n" if "type" in e else "" for e in events]
+        rows = [f"{name}data: {json.dumps(e)}\n\n" for name, e in zip(named, events, strict=True)]
+        data = "".join([*rows, *done]) if is_streamed else json.dumps(events[0])
         self.send_response(200)
         self.send_header("content-type", "text/event-stream" if is_streamed else "application/json")
         self.send_header("content-length", str(len(data)))
@@ -63,6 +66,36 @@ def chat(asked: dict[str, Any]) -> Iterator[dict[str, Any]]:
     usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
     yield {**head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
     yield {**head, "choices": [{"index": 0, "delta": {}, "finish_reason": reason}], "usage": usage}
+
+
+def messages(asked: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Anthropic's: shows the log when it is asked to, once a wish."""
+    told, stop = json.dumps(asked.get("messages", [])), "end_turn"
+    is_summary = "detailed summary" in told
+    text = "<summary>They spoke of a log.</summary>" if is_summary else "Understood."
+    block: dict[str, Any] = {"type": "text", "text": ""}
+    delta: dict[str, Any] = {"type": "text_delta", "text": text}
+    if told.count("SHOW IT") > told.count("tool_use_id") and asked.get("tools"):
+        call = {"command": "cat big.log", "description": "show the log"}
+        block = {"type": "tool_use", "id": f"toolu_{len(Model.asked):08}", "name": "Bash", "input": {}}
+        delta, stop = {"type": "input_json_delta", "partial_json": json.dumps(call)}, "tool_use"
+    usage = {"input_tokens": 100, "output_tokens": 10}
+    whole = {
+        "id": f"msg_{len(Model.asked)}",
+        "type": "message",
+        "role": "assistant",
+        "model": asked.get("model"),
+        "usage": usage,
+    }
+    if not asked.get("stream"):  # or only tokens are to be counted
+        yield {**usage, **whole, "content": [{**block, "text": text}], "stop_reason": stop}
+        return
+    yield {"type": "message_start", "message": {**whole, "content": [], "stop_reason": None}}
+    yield {"type": "content_block_start", "index": 0, "content_block": block}
+    yield {"type": "content_block_delta", "index": 0, "delta": delta}
+    yield {"type": "content_block_stop", "index": 0}
+    yield {"type": "message_delta", "delta": {"stop_reason": stop}, "usage": usage}
+    yield {"type": "message_stop"}
 
 
 def gemini(asked: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -101,7 +134,12 @@ def responses(_asked: dict[str, Any]) -> Iterator[dict[str, Any]]:
     yield {"type": "response.completed", "response": whole}
 
 
-FORMATS = {"chat/completions": chat, "enerateContent": gemini, "responses": responses}
+FORMATS = {
+    "v1/messages": messages,
+    "chat/completions": chat,
+    "enerateContent": gemini,
+    "responses": responses,
+}
 
 
 @pytest.fixture
@@ -114,6 +152,7 @@ def place(tmp_path: Path) -> Iterator[tuple[Path, dict[str, str], str]]:
     subprocess.run(["git", "init", "-q", str(project)], check=True)
     path = f"{BINARIES}{os.pathsep}{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environ = {"HOME": str(tmp_path), "PATH": path, "PYTHONPATH": str(ROOT), "KEY": "x"}
+    Model.asked.clear()
     yield project, environ, f"http://127.0.0.1:{server.server_address[1]}/v1"
     server.shutdown()
 
@@ -184,3 +223,43 @@ def test_gemini_archives_what_was_said_and_gets_back_what_it_lost(
     assert any("Quoted from earlier" in each and FACT in each for each in Model.asked)
     gardener(place, "uninstall", "gemini")
     assert json.loads(settings.read_text()) == own
+
+
+def test_claude_code_gets_back_what_a_compaction_loses_and_large_results_come_in_short(
+    place: tuple[Path, dict[str, str], str],
+) -> None:
+    (place[0] / "big.log").write_text(f"{LOG}\n{BAD}\n")
+    place[1].update(
+        ANTHROPIC_BASE_URL=place[2].removesuffix("/v1"), ANTHROPIC_API_KEY="sk-ant-api03-none",
+        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC="1", DISABLE_AUTOUPDATER="1", IS_SANDBOX="1",
+        AIDER_GARDENER_THROTTLE_TOKENS="1500",
+    )  # fmt: skip
+    gardener(place, "install", "claude-code")
+    session: list[str] = []
+
+    def asked(prompt: str) -> str:
+        """The last prompt that the model got then, with all that hooks added."""
+        told = run(
+            place, "claude", "-p", prompt, *session, "--allowedTools", "Bash", "--output-format", "json"
+        )
+        session[:] = ["--resume", json.loads(told)["session_id"]]
+        return json.dumps(json.loads(Model.asked[-1])["messages"], ensure_ascii=False)
+
+    prompt = asked(f"{FACT} SHOW IT")
+    assert "shortened by aider-gardener" in prompt and BAD in prompt
+    assert "worker 250 took" not in prompt and "the whole is g" in prompt
+    assert "persisted-output" not in prompt, "the host would show the beginning of the short form alone"
+    names = {tool["name"].rpartition("__")[2] for tool in json.loads(Model.asked[-1])["tools"]}
+    assert {"recall", "forget"} <= names
+    for words in ("Plan the ferry at noon.", "And the crew list?", "Name the pier."):
+        assert "Quoted from earlier" not in asked(words), "before a compaction nothing is missing"
+    asked("/compact")
+    prompt = asked("Which port does the queue listen on?")
+    assert "They spoke of a log." in prompt and "Plan the ferry at noon." not in prompt
+    assert "Quoted from earlier in this chat by aider-gardener" in prompt
+    assert f"> {FACT}" in prompt.replace(" SHOW IT", "")
+    found = json.loads(gardener(place, "recall", "worker 850", "--full", "--limit", "30000", "--json"))
+    assert any("worker 850 took 5950 ms" in row["text"] and row["host"] == "Claude Code" for row in found)
+    shown = gardener(place, "recall", "quoted from earlier in this chat", "--limit", "9000")
+    assert "Quoted from earlier in this chat by aider-gardener" not in shown, "recall feeds on itself"
+    assert "no unknown records, no faults" in gardener(place, "doctor")

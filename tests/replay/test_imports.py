@@ -365,7 +365,7 @@ def test_whatever_a_transcript_says_is_read_in_one_go_or_in_two(
 ) -> None:
     path = tmp_path_factory.mktemp("law") / "x.jsonl"
     path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
-    whole = list(ClaudeReader(path, whole=True).lines())
+    whole = list(ClaudeReader(path).lines())
     first = ClaudeReader(path)
     lines = list(islice(first.lines(), cut))
     second = ClaudeReader(path, lines[-1].end if lines else 0, first.calls, at=first.at)

@@ -16,8 +16,7 @@ from aider_gardener.messages import Fidelity, Plan, SourceKind
 from aider_gardener.phrases import limit_passed, made_room, recalled, sent_as_changes
 from aider_gardener.plan.goals import Frame
 from aider_gardener.plan.layout import Layout
-from aider_gardener.plan.planner import has_edit
-from aider_gardener.plan.view import FILLER
+from aider_gardener.plan.view import FILLER, has_edit
 from aider_gardener.reading.source import infer_source
 
 if TYPE_CHECKING:

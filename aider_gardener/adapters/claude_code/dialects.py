@@ -16,7 +16,7 @@ from typing import Any
 from aider_gardener.adapters.claude_code.transcript import ClaudeReader
 from aider_gardener.adapters.intake import PLACES_A_SECOND
 from aider_gardener.adapters.marks import PROMPT, SNAPSHOT_MARK, START, STOP, TOOL
-from aider_gardener.adapters.transcript import TranscriptRecord, named, seconds
+from aider_gardener.adapters.transcript import TranscriptRecord, named, parsed, seconds
 
 Given = Mapping[str, Any]
 KEPT = ("session_id", "transcript_path", "cwd", "prompt", "source")
@@ -93,7 +93,7 @@ def said_in(event: str, given: Given) -> list[dict[str, Any]]:
         return [line("assistant", first(given, REPLIES))]
     if event != TOOL:
         return []
-    name, asked = str(given.get("tool_name", "")), parsed(given.get("tool_input"))
+    name, asked = str(given.get("tool_name", "")), held(given.get("tool_input"))
     own = OWN_TOOL.fullmatch(name)
     name = f"mcp__gardener__{own[1]}" if own else TOOLS.get(name, name)
     call = {"type": "tool_use", "id": "said", "name": name, "input": asked}
@@ -110,17 +110,15 @@ def first(value: Given, names: tuple[str, ...]) -> Any:
     return next((value[name] for name in names if name in value), None)
 
 
-def parsed(value: Any) -> Any:
+def held(value: Any) -> Any:
     """A value, or what a text holds as JSON."""
-    try:
-        return json.loads(value) if isinstance(value, str) else value
-    except (ValueError, RecursionError):
-        return value
+    found = parsed(value) if isinstance(value, str) else None
+    return value if found is None else found
 
 
 def text_of(value: Any) -> str:
     """The text of a tool's result: a text, what stands where a result has its text, or several of these."""
-    value = parsed(value)
+    value = held(value)
     if isinstance(value, list):
         return "\n".join(map(text_of, value))
     if not isinstance(value, Mapping):

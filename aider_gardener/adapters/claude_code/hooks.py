@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from aider_gardener import files
 from aider_gardener.adapters.claude_code.session import ClaudeSession, boundary_of, teller_of
-from aider_gardener.adapters.intake import PART, PLACES, WHOLE
+from aider_gardener.adapters.intake import PART, PLACES, SHORTENED, SHORTENED_AT, WHOLE
 from aider_gardener.adapters.marks import LARGE_TOKENS
 from aider_gardener.adapters.transcript import call_of
-from aider_gardener.messages import Source, SourceKind
+from aider_gardener.messages import Message, Source, SourceKind
 from aider_gardener.reading.source import own_output
 from aider_gardener.settings import Settings
 from aider_gardener.tokens import approximate
@@ -32,6 +32,7 @@ WHOLE_BYTES = 4_000_000
 """Of an output that its host keeps in a file that is read; to shorten it takes some seconds."""
 START_TOKENS, COMPACTED_TOKENS = 400, 900
 """The budgets of the state block in a new session and behind a compaction, which it must not undo."""
+WHICH = "this chat before its last compaction"
 REACH = "Whole originals: the tools recall and get, or `gardener restore ID`."
 BAD_FACTS = frozenset({"error", "failure", "assertion", "place"})
 TEXTS = {
@@ -55,6 +56,7 @@ class Hooks:
         self, store: Store, project: str, *, settings: Settings, clock: Callable[[], float] = time.time
     ) -> None:
         self.store, self.project, self.settings, self.clock = store, project, settings, clock
+        self.recalled: list[str] = []
 
     def answer(self, event: str, given: Given) -> Answer:
         """The answer to an event; {} for one that has none, is unknown or says too little."""
@@ -69,7 +71,11 @@ class Hooks:
         return {} if self.settings.mode == "observe" else act(chat, given)
 
     def take_in(self, event: str, given: Given) -> None:
-        """Archive what is new, and behind a compaction the host's summary as what it is."""
+        """Archive what is new, and behind a compaction the host's summary as what it is. What an answer
+        recalled counts as accessed only behind it: that is written, and a lock is waited for."""
+        recalled, self.recalled = self.recalled, []
+        if recalled:
+            self.store.touch(recalled, self.clock())
         chat = self.chat(given)
         if chat is not None:
             take_in(chat, given, BEHIND_SECONDS)
@@ -86,14 +92,8 @@ class Hooks:
         session = given.get("session_id")
         if not isinstance(session, str) or not session or not self.settings.enabled:
             return None
-        return ClaudeSession(
-            self.store,
-            session,
-            self.project,
-            settings=self.settings,
-            clock=self.clock,
-            teller=teller_of(given.get("host"), transcript_of(given)),
-        )
+        teller = teller_of(given.get("host"), transcript_of(given))
+        return ClaudeSession(self.store, session, self.project, self.settings, teller, clock=self.clock)
 
     def prompt_submitted(self, chat: ClaudeSession, given: Given) -> Answer:
         """Add what the prompt needs of what the context has lost, which is archived by now as a rule: then no
@@ -103,7 +103,9 @@ class Hooks:
             return {}
         if PLACES * chat.progress.offset < boundary:
             take_in(chat, given, TURN_SECONDS)
-        return added("UserPromptSubmit", chat.recall_note(prompt, boundary))
+        note = chat.recall_note(prompt, boundary)
+        self.recalled = chat.recalled
+        return added("UserPromptSubmit", note)
 
     def session_started(self, chat: ClaudeSession, given: Given) -> Answer:
         """Say where the chat stands that was compacted, or the last one where a new one begins. After /clear
@@ -113,19 +115,20 @@ class Hooks:
         if source == "compact" or (
             source == "resume" and boundary_of(transcript_of(given), chat.teller.reader)
         ):
-            which = "this chat before its last compaction"
-            return added("SessionStart", chat.state(COMPACTED_TOKENS, which, REACH))
+            from aider_gardener.notes.last_chat import state_block  # late: the other events need none of it
+
+            entries = self.store.session_entries(chat.archive.session)
+            limit = COMPACTED_TOKENS
+            block = state_block(entries, which=WHICH, token_limit=limit, count=approximate, reach=REACH)
+            return added("SessionStart", block)
         if source in ("clear", "resume"):
             return {}
-        from aider_gardener.gardener.memory import ProjectMemory  # as late: the other events need none of it
+        from aider_gardener.gardener.memory import ProjectMemory  # as late
 
         host, reader = chat.teller.host, chat.archive.provider
         memory = ProjectMemory(self.store, self.project, settings=self.settings, host=host, reader=reader)
-        everywhere = self.settings.recall_sessions
-        return added(
-            "SessionStart",
-            memory.state(START_TOKENS, everywhere=everywhere, besides=chat.archive.session),
-        )
+        everywhere, besides = self.settings.recall_sessions, chat.archive.session
+        return added("SessionStart", memory.state(START_TOKENS, everywhere=everywhere, besides=besides))
 
     def tool_used(self, chat: ClaudeSession, given: Given) -> Answer:
         """Put the compressed form in place of a large result, in the tool's own shape."""
@@ -191,22 +194,32 @@ def kept_whole(named: object, transcript: Path | None) -> str:
 def shortened(
     chat: ClaudeSession, text: str, source: Source, large: int, transcript: Path | None, what: str
 ) -> str:
-    """The compressed form of a text above so many tokens, once that is archived; "" where it is not shorter
-    by half, or would lose a line that tells of an error. `what` says how much of the whole the text is."""
+    """The compressed form of a text above so many tokens, once that is archived, under a line that says
+    `what` of the whole it is; "" where it is not shorter by half, or would lose a line that tells of an
+    error."""
     if approximate(text) <= large:
         return ""
-    size = 0
-    if transcript is not None and transcript.is_file():
-        size = transcript.stat().st_size
-    from aider_gardener.reading.facts import extract, missing  # as late: most results are small
+    from aider_gardener.compress import compress_message  # as late: most results are small
+    from aider_gardener.reading.facts import extract, missing
 
+    # the transcript does not hold the result yet
+    place = transcript.stat().st_size if transcript is not None and transcript.is_file() else 0
+    seq, turn = PLACES * place + SHORTENED_AT, max(1, chat.progress.turn)
+    archive, message = chat.archive, Message("user", text)
+    entry = archive.entry(message, turn=turn, seq=seq, source=source, at=archive.clock())
+    clean = archive.without_secrets(entry)
+    made = compress_message(
+        clean.content, source, segments=clean.segments, entry_id=entry.id, count=approximate
+    )
     is_output = source.kind in (SourceKind.COMMAND, SourceKind.TEST)
     errors = [fact for fact in extract(text) if fact.kind in BAD_FACTS] if is_output else []
-
-    def fits(short: str) -> bool:
-        return len(short) <= (1 - LEAST_SAVED_SHARE) * len(text) and not missing(errors, short)
-
-    return chat.shorten(text, source, size, fits, what)
+    is_short = len(made.text) <= (1 - LEAST_SAVED_SHARE) * len(text)
+    if made.lossless or not is_short or missing(errors, made.text):
+        return ""
+    stored = archive.put(entry)
+    it = "it" if what == WHOLE else "them"
+    head = SHORTENED.format(what=what, entry_id=stored.id, tokens=stored.tokens, it=it)
+    return f"{head}\n{made.text.replace(entry.id, stored.id)}"
 
 
 def text_at(value: Given, path: tuple[str, ...]) -> str:

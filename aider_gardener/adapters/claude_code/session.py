@@ -18,10 +18,8 @@ from aider_gardener.adapters.claude_code.transcript import ClaudeReader
 from aider_gardener.adapters.intake import (
     PLACES,
     PLACES_A_SECOND,
-    SHORTENED,
     SHORTENED_AT,
     SUMMARY_AT,
-    WHOLE,
     Intake,
     Teller,
 )
@@ -103,21 +101,21 @@ def teller_of(named: object, transcript: Path | None) -> Teller:
 
 
 class ClaudeSession(Intake):
-    """A chat by its session id, of Claude Code unless `teller` says otherwise. `store` is the project's
-    archive."""
+    """A chat of Claude Code, or of the `teller` that tells of it. `store` is the project's archive."""
 
     def __init__(
         self,
         store: Store,
         session: str,
         project: str,
-        *,
         settings: Settings,
-        clock: Callable[[], float] = time.time,
         teller: Teller | None = None,
+        *,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         super().__init__(store, session, project, teller or teller_of(None, None), clock=clock)
         self.settings = settings
+        self.recalled: list[str] = []  # what is to be counted as accessed
 
     def take_said(self, lines: Sequence[Mapping[str, Any]]) -> None:
         """Archive what a host without a transcript says now, as lines of one."""
@@ -129,37 +127,9 @@ class ClaudeSession(Intake):
         self.take_line(TranscriptLine(place, place, tuple(numbered)))
         self.keep_progress()
 
-    def shorten(
-        self, text: str, source: Source, place: int, fits: Callable[[str], bool], what: str = WHOLE
-    ) -> str:
-        """The compressed form of a tool's result under a line that says `what` of it is archived, which is
-        done then; "" where it has none that `fits`, or cannot be archived. The transcript, of `place` bytes
-        now, does not hold the result yet."""
-        from aider_gardener.compress import compress_message  # as late: most calls of the hooks need none
-
-        seq, turn = PLACES * place + SHORTENED_AT, max(1, self.progress.turn)
-        entry = self.archive.entry(
-            Message("user", text), turn=turn, seq=seq, source=source, at=self.archive.clock()
-        )
-        clean = self.archive.without_secrets(entry)
-        made = compress_message(
-            clean.content, source, segments=clean.segments, entry_id=entry.id, count=approximate
-        )
-        if made.lossless or not fits(made.text):
-            return ""
-        stored = self.archive.put(entry)
-        it = "it" if what == WHOLE else "them"
-        head = SHORTENED.format(what=what, entry_id=stored.id, tokens=stored.tokens, it=it)
-        return f"{head}\n{made.text.replace(entry.id, stored.id)}"
-
-    # Out
-
     def recall_note(self, prompt: str, boundary: int) -> str:
         """What the prompt needs of what its context has lost, as one note; "" when nothing is missing.
         `boundary` is where the context begins."""
-        older = self.settings.recall_sessions
-        if self.settings.mode == "observe":
-            return ""
         from aider_gardener.recall.recall import Recollection  # as late: most prompts come before that
         from aider_gardener.recall.request import ORDINARY_SHARE, Request, recall_part
 
@@ -167,14 +137,11 @@ class ClaudeSession(Intake):
         limit = int(part * min(self.settings.recall_tokens, RECALL_TOKENS))
         if limit <= 0 or not prompt.strip():
             return ""
-        request = Request(
-            prompt,
-            token_limit=limit,
-            unasked=True,
-            older=older,
-            order=part == ORDINARY_SHARE,
-        )
-        note = Recollection(self.archive, with_ids=True).note(self.chat(boundary), request, approximate)
+        older, order = self.settings.recall_sessions, part == ORDINARY_SHARE
+        request = Request(prompt, token_limit=limit, unasked=True, older=older, order=order)
+        found = Recollection(self.archive, with_ids=True, counts=False)
+        note = found.note(self.chat(boundary), request, approximate)
+        self.recalled = [item.entry_id for item in found.quoted]
         note = note if len(note) <= MOST_CONTEXT_CHARS else ""
         if self.archive.withheld:
             told = WITHHELD.format(count=len(self.archive.withheld), how=SAY_LOCAL)
@@ -200,19 +167,11 @@ class ClaudeSession(Intake):
         )
         return replace(chat, done=[chat.piece(entry.role, entry.content, entry) for entry in whole])
 
-    def state(self, token_limit: int, which: str, reach: str) -> str:
-        """Where this chat stands: rules, decisions, open errors, files."""
-        from aider_gardener.notes.last_chat import state_block  # as late: only where a chat begins again
-
-        entries = self.store.session_entries(self.archive.session)
-        return state_block(entries, which=which, token_limit=token_limit, count=approximate, reach=reach)
-
     def add_summary(self, text: str) -> None:
         """Keep the host's summary of what it compacted, unless the transcript brought it already."""
         if text.strip() and self.known(Message("user", text)) is None:
             seq = PLACES * self.progress.offset + SUMMARY_AT
             source = Source(SourceKind.SUMMARY)
             turn = max(1, self.progress.turn)
-            self.archive.log(
-                Message("user", text), turn=turn, seq=seq, source=source, at=self.archive.clock()
-            )
+            at = self.archive.clock()
+            self.archive.log(Message("user", text), turn=turn, seq=seq, source=source, at=at)

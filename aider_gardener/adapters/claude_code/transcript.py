@@ -11,11 +11,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from aider_gardener.adapters.transcript import (
-    EDITORS,
-    FAILED_EDIT,
     THINKING,
     JsonLinesReader,
-    ToolCall,
     TranscriptRecord,
     named,
     said_by,
@@ -35,7 +32,6 @@ FILES = frozenset(
 HOST_WORDS = (
     "<command-", "<local-command-", "Caveat: The messages below were generated", "[Request interrupted",
 )  # fmt: skip
-NO_CALL = ToolCall("", "")
 
 
 class ClaudeReader(JsonLinesReader):
@@ -57,7 +53,7 @@ class ClaudeReader(JsonLinesReader):
         elif kind == "system" and value.get("subtype") == "compact_boundary":
             yield TranscriptRecord(boundary=True)
         elif kind == "system" and isinstance(text := value.get("content"), str):
-            yield from filter(None, [said_by("user", text, SourceKind.NOTICE)])
+            yield from said_by("user", text, SourceKind.NOTICE)
         else:
             self.passed[f"record {kind}"] += 1
 
@@ -65,21 +61,17 @@ class ClaudeReader(JsonLinesReader):
         """What a record of the type `user` says: who said it, and whether it begins a turn."""
         is_typed = not (value.get("isMeta") or value.get("isSidechain"))
         for block in blocks(message):
-            record = None
             if block.get("type") == "tool_result":
-                call = self.calls.pop(str(block.get("tool_use_id")), NO_CALL)
                 text = "\n".join(filter(None, map(self._text, blocks(block))))
-                if call.name in EDITORS and block.get("is_error"):
-                    text = f"{FAILED_EDIT}{text}"
-                record = said_by("user", text, call.source.kind, call.source.detail)
+                yield from self.gave(block.get("tool_use_id"), text, failed=bool(block.get("is_error")))
             elif value.get("isCompactSummary"):
-                record = said_by("user", self._text(block), SourceKind.SUMMARY)
+                yield from said_by("user", self._text(block), SourceKind.SUMMARY)
             else:
-                text, kind = self._typed(self._text(block))
+                text, reminders = parted(self._text(block), "system-reminder")
+                self.passed.update({"record system-reminder": len(reminders)} if reminders else {})
+                text, kind = typed(text)
                 is_own = is_typed or kind is not SourceKind.TYPED
-                record = said_by("user", text, kind if is_own else SourceKind.NOTICE)
-            if record:
-                yield record
+                yield from said_by("user", text, kind if is_own else SourceKind.NOTICE)
 
     def _answered(self, value: Mapping[str, Any], message: Any) -> Iterator[TranscriptRecord]:
         """What a record of the type `assistant` says, and the tokens that it counts."""
@@ -87,11 +79,9 @@ class ClaudeReader(JsonLinesReader):
             if block.get("type") in ("tool_use", "server_tool_use"):
                 given = block.get("input")
                 name = str(block.get("name", ""))
-                record = self.call(block.get("id"), name, given if isinstance(given, dict) else {})
+                yield from self.called(block.get("id"), name, given if isinstance(given, dict) else {})
             else:
-                record = said_by("assistant", self._text(block), SourceKind.REPLY)
-            if record:
-                yield record
+                yield from said_by("assistant", self._text(block), SourceKind.REPLY)
         used = 0 if value.get("isSidechain") else tokens_used(message)
         if used:
             yield TranscriptRecord(used=used, model=str(message.get("model", "")))
@@ -108,7 +98,7 @@ class ClaudeReader(JsonLinesReader):
             text = held.get("content") if isinstance(held, dict) else content
             text = text if isinstance(text, str) else json.dumps(given, ensure_ascii=False)
             name = str(given.get("displayPath") or given.get("filename") or kind)
-            yield from filter(None, [said_by("user", text, SourceKind.FILE, name)])
+            yield from said_by("user", text, SourceKind.FILE, name)
         else:
             self.passed[f"record attachment {kind[:40]}"] += 1
 
@@ -128,11 +118,6 @@ class ClaudeReader(JsonLinesReader):
                 return str(source.get("data", ""))
             return named(str(source.get("media_type") or kind), str(source.get("data") or ""))
         return json.dumps(block, ensure_ascii=False)
-
-    def _typed(self, text: str) -> tuple[str, SourceKind]:
-        text, reminders = parted(text, "system-reminder")
-        self.passed.update({"record system-reminder": len(reminders)} if reminders else {})
-        return typed(text)
 
 
 def blocks(message: Any) -> list[Mapping[str, Any]]:

@@ -15,13 +15,12 @@ from typing import Any
 
 from aider_gardener import files
 from aider_gardener.adapters.transcript import (
-    FAILED_EDIT,
     SHELL,
     THINKING,
     JsonLinesReader,
-    ToolCall,
     TranscriptRecord,
     named,
+    parsed,
     said_by,
 )
 from aider_gardener.archive.providers import LOOPBACK
@@ -44,7 +43,6 @@ OTHER = "codex" + LOOPBACK
 HEAD_BYTES = 1024 * 1024
 PATCH = "apply_patch"
 PATCHED = "Success"
-NO_CALL = ToolCall("", "")
 
 
 class RolloutReader(JsonLinesReader):
@@ -58,31 +56,26 @@ class RolloutReader(JsonLinesReader):
     def said(self, value: Mapping[str, Any]) -> Iterator[TranscriptRecord]:
         kind, item = kind_and_item(value)
         what = item.get("type")
-        record = None
         if kind == "compacted":
             yield TranscriptRecord(boundary=True)
-            record = said_by("user", str(item.get("message") or ""), SourceKind.SUMMARY)
+            yield from said_by("user", str(item.get("message") or ""), SourceKind.SUMMARY)
         elif kind in SILENT or what not in ITEMS:
-            self._count(kind, item)
+            name = f"{kind} {what}" if kind == "event_msg" else kind or "head"
+            self.passed[f"record {name}"] += 1
         elif what == "message":
             yield from self._message(item)
         elif what == "reasoning":
             self.passed[THINKING] += 1
         elif what in CALLS:
-            record = self._called(item)
+            yield from self._called(item)
         else:
-            record = self._gave(item)
-        if record:
-            yield record
-
-    def _count(self, kind: str, item: Mapping[str, Any]) -> None:
-        name = f"{kind} {item.get('type')}" if kind == "event_msg" else kind or "head"
-        self.passed[f"record {name}"] += 1
+            text = output_of(item.get("output", item.get("tools")))
+            yield from self.gave(item.get("call_id"), text, failed=PATCHED not in text)
 
     def _message(self, item: Mapping[str, Any]) -> Iterator[TranscriptRecord]:
         role = item.get("role")
         if role == "assistant":
-            yield from filter(None, [said_by("assistant", text_of(item.get("content")), SourceKind.REPLY)])
+            yield from said_by("assistant", text_of(item.get("content")), SourceKind.REPLY)
             return
         if role != "user":
             self.passed[f"record message of the {str(role)[:40]}"] += 1
@@ -98,9 +91,9 @@ class RolloutReader(JsonLinesReader):
             is_own = str(told).startswith("user") if told else not HOST_WORDS.match(text)
             (words if is_own else others).append(text)
         for texts, source in ((others, SourceKind.NOTICE), (words, SourceKind.TYPED)):
-            yield from filter(None, [said_by("user", "\n".join(texts), source)])
+            yield from said_by("user", "\n".join(texts), source)
 
-    def _called(self, item: Mapping[str, Any]) -> TranscriptRecord | None:
+    def _called(self, item: Mapping[str, Any]) -> list[TranscriptRecord]:
         name = str(item.get("name") or item.get("type"))
         given = arguments(item)
         command = given.get("command", given.get("cmd"))
@@ -112,14 +105,7 @@ class RolloutReader(JsonLinesReader):
                 **{k: v for k, v in given.items() if k not in ("cmd", "command", "type")},
             }
         text = str(given.get("command") or given.get("input") or "") if name == PATCH else ""
-        return self.call(item.get("call_id"), name, given, text)
-
-    def _gave(self, item: Mapping[str, Any]) -> TranscriptRecord | None:
-        call = self.calls.pop(str(item.get("call_id")), NO_CALL)
-        text = output_of(item.get("output", item.get("tools")))
-        if call.name == PATCH and PATCHED not in text:
-            text = f"{FAILED_EDIT}{text}"
-        return said_by("user", text, call.source.kind, call.source.detail)
+        return self.called(item.get("call_id"), name, given, text)
 
 
 def provider_of(head: Mapping[str, Any]) -> str:
@@ -131,10 +117,10 @@ def provider_in(path: Path) -> str:
     """The provider of a chat's model by its rollout."""
     try:
         with files.open_plain(path, follow=True) as file:
-            value = json.loads(file.readline(HEAD_BYTES))
-        return provider_of(kind_and_item(value)[1]) if isinstance(value, dict) else OTHER
-    except (OSError, ValueError, RecursionError):  # none is there yet
+            value = parsed(file.readline(HEAD_BYTES))
+    except OSError:  # none is there yet
         return OTHER
+    return provider_of(kind_and_item(value)[1]) if isinstance(value, dict) else OTHER
 
 
 def kind_and_item(value: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
@@ -155,10 +141,7 @@ def arguments(item: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(given, dict):
             return given
         if isinstance(given, str):
-            try:
-                value = json.loads(given)
-            except (ValueError, RecursionError):
-                value = None
+            value = parsed(given)
             return value if isinstance(value, dict) else {"input": given}
     return {}
 
@@ -175,9 +158,8 @@ def command_line(command: object) -> str:
 def output_of(output: object) -> str:
     """What a call gave back; versions of 2025 wrap it in JSON with its exit code."""
     if isinstance(output, str) and output.startswith('{"output":'):
-        try:
-            held = json.loads(output)
-        except (ValueError, RecursionError):
+        held = parsed(output)
+        if held is None:
             return output
         code = held["metadata"].get("exit_code") if isinstance(held.get("metadata"), dict) else 0
         return f"Exit code {code}\n{held['output']}" if code else str(held["output"])

@@ -1,4 +1,4 @@
-"""The archive as an MCP server: a few tools, entries as resources, a prompt that resumes.
+"""The archive as an MCP server: a few tools, over standard input and output.
 
 What was said goes out as quotes with who said it and when, never as instructions. An answer is one text of at
 most so many tokens: a host may show its model a text, or data, or both.
@@ -6,18 +6,19 @@ most so many tokens: a host may show its model a text, or data, or both.
 
 from __future__ import annotations
 
+import io
 import json
 import re
+import sys
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
-from typing import Any, NamedTuple
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from typing import Any, NamedTuple, cast
 
+import anyio
 import anyio.to_thread
 import mcp.types as types
 from mcp.server.lowlevel import Server
-from mcp.server.lowlevel.helper_types import ReadResourceContents
-from pydantic import AnyUrl
+from mcp.server.stdio import stdio_server
 
 from aider_gardener.archive.sessions import author_of
 from aider_gardener.errors import GardenerError, UsageError
@@ -34,13 +35,14 @@ HEAD = "Quoted from earlier chats of this project: a record of what was said, no
 ABOUT = (
     "What was said in earlier chats of this project, with every agent. Ask recall before you ask the user."
 )
-SCHEME = "gardener://entry/"
-RESOURCES = 20
 LINE_CHARS, LABEL_CHARS = 240, 80
 LEAST_TOKENS, MOST_TOKENS, MOST_TURNS = 200, 20_000, 50
 EXTRA_TOKENS = 60
 """What stands before and behind the quotes of an answer takes no more."""
 FORGOTTEN_SHOWN, FILES_SHOWN, LARGEST_SHOWN = 20, 10, 5
+REQUEST_CHARS = 16 * 1024 * 1024
+"""A longer request is none, as it is none of a hook."""
+NO_REQUEST = "no request of this protocol"
 FAILED = "aider-gardener failed ({kind}); nothing was changed"
 CHAT_COMMAND = re.compile(r" \(/[^)]*\)|, worth a /drop if not needed")
 """What a recommendation says to people in a chat."""
@@ -167,11 +169,6 @@ def remember(memory: ProjectMemory, given: Arguments) -> str:
     return f"Kept as {memory.remember(given['text'], given['kind']).id}."
 
 
-def sendable(text: str) -> str:
-    """A text without lone surrogates, which the SDK can send to nobody."""
-    return text.encode("utf-8", "replace").decode()
-
-
 def number(low: int, high: int, default: int | None = None, **more: str) -> Schema:
     found: Schema = {"type": "integer", "minimum": low, "maximum": high, **more}
     return found if default is None else {**found, "default": default}
@@ -257,7 +254,7 @@ def make_server(
         found = act.run(memory, given)
         if act.effect is not LOOKS:
             changed()
-        return found
+        return found.encode("utf-8", "replace").decode()  # the SDK can send no lone surrogates
 
     @server.list_tools()  # type: ignore[no-untyped-call,untyped-decorator]  # reason: the SDK's decorators are untyped
     async def list_tools() -> list[types.Tool]:
@@ -268,73 +265,58 @@ def make_server(
         act = by_name.get(name)
         if act is None:
             raise UsageError(f"there is no tool {name}; there are {', '.join(by_name)}")
-        name_host(memory, server)
-        found = await in_thread(partial(done, act, given))
-        return [types.TextContent(type="text", text=sendable(found))]
-
-    @server.list_resources()  # type: ignore[no-untyped-call,untyped-decorator]  # reason: as above
-    async def list_resources() -> list[types.Resource]:
-        found: list[types.Resource] = await in_thread(partial(resources, memory))
-        return found
-
-    @server.list_resource_templates()  # type: ignore[no-untyped-call,untyped-decorator]  # reason: as above
-    async def list_templates() -> list[types.ResourceTemplate]:
-        template = SCHEME + "{id}"
-        return [types.ResourceTemplate(uriTemplate=template, name="entry", mimeType="text/plain")]
-
-    @server.read_resource()  # type: ignore[no-untyped-call,untyped-decorator]  # reason: as above
-    async def read_resource(uri: AnyUrl) -> list[ReadResourceContents]:
-        stored_id = str(uri).removeprefix(SCHEME)
-        entry = await in_thread(partial(memory.get, stored_id))
-        return [ReadResourceContents(content=sendable(entry.content), mime_type="text/plain")]
-
-    @server.list_prompts()  # type: ignore[no-untyped-call,untyped-decorator]  # reason: as above
-    async def list_prompts() -> list[types.Prompt]:
-        return [types.Prompt(name="resume", description="Go on where the last chat of this project ended.")]
-
-    @server.get_prompt()  # type: ignore[no-untyped-call,untyped-decorator]  # reason: as above
-    async def get_prompt(name: str, given: dict[str, str] | None) -> types.GetPromptResult:
-        if name != "resume":
-            raise UsageError(f"there is no prompt {name}; there is resume")
-        block = await in_thread(partial(memory.state, 900))
-        text = f"{block}\n\nGo on from there." if block else "There is no earlier chat in this project."
-        content = types.TextContent(type="text", text=sendable(text))
-        said = types.PromptMessage(role="user", content=content)
-        return types.GetPromptResult(messages=[said])
+        client = server.request_context.session.client_params
+        if client is not None and client.clientInfo.name:  # what it has kept goes under its own name
+            memory.host = clipped(client.clientInfo.name, 40)
+        try:  # what fails is told in one line, without a word of what was said
+            found = await anyio.to_thread.run_sync(done, act, given, abandon_on_cancel=True)
+        except GardenerError as error:
+            raise UsageError(clipped(str(error), 4 * LINE_CHARS)) from None
+        except Exception as error:  # reason: told as the tool's error; the server goes on
+            raise UsageError(FAILED.format(kind=type(error).__name__)) from None
+        return [types.TextContent(type="text", text=found)]
 
     return server
 
 
-def resources(memory: ProjectMemory) -> list[types.Resource]:
-    """The last entries of the last chat."""
+def over_stdio(server: Server[Any, Any]) -> None:
+    """Serve the process that started this one, until it closes standard input."""
+    stdin = io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8", errors="replace")
+    stdout = anyio.wrap_file(io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", errors="replace"))
+
+    async def lines() -> AsyncIterator[str]:
+        while line := await anyio.to_thread.run_sync(stdin.readline, REQUEST_CHARS):
+            line, answer = mended(line)
+            if line.strip():
+                yield line
+            if answer:
+                await stdout.write(json.dumps(answer) + "\n")
+                await stdout.flush()
+
+    async def run() -> None:
+        given = cast("anyio.AsyncFile[str]", lines())  # the SDK only iterates over it
+        async with stdio_server(given, stdout) as (reading, writing):
+            await server.run(reading, writing, server.create_initialization_options())
+
+    anyio.run(run)
+
+
+def mended(line: str) -> tuple[str, dict[str, Any]]:
+    """A line as the SDK reads it, lone surrogates replaced; or "", and the error that answers what has an id
+    and is no request or answer: of such the SDK says nothing, so that the client waits."""
     try:
-        entries = memory.timeline(turns=RESOURCES)[-RESOURCES:]
-    except UsageError:
-        return []
-    return [
-        types.Resource(
-            uri=AnyUrl(f"{SCHEME}{entry.id}"),
-            name=entry.id,
-            description=sendable(clipped(entry.content, 80)),
-            mimeType="text/plain",
-        )
-        for entry in entries
-    ]
-
-
-async def in_thread(work: Callable[[], Any]) -> Any:
-    """Do blocking work beside the protocol; a request that is cancelled is left behind. What fails is told in
-    one line, without a word of what was said."""
+        value = json.loads(line)
+        text = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace").decode("utf-8")
+    except (ValueError, RecursionError):
+        return line, {}  # the SDK tells of it
+    if not isinstance(value, dict) or "id" not in value:
+        return text, {}
+    named = value["id"] if isinstance(value["id"], (str, int)) and not isinstance(value["id"], bool) else None
     try:
-        return await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
-    except GardenerError as error:
-        raise UsageError(clipped(str(error), 4 * LINE_CHARS)) from None
-    except Exception as error:  # reason: told in one line as the tool's error; the server goes on
-        raise UsageError(FAILED.format(kind=type(error).__name__)) from None
-
-
-def name_host(memory: ProjectMemory, server: Server[Any, Any]) -> None:
-    """What is kept for the client goes under its own name."""
-    params = server.request_context.session.client_params
-    if params is not None and params.clientInfo.name:
-        memory.host = clipped(params.clientInfo.name, 40)
+        types.JSONRPCMessage.model_validate_json(text)
+        if named is not None and json.loads(text)["id"] == named:
+            return text, {}
+    except ValueError:
+        pass
+    error = {"code": types.INVALID_REQUEST, "message": NO_REQUEST}
+    return "", {"jsonrpc": "2.0", "id": named, "error": error}

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from aider_gardener.reading.late import late
+
 BEFORE_WORD_CHARS = 300
 """So far before its word, in the same line, what must stand there is looked for."""
 
@@ -143,7 +145,7 @@ def _format(row: str) -> Format:
 
 
 def _compiled(form: str) -> re.Pattern[str]:
-    return re.compile(form, re.ASCII | re.MULTILINE)
+    return late(form, re.ASCII | re.MULTILINE)
 
 
 FORMATS = tuple(map(_format, _OTHERS.replace(" ~\n    ", " ~ ").replace("\n    ", "").strip().splitlines()))

@@ -6,6 +6,8 @@ import re
 from enum import IntEnum
 from functools import lru_cache
 
+from aider_gardener.reading.late import late
+
 
 class Looks(IntEnum):
     """What a value looks like: no secret, a heading's word, words, words with signs, with digits, with
@@ -21,18 +23,18 @@ PASSWORD_WORDS = (
     r"|has[łl]o|lösenord|parola\b|şifre|\bclave\b|\bheslo|salasana|jelsz[óo]|adgangskode|парол\w{0,2}|密码|密碼|口令"
     r"|パスワード|비밀번호|암호"
 )
-SECRET_NAME = re.compile(
+SECRET_NAME = late(
     rf"(?i){PASSWORD_WORDS}|secret(?!sm)|token(?!i[sz])|credential|\bcreds\b"
     r"|\b_?auth\b|masterauth|authorization|(?:recovery|backup)[_ -]codes?|(?:\b|_)(?:salt|seed)$"
     r"|(?:api|access|auth|private|client|account|service|signing|encryption|record"
     r"|master|app|license|shared|webhook|consumer|subscription|deploy)[_. -]?(?:key|schlüssel)"
 )
 """A name that speaks of a secret."""
-PASSWORD = re.compile(
+PASSWORD = late(
     rf"(?i)(?:{PASSWORD_WORDS})s?\d*(?:[_-](?:prod|dev|staging|live|old|new|plain|clear|value|root|admin|\d))?$"
 )
 """A name whose value is a secret however it looks."""
-KEY_NAME = re.compile(
+KEY_NAME = late(
     r"(?i)\A(?!.*(?:public|cache|object|sort|idempotency|partition|foreign|hash))"
     r".*(?:(?:\b|[_\d]|(?-i:[a-z](?=K)))keys?[\W\d]*|_auth|_api)$"
 )
@@ -48,7 +50,7 @@ NO_SECRETS_END = frozenset(
     "regex size state status stdin text title ttl type url uri version".split()
 )
 """Words at the end of a name that speak of a secret and hold none."""
-NO_VALUE = re.compile(
+NO_VALUE = late(
     r"(?i)^(?:[<\[{(%*.#^\\].*|[,+;)}&?:|=].*[(){};=].*|\$[a-z_(].*|your[_ -].*|\d{1,4}"
     r"|[\d./%:]*[./%:][\d./%:]*"
     r"|\d+(?:\.\d+)?e[+-]?\d+"
@@ -58,7 +60,7 @@ NO_VALUE = re.compile(
     r"|(?:os|process|env|settings|config|secrets|self|this|props|args|vars?)\..*)$"
 )
 """Templates, lookups, expressions, types and numbers."""
-WEAK = re.compile(
+WEAK = late(
     r"(?i)(?=.*[^\W\d_])(?!(?:\D*\d){5})(?:[\d\W_x]|test(?:ing|er)?|demo|dummy|fake|mock|sample|example"
     r"|placeholder|wrong|invalid|bad|good|foo|bar|any|boolean|none|null|nil|never|unknown|plain|hashed|encrypted"
     r"|new|old|my|your|some|the|users?|admin|guest|root|secret|pass(?:word|wd|phrase)?|pwd|pw|tokens?|key"
@@ -67,14 +69,14 @@ WEAK = re.compile(
     r"|hidden|email|data|bool|int|float|uuid|char|list|array|dict|map)+"
 )
 """A value of such words and at most four digits guards nothing: a test's login, a placeholder, a field."""
-LABEL = re.compile(
+LABEL = late(
     rf"(?i)(?=.*(?:{PASSWORD_WORDS}|pass|secret|token|auth|login|credential|user|reset|key))"
     r"[^\W\d_]+(?:[-_/.:][^\W\d_]+){0,20}[-_.]?v?\d?"
 )
 ATTRIBUTE = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
 PLACE = re.compile(r"[\w.]+\(.*|arn:.*|(?:https?://|\.{0,2}/|~/).*|[a-z][\w.]*@[\w-]+(?:\.[\w-]+)+")
 """Calls, paths, addresses."""
-SENTENCE = re.compile(
+SENTENCE = late(
     rf"(?i).*[.?!:…]|.*(?:{PASSWORD_WORDS}|secret|token|login|credential|\bkeys?\b).*"
     r"|(?:.*\s)?(?:is|are|be|must|has|not|your?|please|too|required|invalid|missing|characters|ist|bitte|nicht|ihre?"
     r"|zeichen|est|votre)(?:\s.*)?"

@@ -12,7 +12,6 @@ from pathlib import Path
 from urllib.parse import quote
 
 import apsw
-import apsw.sqlite_extra
 
 from aider_gardener.archive.store import search
 from aider_gardener.errors import StoreError
@@ -28,6 +27,8 @@ CHECKSUMS, CHECKSUM_BYTES = "cksmvfs", 8
 """The name under which files are opened so, and the room that it needs at the end of each page."""
 CHECKSUM_PLACE = 20
 """Where a file's header says how much room that is."""
+EXTRAS = "sqlite_extra_binaries"
+"""Where `apsw.sqlite_extra` finds what it loads. To import that takes a hundredth of a second."""
 NO_CHECKSUMS = "SQLite's page check sums are missing: reinstall apsw-sqlite3mc"
 CIPHER = "chacha20"
 RAW_KEY = re.compile(r"[0-9a-fA-F]{64}")
@@ -151,11 +152,17 @@ def create(db: apsw.Connection) -> bool:
 @cache
 def checksums() -> str:
     """The name that makes SQLite check each page, for `apsw.Connection`. Raises StoreError without it."""
-    usual = apsw.vfs_names()[0]
+    usual, db = apsw.vfs_names()[0], apsw.Connection(":memory:")
+    db.config(apsw.SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 1)
     try:
-        apsw.sqlite_extra.load(apsw.Connection(":memory:"), "cksumvfs")
-    except (apsw.sqlite_extra.NotAvailable, LookupError, apsw.Error) as error:
-        raise StoreError(NO_CHECKSUMS) from error
+        db.load_extension(str(Path(apsw.__file__).with_name(EXTRAS) / "cksumvfs"))
+    except apsw.Error:
+        import apsw.sqlite_extra as extra
+
+        try:
+            extra.load(db, "cksumvfs")
+        except (extra.NotAvailable, LookupError, apsw.Error) as error:
+            raise StoreError(NO_CHECKSUMS) from error
     apsw.set_default_vfs(usual)  # an encrypted file has the cipher's own check
     return CHECKSUMS
 

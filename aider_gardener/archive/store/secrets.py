@@ -19,6 +19,7 @@ from aider_gardener.archive.store.formats import (
     TOKEN_LEAST,
 )
 from aider_gardener.archive.store.looks import Looks, ends_otherwise, is_idle, kind_of, looks
+from aider_gardener.reading.late import late
 from aider_gardener.reading.seeking import Seek, long_runs, seeker
 
 Found = tuple[int, int, str]
@@ -26,7 +27,7 @@ Found = tuple[int, int, str]
 
 _COLOUR = r"\x1b\[[0-9;?]{0,40}[@-~]|\\u001b\[[0-9;?]{0,40}[@-~]"
 _NEXT_STRING = r"[ \t\\+]{0,20}\r?\n(?:[ \t]{1,80}|(?<=[\\+]\n))(?:\+[ \t]{0,20})?"
-WITHIN_VALUES = re.compile(
+WITHIN_VALUES = late(
     rf"{_COLOUR}|\\\r?\n[ \t]{{0,80}}|\"{_NEXT_STRING}\"|'{_NEXT_STRING}'"
     r"|\((?:(?<==\()|(?<== \())[ \t]{0,9}\r?\n[ \t]{0,80}(?=[\"'])"
 )
@@ -39,7 +40,7 @@ WITHIN_COPIES = re.compile(rf"{_COLOUR}|\\\r?\n{_MARGIN}|\r\n{_MARGIN}|\n{_MARGI
 own, so that a search skips to these."""
 
 
-KEY_BEGINS = re.compile(
+KEY_BEGINS = late(
     r"-----BEGIN(?:[A-Z0-9 +]|%20){0,40}PRIVATE(?:[ +]|%20)KEY(?: BLOCK)?-----"
     r"|---- BEGIN SSH2 [A-Z ]{0,20}PRIVATE KEY ----|Private-Lines: \d{1,4}[ \t\r]*\n"
 )
@@ -51,7 +52,7 @@ KEY_CHARS = 60_000
 """So long a private key may be, its frame of line numbers, quotes and colours included."""
 _FRAME = r"[ \t>|\"',]{0,40}(?:\d{1,6}[:-][ \t]{0,8})?"
 _TAIL_END = r"[\"',\\ \t\r]{0,20}\n"
-KEY_TAIL = re.compile(
+KEY_TAIL = late(
     rf"(?m)^(?:{_FRAME}[A-Za-z0-9+/=]{{40,120}}{_TAIL_END}){{1,200}}"
     rf"(?:{_FRAME}[A-Za-z0-9+/=]{{1,120}}{_TAIL_END})?"
     r"[+ \t>|\"'\d:-]{0,40}\Z"
@@ -78,7 +79,7 @@ _SCHEME = r"(?:(?i:bearer|basic|token|apikey|key)[ \t]{1,9})?"
 _CHARS = r"[^\s\"'`<>,;&(){}\[\]$\\]+"
 _BARE = rf"{_CHARS}(?:(?:&(?![\w.]{{1,40}}=)|\\(?![\"'nrt])){_CHARS})*"
 _WITHIN = r"(?:(?!(?P=quote))(?:\\[\"']|\\(?![\"'])|[^\n\\])){4,4000}"
-ASSIGNED = re.compile(
+ASSIGNED = late(
     rf"""(?:
     # password: | and its lines
     {_OPEN}:{_GAP}[|>][+-]?\d?[ \t]*(?P<block>(?:\r?\n[ \t]{{1,80}}\S{{3,}}[^\s:][ \t]*(?=\r?\n|\Z)){{1,200}})
@@ -104,12 +105,12 @@ ASSIGNED = re.compile(
 )
 """A value that belongs to the name that ends here."""
 VALUE_END = re.compile(r"[\"';,]?[ \t]{0,20}\|?[ \t]{0,20}(?:#.*)?(?=\r?\n|\Z)|(?P<listed>[ ]{0,3}[,}(])")
-PRINTS = re.compile(
+PRINTS = late(
     r"(?m)^[ \t]*(?:\S{0,60}[$#%>] )?(?:sudo )?(?:cat|echo|printenv|kubectl|vault|aws|gcloud|az|op|pass)\b"
 )
 """What begins a line that prints a secret in the next."""
 PATH_BEHIND = re.compile(r"\w:\Z")
-COMPOUND = re.compile(r"(?i)[a-z](?:pass|pw|pwd|passwd)\Z")
+COMPOUND = late(r"(?i)[a-z](?:pass|pw|pwd|passwd)\Z")
 """A password's name that is no word of a sentence."""
 SETTING = re.compile(r"[ \t+>]*(?:(?:[-*#;$]|//|export|set|env|ENV|ARG) ){0,3}[ \t]*(?:[\w-]+\.)*\Z")
 """What stands before a name in a line of settings."""
@@ -127,7 +128,7 @@ LIKELY = re.compile(
     r"|(?i:value|default|body|string)[\"']?[ \t:=>]"
 )
 """What a value near its name has: letters and digits in one, or a word before that says that it follows."""
-LED = re.compile(
+LED = late(
     r"(?:[:=>→：(\]]|<<<|(?:は|是)|\s--?\w{1,20}"
     r"|\b(?:(?:is|was)(?: still| now)?|from|to|as|by|\d|ist|lautet|est|es|é|è))[\s\[({-]{0,8}\Z"
 )
@@ -139,7 +140,7 @@ TIGHT = re.compile(r"[^\W\d_]\d\d+[^\W\d_]|[^\W\d_]\d+[^\W\d_].*\d|\d.*[!*^%~#$&
 WORD = re.compile(r"\w")
 KEY_WORDS = re.compile(r"(?i)\b(?:api|access|private|signing|encryption|master|licen[cs]e|unseal) key\Z")
 HEX = re.compile(r"(?i)(?:0x)?[0-9a-f-]{7,}")
-SHAPE = re.compile(
+SHAPE = late(
     r"(?i)[a-z_]\w*(?:\.[a-z_]\w*)+|[\d.:/-]+t[\d.:]+\S*|\S*\.\w{1,5}|[\d.]+[a-z%]{1,3}|[\w-]+[~=]+[\w.-]{1,7}"
     r"|.*sha-?\d{1,3}|-----.*|(?:[\w%]*\+){3}.*"
 )

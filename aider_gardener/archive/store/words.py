@@ -15,14 +15,18 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from itertools import pairwise
 
+from aider_gardener.reading.late import late
 from aider_gardener.reading.output import without_codes
 
 _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 )
-UNSPACED = re.compile(f"[{_UNSPACED}]")
-NAME = re.compile(rf"[{_UNSPACED}]+|[^\W{_UNSPACED}]+")
+UNSPACED = late(f"[{_UNSPACED}]")
+BEYOND = re.compile(r"[^\x00-\u0dff\u2000-\u2fff]")
+"""What is of such a script, or of another beyond the accents and marks of the spaced ones."""
+SPACED = re.compile(r"\w+")
+NAME = late(rf"[{_UNSPACED}]+|[^\W{_UNSPACED}]+")
 PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[^\W\d_A-Z]+|[A-Z]+|\d+")
 NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 KANA_VOICING = 8
@@ -42,7 +46,8 @@ LEAST_FOUND = 2
 def index_words(text: str) -> list[str]:
     """The words of a text, in order, repeated as often as they occur."""
     found: list[str] = []
-    for name in NAME.findall(NOT_ASCII.sub(lambda match: _plain(match[0]), without_codes(text))):
+    text = NOT_ASCII.sub(lambda match: _plain(match[0]), without_codes(text))
+    for name in (NAME if BEYOND.search(text) else SPACED).findall(text):
         found += _words(name)
     return found
 
@@ -95,7 +100,7 @@ def stem(word: str) -> str:
 @lru_cache(maxsize=8_192)
 def _words(name: str) -> tuple[str, ...]:
     """The words of a name: those of its parts, then the whole."""
-    if UNSPACED.match(name):
+    if BEYOND.match(name) and UNSPACED.match(name):
         return tuple(map("".join, pairwise(name))) or (name,)
     parts = [part.casefold().translate(PLAIN_LETTERS)[:WORD_CHARS] for part in PART.findall(name)]
     whole = "".join(parts)

@@ -14,8 +14,9 @@ from aider_gardener.compress.base import Context, unchanged
 from aider_gardener.compress.code.tree import Fold, parses, tree_folds
 from aider_gardener.messages import Compressed, ContentClass, Focus
 from aider_gardener.reading.languages import guess_language, language_name
+from aider_gardener.reading.late import late
 
-DEFINES = re.compile(
+DEFINES = late(
     r"\s*(?:export|public|private|protected|internal|static|def|class|fn|func|function|fun|sub|proc|interface"
     r"|type|enum|struct|trait|impl|module|namespace|import|from|use|using|include|require|package|@\w"
     r"|#include|create|alter|const|val|let|var|define|macro)\b",

@@ -82,7 +82,7 @@ def chat_cost(path: Path) -> ChatCost:
         calls = paid_calls(path)
         subagents = sorted((path.with_suffix("") / "subagents").glob("*.jsonl"))
         everything = [*calls, *(call for each in subagents for call in paid_calls(each))]
-        records = [record for line in ClaudeReader(path, whole=True).lines() for record in line.records]
+        records = [record for line in ClaudeReader(path).lines() for record in line.records]
     except OSError as problem:
         raise SessionError(f"{path}: cannot be read ({problem.strerror})") from problem
     if not everything:

@@ -244,11 +244,11 @@ class HistoryReader(Reader):
             if number > self.offset:
                 rest = replace(span, notices=span.notices[max(0, self.offset - start) :])
                 self.offset = number
-                record = self._record(rest, interpreter.events[known:])
-                records = (replace(record, place=start, at=self.at),) if record else ()
-                yield TranscriptLine(start, number, records)
+                said = self._said(rest, interpreter.events[known:])
+                records = (replace(record, place=start, at=self.at) for record in said)
+                yield TranscriptLine(start, number, tuple(records))
 
-    def _record(self, span: Span, events: Sequence[SessionEvent]) -> TranscriptRecord | None:
+    def _said(self, span: Span, events: Sequence[SessionEvent]) -> list[TranscriptRecord]:
         """What a part says; whose words notices are is told by the events that were read from them."""
         if span.kind == "reply":
             text = without_thoughts(span.text)

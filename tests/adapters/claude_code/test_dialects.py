@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -16,10 +13,10 @@ from hypothesis import strategies as st
 
 from aider_gardener.adapters.claude_code.client import ANSWERED, EVENTS
 from aider_gardener.adapters.claude_code.dialects import DIALECTS
-from aider_gardener.archive.store import open_store
 from aider_gardener.messages import Entry, SourceKind
 
-FACT = "Never use the port 8080, our queue listens on 9317."
+from .hooked import FACT, entries, run, until
+
 SNAPSHOT = '{"$set":{"messages":[{"id":"m","timestamp":"%s","type":"user","content":[{"text":"<state_snapshot>It."}]}]}}'
 json_values = st.recursive(
     st.none() | st.integers() | st.text(max_size=5),
@@ -28,39 +25,19 @@ json_values = st.recursive(
 )
 
 
-def run(host: str, event: str, project: Path, **given: Any) -> dict[str, Any]:
-    """One hook as its host calls it; what it answers."""
+def told(host: str, event: str, project: Path, **given: Any) -> dict[str, Any]:
+    """What one hook answers its host."""
     common = {"session_id": "s1", "cwd": str(project), "hook_event_name": event, "transcript_path": None}
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("AIDER_GARDENER")}
-    done = subprocess.run(
-        [sys.executable, "-m", "aider_gardener.cli", "hook", event, *filter(None, [host])],
-        input=json.dumps({**common, **given}).encode(),
-        capture_output=True,
-        cwd=project,
-        env=kept,
-        timeout=60,
-    )
+    done = run(f"{event} {host}", {**common, **given}, project)
     assert (done.returncode, done.stderr) == (0, b"")
     answer: dict[str, Any] = json.loads(done.stdout or b"{}")
     return answer
 
 
 def archived(project: Path, count: int, seconds: float = 30.0) -> list[Entry]:
-    """What the chat holds, once it is so much: it is archived behind the answer."""
-    end = time.monotonic() + seconds
-    while True:
-        store = open_store(project / ".aider.gardener")
-        found = store.session_entries("s1")
-        store.close()
-        if len(found) >= count or time.monotonic() > end:
-            return found
-        time.sleep(0.1)
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    (tmp_path / ".git").mkdir()
-    return tmp_path
+    """What the chat holds, once it is so much."""
+    until(lambda: len(entries(project, "s1")) >= count, seconds)
+    return entries(project, "s1")
 
 
 def test_what_is_said_in_gemini_is_archived_and_comes_back_once_it_was_compacted(project: Path) -> None:
@@ -68,20 +45,20 @@ def test_what_is_said_in_gemini_is_archived_and_comes_back_once_it_was_compacted
     transcript.write_text("{}\n")
     path = {"transcript_path": str(transcript)}
     prompt = f"<hook_context>Of an earlier chat.</hook_context>\n\n{FACT}"
-    assert run("gemini", "BeforeAgent", project, prompt=prompt, **path) == {}, "all of the chat stands"
+    assert told("gemini", "BeforeAgent", project, prompt=prompt, **path) == {}, "all of the chat stands"
     archived(project, 1)
     asked = {"tool_name": "run_shell_command", "tool_input": {"command": "pytest -q"}}
     parts = [{"text": "1 failed"}, {"inlineData": {"mimeType": "image/png", "data": "aGVsbG8="}}]
-    run("gemini", "AfterTool", project, **asked, tool_response={"llmContent": parts}, **path)
+    told("gemini", "AfterTool", project, **asked, tool_response={"llmContent": parts}, **path)
     archived(project, 2)
-    run("gemini", "AfterAgent", project, prompt=FACT, prompt_response="It fails.", **path)
+    told("gemini", "AfterAgent", project, prompt=FACT, prompt_response="It fails.", **path)
     found = archived(project, 3)
     assert [(each.content, each.source.kind.value, each.turn) for each in found] == [
         (FACT, "typed", 1), ("1 failed\n[image/png, 5 bytes]", "test", 1), ("It fails.", "reply", 1),
     ]  # fmt: skip
     later = time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime(time.time() + 60))
     transcript.write_text(SNAPSHOT % later + "\n")
-    answer = run("gemini", "BeforeAgent", project, prompt="Which port has the queue?", **path)[
+    answer = told("gemini", "BeforeAgent", project, prompt="Which port has the queue?", **path)[
         "hookSpecificOutput"
     ]
     assert answer["hookEventName"] == "BeforeAgent" and FACT in answer["additionalContext"]
@@ -94,21 +71,21 @@ def test_what_is_said_in_cursor_is_archived_and_a_new_chat_begins_with_it(projec
         "workspace_roots": [str(project)],
         "cwd": "/elsewhere",
     }
-    assert run("cursor", "beforeSubmitPrompt", project, prompt=f"From now on: {FACT}", **more) == {}
+    assert told("cursor", "beforeSubmitPrompt", project, prompt=f"From now on: {FACT}", **more) == {}
     archived(project, 1)
     shell = {"tool_name": "Shell", "tool_input": json.dumps({"command": "make"})}
-    run("cursor", "postToolUse", project, **shell, tool_output='{"output": "built", "exitCode": 0}', **more)
+    told("cursor", "postToolUse", project, **shell, tool_output='{"output": "built", "exitCode": 0}', **more)
     archived(project, 2)
-    run("cursor", "postToolUseFailure", project, **shell, error_message="make: *** Error 2", **more)
+    told("cursor", "postToolUseFailure", project, **shell, error_message="make: *** Error 2", **more)
     archived(project, 3)
     recall = {"tool_name": "MCP:recall", "tool_input": {"query": "port"}, "tool_output": f"Quoted: {FACT}"}
-    run("cursor", "postToolUse", project, **recall, **more)
+    told("cursor", "postToolUse", project, **recall, **more)
     archived(project, 4)
-    run("cursor", "afterAgentResponse", project, text="Done.", **more)
+    told("cursor", "afterAgentResponse", project, text="Done.", **more)
     *found, own, reply = archived(project, 5)
     texts = [f"From now on: {FACT}", "built", "make: *** Error 2", "Done."]
     assert [each.content for each in (*found, reply)] == texts and own.source.kind is SourceKind.STUB
-    answer = run("cursor", "sessionStart", project, **{**more, "conversation_id": "s2"})
+    answer = told("cursor", "sessionStart", project, **{**more, "conversation_id": "s2"})
     assert list(answer) == ["additional_context"] and FACT in answer["additional_context"]
 
 
@@ -118,7 +95,7 @@ def test_what_cursor_tells_a_hook_of_claude_code_its_own_hook_tells(
 ) -> None:
     transcript = project / "chat.jsonl"
     transcript.write_text(json.dumps({"type": "user", "message": {"content": FACT}}) + "\n")
-    run("", "Stop", project, transcript_path=str(transcript), **version)
+    told("", "Stop", project, transcript_path=str(transcript), **version)
     assert [each.content for each in archived(project, 1, 3.0 if version else 30.0)] == (
         [] if version else [FACT]
     )
@@ -128,7 +105,7 @@ def test_what_cursor_tells_a_hook_of_claude_code_its_own_hook_tells(
 def test_each_event_is_one_of_claude_codes(name: str, project: Path) -> None:
     dialect = DIALECTS[name]
     assert set(dialect.events.values()) <= set(EVENTS) and dialect.answered <= ANSWERED
-    assert run(name, "Nonsense", project) == {}
+    assert told(name, "Nonsense", project) == {}
 
 
 @pytest.mark.parametrize("name", DIALECTS)
@@ -137,9 +114,9 @@ def test_whatever_an_event_holds_it_is_told_in_texts(name: str, data: st.DataObj
     dialect = DIALECTS[name]
     keys = ["prompt", "tool_name", "tool_input", "tool_response", "tool_output", "text", "workspace_roots"]
     event = data.draw(st.sampled_from(sorted(dialect.events)))
-    told = dialect.translated(event, data.draw(st.dictionaries(st.sampled_from(keys), json_values)))
-    json.dumps(told)
-    for line in told["said"]:
+    made = dialect.translated(event, data.draw(st.dictionaries(st.sampled_from(keys), json_values)))
+    json.dumps(made)
+    for line in made["said"]:
         content = line["message"]["content"]
         for block in content if isinstance(content, list) and line["type"] == "user" else []:
             assert not isinstance(block, dict) or isinstance(block.get("content", ""), str)

@@ -6,7 +6,7 @@ import copy
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,27 +18,13 @@ from aider_gardener.adapters.claude_code.hooks import COMPACTED_TOKENS, START_TO
 from aider_gardener.adapters.claude_code.session import boundary_of, teller_of
 from aider_gardener.adapters.codex.rollout import RolloutReader
 from aider_gardener.archive.sessions import host_of
-from aider_gardener.archive.store import Store, open_store
+from aider_gardener.archive.store import Store
 from aider_gardener.reading.facts import extract, missing
 from aider_gardener.settings import Settings
 from aider_gardener.tokens import approximate
 from bench.claude_transcript import Host
 
-FACT = "Never use the port 8080, our queue listens on 9317."
-QUESTION = "Which port does the queue listen on?"
-LOG = "\n".join(f"2026-01-01 10:00:{n % 60:02} INFO worker {n} took {n * 7} ms" for n in range(900))
-
-
-@pytest.fixture
-def store() -> Iterator[Store]:
-    store = open_store(None)
-    yield store
-    store.close()
-
-
-@pytest.fixture
-def host(tmp_path: Path) -> Host:
-    return Host(tmp_path / "transcript.jsonl")
+from .hooked import FACT, LOG, QUESTION
 
 
 def hooks(store: Store, host: Host, **options: object) -> Hooks:
@@ -175,16 +161,7 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
     max_leaves=8,
 )
-KEYS = (
-    "session_id",
-    "transcript_path",
-    "prompt",
-    "tool_name",
-    "tool_input",
-    "tool_response",
-    "source",
-    "trigger",
-)
+KEYS = "session_id transcript_path prompt tool_name tool_input tool_response source trigger".split()
 EVENTS = ("UserPromptSubmit", "PostToolUse", "PreCompact", "PostCompact", "SessionStart", "Stop", "Setup")
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import asdict
-from pathlib import Path
 
 import pytest
 
+from aider_gardener.adapters.claude_code.hooks import Hooks
 from aider_gardener.adapters.claude_code.session import (
     BOUNDARY_BYTES,
     HOST,
@@ -17,32 +16,20 @@ from aider_gardener.adapters.claude_code.session import (
 )
 from aider_gardener.adapters.intake import STATE_KEY, Progress, unknown_records
 from aider_gardener.archive.archive import Archive
-from aider_gardener.archive.store import Store, open_store
-from aider_gardener.messages import Focus, Message, Source, SourceKind
+from aider_gardener.archive.store import Store
+from aider_gardener.messages import Focus, Message, SourceKind
 from aider_gardener.settings import Settings
 from aider_gardener.tokens import approximate
 from bench.claude_transcript import Host
 
+from .hooked import FACT, QUESTION
+
 PROJECT = "/project"
-FACT = "Never use the port 8080, our queue listens on 9317."
-QUESTION = "Which port does the queue listen on?"
-
-
-@pytest.fixture
-def store() -> Iterator[Store]:
-    store = open_store(None)
-    yield store
-    store.close()
-
-
-@pytest.fixture
-def host(tmp_path: Path) -> Host:
-    return Host(tmp_path / "transcript.jsonl")
 
 
 def chat(store: Store, host: Host, **options: object) -> ClaudeSession:
     settings = Settings(**options)  # type: ignore[arg-type]
-    return ClaudeSession(store, host.session, PROJECT, settings=settings, clock=lambda: host.now)
+    return ClaudeSession(store, host.session, PROJECT, settings, clock=lambda: host.now)
 
 
 def told(store: Store, host: Host) -> list[str]:
@@ -90,15 +77,6 @@ def test_words_said_once_more_are_said_once_more(store: Store, host: Host) -> No
     assert told(store, host) == ["Yes."] * 3
 
 
-def test_what_stands_in_the_context_is_not_recalled(store: Store, host: Host) -> None:
-    host.ask("Something else.")
-    host.compact()
-    host.ask(FACT)
-    session = chat(store, host)
-    session.take_in(host.path)
-    assert session.recall_note(QUESTION, boundary_of(host.path)) == ""
-
-
 def test_other_chats_come_in_only_by_choice_and_with_their_hosts_name(store: Store, host: Host) -> None:
     said_in_aider(store, "openai")
     host.ask("Hello.")
@@ -107,6 +85,19 @@ def test_other_chats_come_in_only_by_choice_and_with_their_hosts_name(store: Sto
     assert session.recall_note(QUESTION, boundary_of(host.path)) == ""
     note = chat(store, host, recall_sessions=True).recall_note(QUESTION, boundary_of(host.path))
     assert ", in an earlier chat, in aider]\n> " + FACT in note
+
+
+def test_what_an_answer_recalled_counts_as_accessed_behind_it(store: Store, host: Host) -> None:
+    host.ask(FACT)
+    host.ask("Something else.")
+    host.compact()
+    chat(store, host).take_in(host.path)
+    served = Hooks(store, PROJECT, settings=Settings(), clock=lambda: host.now)
+    (fact,) = (entry.id for entry in store.session_entries(host.session) if entry.content == FACT)
+    assert served.answer("UserPromptSubmit", host.payload("UserPromptSubmit", prompt=QUESTION))
+    assert store.get(fact).access_count == 0, "no lock is waited for before the answer"
+    served.take_in("UserPromptSubmit", host.payload("UserPromptSubmit"))
+    assert store.get(fact).access_count == 1
 
 
 def test_what_was_said_to_a_local_model_stays_here_and_that_is_told(
@@ -126,11 +117,11 @@ def test_what_was_said_to_a_local_model_stays_here_and_that_is_told(
 
 def test_a_shortened_result_is_archived_whole_and_its_short_form_is_not(store: Store, host: Host) -> None:
     host.ask("Look at the log.")
-    session = chat(store, host)
-    session.take_in(host.path)
-    log = "\n".join(f"2026-01-01 10:00:{n % 60:02} INFO item {n} done" for n in range(500))
-    size = host.path.stat().st_size
-    short = session.shorten(log, Source(SourceKind.COMMAND, "cat log"), size, lambda text: True)
+    log = "\n".join(f"2026-01-01 10:00:{n % 60:02} INFO item {n} done" for n in range(900))
+    served = Hooks(store, PROJECT, settings=Settings(), clock=lambda: host.now)
+    tool = {"tool_name": "Bash", "tool_input": {"command": "cat log"}, "tool_response": {"stdout": log}}
+    made = served.answer("PostToolUse", host.payload("PostToolUse", **tool))
+    short = made["hookSpecificOutput"]["updatedToolOutput"]["stdout"]
     assert short.startswith("[shortened by aider-gardener: the whole is g") and len(short) < len(log) / 2
     host.run("cat log", short)
     again = chat(store, host)
@@ -165,11 +156,6 @@ def test_time_ends_a_taking_in_and_the_next_goes_on(store: Store, host: Host) ->
     session = chat(store, host)
     assert session.take_in(host.path, seconds=0.0) == 1
     assert chat(store, host).take_in(host.path) == 4
-
-
-def test_a_transcript_that_is_not_there_is_none(store: Store, host: Host, tmp_path: Path) -> None:
-    assert chat(store, host).take_in(tmp_path / "none.jsonl") == 0
-    assert chat(store, host).take_in(tmp_path) == 0, "a directory"
 
 
 def test_what_cannot_be_read_of_the_progress_begins_anew() -> None:

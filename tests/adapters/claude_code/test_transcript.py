@@ -13,10 +13,10 @@ import pytest
 
 from aider_gardener.adapters import transcript
 from aider_gardener.adapters.claude_code.transcript import ClaudeReader, typed
-from aider_gardener.adapters.transcript import ToolCall, TranscriptRecord, seconds
+from aider_gardener.adapters.transcript import TranscriptRecord, seconds
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import open_store
-from aider_gardener.messages import Entry, Source, SourceKind
+from aider_gardener.messages import Entry, SourceKind
 from aider_gardener.notes.last_chat import edited_files
 
 STAMP = "2026-09-21T14:13:20.000Z"
@@ -112,12 +112,8 @@ def test_an_edit_is_told_as_a_block_that_every_reader_of_edits_knows(tmp_path: P
     assert said(records)[0][1] == ("src/w.py\n<<<<<<< SEARCH\nx = 1\n=======\nx = 2\n>>>>>>> REPLACE\n")
     assert said(records)[1][2] is SourceKind.NOTICE
     assert edited_files(entries_of(records)) == ["src/w.py"]
-
-
-def test_an_edit_that_failed_edited_nothing(tmp_path: Path) -> None:
-    edit = call("Edit", file_path="src/w.py", old_string="x = 1", new_string="x = 2")
-    records = read(tmp_path, assistant(edit), result("String to replace not found", is_error=True))
-    assert edited_files(entries_of(records)) == []
+    failed = read(tmp_path, assistant(edit), result("String to replace not found", is_error=True))
+    assert edited_files(entries_of(failed)) == []
 
 
 def test_a_written_file_and_several_edits_are_edits_too(tmp_path: Path) -> None:
@@ -181,22 +177,6 @@ def test_a_long_line_that_is_being_written_waits(tmp_path: Path, monkeypatch: py
     assert reader.offset == len(user("one"))
 
 
-def test_of_much_that_is_new_the_end_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    bounded(monkeypatch, BEHIND_BYTES=5 * len(user("turn 10")) + 7)
-    records = read(tmp_path, *(user(f"turn {number}") for number in range(10, 99)))
-    told, *rest = records
-    assert told.unknown == transcript.PASSED_OVER
-    assert [each.message.content for each in rest if each.message] == [f"turn {n}" for n in range(94, 99)]
-
-
-def test_what_a_line_says_has_a_length(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    bounded(monkeypatch, TEXT_CHARS=50, RECORD_CHARS=20)
-    texts = [{"type": "text", "text": text} for text in ("a" * 10, "b" * 10, "c" * 100, "d")]
-    (first, second, third) = said(read(tmp_path, user(texts)))
-    assert (first[1], second[1]) == ("a" * 10, "b" * 10)
-    assert third[1].startswith("c" * 10 + "\n[… 90 more characters")
-
-
 @pytest.mark.skipif(os.name != "posix", reason="needs FIFOs")
 @pytest.mark.parametrize("place", ["/dev/zero", "/proc/kmsg", "fifo"])
 def test_what_is_no_file_is_no_transcript(tmp_path: Path, place: str) -> None:
@@ -218,18 +198,6 @@ def test_another_file_in_its_place_is_read_from_the_beginning(tmp_path: Path) ->
     path.write_text(user("a new file"), encoding="utf-8")
     assert len(list(ClaudeReader(path, 5).lines())) == 1, "an offset within a line"
     assert len(list(ClaudeReader(path, 10_000).lines())) == 1, "an offset behind the end"
-
-
-def test_the_name_of_a_tool_is_known_over_two_readings(tmp_path: Path) -> None:
-    path = tmp_path / "transcript.jsonl"
-    path.write_text(assistant(call("Bash", command="ls")), encoding="utf-8")
-    reader = ClaudeReader(path)
-    list(reader.lines())
-    assert reader.calls == {"t1": ToolCall("Bash", "ls")}
-    with path.open("a", encoding="utf-8") as file:
-        file.write(result("a b"))
-    (told,) = ClaudeReader(path, reader.offset, reader.calls).lines()
-    assert told.records[0].source == Source(SourceKind.COMMAND, "ls")
 
 
 def test_the_tokens_of_a_prompt_are_told_with_the_model(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Each tool, resource and prompt, called by the SDK's own client in memory."""
+"""Each tool, called by the SDK's own client in memory."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 from mcp import ClientSession, McpError
 from mcp.shared.memory import create_connected_server_and_client_session
 from mcp.types import CallToolResult, TextContent
-from pydantic import AnyUrl
 
 from aider_gardener.adapters.mcp.server import ACTS, HEAD, LEAST_TOKENS, MOST_TOKENS, make_server
 from aider_gardener.archive.archive import Archive
@@ -268,38 +267,11 @@ def test_what_was_said_to_a_local_model_goes_to_no_other(store: Store) -> None:
     assert len(quotes(call(local, "recall", query="salary table vault"))) == 1
 
 
-def test_entries_are_resources_and_resume_is_a_prompt(memory: ProjectMemory) -> None:
-    async def use(client: ClientSession) -> None:
-        listed = (await client.list_resources()).resources
-        assert len(listed) == 3
-        read = (await client.read_resource(listed[0].uri)).contents[0]
-        assert getattr(read, "text", "") == FACT
-        assert (await client.list_resource_templates()).resourceTemplates[
-            0
-        ].uriTemplate == "gardener://entry/{id}"
-        with pytest.raises(McpError, match="no entry has the id"):
-            await client.read_resource(AnyUrl("gardener://entry/g000000000"))
-        assert [prompt.name for prompt in (await client.list_prompts()).prompts] == ["resume"]
-        said = (await client.get_prompt("resume")).messages[0].content
-        assert isinstance(said, TextContent) and FACT in said.text and "[Context Gardener State]" in said.text
-        with pytest.raises(McpError, match="there is no prompt nonsense"):
-            await client.get_prompt("nonsense")
-
-    with_client(memory, use)
-
-
 def test_an_empty_archive_says_so(memory: ProjectMemory) -> None:
     empty = ProjectMemory(open_store(None), "/other", settings=Settings())
     for name in ("timeline", "context_pressure"):
         result = call(empty, name)
         assert result.isError and text(result) == "the archive holds no chat of this project yet"
-
-    async def use(client: ClientSession) -> None:
-        assert (await client.list_resources()).resources == []
-        said = (await client.get_prompt("resume")).messages[0].content
-        assert isinstance(said, TextContent) and said.text == "There is no earlier chat in this project."
-
-    with_client(empty, use)
 
 
 def test_a_request_that_is_given_up_leaves_the_server_answering(

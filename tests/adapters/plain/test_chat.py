@@ -65,15 +65,6 @@ TALK: Sent = [
 ]
 
 
-def test_results_are_shortened_in_their_places_while_their_call_is_whole() -> None:
-    assert shown(agent_of(*TALK), s2=Fidelity.COMPRESSED, s3=Fidelity.HIDDEN)[1:5] == [
-        ("assistant", "Called bash: command=ls\n\nCalled bash: command=pwd"),
-        ("tool", "short 2"),
-        ("tool", "short 3"),
-        ("assistant", "done"),
-    ]
-
-
 def test_user_and_assistant_take_turns_where_something_is_left_out() -> None:
     hidden = Fidelity.HIDDEN
     roles = [role for role, _text in shown(agent_of(*TALK), s4=hidden)]
@@ -82,6 +73,14 @@ def test_user_and_assistant_take_turns_where_something_is_left_out() -> None:
     assert shown(agent_of(*TALK), s0=hidden)[0] == ("user", NOTE_HEAD), "calls answer somebody"
     without = agent_of(said("a"), user("b"), user("c"), said("d"), said("e"))
     assert [role for role, _text in shown(without)] == ["assistant", "user", "user", "assistant", "assistant"]
+
+
+def test_a_reply_whose_question_is_out_of_sight_stands_in_the_note() -> None:
+    found = shown(
+        agent_of(user("one"), said("done"), user("two"), said("well"), user("three")), s0=Fidelity.HIDDEN
+    )
+    assert found[0] == ("user", f"{NOTE_HEAD}\n[1] reply: done")
+    assert found[1:] == [("assistant", FILLER), ("user", "two"), ("assistant", "well"), ("user", "three")]
 
 
 def test_a_hidden_result_leaves_its_shortest_form_or_says_where_the_whole_is() -> None:
@@ -110,24 +109,6 @@ def test_the_last_question_and_calls_that_wait_stand_whatever_a_plan_says() -> N
     assert [text for _role, text in shown(agent, **gone)] == ["two", "Called bash: command=make", "ok"]
     assert {entry.seq for entry in agent.chat.all_entries() if entry.pinned} == {5, 6}
     assert not any(entry.pinned for entry in agent.chat.entries.values())
-
-
-def test_a_message_taken_out_is_gone_and_stands_whole_when_it_is_put_back() -> None:
-    agent = agent_of(*TALK)
-    agent.chat = agent.chat.shown_at({4: Fidelity.HIDDEN}, text_of)
-    assert agent.chat.fidelity == {4: Fidelity.HIDDEN}
-    assert agent.take([*TALK[:4], TALK[5]]) == [] and agent.chat.gone == {4}
-    (again,) = agent.take(TALK)
-    assert again.content == "done" and agent.chat.order == (0, 1, 2, 3, 6, 5)
-    assert agent.chat.places(again.id) == [6] and not agent.chat.fidelity
-
-
-def test_another_list_clears_the_chat() -> None:
-    agent = agent_of(*TALK)
-    agent.take([user("new")])
-    assert agent.chat.floor == 6 and agent.chat.gone == set(range(6)) and agent.chat.order == (6,)
-    (again,) = agent.take([user("one"), user("new")])
-    assert again.seq == 7 and 0 in agent.chat.gone, "what was cleared is no place for it"
 
 
 def test_a_forgotten_call_takes_its_results_out_of_their_places() -> None:

@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from openai import OpenAI
 
 import aider_gardener
 from aider_gardener.adapters.plain.gardener import Gardener, noted
@@ -75,18 +74,22 @@ def test_above_the_budget_the_prompt_gets_shorter_and_the_list_stays() -> None:
         assert gardener.prompt(before) == prompt, "a copy of it is the same list"
 
 
-def test_a_fact_that_no_longer_stands_comes_back_before_the_question(
+def test_a_fact_that_no_longer_stands_comes_back_before_the_question_and_not_once_it_is_taken_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    with opened(window=4_000) as gardener:
+    with opened(window=3_000) as gardener:
         monkeypatch.setattr(gardener, "map_note", lambda _around: "")
-        messages, _prompt = grown(gardener, 36)
+        messages, _prompt = grown(gardener, 20)
         prompt = gardener.prompt([*messages, user("Please do the last step.")])
         assert not any("48213" in str(m["content"]) for m in prompt)
-        prompt = gardener.prompt([*messages, user(QUESTION)])
-        note, filler, question = prompt[-3:]
+        note, filler, question = gardener.prompt([*messages, user(QUESTION)])[-3:]
         assert "48213" in note["content"] and note["content"].startswith(RECALL_HEAD)
         assert filler == said(FILLER) and question == user(QUESTION)
+        kept = [m for m in messages if m["content"] != FACT]
+        assert "48213" not in json.dumps(gardener.prompt([*kept, user(QUESTION)]))
+        assert "48213" in json.dumps(gardener.prompt([*messages, user(QUESTION)]))
+        assert "48213" not in json.dumps(gardener.prompt([SYSTEM, user(QUESTION)])), "a new list is cleared"
+        assert "48213" in gardener.recall("port of kestrel")[0].text
 
 
 def test_a_note_takes_its_turn_between_what_stands_around_it() -> None:
@@ -175,29 +178,12 @@ def test_messages_without_content_objects_and_older_function_calls_are_taken() -
 def test_instructions_in_the_middle_stay_where_they_are() -> None:
     order = {"role": "developer", "content": "From now on answer in German."}
     with opened(window=4_000) as gardener:
-        messages, _prompt = grown(gardener, 20)
+        messages, _prompt = grown(gardener, 10)
         messages.append(order)
-        for number in range(20, 36):
+        for number in range(10, 20):
             messages += turn(number)
             prompt = gardener.prompt(messages)
         assert prompt.count(order) == 1 and illegal(prompt) == ""
-
-
-def test_a_message_that_the_agent_takes_out_is_gone() -> None:
-    with opened(window=4_000) as gardener:
-        messages, _prompt = grown(gardener, 36)
-        kept = [m for m in messages if m["content"] != FACT]
-        prompt = gardener.prompt([*kept, user(QUESTION)])
-        assert "48213" not in json.dumps(prompt)
-        prompt = gardener.prompt([*messages, user(QUESTION)])
-        assert "48213" in json.dumps(prompt)
-
-
-def test_a_new_list_is_a_cleared_chat() -> None:
-    with opened(window=4_000) as gardener:
-        grown(gardener, 36)
-        assert "48213" not in json.dumps(gardener.prompt([SYSTEM, user(QUESTION)]))
-        assert "48213" in gardener.recall("port of kestrel")[0].text
 
 
 def test_a_prompt_that_is_handed_back_as_the_list_is_legal_too() -> None:
@@ -256,6 +242,7 @@ def test_a_fault_inside_costs_one_line_and_the_list_is_sent(
         ([user("x"), "y"], "message 2 has no role"),
         ([user(7)], "content of message 1 is int"),
         ([user([{"type": "image", "data": b"x"}])], "message 1 cannot be sent as JSON"),
+        ([user("x"), {"role": ""}], "message 2 has no role"),
     ],
 )
 def test_what_is_no_list_of_messages_is_refused_in_one_line(messages: Any, told: str) -> None:
@@ -338,33 +325,6 @@ def test_legal_lists_stay_legal_and_get_no_longer_than_their_notes(
 
 
 # End to end
-
-
-def test_over_forty_turns_the_prompt_stays_within_a_small_window_and_a_fact_comes_back() -> None:
-    window = 6_000
-
-    def answer(messages: Sent) -> dict[str, Any]:
-        if messages[-1]["role"] == "user" and QUESTION not in messages[-1]["content"]:
-            return {"content": None, "tool_calls": [call(f"c{len(server.requests)}", "pytest -q")]}
-        known = "48213" in json.dumps(messages)
-        return {"content": "Port 48213." if known else "I do not know, but it is done."}
-
-    with ModelServer(answer) as server, opened(window=window) as gardener:
-        client = OpenAI(base_url=server.url, api_key="none", max_retries=0)
-        messages: list[Any] = [SYSTEM]
-        for number in range(1, 41):
-            asked = {3: FACT, 35: QUESTION}.get(number, f"Please do step {number} of the plan.")
-            messages.append(user(asked))
-            while messages[-1]["role"] != "assistant" or messages[-1].get("tool_calls"):
-                prompt = gardener.prompt(messages)
-                reply = client.chat.completions.create(model="m", messages=prompt).choices[0].message
-                messages.append(reply.model_dump(exclude_none=True))
-                for made in reply.tool_calls or []:
-                    messages.append(result(made.id, test_run(number, 120)))
-            if number == 35:
-                assert messages[-1]["content"] == "Port 48213."
-        assert max(map(tokens, server.requests)) < window < tokens(messages) / 8
-        assert len(server.requests) == 79
 
 
 def test_the_example_runs_against_an_endpoint(root: Path, tmp_path: Path) -> None:

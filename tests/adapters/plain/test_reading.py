@@ -6,8 +6,7 @@ import json
 
 import pytest
 
-from aider_gardener.adapters.plain.reading import Kind, as_mappings, items, source_of, text_of
-from aider_gardener.errors import UsageError
+from aider_gardener.adapters.plain.reading import Kind, items, source_of, text_of
 from aider_gardener.messages import SourceKind
 
 from .agents import call, calls, result, user
@@ -74,11 +73,6 @@ def test_parts_that_are_no_text_leave_a_mark_that_tells_them_apart() -> None:
     assert one.message.content.startswith("Look:\n[image_url ") and one.message != other.message
 
 
-def test_messages_of_the_same_words_are_told_apart_by_all_that_they_hold() -> None:
-    one, other, again = items([result("c1", "ok"), result("c2", "ok"), result("c1", "ok")])
-    assert one.message == other.message and one.key != other.key and one.key == again.key
-
-
 def test_a_refusal_and_an_empty_message_have_a_text() -> None:
     assert text_of({"role": "assistant", "content": None, "refusal": "No."}) == "No."
     assert text_of({"role": "assistant"}) == ""
@@ -96,10 +90,3 @@ def test_calls_of_older_formats_and_of_no_known_form_are_read() -> None:
     assert read[1].source is not None and read[1].source.detail == "ls"
     assert read[2].message.content == "Called sql: select 1"
     assert read[3].kind is Kind.CALLS
-
-
-def test_what_cannot_be_sent_names_its_place() -> None:
-    with pytest.raises(UsageError, match="message 2 has no role"):
-        as_mappings([user("x"), {"role": ""}])
-    with pytest.raises(UsageError, match="message 2 cannot be sent as JSON"):
-        items([user("x"), {"role": "user", "content": "y", "extra": b"z"}])
