@@ -14,7 +14,7 @@ from pathlib import Path
 
 from aider_gardener.messages import ContentClass
 from aider_gardener.reading import facts
-from aider_gardener.reading.facts import Fact, fact_of
+from aider_gardener.reading.facts import KEY_CHARS, Fact
 from aider_gardener.reading.output import legible, plain, squeeze
 from bench.inputs import GENERATORS, made, recorded
 
@@ -104,6 +104,11 @@ class Text:
         return list(dict.fromkeys(plain_facts(self.text, self.cls)))
 
 
+def in_full(kind: str, text: str, *keys: str) -> Fact:
+    """A fact of which all keys must stand in a text."""
+    return Fact(kind, text, tuple(squeeze(key)[:KEY_CHARS].rstrip() for key in keys or (text,)))
+
+
 def logged_errors(lines: Sequence[str]) -> Iterator[Fact]:
     """What a log says at the level of an error."""
     for line in lines:
@@ -111,7 +116,7 @@ def logged_errors(lines: Sequence[str]) -> Iterator[Fact]:
         if found:
             words = re.sub(r"\S*\d\S*|=\S+", "\0", found.group(2))
             longest = max(words.split("\0"), key=len).strip()
-            yield fact_of("logged error", words[:160], longest[:50])
+            yield in_full("logged error", words[:160], longest[:50])
 
 
 def exceptions(lines: Sequence[str]) -> Iterator[Fact]:
@@ -119,10 +124,10 @@ def exceptions(lines: Sequence[str]) -> Iterator[Fact]:
     for line in lines:
         found = EXCEPTION.match(line)
         if found:
-            yield fact_of("exception", found.group(1))
+            yield in_full("exception", found.group(1))
         frame = PY_FRAME.match(line)
         if frame and not LIBRARY.search(frame.group(1)):
-            yield fact_of("frame", f"{frame.group(1)}:{frame.group(2)}", frame.group(1)[-40:], frame.group(2))
+            yield in_full("frame", f"{frame.group(1)}:{frame.group(2)}", frame.group(1)[-40:], frame.group(2))
 
 
 def kept(looked_for: Sequence[Fact], shown: str) -> dict[str, tuple[int, int]]:
