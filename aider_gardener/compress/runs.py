@@ -32,7 +32,6 @@ OF_TESTS = "test pass example assertion spec scenario suite xfail expectation fa
 BEGINS = re.compile(r"\b(?:running|starting|collecting|executing)\b")
 """Counts of tests, in small letters; what begins is none."""
 
-BUILT = re.compile(r"(?:\[\w+\] )?BUILD [A-Z]+(?: in .*)?$")
 SUMS_UP = re.compile(
     r"\W{0,80}(?=\S)(?:Ran \d+ tests?\b|OK \(|OK$|FAILED \((?:failures|errors|unexpected)|\d+ (?:passing"
     r"|failing|pending)\b|\d+ (?:passed|failed|skipped|flaky|did not run)(?: \(.*\))?$|Result: (?:FAIL|PASS)"
@@ -119,7 +118,7 @@ LESSER = re.compile(
 def kind_of(line: str) -> tuple[str, str]:
     """What a line is in the output of a test runner, and the name in it.
 
-    "count" sums up tests, "built" a build; "bad" says that a test failed, "ok" passed, "skip" neither;
+    "count" sums up tests; "bad" says that a test failed, "ok" passed, "skip" neither;
     "start" that it begins; a "section" begins another part of the output; "" is anything else.
     """
     if not line.strip():
@@ -132,8 +131,6 @@ def kind_of(line: str) -> tuple[str, str]:
         return "ok", ""
     if found := START.match(line):
         return "start", found["name"]
-    if BUILT.match(line):
-        return "built", ""
     if BARE.match(line):
         return "bad", ""
     if BAD_WORD.search(line) and (found := HEADING.match(line)) and found.lastgroup:
@@ -187,7 +184,6 @@ LIBRARY = late(
 CRASHED = re.compile(r"^(?:panic: |fatal error: |Segmentation fault|SIG[A-Z]{3,4}\b)")
 WARNS = re.compile(r"^\s*\S+:\d+: \w*Warning: |^SKIPPED \[\d+\] |\bseed\b:? +\d+")
 LOOSE = re.compile(r"FAIL|Fail|\d+/\d")
-AGAIN = re.compile(r"^\s*(?:\d+ - )?(\S.*?)(?: \([A-Z][\w ]+\))?$")
 AROUND_NAME = re.compile(
     r"\s*[(\[][<\s]*[\d.,]+ ?[a-zµ]+[)\]]\s*$|\s[\d.]+ ?m?s$|[\s|─]+$|^(?:ERROR at \w+ of|at \w+ of|"
     r"ERROR collecting) "
@@ -253,7 +249,7 @@ def read(lines: Sequence[str]) -> dict[int, Note]:
         same = case.said in said and not last
         said.add(case.said)
         notes.update(_notes(lines, case, 1 if last else nth[cause], (cause, last), same, traces))
-    notes.update(_sums(lines, [row for row, (kind, _name) in enumerate(kinds) if kind in ("count", "built")]))
+    notes.update(_sums(lines, [row for row, (kind, _name) in enumerate(kinds) if kind == "count"]))
     return notes
 
 
@@ -262,7 +258,6 @@ def _cases(lines: Sequence[str], kinds: Sequence[tuple[str, str]]) -> tuple[list
     failing: list[Case] = []
     started: dict[str, Case] = {}
     notes: dict[int, Note] = {}
-    names: set[str] = set()
     case: Case | None = None
     lesser = False
     for row, (kind, name) in enumerate(kinds):
@@ -273,8 +268,6 @@ def _cases(lines: Sequence[str], kinds: Sequence[tuple[str, str]]) -> tuple[list
             case = None
             if WARNS.search(line):
                 notes[row] = Note(WARNING + 1, -1, ("warns", form_of(line)))
-            elif (found := AGAIN.match(line)) and found[1] in names:
-                notes[row] = Note(NOISE)
         elif kind == "bad":
             case = Case(row, name, lesser=lesser)
             before = started.pop(case.key(), None)
@@ -283,7 +276,6 @@ def _cases(lines: Sequence[str], kinds: Sequence[tuple[str, str]]) -> tuple[list
             if before and (before.body or before.key() != case.key()):
                 case = Case(before.row, before.name, named=[row], body=before.body)
             failing.append(case)
-            names.add(name.strip())
         elif kind == "start":
             case = Case(row, name, started=True)
             before = started.get(case.key())

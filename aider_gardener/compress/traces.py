@@ -187,11 +187,9 @@ def _above(lines: Sequence[str], first: int, done: int) -> list[int]:
     """The rows above the frames that say what was raised, two where no words tell which."""
     rows: list[int] = []
     for row in range(first - 1, max(done, first - TITLE_LINES) - 1, -1):
-        if not lines[row].strip():
-            break
-        rows.append(row)
         if TITLE.search(lines[row]):
-            return rows[::-1]
+            return [at for at in range(row, first) if lines[at].strip()]
+        rows += [row] * (bool(lines[row].strip()) and row + len(rows) == first - 1)
     return rows[1::-1]
 
 

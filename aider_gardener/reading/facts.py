@@ -108,8 +108,7 @@ def holds_place(flat: str, place: str) -> bool:
     return False
 
 
-def fact_of(kind: str, text: str, *keys: str) -> Fact:
-    """A fact whose keys are these texts, or its own, as far as KEY_CHARS."""
+def _fact(kind: str, text: str, *keys: str) -> Fact:
     return Fact(kind, text, tuple(squeeze(key)[:KEY_CHARS].rstrip() for key in keys or (text,)))
 
 
@@ -122,8 +121,8 @@ def _comparison(text: str) -> Fact:
     """An assertion as a fact with both sides of its operator as keys."""
     sides = OPERATOR.split(text, maxsplit=1)
     if len(sides) == 2 and text.lower().startswith(("assert", "assertionerror")):
-        return fact_of("assertion", text, sides[0][:40], sides[1][:30])
-    return fact_of("assertion", text, text)
+        return _fact("assertion", text, sides[0][:40], sides[1][:30])
+    return _fact("assertion", text, text)
 
 
 def _tests(lines: Sequence[str]) -> Iterator[Fact]:
@@ -131,7 +130,7 @@ def _tests(lines: Sequence[str]) -> Iterator[Fact]:
         for line in lines:
             found = pattern.match(line)
             if found:
-                yield fact_of(kind, found.group(1).strip())
+                yield _fact(kind, found.group(1).strip())
     yield from _assertions(lines)
 
 
@@ -159,17 +158,17 @@ def _assertions(lines: Sequence[str]) -> Iterator[Fact]:
             yield _comparison(line[1:].strip())
         go = GO_LOG.match(line)
         if go:
-            yield fact_of("place", go.group(1))
-            yield fact_of("assertion", go.group(2))
+            yield _fact("place", go.group(1))
+            yield _fact("assertion", go.group(2))
         was = BUT_WAS.search(line)
         if was:
-            yield fact_of("assertion", line.strip(), f"expected: <{was.group(1)}>"[:50], was.group(2)[:40])
+            yield _fact("assertion", line.strip(), f"expected: <{was.group(1)}>"[:50], was.group(2)[:40])
         unequal = NOT_EQUAL.match(line)
         if unequal and not line.startswith(("E", ">", "FAILED", "SUBFAIL")):
-            yield fact_of("assertion", line.strip(), unequal.group(1), unequal.group(2))
+            yield _fact("assertion", line.strip(), unequal.group(1), unequal.group(2))
         value = EXPECTED.match(line)
         if value and value.group(1) not in ("[", "{", "|-", "null"):
-            yield fact_of("value", value.group(1))
+            yield _fact("value", value.group(1))
         before = line
 
 
@@ -184,7 +183,7 @@ def _builds(lines: Sequence[str]) -> Iterator[Fact]:
             tagged = re.match(r"\[(\w+)\] ", message)
             flag = tagged.group(1) if tagged else flag
             if severity == "warning":
-                yield fact_of(
+                yield _fact(
                     "warning kind",
                     code or flag or re.sub(r"'[^']*'|‘[^’]*’|\d+", "…", message)[:40],
                     code or flag or message[:30],
@@ -194,15 +193,13 @@ def _builds(lines: Sequence[str]) -> Iterator[Fact]:
         elif lint and SEVERE_CODE.match(lint.group(2)):
             yield _placed(f"{lint.group(1)} {lint.group(2)}", lint.group(1), lint.group(2))
         elif lint:
-            yield fact_of("finding kind", lint.group(2))
+            yield _fact("finding kind", lint.group(2))
         elif arrow and head:
             if head.group(1) == "error":
-                yield fact_of(
-                    "error", f"{arrow.group(1)} {head.group(3)}", arrow.group(1), head.group(3)[:40]
-                )
+                yield _fact("error", f"{arrow.group(1)} {head.group(3)}", arrow.group(1), head.group(3)[:40])
             else:
                 kind = re.sub(r"`[^`]*`", "…", head.group(3))
-                yield fact_of("warning kind", kind, head.group(3).split("`")[0][:30])
+                yield _fact("warning kind", kind, head.group(3).split("`")[0][:30])
         head = RUSTC.match(line) or (head if not arrow else None)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from aider_gardener.compress.changes import read
-from aider_gardener.compress.outline import CAUSE, CONTEXT, FAILURE, NOISE, OUTCOME
+from aider_gardener.compress.outline import CAUSE, CONTEXT, FAILURE, NOISE
 from aider_gardener.compress.shapes import shortened
 
 
@@ -49,13 +49,6 @@ def test_changed_lines_come_before_those_around_and_definitions_before_other_cha
     )
     around, note, change, definition = (notes[row].worth for row in range(5, 9))
     assert around < note < change < definition
-
-
-def test_what_only_moved_and_what_a_tool_wrote_is_worth_little() -> None:
-    moved = read(patch("a.py", "-  price = 1", "+    price = 1"))
-    assert max(moved[row].worth for row in (5, 6)) < CONTEXT
-    for name in ("uv.lock", "web/package-lock.json", "go.sum", "app.min.js", "api_pb2.py"):
-        assert read(patch(name, "+class Version:"))[5].worth < CONTEXT, name
 
 
 def test_a_file_that_is_new_gone_or_renamed_is_named_by_both_names() -> None:
@@ -102,21 +95,6 @@ def test_a_combined_diff_has_two_columns_and_its_conflict_is_a_cause() -> None:
     assert [notes[row].worth for row in (6, 8, 10)] == [CAUSE] * 3
     assert notes[9].above == 4
     assert 11 not in notes
-
-
-def test_a_tools_own_last_line_is_the_outcome() -> None:
-    lines = [
-        *patch("a.py", "-x = {  }", "+x = {}", git=False),
-        "would reformat a.py",
-        "1 file would be reformatted.",
-    ]
-    assert read(lines)[len(lines) - 1].worth == OUTCOME
-    lines = [
-        " a.py | 2 +-",
-        " b/{c => d}.py | 10 ++++------",
-        " 2 files changed, 5 insertions(+), 7 deletions(-)",
-    ]
-    assert read(lines)[2].worth == OUTCOME
 
 
 def commit(n: int, subject: str, *body: str) -> list[str]:

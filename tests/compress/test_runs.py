@@ -193,7 +193,6 @@ def test_passing_tests_are_noise(text: str, line: str) -> None:
         (JEST, "✕ totals (5 ms)"),
         (MOCHA, "1) balances"),
         (CARGO, "test oar::steers ... FAILED"),
-        (CARGO, "oar::steers"),
     ],
 )
 def test_a_test_is_not_named_again(text: str, line: str) -> None:

@@ -75,15 +75,6 @@ def test_each_kind_of_error_and_warning_is_shown_and_both_ends_of_the_log() -> N
     assert len("\n".join(shown)) < 0.1 * len("\n".join(lines))
 
 
-def test_names_that_vary_make_one_form() -> None:
-    names = [chr(97 + n % 26) + chr(97 + n // 26) * 3 for n in range(200)]
-    lines = [f"2031-04-05 06:00:00 ERROR door: no key for {name} at the gate" for name in names]
-    lines[150] = "2031-04-05 06:00:00 ERROR roof: rain in the loft"
-    notes = read(lines)
-    assert len({notes[row].form for row in range(30, 120)}) == 1
-    assert lines[150] in short(lines)
-
-
 def test_a_detail_follows_its_error() -> None:
     at = "2031-04-05 06:00:01 UTC [7]"
     notes = read(

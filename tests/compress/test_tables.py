@@ -95,15 +95,6 @@ def test_a_table_beneath_a_title_needs_it() -> None:
     assert notes[4].above == 2 and notes[2].above == 1 and 7 not in notes
 
 
-def test_of_records_those_with_a_rare_value_are_shown() -> None:
-    lines: list[str] = []
-    for n in range(40):
-        state = "torn" if n == 23 else "whole"
-        lines += [f"-[ RECORD {n + 1} ]-+------", f"sack  | {n}", f"state | {state}"]
-    shown = short(lines)
-    assert "state | torn" in shown and "sack  | 23" in shown and "-[ RECORD 24 ]-+------" in shown
-
-
 def test_two_tables_keep_their_own_headers() -> None:
     first = [WAYS["aligned"](row) for row in rows()]
     notes = read([*first, "", *first])

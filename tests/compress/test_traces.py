@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from aider_gardener.compress.outline import CAUSE, FAILURE, OUTCOME, Note
+from aider_gardener.compress.outline import CAUSE, FAILURE, Note
 from aider_gardener.compress.traces import read
 
 PYTHON = """Traceback (most recent call last):
@@ -112,16 +112,6 @@ def test_code_stands_under_its_frame_and_frames_under_what_was_raised() -> None:
     assert java[read(java)[4].above] == "Caused by: java.io.IOException: no key"
 
 
-def test_the_chain_of_causes_is_told() -> None:
-    assert notes_of(PYTHON)["The above exception was the direct cause of the following exception:"].worth > 0
-
-
-def test_the_own_summary_of_a_sanitizer_is_the_outcome() -> None:
-    assert (
-        notes_of(MEMORY)["SUMMARY: AddressSanitizer: 120 byte(s) leaked in 3 allocation(s)."].worth == OUTCOME
-    )
-
-
 def test_a_stack_that_stood_there_already_is_worth_nothing_again() -> None:
     lines = [*JAVA.split("\n"), "2026-01-02 retry 2", *JAVA.split("\n")]
     notes = read(lines)
@@ -136,17 +126,6 @@ def test_recursion_shows_each_frame_once_and_how_often_it_was_left_out() -> None
     notes = read(lines)
     assert notes[3].worth == 0 < notes[1].worth
     assert notes[7].worth >= FAILURE
-
-
-def test_of_a_dump_of_threads_the_blocked_ones_count() -> None:
-    dump = '"{0}" #1 prio=5\n   java.lang.Thread.State: {1}\n\tat org.example.{0}.put({0}.java:8)\n\t- waiting to lock <0x71>\n'
-    notes = notes_of(
-        dump.format("Store", "BLOCKED (on object monitor)") + "\n" + dump.format("Pool", "WAITING (parking)")
-    )
-    assert (
-        notes["java.lang.Thread.State: BLOCKED (on object monitor)"].worth
-        > notes["java.lang.Thread.State: WAITING (parking)"].worth
-    )
 
 
 HEAD = "Traceback (most recent call last):"

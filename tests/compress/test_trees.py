@@ -146,18 +146,3 @@ def test_a_plan_says_what_is_replaced_and_why_before_what_only_follows() -> None
     assert explained(PLAN, "forces replacement")[0].worth == CAUSE
     assert explained(PLAN, "engine_version")[0].worth > explained(PLAN, "arn  ")[0].worth
     assert explained(PLAN, "Plan: 1 to add")[0].worth == OUTCOME
-
-
-def test_the_odd_value_among_many_is_worth_more_and_has_a_form_of_its_own() -> None:
-    rows = ["rows:"] + [f"  - {{id: {at}, state: {'held' if at == 17 else 'open'}}}" for at in range(40)]
-    notes = trees.read(rows)
-    assert notes[18].worth > notes[17].worth == notes[19].worth
-    assert notes[17].form == notes[19].form != notes[18].form
-
-
-def test_values_that_sort_items_give_them_forms() -> None:
-    rows = ["found:"] + [
-        f"  - {{rule: {'no-undef' if at % 5 else 'no-empty'}, line: {at}}}" for at in range(40)
-    ]
-    notes = trees.read(rows)
-    assert len({notes[at].form for at in range(1, 41)}) == 2
