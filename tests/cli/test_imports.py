@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from aider_gardener.cli.pipe import progress_bar
 from aider_gardener.cli.root import main
+from aider_gardener.terminal import guard
+from bench.attacks.terminal import terminal
 
 CHATS = Path(__file__).resolve().parents[1] / "data" / "chats"
 
@@ -37,6 +40,14 @@ def test_what_was_taken_in_and_what_was_not_is_told(tmp_path: Path) -> None:
     assert "0 new messages; of 3 chats nothing was new\n" in run(str(tmp_path / "chats"))
     found = CliRunner().invoke(main, ["recall", "which port", "never", "8080", "--json"])
     assert any("Never use port 8080." in row["text"] for row in json.loads(found.output))
+
+
+def test_a_terminal_shows_how_far_it_is() -> None:
+    with terminal() as screen:
+        guard()
+        with progress_bar(2, "Importing") as bar:
+            bar.update(1)
+    assert "Importing" in screen.said() and "\\x1b" not in screen.said(), "its codes are obeyed, not shown"
 
 
 def test_as_json_it_is_one_value() -> None:

@@ -61,15 +61,25 @@ def test_several_sessions_are_summed_by_variant() -> None:
     probe = [made_probe(1, 1, 2)]
     found = [
         made(session="one", probes=probe, overhead={1: 0.001}),
-        made(session="two", probes=probe, overhead={1: 0.003}),
+        made_result([made_call(1, tokens=9_000)], session="two", probes=probe, overhead={1: 0.003}),
         made(session="one", variant="gardener", probes=probe),
     ]
     (both,) = make_report(found).totals
     assert (both.session, both.variant, both.turns) == ("all 2 sessions", "stock", 20)
-    assert both.recall == Recall(2, 2, 2) and both.tokens_billed == 18 and both.usable is None
-    assert both.costs[0].cached.usd == pytest.approx(2 * summarize(found[0]).costs[0].cached.usd)
+    assert both.recall == Recall(2, 2, 2) and both.usable is None
+    assert (both.tokens_billed, both.largest_prompt) == (9 + 9_010, 9_000)
+    usd = [summarize(result).costs[0].cached.usd for result in found[:2]]
+    assert both.costs[0].cached.usd == both.usd == pytest.approx(sum(usd))
     assert percentile(both.overhead_ms, 0.95) == 3.0
     assert make_report(found[:1]).totals == ()
+
+
+@pytest.mark.parametrize(
+    ("model", "named"), [("gpt-4o", "gpt-4o"), ("o3", "each chat's model"), ("zork", "")]
+)
+def test_chats_of_several_models_have_a_sum_if_all_have_a_price(model: str, named: str) -> None:
+    (both,) = make_report([made(session="one"), made(session="two", model=model)]).totals
+    assert (both.own.model if both.own else "") == named
 
 
 def test_the_json_is_written_and_is_the_same_for_the_same_replay(tmp_path: Path) -> None:

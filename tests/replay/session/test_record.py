@@ -8,6 +8,7 @@ import stat
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -118,6 +119,25 @@ def test_the_recording_is_sound_and_its_replay_sends_the_recorded_prompts(record
     assert "return a + b" in texts and "new\n" in texts
 
 
+@pytest.mark.parametrize(("keep_files", "stored"), [(True, ["notes.txt"]), (False, [])])
+def test_files_of_the_repository_are_stored_only_with_leave(
+    tmp_path: Path, keep_files: bool, stored: list[str]
+) -> None:
+    (tmp_path / "shop").mkdir()
+    (tmp_path / "shop" / "notes.txt").write_text("mine", encoding="utf-8")
+    git(tmp_path / "shop", "init", "-q")
+    model = SimpleNamespace(name="gpt-4o")
+    coder = SimpleNamespace(
+        root=str(tmp_path / "shop"), get_inchat_relative_files=list, abs_read_only_fnames=[], edit_format="diff",
+        test_cmd=None, auto_lint=False, main_model=model,
+    )  # fmt: skip
+    session = SessionFolder(tmp_path / "s", keep_files)
+    Recorder(session).begin_turn(coder, "hello")
+    assert [path.name for path in (tmp_path / "s").rglob("*") if path.name != "session.jsonl"] == [
+        *(["repo0"] if stored else []), *stored
+    ]  # fmt: skip
+
+
 def test_a_fault_of_the_recorder_ends_the_recording_only(tmp_path: Path) -> None:
     session = SessionFolder(tmp_path / "s", keep_files=False)
     session.is_open = True  # begun, but its folder is gone
@@ -139,8 +159,6 @@ def test_hooks_are_taken_out_again(tmp_path: Path) -> None:
 
 
 def test_a_streamed_reply_is_noted_also_when_it_is_broken_off(tmp_path: Path) -> None:
-    from types import SimpleNamespace
-
     session = SessionFolder(tmp_path / "s", keep_files=False)
     session.begin({"files": []}, {})
     recorder = Recorder(session)
