@@ -1,7 +1,7 @@
 """Pictures of the chat's screens, made from a real terminal: `aider-gardener` at 80 columns and 24 lines, a
 recorded session as its model.
 
-    python tools/screens.py [--to DIR] [--session DIR] [--inputs N] [--code DIR] [--only NAME...]
+    python tools/screens.py [--to DIR] [--session DIR] [--inputs N] [--only NAME...]
 
 The first inputs of the session are typed, then a command for each picture. What it prints becomes an SVG of
 the same name. The run takes about a minute and needs no key and no network.
@@ -50,12 +50,11 @@ FONT_FACES = re.compile(r"@font-face \{\{.*?\}\}\s*", re.DOTALL)
 """What would fetch fonts from the network."""
 
 
-def play(session: Session, cwd: Path, inputs: int, code: Path) -> dict[str, list[str]]:
-    """Type the first inputs of a session, then the commands; the lines of each picture. `code` is the folder
-    that the package is taken from."""
+def play(session: Session, cwd: Path, inputs: int) -> dict[str, list[str]]:
+    """Type the first inputs of a session, then the commands; the lines of each picture."""
     with ModelServer(Script.of_session(session)) as server:
         environ = {"OPENAI_API_BASE": server.url, "OPENAI_API_KEY": "any", "HOME": str(cwd.parent)}
-        environ |= {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "PYTHONPATH": str(code)}
+        environ |= {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "PYTHONPATH": str(ROOT)}
         quiet = ["--no-check-update", "--no-show-release-notes", "--no-analytics", "--no-gitignore"]
         program = [sys.executable, "-m", "aider_gardener.adapters.aider.cli", "--model", "gpt-4o", *quiet]
         terminal = Terminal(program, cwd=cwd, environ=environ)
@@ -128,9 +127,6 @@ def main() -> int:
         "--session", type=Path, default=ROOT / "recorded_sessions" / "queue-incident", metavar="DIR"
     )
     parser.add_argument("--inputs", type=int, default=INPUTS, metavar="N")
-    parser.add_argument(
-        "--code", type=Path, default=ROOT, metavar="DIR", help="the package of another checkout"
-    )
     parser.add_argument("--only", nargs="*", metavar="NAME", help="write these pictures only")
     options = parser.parse_args()
     session = load_session(options.session)
@@ -142,7 +138,7 @@ def main() -> int:
             environ = {**os.environ, "GIT_AUTHOR_NAME": "you", "GIT_AUTHOR_EMAIL": "you@example.org"}
             environ |= {"GIT_COMMITTER_NAME": "you", "GIT_COMMITTER_EMAIL": "you@example.org"}
             subprocess.run(["git", *words], cwd=project, check=True, env=environ)
-        screens = play(session, project, options.inputs, options.code)
+        screens = play(session, project, options.inputs)
     options.to.mkdir(parents=True, exist_ok=True)
     for name in options.only or screens:
         lines = screens[name]

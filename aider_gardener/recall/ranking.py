@@ -68,7 +68,7 @@ class Scores(NamedTuple):
     session: Floats
 
 
-def scores(evidence: Evidence, similarity: Floats, weights: Weights = WEIGHTS) -> Scores:
+def scores(evidence: Evidence, similarity: Floats) -> Scores:
     """Score n passages, given the cosine of each with the question (NaN where no vector is known)."""
     import numpy as np
 
@@ -88,13 +88,13 @@ def scores(evidence: Evidence, similarity: Floats, weights: Weights = WEIGHTS) -
     near, far = within(NEAR), within(FAR)
     cosine = known(similarity)
     around = window_mean(cosine, BESIDE, begins, ends)
-    found = weights.words * own + weights.near * near + weights.far * far
-    found += weights.meaning * cosine + weights.beside * around
+    found = WEIGHTS.words * own + WEIGHTS.near * near + WEIGHTS.far * far
+    found += WEIGHTS.meaning * cosine + WEIGHTS.beside * around
     session = by_session(counts, lengths, begins, ends)
     for each in (own, cosine):
-        found += weights.first * first(each)
+        found += WEIGHTS.first * first(each)
     if begins.any():  # of one session there is nothing to tell
-        found += weights.session * session
+        found += WEIGHTS.session * session
     return Scores(found / MOST, own, near, session)
 
 
@@ -191,8 +191,8 @@ def session_bounds(sessions: Numbers) -> tuple[Numbers, Numbers]:
     return np.repeat(starts, sizes), np.repeat(starts + sizes, sizes)
 
 
-def told_by_text(text: str, names: Collection[str], weights: Weights = WEIGHTS) -> float:
+def told_by_text(text: str, names: Collection[str]) -> float:
     """What the text of a passage adds to its relevance; `names` are the words of the question."""
-    asks = weights.asks * text.rstrip().endswith(QUESTION_ENDS)
-    said = weights.named * any(name.lower() in names for name in NAME.findall(text))
+    asks = WEIGHTS.asks * text.rstrip().endswith(QUESTION_ENDS)
+    said = WEIGHTS.named * any(name.lower() in names for name in NAME.findall(text))
     return (asks + said) / MOST

@@ -113,9 +113,13 @@ def test_no_more_passages_come_than_are_wanted_nor_more_than_fit() -> None:
     assert [item.text for item in gardener.recall("the importer reads rows from a file", limit=2)] == [
         item.text for item in many[:2]
     ]
-    few = gardener.recall("the importer reads rows from a file", token_limit=90)
-    assert 0 < len(few) < len(many)
-    assert words(recall.recall_note(few, session="s", head="")) <= 90 + recall.ITEM_TOKENS
+    letters = " ".join("abcdefghijklmnopqrstuvwxyz")  # many tokens in few characters
+    gardener.sync(talk(*((f"letters {n}", f"{letters} of importer {n}") for n in range(4))), [])
+    for room in range(25, 150, 5):
+        few = gardener.recall("letters of the importer", token_limit=room)
+        note = recall.recall_note(few, session="s", head="", with_ids=False).removesuffix(NOTE_END)
+        assert words(note) <= room
+    assert len(few) > 1
 
 
 def test_the_whole_message_comes_where_it_fits_and_the_passage_where_it_does_not() -> None:

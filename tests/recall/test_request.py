@@ -77,6 +77,13 @@ def test_what_was_taken_out_may_come_back_once_it_was_said_again() -> None:
     assert chat.entries[2].id in excluded(chat), "what stands in full"
 
 
+def test_the_open_question_is_not_recalled_for_itself_however_it_is_shown() -> None:
+    chat = chat_of(talk(("keep the port", "ok")), [{"role": "user", "content": "a very long question"}])
+    open_question = chat.entries[2].id
+    assert open_question in excluded(chat)
+    assert open_question in excluded(replace(chat, fidelity={2: Fidelity.COMPRESSED}))
+
+
 def test_the_length_of_a_prompt_decides_whether_a_question_mark_in_it_asks() -> None:
     for count, asked in ((60, True), (61, False)):
         assert asks(" ".join(["word"] * (count - 1)) + " what?") is asked
