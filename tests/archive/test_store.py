@@ -271,8 +271,9 @@ def test_marks(store: Store) -> None:
     assert got is not None
     assert (got.pinned, got.active, got.accessed_at, got.access_count) == (True, False, 500.0, 2)
     put(store, "marked", seq=9)
+    store.pin(stored.id, False)
     got = store.get(stored.id)
-    assert got is not None and got.active and got.pinned
+    assert got is not None and got.active and not got.pinned
 
 
 def test_sessions_and_state(store: Store) -> None:
