@@ -171,6 +171,24 @@ def test_a_copy_takes_over_nothing_altered(tmp_path: Path) -> None:
     assert copy.read_bytes() == before
 
 
+def test_a_copy_takes_over_no_page_of_another_moment(tmp_path: Path) -> None:
+    """Its check sum is right, so that nothing but a look at how the pages hang together finds it."""
+    filled(tmp_path)
+    path = tmp_path / "gardener.db"
+    former = path.read_bytes()
+    filled(tmp_path, 300, "says the fox" * 30)
+    before = repair.copy_of(path).read_bytes()
+    with schema.opened(path, apsw.SQLITE_OPEN_READONLY, "") as db:
+        at = 4_096 * (db.execute("SELECT rootpage - 1 FROM sqlite_schema WHERE name = 'bodies'").get)
+    db.close()
+    now = path.read_bytes()
+    path.write_bytes(now[:at] + former[at : at + 4_096] + now[at + 4_096 :])
+    store = open_store(tmp_path)
+    store.open_session("t", project="p", started_at=1.0)
+    store.close()
+    assert repair.copy_of(path).read_bytes() == before
+
+
 def test_of_a_copy_that_is_damaged_itself_what_stands_before_that_is_taken(tmp_path: Path) -> None:
     filled(tmp_path, 300, "says the fox" * 30)
     for name, table in (("gardener.db", "occurrences"), ("gardener.db.copy", "bodies")):
