@@ -36,10 +36,6 @@ ADD = """
     FROM unnest(%s::text[], %s::bytea[], %s::float8[], %s::text[], %s::text[], %s::text[], %s::text[])
          WITH ORDINALITY AS t (kind, payload, at, once, session, hash, words, number) ORDER BY t.number
     ON CONFLICT (once, archive, author) DO NOTHING RETURNING change"""
-LACKING = """
-    SELECT w.once FROM unnest(%s::text[]) AS w (once)
-    WHERE NOT EXISTS (SELECT FROM gardener.lines l
-                      WHERE l.archive = %s AND l.author = session_user AND l.once = w.once)"""
 
 
 @dataclass(frozen=True)
@@ -68,10 +64,6 @@ def add(connection: Connection, archive: int, machine: str, rows: Sequence[Row])
         found = connection.execute(ADD, (archive, machine, *columns)).fetchall()
         changes += [int(row[0]) for row in found]
     return changes
-
-
-def lacking(connection: Connection, archive: int, wanted: Sequence[str]) -> set[str]:
-    return {str(row[0]) for row in connection.execute(LACKING, (list(wanted), archive)).fetchall()}
 
 
 def rows_of(found: Iterable[Record], now: float) -> Iterator[Row]:

@@ -12,7 +12,7 @@ import json
 import math
 import re
 import struct
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -134,17 +134,15 @@ def _known(db: apsw.Connection, where: str, *given: object) -> dict[int, str]:
     return {number: known_by(*row) for number, *row in db.execute(sql, given)}
 
 
-def unsent(db: apsw.Connection, share: Share) -> dict[int, str]:
-    """The next messages that the server may lack, by their numbers what each is known by."""
+def unsent(db: apsw.Connection, share: Share) -> tuple[list[Row], int, str]:
+    """The next messages that the server may lack, and the number of the last with what it is known by. What
+    is not as it was stored is left out, until `gardener store verify` has mended it."""
     is_there = _known(db, "n.number = ?", share.sent).get(share.sent, "") == share.sent_mark
     where = f"n.number > ? AND {LEAVING} ORDER BY n.number LIMIT ?"
-    return _known(db, where, share.sent if is_there else 0, share.project, _allowed(db), ROWS)
-
-
-def messages(db: apsw.Connection, known: Mapping[int, str], lacking: Collection[str]) -> list[Row]:
-    """The rows of those messages that are lacking. What is not as it was stored is left out, until
-    `gardener store verify` has mended it."""
-    return [row for number, once in known.items() if once in lacking for row in _message(db, number, once)]
+    known = _known(db, where, share.sent if is_there else 0, share.project, _allowed(db), ROWS)
+    rows = [row for number, once in known.items() for row in _message(db, number, once)]
+    last = max(known, default=share.sent)
+    return rows, last, known.get(last, share.sent_mark)
 
 
 def _message(db: apsw.Connection, number: int, once: str) -> list[Row]:

@@ -167,16 +167,12 @@ class _Exchange:
         return len(rows) == PULLED
 
     def _push(self, connection: Connection) -> bool:
-        share, database = self.share, self.store.database
-        known = database.read(lambda db: local.unsent(db, share))
-        if known:
-            lacking = lines.lacking(connection, share.number, list(known.values()))
-            self.report.sent += self._added(
-                connection, database.read(lambda db: local.messages(db, known, lacking))
-            )
-            last = max(known)
-            self._note(sent=last, sent_mark=known[last])
-        return bool(known)
+        rows, last, mark = self.store.database.read(lambda db: local.unsent(db, self.share))
+        is_new = (last, mark) != (self.share.sent, self.share.sent_mark)
+        if is_new:
+            self.report.sent += self._added(connection, rows)
+            self._note(sent=last, sent_mark=mark)
+        return is_new
 
     def _tell(self, connection: Connection) -> bool:
         rows, last = self.store.database.read(lambda db: local.tombstones(db, self.share))

@@ -148,8 +148,7 @@ def test_a_forgotten_text_does_not_come_back_from_a_machine_that_was_away(
     (said,) = one.say("both said this")
     away.say("both said this", "and this")
     share = away.share()
-    known = away.store.database.read(lambda db: local.unsent(db, share))
-    rows = away.store.database.read(lambda db: local.messages(db, known, set(known.values())))
+    rows, *_ = away.store.database.read(lambda db: local.unsent(db, share))
     one.share()
     one.sync()
     one.store.forget([said])
@@ -328,8 +327,7 @@ def test_what_is_committed_late_is_not_overlooked(machines: Machines) -> None:
     share = slow.share()
     for machine in (quick, reader):
         machine.share()
-    known = slow.store.database.read(lambda db: local.unsent(db, share))
-    rows = slow.store.database.read(lambda db: local.messages(db, known, set(known.values())))
+    rows, *_ = slow.store.database.read(lambda db: local.unsent(db, share))
     with connected(slow.environ) as connection:
         with connection.transaction():
             lines.add(connection, share.number, share.machine, rows)
