@@ -143,6 +143,8 @@ def past_chat(store: Store, info: SessionInfo, number: int, short: str, entries:
     """What a list says of one chat."""
     kept, frame = kept_growth(store, info.id), last_frame(store, info.id)
     sums = kept[0] if kept else None
+    firsts = (SourceKind.TYPED, SourceKind.NOTICE)  # a subagent's task is a notice, since the model set it
+    said = (entry.content for kind in firsts for entry in entries if entry.source.kind is kind)
     return PastChat(
         number=number,
         id=info.id,
@@ -150,7 +152,7 @@ def past_chat(store: Store, info: SessionInfo, number: int, short: str, entries:
         started_at=info.started_at,
         last_at=info.last_at,
         turns=info.turns,
-        first_prompt=first_said(entries, SourceKind.TYPED) or first_said(entries, SourceKind.NOTICE),
+        first_prompt=next(said, ""),
         model=frame.model or (sums.model if sums else ""),
         sums=sums,
         in_chat=(*frame.files, *frame.read_only),
@@ -158,11 +160,6 @@ def past_chat(store: Store, info: SessionInfo, number: int, short: str, entries:
         commits=len(commits_in(entries)),
         host=host_of(store, info.id),
     )
-
-
-def first_said(entries: Sequence[Entry], kind: SourceKind) -> str:
-    """The first words of a kind; a subagent's task is a notice, since the model set it."""
-    return next((entry.content for entry in entries if entry.source.kind is kind), "")
 
 
 def transcript(store: Store, project: str, info: SessionInfo) -> Transcript:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +9,7 @@ import pytest
 
 from aider_gardener import uninstall
 from aider_gardener.archive.sessions import project_sessions
-from aider_gardener.archive.store import open_store
+from aider_gardener.archive.store import Store, open_store
 from aider_gardener.gardener.stored_chat import sums_of
 from aider_gardener.plan.view import problems
 
@@ -22,18 +20,6 @@ from .test_wrappers import FACT
 LOCAL = "ollama/llama3"
 RULE = "Never touch the table ledger_lines."
 LONG = "some words of it " * 40
-ELSEWHERE = """
-import sys, time
-from pathlib import Path
-from aider_gardener.archive.archive import Archive
-from aider_gardener.archive.store import open_store
-from aider_gardener.messages import Focus, Message
-store = open_store(Path(sys.argv[1]))
-archive = Archive(store, session="beef1111", project=sys.argv[2], count=len, clock=time.time)
-archive.add(Message("user", "held elsewhere"), turn=1, seq=0, focus=Focus())
-print("open", flush=True)
-sys.stdin.read()
-"""
 
 
 @pytest.fixture(autouse=True)
@@ -179,20 +165,15 @@ def test_the_last_local_chat_does_not_go_to_a_remote_model_unless_it_is_named(
 
 
 def test_a_chat_that_another_process_holds_is_left_to_it(
-    begin: Begin, drive: MakeDriver, gardened: Any, repository: Path
+    begin: Begin, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     older, _ = ended(begin)
-    place = str(repository / ".aider.gardener")
-    command = [sys.executable, "-c", ELSEWHERE, place, str(repository)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
-        assert other.stdout is not None and other.stdout.readline() == "open\n"
-        gardened(resume="beef")
-        driver = drive()
-        assert "session beef is open in another process" in told(driver) and driver.history == []
-        uninstall()
-        gardened(resume="last")
-        assert session_of(drive()) == older
-        other.communicate()
+    newer, _ = ended(begin)
+    monkeypatch.setattr(Store, "open_elsewhere", lambda _store: frozenset([newer]))
+    driver = begin(resume=newer)
+    assert f"session {newer[:4]} is open in another process" in told(driver) and driver.history == []
+    uninstall()
+    assert session_of(begin(resume="last")) == older
 
 
 def test_with_a_restored_history_or_in_mode_observe_it_is_a_chat_of_its_own(
