@@ -141,14 +141,8 @@ def shell_line(words: Sequence[str], windows: bool = os.name == "nt") -> str:
 
 def _table(server: Json) -> str:
     """The server in Codex's TOML. Required: else its tools miss the first turn."""
-    words = ", ".join(json.dumps(word) for word in server["args"])
-    lines = (
-        BEGIN,
-        f"[mcp_servers.{SERVER}]",
-        f"command = {json.dumps(server['command'])}",
-        f"args = [{words}]",
-    )
-    return "\n".join([*lines, "required = true", END, ""])
+    rows = [f"{key} = {json.dumps(value)}" for key, value in {**server, "required": True}.items()]
+    return "\n".join([BEGIN, f"[mcp_servers.{SERVER}]", *rows, END, ""])
 
 
 def plugin_files(command: Sequence[str] = (SERVER,)) -> dict[str, Json]:
