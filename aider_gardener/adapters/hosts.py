@@ -87,12 +87,12 @@ class Change:
 # What each host is given
 
 
-def program(scripts: Sequence[Path] = (), executable: str = sys.executable) -> list[str]:
+def program() -> list[str]:
     """The words that run `gardener` of this environment: its script, else Python with the module."""
     schemes = (sysconfig.get_default_scheme(), sysconfig.get_preferred_scheme("user"))
-    folders = scripts or [Path(sysconfig.get_path("scripts", scheme)) for scheme in schemes]
+    folders = [Path(sysconfig.get_path("scripts", scheme)) for scheme in schemes]
     found = (folder / name for folder in folders for name in PROGRAMS if (folder / name).is_file())
-    return next(([str(path)] for path in found), [executable, *MODULE])
+    return next(([str(path)] for path in found), [sys.executable, *MODULE])
 
 
 def parts_of(name: str, root: Path | None, command: Sequence[str], home: Path) -> list[Part]:
@@ -133,22 +133,16 @@ def hook_entry(name: str, event: str, command: Sequence[str]) -> Json:
     return {**matcher, "hooks": [handler]}
 
 
-def shell_line(words: Sequence[str], windows: bool = os.name == "nt") -> str:
+def shell_line(words: Sequence[str]) -> str:
     """A command as a host is given it: a line for `sh -c`, on Windows for Git Bash, where the backslashes of
     a path would be eaten and slashes serve as well."""
-    return " ".join(shlex.quote(word.replace("\\", "/") if windows else word) for word in words)
+    return " ".join(shlex.quote(word.replace("\\", "/") if os.name == "nt" else word) for word in words)
 
 
 def _table(server: Json) -> str:
     """The server in Codex's TOML. Required: else its tools miss the first turn."""
-    words = ", ".join(json.dumps(word) for word in server["args"])
-    lines = (
-        BEGIN,
-        f"[mcp_servers.{SERVER}]",
-        f"command = {json.dumps(server['command'])}",
-        f"args = [{words}]",
-    )
-    return "\n".join([*lines, "required = true", END, ""])
+    rows = [f"{key} = {json.dumps(value)}" for key, value in {**server, "required": True}.items()]
+    return "\n".join([BEGIN, f"[mcp_servers.{SERVER}]", *rows, END, ""])
 
 
 def plugin_files(command: Sequence[str] = (SERVER,)) -> dict[str, Json]:

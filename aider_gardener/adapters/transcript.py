@@ -25,17 +25,7 @@ SHELL = "Bash"
 PAGES = ("WebFetch", "WebSearch")
 EDITORS = ("Edit", "MultiEdit", "Write", "NotebookEdit", "apply_patch")
 FAILED_EDIT = "# 1 SEARCH/REPLACE block failed to match!\n"
-DETAILS = (
-    "command",
-    "file_path",
-    "notebook_path",
-    "url",
-    "pattern",
-    "query",
-    "path",
-    "description",
-    "prompt",
-)
+DETAILS = "command file_path notebook_path url pattern query path description prompt".split()
 """What of a tool's input says what it was called for, the first that is there."""
 DETAIL_CHARS = 400
 """A result is told with so much of that; a call that says more is a message of its own."""

@@ -6,7 +6,9 @@ This relies on the inside of the package, whose release `pyproject.toml` pins an
 
 from __future__ import annotations
 
+import mmap
 from array import array
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -76,7 +78,10 @@ class Words:
         for file in self._files:
             file.read(HEADER_BYTES)
         self._rows = np.zeros(FILES, dtype=np.int64)
-        self._table = np.empty((FILES, ROWS, WIDTH), dtype=np.uint8)
+        held = mmap.mmap(-1, FILES * ROWS * WIDTH)  # numpy has pages of 2 MB: one a file is touched
+        with suppress(AttributeError, OSError):  # not every system has such
+            held.madvise(mmap.MADV_NOHUGEPAGE)
+        self._table = np.frombuffer(held, dtype=np.uint8).reshape(FILES, ROWS, WIDTH)
 
     def __getitem__(self, pieces: Numbers) -> NDArray[np.uint8]:
         files, rows = pieces % FILES, pieces // FILES

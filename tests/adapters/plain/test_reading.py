@@ -73,6 +73,11 @@ def test_parts_that_are_no_text_leave_a_mark_that_tells_them_apart() -> None:
     assert one.message.content.startswith("Look:\n[image_url ") and one.message != other.message
 
 
+def test_messages_of_the_same_words_are_told_apart_by_all_that_they_hold() -> None:
+    one, other, again = items([result("c1", "ok"), result("c2", "ok"), result("c1", "ok")])
+    assert one.message == other.message and one.key != other.key and one.key == again.key
+
+
 def test_a_refusal_and_an_empty_message_have_a_text() -> None:
     assert text_of({"role": "assistant", "content": None, "refusal": "No."}) == "No."
     assert text_of({"role": "assistant"}) == ""
