@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from aider_gardener.adapters.claude_code.client import ANSWERED, EVENTS
@@ -109,6 +109,7 @@ def test_each_event_is_one_of_claude_codes(name: str, project: Path) -> None:
 
 
 @pytest.mark.parametrize("name", DIALECTS)
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_whatever_an_event_holds_it_is_told_in_texts(name: str, data: st.DataObject) -> None:
     dialect = DIALECTS[name]
