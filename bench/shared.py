@@ -36,7 +36,7 @@ import numpy as np
 from aider_gardener.archive.postgres import lines, local, search, sync
 from aider_gardener.archive.postgres.lines import Row
 from aider_gardener.archive.postgres.server import VARIABLE, Address, connected, prepare
-from aider_gardener.archive.store import Store, open_store
+from aider_gardener.archive.store import Store, open_store, opening
 from aider_gardener.archive.store.records import as_json, from_json
 from aider_gardener.messages import ContentClass, Entry, Segment, Source, SourceKind, content_hash, entry_id
 from bench.postgres_server import Server, started
@@ -244,11 +244,11 @@ def copied(server: Server, folder: Path, entries: int) -> dict[str, Any]:
     address = Address(server.url(ROLE, server.database(ROLE)))
     marks = [time.monotonic()]
     for _ in range(2):
-        with closing(open_store(place)) as here:
-            lines.copy_to(address, here, time.time())
+        with closing(open_store(place)) as here, closing(lines.open_on_server(address, made=True)) as there:
+            opening.copy(here, there)
         marks.append(time.monotonic())
-    with closing(open_store(folder / "back")) as here:
-        lines.copy_from(address, here)
+    with closing(lines.open_on_server(address)) as there, closing(open_store(folder / "back")) as here:
+        opening.copy(there, here)
     marks.append(time.monotonic())
     names = ("there_seconds", "there_again_seconds", "back_seconds")
     times = {name: round(end - begin, 1) for name, (begin, end) in zip(names, pairwise(marks), strict=True)}

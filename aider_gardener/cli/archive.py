@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
@@ -12,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from aider_gardener.archive import plugin
 from aider_gardener.cli.root import (
     FILE,
+    PLACE,
     archive_directory,
     json_option,
     open_archive,
@@ -30,23 +29,11 @@ from aider_gardener.phrases import counted, path_shown
 if TYPE_CHECKING:
     from aider_gardener.archive.postgres.server import Address
     from aider_gardener.archive.store import Store
+    from aider_gardener.cli.root import Place
+
 
 SHOWN = ("entries", "sessions", "pinned", "original_tokens", "rendition_tokens", "bytes")
 """What people are shown of the statistics."""
-
-
-class PlaceType(click.Path):
-    """A directory, or the address of an archive on a server."""
-
-    name = "directory or url"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if "://" not in str(value):
-            return super().convert(value, param, ctx)
-        return plugin.part("server").Address.of(str(value))
-
-
-PLACE = PlaceType(file_okay=False, path_type=Path)
 
 
 @click.group()
@@ -107,57 +94,51 @@ def store_copy(to: Path | Address | None, source: Path | Address | None, readabl
     JSON; a new archive there is encrypted if the setting store_key is given, whatever this one is. On a
     server only ROLE can read it, and chats held with a local model are left out.
     """
+    from aider_gardener.archive import plugin
+    from aider_gardener.archive.store import opening
     from aider_gardener.archive.store.location import chosen_directory
+
+    if (to is None) == (source is None):
+        raise UsageError("say where: --to PLACE, or --from PLACE")
+    own = archive_directory(made=to is None)
+    there = chosen_directory(to.expanduser()) if isinstance(to, Path) else to
+    other = archive_directory(source) if isinstance(source, Path) else source
+    if os.path.realpath(own) == os.path.realpath(str(there or other)):
+        raise UsageError(f"{own} is where the archive lies already; name another directory")
+    with closing(_of_place(other or own)) as given:
+        if given.database.key and not (readable or isinstance(there or own, Path)):
+            raise UsageError(plugin.part("sync").ENCRYPTED)
+        with closing(_of_place(there or own, made=True)) as taking:
+            count, told = opening.copy(given, taking)
+            kind = "SQLite" if taking.is_file else "lines of JSON" if taking.directory else "PostgreSQL"
+    for line in told:
+        tell(line)
+    click.echo(f"{counted(count, 'line')} copied to {there or own} ({kind})")
+
+
+def _of_place(place: Place, *, made: bool = False) -> Store:
+    """The archive of a directory, or one on a server, begun if it is not there and is to be `made`."""
+    from aider_gardener.archive import plugin
     from aider_gardener.archive.store.opening import opened_on_disk
     from aider_gardener.settings import Settings
 
-    place = to or source
-    if place is None or (to and source):
-        raise UsageError("say where: --to PLACE, or --from PLACE")
-    own = archive_directory(made=to is None)
     if isinstance(place, Path):
-        place = chosen_directory(place.expanduser()) if to else archive_directory(place)
-        if os.path.realpath(own) == os.path.realpath(place):
-            raise UsageError(f"{own} is where the archive lies already; name another directory")
-    with closing(opened_on_disk(own, Settings.from_env().store_key)) as archive:
-        if isinstance(place, Path):
-            count, told, there = _copied(archive, place, to is not None)
-        else:
-            count, told, there = _copied_over(archive, place, to is not None, readable)
-    for line in told:
-        tell(line)
-    click.echo(f"{counted(count, 'line')} copied to {there if to else own}")
-
-
-def _copied(own: Store, place: Path, is_to: bool) -> tuple[int, list[str], str]:
-    """Copy an archive to one in another directory, or from there; how many lines, what is to be said, and
-    where the other one is."""
-    from aider_gardener.archive.store.opening import copy, opened_on_disk
-    from aider_gardener.settings import Settings
-
-    with closing(opened_on_disk(place, Settings.from_env().store_key)) as other:
-        kind = "SQLite" if other.is_file else "lines of JSON"
-        return *(copy(own, other) if is_to else copy(other, own)), f"{place} ({kind})"
-
-
-def _copied_over(own: Store, address: Address, is_to: bool, readable: bool) -> tuple[int, list[str], str]:
-    """The same with an archive that a server keeps whole."""
-    lines = plugin.part("lines")
-    if not is_to:
-        return *lines.copy_from(address, own), str(address)
-    if own.database.key and not readable:
-        raise UsageError(plugin.part("sync").ENCRYPTED)
-    tell(plugin.part("server").warning(address.environ))
-    return *lines.copy_to(address, own, time.time()), str(address)
+        return opened_on_disk(place, Settings.from_env().store_key)
+    if made:
+        tell(plugin.part("server").warning(place.environ))
+    found: Store = plugin.part("lines").open_on_server(place, made=made, read_only=not made)
+    return found
 
 
 @store.command("remove", short_help="Delete an archive from a server.")
 @click.argument("address", type=PLACE, metavar="postgresql://...#NAME")
 def store_remove(address: Path | Address) -> None:
     """Delete an archive that `gardener store copy --to` brought to a server. The one here stays."""
+    from aider_gardener.archive import plugin
+
     if isinstance(address, Path):
         raise UsageError("name an archive on a server, postgresql://ROLE@HOST/DATABASE#NAME")
-    plugin.part("lines").remove(address)
+    plugin.part("lines").ServerLines(address).remove()
     click.echo(f"{address} is deleted.")
 
 

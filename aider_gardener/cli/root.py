@@ -19,7 +19,11 @@ from aider_gardener import __version__, terminal
 from aider_gardener.errors import GardenerError, UsageError
 
 if TYPE_CHECKING:
+    from aider_gardener.archive.postgres.server import Address
     from aider_gardener.archive.store import SessionInfo, Store
+
+    Place = Path | Address
+    """Where an archive is: in a directory, or on a server."""
 
 GROUPS: Mapping[str, Mapping[str, str]] = {
     "Every day": {
@@ -142,6 +146,12 @@ def _opened(read_only: bool) -> Store:
     from aider_gardener.archive.store import open_store, open_to_read
     from aider_gardener.settings import Settings
 
+    place = click.get_current_context().meta.get(PLACE_KEY)
+    if place is not None and not isinstance(place, Path):
+        from aider_gardener.archive import plugin
+
+        found: Store = plugin.part("lines").open_on_server(place, read_only=read_only)
+        return found
     directory, key_source = archive_directory(), Settings.from_env().store_key
     if read_only:
         return open_to_read(directory, key_source=key_source)
@@ -157,6 +167,8 @@ def archive_directory(given: Path | None = None, *, made: bool = False) -> Path:
     from aider_gardener.settings import Settings
 
     place = given or click.get_current_context().meta.get(PLACE_KEY)
+    if place is not None and not isinstance(place, Path):
+        raise UsageError(f"{place} is on a server; this needs one in a directory")
     settings = Settings.from_env()
     named = place or settings.store_path
     found = chosen_directory(named) if named else store_directory(repository_root(Path.cwd()))
@@ -177,6 +189,19 @@ def working_project() -> Path:
     return (repository_root(Path.cwd()) or Path.cwd()).resolve()
 
 
+class PlaceType(click.Path):
+    """A directory, or the address of an archive on a server."""
+
+    name = "directory or url"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if "://" not in str(value):
+            return super().convert(value, param, ctx)
+        from aider_gardener.archive import plugin
+
+        return plugin.part("server").Address.of(str(value))
+
+
 def _keep(key: str) -> Callable[[click.Context, click.Parameter, Any], None]:
     def kept(ctx: click.Context, _param: click.Parameter, value: Any) -> None:
         if value:
@@ -185,13 +210,14 @@ def _keep(key: str) -> Callable[[click.Context, click.Parameter, Any], None]:
     return kept
 
 
+PLACE = PlaceType(file_okay=False, path_type=Path)
 store_option = click.option(
     "--store",
-    type=click.Path(file_okay=False, path_type=Path),
-    metavar="DIRECTORY",
+    type=PLACE,
+    metavar="PLACE",
     expose_value=False,
     callback=_keep(PLACE_KEY),
-    help="The archive's directory.  [default: that of this project]",
+    help="The archive's directory, or postgresql://…#NAME.  [default: that of this project]",
 )
 json_option = click.option(
     "--json",

@@ -230,7 +230,9 @@ def test_what_a_chat_begins_in_the_background_syncs(project: Path, team: Team) -
     assert isinstance(process, subprocess.Popen)
 
 
-def test_an_archive_is_copied_to_a_server_and_brought_back(project: Path, team: Team, tmp_path: Path) -> None:
+def test_an_archive_is_copied_to_a_server_looked_after_there_and_brought_back(
+    project: Path, team: Team, tmp_path: Path
+) -> None:
     place = team.environ("ana")[VARIABLE] + "#pump"
     store = open_store(project / ".aider.gardener")
     store.open_session("t", project=str(project), started_at=2.0, hold=False)
@@ -238,10 +240,24 @@ def test_an_archive_is_copied_to_a_server_and_brought_back(project: Path, team: 
     store.add(new, chunks=[(0, len(new.content))])
     store.close()
     done = gardener("store", "copy", "--to", place)
-    assert done.stdout.endswith("lines copied to postgresql://127.0.0.1#pump\n"), done.output
+    assert done.stdout.endswith("lines copied to postgresql://127.0.0.1#pump (PostgreSQL)\n"), done.output
     assert "1 of the chats were held with a local model" in done.stderr and PASSWORD not in done.output
+    assert json.loads(gardener("status", "--json", "--store", place).stdout)["entries"] == 1
+    assert gardener("store", "verify", "--store", place).stdout == "The archive is sound.\n"
+    assert "flange" in gardener("recall", "flange", "--store", place).stdout
+    assert "may go" in gardener("store", "gc", "--store", place).stdout
+    export = ("store", "export", str(tmp_path / "there.jsonl"), "--store", place)
+    assert gardener(*export).exit_code == 0
     back = str(tmp_path / "back")
     assert gardener("store", "copy", "--from", place, "--store", back).exit_code == 0
-    assert "flange" in gardener("recall", "flange", "--store", back).stdout
+    gardener("store", "export", str(tmp_path / "back.jsonl"), "--store", back)
+    assert (tmp_path / "back.jsonl").read_bytes() == (tmp_path / "there.jsonl").read_bytes()
+    assert gardener("forget", new.id, "--yes", "--store", place).exit_code == 0
+    assert json.loads(gardener("status", "--json", "--store", place).stdout)["entries"] == 0
+    gardener("store", "import", str(tmp_path / "there.jsonl"), "--store", place)
+    assert json.loads(gardener("status", "--json", "--store", place).stdout)["entries"] == 1
+    for words in (("store", "encrypt"), ("store", "share"), ("store", "status")):
+        refused = gardener(*words, "--store", place)
+        assert refused.exit_code == 2 and refused.stderr.count("\n") == 1, words
     assert gardener("store", "remove", place).stdout == "postgresql://127.0.0.1#pump is deleted.\n"
-    assert "holds no archive" in gardener("store", "copy", "--from", place).stderr
+    assert "holds no archive" in gardener("status", "--store", place).stderr

@@ -1,4 +1,4 @@
-"""An archive's lines on a server: how records become rows, and the whole of an archive pushed and pulled.
+"""An archive's lines on a server: how records become rows, and a store whose records are kept there.
 
 What is pushed of a shared project and what is copied of a whole archive are the same rows, each known by what
 it says, so that none is there twice.
@@ -7,28 +7,30 @@ it says, so that none is there twice.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from aider_gardener.archive.postgres import server
 from aider_gardener.archive.postgres.server import Address
 from aider_gardener.archive.providers import SHARED, may_go
-from aider_gardener.archive.store import entries, records, sessions
+from aider_gardener.archive.store import entries, sessions
+from aider_gardener.archive.store.database import Database
 from aider_gardener.archive.store.lines import UNREADABLE
 from aider_gardener.archive.store.records import NOT_READ, SAID, Record, as_json, from_json, whole
-from aider_gardener.errors import UsageError
+from aider_gardener.archive.store.sqlite import Store
+from aider_gardener.errors import StoreError, UsageError
 from aider_gardener.messages import content_hash
 
 if TYPE_CHECKING:
     from aider_gardener.archive.postgres.server import Connection
-    from aider_gardener.archive.store.sqlite import Store
 
 AT_ONCE = 2_000
 """Rows in one statement."""
 NONE_THERE = "{address} holds no archive: `gardener store copy --to` makes one"
 LEFT_OUT = "{count} of the chats were held with a local model: they stay on this machine"
-NOT_COPIED = "{address} cannot be read: nothing was copied"
+STAYS = "what was said to a local model, or to none, goes to no server"
 ADD = """
     INSERT INTO gardener.lines (archive, machine, kind, payload, at, once, session, hash, words)
     SELECT %s, %s, t.kind, t.payload, t.at, t.once, t.session, t.hash,
@@ -66,16 +68,16 @@ def add(connection: Connection, archive: int, machine: str, rows: Sequence[Row])
     return changes
 
 
-def rows_of(found: Iterable[Record], now: float) -> Iterator[Row]:
+def rows_of(records: Iterable[Record], now: float, *, once: bool) -> Iterator[Row]:
     """Records, written at a time in seconds, as rows. What was said is known by where it was said and what it
-    says, all else by all that it says, so that none is there twice."""
-    for record in whole(found):
+    says; with `once` all else by all that it says, so that none is there twice."""
+    for record in whole(records):
         if record["kind"] == SAID:
             key = content_hash(record["role"], record["content"])
             place = known_by(record["session"], record["seq"], key, record["at"])
             yield Row(SAID, as_json(record), record["at"], place, hash=key)
         elif record["kind"] != "meta":
-            yield Row(record["kind"], as_json(record), now, known_by(record))
+            yield Row(record["kind"], as_json(record), now, known_by(record) if once else None)
 
 
 def record_of(payload: bytes, key: str | None) -> Record:
@@ -86,11 +88,11 @@ def record_of(payload: bytes, key: str | None) -> Record:
     return record
 
 
-def leaving(given: Iterable[Record]) -> tuple[list[Record], int]:
+def leaving(records: Iterable[Record]) -> tuple[list[Record], int]:
     """What may go to a server of the records of an archive, and how many chats may not: nothing of a chat
     in which anything was said to a local model, nothing that came from a server; of
     the rest what was sent to a model."""
-    found = list(whole(given))
+    found = list(whole(records))
     said = [(each["session"], each["provider"], each["id"]) for each in found if each["kind"] == SAID]
     local = {name for name, provider, _ in said if provider and not may_go(provider, "server")}
     names = {each["id"] for each in found if each["kind"] == "session"}.union(name for name, *_ in said)
@@ -115,45 +117,79 @@ def _without(record: Record, gone: set[str], unsent: set[str]) -> Record | None:
     return record
 
 
-def copy_to(address: Address, store: Store, now: float) -> tuple[int, list[str]]:
-    """Add what an archive holds, and may leave this machine, to one that a server keeps whole, made if need
-    be: all or nothing. Returns how many records there were, and lines for the user. Raises StoreError and
-    UsageError."""
-    found, local = store.database.read(lambda db: leaving(records.export(db)))
-    with server.connected(address.environ) as connection:
-        number = _found(connection, address, made=True)
-        with connection.transaction():
-            add(connection, number, "", list(rows_of(found, now)))
-    return len(found), [LEFT_OUT.format(count=local)] if local else []
+class ServerLines:
+    """The records of an archive that a server keeps whole; each call is a connection of its own, and one
+    transaction. What fails raises ServerError, and nothing of it is kept.
 
+    What may not leave the machine does not get in, whichever way it comes.
+    """
 
-def copy_from(address: Address, store: Store) -> tuple[int, list[str]]:
-    """Add what a server keeps whole to an archive, in the same way."""
-    sql = "SELECT payload, hash FROM gardener.lines WHERE archive = %s ORDER BY change"
-    with server.connected(address.environ) as connection:
-        number = _found(connection, address, made=False)
-        rows: list[Any] = connection.execute(sql, (number,)).fetchall()
-    found, unreadable = list[Record](), 0
-    states: dict[tuple[str, str], Record] = {}  # what was copied last counts
-    for payload, key in rows:
-        try:
-            record = record_of(payload, key)
-        except NOT_READ:
-            unreadable += 1
-            continue
-        if record["kind"] == "state":
-            states[record["session"], record["key"]] = record
-        else:
-            found.append(record)
-    count = store.add_all([*found, *states.values()], NOT_COPIED.format(address=address))
-    return count, [UNREADABLE.format(name=address, count=unreadable)] if unreadable else []
+    fault = ""
+    directory = None
 
+    def __init__(
+        self, address: Address, *, made: bool = False, clock: Callable[[], float] = time.time
+    ) -> None:
+        self.address = address
+        self.problems: list[str] = []
+        self._clock = clock
+        self._held: list[int] = []
+        self._told: list[str] = []
+        with server.connected(address.environ) as connection:
+            self._number = _found(connection, address, made=made)
 
-def remove(address: Address) -> None:
-    """Delete an archive that a server keeps whole. Raises ServerError and UsageError."""
-    with server.connected(address.environ) as connection:
-        number = _found(connection, address, made=False)
-        connection.execute("DELETE FROM gardener.archives WHERE number = %s", (number,))
+    @property
+    def place(self) -> str:
+        return str(self.address)
+
+    def read(self) -> list[Record]:
+        sql = "SELECT change, payload, hash FROM gardener.lines WHERE archive = %s ORDER BY change"
+        with server.connected(self.address.environ) as connection:
+            rows: list[Any] = connection.execute(sql, (self._number,)).fetchall()
+        self._held = [int(row[0]) for row in rows]
+        records: list[Record] = []
+        for _, payload, key in rows:
+            try:
+                records.append(record_of(payload, key))
+            except NOT_READ:
+                continue
+        unreadable = len(rows) - len(records)
+        self.problems = [UNREADABLE.format(name=self.address, count=unreadable)] if unreadable else []
+        return records
+
+    def append(self, record: Record) -> None:
+        """Keep a record: committed when it returns."""
+        if record["kind"] == SAID and not may_go(record["provider"], "server"):
+            raise StoreError(STAYS)
+        with server.connected(self.address.environ) as connection, connection.transaction():
+            rows = list(rows_of([record], self._clock(), once=False))
+            self._held += add(connection, self._number, "", rows)
+
+    def admitted(self, records: Iterable[Record]) -> Iterable[Record]:
+        """What of another archive's records may be kept here; how many chats may not is told by `replace`."""
+        left, local = leaving(records)
+        self._told = [LEFT_OUT.format(count=local)] if local else []
+        return left
+
+    def replace(self, records: Iterable[Record]) -> list[str]:
+        """Keep these records in place of all that was read and written here; what another machine appended
+        since stays. Returns lines for the user."""
+        rows = list(rows_of(leaving(records)[0], self._clock(), once=True))
+        sql = "SELECT change FROM gardener.lines WHERE archive = %s AND once = ANY (%s)"
+        with server.connected(self.address.environ) as connection, connection.transaction():
+            connection.execute("DELETE FROM gardener.lines WHERE change = ANY (%s)", (self._held,))
+            add(connection, self._number, "", rows)
+            found = connection.execute(sql, (self._number, [row.once for row in rows])).fetchall()
+        self._held = [int(row[0]) for row in found]
+        told, self._told = self._told, []
+        return told
+
+    def remove(self) -> None:
+        with server.connected(self.address.environ) as connection:
+            connection.execute("DELETE FROM gardener.archives WHERE number = %s", (self._number,))
+
+    def close(self) -> None:
+        """Nothing is open between two calls."""
 
 
 def _found(connection: Connection, address: Address, *, made: bool) -> int:
@@ -166,3 +202,18 @@ def _found(connection: Connection, address: Address, *, made: bool) -> int:
     if row is None:
         raise UsageError(NONE_THERE.format(address=address))
     return int(row[0])
+
+
+def open_on_server(
+    address: Address,
+    *,
+    made: bool = False,
+    read_only: bool = False,
+    clock: Callable[[], float] = time.time,
+) -> Store:
+    """The archive that a server keeps whole under a name, held in memory; every write goes to the server
+    before it counts. `made`: it is begun if it is not there. Raises UsageError and ServerError."""
+    kept = ServerLines(address, made=made, clock=clock)
+    store = Store(Database(None), clock=clock, kept=kept)
+    store.hold(kept.read(), kept.problems, read_only=read_only)
+    return store

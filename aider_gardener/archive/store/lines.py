@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
+from typing import Protocol
 
 from aider_gardener import files
 from aider_gardener.archive.store import location, sessions
@@ -39,6 +40,41 @@ UNREADABLE = "{name}: {count} lines are not what was written and are left out"
 ASIDE = "{name} was set aside as {aside}"
 STRANGERS = "{names} are none that this version wrote for you: they are left alone"
 IN_USE = "a running chat still holds it in {names}: it goes when that ends"
+
+
+class Lines(Protocol):
+    """Where the records of an archive are kept that is held in memory: in a `directory` or elsewhere, at a
+    `place` that is named to people.
+
+    `fault` is why the last ones are not kept yet, "" if they are: they come with the next. `problems` are
+    lines for the user, of those that were read."""
+
+    fault: str
+
+    @property
+    def directory(self) -> Path | None: ...
+    @property
+    def problems(self) -> Sequence[str]: ...
+    @property
+    def place(self) -> str: ...
+
+    def append(self, record: Record) -> None:
+        """Keep a record: it outlives the process when this returns without a fault. Raises StoreError if it
+        cannot be kept at all."""
+        ...
+
+    def admitted(self, records: Iterable[Record]) -> Iterable[Record]:
+        """What of another archive's records may be kept here."""
+        ...
+
+    def replace(self, records: Iterable[Record]) -> list[str]:
+        """Put other records in place of all, so that nothing else is left; returns lines for the user. Raises
+        OSError or StoreError."""
+        ...
+
+    def close(self) -> None:
+        """Leave them to whoever comes next."""
+        ...
 
 
 @dataclass
@@ -183,9 +219,7 @@ def dismiss(file: LinesFile, *, whole: bool) -> list[str]:
 
 class FileLines:
     """The lines of one process, begun when the first record comes. What the disk does not take is kept in
-    memory and comes with the next record; without a `directory` all is.
-
-    `place` is named to people. `fault` is why the last records are not on the disk yet, "" if they are."""
+    memory and comes with the next record; without a `directory` all is. See `Lines`."""
 
     def __init__(self, directory: Path | None, clock: Callable[[], float]) -> None:
         self.fault = ""
@@ -207,6 +241,10 @@ class FileLines:
         """All that was appended, whether the disk has it or not."""
         return [*self._written, *self._unwritten]
 
+    @property
+    def problems(self) -> Sequence[str]:
+        return self.found.problems
+
     def read(self) -> FoundLines:
         """The files of lines in the directory, those of other processes too."""
         if self.directory is not None:
@@ -214,7 +252,6 @@ class FileLines:
         return self.found
 
     def append(self, record: Record) -> None:
-        """Keep a record: it outlives the process when this returns without a fault."""
         self._unwritten.append(record)
         if self.directory is None:
             return
@@ -229,9 +266,10 @@ class FileLines:
         else:
             self.fault = ""
 
+    def admitted(self, records: Iterable[Record]) -> Iterable[Record]:
+        return records
+
     def replace(self, records: Iterable[Record]) -> list[str]:
-        """Put other records in place of all, so that nothing else is left; returns lines for the user. Raises
-        OSError."""
         own, self._unwritten, self._written = self.path, [], list(records)
         self.begin(self._written)
         if own is not None:
@@ -248,7 +286,6 @@ class FileLines:
         self.path = None
 
     def close(self) -> None:
-        """Leave them to whoever comes next."""
         if self._handle < 0:
             return
         if not (self._written or self._unwritten):

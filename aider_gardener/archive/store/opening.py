@@ -32,7 +32,7 @@ from aider_gardener.archive.store.database import (
 from aider_gardener.archive.store.sqlite import Store
 from aider_gardener.errors import StoreError
 
-SQLITE, LINES, MEMORY = "SQLite", "JSON lines", "memory"
+SQLITE, POSTGRESQL, LINES, MEMORY = "SQLite", "PostgreSQL", "JSON lines", "memory"
 """The tiers, for people."""
 
 IN_MEMORY = "this session is kept in memory only: {reason}"

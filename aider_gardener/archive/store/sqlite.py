@@ -44,7 +44,7 @@ from aider_gardener.archive.store.database import (
     Unavailable,
     has_log,
 )
-from aider_gardener.archive.store.lines import FileLines
+from aider_gardener.archive.store.lines import FileLines, Lines
 from aider_gardener.archive.store.records import FORGET, FORGET_SESSION, Record
 from aider_gardener.archive.store.redact import Redacted, Redactor
 from aider_gardener.errors import StoreError
@@ -90,7 +90,7 @@ class Store:
         *,
         clock: Callable[[], float] = time.time,
         notice: str = "",
-        kept: FileLines | None = None,
+        kept: Lines | None = None,
     ) -> None:
         self._notice, self._is_told = notice, False
         self.generation = 0
@@ -122,7 +122,7 @@ class Store:
     def persistent(self) -> bool:
         """Whether entries outlive the process."""
         if self.lines is not None:
-            return self.lines.directory is not None and not self.lines.fault
+            return bool(self.lines.place) and not self.lines.fault
         return self._file.path is not None
 
     @property
@@ -191,7 +191,7 @@ class Store:
     def _come_back(self) -> None:
         """Write to the file what waits, if it can be written again, and go on with it."""
         waiting = self.lines
-        if self._db is self._file or waiting is None:
+        if self._db is self._file or not isinstance(waiting, FileLines):
             return
         try:
             self._file.write(lambda db: records.take(db, waiting.records))
@@ -451,7 +451,7 @@ class Store:
             in_use = [each.path.name for each in others if each.is_alive or self.lines is None]
             if in_use:
                 raise StoreError(lines.IN_USE.format(names=", ".join(in_use)))
-            if self.lines is not None:  # what ended since these were read is to go too
+            if isinstance(self.lines, FileLines):  # what ended since these were read is to go too
                 found = self.lines.read()
                 self._db.write(lambda db: records.take(db, found.records))
             self._drop_copy()
@@ -590,7 +590,8 @@ class Store:
     def verify(self) -> list[str]:
         """Check the file and the hash of every original: one line for each problem, [] when sound."""
         before, generation = self._notice, self.generation
-        found = [line for each in self._lines_of_others() for line in each.problems]
+        kept = [] if self.lines is None or self.directory is not None else self.lines.problems
+        found = [*kept, *(line for each in self._lines_of_others() for line in each.problems)]
         try:
             found += self._read(repair.problems)
             if found and self.generation == generation and not self._db.read_only:
@@ -614,7 +615,7 @@ class Store:
         All or nothing: a line that cannot be read raises `StoreError` naming it.
         """
         try:
-            return self.add_all(
+            return self._add_all(
                 records.read_export(Path(path)), records.NOT_IMPORTED.replace("{path}", str(path))
             )
         except OSError as error:
@@ -624,15 +625,16 @@ class Store:
         """Add what another archive holds and this one does not; returns the records of that. All or nothing.
         Raises StoreError."""
         fault = f"{source.directory} cannot be read: nothing was copied"
-        return source._read(lambda old: self.add_all(records.export_of_other(old), fault))
+        return source._read(lambda old: self._add_all(records.export_of_other(old), fault))
 
-    def add_all(self, found: Iterable[Record], fault: str) -> int:
-        """Add what comes from elsewhere and is not there yet, all or nothing; returns how many records there
-        were. `fault` is what is said of one that cannot be read. Raises StoreError."""
+    def _add_all(self, found: Iterable[Record], fault: str) -> int:
+        """Add what comes from elsewhere, to the lines too where they are the archive; `fault` is what is
+        said of a record that cannot be read."""
 
         def step(db: apsw.Connection) -> int:
             before = db.total_changes()
-            count = records.add_all(db, found, fault)
+            admitted = found if self.lines is None else self.lines.admitted(found)
+            count = records.add_all(db, admitted, fault)
             if db.total_changes() > before:
                 self._put_lines_anew()
             return count

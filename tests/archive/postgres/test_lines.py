@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -10,12 +11,13 @@ from click.testing import CliRunner
 from shared_archives import PROJECT, Machine, Machines, Team
 
 from aider_gardener.archive.postgres import lines
-from aider_gardener.archive.postgres.lines import copy_from, copy_to, remove
+from aider_gardener.archive.postgres.lines import ServerLines, open_on_server
 from aider_gardener.archive.postgres.server import VARIABLE, Address, ServerError, connected
 from aider_gardener.archive.store import Store, open_store
 from aider_gardener.archive.store.encryption import VARIABLE as KEY_VARIABLE
+from aider_gardener.archive.store.opening import Copied, copy
 from aider_gardener.cli.root import main
-from aider_gardener.errors import UsageError
+from aider_gardener.errors import StoreError, UsageError
 from bench.postgres_server import PASSWORD
 
 
@@ -23,20 +25,21 @@ def address(team: Team, role: str = "ana", name: str = "pump") -> Address:
     return Address(team.environ(role)[VARIABLE], name)
 
 
-def copied(machine: Machine, to: Address) -> tuple[int, list[str]]:
-    return copy_to(to, machine.store, 5.0)
+def copied(machine: Machine, to: Address) -> Copied:
+    """Close the archive of a machine and copy it."""
+    assert machine.store.directory is not None
+    machine.store.close()
+    return between(open_store(machine.store.directory), open_on_server(to, made=True))
 
 
-def back(source: Address, place: Path) -> Store:
-    """An archive in a new directory with what is on the server."""
-    store = open_store(place)
-    _count, told = copy_from(source, store)
-    store.notice = "; ".join(told)
-    return store
+def between(source: Store, target: Store) -> Copied:
+    with closing(source), closing(target):
+        return copy(source, target)
 
 
 def exported(store: Store, path: Path) -> bytes:
     store.export(path)
+    store.close()
     return path.read_bytes()
 
 
@@ -48,6 +51,31 @@ def held(team: Team) -> str:
 
 def texts(store: Store, *sessions: str) -> list[str]:
     return sorted(each.content for session in sessions for each in store.session_entries(session))
+
+
+def test_records_come_back_in_order_and_are_replaced_by_whom_they_were_read(team: Team) -> None:
+    one = ServerLines(address(team), made=True, clock=lambda: 5.0)
+    other = ServerLines(address(team))
+    first, second = ({"kind": "touch", "ids": [name], "at": 1.0} for name in ("a", "b"))
+    one.append(first)
+    other.append(second)
+    assert list(one.read()) == [first, second]
+    other.append(first)
+    one.replace([second])
+    assert list(other.read()) == [first, second], "what was appended since stays"
+
+
+def test_what_another_wrote_meanwhile_is_not_there_twice_and_goes_with_the_next(team: Team) -> None:
+    one, other = ServerLines(address(team), made=True), ServerLines(address(team))
+    events = [
+        {"kind": "event", "session": "s", "turn": turn, "event": "plan", "data": {}, "at": 1.0}
+        for turn in range(3)
+    ]
+    other.replace(events[:2])
+    one.replace(events)
+    assert list(other.read()) == events
+    one.replace([events[0], events[2]])
+    assert list(other.read()) == [events[0], events[2]]
 
 
 def test_an_archive_goes_to_a_server_and_comes_back_with_the_same_bytes(
@@ -62,28 +90,38 @@ def test_an_archive_goes_to_a_server_and_comes_back_with_the_same_bytes(
     machine.store.set_active([one], False)
     before = exported(machine.store, tmp_path / "before")
     for _ in range(2):
-        assert copied(machine, address(team)) == (before.count(b"\n"), [])
+        done = copied(machine, address(team))
+        assert (done.tier, done.lines, done.told) == ("PostgreSQL", before.count(b"\n"), ())
+    assert done.place == "postgresql://127.0.0.1#pump"
     assert team.rows("SELECT count(*) FROM gardener.lines") == [(6,)]
-    assert exported(back(address(team), tmp_path / "back"), tmp_path / "after") == before
-    machine.store.set_state(machine.session, "view", '{"level": 3}')
-    copied(machine, address(team))
-    again = back(address(team), tmp_path / "again")
-    assert again.get_state(machine.session, "view") == '{"level": 3}', "what was copied last counts"
+    back = tmp_path / "back"
+    assert between(open_on_server(address(team), read_only=True), open_store(back)).tier == "SQLite"
+    assert exported(open_store(back), tmp_path / "after") == before
+    assert exported(open_on_server(address(team), read_only=True), tmp_path / "there") == before
 
 
-def test_copies_of_two_archives_are_one(machines: Machines, team: Team, tmp_path: Path) -> None:
+def test_copies_of_two_archives_are_one_and_what_was_said_there_meanwhile_stays(
+    machines: Machines, team: Team
+) -> None:
     one, two = machines("ana"), machines("ana")
-    one.say("from the desk", "said twice")
-    two.say("from the train", "said twice")
-    for machine in (one, two, one):
+    (pinned,) = one.say("from the desk")
+    two.say("from the train")
+    copied(one, address(team))
+    there, elsewhere = open_on_server(address(team)), open_on_server(address(team))
+    Machine(there, {}, session="there").say("said there")
+    elsewhere.pin(pinned, True)
+    for machine in (two, one):
         copied(machine, address(team))
-    store = back(address(team), tmp_path / "back")
-    assert texts(store, "s0", "s1") == ["from the desk", "from the train", "said twice", "said twice"]
-    copy_from(address(team), one.store)
-    assert exported(one.store, tmp_path / "one").count(b"\n") == store.export(tmp_path / "both")
+    store = open_on_server(address(team))
+    assert texts(store, "s0", "s1", "there") == ["from the desk", "from the train", "said there"]
+    entry = store.get(pinned)
+    assert entry is not None and entry.pinned and store.stats().occurrences == 3
 
 
-def test_what_was_said_to_a_local_model_or_to_none_stays_here(machines: Machines, team: Team) -> None:
+@pytest.mark.parametrize("way", ["copy", "import"])
+def test_what_was_said_to_a_local_model_or_to_none_stays_here(
+    machines: Machines, team: Team, tmp_path: Path, way: str
+) -> None:
     one = machines("ana")
     one.say("to a remote one", session="away")
     one.say("never sent", session="away", provider="")
@@ -93,20 +131,34 @@ def test_what_was_said_to_a_local_model_or_to_none_stays_here(machines: Machines
     one.store.open_session("shared:bob:x", project=PROJECT, started_at=1.0, hold=False)
     one.say("fetched from bob", session="shared:bob:x")
     told = "1 of the chats were held with a local model: they stay on this machine"
-    assert copied(one, address(team))[1] == [told]
+    if way == "copy":
+        assert copied(one, address(team)).told == (told,)
+    else:
+        one.store.export(tmp_path / "all.jsonl")
+        store = open_on_server(address(team), made=True)
+        store.import_(tmp_path / "all.jsonl")
+        assert store.notice == told and [info.id for info in store.sessions(PROJECT)] == ["away"]
     assert "to a remote one" in held(team)
     for text in ("never sent", "llama", "in the same chat", "home", "fetched from bob"):
         assert text not in held(team)
 
 
-def test_nobody_else_sees_or_alters_it_nor_is_admitted_to_it(
-    machines: Machines, team: Team, tmp_path: Path
-) -> None:
+def test_no_record_carries_what_may_not_leave(team: Team) -> None:
+    store = open_on_server(address(team), made=True)
+    for provider in ("ollama", ""):
+        with pytest.raises(StoreError, match="goes to no server"):
+            Machine(store, {}).say("to llama", provider=provider)
+    said = {"kind": "said", "session": "s", "id": "g1", "provider": "ollama", "at": 1.0, "seq": 0}
+    ServerLines(address(team)).replace([{**said, "role": "user", "content": "to llama"}])
+    assert store.stats().entries == 0 and "llama" not in held(team)
+
+
+def test_nobody_else_sees_or_alters_it_nor_is_admitted_to_it(machines: Machines, team: Team) -> None:
     one = machines("ana")
     one.say("private")
     copied(one, address(team))
     with pytest.raises(UsageError, match=r"holds no archive: `gardener store copy --to` makes one"):
-        back(address(team, "bob"), tmp_path / "bob")
+        open_on_server(address(team, "bob"))
     with connected(team.environ("bob")) as bob:
         for table in ("archives", "members", "lines"):
             assert bob.execute(f"SELECT count(*) FROM gardener.{table}".encode()).fetchone() == (0,)
@@ -124,7 +176,7 @@ def test_nobody_else_sees_or_alters_it_nor_is_admitted_to_it(
     ):
         with pytest.raises(ServerError, match=f"refuses this to {role}"), connected(team.environ(role)) as db:
             db.execute(sql.encode(), number)
-    assert texts(back(address(team), tmp_path / "back"), "s0") == ["private"]
+    assert texts(open_on_server(address(team)), "s0") == ["private"]
 
 
 def test_a_copy_and_a_shared_project_of_one_name_do_not_meet(machines: Machines, team: Team) -> None:
@@ -138,8 +190,22 @@ def test_a_copy_and_a_shared_project_of_one_name_do_not_meet(machines: Machines,
     assert bob.sync().fetched == 1
     with connected(bob.environ) as connection:
         assert connection.execute("SELECT count(*) FROM gardener.lines").fetchone() == (1,)
-    remove(address(team))
-    assert bob.sync().heard == 0 and team.said() == ["said"] and one.store.get(said)
+    open_on_server(address(team)).forget([said])
+    assert bob.sync().heard == 0 and team.said() == ["said"]
+
+
+def test_forgetting_takes_it_out_of_the_rows(machines: Machines, team: Team) -> None:
+    one = machines("ana")
+    gone, kept = one.say("the aardvark", "the badger")
+    one.store.record_event(one.session, 1, "plan", {"entry_ids": [gone, kept]}, 5.0)
+    copied(one, address(team))
+    store = open_on_server(address(team))
+    store.touch([gone, kept], 9.0)
+    assert store.forget([gone]) == 1
+    assert "aardvark" not in held(team) and "badger" in held(team) and held(team).count(gone) == 1
+    assert open_on_server(address(team)).stats().events == 1
+    assert store.forget_session("s0") == 1 and "badger" not in held(team)
+    assert open_on_server(address(team)).stats().entries == 0
 
 
 def test_a_server_that_dies_in_the_middle_has_nothing_of_it(
@@ -148,6 +214,7 @@ def test_a_server_that_dies_in_the_middle_has_nothing_of_it(
     one = machines("ana")
     one.say("before")
     copied(one, address(team))
+    there = exported(open_on_server(address(team)), tmp_path / "there")
     again = machines("ana", "ana0")
     again.say("after", session="later")
     add = lines.add
@@ -165,20 +232,29 @@ def test_a_server_that_dies_in_the_middle_has_nothing_of_it(
         copied(again, address(team))
     assert PASSWORD not in str(error.value) and "\n" not in str(error.value)
     monkeypatch.undo()
-    assert texts(back(address(team), tmp_path / "still"), "s0", "later") == ["before"]
+    assert exported(open_on_server(address(team)), tmp_path / "still") == there
     copied(again, address(team))
-    assert back(address(team), tmp_path / "both").stats().entries == 2
+    assert open_on_server(address(team)).stats().entries == 2
 
 
-def test_an_altered_text_is_told_and_left_out(machines: Machines, team: Team, tmp_path: Path) -> None:
-    one = machines("ana")
-    one.say("one", "two", "three")
-    copied(one, address(team))
+def test_a_write_that_the_server_does_not_take_is_not_made(team: Team) -> None:
+    store = open_on_server(address(team), made=True)
+    machine = Machine(store, {})
+    machine.say("taken")
+    assert isinstance(store.lines, ServerLines)
+    store.lines.address = Address("postgresql://ana@127.0.0.1:1/db", "pump")
+    with pytest.raises(ServerError, match="cannot be used now"):
+        machine.say("not taken")
+    assert texts(store, "s") == ["taken"]
+
+
+def test_an_altered_text_is_told_and_left_out(team: Team) -> None:
+    Machine(open_on_server(address(team), made=True), {}).say("one", "two", "three")
     team.alter("replace(payload, 'two', 'a lie')", of="two")
     team.alter("'{'", of="three")
-    again = back(address(team), tmp_path / "back")
+    again = open_on_server(address(team))
     assert again.notice == "postgresql://127.0.0.1#pump: 2 lines are not what was written and are left out"
-    assert texts(again, "s0") == ["one"]
+    assert texts(again, "s") == ["one"] and again.verify() != []
 
 
 def test_an_encrypted_archive_is_copied_only_if_its_user_agrees(
@@ -200,10 +276,21 @@ def test_it_is_removed_and_then_there_is_none(machines: Machines, team: Team) ->
     one = machines("ana")
     one.say("x")
     copied(one, address(team))
-    remove(address(team))
+    ServerLines(address(team)).remove()
     assert team.rows("SELECT count(*) FROM gardener.lines") == [(0,)]
     with pytest.raises(UsageError, match="holds no archive"):
-        remove(address(team))
+        ServerLines(address(team)).remove()
+
+
+def test_what_is_only_read_does_not_change(machines: Machines, team: Team) -> None:
+    one = machines("ana")
+    (kept,) = one.say("x")
+    copied(one, address(team))
+    before, store = held(team), open_on_server(address(team), read_only=True)
+    store.touch([kept], 9.0)
+    with pytest.raises(StoreError):
+        store.forget([kept])
+    assert held(team) == before
 
 
 def test_an_address_is_one_or_refused_and_is_shown_without_its_password() -> None:
