@@ -72,18 +72,18 @@ def counted(head: str, rows: Mapping[str, Sequence[tuple[int, int, int]]]) -> It
 
 
 def public(value: Value) -> Iterator[str]:
-    """A row a way for the questions with one piece of evidence, and with several; then one a kind."""
+    """A row a way for all questions, those with one piece of evidence, and with several; then one a kind."""
     first, *budgets = [f"pieces@{value['ks'][-1]}", *(f"in {tokens:,}" for tokens in value["budgets"])]
     groups = dict(value["groups"])
-    for group in ("one piece of evidence", "several pieces"):
+    main = next(iter(groups["all questions"]))
+    for group in ("all questions", "one piece of evidence", "several pieces"):
         ways = groups.pop(group, None)
         if ways is None:
             continue
-        yield f"{group.capitalize()}, {asked(ways)} questions:"
+        yield f"{group.capitalize()} ({asked(ways)}):"
         yield ""
         yield from table(["recalled by", first, *budgets], [[way, *cells(of)] for way, of in ways.items()])
         yield ""
-    main = next(iter(groups["all questions"]))
     rows = [[f"{kind} ({asked(ways)})", *cells(ways[main])] for kind, ways in sorted(groups.items())]
     yield f"By kind, {main}:"
     yield ""
