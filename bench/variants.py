@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -214,30 +213,6 @@ def passages(text: str) -> Iterator[str]:
         yield held
 
 
-def with_summaries_of_any_chat(runner: Replay) -> None:
-    """aider with its summaries applied; in a plain chat (`plain` in the session's meta line) an exchange is
-    finished with its reply."""
-    with_applied_summaries(runner)
-    if runner.session.meta.get("plain"):
-        with_exchanges_closed(runner)
-
-
-def with_exchanges_closed(runner: Replay) -> None:
-    """A finished exchange is moved to the past after each reply, as after an edit: without edits aider
-    never does so, and would never summarise."""
-    from aider.coders.base_coder import Coder
-
-    run_one = Coder.run_one
-
-    def run_and_close(self: Any, user_message: str, preproc: bool) -> None:
-        given = runner.recorded.given
-        run_one(self, user_message, preproc)
-        if runner.recorded.given > given:
-            self.move_back_cur_messages(None)
-
-    Coder.run_one = run_and_close
-
-
 LEAD_CHARS = 2_400
 """The length of the recorded summaries, in the median."""
 
@@ -250,7 +225,7 @@ SENTENCE_END = re.compile(r"(?<=[.!?:])\s|\n")
 def with_leading_sentences(runner: Replay) -> None:
     """aider with its summaries applied, each answered by the first sentences of its messages: what a poor
     summariser gives, at any limit."""
-    with_summaries_of_any_chat(runner)
+    with_applied_summaries(runner)
     runner.recorded.summarise = leading_sentences
 
 
@@ -317,7 +292,6 @@ def oldest_first(runner: Replay) -> None:
 VARIANTS.update(
     (variant.name, variant)
     for variant in (
-        replace(VARIANTS["stock-fixed"], prepare=with_summaries_of_any_chat),
         Variant("no-history", "nothing of the past is sent: the floor", rewriting(nothing_of_it)),
         Variant("stock-lead", "the same, each summary the messages' first sentences", with_leading_sentences),
         Variant("tail-search", "the newest, and a full-text search of the rest", with_search),

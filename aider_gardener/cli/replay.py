@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,6 +58,7 @@ PATH = click.Path(path_type=Path)
     is_flag=True,
     help="Run aider with its --cache-prompts: a map that is made anew only for other files, and marks.",
 )
+@click.option("--probes", type=FILE, metavar="FILE", help="Probes to ask in place of the session's own.")
 @click.option(
     "--dump-prompts",
     type=PATH,
@@ -128,6 +129,7 @@ def run(
     variants: Sequence[str],
     *,
     model: str | None,
+    probes: Path | None,
     dump_prompts: Path | None,
     full: bool,
     json_target: str | None,
@@ -140,6 +142,7 @@ def run(
     from aider_gardener.replay.measure.summary import make_report, report_json
     from aider_gardener.replay.play.report import find_paths, notes, read_sessions
     from aider_gardener.replay.play.variants import Job
+    from aider_gardener.replay.session.session import load_probes
     from aider_gardener.replay.show.table import print_report
     from aider_gardener.tables import Screen
 
@@ -150,6 +153,10 @@ def run(
 
         check_suffix(plot)
     sessions = read_sessions(find_paths(paths))
+    if probes and len(sessions) > 1:
+        raise UsageError("--probes belongs to one session; name one PATH with it")
+    if probes:
+        sessions = [replace(sessions[0], probes=load_probes(probes))]
     if model and not window_of(model):
         raise UsageError(f"--model {model}: its window is not known; name one that litellm knows")
     jobs = [

@@ -15,7 +15,7 @@ from aider_gardener.archive.postgres.lines import ServerLines, open_on_server
 from aider_gardener.archive.postgres.server import VARIABLE, Address, ServerError, connected
 from aider_gardener.archive.store import Store, open_store
 from aider_gardener.archive.store.encryption import VARIABLE as KEY_VARIABLE
-from aider_gardener.archive.store.opening import Copied, copy
+from aider_gardener.archive.store.opening import copy
 from aider_gardener.cli.root import main
 from aider_gardener.errors import StoreError, UsageError
 from bench.postgres_server import PASSWORD
@@ -25,14 +25,14 @@ def address(team: Team, role: str = "ana", name: str = "pump") -> Address:
     return Address(team.environ(role)[VARIABLE], name)
 
 
-def copied(machine: Machine, to: Address) -> Copied:
+def copied(machine: Machine, to: Address) -> tuple[int, list[str]]:
     """Close the archive of a machine and copy it."""
     assert machine.store.directory is not None
     machine.store.close()
     return between(open_store(machine.store.directory), open_on_server(to, made=True))
 
 
-def between(source: Store, target: Store) -> Copied:
+def between(source: Store, target: Store) -> tuple[int, list[str]]:
     with closing(source), closing(target):
         return copy(source, target)
 
@@ -90,12 +90,10 @@ def test_an_archive_goes_to_a_server_and_comes_back_with_the_same_bytes(
     machine.store.set_active([one], False)
     before = exported(machine.store, tmp_path / "before")
     for _ in range(2):
-        done = copied(machine, address(team))
-        assert (done.tier, done.lines, done.told) == ("PostgreSQL", before.count(b"\n"), ())
-    assert done.place == "postgresql://127.0.0.1#pump"
+        assert copied(machine, address(team)) == (before.count(b"\n"), [])
     assert team.rows("SELECT count(*) FROM gardener.lines") == [(6,)]
     back = tmp_path / "back"
-    assert between(open_on_server(address(team), read_only=True), open_store(back)).tier == "SQLite"
+    between(open_on_server(address(team), read_only=True), open_store(back))
     assert exported(open_store(back), tmp_path / "after") == before
     assert exported(open_on_server(address(team), read_only=True), tmp_path / "there") == before
 
