@@ -18,8 +18,9 @@ import pytest
 from hypothesis import HealthCheck
 from offline import deny_network
 
-MEMORY = "/dev/shm"
-"""Where files lie in memory: an archive waits for the disk at each commit, which is half of the suite's time."""
+MEMORY, MEMORY_BYTES = Path("/dev/shm"), 2 * 1024**3
+"""Where files lie in memory, and how much of it must be free: an archive waits for the disk at each commit,
+which is half of the suite's time."""
 PRIVATE_PREFIXES = ("AIDER_", "LITELLM_", "OPENAI_", "ANTHROPIC_", "GIT_", "XDG_")
 PRIVATE_SUFFIXES = ("_API_KEY", "_PROXY")
 GIT_CONFIG = """\
@@ -37,11 +38,19 @@ GIT_CONFIG = """\
 attempts: list[str] = []
 
 
+def has_room_in_memory() -> bool:
+    """Whether files may be written, and run, in memory. A container often has 64 MB of it, where none may run."""
+    if not os.access(MEMORY, os.W_OK):
+        return False
+    place = os.statvfs(MEMORY)
+    return place.f_bavail * place.f_frsize >= MEMORY_BYTES and not place.f_flag & os.ST_NOEXEC
+
+
 def enter_sandbox() -> None:
     """Point this process and its children at an empty home, and take the user's own settings away."""
-    if os.access(MEMORY, os.W_OK):
-        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", MEMORY)
-        tempfile.tempdir = os.environ.setdefault("TMPDIR", MEMORY)
+    if has_room_in_memory():
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
+        tempfile.tempdir = os.environ.setdefault("TMPDIR", str(MEMORY))
     home = Path(tempfile.mkdtemp(prefix="gardener-tests-home-"))
     atexit.register(shutil.rmtree, home, ignore_errors=True)
     for name in list(os.environ):

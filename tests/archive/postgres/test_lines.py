@@ -130,7 +130,7 @@ def test_what_was_said_to_a_local_model_or_to_none_stays_here(
     one.say("fetched from bob", session="shared:bob:x")
     told = "1 of the chats were held with a local model: they stay on this machine"
     if way == "copy":
-        assert copied(one, address(team)).told == (told,)
+        assert copied(one, address(team))[1] == [told]
     else:
         one.store.export(tmp_path / "all.jsonl")
         store = open_on_server(address(team), made=True)
