@@ -62,6 +62,22 @@ def test_the_last_exchange_and_the_open_question_stay_whole() -> None:
     assert shown(gardener)[-3:] == [*messages[-2:], message("user", "now this")]
 
 
+def test_prompts_outlast_everything_else() -> None:
+    gardener = make_gardener(history_tokens=3_000)
+    gardener.sync(long_talk(12), [])
+    assert gardener.compact_if_due()
+    text = "\n".join(message.content for message in shown(gardener))
+    assert all(f"question {n} about subject {n}" in text for n in range(12))
+
+
+def test_a_prompt_that_may_not_exceed_the_window_is_made_to_fit() -> None:
+    gardener = make_gardener(history_tokens=1_000_000)
+    gardener.state.frame = Frame(window=3_000, parts={"system": 1_000})
+    gardener.sync(long_talk(12), [])
+    assert gardener.compact_if_due()
+    assert gardener.state.frame.tokens + gardener.state.history_used <= 0.95 * 3_000
+
+
 def test_a_smaller_limit_makes_a_plan_due_without_new_content() -> None:
     gardener = make_gardener()
     gardener.state.frame = Frame(100_000, {"system": 100})
