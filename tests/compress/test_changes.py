@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from aider_gardener.compress.changes import read
-from aider_gardener.compress.outline import CAUSE, CONTEXT, FAILURE, NOISE
+from aider_gardener.compress.outline import CAUSE, CONTEXT, FAILURE
 from aider_gardener.compress.shapes import shortened
 
 
@@ -76,11 +74,6 @@ def test_a_file_that_is_new_gone_or_renamed_is_named_by_both_names() -> None:
     assert read(lines)[2].above == 1
 
 
-def test_a_removed_line_of_dashes_opens_no_file() -> None:
-    lines = patch("q.sql", "--- select", "+++ from", " x")
-    assert read(lines)[5].above == read(lines)[6].above == 4
-
-
 def test_a_combined_diff_has_two_columns_and_its_conflict_is_a_cause() -> None:
     lines = [
         "diff --cc a.py",
@@ -111,26 +104,3 @@ def test_a_subject_stands_under_its_commit_and_what_is_indented_under_its_line()
     assert [
         read(["commit abcdef1", "Date: x", "", "    s", *patch("a", "+x")])[row].above for row in (3, 4)
     ] == [0, 0]
-
-
-def test_in_a_history_rare_subjects_come_before_what_is_said_often() -> None:
-    lines = [line for n in range(60) for line in commit(n, f"bump to {n}")]
-    lines[150:150] = commit(99, 'Revert "cache rates"')
-    assert 'Revert "cache rates"' in shortened("\n".join(lines), words).text
-
-
-@pytest.mark.parametrize(
-    "heads",
-    [
-        ["changeset:   12:abcdef123456", "user:        Jo", "date:        Mon", "summary:     Fix rates"],
-        ["r12 | jo | 2026-01-01 10:00:00 +0000 (Thu) | 1 line", "", "Fix rates"],
-    ],
-)
-def test_heads_of_other_tools_hold_their_files(heads: list[str]) -> None:
-    lines = [*heads, "", "Index: a.py", "=" * 67, "--- a.py\t(revision 1)", "+++ a.py\t(working copy)"]
-    lines += ["@@ -1 +1 @@", "-a", "+b"]
-    notes = read(lines)
-    assert notes[len(lines) - 1].above == len(lines) - 3
-    assert notes[len(lines) - 3].above == len(lines) - 4
-    assert notes[len(lines) - 4].above == 0
-    assert notes[len(heads) + 1].worth == NOISE

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from aider_gardener.compress import compress_message, line_form
 from aider_gardener.messages import ContentClass, Source, SourceKind
 from aider_gardener.reading.source import infer_source
@@ -67,11 +65,6 @@ def test_a_command_that_printed_nothing() -> None:
     assert "true" in line_form(content, source, entry_id="g123456789")
 
 
-@pytest.mark.parametrize("kind", [SourceKind.NOTICE, SourceKind.STUB])
-def test_notices_and_stubs_are_unchanged(kind: SourceKind) -> None:
-    assert compress_message(REPLY, Source(kind)).lossless
-
-
 def test_fences_stay_around_what_is_folded() -> None:
     code = "\n".join(
         f"def f{i}(x):\n    addition = x + {i}\n    product = addition * {i}\n    c = b - {i}\n    return c\n"
@@ -79,10 +72,3 @@ def test_fences_stay_around_what_is_folded() -> None:
     )
     result = compress_message(f"look:\n\n```python\n{code}```\n", Source(SourceKind.TYPED))
     assert result.text.count("```") == 2 and "def f11(x):" in result.text and "lines …" in result.text
-
-
-def test_segments_may_be_given() -> None:
-    from aider_gardener.reading.segments import segment
-
-    source = Source(SourceKind.REPLY)
-    assert compress_message(REPLY, source, segments=segment(REPLY, source)) == compress_message(REPLY, source)

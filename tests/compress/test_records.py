@@ -81,46 +81,6 @@ def test_a_place_below_a_head_is_worth_nearly_as_much_and_the_code_little() -> N
     assert found[4].above == 3, "a caret needs the line that it points into"
 
 
-def test_code_under_a_note_stands_under_the_note() -> None:
-    found = read(
-        [
-            "a.c:90:14: error: too few arguments to function ‘warp’",
-            "   90 |     return warp(img);",
-            "a.h:33:5: note: declared here",
-            "   33 | int warp(struct image *, double);",
-        ]
-    )
-    assert [found[row].above for row in (1, 2, 3)] == [0, 0, 2]
-
-
-def test_a_message_that_stands_below_its_head_is_worth_as_the_head() -> None:
-    found = read(["src/Gauge.hs:14:12: error: [GHC-83865]", "    • Couldn't match type ‘Int’ with ‘Text’"])
-    assert found[1].worth > FAILURE - 1 and found[1].above == 0
-
-
-def test_a_place_alone_stands_above_the_record_that_it_is_of() -> None:
-    found = read(
-        ['File "src/x.ml", line 3, characters 5-10:', "3 |   let y = foo", "Error: Unbound value foo"]
-    )
-    assert found[2].above == 0
-
-
-def test_messages_of_one_code_that_differ_have_forms_of_their_own() -> None:
-    one, other, again = (
-        "a.ts(1,2): error TS2339: Property 'x' does not exist on type 'A'.",
-        "a.ts(1,9): error TS2339: Did you mean 'y'?",
-        "b.ts(7,2): error TS2339: Property 'z' does not exist on type 'B'.",
-    )
-    found = read([one, other, again])
-    assert found[0].form == found[2].form != found[1].form
-
-
-def test_repeats_in_one_file_are_worth_less_than_in_another() -> None:
-    line = "{}.py:{}:80: E501 line too long"
-    found = read([line.format("a", 1), line.format("a", 2), line.format("b", 3)])
-    assert found[0].worth > found[2].worth > found[1].worth
-
-
 @pytest.mark.parametrize(
     "end",
     [

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from aider_gardener.compress import Context, compress_message, compress_text, line_form
 from aider_gardener.messages import ContentClass, Focus, Source, SourceKind
 from aider_gardener.reading.segments import segment
-from aider_gardener.reading.source import infer_source
 from aider_gardener.tokens import approximate, default_counter
 
 KINDS = {
@@ -141,43 +140,25 @@ def test_segments_cover_the_text_in_order_without_overlap(kind: SourceKind, text
     assert at == len(text)
 
 
-@LAWS
-@given(text=texts, role=st.sampled_from(["user", "assistant", "system", ""]))
-def test_the_source_can_be_told_of_any_text(text: str, role: str) -> None:
-    assert infer_source(role, text) == infer_source(role, text)
-
-
 def hard_texts() -> dict[str, str]:
     randomly = random.Random(7)
     return {
-        "one line of a megabyte": "word 17 " * 125_000,
-        "one letter again and again": "a" * 200_000,
-        "many thousand lines": "line of text\n" * 31_000,
-        "json nested deep": "[" * 5_000 + "]" * 5_000,
+        "one long line": "word 17 " * 30_000,
+        "many thousand lines": "line of text\n" * 9_000,
         "json objects nested deep": '{"a":' * 10_000 + "1" + "}" * 10_000,
-        "brackets never closed": "(" * 20_000,
         "fences never closed": "```\n" * 5_001,
         "edit heads never closed": "<<<<<<< SEARCH\n" * 1_500,
         "patch heads never closed": "*** Begin Patch\n" * 1_500,
         "tracebacks cut off": "Traceback (most recent call last):\n" * 1_500,
-        "tracebacks of blank lines": "Traceback (most recent call last):\n" + "\n  " * 8_000,
         "nul and control characters": "".join(chr(randomly.randrange(32)) for _ in range(20_000)),
         "lone surrogates": "\ud800\udfff " * 20_000,
         "bytes read as latin-1": bytes(randomly.randrange(256) for _ in range(20_000)).decode("latin-1"),
-        "spaces": " " * 60_000,
-        "line ends": "\n" * 20_000,
         "sentence ends": ". " * 20_000,
-        "backslashes and quotes": '\\"' * 50_000,
         "commas": "," * 60_000,
         "table bars": "| a " * 40_000,
-        "heading marks": "# " * 50_000,
-        "dotted path": "a." * 50_000,
         "slashes": "a/" * 50_000,
         "escape codes": "\x1b[31m" * 10_000,
-        "carriage returns": "10%\r" * 15_000,
         "deep indentation": "\n".join(" " * (depth % 400) + "if x:" for depth in range(600)),
-        "nested blocks": "{\n" * 2_000,
-        "equals signs": "=" * 100_000 + "\n",
         "digits": "1" * 100_000,
         "colons": "a:1:" * 30_000,
     }

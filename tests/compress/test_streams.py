@@ -57,11 +57,6 @@ def test_a_record_with_an_error_is_worth_far_more_in_whatever_way_its_log_is_wri
     assert notes[8].worth > 2 * notes[3].worth and notes[8].worth >= 9
 
 
-def test_the_level_decides_not_the_words() -> None:
-    notes = read([*STEADY[:9], "2031-04-05 06:00:09 INFO mill: error counter is reset", *STEADY[9:19]])
-    assert notes[9].worth < 9
-
-
 def test_each_kind_of_error_and_warning_is_shown_and_both_ends_of_the_log() -> None:
     lines = list(STEADY)
     lines[70] = "2031-04-05 06:01:10 WARN mill: belt slips"
@@ -73,14 +68,6 @@ def test_each_kind_of_error_and_warning_is_shown_and_both_ends_of_the_log() -> N
         line.split(" [+")[0] for line in shown
     }
     assert len("\n".join(shown)) < 0.1 * len("\n".join(lines))
-
-
-def test_a_detail_follows_its_error() -> None:
-    at = "2031-04-05 06:00:01 UTC [7]"
-    notes = read(
-        [f"{at} LOG:  ready", f"{at} ERROR:  twice", f"{at} DETAIL:  Key (7) exists.", f"{at} LOG:  done"]
-    )
-    assert notes[2].above == 1 and notes[2].worth > notes[3].worth
 
 
 def test_of_a_training_the_best_and_the_last_are_shown() -> None:

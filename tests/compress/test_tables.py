@@ -75,26 +75,6 @@ def test_the_first_rows_of_a_ranked_list_without_a_header_are_shown_and_its_larg
     assert "  99120 sack-50" in short(mixed)
 
 
-def test_a_row_that_overflows_its_columns_is_a_row() -> None:
-    lines = [f"-rw-r--r-- 1 mill mill {n * 37 % 900:>6} Apr  5 06:{n:02} sack_{n:02}.csv" for n in range(20)]
-    lines[9] = "-rw-r--r-- 1 mill mill 734003200 Apr  5 06:09 dump.sql.gz"
-    assert lines[9] in short(["./barn:", "total 12", *lines])
-    assert read(["./barn:", "total 12", *lines])[11].above == 0
-
-
-def test_a_table_beneath_a_title_needs_it() -> None:
-    lines = [
-        "Name:  mill",
-        "Conditions:",
-        "  Type    Status",
-        "  ----    ------",
-        "  Ready   True",
-        "  Full    False",
-    ]
-    notes = read([*lines, "  Wet     False", "Events: none"])
-    assert notes[4].above == 2 and notes[2].above == 1 and 7 not in notes
-
-
 def test_two_tables_keep_their_own_headers() -> None:
     first = [WAYS["aligned"](row) for row in rows()]
     notes = read([*first, "", *first])

@@ -100,18 +100,6 @@ def test_what_was_raised_and_the_projects_frame_are_worth_most(
     assert library not in notes or notes[library].worth < 1
 
 
-def test_a_message_keeps_its_further_lines_under_its_first() -> None:
-    lines = PYTHON.split("\n")
-    notes = read(lines)
-    assert lines[notes[len(lines) - 1].above] == "pier.BookingError: seat 4 is taken"
-
-
-def test_code_stands_under_its_frame_and_frames_under_what_was_raised() -> None:
-    python, java = PYTHON.split("\n"), JAVA.split("\n")
-    assert read(python)[13].above == 12
-    assert java[read(java)[4].above] == "Caused by: java.io.IOException: no key"
-
-
 def test_a_stack_that_stood_there_already_is_worth_nothing_again() -> None:
     lines = [*JAVA.split("\n"), "2026-01-02 retry 2", *JAVA.split("\n")]
     notes = read(lines)

@@ -53,15 +53,6 @@ Terraform will perform the following actions:
 
 Plan: 1 to add, 0 to change, 1 to destroy.
 """
-QUERY = """
- Sort  (cost=5.11..5.14 rows=12 width=40) (actual time=2.1..2.2 rows=48 loops=1)
-   Sort Key: p.at
-   ->  Nested Loop  (cost=0.43..4.90 rows=12 width=40) (actual time=0.1..2.0 rows=48 loops=1)
-         ->  Seq Scan on pick p  (cost=0.00..3.00 rows=24 width=24) (actual time=0.0..1.1 rows=6 loops=1)
-               Filter: (kind = 'x'::text)
-               Rows Removed by Filter: 1999400
- Planning Time: 0.7 ms
-"""
 STATUS = """
 Changes to be committed:
   (use "git restore --staged <file>..." to unstage)
@@ -120,16 +111,6 @@ def explained(text: str, line: str) -> tuple[Note, list[str]]:
 )
 def test_a_line_stands_under_its_true_parent(text: str, line: str, above: list[str]) -> None:
     assert explained(text, line)[1] == above
-
-
-def test_a_node_of_a_query_plan_stands_under_the_node_that_asks_it() -> None:
-    above = explained(QUERY, "Rows Removed")[1]
-    assert [line.lstrip("-> ").split("  ")[0] for line in above] == [
-        "Seq Scan on pick p",
-        "Nested Loop",
-        "Sort",
-    ]
-    assert explained(QUERY, "Planning Time")[0].worth == OUTCOME
 
 
 def test_names_states_and_trouble_are_worth_more_than_identifiers() -> None:

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from aider_gardener.compress.outline import GAP, Note
 from aider_gardener.compress.shapes import ENGINES, shortened
-from aider_gardener.compress.truth import Original, falsehoods, with_parents
+from aider_gardener.compress.truth import Original, falsehoods
 
 WORDS = "rate basket order queue silo picker harbour lantern meadow copper violet timber".split()
 
@@ -196,23 +196,6 @@ def test_it_holds_for_every_choice_of_lines_with_what_they_stand_under(
     equal = equal and grammar is not history  # commits that say the same cannot be told apart
     made = made_by(grammar, random, equal)
     assert broken(made, form_of(made, chosen(made))) == set()
-
-
-def test_own_parents_and_heads_are_added_to_what_is_chosen() -> None:
-    lines = [
-        "one:",
-        "  a: 1",
-        "  b: 2",
-        "two:",
-        "  c: 3",
-        "name   age",
-        "-----  ---",
-        "ann    31",
-        "bob    44",
-    ]
-    assert with_parents(Original(lines), {0, 4}) == {0, 3, 4}
-    assert with_parents(Original(lines), {4}) == {4}, "nothing is shown that it could be taken to stand under"
-    assert with_parents(Original(lines[5:]), {3}) & {0, 1}
 
 
 @pytest.mark.parametrize("grammar", GRAMMARS)

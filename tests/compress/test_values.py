@@ -150,13 +150,6 @@ def test_holds_exactly_the_data_of_the_original() -> None:
     assert read > 1_000
 
 
-def test_items_of_the_same_keys_are_lines_alike_and_large_ones_have_a_line_a_key() -> None:
-    rows = [{"id": at, "state": "ok"} for at in range(40)] + [{"id": 40, "text": "long " * 40}]
-    lines = relaid(json.dumps(rows))
-    assert lines and lines[:2] == ["- {id: 0, state: ok}", "- {id: 1, state: ok}"]
-    assert lines[-2:] == ["- id: 40", '  text: "' + "long " * 40 + '"']
-
-
 def test_digits_and_keys_that_stand_twice_stay() -> None:
     text = '{"a": 1.50, "a": 12345678901234567890123, "n": NaN, "list": [' + ", ".join(["1e2"] * 60) + "]}"
     lines = relaid(text)
@@ -171,13 +164,6 @@ def test_a_document_within_a_text_leaves_the_rest_of_it() -> None:
         lines and lines[:3] == ["HTTP/1.1 422", "content-type: json", "detail:"] and lines[-1] == "* closed"
     )
     assert "  - {loc: [body, b], msg: Field required}" in lines
-
-
-def test_lines_of_a_log_that_can_be_quoted_stay_and_long_ones_are_items() -> None:
-    short = "\n".join(json.dumps({"level": "info", "msg": f"step {at}", "at": "x" * 120}) for at in range(30))
-    assert relaid(short) is None
-    lines = relaid("\n".join(json.dumps({"n": at, "trace": "frame\n" * 90}) for at in range(9)))
-    assert lines and [line for line in lines if line.startswith("- ")] == [f"- n: {at}" for at in range(9)]
 
 
 @pytest.mark.parametrize(

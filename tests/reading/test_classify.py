@@ -83,13 +83,6 @@ def test_lines_that_differ_in_numbers_only_are_a_log() -> None:
     )
 
 
-def test_a_file_of_variables_is_structured() -> None:
-    assert classify("# settings\nDATABASE_URL=postgres://db/shop\nLOG_LEVEL=info\nWORKERS=4\n") == (
-        ContentClass.STRUCTURED,
-        "env",
-    )
-
-
 def test_yaml_with_long_words_in_it_is_structured() -> None:
     text = "name: deploy\non: push\njobs:\n" + "".join(
         f"  part{n}:\n    steps:\n      - run: |\n          echo this is a sentence of words that tells what is done here\n          echo and another one that goes on for quite a while as well\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from aider_gardener.reading.languages import guess_language, language_name, language_of_path
+from aider_gardener.reading.languages import guess_language, language_of_path
 
 
 @pytest.mark.parametrize(
@@ -24,16 +24,6 @@ def test_a_path_stands_for_a_language(path: str, language: str) -> None:
     assert language_of_path(path) == language
 
 
-def test_fences_go_by_many_names() -> None:
-    assert [language_name(word) for word in ("py", " C++", ".rs", "shell", "cobol")] == [
-        "python",
-        "cpp",
-        "rust",
-        "bash",
-        "cobol",
-    ]
-
-
 @pytest.mark.parametrize(
     ("code", "language"),
     [
@@ -46,7 +36,3 @@ def test_fences_go_by_many_names() -> None:
 def test_code_is_guessed_by_its_shapes(code: str, language: str) -> None:
     found, strength = guess_language(code.splitlines())
     assert found == language and strength > 0
-
-
-def test_words_are_no_code() -> None:
-    assert guess_language(["We talked about the lease", "and kept it."])[1] < 0.3

@@ -47,16 +47,6 @@ def test_the_wrappers_are_the_installed_aiders_own() -> None:
     assert [infer_source("user", text).kind for text in notices] == [SourceKind.NOTICE] * len(notices)
 
 
-def test_a_reply_with_edit_blocks() -> None:
-    content = f"The value was wrong.\n\n{BLOCK}\nAnd the second file:\n\n{BLOCK}"
-    assert classes(content, REPLY) == [
-        ("prose", ""),
-        ("edit", "search-replace"),
-        ("prose", ""),
-        ("edit", "search-replace"),
-    ]
-
-
 def test_an_edit_block_without_a_fence_and_with_crlf() -> None:
     content = "So:\r\n\r\nsrc/a.py\r\n<<<<<<< SEARCH\r\nx = 1\r\n=======\r\nx = 2\r\n>>>>>>> REPLACE\r\n"
     assert classes(content, REPLY) == [("prose", ""), ("edit", "search-replace")]
@@ -77,13 +67,6 @@ def test_typed_words_with_an_unfenced_traceback() -> None:
         + "\nplease fix it without a new dependency"
     )
     assert [cls for cls, _ in classes(content, TYPED)] == ["prompt", "error", "prompt"]
-
-
-def test_typed_words_with_pasted_json_and_a_log() -> None:
-    json = "{\n" + "".join(f'  "key{i}": {i},\n' for i in range(9)) + '  "last": null\n}\n'
-    log = "".join(f"2024-05-01 10:00:{i:02} INFO worker done job={i}\n" for i in range(12))
-    content = f"look at this\n\n```json\n{json}```\n\nand at the log:\n\n{log}\nwhat now?"
-    assert [cls for cls, _ in classes(content, TYPED)] == ["prompt", "structured", "prompt", "log", "prompt"]
 
 
 def test_a_bullet_list_of_rules_is_not_a_paste() -> None:
@@ -109,11 +92,6 @@ def test_command_output_by_its_own_class() -> None:
         ("prose", "wrapper"),
         ("log", ""),
     ]
-
-
-def test_many_tracebacks_leave_a_log_whole() -> None:
-    log = "".join(f"2024-05-01 10:00:{i:02} ERROR job failed\n{TRACEBACK}" for i in range(9))
-    assert len(segment(log, Source(SourceKind.COMMAND, "python app.py"))) == 1
 
 
 def test_notices_and_stubs_are_left_alone() -> None:
@@ -172,18 +150,6 @@ def test_what_the_host_wrote_above_an_output_stands_apart_from_it() -> None:
     assert cut(f"{nothing}\n", blank) == [("prose", nothing), ("log", "\n")]
 
 
-def test_a_command_that_only_looks_like_the_hosts_has_its_output_from_the_first_line() -> None:
-    assert cut(LOG, Source(SourceKind.COMMAND, "python app.py")) == [("log", LOG)]
-
-
-def test_a_fence_in_a_commands_output_is_output() -> None:
-    content = f"{RUN}cat notes.log{OUT}{LOG}```\n{ORDERS}```\n{LOG}"
-    head, *output = cut(content, infer_source("user", content))
-    assert head == ("prose", f"{RUN}cat notes.log{OUT}")
-    assert "".join(text for _cls, text in output) == f"{LOG}```\n{ORDERS}```\n{LOG}"
-    assert {cls for cls, _text in output} == {"log"}
-
-
 def test_a_page_is_read_as_words_and_code_behind_its_address() -> None:
     content = f"{PAGE}Some words about it.\n\n```python\nx = 1\n```\nMore words.\n"
     assert cut(content, infer_source("user", content)) == [
@@ -220,11 +186,6 @@ def test_an_unmarked_fence_right_behind_a_command_is_what_the_command_printed(
     assert (found[f"```\n{ORDERS}```\n"] == "log") is is_output
 
 
-def test_only_the_next_fence_is_a_commands_output() -> None:
-    content = f"```bash\nnode stress.js\n```\n```\n{LOG}```\n```\n{ORDERS}```\n"
-    assert [cls for cls, _text in cut(content, REPLY)][2] != "log"
-
-
 def test_a_fence_is_what_its_mark_says_however_short_and_without_one_what_it_holds() -> None:
     assert classes("```python\nx\n```\n", REPLY) == [("code", "python")]
     assert classes(f"```\n{CSV}```\n", REPLY)[0][0] == "structured"
@@ -253,11 +214,6 @@ def test_each_form_of_an_edit_is_known(fence: str, kind: str) -> None:
 @pytest.mark.parametrize("before", ["", "Words.\n\n", "A longer way to say what is done here.\n\n" * 12])
 def test_the_line_with_the_path_belongs_to_its_edit_wherever_it_stands(before: str) -> None:
     assert cut(before + BLOCK, REPLY)[-1] == ("edit", BLOCK)
-
-
-def test_a_line_too_long_for_a_path_is_none() -> None:
-    line = "a/" * 130 + "b.py\n"
-    assert cut(line + BLOCK.partition("\n")[2], REPLY)[0] == ("prose", line)
 
 
 def test_what_a_command_printed_is_one_segment_whatever_stands_in_it() -> None:
@@ -295,16 +251,3 @@ def test_a_paste_ends_with_its_last_line_and_holds_what_is_indented_in_it() -> N
         found = cut(content, TYPED)
         assert found[-2:] == [("log", nested), ("prompt", "\n\nwhat is it?\nI do not know.\n")]
         assert "".join(text for _cls, text in found[:-2]) == before
-
-
-def test_a_fence_with_nothing_but_words_in_it_is_one_with_the_words_around_it() -> None:
-    content = f"{WORDS}```\nWe keep it as it is, and look at it again later.\n```\n{WORDS}"
-    assert cut(content, REPLY) == [("prose", content)]
-
-
-def test_two_lines_of_a_trace_are_quoted_words_and_three_are_a_trace() -> None:
-    trace = 'Exception in thread "main" java.lang.IllegalStateException: no pool\n\tat com.acme.Pool.get(Pool.java:17)\n'
-    content = f"it says:\n{trace}what is it?\nI do not know.\n"
-    assert cut(content, TYPED) == [("prompt", content)]
-    trace += "\tat com.acme.Main.main(Main.java:5)\n"
-    assert ("error", trace) in cut(f"it says:\n{trace}what is it?\nI do not know.\n", TYPED)
