@@ -135,7 +135,7 @@ class PromptLog:
         for message in messages:
             sha, part = short_hash(message), rows[-1][2] if rows else "system"
             if kind == MAIN:
-                part = by_identity.get(id(message)) or part
+                part = by_identity.get(id(message)) or by_hash.get(sha) or part
             else:
                 part = "system" if message["role"] == "system" else "cur"
             self.said.setdefault(sha, (str(message.get("role")), text_of(message.get("content"))))
