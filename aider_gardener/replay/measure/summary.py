@@ -208,11 +208,6 @@ def report_json(report: ReplayReport) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "kind": "replay",
-        "rates": {
-            "read_tokens_per_second": READ_TOKENS_PER_SECOND,
-            "write_tokens_per_second": WRITE_TOKENS_PER_SECOND,
-            "call_seconds": CALL_SECONDS,
-        },
         "summaries": [summary_json(summary) for summary in report.summaries],
         "totals": [summary_json(summary) for summary in report.totals],
         "notes": list(report.notes),

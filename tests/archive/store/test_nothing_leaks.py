@@ -139,7 +139,7 @@ def test_a_chat_with_forty_kinds_of_secrets_writes_none(tmp_path: Path, found: l
 def test_recordings_pages_and_histories_that_are_read_hold_none(tmp_path: Path, found: list[Snippet]) -> None:
     secrets = [secret for one in found for secret in one.secrets]
     folder = SessionFolder(tmp_path / "recorded", keep_files=False)
-    folder.begin(tmp_path, {"title": "", "test_cmd": "curl -u ci:r4venFeather9 http://x", "files": []})
+    folder.begin({"title": "", "test_cmd": "curl -u ci:r4venFeather9 http://x", "files": []}, {})
     for one in found:
         folder.add("command", command="cat x", output=f"{LOG}\n{one.text}", subject=one.text)
     swaps = tuple(made_swap(f"{LOG}\n{one.text}", one.text, n) for n, one in enumerate(found))

@@ -1,10 +1,11 @@
-"""Cached token counts are the counts that aider itself would give."""
+"""Cached token counts are the counts that aider itself would give, and each message has its part."""
 
 from __future__ import annotations
 
 from types import SimpleNamespace
 from typing import Any
 
+from aider_gardener.replay.play.calls import CHUNKS, PromptLog
 from aider_gardener.replay.play.clock import CachedTokenCount
 
 
@@ -31,3 +32,14 @@ def test_role_and_model_are_part_of_what_is_counted() -> None:
     user = {"role": "user", "content": "x"}
     assert counted.of_message(short, user) != counted.of_message(short, {**user, "role": "assistant"})
     assert counted.overhead(short) != counted.overhead(long)
+
+
+def test_copies_of_messages_have_the_part_of_theirs_and_others_that_of_the_one_before() -> None:
+    chunks = SimpleNamespace(**{attribute: [] for _, attribute in CHUNKS})
+    chunks.repo, chunks.cur = [{"role": "user", "content": "map"}], [{"role": "user", "content": "why?"}]
+    log = PromptLog()
+    sent = log.watching(lambda found: [*found.cur, *found.repo])(chunks)
+    more = [*map(dict, sent), {"role": "assistant", "content": "nobody's"}]
+    rows = log.rows(more, "main", lambda _message: 1)
+    assert [part for _sha, _tokens, part in rows] == ["cur", "repo", "repo"]
+    assert set(log.texts.values()) == {"map", "why?", "nobody's"}
