@@ -72,3 +72,11 @@ def test_fences_stay_around_what_is_folded() -> None:
     )
     result = compress_message(f"look:\n\n```python\n{code}```\n", Source(SourceKind.TYPED))
     assert result.text.count("```") == 2 and "def f11(x):" in result.text and "lines …" in result.text
+
+
+def test_edits_of_a_file_with_blank_lines_between_are_one_line() -> None:
+    blocks = [
+        f"a.py\n<<<<<<< SEARCH\nx{n} = 1\n=======\nx{n} = {'2' * 60}\n>>>>>>> REPLACE\n" for n in range(3)
+    ]
+    made = compress_message("\n".join(blocks), Source(SourceKind.REPLY)).text
+    assert made.count("a.py") == 1 and "+3 −3" in made

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from aider_gardener.messages import LONG_CHARS, ContentClass, Source, SourceKind
 from aider_gardener.reading import seeking
-from aider_gardener.reading.excerpt import GAP, MANY_LINES, SHARE_CHARS, excerpt, is_long
+from aider_gardener.reading.excerpt import GAP, MANY_LINES, SEARCHED_CHARS, SHARE_CHARS, excerpt, is_long
 from aider_gardener.reading.seeking import long_runs, seeker
 from aider_gardener.reading.segments import segment
 
@@ -88,3 +88,9 @@ def test_long_runs_are_those_an_expression_finds(text: str, size: int, block: in
         patch.setattr(seeking, "BLOCK_CHARS", block)
         runs = re.finditer(f"[a-b.]{{{size},}}", text)
         assert list(long_runs(text, "a-b.", size)) == [run.span() for run in runs]
+
+
+def test_far_before_the_tail_nothing_is_searched() -> None:
+    text = LONG + "ERROR far\n" + "z" * SEARCHED_CHARS + "\nERROR near\n" + LONG
+    short = excerpt(text)
+    assert "ERROR near" in short and "ERROR far" not in short

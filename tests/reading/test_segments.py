@@ -251,3 +251,11 @@ def test_a_paste_ends_with_its_last_line_and_holds_what_is_indented_in_it() -> N
         found = cut(content, TYPED)
         assert found[-2:] == [("log", nested), ("prompt", "\n\nwhat is it?\nI do not know.\n")]
         assert "".join(text for _cls, text in found[:-2]) == before
+
+
+def test_two_lines_of_a_trace_are_quoted_words_and_three_are_a_trace() -> None:
+    trace = 'Exception in thread "main" java.lang.IllegalStateException: no pool\n\tat com.acme.Pool.get(Pool.java:17)\n'
+    content = f"it says:\n{trace}what is it?\nI do not know.\n"
+    assert cut(content, TYPED) == [("prompt", content)]
+    trace += "\tat com.acme.Main.main(Main.java:5)\n"
+    assert ("error", trace) in cut(f"it says:\n{trace}what is it?\nI do not know.\n", TYPED)
