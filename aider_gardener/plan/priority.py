@@ -42,7 +42,8 @@ def priority(entry: Entry, *, turn: int, focus: Focus) -> float:
 
     Base by class, + up to 15 for recency (halved every 3 turns), + up to 20 for the share of the focus's 40
     longest words that the entry holds, − up to 15 for staleness (linear over 40 turns without an access). An
-    edit of a file that is not in the chat counts as code: it is nowhere else. Text that the host wrote
+    edit of a file that is not in the chat counts as code: it is nowhere else. What the user had put in (an
+    original, a note on the last chat) counts as the user's own. Text that the host wrote
     itself is worth 5 at most.
     """
     return max(0.0, min(100.0, sum(parts(entry, turn=turn, focus=focus).values())))
@@ -56,9 +57,13 @@ def parts(entry: Entry, *, turn: int, focus: Focus) -> dict[str, float]:
     words = sorted(focus.words, key=lambda word: (-len(word), word))[:MOST_WORDS]
     lowered = entry.content.lower() if words else ""
     mentioned = sum(word in lowered for word in words) / max(1, len(words))
-    only_here = entry.cls is ContentClass.EDIT and not names_any(entry, focus.paths)
+    cls = entry.cls
+    if entry.source.kind is SourceKind.STUB:
+        cls = ContentClass.PROMPT
+    elif cls is ContentClass.EDIT and not names_any(entry, focus.paths):
+        cls = ContentClass.CODE
     return {
-        "class": BASE[ContentClass.CODE if only_here else entry.cls],
+        "class": BASE[cls],
         "recency": RECENCY_POINTS * math.pow(0.5, age / RECENCY_HALF_LIFE_TURNS),
         "mentions": MENTION_POINTS * mentioned,
         "staleness": 0.0 if entry.access_count else -STALENESS_POINTS * min(1.0, age / STALENESS_TURNS),

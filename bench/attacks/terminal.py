@@ -83,11 +83,15 @@ def name(rng: random.Random) -> str:
     return re.sub(r"[/\n\r\x85\u2028\u2029]", "", hostile(rng)) + f"{rng.randrange(999)}"
 
 
+BAR = re.compile(r"\r(?:\x1b\[\?25l)?Importing  \[[#-]+\] +\d+%[ \d:d]*(?:\x1b\[\?25h)?")
+"""How far an import is. A terminal is to obey it, and nothing of a text stands in it."""
+
+
 def raw(text: str) -> list[str]:
     """The characters of a text that a terminal should not have been given."""
     return [
         char
-        for char in text
+        for char in BAR.sub("", text)
         if (char not in "\n\t" and unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp"))
         or unicodedata.bidirectional(char) in TURNING
         or char in MARKS

@@ -58,6 +58,11 @@ def test_an_edit_is_worth_what_code_is_where_its_file_is_not_sent() -> None:
     assert parts(edit, turn=1, focus=sent)["class"] == BASE[ContentClass.EDIT]
 
 
+def test_what_the_user_had_put_in_is_worth_what_the_users_own_words_are() -> None:
+    note = replace(said(ContentClass.LOG), source=Source(SourceKind.STUB))
+    assert parts(note, turn=1, focus=NOTHING)["class"] == BASE[ContentClass.PROMPT]
+
+
 def test_what_the_host_wrote_itself_is_worth_next_to_nothing_whatever_it_says() -> None:
     notice = replace(said(ContentClass.ERROR, "committed app.py"), source=Source(SourceKind.NOTICE))
     assert priority(notice, turn=1, focus=Focus(frozenset({"committed"}))) == 5.0

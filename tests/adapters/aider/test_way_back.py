@@ -144,7 +144,7 @@ def test_the_account_stays_for_some_prompts_and_can_be_had_back(
     while kept < 60 and (not kept or note in model.last_prompt()):
         driver.ask(f"/ask question {kept} of today", reply=f"Answer {kept}. " + "words of prose. " * 30)
         kept += 1
-    assert 10 < kept < 60 and gardener.state.plans
+    assert 5 < kept < 60 and gardener.state.plans
     (entry,) = [e for e in gardener.state.chat.entries.values() if e.source.kind is SourceKind.STUB]
     driver.type(f"/restore {entry.id}")
     driver.ask("/ask and?")
