@@ -69,6 +69,7 @@ def main(event: str, host: str = "") -> int:
     """Answer one event: its JSON on standard input, one JSON object or nothing on standard output. `host` is
     one of another dialect than Claude Code's. Returns 0, or ends the process with it."""
     gc.disable()  # the process ends before there is anything to collect
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy begins as many threads as there are processors
     dialect = dialect_of(host)
     ours = dialect.events.get(event, "") if dialect else event
     patience = OWN_SHARE * EVENTS.get(ours, min(EVENTS.values()))
