@@ -43,8 +43,8 @@ Rewrite = Callable[[Replay, Any, Messages], Sent]
 """(runner, coder, past messages) to what is sent for each."""
 
 
-def rewriting(rewrite: Rewrite) -> Callable[[Replay], None]:
-    """A variant's preparation that sends what `rewrite` makes of the messages before this turn."""
+def changing(change: Callable[[Replay, Any, Any], None]) -> Callable[[Replay], None]:
+    """A variant's preparation that changes the chunks of each prompt: (runner, coder, chunks) to nothing."""
 
     def prepare(runner: Replay) -> None:
         without_summaries(runner)
@@ -52,25 +52,35 @@ def rewriting(rewrite: Rewrite) -> Callable[[Replay], None]:
 
         format_chat_chunks = Coder.format_chat_chunks
 
-        def rewritten(self: Any) -> Any:
+        def changed(self: Any) -> Any:
             chunks = format_chat_chunks(self)
-            both = [*chunks.done, *chunks.cur]
-            before = past_length(runner, chunks)
-            sent = [*rewrite(runner, self, both[:before]), *both[before:]]
-            split = len(chunks.done)
-            chunks.done = [message for message in sent[:split] if message is not None]
-            chunks.cur = [message for message in sent[split:] if message is not None]
+            change(runner, self, chunks)
             return chunks
 
-        Coder.format_chat_chunks = rewritten
+        Coder.format_chat_chunks = changed
 
     return prepare
 
 
-def past_length(runner: Replay, chunks: Any) -> int:
-    """How many messages of the prompt's chat are of earlier turns; another coder's chat has no past here."""
-    before = runner.messages_before_turn
-    return before if before <= len(chunks.done) + len(chunks.cur) else 0
+def rewriting(rewrite: Rewrite) -> Callable[[Replay], None]:
+    """A variant's preparation that sends what `rewrite` makes of the messages before this turn."""
+
+    def rewritten(runner: Replay, coder: Any, chunks: Any) -> None:
+        past, now = past_and_now(runner, chunks)
+        sent = [*rewrite(runner, coder, past), *now]
+        split = len(chunks.done)
+        chunks.done = [message for message in sent[:split] if message is not None]
+        chunks.cur = [message for message in sent[split:] if message is not None]
+
+    return changing(rewritten)
+
+
+def past_and_now(runner: Replay, chunks: Any) -> tuple[Messages, Messages]:
+    """The messages of a prompt's chat that are of earlier turns, and the others; another coder's chat has no
+    past here."""
+    both, before = [*chunks.done, *chunks.cur], runner.messages_before_turn
+    before = before if before <= len(both) else 0
+    return both[:before], both[before:]
 
 
 def nothing_of_it(runner: Replay, coder: Any, past: Messages) -> Sent:
@@ -137,29 +147,17 @@ SEARCH_HEAD = "Passages from earlier in this chat that may matter now:"
 QUERY_WORD = re.compile(r"\w+")
 
 
-def with_search(runner: Replay) -> None:
+def searched(runner: Replay, coder: Any, chunks: Any) -> None:
     """The newest messages within a part of the limit, and within the other what a full-text search (SQLite's
     FTS5, BM25, any word of the prompt) finds in the rest: an exchange before the user's message."""
-    without_summaries(runner)
-    from aider.coders.base_coder import Coder
-
-    format_chat_chunks = Coder.format_chat_chunks
-
-    def searched(self: Any) -> Any:
-        chunks = format_chat_chunks(self)
-        both = [*chunks.done, *chunks.cur]
-        before = past_length(runner, chunks)
-        past, now = both[:before], both[before:]
-        limit, count = self.summarizer.max_tokens, self.main_model.token_count
-        kept = newest_within(past, limit - int(SEARCH_SHARE * limit), count)
-        hidden = [message for message, sent in zip(past, kept, strict=True) if sent is None]
-        asked = next((message["content"] for message in reversed(now) if message["role"] == "user"), "")
-        note = found_note(hidden, asked, limit, sum(count([m]) for m in kept if m), count)
-        chunks.done = [message for message in kept if message is not None]
-        chunks.cur = [*note, *now]
-        return chunks
-
-    Coder.format_chat_chunks = searched
+    past, now = past_and_now(runner, chunks)
+    limit, count = coder.summarizer.max_tokens, coder.main_model.token_count
+    kept = newest_within(past, limit - int(SEARCH_SHARE * limit), count)
+    hidden = [message for message, sent in zip(past, kept, strict=True) if sent is None]
+    asked = next((message["content"] for message in reversed(now) if message["role"] == "user"), "")
+    note = found_note(hidden, asked, limit, sum(count([m]) for m in kept if m), count)
+    chunks.done = [message for message in kept if message is not None]
+    chunks.cur = [*note, *now]
 
 
 def found_note(
@@ -294,7 +292,7 @@ VARIANTS.update(
     for variant in (
         Variant("no-history", "nothing of the past is sent: the floor", rewriting(nothing_of_it)),
         Variant("stock-lead", "the same, each summary the messages' first sentences", with_leading_sentences),
-        Variant("tail-search", "the newest, and a full-text search of the rest", with_search),
+        Variant("tail-search", "the newest, and a full-text search of the rest", changing(searched)),
         Variant("tail", "the newest messages that fit the history limit", rewriting(newest)),
         Variant("first-last", "the first exchange and the newest messages", rewriting(first_and_newest)),
         Variant("mask10", "all but the last 10 outputs masked", rewriting(last_ten_outputs)),

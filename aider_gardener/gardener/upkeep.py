@@ -22,6 +22,8 @@ log = logging.getLogger("aider_gardener")
 
 SECONDS = 60.0
 """Between two rounds, and so between two calls."""
+MOST_CALLS, MOST_FAILURES = 50, 3
+"""A chat asks no more often, and no more once so many calls have failed: somebody pays for them."""
 STOP_SECONDS = 1.0
 LEAST_TOKENS, MOST_TOKENS = 150, 6_000
 """Shorter compressed forms are not worth a call, longer ones are left alone."""
@@ -52,10 +54,12 @@ def begin(state: ChatState, ask: Ask, *, seconds: float = SECONDS) -> Callable[[
     stopped, tried = threading.Event(), set[str]()
 
     def run() -> None:
-        while not stopped.wait(seconds):
+        failures = 0
+        while not stopped.wait(seconds) and len(tried) < MOST_CALLS and failures < MOST_FAILURES:
             try:
                 refine(state, ask, tried)
             except Exception as error:  # reason: whatever the provider does, the algorithm's form stays
+                failures += 1
                 log.info("upkeep is put off: %s", type(error).__name__)  # a message may quote the chat
 
     def stop() -> None:
@@ -71,12 +75,14 @@ def begin(state: ChatState, ask: Ask, *, seconds: float = SECONDS) -> Callable[[
 
 def refine(state: ChatState, ask: Ask, tried: set[str]) -> str:
     """Refine the longest form that stands nowhere yet and was not tried; the id of its entry, or "". What is
-    answered counts for nothing once a turn is on. Raises StoreError, and what `ask` does."""
+    answered counts for nothing once a turn is on. Of replies a plan shows no short form but by terms. Raises
+    StoreError, and what `ask` does."""
     archive, chat = state.archive, state.chat
     if state.busy:
         return ""
     shown = {*chat.gone, *chat.fidelity}
     whole = [e for seq, e in dict(chat.entries).items() if seq not in shown and e.id not in tried]
+    whole = [e for e in whole if e.role == "user" or state.policy.terms]
     made = ((entry, archive.renditions(entry).get(Fidelity.COMPRESSED)) for entry in whole)
     forms = [(e, form) for e, form in made if form and LEAST_TOKENS <= form.tokens <= MOST_TOKENS]
     if not forms:

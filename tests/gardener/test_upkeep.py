@@ -13,7 +13,7 @@ from made_entries import make_gardener, talk, words
 
 from aider_gardener.gardener.compactions import compact_to
 from aider_gardener.gardener.gardener import Gardener
-from aider_gardener.gardener.upkeep import begin, facts, is_better, refine, stands
+from aider_gardener.gardener.upkeep import MOST_FAILURES, begin, facts, is_better, refine, stands
 from aider_gardener.messages import Fidelity
 from aider_gardener.plan.goals import Goal
 
@@ -53,7 +53,10 @@ def test_nothing_is_refined_twice_and_nothing_that_stands_in_the_chat() -> None:
     gardener, tried, asked = chat(llm="refine"), set[str](), list[str]()
     for _round in range(4):
         assert refine(gardener.state, lambda prompt: asked.append(prompt) or "", tried) == ""  # type: ignore[func-returns-value]  # reason: a list is at hand
-    assert len(asked) == len(set(asked)) == 2, "two forms are long enough"
+    assert len(asked) == 1, "no plan shows the short form of a reply"
+    gardener.expire(gardener.state.chat.entries[1].id, summarise_after=5)
+    assert refine(gardener.state, lambda prompt: asked.append(prompt) or "", tried) == ""  # type: ignore[func-returns-value]  # reason: the same
+    assert len(asked) == len(set(asked)) == 2, "by terms one does"
     assert compact_to(gardener.state, Goal(high=500, low=100)) is not None
     assert refine(gardener.state, lambda _prompt: pytest.fail("a model was asked"), set()) == ""
 
@@ -72,7 +75,7 @@ def test_during_a_turn_no_model_is_asked_and_what_it_answered_is_void() -> None:
     assert forms == [gardener.state.archive.renditions(e) for e in gardener.state.chat.entries.values()]
 
 
-def test_a_fault_of_a_round_tells_the_log_nothing_of_the_chat_and_the_next_round_comes_until_it_ends(
+def test_a_fault_of_a_round_tells_the_log_nothing_of_the_chat_and_after_some_none_is_asked_any_more(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     rounds: list[str] = []
@@ -81,16 +84,23 @@ def test_a_fault_of_a_round_tells_the_log_nothing_of_the_chat_and_the_next_round
         rounds.append(prompt)
         raise ValueError(prompt)
 
+    gardener = make_gardener(llm="refine")
+    asks = (f"what about it, {n}? {PROSE}" for n in range(MOST_FAILURES + 2))
+    gardener.sync(talk(*((ask, "So.") for ask in asks)), [])
     with caplog.at_level("INFO", logger="aider_gardener"):
-        stop = begin(chat(llm="refine").state, fail, seconds=0.01)
+        stop = begin(gardener.state, fail, seconds=0.01)
         deadline = time.monotonic() + 20
-        while len(rounds) < 2 and time.monotonic() < deadline:
+        while running() and time.monotonic() < deadline:
             time.sleep(0.01)
         stop()
         stop()
-    assert len(rounds) == 2
+    assert len(rounds) == MOST_FAILURES
     assert "ValueError" in caplog.text and "what about it?" not in caplog.text
-    assert not [thread for thread in threading.enumerate() if thread.name == "gardener-upkeep"]
+    assert not running()
+
+
+def running() -> bool:
+    return any(thread.name == "gardener-upkeep" for thread in threading.enumerate())
 
 
 # Refinement: a proposal is believed only if it is shorter and lost and invented nothing

@@ -8,12 +8,11 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_chats import PROSE
 from made_entries import chat_of, make_gardener, message, talk, words
 
 from aider_gardener.gardener.compactions import compact_to
 from aider_gardener.gardener.gardener import Gardener
-from aider_gardener.messages import Entry, Fidelity, Focus, Rendition, Source, SourceKind
+from aider_gardener.messages import ContentClass, Entry, Fidelity, Focus, Rendition, Source, SourceKind
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.goals import Goal
 from aider_gardener.plan.planner import (
@@ -156,27 +155,22 @@ def test_what_programs_printed_is_no_part_of_the_tail() -> None:
     assert dict(made.chat.fidelity) == {4: Fidelity.COMPRESSED}
 
 
-@settings(max_examples=20, deadline=None)
-@given(st.lists(st.sampled_from(["code", "prose"]), min_size=6, max_size=12), st.integers(20, 200))
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.sampled_from(ContentClass), min_size=8, max_size=8), st.integers(100, 250))
 def test_nothing_that_is_hidden_was_worth_more_than_what_stays_of_the_older_ones(
-    kinds: list[str], low: int
+    classes: list[ContentClass], low: int
 ) -> None:
-    said = [
-        (f"q {n}", f"```\nx_{n} = {n}\n```\n" if kind == "code" else PROSE) for n, kind in enumerate(kinds)
-    ]
-    chat = make_gardener(history_tokens=1_000_000)
-    chat.sync(talk(*said), [])
-    state = chat.state
-    compact_to(state, Goal(high=2 * low, low=low))
-    levels, tail = state.chat.fidelity, TAIL_SHARE * low
-    worth = {
-        seq: priority(one, turn=state.chat.turn, focus=state.focus())
-        for seq, one in state.chat.entries.items()
-    }
-    hidden = [worth[seq] for seq in levels if levels[seq] is Fidelity.HIDDEN]
-    older = [seq for seq in worth if sum(state.chat.entries[at].tokens for at in worth if at >= seq) > tail]
-    stays = [worth[seq] for seq in older[:-2] if seq not in levels]
-    assert not stays or not hidden or max(hidden) <= max(stays)
+    chat = plain(8, length=40)
+    for seq, cls in zip(range(1, 16, 2), classes, strict=True):
+        chat = chat.with_entry(replace(chat.entries[seq], cls=cls))
+    made = draft(chat, Goal(high=low, low=low), focus=Focus(), count=words, renditions=lambda _entry: {})
+    assert made is not None
+    an_exchange = sum(chat.entries[seq].tokens + MESSAGE_OVERHEAD_TOKENS for seq in (0, 1))
+    older = range(16 - 2 * max(1, int(TAIL_SHARE * low) // an_exchange))
+    worth = {seq: priority(chat.entries[seq], turn=chat.turn, focus=Focus()) for seq in older}
+    hidden = [points for seq, points in worth.items() if seq in made.chat.fidelity]
+    stays = [points for seq, points in worth.items() if seq not in made.chat.fidelity]
+    assert max(hidden) <= min(stays, default=100.0)
 
 
 def test_a_plan_tells_of_what_it_swaps_and_why() -> None:

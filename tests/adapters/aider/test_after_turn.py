@@ -42,10 +42,10 @@ def test_if_told_to_the_weak_model_is_asked(begin: Begin, monkeypatch: pytest.Mo
     asks: list[upkeep.Ask] = []
     monkeypatch.setattr(upkeep, "begin", lambda _state, ask: asks.append(ask) or (lambda: None))
     driver = begin(llm="refine")
-    driver.ask("/ask hello", reply=LONG)
+    driver.ask(f"/ask {LONG}")
     driver.model.replies.append("Too short to be true.")
     assert upkeep.refine(driver.coder.gardener.state, asks[0], set()) == ""
-    entry = driver.coder.gardener.state.chat.entries[1]
+    entry = driver.coder.gardener.state.chat.entries[0]
     (asked,) = [call for call in driver.model.calls if "Make it shorter still" in str(call["messages"])]
     assert asked["model"] == driver.coder.main_model.weak_model.name
     assert entry.id in asked["messages"][0]["content"]
