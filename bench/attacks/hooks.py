@@ -26,6 +26,7 @@ from typing import Any
 import apsw
 
 from aider_gardener.adapters.claude_code.client import EVENTS
+from aider_gardener.archive.store import schema
 from bench.attacks.results import HELD, environment, keep, parser_of
 from bench.claude_transcript import Host
 
@@ -104,7 +105,9 @@ def locked(how: str, seconds: float = 0.0) -> Put:
 
     @contextlib.contextmanager
     def put(scene: Scene) -> Iterator[str]:
-        held = apsw.Connection(str(scene.project / ".aider.gardener" / "gardener.db"))
+        held = schema.opened(
+            scene.project / ".aider.gardener" / "gardener.db", apsw.SQLITE_OPEN_READWRITE, ""
+        )
         held.execute(f"BEGIN {how}")
         if seconds:
             scene.python(HOOK, "hook", "UserPromptSubmit", said=scene.given("UserPromptSubmit"))

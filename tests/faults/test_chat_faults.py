@@ -15,6 +15,7 @@ from pathlib import Path
 import apsw
 import pytest
 
+from aider_gardener.archive.store import schema
 from bench.attacks.chat import Played, stored
 
 LOCK_SECONDS = float(os.environ.get("GARDENER_TEST_LOCK_SECONDS", "0.4"))
@@ -95,7 +96,7 @@ def test_a_lock_of_another_process(
         monkeypatch.setattr("aider_gardener.archive.store.database.BUSY_MILLISECONDS", 30)
         monkeypatch.setattr("aider_gardener.archive.store.sqlite.PATIENCE_MILLISECONDS", 10)
         chat.store.database.set_patience()
-    other = apsw.Connection(str(tmp_path / "gardener.db"))
+    other = schema.opened(tmp_path / "gardener.db", apsw.SQLITE_OPEN_READWRITE, "")
     other.execute(f"BEGIN {kind}")
     other.execute("DELETE FROM tombstones")
     began = time.monotonic()

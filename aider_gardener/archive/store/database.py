@@ -195,7 +195,8 @@ class Database:
             raise Older(TOO_OLD.format(path=self.path), self._identity)
         if not schema.is_exact(db):
             raise ForeignFile(CHANGED.format(path=self.path))
-        if not self.key and encryption.header_of(self.path)[CHECKSUM_PLACE] != CHECKSUM_BYTES:
+        # Through SQLite: to close a file that was opened beside it would give up the locks of the process.
+        if not self.key and db.read("main", 0, CHECKSUM_PLACE, 1)[1][0] != CHECKSUM_BYTES:
             raise apsw.CorruptError(BAD_HEADER)
 
     def _check_unread(self, path: Path, error: BaseException) -> None:

@@ -321,6 +321,8 @@ def salvage(new: Database, damaged: Path, copy: Path, key: str) -> set[str]:
             db.execute("INSERT INTO state VALUES (?, ?, ?)", (schema.OWN, schema.NUMBER, made))
         _tidy(db)
         _add_copy(db, copy, key, number)
+        if not key:
+            _add_unchecked(damaged, db)
         _place(db)
         _chunk(db)
         search.rebuild(db)
@@ -332,14 +334,10 @@ def salvage(new: Database, damaged: Path, copy: Path, key: str) -> set[str]:
 
 def _copy_all(damaged: Path, key: str, db: apsw.Connection, listed: set[str]) -> None:
     """Copy each row that can be read; `listed` gets the ids that there are."""
-    is_at_rest = not has_log(damaged)
-    flags = apsw.SQLITE_OPEN_READONLY if is_at_rest else apsw.SQLITE_OPEN_READWRITE
-    try:
-        old = opened(damaged, flags, key, query="mode=ro&immutable=1" if is_at_rest else "")
-    except apsw.Error:
+    old = _opened_damaged(damaged, key)
+    if old is None:
         return
     with contextlib.closing(old):
-        old.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         if not key:
             _read_first_page(old)
         listed.update(_ids(old))
@@ -348,6 +346,46 @@ def _copy_all(damaged: Path, key: str, db: apsw.Connection, listed: set[str]) ->
         if not key:  # the other texts of a damaged page are told by their hashes
             old.pragma("checksum_verification", "off")
             _copy(old, db, "bodies")
+
+
+def _opened_damaged(damaged: Path, key: str) -> apsw.Connection | None:
+    is_at_rest = not has_log(damaged)
+    flags = apsw.SQLITE_OPEN_READONLY if is_at_rest else apsw.SQLITE_OPEN_READWRITE
+    try:
+        old = opened(damaged, flags, key, query="mode=ro&immutable=1" if is_at_rest else "")
+    except apsw.Error:
+        return None
+    old.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+    return old
+
+
+def _add_unchecked(damaged: Path, db: apsw.Connection) -> None:
+    """Add what has no place yet and stands on pages whose check sums do not hold, where each text is the one
+    that its hash was made of: another SQLite that moves the log into the file leaves all of its pages so."""
+    old = _opened_damaged(damaged, "")
+    if old is None:
+        return
+    with contextlib.closing(old), contextlib.suppress(ValueError):  # broken: what stands before that is added
+        old.pragma("checksum_verification", "off")
+        right = _right_ids(old)
+        placed = "SELECT id FROM originals WHERE number IN (SELECT original FROM occurrences)"
+        lacking = right.difference(stored_id for (stored_id,) in db.execute(placed))
+        for record in records.whole(records.export_of_other(old)) if lacking else ():
+            if record["kind"] in ("session", "state") or record.get("id") in lacking:
+                with contextlib.suppress(StoreError):
+                    records.add_all(db, [record], DAMAGED)
+
+
+def _right_ids(old: apsw.Connection) -> set[str]:
+    """The ids of the originals whose text is the one that was stored, as far as they can be read; none of a
+    file with other tables than ours."""
+    found: set[str] = set()
+    with contextlib.suppress(*UNREADABLE):
+        if schema.is_exact(old):  # a column that is computed would run what it calls
+            for _, stored_id, is_right in _texts(old):
+                if is_right:
+                    found.add(stored_id)
+    return found
 
 
 def _read_first_page(old: apsw.Connection) -> None:

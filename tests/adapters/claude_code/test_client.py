@@ -28,7 +28,7 @@ from aider_gardener.archive.postgres import local
 from aider_gardener.archive.postgres.local import Share
 from aider_gardener.archive.postgres.server import VARIABLE
 from aider_gardener.archive.postgres.sync import OTHERWISE
-from aider_gardener.archive.store import Store, open_store
+from aider_gardener.archive.store import Store, open_store, schema
 from aider_gardener.archive.store.database import BUSY_MILLISECONDS
 from bench.claude_transcript import Host
 
@@ -175,7 +175,7 @@ def test_a_fifo_in_place_of_the_log_holds_up_no_hook(project: Path, host: Host) 
 
 def locked(project: Path) -> apsw.Connection:
     """A connection that holds the archive's lock until it is closed."""
-    held = apsw.Connection(str(project / ".aider.gardener" / "gardener.db"))
+    held = schema.opened(project / ".aider.gardener" / "gardener.db", apsw.SQLITE_OPEN_READWRITE, "")
     held.execute("BEGIN IMMEDIATE")
     return held
 

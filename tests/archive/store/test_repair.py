@@ -3,6 +3,7 @@ file with what the copy of the last session's end holds, and said in one line.""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -608,6 +609,32 @@ def test_a_file_without_check_sums_counts_as_damaged_and_is_carried_over(tmp_pat
     assert "damaged" in store.notice and len(store.session_entries("s")) == len(stored)
     store.close()
     assert path.read_bytes()[schema.CHECKSUM_PLACE] == schema.CHECKSUM_BYTES
+
+
+@pytest.mark.parametrize("has_copy", [True, False])
+def test_what_another_sqlite_moved_into_the_file_is_carried_over(tmp_path: Path, has_copy: bool) -> None:
+    """As a program does in which somebody looks at the archive of a chat that runs: its pages then have no
+    check sums."""
+    before = filled(tmp_path)
+    if not has_copy:
+        repair.copy_of(tmp_path / "gardener.db").unlink()
+    store = open_store(tmp_path)
+    for number in range(40):
+        put(store, f"said last {number}", 100 + number)
+    with contextlib.closing(apsw.Connection(str(tmp_path / "gardener.db"))) as other:
+        assert other.execute("SELECT count(*) FROM occurrences").get == len(before) + 40
+        other.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+    store.close()
+    store = open_store(tmp_path)
+    told = [*store.verify(), store.notice]
+    assert any("damaged" in line for line in told) and not any("could not be" in line for line in told)
+    assert [entry.content for entry in store.session_entries("s")] == [
+        *(entry.content for entry in before),
+        *(f"said last {number}" for number in range(40)),
+    ]
+    assert [entry.turn for entry in store.session_entries("s")] == [*range(8), *range(100, 140)]
+    assert found(store, "said last 7") and store.verify() == []
+    store.close()
 
 
 def test_rows_whose_numbers_go_back_have_an_end() -> None:
