@@ -66,7 +66,11 @@ TARGETS: dict[str, Sequence[str]] = {
         "tests/compress/test_facts.py",
         "tests/compress/test_values.py",
     ),
-    "archive/store/records": ("tests/archive/store/test_records.py", "tests/archive/store/test_lines.py"),
+    "archive/store/records": (
+        "tests/archive/store/test_records.py",
+        "tests/archive/store/test_lines.py",
+        "tests/archive/test_store.py",
+    ),
     "archive/archive": (
         "tests/archive/test_archive.py",
         "tests/archive/test_entries.py",
