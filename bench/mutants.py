@@ -55,6 +55,22 @@ TARGETS: dict[str, Sequence[str]] = {
         COMPACTIONS,
     ),
     "plan/layout": ("tests/plan/test_layout.py",),
+    "plan/diffs": (
+        "tests/plan/test_diffs.py",
+        "tests/plan/test_layout.py",
+        "tests/adapters/aider/test_layout.py",
+    ),
+    "adapters/aider/layout": ("tests/adapters/aider/test_layout.py", "tests/adapters/aider/test_prompt.py"),
+    "compress/truth": (
+        "tests/compress/test_truth_law.py",
+        "tests/compress/test_facts.py",
+        "tests/compress/test_values.py",
+    ),
+    "archive/store/records": (
+        "tests/archive/store/test_records.py",
+        "tests/archive/store/test_lines.py",
+        "tests/archive/test_store.py",
+    ),
     "archive/archive": (
         "tests/archive/test_archive.py",
         "tests/archive/test_entries.py",

@@ -31,7 +31,7 @@ class LetterCounts:
 
     def embed(self, texts: Sequence[str]) -> Any:
         self.load()
-        assert self.gate.wait(10)
+        assert self.gate.wait(120)
         self.embedded += texts
         if self.fail_on and any(self.fail_on in text for text in texts):
             raise RuntimeError("the model broke")

@@ -113,7 +113,7 @@ def test_an_archive_beside_such_files_goes_on_in_memory(tmp_path: Path, name: st
 
     thread = threading.Thread(target=attempt, daemon=True)
     thread.start()
-    thread.join(20)
+    thread.join(120)
     assert opened.is_set(), "it hung or failed"
 
 

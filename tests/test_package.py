@@ -56,7 +56,7 @@ def project(root: Path) -> dict[str, Any]:
 
 def test_importing_does_no_input_or_output_and_loads_nothing_heavy(root: Path) -> None:
     command = [sys.executable, "-B", "-c", IMPORT_AND_WATCH]
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=120, check=True)
     found = json.loads(done.stdout)
     assert found["events"] == [] and not HEAVY & set(found["modules"])
 

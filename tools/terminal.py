@@ -31,7 +31,7 @@ class Terminal:
         environ: Mapping[str, str],
         columns: int = COLUMNS,
         lines: int = LINES,
-        seconds: float = 60.0,
+        seconds: float = 120.0,
     ) -> None:
         self.seen = pyte.HistoryScreen(columns, lines, history=HISTORY_LINES, ratio=0.5)
         self._stream = pyte.Stream(self.seen)

@@ -1,7 +1,10 @@
-"""Run aider's own tests twice, without and with the gardener installed, and compare them test by test.
+"""Run aider's own tests with the gardener installed, and compare them test by test with a run without it.
 
-The tests come from aider's source package, fetched by pip and checked against the hash below. Exit 0 when
-every test ended alike in both runs, 1 when one did not, 2 when a run could not be carried out.
+How they end without it is in tests/upstream/without.json, for one aider, lock file, Python and system. Where
+these are others both runs are done; --write does so too, and keeps the new one. A test that ended differently
+is run alone, without and with the gardener, before it counts: machines differ. The tests come from aider's
+source package, fetched by pip and checked against the hash below. Exit 0 when every test ended alike, 1 when
+one did not, 2 when a run could not be carried out.
 """
 
 from __future__ import annotations
@@ -25,10 +28,12 @@ ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build" / "upstream"
 PLUGIN = (ROOT / "tests" / "upstream" / "upstream_plugin.py", ROOT / "tests" / "offline.py")
 LOCK = ROOT / "requirements" / "dev.lock"
+BASELINE = ROOT / "tests" / "upstream" / "without.json"
 
 AIDER = "aider-chat==0.86.2"
 SOURCE_SHA256 = "f38a9d322f5609f0c13af82d50c6a11170185b3fdf26956e4a7e89ba19819159"
 
+TESTS = ["tests/basic"]
 WORST_FIRST = ("error", "failed", "skipped", "passed")
 SETTINGS = ("without", "with")
 LIMIT_SECONDS = 1_200
@@ -44,31 +49,29 @@ class RunFailed(Exception):
 def main(argv: Sequence[str] | None = None) -> int:
     """Fetch, run, compare, print; see the module's text for the exit codes."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--fresh", action="store_true", help="run the baseline again even if it is cached")
-    parser.add_argument("tests", nargs="*", default=["tests/basic"], help="default: tests/basic")
+    parser.add_argument("--write", action="store_true", help=f"do both runs, and write {BASELINE.name} anew")
+    parser.add_argument("tests", nargs="*", default=TESTS, help=f"default: {' '.join(TESTS)}")
     options = parser.parse_args(argv)
     try:
         with tempfile.TemporaryDirectory(prefix="aider-tests-", ignore_cleanup_errors=True) as folder:
-            return compare(Path(folder), options.tests, fresh=options.fresh)
+            return compare(Path(folder), options.tests, write=options.write)
     except RunFailed as error:
         print(f"upstream tests: {error}", file=sys.stderr)
         return 2
 
 
-def compare(folder: Path, tests: Sequence[str], *, fresh: bool) -> int:
-    """Run both settings side by side below `folder` and report the tests that ended differently."""
+def compare(folder: Path, tests: Sequence[str], *, write: bool) -> int:
+    """Run what must be run below `folder`, and report the tests that ended differently."""
     source = unpack(fetch(), folder)
-    cache = BUILD / f"without-{baseline_key(tests)}.json"
-    cached: dict[str, str] = json.loads(cache.read_text("utf-8")) if cache.exists() and not fresh else {}
-    settings = SETTINGS[1:] if cached else SETTINGS
-    runs = [Run(setting, source, folder / setting, tests) for setting in settings]
+    kept = None if write else baseline(tests)
+    runs = [Run(setting, source, folder / setting, tests) for setting in SETTINGS[kept is not None :]]
     wait_for(runs)
-    outcomes = {run.setting: run.outcomes() for run in runs}
-    if cached:
-        outcomes["without"] = cached
-    else:
-        cache.write_text(json.dumps(outcomes["without"], indent=1, sort_keys=True), "utf-8")
-    print(f"without the gardener: {figures(outcomes['without'])}{' (cached)' if cached else ''}")
+    outcomes = {"without": kept or {}} | {run.setting: run.outcomes() for run in runs}
+    if write:
+        written = {"key": baseline_key(tests), "outcomes": outcomes["without"]}
+        BASELINE.write_text(json.dumps(written, indent=1, sort_keys=True) + "\n", "utf-8")
+    whence = "" if kept is None else f" (as in {BASELINE.name})"
+    print(f"without the gardener: {figures(outcomes['without'])}{whence}")
     print(f"with the gardener:    {figures(outcomes['with'])}")
     different = differing(outcomes["without"], outcomes["with"])
     lasting = run_again(source, folder, different)
@@ -256,14 +259,23 @@ def figures(outcomes: Outcomes) -> str:
     return ", ".join([f"{len(outcomes)} tests", *parts])
 
 
-def baseline_key(tests: Sequence[str]) -> str:
-    """What the baseline depends on: aider's package, the locked tree, the Python, how the tests run."""
-    parts = [SOURCE_SHA256, platform.python_version(), sys.platform, *tests]
-    files = [LOCK, *PLUGIN, Path(__file__)]
-    digest = hashlib.sha256("\n".join(parts).encode())
-    for file in files:
-        digest.update(file.read_bytes())
-    return digest.hexdigest()[:16]
+def baseline(tests: Sequence[str]) -> Outcomes | None:
+    """How these tests end without the gardener, if that is kept for what is installed here."""
+    kept = json.loads(BASELINE.read_text("utf-8"))
+    outcomes: Outcomes = kept["outcomes"]
+    return outcomes if kept["key"] == baseline_key(tests) else None
+
+
+def baseline_key(tests: Sequence[str]) -> dict[str, str]:
+    """What a run without the gardener depends on."""
+    return {
+        "aider": AIDER,
+        "lock": hashlib.sha256(LOCK.read_bytes()).hexdigest(),
+        "python": ".".join(platform.python_version_tuple()[:2]),
+        "source": SOURCE_SHA256,
+        "system": sys.platform,
+        "tests": " ".join(tests),
+    }
 
 
 if __name__ == "__main__":

@@ -99,7 +99,7 @@ def test_a_binary_output_passes_as_it_comes_and_input_goes_to_the_command() -> N
     command = [*GARDENER, sys.executable, "-c", code]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None and process.stdout.read(9) == bytes(9)
-        assert process.communicate(b"olleh\n", timeout=30)[0].split() == [b"hello"]
+        assert process.communicate(b"olleh\n", timeout=120)[0].split() == [b"hello"]
 
 
 def test_with_json_there_is_one_value_and_nothing_else() -> None:
@@ -139,11 +139,11 @@ def test_what_cannot_be_run_is_one_line(name: str, status: int) -> None:
 def test_a_signal_reaches_the_command_and_what_it_printed_is_shown(number: int) -> None:
     command = [*GARDENER, sys.executable, "-uc", f"import time\n{LINES}\nopen('ready', 'w')\ntime.sleep(60)"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True) as process:
-        until = time.monotonic() + 30
+        until = time.monotonic() + 120
         while not Path("ready").exists() and time.monotonic() < until:
             time.sleep(0.05)
         process.send_signal(number)
-        output, _ = process.communicate(timeout=30)
+        output, _ = process.communicate(timeout=120)
     assert process.returncode == 128 + number
     assert where(output.decode())
 
@@ -152,13 +152,13 @@ def test_a_signal_reaches_the_command_and_what_it_printed_is_shown(number: int) 
 def test_ctrl_c_at_a_terminal_reaches_the_command_once() -> None:
     pexpect = pytest.importorskip("pexpect", reason="aider installs it on systems with pseudo-terminals")
     code = (
-        "import time\ntimes = 0\nend = time.time() + 2\nprint('ready', flush=True)\n"
-        "while time.time() < end:\n"
-        " try: time.sleep(0.2)\n"
-        " except KeyboardInterrupt: times += 1\n"
-        "print('interrupted', times)\nraise SystemExit(5)"
+        "import signal, time\ntimes = []\nsignal.signal(signal.SIGINT, lambda *_: times.append(1))\n"
+        "print('ready', flush=True)\n"
+        "while not times: time.sleep(0.1)\n"
+        "time.sleep(0.5)\n"  # a second one would come at once
+        "print('interrupted', len(times))\nraise SystemExit(5)"
     )
-    terminal = pexpect.spawn(GARDENER[0], [*GARDENER[1:], sys.executable, "-c", code], timeout=30)
+    terminal = pexpect.spawn(GARDENER[0], [*GARDENER[1:], sys.executable, "-c", code], timeout=120)
     terminal.expect("1 lines: ready")  # the line that says how far it is
     terminal.sendintr()
     terminal.expect("interrupted 1")
@@ -176,7 +176,7 @@ def test_nobody_who_reads_is_no_error(code: str) -> None:
     ) as process:
         os.close(writing)
         os.close(reading)
-        _, told = process.communicate(timeout=30)
+        _, told = process.communicate(timeout=120)
     assert b"gardener" not in told and b"Exception ignored" not in told
     assert process.returncode in (0, 1, 128 + signal.SIGPIPE)
 

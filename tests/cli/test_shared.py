@@ -171,8 +171,8 @@ def test_a_server_is_prepared_without_sharing(project: Path) -> None:
 
 
 def comes(team: Team, text: str) -> bool:
-    """Whether a text comes to the server within half a minute."""
-    until = time.monotonic() + 30
+    """Whether a text comes to the server: within two minutes, if the machine is busy."""
+    until = time.monotonic() + 120
     while time.monotonic() < until:
         if any(text in each for each in team.said()):
             return True
@@ -224,7 +224,7 @@ def test_what_a_chat_begins_in_the_background_syncs(project: Path, team: Team) -
     new = entry(5, "user", "said after the sync")
     store.add(replace(new, provider="openai"), chunks=[(0, len(new.content))])
     process = plug_in.begin(plug_in.command(store, str(project)), dict(os.environ))
-    assert process.wait(timeout=60) == 0
+    assert process.wait(timeout=120) == 0
     store.close()
     assert team.said() == ["the gasket leaks", "said after the sync"]
     assert isinstance(process, subprocess.Popen)

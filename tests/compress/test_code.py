@@ -174,7 +174,7 @@ def test_what_ends_or_holds_a_parser_for_ever_is_not_parsed(language: str, unit:
         "print(len(compress_text(sys.stdin.read(), ContentClass.CODE, Context(sys.argv[1], sys.argv[1])).text))"
     )
     made = subprocess.run(
-        [sys.executable, "-c", program, language], input=text, capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", program, language], input=text, capture_output=True, text=True, timeout=120
     )
     assert made.returncode == 0 and int(made.stdout) > 0
 

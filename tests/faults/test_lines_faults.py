@@ -126,14 +126,14 @@ def test_every_message_survives_kill_9_of_the_writer_and_of_who_takes_it_in(tmp_
             time.sleep(0.002)
         time.sleep(chaos.random() * 0.01)
         child.kill()
-        _, error = child.communicate(timeout=30)
+        _, error = child.communicate(timeout=120)
         runs[name] = acknowledged_in(printed)
         assert runs[name], error
         taker = started(TAKER, archive)
         assert taker.stdout is not None and taker.stdout.readline()
         time.sleep(chaos.random() * 0.15)
         taker.kill()
-        taker.communicate(timeout=30)
+        taker.communicate(timeout=120)
     store = open_store(archive)
     for name, acknowledged in runs.items():
         check(store, name, acknowledged)
@@ -159,7 +159,7 @@ def test_several_processes_write_lines_at_once_while_others_take_them_in(tmp_pat
 @posix
 def test_a_full_disk_loses_nothing_as_long_as_the_process_goes_on(tmp_path: Path) -> None:
     child = started(FULL_DISK, tmp_path)
-    _, error = child.communicate(timeout=60)
+    _, error = child.communicate(timeout=120)
     assert child.returncode == 0, error
     store = open_store(tmp_path)
     assert [entry.seq for entry in store.session_entries("s")] == list(range(7))

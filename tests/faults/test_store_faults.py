@@ -115,5 +115,5 @@ def test_a_lock_of_another_process_is_waited_for(tmp_path: Path, locker: apsw.Co
     time.sleep(1.0)
     assert child.poll() is None
     locker.execute("COMMIT")
-    out, error = child.communicate(timeout=30)
+    out, error = child.communicate(timeout=120)
     assert child.returncode == 0 and len(out.splitlines()) == 2, error

@@ -215,7 +215,7 @@ def test_an_exit_waits_for_the_call_under_way_and_lets_no_other_in(monkeypatch: 
             done.set()
 
     threading.Thread(target=call).start()
-    assert inside.wait(10)
+    assert inside.wait(120)
     embed.wait_for_native()
     assert done.is_set()
     with pytest.raises(EmbedderError, match="the process is ending"):

@@ -19,7 +19,7 @@ ECHO = "while True:\n    said = input('> ')\n    print('\\n'.join(f'{n} {said}' 
 
 
 def test_a_terminal_shows_what_a_person_sees_and_remembers_what_scrolled_away(tmp_path: Path) -> None:
-    terminal = Terminal([sys.executable, "-c", ECHO], cwd=tmp_path, environ={}, seconds=20)
+    terminal = Terminal([sys.executable, "-c", ECHO], cwd=tmp_path, environ={}, seconds=120)
     try:
         terminal.wait(lambda: terminal.last == ">")
         lines = terminal.type("hello", "29 hello").splitlines()
@@ -31,7 +31,7 @@ def test_a_terminal_shows_what_a_person_sees_and_remembers_what_scrolled_away(tm
 
 
 def test_what_is_never_seen_raises_with_the_screen(tmp_path: Path) -> None:
-    terminal = Terminal([sys.executable, "-c", "print('only this')"], cwd=tmp_path, environ={}, seconds=5)
+    terminal = Terminal([sys.executable, "-c", "print('only this')"], cwd=tmp_path, environ={}, seconds=120)
     with pytest.raises(TimeoutError, match="only this"):
         terminal.wait(lambda: "more" in terminal.said)
 

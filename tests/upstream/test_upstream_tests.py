@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import tarfile
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -63,3 +64,65 @@ def test_only_tests_and_their_settings_are_unpacked(tmp_path: Path) -> None:
     top = upstream_tests.unpack(package, tmp_path)
     files = {path.relative_to(top).as_posix() for path in top.rglob("*") if path.is_file()}
     assert files == {"tests/basic/test_a.py", "pytest.ini"}
+
+
+ENDS = {"a": "passed", "b": "passed"}
+Compare = Callable[..., tuple[int, list[str]]]
+
+
+@pytest.fixture
+def compare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Compare:
+    """Compares runs that end as is said, and those of single tests; gives back the status and what was run."""
+    begun: list[str] = []
+
+    def main(*words: str, with_: dict[str, str], alone: dict[str, str]) -> tuple[int, list[str]]:
+        class Played(Run):
+            def __init__(self, setting: str, _source: Path, _folder: Path, tests: Sequence[str]) -> None:
+                begun.append(" ".join([setting, *tests]))
+                self.setting, self.tests = setting, tests
+
+            def outcomes(self) -> dict[str, str]:
+                ends = {"without": ENDS, "with": with_ if self.tests == upstream_tests.TESTS else alone}
+                return ends[self.setting]
+
+        monkeypatch.setattr(upstream_tests, "Run", Played)
+        begun.clear()
+        return upstream_tests.main(words), begun
+
+    monkeypatch.setattr(upstream_tests, "BASELINE", tmp_path / "without.json")
+    monkeypatch.setattr(upstream_tests, "fetch", lambda: tmp_path)
+    monkeypatch.setattr(upstream_tests, "unpack", lambda _package, folder: folder)
+    monkeypatch.setattr(upstream_tests, "wait_for", lambda _runs: None)
+    assert main("--write", with_=ENDS, alone=ENDS) == (0, ["without tests/basic", "with tests/basic"])
+    return main
+
+
+def test_what_is_kept_of_the_run_without_is_not_run_again(compare: Compare) -> None:
+    assert compare(with_=ENDS, alone=ENDS) == (0, ["with tests/basic"])
+
+
+@pytest.mark.parametrize("name", ["AIDER", "SOURCE_SHA256", "LOCK"])
+def test_both_are_run_where_something_else_is_installed(
+    compare: Compare, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "other").write_text("a lock file")
+    monkeypatch.setattr(upstream_tests, name, tmp_path / "other" if name == "LOCK" else "other")
+    assert compare(with_=ENDS, alone=ENDS) == (0, ["without tests/basic", "with tests/basic"])
+
+
+@pytest.mark.parametrize(("alone", "status"), [("passed", 0), ("failed", 1)])
+def test_what_ended_differently_is_run_alone_in_both_settings(
+    compare: Compare, alone: str, status: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    broken = {"a": "passed", "b": "failed"}
+    ended = compare(with_=broken, alone={"a": "passed", "b": alone})
+    assert ended == (status, ["with tests/basic", "without b", "with b"])
+    assert "b: passed -> failed" in capsys.readouterr().out
+
+
+def test_the_kept_run_is_of_the_aider_and_the_lock_file_of_this_tree() -> None:
+    """When this fails: `python tools/upstream_tests.py --write`."""
+    kept = json.loads(upstream_tests.BASELINE.read_text("utf-8"))
+    here = upstream_tests.baseline_key(upstream_tests.TESTS)
+    assert {**kept["key"], "python": "", "system": ""} == {**here, "python": "", "system": ""}
+    assert len(kept["outcomes"]) > 400

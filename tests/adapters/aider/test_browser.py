@@ -28,7 +28,7 @@ pytestmark = pytest.mark.skipif(
     CHROMIUM is None, reason="no chromium, chromium-browser or google-chrome on the PATH"
 )
 
-SECONDS = 90
+SECONDS = 180
 OPTIONS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update")
 
 __all__ = ["prices"]

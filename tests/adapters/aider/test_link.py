@@ -39,7 +39,7 @@ def test_the_end_of_the_process_closes_the_archive_and_makes_its_copy(tmp_path: 
         "opened = state.open(pathlib.Path(sys.argv[1]), 'p', Settings(embedder='none'))\n"
         "opened.store.open_session('s', project='p', started_at=1.0)\n"
     )
-    subprocess.run([sys.executable, "-c", code, str(tmp_path / "a")], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", code, str(tmp_path / "a")], check=True, timeout=120)
     assert sorted(each.name for each in (tmp_path / "a").glob("gardener.db*")) == [
         "gardener.db",
         "gardener.db.copy",

@@ -29,11 +29,11 @@ def run(
         capture_output=True,
         cwd=project,
         env={**kept, **environ},
-        timeout=60,
+        timeout=120,
     )
 
 
-def until(met: Callable[[], bool], seconds: float = 30.0) -> bool:
+def until(met: Callable[[], bool], seconds: float = 120.0) -> bool:
     """Whether something comes true: what is archived behind an answer takes its time."""
     end = time.monotonic() + seconds
     while not (found := met()) and time.monotonic() < end:

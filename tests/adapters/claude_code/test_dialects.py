@@ -34,7 +34,7 @@ def told(host: str, event: str, project: Path, **given: Any) -> dict[str, Any]:
     return answer
 
 
-def archived(project: Path, count: int, seconds: float = 30.0) -> list[Entry]:
+def archived(project: Path, count: int, seconds: float = 120.0) -> list[Entry]:
     """What the chat holds, once it is so much."""
     until(lambda: len(entries(project, "s1")) >= count, seconds)
     return entries(project, "s1")

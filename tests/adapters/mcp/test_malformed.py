@@ -24,7 +24,7 @@ LONE = "a \ud800 b"
 METHODS = ("tools/list", "tools/call", "resources/list", "prompts/get", "ping", "none", LONE)
 NESTED: tuple[Any, ...] = ([], {}, {LONE: LONE}, [LONE], {"name": LONE})
 ODD: tuple[Any, ...] = (LONE, None, -1, 1e400, "x" * 9_999, True, "\0", *NESTED)
-WAIT_SECONDS = 60
+WAIT_SECONDS = 120
 
 
 class Process:

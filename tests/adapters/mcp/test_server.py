@@ -279,12 +279,12 @@ def test_a_request_that_is_given_up_leaves_the_server_answering(
 ) -> None:
     import threading
 
-    released = threading.Event()
+    released, ended = threading.Event(), list[bool]()
     looked = memory.recall
 
     def slow(query: str, **more: Any) -> Any:
         if query == "slow":
-            released.wait(20)
+            ended.append(released.wait(120))
         return looked(query, **more)
 
     monkeypatch.setattr(memory, "recall", slow)
@@ -297,6 +297,7 @@ def test_a_request_that_is_given_up_leaves_the_server_answering(
         released.set()
 
     with_client(memory, use)
+    assert False not in ended, "the second was not answered while the first went on"
 
 
 def test_the_list_of_tools_costs_little_and_says_what_each_does_to_the_archive() -> None:

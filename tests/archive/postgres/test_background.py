@@ -114,4 +114,4 @@ def test_nothing_of_the_working_directory_is_imported(
     (tmp_path / "planted.py").write_text("raise SystemExit(7)")
     monkeypatch.chdir(tmp_path)
     process = postgres.begin([sys.executable, "-m", "planted"], {"PATH": "/bin"})
-    assert process.wait(timeout=30) == 1
+    assert process.wait(timeout=120) == 1

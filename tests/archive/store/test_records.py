@@ -7,6 +7,7 @@ import random
 from pathlib import Path
 from typing import Any
 
+import pytest
 from made_lines import put
 
 from aider_gardener.archive.store import open_store
@@ -64,3 +65,25 @@ def test_a_text_nested_beyond_any_sense_is_no_record(tmp_path: Path) -> None:
         assert "line 2" in str(error)
     else:
         raise AssertionError("it was taken")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('{"kind": "meta", "format": 1}', "is not an export of this version's (format 2)"),
+        ('{"kind": "meta", "format": 3}', "is an export of a newer aider-gardener"),
+        ('{"kind": "meta", "format": "3"}', "is not an export of this version's"),
+        ('{"kind": "session"}', "is not an export of this version's"),
+        (
+            '{"kind": "meta", "format": 2}\n{"kind": "pin", "id": "g1", "pinned": true}',
+            ", line 2, cannot be read",
+        ),
+        ("{}", ", line 1, cannot be read"),
+        ("", "is empty"),
+    ],
+)
+def test_what_is_no_export_of_this_version_is_told(tmp_path: Path, text: str, told: str) -> None:
+    (tmp_path / "in").write_text(text)
+    with pytest.raises(StoreError) as refused:
+        open_store(None).import_(tmp_path / "in")
+    assert told in str(refused.value)

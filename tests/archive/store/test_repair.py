@@ -428,7 +428,7 @@ def test_processes_that_find_the_damage_at_once_lose_nothing(tmp_path: Path) -> 
     for child in children:
         assert child.stdout is not None and child.stdout.readline() == "ready\n"
     for child in children:
-        child.communicate("go\n", timeout=60)
+        child.communicate("go\n", timeout=120)
     assert [child.returncode for child in children] == [0, 0, 0]
     store = open_store(tmp_path)
     assert len(store.session_entries("s")) == 200 and store.verify() == []

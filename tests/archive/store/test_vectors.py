@@ -224,10 +224,15 @@ def test_a_search_sets_no_other_thread_to_work() -> None:
     wanted = RANDOM.standard_normal(dim).astype(np.float32)
     every = np.arange(rows)
     products(matrix, wanted, every)
-    time.sleep(0.2)  # what other tests have set to spin has come to rest
-    everywhere, here = time.process_time(), time.thread_time()
-    for _round in range(40):
-        products(matrix, wanted, every)
-    here = time.thread_time() - here
-    time.sleep(0.1)
-    assert time.process_time() - everywhere < here + 0.02
+    others = []
+    for _attempt in range(5):  # threads that other tests have left may work in one of them
+        time.sleep(0.2)
+        everywhere, here = time.process_time(), time.thread_time()
+        for _round in range(40):
+            products(matrix, wanted, every)
+        here = time.thread_time() - here
+        time.sleep(0.1)
+        others.append(time.process_time() - everywhere - here)
+        if others[-1] < 0.02:
+            return
+    raise AssertionError(others)
