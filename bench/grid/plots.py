@@ -31,7 +31,7 @@ CHANGED = "+"
 READABLE = {"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 0.4}
 """Behind a label, so that a line below it does not cross it out."""
 
-CURVES = ("gardener", "gardener-as-order", "tail-search", "tail", "first-last", "stock-lead")
+CURVES = ("gardener", "gardener-as-order", "tail-search", "tail")
 """Drawn in this order, each in its own style; other variants that have several budgets follow."""
 
 Place = Callable[[Sequence[Row]], float]
