@@ -27,9 +27,10 @@ Value = Mapping[str, Any]
 
 
 def made(name: str, file: str, command: str, show: Callable[[Value], Iterator[str]]) -> str:
-    """The text of a section: what is shown of a file, and by what command on what it was made."""
-    value = results(RESULTS / file, name, FORMAT)
-    at = value["provenance"]
+    """The text of a section: what is shown of a file (or of its part of that name), and by what command on
+    what it was made."""
+    value = results(RESULTS / file, file.removesuffix(".json").partition("-")[0], FORMAT)
+    at = value.get(name, value)["provenance"]
     commit = at["commit"] or "unknown"
     by = f"`{command}`, commit {commit}, Python {at['python']}, {at['cpu']}, {at['cores']} cores."
     return "\n".join([*show(value), *([by] if show is not grid else [])]) + "\n"
@@ -78,7 +79,7 @@ SHOWN: dict[str, tuple[str, str, Callable[[Value], Iterator[str]]]] = {
     "dominance": ("dominance.json", "python -m bench.dominance", dominance),
     "rest": ("rest.json", "python -m bench.rest", rest),
     "retrieval": ("retrieval.json", "python -m bench.retrieval", retrieval),
-    "several": ("several.json", "python -m bench.several", several),
+    "several": ("retrieval.json", "python -m bench.retrieval", several),
     "public": ("public-longmemeval.json", POOLED, public),
     "facts": ("facts.json", "python -m bench.facts --json bench/results/facts.json", facts),
     "micro": ("micro.json", "make bench-micro", micro),
