@@ -32,7 +32,6 @@ from bench.grid import plots
 from bench.grid.asked import Asked, asked_of
 from bench.grid.cells import MODEL, Cell, cells, chained_cells, checked_budgets, small_window_cells
 from bench.grid.rows import RESULTS, collected, provenance, row_of, written
-from bench.provenance import of_other_code
 from bench.variants import IMPORTS, VECTORS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -58,9 +57,6 @@ def work(options: argparse.Namespace) -> int:
     print(f"{len(wanted)} cells, {done} of them done, {len(todo)} to run")
     if options.list:
         print("\n".join(cell.name for cell in todo) or "up to date")
-        older = list(of_other_code())
-        if older:
-            print("\nOther results, made by the code of another commit:", *older, sep="\n  ")
         return 0
     failed = run_all(todo, options.parallel)
     keep_results(everything)
