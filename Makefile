@@ -79,13 +79,14 @@ endif
 bench-gate: $(INSTALLED)
 	$(BIN)/python -m bench.gate --write
 
-# Times of every hot path beside the committed ones; MICRO_FLAGS=--take keeps them, MICRO_ENTRIES=1000000 takes
-# an archive of a million entries (3 GB on disk with its copy; building it takes ten minutes and more).
+# Times of every hot path; `python -m bench.micro_results build/bench/micro.json` keeps them. MICRO_FLAGS goes to
+# pytest: --benchmark-autosave, then --benchmark-compare. MICRO_ENTRIES=1000000 takes an archive of a million
+# entries (3 GB on disk with its copy; building it takes ten minutes and more).
 bench-micro: $(INSTALLED)
 	@mkdir -p build/bench
 	$(BIN)/python -m pytest bench/micro --quiet --benchmark-columns=min,median,max,rounds \
-		--benchmark-json build/bench/micro.json $(if $(MICRO_ENTRIES),--entries $(MICRO_ENTRIES))
-	$(BIN)/python -m bench.micro_results build/bench/micro.json $(MICRO_FLAGS)
+		--benchmark-json build/bench/micro.json --benchmark-storage build/bench/micro $(MICRO_FLAGS) \
+		$(if $(MICRO_ENTRIES),--entries $(MICRO_ENTRIES))
 
 # Claude Code, Codex, OpenCode and Gemini themselves with what the gardener gives them, their models played by a
 # server on this machine. It needs npm.

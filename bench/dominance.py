@@ -12,7 +12,6 @@ the exit status.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,6 +27,7 @@ from aider_gardener.replay.session.session import Session
 from bench.goals import CHAIN, GARDENER, PLAIN, RIVAL, SESSION, VARIANTS, figures, halves
 from bench.grid import run
 from bench.grid.cells import Cell, chained_cells
+from bench.grid.rows import written
 from bench.plain import model_of, plain_chat
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -178,13 +178,6 @@ def collected(found: Sequence[Compared], before: Mapping[str, Any]) -> dict[str,
         "missing": missing,
         "rows": rows,
     }
-
-
-def written(value: Mapping[str, Any]) -> str:
-    """JSON with a row on each line."""
-    head = json.dumps({**value, "rows": []}, indent=1, ensure_ascii=False)
-    rows = ",\n  ".join(json.dumps(row, ensure_ascii=False) for row in value["rows"])
-    return head.removesuffix("[]\n}") + "[\n  " + rows + "\n ]\n}\n"
 
 
 if __name__ == "__main__":

@@ -1,22 +1,16 @@
-"""On what a benchmark's figures depend: the code and the machine; and which results are of other code."""
+"""On what a benchmark's figures depend: the code and the machine."""
 
 from __future__ import annotations
 
-import json
 import os
 import platform
-from collections.abc import Iterator, Mapping
 from importlib.metadata import version as version_of
 from pathlib import Path
-from typing import Any
 
 from aider_gardener import __version__
 from aider_gardener.errors import ReplayError
 from aider_gardener.replay.play.sandbox import git
 
-RESULTS = Path(__file__).with_name("results")
-CELLS = ("grid.json", "dominance.json")
-"""Results that know of each cell on what it depends."""
 CPU_FILE = Path("/proc/cpuinfo")
 
 
@@ -50,31 +44,6 @@ def code() -> str:
     from bench.grid.cells import code_hash
 
     return code_hash(gardened=True)[:12]
-
-
-def of_other_code(folder: Path = RESULTS) -> Iterator[str]:
-    """A line for each results file of which a part was made by other code than this: name and commits."""
-    now = code()
-    for path in sorted(folder.rglob("*.json")):
-        if path.name in CELLS:
-            continue
-        made = list(provenances(json.loads(path.read_text(encoding="utf-8"))))
-        commits = dict.fromkeys(str(one["commit"]) for one in made if one.get("code") != now)
-        if commits:
-            yield f"{path.relative_to(folder).as_posix()}: {', '.join(commits)}"
-
-
-def provenances(value: Any) -> Iterator[Mapping[str, Any]]:
-    """Everything in a results file that says on what a part of it depends."""
-    if isinstance(value, Mapping):
-        if "commit" in value and "cpu" in value:
-            yield value
-        else:
-            for part in value.values():
-                yield from provenances(part)
-    elif isinstance(value, list):
-        for part in value:
-            yield from provenances(part)
 
 
 def processor() -> str:

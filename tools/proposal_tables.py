@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 
@@ -11,18 +11,18 @@ from grid_tables import (
     AS_ORDER,
     FLOOR,
     GARDENER,
-    HOST_BUDGET,
     MEASURES,
     PROVIDER,
+    at_host_budget,
     counted,
     own_budget,
+    paired,
     signed,
 )
 from pages import BadResults, Section, main, results, table
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from bench.grid.means import FACTS, PROBES, Key, Rows, complete, dollars, ordinary, rows_of, total
-from bench.intervals import ratio
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "upstream-proposal.md"
@@ -31,7 +31,7 @@ FORMAT = 1
 TOOL = "proposal_tables"
 
 STOCK, FIXED = "stock", "stock-fixed"
-RIVALS = ("tail-search", FIXED, "stock-lead", "tail", "first-last", "mask10", STOCK, FLOOR)
+RIVALS = ("tail-search", FIXED, "tail", "mask10", STOCK, FLOOR)
 SURE = (FIXED, "tail-search", "tail")
 PARTS = ("gardener-no-recall", "gardener-no-compress", "gardener-no-forms")
 
@@ -42,13 +42,6 @@ Found = Mapping[Key, Rows]
 def found() -> Found:
     """The rows of all sessions by variant and budget."""
     return complete(ordinary(rows_of(results(RESULTS, "grid", FORMAT))))
-
-
-def at_host_budget() -> dict[str, Rows]:
-    """The rows of each variant at the host's limit."""
-    at = {variant: rows for (variant, budget), rows in found().items() if budget is None}
-    at.update({variant: rows for (variant, budget), rows in found().items() if budget == HOST_BUDGET})
-    return at
 
 
 def discarded() -> Iterator[str]:
@@ -68,7 +61,7 @@ def discarded() -> Iterator[str]:
 
 def evidence() -> Iterator[str]:
     """The gardener as it is, then everything at one budget."""
-    own, same = own_budget(found()), at_host_budget()
+    own, same = own_budget(found()), at_host_budget(found())
     rows = [("gardener, its own budget", need(own, GARDENER))]
     rows += [(name, need(same, name)) for name in (GARDENER, AS_ORDER)]
     rows += [(name, same[name]) for name in RIVALS if name in same]
@@ -85,20 +78,11 @@ def evidence() -> Iterator[str]:
 
 def sure() -> Iterator[str]:
     """Paired differences at one budget, with their intervals."""
-    same = at_host_budget()
-    head = ["", *(name for name, _ in MEASURES), f"$ {PROVIDER}, ratio"]
-    lines = []
-    for own in (GARDENER, AS_ORDER):
-        for name in SURE:
-            first, second = need(same, own), need(same, name)
-            of = ratio(prices(first), prices(second))
-            differences = [signed(measure.above(first, second)) for _, measure in MEASURES]
-            lines.append([f"{own} – {name}", *differences, f"{of.value:.2f} ({of.low:.2f} to {of.high:.2f})"])
-    return table(head, lines)
-
-
-def prices(rows: Rows) -> Sequence[float]:
-    return [row["usd"][PROVIDER][0] for row in rows]
+    same = at_host_budget(found())
+    missing = [name for name in (GARDENER, AS_ORDER, *SURE) if name not in same]
+    if missing:
+        raise BadResults(f"{RESULTS.name}: {missing[0]} is not measured on all sessions: make bench")
+    return paired(same, (GARDENER, AS_ORDER), SURE)
 
 
 def without() -> Iterator[str]:

@@ -18,7 +18,7 @@ PAGE = ROOT / "docs" / "scale.md"
 RESULTS = ROOT / "bench" / "results"
 TOOL = "scale_tables"
 SEARCHES = ("shared-search-100k.json", "shared-search-1m.json")
-KILLS, COPY = "shared-kills.json", "shared-copy.json"
+KILLS = "shared-kills.json"
 WAYS = ("words", "meaning", "both")
 USERS = (10, 100, 1_000, 10_000)
 MESSAGES_A_DAY, DAYS, HOURS = 300, 250, 8
@@ -51,15 +51,6 @@ def kills() -> str:
     return "\n".join([*table(head, [row]), ""])
 
 
-def copy() -> str:
-    """How long a whole archive takes to a server and back."""
-    value = held(COPY)
-    head = ["messages", "archive, MB", "to the server, s", "once more, s", "back, s"]
-    seconds = [f"{value[name]:.1f}" for name in ("there_seconds", "there_again_seconds", "back_seconds")]
-    row = [f"{value['entries']:,}", f"{value['archive_mb']:.0f}", *seconds]
-    return "\n".join([*table(head, [row]), ""])
-
-
 def reckoned() -> str:
     """Load and size by the number of people, from the larger of the two searches."""
     value = held(SEARCHES[-1])
@@ -84,7 +75,6 @@ def reckoned() -> str:
 SECTIONS = [
     Section(PAGE, "scale-searches", searches),
     Section(PAGE, "scale-kills", kills),
-    Section(PAGE, "scale-copy", copy),
     Section(PAGE, "scale-reckoned", reckoned),
 ]
 

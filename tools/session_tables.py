@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from pages import table
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from bench import several as pieces_found
-from bench.goals import CHOSEN_ON, HELD_OUT
+from bench.goals import CHOSEN_ON, HELD_OUT, halves
 from bench.retrieval import sums
 
 Value = Mapping[str, Any]
+MAIN_WAY = "words and meaning"
 
 
 def retrieval(value: Value) -> Iterator[str]:
@@ -37,7 +37,7 @@ def retrieval(value: Value) -> Iterator[str]:
         [
             name,
             str(session["probes"]),
-            *(str(found) for _present, found in session["ways"]["words and meaning"]),
+            *(str(found) for _present, found in session["ways"][MAIN_WAY]),
         ]
         for name, session in sessions.items()
     ]
@@ -48,27 +48,23 @@ def retrieval(value: Value) -> Iterator[str]:
 
 
 def several(value: Value) -> Iterator[str]:
-    """The sums over all questions and over each half of the sessions, by way; then by kind."""
-    groups = {"All sessions": value["rows"]}
-    for title, name in (("First half", CHOSEN_ON), ("Second half", HELD_OUT)):
-        groups[title] = [row for row in value["rows"] if row["half"] == name]
-    for title, rows in groups.items():
-        probes, pieces, decoys = pieces_found.tally(rows).asked
-        yield f"{title}: {probes} questions, {pieces} pieces, {decoys} decoys."
-        yield ""
-        yield from counted("recalled by", pieces_found.tally(rows).supported)
-        yield ""
-    yield "By kind, words and meaning:"
+    """A row a way over all questions to answers of several pieces, then one a half of the sessions."""
+    found = value["several"]
+    sessions = found["sessions"]
+    half = halves(sessions)
+    groups = {way: (sessions, way) for way in sums(sessions)}
+    for which in (CHOSEN_ON, HELD_OUT):
+        of_half = {name: one for name, one in sessions.items() if half[name] == which}
+        groups[f"{MAIN_WAY}, {which}"] = of_half, MAIN_WAY
+    rows = []
+    for title, (of, way) in groups.items():
+        asked = [sum(one[name] for one in of.values()) for name in ("questions", "pieces")]
+        counts = [f"{questions}; {pieces}" for pieces, questions in sums(of)[way]]
+        rows.append([title, f"{asked[0]}; {asked[1]}", *counts])
+    yield "Questions all of whose pieces are supported, then single pieces:"
     yield ""
-    yield from counted("kind (questions; pieces; decoys)", dict(pieces_found.by("kind", value["rows"])))
+    yield from table(["recalled by", "asked", *(f"{tokens:,} tokens" for tokens in found["limits"])], rows)
     yield ""
-
-
-def counted(head: str, rows: Mapping[str, Sequence[tuple[int, int, int]]]) -> Iterator[str]:
-    limits = (f"{tokens:,} tokens" for tokens in pieces_found.LIMITS)
-    yield from table(
-        [head, *limits], [[name, *map(pieces_found.cell, found)] for name, found in rows.items()]
-    )
 
 
 def public(value: Value) -> Iterator[str]:

@@ -33,7 +33,7 @@ BUDGETS = (4_000, 8_000, 16_000)
 WITHOUT_BUDGET = ("none", "no-history", "stock", "stock-fixed", "mask10")
 """Run once, at the host's own limit. `stock-fixed` too: its summaries were recorded at that limit."""
 
-WITH_BUDGET = ("stock-lead", "tail", "first-last", "tail-search", "gardener", "gardener-as-order")
+WITH_BUDGET = ("tail", "tail-search", "gardener", "gardener-as-order")
 ABLATIONS = ("gardener-no-recall", "gardener-no-vectors", "gardener-no-compress", "gardener-no-forms")
 
 CHAINED = "chained"
@@ -42,7 +42,7 @@ CHAINED_VARIANTS = ("stock", "stock-fixed", "tail-search", "gardener")
 
 SMALL_WINDOWS: Mapping[str, int] = {"gpt-4": 8_191, "gpt-3.5-turbo-16k": 16_385, "gpt-4-32k": 32_768}
 """Models by name and the tokens of their windows, in which the long sessions are replayed too."""
-IN_SMALL_WINDOWS = ("stock", "stock-lead", "tail-search", "gardener")
+IN_SMALL_WINDOWS = ("stock", "tail-search", "gardener")
 
 WITHOUT_EFFECT = (
     "adapters/claude_code/", "adapters/mcp/",

@@ -32,13 +32,10 @@ from bench.grid import plots
 from bench.grid.asked import Asked, asked_of
 from bench.grid.cells import MODEL, Cell, cells, chained_cells, checked_budgets, small_window_cells
 from bench.grid.rows import RESULTS, collected, provenance, row_of, written
-from bench.provenance import of_other_code
 from bench.variants import IMPORTS, VECTORS
 
 ROOT = Path(__file__).resolve().parents[2]
 KEPT = ROOT / "build" / "bench" / "cells"
-GUESSED_SECONDS_A_TURN = 0.6
-"""Of one replay on one core, where no cell was timed yet."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -47,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--variant", default="", metavar="NAME,...", help="only these, or others by name")
     parser.add_argument("--budget", default="", metavar="N,...", help="only these; also: default")
     parser.add_argument("--parallel", type=int, default=os.cpu_count() or 1, help="replays at a time")
-    parser.add_argument("--list", action="store_true", help="say what would be run and how long it may take")
+    parser.add_argument("--list", action="store_true", help="say what would be run")
     options = parser.parse_args(argv)
     return ended("make bench", lambda: work(options))
 
@@ -57,12 +54,9 @@ def work(options: argparse.Namespace) -> int:
     everything, wanted = chosen(options)
     todo = [cell for cell in wanted if kept(cell) is None]
     done = len(wanted) - len(todo)
-    print(f"{len(wanted)} cells, {done} of them done; {estimate(todo, options.parallel)}")
+    print(f"{len(wanted)} cells, {done} of them done, {len(todo)} to run")
     if options.list:
         print("\n".join(cell.name for cell in todo) or "up to date")
-        older = list(of_other_code())
-        if older:
-            print("\nOther results, made by the code of another commit:", *older, sep="\n  ")
         return 0
     failed = run_all(todo, options.parallel)
     keep_results(everything)
@@ -130,24 +124,6 @@ def committed() -> Mapping[str, Mapping[str, Any]]:
 def cells_in(path: Path, _changed_at: int) -> Mapping[str, Mapping[str, Any]]:
     value = read(path) or {}
     return {one["name"]: {**one, "provenance": value["provenance"]} for one in value.get("cells", ())}
-
-
-def estimate(todo: Sequence[Cell], parallel: int) -> str:
-    """How long the cells may take, after those timed before."""
-    if not todo:
-        return "nothing to do"
-    timed = [*filter(None, map(read, KEPT.rglob("*.json"))), *committed().values()]
-    rates: dict[str, list[float]] = {}
-    for value in timed:
-        row = value["row"]
-        rates.setdefault(row["variant"], []).append(value["seconds"] / max(1, row["turns"]))
-    everything = [rate for found in rates.values() for rate in found] or [GUESSED_SECONDS_A_TURN]
-    seconds = 0.0
-    for cell in todo:
-        found = rates.get(cell.variant, everything)
-        seconds += cell.turns * sum(found) / len(found)
-    minutes = seconds / 60 / max(1, parallel)
-    return f"{len(todo)} to run, about {minutes:.0f} minutes with {parallel} at a time"
 
 
 def run_all(todo: Sequence[Cell], parallel: int) -> int:

@@ -13,11 +13,9 @@ from aider_gardener.replay.play.variants import Job
 from aider_gardener.replay.session.history import load_session
 from bench.variants import (
     IMPORTS,
-    LEAD_CHARS,
     SEARCH_HEAD,
     SEARCH_SHARE,
     found_note,
-    leading_sentences,
     newest_within,
     ranked,
     without_older_outputs,
@@ -29,8 +27,6 @@ NAMES = (
     "no-history",
     "tail-search",
     "tail",
-    "first-last",
-    "stock-lead",
     "gardener-no-compress",
     "gardener-no-forms",
     "gardener-oldest-first",
@@ -59,18 +55,14 @@ def shown(result: ReplayResult) -> set[str]:
 
 
 def test_a_baseline_keeps_the_past_within_the_limit(results: dict[str, ReplayResult]) -> None:
-    for name in ("tail", "first-last"):
-        past = [
-            (call.turn, sum(tokens for _, tokens, part in call.prompt if part == "done"))
-            for call in results[name].main_calls()
-        ]
-        assert max(tokens for _, tokens in past) > 0
-        # The edit of a reflected turn moves its own messages.
-        assert all(tokens <= TIGHT + 20 or turn == 4 for turn, tokens in past)
+    past = [
+        (call.turn, sum(tokens for _, tokens, part in call.prompt if part == "done"))
+        for call in results["tail"].main_calls()
+    ]
+    assert max(tokens for _, tokens in past) > 0
+    # The edit of a reflected turn moves its own messages.
+    assert all(tokens <= TIGHT + 20 or turn == 4 for turn, tokens in past)
     assert not results["tail"].probes[1].present
-    last = results["first-last"].main_calls()[-1]
-    first = next(results["first-last"].texts[sha] for sha, _, part in last.prompt if part == "done")
-    assert first.startswith("hello. this drives the sign at our door.")
 
 
 def test_without_compressors_no_compressed_form_is_shown(results: dict[str, ReplayResult]) -> None:
@@ -87,21 +79,6 @@ def test_only_the_last_outputs_stay() -> None:
     assert [m["content"] for m in sent if m][2:] == [m["content"] for m in past[2:]]
     assert "make 0" in sent[0]["content"] and "line" not in sent[0]["content"]  # type: ignore[index]
     assert past[0]["content"].count("line") == 40, "the chat itself is untouched"
-
-
-def test_a_lead_summary_has_the_first_sentences_of_the_newest_messages() -> None:
-    asked = "# USER\nFix the lock. It hangs.\n# ASSISTANT\nThe lock waits for ever:\nsee a.py\n# USER\n\n"
-    messages = [{"content": "Summarize."}, {"content": asked}]
-    assert leading_sentences(messages) == "Fix the lock.\nThe lock waits for ever:"
-    long = "".join(f"# USER\n{number} {'x' * 200}. More.\n" for number in range(40))
-    found = leading_sentences([{"content": long}])
-    assert LEAD_CHARS - 250 < len(found) <= LEAD_CHARS and found.splitlines()[-1].startswith("39 ")
-
-
-def test_a_lead_summary_takes_the_place_of_the_history(results: dict[str, ReplayResult]) -> None:
-    llm = [event for event in results["stock-lead"].compactions if event.by == "llm"]
-    assert llm and all(event.applied and event.tokens_after < event.tokens_before for event in llm)
-    assert not [said for said in results["stock-lead"].notices if "placeholder" in said]
 
 
 def assistant(text: str) -> dict[str, str]:

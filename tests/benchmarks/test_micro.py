@@ -45,29 +45,24 @@ def run_of(tmp_path: Path, value: dict[str, Any]) -> str:
 
 def test_taken_results_are_medians_and_percentiles_in_ms(kept: Path, tmp_path: Path) -> None:
     data = [0.001 * n for n in range(1, 101)]
-    assert micro_results.main([run_of(tmp_path, report(work=data)), "--take"]) == 0
+    assert micro_results.main([run_of(tmp_path, report(work=data))]) == 0
     value = json.loads(kept.read_text("utf-8"))
     assert value["times"] == {"work": {"least": 1.0, "median": 50.0, "p95": 95.0, "rounds": 100}}
     assert value["provenance"]["python"] == sys.version.split()[0]
 
 
-def test_the_ratio_is_new_by_old(kept: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    micro_results.main([run_of(tmp_path, report(work=[0.010] * 3, other=[0.010] * 3)), "--take"])
-    run = run_of(tmp_path, report(work=[0.015] * 3, other=[0.010] * 3))
-    capsys.readouterr()
-    assert micro_results.main([run]) == 0
-    assert "1.50" in next(line for line in capsys.readouterr().out.splitlines() if line.startswith("work"))
-
-
-def test_unlike_runs_and_other_files_are_refused(
-    kept: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("run", "said"),
+    [
+        ({**report(work=[1.0]), "gardener": {"quick": True, "load": 0.5}}, "a quick run says nothing of"),
+        ({"benchmarks": []}, "not a report of bench/micro; make it with: make bench-micro"),
+    ],
+)
+def test_quick_runs_and_other_files_are_refused(
+    kept: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], run: dict[str, Any], said: str
 ) -> None:
-    micro_results.main([run_of(tmp_path, report(work=[1.0])), "--take"])
-    quick = {**report(work=[1.0]), "gardener": {"quick": True, "entries": [10], "load": 0.5}}
-    assert micro_results.main([run_of(tmp_path, quick)]) == 1
-    assert "do not compare" in capsys.readouterr().err
-    assert micro_results.main([run_of(tmp_path, {"benchmarks": []})]) == 1
-    assert "not a report of bench/micro; make it with: make bench-micro" in capsys.readouterr().err
+    assert micro_results.main([run_of(tmp_path, run)]) == 1
+    assert said in capsys.readouterr().err and not kept.exists()
 
 
 def test_the_committed_results_are_of_the_full_sizes() -> None:

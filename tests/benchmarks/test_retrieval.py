@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
+from aider_gardener.replay.measure.probes import key_pattern
+from aider_gardener.replay.session.history import load_session
 from aider_gardener.replay.session.session import Probe, Session, SessionEvent
-from bench.retrieval import LIMITS, main, measured
+from bench.retrieval import (
+    LIMITS,
+    QUESTIONS,
+    ROOT,
+    SEVERAL_LIMITS,
+    load_several,
+    main,
+    measured,
+    measured_several,
+    messages_of,
+)
 
 
 def filler(turn: int) -> str:
@@ -48,6 +63,33 @@ def test_a_fact_is_found_by_its_words_and_not_by_being_new(tmp_path: Path) -> No
     assert found["ways"]["words alone"] == [[1, 1]] * len(LIMITS)
     assert found["ways"]["newest"][0] == [0, 0], "300 tokens of the newest are filler"
     assert found["ways"]["words and meaning"] == found["ways"]["words alone"], "there is no embedder"
+
+
+def test_a_question_counts_only_when_every_piece_is_supported(tmp_path: Path) -> None:
+    (retry,) = session().probes
+    other = replace(retry, about_turn=1, answer_keys=("importer first",))
+    unlike = replace(retry, about_turn=1, answer_keys=("never said",))
+    asked = [(retry, other), (retry, unlike)]
+    found = measured_several(session(), asked, tmp_path / "vectors.sqlite", embedder="none")
+    assert (found["questions"], found["pieces"]) == (2, 4)
+    assert found["ways"]["words alone"] == [[3, 1]] * len(SEVERAL_LIMITS)
+
+
+@pytest.mark.parametrize("path", sorted(QUESTIONS.glob("*.json")), ids=lambda path: path.stem)
+def test_the_questions_of_several_pieces_can_be_answered(path: Path) -> None:
+    """Two to four pieces of different turns, said long enough before; no key is given away."""
+    recorded = load_session(ROOT / "recorded_sessions" / path.stem)
+    questions = load_several(path)
+    assert len(questions) == 8
+    for pieces in questions:
+        turns, question, asked = [one.about_turn for one in pieces], pieces[0].question, pieces[0].ask_at_turn
+        assert 2 <= len(turns) <= 4 and turns == sorted(set(turns)), question
+        assert turns[-1] + 5 <= asked <= recorded.turn_count + 1, question
+        for one in pieces:
+            events = recorded.turn(one.about_turn)
+            kept = "\n".join(message.content for event in events for message in messages_of(event))
+            for key in one.answer_keys:
+                assert key_pattern(key).search(kept) and not key_pattern(key).search(question), key
 
 
 def test_an_embedder_that_is_not_there_is_an_error_and_not_measured_as_words(tmp_path: Path) -> None:

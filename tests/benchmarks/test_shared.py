@@ -61,8 +61,3 @@ def test_a_writer_goes_on_where_it_was_killed(tmp_path: Path) -> None:
     assert [each.seq for each in store.session_entries("w")] == [0, 1, 2]
     store.close()
     assert (folder / "said").read_text().split() == ["1", "2"]
-
-
-def test_an_archive_is_timed_there_and_back(server: Server, tmp_path: Path) -> None:
-    found = shared.copied(server, tmp_path, 20)
-    assert found["entries"] == 20 and found["there_seconds"] >= 0 and found["back_seconds"] >= 0

@@ -63,7 +63,7 @@ class Calls:
         turn = self.recorded.turn
         number = 1 + sum(call.turn == turn for call in self.made)
         self.prompts.dump(f"{turn}-{number}", messages)
-        text, event = self.recorded.answer(kind, messages)
+        text, event = self.recorded.answer(kind)
         weak = self.main_model.weak_model
         model = weak if name == weak.name else self.main_model
         rows = self.prompts.rows(messages, kind, lambda m: self.counted.of_message(model, m))

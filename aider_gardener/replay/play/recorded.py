@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from aider_gardener.errors import ReplayError
@@ -50,17 +50,16 @@ Answer = tuple[str, SessionEvent | None]
 class Recorded:
     """The events of a session, handed out in order, turn by turn, each once.
 
-    `summaries` are the answers to aider's summarising prompts, in order; None gives placeholders. With
-    `summarise` set it answers them, from the messages of the call. `given` counts the replies of the turn
-    that were handed out, `placeholders` what stood in, by kind of call. `notices` take what went otherwise
-    than recorded; `failure` holds the reason after the replay left its recording.
+    `summaries` are the answers to aider's summarising prompts, in order; None gives placeholders. `given`
+    counts the replies of the turn that were handed out, `placeholders` what stood in, by kind of call.
+    `notices` take what went otherwise than recorded; `failure` holds the reason after the replay left its
+    recording.
     """
 
     def __init__(self, session: Session, notices: list[str], summaries: Sequence[str] | None = None) -> None:
         self.session = session
         self.notices = notices
         self.summaries = summaries
-        self.summarise: Callable[[Sequence[Mapping[str, Any]]], str] | None = None
         self.summaries_given = 0
         self.placeholders: dict[str, int] = {}
         self.failure: ReplayError | None = None
@@ -84,10 +83,8 @@ class Recorded:
 
     # -- calls of a model
 
-    def answer(self, kind: str, messages: Sequence[Mapping[str, Any]] = ()) -> Answer:
+    def answer(self, kind: str) -> Answer:
         """The recorded answer to the next call of a kind in this turn."""
-        if kind == SUMMARY and self.summarise is not None:
-            return self.summarise(messages), None
         if kind == SUMMARY:
             at, self.summaries_given = self.summaries_given, self.summaries_given + 1
             if self.summaries is not None and at < len(self.summaries):
