@@ -76,15 +76,17 @@ def mcp(project: Path | None, local: bool) -> None:
     reader = "agent@here" if local else REMOTE
     memory = ProjectMemory(store, str(root or start), settings=settings, reader=reader)
     memory.archive.backlog = backlog
-    shared = plugin.part().BackgroundSync(store, str(root or start), os.environ)
 
     def end() -> None:
         backlog.stop()
         store.close()
 
+    def changed() -> None:
+        plugin.part().sync_if_due(store, memory.project, os.environ)
+
     ends_with(end)  # before anything is left behind that a signal must take along
     try:
-        over_stdio(make_server(memory, __version__, changed=shared.turn_over))
+        over_stdio(make_server(memory, __version__, changed=changed))
     finally:
         end()
 

@@ -26,7 +26,6 @@ from aider_gardener.recall.embed import loading as loading  # what a benchmark p
 from aider_gardener.settings import Settings
 
 if TYPE_CHECKING:
-    from aider_gardener.archive.postgres import BackgroundSync
     from aider_gardener.archive.store import Store
     from aider_gardener.gardener.gardener import Gardener
     from aider_gardener.gardener.state import ChatState
@@ -40,11 +39,10 @@ if TYPE_CHECKING:
 
 @dataclass
 class OpenArchive:
-    """An archive with what embeds its passages, and what syncs it where it is shared."""
+    """An archive with what embeds its passages."""
 
     store: Store
     backlog: Backlog
-    shared: BackgroundSync | None = None
 
 
 @dataclass
@@ -91,9 +89,7 @@ class Process:
         opened = self.archives.get(str(archive.store.directory))
         if self.origins is None or not self.background or opened is None:
             return
-        if opened.shared is None:
-            opened.shared = plugin.part().BackgroundSync(opened.store, archive.project, self.origins.environ)
-        opened.shared.turn_over()
+        plugin.part().sync_if_due(opened.store, archive.project, self.origins.environ)
 
     def end(self) -> None:
         """As the process ends: chats are reported, and what is open is closed, which makes an archive's copy

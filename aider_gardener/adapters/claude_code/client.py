@@ -258,7 +258,7 @@ def begin_sync(store: Store, project: str) -> None:
     from aider_gardener.archive import plugin
 
     if plugin.is_shared(store, project):
-        plugin.part().BackgroundSync(store, project, os.environ).turn_over()
+        plugin.part().sync_if_due(store, project, os.environ)
 
 
 def note_fault(place: list[Path], event: str, error: BaseException) -> None:

@@ -21,46 +21,32 @@ from aider_gardener.archive.store import Store
 from aider_gardener.errors import StoreError
 
 SECONDS = 60.0
-"""Between the beginnings of two syncs of a project, by whichever process."""
+"""Between the last sign of one sync of a project and the beginning of the next, by whichever process."""
 
 
-class BackgroundSync:
-    """Syncs one project, about once a minute by whichever process: two at a time do no harm. `start` begins a
-    process; `clock` gives seconds since the epoch."""
-
-    def __init__(
-        self,
-        store: Store,
-        project: str,
-        environ: Mapping[str, str],
-        *,
-        clock: Callable[[], float] = time.time,
-        start: Callable[[Sequence[str], Mapping[str, str]], subprocess.Popen[bytes]] | None = None,
-    ) -> None:
-        self.store = store
-        self.project = project
-        self.environ = dict(environ)
-        self._clock = clock
-        self._start = start or begin
-        self._process: subprocess.Popen[bytes] | None = None
-
-    def turn_over(self) -> bool:
-        """Begin a sync if one is due; whether one was begun. A project that is not shared costs one look, and
-        nothing that goes wrong here is the host's."""
-        if not is_named(self.environ) or not self.store.is_file:
+def sync_if_due(
+    store: Store,
+    project: str,
+    environ: Mapping[str, str],
+    *,
+    clock: Callable[[], float] = time.time,
+    start: Callable[[Sequence[str], Mapping[str, str]], object] | None = None,
+) -> bool:
+    """Begin to sync a project in a process of its own if none does and the last is a minute ago; whether one
+    was begun. A sync that goes on says so with each batch. A project that is not shared costs one look, and
+    nothing that goes wrong here is the host's. `clock` gives seconds since the epoch."""
+    if not is_named(environ) or not store.is_file:
+        return False
+    now = clock()
+    try:
+        share = store.database.read(lambda db: local.share_of(db, project))
+        if share is None or 0 <= now - share.active_at < SECONDS:
             return False
-        if self._process is not None and self._process.poll() is None:
-            return False
-        now = self._clock()
-        try:
-            share = self.store.database.read(lambda db: local.share_of(db, self.project))
-            if share is None or 0 <= now - share.active_at < SECONDS:
-                return False
-            local.note(self.store, self.project, active_at=now)
-            self._process = self._start(command(self.store, self.project), self.environ)
-        except (OSError, StoreError):
-            return False
-        return True
+        local.note(store, project, active_at=now)
+        (start or begin)(command(store, project), environ)
+    except (OSError, StoreError):
+        return False
+    return True
 
 
 def command(store: Store, project: str) -> list[str]:

@@ -64,8 +64,8 @@ class Share:
     the last occurrence that was looked at, known again by `sent_mark`: rows that are cut off give their
     numbers to others. `vectors_sent` is the last vector, `told` the last tombstone; `seen` is the last change
     of the server's that is here, `since` the last before the project was shared from here. `active_at` is
-    when a sync last began in the background, in seconds since the epoch; `named_as` how the environment named
-    the server when its user agreed to share.
+    when a sync last began in the background or went on, in seconds since the epoch; `named_as` how the
+    environment named the server when its user agreed to share.
     """
 
     project: str

@@ -133,8 +133,9 @@ class _Exchange:
                 pass
 
     def _note(self, **marks: object) -> None:
-        """Keep marks. Raises ServerError where the project is not shared any more."""
-        share = local.note(self.store, self.share.project, **marks)
+        """Keep marks, and that the sync goes on. Raises ServerError where the project is not shared any
+        more."""
+        share = local.note(self.store, self.share.project, active_at=self._clock(), **marks)
         if share is None:
             raise ServerError(GONE.format(name=self.share.name))
         self.share = share

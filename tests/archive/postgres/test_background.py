@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 
 import pytest
+from shared_archives import Machines
 
 from aider_gardener.archive import postgres
-from aider_gardener.archive.postgres import BackgroundSync, local
+from aider_gardener.archive.postgres import local, sync_if_due
 from aider_gardener.archive.postgres.local import Share
 from aider_gardener.archive.postgres.server import VARIABLE
 from aider_gardener.archive.store import open_store
@@ -19,78 +20,61 @@ PROJECT = "/projects/pump"
 NAMED = {VARIABLE: "postgresql://ana@db.example/d", "PATH": "/bin"}
 
 
-class Process:
-    """A process that runs until it is told to end."""
-
-    ended = False
-
-    def poll(self) -> int | None:
-        return 0 if self.ended else None
-
-
 class Stage:
-    """A background with a clock and processes of the test's."""
+    """A shared archive, a clock of the test's, and what was begun."""
 
     def __init__(self, folder: Path) -> None:
         self.now = 100.0
         self.begun: list[tuple[Sequence[str], Mapping[str, str]]] = []
-        self.process = Process()
-        store = open_store(folder / "archive")
-        self.store = store
-        self.share()
-        self.background = self.another()
-
-    def share(self) -> None:
+        self.store = open_store(folder / "archive")
         share = Share(PROJECT, "ana/pump", 1, "server", "ana", True, "machine")
         self.store.database.write(lambda db: local.keep(db, share))
 
-    def another(self, environ: Mapping[str, str] = NAMED) -> BackgroundSync:
-        return BackgroundSync(self.store, PROJECT, environ, clock=lambda: self.now, start=self.start)
+    def turn_over(self, environ: Mapping[str, str] = NAMED) -> bool:
+        return sync_if_due(self.store, PROJECT, environ, clock=lambda: self.now, start=self.start)
 
-    def start(self, given: Sequence[str], environ: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    def start(self, given: Sequence[str], environ: Mapping[str, str]) -> None:
         self.begun.append((given, environ))
-        return self.process  # type: ignore[return-value]
 
 
 @pytest.fixture
 def stage(tmp_path: Path) -> Iterator[Stage]:
     found = Stage(tmp_path)
-    yield found
-    found.store.close()
+    with closing(found.store):
+        yield found
 
 
 def test_after_a_turn_a_sync_begins_at_most_once_a_minute_by_all_processes(stage: Stage) -> None:
-    stage.process.ended = True
-    other = stage.another()
-    assert stage.background.turn_over() and not other.turn_over()
+    assert stage.turn_over() and not stage.turn_over()
     stage.now += 59
-    assert not stage.background.turn_over()
+    assert not stage.turn_over()
     stage.now += 1
-    assert other.turn_over() and not stage.background.turn_over()
+    assert stage.turn_over() and not stage.turn_over()
     stage.now -= 50
-    assert stage.background.turn_over(), "a clock that was put back holds nothing up"
+    assert stage.turn_over(), "a clock that was put back holds nothing up"
 
 
-def test_a_sync_that_goes_on_is_not_begun_again(stage: Stage) -> None:
-    assert stage.background.turn_over()
-    stage.now += 600
-    assert not stage.background.turn_over(), "its process runs"
-    stage.process.ended = True
-    assert stage.background.turn_over()
+def test_a_sync_that_goes_on_is_not_begun_again(machines: Machines) -> None:
+    one = machines("ana")
+    one.share()
+    local.note(one.store, one.shared.project, active_at=1.0)
+    one.say("one")
+    assert one.sync().sent == 1
+    assert one.shared.active_at > 1.0, "each batch says that it goes on, to whichever process"
 
 
 def test_without_a_server_a_share_or_a_file_nothing_begins(stage: Stage) -> None:
-    assert not stage.another({}).turn_over()
-    assert not BackgroundSync(open_store(None), PROJECT, NAMED).turn_over()
+    assert not stage.turn_over({})
+    assert not sync_if_due(open_store(None), PROJECT, NAMED, start=stage.start)
     stage.store.database.write(lambda db: local.drop(db, PROJECT))
-    assert not stage.background.turn_over() and not stage.begun
+    assert not stage.turn_over() and not stage.begun
 
 
 def test_it_gets_the_environment_it_was_given_and_nothing_of_the_processs(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(VARIABLE, "postgresql://thief.example/d")
-    stage.background.turn_over()
+    stage.turn_over()
     given, environ = stage.begun[0]
     assert environ == NAMED
     assert given[:5] == [sys.executable, "-m", "aider_gardener.cli", "store", "sync"]
@@ -98,14 +82,13 @@ def test_it_gets_the_environment_it_was_given_and_nothing_of_the_processs(
 
 
 def test_a_process_that_cannot_begin_or_an_archive_that_cannot_be_read_costs_nothing(stage: Stage) -> None:
-    def fails(*_: object) -> subprocess.Popen[bytes]:
+    def fails(*_: object) -> None:
         raise OSError("no more processes")
 
-    stage.background._start = fails
-    assert not stage.background.turn_over()
+    assert not sync_if_due(stage.store, PROJECT, NAMED, start=fails)
     stage.store.close()
     stage.now += 600
-    assert not stage.another().turn_over() and not stage.begun
+    assert not stage.turn_over() and not stage.begun
 
 
 def test_nothing_of_the_working_directory_is_imported(
