@@ -26,7 +26,7 @@ def keep(output: Output, text: str, command: str) -> str:
     into a temporary file; but not beside an archive that its owner had encrypted.
     """
     try:
-        directory: Path | None = archive_directory()
+        directory: Path | None = archive_directory()[0]
     except GardenerError:
         directory = None
     if directory and text and output.is_read_whole:
