@@ -114,6 +114,15 @@ def test_the_archive_of_a_folder_in_no_work_tree_is_its_own_wherever_the_command
     assert place_of() == place_of(start=tmp_path / "one") != place_of(start=tmp_path / "two")
 
 
+def test_status_tells_of_the_chats_of_the_archive_that_is_named(archive: Path) -> None:
+    store = open_store(archive)
+    kept = {"session": {"turns": 3}, "points": [{"tokens": 50, "window": 100}]}
+    store.set_state("s", "autopilot", json.dumps(kept))
+    store.close()
+    value = json.loads(run("status", "--store", str(archive), "--json").stdout)
+    assert value["last_chat"]["tokens"] == 50 and value["all_chats"]["turns"] == 3
+
+
 def bytes_of(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
 
