@@ -6,8 +6,9 @@ import hashlib
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from functools import lru_cache, wraps
-from typing import Any, TypeVar
+from functools import wraps
+from threading import Lock
+from typing import TypeVar
 
 TokenCounter = Callable[[str], int]
 """Counts the tokens of one text with the model's own tokenizer."""
@@ -215,36 +216,29 @@ def text_key(text: str) -> Hashable:
     return len(text), hash(text)
 
 
-class _Known:
-    """What a function is asked for, as a key that lets go of it once it was read."""
-
-    __slots__ = ("given", "key")
-
-    def __init__(self, key: Hashable, given: Any) -> None:
-        self.key, self.given = key, given
-
-    def __hash__(self) -> int:
-        return hash(self.key)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Known) and self.key == other.key
-
-
 def remembered(
     most: int, *, key: Callable[[Given], Hashable]
 ) -> Callable[[Callable[[Given], Result]], Callable[[Given], Result]]:
     """Remember what a function gives for the last `most` that it was asked for, by a key: a cache must not
-    keep the texts of outputs in memory."""
+    keep the texts of outputs in memory. Threads may ask at once."""
 
     def remembering(function: Callable[[Given], Result]) -> Callable[[Given], Result]:
-        @lru_cache(maxsize=most)
-        def read(known: _Known) -> Result:
-            given, known.given = known.given, None
-            return function(given)
+        known: dict[Hashable, Result] = {}
+        lock = Lock()
 
         @wraps(function)
         def asked(given: Given) -> Result:
-            return read(_Known(key(given), given))
+            name = key(given)
+            with lock:
+                if name in known:
+                    made = known[name] = known.pop(name)  # the last one asked for stands last
+                    return made
+            made = function(given)
+            with lock:
+                known[name] = made
+                if len(known) > most:
+                    del known[next(iter(known))]
+            return made
 
         return asked
 

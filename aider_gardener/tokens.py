@@ -18,6 +18,9 @@ MESSAGE_OVERHEAD_TOKENS = 4
 PIECE_CHARS = 4_000
 """Texts are counted in pieces: byte-pair encoders are quadratic on long runs of one letter."""
 
+COUNTS_KEPT = 16_384
+"""Of so many texts the count is kept, of short ones and of long ones."""
+
 KEPT_CHARS = 1_000
 """Of longer texts the cache keeps a hash: a chat's outputs must not stay in memory for being counted."""
 
@@ -46,7 +49,7 @@ def approximate(text: str) -> int:
     return (len(text.encode("utf-8", "replace")) + 3) // 4 if text else 0
 
 
-def counter(encode: Callable[[str], int], *, cache_size: int = 16_384) -> TokenCounter:
+def counter(encode: Callable[[str], int]) -> TokenCounter:
     """Wrap a tokenizer's count of one text: cached by content, long texts counted in pieces.
 
     Pieces end at line ends, so the sum differs from the exact count by less than one token a piece. Of texts
@@ -70,8 +73,8 @@ def counter(encode: Callable[[str], int], *, cache_size: int = 16_384) -> TokenC
         clean = text.encode("utf-8", "replace").decode("utf-8")
         return sum(count_piece(piece) for piece in pieces(clean))
 
-    count_short = lru_cache(maxsize=cache_size)(count_all)
-    count_long = remembered(cache_size, key=text_key)(count_all)
+    count_short = lru_cache(maxsize=COUNTS_KEPT)(count_all)
+    count_long = remembered(COUNTS_KEPT, key=text_key)(count_all)
 
     def count(text: str) -> int:
         if not text:

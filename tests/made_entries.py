@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from aider_gardener.archive.archive import Archive
-from aider_gardener.archive.store import open_store
+from aider_gardener.archive.store import Store, open_store
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.messages import ContentClass, Entry, Message, Segment, Source, SourceKind, entry_id
 from aider_gardener.plan.chat import Chat
@@ -44,8 +44,10 @@ def chat_of(done: list[dict[str, Any]], cur: list[dict[str, Any]] | None = None)
     return Chat().sync((done, cur if cur is not None else []), admit)[0]
 
 
-def make_gardener(**options: object) -> Gardener:
-    """A gardener over an archive in memory that counts words as tokens."""
+def make_gardener(
+    store: Store | None = None, session: str = "s", at: float = 1_000.0, **options: object
+) -> Gardener:
+    """A gardener over an archive, by default one in memory, that counts words as tokens; its clock stands."""
     settings = Settings(**options)  # type: ignore[arg-type]
-    archive = Archive(open_store(None), session="s", project="p", count=words, clock=lambda: 1_000.0)
+    archive = Archive(store or open_store(None), session=session, project="p", count=words, clock=lambda: at)
     return Gardener(settings, archive)

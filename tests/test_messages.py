@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from hypothesis import given
@@ -71,3 +73,16 @@ def test_what_was_read_is_remembered_and_the_text_is_not() -> None:
     first_word(replace(one, content=text, id="g1"))
     del text
     assert kept() is None
+
+
+def test_threads_may_ask_at_once() -> None:
+    doubled = remembered(2, key=int)(lambda number: 2 * number)
+    numbers = [number % 5 for number in range(20_000)]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as threads:
+            found = list(threads.map(lambda _: [doubled(number) for number in numbers], range(4)))
+    finally:
+        sys.setswitchinterval(interval)
+    assert found == [[2 * number for number in numbers]] * 4

@@ -8,17 +8,6 @@ from pathlib import Path
 
 import conftest
 import pytest
-from offline import is_local
-
-
-@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "127.9.9.9", "::1", b"localhost", "", None])
-def test_this_machine_is_local(host: object) -> None:
-    assert is_local(host)
-
-
-@pytest.mark.parametrize("host", ["example.com", "192.0.2.1", "0.0.0.1", "2001:db8::1", b"example.com"])
-def test_other_machines_are_not_local(host: object) -> None:
-    assert not is_local(host)
 
 
 def test_a_look_up_of_another_machine_is_refused_and_noted() -> None:

@@ -23,7 +23,6 @@ from aider_gardener.tables import (
     plan_table,
     pressure_table,
     pruning_table,
-    stats_table,
     why_table,
 )
 
@@ -126,9 +125,3 @@ def test_what_may_go_is_summed_by_class_and_reason() -> None:
     assert "log older than 30 days 2 1,500 15" in text
     assert "prose over the size 1 7 1" in text
     assert "nothing was deleted" in text
-
-
-def test_statistics_are_of_all_and_by_class() -> None:
-    by_class = {"log": {"entries": 2, "original_tokens": 4_000, "compressed_tokens": 100}}
-    shown = as_text(stats_table({"sessions": 1, "why": ""}, by_class, "Not shared."), width=80)
-    assert "By class" in shown and "4,000" in shown and "why" not in shown and "Not shared." in shown

@@ -42,11 +42,6 @@ def test_pieces_make_up_the_text(text: str, size: int) -> None:
     assert "".join(found) == text and all(0 < len(piece) <= size for piece in found)
 
 
-def test_pieces_end_at_line_ends() -> None:
-    text = "a line of words\n" * 1_000
-    assert all(piece.endswith("\n") and len(piece) <= PIECE_CHARS for piece in pieces(text))
-
-
 @given(st.text(st.characters(exclude_categories=()), max_size=60))
 def test_any_text_can_be_counted(text: str) -> None:
     assert counter(lambda clean: len(clean.encode()))(text) >= 0

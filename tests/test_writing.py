@@ -113,15 +113,3 @@ def test_threads_of_one_process_put_whole_files_in_place(tmp_path: Path) -> None
     with ThreadPoolExecutor(2) as threads:
         list(threads.map(write, texts))
     assert wrong == [] and os.listdir(tmp_path) == ["page.md"]
-
-
-def test_a_check_at_the_last_moment_leaves_the_old_file(tmp_path: Path) -> None:
-    path = tmp_path / "page.md"
-    write_private(path, "one")
-
-    def refuse() -> None:
-        raise StoreError("no")
-
-    with pytest.raises(StoreError, match="no"):
-        write_private(path, "two", refuse)
-    assert path.read_text() == "one" and os.listdir(tmp_path) == ["page.md"]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from aider_gardener import __version__
-from aider_gardener.cli.root import json_option, put, repository_root, tell, working_project
+from aider_gardener.cli.root import json_option, place_of, put, repository_root, tell, working_project
 from aider_gardener.errors import UsageError
 
 if TYPE_CHECKING:
@@ -51,7 +51,6 @@ def mcp(project: Path | None, local: bool) -> None:
         raise UsageError(MISSING) from None
     from aider_gardener.adapters.mcp.server import make_server, over_stdio
     from aider_gardener.archive import plugin
-    from aider_gardener.archive.store.location import chosen_directory, store_directory
     from aider_gardener.archive.store.opening import opened_on_disk
     from aider_gardener.gardener.memory import REMOTE, ProjectMemory
     from aider_gardener.recall.backlog import Backlog
@@ -61,10 +60,8 @@ def mcp(project: Path | None, local: bool) -> None:
     logging.getLogger("mcp").setLevel(logging.CRITICAL)  # its warnings quote the request
     settings = Settings.from_env()
     start = (project or Path.cwd()).resolve()
-    root = repository_root(start)
-    named = settings.store_path
-    directory = chosen_directory(named) if named else store_directory(root, project=start)
-    store = opened_on_disk(directory, settings.store_key)
+    root = str(repository_root(start) or start)
+    store = opened_on_disk(*place_of(start=start))
     tell(store.notice)
     backlog = Backlog(
         store,
@@ -74,7 +71,7 @@ def mcp(project: Path | None, local: bool) -> None:
     )
     backlog.resume()
     reader = "agent@here" if local else REMOTE
-    memory = ProjectMemory(store, str(root or start), settings=settings, reader=reader)
+    memory = ProjectMemory(store, root, settings=settings, reader=reader)
     memory.archive.backlog = backlog
 
     def end() -> None:

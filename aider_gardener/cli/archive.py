@@ -56,10 +56,9 @@ def store_status() -> None:
     from aider_gardener.archive.store.lines import names
     from aider_gardener.archive.store.location import set_aside_in
     from aider_gardener.archive.store.opening import tier_of
-    from aider_gardener.settings import Settings
     from aider_gardener.tables import stats_table
 
-    found, key_source = archive_directory(), Settings.from_env().store_key
+    found, key_source = archive_directory()
     with closing(open_to_read(found, key_source=key_source)) as archive:
         stats, directory, notice = asdict(archive.stats()), archive.directory or found, archive.notice
     tier, why = tier_of(found, key_source)
@@ -100,9 +99,9 @@ def store_copy(to: Path | Address | None, source: Path | Address | None, readabl
 
     if (to is None) == (source is None):
         raise UsageError("say where: --to PLACE, or --from PLACE")
-    own = archive_directory(made=to is None)
+    own, _key = archive_directory(made=to is None)
     there = chosen_directory(to.expanduser()) if isinstance(to, Path) else to
-    other = archive_directory(source) if isinstance(source, Path) else source
+    other = archive_directory(source)[0] if isinstance(source, Path) else source
     if os.path.realpath(own) == os.path.realpath(str(there or other)):
         raise UsageError(f"{own} is where the archive lies already; name another directory")
     with closing(_of_place(other or own)) as given:
@@ -241,7 +240,7 @@ def store_encrypt(source: str | None) -> None:
     settings = Settings.from_env(store_key=source)
     if not settings.store_key:
         raise UsageError("say where the key is to be: --key keyring, --key env or --key file:PATH")
-    found = archive_directory()
+    found, _key = archive_directory()
     readable = encrypt(found, settings.store_key)
     click.echo(f"The archive in {found} is encrypted. Its key is that of {settings.store_key}: keep it well,")
     click.echo("without it nobody can read the archive.")
@@ -254,10 +253,9 @@ def store_encrypt(source: str | None) -> None:
 def store_decrypt() -> None:
     """Take the encryption off the archive, in the same way."""
     from aider_gardener.archive.store.encryption import decrypt
-    from aider_gardener.settings import Settings
 
-    found = archive_directory()
-    decrypt(found, Settings.from_env().store_key)
+    found, key_source = archive_directory()
+    decrypt(found, key_source)
     click.echo(f"The archive in {found} is no longer encrypted.")
 
 

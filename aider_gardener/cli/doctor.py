@@ -9,17 +9,13 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from aider_gardener.archive import plugin
-from aider_gardener.cli.root import json_option, put, repository_root
+from aider_gardener.cli.root import holds_archive, json_option, place_of, put
 from aider_gardener.errors import GardenerError
 from aider_gardener.phrases import counted, path_shown
-
-if TYPE_CHECKING:
-    from aider_gardener.archive.store import Store
 
 OLDEST, NEWEST = (3, 10), (3, 12)
 MOST_PROBLEMS, LOG_LIMIT = 5, 1 << 20
@@ -113,35 +109,17 @@ def sqlite() -> Found:
     return fts, f"{apsw.sqlite_lib_version()}, full text {text}"
 
 
-def place_and_key() -> tuple[Path, str]:
-    """Where the archive of this project belongs, and where its key is."""
-    from aider_gardener.archive.store.location import chosen_directory, store_directory
-    from aider_gardener.settings import Settings
-
-    settings = Settings.from_env()
-    named = settings.store_path
-    place = chosen_directory(named) if named else store_directory(repository_root(Path.cwd()))
-    return place, settings.store_key
-
-
-def opened() -> Store:
-    from aider_gardener.archive.store import open_to_read
-
-    place, key = place_and_key()
-    return open_to_read(place, key_source=key)
-
-
 def archive() -> Found:
-    from aider_gardener.archive.store.lines import names
+    from aider_gardener.archive.store import open_to_read
     from aider_gardener.archive.store.location import check_whose, set_aside_in
 
-    directory, _ = place_and_key()
+    directory, key = place_of()
     check_whose(directory)
     aside = ", ".join(set_aside_in(directory))
     told = f"; set aside there, and no part of it: {aside}" if aside else ""
-    if not (directory / "gardener.db").is_file() and not names(directory):
+    if not holds_archive(directory):
         return True, f"none yet (will be made in {path_shown(directory, Path.cwd())}){told}"
-    with closing(opened()) as store:
+    with closing(open_to_read(directory, key_source=key)) as store:
         problems = store.verify()
     if not problems:
         return True, f"sound, in {path_shown(directory, Path.cwd())}{told}"
@@ -154,7 +132,7 @@ def tier() -> Found:
     """The tier that a chat would work in, and why no better one; only memory is out of order."""
     from aider_gardener.archive.store import opening
 
-    name, why = opening.tier_of(*place_and_key())
+    name, why = opening.tier_of(*place_of())
     return name != opening.MEMORY, TIERS[name].format(why=why)
 
 
@@ -164,11 +142,12 @@ def claude_code() -> Found:
     from aider_gardener import files
     from aider_gardener.adapters.claude_code.client import LOG_NAME
     from aider_gardener.adapters.intake import unknown_records
+    from aider_gardener.archive.store import open_to_read
 
-    directory, _ = place_and_key()
+    directory, key = place_of()
     if not (directory / "gardener.db").is_file():
         return True, "nothing was taken in yet"
-    with closing(opened()) as store:
+    with closing(open_to_read(directory, key_source=key)) as store:
         unknown = unknown_records(store)
     log = directory / LOG_NAME
     faults = files.read(log, LOG_LIMIT).decode("utf-8", "replace").splitlines() if log.is_file() else []
@@ -183,7 +162,7 @@ def sharing() -> Found:
     """How the project is shared; "" where it is not."""
     from aider_gardener.cli.shared import sharing_of
 
-    directory, key = place_and_key()
+    directory, key = place_of()
     found = sharing_of(directory, key) if (directory / "gardener.db").is_file() else {"shared": False}
     if not found["shared"]:
         return True, ""

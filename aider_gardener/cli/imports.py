@@ -39,7 +39,6 @@ def import_chats(path: Path | None) -> None:
     """
     from aider_gardener.archive.store import open_store
     from aider_gardener.replay.imports import HISTORY, Imported, files_named, find, own_files, take_in
-    from aider_gardener.settings import Settings
 
     project = working_project()
     paths = files_named(path) if path else own_files(project, Path.home(), os.environ)
@@ -48,8 +47,8 @@ def import_chats(path: Path | None) -> None:
     if not chats and path is not None:
         why = next((f"{name}: {why}" for name, why in found.others.items()), f"{path}: holds no chats")
         raise UsageError(f"{why}; name a .jsonl of Claude Code or Codex, an {HISTORY} or a folder of them")
-    directory = archive_directory(made=True)
-    with closing(open_store(directory, key_source=Settings.from_env().store_key)) as store:
+    directory, key_source = archive_directory(made=True)
+    with closing(open_store(directory, key_source=key_source)) as store:
         size = sum(chat.size for chat in chats)
         with progress_bar(size, "Importing") as bar:
             take_in(store, str(project), chats, found, bar.update)

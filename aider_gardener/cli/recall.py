@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from aider_gardener import terminal
 from aider_gardener.cli.root import (
     json_option,
     open_archive,
+    project_of,
     put,
-    repository_root,
     session_named,
     store_option,
     tell,
@@ -138,6 +136,6 @@ def status() -> None:
         "redacted_secrets": stats.redacted,
         "pinned": stats.pinned,
         "bytes": stats.bytes,
-        **project_status(store, str(repository_root(Path.cwd()) or Path.cwd())),
+        **project_status(store, project_of(store)),
     }
     put(value, lambda: archive_text(value))

@@ -144,7 +144,6 @@ def tell(notice: str) -> None:
 
 def _opened(read_only: bool) -> Store:
     from aider_gardener.archive.store import open_store, open_to_read
-    from aider_gardener.settings import Settings
 
     place = click.get_current_context().meta.get(PLACE_KEY)
     if place is not None and not isinstance(place, Path):
@@ -152,31 +151,47 @@ def _opened(read_only: bool) -> Store:
 
         found: Store = plugin.part("lines").open_on_server(place, read_only=read_only)
         return found
-    directory, key_source = archive_directory(), Settings.from_env().store_key
+    directory, key_source = archive_directory()
     if read_only:
         return open_to_read(directory, key_source=key_source)
     return open_store(directory, key_source=key_source, or_memory=False)
 
 
-def archive_directory(given: Path | None = None, *, made: bool = False) -> Path:
-    """The directory of the archive that is given, else of the one that is meant. Raises UsageError when there
-    is none in it yet, unless it is to be `made`, and StoreError for one that is refused."""
-    from aider_gardener.archive.store.lines import names
-    from aider_gardener.archive.store.location import check_whose, chosen_directory, store_directory
+def archive_directory(given: Path | None = None, *, made: bool = False) -> tuple[Path, str]:
+    """The directory of the archive that is given, else of the one that is meant, and where its key is. Raises
+    UsageError when there is none in it yet, unless it is to be `made`, and StoreError for one that is
+    refused."""
+    from aider_gardener.archive.store.location import check_whose
     from aider_gardener.archive.store.opening import refuse
-    from aider_gardener.settings import Settings
 
     place = given or click.get_current_context().meta.get(PLACE_KEY)
     if place is not None and not isinstance(place, Path):
         raise UsageError(f"{place} is on a server; this needs one in a directory")
-    settings = Settings.from_env()
-    named = place or settings.store_path
-    found = chosen_directory(named) if named else store_directory(repository_root(Path.cwd()))
+    found, key_source = place_of(place)
     check_whose(found)
-    if not (made or (found / "gardener.db").is_file() or names(found)):
+    if not (made or holds_archive(found)):
         raise UsageError(f"there is no archive in {found}; run aider-gardener in the project first")
-    refuse(found, settings.store_key)
-    return found
+    refuse(found, key_source)
+    return found, key_source
+
+
+def place_of(given: Path | None = None, *, start: Path | None = None) -> tuple[Path, str]:
+    """Where the archive belongs that is given, else that of the project around `start` (the working
+    directory), and where its key is. Nothing is touched."""
+    from aider_gardener.archive.store.location import chosen_directory, store_directory
+    from aider_gardener.settings import Settings
+
+    settings = Settings.from_env()
+    root, named = repository_root(start or Path.cwd()), given or settings.store_path
+    found = chosen_directory(named) if named else store_directory(root, project=start)
+    return found, settings.store_key
+
+
+def holds_archive(directory: Path) -> bool:
+    """Whether an archive is in a directory."""
+    from aider_gardener.archive.store.lines import names
+
+    return (directory / "gardener.db").is_file() or bool(names(directory))
 
 
 def repository_root(start: Path) -> Path | None:

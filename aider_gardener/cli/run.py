@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import secrets
 import shlex
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 
+from aider_gardener import files
 from aider_gardener.cli.child import NOT_FOUND, NOT_RUNNABLE, Output, Progress
 from aider_gardener.cli.child import run as run_child
 from aider_gardener.cli.pipe import (
@@ -20,8 +24,15 @@ from aider_gardener.cli.pipe import (
     put_bytes,
     standard_output,
 )
-from aider_gardener.cli.root import as_json, json_option, tell
-from aider_gardener.cli.whole import keep, new_file, write
+from aider_gardener.cli.root import (
+    archive_directory,
+    as_json,
+    json_option,
+    open_archive,
+    tell,
+    working_project,
+)
+from aider_gardener.errors import GardenerError, StoreError, UsageError
 from aider_gardener.tokens import approximate, default_counter
 
 if TYPE_CHECKING:
@@ -33,6 +44,8 @@ MOST_SHARE = 0.8
 """A short form that saves less is not worth what it leaves out."""
 SHELLS = frozenset("sh bash dash zsh ksh fish".split())
 NOT_KEPT = "not kept, --out FILE keeps it"
+PIECE_BYTES = 4_000_000
+"""Secrets are looked for in so much of a text at once."""
 
 
 @click.command(
@@ -56,7 +69,7 @@ def run(focus: tuple[str, ...], out: Path | None, command: tuple[str, ...]) -> N
     is printed as it is, and a binary one passes as it comes. The whole is kept in the archive of the project,
     else in a temporary file, without the secrets in it.
     """
-    file = new_file(out) if out else None
+    file = _new_file(out) if out else None
     output = Output(None if as_json() or file else standard_output())
     progress = Progress(output)
     try:
@@ -66,7 +79,7 @@ def run(focus: tuple[str, ...], out: Path | None, command: tuple[str, ...]) -> N
     finally:
         progress.clear()
     if file:
-        write(output, file)
+        _write(output, file)
     tell(output.problem)
     if as_json():
         head = {"command": command, "status": status, "seconds": round(progress.seconds, 3)}
@@ -107,7 +120,7 @@ def _print(output: Output, command: str, focus: Sequence[str], out: Path | None)
     )  # to keep a long one takes longer
     size = f"{output.size / 1e6:.1f} MB" if output.size >= 1e6 else f"{output.size / 1e3:.0f} kB"
     read = "" if output.is_read_whole else ", whose middle was not read"
-    where = str(out) if out else keep(output, text, command) or NOT_KEPT
+    where = str(out) if out else _keep(output, text, command) or NOT_KEPT
     put_bytes(f"[… short for {output.lines:,} lines, {size}{read}; whole: {where}]\n".encode())
 
 
@@ -118,7 +131,7 @@ def _report(output: Output, command: str, focus: Sequence[str], out: Path | None
     is_short = _is_worth_it(made, output, text)
     shown = made.text if is_short else text
     is_all = not (is_short or output.binary) and output.is_read_whole
-    where = str(out) if out else "" if is_all else keep(output, text, command)
+    where = str(out) if out else "" if is_all else _keep(output, text, command)
     return {
         "class": None if output.binary else made.cls.value, "engine": made.engine, "text": shown,
         **figures(text, shown, default_counter()), "shortened": is_short, "binary": output.binary,
@@ -135,3 +148,112 @@ def _shortened(text: str, command: str, focus: Sequence[str]) -> Shortened:
 def _is_worth_it(made: Shortened, output: Output, text: str) -> bool:
     """Whether a short form is printed instead of the text."""
     return output.size > SHORT_BYTES and len(made.text) <= MOST_SHARE * len(text)
+
+
+# Where the whole is: an entry of the project's archive, or a file of its owner, without its secrets
+
+
+def _keep(output: Output, text: str, command: str) -> str:
+    """Keep a whole output, of which `text` is what was read; how to get at it, "" where it could not be kept.
+
+    It goes into the archive of the project where there is one and it is no longer than what is read, else
+    into a temporary file; but not beside an archive that its owner had encrypted.
+    """
+    try:
+        directory: Path | None = archive_directory()[0]
+    except GardenerError:
+        directory = None
+    if directory and text and output.is_read_whole:
+        try:
+            return f"gardener restore {_archived(text, command)}"
+        except (GardenerError, OSError) as problem:
+            tell(str(problem))
+    return "" if directory and _is_encrypted(directory) else _in_temporary_file(output)
+
+
+def _archived(text: str, command: str) -> str:
+    """Store an output in the project's archive; the id of its entry."""
+    from aider_gardener.archive.archive import Archive
+    from aider_gardener.archive.sessions import RUNS
+    from aider_gardener.compress.shorten import source_of
+    from aider_gardener.messages import Message
+
+    store = open_archive()
+    if not store.persistent:
+        raise StoreError("the archive cannot be written; the whole is kept elsewhere")
+    archive = Archive(
+        store,
+        session=RUNS + secrets.token_hex(8),
+        project=str(working_project()),
+        count=default_counter(),
+        clock=time.time,
+        host="gardener run",
+        hold=False,
+    )
+    source = source_of(text, command)
+    return archive.log(Message("user", text), turn=1, seq=1, source=source, at=time.time()).id
+
+
+def _is_encrypted(directory: Path) -> bool:
+    from aider_gardener.archive.store.location import MARKER_NAME
+
+    return (directory / MARKER_NAME).exists()
+
+
+def _in_temporary_file(output: Output) -> str:
+    from tempfile import mkstemp
+
+    with suppress(OSError):
+        handle, name = mkstemp(prefix="gardener-", suffix=".bin" if output.binary else ".txt")
+        with open(handle, "wb") as file:
+            _write_clean(output, file)
+        return name
+    return ""
+
+
+def _new_file(path: Path) -> IO[bytes]:
+    """The file that the user named for the whole, begun before the command is, so that what is wrong with it
+    is told first. Raises UsageError."""
+    if path.is_symlink() or (path.exists() and not path.is_file()):
+        raise UsageError(f"{path} is no plain file; name another for --out")
+    try:
+        path.unlink(missing_ok=True)
+        return files.open_private(path)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written ({error.strerror}); name another for --out") from None
+
+
+def _write(output: Output, file: IO[bytes]) -> None:
+    """Write the whole to the file that the user named."""
+    try:
+        with file:
+            _write_clean(output, file)
+    except OSError as error:
+        tell(f"{file.name} holds only a part ({error.strerror})")
+
+
+def _write_clean(output: Output, file: IO[bytes]) -> None:
+    if output.binary:
+        output.copy_to(file)
+        return
+    from aider_gardener.archive.store.redact import Redactor
+
+    redact = Redactor()
+    for piece in _pieces(output.held):
+        file.write(redact(piece.decode("utf-8", "replace")).text.encode("utf-8", "replace"))
+
+
+def _pieces(held: IO[bytes]) -> Iterator[bytes]:
+    """A text in pieces of whole lines, which part no private key."""
+    from aider_gardener.archive.store.secrets import KEY_CHARS
+
+    held.seek(0)
+    rest = b""
+    while chunk := held.read(PIECE_BYTES):
+        data = rest + chunk
+        end = data.rfind(b"\n") + 1 or len(data)
+        key = data.rfind(b"-----BEGIN ", max(0, end - KEY_CHARS), end)
+        end = key if key >= 0 and data.find(b"-----END ", key, end) < 0 else end
+        yield data[:end]
+        rest = data[end:]
+    yield rest

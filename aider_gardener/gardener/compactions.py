@@ -194,14 +194,6 @@ def plan(state: ChatState, focus: str = "") -> Plan | None:
     return asked.plan if asked else None
 
 
-def compact(state: ChatState, focus: str = "") -> Plan | None:
-    """Do what `plan` shows; None when there is nothing worth it."""
-    with state.timed():
-        began = time.perf_counter()
-        asked = asked_for(state, focus) if state.acts else None
-        return apply(state, asked, began) if asked else None
-
-
 # The way back
 
 

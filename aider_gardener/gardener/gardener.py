@@ -148,7 +148,6 @@ class Gardener:
     compact_if_due = _of_state(compactions.compact_if_due)
     compact_after_rejection = _of_state(compactions.compact_after_rejection)
     plan = _of_state(compactions.plan)
-    compact = _of_state(compactions.compact)
     undo = _of_state(compactions.undo)
     give_back = _of_state(compactions.give_back)
     why = _of_state(care.why)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from adapters.aider.conftest import clean_after, drive, gardened, model, repository
+from adapters.aider.conftest import Driver, clean_after, drive, gardened, model, repository
 from made_entries import entry
 
 from aider_gardener.archive.store import open_store
@@ -27,3 +27,12 @@ def archive(tmp_path: Path) -> Path:
         store.add(new, chunks=[(0, len(text))])
     store.close()
     return tmp_path / "archive"
+
+
+def five_turns(driver: Driver, first: str) -> Driver:
+    """A chat of five turns, which has to be compacted above 600 tokens; the first reply begins so."""
+    driver.ask("/ask tell me the port", reply=first + " More words follow it." * 30)
+    for number in range(4):
+        driver.ask(f"/ask question {number}", reply=f"Answer {number}. " + "words of prose. " * 60)
+    assert driver.coder.gardener.state.plans
+    return driver

@@ -19,6 +19,8 @@ from aider_gardener.cli.root import main
 from aider_gardener.settings import Settings
 from bench.attacks.terminal import said_by
 
+from .conftest import five_turns
+
 MARKER = "quetzal-5521"
 
 
@@ -34,11 +36,7 @@ def in_files(folder: Path, marker: str) -> list[str]:
 def left(drive: MakeDriver, gardened: Any) -> tuple[Driver, str]:
     """A chat that was compacted and has ended, and the id of one of its entries."""
     gardened(history_tokens=600)
-    driver = drive()
-    driver.ask("/ask tell me", reply=f"The {MARKER} lives in the attic. " + "More words follow it. " * 30)
-    for number in range(4):
-        driver.ask(f"/ask question {number}", reply=f"Answer {number}. " + "words of prose. " * 60)
-    assert driver.coder.gardener.state.plans
+    driver = five_turns(drive(), f"The {MARKER} lives in the attic.")
     entries = driver.coder.gardener.state.chat.entries.values()
     return driver, str([entry.id for entry in entries if MARKER in entry.content][-1])
 

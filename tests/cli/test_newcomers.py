@@ -8,13 +8,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from adapters.aider.conftest import MakeDriver
+from adapters.aider.conftest import Driver, MakeDriver
 from click.testing import CliRunner
 
 from aider_gardener import uninstall
 from aider_gardener.archive.store import open_store
 from aider_gardener.cli.root import main
 
+from .conftest import five_turns
+
+PORT = "The port is 8081."
 TYPED = [
     # typed, what is said in an empty chat, what is said in a chat of five turns
     ("/context-pressure", "Nothing to do.", "1  reply, prose"),
@@ -108,20 +111,13 @@ def fault_of(said: str, columns: int) -> str:
     return ""
 
 
-def filled(drive: MakeDriver) -> Callable[[str], list[str]]:
-    """A chat of five turns that had to be compacted; types into it and gives what was said."""
-    driver = drive()
-    driver.ask("/ask tell me the port", reply="The port is 8081. " + "More words follow it. " * 30)
-    for number in range(4):
-        driver.ask(f"/ask question {number}", reply=f"Answer {number}. " + "words of prose. " * 60)
-    return typing(driver)
+def typing(driver: Driver) -> Callable[[str], list[str]]:
+    """Types into a chat and gives what was said."""
 
-
-def typing(driver: object) -> Callable[[str], list[str]]:
     def typed(text: str) -> list[str]:
-        before = len(driver.said)  # type: ignore[attr-defined]
-        driver.type(text)  # type: ignore[attr-defined]
-        return list(driver.said[before:])  # type: ignore[attr-defined]
+        before = len(driver.said)
+        driver.type(text)
+        return list(driver.said[before:])
 
     return typed
 
@@ -138,7 +134,7 @@ def test_each_chat_command_says_what_to_do(
     monkeypatch.setenv("COLUMNS", str(columns))
     monkeypatch.setenv("NO_COLOR", "1")
     gardened(history_tokens=600)
-    typed = typing(drive()) if is_empty else filled(drive)
+    typed = typing(drive() if is_empty else five_turns(drive(), PORT))
     for text, when_empty, when_filled in TYPED:
         said = "\n".join(typed(text))
         assert (when_empty if is_empty else when_filled) in said, f"{text}: {said}"
@@ -158,7 +154,7 @@ def test_each_command_says_what_to_do(
 ) -> None:
     if state == 2:
         gardened(history_tokens=600)
-        filled(drive)
+        five_turns(drive(), PORT)
         uninstall()
     elif state == 1:
         open_store(repository / ".aider.gardener").close()

@@ -19,13 +19,6 @@ def run(*words: str) -> Result:
     return CliRunner().invoke(main, words)
 
 
-@pytest.mark.parametrize("command", [[], ["vim"], ["--", "aiderx"]])
-def test_another_program_is_a_usage_error(command: list[str]) -> None:
-    found = run("record", *command)
-    assert found.exit_code == 2 and len(found.stderr.strip().splitlines()) == 1
-    assert "gardener record -- aider-gardener" in found.stderr
-
-
 def test_a_recording_is_never_written_over(tmp_path: Path) -> None:
     (tmp_path / "session.jsonl").write_text("{}")
     found = run("record", "--to", str(tmp_path), "--", "aider")

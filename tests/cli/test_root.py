@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from aider_gardener.archive.store import open_store
-from aider_gardener.cli.root import GROUPS, MODULES, main
+from aider_gardener.cli.root import GROUPS, MODULES, main, place_of
 from aider_gardener.recall import embed
 from aider_gardener.recall.backlog import Backlog
 
@@ -103,6 +103,24 @@ def test_status_counts_what_the_archive_holds(archive: Path) -> None:
     value = json.loads(run("status", "--store", str(archive), "--json").stdout)
     assert (value["sessions"], value["entries"], value["pinned"]) == (1, len(SAID), 0)
     assert value["compression_ratio"] == 1.0 and value["original_tokens"] > 0
+
+
+def test_the_archive_of_a_folder_in_no_work_tree_is_its_own_wherever_the_command_is_called(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+    monkeypatch.chdir(tmp_path / "one")
+    assert place_of() == place_of(start=tmp_path / "one") != place_of(start=tmp_path / "two")
+
+
+def test_status_tells_of_the_chats_of_the_archive_that_is_named(archive: Path) -> None:
+    store = open_store(archive)
+    kept = {"session": {"turns": 3}, "points": [{"tokens": 50, "window": 100}]}
+    store.set_state("s", "autopilot", json.dumps(kept))
+    store.close()
+    value = json.loads(run("status", "--store", str(archive), "--json").stdout)
+    assert value["last_chat"]["tokens"] == 50 and value["all_chats"]["turns"] == 3
 
 
 def bytes_of(folder: Path) -> dict[str, bytes]:

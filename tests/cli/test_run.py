@@ -18,7 +18,8 @@ from click.testing import CliRunner, Result
 
 from aider_gardener.archive.sessions import project_sessions
 from aider_gardener.archive.store import open_store
-from aider_gardener.cli import child, whole
+from aider_gardener.cli import child
+from aider_gardener.cli import run as command
 from aider_gardener.cli.root import main
 
 GARDENER = [sys.executable, "-m", "aider_gardener.cli", "run"]
@@ -237,13 +238,13 @@ def test_a_file_that_cannot_be_written_is_told_before_the_command_is_run(name: s
 
 
 def test_no_piece_of_a_text_parts_a_private_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(whole, "PIECE_BYTES", 1_000)
+    monkeypatch.setattr(command, "PIECE_BYTES", 1_000)
     key = (
         b"-----BEGIN RSA PRIVATE KEY-----\n" + b"MIIEpAIBAAKCAQEA\n" * 90 + b"-----END RSA PRIVATE KEY-----\n"
     )
     output = child.Output()
     output.held.write(b"line\n" * 150 + key + b"line\n" * 400)
-    found = list(whole._pieces(output.held))
+    found = list(command._pieces(output.held))
     assert b"".join(found) == b"line\n" * 150 + key + b"line\n" * 400
     assert any(key in piece for piece in found) and len(found) > 2
 

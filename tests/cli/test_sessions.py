@@ -19,6 +19,8 @@ from aider_gardener.gardener.state import ChatSums
 from aider_gardener.messages import Fidelity
 from aider_gardener.tables import as_text
 
+from .conftest import five_turns
+
 MARKER = "quetzal-5521"
 
 
@@ -35,11 +37,7 @@ def chats(drive: MakeDriver, gardened: Any, monkeypatch: pytest.MonkeyPatch) -> 
     first.model.replies.append(EDIT.format(path="app.py", old="    return 'hello'", new="    return 'bye'"))
     first.type("say bye instead, and mind that greet() is called from three other places in the tree")
     first.type("/run echo one; echo two")
-    second = drive()
-    second.ask("/ask tell me", reply=f"The {MARKER} lives in the attic. " + "More words follow it. " * 30)
-    for number in range(4):
-        second.ask(f"/ask question {number}", reply=f"Answer {number}. " + "words of prose. " * 60)
-    assert second.coder.gardener.state.plans
+    second = five_turns(drive(), f"The {MARKER} lives in the attic.")
     ids = (session_of(first), session_of(second))
     uninstall()
     return ids
@@ -54,7 +52,7 @@ def test_the_chats_are_listed_newest_first_within_eighty_columns(chats: tuple[st
     assert len(lines) == 3
     assert max(map(len, lines)) <= 80
     assert lines[0].split() == ["when", "turns", "sent", "cost", "files", "id", "first", "prompt"]
-    assert chats[1][:4] in lines[1] and lines[1].endswith("tell me")
+    assert chats[1][:4] in lines[1] and lines[1].endswith("tell me the port")
     assert chats[0][:4] in lines[2] and "say bye instead, and" in lines[2] and lines[2].endswith("…")
     assert run("sessions", "--limit", "1").stdout.splitlines()[2:] == ["1 older: --limit 2"]
 

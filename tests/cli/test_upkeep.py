@@ -58,7 +58,8 @@ def test_a_session_goes_to_a_private_file(project: Path) -> None:
 
 def test_a_file_of_the_users_is_not_written_over(project: Path) -> None:
     (project / "notes.md").write_text("mine")
-    for words in (["session", "aaaa", "--output", "notes.md"], ["index", "--output", "notes.md"]):
+    (project / DIRECTORY_NAME / "CONTEXT_ARCHIVE.md").write_text("mine")
+    for words in (["session", "aaaa", "--output", "notes.md"], ["index", "--output", "notes.md"], ["index"]):
         done = run(*words)
         assert done.exit_code == 2 and done.stderr.count("\n") == 1 and "name another file" in done.stderr
     assert (project / "notes.md").read_text() == "mine"
@@ -78,9 +79,10 @@ def test_the_index_lies_beside_the_archive_or_where_it_is_asked_for(project: Pat
     store.close()
 
 
-def test_what_is_forgotten_leaves_the_index_too(project: Path) -> None:
+def test_what_is_forgotten_leaves_the_index_too_which_is_never_begun_unasked(learnt: Path) -> None:
+    index = learnt / DIRECTORY_NAME / "CONTEXT_ARCHIVE.md"
+    assert gardener("forget", "--session", "c0", "--yes").exit_code == 0 and not index.exists()
     run("index")
-    index = project / DIRECTORY_NAME / "CONTEXT_ARCHIVE.md"
     assert "make it two" in index.read_text("utf-8")
     assert gardener("forget", "--session", "aaaa", "--yes").exit_code == 0
     assert "make it two" not in index.read_text("utf-8") and "and now?" in index.read_text("utf-8")
@@ -120,12 +122,6 @@ def test_what_has_faded_is_listed_on_request_and_can_be_taken(project: Path) -> 
     assert lines[0].startswith("1. use httpx, not requests [o") and len(lines) == 4
     assert run("take", lines[0].rpartition("[")[2].partition("]")[0]).exit_code == 0
     assert "(taken)" in run("observations").stdout
-
-
-def test_a_taken_one_is_a_rule(learnt: Path) -> None:
-    done = run("take", "1")
-    assert done.exit_code == 0 and done.stdout.startswith("Rule of every chat from now on: ")
-    assert json.loads(run("observations", "--json").stdout)[0]["state"] == "taken"
 
 
 def test_a_refused_one_is_gone_for_good(learnt: Path) -> None:
@@ -168,6 +164,7 @@ def test_the_report_of_a_month_is_text_or_json(learnt: Path) -> None:
     assert len(json.loads(run("month", month, "--json").stdout)["chats"]) == 3
     begun = time.strftime("%Y-%m", time.localtime(1_000))
     assert "make it two" in run("month", begun).stdout
+    assert run("month", "2025-01").stdout == "No chat of this project ended in 2025-01.\n"
     for wrong in ("2026-13", "november"):
         done = run("month", wrong)
         assert done.exit_code == 2 and "write it as 2026-11" in done.stderr

@@ -42,22 +42,6 @@ def read(store: Store, session: str = "last") -> Account:
     return account(store, session_named(store, "p", session))
 
 
-def test_a_prompt_has_what_came_of_it_a_line_each() -> None:
-    store = open_store(None)
-    chat(
-        store, "make it two", EDIT.format(path="src/a.py"), COMMIT, "Ok.", ran("pytest -q", FAILED), "Ok.",
-        "and now?", "It is two.",
-    )  # fmt: skip
-    first, second = read(store).steps
-    assert (first.turn, first.asked, second.asked) == (1, "make it two", "and now?")
-    assert first.entry_id.startswith("g") and all(id.startswith("g") for _line, id in first.done)
-    lines = [line for line, _id in first.done]
-    assert lines[0] == "Here it is."
-    assert lines[1] == "committed cfd9539 fix: say two" and read(store).commits == ("cfd9539 fix: say two",)
-    assert any(line.startswith("ran pytest -q: ") and "1 failed" in line for line in lines)
-    assert [line for line, _id in second.done] == ["It is two."]
-
-
 def test_files_are_those_of_edits_that_applied_and_were_not_undone() -> None:
     store = open_store(None)
     refused = "# 1 SEARCH/REPLACE block failed to match!\n\n## SearchReplaceNoExactMatch: c.py"
@@ -68,16 +52,6 @@ def test_files_are_those_of_edits_that_applied_and_were_not_undone() -> None:
     assert read(store).files == ("b.py", "a.py")
     gardener.edit_undone()
     assert read(store).files == ("a.py",)
-
-
-def test_what_failed_last_time_it_ran_is_open() -> None:
-    store = open_store(None)
-    chat(store, ran("pytest -q", FAILED), "Ok.", ran("pytest tests/test_b.py", PASSED), "Ok.")
-    assert [entry.source.detail for entry in read(store).open_errors] == ["pytest -q"]
-    chat(
-        store, ran("pytest -q", FAILED), "Ok.", "mend", "Done.", ran("pytest -q", PASSED), "Ok.", session="t"
-    )
-    assert read(store, "t").open_errors == ()
 
 
 def test_rules_decisions_and_pinned_messages_are_told_with_their_ids() -> None:

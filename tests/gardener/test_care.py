@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_chats import PROSE, long_talk, shown
-from made_entries import make_gardener, message, talk, words
+from made_entries import make_gardener, message, talk
 
-from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import open_store
 from aider_gardener.errors import UsageError
 from aider_gardener.gardener.compactions import compact_to, goal_of, show
@@ -18,7 +17,6 @@ from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.messages import Fidelity, entry_id
 from aider_gardener.plan.goals import Frame, Goal
 from aider_gardener.plan.view import FILLER, problems
-from aider_gardener.settings import Settings
 
 
 def text(gardener: Gardener) -> str:
@@ -90,11 +88,7 @@ def test_forgetting_frees_the_entry_in_memory_too() -> None:
 
 def test_forget_session_leaves_what_another_session_said() -> None:
     store = open_store(None)
-    archives = [
-        Archive(store, session=name, project="p", count=words, clock=lambda: 1_000.0)
-        for name in ("old", "new")
-    ]
-    old, new = (Gardener(Settings(), archive) for archive in archives)
+    old, new = make_gardener(store, "old"), make_gardener(store, "new")
     old.sync(talk(("said in both", "Noted.")), [])
     new.sync(talk(("said in both", "Noted."), ("said here alone", "Fine.")), [])
     assert new.forget_session() == 2
@@ -115,9 +109,7 @@ def test_pinned_entries_leave_half_of_the_budget_free() -> None:
 
 def test_a_pin_is_known_to_the_next_process(tmp_path: Path) -> None:
     def chat(session: str) -> Gardener:
-        store = open_store(tmp_path / "s")
-        archive = Archive(store, session=session, project="p", count=words, clock=lambda: 1_000.0)
-        gardener = Gardener(Settings(history_tokens=2_000), archive)
+        gardener = make_gardener(open_store(tmp_path / "s"), session, history_tokens=2_000)
         gardener.sync(long_talk(8), [])
         return gardener
 

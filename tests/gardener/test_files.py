@@ -14,7 +14,6 @@ from aider_gardener.gardener import files
 from aider_gardener.gardener.files import (
     index_path,
     keep_to_policy_and_renew,
-    renew_index,
     write_index,
 )
 from aider_gardener.settings import Settings
@@ -27,24 +26,6 @@ def store(tmp_path: Path) -> Store:
     made = open_store(tmp_path / "archive")
     chat(made, "hello there", "Hi.")
     return made
-
-
-def test_the_index_is_renewed_only_where_there_is_one(store: Store) -> None:
-    renew_index(store, "p")
-    assert not index_path(store).exists()
-    assert write_index(store, "p", dry_run=True).startswith("1 session would be listed in ")
-    assert not index_path(store).exists()
-    assert write_index(store, "p") == f"1 session listed in {index_path(store)}"
-    store.forget_session("s")
-    renew_index(store, "p")
-    assert "hello there" not in index_path(store).read_text("utf-8")
-
-
-def test_what_is_not_ours_is_not_written_over(store: Store) -> None:
-    index_path(store).write_text("mine")
-    with pytest.raises(UsageError, match="name another file"):
-        write_index(store, "p")
-    assert index_path(store).read_text() == "mine"
 
 
 def test_a_file_that_comes_while_the_page_is_made_is_not_written_over(

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_entries import make_gardener, message, talk, words
+from made_entries import make_gardener, message, talk
 
-from aider_gardener.archive.archive import Archive
 from aider_gardener.gardener import care
 from aider_gardener.gardener.compactions import compact_to
 from aider_gardener.gardener.gardener import Gardener
@@ -51,8 +50,7 @@ def note_of(gardener: Gardener) -> dict[str, Any]:
 
 def again(gardener: Gardener) -> Gardener:
     """Another chat over the same archive, as a second process has it."""
-    store = gardener.state.archive.store
-    return Gardener(Settings(), Archive(store, session="t", project="p", count=words, clock=lambda: 2_000.0))
+    return make_gardener(gardener.state.archive.store, "t", 2_000.0)
 
 
 @pytest.mark.parametrize("head", OURS)

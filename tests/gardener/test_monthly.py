@@ -40,11 +40,6 @@ def test_a_month_has_its_own_chats_with_figures_and_what_was_done(store: Store) 
     assert old["first_prompt"] == "the old one"
 
 
-def test_a_month_without_a_chat_says_so(store: Store) -> None:
-    said = list(render_month(month_report(store, "p", "2025-01")))
-    assert said == ["No chat of this project ended in 2025-01."]
-
-
 def test_the_text_begins_with_what_was_sent_and_saved(store: Store) -> None:
     lines = list(render_month(month_report(store, "p", "2026-11")))
     assert lines[0].startswith("2026-11: ") and "Sent 700 tokens in 1 call for $0.70" in lines[0]

@@ -41,7 +41,8 @@ def test_a_page_has_all_that_came_of_a_session() -> None:
     head = "1970-01-01 00:16 to 00:16 UTC: 7 turns, 1 commit, 1 file edited."
     assert text.startswith(MADE) and head in text
     assert re.search(r"^- \*\*Turn 2:\*\* make it two \(g\w{9}\)$", text, re.M)
-    assert re.search(r"^    - committed cfd9539 fix: say two \(g", text, re.M)
+    assert re.search(r"^    - Here it is\. \(g\w{9}\)\n    - committed cfd9539 fix: say two \(g", text, re.M)
+    assert re.search(r"^    - ran pytest -q: .*1 failed.* \(g", text, re.M)
     assert re.search(r"^- `src/a.py`$", text, re.M)
     assert re.search(r"^- `` pytest `x` `` \(turn 7, g", text, re.M) and "`pytest -q` (turn" not in text
     assert re.search(r"^- mend it, we'll use httpx, not requests \(turn 5, you, g", text, re.M)

@@ -3,24 +3,16 @@
 from __future__ import annotations
 
 from made_chats import with_outputs
-from made_entries import message, talk, words
+from made_entries import make_gardener, message, talk
 
-from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.sessions import session_named
 from aider_gardener.archive.store import Store, open_store
 from aider_gardener.gardener.compactions import compact_to
-from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.gardener.past_chats import Said, Transcript, past_chats, transcript
 from aider_gardener.gardener.report import turn_over
 from aider_gardener.messages import Fidelity
 from aider_gardener.plan.goals import Frame, Goal
 from aider_gardener.plan.usage import Call, Prices
-from aider_gardener.settings import Settings
-
-
-def chat(store: Store, session: str = "s", at: float = 1_000.0) -> Gardener:
-    archive = Archive(store, session=session, project="p", count=words, clock=lambda: at)
-    return Gardener(Settings(), archive)
 
 
 def read(store: Store, session: str = "last") -> Transcript:
@@ -33,15 +25,15 @@ def all_said(store: Store) -> list[Said]:
 
 def test_a_list_has_what_was_asked_first_what_it_cost_and_the_files() -> None:
     store = open_store(None)
-    gardener = chat(store)
+    gardener = make_gardener(store)
     gardener.state.frame = Frame(9_000, {"files": 3}, {"app.py": 3}, "gpt-x", read_only=("docs/a.md",))
     gardener.enter_turn()
     gardener.sync(talk(("Mend the pool", "It is mended.")), [])
     gardener.state.usage.add(Call(prompt_tokens=700, completion_tokens=9), Prices(input=1e-5))
     turn_over(gardener.state)
     gardener.leave_turn()
-    chat(store, "older", at=900.0).sync(talk(("Hello", "Hi.")), [])
-    chat(store, "empty", at=2_000.0)
+    make_gardener(store, "older", at=900.0).sync(talk(("Hello", "Hi.")), [])
+    make_gardener(store, "empty", at=2_000.0)
     first, second = past_chats(store, "p")
     assert (first.number, first.id, first.short, first.turns) == (1, "s", "s", 1)
     assert (first.first_prompt, first.model, first.cost) == ("Mend the pool", "gpt-x", "$0.01")
@@ -53,7 +45,7 @@ def test_a_list_has_what_was_asked_first_what_it_cost_and_the_files() -> None:
 
 def test_a_transcript_has_every_form_in_which_a_message_stood() -> None:
     store = open_store(None)
-    gardener = chat(store)
+    gardener = make_gardener(store)
     gardener.sync(with_outputs(8), [])
     assert compact_to(gardener.state, Goal(high=1_200, low=900)) is not None
     rows = all_said(store)
@@ -70,7 +62,7 @@ def test_a_transcript_has_every_form_in_which_a_message_stood() -> None:
 
 def test_what_was_cleared_is_told_and_what_says_nothing_is_left_out() -> None:
     store = open_store(None)
-    gardener = chat(store)
+    gardener = make_gardener(store)
     gardener.sync(talk(("one", "Ok."), ("two", "Two it is.")), [])
     gardener.clear()
     gardener.sync([], [message("user", "three")])

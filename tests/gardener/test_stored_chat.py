@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 from made_chats import long_talk, shown, with_outputs
-from made_entries import message, words
+from made_entries import make_gardener, message, words
 
-from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.sessions import session_named
 from aider_gardener.archive.store import Store, open_store
 from aider_gardener.gardener.compactions import compact_to, goal_of
@@ -24,11 +23,6 @@ from aider_gardener.recall.recall import EDIT_UNDONE
 from aider_gardener.settings import Settings
 
 TIGHT = Goal(high=1_200, low=900)
-
-
-def chat(store: Store, session: str = "s", at: float = 1_000.0) -> Gardener:
-    archive = Archive(store, session=session, project="p", count=words, clock=lambda: at)
-    return Gardener(Settings(), archive)
 
 
 def talked(gardener: Gardener, turns: int) -> None:
@@ -51,7 +45,7 @@ def texts(state: ChatState) -> list[dict[str, Any]]:
 
 def test_it_stands_as_it_was_left() -> None:
     store = open_store(None)
-    gardener = chat(store)
+    gardener = make_gardener(store)
     talked(gardener, 8)
     assert texts(again(store)) == shown(gardener)
     assert compact_to(gardener.state, TIGHT) is not None
@@ -65,7 +59,7 @@ def test_it_stands_as_it_was_left() -> None:
 
 def test_what_was_cleared_or_taken_out_stands_no_more() -> None:
     store = open_store(None)
-    gardener = chat(store)
+    gardener = make_gardener(store)
     messages = long_talk(4)
     gardener.sync(messages, [])
     gardener.sync(messages[:6], [])
@@ -84,7 +78,7 @@ def test_what_was_cleared_or_taken_out_stands_no_more() -> None:
 @pytest.mark.parametrize("window", [9_000, 200_000])
 def test_every_report_names_the_same_mark(step: str, window: int) -> None:
     store = open_store(None)
-    gardener = chat(store)
+    gardener = make_gardener(store)
     frame = Frame(window, {"system": 100, "files": 3_000, "current": 700}, behind=10)
     gardener.state.frame = frame
     gardener.state.host_limit, gardener.state.prefix = 2_000, Prefix("k", prompts=4, kept=3)
@@ -109,21 +103,21 @@ def test_every_report_names_the_same_mark(step: str, window: int) -> None:
 )
 def test_a_frame_that_cannot_be_read_is_empty(text: str) -> None:
     store = open_store(None)
-    chat(store).sync(long_talk(1), [])
+    make_gardener(store).sync(long_talk(1), [])
     store.set_state("s", "frame", text)
     assert last_frame(store, "s") == Frame()
 
 
 def test_a_session_is_gone_on_with_as_it_stood() -> None:
     store = open_store(None)
-    first = chat(store)
+    first = make_gardener(store)
     talked(first, 8)
     first.add_rule("Be brief")
     first.state.chat = replace(first.state.chat, undone=frozenset({3}))
     first.state.event(EDIT_UNDONE, entry_id=first.state.chat.entries[3].id)
     assert compact_to(first.state, TIGHT) is not None
     save_growth(first.state)
-    again = chat(store, at=2_000.0)
+    again = make_gardener(store, at=2_000.0)
     again.go_on(session_named(store, "p", "last"))
     state = again.state
     assert shown(again) == shown(first) and state.chat.fidelity == first.state.chat.fidelity
