@@ -22,10 +22,10 @@ from aider_gardener.reading.output import clip, lines_of
 from aider_gardener.tokens import sampled
 
 ENGINES: dict[str, Engine] = {
+    "logs": streams.read,
     "traces": traces.read,
     "testruns": runs.read,
     "records": records.read,
-    "logs": streams.read,
     "tables": tables.read,
     "diffs": changes.read,
     "trees": trees.read,
@@ -71,20 +71,26 @@ def explained(lines: Sequence[str]) -> tuple[list[Note], str]:
 
 
 def _claims(lines: Sequence[str]) -> list[tuple[str, Notes]]:
-    """What engines explain, the one that explains most first. Where one explains every line the others are
-    not asked: those are asked first that explain most of the first lines."""
+    """What engines explain, the one that explains most first; of a long text those are asked first that
+    explain most of its first lines."""
     names = list(ENGINES)
     if len(lines) > 2 * TASTED_LINES:
-        head = lines[:TASTED_LINES]
-        names.sort(key=lambda name: -len(ENGINES[name](head)))
+        tasted = {name: len(found) for name, found in _asked(names, lines[:TASTED_LINES]).items()}
+        names.sort(key=lambda name: -tasted.get(name, 0))
+    claims = _asked(names, lines)
+    ranked = sorted(filter(claims.get, ENGINES), key=lambda name: -len(claims[name]))
+    return [(name, claims[name]) for name in ranked]
+
+
+def _asked(names: Sequence[str], lines: Sequence[str]) -> dict[str, Notes]:
+    """What engines explain, in this order; of one that explains every line that alone."""
     filled = sum(map(bool, map(str.strip, lines)))
     claims: dict[str, Notes] = {}
     for name in names:
         claims[name] = ENGINES[name](lines)
         if len(claims[name]) >= filled:
-            return [(name, claims[name])]
-    ranked = sorted(filter(claims.get, ENGINES), key=lambda name: -len(claims[name]))
-    return [(name, claims[name]) for name in ranked]
+            return {name: claims[name]}
+    return claims
 
 
 def shortened(

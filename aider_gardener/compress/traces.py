@@ -6,7 +6,6 @@ the frames, in Python below them. Of frames that stood there already nothing is 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import lru_cache
 from math import log2
@@ -16,7 +15,7 @@ from aider_gardener.compress.outline import CAUSE, CONTEXT, DETAIL, FAILURE, WAR
 from aider_gardener.compress.quoting import form_of
 from aider_gardener.reading.late import late
 
-LIBRARY_PATH = re.compile(
+LIBRARY_PATH = late(
     r"site-packages|dist-packages|node_modules|^node:|\(node:|(?:^|[/\\])node:|internal/(?:process|modules|"
     r"timers)|^internal|[/\\]lib[/\\]python\d|[/\\]Lib[/\\](?!site)\w+\.py|[/\\]Lib[/\\](?:asyncio|unittest|"
     r"concurrent|json|threading|importlib|multiprocessing|http|urllib)\b|<frozen|<string>|"
@@ -33,34 +32,34 @@ LIBRARY_NAME = late(
     r"testing|reflect|created by testing|std|core|alloc|test|backtrace|rust_begin_unwind|__rust|_start|"
     r"__libc|<?(?:alloc|core|std)::)(?:[.:\b$(@]|$|\()"
 )
-FOREIGN = re.compile(
+FOREIGN = late(
     r"/usr/|\.so\b|\.dylib|<null>|\?\? |sysdeps/|csu/|libsanitizer|__interceptor|^\[internal|^\{main\}|"
     r"/stdlib/| from /(?:lib|usr)|/vendor/|std::|\b_start\b|node::|v8::|\((?:package:(?:test|flutter)|dart:)"
 )
 
-PYTHON = re.compile(r'^[\s|+-]*File "([^"]+)", line \d+(?:,? in .*)?$')
-SHORT = re.compile(r"^([\w./\\-]+\.py):\d+: in \S")
+PYTHON = late(r'^[\s|+-]*File "([^"]+)", line \d+(?:,? in .*)?$')
+SHORT = late(r"^([\w./\\-]+\.py):\d+: in \S")
 NUMBERED = late(
     r"^\s*(?:frame )?#\d+:? +(?=0x[0-9a-f]|.* at \S+:\d|.* from /|\S+\.\w+\(\d+\)|\{main\}|\[internal|<signal"
     r"|.*\((?:package|dart|file):|.*\+0x[0-9a-f]+\)|.* \S+\.(?:cc?|cpp|cxx|hh?|hpp|rs|go|swift|mm?):\d+)(.*)$"
 )
-MEMORY = re.compile(r"^==\d+==\s+(?:at|by) 0x[0-9A-Fa-f]+: (.*)$|^\s*\d+: 0x[0-9a-f]+ +(\S.*)$")
+MEMORY = late(r"^==\d+==\s+(?:at|by) 0x[0-9A-Fa-f]+: (.*)$|^\s*\d+: 0x[0-9a-f]+ +(\S.*)$")
 NAMED = late(
     r"^\s*(?:\d+: )?(?:from |# |\[\d+\] )?(\.?[\w/~.@:+-]*\.(?:rb|erb|rake|lua|php)):\d+:?(?: ?in\b.*)?$|"
     r"^\s+from (\S+):\d+:in |^\s+(?:\([\w. ]+\) )?(\S+\.(?:exs?|erl|eex)):\d+: |"
     r"^\s+.* called at (\S+) line \d+|^\s*(\S+\.dart) \d+:\d+\s+\S|^\s{2,}\S.* \((\S+\.py):\d+\)$|"
     r"^.* called at (\S+):\d+:\d+ in |^\s+@ .*?(\S+):\d+"
 )
-CALL = re.compile(
+CALL = late(
     r"^\s*(?:created by )?[\w./*()\[\]·~{}$-]*[\w)\]]\(.*\)$|^\s*created by \S|^\s*\d+: (?:0x[0-9a-f]+ - )?\S"
 )
-PLACE = re.compile(r"^\s+(?:at )?(\S+\.\w+):\d+(?::\d+)?(?: \+0x[0-9a-f]+)?$")
-AT = re.compile(r"^\s*(?:\d+: )?(?:at|❯|›) (?:async )?(\S.*)$")
-AT_LIKE = re.compile(r"[\w>\])]\(|\((?:native|index \d+)\)|:\d+\)?(?: \{)?$|<anonymous>|<Jasmine>|:line \d+$")
-PAREN = re.compile(r"\(([^()]*)\)\s*(?:\{|~?\[[^\]]*\])?$| in (\S.*):line \d+$")
+PLACE = late(r"^\s+(?:at )?(\S+\.\w+):\d+(?::\d+)?(?: \+0x[0-9a-f]+)?$")
+AT = late(r"^\s*(?:\d+: )?(?:at|❯|›) (?:async )?(\S.*)$")
+AT_LIKE = late(r"[\w>\])]\(|\((?:native|index \d+)\)|:\d+\)?(?: \{)?$|<anonymous>|<Jasmine>|:line \d+$")
+PAREN = late(r"\(([^()]*)\)\s*(?:\{|~?\[[^\]]*\])?$| in (\S.*):line \d+$")
 
 
-SIGN = re.compile(r"\.\w+:\d|\", line |#\d|0x|at |❯|›|from |@ |\.dart ")
+SIGN = late(r"\.\w+:\d|\", line |#\d|0x|at |❯|›|from |@ |\.dart ")
 """Without one of these a line is no frame of its own."""
 
 
@@ -110,8 +109,8 @@ FADE = 0.7
 TITLE_LINES, TOLD_LINES = 8, 12
 """What was raised is looked for in so many lines above the frames; a message has at most so many lines."""
 
-HEAD = re.compile(r"^[\s|+-]*(?:\w.* )?(?:Traceback|Backtrace) \(most recent call (?P<end>last|first)\)")
-CARETS = re.compile(r"^[\s|]*[\^~]+[\s^~]*$")
+HEAD = late(r"^[\s|+-]*(?:\w.* )?(?:Traceback|Backtrace) \(most recent call (?P<end>last|first)\)")
+CARETS = late(r"^[\s|]*[\^~]+[\s^~]*$")
 _RAISED = (
     r"\(?(?:[\w$]+[.:/\\]+)*[A-Z]\w*(?:Error|Exception|Failure|Panic|Fault|Timeout|Interrupt|Exit|Group|"
     r"Abort)\w*"
@@ -126,11 +125,11 @@ TITLE = late(
     r"^(?:Ind|D)irect leak of|^==\d+== (?:Invalid|Conditional|Use of|Mismatched|Process term|Syscall|"
     r"Source and|[\d,]+ .*bytes? in)"
 )
-NEW_RECORD = re.compile(
+NEW_RECORD = late(
     r"^\W?\d{2,4}[-/.:]\d\d|^\W?(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL)\b|^\w{3} +\d+ \d\d:|^[\s|]*\+-|"
     r"^\S+: (?:error|warning): "
 )
-ADDRESS = re.compile(r"0x[0-9a-fA-F]+|@[0-9a-f]{6,}")
+ADDRESS = late(r"0x[0-9a-fA-F]+|@[0-9a-f]{6,}")
 
 
 def read(lines: Sequence[str]) -> dict[int, Note]:

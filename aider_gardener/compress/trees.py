@@ -45,16 +45,14 @@ SETTINGS = frozenset(
 )
 """With one of these words a key says what is to be done in case of trouble, not that there is any."""
 
-WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-NOTHING = re.compile(
-    r"(?:null|none|~|\[\]|\{\}|\"\"|''|<none>|<unset>|\(known after apply\)|)[,;]?", re.IGNORECASE
-)
-CALM = re.compile(r"\W*(?:false|no|0|ok)\W*", re.IGNORECASE)
-HOLDS = re.compile(r"\W*(?:true|yes|[1-9]\d*)\W*", re.IGNORECASE)
+WORD = late(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+NOTHING = late(r"(?:null|none|~|\[\]|\{\}|\"\"|''|<none>|<unset>|\(known after apply\)|)[,;]?", re.IGNORECASE)
+CALM = late(r"\W*(?:false|no|0|ok)\W*", re.IGNORECASE)
+HOLDS = late(r"\W*(?:true|yes|[1-9]\d*)\W*", re.IGNORECASE)
 
-CHANGED = re.compile(r"(?:[+~-] |-/\+ |\+/?- )")
-ACTION = re.compile(r"# \S+ (?:will|must) be |.*# forces replacement")
-FOLLOWS = re.compile(r".*(?:=|->) (?:null|\(known after apply\))$")
+CHANGED = late(r"(?:[+~-] |-/\+ |\+/?- )")
+ACTION = late(r"# \S+ (?:will|must) be |.*# forces replacement")
+FOLLOWS = late(r".*(?:=|->) (?:null|\(known after apply\))$")
 SUMS_UP = late(
     r"(?:Plan: \d|(?:Apply|Destroy) complete|No changes\b|\d+ changes?\b.*\bunchanged\b|"
     r"(?:Planning|Execution) [Tt]ime:|\d+ (?:director(?:y|ies)|packages|dependencies)\b|"
@@ -113,27 +111,25 @@ CHANGE, INSIDE = 3.0, 1.5
 """Worth more: what changes, and what stands below a key that tells something."""
 
 _MARK = r"(?P<indent> *)(?P<mark>(?:[-+~]|-/\+|\+/-|\+-|<=|- [-+~]) +)?"
-_KEYED = re.compile(
+_KEYED = late(
     _MARK + r"(?P<key>\"[^\"]{1,120}\"|'[^']{1,120}'|[\w$@./<*(%][^\s:=\"'`|,;]*(?: [\w./()&<>-]+){0,4}?)"
     r"(?: {0,60}(?::|：|=)(?=\s|$)(?P<value>.*)|(?<=\w)=(?P<tight>[^=\s]\S*|\"[^\"]*\"|'[^']*'|)$)"
 )
 _HEAD = late(_MARK + r"(?P<key>[^\W_].{0,120}?) *(?:[:：{\[(]|= ?\{)$")
-_TAG = re.compile(
+_TAG = late(
     r"(?P<indent> *)<(?P<key>[A-Za-z][\w:.-]*)"
     r"(?:(?:\s[^>]*[^>/])?>(?P<value>(?:[^<]*</.*)?)$|(?P<tight>[\s/>].*))"
 )
-_FLOW = re.compile(
-    r"(?P<indent> *)(?P<mark>- )(?=\{ ?(?P<key>\"[^\"]{1,80}\"|[\w$./@-]{1,80}): )(?P<value>.*)"
-)
-_SECTION = re.compile(
+_FLOW = late(r"(?P<indent> *)(?P<mark>- )(?=\{ ?(?P<key>\"[^\"]{1,80}\"|[\w$./@-]{1,80}): )(?P<value>.*)")
+_SECTION = late(
     r"(?!\[(?i:info|warn\w*|error|debug|fatal)\])\[{1,2}(?P<key>[\w\"'.: /@-]+)\]{1,2} *(?:[#;].*)?$"
 )
-_NODE = re.compile(r"(?:-> *)?(?P<key>[A-Z][\w ]{2,40}?)(?: on \S.*| using .*)?  ?\((?:cost|actual)")
-_OPENS = re.compile(r"(?:^|[ =])[\[({]$")
-_CLOSES = re.compile(r"(?:[\]})]+[,;]?|</[\w:.-]+>|end)$")
-_LIGHT = re.compile(r"(?:- |[#;(]|//|---$)")
-_BLOCK = re.compile(r" [|>][+-]?$")
-_RULE = re.compile(r"-{2,}(?: +-{2,})+ *$")
+_NODE = late(r"(?:-> *)?(?P<key>[A-Z][\w ]{2,40}?)(?: on \S.*| using .*)?  ?\((?:cost|actual)")
+_OPENS = late(r"(?:^|[ =])[\[({]$")
+_CLOSES = late(r"(?:[\]})]+[,;]?|</[\w:.-]+>|end)$")
+_LIGHT = late(r"(?:- |[#;(]|//|---$)")
+_BLOCK = late(r" [|>][+-]?$")
+_RULE = late(r"-{2,}(?: +-{2,})+ *$")
 _CODE = late(
     r"(?:(?:async |export |pub |static |public |private |default )*(?:def|class|fn|func|function|const|let|"
     r"var|import|from|return|if|elif|else|for|while|try|except|catch|match|switch|impl|struct|package|raise|with)"
@@ -144,7 +140,7 @@ _FOREIGN = late(
     r"(?:ERROR|WARN(?:ING)?|HINT|error|warning|note|help|Error Message|Expected|Actual|Received|expected|"
     r"actual|SUMMARY|FAIL(?:ED)?|PASS(?:ED)?) ?[:\[(])"
 )
-_PLACE = re.compile(r"\.\w{1,4}:\d|\(\S+:\d+\)")
+_PLACE = late(r"\.\w{1,4}:\d|\(\S+:\d+\)")
 
 
 class _Line(NamedTuple):
