@@ -274,9 +274,9 @@ SETTLES = (
             r"| have)? decided\b|(?:was|were|is|been) (?:decided|agreed|settled)\b|decided (?:to|on|that"
             r"|against|for)|decision:|(?:as|we|i|you) (?:have )?agreed\b|the decision (?:is|was))"
             r"|^\W*(?:agreed|decided)\b|\b(?:(?:is|are|was|were|you|we|i) (?:rejected|ruled out|discarded)"
-            r"|out of scope|off the table|(?:we|i) won'?t (?:do|use|fix|add|change)|is not worth|we no longer (?:use"
-            r"|need)|is (?:out|dead)(?! of| there)|are (?:dead|out)(?! of| there)|(?:drop|dropping"
-            r"|dropped) support)\b|^\W*(?:switch to|replace .{1,60} (?:with|by))\b|\b(?:we"
+            r"|out of scope|off the table|(?:we|i) won'?t (?:do|use|fix|add|change)|is not worth"
+            r"|we no longer (?:use|need)|is (?:out|dead)(?! of| there)|are (?:dead|out)(?! of| there)"
+            r"|(?:drop|dropping|dropped) support)\b|^\W*(?:switch to|replace .{1,60} (?:with|by))\b|\b(?:we"
             r"|i) (?:switch(?:ed)? to|replaced)\b|\b(?:name|call) (?:it|them|this|the \w+) \S+"
         ],
     ),
