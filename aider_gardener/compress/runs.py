@@ -29,8 +29,6 @@ _KINDS = (
 )
 COUNT = late(rf"\b\d+ (?:\w+ )?(?:{_KINDS})\b|\b(?:{_KINDS}|total|run|pass|fail|skip) ?[:=]? *\d+\b")
 OF_TESTS = "test pass example assertion spec scenario suite xfail expectation failing succe executed".split()
-BEGINS = late(r"\b(?:running|starting|collecting|executing)\b")
-"""Counts of tests, in small letters; what begins is none."""
 
 SUMS_UP = late(
     r"\W{0,80}(?=\S)(?:Ran \d+ tests?\b|OK \(|OK$|FAILED \((?:failures|errors|unexpected)|\d+ (?:passing"
@@ -49,7 +47,6 @@ SUM_WORDS = tuple(
 )
 """Without one of these, in small letters, a line sums up nothing in a runner's words."""
 
-EXECUTED = late(r"Executed \d+ of \d+ \(")
 _REMARK = r"[\s|\]*]*(?:[\d.]+ ?m?s(?:ec)?|\[[^\[\]]*\]|\([^()]*\))?$"
 OK = late(
     r"\s*(?:[✓✔√\u2705]|(?:PASS|ok|1\.\.\d+)$|(?:PASS|PASSED|OK|Passed|ok)\b(?! \(| in:)[:\s]|\[ *(?:PASS|"
@@ -141,11 +138,9 @@ def kind_of(line: str) -> tuple[str, str]:
 def sums_up(line: str) -> bool:
     """True for a line that sums up tests: in a runner's words, or with more than one number of them."""
     small = line.lower()
-    if any(map(small.__contains__, SUM_WORDS)) and (SUMS_UP.match(line) or EXECUTED.search(line)):
+    if any(map(small.__contains__, SUM_WORDS)) and SUMS_UP.match(line):
         return True
-    return (
-        any(map(small.__contains__, OF_TESTS)) and len(COUNT.findall(small)) > 1 and not BEGINS.search(small)
-    )
+    return any(map(small.__contains__, OF_TESTS)) and len(COUNT.findall(small)) > 1
 
 
 LINE_CHARS = 400
@@ -155,7 +150,6 @@ BODY_LINES, LEAST_SHARE = 400, 0.015
 SERIES = 4
 """Of more tests that fail for one cause the last is told like the second: it shows what they run over."""
 
-FILE = late(r"\S+\.\w+(?: \([\d.]+ m?s\))?$")
 CAPTURED = late(
     r"(?i)^\W*(?:captured (?:std|log)|console\.(?:log|info|warn|error)|standard (?:output|error)|std(?:out|"
     r"err)\W*$)"
@@ -336,8 +330,6 @@ def _compare(lines: Sequence[str], failing: Sequence[Case]) -> None:
     by_key: defaultdict[str, list[Case]] = defaultdict(list)
     for case in failing:
         case.said = _said(lines, case)
-        if FILE.fullmatch(case.name) and not (alarm(case.said) or _compares(case.said)):
-            case.said, case.lesser = "", True
         by_key[case.key()].append(case)
     for cases in by_key.values():
         cases.sort(key=lambda case: -len(case.body))

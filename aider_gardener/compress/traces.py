@@ -56,7 +56,6 @@ CALL = late(
 PLACE = late(r"^\s+(?:at )?(\S+\.\w+):\d+(?::\d+)?(?: \+0x[0-9a-f]+)?$")
 AT = late(r"^\s*(?:\d+: )?(?:at|❯|›) (?:async )?(\S.*)$")
 AT_LIKE = late(r"[\w>\])]\(|\((?:native|index \d+)\)|:\d+\)?(?: \{)?$|<anonymous>|<Jasmine>|:line \d+$")
-PAREN = late(r"\(([^()]*)\)\s*(?:\{|~?\[[^\]]*\])?$| in (\S.*):line \d+$")
 
 
 SIGN = late(r"\.\w+:\d|\", line |#\d|0x|at |❯|›|from |@ |\.dart ")
@@ -96,9 +95,7 @@ def frame_at(lines: Sequence[str], row: int) -> Frame | None:
     if not found or not AT_LIKE.search(found[1]):
         return None
     name = found[1]
-    inside = PAREN.search(name)
-    place = (inside and (inside[1] or inside[2])) or name
-    own = ("." in place or ":" in place) and not (is_library(name) or is_library(place))
+    own = ("." in name or ":" in name) and not is_library(name)
     return Frame(range(row, row + 1), row, name, own)
 
 
@@ -110,7 +107,6 @@ TITLE_LINES, TOLD_LINES = 8, 12
 """What was raised is looked for in so many lines above the frames; a message has at most so many lines."""
 
 HEAD = late(r"^[\s|+-]*(?:\w.* )?(?:Traceback|Backtrace) \(most recent call (?P<end>last|first)\)")
-CARETS = late(r"^[\s|]*[\^~]+[\s^~]*$")
 _RAISED = (
     r"\(?(?:[\w$]+[.:/\\]+)*[A-Z]\w*(?:Error|Exception|Failure|Panic|Fault|Timeout|Interrupt|Exit|Group|"
     r"Abort)\w*"
@@ -124,10 +120,6 @@ TITLE = late(
     r"ERROR: \w+Sanitizer|WARNING: (?:\w+Sanitizer|DATA RACE)|runtime error: |(?:received|with) signal|"
     r"^(?:Ind|D)irect leak of|^==\d+== (?:Invalid|Conditional|Use of|Mismatched|Process term|Syscall|"
     r"Source and|[\d,]+ .*bytes? in)"
-)
-NEW_RECORD = late(
-    r"^\W?\d{2,4}[-/.:]\d\d|^\W?(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL)\b|^\w{3} +\d+ \d\d:|^[\s|]*\+-|"
-    r"^\S+: (?:error|warning): "
 )
 ADDRESS = late(r"0x[0-9a-fA-F]+|@[0-9a-f]{6,}")
 
@@ -169,7 +161,7 @@ def _stack(lines: Sequence[str], row: int) -> tuple[list[Frame], int]:
         if frame := frame_at(lines, row):
             frames.append(frame)
             row = frame.rows.stop
-        elif frames and (CARETS.match(lines[row]) or _deeper(lines[row], lines[frames[-1].rows.start])):
+        elif frames and _deeper(lines[row], lines[frames[-1].rows.start]):
             row += 1
         else:
             break
@@ -197,7 +189,7 @@ def _below(lines: Sequence[str], row: int) -> list[int]:
     end = row
     while end < len(lines) and end - row < TOLD_LINES and lines[end].strip(" |"):
         line = lines[end]
-        if (end > row and NEW_RECORD.match(line)) or HEAD.match(line) or PYTHON.match(line):
+        if HEAD.match(line) or PYTHON.match(line):
             break
         end += 1
     return list(range(row, end))
@@ -241,12 +233,6 @@ def _frames(
             above = top if row == first else first
             notes[row] = Note(worth - (row != frame.place), above, ("frame", key, row - first))
         for row in range(frame.rows.stop, stop):
-            value = (
-                0.0
-                if CARETS.match(lines[row]) or not worth
-                else FAILURE - 1
-                if innermost
-                else DETAIL * frame.own
-            )
+            value = 0.0 if not worth else FAILURE - 1 if innermost else DETAIL * frame.own
             notes[row] = Note(value, first, ("held", lines[row].strip()))
     return notes
