@@ -35,6 +35,10 @@ ENGINES: dict[str, Engine] = {
 TASTED_LINES = 150
 """By so many of its first lines it is guessed which engine explains most of a text."""
 
+FULL_SHARE = 0.98
+"""An engine that explains so much of a text is asked alone: the others would take as long again for its last
+lines, which then are judged by their words. (373 outputs keep the same 2,230 facts.)"""
+
 ROOM = 80
 """Of 1,000 tokens 450 may stay, of 10,000 800, of 100,000 1,420: what matters grows far slower than what a
 program prints."""
@@ -83,12 +87,12 @@ def _claims(lines: Sequence[str]) -> list[tuple[str, Notes]]:
 
 
 def _asked(names: Sequence[str], lines: Sequence[str]) -> dict[str, Notes]:
-    """What engines explain, in this order; of one that explains every line that alone."""
+    """What engines explain, in this order; of one that explains nearly every line that alone."""
     filled = sum(map(bool, map(str.strip, lines)))
     claims: dict[str, Notes] = {}
     for name in names:
         claims[name] = ENGINES[name](lines)
-        if len(claims[name]) >= filled:
+        if len(claims[name]) >= FULL_SHARE * filled:
             return {name: claims[name]}
     return claims
 
