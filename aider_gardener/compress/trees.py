@@ -37,18 +37,8 @@ DULL = frozenset(
     namespace probe started finished apiversion resourceversion nodetype endline endcolumn messageid
     creationtimestamp lastheartbeattime""".split()
 )
-CHAFF = frozenset("annotations managed suggestions links wheels sdist integrity hashes examples".split())
-"""What stands below these is worth nothing either."""
-
-SETTINGS = frozenset(
-    "threshold max min limit policy on allowed retries handler handling ignore timeout".split()
-)
-"""With one of these words a key says what is to be done in case of trouble, not that there is any."""
-
 WORD = late(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 NOTHING = late(r"(?:null|none|~|\[\]|\{\}|\"\"|''|<none>|<unset>|\(known after apply\)|)[,;]?", re.IGNORECASE)
-CALM = late(r"\W*(?:false|no|0|ok)\W*", re.IGNORECASE)
-HOLDS = late(r"\W*(?:true|yes|[1-9]\d*)\W*", re.IGNORECASE)
 
 CHANGED = late(r"(?:[+~-] |-/\+ |\+/?- )")
 ACTION = late(r"# \S+ (?:will|must) be |.*# forces replacement")
@@ -75,11 +65,6 @@ def names_item(key: str) -> bool:
     return bool(words_of(key) & NAMING)
 
 
-def is_chaff(key: str, value: str) -> bool:
-    """True for a key below which nothing is of worth."""
-    return bool(words_of(key) & CHAFF) or (value[:1] in ("|", ">") and tells(key) < 0)
-
-
 def tells(key: str, value: str = " ") -> float:
     """What a key makes a line worth more, or less."""
     if NOTHING.fullmatch(value):
@@ -87,18 +72,6 @@ def tells(key: str, value: str = " ") -> float:
     if words_of(key) & DULL:
         return UNTOLD
     return TOLD if words_of(key) & TELLING else 0.0
-
-
-def trouble(line: str, key: str, value: str) -> str:
-    """ "error", "warning" or "": what a line with a key tells of."""
-    if NOTHING.fullmatch(value) or CALM.fullmatch(value):
-        return ""
-    found = words_of(key)
-    if found & SETTINGS:
-        return alarm(value)
-    if HOLDS.fullmatch(value):
-        return "error" if {"exit", "code"} <= found else alarm(" ".join(found))
-    return alarm(line)
 
 
 LINE_CHARS, FEWEST_KEYS, LARGE = 400, 5, 20
@@ -162,7 +135,6 @@ class _Open(NamedTuple):
     row: int
     key: str
     item: bool
-    dull: bool
 
 
 class _Place(NamedTuple):
@@ -173,7 +145,7 @@ class _Place(NamedTuple):
     inside: _Open
 
 
-_TOP = _Open(-2, -1, "", item=False, dull=False)
+_TOP = _Open(-2, -1, "", item=False)
 
 
 def read(lines: Sequence[str]) -> dict[int, Note]:
@@ -304,12 +276,11 @@ def _placed(lines: Sequence[_Line], rows: range) -> dict[int, _Place]:
         top = stack[-1]
         places[row] = _Place(header if 0 <= header < row - 1 else top.row, len(stack) - 1 + line.item, top)
         if line.item:
-            stack.append(_Open(line.left, row, top.key, item=True, dull=top.dull))
+            stack.append(_Open(line.left, row, top.key, item=True))
         elif line.key and top.item and names_item(line.key) and line.value:
             stack[-1] = top._replace(row=row)
         if line.key:
-            dull = top.dull or is_chaff(line.key, line.value)
-            stack.append(_Open(line.column, row, line.key, item=line.left < 0, dull=dull))
+            stack.append(_Open(line.column, row, line.key, item=line.left < 0))
     return places
 
 
@@ -317,8 +288,6 @@ def _worth(line: _Line, place: _Place) -> float:
     bare = line.bare
     if _CLOSES.match(bare) or _RULE.match(bare) or bare in ("---", "...", "(", "{", "["):
         return NOISE
-    if place.inside.dull:
-        return 0.0
     if ACTION.match(bare):
         return CAUSE
     if FOLLOWS.match(bare) or (not line.key and bare[:2] != "- " and _LIGHT.match(bare)):
@@ -328,5 +297,4 @@ def _worth(line: _Line, place: _Place) -> float:
     worth = 4 + key - 0.25 * place.level if key > 0 else max(0.5, max(1.5, 4 - 0.5 * place.level) + key)
     worth += INSIDE * (tells(place.inside.key) > 0)
     worth += CHANGE * bool(CHANGED.match(bare) and key >= 0 and not line.item)
-    found = trouble(bare, line.key, line.value) if line.key else alarm(bare)
-    return max(worth, {"error": FAILURE, "warning": WARNING}.get(found, worth))
+    return max(worth, {"error": FAILURE, "warning": WARNING}.get(alarm(bare), worth))
