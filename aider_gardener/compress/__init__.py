@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
 __all__ = ["Compressor", "Context", "compress_message", "compress_text", "line_form"]
 
-HOMES = {
-    "Compressor": lambda: import_module("aider_gardener.compress.base"),
-    "Context": lambda: import_module("aider_gardener.compress.base"),
-    "compress_message": lambda: import_module("aider_gardener.compress.message"),
-    "compress_text": lambda: import_module("aider_gardener.compress.registry"),
-    "line_form": lambda: import_module("aider_gardener.compress.line"),
+_HOMES = {
+    "Compressor": "base",
+    "Context": "base",
+    "compress_message": "message",
+    "compress_text": "registry",
+    "line_form": "line",
 }
 
 
 def __getattr__(name: str) -> Any:
-    if name not in HOMES:
+    if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(HOMES[name](), name)
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from aider_gardener.messages import Compressed, ContentClass, Focus, TokenCounter
+from aider_gardener.reading.late import late
 from aider_gardener.tokens import approximate, pieces
 
 
@@ -26,7 +26,7 @@ class Context:
 Compressor = Callable[[str, Context], Compressed]
 """A pure function: same text and context, same result; never raises. What is not shorter is dropped."""
 
-MARKER = re.compile(r"^\s*\[… .*\]$")
+MARKER = late(r"^\s*\[… .*\]$")
 """Matches a line that a compressor wrote in place of others, so that it is kept on a second pass."""
 PROMPT_WHOLE_TOKENS = 400
 """Typed text up to this size stays whole: the user's own words are worth most."""

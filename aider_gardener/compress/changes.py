@@ -28,28 +28,28 @@ from aider_gardener.reading.late import late
 LOOKED_AT = 400
 """Patterns look at so many characters of a line."""
 
-CHANGE = re.compile(r"\n(?:@@|## -|diff -|commit |changeset: |r\d| (?:\S.* \| |create |delete |rename ))")
+CHANGE = late(r"\n(?:@@|## -|diff -|commit |changeset: |r\d| (?:\S.* \| |create |delete |rename ))")
 """Without such a line nothing was changed."""
 
-HUNK = re.compile(r"@@+ (?:-\d+(?:,\d+)? )+\+\d+(?:,\d+)? @@|## -\d+(?:,\d+)? \+\d+(?:,\d+)? ##")
-RANGE = re.compile(r"[-+]\d+(?:,(\d+))?")
-FILE = re.compile(r"diff (?:--(?:git|cc|combined) |-[-\w]+ ).|Index: .*[./]|\* Unmerged path .|Only in .+: .")
+HUNK = late(r"@@+ (?:-\d+(?:,\d+)? )+\+\d+(?:,\d+)? @@|## -\d+(?:,\d+)? \+\d+(?:,\d+)? ##")
+RANGE = late(r"[-+]\d+(?:,(\d+))?")
+FILE = late(r"diff (?:--(?:git|cc|combined) |-[-\w]+ ).|Index: .*[./]|\* Unmerged path .|Only in .+: .")
 OLD, NEW = re.compile(r"--- ."), re.compile(r"\+\+\+ .")
-NAME = re.compile(r"^(?:---|\+\+\+) (?:[ab]/)?|\t.*|\s+$")
-BETWEEN = re.compile(r"diff -|Index: |index |={60}|(?:new|deleted) file mode ")
-TOLD = re.compile(r"(?:deleted file|new file|new) mode |(?:rename|copy) to |Binary files |GIT binary patch")
-META = re.compile(r"index [0-9a-f]|(?:dis)?similarity |(?:rename|copy) from |old mode |={60}|literal ")
-COMMIT = re.compile(r"commit [0-9a-f]{7,64}(?: \(.+\))?\s*$|changeset: +\d+:[0-9a-f]+$|r\d+ \| .+ \| \d{4}-")
-FIELD = re.compile(r"(?:Merge|(?:Author|Commit)?(?:Date)?|user|date|parent|branch|tag|summary):\s")
-STAT = re.compile(r" \S.* \| +(?:\d+ [-+]+|Bin .*)$| \d+ files? changed\b")
-CONFLICT = re.compile(r"(?:<{7}|>{7}|\|{7})(?: |$)")
+NAME = late(r"^(?:---|\+\+\+) (?:[ab]/)?|\t.*|\s+$")
+BETWEEN = late(r"diff -|Index: |index |={60}|(?:new|deleted) file mode ")
+TOLD = late(r"(?:deleted file|new file|new) mode |(?:rename|copy) to |Binary files |GIT binary patch")
+META = late(r"index [0-9a-f]|(?:dis)?similarity |(?:rename|copy) from |old mode |={60}|literal ")
+COMMIT = late(r"commit [0-9a-f]{7,64}(?: \(.+\))?\s*$|changeset: +\d+:[0-9a-f]+$|r\d+ \| .+ \| \d{4}-")
+FIELD = late(r"(?:Merge|(?:Author|Commit)?(?:Date)?|user|date|parent|branch|tag|summary):\s")
+STAT = late(r" \S.* \| +(?:\d+ [-+]+|Bin .*)$| \d+ files? changed\b")
+CONFLICT = late(r"(?:<{7}|>{7}|\|{7})(?: |$)")
 DEFINES = late(
     r"(?:(?:export|default|public|private|protected|internal|static|async|abstract|final|pub(?:\(\w+\))?|override|"
     r"virtual|sealed|unsafe|extern|inline|constexpr|open|data)\s+)*(?:def|class|function|func|fn|struct|enum|"
     r"trait|interface|type|impl|module|namespace|record|object|macro_rules!|CREATE TABLE|ALTER TABLE)\s+\S"
 )
-NAMES = re.compile(r"[\"']?[\w.$\[\]-]+[\"']?(?: *[:+*/|-]?= *| *: ).|(?:return|raise|throw|import)\b")
-EMPTY = re.compile(r"#(?:\s.*)?$|//|/?\*|[\W_]*$")
+NAMES = late(r"[\"']?[\w.$\[\]-]+[\"']?(?: *[:+*/|-]?= *| *: ).|(?:return|raise|throw|import)\b")
+EMPTY = late(r"#(?:\s.*)?$|//|/?\*|[\W_]*$")
 
 
 @dataclass

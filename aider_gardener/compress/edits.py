@@ -17,11 +17,11 @@ from aider_gardener.reading.late import late
 SYMBOL_LIMIT = 6
 """So many symbols of a file are named, the rest is counted."""
 
-HEAD = re.compile(r"<{5,9} SEARCH>?[ \t]*$")
-DIVIDER = re.compile(r"={5,9}[ \t]*$")
-TAIL = re.compile(r">{5,9} REPLACE[ \t]*$")
-FENCE = re.compile(r" {0,3}(?:`{3,}|~{3,})")
-PATCH_FILE = re.compile(r"\*\*\* (Add|Update|Delete) File: (.+)$")
+HEAD = late(r"<{5,9} SEARCH>?[ \t]*$")
+DIVIDER = late(r"={5,9}[ \t]*$")
+TAIL = late(r">{5,9} REPLACE[ \t]*$")
+FENCE = late(r" {0,3}(?:`{3,}|~{3,})")
+PATCH_FILE = late(r"\*\*\* (Add|Update|Delete) File: (.+)$")
 DEFINITION = late(
     r"^\s*(?:export |default |public |private |protected |internal |static |final |abstract |async "
     r"|pub(?:\(\w+\))? |unsafe |override |virtual |@\w+ )*(?:def|class|function\*?|fn|func(?: \([^)]*\))?"
@@ -29,12 +29,12 @@ DEFINITION = late(
     r"|view)(?: if not exists)?|alter table)\s+([A-Za-z_$][\w$.:]*[?!]?)",
     re.IGNORECASE,
 )
-BOUND = re.compile(
+BOUND = late(
     r"^\s*(?:export )?(?:const|let|var|val)\s+([A-Za-z_$][\w$]*)\s*(?::[^=]+)?="
     r"|^([A-Z][A-Z0-9_]{2,})\s*(?::[^=]+)?="
 )
-TEST_CASE = re.compile(r"^\s*(?:it|test|describe)\(\s*['\"`]([^'\"`]{3,60})")
-HUNK_SCOPE = re.compile(r"^@@ .*?@@\s*(.*)$")
+TEST_CASE = late(r"^\s*(?:it|test|describe)\(\s*['\"`]([^'\"`]{3,60})")
+HUNK_SCOPE = late(r"^@@ .*?@@\s*(.*)$")
 
 
 @dataclass

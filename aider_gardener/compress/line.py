@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from aider_gardener.compress.edits import merged, read_edits
@@ -10,6 +9,7 @@ from aider_gardener.compress.prose import rank
 from aider_gardener.compress.shapes import gist
 from aider_gardener.messages import ContentClass, Focus, Segment, Source, SourceKind, TokenCounter
 from aider_gardener.reading.excerpt import excerpt
+from aider_gardener.reading.late import late
 from aider_gardener.reading.output import message_without_codes
 from aider_gardener.reading.segments import segment
 from aider_gardener.reading.sentences import units, worth
@@ -24,8 +24,8 @@ SCAN_CHARS = 20_000
 COMMAND_CHARS = 90
 """So much of a command line is named, so that its outcome has room too."""
 
-MARKUP = re.compile(r"^[\s>#*•-]+|[*`]{2,}|\s+")
-NOISE = re.compile(r"^(?:\W*(?:\d+\W*)?|[-=_~*#. ]{3,}|(?:```|~~~).*)$")
+MARKUP = late(r"^[\s>#*•-]+|[*`]{2,}|\s+")
+NOISE = late(r"^(?:\W*(?:\d+\W*)?|[-=_~*#. ]{3,}|(?:```|~~~).*)$")
 
 
 def line_form(

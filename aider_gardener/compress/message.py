@@ -14,11 +14,12 @@ from aider_gardener.errors import tolerating
 from aider_gardener.messages import Compressed, ContentClass, Focus, Segment, Source, SourceKind, TokenCounter
 from aider_gardener.reading.classify import dominant_class
 from aider_gardener.reading.excerpt import excerpt
+from aider_gardener.reading.late import late
 from aider_gardener.reading.output import message_without_codes
 from aider_gardener.reading.segments import segment
 from aider_gardener.tokens import approximate
 
-_MARKER_LINE = re.compile(r"^[ \t]*\[… .*\][ \t]*$", re.M)
+_MARKER_LINE = late(r"^[ \t]*\[… .*\][ \t]*$", re.M)
 
 SHORT_HEADS = ("Ran: ", "Content of ")
 """What the wrapper of a command's output and of a web page becomes."""

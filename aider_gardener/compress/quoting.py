@@ -5,7 +5,6 @@ What tells of trouble, what sums up, what names a place, what is unlike the rest
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 from functools import lru_cache
@@ -14,8 +13,9 @@ from types import MappingProxyType
 
 from aider_gardener.compress.outline import NOISE, Note, Notes
 from aider_gardener.reading.alarms import alarm, tells_outcome
+from aider_gardener.reading.late import late
 
-SUMS_UP = re.compile(
+SUMS_UP = late(
     r"\b(?:total|summary|passed|finished|completed?|built|done in|elapsed|ran \d+|added|updated)\b|={5}|"
     r"\b\d+ (?:errors?|warnings?|tests?|files?|failed|problems?|issues?|packages?|changes?|rows?)\b"
 )
@@ -25,14 +25,14 @@ SUM_WORDS = tuple(
 )
 """Without one of these nothing is summed up."""
 
-PLACE = re.compile(
+PLACE = late(
     r"\.(?<=[\w./-]\.)\w{1,5}:\d|line (?<=\bline )\d|-->|at (?<=\bat )[\w.$<>]+ ?\(|\((?<=\w\()\d+,\d+\)"
 )
-NUMBER = re.compile(r"[\da-f](?:(?<=0)x[0-9a-f]+|(?<=[0-9a-f])[0-9a-f]{6,}|(?<=\d)\d*)")
+NUMBER = late(r"[\da-f](?:(?<=0)x[0-9a-f]+|(?<=[0-9a-f])[0-9a-f]{6,}|(?<=\d)\d*)")
 """A number, an address, a hash. It begins with a class of characters so that a search skips to them."""
 
-QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`|‘[^’]*’|“[^”]*”")
-PATH = re.compile(r"(?<![\w.-])[\w.-]*/[\w./-]+")
+QUOTED = late(r"'[^']*'|\"[^\"]*\"|`[^`]*`|‘[^’]*’|“[^”]*”")
+PATH = late(r"(?<![\w.-])[\w.-]*/[\w./-]+")
 FORM_CHARS = 90
 
 LINES_KNOWN = 20_000

@@ -70,18 +70,18 @@ MATCH = 4.0
 
 WORDS = rf"{ANY_SEVERITY}|(?i:fatal(?: error)?|severe|critical|warn|err)"
 PATH = r"(?P<path>(?:[A-Za-z]:(?=[\\/]))?[^\s:()|\"'`=<>*]{1,200}?)"
-PLACED = re.compile(
+PLACED = late(
     r"\s*(?:(?P<tag>[ewiEWF]|(?:[✘▲×!] )?\[(?i:error|warn(?:ing)?|fatal|err|info)\]|\*\* \(\w+\)|"
     r"%?(?i:fatal error|error|warning|syntaxerror)(?:-\w+)?|vet|\S{0,200}\bld(?:\.\w+)?):?\s+)?(?:file://)?"
     rf"{PATH}(?P<at>:\[\d+,\d+\]|:\d+(?:[:.]\d+)?(?:-\d+(?:[:.]\d+)?)?|\(\d+(?:[,:]\d+)*\)|"
     r":\(\.[\w.$]+\+0x[0-9a-f]+\)|: \(\d+, \d+\)|: line \d+(?:, col \d+,)?|"
     r" :(?= (?:fatal )?[ew]\w+ [A-Z]+\d))(?=[\s:：,]|$)(?P<rest>.*)$"
 )
-PLACES = re.compile(r"[:(](?:\[?\d|\(\.| \(\d| line \d| (?:fatal )?[ew])")
+PLACES = late(r"[:(](?:\[?\d|\(\.| \(\d| line \d| (?:fatal )?[ew])")
 """Without one of these nothing is PLACED."""
 
-PLACE = re.compile(rf"(?:File \")?{PATH}(?::\d+(?::\d+)?:?|\", line \d+(?:, characters \d+-\d+)?:?)$")
-FILE = re.compile(r"(?:.*[\w)\]+-]\.[A-Za-z]\w{0,7}|.*[\\/][\w.+-]+|Makefile|Dockerfile|BUILD)$")
+PLACE = late(rf"(?:File \")?{PATH}(?::\d+(?::\d+)?:?|\", line \d+(?:, characters \d+-\d+)?:?)$")
+FILE = late(r"(?:.*[\w)\]+-]\.[A-Za-z]\w{0,7}|.*[\\/][\w.+-]+|Makefile|Dockerfile|BUILD)$")
 SEVERE = late(
     rf"[\s:：–-]*(?P<severity>{WORDS}|[CWEFR](?=: ))(?:\[(?P<code>[\w./-]+)\])?"
     rf"(?:[ \u00a0\u202f]?[:：]|(?=\s+[A-Z]+\d)|\s\s+|\s[•-]\s|$)\s*(?P<message>.*)$"
@@ -90,15 +90,15 @@ CODED = late(
     r"[\s:–-]*(?P<code>[A-Z]{1,8}-?\d{2,6}(?:/[\w-]+)?|\(\w+(?:\.\w+)?\d+\)|lint/\S+)"
     rf"[:\s]\s*(?:\[\*\] )?(?:(?P<severity>{WORDS}): )?(?P<message>.*)$"
 )
-BARE = re.compile(
+BARE = late(
     r"\s*(?:[✘▲×!➤✖⨯] ?)?(?:[\w./+-]{1,200}: )?"
     rf"\[?(?P<severity>{WORDS})\]?(?:\[(?P<code>[\w./:-]+)\])?"
     r"(?:[ \u00a0\u202f]?[:：!]|\s[•-]|(?<=\])|(?<=ERROR)|(?<=WARN)|(?<=WARNING))(?:\s+(?P<message>.*)|$)"
 )
-MARKED = re.compile(r"[:：!•\]]|ERROR|WARN")
+MARKED = late(r"[:：!•\]]|ERROR|WARN")
 """Without one of these nothing is BARE."""
 
-NAMED = re.compile(
+NAMED = late(
     r"(?:➤ |>> Issue: \[|\S{1,200}: \(| )?(?P<code>YN\d{4}|ERR_\w+|[EW](?=: )|E[A-Z]{3,}(?=: )|B\d{3}:\w+|"
     r"\w+\.[EWCI]\d+)[\]):]* +(?P<message>\S.*)$"
 )
@@ -106,23 +106,23 @@ OVER_PLACE = late(
     r"\s*(?:[×⚠✖✘] )?(?P<code>\[?[A-Z]{1,4}\d{3,4}\]?|\[?[A-Z]{2,}_[A-Z_]+\]?|\w{0,80}(?:Error|Exception)|"
     r"[\w@/-]{1,80}\([\w/-]+\))[:\s]+(?:\[\*\] )?(?P<message>.+)$"
 )
-RULE = re.compile(r"[\s=─━*+-]*$")
-NEXT_PLACE = re.compile(r"\s*(?:-->|[╭┌])")
+RULE = late(r"[\s=─━*+-]*$")
+NEXT_PLACE = late(r"\s*(?:-->|[╭┌])")
 SNIPPET = late(r"\s*(?:[>❯→]\s*)?\d*\s*[|│┆·╵]|\s*\d+: |[\s|│]*[\^~¯-]+[\s^~]*$")
 POINTS = late(r"[\s|│·╰─┬╭╵]*[\^~┬▲¯](?P<label>.*)$")
-COUNTED = re.compile("error|warning|problem|issue|offen|violation|vulnerab|file")
+COUNTED = late("error|warning|problem|issue|offen|violation|vulnerab|file")
 COUNTS = late(
     r"\b\d+ (?:[\w()/.-]+ ){0,3}?(?:errors?|warnings?|problems?|issues?|offen[sc]es?|violations?)\b|"
     r"\b(?:errors?|warnings?|problems|issues)(?: found)?: *\d+\b|\b\d+ vulnerabilit|"
     r"\b\d+ files? (?:would|will|were|was|left|inspected|reformatted|scanned|with)"
 )
-ENDS = re.compile(
+ENDS = late(
     r"(?:\[\w+\] |\S )?(?i:build|compilation|compile) (?i:fail|succe|aborted)|"
     r"error: (?:could not compile|aborting due|build failed)|warning: `.*` \(.*\) generated|"
     r"Your code has been rated|All checks passed|Success: no|(?:➤ \w+: · )?Failed (?:to|with)|FAILURE:|"
     r"Error: .*[Ff]ailed to (?:build|compile)|.*compiled (?:with|successfully)|-- Configuring incomplete"
 )
-BROKEN = re.compile(
+BROKEN = late(
     r"E$|E9|F5|F6|F7|F82|F83|F40[4-7]|PLE|[EF]\d{4}$|TS\d|CS\d|MSB|LNK|\[?[A-Z]+_[A-Z_]+|PRS|S[IM]?999|"
     r"\w+\.E\d|\w+(?:Error|Exception)$"
 )

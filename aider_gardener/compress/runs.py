@@ -29,10 +29,8 @@ _KINDS = (
 )
 COUNT = late(rf"\b\d+ (?:\w+ )?(?:{_KINDS})\b|\b(?:{_KINDS}|total|run|pass|fail|skip) ?[:=]? *\d+\b")
 OF_TESTS = "test pass example assertion spec scenario suite xfail expectation failing succe executed".split()
-BEGINS = re.compile(r"\b(?:running|starting|collecting|executing)\b")
-"""Counts of tests, in small letters; what begins is none."""
 
-SUMS_UP = re.compile(
+SUMS_UP = late(
     r"\W{0,80}(?=\S)(?:Ran \d+ tests?\b|OK \(|OK$|FAILED \((?:failures|errors|unexpected)|\d+ (?:passing"
     r"|failing|pending)\b|\d+ (?:passed|failed|skipped|flaky|did not run)(?: \(.*\))?$|Result: (?:FAIL|PASS)"
     r"|[\d.]+% (?:tests )?passed|(?:[\d:]+ \+\d.*: )?(?:All|Some) tests (?:pass|fail)ed|TOTAL:? +\d"
@@ -49,7 +47,6 @@ SUM_WORDS = tuple(
 )
 """Without one of these, in small letters, a line sums up nothing in a runner's words."""
 
-EXECUTED = re.compile(r"Executed \d+ of \d+ \(")
 _REMARK = r"[\s|\]*]*(?:[\d.]+ ?m?s(?:ec)?|\[[^\[\]]*\]|\([^()]*\))?$"
 OK = late(
     r"\s*(?:[✓✔√\u2705]|(?:PASS|ok|1\.\.\d+)$|(?:PASS|PASSED|OK|Passed|ok)\b(?! \(| in:)[:\s]|\[ *(?:PASS|"
@@ -58,19 +55,19 @@ OK = late(
     r"\d\d:\d\d \+\d+(?: ~\d+)?(?: -\d+)?: (?!.*\[E\]$))|(?:\S+\.py )?[.sFExX]+ +\[ *\d+%\]$|"
     r"(?:\S+ )?[.sFExXRSWDNPUuI*?●◼]{4,}(?: *\[ *\d+%\]| +\d+ / \d+ \( *\d+%\))?$"
 )
-OK_WORD = re.compile(r"ok|OK|PASS|assed|✔|✓|SUCCESS")
+OK_WORD = late(r"ok|OK|PASS|assed|✔|✓|SUCCESS")
 OK_BEHIND = late(
     rf"(?:\.\.\. ?|…|\s\| |[\[(] ?)(?:ok|OK|PASS|Passed|passed|✔|✓)(?!\w){_REMARK}|"
     r"\sPASSED(?: +\[ *\d+%\])?$|Executed \d+ of \d+ SUCCESS"
 )
-SKIP_WORD = re.compile(r"skip|SKIP|Skip|ignored|IGNORED|XFAIL|expected failure|PENDING|TODO|○|◌|⊘|↓|-  ?\d")
+SKIP_WORD = late(r"skip|SKIP|Skip|ignored|IGNORED|XFAIL|expected failure|PENDING|TODO|○|◌|⊘|↓|-  ?\d")
 SKIPPED = late(
     r"^\s*(?:[○◌⊘↓] \S|- .*\(skipped|-  ?\d+ \[|SKIP(?:PED)?\b[:\s]|\[ *SKIPPED *\] |--- SKIP: |"
     r"Skipped \S.* \[|(?:not )?ok \d+ .*# ?(?:skip|SKIP|TODO))|\.\.\. ?(?:skipped|ignored|SKIP|"
     r"expected failure)|: Test skipped -|\s(?:SKIPPED|XFAIL|IGNORED)(?: .*)?$|skipped \([\d.]+ seconds\)|"
     r"\(PENDING\b[^()]*\)$"
 )
-START = re.compile(
+START = late(
     r"^\s*(?:=== (?:RUN|NAME|CONT) +|\[ RUN +\] |# Subtest: |Start +\d+: |Test Case '|"
     r"◇ Test (?!run))(?P<name>[^']*?)(?:' started\.?.*| started\.)?$"
 )
@@ -102,14 +99,14 @@ HEADING = late(
     rf"(?:{_BAD}|ERROR|failed|Failed)\b|\s(?:FAILED|ERROR)(?=$| +\[)|: FAILED:|\s\[(?:FAIL|E|✘|✗)\]|"
     rf"\s\(FAILED - \d+\)){_REMARK}"
 )
-BARE = re.compile(r"^\s*\d+\) (?:Failure|Error|Skipped|Pending):?$")
+BARE = late(r"^\s*\d+\) (?:Failure|Error|Skipped|Pending):?$")
 SECTION = late(
     r"^(?:=+ [^=].* =+|-{2,} ?(?:coverage:|generated ).*|(?:[Ff]ailures|Failed examples):|"
     r"[=⎯-]{3,}(?: (?!Captured).* |\[.*\])?[=⎯-]+|[─━]{4,}.*|--|(?:The following tests|Failing|There (?:was|"
     r"were) \d+) .*:|Summary of all failing.*|Test Summary Report|Test Suite '.*' failed.*| ?(?:ERRORS|"
     r"FAILURES))$"
 )
-LESSER = re.compile(
+LESSER = late(
     r"^(?:There (?:was|were) \d+ (?:\w+ )*(?:risky|skipped|incomplete|warning|deprecation|notice)|"
     r"\d+ tests? triggered \d|Pending:|Skipped(?: tests)?:|.*warnings? summary)"
 )
@@ -141,11 +138,9 @@ def kind_of(line: str) -> tuple[str, str]:
 def sums_up(line: str) -> bool:
     """True for a line that sums up tests: in a runner's words, or with more than one number of them."""
     small = line.lower()
-    if any(map(small.__contains__, SUM_WORDS)) and (SUMS_UP.match(line) or EXECUTED.search(line)):
+    if any(map(small.__contains__, SUM_WORDS)) and SUMS_UP.match(line):
         return True
-    return (
-        any(map(small.__contains__, OF_TESTS)) and len(COUNT.findall(small)) > 1 and not BEGINS.search(small)
-    )
+    return any(map(small.__contains__, OF_TESTS)) and len(COUNT.findall(small)) > 1
 
 
 LINE_CHARS = 400
@@ -155,8 +150,7 @@ BODY_LINES, LEAST_SHARE = 400, 0.015
 SERIES = 4
 """Of more tests that fail for one cause the last is told like the second: it shows what they run over."""
 
-FILE = re.compile(r"\S+\.\w+(?: \([\d.]+ m?s\))?$")
-CAPTURED = re.compile(
+CAPTURED = late(
     r"(?i)^\W*(?:captured (?:std|log)|console\.(?:log|info|warn|error)|standard (?:output|error)|std(?:out|"
     r"err)\W*$)"
 )
@@ -166,30 +160,30 @@ COMPARED = late(
     r"d(?:oes|id) ?n[o']t (?:match|equal)|failed assert|asserting that)\b| (?:[!=]==?|<=|>=|not in|is not) |"
     r"^\s*<.*>\.?$|\bwant \S|\bassert\w* "
 )
-CHANGED = re.compile(r"^(?:E )?\s*[-+](?![-+ ]*$)\s*\S")
-POINTED = re.compile(r"^(?:>|=>|\s*=> |\s*[>➜] *\d+ ?[|▕│])")
+CHANGED = late(r"^(?:E )?\s*[-+](?![-+ ]*$)\s*\S")
+POINTED = late(r"^(?:>|=>|\s*=> |\s*[>➜] *\d+ ?[|▕│])")
 IDLE = late(
     r"(?i)^\W*$|^\s*(?:--- |\+\+\+ |@@ |[-+] (?:Expected|Received|actual)\b|\+ expected - actual|"
     r"note: run with|E +Use -v|E? *\.\.\.$|E +(?:Full diff|Omitting|comparison failed)|stack ?trace:?$|"
     r"Error Message:$|\[gw\d+\] \w+ -- |\(compared|Traceback \(most)"
 )
-PLACE = re.compile(
+PLACE = late(
     r"(?<![\w@./~\\-])[\w./~\\-]*\.[A-Za-z]\w{0,5}(?::\d+|\(\d+(?:,\d+)?\)|:line \d+|\"?, line \d+)|"
     r"\bat \S+ line \d"
 )
-NO_FILE = re.compile(r"/|\\|<|-packages|node|internal|bun:|at System|at org")
+NO_FILE = late(r"/|\\|<|-packages|node|internal|bun:|at System|at org")
 LIBRARY = late(
     rf"{LIBRARY_PATH.pattern}|/rustc/|/usr/lib|node:internal|^\s*at (?:System|org\.junit)|https?://"
 )
-CRASHED = re.compile(r"^(?:panic: |fatal error: |Segmentation fault|SIG[A-Z]{3,4}\b)")
-WARNS = re.compile(r"^\s*\S+:\d+: \w*Warning: |^SKIPPED \[\d+\] |\bseed\b:? +\d+")
-LOOSE = re.compile(r"FAIL|Fail|\d+/\d")
-AROUND_NAME = re.compile(
+CRASHED = late(r"^(?:panic: |fatal error: |Segmentation fault|SIG[A-Z]{3,4}\b)")
+WARNS = late(r"^\s*\S+:\d+: \w*Warning: |^SKIPPED \[\d+\] |\bseed\b:? +\d+")
+LOOSE = late(r"FAIL|Fail|\d+/\d")
+AROUND_NAME = late(
     r"\s*[(\[][<\s]*[\d.,]+ ?[a-zµ]+[)\]]\s*$|\s[\d.]+ ?m?s$|[\s|─]+$|^(?:ERROR at \w+ of|at \w+ of|"
     r"ERROR collecting) "
 )
-PARTS = re.compile(r"::| › | > |: |#|(?<=\w)\.(?=[A-Za-z_])(?!(?:py|[jt]sx?|rb|php|go|exs?|java|cs|dart)$)")
-EVENT = re.compile(r'^\{"(?:Time|ImportPath|Package)":.*"Action":"')
+PARTS = late(r"::| › | > |: |#|(?<=\w)\.(?=[A-Za-z_])(?!(?:py|[jt]sx?|rb|php|go|exs?|java|cs|dart)$)")
+EVENT = late(r'^\{"(?:Time|ImportPath|Package)":.*"Action":"')
 
 
 @dataclass
@@ -336,8 +330,6 @@ def _compare(lines: Sequence[str], failing: Sequence[Case]) -> None:
     by_key: defaultdict[str, list[Case]] = defaultdict(list)
     for case in failing:
         case.said = _said(lines, case)
-        if FILE.fullmatch(case.name) and not (alarm(case.said) or _compares(case.said)):
-            case.said, case.lesser = "", True
         by_key[case.key()].append(case)
     for cases in by_key.values():
         cases.sort(key=lambda case: -len(case.body))

@@ -7,7 +7,6 @@ again the best and the last count.
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Sequence
 from math import log2
@@ -15,6 +14,7 @@ from typing import NamedTuple
 
 from aider_gardener.compress.outline import CAUSE, CONTEXT, DETAIL, FAILURE, WARNING, Note
 from aider_gardener.reading.alarms import alarm
+from aider_gardener.reading.late import late
 
 _CLOCK = r"\d?\d:\d\d(?::\d\d(?:[.,:]\d+)?(?: ?[AP]M)?|[AP]M)(?: ?Z| ?[+-]\d\d:?\d\d\b| UTC\b)?"
 _DAY = r"\d{4}[-/.]\d\d[-/.]\d\d|\d\d[-/.]\d\d[-/.](?:\d{4}|\d\d)|\d{8}|\d\d[-.]\d\d|\d\d [A-Z][a-z]{2} \d{4}"
@@ -25,15 +25,15 @@ ORIGIN = (
 )
 """What may stand before the time: the file, container or pod that a record is from, a process, a priority."""
 
-TIME = re.compile(
+TIME = late(
     rf"^{ORIGIN}\W{{0,2}}(?:(?:{_DAY})[T ,_-]{_CLOCK}|\d{{4}}[-/]\d\d[-/]\d\d[T ,]\d\d:\d\d\b|{_MONTH}|"
     rf"{_CLOCK}|(?P<letter>[IWEFD])\d{{4}} \d\d:\d\d:\d\d\.\d+|\[ *\d+\.\d{{3,6}}\](?= )|"
     rf"\d\d/[A-Z][a-z]{{2}}/\d{{4}}[: ]{_CLOCK}|\d{{6}} \d{{6}}\b|\d{{10}}(?:[.,]\d+)?(?=[ \]:]))"
 )
-DIGITS = re.compile(r"\d\d")
+DIGITS = late(r"\d\d")
 """Without these there is no time."""
 
-REQUEST = re.compile(r"\"(?:[A-Z]+ )?\S{1,300}(?: HTTP/[\d.]+)?\" (\d{3}) |\b[A-Z]{3,7} /\S{0,300} (\d{3})\b")
+REQUEST = late(r"\"(?:[A-Z]+ )?\S{1,300}(?: HTTP/[\d.]+)?\" (\d{3}) |\b[A-Z]{3,7} /\S{0,300} (\d{3})\b")
 """A request that a server answered, and with which status."""
 
 RANKS = (
@@ -47,34 +47,32 @@ RANK = {word: rank for rank, words in enumerate(RANKS) for word in words.split()
 LETTERS = {"V": 0, "D": 0, "I": 1, "W": 2, "E": 3, "F": 4, "C": 4}
 _WORD = "|".join(sorted(RANK, key=len, reverse=True))
 _LOUD = "|".join(word.upper() for word in _WORD.split("|") if word.isascii())
-LEVEL = re.compile(
+LEVEL = late(
     rf"(?i:^[\s\]|-]*[\[(<]?(?P<first>{_WORD})\b[\])>:|\s])|"
     rf"(?i:[\[(<:](?P<framed>{_WORD})[\])>])|(?i:\b(?:level|lvl|severity|loglevel)=\"?(?P<field>{_WORD})\b)|"
     rf"(?<![\w/.-])(?P<loud>{_LOUD})(?=[\s\]:)|,>/]|$)|^\W*(?:\d+ +){{0,2}}(?P<letter>[DIWEFVC])[ /]+\w"
 )
 """The level of a record, in what follows its time: first, framed, as a field, in capitals, or a letter."""
 
-BARE = re.compile(
+BARE = late(
     rf"^(?:(?:{_LOUD})(?:: *| {{1,5}}\[?|:\w+:)\S|(?:time|ts|t|level|lvl|severity)=\S+ .*?\w=|"
     r"[a-z]{4}: [\w.]+\[\d+\]|[\w.-]+[-_]\d+ +\| \S)"
 )
 """How a record without a time begins: a level, fields, the container that it is from."""
 
-OBJECT = re.compile(r"^\{.*?\"(?:[\w.]*level|severity|lvl|levelname|s)\" ?: ?\"?(\d\d\b|[A-Za-z]\w*)")
-SAYS = re.compile(r"\b(?:msg|message|event|error|err)\"? ?[:=] ?\"((?:[^\"\\]|\\.){1,200})")
-FOLLOWS = re.compile(r"\b(?:STATEMENT|DETAIL|HINT|CONTEXT|QUERY|LOCATION): ")
+OBJECT = late(r"^\{.*?\"(?:[\w.]*level|severity|lvl|levelname|s)\" ?: ?\"?(\d\d\b|[A-Za-z]\w*)")
+SAYS = late(r"\b(?:msg|message|event|error|err)\"? ?[:=] ?\"((?:[^\"\\]|\\.){1,200})")
+FOLLOWS = late(r"\b(?:STATEMENT|DETAIL|HINT|CONTEXT|QUERY|LOCATION): ")
 """A record that says more of the record above it."""
 
-MEASURED = re.compile("loss|err|ppl|acc|f1|score|auc|reward|map")
-MEASURE = re.compile(r"\b(\w*(?:loss|err(?:or)?|ppl|acc(?:uracy)?|f1|score|auc|reward|map))[:= ]+(\d+\.\d+)")
-LOW = re.compile(r"loss|err|ppl")
+MEASURED = late("loss|err|ppl|acc|f1|score|auc|reward|map")
+MEASURE = late(r"\b(\w*(?:loss|err(?:or)?|ppl|acc(?:uracy)?|f1|score|auc|reward|map))[:= ]+(\d+\.\d+)")
+LOW = late(r"loss|err|ppl")
 """A name and a number of those that a training tells; the lower is the better for some."""
 
-BAR = re.compile(r"%(?<=\d%) ?[|\[█━]")
-VARIES = re.compile(r"0x[0-9a-f]+|\b[0-9a-f]{7,}\b|(?<![\w%+-])[\w%+-]*\d[\w.:%+-]*")
-NAMES = re.compile(
-    r"\"[^\"]*\"|'[^']*'|(?<![\w.])[\w.-]*/[^\s,;)\]]*|(?<==)[^\s,;)\]]+|(?<=\[)[^\[\]]*(?=\])"
-)
+BAR = late(r"%(?<=\d%) ?[|\[█━]")
+VARIES = late(r"0x[0-9a-f]+|\b[0-9a-f]{7,}\b|(?<![\w%+-])[\w%+-]*\d[\w.:%+-]*")
+NAMES = late(r"\"[^\"]*\"|'[^']*'|(?<![\w.])[\w.-]*/[^\s,;)\]]*|(?<==)[^\s,;)\]]+|(?<=\[)[^\[\]]*(?=\])")
 FORM_CHARS = 200
 LEAST, SHARE = 4, 0.5
 """A text has a log from so many records; without times they are so large a part of its lines."""

@@ -17,21 +17,22 @@ from typing import NamedTuple
 from aider_gardener.compress.outline import CONTEXT, DETAIL, NOISE, OUTCOME, Note
 from aider_gardener.compress.quoting import indent_parents
 from aider_gardener.reading.alarms import alarm
+from aider_gardener.reading.late import late
 
-RULE = re.compile(r"(?=[\s|+:*=─━═┼╪╋┬┴├┤┌┐└┘╭╮╰╯┏┓┗┛┡┩╇-]+$).*[-=─━═]{3}")
-CROSSED = re.compile(r"[+|┼╪╋┬┴├┡]")
+RULE = late(r"(?=[\s|+:*=─━═┼╪╋┬┴├┤┌┐└┘╭╮╰╯┏┓┗┛┡┩╇-]+$).*[-=─━═]{3}")
+CROSSED = late(r"[+|┼╪╋┬┴├┡]")
 BARS = "|│┃║"
-BAR = re.compile(rf"[{BARS}]")
-NUMBER = re.compile(
+BAR = late(rf"[{BARS}]")
+NUMBER = late(
     r"([-+]?[$€£]?[-+]?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?) ?(?:([kKMGTP])i?[Bb]?|B|(%|ms|s|us|µs|ns|m|x))?"
 )
 SIZES = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
 TIMES = {"m": 60.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
-SUM = re.compile(r"(?i)^\W*(?:grand |sub)?(?:total|sum|all files|average|avg|mean|overall|combined)\b")
-TITLE = re.compile(r":(?: +\([^()]*\))?\s*$")
-WORD = re.compile(r"[^\W\d_]{2}")
-QUOTED = re.compile(r"\"[^\"]*\"")
-DIGITS = re.compile(r"0x[0-9a-f]+|[0-9a-f]{7,}|\d+")
+SUM = late(r"(?i)^\W*(?:grand |sub)?(?:total|sum|all files|average|avg|mean|overall|combined)\b")
+TITLE = late(r":(?: +\([^()]*\))?\s*$")
+WORD = late(r"[^\W\d_]{2}")
+QUOTED = late(r"\"[^\"]*\"")
+DIGITS = late(r"0x[0-9a-f]+|[0-9a-f]{7,}|\d+")
 
 LEAST, BARE = 3, 6
 """A table has so many rows, and so many without header, bars and separators."""

@@ -6,7 +6,6 @@ the frames, in Python below them. Of frames that stood there already nothing is 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import lru_cache
 from math import log2
@@ -16,7 +15,7 @@ from aider_gardener.compress.outline import CAUSE, CONTEXT, DETAIL, FAILURE, WAR
 from aider_gardener.compress.quoting import form_of
 from aider_gardener.reading.late import late
 
-LIBRARY_PATH = re.compile(
+LIBRARY_PATH = late(
     r"site-packages|dist-packages|node_modules|^node:|\(node:|(?:^|[/\\])node:|internal/(?:process|modules|"
     r"timers)|^internal|[/\\]lib[/\\]python\d|[/\\]Lib[/\\](?!site)\w+\.py|[/\\]Lib[/\\](?:asyncio|unittest|"
     r"concurrent|json|threading|importlib|multiprocessing|http|urllib)\b|<frozen|<string>|"
@@ -33,34 +32,33 @@ LIBRARY_NAME = late(
     r"testing|reflect|created by testing|std|core|alloc|test|backtrace|rust_begin_unwind|__rust|_start|"
     r"__libc|<?(?:alloc|core|std)::)(?:[.:\b$(@]|$|\()"
 )
-FOREIGN = re.compile(
+FOREIGN = late(
     r"/usr/|\.so\b|\.dylib|<null>|\?\? |sysdeps/|csu/|libsanitizer|__interceptor|^\[internal|^\{main\}|"
     r"/stdlib/| from /(?:lib|usr)|/vendor/|std::|\b_start\b|node::|v8::|\((?:package:(?:test|flutter)|dart:)"
 )
 
-PYTHON = re.compile(r'^[\s|+-]*File "([^"]+)", line \d+(?:,? in .*)?$')
-SHORT = re.compile(r"^([\w./\\-]+\.py):\d+: in \S")
+PYTHON = late(r'^[\s|+-]*File "([^"]+)", line \d+(?:,? in .*)?$')
+SHORT = late(r"^([\w./\\-]+\.py):\d+: in \S")
 NUMBERED = late(
     r"^\s*(?:frame )?#\d+:? +(?=0x[0-9a-f]|.* at \S+:\d|.* from /|\S+\.\w+\(\d+\)|\{main\}|\[internal|<signal"
     r"|.*\((?:package|dart|file):|.*\+0x[0-9a-f]+\)|.* \S+\.(?:cc?|cpp|cxx|hh?|hpp|rs|go|swift|mm?):\d+)(.*)$"
 )
-MEMORY = re.compile(r"^==\d+==\s+(?:at|by) 0x[0-9A-Fa-f]+: (.*)$|^\s*\d+: 0x[0-9a-f]+ +(\S.*)$")
+MEMORY = late(r"^==\d+==\s+(?:at|by) 0x[0-9A-Fa-f]+: (.*)$|^\s*\d+: 0x[0-9a-f]+ +(\S.*)$")
 NAMED = late(
     r"^\s*(?:\d+: )?(?:from |# |\[\d+\] )?(\.?[\w/~.@:+-]*\.(?:rb|erb|rake|lua|php)):\d+:?(?: ?in\b.*)?$|"
     r"^\s+from (\S+):\d+:in |^\s+(?:\([\w. ]+\) )?(\S+\.(?:exs?|erl|eex)):\d+: |"
     r"^\s+.* called at (\S+) line \d+|^\s*(\S+\.dart) \d+:\d+\s+\S|^\s{2,}\S.* \((\S+\.py):\d+\)$|"
     r"^.* called at (\S+):\d+:\d+ in |^\s+@ .*?(\S+):\d+"
 )
-CALL = re.compile(
+CALL = late(
     r"^\s*(?:created by )?[\w./*()\[\]·~{}$-]*[\w)\]]\(.*\)$|^\s*created by \S|^\s*\d+: (?:0x[0-9a-f]+ - )?\S"
 )
-PLACE = re.compile(r"^\s+(?:at )?(\S+\.\w+):\d+(?::\d+)?(?: \+0x[0-9a-f]+)?$")
-AT = re.compile(r"^\s*(?:\d+: )?(?:at|❯|›) (?:async )?(\S.*)$")
-AT_LIKE = re.compile(r"[\w>\])]\(|\((?:native|index \d+)\)|:\d+\)?(?: \{)?$|<anonymous>|<Jasmine>|:line \d+$")
-PAREN = re.compile(r"\(([^()]*)\)\s*(?:\{|~?\[[^\]]*\])?$| in (\S.*):line \d+$")
+PLACE = late(r"^\s+(?:at )?(\S+\.\w+):\d+(?::\d+)?(?: \+0x[0-9a-f]+)?$")
+AT = late(r"^\s*(?:\d+: )?(?:at|❯|›) (?:async )?(\S.*)$")
+AT_LIKE = late(r"[\w>\])]\(|\((?:native|index \d+)\)|:\d+\)?(?: \{)?$|<anonymous>|<Jasmine>|:line \d+$")
 
 
-SIGN = re.compile(r"\.\w+:\d|\", line |#\d|0x|at |❯|›|from |@ |\.dart ")
+SIGN = late(r"\.\w+:\d|\", line |#\d|0x|at |❯|›|from |@ |\.dart ")
 """Without one of these a line is no frame of its own."""
 
 
@@ -97,9 +95,7 @@ def frame_at(lines: Sequence[str], row: int) -> Frame | None:
     if not found or not AT_LIKE.search(found[1]):
         return None
     name = found[1]
-    inside = PAREN.search(name)
-    place = (inside and (inside[1] or inside[2])) or name
-    own = ("." in place or ":" in place) and not (is_library(name) or is_library(place))
+    own = ("." in name or ":" in name) and not is_library(name)
     return Frame(range(row, row + 1), row, name, own)
 
 
@@ -110,8 +106,7 @@ FADE = 0.7
 TITLE_LINES, TOLD_LINES = 8, 12
 """What was raised is looked for in so many lines above the frames; a message has at most so many lines."""
 
-HEAD = re.compile(r"^[\s|+-]*(?:\w.* )?(?:Traceback|Backtrace) \(most recent call (?P<end>last|first)\)")
-CARETS = re.compile(r"^[\s|]*[\^~]+[\s^~]*$")
+HEAD = late(r"^[\s|+-]*(?:\w.* )?(?:Traceback|Backtrace) \(most recent call (?P<end>last|first)\)")
 _RAISED = (
     r"\(?(?:[\w$]+[.:/\\]+)*[A-Z]\w*(?:Error|Exception|Failure|Panic|Fault|Timeout|Interrupt|Exit|Group|"
     r"Abort)\w*"
@@ -126,11 +121,7 @@ TITLE = late(
     r"^(?:Ind|D)irect leak of|^==\d+== (?:Invalid|Conditional|Use of|Mismatched|Process term|Syscall|"
     r"Source and|[\d,]+ .*bytes? in)"
 )
-NEW_RECORD = re.compile(
-    r"^\W?\d{2,4}[-/.:]\d\d|^\W?(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL)\b|^\w{3} +\d+ \d\d:|^[\s|]*\+-|"
-    r"^\S+: (?:error|warning): "
-)
-ADDRESS = re.compile(r"0x[0-9a-fA-F]+|@[0-9a-f]{6,}")
+ADDRESS = late(r"0x[0-9a-fA-F]+|@[0-9a-f]{6,}")
 
 
 def read(lines: Sequence[str]) -> dict[int, Note]:
@@ -170,7 +161,7 @@ def _stack(lines: Sequence[str], row: int) -> tuple[list[Frame], int]:
         if frame := frame_at(lines, row):
             frames.append(frame)
             row = frame.rows.stop
-        elif frames and (CARETS.match(lines[row]) or _deeper(lines[row], lines[frames[-1].rows.start])):
+        elif frames and _deeper(lines[row], lines[frames[-1].rows.start]):
             row += 1
         else:
             break
@@ -198,7 +189,7 @@ def _below(lines: Sequence[str], row: int) -> list[int]:
     end = row
     while end < len(lines) and end - row < TOLD_LINES and lines[end].strip(" |"):
         line = lines[end]
-        if (end > row and NEW_RECORD.match(line)) or HEAD.match(line) or PYTHON.match(line):
+        if HEAD.match(line) or PYTHON.match(line):
             break
         end += 1
     return list(range(row, end))
@@ -242,12 +233,6 @@ def _frames(
             above = top if row == first else first
             notes[row] = Note(worth - (row != frame.place), above, ("frame", key, row - first))
         for row in range(frame.rows.stop, stop):
-            value = (
-                0.0
-                if CARETS.match(lines[row]) or not worth
-                else FAILURE - 1
-                if innermost
-                else DETAIL * frame.own
-            )
+            value = 0.0 if not worth else FAILURE - 1 if innermost else DETAIL * frame.own
             notes[row] = Note(value, first, ("held", lines[row].strip()))
     return notes

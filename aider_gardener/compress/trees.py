@@ -37,24 +37,12 @@ DULL = frozenset(
     namespace probe started finished apiversion resourceversion nodetype endline endcolumn messageid
     creationtimestamp lastheartbeattime""".split()
 )
-CHAFF = frozenset("annotations managed suggestions links wheels sdist integrity hashes examples".split())
-"""What stands below these is worth nothing either."""
+WORD = late(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+NOTHING = late(r"(?:null|none|~|\[\]|\{\}|\"\"|''|<none>|<unset>|\(known after apply\)|)[,;]?", re.IGNORECASE)
 
-SETTINGS = frozenset(
-    "threshold max min limit policy on allowed retries handler handling ignore timeout".split()
-)
-"""With one of these words a key says what is to be done in case of trouble, not that there is any."""
-
-WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-NOTHING = re.compile(
-    r"(?:null|none|~|\[\]|\{\}|\"\"|''|<none>|<unset>|\(known after apply\)|)[,;]?", re.IGNORECASE
-)
-CALM = re.compile(r"\W*(?:false|no|0|ok)\W*", re.IGNORECASE)
-HOLDS = re.compile(r"\W*(?:true|yes|[1-9]\d*)\W*", re.IGNORECASE)
-
-CHANGED = re.compile(r"(?:[+~-] |-/\+ |\+/?- )")
-ACTION = re.compile(r"# \S+ (?:will|must) be |.*# forces replacement")
-FOLLOWS = re.compile(r".*(?:=|->) (?:null|\(known after apply\))$")
+CHANGED = late(r"(?:[+~-] |-/\+ |\+/?- )")
+ACTION = late(r"# \S+ (?:will|must) be |.*# forces replacement")
+FOLLOWS = late(r".*(?:=|->) (?:null|\(known after apply\))$")
 SUMS_UP = late(
     r"(?:Plan: \d|(?:Apply|Destroy) complete|No changes\b|\d+ changes?\b.*\bunchanged\b|"
     r"(?:Planning|Execution) [Tt]ime:|\d+ (?:director(?:y|ies)|packages|dependencies)\b|"
@@ -77,11 +65,6 @@ def names_item(key: str) -> bool:
     return bool(words_of(key) & NAMING)
 
 
-def is_chaff(key: str, value: str) -> bool:
-    """True for a key below which nothing is of worth."""
-    return bool(words_of(key) & CHAFF) or (value[:1] in ("|", ">") and tells(key) < 0)
-
-
 def tells(key: str, value: str = " ") -> float:
     """What a key makes a line worth more, or less."""
     if NOTHING.fullmatch(value):
@@ -89,18 +72,6 @@ def tells(key: str, value: str = " ") -> float:
     if words_of(key) & DULL:
         return UNTOLD
     return TOLD if words_of(key) & TELLING else 0.0
-
-
-def trouble(line: str, key: str, value: str) -> str:
-    """ "error", "warning" or "": what a line with a key tells of."""
-    if NOTHING.fullmatch(value) or CALM.fullmatch(value):
-        return ""
-    found = words_of(key)
-    if found & SETTINGS:
-        return alarm(value)
-    if HOLDS.fullmatch(value):
-        return "error" if {"exit", "code"} <= found else alarm(" ".join(found))
-    return alarm(line)
 
 
 LINE_CHARS, FEWEST_KEYS, LARGE = 400, 5, 20
@@ -113,27 +84,25 @@ CHANGE, INSIDE = 3.0, 1.5
 """Worth more: what changes, and what stands below a key that tells something."""
 
 _MARK = r"(?P<indent> *)(?P<mark>(?:[-+~]|-/\+|\+/-|\+-|<=|- [-+~]) +)?"
-_KEYED = re.compile(
+_KEYED = late(
     _MARK + r"(?P<key>\"[^\"]{1,120}\"|'[^']{1,120}'|[\w$@./<*(%][^\s:=\"'`|,;]*(?: [\w./()&<>-]+){0,4}?)"
     r"(?: {0,60}(?::|：|=)(?=\s|$)(?P<value>.*)|(?<=\w)=(?P<tight>[^=\s]\S*|\"[^\"]*\"|'[^']*'|)$)"
 )
 _HEAD = late(_MARK + r"(?P<key>[^\W_].{0,120}?) *(?:[:：{\[(]|= ?\{)$")
-_TAG = re.compile(
+_TAG = late(
     r"(?P<indent> *)<(?P<key>[A-Za-z][\w:.-]*)"
     r"(?:(?:\s[^>]*[^>/])?>(?P<value>(?:[^<]*</.*)?)$|(?P<tight>[\s/>].*))"
 )
-_FLOW = re.compile(
-    r"(?P<indent> *)(?P<mark>- )(?=\{ ?(?P<key>\"[^\"]{1,80}\"|[\w$./@-]{1,80}): )(?P<value>.*)"
-)
-_SECTION = re.compile(
+_FLOW = late(r"(?P<indent> *)(?P<mark>- )(?=\{ ?(?P<key>\"[^\"]{1,80}\"|[\w$./@-]{1,80}): )(?P<value>.*)")
+_SECTION = late(
     r"(?!\[(?i:info|warn\w*|error|debug|fatal)\])\[{1,2}(?P<key>[\w\"'.: /@-]+)\]{1,2} *(?:[#;].*)?$"
 )
-_NODE = re.compile(r"(?:-> *)?(?P<key>[A-Z][\w ]{2,40}?)(?: on \S.*| using .*)?  ?\((?:cost|actual)")
-_OPENS = re.compile(r"(?:^|[ =])[\[({]$")
-_CLOSES = re.compile(r"(?:[\]})]+[,;]?|</[\w:.-]+>|end)$")
-_LIGHT = re.compile(r"(?:- |[#;(]|//|---$)")
-_BLOCK = re.compile(r" [|>][+-]?$")
-_RULE = re.compile(r"-{2,}(?: +-{2,})+ *$")
+_NODE = late(r"(?:-> *)?(?P<key>[A-Z][\w ]{2,40}?)(?: on \S.*| using .*)?  ?\((?:cost|actual)")
+_OPENS = late(r"(?:^|[ =])[\[({]$")
+_CLOSES = late(r"(?:[\]})]+[,;]?|</[\w:.-]+>|end)$")
+_LIGHT = late(r"(?:- |[#;(]|//|---$)")
+_BLOCK = late(r" [|>][+-]?$")
+_RULE = late(r"-{2,}(?: +-{2,})+ *$")
 _CODE = late(
     r"(?:(?:async |export |pub |static |public |private |default )*(?:def|class|fn|func|function|const|let|"
     r"var|import|from|return|if|elif|else|for|while|try|except|catch|match|switch|impl|struct|package|raise|with)"
@@ -144,7 +113,7 @@ _FOREIGN = late(
     r"(?:ERROR|WARN(?:ING)?|HINT|error|warning|note|help|Error Message|Expected|Actual|Received|expected|"
     r"actual|SUMMARY|FAIL(?:ED)?|PASS(?:ED)?) ?[:\[(])"
 )
-_PLACE = re.compile(r"\.\w{1,4}:\d|\(\S+:\d+\)")
+_PLACE = late(r"\.\w{1,4}:\d|\(\S+:\d+\)")
 
 
 class _Line(NamedTuple):
@@ -166,7 +135,6 @@ class _Open(NamedTuple):
     row: int
     key: str
     item: bool
-    dull: bool
 
 
 class _Place(NamedTuple):
@@ -177,7 +145,7 @@ class _Place(NamedTuple):
     inside: _Open
 
 
-_TOP = _Open(-2, -1, "", item=False, dull=False)
+_TOP = _Open(-2, -1, "", item=False)
 
 
 def read(lines: Sequence[str]) -> dict[int, Note]:
@@ -308,12 +276,11 @@ def _placed(lines: Sequence[_Line], rows: range) -> dict[int, _Place]:
         top = stack[-1]
         places[row] = _Place(header if 0 <= header < row - 1 else top.row, len(stack) - 1 + line.item, top)
         if line.item:
-            stack.append(_Open(line.left, row, top.key, item=True, dull=top.dull))
+            stack.append(_Open(line.left, row, top.key, item=True))
         elif line.key and top.item and names_item(line.key) and line.value:
             stack[-1] = top._replace(row=row)
         if line.key:
-            dull = top.dull or is_chaff(line.key, line.value)
-            stack.append(_Open(line.column, row, line.key, item=line.left < 0, dull=dull))
+            stack.append(_Open(line.column, row, line.key, item=line.left < 0))
     return places
 
 
@@ -321,8 +288,6 @@ def _worth(line: _Line, place: _Place) -> float:
     bare = line.bare
     if _CLOSES.match(bare) or _RULE.match(bare) or bare in ("---", "...", "(", "{", "["):
         return NOISE
-    if place.inside.dull:
-        return 0.0
     if ACTION.match(bare):
         return CAUSE
     if FOLLOWS.match(bare) or (not line.key and bare[:2] != "- " and _LIGHT.match(bare)):
@@ -332,5 +297,4 @@ def _worth(line: _Line, place: _Place) -> float:
     worth = 4 + key - 0.25 * place.level if key > 0 else max(0.5, max(1.5, 4 - 0.5 * place.level) + key)
     worth += INSIDE * (tells(place.inside.key) > 0)
     worth += CHANGE * bool(CHANGED.match(bare) and key >= 0 and not line.item)
-    found = trouble(bare, line.key, line.value) if line.key else alarm(bare)
-    return max(worth, {"error": FAILURE, "warning": WARNING}.get(found, worth))
+    return max(worth, {"error": FAILURE, "warning": WARNING}.get(alarm(bare), worth))

@@ -15,20 +15,21 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from aider_gardener.compress.outline import GAP
+from aider_gardener.reading.late import late
 
-COMMIT = re.compile(r"commit [0-9a-f]{7,64}\b")
-FIELD = re.compile(r"(?:Merge|Author|AuthorDate|Commit|CommitDate|Date): ")
-HUNK = re.compile(r"@@+ -\d")
-RULE = re.compile(r"(?=[\s|+:=│┼├┤─━═┌┬┐└┴┘╪╞╡┿-]+$).*[-=─━═]{3}")
-STROKES = re.compile(r"[-=─━═]+")
-CAPITALS = re.compile(r"[A-Z][A-Z0-9 %/()_#.-]*$")
-TITLE = re.compile(r"\"?[^\W\d][\w .%()/#-]*\"?$")
-PATH = re.compile(r"(?:[A-Za-z]:)?[\w@.~+-]*(?:[/\\][\w@.~+-]+)*\.\w{1,8}:?$")
-RECORD = re.compile(r"\s+\d+:\d+\s")
-PARTED = re.compile(r"\n(?:commit [0-9a-f]|@@|\s+\d+:\d+\s)")
+COMMIT = late(r"commit [0-9a-f]{7,64}\b")
+FIELD = late(r"(?:Merge|Author|AuthorDate|Commit|CommitDate|Date): ")
+HUNK = late(r"@@+ -\d")
+RULE = late(r"(?=[\s|+:=│┼├┤─━═┌┬┐└┴┘╪╞╡┿-]+$).*[-=─━═]{3}")
+STROKES = late(r"[-=─━═]+")
+CAPITALS = late(r"[A-Z][A-Z0-9 %/()_#.-]*$")
+TITLE = late(r"\"?[^\W\d][\w .%()/#-]*\"?$")
+PATH = late(r"(?:[A-Za-z]:)?[\w@.~+-]*(?:[/\\][\w@.~+-]+)*\.\w{1,8}:?$")
+RECORD = late(r"\s+\d+:\d+\s")
+PARTED = late(r"\n(?:commit [0-9a-f]|@@|\s+\d+:\d+\s)")
 """Without such a line no line has a part for its head."""
-QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`")
-BETWEEN_CELLS = re.compile(r"\s(?:(?<=\t)|\s+)")
+QUOTED = late(r"'[^']*'|\"[^\"]*\"|`[^`]*`")
+BETWEEN_CELLS = late(r"\s(?:(?<=\t)|\s+)")
 
 Heads = Iterator[tuple[int, Sequence[int]]]
 
@@ -107,15 +108,15 @@ CUT_HEAD, PLACES, PAIRS = 100, 1_000, 1_000_000
 """What is looked at of long texts: the beginning of a line that was cut, the places of a line at each end of
 the text, the pairs of lines that may be alike."""
 
-ALIKE = re.compile(r"(.*) \[\+(\d+) alike\]", re.DOTALL)
-DRAWN = re.compile(r"├|└|╰|┣|┗|\+-|`-|\\-")
-BRANCH = re.compile(r"(?:\[[A-Z]+\] )?[\s│┃|]*(?:[├└╰┣┗][─━]*┬?|[+`\\]-{1,4}) ?(?=[^\s\u2500-\u257f])")
-NUMBER_OR_GUTTER = re.compile(r"\s+(?:\d[\d.,:%/-]*(?:\s|$)|[|=^~│┃╷╰╭]|-+>|:::)")
-WORDLESS = re.compile(r"[\W_]*$")
-HASH = re.compile(r"[0-9a-f](?:(?<=(?<!\d)0)x[0-9a-fA-F]+|(?<=\b[0-9a-f])[0-9a-f]{6,}\b)")
+ALIKE = late(r"(.*) \[\+(\d+) alike\]", re.DOTALL)
+DRAWN = late(r"├|└|╰|┣|┗|\+-|`-|\\-")
+BRANCH = late(r"(?:\[[A-Z]+\] )?[\s│┃|]*(?:[├└╰┣┗][─━]*┬?|[+`\\]-{1,4}) ?(?=[^\s\u2500-\u257f])")
+NUMBER_OR_GUTTER = late(r"\s+(?:\d[\d.,:%/-]*(?:\s|$)|[|=^~│┃╷╰╭]|-+>|:::)")
+WORDLESS = late(r"[\W_]*$")
+HASH = late(r"[0-9a-f](?:(?<=(?<!\d)0)x[0-9a-fA-F]+|(?<=\b[0-9a-f])[0-9a-f]{6,}\b)")
 """Addresses and hashes, which are no words."""
 
-WORD = re.compile(r"[^\W\d_]{2,}")
+WORD = late(r"[^\W\d_]{2,}")
 
 
 class _Shown(NamedTuple):

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from aider_gardener.reading.late import late
 from aider_gardener.reading.output import plain
 
 LINE_CHARS = 120
@@ -31,8 +32,8 @@ MOST_CHARS = 8_000_000
 MOST_WASTE = 50_000_000
 """Attempts to read what only looks like JSON may cost so much."""
 
-OPENS = re.compile(r"^([ \t]*)(?=[{\[][\s]{0,200}[\"{}\[\]\dtfn-])", re.MULTILINE)
-NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
+OPENS = late(r"^([ \t]*)(?=[{\[][\s]{0,200}[\"{}\[\]\dtfn-])", re.MULTILINE)
+NUMBER = late(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 WORDS = frozenset({"", "true", "false", "null", "NaN", "Infinity", "-Infinity", "|"})
 """Strings that would be read as something else."""
 

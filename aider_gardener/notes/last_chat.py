@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store.base import SessionInfo
@@ -142,7 +143,7 @@ def _state_parts(entries: Sequence[Entry]) -> Iterator[Part]:
     """The parts that say where a chat stands, in the order of their worth."""
     yield RULES, [_quoted(rule.turn, rule.text, rule.entry_id) for rule in rules_of(entries)]
     yield DECIDED, [_quoted(one.turn, one.text, one.entry_id) for one in decided(entries)]
-    failing = open_errors(entries)[-MOST_FAULTS:]
+    failing = open_errors(entries, MOST_FAULTS)
     yield FAILING, [_quoted(entry.turn, _fault_words(entry), entry.id) for entry in failing]
     files = edited_files(entries)[:MOST_FILES]
     yield FILES, [f"> {', '.join(files)}"] if files else []
@@ -176,15 +177,15 @@ def edited_files(entries: Sequence[Entry]) -> list[str]:
     return [path for path in reversed(paths) if path]
 
 
-def open_errors(entries: Sequence[Entry]) -> list[Entry]:
-    """The outputs that report an error and are the last of their command."""
+def open_errors(entries: Sequence[Entry], most: int | None = None) -> list[Entry]:
+    """The outputs that report an error and are the last of their command, of more than `most` the newest."""
     last: dict[tuple[SourceKind, str], Entry] = {}
     for entry in entries:
         if entry.source.kind in OUTPUTS:
             key = (entry.source.kind, entry.source.detail)
             last.pop(key, None)
             last[key] = entry
-    return [entry for entry in last.values() if reports_error(entry)]
+    return [*islice(filter(reports_error, reversed(last.values())), most)][::-1]
 
 
 def reports_error(entry: Entry) -> bool:

@@ -13,6 +13,7 @@ from functools import lru_cache
 
 from aider_gardener.errors import tolerating
 from aider_gardener.messages import ContentClass, Entry, SourceKind, content_key, remembered
+from aider_gardener.reading.late import late
 from aider_gardener.reading.output import squeeze, without_codes
 from aider_gardener.reading.sentences import STOPWORDS
 
@@ -27,17 +28,17 @@ EDIT_WEIGHT = 0.3
 """What a use inside an edit counts: the files that are sent hold it too."""
 HALF_LIFE_TURNS = 40.0
 
-NAME = re.compile(
+NAME = late(
     r"(?<![\w.,:-])(?:\d{4}-\d\d-\d\d(?!\w)|\d+(?:\.\d+){2,}(?!\w|,\d))"
     r"|(?<!\w)[A-Za-z_$][\w$]*(?:(?:://|::|[./\\-]+)[\w$]+)*"
 )
 """What may be a name: a date, a version or address, a word with all that is joined to it."""
-DATE_OR_VERSION = re.compile(r"\d+(?:[.-]\d+){2,}")
+DATE_OR_VERSION = late(r"\d+(?:[.-]\d+){2,}")
 UNIT = (
     r" ?(?:%|[€$£°]|(?:[kMGTK]i?|[numµ])?(?:s|B|Hz|W)|min|h|px|rpm|[A-Z]{3}"
     r"|(?:second|minute|hour|day|week|month|year|byte|line|row|token|request)s)(?!\w)"
 )
-FIGURE = re.compile(
+FIGURE = late(
     rf"(?<![\w.,:/-])(?:\d+(?:[.,_]\d+)*{UNIT}|([A-Za-z][A-Za-z_-]{{2,30}})"
     rf"(?: ?= ?\d\d+|(?:: | #?)(?:\d{{3,}}|\d+[.,]\d+))(?![\w:/-]|[.,]\d|{UNIT}))"
 )
@@ -46,17 +47,17 @@ FIGURE_SHARE = 0.5
 """What a use of a figure counts beside that of a name: there are more of them, and fewer are asked for."""
 FIGURES_AN_ENTRY = 100
 NO_LABELS = STOPWORDS | {"line", "lines", "column"}
-LEFT_CODE = re.compile(r"(?:\\(?:x1b|u001b|033|e)|\^\[)\[[\d;]{0,12}m|\[\d[\d;]{0,11}m(?!\])")
+LEFT_CODE = late(r"(?:\\(?:x1b|u001b|033|e)|\^\[)\[[\d;]{0,12}m|\[\d[\d;]{0,11}m(?!\])")
 """A colour code that was copied without its first character, or with that spelled out."""
-INNER_CAPITAL = re.compile(r"[a-z]\w*[A-Z]|[A-Z]{2,}[a-z]\w*[A-Z]")
-PATH = re.compile(r"[\w.@-]+(?:/[\w.@-]+)+|\w[\w-]*\.[A-Za-z]\w{0,5}")
-EXCEPTION = re.compile(
+INNER_CAPITAL = late(r"[a-z]\w*[A-Z]|[A-Z]{2,}[a-z]\w*[A-Z]")
+PATH = late(r"[\w.@-]+(?:/[\w.@-]+)+|\w[\w-]*\.[A-Za-z]\w{0,5}")
+EXCEPTION = late(
     r"^(?:E\s+|Caused by: |Uncaught |panicked at .*?: )?((?:[A-Za-z_$][\w$]*\.)*[A-Z]\w*(?:Error|Exception"
     r"|Exit|Interrupt)"
     r"\b(?:: .*|\b)|error(?:\[\w+\]| TS\d+)?: .+|fatal: .+)$",
     re.M,
 )
-FAILED = re.compile(
+FAILED = late(
     r"^(?:FAILED|ERROR) (\S+::\S+)|^[ \t]*--- FAIL: (\S+)|^(?:not ok \d+ - |✖ "
     r"|[ \t]*✕ )(.+?)(?: \([\d.]+ ?ms\))?$"
     r"|^test (\S+) \.\.\. FAILED$|^(?:FAIL|ERROR): (\w+ \([\w.]+\))",

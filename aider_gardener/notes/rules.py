@@ -15,6 +15,7 @@ from functools import lru_cache
 from aider_gardener.errors import tolerating
 from aider_gardener.messages import ContentClass, Entry, SourceKind
 from aider_gardener.reading.blocks import find_blocks
+from aider_gardener.reading.late import late
 from aider_gardener.reading.output import clipped, squeeze
 from aider_gardener.reading.sentences import Unit, content_words, units
 from aider_gardener.reading.source import WEB_HEAD
@@ -28,6 +29,7 @@ from aider_gardener.reading.speech import (
     RULE_WORDS,
     RULES,
     decides,
+    finds,
     masked,
 )
 
@@ -40,11 +42,11 @@ LONG_TYPED_CHARS, EDGE_CHARS = 6_000, 2_500
 REPEATS, CONTRADICTS = 0.6, 0.5
 """A later rule replaces one whose subject it repeats to this share, or turns round to more than that."""
 
-QUOTED_LINE = re.compile(r"^[ \t]{0,3}>.*$", re.M)
-PAGE = re.compile(rf"^{re.escape(WEB_HEAD)}\S+:\s*$", re.M)
-NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-LEAD = re.compile(r"^[\s>#*•–-]*(?:\d{1,3}[.)]\s+|\[[ xX]\]\s+)?")
-NEGATIVE = re.compile(
+QUOTED_LINE = late(r"^[ \t]{0,3}>.*$", re.M)
+PAGE = late(rf"^{re.escape(WEB_HEAD)}\S+:\s*$", re.M)
+NUMBER = late(r"\d+(?:[.,]\d+)*")
+LEAD = late(r"^[\s>#*•–-]*(?:\d{1,3}[.)]\s+|\[[ xX]\]\s+)?")
+NEGATIVE = late(
     r"\b(?:not|never|no|don'?t|avoid|stop|without|instead of|rather than|over|forbidden|off[- ]limits"
     r"|nicht|nie|niemals|keine?n?|statt|pas|jamais|plutôt que|au lieu|nunca|jamás|en lugar de|en vez de)\b"
     r"|不要|不得|禁止|请勿|而不是|ないで|ではなく",
@@ -165,7 +167,7 @@ def is_rule(sentence: str) -> bool:
         return True
     if plain.rstrip(" \"')").endswith(("?", "？")):
         return False
-    return any(pattern.search(plain) for pattern in RULES) and not NO_RULE.search(plain)
+    return finds(RULES, plain) and not NO_RULE.search(plain)
 
 
 def is_spoken(sentence: str) -> bool:

@@ -22,10 +22,17 @@ LINES_KNOWN = 20_000
 """So many lines are remembered with what they tell: several readers ask for it."""
 
 
-def _stems(*lists: str) -> re.Pattern[str]:
-    """What matches one of the words; `*` stands for the rest of a word."""
-    words = (word for words in lists for word in words.split())
-    return late("|".join(re.escape(word).replace(r"\*", r"\w*") for word in words))
+class _Words:
+    """A list of words; one that ends with `*` stands for all words that begin so. Sets answer where a pattern
+    of all takes milliseconds to compile."""
+
+    def __init__(self, words: str) -> None:
+        self._whole = frozenset(words.split())
+        self._begun = tuple(word[:-1] for word in self._whole if word.endswith("*"))
+
+    def __contains__(self, word: str) -> bool:
+        is_plain = word.replace("_", "").isalnum()
+        return word in self._whole or (is_plain and word.startswith(self._begun))
 
 
 def _pieces(*lists: str) -> re.Pattern[str]:
@@ -33,8 +40,9 @@ def _pieces(*lists: str) -> re.Pattern[str]:
     return late("|".join(re.escape(piece.strip()) for pieces in lists for piece in pieces.split(",")))
 
 
-ERROR_WORDS = _stems(
-    # English
+ERROR_WORDS = _Words(
+    # English; German, Dutch, Swedish, Danish, Norwegian; French; Spanish, Portuguese, Italian, Romanian;
+    # Polish, Czech, Hungarian, Finnish, Turkish, Indonesian
     """error errors errored err err! fail fails failed failing failure failures fatal panic panicked exception
     exceptions traceback critical severe emerg emergency abort aborted aborting crash crashed crashes killed
     oom segfault denied refused forbidden unauthorized rejected invalid illegal malformed corrupt corrupted
@@ -43,30 +51,26 @@ ERROR_WORDS = _stems(
     mismatch mismatched conflict conflicts conflicting violates violated violation violations deadlock
     deadlocked leak leaked leaks broken lost insufficient exceeds exceeded exhausted expired evicted timeout
     timed-out time-out disconnected terminated dead wrong bad vulnerability vulnerabilities non-zero nonzero
-    replaced replacement destroy destroyed rollback revert reverted blocked diverged overflow underflow""",
-    # German, Dutch, Swedish, Danish, Norwegian
-    """fehler* fehlgeschlagen* gescheitert ungültig* verweigert abgelehnt abgebrochen abbruch fehlt unbekannt*
+    replaced replacement destroy destroyed rollback revert reverted blocked diverged overflow underflow
+    fehler* fehlgeschlagen* gescheitert ungültig* verweigert abgelehnt abgebrochen abbruch fehlt unbekannt*
     zeitüberschreitung fout fouten mislukt* geweigerd ongeldig* misslyckades fejl mislykkedes
-    feil mislyktes""",
-    # French
-    """erreur erreurs échec échecs échoué* refusé* introuvable* impossible invalide* abandon* expiré* interdit
-    interdite manquant* indéfini* inconnu inconnue""",
-    # Spanish, Portuguese, Italian, Romanian
-    """errore error errores fallo falló falla fallida fallido fallidos denegado denegada rechazado rechazada
+    feil mislyktes
+    erreur erreurs échec échecs échoué* refusé* introuvable* impossible invalide* abandon* expiré* interdit
+    interdite manquant* indéfini* inconnu inconnue
+    errore error errores fallo falló falla fallida fallido fallidos denegado denegada rechazado rechazada
     inválido inválida agotado agotada indefinido indefinida desconocido desconocida erro erros falha* falhou
     negado negada recusado recusada fallito fallita negato negata rifiutato rifiutata impossibile errori
-    scaduto scaduta eroare eșuat""",
-    # Polish, Czech, Hungarian, Finnish, Turkish, Indonesian
-    """błąd błęd* niepowodzeni* odmow* nieprawidłow* chyba selhal* nelze odepřen* hiba sikertelen virhe
-    epäonnistui hata hatası başarısız* reddedildi bulunamadı geçersiz galat gagal kesalahan ditolak""",
+    scaduto scaduta eroare eșuat
+    błąd błęd* niepowodzeni* odmow* nieprawidłow* chyba selhal* nelze odepřen* hiba sikertelen virhe
+    epäonnistui hata hatası başarısız* reddedildi bulunamadı geçersiz galat gagal kesalahan ditolak"""
 )
-WARNING_WORDS = _stems(
+WARNING_WORDS = _Words(
     """warn warns warning warnings deprecat* caution attention retry retrying retries slow delayed skipped
     skipping stopped giving required ignored dropped drift* stale outdated warnung* waarschuwing varning
     advarsel avertissement avertissements advertencia advertencias aviso avisos avviso avvertimento
     ostrzeżeni* varování figyelmeztetés varoitus uyarı peringatan"""
 )
-NAMES = re.compile(
+NAMES = late(
     r"(?:[\w$]+\.)*\w*(?:Error|Exception|Failure)(?:s|Group)?|\w*[a-z](?:Failed|BackOff|Killed|Denied|Timeout|"
     r"Exceeded|Evicted|Failing)\w*|(?:Failed|Unhealthy|BackOff|Evicted|NotReady|OOMKill|CrashLoop)\w*|"
     r"ERR_\w+|[A-Z]+_(?:ERROR|ERR|FAILED|FAILURE)"
@@ -113,18 +117,18 @@ CALM = late(
 )
 """What says that there is no trouble, in small letters."""
 
-OUTCOME = re.compile(
+OUTCOME = late(
     r"(?:g?make|mingw32-make|nmake|ninja)(?:\[\d+\])?: .*(?:\*\*\*|not remade|stopped|fatal)|collect2: |"
     r"##\[error\]|Killed$|Terminated$|Aborted|B(?:UILD (?:FAILED|SUCCESSFUL)|"
     r"uild (?:failed|succeeded|FAILED))|Command failed"
 )
-ENDED = re.compile(
+ENDED = late(
     r"exit(?<=\bexit)(?:ed)?(?: with)?(?: status| code|\()|Process completed with exit code|"
     r"returned (?:a )?non-zero|core dumped|linker command failed|symbol\(s\) not found|ELIFECYCLE"
 )
 """How a command ended: at the beginning of a line, and within."""
 
-_PARTS = re.compile(r"[^\s=:,;|()\[\]{}<>\"'`“”‘’«»„*?!]+!?")
+_PARTS = late(r"[^\s=:,;|()\[\]{}<>\"'`“”‘’«»„*?!]+!?")
 _ERRNO = frozenset(errno.errorcode.values())
 
 
@@ -135,9 +139,9 @@ def _word(word: str) -> int:
     if word == "×" or (word != small and (word in _ERRNO or NAMES.fullmatch(word.rstrip(".")))):
         return 2
     plain = small.strip(".-_+#~>")
-    if ERROR_WORDS.fullmatch(plain):
+    if plain in ERROR_WORDS:
         return 2
-    if WARNING_WORDS.fullmatch(plain) or word.endswith("Warning"):
+    if plain in WARNING_WORDS or word.endswith("Warning"):
         return 1
     return -1 if plain in TRIGGERS else 0
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-FENCE = re.compile(r"^(?P<indent> {0,3})(?P<mark>`{3,}|~{3,})(?P<info>[^`\r\n]*)\r?$", re.M)
-SEARCH_HEAD = re.compile(r"^<{5,9} SEARCH>?[ \t]*\r?$", re.M)
-REPLACE_TAIL = re.compile(r"^>{5,9} REPLACE[ \t]*\r?$", re.M)
-PATCH_HEAD = re.compile(r"^\*\*\* Begin Patch[ \t]*\r?$", re.M)
-PATCH_TAIL = re.compile(r"^\*\*\* End Patch[ \t]*\r?$", re.M)
-DIFF_BODY = re.compile(r"\s*(?:diff --git |--- \S|@@ |commit [0-9a-f]{7,40}\b|[+-])")
-PATH_LINE = re.compile(r"^(?:#{1,6} +|[*_`]{1,3})?[\w@.~+-]*(?:[/\\][\w@.+ -]+)*[\w@+-][*_`:]{0,4}[ \t]*\r?$")
+from aider_gardener.reading.late import late
+
+FENCE = late(r"^(?P<indent> {0,3})(?P<mark>`{3,}|~{3,})(?P<info>[^`\r\n]*)\r?$", re.M)
+SEARCH_HEAD = late(r"^<{5,9} SEARCH>?[ \t]*\r?$", re.M)
+REPLACE_TAIL = late(r"^>{5,9} REPLACE[ \t]*\r?$", re.M)
+PATCH_HEAD = late(r"^\*\*\* Begin Patch[ \t]*\r?$", re.M)
+PATCH_TAIL = late(r"^\*\*\* End Patch[ \t]*\r?$", re.M)
+DIFF_BODY = late(r"\s*(?:diff --git |--- \S|@@ |commit [0-9a-f]{7,40}\b|[+-])")
+PATH_LINE = late(r"^(?:#{1,6} +|[*_`]{1,3})?[\w@.~+-]*(?:[/\\][\w@.+ -]+)*[\w@+-][*_`:]{0,4}[ \t]*\r?$")
 
 
 @dataclass(frozen=True)

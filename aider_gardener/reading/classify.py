@@ -30,14 +30,14 @@ PARSE_LIMIT_CHARS = 200_000
 COMMAND_CHARS = 1_000
 """So much of a command line is looked at."""
 
-_YAML_KEY = re.compile(r"\s*(?:- )?[\"']?[\w.$@/-]+[\"']?:(?:\s|$)")
-_YAML_BLOCK = re.compile(r":\s+[|>][+-]?$")
-_YAML_ITEM = re.compile(r"\s*- \S")
-_TOML_LINE = re.compile(
+_YAML_KEY = late(r"\s*(?:- )?[\"']?[\w.$@/-]+[\"']?:(?:\s|$)")
+_YAML_BLOCK = late(r":\s+[|>][+-]?$")
+_YAML_ITEM = late(r"\s*- \S")
+_TOML_LINE = late(
     r"\s*(?:\[\[?[^\]]+\]\]?\s*(?:#.*)?$|[\w.\"'-]+(?:\.[\w\"'-]+)* ?= ?\S|\]\s*$|\"[^\"]*\",?\s*$"
     r"|'[^']*',?\s*$|#|\{ ?\w+ = )"
 )
-_SECTION = re.compile(r"\[\[?[\w.\"' :/*-]+\]\]?\s*(?:#.*)?$")
+_SECTION = late(r"\[\[?[\w.\"' :/*-]+\]\]?\s*(?:#.*)?$")
 
 Verdict = tuple[ContentClass, str]
 
@@ -55,22 +55,22 @@ WRAPPED_CHARS = 66
 
 _ENDS = late(r"[.!?:;,…。！？]['\")*_`”’]*\s*$")
 
-TEST_COMMAND = re.compile(
+TEST_COMMAND = late(
     r"(?:^|[\s;&|/])(?:pytest|py\.test|unittest|tox|nox|jest|vitest|mocha|ava|phpunit|rspec|ctest|nextest)\b"
     r"|\b(?:npm|yarn|pnpm|bun|deno|cargo|go|dotnet|swift|mix|rake|make|gradle|gradlew|mvnw?|flutter|dart"
     r"|bazel|lein|sbt)(?: -\S+| run| exec)* (?:run )?(?:test|check|verify)\b|--test\b"
 )
-LISTING_COMMAND = re.compile(
+LISTING_COMMAND = late(
     r"^(?:sudo )?(?:ls|ll|tree|find|du|df|ps|grep|rg|ag|ack|git (?:log|grep|ls-files|status|branch)|fd)\b"
 )
 
-SHOW_COMMAND = re.compile(r"(?:cat|bat|head|tail|less|type|sed -n \S+)(?: -\S+)*(?: \d+)? ([^\s|;&<>*]+)$")
-DIFF_COMMAND = re.compile(r"\b(?:git|hg|svn|jj) (?:-\S+ )*(?:diff|show)\b|(?:^|[;&|] *)diff\b")
-BANNER = re.compile(r"^(?:={4,} .+ ={4,}|_{4,} .+ _{4,}|E   +\S.*)$", re.M)
-_FRONT_MATTER = re.compile(r"---\n(?:\w[\w-]*:.*\n|[ #-].*\n|\n)*?---\s*\n")
-_FENCE = re.compile(r"^ {0,3}(?:`{3,}|~{3,})", re.M)
-_TEXT_MARKUP = re.compile(r"\[[^\]\n]+\]\([^)\n]+\)|^#{2,6} \S|\*\*[^*]+\*\*", re.M)
-_INLINE_MARKUP = re.compile(r"\[[^\]\n]+\]\([^)\n]+\)|^#{1,6} \S|\*\*[^*]+\*\*|^\s*[-*] \S.*[a-z]", re.M)
+SHOW_COMMAND = late(r"(?:cat|bat|head|tail|less|type|sed -n \S+)(?: -\S+)*(?: \d+)? ([^\s|;&<>*]+)$")
+DIFF_COMMAND = late(r"\b(?:git|hg|svn|jj) (?:-\S+ )*(?:diff|show)\b|(?:^|[;&|] *)diff\b")
+BANNER = late(r"^(?:={4,} .+ ={4,}|_{4,} .+ _{4,}|E   +\S.*)$", re.M)
+_FRONT_MATTER = late(r"---\n(?:\w[\w-]*:.*\n|[ #-].*\n|\n)*?---\s*\n")
+_FENCE = late(r"^ {0,3}(?:`{3,}|~{3,})", re.M)
+_TEXT_MARKUP = late(r"\[[^\]\n]+\]\([^)\n]+\)|^#{2,6} \S|\*\*[^*]+\*\*", re.M)
+_INLINE_MARKUP = late(r"\[[^\]\n]+\]\([^)\n]+\)|^#{1,6} \S|\*\*[^*]+\*\*|^\s*[-*] \S.*[a-z]", re.M)
 
 
 def json_kind(text: str, solid: list[str]) -> str:
@@ -93,13 +93,13 @@ def json_kind(text: str, solid: list[str]) -> str:
     return "json" if like >= 0.75 * len(solid) and (like >= 3 or len(solid) < 3) else ""
 
 
-_JSON_LINE = re.compile(
+_JSON_LINE = late(
     r"\s*(?:[\[\]{}]+,?\s*$|\"[^\"]*\"\s*:\s|\"(?:[^\"\\]|\\.)*\",?\s*$|[{\[].*[\]},]$"
     r"|-?\d[\d.eE+-]*,?\s*$|//)"
 )
 
 
-_ENV_LINE = re.compile(r"(?:export )?[A-Za-z_][\w.]*=\S*|#")
+_ENV_LINE = late(r"(?:export )?[A-Za-z_][\w.]*=\S*|#")
 
 
 def _outside_blocks(solid: list[str]) -> list[str]:

@@ -8,7 +8,7 @@ from collections import Counter
 from aider_gardener.reading.late import late
 from aider_gardener.reading.output import FENCE
 
-RUN = re.compile(
+RUN = late(
     r"^(?:=+ .*(?: in [\d.]+s\b| starts | info ).*=$|Ran \d+ tests? in |test result: |Tests?:? +\d+ \w+"
     r"|BUILD [A-Z]+\b|(?:FAIL(?:ED|URE)?|ERROR|PASS(?:ED)?|ok|not ok|---) ?:? +\S+(?:[.:/(]\S| \(\w|  | \d)"
     r"|(?:error|warning)(?:\[\w+\])?: \S|Found \d+ \w+|\d+ (?:passed|failed|passing|tests?|examples?"
@@ -49,18 +49,18 @@ ROW = late(
 )
 """Rows of lists besides those whose shapes say so: trees, matches of a search, what is counted or sized."""
 
-PROFILE = re.compile(
+PROFILE = late(
     r"^\s*ncalls\s+tottime|^\s*%\s+cumulative\s+self|^\s*flat\s+flat%|^# Overhead|Total samples|"
     r"^ *ticks +(?:parent|total)|^Line #\s+Hits",
     re.MULTILINE,
 )
-GAP = re.compile(r"\S {2,}\S|\S\t+\S")
-BARRED = re.compile(r"\s*\|.*\|\s*$")
-STATEMENT = re.compile(r"\s*(?:def|if|for|return|[{}#/*<]|\w+\()")
+GAP = late(r"\S {2,}\S|\S\t+\S")
+BARRED = late(r"\s*\|.*\|\s*$")
+STATEMENT = late(r"\s*(?:def|if|for|return|[{}#/*<]|\w+\()")
 RULE_CHARS = frozenset(" \t|+:=─━┼-")
 
-HUNK = re.compile(r"^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@", re.MULTILINE)
-FILE = re.compile(r"^(?:diff --git |diff -\w+ |--- (?![Ee]xpected$)\S.*\n\+\+\+ \S)", re.MULTILINE)
+HUNK = late(r"^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@", re.MULTILINE)
+FILE = late(r"^(?:diff --git |diff -\w+ |--- (?![Ee]xpected$)\S.*\n\+\+\+ \S)", re.MULTILINE)
 
 
 def is_run(text: str, counts: Counter[str]) -> bool:

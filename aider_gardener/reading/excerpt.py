@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 from aider_gardener.messages import LONG_CHARS, Segment, remembered, text_key
+from aider_gardener.reading.late import late
 
 MANY_LINES = 30_000
 """A text of more lines is a very long one too."""
@@ -16,9 +16,7 @@ LINE_CHARS = 400
 """So much before and behind what tells of trouble is read of its line."""
 SEARCHED_CHARS = 2_000_000
 """So much before the tail is searched for such lines: what ends a run is told near its end."""
-TELLS = re.compile(
-    "rror|ERR|FAIL|[Ff]ail|xception|panic|FATAL|fatal|Traceback|not ok|[✖✗]|(?P<less>WARN|[Ww]arn)"
-)
+TELLS = late("rror|ERR|FAIL|[Ff]ail|xception|panic|FATAL|fatal|Traceback|not ok|[✖✗]|(?P<less>WARN|[Ww]arn)")
 GAP = "…"
 """The line that stands where something is left out."""
 

@@ -1,22 +1,21 @@
-"""What a reader would look for in the output of tests and builds, taken without the compressors.
+"""What a reader must not lose of the output of tests and builds: what failed, where, and what was compared.
 
-Used by tests and by the evaluation: `extract` lists the facts of an original, `kept` says which of them a
-compressed form still holds. The scanners are plain line patterns of their own, so that a fault in a
-compressor's parser cannot hide itself.
+Taken without the compressors, by plain line patterns: a fault in a compressor's parser cannot hide itself.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from aider_gardener.reading.late import late
 from aider_gardener.reading.output import legible, plain, squeeze
 
 
 @dataclass(frozen=True)
 class Fact:
-    """One fact: its kind ("failure", "assertion", "place", "total", "error"), its words in the original.
+    """One fact: its kind ("failure", "assertion", "place", "error"), its words in the original.
 
     `keys` are the parts that must all stand in a text for the fact to be kept in it.
     """
@@ -28,59 +27,57 @@ class Fact:
     """A `file:line` that must stand there besides, alone or in a list of lines behind its file."""
 
 
-Scanner = Callable[[Sequence[str]], Iterator[Fact]]
 KEY_CHARS = 60
-OPERATOR = re.compile(r" (?:===?|!==?|<=?|>=?|(?:not )?in|is(?: not)?) ")
+OPERATOR = late(r" (?:===?|!==?|<=?|>=?|(?:not )?in|is(?: not)?) ")
 
-PYTEST_ID = re.compile(r"^(?:FAILED|ERROR) (\S+\.py(?:::.+?)?)(?: - .*)?$")
-PYTEST_LINE = re.compile(r"^(?:\[gw\d+\] .*?(?:FAILED|ERROR) )?(\S+\.py::.+?) (?:FAILED|ERROR) +\[ *\d+%\]$")
-PYTEST_TOTAL = re.compile(r"^=* ?(\d+ (?:passed|failed|error).*? in [\d.]+s)\b")
-PYTEST_PLACE = re.compile(r"^(\S+\.py:\d+): (?:[A-Z]\w*(?:Error|Exception|Failed|Exit)\w*)$")
-UNITTEST_ID = re.compile(r"^(?:FAIL|ERROR): (\w+ \([\w.]+\).*)$")
-CARGO_ID = re.compile(r"^test (.+?)(?: - should panic)? \.\.\. FAILED$")
-PANIC_PLACE = re.compile(r"^thread '.*?' (?:\(\d+\) )?panicked at (?:'.*', )?([^':]+:\d+:\d+)")
-GO_ID = re.compile(r"^ *--- FAIL: (\S+)")
-GO_LOG = re.compile(r"^\s+(\w+_test\.go:\d+): (.+)$")
-NODE_ID = re.compile(r"^✖ (.+?) \([\d.]+ms\)$")
-JEST_ID = re.compile(r"^ *● (.+ › .+)$")
-BUN_ID = re.compile(r"^(?:✗|\(fail\)) (.+?)(?: \[[\d.]+m?s\])?$")
-MAVEN_ID = re.compile(r"^\[ERROR\] ([\w.]+\.\w+) (?:--|Time).*<<< (?:FAILURE|ERROR)!")
-DOTNET_ID = re.compile(r"^ +Failed (\S+) \[")
-EXPECTED = re.compile(r"^\s*(?:Expected|Received|expected|actual|got|want|left|right): (.*?\S),?\s*$")
-BUT_WAS = re.compile(r"expected: <(.*?)> but was: <(.*?)>")
-NOT_EQUAL = re.compile(r"^\s*(\S.*) !==? (\S.*)$")
+PYTEST_ID = late(r"^(?:FAILED|ERROR) (\S+\.py(?:::.+?)?)(?: - .*)?$")
+PYTEST_LINE = late(r"^(?:\[gw\d+\] .*?(?:FAILED|ERROR) )?(\S+\.py::.+?) (?:FAILED|ERROR) +\[ *\d+%\]$")
+PYTEST_PLACE = late(r"^(\S+\.py:\d+): (?:[A-Z]\w*(?:Error|Exception|Failed|Exit)\w*)$")
+UNITTEST_ID = late(r"^(?:FAIL|ERROR): (\w+ \([\w.]+\).*)$")
+CARGO_ID = late(r"^test (.+?)(?: - should panic)? \.\.\. FAILED$")
+PANIC_PLACE = late(r"^thread '.*?' (?:\(\d+\) )?panicked at (?:'.*', )?([^':]+:\d+:\d+)")
+GO_ID = late(r"^ *--- FAIL: (\S+)")
+GO_LOG = late(r"^\s+(\w+_test\.go:\d+): (.+)$")
+NODE_ID = late(r"^✖ (.+?) \([\d.]+ms\)$")
+JEST_ID = late(r"^ *● (.+ › .+)$")
+BUN_ID = late(r"^(?:✗|\(fail\)) (.+?)(?: \[[\d.]+m?s\])?$")
+MAVEN_ID = late(r"^\[ERROR\] ([\w.]+\.\w+) (?:--|Time).*<<< (?:FAILURE|ERROR)!")
+DOTNET_ID = late(r"^ +Failed (\S+) \[")
+BUT_WAS = late(r"expected: <(.*?)> but was: <(.*?)>")
+NOT_EQUAL = late(r"^\s*(\S.*) !==? (\S.*)$")
 
-SHAPE = re.compile(r"['\"`‘“]|\b\d")
-PLACE_PARTS = re.compile(r"^(.*?)(?::(\d+)(?::\d+)?|\((\d+),\d+\))$")
-SEVERE_CODE = re.compile(r"E9|F[567]|F8[23]|[EF]\d{4}$")
-DIAGNOSTIC = re.compile(
-    r"^((?:[A-Za-z]:)?[^\s:()][^:()\n]*(?::\d+(?::\d+)?|\(\d+,\d+\))):? (?:- )?(fatal error|error"
-    r"|warning)\b(?: ?\[?([A-Z]*\d+)\]?)?: (.*?)(?: \[([\w=+-]+)\])?$"
+SHAPE = late(r"['\"`‘“]|\b\d")
+PLACE_PARTS = late(r"^(.*?)(?::(\d+)(?::\d+)?|\((\d+),\d+\))$")
+SEVERE_CODE = late(r"E9|F[567]|F8[23]|[EF]\d{4}$")
+DIAGNOSTIC = late(
+    r"^((?:[A-Za-z]:)?[^\s:()][^:()\n]*(?::\d+(?::\d+)?|\(\d+,\d+\))):? (?:- )?(?:fatal )?error"
+    r"\b(?: ?\[?([A-Z]*\d+)\]?)?: (.*?)(?: \[([\w=+-]+)\])?$"
 )
-LINT = re.compile(r"^(\S+\.\w+:\d+:\d+): ([A-Z]{1,3}\d{2,4}):? (.*)$")
-RUSTC = re.compile(r"^(error|warning)(?:\[(\w+)\])?: (.*)$")
-ARROW = re.compile(r"^ *--> (\S+:\d+:\d+)$")
+LINT = late(r"^(\S+\.\w+:\d+:\d+): ([A-Z]{1,3}\d{2,4}):? (.*)$")
+RUSTC = late(r"^(error|warning)(?:\[\w+\])?: (.*)$")
+ARROW = late(r"^ *--> (\S+:\d+:\d+)$")
 
 
-def extract(text: str, kind: str = "") -> list[Fact]:
-    """The facts of an output, without repeats; `kind` ("test", "build") limits the scan."""
-    lines = [legible(line) for line in plain(text).split("\n")]
+def extract(text: str) -> list[Fact]:
+    """The facts of an output, without repeats."""
     found: dict[tuple[str, str], Fact] = {}
-    for name, scanner in SCANNERS:
-        if not kind or name == kind:
-            for fact in scanner(lines):
-                found.setdefault((fact.kind, fact.text), fact)
+    for fact in _facts(plain(text)):
+        found.setdefault((fact.kind, fact.text), fact)
     return list(found.values())
 
 
-def kept(facts: Iterable[Fact], text: str) -> dict[str, tuple[int, int]]:
-    """For each kind of fact: how many `text` holds, and how many there are."""
-    flat = squeeze(text)
-    counts: dict[str, tuple[int, int]] = {}
-    for fact in facts:
-        held, total = counts.get(fact.kind, (0, 0))
-        counts[fact.kind] = (held + holds(flat, fact), total + 1)
-    return counts
+def _facts(text: str) -> Iterator[Fact]:
+    lines = [legible(line) for line in text.split("\n")]
+    for words, pattern, kind in TEST_LINES:
+        if any(map(text.__contains__, words)):
+            for line in lines:
+                found = pattern.match(line)
+                if found:
+                    yield _fact(kind, found.group(1).strip())
+    if any(map(text.__contains__, ASSERTION_WORDS)):
+        yield from _assertions(lines)
+    if any(map(text.__contains__, BUILD_WORDS)):
+        yield from _builds(lines)
 
 
 def missing(facts: Iterable[Fact], text: str) -> list[Fact]:
@@ -125,30 +122,24 @@ def _comparison(text: str) -> Fact:
     return _fact("assertion", text, text)
 
 
-def _tests(lines: Sequence[str]) -> Iterator[Fact]:
-    for pattern, kind in TEST_LINES:
-        for line in lines:
-            found = pattern.match(line)
-            if found:
-                yield _fact(kind, found.group(1).strip())
-    yield from _assertions(lines)
-
-
 TEST_LINES = (
-    (PYTEST_ID, "failure"),
-    (PYTEST_LINE, "failure"),
-    (UNITTEST_ID, "failure"),
-    (CARGO_ID, "failure"),
-    (GO_ID, "failure"),
-    (NODE_ID, "failure"),
-    (JEST_ID, "failure"),
-    (BUN_ID, "failure"),
-    (MAVEN_ID, "failure"),
-    (DOTNET_ID, "failure"),
-    (PYTEST_TOTAL, "total"),
-    (PYTEST_PLACE, "place"),
-    (PANIC_PLACE, "place"),
+    ((".py",), PYTEST_ID, "failure"),
+    ((".py::",), PYTEST_LINE, "failure"),
+    (("FAIL: ", "ERROR: "), UNITTEST_ID, "failure"),
+    (("... FAILED",), CARGO_ID, "failure"),
+    (("--- FAIL: ",), GO_ID, "failure"),
+    (("✖ ",), NODE_ID, "failure"),
+    (("● ",), JEST_ID, "failure"),
+    (("✗ ", "(fail) "), BUN_ID, "failure"),
+    (("<<< ",), MAVEN_ID, "failure"),
+    ((" Failed ",), DOTNET_ID, "failure"),
+    ((".py:",), PYTEST_PLACE, "place"),
+    (("panicked at ",), PANIC_PLACE, "place"),
 )
+"""Words of which one stands in every such line, its pattern, and the kind of fact that it states."""
+ASSERTION_WORDS = ("E  ", "_test.go:", "> but was: <", " !=")
+BUILD_WORDS = ("error", ": E", ": F")
+"""Words of which one stands in every text with an assertion, or with an error of a build."""
 
 
 def _assertions(lines: Sequence[str]) -> Iterator[Fact]:
@@ -166,44 +157,20 @@ def _assertions(lines: Sequence[str]) -> Iterator[Fact]:
         unequal = NOT_EQUAL.match(line)
         if unequal and not line.startswith(("E", ">", "FAILED", "SUBFAIL")):
             yield _fact("assertion", line.strip(), unequal.group(1), unequal.group(2))
-        value = EXPECTED.match(line)
-        if value and value.group(1) not in ("[", "{", "|-", "null"):
-            yield _fact("value", value.group(1))
         before = line
 
 
 def _builds(lines: Sequence[str]) -> Iterator[Fact]:
     head: re.Match[str] | None = None
     for line in lines:
-        found = DIAGNOSTIC.match(line)
-        lint = LINT.match(line)
-        arrow = ARROW.match(line)
+        found, lint, arrow = DIAGNOSTIC.match(line), LINT.match(line), ARROW.match(line)
         if found:
-            place, severity, code, message, flag = found.groups()
+            place, code, message, flag = found.groups()
             tagged = re.match(r"\[(\w+)\] ", message)
-            flag = tagged.group(1) if tagged else flag
-            if severity == "warning":
-                yield _fact(
-                    "warning kind",
-                    code or flag or re.sub(r"'[^']*'|‘[^’]*’|\d+", "…", message)[:40],
-                    code or flag or message[:30],
-                )
-            else:
-                yield _placed(f"{place}: {message}", place, code or flag or SHAPE.split(message)[0][:40])
+            key = code or (tagged.group(1) if tagged else flag) or SHAPE.split(message)[0][:40]
+            yield _placed(f"{place}: {message}", place, key)
         elif lint and SEVERE_CODE.match(lint.group(2)):
             yield _placed(f"{lint.group(1)} {lint.group(2)}", lint.group(1), lint.group(2))
-        elif lint:
-            yield _fact("finding kind", lint.group(2))
-        elif arrow and head:
-            if head.group(1) == "error":
-                yield _fact("error", f"{arrow.group(1)} {head.group(3)}", arrow.group(1), head.group(3)[:40])
-            else:
-                kind = re.sub(r"`[^`]*`", "…", head.group(3))
-                yield _fact("warning kind", kind, head.group(3).split("`")[0][:30])
+        elif arrow and head and head.group(1) == "error":
+            yield _fact("error", f"{arrow.group(1)} {head.group(2)}", arrow.group(1), head.group(2)[:40])
         head = RUSTC.match(line) or (head if not arrow else None)
-
-
-SCANNERS: tuple[tuple[str, Scanner], ...] = (
-    ("test", _tests),
-    ("build", _builds),
-)

@@ -132,7 +132,7 @@ _HINTS: dict[str, tuple[str, ...]] = {
     r"\bguard let\b|\bif let\b", r"^\s*(?:struct|extension|protocol) \w+"),
 }  # fmt: skip
 _ANY = {name: late("|".join(f"(?:{hint})" for hint in hints)) for name, hints in _HINTS.items()}
-_JSX = re.compile(
+_JSX = late(
     r"^\s*(?:return \(?|\(|\{?\w+ (?:&&|\?) \(?)?\s*<(?:/?[A-Z][\w.]*|/?(?:div|span|p|ul|li|button"
     r"|input|h\d))\b|className="
 )

@@ -7,7 +7,6 @@ alone, so that both stay linear in the size of the text.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 
 from aider_gardener.reading.late import late
@@ -84,9 +83,9 @@ _SHAPES = (
     ("yaml", r"\s*(?:- )?[\w.$@/\"'-]+:(?: \S.*)?$"),
     ("bullet", r"\s*(?:[-*+•] |\d+[.)] )\S"),
 )
-SHAPE = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in _SHAPES))
+SHAPE = late("|".join(f"(?P<{name}>{pattern})" for name, pattern in _SHAPES))
 
-CODE_LINE = re.compile(
+CODE_LINE = late(
     r"\s*(?:(?:async )?def \w+\(|class \w+.*[:{]\s*$|(?:from [\w.]+ )?import [\w.{*\"'(]|#include [<\"]"
     r"|#(?:if|define|endif|ifdef)\b|(?:export |public |private |protected |static |final |abstract |async "
     r"|pub(?:\(\w+\))? |internal |override )+\S|(?:const|let|var|fn|func|struct|enum|impl|trait|interface"
@@ -97,9 +96,10 @@ CODE_LINE = re.compile(
     r"|[\w.:>\[\]()-]+\(.*\)?[;,{:]?\s*$|.*[;{]\s*$|[)}\]]+[;,]*(?: ?[=>:{].*)?\s*$"
     r"|<\/?[A-Za-z][\w.-]*(?: .*)?/?>.*)"
 )
-PROSE_LINE = re.compile(r"\s*(?:[>*_(\"'`“«¿¡]*)[^\W\d_]")
-_WORD = re.compile(r"[^\W\d_]{1,}(?:['’-][^\W\d_]+)*")
-CJK = late(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+PROSE_LINE = late(r"\s*(?:[>*_(\"'`“«¿¡]*)[^\W\d_]")
+_WORD = late(r"[^\W\d_]{1,}(?:['’-][^\W\d_]+)*")
+UNSPACED = (("\u3040", "\u30ff"), ("\u3400", "\u9fff"), ("\uac00", "\ud7af"))
+"""From which letter to which writing has few or no spaces: kana, Han characters, Hangul."""
 
 MACHINE = frozenset({"trace", "diff", "log", "test", "build", "location", "gitlog", "listing", "jsonish"})
 """Shapes that a person doesn't type: several in a row in a typed message were pasted."""
@@ -107,7 +107,7 @@ MACHINE = frozenset({"trace", "diff", "log", "test", "build", "location", "gitlo
 KEY_CHARS = 240
 """A line's kind is told by its first characters only, so that long lines cost no more than short ones."""
 
-VARIABLE = re.compile(r'(?<==)(?:"[^"]*"|[^\s,;&)\]}"]+)|(?<![\w%+-])[\w%+-]*\d[\w.:%+-]*')
+VARIABLE = late(r'(?<==)(?:"[^"]*"|[^\s,;&)\]}"]+)|(?<![\w%+-])[\w%+-]*\d[\w.:%+-]*')
 """What differs in a program's lines of one kind: values, and words with a digit."""
 
 
@@ -133,13 +133,20 @@ def line_shape(line: str) -> str:
 def is_sentence(line: str) -> bool:
     """True when most of the line is words with spaces between: natural language in any script."""
     text = line.strip()
-    if not text.isascii() and CJK.search(text):
-        return len(CJK.findall(text)) * 3 >= len(text)
+    if unspaced := unspaced_letters(text):
+        return unspaced * 3 >= len(text)
     words = text.split()
     if len(words) < 5:
         return False
     plain = sum(1 for word in words if word.strip("*_`\"'“”‘’«».,;:!?()[]…–—-").isalpha())
     return plain * 10 >= len(words) * 7
+
+
+def unspaced_letters(text: str) -> int:
+    """How many letters of the text are of UNSPACED scripts."""
+    if text.isascii() or max(text) < UNSPACED[0][0]:
+        return 0
+    return sum(first <= letter <= last for letter in text for first, last in UNSPACED)
 
 
 def sample_lines(text: str) -> list[str]:

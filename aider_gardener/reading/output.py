@@ -8,22 +8,23 @@ from dataclasses import replace
 
 from aider_gardener.messages import Segment
 from aider_gardener.reading.excerpt import excerpt
+from aider_gardener.reading.late import late
 
 LINE_CHARS = 6_000
 """What is read of one line: a line beyond this is data, not a message."""
 
-ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+ANSI = late(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 STRETCH_CHARS, FEW_CHARACTERS = 100, 11
 """A stretch of a line with fewer different characters than that is dull: a rule, filler, a dump of digits.
 A list of numbers has more."""
 
-CI_PREFIX = re.compile(
+CI_PREFIX = late(
     r"^(?:[\w ./()-]+\t[\w ./()-]+\t)?\ufeff?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z ?|"
     r"^\[\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z\] "
 )
-LEVEL = re.compile(r"\W{0,3}(?:trace|debug|info|notice|warn(?:ing)?|error|fatal|critical)\b", re.IGNORECASE)
+LEVEL = late(r"\W{0,3}(?:trace|debug|info|notice|warn(?:ing)?|error|fatal|critical)\b", re.IGNORECASE)
 """Stands behind the stamp in a program's own log; a CI runner's stamp stands before whatever was printed."""
-FENCE = re.compile(r"^\s*(?:```|~~~)[\w+-]*\s*$")
+FENCE = late(r"^\s*(?:```|~~~)[\w+-]*\s*$")
 
 
 def without_codes(text: str) -> str:

@@ -6,31 +6,33 @@ import re
 from dataclasses import dataclass
 from itertools import pairwise
 
+from aider_gardener.reading.late import late
+
 BLOCK_CHARS = 2_000
 """A run of text without any sentence end is cut at spaces about every so many characters."""
 
-SENTENCE_END = re.compile(
+SENTENCE_END = late(
     r"(?:(?<![.!?…])[.!?…]+[\"'”’»)\]*_`]{0,3}(?=\s)|[。！？．؟।]+[」』”）]{0,2}|[:;](?=\s*\n))"
 )
-_ABBREVIATION = re.compile(
+_ABBREVIATION = late(
     r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|resp|incl|Mr|Mrs|Ms|Dr|St|No|Nr|Fig|fig|eq|Eq|al|Jan|Feb|Mar"
     r"|Apr|Jun|Jul|Aug|Sep|Sept|Oct|Nov|Dec"
     r"|bzw|z\.B|u\.a|d\.h|ca|M|p|pp|min|max|sec|ver|v)|\b[A-Za-z]|^\s*\d{1,3})\.$"
 )
-BULLET = re.compile(r"\s*(?:[-*+•–] |\d{1,3}[.)] |\(?[a-z]\) |\[[ xX]\] )")
-HEADING = re.compile(r" {0,3}#{1,6} \S|\*\*[^*]+\*\*:?\s*$")
-UNDERLINE = re.compile(r"(?:={3,}|-{3,}|~{3,}|\*{3,})\s*$")
-ROW = re.compile(r"\s*\|.*\|\s*$")
-FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+BULLET = late(r"\s*(?:[-*+•–] |\d{1,3}[.)] |\(?[a-z]\) |\[[ xX]\] )")
+HEADING = late(r" {0,3}#{1,6} \S|\*\*[^*]+\*\*:?\s*$")
+UNDERLINE = late(r"(?:={3,}|-{3,}|~{3,}|\*{3,})\s*$")
+ROW = late(r"\s*\|.*\|\s*$")
+FENCE = late(r" {0,3}(`{3,}|~{3,})")
 
-NUMBER = re.compile(r"(?<![\w.])[-+~<>≤≥]?[$€£]?\d[\d,.:_]*\s?(?:%|[A-Za-zµ]{1,4}\b)?")
-NAME = re.compile(
+NUMBER = late(r"(?<![\w.])[-+~<>≤≥]?[$€£]?\d[\d,.:_]*\s?(?:%|[A-Za-zµ]{1,4}\b)?")
+NAME = late(
     r"`[^`\n]+`|https?://\S+|(?<![\w./-])[\w.-]{1,60}/[\w./-]{1,120}|\b\w{1,60}\.(?:py|js|ts|tsx|go|rs|java|c"
     r"|h|cpp|rb|json|ya?ml|toml|md|sql|sh|txt|cfg|lock)\b|\b\w{1,60}\(\)|\b[a-z]{1,40}[A-Z]\w*|\b[^\W_]+_\w+"
     r"|\b[A-Z][a-z]{1,40}[A-Z]\w*|\b[A-Z]{2,}[-_]?\d*\b|--[a-z][\w-]+|\b[A-Z]+-\d+\b|\b0x[0-9a-f]+"
 )
-PROPER = re.compile(r"(?<=[a-z,;] )[A-Z][\w-]+")
-DECISION = re.compile(
+PROPER = late(r"(?<=[a-z,;] )[A-Z][\w-]+")
+DECISION = late(
     r"\b(?:must(?:n't| not)?|never|always|only|instead(?: of)?|rather than|decid\w+|decision|agreed?|chose\w*"
     r"|choose|pick(?:ed)?|prefer\w*|reject\w*|ruled? out|drop(?:ped)?|forbid\w*|forbidden|not allowed|allowed"
     r"|no longer|don'?t|do not|cannot|can'?t|won'?t|shall|should(?:n'?t)?|need(?:s|ed)? to|has to|have to"
@@ -39,19 +41,19 @@ DECISION = re.compile(
     r"|without|exactly|contract|policy|freeze|call(?:ed)? it|named?|option [a-z]\b|out of scope|later|wrong"
     r"|right)\b"
 )
-REASON = re.compile(
+REASON = late(
     r"\b(?:because|since|so that|reason|why|caus\w+|due to|otherwise|hence|therefore|root cause|turns?"
     r" out|means?|the problem|bug|"
     r"fail\w*|broke\w*|leak\w*|race|risk\w*|explains?|proves?|shows?|found|confirmed|symptom|regression)\b"
 )
 """DECISION and REASON read lower case: a search that ignores case takes five times as long."""
-FILLER = re.compile(
+FILLER = late(
     r"^\W*(?:sure|certainly|of course|great|thanks?|thank you|hi|hello|hey|ok(?:ay)?|yes|got it|here (?:is"
     r"|are) (?:the|my|an?)|i hope|feel free|let me know|please let|happy to|sounds good|no problem|understood"
     r"|noted|good (?:catch|question|point))\b[^.!?]{0,60}[.!?:]?$",
     re.IGNORECASE,
 )
-WORD = re.compile(r"[^\W_][\w'’.-]*[^\W_]|[^\W_]|[\u3040-\u30ff\u3400-\u9fff]{1,2}")
+WORD = late(r"[^\W_](?:[\w'’.-]*[^\W_])?")
 STOPWORDS = frozenset(
     "a an the and or but if then than that this these those there here it its is are was were be been"
     " being am do does did done has have had "

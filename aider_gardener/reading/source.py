@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from aider_gardener.messages import Source, SourceKind
+from aider_gardener.reading.late import late
 
 RUN_HEAD = "I ran this command:\n\n"
 RUN_MIDDLE = "\n\nAnd got this output:\n\n"
@@ -45,16 +46,16 @@ LAST_CHAT = Source(SourceKind.STUB, "the last chat")
 """Of the note that a chat begins with on the one before it."""
 NOTE_END = "(End of quotes.)"
 """How a note that quotes ends."""
-_OWN_COMMAND = re.compile(
+_OWN_COMMAND = late(
     r"^mcp__[\w-]*gardener[\w-]*__|(?:^|[;&|(\n])\s*(?:\w+=\S*\s+)*(?:(?:uv|poetry|pipx)\s+run\s+|uvx\s+)?"
     r"(?:(?:\S*/)?gardener|(?:\S*/)?python[\d.]*\s+-m\s+aider_gardener\.cli)\s+(?!run\b|compress\b)\w"
 )
 """A tool or command of ours that shows what is in the archive."""
-_FAILED_EDIT = re.compile(
+_FAILED_EDIT = late(
     r"# \d+ SEARCH/REPLACE blocks? failed to match!|UnifiedDiff(?:NoMatch|NotUnique): hunk failed to apply!"
     r"|No filename provided before .{1,20} in file listing"
 )
-_MALFORMED = re.compile(r"\n\^\^\^ (?:Expected `|Bad/missing filename\.).*$", re.S)
+_MALFORMED = late(r"\n\^\^\^ (?:Expected `|Bad/missing filename\.).*$", re.S)
 
 
 def infer_source(role: str, content: str) -> Source:

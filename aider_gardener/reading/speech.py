@@ -7,12 +7,14 @@ on a lower-case sentence whose quotations and inline code are masked by `MASK`.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from aider_gardener.reading.late import late
 
 MASK = "\x00"
 """Stands for each character of a quotation or of inline code: what is quoted orders nothing."""
-QUOTED = re.compile(
-    r"`[^`\n]+`|\"[^\"\n]{2,200}\"|“[^”\n]{2,200}”|«[^»\n]{2,200}»|(?<!\w)'[^'\n]{3,120}'(?!\w)"
-)
+QUOTED = late(r"`[^`\n]+`|\"[^\"\n]{2,200}\"|“[^”\n]{2,200}”|«[^»\n]{2,200}»|(?<!\w)'[^'\n]{3,120}'(?!\w)")
 
 OPENERS = (
     r"please|pls|plz|and|but|so|then|also|just|again|ok(?:ay)?|yes|yep|nope|good|great|fine|thanks|hey|hi"
@@ -137,17 +139,56 @@ JAPANESE = (
     r"(?:なければならない|なければなりません|ようにしてください|ようにして下さい|のみ使用|だけを?使)",
     r"(?:ではなく|の代わりに|じゃなくて).{1,40}(?:使|して|にして|用い)",
 )
-_ORDERS = "|".join(each.removeprefix(START) for each in ENGLISH if each.startswith(START))
-"""What begins so is looked for at once: to look for the beginning takes the most."""
-_ELSEWHERE = (each for each in ENGLISH if not each.startswith(START))
-RULES = tuple(
-    map(
-        re.compile,
-        (f"{START}(?:{_ORDERS})", *_ELSEWHERE, *GERMAN, *FRENCH, *SPANISH, *CHINESE, *JAPANESE),
-    )
+
+
+class Sign(NamedTuple):
+    """A pattern, and words of which one stands in every lower-case sentence that it finds: without one it is
+    neither compiled nor searched. Without words it always is."""
+
+    words: frozenset[str]
+    pattern: re.Pattern[str]
+
+
+UNSPACED = "\u3040"
+"""The first letter of the scripts without spaces; the word that stands in every sentence with one of them."""
+
+
+def _signs(words: str, patterns: Iterable[str]) -> tuple[Sign, ...]:
+    needed = frozenset(words.split())
+    return tuple(Sign(needed, late(pattern)) for pattern in patterns)
+
+
+def _together(patterns: Iterable[str]) -> str:
+    """Patterns that begin with START as one: to look for the beginning takes the most."""
+    return f"{START}(?:{'|'.join(each.removeprefix(START) for each in patterns)})"
+
+
+RULES = (
+    *_signs("", [_together(each for each in ENGLISH if each.startswith(START))]),
+    *_signs("", (each for each in ENGLISH if not each.startswith(START))),
+    *_signs(
+        "jetzt sofort heute nun künftig zukunft keinen keinesfalls grundsätzlich nie niemals immer nur nicht"
+        " kein keine keinn darfst darf dürfen sollst soll sollen muss müssen musst statt anstatt anstelle"
+        " achte achten stell stelle stellen denk vergiss ist sind bleibt bleiben vermeide vermeiden behalte"
+        " bevorzuge lass",
+        GERMAN,
+    ),
+    *_signs(
+        "ne n merci veuillez prière pense pensez veille veillez assure assurez évite évitez garde gardez"
+        " désormais dorénavant partir avenir aucun aucune faut doit dois devez doivent utilise utilisez"
+        " utiliser préfère préférez emploie toujours jamais uniquement pas est sont reste restent",
+        FRENCH,
+    ),
+    *_signs(
+        "no nunca jamás siempre evita mantén mantenga prefiere prohibido prohibida prohibidos prohibidas"
+        " partir adelante concepto caso asegúrate asegúrese cuenta recuerda hay debe deben debes tiene tienen"
+        " tienes usa utiliza utilice usad usar",
+        SPANISH,
+    ),
+    *_signs(UNSPACED, (*CHINESE, *JAPANESE)),
 )
 
-NO_RULE = re.compile(
+NO_RULE = late(
     r"\b(?:use|stick with) (?:it|that|this|the (?:other|first|second|third|last|same) one)\b"
     r"|\bread[- ]only\W*$|,? (?:right|correct|why|or not|isn'?t it|doesn'?t it|i (?:think|guess|believe"
     r"|suppose))\W*$|\bkeep (?:it|that|this|them|those|both)\W*$|^\W*never (?:[a-z]+ed|had|seen|been|heard"
@@ -178,14 +219,14 @@ NO_RULE = re.compile(
 )
 """Forms that look like a rule and are none: doubt, reports, small talk, what holds for now only."""
 
-ASKED_POLITELY = re.compile(
+ASKED_POLITELY = late(
     r"^\W*(?:can|could|would|will) you (?:please |pls )?(?:always|never|make sure|keep|ensure|not|only"
     r"|stick)\b|^\W*(?:puedes|podrías|könntest du|kannst du|peux-tu|pourrais-tu) .{0,20}\b(?:siempre|nunca"
     r"|immer|nie|toujours)\b",
 )
 """Questions that are rules all the same."""
 
-ANNOUNCES = re.compile(
+ANNOUNCES = late(
     r"\b(?:ground rules|rules?|constraints?|conventions?|guidelines?|requirements?|restrictions?|boundaries"
     r"|regeln|vorgaben|règles|contraintes|reglas|restricciones)\b[^.?!]{0,60}:?\s*$|(?:规则|约束|要求|ルール|規則"
     r"|制約)[：:]?\s*$",
@@ -193,7 +234,7 @@ ANNOUNCES = re.compile(
 )
 """A line that says that the items below it are rules."""
 
-LIFTS = re.compile(
+LIFTS = late(
     r"\b(?:you (?:can|may)|it'?s (?:fine|ok|okay|allowed) (?:now )?to|(?:is|are) (?:now )?(?:allowed|fine"
     r"|ok)(?: now| again)?|no longer (?:need|have|must|required|forbidden|a rule)|forget (?:the|what|about"
     r"|my)|(?:drop|lift|scrap|ignore) (?:the|that|my|this) (?:rule|restriction|ban|constraint)"
@@ -220,46 +261,66 @@ RULE_WORDS = frozenset(
 )
 """Words that say how, not what: they are no part of a rule's subject."""
 
-RESOLVES = re.compile(
-    r"\b(?:we|i)(?:'ll| will| shall|'m going to|'re going to| are going to| am going to) (?:use|keep|go with"
-    r"|take|stick|drop|skip|leave|not|do it|call|switch|stay|store)\b|\blet'?s (?:go with|use|keep|take|stick"
-    r"|drop|call|do it|not|skip|stay|make it|say)\b|\b(?:go|going|went) (?:with|for) \S+|\b(?:stick|sticking"
-    r"|stay|staying) with\b|\b(?:we|i)(?:'ve| have)? (?:chose|chosen|choose|picked?|settled? (?:on|for)"
-    r"|opt(?:ed)? for|rejected)\b|\b(?:(?:we|i)(?:'ve| have)? decided|(?:was|were|is|been) (?:decided|agreed"
-    r"|settled)|decided (?:to|on|that|against|for)|decision:|(?:as|we|i|you) (?:have )?agreed"
-    r"|the decision (?:is|was))|^\W*(?:agreed|decided)\b|\b(?:(?:is|are|was|were|you|we|i) (?:rejected"
-    r"|ruled out|discarded)|out of scope|off the table|(?:we|i) won'?t (?:do|use|fix|add|change)|is not worth"
-    r"|we no longer (?:use|need)|is (?:out|dead)(?! of| there)|are (?:dead|out)(?! of| there)|(?:drop"
-    r"|dropping|dropped) support)\b|^\W*(?:switch to|replace .{1,60} (?:with|by))\b|\b(?:we"
-    r"|i) (?:switch(?:ed)? to|replaced)\b|\b(?:name|call) (?:it|them|this|the \w+) \S+|\b(?:wir (?:nehmen"
-    r"|verwenden|bleiben|lassen)|entschieden|beschlossen|stattdessen|abgelehnt|verworfen)\b|\b(?:on (?:garde"
-    r"|prend|utilise|part sur)|décidé|choisi|au lieu de|plutôt que|rejeté|écarté)\b|\b(?:vamos a usar"
-    r"|usaremos|nos quedamos con|decidimos|decidido|en lugar de|en vez de|descartado)\b|(?:决定|我们(?:使用"
-    r"|采用|就用)|改用|而不是|放弃)|(?:に決め|決定|採用|にしましょう|ではなく|却下|見送)"
+SETTLES = (
+    *_signs(
+        "we i let lets go going went stick sticking stay staying decided agreed settled decision rejected"
+        " ruled discarded scope off worth out dead drop dropping dropped switch replace name call",
+        [
+            r"\b(?:we|i)(?:'ll| will| shall|'m going to|'re going to| are going to| am going to) (?:use|keep"
+            r"|go with|take|stick|drop|skip|leave|not|do it|call|switch|stay|store)\b|\blet'?s (?:go with|use"
+            r"|keep|take|stick|drop|call|do it|not|skip|stay|make it|say)\b|\b(?:go|going|went) (?:with"
+            r"|for) \S+|\b(?:stick|sticking|stay|staying) with\b|\b(?:we|i)(?:'ve| have)? (?:chose|chosen"
+            r"|choose|picked?|settled? (?:on|for)|opt(?:ed)? for|rejected)\b|\b(?:(?:we|i)(?:'ve"
+            r"| have)? decided\b|(?:was|were|is|been) (?:decided|agreed|settled)\b|decided (?:to|on|that"
+            r"|against|for)|decision:|(?:as|we|i|you) (?:have )?agreed\b|the decision (?:is|was))"
+            r"|^\W*(?:agreed|decided)\b|\b(?:(?:is|are|was|were|you|we|i) (?:rejected|ruled out|discarded)"
+            r"|out of scope|off the table|(?:we|i) won'?t (?:do|use|fix|add|change)|is not worth"
+            r"|we no longer (?:use|need)|is (?:out|dead)(?! of| there)|are (?:dead|out)(?! of| there)"
+            r"|(?:drop|dropping|dropped) support)\b|^\W*(?:switch to|replace .{1,60} (?:with|by))\b|\b(?:we"
+            r"|i) (?:switch(?:ed)? to|replaced)\b|\b(?:name|call) (?:it|them|this|the \w+) \S+"
+        ],
+    ),
+    *_signs(
+        "wir entschieden beschlossen stattdessen abgelehnt verworfen",
+        [
+            r"\b(?:wir (?:nehmen|verwenden|bleiben|lassen)|entschieden|beschlossen|stattdessen|abgelehnt"
+            r"|verworfen)\b"
+        ],
+    ),
+    *_signs(
+        "garde prend utilise part décidé choisi lieu plutôt rejeté écarté",
+        [r"\b(?:on (?:garde|prend|utilise|part sur)|décidé|choisi|au lieu de|plutôt que|rejeté|écarté)\b"],
+    ),
+    *_signs(
+        "vamos usaremos quedamos decidimos decidido lugar vez descartado",
+        [
+            r"\b(?:vamos a usar|usaremos|nos quedamos con|decidimos|decidido|en lugar de|en vez de"
+            r"|descartado)\b"
+        ],
+    ),
+    *_signs(
+        UNSPACED,
+        [
+            r"(?:决定|我们(?:使用|采用|就用)|改用|而不是|放弃)|(?:に決め|決定|採用|にしましょう|ではなく|却下|見送)"
+        ],
+    ),
 )
-SETTLING = frozenset(
-    "we i let lets go going went stick sticking stay staying decided agreed settled decision rejected ruled"
-    " discarded scope off worth out dead drop dropping dropped switch replace name call wir entschieden"
-    " beschlossen stattdessen abgelehnt verworfen garde prend utilise part choisi lieu vamos usaremos"
-    " quedamos decidimos decidido lugar vez descartado".split()
-)
-"""One of these stands in every sentence of plain letters that RESOLVES finds: the others are not searched."""
-_LETTERS = re.compile(r"[a-z]+")
+_WORD = late(r"\w+")
 
-CHOICE = re.compile(
+CHOICE = late(
     r"^(?:ok(?:ay)?|good|fine|yes|agreed|then|go|do)?[\W_]*(?:option |variant |no\.? ?)?(?:[a-h]"
     r"|\d{1,2})\b(?:[.:,;] | then\b| it is\b| and \d| please\b|$)",
     re.IGNORECASE,
 )
 """A pick among what was offered: "C.", "option 2 then"."""
-ASKS = re.compile(r"[?？][\"')\s]*$")
-IF = re.compile(
+ASKS = late(r"[?？][\"')\s]*$")
+IF = late(
     r"^\W*(?:if|when|should|shall|whether|maybe|perhaps|could|would|do you|ob|wenn|si|如果|もし)\b"
     r"|\b(?:not (?:yet )?decided|undecided|to be decided|have to decide|need to decide|decisions? (?:you|we"
     r"|i) (?:need|have))\b"
 )
 """What only might be settled is not."""
-PREFERS = re.compile(
+PREFERS = late(
     r"\b(?:instead of|rather than|in favou?r of|as opposed to|but not|and not)\b|\bnot (?:a|the) \S+ but\b"
     r"|(?:而不是|ではなく)|\b(?:statt|au lieu de|en lugar de|en vez de)\b"
 )
@@ -278,5 +339,14 @@ def decides(sentence: str, *, is_users: bool = True) -> bool:
     if ASKS.search(said) or IF.search(said):
         return False
     said = masked(said)
-    may = not said.isascii() or not SETTLING.isdisjoint(_LETTERS.findall(said))
-    return bool((may and RESOLVES.search(said)) or (is_users and PREFERS.search(said)))
+    return finds(SETTLES, said) or bool(is_users and PREFERS.search(said))
+
+
+def finds(signs: Iterable[Sign], sentence: str) -> bool:
+    """Whether one of the signs is in a lower-case sentence."""
+    words = {*_WORD.findall(sentence)}
+    if not sentence.isascii() and max(sentence) >= UNSPACED:
+        words.add(UNSPACED)
+    return any(
+        (not needed or not words.isdisjoint(needed)) and pattern.search(sentence) for needed, pattern in signs
+    )

@@ -12,7 +12,7 @@ from aider_gardener.archive.archive import Archive
 from aider_gardener.messages import ContentClass, Entry, Fidelity, SourceKind
 from aider_gardener.plan.chat import Chat, open_exchange
 from aider_gardener.plan.view import members
-from aider_gardener.reading.late import late
+from aider_gardener.reading.lineshape import unspaced_letters
 
 ORDINARY_SHARE = 0.1
 """What a prompt that asks for nothing may recall, as a share of what one that asks may."""
@@ -36,7 +36,6 @@ PAST = re.compile(
 )
 QUERY_CHARS = 20_000
 """Of a longer question both ends are read."""
-UNSPACED = late("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
 @dataclass(frozen=True)
@@ -125,8 +124,7 @@ def asks(prompt: str) -> bool:
 
 def words_in(prompt: str) -> float:
     """The length of a prompt in words, in any script."""
-    unspaced = 0 if prompt.isascii() else len(UNSPACED.findall(prompt))
-    return len(prompt.split()) + unspaced / UNSPACED_CHARS
+    return len(prompt.split()) + unspaced_letters(prompt) / UNSPACED_CHARS
 
 
 def recall_part(prompt: str) -> float:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from aider_gardener.compress import trees
-from aider_gardener.compress.outline import CAUSE, FAILURE, NOISE, OUTCOME, Note
+from aider_gardener.compress.outline import Note
 
 COMPOSE = """
 services:
@@ -111,19 +111,3 @@ def explained(text: str, line: str) -> tuple[Note, list[str]]:
 )
 def test_a_line_stands_under_its_true_parent(text: str, line: str, above: list[str]) -> None:
     assert explained(text, line)[1] == above
-
-
-def test_names_states_and_trouble_are_worth_more_than_identifiers() -> None:
-    assert explained(POD, "CrashLoop")[0].worth >= FAILURE
-    assert explained(POD, "Exit Code")[0].worth >= FAILURE
-    assert explained(POD, "Restart")[0].worth > explained(POD, "Container ID")[0].worth
-    assert explained(POD, "Image:")[0].worth > explained(POD, "Namespace")[0].worth
-    assert explained(POD, "----")[0].worth == NOISE
-    assert explained(COMPOSE, "timeout")[0].worth < FAILURE
-
-
-def test_a_plan_says_what_is_replaced_and_why_before_what_only_follows() -> None:
-    assert explained(PLAN, "must be replaced")[0].worth == CAUSE
-    assert explained(PLAN, "forces replacement")[0].worth == CAUSE
-    assert explained(PLAN, "engine_version")[0].worth > explained(PLAN, "arn  ")[0].worth
-    assert explained(PLAN, "Plan: 1 to add")[0].worth == OUTCOME

@@ -36,7 +36,7 @@ FOCUS_RARITY = 8
 LINE_LIMIT_CHARS = 2_000
 """A line longer than this (minified code, embedded data) is cut in its middle."""
 
-FOLDED = re.compile(r"… \d+ lines …")
+FOLDED = late(r"… \d+ lines …")
 """Stands where rows were folded before."""
 
 BLOCK_COMMENTS = frozenset(

@@ -6,7 +6,6 @@ comments the first rows stay, which say what it is about.
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -15,6 +14,7 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import Any
 
+from aider_gardener.reading.late import late
 from aider_gardener.reading.output import legible
 
 FUNCTIONS = frozenset(
@@ -68,9 +68,9 @@ GRAMMARS = frozenset(
 A scanner written in C that keeps open blocks in a buffer of 1,024 bytes overruns it: markdown's at 260
 nested lists, perl's and agda's at deep quotes. Nothing catches that, so other grammars are not asked."""
 
-TWO_PIPES = re.compile(r"\|[\s\\]+\|")
-SHELL_COMMENT = re.compile(r"#[^\n]*")
-BRACKET = re.compile(r"[][(){}]")
+TWO_PIPES = late(r"\|[\s\\]+\|")
+SHELL_COMMENT = late(r"#[^\n]*")
+BRACKET = late(r"[][(){}]")
 DEEPEST = 1_000
 """A text whose brackets stand deeper in one another is not parsed."""
 
@@ -80,7 +80,7 @@ STRING_ARGUMENTS = frozenset(
     """string template_string interpreted_string_literal string_literal raw_string_literal""".split()
 )
 
-COMMENT_MARK = re.compile(r"//[/!]?|#|--|;+|%")
+COMMENT_MARK = late(r"//[/!]?|#|--|;+|%")
 
 LITERAL_ROWS = 8
 """Data literals longer than this keep their first rows only."""
