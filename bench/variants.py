@@ -261,6 +261,6 @@ VARIANTS.update(
 )
 
 if os.environ.get(VECTORS):
-    from aider_gardener.adapters.aider import link
+    from aider_gardener.gardener import files
 
-    link.loading = partial(keeping, Path(os.environ[VECTORS]))
+    files.loading = partial(keeping, Path(os.environ[VECTORS]))

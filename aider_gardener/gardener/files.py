@@ -19,6 +19,8 @@ from aider_gardener.files import read_bytes, write_private
 from aider_gardener.gardener.past_chats import Account, account
 from aider_gardener.notes.markdown import code, quoted
 from aider_gardener.phrases import counted
+from aider_gardener.recall.backlog import Backlog
+from aider_gardener.recall.embed import loading
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -127,3 +129,16 @@ def keep_to_policy_and_renew(store: Store, project: str, settings: Settings) -> 
             failed.append(f"the index of sessions still holds them: {error}")
 
     return "; ".join([keep_to_policy(store, settings, renew), *failed])
+
+
+def backlog_of(store: Store, project: str, settings: Settings, *, background: bool = True) -> Backlog:
+    """What embeds an archive's passages between the turns of a chat, at work, with the upkeep above; see
+    `Backlog` for `background`."""
+
+    def upkeep() -> str:
+        return keep_to_policy_and_renew(store, project, settings)
+
+    load = loading(settings.embedder)
+    backlog = Backlog(store, load=load, background=background, upkeep=upkeep)
+    backlog.resume()
+    return backlog

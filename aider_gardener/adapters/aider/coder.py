@@ -52,11 +52,8 @@ class Terminal:
     def prompt_ask(self, question: str) -> str:
         return str(self._io.prompt_ask(visible(question)))
 
-    def confirm_ask(
-        self, question: str, *, default: str, subject: str = "", explicit_yes_required: bool = False
-    ) -> bool:
-        own = {"subject": visible(subject) or None, "explicit_yes_required": explicit_yes_required}
-        return bool(self._io.confirm_ask(visible(question), default=default, **own))
+    def confirm_ask(self, question: str, *, default: str) -> bool:
+        return bool(self._io.confirm_ask(visible(question), default=default))
 
 
 class HostModel(Protocol):

@@ -9,12 +9,13 @@ from __future__ import annotations
 import dataclasses
 import sys
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
 from aider_gardener.adapters.aider import call, chat, link, prompt
 from aider_gardener.adapters.aider.coder import Chunks, HostCoder, HostMessage
 from aider_gardener.adapters.aider.options import USERS_OWN
-from aider_gardener.adapters.aider.wrappers import Guard, GuardedContext
+from aider_gardener.adapters.aider.wrappers import Guard, guarded_context
 from aider_gardener.errors import UsageError
 from aider_gardener.settings import Settings, variable
 from aider_gardener.terminal import visible
@@ -38,7 +39,7 @@ class GardenerProvider:
 
     def __init__(self, settings: Settings | None = None, coder: HostCoder | None = None) -> None:
         self.settings, self.coder = settings, coder
-        self.turns: list[GuardedContext] = []
+        self.turns: list[AbstractContextManager[None]] = []
 
     @property
     def summarizes(self) -> bool:
@@ -75,7 +76,7 @@ class GardenerProvider:
         elif coder is None:
             return
         elif event == "begin":
-            self.turns.append(GuardedContext(coder, lambda: link.run(chat.turn, coder, *values)))
+            self.turns.append(guarded_context(coder, link.run(chat.turn, coder, *values)))
             self.turns[-1].__enter__()
         elif event == "end" and self.turns:
             self.turns.pop().__exit__(None, None, None)

@@ -22,7 +22,6 @@ from aider_gardener.adapters.aider.provider import history_limit, listed_window,
 from aider_gardener.adapters.aider.wrappers import ATTRIBUTE, Guard
 from aider_gardener.errors import GardenerError, UsageError
 from aider_gardener.phrases import chat_text
-from aider_gardener.recall.embed import loading as loading  # what a benchmark puts its own in place of
 from aider_gardener.settings import Settings
 
 if TYPE_CHECKING:
@@ -62,21 +61,14 @@ class Process:
     def open(self, directory: Path, project: str, settings: Settings) -> OpenArchive:
         """The archive of a directory, opened once."""
         from aider_gardener.archive.store import open_store
-        from aider_gardener.gardener.files import keep_to_policy_and_renew
-        from aider_gardener.recall.backlog import Backlog
+        from aider_gardener.gardener.files import backlog_of
 
         with self.lock:
             if str(directory) not in self.archives:
                 if not self.archives:
                     atexit.register(self.end)
                 store = open_store(directory, key_source=settings.store_key)
-                backlog = Backlog(
-                    store,
-                    load=loading(settings.embedder),
-                    background=self.background,
-                    upkeep=lambda: keep_to_policy_and_renew(store, project, settings),
-                )
-                backlog.resume()
+                backlog = backlog_of(store, project, settings, background=self.background)
                 self.archives[str(directory)] = OpenArchive(store, backlog)
             return self.archives[str(directory)]
 

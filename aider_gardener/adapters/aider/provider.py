@@ -3,14 +3,12 @@ history."""
 
 from __future__ import annotations
 
-import ipaddress
 import os
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from urllib.parse import urlsplit
 
 from aider_gardener.adapters.aider.coder import HostCoder, HostModel
-from aider_gardener.archive.providers import AWAY, LOCAL_PROVIDERS, LOOPBACK
+from aider_gardener.archive.providers import AWAY, LOCAL_PROVIDERS, LOOPBACK, is_loopback
 from aider_gardener.messages import TokenCounter
 from aider_gardener.tokens import counter
 
@@ -42,18 +40,6 @@ def _address_of(model: HostModel, provider: str) -> str:
     family = FAMILY_VARIABLES.get(provider, provider.upper().replace("-", "_"))
     given += [os.environ.get(pattern.format(family)) for pattern in BASE_VARIABLES] if family else []
     return next((str(address) for address in given if address), "")
-
-
-def is_loopback(address: str) -> bool:
-    """Whether an address, with or without a scheme, is this machine."""
-    host = urlsplit(address if "//" in address else f"//{address}").hostname or ""
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        found = ipaddress.ip_address(host)
-    except ValueError:
-        return False
-    return found.is_loopback or found.is_unspecified
 
 
 def listed_window(model: HostModel) -> int:

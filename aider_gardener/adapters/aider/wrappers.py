@@ -12,7 +12,7 @@ import inspect
 import logging
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import wraps
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -79,27 +79,22 @@ def guarded(hook: Hook) -> Hook:
     return run
 
 
-class GuardedContext:
-    """A context of ours around work of the host's, if `make` gives one: it is left where it could be entered,
+@contextmanager
+def guarded_context(coder: HostCoder, context: AbstractContextManager[Any] | None) -> Iterator[None]:
+    """A context of ours, if there is one, around work of the host's: it is left where it could be entered,
     and told of the host's errors, which go on up."""
-
-    def __init__(self, coder: HostCoder, make: Callable[[], AbstractContextManager[Any] | None]) -> None:
-        self.coder, self.make = coder, make
-        self.entered: AbstractContextManager[Any] | None = None
-
-    def __enter__(self) -> None:
-        context = self.make()
+    entered = ExitStack()
+    with Guard(coder):
         if context is not None:
-            with Guard(self.coder):
-                context.__enter__()
-                self.entered = context
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self.entered is not None:
-            with Guard(self.coder):
-                self.entered.__exit__(kind, error, trace)
+            entered.enter_context(context)
+    try:
+        yield
+    except BaseException as error:
+        with Guard(coder):
+            entered.__exit__(type(error), error, error.__traceback__)
+        raise
+    with Guard(coder):
+        entered.close()
 
 
 # The general wrappers
@@ -140,9 +135,9 @@ def around(hook: Hook) -> Wrap:
     """The original runs within the context that the hook makes, to the end of what it yields."""
 
     def wrap(original: Any) -> Any:
-        def context(owner: Any, *args: Any, **options: Any) -> GuardedContext:
+        def context(owner: Any, *args: Any, **options: Any) -> AbstractContextManager[None]:
             coder = _coder_of(owner)
-            return GuardedContext(coder, lambda: hook(coder, *args, **options))
+            return guarded_context(coder, hook(coder, *args, **options))
 
         @wraps(original)
         def stream(*args: Any, **options: Any) -> Iterator[Any]:

@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from aider_gardener import files
 from aider_gardener.adapters.claude_code.transcript import ClaudeReader
@@ -25,7 +24,7 @@ from aider_gardener.adapters.intake import (
 )
 from aider_gardener.adapters.marks import BOUNDARY_MARKS
 from aider_gardener.adapters.transcript import TranscriptLine
-from aider_gardener.archive.providers import AWAY, HERE, LOOPBACK, SAY_LOCAL, WITHHELD
+from aider_gardener.archive.providers import AWAY, HERE, LOOPBACK, SAY_LOCAL, WITHHELD, is_loopback
 from aider_gardener.messages import Fidelity, Message, Source, SourceKind
 from aider_gardener.plan.chat import Chat
 from aider_gardener.settings import TRUE_WORDS, Settings
@@ -45,7 +44,6 @@ BOUNDARY_BYTES = 4_000_000
 ROLLOUT = "rollout-?*.jsonl"
 """What Codex calls a transcript."""
 LOCAL_VARIABLE = "AIDER_GARDENER_LOCAL"
-LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
 
 
 def boundary_of(transcript: Path | None, reader: Callable[..., Any] = ClaudeReader) -> int:
@@ -75,8 +73,7 @@ def provider(environ: Mapping[str, str]) -> str:
     address = environ.get("ANTHROPIC_BASE_URL", "")
     if is_local(environ):
         return "anthropic" + HERE
-    host = urlsplit(address).hostname or ""
-    return "anthropic" + ((LOOPBACK if host in LOCAL_HOSTS else AWAY) if address else "")
+    return "anthropic" + ((LOOPBACK if is_loopback(address) else AWAY) if address else "")
 
 
 def is_local(environ: Mapping[str, str]) -> bool:

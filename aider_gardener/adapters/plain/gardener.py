@@ -20,7 +20,7 @@ from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import open_store, store_directory
 from aider_gardener.archive.store.location import chosen_directory
 from aider_gardener.errors import UsageError
-from aider_gardener.gardener.files import keep_to_policy_and_renew
+from aider_gardener.gardener.files import backlog_of
 from aider_gardener.gardener.gardener import Gardener as ChatGardener
 from aider_gardener.gardener.state import ChatState
 from aider_gardener.gardener.throttle import fit_open, throttle_outputs
@@ -28,7 +28,6 @@ from aider_gardener.messages import Entry, TokenCounter
 from aider_gardener.plan.chat import Admit, Chat
 from aider_gardener.plan.view import FILLER, Piece
 from aider_gardener.recall.backlog import Backlog
-from aider_gardener.recall.embed import loading
 from aider_gardener.settings import Settings
 from aider_gardener.tokens import MESSAGE_OVERHEAD_TOKENS, approximate, default_counter
 
@@ -90,20 +89,13 @@ class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
         root, place = os.path.realpath(project), settings.store_path
         chosen = chosen_directory(place) if place else store_directory(Path(root))
         store = open_store(None if memory else chosen, clock=clock, key_source=settings.store_key)
-        backlog = Backlog(
-            store,
-            load=loading(settings.embedder),
-            background=background,
-            upkeep=lambda: keep_to_policy_and_renew(store, root, settings),
-        )
-        backlog.resume()
         archive = Archive(
             store,
             session=secrets.token_hex(8),
             project=root,
             count=count or (default_counter() if model else approximate),
             clock=clock,
-            backlog=backlog,
+            backlog=backlog_of(store, root, settings, background=background),
         )
         return cls(settings, archive, window=window, model=model)
 

@@ -31,7 +31,7 @@ from .test_overflow import rejection
 NOT_IN_A_CHAT = ("replay", "patches", "cli")
 """Rooms that no chat goes through."""
 ADAPTER = "aider_gardener.adapters.aider."
-GUARDS = ("guarded", "GuardedContext")
+GUARDS = ("guarded", "guarded_context")
 """What catches the faults of all others has nothing around it."""
 PARTS = 3
 

@@ -180,6 +180,7 @@ def test_the_window_and_the_last_prompt_are_kept_for_reports(store: Store, host:
     [
         ("", "anthropic"),
         ("http://localhost:8080/v1", "anthropic@loopback"),
+        ("http://127.0.1.1:4000", "anthropic@loopback"),
         ("https://proxy.example", "anthropic@away"),
     ],
 )
