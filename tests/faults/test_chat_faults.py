@@ -36,17 +36,22 @@ def test_a_healthy_chat_compacts_recalls_and_says_nothing(chat: Played, tmp_path
     assert stored(tmp_path) == chat.said() and len(chat.said()) == 24
 
 
-def test_a_full_disk(chat: Played, tmp_path: Path) -> None:
-    before = len(chat.said())
+@pytest.mark.parametrize("fault", ["disk is full", "cannot be written"])
+def test_a_full_disk_and_a_file_system_that_turns_read_only(chat: Played, tmp_path: Path, fault: str) -> None:
     file = chat.store.database.live
-    file.pragma("max_page_count", file.pragma("page_count"))
+    if fault == "disk is full":
+        file.pragma("max_page_count", file.pragma("page_count"))
+    else:
+        file.pragma("query_only", True)
     chat.play(6)
-    assert len(chat.notices) == 1 and "disk is full" in chat.notices[0]
+    assert len(chat.notices) == 1 and fault in chat.notices[0]
     assert len(chat.said()) == 24 and chat.gardener.state.plans
     assert len(chat.store.session_entries("s")) == 24, "what waits is known"
+    assert chat.gardener.recall("setting_2 reason 2"), "what was stored before can be read"
     file.pragma("max_page_count", 1_000_000)
+    file.pragma("query_only", False)
     chat.play(2)
-    assert "stored what waited" in chat.notices[-1] and len(chat.notices) == 2 and before < 24
+    assert "stored what waited" in chat.notices[-1] and len(chat.notices) == 2
     chat.close()
     assert stored(tmp_path) == chat.said() and len(chat.said()) == 28
 
@@ -74,18 +79,6 @@ def test_a_limit_that_the_system_itself_sets(tmp_path: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     assert len(stored(tmp_path)) == 22
-
-
-def test_a_file_system_that_turns_read_only(chat: Played, tmp_path: Path) -> None:
-    file = chat.store.database.live
-    file.pragma("query_only", True)
-    chat.play(5)
-    assert len(chat.notices) == 1 and "cannot be written" in chat.notices[0] and len(chat.said()) == 22
-    assert chat.gardener.recall("setting_2 reason 2"), "what was stored before can be read"
-    file.pragma("query_only", False)
-    chat.play(1)
-    chat.close()
-    assert stored(tmp_path) == chat.said()
 
 
 @pytest.mark.parametrize("kind", ["IMMEDIATE", "EXCLUSIVE"])

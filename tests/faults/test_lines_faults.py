@@ -5,50 +5,18 @@ from __future__ import annotations
 
 import os
 import random
-import subprocess
-import sys
-import textwrap
 import time
 from pathlib import Path
 
 import pytest
+from made_writers import NO_SQLITE, WRITER, acknowledged_in, check, started
 
-from aider_gardener.archive.store import Store, lines, open_store
+from aider_gardener.archive.store import lines, open_store
 
 KILLS = int(os.environ.get("GARDENER_TEST_KILLS", "5"))
 PER_WRITER = 40
 posix = pytest.mark.skipif(os.name != "posix", reason="limits and modes are POSIX's")
 
-NO_SQLITE = """
-import sys, time, apsw
-from pathlib import Path
-from aider_gardener.archive.store import database, open_store
-from aider_gardener.messages import ContentClass, Entry, Source, entry_id
-opened = database._open
-def refused(path, key=""):
-    if path is not None:
-        raise apsw.CantOpenError("unable to open database file")
-    return opened(path, key)
-"""
-WRITER = (
-    NO_SQLITE
-    + """
-database._open = refused
-directory, name, count = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
-store = open_store(directory)
-assert store.persistent, store.notice
-store.open_session(name, project="p", started_at=1.0)
-for seq in range(count):
-    text = f"{name} message {seq} " + f"payload {seq} é\\n" * (seq % 40)
-    new = Entry(id=entry_id("user", text), session=name, turn=seq, seq=seq, role="user", content=text,
-                source=Source(), cls=ContentClass.LOG, segments=(), tokens=1)
-    stored = store.add(new, chunks=[(0, len(text))])
-    store.record_event(name, seq, "swap", {"entry_id": stored.id}, 1.0)
-    store.touch([stored.id], time.time() + 1)
-    print(seq, stored.id, flush=True)
-store.close()
-"""
-)
 TAKER = (
     NO_SQLITE
     + """
@@ -84,43 +52,12 @@ store.close()
 )
 
 
-def started(code: str, *words: object, out: Path | None = None) -> subprocess.Popen[str]:
-    """A process that runs this; what it prints goes to a file, if one is named."""
-    command = [sys.executable, "-c", textwrap.dedent(code), *map(str, words)]
-    if out is None:
-        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    with out.open("wb") as printed:
-        return subprocess.Popen(command, stdout=printed, stderr=subprocess.PIPE, text=True)
-
-
-def acknowledged_in(printed: Path) -> list[list[str]]:
-    """The whole lines that a writer has printed so far, each a number and an id."""
-    return [line.split() for line in printed.read_text().splitlines(keepends=True) if line.endswith("\n")]
-
-
-def message(name: str, seq: int) -> str:
-    return f"{name} message {seq} " + f"payload {seq} é\n" * (seq % 40)
-
-
-def check(store: Store, name: str, acknowledged: list[list[str]]) -> None:
-    """All that was acknowledged is there, byte for byte and once; at most one thing more of each kind."""
-    for seq, stored_id in acknowledged:
-        assert store.original(stored_id) == message(name, int(seq))
-    contents = [entry.content for entry in store.session_entries(name)]
-    assert contents == [message(name, seq) for seq in range(len(contents))]
-    assert len(contents) - len(acknowledged) in (0, 1)
-    events = [event.turn for event in store.events(name)]
-    assert events == list(range(len(events))) and len(events) - len(acknowledged) in (0, 1)
-    counts = [entry.access_count for entry in store.session_entries(name)]
-    assert set(counts[: len(acknowledged)]) <= {1} and sum(counts) <= len(contents)
-
-
 def test_every_message_survives_kill_9_of_the_writer_and_of_who_takes_it_in(tmp_path: Path) -> None:
     chaos = random.Random(int(os.environ.get("GARDENER_TEST_SEED", "20")))
     archive, runs = tmp_path / "archive", {}
     for run in range(KILLS):
         name, printed = f"run{run}", tmp_path / f"run{run}.txt"
-        child = started(WRITER, archive, name, 10_000, out=printed)
+        child = started(WRITER, archive, name, 10_000, "in lines", out=printed)
         stop_after = chaos.randrange(1, 60)
         while len(acknowledged_in(printed)) < stop_after and child.poll() is None:
             time.sleep(0.002)
@@ -143,7 +80,7 @@ def test_every_message_survives_kill_9_of_the_writer_and_of_who_takes_it_in(tmp_
 
 
 def test_several_processes_write_lines_at_once_while_others_take_them_in(tmp_path: Path) -> None:
-    writers = {f"w{n}": started(WRITER, tmp_path, f"w{n}", PER_WRITER) for n in range(2)}
+    writers = {f"w{n}": started(WRITER, tmp_path, f"w{n}", PER_WRITER, "in lines") for n in range(2)}
     takers = [started(TAKER, tmp_path) for _ in range(2)]
     outputs = {name: child.communicate(timeout=120) for name, child in writers.items()}
     assert [child.returncode for child in writers.values()] == [0, 0], outputs

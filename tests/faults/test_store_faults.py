@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
-import textwrap
 import time
 from pathlib import Path
 
@@ -13,6 +10,7 @@ import apsw
 import pytest
 from locked_archives import locker
 from made_lines import put
+from made_writers import WRITER, check, started
 
 from aider_gardener.archive.store import open_store
 
@@ -21,43 +19,17 @@ __all__ = ["locker"]
 WRITERS = int(os.environ.get("GARDENER_TEST_WRITERS", "4"))
 PER_WRITER = 40
 
-WRITER = """
-import sys
-from pathlib import Path
-from aider_gardener.messages import ContentClass, Entry, Source, entry_id
-from aider_gardener.archive.store import open_store
 
-directory, name, count = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
-store = open_store(directory)
-assert store.persistent, store.notice
-store.open_session(name, project="p", started_at=1.0)
-for seq in range(count):
-    text = f"{name} message {seq} " + f"payload {seq} é\\n" * (seq % 40)
-    new = Entry(id=entry_id("user", text), session=name, turn=seq, seq=seq, role="user", content=text,
-                source=Source(), cls=ContentClass.LOG, segments=(), tokens=1)
-    stored = store.add(new, chunks=[(0, len(text))])
-    store.set_state(name, "last", str(seq))
-    print(seq, stored.id, flush=True)
-"""
-
-
-def writer(directory: Path, name: str, count: int) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", textwrap.dedent(WRITER), str(directory), name, str(count)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-
-def message(name: str, seq: int) -> str:
-    return f"{name} message {seq} " + f"payload {seq} é\n" * (seq % 40)
-
-
-def test_several_processes_write_at_once(tmp_path: Path) -> None:
-    children = [writer(tmp_path, f"w{n}", PER_WRITER) for n in range(WRITERS)]
+@pytest.mark.parametrize(("how", "count"), [([], PER_WRITER), (["on a network"], 12)], ids=["", "network"])
+def test_several_processes_write_at_once(tmp_path: Path, how: list[str], count: int) -> None:
+    names = [f"w{n}" for n in range(WRITERS)]
+    children = [started(WRITER, tmp_path, name, count, *how) for name in names]
     outputs = [child.communicate(timeout=120) for child in children]
     assert [child.returncode for child in children] == [0] * WRITERS, outputs
     store = open_store(tmp_path)
-    for n in range(WRITERS):
-        contents = [e.content for e in store.session_entries(f"w{n}")]
-        assert contents == [message(f"w{n}", seq) for seq in range(PER_WRITER)]
+    for name, (printed, _) in zip(names, outputs, strict=True):
+        check(store, name, [line.split() for line in printed.splitlines()])
+        assert len(store.session_entries(name)) == count
     assert store.verify() == []
     store.close()
 
@@ -71,14 +43,6 @@ def test_one_session_written_by_two_processes_loses_nothing(tmp_path: Path) -> N
     assert len({e.seq for e in two.session_entries("s1")}) == 40
     one.close()
     two.close()
-
-
-def test_a_file_that_is_no_database_is_set_aside(tmp_path: Path) -> None:
-    (tmp_path / "gardener.db").write_text("my notes " * 1_000)
-    store = open_store(tmp_path, clock=lambda: 0.0)
-    assert store.persistent and "gardener.db.damaged-19700101-000000" in store.notice
-    assert (tmp_path / "gardener.db.damaged-19700101-000000").read_text() == "my notes " * 1_000
-    store.close()
 
 
 def test_somebody_elses_database_is_left_alone(tmp_path: Path) -> None:
@@ -111,7 +75,7 @@ def test_places_that_cannot_be_written(tmp_path: Path, blocked: str) -> None:
 
 
 def test_a_lock_of_another_process_is_waited_for(tmp_path: Path, locker: apsw.Connection) -> None:
-    child = writer(tmp_path, "w", 2)
+    child = started(WRITER, tmp_path, "w", 2)
     time.sleep(1.0)
     assert child.poll() is None
     locker.execute("COMMIT")

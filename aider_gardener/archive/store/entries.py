@@ -271,25 +271,30 @@ def forget(db: apsw.Connection, ids: Iterable[str], *, told: bool = True) -> int
 def forget_places(db: apsw.Connection, numbers: Sequence[int]) -> list[str]:
     """Delete occurrences, and for good the entries that stand nowhere else; returns the ids of these.
     Sessions that are empty then go too. No server hears of it."""
-    listed = json.dumps(list(numbers))
-    rows: list[Any] = db.execute(
-        """SELECT DISTINCT o.number, o.id FROM occurrences n JOIN originals o ON o.number = n.original
-           WHERE n.number IN (SELECT value FROM json_each(?1)) AND NOT EXISTS (
-               SELECT 1 FROM occurrences e WHERE e.original = o.number
-               AND e.number NOT IN (SELECT value FROM json_each(?1)))""",
-        (listed,),
-    ).fetchall()
+    listed, only_here = json.dumps(list(numbers)), _standing_only_at(db, numbers)
     stood = "SELECT DISTINCT session FROM occurrences WHERE number IN (SELECT value FROM json_each(?))"
     sessions = [row[0] for row in db.execute(stood, (listed,))]
     db.execute("DELETE FROM occurrences WHERE number IN (SELECT value FROM json_each(?))", (listed,))
-    _delete(db, dict(rows))
+    _delete(db, only_here)
     for session in sessions:
         db.execute(
             "DELETE FROM sessions WHERE number = ?1 AND NOT EXISTS "
             "(SELECT 1 FROM occurrences WHERE session = ?1)",
             (session,),
         )
-    return [stored_id for _, stored_id in rows]
+    return list(only_here.values())
+
+
+def _standing_only_at(db: apsw.Connection, places: Collection[int]) -> dict[int, str]:
+    """The originals, with their ids, that occur at these places and at no other."""
+    rows: list[Any] = db.execute(
+        """SELECT DISTINCT o.number, o.id FROM occurrences n JOIN originals o ON o.number = n.original
+           WHERE n.number IN (SELECT value FROM json_each(?1)) AND NOT EXISTS (
+               SELECT 1 FROM occurrences e WHERE e.original = o.number
+               AND e.number NOT IN (SELECT value FROM json_each(?1)))""",
+        (json.dumps(list(places)),),
+    ).fetchall()
+    return dict(rows)
 
 
 def _delete(db: apsw.Connection, numbers: Mapping[int, str]) -> None:
@@ -338,19 +343,9 @@ def without(value: Any, stored_id: str) -> Any:
 def forget_session(db: apsw.Connection, session: str) -> int:
     """Delete a session, its events and state, and the entries that occur in no other session."""
     number = db.execute("SELECT number FROM sessions WHERE id = ?", (session,)).get
-    own: list[str] = []
-    if number is not None:
-        own = [
-            row[0]
-            for row in db.execute(
-                """SELECT DISTINCT o.id FROM occurrences n JOIN originals o ON o.number = n.original
-                   WHERE n.session = ?1 AND NOT EXISTS (
-                       SELECT 1 FROM occurrences e WHERE e.original = o.number AND e.session != ?1)""",
-                (number,),
-            )
-        ]
+    places = [row[0] for row in db.execute("SELECT number FROM occurrences WHERE session = ?", (number,))]
     forgotten.note_session(db, session)
-    count = forget(db, own)
+    count = forget(db, _standing_only_at(db, places).values())
     db.execute("DELETE FROM occurrences WHERE session = ?", (number,))
     db.execute("DELETE FROM sessions WHERE id = ?", (session,))
     db.execute("DELETE FROM state WHERE session = ?", (session,))

@@ -78,26 +78,6 @@ def test_what_another_wrote_meanwhile_is_not_there_twice_and_goes_with_the_next(
     assert list(other.read()) == [events[0], events[2]]
 
 
-def test_an_archive_goes_to_a_server_and_comes_back_with_the_same_bytes(
-    machines: Machines, team: Team, tmp_path: Path
-) -> None:
-    machine = machines("ana")
-    one, two, _ = machine.say("the gasket leaks \0 \ud800", "seal it with PTFE", "the gasket leaks \0 \ud800")
-    machine.store.set_state(machine.session, "view", '{"level": 2}')
-    machine.store.record_event(machine.session, 1, "plan", {"entry_ids": [one, two]}, 5.0)
-    machine.store.pin(two, True)
-    machine.store.touch([one], 9_000.0)
-    machine.store.set_active([one], False)
-    before = exported(machine.store, tmp_path / "before")
-    for _ in range(2):
-        assert copied(machine, address(team)) == (before.count(b"\n"), [])
-    assert team.rows("SELECT count(*) FROM gardener.lines") == [(6,)]
-    back = tmp_path / "back"
-    between(open_on_server(address(team), read_only=True), open_store(back))
-    assert exported(open_store(back), tmp_path / "after") == before
-    assert exported(open_on_server(address(team), read_only=True), tmp_path / "there") == before
-
-
 def test_copies_of_two_archives_are_one_and_what_was_said_there_meanwhile_stays(
     machines: Machines, team: Team
 ) -> None:

@@ -12,7 +12,6 @@ from pathlib import Path
 import apsw
 import pytest
 from made_lines import bytes_of, put
-from made_search import found
 
 from aider_gardener.archive.store import entries, open_store, sqlite
 from aider_gardener.archive.store.database import BUSY_MILLISECONDS, NETWORK_BUSY_MILLISECONDS
@@ -20,7 +19,6 @@ from aider_gardener.errors import StoreError
 from aider_gardener.messages import (
     Fidelity,
     Rendition,
-    entry_id,
 )
 
 SECRET = "Zx9-marker-Secret-4711"
@@ -56,39 +54,6 @@ def test_modes_that_were_opened_up_are_closed_again(tmp_path: Path) -> None:
 def test_git_does_not_see_the_archive(tmp_path: Path) -> None:
     open_store(tmp_path).close()
     assert (tmp_path / ".gitignore").read_text() == "*\n"
-
-
-def test_a_secret_is_nowhere_in_the_directory(tmp_path: Path) -> None:
-    store = open_store(tmp_path)
-    store.open_session("s1", project="p", started_at=1.0)
-    line = f'password = "{SECRET}"'
-    text = f"first\n{line}\nthen it printed {SECRET} at the end, {SECRET[:14]}"
-    renditions = (
-        Rendition(Fidelity.COMPRESSED, f"printed {SECRET}", 3),
-        Rendition(Fidelity.LINE, f"… {SECRET[:12]}", 2),
-    )
-    stored = put(store, text, detail=f"login --password={SECRET}", renditions=renditions)
-    put(store, f"later, bare: {SECRET}", seq=1)
-    store.put_renditions(stored.id, [Rendition(Fidelity.HIDDEN, f"({SECRET})", 1)])
-    store.record_event("s1", 1, "why", {"reason": [f"saw {SECRET}", {"x": SECRET}]}, 1.0)
-    store.set_state("s1", "k", f"state {SECRET}")
-    store.export(tmp_path / "out.jsonl")
-    assert SECRET[:12].encode() not in bytes_of(tmp_path)
-    assert b"marker" not in bytes_of(tmp_path).lower()
-    assert found(store, SECRET) == []
-    assert stored.id == entry_id("user", text) and stored.content == text
-    got = store.get(stored.id)
-    assert (
-        got is not None
-        and "[redacted:password:" in got.content
-        and got.source.detail.startswith("login --password=[")
-    )
-    assert (
-        put(store, text, seq=2).id == stored.id and store.stats().entries == 2 and store.stats().redacted == 2
-    )
-    assert store.verify() == []
-    store.close()
-    assert SECRET[:12].encode() not in bytes_of(tmp_path)
 
 
 def test_texts_that_differ_in_their_secret_only_are_two_entries(tmp_path: Path) -> None:
@@ -199,35 +164,6 @@ def test_an_archive_that_was_moved_to_a_network_leaves_its_log(
     again = open_store(tmp_path)
     assert again._db.live.pragma("journal_mode") == "wal"
     again.close()
-
-
-def test_several_processes_share_an_archive_on_a_network(tmp_path: Path) -> None:
-    code = (
-        "import sys, pathlib\n"
-        "from aider_gardener.archive.store import location\n"
-        "location.is_network_path = lambda path: True\n"
-        "from aider_gardener.messages import *\n"
-        "from aider_gardener.archive.store import open_store\n"
-        "from aider_gardener.archive.store.words import query_words\n"
-        "store = open_store(pathlib.Path(sys.argv[1]))\n"
-        "assert store.persistent, store.notice\n"
-        "for n in range(12):\n"
-        "    text = f'{sys.argv[2]} says {n}'\n"
-        "    new = Entry(entry_id('user', text), sys.argv[2], 1, n, 'user', text, Source(), ContentClass.LOG, (), 1)\n"
-        "    store.add(new, chunks=[(0, len(text))])\n"
-        "    assert store.evidence(query_words(text)).held.any() or 'wait' in store.notice, store.notice\n"
-        "assert store.persistent, store.notice\n"
-        "store.close()\n"
-    )
-    children = [
-        subprocess.Popen([sys.executable, "-c", code, str(tmp_path), name])
-        for name in ("one", "two", "three")
-    ]
-    assert [child.wait(timeout=120) for child in children] == [0, 0, 0]
-    store = open_store(tmp_path)
-    assert [len(store.session_entries(name)) for name in ("one", "two", "three")] == [12, 12, 12]
-    assert store.verify() == []
-    store.close()
 
 
 def test_importing_the_package_loads_no_database() -> None:

@@ -61,14 +61,6 @@ def test_what_is_not_there_is_no_evidence(store: Store) -> None:
     assert len(open_store(None).evidence(query_words("kettle"))) == 0
 
 
-def test_each_passage_leads_to_its_entry(store: Store) -> None:
-    found = store.evidence([], session="two")
-    ids = store.entry_ids(found.chunks.tolist())
-    (entry,) = store.session_entries("two")
-    assert set(ids.values()) == {entry.id} and len(ids) == 2
-    assert store.entry_ids([10**9]) == {} == store.entry_ids([])
-
-
 def test_what_is_said_twice_stands_twice_and_what_is_forgotten_nowhere(store: Store) -> None:
     again = add(store, "two", 7, "a kettle", "a pan")
     assert [start for start, _held in told(store, "kettle", session="two")] == [0, SPAN, 0, SPAN]

@@ -17,7 +17,7 @@ from aider_gardener.archive.store import (
     records,
     sessions,
 )
-from aider_gardener.messages import Fidelity, Rendition
+from aider_gardener.messages import Fidelity, Rendition, entry_id
 
 SECRET = "Zx9-marker-Secret-4711"
 STATE = {"kind": "state", "session": "s", "key": "k"}
@@ -59,7 +59,8 @@ def test_files_are_private_and_hold_no_secret(tmp_path: Path, no_sqlite: NoSqlit
     store.close()
     no_sqlite(False)
     again = open_store(tmp_path)
-    assert again.resolve(stored.id) == [stored.id] and again.stats().redacted == 1
+    assert again.resolve(entry_id("user", text)) == [stored.id], "it is named by the text of the chat"
+    assert again.stats().redacted == 1
     assert put(again, text, seq=7).id == stored.id and again.stats().entries == 1
     again.close()
 

@@ -135,32 +135,6 @@ def test_no_more_secrets_are_remembered_than_there_is_room_for() -> None:
     assert len(clean.known) == KNOWN_SECRETS
 
 
-def test_json_is_cleaned_by_what_its_strings_say() -> None:
-    held = {"said": ['password = "hunter22"', 7], "more": {"x": ("bare hunter22", None)}}
-    clean = Redactor().clean(held)
-    assert "hunter22" not in str(clean) and isinstance(clean, dict) and clean["said"][1] == 7
-
-
-@pytest.mark.parametrize("kind", ["RSA ", "", "OPENSSH ", "EC "])
-def test_private_keys_go(kind: str) -> None:
-    body = "\n".join([MIXED * 2] * 5)
-    text = f"a\n-----BEGIN {kind}PRIVATE KEY-----\n{body}\n-----END {kind}PRIVATE KEY-----\nb"
-    result = redact(text)
-    assert (
-        MIXED not in result.text
-        and result.text.startswith("a\n-----BEGIN")
-        and result.text.endswith("KEY-----\nb")
-    )
-    cut = redact(f"-----BEGIN {kind}PRIVATE KEY-----\n{body}")
-    assert MIXED not in cut.text
-    escaped = redact(
-        '{"private_key": "-----BEGIN PRIVATE KEY-----\\n'
-        + "\\n".join([MIXED * 2] * 5)
-        + '\\n-----END PRIVATE KEY-----\\n"}'
-    )
-    assert MIXED not in escaped.text
-
-
 def test_placeholders_are_stable_and_name_the_kind() -> None:
     one, two = redact('password = "hunter22"'), redact("url postgres://u:hunter22@h/")
     assert one.text == f'password = "{placeholder("hunter22", "password")}"'

@@ -23,17 +23,6 @@ def held(directory: Path) -> None:
     store.close()
 
 
-def test_sessions_that_a_process_holds_are_live(tmp_path: Path) -> None:
-    held(tmp_path)
-    holder = open_store(tmp_path)
-    holder.open_session("old", project="p", started_at=OLD)
-    reader = open_store(tmp_path)
-    assert "old" in reader.live_sessions()
-    holder.close()
-    assert "old" not in reader.live_sessions()
-    reader.close()
-
-
 def test_a_killed_process_holds_nothing(tmp_path: Path) -> None:
     held(tmp_path)
     code = (

@@ -9,7 +9,6 @@ from pathlib import Path
 import apsw
 import pytest
 from made_lines import put, written
-from made_search import found
 
 from aider_gardener.archive.store import (
     Store,
@@ -42,11 +41,6 @@ def without_sqlite(monkeypatch: pytest.MonkeyPatch, place: Path) -> None:
 
     monkeypatch.setattr(database, "_open", attempt)
     monkeypatch.setattr("aider_gardener.archive.store.opening.FALTERING_SECONDS", 0.0)
-
-
-def exported(store: Store, path: Path) -> bytes:
-    store.export(path)
-    return path.read_bytes()
 
 
 def test_a_place_where_sqlite_works_gives_sqlite_and_stays_as_it_was(tmp_path: Path) -> None:
@@ -112,26 +106,6 @@ def copied(source: Path, target: Path, key_source: str = "") -> tuple[int, list[
         closing(opening.opened_on_disk(target, key_source)) as other,
     ):
         return *opening.copy(one, other), other.is_file
-
-
-@pytest.mark.parametrize("source", ["file", "lines"])
-@pytest.mark.parametrize("target", ["file", "lines"])
-def test_a_copy_is_the_same_in_any_tier(
-    tmp_path: Path, source: str, target: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name, tier in (("from", source), ("to", target)):
-        if tier == "lines":
-            without_sqlite(monkeypatch, tmp_path / name)
-    store = filled(open_store(tmp_path / "from"))
-    before = exported(store, tmp_path / "out.jsonl")
-    store.close()
-    for _ in range(2):
-        count, _, is_file = copied(tmp_path / "from", tmp_path / "to")
-        assert (count, is_file) == (before.count(b"\n"), target == "file")
-        other = open_store(tmp_path / "to")
-        assert exported(other, tmp_path / "again.jsonl") == before
-        assert len(found(other, "text")) == 3 and other.verify() == []
-        other.close()
 
 
 def test_a_copy_of_an_encrypted_archive_says_whether_it_is_encrypted_too(
