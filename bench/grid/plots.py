@@ -65,7 +65,7 @@ def draw(rows: Sequence[Row], axis: str, place: Place, upwards: str, measure: Me
 
     figure = Figure(figsize=(9, 5.4), layout="constrained")
     FigureCanvasAgg(figure)
-    panel = figure.subplots()
+    panel: Any = figure.subplots()
     found = complete(rows)
     panel.set_xlim(0, 1.12 * max(place(own) for own in found.values()))
     panel.set_ylim(0, 108)
@@ -105,7 +105,9 @@ def drawn(found: Mapping[Key, Sequence[Row]]) -> list[tuple[str, list[int | None
     }
     for variant, budget in sorted(found, key=lambda key: key[1] or 0):
         budgets.setdefault(variant, []).append(budget)
-    curves = {name: [one for one in given if one is not None] for name, given in budgets.items()}
+    curves: dict[str, list[int | None]] = {
+        name: [one for one in given if one is not None] for name, given in budgets.items()
+    }
     shown = {name: points for name, points in curves.items() if len(points) > 1}
     others = [name for name in budgets if name not in shown and CHANGED not in name and name not in ABLATIONS]
     return [*shown.items(), *((name, budgets[name][:1]) for name in others)]

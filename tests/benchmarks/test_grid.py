@@ -23,6 +23,7 @@ from bench.grid.cells import (
     small_window_cells,
 )
 from bench.grid.means import FACTS, LATE, PARAPHRASED, PROBES, complete, past_tokens
+from bench.grid.plots import drawn
 
 MINI = Path(__file__).resolve().parents[1] / "data" / "sessions" / "mini"
 
@@ -176,3 +177,12 @@ def test_shares_are_of_all_items_and_a_present_probe_is_not_yet_supported() -> N
 def test_the_history_of_a_prompt_is_what_it_has_over_one_without() -> None:
     floor = [row("a", "no-history", None, "0", main=[4, 2_000])]
     assert past_tokens([row("a", "tail", 1, "0")], floor) == 500
+
+
+def test_what_was_run_at_several_budgets_is_a_curve_and_the_rest_are_points() -> None:
+    keys = [("stock", None), ("tail", 500), ("tail", 300), ("gardener", None), ("gardener-no-recall", None)]
+    assert drawn({key: [] for key in keys}) == [
+        ("tail", [300, 500]),
+        ("gardener", [None]),
+        ("stock", [None]),
+    ], "parts left out have a table"

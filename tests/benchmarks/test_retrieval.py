@@ -66,13 +66,15 @@ def test_a_fact_is_found_by_its_words_and_not_by_being_new(tmp_path: Path) -> No
 
 
 def test_a_question_counts_only_when_every_piece_is_supported(tmp_path: Path) -> None:
-    (retry,) = session().probes
+    said = replace(session(), events=(*session().events, *turn_of(5, "17")))
+    (retry,) = said.probes
     other = replace(retry, about_turn=1, answer_keys=("importer first",))
     unlike = replace(retry, about_turn=1, answer_keys=("never said",))
     asked = [(retry, other), (retry, unlike)]
-    found = measured_several(session(), asked, tmp_path / "vectors.sqlite", embedder="none")
+    found = measured_several(said, asked, tmp_path / "vectors.sqlite", embedder="none")
     assert (found["questions"], found["pieces"]) == (2, 4)
     assert found["ways"]["words alone"] == [[3, 1]] * len(SEVERAL_LIMITS)
+    assert found["ways"]["newest"][0] == [0, 0], "a bare number of a later turn is no answer"
 
 
 @pytest.mark.parametrize("path", sorted(QUESTIONS.glob("*.json")), ids=lambda path: path.stem)

@@ -8,10 +8,12 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import update_wrapper
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+from unittest.mock import MagicMock
 
 import litellm
 from aider import commands as aider_commands
@@ -53,36 +55,11 @@ def sorted_set_property(name: str) -> property:
     return property(get, put)
 
 
-class NoSpinner:
-    """Stands in for aider's WaitingSpinner, whose end waits for a tenth of a second."""
-
-    def __init__(self, *_text: Any) -> None:
-        pass
-
-    def start(self) -> None:
-        pass
-
-    stop = start
-
-    def __enter__(self) -> NoSpinner:
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        pass
-
-
 def pin_surroundings(clock: VirtualClock) -> CachedTokenCount:
     """Make aider's prompts and decisions independent of machine, time, paths and network."""
 
-    class ReplayPlatform:
-        def __getattr__(self, name: str) -> Any:
-            return getattr(platform, name)
-
-        def platform(self) -> str:
-            return "Linux-replay"
-
-    repo.WaitingSpinner = base_coder.WaitingSpinner = NoSpinner
-    base_coder.platform = ReplayPlatform()
+    repo.WaitingSpinner = base_coder.WaitingSpinner = MagicMock()  # aider's waits at its end
+    base_coder.platform = SimpleNamespace(**{**vars(platform), "platform": lambda: "Linux-replay"})
     base_coder.datetime = clock.datetime_class()
     Coder.abs_fnames = sorted_set_property("abs_fnames")
     Coder.abs_read_only_fnames = sorted_set_property("abs_read_only_fnames")
@@ -110,13 +87,6 @@ def pin_model_information() -> None:
 def answer_from_recording(recorded: Recorded) -> None:
     """Outputs of commands, web pages and lint errors come from the recording, whatever is installed here."""
 
-    class RecordedScraper:
-        def __init__(self, **_options: Any) -> None:
-            pass
-
-        def scrape(self, url: str) -> str:
-            return recorded.scrape(url)
-
     def lint_edited(self: Any, fnames: Any) -> str:
         errors = recorded.lint_errors()
         if errors:
@@ -126,7 +96,7 @@ def answer_from_recording(recorded: Recorded) -> None:
     for module in (aider_commands, base_coder, run_cmd):
         module.run_cmd = recorded.run_cmd
     aider_commands.install_playwright = lambda io: False
-    aider_commands.Scraper = RecordedScraper
+    aider_commands.Scraper = lambda **_options: SimpleNamespace(scrape=recorded.scrape)
     linter.Linter.lint = lambda self, fname, cmd=None: None
     linter.Linter.run_cmd = lambda self, cmd, rel_fname, code: None
     Coder.lint_edited = update_wrapper(lint_edited, Coder.lint_edited)
@@ -168,11 +138,12 @@ def accept_edits_as_recorded(recorded: Recorded) -> None:
 
 
 class ReplayIO(InputOutput):  # type: ignore[misc]  # reason: aider ships no types
-    """An InputOutput without a terminal: confirmations come from the recording, output is kept."""
+    """An InputOutput without a terminal: confirmations come from the recording, nothing is shown. `faults`
+    are the last lines of tracebacks that aider reported as warnings."""
 
     def __init__(self, recorded: Recorded) -> None:
         self.recorded = recorded
-        self.said: list[tuple[str, str]] = []
+        self.faults: list[str] = []
         super().__init__(pretty=False, fancy_input=False, yes=None, line_endings="lf")
 
     def confirm_ask(
@@ -193,25 +164,21 @@ class ReplayIO(InputOutput):  # type: ignore[misc]  # reason: aider ships no typ
     def offer_url(self, url: str, prompt: str = "", allow_never: bool = True) -> bool:
         return False
 
-    def tool_output(self, *messages: str, log_only: bool = False, bold: bool = False) -> None:
-        self.said.append(("output", " ".join(str(message) for message in messages)))
+    def tool_output(self, *_messages: str, log_only: bool = False, bold: bool = False) -> None:
+        pass
 
     def tool_error(self, message: str = "", strip: bool = True) -> None:
         self.num_error_outputs += 1
-        self.said.append(("error", str(message)))
 
     def tool_warning(self, message: str = "", strip: bool = True) -> None:
-        self.said.append(("warning", str(message)))
+        if "Traceback (most recent call last)" in str(message):
+            self.faults.append(str(message).strip().splitlines()[-1])
 
     def assistant_output(self, message: str, pretty: bool | None = None) -> None:
-        self.said.append(("assistant", str(message)))
+        pass
 
     def print(self, message: str = "") -> None:
-        self.said.append(("output", str(message)))
-
-    def take_said(self) -> Sequence[tuple[str, str]]:
-        said, self.said = self.said, []
-        return said
+        pass
 
 
 def make_model(name: str) -> Any:

@@ -153,9 +153,8 @@ class Runner:
         unused = self.recorded.unused_replies()
         if unused:
             self.notices.append(f"turn {self.turn}: {unused} recorded replies were not asked for")
-        for kind, text in self.io.take_said():
-            if kind == "warning" and "Traceback (most recent call last)" in text:
-                self.notices.append(f"turn {self.turn}: aider reported {text.strip().splitlines()[-1]}")
+        self.notices += [f"turn {self.turn}: aider reported {fault}" for fault in self.io.faults]
+        self.io.faults.clear()
 
     def chat_length(self) -> int:
         return len(self.coder.done_messages) + len(self.coder.cur_messages)

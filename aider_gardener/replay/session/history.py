@@ -57,7 +57,6 @@ THOUGHTS = re.compile(r"<(thinking-content-\w+)>")
 """Begins what a model thought: logged with its reply, left out of what is handed on."""
 HOST_COMMAND = re.compile(r"[/!]")
 NOT_HELD = re.compile(r"\[\d+ lines? of output; a chat history")
-VERSION = re.compile(r"Aider v(?P<version>\S+)")
 LINT = "# Fix any errors below"
 RESTORED = "Restored previous conversation history."
 EDIT_FORMATS = frozenset({"diff", "whole", "udiff", "diff-fenced", "patch"})
@@ -88,9 +87,8 @@ def load_history(path: str | Path) -> Session:
         sha256=hashlib.sha256(data).hexdigest(),
         edit_format=reader.edit_format or "diff",
         auto_lint=any(event.kind == "warning" for event in reader.events),
-        recorded_with=f"aider-chat {reader.version}" if reader.version else "",
         recorded=False,
-        meta={"chats": reader.chats, "model": reader.model, "source": "chat history"},
+        meta={"model": reader.model},
     )
 
 
@@ -132,7 +130,6 @@ class _Reader:
     prompt: str = ""
     reply: str = ""
     model: str = ""
-    version: str = ""
     edit_format: str = ""
     starting: bool = True
     """Whether no prompt was typed since the host began: what it asks and commits then is of no turn."""
@@ -206,8 +203,6 @@ class _Reader:
             self.add("commit", text=UNCOMMITTED)
 
     def take_announcement(self, line: str) -> None:
-        if version := VERSION.match(line):
-            self.version = version.group("version")
         if model := MODEL.match(line):
             self.model = model.group("model")
         found = EDIT_FORMAT.match(line)

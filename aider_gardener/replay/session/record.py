@@ -121,10 +121,10 @@ class Recorder:
     def begin(self, coder: Any, root: Path) -> None:
         from aider import __version__
 
-        self.chat_files = set(coder.get_inchat_relative_files())
+        self.chat_files = files_in_chat(coder)
         read_only = [coder.get_rel_fname(name) for name in coder.abs_read_only_fnames]
         meta = {
-            "files": sorted(name.replace("\\", "/") for name in self.chat_files),
+            "files": sorted(self.chat_files),
             "read_only": sorted(name for name in read_only if (root / name).is_file()),
             "edit_format": coder.edit_format,
             "test_cmd": coder.test_cmd or "",
@@ -140,7 +140,7 @@ class Recorder:
         """Files that were changed by others than aider, or put into the chat by its watcher."""
         texts = texts_of(root)
         tree = {name: digest(text) for name, text in texts.items()}
-        in_chat = {name.replace("\\", "/") for name in coder.get_inchat_relative_files()}
+        in_chat = files_in_chat(coder)
         for name in sorted({*tree, *self.tree}):
             added = name in in_chat and name not in self.chat_files
             if tree.get(name) == self.tree.get(name) and not added:
@@ -153,7 +153,7 @@ class Recorder:
 
     def end_turn(self, coder: Any) -> None:
         """Remember which files the chat held, to tell what the watcher adds before the next turn."""
-        self.chat_files = {name.replace("\\", "/") for name in coder.get_inchat_relative_files()}
+        self.chat_files = files_in_chat(coder)
 
     # -- what happens within a turn
 
@@ -272,6 +272,10 @@ class SessionFolder:
         found = self.redactor(text)
         self.redacted += len(found.spans)
         return found
+
+
+def files_in_chat(coder: Any) -> set[str]:
+    return {name.replace("\\", "/") for name in coder.get_inchat_relative_files()}
 
 
 def digest(text: str) -> str:

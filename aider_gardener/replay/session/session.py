@@ -47,7 +47,6 @@ def all_inside(paths: Iterable[Any]) -> tuple[str, ...]:
 FIELDS: Mapping[str, Callable[[Any], Any]] = {
     **dict.fromkeys(("text", "command", "output", "question", "subject", "edit_format"), str),
     "exit_status": int,
-    "seconds": float,
     "prompt_messages": int,
     "path": inside,
     **dict.fromkeys(("answer", "in_chat", "gone"), bool),
@@ -62,7 +61,7 @@ class SessionEvent:
     """One thing that happened in a session; fields that its kind has no use for keep their default.
 
     `user`, `reply`, `commit`, `summary`, `warning`, `error`: `text`. `command`: `command`, `output`,
-    `exit_status`, `seconds`. `confirm`: `question`, `subject`, `answer`. `prompt_messages` is the
+    `exit_status`. `confirm`: `question`, `subject`, `answer`. `prompt_messages` is the
     number of messages in the prompt of a `reply`, `commit` or `summary` as recorded, 0 if unknown.
     `restart`: the host was started anew after this turn, with `files` and `edit_format`. `file`: someone
     else than the host wrote `text` to `path` before the turn (`gone`: removed it); `in_chat`: it entered
@@ -77,7 +76,6 @@ class SessionEvent:
     command: str = ""
     output: str = ""
     exit_status: int = 0
-    seconds: float = 0.0
     question: str = ""
     subject: str = ""
     answer: bool = True
@@ -123,7 +121,6 @@ class Session:
     edit_format: str = "diff"
     auto_lint: bool = False
     test_cmd: str = ""
-    recorded_with: str = ""
     recorded: bool = True
     probes: tuple[Probe, ...] = ()
     summaries: tuple[str, ...] = ()
@@ -177,7 +174,6 @@ def load_folder(folder: Path) -> Session:
         edit_format=str(meta.get("edit_format") or "diff"),
         auto_lint=bool(meta.get("auto_lint", False)),
         test_cmd=str(meta.get("test_cmd") or ""),
-        recorded_with=str(meta.get("recorded_with") or ""),
         probes=load_probes(folder / "probes.json"),
         summaries=load_summaries(folder / "summaries.json"),
         meta=meta,
