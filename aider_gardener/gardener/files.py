@@ -20,7 +20,7 @@ from aider_gardener.gardener.past_chats import Account, account
 from aider_gardener.notes.markdown import code, quoted
 from aider_gardener.phrases import counted
 from aider_gardener.recall.backlog import Backlog
-from aider_gardener.recall.embed import loading
+from aider_gardener.recall.embed import loading as loading  # what a benchmark puts its own in place of
 
 if TYPE_CHECKING:
     from jinja2 import Environment

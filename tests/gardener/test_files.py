@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from aider_gardener.archive.store import Store, open_store
 from aider_gardener.errors import UsageError
 from aider_gardener.gardener import files
 from aider_gardener.gardener.files import (
+    backlog_of,
     index_path,
     keep_to_policy_and_renew,
     write_index,
@@ -65,3 +67,15 @@ def test_an_index_that_cannot_be_renewed_is_told_with_what_was_pruned(store: Sto
     said = keep_to_policy_and_renew(store, "p", PRUNE)
     assert "were deleted" in said and "still holds them" in said and "\n" not in said
     assert index_path(store).read_text() == "mine" and keep_to_policy_and_renew(store, "p", PRUNE) == ""
+
+
+def test_the_backlog_of_a_chat_does_that_when_it_rests_first(store: Store) -> None:
+    prunable(store)
+    backlog, until = (
+        backlog_of(store, "p", Settings(retention="prune", embedder="none")),
+        time.monotonic() + 60,
+    )
+    while not (said := backlog.take_notice()) and time.monotonic() < until:
+        time.sleep(0.05)
+    backlog.stop()
+    assert "1 archived messages" in said

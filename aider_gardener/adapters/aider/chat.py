@@ -132,11 +132,8 @@ def take_over(coder: HostCoder, before: HostCoder | None, gardener: Gardener | N
     if gardener is not None:
         link.bind(gardener, coder)
     elif (its := link.gardener_of(before)) is not None and its.state.acts:
-        coder.__dict__["summarize_start"] = _nothing
-
-
-def _nothing() -> None:
-    """In place of the summary that a helper begins: its chat ends with its answer, nobody would read it."""
+        # a helper's chat ends with its answer: nobody would read the summary that it begins
+        coder.__dict__["summarize_start"] = lambda: None
 
 
 def join(coder: HostCoder, before: HostCoder | None) -> None:

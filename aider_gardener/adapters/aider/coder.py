@@ -16,10 +16,7 @@ HostMessage = dict[str, Any]
 
 
 class HostIO(Protocol):
-    """aider's terminal. `yes` is the answer that the user gave to all questions beforehand. We write to it by
-    `Terminal`."""
-
-    yes: bool | None
+    """aider's terminal. We write to it by `Terminal`."""
 
     def read_text(self, filename: str, silent: bool = False) -> str | None: ...
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from aider_gardener.adapters.aider.coder import Chunks, HostCoder, HostMessage, text_of
 from aider_gardener.messages import SourceKind
-from aider_gardener.plan.layout import File, Layout, Sent, Update
+from aider_gardener.plan.layout import File, Layout, Sent
 from aider_gardener.plan.repo_map import MapNow, Mentions
 from aider_gardener.plan.view import FILLER
 from aider_gardener.reading.source import is_failed_edit
@@ -199,22 +199,12 @@ def _with_updates(coder: HostCoder, layout: Layout, history: Sequence[HostMessag
     found, done = list[HostMessage](), 0
     for update in layout.updates:
         at = update.at - 1  # the first key is not a message's
-        if text := _update(coder, update):
-            found += history[done:at]
-            found += _placed(text, "diffs")
+        files = "".join(_shown(coder, each) for each in update.files if not each.said)
+        parts = [CHANGED_HEAD + files if files else "", MAP_HEAD + update.map if update.map else ""]
+        if any(parts):
+            found += [*history[done:at], *_placed("\n".join(filter(None, parts)), "diffs")]
             done = at
     return [*found, *history[done:]]
-
-
-def updates_in(chunks: Chunks) -> list[HostMessage]:
-    """The messages among the history that show files."""
-    return [message for message in chunks.done if isinstance(message, Placed)]
-
-
-def _update(coder: HostCoder, update: Update) -> str:
-    files = "".join(_shown(coder, each) for each in update.files if not each.said)
-    parts = [CHANGED_HEAD + files if files else "", MAP_HEAD + update.map if update.map else ""]
-    return "\n".join(filter(None, parts))
 
 
 def _whole(coder: HostCoder, file: File, words: str = "") -> str:
@@ -315,7 +305,12 @@ def _map_now(coder: HostCoder, gardener: Gardener, chunks: Chunks) -> MapNow:
         return Mentions(frozenset(files), frozenset(words))
 
     def stamp(name: str) -> object:
-        return _stamp_of(os.path.join(coder.root, name))
+        """What tells of a file that it was changed; None where it is not there."""
+        try:
+            found = os.stat(os.path.join(coder.root, name))
+        except OSError:
+            return None
+        return found.st_mtime_ns, found.st_size
 
     text = text_of(chunks.repo[0]) if chunks.repo else ""
     head = _map_head(coder) if text else ""
@@ -329,12 +324,3 @@ def _map_head(coder: HostCoder) -> str:
     prefix = coder.repo_map.repo_content_prefix if coder.repo_map else None
     in_chat = coder.abs_fnames or coder.abs_read_only_fnames.intersection(coder.get_all_abs_files())
     return (prefix or "").format(other="other " if in_chat else "")
-
-
-def _stamp_of(path: str) -> object:
-    """What tells of a file that it was changed; None where it is not there."""
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    return found.st_mtime_ns, found.st_size

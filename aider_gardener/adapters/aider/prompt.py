@@ -69,7 +69,9 @@ def after(coder: HostCoder, gardener: Gardener, chunks: Chunks) -> None:
         state.frame = frame_of(coder, state, chunks, last)
     else:
         place_settled(gardener, chunks)
-    place_recall(gardener, question_of(coder.cur_messages), chunks, files)
+    if layout.last_user(chunks.cur) is not None:
+        question = question_of(coder.cur_messages)
+        place_before_question(gardener.recall_note(question, f"{files}\n{state.note.text}"), chunks)
     place_before_question(last, chunks)
     parts = [] if state.recollection.quoted is found else [_recalled(state)]
     parts += [] if state.layout.updates == laid.updates else [_changes(state)]
@@ -127,13 +129,6 @@ def place_settled(gardener: Gardener, chunks: Chunks) -> None:
         chunks.cur = with_note
 
 
-def place_recall(gardener: Gardener, question: str, chunks: Chunks, files: str) -> None:
-    """Put in what is recalled for the question; `files` are the texts of those in the chat."""
-    if layout.last_user(chunks.cur) is not None:
-        note = gardener.recall_note(question, f"{files}\n{gardener.state.note.text}")
-        place_before_question(note, chunks)
-
-
 def place_before_question(text: str, chunks: Chunks) -> None:
     """Put a text, if there is one, just before the last user message."""
     at = layout.last_user(chunks.cur)
@@ -169,10 +164,11 @@ def is_cold(coder: HostCoder, state: ChatState, chunks: Chunks, *, grows: bool) 
 def frame_of(coder: HostCoder, state: ChatState, chunks: Chunks, last: str = "") -> Frame:
     """The prompt around the history, in tokens by part, and the files of the chat. `last` is told of them
     besides."""
+    updates = [message for message in chunks.done if isinstance(message, layout.Placed)]
     around = {
         "system": [*chunks.system, *chunks.examples, *chunks.reminder],
         "map": chunks.repo,
-        "files": [*chunks.readonly_files, *chunks.chat_files, *layout.updates_in(chunks)],
+        "files": [*chunks.readonly_files, *chunks.chat_files, *updates],
     }
     parts = {name: sum(state.count(text_of(m)) for m in messages) for name, messages in around.items()}
     parts["files"] += state.count(last) if last else 0

@@ -15,6 +15,7 @@ from typing import Any
 
 from aider_gardener import files
 from aider_gardener.adapters.transcript import (
+    HEAD_BYTES,
     SHELL,
     THINKING,
     JsonLinesReader,
@@ -40,7 +41,6 @@ HOST = "Codex"
 PROVIDERS = {"oss": "ollama", "ollama": "ollama", "lmstudio": "lm_studio", "openai": "openai"}
 """Providers of Codex by their names in the archive; another may be on this machine, and counts as such."""
 OTHER = "codex" + LOOPBACK
-HEAD_BYTES = 1024 * 1024
 PATCH = "apply_patch"
 PATCHED = "Success"
 

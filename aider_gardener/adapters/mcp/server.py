@@ -85,11 +85,10 @@ def recall(memory: ProjectMemory, given: Arguments) -> str:
         token_limit=limit,
         full=given.get("full", False),
     )
-    blocks = []
-    for item in found:
-        blocks.append(
-            block(memory, item.entry_id, item.session, item.turn, item.label, item.said_at, item.text)
-        )
+    blocks = [
+        block(memory, item.entry_id, item.session, item.turn, item.label, item.said_at, item.text)
+        for item in found
+    ]
     withheld = memory.withheld
     room = limit - EXTRA_TOKENS - (memory.count(withheld) + 1 if withheld else 0)
     kept = list(fitting(blocks, room, lambda each: memory.count(each) + 1))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,7 +13,7 @@ from aider_gardener.adapters.aider.options import Origins
 from aider_gardener.archive import postgres
 from aider_gardener.archive.postgres.server import VARIABLE
 
-from .conftest import Begin, MakeDriver, ScriptedModel
+from .conftest import Begin
 
 
 def warnings(said: list[str]) -> list[str]:
@@ -53,20 +52,6 @@ def test_a_file_in_the_archives_place_leaves_memory_in_memory(begin: Begin, repo
     assert len(driver.model.requests) == 2
     assert len(warnings(driver.said)) == 1
     assert not driver.coder.gardener.state.archive.store.persistent
-
-
-def test_a_bad_variable_leaves_the_gardener_off_and_says_so(
-    drive: MakeDriver, model: ScriptedModel, monkeypatch: Any
-) -> None:
-    from aider_gardener import install
-
-    monkeypatch.setenv("AIDER_GARDENER_RECALL_TOKENS", "many")
-    install()
-    driver = drive()
-    driver.ask("/ask hello")
-    assert len(model.requests) == 1
-    (line,) = warnings(driver.said)
-    assert "AIDER_GARDENER_RECALL_TOKENS='many' is not a int" in line
 
 
 def test_a_shared_project_is_synced_with_the_environment_from_before_any_file_was_read(

@@ -63,9 +63,3 @@ def test_an_aider_with_the_series_needs_no_patch_point_that_the_table_says_it_re
     folder = patched(tmp_path, SERIES, SERIES.patches)
     needed = json.loads(run_with(folder, ["-c", NEEDED]))
     assert needed == [point.name for point in patch_points.PATCH_POINTS if point.remains]
-
-
-def test_aider_as_released_needs_all() -> None:
-    from aider_gardener.adapters.aider.install import needed_points
-
-    assert needed_points() == list(patch_points.PATCH_POINTS)

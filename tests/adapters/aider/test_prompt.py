@@ -126,3 +126,15 @@ def test_incremental_keeps_the_last_turns_and_sums_up_the_rest(begin: Begin) -> 
     assert "question 3 about topic 3" not in sent
     sizes = [sum(map(len, texts(request))) for request in driver.model.requests]
     assert max(sizes) - sizes[0] < 4 * 3_000  # characters of the budget, four a token
+
+
+def test_what_stands_in_a_file_of_the_chat_is_not_recalled_beside_it(begin: Begin, repository: Path) -> None:
+    fact = "The staging box kestrel-17 listens on port 48213 behind the old proxy in the cellar."
+    (repository / "hosts.md").write_text(f"# Hosts\n\n{fact}\n", "utf-8")
+    driver = begin(history_tokens=600, files="aider", fnames=("app.py", "hosts.md"))
+    driver.ask("/ask where do we stage?", reply=fact)
+    chatter(driver, 10)
+    for typed, times in (("/ls", 1), ("/drop hosts.md", 1), ("/add hosts.md", 1)):
+        driver.type(typed)
+        driver.ask("/ask on which port does the staging box kestrel listen?")
+        assert sum(fact in text for text in texts(driver.model.requests[-1])) == times, typed
