@@ -290,6 +290,18 @@ def test_a_subject_under_another_commit_breaks_it() -> None:
     assert falsehoods(Original(lines), f"{GAP}\ncommit abcdef2\n{GAP}\n    two") == []
 
 
+def test_a_field_under_another_item_breaks_it_in_a_list_that_begins_at_once() -> None:
+    lines = ["- name: server", "  port: one", "- name: client", "  port: two"]
+    assert falsehoods(Original(lines), f"{lines[0]}\n{GAP}\n{lines[3]}") == ["parent: line 2"]
+    assert falsehoods(Original(lines), f"{lines[0]}\n{GAP}\n{lines[2]}\n{lines[3]}") == []
+
+
+def test_lines_without_a_word_are_alike() -> None:
+    lines = ["12", *("34 " * n for n in range(1, 9)), "a word"]
+    assert falsehoods(Original(lines), f"12 [+8 alike]\n{GAP}") == []
+    assert falsehoods(Original(lines), f"12 [+9 alike]\n{GAP}") == ["alike: line 1"]
+
+
 def test_a_false_form_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     lines = [f"error: cannot read basket {n}" for n in range(60)] + [f"queue {n} is empty" for n in range(60)]
     lies: dict[int, Note] = {row: Note(9, -1, "same") for row in range(len(lines))}

@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -331,3 +332,48 @@ def test_old_code_of_a_file_in_the_chat_is_not_recalled_and_the_list_of_files_st
     assert "ESCROW_LIMIT = 47" not in recalled[0], "it is 99 now, and stands so in the file"
     last = next(at for at, text in enumerate(prompt) if text.startswith(layout.STATE_HEAD))
     assert prompt.index(recalled[0]) < last and prompt[last + 2].startswith("what did the auditors")
+
+
+def test_an_image_stands_in_a_prompt_that_only_grows(
+    chat: Driver, model: ScriptedModel, repository: Path
+) -> None:
+    (repository / "plan.png").write_bytes(b"no real one")
+    chat.coder.abs_fnames.add(str(repository / "plan.png"))
+    chat.ask("what is drawn there?")
+    parts = [part for m in model.requests[-1] if isinstance(m["content"], list) for part in m["content"]]
+    assert "image_url" in [part["type"] for part in parts] and alternates(model.requests[-1])
+
+
+@pytest.mark.parametrize(
+    ("said_so_far", "marked"),
+    [
+        (["u", "a", "u"], [1]),
+        (["u", "a", "u", "a"], [1]),
+        (["u", "a", NOTE_HEAD, "a", "u"], [1]),
+        (["u", "a", "u", "a", NOTE_HEAD, "a", "u"], [3]),
+        ([NOTE_HEAD, "a", "u"], []),
+        (["u"], []),
+        (["a"], []),
+    ],
+)
+def test_the_mark_of_the_history_stands_behind_what_is_finished(
+    said_so_far: list[str], marked: list[int]
+) -> None:
+    cur: Prompt = [{"role": "assistant" if t == "a" else "user", "content": t} for t in said_so_far]
+    chunks: Any = SimpleNamespace(cur=cur)
+    layout.mark_history(chunks)
+    assert marks(chunks.cur) == marked
+
+
+def test_what_stands_for_no_files_has_no_breakpoint(
+    drive: MakeDriver, gardened: Any, model: ScriptedModel, repository: Path
+) -> None:
+    gardened(files="append")
+    chat = drive(fnames=[], map_tokens=0)
+    chat.coder.add_cache_headers = True
+    chat.ask("one", "two")
+    prompt = model.requests[-1]
+    none = chat.coder.gpt_prompts.files_no_full_files
+    assert none in said(prompt) and 0 < len(marks(prompt)) <= 4
+    at = said(prompt).index(none)
+    assert not {at, at + 1} & set(marks(prompt))
