@@ -176,4 +176,4 @@ def _builds(lines: Sequence[str]) -> Iterator[Fact]:
 
 
 SCANNERS = ((("E  ", "_test.go:", "> but was: <", " !="), _assertions), (("error", ": E", ": F"), _builds))
-"""Words of which one stands in every text with an assertion, or with an error of a build; what finds these."""
+"""Words of which one stands in each text with an assertion, or with an error of a build; what finds these."""
