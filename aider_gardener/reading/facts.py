@@ -67,17 +67,19 @@ def extract(text: str) -> list[Fact]:
 
 
 def _facts(text: str) -> Iterator[Fact]:
-    lines = [legible(line) for line in text.split("\n")]
-    for words, pattern, kind in TEST_LINES:
-        if any(map(text.__contains__, words)):
-            for line in lines:
-                found = pattern.match(line)
-                if found:
-                    yield _fact(kind, found.group(1).strip())
-    if any(map(text.__contains__, ASSERTION_WORDS)):
-        yield from _assertions(lines)
-    if any(map(text.__contains__, BUILD_WORDS)):
-        yield from _builds(lines)
+    def has(words: Iterable[str]) -> bool:
+        return any(map(text.__contains__, words))
+
+    patterns = [(pattern, kind) for words, pattern, kind in TEST_LINES if has(words)]
+    scanners = [scanner for words, scanner in SCANNERS if has(words)]
+    lines = [legible(line) for line in text.split("\n")] if patterns or scanners else []
+    for pattern, kind in patterns:
+        for line in lines:
+            found = pattern.match(line)
+            if found:
+                yield _fact(kind, found.group(1).strip())
+    for scanner in scanners:
+        yield from scanner(lines)
 
 
 def missing(facts: Iterable[Fact], text: str) -> list[Fact]:
@@ -137,9 +139,6 @@ TEST_LINES = (
     (("panicked at ",), PANIC_PLACE, "place"),
 )
 """Words of which one stands in every such line, its pattern, and the kind of fact that it states."""
-ASSERTION_WORDS = ("E  ", "_test.go:", "> but was: <", " !=")
-BUILD_WORDS = ("error", ": E", ": F")
-"""Words of which one stands in every text with an assertion, or with an error of a build."""
 
 
 def _assertions(lines: Sequence[str]) -> Iterator[Fact]:
@@ -174,3 +173,7 @@ def _builds(lines: Sequence[str]) -> Iterator[Fact]:
         elif arrow and head and head.group(1) == "error":
             yield _fact("error", f"{arrow.group(1)} {head.group(2)}", arrow.group(1), head.group(2)[:40])
         head = RUSTC.match(line) or (head if not arrow else None)
+
+
+SCANNERS = ((("E  ", "_test.go:", "> but was: <", " !="), _assertions), (("error", ": E", ": F"), _builds))
+"""Words of which one stands in each text with an assertion, or with an error of a build; what finds these."""

@@ -153,7 +153,7 @@ UNSPACED = "\u3040"
 """The first letter of the scripts without spaces; the word that stands in every sentence with one of them."""
 
 
-def _signs(words: str, patterns: Iterable[str]) -> tuple[Sign, ...]:
+def _signs(words: str, *patterns: str) -> tuple[Sign, ...]:
     needed = frozenset(words.split())
     return tuple(Sign(needed, late(pattern)) for pattern in patterns)
 
@@ -164,28 +164,28 @@ def _together(patterns: Iterable[str]) -> str:
 
 
 RULES = (
-    *_signs("", [_together(each for each in ENGLISH if each.startswith(START))]),
-    *_signs("", (each for each in ENGLISH if not each.startswith(START))),
+    *_signs("", _together(each for each in ENGLISH if each.startswith(START))),
+    *_signs("", *(each for each in ENGLISH if not each.startswith(START))),
     *_signs(
         "jetzt sofort heute nun künftig zukunft keinen keinesfalls grundsätzlich nie niemals immer nur nicht"
         " kein keine keinn darfst darf dürfen sollst soll sollen muss müssen musst statt anstatt anstelle"
         " achte achten stell stelle stellen denk vergiss ist sind bleibt bleiben vermeide vermeiden behalte"
         " bevorzuge lass",
-        GERMAN,
+        *GERMAN,
     ),
     *_signs(
         "ne n merci veuillez prière pense pensez veille veillez assure assurez évite évitez garde gardez"
         " désormais dorénavant partir avenir aucun aucune faut doit dois devez doivent utilise utilisez"
         " utiliser préfère préférez emploie toujours jamais uniquement pas est sont reste restent",
-        FRENCH,
+        *FRENCH,
     ),
     *_signs(
         "no nunca jamás siempre evita mantén mantenga prefiere prohibido prohibida prohibidos prohibidas"
         " partir adelante concepto caso asegúrate asegúrese cuenta recuerda hay debe deben debes tiene tienen"
         " tienes usa utiliza utilice usad usar",
-        SPANISH,
+        *SPANISH,
     ),
-    *_signs(UNSPACED, (*CHINESE, *JAPANESE)),
+    *_signs(UNSPACED, *CHINESE, *JAPANESE),
 )
 
 NO_RULE = late(
@@ -265,44 +265,36 @@ SETTLES = (
     *_signs(
         "we i let lets go going went stick sticking stay staying decided agreed settled decision rejected"
         " ruled discarded scope off worth out dead drop dropping dropped switch replace name call",
-        [
-            r"\b(?:we|i)(?:'ll| will| shall|'m going to|'re going to| are going to| am going to) (?:use|keep"
-            r"|go with|take|stick|drop|skip|leave|not|do it|call|switch|stay|store)\b|\blet'?s (?:go with|use"
-            r"|keep|take|stick|drop|call|do it|not|skip|stay|make it|say)\b|\b(?:go|going|went) (?:with"
-            r"|for) \S+|\b(?:stick|sticking|stay|staying) with\b|\b(?:we|i)(?:'ve| have)? (?:chose|chosen"
-            r"|choose|picked?|settled? (?:on|for)|opt(?:ed)? for|rejected)\b|\b(?:(?:we|i)(?:'ve"
-            r"| have)? decided\b|(?:was|were|is|been) (?:decided|agreed|settled)\b|decided (?:to|on|that"
-            r"|against|for)|decision:|(?:as|we|i|you) (?:have )?agreed\b|the decision (?:is|was))"
-            r"|^\W*(?:agreed|decided)\b|\b(?:(?:is|are|was|were|you|we|i) (?:rejected|ruled out|discarded)"
-            r"|out of scope|off the table|(?:we|i) won'?t (?:do|use|fix|add|change)|is not worth"
-            r"|we no longer (?:use|need)|is (?:out|dead)(?! of| there)|are (?:dead|out)(?! of| there)"
-            r"|(?:drop|dropping|dropped) support)\b|^\W*(?:switch to|replace .{1,60} (?:with|by))\b|\b(?:we"
-            r"|i) (?:switch(?:ed)? to|replaced)\b|\b(?:name|call) (?:it|them|this|the \w+) \S+"
-        ],
+        r"\b(?:we|i)(?:'ll| will| shall|'m going to|'re going to| are going to| am going to) (?:use|keep"
+        r"|go with|take|stick|drop|skip|leave|not|do it|call|switch|stay|store)\b|\blet'?s (?:go with|use"
+        r"|keep|take|stick|drop|call|do it|not|skip|stay|make it|say)\b|\b(?:go|going|went) (?:with"
+        r"|for) \S+|\b(?:stick|sticking|stay|staying) with\b|\b(?:we|i)(?:'ve| have)? (?:chose|chosen"
+        r"|choose|picked?|settled? (?:on|for)|opt(?:ed)? for|rejected)\b|\b(?:(?:we|i)(?:'ve"
+        r"| have)? decided\b|(?:was|were|is|been) (?:decided|agreed|settled)\b|decided (?:to|on|that"
+        r"|against|for)|decision:|(?:as|we|i|you) (?:have )?agreed\b|the decision (?:is|was))"
+        r"|^\W*(?:agreed|decided)\b|\b(?:(?:is|are|was|were|you|we|i) (?:rejected|ruled out|discarded)"
+        r"|out of scope|off the table|(?:we|i) won'?t (?:do|use|fix|add|change)|is not worth"
+        r"|we no longer (?:use|need)|is (?:out|dead)(?! of| there)|are (?:dead|out)(?! of| there)"
+        r"|(?:drop|dropping|dropped) support)\b|^\W*(?:switch to|replace .{1,60} (?:with|by))\b|\b(?:we"
+        r"|i) (?:switch(?:ed)? to|replaced)\b|\b(?:name|call) (?:it|them|this|the \w+) \S+",
     ),
     *_signs(
         "wir entschieden beschlossen stattdessen abgelehnt verworfen",
-        [
-            r"\b(?:wir (?:nehmen|verwenden|bleiben|lassen)|entschieden|beschlossen|stattdessen|abgelehnt"
-            r"|verworfen)\b"
-        ],
+        r"\b(?:wir (?:nehmen|verwenden|bleiben|lassen)|entschieden|beschlossen|stattdessen|abgelehnt"
+        r"|verworfen)\b",
     ),
     *_signs(
         "garde prend utilise part décidé choisi lieu plutôt rejeté écarté",
-        [r"\b(?:on (?:garde|prend|utilise|part sur)|décidé|choisi|au lieu de|plutôt que|rejeté|écarté)\b"],
+        r"\b(?:on (?:garde|prend|utilise|part sur)|décidé|choisi|au lieu de|plutôt que|rejeté|écarté)\b",
     ),
     *_signs(
         "vamos usaremos quedamos decidimos decidido lugar vez descartado",
-        [
-            r"\b(?:vamos a usar|usaremos|nos quedamos con|decidimos|decidido|en lugar de|en vez de"
-            r"|descartado)\b"
-        ],
+        r"\b(?:vamos a usar|usaremos|nos quedamos con|decidimos|decidido|en lugar de|en vez de"
+        r"|descartado)\b",
     ),
     *_signs(
         UNSPACED,
-        [
-            r"(?:决定|我们(?:使用|采用|就用)|改用|而不是|放弃)|(?:に決め|決定|採用|にしましょう|ではなく|却下|見送)"
-        ],
+        r"(?:决定|我们(?:使用|采用|就用)|改用|而不是|放弃)|(?:に決め|決定|採用|にしましょう|ではなく|却下|見送)",
     ),
 )
 _WORD = late(r"\w+")

@@ -55,7 +55,9 @@ def test_a_pick_among_what_was_offered(words: str) -> None:
 
 
 @pytest.mark.parametrize("sign", [sign for sign in (*RULES, *SETTLES) if sign.words])
-@settings(max_examples=25, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow]
+)
 @given(data=st.data())
 def test_no_sentence_is_passed_over_for_want_of_a_word(sign: Sign, data: st.DataObject) -> None:
     sentence = data.draw(st.from_regex(re.compile(sign.pattern.pattern))).lower()
