@@ -6,8 +6,6 @@ it was first sent to.
 
 from __future__ import annotations
 
-from urllib.parse import urlsplit
-
 HERE, LOOPBACK, AWAY = "@here", "@loopback", "@away"
 """Behind a provider's name: the user says that it runs on this machine; its address is of this machine, where
 a proxy to anywhere may listen; its address is elsewhere, whatever its name says."""
@@ -43,17 +41,3 @@ def may_go(first_sent_to: str, provider: str) -> bool:
     kept_here = not name or name in LOCAL_PROVIDERS or first_sent_to.endswith((HERE, LOOPBACK))
     is_same = first_sent_to == provider and provider.endswith(LOOPBACK)
     return is_here(provider) or is_same or not kept_here
-
-
-def is_loopback(address: str) -> bool:
-    """Whether an address, with or without a scheme, is this machine."""
-    import ipaddress  # late: a hook is asked only where the user gave an address
-
-    host = urlsplit(address if "//" in address else f"//{address}").hostname or ""
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        found = ipaddress.ip_address(host)
-    except ValueError:
-        return False
-    return found.is_loopback or found.is_unspecified

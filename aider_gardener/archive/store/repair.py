@@ -44,7 +44,8 @@ WAL_HEADER, FRAME_HEADER = 32, 24
 """Bytes at the beginning of SQLite's log, and of each of its frames."""
 INDEX_HEADER, INDEX_BYTES = 48, 100
 """Bytes of the header that the log's index begins with, twice, and up to how far the log was written over."""
-LOOKS, LOOK_SECONDS = 5, 0.1
+LOOKS, LOOK_SECONDS = 15, 0.1
+"""What looks damaged is looked at so often: a busy machine takes a second to make a file."""
 LEAST_PAGE_BYTES = 512
 """SQLite's smallest page."""
 LOST = "lost"
