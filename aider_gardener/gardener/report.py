@@ -13,7 +13,7 @@ from aider_gardener.archive.store import SessionInfo
 from aider_gardener.gardener.care import rules
 from aider_gardener.gardener.compactions import asked_for, goal_of
 from aider_gardener.gardener.state import ChatState, Point
-from aider_gardener.gardener.stored_chat import kept_sessions, save_growth, stored_chat
+from aider_gardener.gardener.stored_chat import kept_sessions, save_growth, stored_chat, sums_of
 from aider_gardener.messages import ContentClass, Entry, Fidelity, TokenCounter
 from aider_gardener.phrases import bar, cold, counted, short
 from aider_gardener.plan.goals import Frame, Level, Pressure, level
@@ -171,8 +171,9 @@ def droppable(frame: Frame, used: int) -> list[dict[str, Any]]:
 
 
 def status_record(state: ChatState) -> dict[str, Any]:
-    """Mode, budget, what was done and what is stored, as plain data."""
-    stats, applied, totals = state.archive.store.stats(), state.plans, state.usage.totals
+    """Mode, budget, what was done, also when the chat was held before, and what is stored, as plain data."""
+    store, sums = state.archive.store, sums_of(state)
+    stats, made = store.stats(), store.events(state.archive.session, kind="plan")
     return {
         "mode": state.settings.mode if state.on else "off",
         "history_budget": state.budget,
@@ -181,20 +182,26 @@ def status_record(state: ChatState) -> dict[str, Any]:
         "turns": state.chat.turn,
         "entries": len(state.chat.entries),
         "cleared": sum(seq < state.chat.floor for seq in state.chat.entries),
-        "compactions": len(applied),
-        "tokens_saved": sum(item.plan.tokens_saved for item in applied),
-        "calls": totals.calls,
-        "prompt_tokens": totals.prompt_tokens,
-        "saved_tokens": state.growth.saved_tokens,
-        "cost": round(totals.cost, 6),
-        "saved_cost": round(state.growth.saved_cost, 6),
+        "compactions": sums.compactions,
+        "tokens_saved": sum(_saved_by(event.data) for event in made),
+        "calls": sums.calls,
+        "prompt_tokens": sums.prompt_tokens,
+        "saved_tokens": sums.saved_tokens,
+        "cost": sums.cost,
+        "saved_cost": sums.saved_cost,
         "constraints": len(rules(state)),
         "chat_map_tokens": state.note.tokens,
-        "seconds": round(state.seconds, 3),
+        "seconds": sums.seconds,
         "store": stats.path or "in memory",
         "stored_entries": stats.entries,
         "stored_bytes": stats.bytes,
     }
+
+
+def _saved_by(plan: Mapping[str, object]) -> int:
+    """The tokens that a recorded plan saved; an archive may come from elsewhere."""
+    before, after = plan.get("tokens_before"), plan.get("tokens_after")
+    return before - after if isinstance(before, int) and isinstance(after, int) else 0
 
 
 # Growth

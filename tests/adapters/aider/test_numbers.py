@@ -63,3 +63,18 @@ def test_a_chat_that_was_cleared_and_goes_on_says_so(begin: Begin, drive: MakeDr
     assert "This chat: 3 turns, 6 messages, 4 of them before /clear; no room had to be made." in driver.said
     now = driver.coder.gardener.status()
     assert (now["entries"], now["cleared"], now["turns"]) == (6, 4, 3)
+
+
+def test_a_chat_that_goes_on_counts_what_it_came_to_before(begin: Begin, drive: MakeDriver) -> None:
+    driver = begin(history_tokens=1_500, preset="gentle")
+    driver.ask(*(f"change nothing, step {n}" for n in range(8)), reply=LONG)
+    before = driver.coder.gardener.status()
+    assert before["compactions"] and before["tokens_saved"] and before["calls"] == 8
+    uninstall()
+    install(Settings(embedder="none", history_tokens=1_500, preset="gentle", resume="last"))
+    driver = drive()
+    now = driver.coder.gardener.status()
+    for name in ("compactions", "tokens_saved", "calls", "prompt_tokens", "saved_tokens", "cost"):
+        assert now[name] == before[name], name
+    driver.ask("/ask one more")
+    assert driver.coder.gardener.status()["calls"] == 9
