@@ -52,17 +52,19 @@ def section(link: str) -> str:
     tenth = [(dollars(of[OURS], at), dollars(of[FIXED], at)) for at in (DEEPSEEK, CLAUDE)]
     used, lost = (sum(row["summaries"][at] for row in of[name]) for name, at in ((FIXED, 0), (STOCK, 1)))
     gain = f"""
-        **What it gains:** over {len(of[OURS])} recorded sessions of {turns} turns the prompts held
+        **What it gains:** over {len(of[OURS])} recorded sessions, {turns} turns in all, the prompts held
         {facts[OURS]} of the facts that later replies used, and the answers to {asked[OURS]} of the questions
-        about the past; with aider's summaries, their fault mended, {facts[FIXED]} and {asked[FIXED]};
+        about the past; with the summaries of a mended aider (as it is it pays for them
+        and throws them away) {facts[FIXED]} and {asked[FIXED]};
         with thirty lines that send the newest messages and search the rest, {facts[SEARCH]} and
         {asked[SEARCH]}."""
     price = f"""
         **What it costs:** {cost[OURS]} for all of them at gpt-4o's prices, beside {cost[FIXED]} for mended
         aider with its {used} calls for summaries, {cost[SEARCH]} for the thirty lines, and {cost[STOCK]} for
         aider as it is, which paid for {lost} summaries, lost them, and so sent everything ({facts[STOCK]} and
-        {asked[STOCK]}). Where a cached token costs a tenth it is {tenth[0][0]} beside mended aider's
-        {tenth[0][1]} (deepseek-chat) and {tenth[1][0]} beside {tenth[1][1]} (Claude with --cache-prompts).
+        {asked[STOCK]}). Where a token of the provider's cache costs a tenth it is {tenth[0][0]} beside
+        mended aider's {tenth[0][1]} (deepseek-chat) and {tenth[1][0]} beside {tenth[1][1]} (Claude with
+        --cache-prompts).
         (`{COMMAND}`, aider {at["aider"]}, commit {at["commit"] or "unknown"}; [more]({link}).)"""
     return f"{filled(gain)}\n\n{filled(price)}\n"
 
