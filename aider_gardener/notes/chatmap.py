@@ -24,7 +24,7 @@ from aider_gardener.notes.rules import Amendment, Constraint, Decision, decided,
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.planner import Applied, RenditionsOf, is_notice
 from aider_gardener.reading.output import squeeze
-from aider_gardener.tokens import fitting
+from aider_gardener.tokens import approximate, fitting
 
 RULES_SHARE, FACTS_SHARE, SUMMARY_SHARE = 0.05, 0.1, 0.25
 """The shares of the history budget that rules, decisions, errors and names together, and the summary of old
@@ -47,6 +47,8 @@ NAMED_TURNS = 240
 FAULTS_SHOWN = 6
 TURN_TOKENS = 4
 """What the turn before a decision or the names of one turn costs."""
+NAME_CHARS = 3
+"""A name or a number has a token for so many characters, where prose has one for four."""
 LINE_TOKENS, LEAST_LINE_TOKENS = 64, 14
 """What the newest of the old turns may use, and the least that a turn of its own gets."""
 FADE = 0.88
@@ -96,18 +98,19 @@ class MapNote:
             return MapNote(key)
         entries, most = past(chat), 0
         view = "\n".join(piece.content for piece in chat.pieces)
-        rules = _rule_lines(rules_of(entries, amendments), squeeze(view), rules_room, count)
+        rules = _rule_lines(rules_of(entries, amendments), squeeze(view), rules_room)
         sections = [_section(RULES_HEAD, rules)]
         if chat.fidelity:
             most = self.tokens + plans[-1].plan.tokens_saved if plans else 0
-            turns = _summary(chat, summary_room, renditions, count) if summary_room else ""
+            turns = _summary(chat, summary_room, renditions) if summary_room else ""
             sections.append(_section(SUMMARY_HEAD, [turns] if turns else []))
             in_prompt = "\n".join([view, *rules, turns, around()])
-            sections.append(_facts(chat.turn, entries, in_prompt, facts_room, count) if facts_room else "")
+            sections.append(_facts(chat.turn, entries, in_prompt, facts_room) if facts_room else "")
         while any(sections):
             text = "\n".join([MAP_HEAD, *filter(None, sections)])
-            if not most or count(text) <= most:
-                return MapNote(key, text, count(text))
+            tokens = count(text)
+            if not most or tokens <= most:
+                return MapNote(key, text, tokens)
             sections.pop()  # the facts go first, the rules last
         return MapNote(key)
 
@@ -117,16 +120,16 @@ def past(chat: Chat) -> list[Entry]:
     return [entry for seq, entry in chat.entries.items() if seq >= chat.floor and seq not in chat.gone]
 
 
-def _facts(turn: int, entries: Sequence[Entry], shown: str, room: int, count: TokenCounter) -> str:
+def _facts(turn: int, entries: Sequence[Entry], shown: str, room: int) -> str:
     """Decisions, errors and names that are not shown elsewhere, within `room` tokens."""
     names, faults = gather([entry for entry in entries if entry.turn > turn - NAMED_TURNS])
     flat = squeeze(shown)
     sections = [
-        _section(DECIDED_HEAD, _decision_lines(decided(entries), flat, int(DECIDED_SHARE * room), count)),
-        _section(FAULTS_HEAD, _fault_lines(faults, flat, int(FAULTS_SHARE * room), count)),
+        _section(DECIDED_HEAD, _decision_lines(decided(entries), flat, int(DECIDED_SHARE * room))),
+        _section(FAULTS_HEAD, _fault_lines(faults, flat, int(FAULTS_SHARE * room))),
     ]
-    left = room - sum(count(text) for text in sections if text) - count(NAMES_HEAD) - 2
-    sections.append(_section(NAMES_HEAD, name_lines(names.values(), shown, turn, left, count)))
+    left = room - sum(approximate(text) for text in sections if text) - approximate(NAMES_HEAD) - 2
+    sections.append(_section(NAMES_HEAD, name_lines(names.values(), shown, turn, left)))
     return "\n".join(filter(None, sections))
 
 
@@ -138,33 +141,35 @@ def _is_shown(text: str, flat: str) -> bool:
     return text.removesuffix(" …") in flat
 
 
-def _rule_lines(rules: Sequence[Constraint], flat: str, room: int, count: TokenCounter) -> list[str]:
+def _rule_lines(rules: Sequence[Constraint], flat: str, room: int) -> list[str]:
     """The rules that are not shown in the user's own words, the newest that fit."""
     missing = [line(rule) for rule in reversed(rules) if not _is_shown(rule.text, flat)]
-    left = room - count(RULES_HEAD) - 1
-    return [*fitting(missing, left, lambda text: count(text) + 1, gaps=False)][::-1]
+    left = room - approximate(RULES_HEAD) - 1
+    return [*fitting(missing, left, lambda text: approximate(text) + 1, gaps=False)][::-1]
 
 
-def _decision_lines(made: Sequence[Decision], flat: str, room: int, count: TokenCounter) -> list[str]:
+def _decision_lines(made: Sequence[Decision], flat: str, room: int) -> list[str]:
     """Decisions that are not shown, the user's before the model's and newer before older, in their order."""
     missing = [one for one in made if not _is_shown(one.text, flat)]
     best = sorted(missing, key=lambda one: (not one.is_users, -one.seq))
-    kept = fitting(best, room - count(DECIDED_HEAD), lambda one: count(one.text) + TURN_TOKENS)
+    kept = fitting(best, room - approximate(DECIDED_HEAD), lambda one: approximate(one.text) + TURN_TOKENS)
     return [line(one) for one in sorted(kept, key=made.index)]
 
 
-def _fault_lines(faults: Sequence[Fault], flat: str, room: int, count: TokenCounter) -> list[str]:
+def _fault_lines(faults: Sequence[Fault], flat: str, room: int) -> list[str]:
     """The last errors, open ones first to be kept, in the order in which they were met."""
     missing = [fault for fault in faults if fault.text not in flat]
     best = sorted(missing, key=lambda fault: (bool(fault.solved), -fault.turn))[:FAULTS_SHOWN]
-    kept = fitting(best, room - count(FAULTS_HEAD), lambda fault: count(fault.text) + 2 * TURN_TOKENS)
+    kept = fitting(
+        best, room - approximate(FAULTS_HEAD), lambda fault: approximate(fault.text) + 2 * TURN_TOKENS
+    )
     return [
         f"[{fault.turn}] {fault.text}" + (f", gone in [{fault.solved}]" if fault.solved else "")
         for fault in sorted(kept, key=faults.index)
     ]
 
 
-def name_lines(names: Iterable[Name], shown: str, turn: int, room: int, count: TokenCounter) -> list[str]:
+def name_lines(names: Iterable[Name], shown: str, turn: int, room: int) -> list[str]:
     """The names of highest rank that the prompt does not show, a line for each turn they first came up in."""
     scored = [(-name.score(turn), name.order, name) for name in names if name.last_turn < turn]
     best = (name for score, _order, name in sorted(scored) if -score >= LEAST_SCORE)
@@ -172,7 +177,7 @@ def name_lines(names: Iterable[Name], shown: str, turn: int, room: int, count: T
     by_turn: dict[int, list[Name]] = {}
 
     def cost(name: Name) -> int:
-        return count(name.text) + 1 + (0 if name.first_turn in by_turn else TURN_TOKENS)
+        return len(name.text) // NAME_CHARS + 2 + (0 if name.first_turn in by_turn else TURN_TOKENS)
 
     for name in fitting(missing, room, cost, least=TURN_TOKENS):
         by_turn.setdefault(name.first_turn, []).append(name)
@@ -182,23 +187,23 @@ def name_lines(names: Iterable[Name], shown: str, turn: int, room: int, count: T
     ]
 
 
-def _summary(chat: Chat, token_limit: int, renditions: RenditionsOf, count: TokenCounter) -> str:
+def _summary(chat: Chat, token_limit: int, renditions: RenditionsOf) -> str:
     """The hidden turns, oldest first, within `token_limit`: newer ones a line each, and one line for all that
     are older, with the names that come up in the most of them."""
 
     def cost(text: str) -> int:
-        return count(text) + 1
+        return approximate(text) + 1
 
     turns = _hidden_turns(chat)
     lines = (
-        _turn_line(*turn, max(int(LINE_TOKENS * FADE**age), LEAST_LINE_TOKENS), renditions, count)
+        _turn_line(*turn, max(int(LINE_TOKENS * FADE**age), LEAST_LINE_TOKENS), renditions)
         for age, turn in enumerate(reversed(turns))
     )
     left = token_limit - RUN_TOKENS - 1
     newer = [*fitting(lines, left, cost, gaps=False, least=LEAST_LINE_TOKENS - 1)]
     older = turns[: len(turns) - len(newer)]
     if older and token_limit > RUN_TOKENS:
-        newer.append(_run_line(older, RUN_TOKENS, count))
+        newer.append(_run_line(older, RUN_TOKENS))
     return "\n".join(newer[::-1])
 
 
@@ -209,14 +214,12 @@ def _hidden_turns(chat: Chat) -> list[Turn]:
     return [(turn, list(group)) for turn, group in groupby(entries, key=lambda entry: entry.turn)]
 
 
-def _turn_line(
-    turn: int, entries: Sequence[Entry], limit: int, renditions: RenditionsOf, count: TokenCounter
-) -> str:
+def _turn_line(turn: int, entries: Sequence[Entry], limit: int, renditions: RenditionsOf) -> str:
     """One turn on one line, cut to `limit` tokens: what was asked, the last reply, then the rest."""
     typed = [entry for entry in entries if entry.source.kind is SourceKind.TYPED]
     replies = [entry for entry in entries if entry.source.kind is SourceKind.REPLY]
     texts = [_short_form(entry, renditions) for entry in [*typed[:1], *replies[-1:], *entries]]
-    return _shortened(f"[{turn}] " + " → ".join(dict.fromkeys(filter(None, texts))), limit, count)
+    return _shortened(f"[{turn}] " + " → ".join(dict.fromkeys(filter(None, texts))), limit)
 
 
 def _short_form(entry: Entry, renditions: RenditionsOf) -> str:
@@ -226,11 +229,11 @@ def _short_form(entry: Entry, renditions: RenditionsOf) -> str:
     return squeeze(text.removesuffix(f"[{entry.id}]")).removeprefix("reply: ")
 
 
-def _shortened(text: str, limit: int, count: TokenCounter) -> str:
-    return text if count(text) <= limit else cut_at_word(text, count, limit)
+def _shortened(text: str, limit: int) -> str:
+    return text if approximate(text) <= limit else cut_at_word(text, approximate, limit)
 
 
-def _run_line(turns: Sequence[Turn], limit: int, count: TokenCounter) -> str:
+def _run_line(turns: Sequence[Turn], limit: int) -> str:
     """What a run of turns was about: the names that the most of its turns hold."""
     turns_of = Counter[str]()
     for _turn, entries in turns:
@@ -239,4 +242,4 @@ def _run_line(turns: Sequence[Turn], limit: int, count: TokenCounter) -> str:
     best = sorted(turns_of, key=lambda name: (-turns_of[name], name))[:12]
     first, last = turns[0][0], turns[-1][0]
     head = f"[{first}–{last}] " if len(turns) > 1 else f"[{first}] "
-    return _shortened(head + (", ".join(best) or "talk without names"), limit, count)
+    return _shortened(head + (", ".join(best) or "talk without names"), limit)

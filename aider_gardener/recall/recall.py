@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from math import ceil
 from typing import Any
 
 from aider_gardener.archive.archive import Archive
@@ -44,12 +45,13 @@ BY_AUTHOR = ", by {}"
 """Shared by somebody through a server."""
 EDIT_UNDONE = "edit undone"
 """The event that tells of an edit that the user undid."""
-ITEM_TOKENS, GAP_TOKENS = 14, 4
-"""What the heading of a whole original costs, about, and the mark between two passages under one heading."""
+ITEM_TOKENS, HEADING_TOKENS, GAP_TOKENS = 14, 6, 4
+"""What the heading of a whole original costs, about, that of a passage, and the mark between two passages
+under one heading."""
+SLACK = 1.1
+"""So much more than the limit may come by estimate, before all of it is counted."""
 NEXT_CHARS = 2
 """Passages so near to each other stand as one."""
-MOST_CHARS = 8
-"""A token of what was said has no more characters: what is longer for sure than the room is not counted."""
 LEAST_TOKENS = 20
 """A smaller rest of the limit is left: no passage is that short."""
 
@@ -129,46 +131,49 @@ def pack(
     chat: Chat,
     count: TokenCounter,
 ) -> list[Recalled]:
-    """The first of these passages that fit, no text twice and nothing that stands in the prompt."""
+    """The first of these passages that fit, no text twice and nothing that stands in the prompt. A passage is
+    taken to have its share of the tokens of its message; all of them are counted once, together."""
     taken: list[Recalled] = []
-    texts, headings, prices = set[str](), set[tuple[str, str]](), dict[str, int]()
-    left, standing = request.token_limit, text_in_prompt(chat, request)
+    texts, headings = set[str](), set[tuple[str, str]]()
+    left, standing = int(SLACK * request.token_limit), text_in_prompt(chat, request)
     for passage in found:
         if standing and squeeze(passage.text) in standing:
             continue
-        item = as_recalled(passage, request, archive, chat, count, room=left)
-        if item is None or len(item.text) > MOST_CHARS * left:
+        item = as_recalled(passage, request, archive, chat, room=left)
+        if item is None or squeeze(item.text) in texts or any(covers(each, item) for each in taken):
             continue
-        if squeeze(item.text) in texts or any(covers(each, item) for each in taken):
-            continue
-        head = heading(item, archive.session)
-        if head not in prices:
-            prices[head] = count(head) + 1
-        above = GAP_TOKENS if (item.entry_id, head) in headings else prices[head]
-        cost = count(quoted(item.text)) + above
+        head = (item.entry_id, heading(item, archive.session))
+        cost = estimate(passage.entry, item.text) + (GAP_TOKENS if head in headings else HEADING_TOKENS)
         if cost > left:
             continue
         left -= cost
         match = matched(item.text, words, passage.cosine, beside=passage.beside)
         taken.append(replace(item, match=match))
         texts.add(squeeze(item.text))
-        headings.add((item.entry_id, head))
+        headings.add(head)
         if left < LEAST_TOKENS or len(taken) == request.passages:
             break
+    while taken and count(body(taken, archive.session, with_ids=request.ids)) > request.token_limit:
+        taken.pop()
     return taken
 
 
+def estimate(entry: Entry, text: str) -> int:
+    """The tokens of a part of an entry, quoted."""
+    share = len(text) / max(1, len(entry.content))
+    return ceil(share * entry.tokens) + text.count("\n") + 1
+
+
 def as_recalled(
-    passage: Passage, request: Request, archive: Archive, chat: Chat, count: TokenCounter, room: int
+    passage: Passage, request: Request, archive: Archive, chat: Chat, room: int
 ) -> Recalled | None:
     """The passage as it would be handed out, as its whole original where that is wanted and the `room` is
     there. None where it is of an edit of a file that stands in the prompt as it is now or, for an order, code
     that does not stand."""
     entry, text, start, end = passage.entry, passage.text, passage.start, passage.end
-    if request.full:
-        whole = archive.store.original(entry.id) or ""
-        if count(whole) + ITEM_TOKENS <= room:
-            text, start, end = whole, 0, len(whole)
+    if request.full and entry.tokens + ITEM_TOKENS <= room:
+        text = archive.store.original(entry.id) or ""
+        start, end = 0, len(text)
     if request.unasked and (at := edit_of(entry, start, end, request.files)) is not None:
         text, end = text[: at - start], at  # what is true of it stands in the file
         if not text.strip():
@@ -263,10 +268,12 @@ def recall_note(
     note that stays: what it quotes may be forgotten, and the note with it.
     Each passage is quoted line by line, so that none of it can pose as an instruction or end the note.
     """
-    if not found:
-        return ""
-    lines = [head]
-    last, end = "", 0
+    return "\n".join([head, body(found, session, with_ids=with_ids), NOTE_END]) if found else ""
+
+
+def body(found: Sequence[Recalled], session: str = "", *, with_ids: bool = False) -> str:
+    """The passages of a note, each under its heading, those that follow each other under one."""
+    lines, last, end = list[str](), "", 0
     for item in sorted(found, key=lambda one: (one.session, one.turn, one.said_at, one.entry_id, one.start)):
         said = item.entry_id + heading(item, session)
         if said != last:
@@ -275,7 +282,7 @@ def recall_note(
             lines.append("> …")
         lines.append(quoted(item.text))
         last, end = said, item.end
-    return "\n".join([*lines, NOTE_END])
+    return "\n".join(lines)
 
 
 def heading(item: Recalled, session: str = "", *, with_id: bool = False) -> str:
@@ -297,11 +304,9 @@ def quoted(text: str) -> str:
 @dataclass
 class Recollection:
     """Finds passages in an archive and counts each hit as an access; remembers the open question's note, and
-    as `quoted` what it quotes. `with_ids`: the reader can ask for an original by its id. Without `counts` the
-    caller counts them."""
+    as `quoted` what it quotes. Without `counts` the caller counts them."""
 
     archive: Archive
-    with_ids: bool = False
     counts: bool = True
     open: tuple[object, str] | None = None
     quoted: Sequence[Recalled] = ()
@@ -324,10 +329,7 @@ class Recollection:
         key = (request, tuple(chat.fidelity.items()), len(chat.entries))
         if self.open is None or self.open[0] != key:
             found = self.find(chat, request, count)
-            note = recall_note(found, session=self.archive.session, with_ids=self.with_ids)
-            while count(note) > request.token_limit + count(NOTE_HEAD) + MARGIN_TOKENS:
-                found.pop()
-                note = recall_note(found, session=self.archive.session, with_ids=self.with_ids)
+            note = recall_note(found, session=self.archive.session, with_ids=request.ids)
             self.open, self.quoted = (key, note), found
         return self.open[1]
 

@@ -49,7 +49,8 @@ class Request:
     (seconds since the epoch) those that came at that time or later; at most so many `passages` come (0: as
     many as fit); `reader` is the provider to whom the passages go, which gets nothing that was said to a
     model of this machine ("": they stay with the user). `why`: who asks wants to be told what made each come.
-    `order`: the prompt asks for nothing of the past. `files` are the names of those in the chat."""
+    `order`: the prompt asks for nothing of the past. `files` are the names of those in the chat. `ids`: the
+    reader can ask for an original by its id, so a note names it."""
 
     query: str
     token_limit: int = 1_000
@@ -66,6 +67,7 @@ class Request:
     order: bool = False
     files: frozenset[str] = frozenset()
     reader: str = ""
+    ids: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "query", both_ends(self.query))

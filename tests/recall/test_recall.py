@@ -226,7 +226,7 @@ def test_a_note_is_made_once_a_question_and_stays_within_its_limit_whatever_a_to
     state = gardener.state
 
     def heavy(text: str) -> int:
-        return words(text) * (4 if recall.NOTE_HEAD in text and ">" in text else 1)
+        return words(text) * (4 if ">" in text else 1)
 
     request = Request(QUESTION, token_limit=60, unasked=True)
     plain = state.recollection.note(state.chat, request, words)

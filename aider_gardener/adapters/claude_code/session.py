@@ -136,8 +136,8 @@ class ClaudeSession(Intake):
         if limit <= 0 or not prompt.strip():
             return ""
         older, order = self.settings.recall_sessions, part == ORDINARY_SHARE
-        request = Request(prompt, token_limit=limit, unasked=True, older=older, order=order)
-        found = Recollection(self.archive, with_ids=True, counts=False)
+        request = Request(prompt, token_limit=limit, unasked=True, older=older, order=order, ids=True)
+        found = Recollection(self.archive, counts=False)
         note = found.note(self.chat(boundary), request, approximate)
         self.recalled = [item.entry_id for item in found.quoted]
         note = note if len(note) <= MOST_CONTEXT_CHARS else ""
