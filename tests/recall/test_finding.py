@@ -104,6 +104,7 @@ def test_an_older_chat_counts_for_less_but_only_unasked() -> None:
 def test_a_word_alone_that_shares_nothing_is_not_quoted_for_what_stands_beside_it() -> None:
     rows = [("now", 0, "the abc", ContentClass.PROSE), ("now", 1, "Noted.", ContentClass.PROSE)]
     archive = archive_of(*rows, ("now", 2, "and so it is done here", ContentClass.PROSE), meaning=False)
+    archive.store.add(stored(3, "and so it was done before, ok"), chunks=[(27, 29)])
     told = {each.text: each.beside for each in found(archive, Request("abc"))}
     assert told == {"the abc": False, "and so it is done here": True}
 
@@ -115,6 +116,16 @@ def test_of_an_older_chat_nothing_comes_unasked_unless_it_clearly_fits() -> None
         told = texts(archive, Request(question, unasked=True, older=True))
         assert ("the kettle whistles at noon" in told) is comes and bool(told) is comes
     assert texts(archive, Request("xylophone ship port mast", older=True))
+
+
+def test_what_was_said_to_a_local_model_stays_there_but_in_its_own_chat() -> None:
+    archive, request = archive_of(meaning=False), Request("abc", unasked=True, older=True)
+    for session, text in (("now", "abc of this chat"), ("old", "abc of an older one")):
+        entry = replace(stored(1, text, session), provider="ollama")
+        archive.store.add(entry, chunks=[(0, len(text))])
+    assert texts(archive, request) == ["abc of this chat"] and len(archive.withheld) == 1
+    archive.provider = "ollama"
+    assert len(texts(archive, request)) == 2
 
 
 def test_what_this_chat_said_too_is_its_own_and_found_once() -> None:
@@ -167,7 +178,7 @@ OTHERS = [said(n, f"The page of part{n} has colour{n} and a heading.", 0.1 * n) 
 
 def test_of_what_was_said_of_the_same_thing_the_later_comes_first_and_the_earlier_says_so() -> None:
     for order in ((said(1, OLD, 9.0), said(7, NEW, 1.0)), (said(7, NEW, 1.0), said(1, OLD, 9.0))):
-        told = newest_first([*order, *OTHERS], frozenset())
+        told = newest_first([*OTHERS, *order], frozenset())
         assert [each.text for each in told[:2]] == [NEW, OLD]
         assert [each.amended for each in told[:2]] == [False, True]
         assert not any(each.amended for each in told[2:])
