@@ -244,6 +244,7 @@ class Gardener:
                 around=around,
                 renditions=state.archive.renditions,
                 count=state.count,
+                redact=lambda text: state.archive.store.redact(text).text,
                 amendments=care.amendments(state),
                 plans=state.plans,
                 rolls=bool(state.settings.incremental),

@@ -76,6 +76,7 @@ class MapNote:
         around: Callable[[], str],
         renditions: RenditionsOf,
         count: TokenCounter,
+        redact: Callable[[str], str],
         amendments: Sequence[Amendment] = (),
         plans: Sequence[Applied] = (),
         rolls: bool = False,
@@ -84,7 +85,8 @@ class MapNote:
         rules are changed. Empty as long as everything is shown in full, but for rules that were changed by
         hand.
 
-        `around` gives the text of the prompt beside the history: what is in there is not named. `rolls`: the
+        `around` gives the text of the prompt beside the history: what is in there is not named. `redact` takes
+        out secrets: what was said with one goes to the model once, and no note says it again. `rolls`: the
         hidden turns are summarised. After `plans` it is no longer than this one and what the last of them
         saved, so that a compaction never makes a prompt longer.
         """
@@ -107,7 +109,7 @@ class MapNote:
             in_prompt = "\n".join([view, *rules, turns, around()])
             sections.append(_facts(chat.turn, entries, in_prompt, facts_room) if facts_room else "")
         while any(sections):
-            text = "\n".join([MAP_HEAD, *filter(None, sections)])
+            text = redact("\n".join([MAP_HEAD, *filter(None, sections)]))
             tokens = count(text)
             if not most or tokens <= most:
                 return MapNote(key, text, tokens)

@@ -50,6 +50,14 @@ def test_a_rule_is_noted_once_its_message_is_hidden_and_not_before() -> None:
     assert RULE not in note(gardener)
 
 
+def test_no_note_says_a_secret_again() -> None:
+    gardener = make_gardener(history_tokens=2_000)
+    opening = "Never log mysql://root:Ge4imWort99@db7.nord.de/lager, the token is ghp_16C7e42F292c6912E7710c838347Ae178B4a."
+    rounds(gardener, (opening, "Noted: ledger_lines of db7.nord.de."))
+    told = note(gardener)
+    assert "db7.nord.de" in told and "Ge4imWort99" not in told and "ghp_16C7" not in told
+
+
 def test_rules_survive_every_budget_that_leaves_room_for_them() -> None:
     gardener = make_gardener(history_tokens=600)
     rounds(gardener, (RULE, "Noted."), hide=False)
@@ -114,7 +122,7 @@ def test_the_note_fits_its_share_of_the_budget() -> None:
     state = gardener.state
     for budget in range(80, 3_000, 30):
         made = MapNote().renewed(
-            state.chat, budget, around=str, renditions=state.archive.renditions, count=state.count
+            state.chat, budget, around=str, renditions=state.archive.renditions, count=state.count, redact=str
         )
         most = int(FACTS_SHARE * budget) + int(RULES_SHARE * budget) + state.count(MAP_HEAD)
         assert made.tokens == state.count(made.text) <= most
@@ -136,7 +144,7 @@ def test_what_the_last_plan_saved_is_the_most_that_the_note_may_add() -> None:
         state, plans = gardener.state, [Applied(1, Plan((), "", tokens, 0)) for tokens in saved]
         forms = state.archive.renditions
         note = MapNote().renewed(
-            state.chat, 4_000, around=str, renditions=forms, count=state.count, plans=plans
+            state.chat, 4_000, around=str, renditions=forms, count=state.count, redact=str, plans=plans
         )
         return note.text
 
