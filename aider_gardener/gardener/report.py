@@ -14,7 +14,7 @@ from aider_gardener.gardener.care import rules
 from aider_gardener.gardener.compactions import asked_for, goal_of
 from aider_gardener.gardener.state import ChatState, Point
 from aider_gardener.gardener.stored_chat import kept_sessions, save_growth, stored_chat, sums_of
-from aider_gardener.messages import ContentClass, Entry, Fidelity, TokenCounter
+from aider_gardener.messages import ContentClass, Entry, TokenCounter
 from aider_gardener.phrases import bar, cold, counted, short
 from aider_gardener.plan.goals import Frame, Level, Pressure, level
 from aider_gardener.plan.planner import piece_tokens
@@ -58,9 +58,7 @@ TENDED = {
 def pressure_report(state: ChatState) -> Pressure:
     """What the next prompt uses of window and budget, message by message and class by class, with what could
     be saved."""
-    chat, frame, renditions = state.chat, state.frame, state.archive.renditions
-    pieces, entries = chat.pieces, list(chat.entries.values())
-    rows = []
+    chat, frame, pieces, rows = state.chat, state.frame, state.chat.pieces, []
     for index, piece in enumerate(pieces):
         is_one = len(piece.members) == 1 and piece.members[0] not in chat.fidelity
         cls = chat.entries[piece.members[0]].cls if is_one else None
@@ -70,14 +68,10 @@ def pressure_report(state: ChatState) -> Pressure:
     asked = asked_for(state) if state.acts else None
     saves, goal = asked.plan.tokens_saved if asked else 0, goal_of(state)
     budget = goal.high
-    forms = [(entry, renditions(entry).get(Fidelity.COMPRESSED)) for entry in entries]
-    made = _pressure(
-        frame, parts, rows, entries, [(entry, state.tokens_shown(entry)) for entry in chat.all_entries()]
-    )
-    summary = sum(min(entry.tokens, form.tokens) if form else entry.tokens for entry, form in forms)
-    original, drop = made.total_original_tokens, droppable(frame, made.used)
-    advice = TENDED[Level(made.level)]
-    if made.level == Level.OK.value and history > budget:
+    made = _pressure(frame, parts, rows, [(each, state.tokens_shown(each)) for each in chat.all_entries()])
+    drop = droppable(frame, made.used)
+    advice = (TENDED if state.acts else UNTENDED)[Level(made.level)]
+    if state.acts and made.level == Level.OK.value and history > budget:
         advice = "The history is above its limit; the next prompt compacts it."
     if saves:
         advice += f" A compaction now would save {saves:,} tokens (/gardener plan shows it)."
@@ -90,8 +84,6 @@ def pressure_report(state: ChatState) -> Pressure:
         history_budget=budget,
         budget_set_by=goal.set_by,
         history_used=history,
-        total_summary_tokens=summary,
-        compression_ratio=round(summary / original, 4) if original else 1.0,
         eviction_candidates=len(asked.plan.swaps) if asked else 0,
         plan_would_save=saves,
         droppable_files=drop,
@@ -113,7 +105,7 @@ def last_pressure(
 def _untended(frame: Frame, entries: Sequence[Entry]) -> Pressure:
     """The pressure of a chat that its host tends itself: what its last prompt took, and its messages."""
     rows = [_row(at, entry.role, entry.cls, entry.tokens) for at, entry in enumerate(entries)]
-    made = _pressure(frame, frame.parts, rows, entries, [(entry, entry.tokens) for entry in entries])
+    made = _pressure(frame, frame.parts, rows, [(entry, entry.tokens) for entry in entries])
     largest = [entries[row["index"]].id for row in made.largest_messages]
     return replace(made, recommendation=UNTENDED[Level(made.level)], largest_ids=largest)
 
@@ -122,11 +114,12 @@ def _pressure(
     frame: Frame,
     parts: Mapping[str, int],
     rows: Sequence[dict[str, Any]],
-    entries: Sequence[Entry],
     shown: Sequence[tuple[Entry, int]],
 ) -> Pressure:
-    """What is reported of any chat: `rows` of its messages, `shown` entries with the tokens they take."""
-    used, original = sum(parts.values()), sum(entry.tokens for entry in entries)
+    """What is reported of any chat: `rows` of its messages, its entries with the tokens they take as they are
+    `shown`."""
+    used, classes = sum(parts.values()), by_class(shown)
+    original, summary = (sum(row[name] for row in classes.values()) for name in ("orig", "sum"))
     return Pressure(
         used=used,
         available=max(0, frame.window - used),
@@ -138,10 +131,11 @@ def _pressure(
         messages_count=len(rows),
         largest_messages=sorted(rows, key=lambda row: (-row["tokens"], row["index"]))[:LARGEST_SHOWN],
         by_message=rows,
-        by_class=by_class(shown),
-        entries_tracked=len(entries),
+        by_class=classes,
+        entries_tracked=len(shown),
         total_original_tokens=original,
-        total_summary_tokens=original,
+        total_summary_tokens=summary,
+        compression_ratio=round(summary / original, 4) if original else 1.0,
     )
 
 

@@ -85,9 +85,9 @@ class MapNote:
         rules are changed. Empty as long as everything is shown in full, but for rules that were changed by
         hand.
 
-        `around` gives the text of the prompt beside the history: what is in there is not named. `redact` takes
-        out secrets: what was said with one goes to the model once, and no note says it again. `rolls`: the
-        hidden turns are summarised. After `plans` it is no longer than this one and what the last of them
+        `around` gives the text of the prompt beside the history: what is in there is not named. `redact`
+        takes out secrets: no note says again what was said with its message. `rolls`: the hidden turns are
+        summarised. After `plans` it is no longer than this one and what the last of them
         saved, so that a compaction never makes a prompt longer.
         """
         shown = (tuple(chat.fidelity.items()), chat.floor, len(chat.forgotten), tuple(amendments))

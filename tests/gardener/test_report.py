@@ -44,7 +44,9 @@ def test_parts_messages_and_classes_add_up_whatever_stands(turns: set[int], leve
     assert report.messages_count == len(gardener.state.chat.pieces)
     assert sum(row["count"] for row in report.by_class.values()) == 17
     assert sum(row["orig"] for row in report.by_class.values()) == report.total_original_tokens
-    assert report.total_summary_tokens <= report.total_original_tokens
+    rows = report.by_class.values()
+    assert report.total_summary_tokens == sum(row["sum"] for row in rows) <= report.total_original_tokens
+    assert report.total_original_tokens == sum(row["orig"] for row in rows)
 
 
 def test_a_note_that_shows_several_is_of_no_class_and_what_is_hidden_takes_no_tokens() -> None:
@@ -100,15 +102,18 @@ def test_the_status_counts_what_was_done() -> None:
 def test_the_advice_follows_level_limit_and_what_would_be_saved() -> None:
     gardener = make_gardener(history_tokens=100_000)
     gardener.sync(long_talk(4), [message("user", "and now?")])
-    gardener.state.on = False
 
-    def advice(window: int) -> str:
+    def advice(window: int, *, on: bool = True) -> str:
+        gardener.state.on = on
         gardener.state.frame = Frame(window, PARTS, {"big.py": 1_500})
         return pressure_report(gardener.state).recommendation
 
     used = sum(pressure_report(gardener.state).parts.values()) + 1_000
-    assert advice(2 * used) == "Nothing to do."
-    assert "by itself" in advice(int(used / 0.8))
+    assert advice(2 * used).startswith("Nothing to do.") and advice(2 * used, on=False) == "There is room."
+    assert "by itself" in advice(int(used / 0.8)) and "by itself" not in advice(int(used / 0.8), on=False)
     assert advice(int(used / 0.9)).endswith("worth a /drop if not needed: big.py.")
     assert advice(used).startswith("The prompt hardly fits")
-    assert chat().pressure().recommendation.startswith("The history is above its limit")
+    above = chat()
+    assert above.pressure().recommendation.startswith("The history is above its limit")
+    above.state.on = False
+    assert above.pressure().recommendation == "There is room.", "nothing compacts it then"
