@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from copy import copy
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from aider_gardener.archive.passages import chunk
 from aider_gardener.archive.providers import NAME_LOCAL, WITHHELD
 from aider_gardener.archive.sessions import AIDER, HOST_KEY, PastSessions, host_of
 from aider_gardener.archive.store import PendingPassage
+from aider_gardener.archive.store.location import is_shared
 from aider_gardener.archive.store.redact import Clean, cleaned
 from aider_gardener.errors import StoreError, tolerating
 from aider_gardener.messages import (
@@ -53,12 +53,6 @@ def cut_line(line: str, chars: int) -> str:
     if not bracket or len(text) <= chars:
         return line
     return f"{text[: chars - 2].rstrip()} …{bracket}{name}"
-
-
-def is_shared(directory: Path | None, project: str) -> bool:
-    """Whether an archive may hold other projects' chats: it does not lie in this one. What lies in it moves
-    with it, so there older sessions are found by whatever name the project had then."""
-    return directory is not None and Path(project).resolve() not in directory.resolve().parents
 
 
 class EmbeddingBacklog(Protocol):

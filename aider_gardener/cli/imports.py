@@ -13,7 +13,7 @@ import click
 
 from aider_gardener.cli.pipe import progress_bar
 from aider_gardener.cli.root import archive_directory, json_option, put, store_option, tell, working_project
-from aider_gardener.errors import UsageError
+from aider_gardener.errors import StoreError, UsageError
 from aider_gardener.phrases import counted
 
 if TYPE_CHECKING:
@@ -52,7 +52,9 @@ def import_chats(path: Path | None) -> None:
         size = sum(chat.size for chat in chats)
         with progress_bar(size, "Importing") as bar:
             take_in(store, str(project), chats, found, bar.update)
-        notice = store.notice
+        notice, is_kept = store.notice, store.persistent
+    if not is_kept:
+        raise StoreError(f"nothing was imported: {notice}")
     tell(notice)
     put(vars(found), lambda: report(found))
 

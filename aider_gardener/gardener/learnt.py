@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from aider_gardener.archive.archive import is_shared
 from aider_gardener.archive.sessions import project_sessions, short_ids
+from aider_gardener.archive.store.location import is_shared
 from aider_gardener.errors import UsageError, tolerating
 from aider_gardener.messages import Entry
 from aider_gardener.notes.last_chat import when

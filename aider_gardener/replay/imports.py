@@ -168,8 +168,8 @@ def history_chats(path: Path) -> list[ChatFile]:
         digest = hashlib.sha256(f"{key}\n{alike[key]}".encode("utf-8", "surrogatepass")).hexdigest()
         size = sum(len(span.notices) or 1 for span in parts)
         reader = partial(HistoryReader, parts=parts)
-        name = provider_named(model_of(parts))
-        found.append(ChatFile(path, IMPORTED + digest[:24], AIDER, name, str(path.parent), reader, size))
+        name, folder = provider_named(model_of(parts)), str(path.resolve().parent)
+        found.append(ChatFile(path, IMPORTED + digest[:24], AIDER, name, folder, reader, size))
     if not found:
         raise SessionError(f"{path}: no prompt was typed in it; give an {HISTORY}")
     return found

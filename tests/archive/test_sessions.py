@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 from made_entries import talk, words
 
@@ -111,3 +115,15 @@ def test_an_id_is_shown_as_far_as_no_other_begins_so() -> None:
     ids = ["abcd1111", "abcd1222", "ffff0000"]
     assert short_ids(ids) == {"abcd1111": "abcd11", "abcd1222": "abcd12", "ffff0000": "ffff"}
     assert short_ids(["abc", "abc"]) == {"abc": "abc"} and short_ids([]) == {}
+
+
+def test_an_archive_in_a_project_holds_its_chats_whatever_the_folder_was_called(tmp_path: Path) -> None:
+    with closing(open_store(tmp_path / "old" / ".aider.gardener")) as store:
+        chat(store, "one", project=str(tmp_path / "old")).sync(talk(FACT), [])
+        assert store.forget_session("one") == 2
+        chat(store, "two", project=str(tmp_path / "old")).sync(talk(FACT), [])
+        store.add(replace(store.session_entries("two")[0], session="one"), chunks=[])  # forgotten while open
+    (tmp_path / "old").rename(tmp_path / "new")
+    with closing(open_store(tmp_path / "new" / ".aider.gardener")) as store:
+        assert {info.id for info in project_sessions(store, str(tmp_path / "new"))} == {"one", "two"}
+        assert project_sessions(store, str(tmp_path / "elsewhere")) == []

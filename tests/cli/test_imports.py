@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from aider_gardener.archive.store import Store
 from aider_gardener.cli.pipe import progress_bar
 from aider_gardener.cli.root import main
 from aider_gardener.terminal import guard
@@ -48,6 +49,23 @@ def test_a_terminal_shows_how_far_it_is() -> None:
         with progress_bar(2, "Importing") as bar:
             bar.update(1)
     assert "Importing" in screen.said() and "\\x1b" not in screen.said(), "its codes are obeyed, not shown"
+
+
+def test_what_could_not_be_kept_is_no_success(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Store, "persistent", False)
+    assert "gardener: nothing was imported" in run(str(CHATS), code=1)
+
+
+def test_a_history_named_from_its_own_folder_is_of_this_project(tmp_path: Path) -> None:
+    history = "# aider chat started at 2026-11-20 10:00:00\n\n#### what is up\n\nNothing.\n"
+    (tmp_path / "project" / ".aider.chat.history.md").write_text(history, encoding="utf-8")
+    assert "another folder" not in run(".aider.chat.history.md")
+
+
+def test_a_chat_that_was_imported_began_when_it_was_held() -> None:
+    run(str(CHATS))
+    rows = json.loads(CliRunner().invoke(main, ["sessions", "--json"]).output)
+    assert rows and all(row["started_at"] <= row["last_at"] for row in rows)
 
 
 def test_as_json_it_is_one_value() -> None:

@@ -270,3 +270,9 @@ def _is_hidden(directory: Path) -> bool:
         return files.read(directory / IGNORE_NAME) in (IGNORE_ALL, b"")
     except OSError:
         return False
+
+
+def is_shared(directory: Path | None, project: str) -> bool:
+    """Whether an archive may hold other projects' chats: it does not lie in this one. What lies in it moves
+    with it, so there older sessions are found by whatever name the project had then."""
+    return directory is not None and Path(project).resolve() not in directory.resolve().parents

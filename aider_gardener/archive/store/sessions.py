@@ -56,13 +56,18 @@ def open_session(db: apsw.Connection, session: str, project: str, started_at: fl
     )
 
 
-def sessions(db: apsw.Connection, project: str) -> list[SessionInfo]:
+def sessions(db: apsw.Connection, project: str | None) -> list[SessionInfo]:
+    """The sessions of a project, None for all. One begins with the first that was said in it, where that was
+    before it was opened here: it was imported."""
     sql = """
-        SELECT s.id, s.project, s.started_at, count(n.number),
-               coalesce(max(n.turn), 0), coalesce(max(n.at), s.started_at)
+        SELECT s.id, s.project, iif(min(n.at) < s.started_at OR s.started_at = 0, min(n.at), s.started_at),
+               count(n.number), coalesce(max(n.turn), 0), coalesce(max(n.at), s.started_at)
         FROM sessions s LEFT JOIN occurrences n ON n.session = s.number
-        WHERE s.project = ? GROUP BY s.number ORDER BY s.number"""
-    return [SessionInfo(*row) for row in db.execute(sql, (project,))]
+        WHERE ?1 IS NULL OR s.project = ?1 GROUP BY s.number ORDER BY s.number"""
+    found = []
+    for session, own, started_at, *more in db.execute(sql, (project,)):
+        found.append(SessionInfo(session, own, started_at or 0.0, *more))
+    return found
 
 
 def touch(db: apsw.Connection, ids: Iterable[str], at: float, *, again: bool = False) -> None:

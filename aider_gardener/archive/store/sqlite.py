@@ -346,8 +346,10 @@ class Store:
         return self._read_or([], lambda db: entries.session_entries(db, session_id, after_seq, source))
 
     def sessions(self, project: str) -> list[SessionInfo]:
-        """The sessions of a project, in the order in which they were begun."""
-        return self._read(lambda db: sessions.sessions(db, project))
+        """The sessions of a project, in the order in which they were begun. In an archive that lies in the
+        project all are its own, whatever its folder was called when they were held."""
+        is_own = self.directory is not None and not location.is_shared(self.directory, project)
+        return self._read(lambda db: sessions.sessions(db, None if is_own else project))
 
     def evidence(
         self, words: Sequence[str], *, session: str | None = None, sessions: Collection[str] | None = None
