@@ -18,7 +18,7 @@ from aider_gardener.errors import UsageError
 from aider_gardener.gardener.state import ChatState
 from aider_gardener.messages import Entry, Fidelity, Plan
 from aider_gardener.plan.chat import open_exchange
-from aider_gardener.plan.goals import WARNING_AT, Goal, Limit, marks
+from aider_gardener.plan.goals import PUT_BACK, WARNING_AT, Goal, Limit, marks
 from aider_gardener.plan.planner import LEVELS, Applied, Draft, draft
 from aider_gardener.plan.usage import Market
 from aider_gardener.recall.recall import recall
@@ -56,8 +56,8 @@ def goal_of(state: ChatState, *, cold: bool = False) -> Goal:
         return goal
     now = open_exchange(state.chat)
     later = [e for e in state.chat.all_entries() if e.seq >= state.put_back_at and e.seq not in now]
-    high = state.history_used - _message_tokens(later) + goal.high - goal.low
-    return replace(goal, high=max(goal.high, min(high, goal.hard or sys.maxsize)))
+    high = min(state.history_used - _message_tokens(later) + goal.high - goal.low, goal.hard or sys.maxsize)
+    return goal if high <= goal.high else replace(goal, high=high, set_by=PUT_BACK)
 
 
 def pinned_entries(state: ChatState) -> list[Entry]:

@@ -28,11 +28,12 @@ FREE_WINDOW_SHARE, MOST_FREE = 1 / 4, 8_192
 """Share of the window that the history may have where tokens have no price (a local model), and the most:
 the host's limit for the largest windows. For 16,384 tokens its own limit is 1,024."""
 OVER_LIMIT = "history above its limit"
-YOURS, HOSTS, BY_PRICE, BY_WINDOW = (
+YOURS, HOSTS, BY_PRICE, BY_WINDOW, PUT_BACK = (
     YOUR_LIMIT,
     "aider's limit",
     "the cheapest limit",
     "what the window leaves",
+    "a limit raised by what was put back",
 )
 """What may set the high mark."""
 COLD_SHARE = 0.6

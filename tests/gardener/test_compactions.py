@@ -19,7 +19,7 @@ from aider_gardener.gardener.compactions import (
 )
 from aider_gardener.gardener.state import Prefix
 from aider_gardener.messages import Fidelity
-from aider_gardener.plan.goals import Frame
+from aider_gardener.plan.goals import PUT_BACK, YOURS, Frame
 from aider_gardener.plan.usage import CACHE_SECONDS, Call, Market, Prices, Usage
 from aider_gardener.reading.source import RUN_HEAD, RUN_MIDDLE
 from aider_gardener.tokens import MESSAGE_OVERHEAD_TOKENS
@@ -99,12 +99,13 @@ def test_what_was_taken_back_stands_until_the_history_has_grown_by_as_much() -> 
     assert gardener.compact_if_due()
     gardener.undo()
     assert goal_of(gardener.state).high == gardener.state.history_used + 1_500 - 600
+    assert goal_of(gardener.state).set_by == PUT_BACK, "no longer the limit that the user gave"
     messages += talk(("a short one", "Yes."))
     gardener.sync(messages, [])
     assert gardener.compact_if_due() is None
     gardener.sync([*messages, *long_talk(6)], [])
     assert gardener.compact_if_due()
-    assert goal_of(gardener.state).high == 1_500
+    assert (goal_of(gardener.state).high, goal_of(gardener.state).set_by) == (1_500, YOURS)
 
 
 def test_what_waits_for_an_answer_is_not_hidden_with_what_is_finished() -> None:
