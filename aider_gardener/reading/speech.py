@@ -125,7 +125,14 @@ SPANISH = (
     r"|no se puede (?:tocar|cambiar|usar)|tiene[ns]? que (?:ser|estar|usar|seguir|quedar))\b",
     r"\b(?:usa|utiliza|utilice|usad|usar)\b.{1,80}\b(?:en lugar de|en vez de|y no)\b",
     r"\b(?:usa|utiliza|escribe|pon|añade|ejecuta) siempre\b|\b(?:está|están|queda|quedan) prohibid[oa]s?\b",
+    r"^\W*no (?:uses|utilices|toques|cambies|modifiques|edites|borres|elimines|añadas|agregues|escribas|hagas"
+    r"|pongas|instales|importes|subas|ejecutes|llames)\b",
 )
+NAMED = (
+    r"^\W*(?:rules?|regeln?|reglas?|règles?|regras?|regole|правил[оа])(?: \d+)?: \S+ \S",
+    r"(?:规则|規則|ルール|규칙) ?\d*[:：] ?\S{3}",
+)
+"""What says of itself that it is a rule, and which."""
 CHINESE = (
     r"(?:请勿|切勿|不要|不得|不许|不准|禁止|严禁|千万别|千万不|永远不|绝不|绝对不|从不要|别(?:再|用|改|动|碰|删|加|写|提交|忘))",
     r"(?:必须|务必|一律|一定要|请始终|始终(?:使用|保持|用)|总是(?:使用|用|要)|只能(?:用|使用)|只(?:用|使用|允许|改))",
@@ -185,7 +192,8 @@ RULES = (
         " tienes usa utiliza utilice usad usar",
         *SPANISH,
     ),
-    *_signs(UNSPACED, *CHINESE, *JAPANESE),
+    *_signs("rule rules regel regeln regla reglas règle règles regra regole правило правила", NAMED[0]),
+    *_signs(UNSPACED, NAMED[1], *CHINESE, *JAPANESE),
 )
 
 NO_RULE = late(
