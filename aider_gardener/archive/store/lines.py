@@ -10,7 +10,6 @@ import contextlib
 import hashlib
 import os
 import re
-import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -300,7 +299,7 @@ class FileLines:
         """Make a new file with some records: whole, then under its name. Raises OSError."""
         self._close()
         assert self.directory is not None
-        path = self.directory / f"{location.FILE_NAME}.lines-{secrets.token_hex(16)}.jsonl"
+        path = self.directory / f"{location.FILE_NAME}.lines-{os.urandom(16).hex()}.jsonl"
         meta = {"kind": "meta", "format": FORMAT, **sessions.this_process()._asdict()}
         told = ({"written_at": self._clock(), **record} for record in records)
         files.put(path, (_framed(each, path) for each in chain([meta], told)))
