@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from aider_gardener.archive import entries
@@ -334,12 +334,12 @@ def _change_rule(state: ChatState, old: str, text: str) -> None:
     chat = state.chat
     made = Amendment(old, text, max(chat.turn, 1), chat.next_seq - 1, chat.floor)
     state.amendments = (*state.amendments, made)
-    state.event(RULE, **asdict(made))
+    state.event(RULE, **made._asdict())
 
 
 def kept_rules(store: Store, session: str) -> list[Amendment]:
     """What was changed by hand in a session, oldest first."""
-    names = Amendment.__dataclass_fields__
+    names = Amendment._fields
     rows = ({n: v for n, v in event.data.items() if n in names} for event in store.events(session, RULE))
     return [Amendment(**row) for row in rows if len(row) == len(names)]  # type: ignore[arg-type]  # reason: read from JSON
 

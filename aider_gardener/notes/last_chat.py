@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
+from typing import NamedTuple
 
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.sessions import NOTES, project_sessions
@@ -48,8 +48,7 @@ Part = tuple[str, Sequence[str]]
 """A part of a note: its title, and its rows, the newest last."""
 
 
-@dataclass(frozen=True)
-class LastTime:
+class LastTime(NamedTuple):
     """What a chat begins with: the note, and for the user how many rows of each part it has."""
 
     note: str

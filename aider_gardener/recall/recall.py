@@ -10,8 +10,8 @@ One chat uses it when the user asks, and unasked before a prompt is sent.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.sessions import author_of
@@ -57,8 +57,7 @@ MARGIN_TOKENS = 16
 """Kept free of a note's budget, for tokenizers that count a text as a whole higher than its parts."""
 
 
-@dataclass(frozen=True)
-class Match:
+class Match(NamedTuple):
     """Why a passage was recalled: the `words` of the question that it holds (stems count), how close it is in
     `meaning`, 0 to 1 (0 where that is not known), and `beside`: what stands around it fits better than it
     does itself."""
@@ -77,8 +76,7 @@ class Match:
         return {"words": list(self.words), "meaning": round(self.meaning, 2), "neighbours": self.beside}
 
 
-@dataclass(frozen=True)
-class Recalled:
+class Recalled(NamedTuple):
     """A passage that was recalled: `text` is `original[start:end]`. `score` is relevance, 0 to about 1.
 
     `is_code`: it is code or an edit, which later edits may have replaced. `amended`: a passage said later
@@ -98,7 +96,7 @@ class Recalled:
     session: str = ""
     is_code: bool = False
     amended: bool = False
-    match: Match = field(default_factory=Match)
+    match: Match = Match()
     said_at: float = 0.0
     host: str = ""
     author: str = ""
@@ -150,7 +148,7 @@ def pack(
             continue
         left -= cost
         match = matched(item.text, words, passage.cosine, beside=passage.beside)
-        taken.append(replace(item, match=match))
+        taken.append(item._replace(match=match))
         texts.add(squeeze(item.text))
         headings.add((item.entry_id, head))
         if left < LEAST_TOKENS or len(taken) == request.passages:
@@ -178,8 +176,7 @@ def as_recalled(
         return None
     item = quote(entry, text, start, end, passage.relevance, label=label)
     host = archive.host_of(entry.session)
-    return replace(
-        item,
+    return item._replace(
         amended=passage.amended,
         host=host if host != archive.host else "",
         author=author_of(entry.session),

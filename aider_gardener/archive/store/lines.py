@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from aider_gardener import files
 from aider_gardener.archive.store import location, sessions
@@ -89,8 +89,7 @@ class LinesFile:
     unreadable: int = 0
 
 
-@dataclass(frozen=True)
-class FoundLines:
+class FoundLines(NamedTuple):
     """The files of lines in a directory: those of the archive, and a line for what was left alone."""
 
     files: tuple[LinesFile, ...] = ()
