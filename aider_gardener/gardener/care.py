@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from aider_gardener.archive import entries
 from aider_gardener.archive.entries import Why, quotes
@@ -57,8 +57,7 @@ NO_ROOM = (
 )
 
 
-@dataclass(frozen=True)
-class Restored:
+class Restored(NamedTuple):
     """An original that was put back: `in_place` where it had stood, else as the note pair `messages` at
     the end of the chat (the caller's to append where there is no host). `changed` false: it stood whole."""
 

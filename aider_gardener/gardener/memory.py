@@ -101,16 +101,12 @@ class ProjectMemory:
         said = self.store.session_entries(session)
         return [entry for entry in said if low <= entry.turn <= high and self.shows(entry)]
 
-    def chats(self) -> list[SessionInfo]:
-        """The chats of the project, the last used first."""
-        return [info for info in project_sessions(self.store, self.project) if not info.id.startswith(NOTES)]
-
     def last_chat(self) -> SessionInfo:
-        """The chat that was used last. Raises UsageError where there is none."""
-        found = self.chats()
-        if not found:
-            raise UsageError(NO_CHAT)
-        return found[0]
+        """The chat of the project that was used last. Raises UsageError where there is none."""
+        for info in project_sessions(self.store, self.project):
+            if not info.id.startswith(NOTES):
+                return info
+        raise UsageError(NO_CHAT)
 
     def shows(self, entry: Entry) -> bool:
         """Whether an entry says something, and may go to the agent."""

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.sessions import author_of
 from aider_gardener.archive.store.words import index_words, query_words, stem, stop_words
-from aider_gardener.messages import ContentClass, Entry, TokenCounter
+from aider_gardener.messages import ContentClass, Entry, SourceKind, TokenCounter
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.view import FAILED_LABEL, LABELS, UNDONE_LABEL, failed_edits, has_edit
 from aider_gardener.reading.output import squeeze
@@ -218,6 +218,8 @@ def edit_outcome(archive: Archive, chat: Chat, entry: Entry) -> str:
 def quote(entry: Entry, text: str, start: int, end: int, points: float, *, label: str = "") -> Recalled:
     """A passage as it is handed out. `label` says what it is, where that is not its kind."""
     label = label or LABELS.get(entry.source.kind, entry.role)
+    if entry.source.kind is SourceKind.REMEMBERED:
+        label += f" ({entry.source.detail})"  # a rule, a decision …
     is_code = stands_in_code(entry, start)
     return Recalled(
         entry.id,

@@ -59,9 +59,10 @@ def test_what_is_kept_is_no_chat_and_can_be_recalled(store: Store, kind: str) ->
     one = memory(store, host="codex")
     entry = one.remember("The staging host is k7.", kind)
     assert (entry.source.kind, entry.source.detail) == (SourceKind.REMEMBERED, kind)
-    assert one.chats() == []
+    with pytest.raises(UsageError, match="no chat"):
+        one.last_chat()
     (found,) = memory(store).recall("staging host")
-    assert (found.label, found.host) == ("an agent's note", "codex")
+    assert (found.label, found.host) == (f"an agent's note ({kind})", "codex")
 
 
 def test_what_cannot_be_kept_is_refused_in_one_line(store: Store) -> None:
