@@ -5,13 +5,15 @@ And where a fault may end that must cost no more than the one step it happened i
 
 from __future__ import annotations
 
-import logging
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
+from typing import TYPE_CHECKING
 
-log = logging.getLogger("aider_gardener")
-log.addHandler(logging.NullHandler())  # faults are told in one line, not traced
+if TYPE_CHECKING:
+    from logging import Logger
+
 _spared: Counter[str] = Counter()
 
 
@@ -43,6 +45,16 @@ class PatchError(GardenerError):
     """A patch cannot be read, or a tree of aider is not one that it applies to; nothing was changed."""
 
 
+@cache
+def fault_log() -> Logger:
+    """The package's log. Without a handler of the host's it is silent: faults are told in one line."""
+    import logging  # late: a hook seldom needs it, and its import takes some milliseconds
+
+    found = logging.getLogger("aider_gardener")
+    found.addHandler(logging.NullHandler())
+    return found
+
+
 @contextmanager
 def tolerating(step: str) -> Iterator[list[str]]:
     """A context in which reading or shortening one text may fail: what the caller set before stands.
@@ -57,4 +69,4 @@ def tolerating(step: str) -> Iterator[list[str]]:
         name = type(error).__name__
         faults.append(name)
         _spared[name] += 1
-        log.warning("%s failed: %s (%d)", step, name, _spared[name])
+        fault_log().warning("%s failed: %s (%d)", step, name, _spared[name])

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import wraps
 from threading import Lock
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 TokenCounter = Callable[[str], int]
 """Counts the tokens of one text with the model's own tokenizer."""
@@ -73,8 +73,7 @@ class Source:
     detail: str = ""
 
 
-@dataclass(frozen=True)
-class Message:
+class Message(NamedTuple):
     """What the host holds: one item of a chat list, reduced to role and text."""
 
     role: str
@@ -96,8 +95,7 @@ class Segment:
     language: str = ""
 
 
-@dataclass(frozen=True)
-class Focus:
+class Focus(NamedTuple):
     """What the user is about now; every compressor favours text that touches it.
 
     `words` are lower-case words and identifiers of the last user messages; `paths` are files in the
@@ -125,8 +123,7 @@ class Compressed:
     failed: str = ""
 
 
-@dataclass(frozen=True)
-class Rendition:
+class Rendition(NamedTuple):
     """One way to show an entry: its text and what it costs, in tokens of the model's tokenizer."""
 
     fidelity: Fidelity
@@ -161,8 +158,7 @@ class Entry:
     provider: str = ""
 
 
-@dataclass(frozen=True)
-class Swap:
+class Swap(NamedTuple):
     """One step of a plan: show `entry_id` as `after` where `before` stands now, and why."""
 
     entry_id: str

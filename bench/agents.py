@@ -138,7 +138,9 @@ def times_rows(archive: Path, entries: int, rounds: int) -> list[dict[str, Any]]
     with TemporaryDirectory() as folder:
         project = Path(folder, PROJECT)
         project.mkdir()
-        (project / ".git").mkdir()
+        (project / "app.py").touch()
+        for words in (["init", "-q"], ["add", "app.py"]):
+            subprocess.run(["git", *words], check=True, cwd=project)
         shutil.copytree(archive, project / ".aider.gardener", ignore=shutil.ignore_patterns("ready"))
         host = transcript_in(project)
         rows = [

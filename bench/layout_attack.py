@@ -14,7 +14,7 @@ import argparse
 import random
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from aider_gardener.plan.layout import DIFF_SHARE, GARBAGE_SHARE, File, Layout
 from aider_gardener.plan.repo_map import MapNow
@@ -132,14 +132,14 @@ def _change(chance: random.Random, files: dict[str, File]) -> None:
     elif what == 0:
         del files[name]
     elif what == 1:
-        files[name] = replace(file, read_only=not file.read_only)
+        files[name] = file._replace(read_only=not file.read_only)
     elif what == 2:
-        files[name] = replace(file, text=_text(chance))
+        files[name] = file._replace(text=_text(chance))
     else:
         lines = file.text.split("\n")
         at = chance.randint(0, len(lines))
         lines[at : at + chance.randint(0, 2)] = [chance.choice(LINES) for _ in range(chance.randint(0, 2))]
-        files[name] = replace(file, text="\n".join(lines))
+        files[name] = file._replace(text="\n".join(lines))
 
 
 def main(argv: Sequence[str] | None = None) -> int:

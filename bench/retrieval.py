@@ -18,7 +18,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -178,7 +178,7 @@ def listening(
             gardener.state.chat = chat
         gardener.enter_turn()
         gardener.leave_turn()
-        said += [asdict(message) for event in session.turn(turn) for message in messages_of(event)]
+        said += [message._asdict() for event in session.turn(turn) for message in messages_of(event)]
         gardener.sync([], said)
     store.close()
 

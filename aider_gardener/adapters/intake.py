@@ -7,8 +7,9 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from aider_gardener.adapters.marks import SHORTENED_MARK
 from aider_gardener.adapters.transcript import Reader, ToolCall, TranscriptLine, TranscriptRecord
@@ -58,8 +59,7 @@ class Progress:
             return cls()
 
 
-@dataclass(frozen=True)
-class Teller:
+class Teller(NamedTuple):
     """The agent that a chat is with, what reads its transcripts, and the provider of its model."""
 
     host: str
@@ -133,7 +133,7 @@ class Intake:
         time they had, and a result that was shortened may be there already."""
         if record.unknown:
             self.archive.event(self.progress.turn, UNKNOWN_RECORD, {"type": record.unknown})
-            record = replace(record, source=Source(SourceKind.NOTICE, f"record of the type {record.unknown}"))
+            record = record._replace(source=Source(SourceKind.NOTICE, f"record of the type {record.unknown}"))
         elif message.content.startswith(SHORTENED_MARK):
             whole = WHOLE_ID.match(message.content)
             if whole and self.store.resolve(whole[1]):

@@ -12,10 +12,9 @@ import re
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from aider_gardener import files
 from aider_gardener.messages import Message, Source, SourceKind
@@ -41,8 +40,7 @@ STAMP = re.compile(rb'"timestamp":\s*"([^"]{10,40})"')
 NO_SOURCE = Source()
 
 
-@dataclass(frozen=True)
-class ToolCall:
+class ToolCall(NamedTuple):
     """A tool that the model called, and what for."""
 
     name: str
@@ -65,8 +63,7 @@ class ToolCall:
 NO_CALL = ToolCall("", "")
 
 
-@dataclass(frozen=True)
-class TranscriptRecord:
+class TranscriptRecord(NamedTuple):
     """One thing that a line of the transcript says.
 
     `place` is the offset of the line in bytes, `part` counts what it says from 0, `at` is its time in seconds
@@ -87,8 +84,7 @@ class TranscriptRecord:
     at: float = 0.0
 
 
-@dataclass(frozen=True)
-class TranscriptLine:
+class TranscriptLine(NamedTuple):
     """A line of the file: where it begins and ends, in bytes, and what it says."""
 
     start: int
@@ -162,7 +158,7 @@ class JsonLinesReader(Reader):
             unknown = "no JSON object"
         raw_record = TranscriptRecord(Message("system", text), unknown=unknown or "")
         found = [raw_record] if unknown is not None else self.said(value)
-        return [replace(record, place=place, part=part, at=self.at) for part, record in enumerate(found)]
+        return [record._replace(place=place, part=part, at=self.at) for part, record in enumerate(found)]
 
     @abstractmethod
     def unknown(self, value: Mapping[str, Any]) -> str | None:

@@ -245,7 +245,7 @@ class Archive:
         if len(line) < len(compressed.text):
             made[Fidelity.LINE] = note_rendition(entry, Fidelity.LINE, line, self.count)
         return {
-            level: replace(form, text=Clean(form.text))  # of a clean text alone
+            level: form._replace(text=Clean(form.text))  # of a clean text alone
             for level, form in made.items()
             if entry is whole or len(form.text) < len(whole.content)  # a placeholder may exceed its secret
         }

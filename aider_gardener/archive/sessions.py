@@ -17,6 +17,8 @@ AIDER, HOST_KEY = "aider", "host"
 """The agent in which a session was held that says none, and where it says so."""
 RUNS = "runs-"
 """How the id of a session begins that holds the output of a command that was run beside any chat."""
+NOTES = "notes-"
+"""And of one that holds what agents kept."""
 LAST = "last"
 SHORT_ID = 4
 """An id is shown with so many characters at least; a number with fewer is one of the list."""

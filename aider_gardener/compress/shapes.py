@@ -9,8 +9,8 @@ A form begins with a head that says how much is shown, then come the lines that 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from math import sqrt
+from typing import NamedTuple
 
 from aider_gardener.compress import changes, records, runs, streams, tables, traces, trees, values
 from aider_gardener.compress.base import MARKER, Context, omitted, unchanged
@@ -47,8 +47,7 @@ SMALL_TOKENS = 150
 """Outputs up to this size are left whole: a gap and a head would cost more than they save."""
 
 
-@dataclass(frozen=True)
-class ShortForm:
+class ShortForm(NamedTuple):
     """`text` quotes `lines`, the lines as they were read; `engine` explained most of them, "" for none.
 
     `failed` is what the law of truth found in a form that was not used for it, "" for nothing.

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from aider_gardener.archive import entries
 from aider_gardener.archive.entries import Why, quotes
@@ -57,8 +57,7 @@ NO_ROOM = (
 )
 
 
-@dataclass(frozen=True)
-class Restored:
+class Restored(NamedTuple):
     """An original that was put back: `in_place` where it had stood, else as the note pair `messages` at
     the end of the chat (the caller's to append where there is no host). `changed` false: it stood whole."""
 
@@ -334,12 +333,12 @@ def _change_rule(state: ChatState, old: str, text: str) -> None:
     chat = state.chat
     made = Amendment(old, text, max(chat.turn, 1), chat.next_seq - 1, chat.floor)
     state.amendments = (*state.amendments, made)
-    state.event(RULE, **asdict(made))
+    state.event(RULE, **made._asdict())
 
 
 def kept_rules(store: Store, session: str) -> list[Amendment]:
     """What was changed by hand in a session, oldest first."""
-    names = Amendment.__dataclass_fields__
+    names = Amendment._fields
     rows = ({n: v for n, v in event.data.items() if n in names} for event in store.events(session, RULE))
     return [Amendment(**row) for row in rows if len(row) == len(names)]  # type: ignore[arg-type]  # reason: read from JSON
 

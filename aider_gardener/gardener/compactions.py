@@ -167,7 +167,7 @@ def asked_for(state: ChatState, focus: str = "") -> Draft | None:
     goal = replace(goal_of(state), asked=True, reason="asked for")
     named = _named_by(state, focus, goal.low) if focus.strip() else []
     made = drafted(state, goal, frozenset(named))
-    return replace(made, named=tuple(state.chat.entries[seq] for seq in named)) if made else None
+    return made._replace(named=tuple(state.chat.entries[seq] for seq in named)) if made else None
 
 
 def _named_by(state: ChatState, focus: str, token_limit: int) -> list[int]:

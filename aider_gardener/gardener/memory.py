@@ -12,12 +12,10 @@ from typing import TYPE_CHECKING, Any
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.entries import full_id, quoting
 from aider_gardener.archive.providers import SAY_LOCAL, WITHHELD, may_go
-from aider_gardener.archive.sessions import project_sessions
+from aider_gardener.archive.sessions import NOTES, project_sessions
 from aider_gardener.archive.store import SessionInfo
 from aider_gardener.errors import UsageError
-from aider_gardener.gardener.report import last_pressure
 from aider_gardener.messages import ContentClass, Entry, Message, Source, SourceKind, TokenCounter
-from aider_gardener.notes.last_chat import state_block
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.view import is_filler
 from aider_gardener.recall.recall import Recalled, Recollection
@@ -33,8 +31,6 @@ REMOTE = "remote"
 KINDS = ("rule", "decision", "fact", "task")
 """What an agent may keep."""
 LONGEST_KEPT_CHARS = 20_000
-NOTES = "notes-"
-"""How the ids of sessions begin that hold what agents kept: they are no chats."""
 NO_CHAT = "the archive holds no chat of this project yet"
 STAYS_HERE = (
     "{entry_id} was said to a model of this machine and goes to no other; start the server with --local"
@@ -105,16 +101,12 @@ class ProjectMemory:
         said = self.store.session_entries(session)
         return [entry for entry in said if low <= entry.turn <= high and self.shows(entry)]
 
-    def chats(self) -> list[SessionInfo]:
-        """The chats of the project, the last used first."""
-        return [info for info in project_sessions(self.store, self.project) if not info.id.startswith(NOTES)]
-
     def last_chat(self) -> SessionInfo:
-        """The chat that was used last. Raises UsageError where there is none."""
-        found = self.chats()
-        if not found:
-            raise UsageError(NO_CHAT)
-        return found[0]
+        """The chat of the project that was used last. Raises UsageError where there is none."""
+        for info in project_sessions(self.store, self.project):
+            if not info.id.startswith(NOTES):
+                return info
+        raise UsageError(NO_CHAT)
 
     def shows(self, entry: Entry) -> bool:
         """Whether an entry says something, and may go to the agent."""
@@ -155,22 +147,9 @@ class ProjectMemory:
     def pressure(self) -> dict[str, Any]:
         """What the last chat of the project used of its window, as it was left: the keys of `Pressure`, with
         the chat's session, host and model. Raises UsageError where there is no chat."""
+        from aider_gardener.gardener.report import last_pressure  # late: the other tools need none of it
+
         last = self.last_chat()
         report, state = last_pressure(self.store, last, self.settings, self.count)
         host, model = self.archive.host_of(last.id), state.frame.model
         return {"session": last.id, "host": host, "model": model, **report.as_json()}
-
-    def state(self, token_limit: int, *, everywhere: bool = True, besides: str = "") -> str:
-        """Where the last chat stands of which anything may be told: rules, decisions, open errors, files; ""
-        for none. `besides` a session; without `everywhere` only chats with this host."""
-        self.archive.provider = self.reader
-        for info in self.chats():
-            host = self.archive.host_of(info.id)
-            if info.id == besides or not (everywhere or host == self.host):
-                continue
-            told = self.archive.past.told(self.store.session_entries(info.id), self.reader)
-            day = time.strftime("%Y-%m-%d", time.localtime(info.last_at))
-            which = f"the last chat{'' if host == self.host else f' in {host}'} of this project, {day}"
-            if block := state_block(told, which=which, token_limit=token_limit, count=self.count):
-                return block
-        return ""

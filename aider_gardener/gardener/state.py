@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from aider_gardener.archive.archive import Archive, Unwritten
 from aider_gardener.messages import Entry, Fidelity, Focus, Message, Source, SourceKind, TokenCounter
@@ -49,8 +49,7 @@ class Host(Protocol):
         """Make the host's lists what the gardener shows."""
 
 
-@dataclass(frozen=True)
-class Prefix:
+class Prefix(NamedTuple):
     """What stands before the history in the prompts: how often it was the same as in the prompt before.
     `changed`: it was not, the last time."""
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from aider_gardener.compress.base import omitted
 from aider_gardener.gardener.compactions import show
@@ -34,8 +35,7 @@ OUTPUTS = frozenset({SourceKind.COMMAND, SourceKind.TEST, SourceKind.LINT, Sourc
 """What programs and pages said. Words that the user typed or pasted are never cut as they enter."""
 
 
-@dataclass(frozen=True)
-class Throttled:
+class Throttled(NamedTuple):
     """One message that was cut: its entry, its tokens before and after, and how much the short form shows."""
 
     entry: Entry

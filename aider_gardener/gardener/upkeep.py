@@ -6,19 +6,17 @@ embedding are the backlog's; what has expired the next plan asks.
 
 from __future__ import annotations
 
-import logging
 import re
 import threading
 from collections.abc import Callable
 
+from aider_gardener.errors import fault_log
 from aider_gardener.gardener.state import ChatState
 from aider_gardener.messages import Fidelity, TokenCounter
 from aider_gardener.plan.planner import note_rendition
 
 Ask = Callable[[str], str]
 """Sends one prompt to a model and gives its answer. May raise anything."""
-
-log = logging.getLogger("aider_gardener")
 
 SECONDS = 60.0
 """Between two rounds, and so between two calls."""
@@ -60,7 +58,9 @@ def begin(state: ChatState, ask: Ask, *, seconds: float = SECONDS) -> Callable[[
                 refine(state, ask, tried)
             except Exception as error:  # reason: whatever the provider does, the algorithm's form stays
                 failures += 1
-                log.info("upkeep is put off: %s", type(error).__name__)  # a message may quote the chat
+                fault_log().info(
+                    "upkeep is put off: %s", type(error).__name__
+                )  # a message may quote the chat
 
     def stop() -> None:
         stopped.set()

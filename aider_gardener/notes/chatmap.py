@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import groupby
+from typing import NamedTuple
 
 from aider_gardener.compress.line import cut_at_word
 from aider_gardener.messages import Entry, Fidelity, SourceKind, TokenCounter
@@ -60,8 +60,7 @@ Turn = tuple[int, list[Entry]]
 """The number of a turn and its entries."""
 
 
-@dataclass(frozen=True)
-class MapNote:
+class MapNote(NamedTuple):
     """The note in the prompt, what it was made for, and its tokens."""
 
     key: object = None

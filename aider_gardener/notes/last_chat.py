@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
+from typing import NamedTuple
 
 from aider_gardener.archive.archive import Archive
+from aider_gardener.archive.sessions import NOTES, project_sessions
 from aider_gardener.archive.store.base import SessionInfo
 from aider_gardener.compress.edits import read_edits
 from aider_gardener.messages import ContentClass, Entry, Fidelity, SourceKind, TokenCounter
@@ -47,8 +48,7 @@ Part = tuple[str, Sequence[str]]
 """A part of a note: its title, and its rows, the newest last."""
 
 
-@dataclass(frozen=True)
-class LastTime:
+class LastTime(NamedTuple):
     """What a chat begins with: the note, and for the user how many rows of each part it has."""
 
     note: str
@@ -85,6 +85,22 @@ def last_time(archive: Archive, *, token_limit: int) -> LastTime | None:
             note, rows = _noted([head], parts, [NOTE_END], limit, archive.count)
             return LastTime(note, info, rows, archive.count(note)) if note else None
     return None
+
+
+def state_of_last(archive: Archive, *, token_limit: int, everywhere: bool) -> str:
+    """Where the newest other chat of the project stands of which anything may be told: rules, decisions, open
+    errors, files; "" for none. Without `everywhere` only chats with this host count."""
+    for info in project_sessions(archive.store, archive.past.project):
+        host = archive.host_of(info.id)
+        is_told = info.id != archive.session and not info.id.startswith(NOTES)
+        if not is_told or not (everywhere or host == archive.host):
+            continue
+        entries = archive.past.told(archive.store.session_entries(info.id), archive.provider)
+        day = time.strftime("%Y-%m-%d", time.localtime(info.last_at))
+        which = f"the last chat{'' if host == archive.host else f' in {host}'} of this project, {day}"
+        if block := state_block(entries, which=which, token_limit=token_limit, count=archive.count):
+            return block
+    return ""
 
 
 def state_block(

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import NamedTuple
 
 from aider_gardener.errors import tolerating
 from aider_gardener.messages import ContentClass, Entry, SourceKind
@@ -71,8 +72,7 @@ class Decision(Constraint):
     is_users: bool
 
 
-@dataclass(frozen=True)
-class Amendment:
+class Amendment(NamedTuple):
     """A change of the rules by hand: `text` instead of the rule `old`. Without `old` one is added, without
     `text` one is dropped. `seq` is that of the last entry before it, `floor` that of the chat then."""
 

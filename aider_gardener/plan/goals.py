@@ -17,7 +17,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import Enum
-from typing import Any
+from typing import Any, NamedTuple
 
 from aider_gardener.phrases import YOUR_LIMIT
 from aider_gardener.plan.usage import Market
@@ -160,8 +160,7 @@ class Goal:
         return {"high": self.high, "low": self.low, "hard": self.hard, "passed": passed}
 
 
-@dataclass(frozen=True)
-class Limit:
+class Limit(NamedTuple):
     """How long the history may get, in tokens. `tokens` is the host's limit or the user's; `fixed`: the
     user set it, so prices do not move it. `low_share` of it is the low mark. `growth` is what the chat
     adds a turn. `held` is what pinned messages take beyond their share: it comes on top of both marks."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from aider_gardener.plan.diffs import added_lines, apply, diff, removed_lines
 from aider_gardener.plan.repo_map import MapNow, RestingMap
@@ -28,8 +28,7 @@ LEAST_CHARS = 8
 """Shorter lines are in many places: they do not tell whether two diffs meet."""
 
 
-@dataclass(frozen=True)
-class File:
+class File(NamedTuple):
     """A file of the chat as it is now. `name` is the one that model and user know it by."""
 
     name: str
@@ -37,8 +36,7 @@ class File:
     read_only: bool = False
 
 
-@dataclass(frozen=True)
-class Sent:
+class Sent(NamedTuple):
     """A file as it was sent: whole, as a `diff` against what was sent of it before, or not at all where the
     model had just `said` it whole. `is_new`: nothing was sent of it before."""
 
@@ -56,8 +54,7 @@ class Sent:
         return 0 if self.said else len(self.diff or self.file.text)
 
 
-@dataclass(frozen=True)
-class Update:
+class Update(NamedTuple):
     """What changed behind so many messages of the history: files, and lines of the repository map."""
 
     at: int

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import takewhile
+from typing import NamedTuple
 
 from aider_gardener.messages import (
     ContentClass,
@@ -93,8 +94,7 @@ class Policy:
 NO_POLICY = Policy()
 
 
-@dataclass(frozen=True)
-class Applied:
+class Applied(NamedTuple):
     """One plan that was applied: in which turn, how many seconds it took, and what held then: the next
     sequence number and the marks, with what set them. No other is due before new content enters or a mark
     falls."""
@@ -108,8 +108,7 @@ class Applied:
     set_by: str = ""
 
 
-@dataclass(frozen=True)
-class Draft:
+class Draft(NamedTuple):
     """A plan with the chat that it makes, before that takes the place of the chat, and the entries that it
     spares because the user named them."""
 

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
+from typing import NamedTuple
 
 TREE_MARKS = ("│", "⋮", "█")
 """How the lines below a file's name begin in a map."""
@@ -26,8 +27,7 @@ Stamp = Callable[[str], object]
 """A file's name to what tells that it was changed; None where it is not there."""
 
 
-@dataclass(frozen=True)
-class Mentions:
+class Mentions(NamedTuple):
     """What is spoken of: `files` by their names, and the `words` that the user typed, which name a file by
     the last part of its name, with or without its ending."""
 
@@ -42,8 +42,7 @@ class Mentions:
         return is_named or bool(words.intersection(WORD.findall(lines)).difference(WORD.findall(known)))
 
 
-@dataclass(frozen=True)
-class MapNow:
+class MapNow(NamedTuple):
     """The map that the host has made for this prompt, with the words above it. `mentions` is asked only where
     the map shows something that was not sent: finding them takes a look at every file of the repository."""
 

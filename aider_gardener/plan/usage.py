@@ -15,7 +15,7 @@ import math
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 RECENT_CALLS = 10
 """The share served from cache is that of so many last calls."""
@@ -63,8 +63,7 @@ class Prices:
         )
 
 
-@dataclass(frozen=True)
-class Call:
+class Call(NamedTuple):
     """One call. `prompt_tokens` is everything sent, of which `cached_tokens` were read from the
     provider's cache and `written_tokens` written to it. `reported`: the numbers are the provider's."""
 
@@ -75,8 +74,7 @@ class Call:
     reported: bool = True
 
 
-@dataclass(frozen=True)
-class Totals:
+class Totals(NamedTuple):
     """Sums over a chat; `cost` in dollars."""
 
     calls: int = 0
@@ -158,8 +156,7 @@ class Usage:
         return round(min(max(stepped, 1.0), MOST_FACTOR), 2)
 
 
-@dataclass(frozen=True)
-class Market:
+class Market(NamedTuple):
     """What a prompt token costs now, in dollars or any other unit: in full, and read from the cache.
 
     `warm` is the chance, 0 to 1, that the cache still holds what is before the change. Where no

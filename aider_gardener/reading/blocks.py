@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from aider_gardener.reading.late import late
 
@@ -16,8 +16,7 @@ DIFF_BODY = late(r"\s*(?:diff --git |--- \S|@@ |commit [0-9a-f]{7,40}\b|[+-])")
 PATH_LINE = late(r"^(?:#{1,6} +|[*_`]{1,3})?[\w@.~+-]*(?:[/\\][\w@.+ -]+)*[\w@+-][*_`:]{0,4}[ \t]*\r?$")
 
 
-@dataclass(frozen=True)
-class Block:
+class Block(NamedTuple):
     """A fenced or edit block: the whole is `start:end`, its content `inner_start:inner_end`.
 
     `kind` is "fence", "search-replace", "udiff", "patch" or "path-fence" (a fence with a path line

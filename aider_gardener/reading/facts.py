@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from aider_gardener.reading.late import late
 from aider_gardener.reading.output import legible, plain, squeeze
 
 
-@dataclass(frozen=True)
-class Fact:
+class Fact(NamedTuple):
     """One fact: its kind ("failure", "assertion", "place", "error"), its words in the original.
 
     `keys` are the parts that must all stand in a text for the fact to be kept in it.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 from aider_gardener.reading.late import late
 
@@ -66,8 +66,7 @@ STOPWORDS = frozenset(
 )
 
 
-@dataclass(frozen=True)
-class Unit:
+class Unit(NamedTuple):
     """A span that is kept or dropped whole. `kind`: sentence, item, heading, row or code; `paragraph`
     counts blank-line separated paragraphs from 0; `first` and `last` mark its place in the paragraph."""
 

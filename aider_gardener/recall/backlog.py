@@ -4,14 +4,13 @@ the user's policy asks for, and the vectors of stored passages."""
 from __future__ import annotations
 
 import atexit
-import logging
 import threading
 import time
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from aider_gardener.archive.store import PendingPassage
-from aider_gardener.errors import StoreError
+from aider_gardener.errors import StoreError, fault_log
 from aider_gardener.recall.embed import Embedder, Load, load_use
 
 if TYPE_CHECKING:
@@ -30,8 +29,6 @@ QUESTION_SECONDS = 0.1
 embedder asks for more (a network call)."""
 INDEX_AT_ONCE = 100
 """Passages of very long originals indexed in one transaction."""
-
-log = logging.getLogger("aider_gardener")
 
 
 class Backlog:
@@ -207,7 +204,7 @@ class Backlog:
                 self.store.warm_vectors(embedder.name)
                 self._embed(embedder, go_on=self._rested)
         except StoreError as error:  # it is tried again after the next turn
-            log.info("the archive is not worked on now: %s", error)
+            fault_log().info("the archive is not worked on now: %s", error)
 
     def _may_go_on(self) -> bool:
         return not (self._stopped or self._pauses)

@@ -12,7 +12,6 @@ import atexit
 import contextlib
 import hashlib
 import importlib.util
-import logging
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -20,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from aider_gardener.errors import GardenerError
+from aider_gardener.errors import GardenerError, fault_log
 
 if TYPE_CHECKING:
     import numpy as np
@@ -46,8 +45,6 @@ MAX_CHARS = 2_000
 """The encoder reads no more of a text: it takes time and memory in proportion."""
 EXIT_SECONDS = 5.0
 """An exit waits no longer for a call into the libraries; they take a fraction of a second."""
-
-log = logging.getLogger("aider_gardener")
 
 
 class EmbedderError(GardenerError):
@@ -169,7 +166,7 @@ def load_offered(name: str) -> tuple[Embedder | None, str]:
             embedder.load()
             return embedder, ""
     except Exception as error:  # another package's code: whatever it is, the chat goes on without vectors
-        log.info("the embedder %s cannot be loaded", name, exc_info=True)
+        fault_log().info("the embedder %s cannot be loaded", name, exc_info=True)
         reason = one_line(error)
     return None, f"the embedder {name} cannot be loaded ({' '.join(reason.split()) or 'it does not say why'})"
 

@@ -6,11 +6,13 @@ This relies on the inside of the package, whose release `pyproject.toml` pins an
 
 from __future__ import annotations
 
-import mmap
+import zlib
 from array import array
-from contextlib import suppress
-from itertools import count
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from operator import itemgetter
 from pathlib import Path
+from struct import unpack
 from typing import TYPE_CHECKING, Any
 from zipfile import ZipFile
 
@@ -23,11 +25,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Numbers = NDArray[np.int64]
+    Place = tuple[int, int, Any]
 
-FILES, ROWS, WIDTH = 17, 7_530, 512
+FILES, WIDTH = 17, 512
 """The numbers of piece n are row n // 17 of the file n % 17: those of common pieces stand first."""
 HEADER_BYTES = 128
 """Of a file in numpy's format, before its numbers."""
+LOCAL_BYTES, BLOCK_BYTES = 30, 1 << 17
+"""Of a zip file what stands before the name of each part, and of a part what is unpacked at once."""
 WINDOWS = (2, 3, 5)
 """The sizes of the windows over a text, by which the parts of the network are named."""
 PIECES_END = b"\x12\x8b\x01\x18\x01"
@@ -52,7 +57,7 @@ def encoder(weights: Path, pieces: Path) -> Any:
     vars(made).update(
         parts,
         sp=tokenizer(pieces.read_bytes()),
-        table=Words(archive),
+        table=Words(weights, archive),
         threads=1,
         proj_W=np.concatenate(windowed("proj"), axis=1),
         proj_b=np.concatenate(windowed("proj_b")),
@@ -70,37 +75,58 @@ def encoder(weights: Path, pieces: Path) -> Any:
 
 
 class Words:
-    """The table of numbers, a row a piece: each of its files is unpacked up to the rarest of its pieces that
-    was asked for, and takes no more memory than that."""
+    """The table of numbers, a row a piece, of which those that were asked for are held. A row is unpacked
+    from the nearest place before it at which a block began that was unpacked already."""
 
-    def __init__(self, archive: ZipFile) -> None:
-        self._files = [archive.open(f"q{number}.npy") for number in range(1, FILES + 1)]
-        for file in self._files:
-            file.read(HEADER_BYTES)
-        self._rows = np.zeros(FILES, dtype=np.int64)
-        held = mmap.mmap(-1, FILES * ROWS * WIDTH)  # numpy has pages of 2 MB: one a file is touched
-        with suppress(AttributeError, OSError):  # not every system has such
-            held.madvise(mmap.MADV_NOHUGEPAGE)
-        self._table = np.frombuffer(held, dtype=np.uint8).reshape(FILES, ROWS, WIDTH)
+    def __init__(self, weights: Path, archive: ZipFile) -> None:
+        self._packed, self._rows = weights.open("rb"), dict[int, bytes]()
+        begins = (self._begin(archive, f"q{number}.npy") for number in range(1, FILES + 1))
+        self._places: list[list[Place]] = [[(at, 0, zlib.decompressobj(-zlib.MAX_WBITS))] for at in begins]
 
     def __getitem__(self, pieces: Numbers) -> NDArray[np.uint8]:
-        files, rows = pieces % FILES, pieces // FILES
-        needed = np.zeros(FILES, dtype=np.int64)
-        np.maximum.at(needed, files, rows + 1)
-        for number in np.flatnonzero(needed > self._rows):
-            begin, end = self._rows[number], needed[number]
-            read = np.frombuffer(self._files[number].read(int(end - begin) * WIDTH), dtype=np.uint8)
-            self._table[number, begin:end] = read.reshape(-1, WIDTH)
-            self._rows[number] = end
-        found: NDArray[np.uint8] = self._table[files, rows]
+        wanted = pieces.tolist()
+        for piece in {*wanted} - self._rows.keys():
+            self._rows[piece] = self._row(self._places[piece % FILES], HEADER_BYTES + piece // FILES * WIDTH)
+        found = b"".join(map(self._rows.__getitem__, wanted))
+        return np.frombuffer(found, dtype=np.uint8).reshape(-1, WIDTH)
+
+    def _begin(self, archive: ZipFile, name: str) -> int:
+        """Where the packed bytes of a file begin."""
+        at = archive.getinfo(name).header_offset
+        self._packed.seek(at)
+        sizes = self._packed.read(LOCAL_BYTES)[-4:]
+        return at + LOCAL_BYTES + int(sum(unpack("<HH", sizes)))
+
+    def _row(self, places: list[Place], at: int) -> bytes:
+        """The row that begins at this byte of an unpacked file; its `places`, of which more are noted, say
+        where a block begins: in the packed file, in the unpacked one, and what unpacks it."""
+        begin, passed, before = places[bisect_right(places, at, key=itemgetter(1)) - 1]
+        unpacking, found = before.copy(), b""
+        while len(found) < WIDTH:
+            self._packed.seek(begin)
+            block = unpacking.decompress(self._packed.read(BLOCK_BYTES))
+            found += block[max(0, at - passed) :][: WIDTH - len(found)]
+            begin, passed = begin + BLOCK_BYTES, passed + len(block)
+            if passed > places[-1][1]:
+                places.append((begin, passed, unpacking.copy()))
         return found
 
 
-class Ids(dict[str, int]):
-    """The numbers of the pieces, from 1, by their text; 0 for any other, which may begin one."""
+class Ids:
+    """The numbers of the pieces, from 1, by the hash of their bytes, which has 64 bits: as a dict they would
+    take ten times as much. (The hash of a text is that of its letters in one, two or four bytes each, the
+    same for "br" and a Chinese letter.)"""
 
-    def get(self, text: str, _otherwise: Any = None) -> int:
-        return super().get(text, 0)
+    def __init__(self, names: Sequence[bytes]) -> None:
+        hashes = np.fromiter(map(hash, names), np.int64, len(names))
+        order = np.argsort(hashes)
+        self._hashes, self._numbers = array("q", hashes[order].tobytes()), array("q", (order + 1).tobytes())
+
+    def get(self, text: str, _otherwise: object = None) -> int:
+        """The number of a piece; 0 for any other text, which may begin one."""
+        wanted = hash(text.encode())
+        at = bisect_left(self._hashes, wanted)
+        return self._numbers[at] if at < len(self._hashes) and self._hashes[at] == wanted else 0
 
 
 def tokenizer(data: bytes) -> Any:
@@ -115,14 +141,14 @@ def tokenizer(data: bytes) -> Any:
     steps = np.zeros(end, dtype=np.int8)
     steps[texts], steps[ends + 1] = 1, -1
     lines = np.where(read == 21, np.uint8(10), read)[:end]
-    names = lines[np.cumsum(steps, dtype=np.int8) > 0].tobytes().decode().split("\n")
+    names = lines[np.cumsum(steps, dtype=np.int8) > 0].tobytes().split(b"\n")
     scores = array("f", read[ends[:, None] + np.arange(1, 5)].tobytes())
     rest = _parse_fields(data, end, len(data))
     begin, size = rest[3][0]
     at, size = _parse_fields(data, begin, begin + size)[2][0]
     made: Any = UsePureTokenizer.__new__(UsePureTokenizer)
     vars(made).update(
-        _prefixes=Ids(zip(names, count(1), strict=False)),
+        _prefixes=Ids(names),
         _scores=scores,
         _unk_id=0,
         _bos_id=1,

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import combinations, islice
 from math import log
 from operator import attrgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.passages import VERBATIM
@@ -51,8 +50,7 @@ OLDER_WEIGHT = 0.7
 """What a passage of an older session counts beside one of this chat, unasked."""
 
 
-@dataclass(frozen=True)
-class Passage:
+class Passage(NamedTuple):
     """A passage that may be recalled: `text` is `entry.content[start:end]` without colour codes.
 
     `relevance` is 0 to about 1, `cosine` that of its vector with the question's (0: not known). `beside`:
@@ -106,7 +104,7 @@ def of_evidence(
         relevance = float(scored.relevance[at]) + told_by_text(passage.text, names)
         relevance *= OLDER_WEIGHT if are_older else 1.0
         beside = bool(scored.near[at] > scored.words[at])
-        found.append(replace(passage, relevance=relevance, cosine=float(near[at]), beside=beside))
+        found.append(passage._replace(relevance=relevance, cosine=float(near[at]), beside=beside))
     return found
 
 
@@ -160,7 +158,7 @@ def newest_first(found: list[Passage], asked: frozenset[str]) -> list[Passage]:
         if said_at(early) != said_at(late):
             relevance[id(late)] = max(relevance[id(late)], relevance[id(early)])
             amended.add(id(early))
-    marked = [replace(each, relevance=relevance[id(each)], amended=id(each) in amended) for each in found]
+    marked = [each._replace(relevance=relevance[id(each)], amended=id(each) in amended) for each in found]
     return sorted(marked, key=lambda each: (-each.relevance, each.amended))
 
 

@@ -10,14 +10,14 @@ One chat uses it when the user asks, and unasked before a prompt is sent.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from math import ceil
-from typing import Any
+from typing import Any, NamedTuple
 
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.sessions import author_of
 from aider_gardener.archive.store.words import index_words, query_words, stem, stop_words
-from aider_gardener.messages import ContentClass, Entry, TokenCounter
+from aider_gardener.messages import ContentClass, Entry, SourceKind, TokenCounter
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.view import FAILED_LABEL, LABELS, UNDONE_LABEL, failed_edits, has_edit
 from aider_gardener.reading.output import squeeze
@@ -59,8 +59,7 @@ MARGIN_TOKENS = 16
 """Kept free of a note's budget, for tokenizers that count a text as a whole higher than its parts."""
 
 
-@dataclass(frozen=True)
-class Match:
+class Match(NamedTuple):
     """Why a passage was recalled: the `words` of the question that it holds (stems count), how close it is in
     `meaning`, 0 to 1 (0 where that is not known), and `beside`: what stands around it fits better than it
     does itself."""
@@ -79,8 +78,7 @@ class Match:
         return {"words": list(self.words), "meaning": round(self.meaning, 2), "neighbours": self.beside}
 
 
-@dataclass(frozen=True)
-class Recalled:
+class Recalled(NamedTuple):
     """A passage that was recalled: `text` is `original[start:end]`. `score` is relevance, 0 to about 1.
 
     `is_code`: it is code or an edit, which later edits may have replaced. `amended`: a passage said later
@@ -100,7 +98,7 @@ class Recalled:
     session: str = ""
     is_code: bool = False
     amended: bool = False
-    match: Match = field(default_factory=Match)
+    match: Match = Match()
     said_at: float = 0.0
     host: str = ""
     author: str = ""
@@ -148,7 +146,7 @@ def pack(
             continue
         left -= cost
         match = matched(item.text, words, passage.cosine, beside=passage.beside)
-        taken.append(replace(item, match=match))
+        taken.append(item._replace(match=match))
         texts.add(squeeze(item.text))
         headings.add(head)
         if left < LEAST_TOKENS or len(taken) == request.passages:
@@ -183,8 +181,7 @@ def as_recalled(
         return None
     item = quote(entry, text, start, end, passage.relevance, label=label)
     host = archive.host_of(entry.session)
-    return replace(
-        item,
+    return item._replace(
         amended=passage.amended,
         host=host if host != archive.host else "",
         author=author_of(entry.session),
@@ -226,6 +223,8 @@ def edit_outcome(archive: Archive, chat: Chat, entry: Entry) -> str:
 def quote(entry: Entry, text: str, start: int, end: int, points: float, *, label: str = "") -> Recalled:
     """A passage as it is handed out. `label` says what it is, where that is not its kind."""
     label = label or LABELS.get(entry.source.kind, entry.role)
+    if entry.source.kind is SourceKind.REMEMBERED:
+        label += f" ({entry.source.detail})"  # a rule, a decision …
     is_code = stands_in_code(entry, start)
     return Recalled(
         entry.id,

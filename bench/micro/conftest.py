@@ -6,7 +6,6 @@ import os
 import shutil
 import time
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -114,7 +113,7 @@ def gardener_over(folder: Path, history: list[Message], count: TokenCounter) -> 
         backlog=backlog(store),
     )
     gardener = Gardener(Settings(history_tokens=10_000_000), archive)
-    gardener.sync([asdict(message) for message in history], [])
+    gardener.sync([message._asdict() for message in history], [])
     gardener.idle()
     return gardener
 

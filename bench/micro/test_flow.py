@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -109,7 +108,7 @@ def test_ingest_an_exchange(benchmark: Any, gardeners: Callable[[int], Gardener]
     base = gardener.state.chat
 
     def setup() -> Lists:
-        added = [asdict(message) for message in next_exchange(next(numbers))]
+        added = [message._asdict() for message in next_exchange(next(numbers))]
         return ([*gardener.state.chat.done, *added], []), {}
 
     benchmark.pedantic(gardener.sync, setup=setup, rounds=ROUNDS // 2)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,7 +15,7 @@ FRESH = Holding("g1", "prose", 1_000, 4_000, NOW, 0, 1.0, False, ("s",))
 
 
 def aged(days: float, **rest: object) -> Holding:
-    return replace(FRESH, used_at=NOW - days * DAY, **rest)  # type: ignore[arg-type]  # reason: checked by use
+    return FRESH._replace(used_at=NOW - days * DAY, **rest)  # type: ignore[arg-type]  # reason: checked by use
 
 
 def gone(
@@ -40,7 +38,7 @@ def gone(
     ],
 )
 def test_confidence_loses_half_a_percent_an_hour(hours: float, stored: float, expected: float) -> None:
-    held = replace(FRESH, used_at=NOW - hours * HOUR, confidence=stored)
+    held = FRESH._replace(used_at=NOW - hours * HOUR, confidence=stored)
     assert confidence(held, NOW) == pytest.approx(expected)
 
 
@@ -55,7 +53,7 @@ def test_importance_halves_every_seven_days_and_grows_with_use() -> None:
 def test_what_was_never_used_goes_when_it_has_lost_its_worth() -> None:
     young, old = aged(3, cls="log", tokens=5), aged(15, cls="log", tokens=5)
     assert gone(young) == [] and gone(old) == ["g1"]
-    assert gone(replace(old, uses=1)) == []
+    assert gone(old._replace(uses=1)) == []
     assert gone(aged(29, uses=9)) == [] and gone(aged(31, uses=9)) == ["g1"]
 
 
@@ -72,10 +70,10 @@ def test_an_age_stands_in_place_of_the_rules() -> None:
 
 
 def test_a_cap_takes_the_oldest_of_the_least_important_first() -> None:
-    holdings = [replace(aged(n + 1, uses=5), entry_id=f"g{n:02d}") for n in range(10)]
+    holdings = [aged(n + 1, uses=5)._replace(entry_id=f"g{n:02d}") for n in range(10)]
     found = gone(*reversed(holdings), policy=RetentionPolicy(max_bytes=50_000), size=100_000)
     assert found == [f"g{n:02d}" for n in range(9, 4, -1)]
-    rich = replace(aged(10, uses=200, cls="prompt"), entry_id="rich")
+    rich = aged(10, uses=200, cls="prompt")._replace(entry_id="rich")
     assert "rich" not in gone(rich, *holdings, policy=RetentionPolicy(max_bytes=80_000), size=110_000)
     assert gone(*holdings, policy=RetentionPolicy(max_bytes=100_000), size=100_000) == []
 
@@ -90,7 +88,7 @@ def test_a_cap_takes_the_oldest_of_the_least_important_first() -> None:
 def test_a_cap_frees_at_least_what_it_must_and_never_twice(
     days: list[float], uses: int, cap: int, cls: str
 ) -> None:
-    holdings = [replace(aged(day, uses=uses, cls=cls), entry_id=f"g{n}") for n, day in enumerate(days)]
+    holdings = [aged(day, uses=uses, cls=cls)._replace(entry_id=f"g{n}") for n, day in enumerate(days)]
     size = sum(each.bytes for each in holdings) * 2
     found = gone(*holdings, policy=RetentionPolicy(max_bytes=cap), size=size)
     assert len(found) == len(set(found))

@@ -11,6 +11,7 @@ from aider_gardener.archive.store import Store, open_store
 from aider_gardener.errors import UsageError
 from aider_gardener.gardener.memory import KINDS, LONGEST_KEPT_CHARS, ProjectMemory
 from aider_gardener.messages import Focus, Message, Source, SourceKind
+from aider_gardener.notes.last_chat import state_of_last
 from aider_gardener.settings import Settings
 from aider_gardener.tokens import approximate
 
@@ -58,9 +59,10 @@ def test_what_is_kept_is_no_chat_and_can_be_recalled(store: Store, kind: str) ->
     one = memory(store, host="codex")
     entry = one.remember("The staging host is k7.", kind)
     assert (entry.source.kind, entry.source.detail) == (SourceKind.REMEMBERED, kind)
-    assert one.chats() == []
+    with pytest.raises(UsageError, match="no chat"):
+        one.last_chat()
     (found,) = memory(store).recall("staging host")
-    assert (found.label, found.host) == ("an agent's note", "codex")
+    assert (found.label, found.host) == (f"an agent's note ({kind})", "codex")
 
 
 def test_what_cannot_be_kept_is_refused_in_one_line(store: Store) -> None:
@@ -75,9 +77,22 @@ def test_what_cannot_be_kept_is_refused_in_one_line(store: Store) -> None:
 def test_the_state_is_that_of_the_last_chat_of_which_anything_may_be_told(store: Store) -> None:
     say(store, "one", FACT, at=1e9)
     say(store, "two", "Hello.", at=2e9)
-    assert FACT in memory(store).state(400)
-    assert memory(store, host="Claude Code").state(400, everywhere=False) == ""
-    assert memory(store).state(400, besides="one") == ""
+
+    def state(session: str = "new", host: str = "aider", *, everywhere: bool = True) -> str:
+        archive = Archive(
+            store,
+            session=session,
+            project=PROJECT,
+            count=approximate,
+            clock=lambda: 3e9,
+            host=host,
+            hold=False,
+        )
+        archive.provider = "remote"
+        return state_of_last(archive, token_limit=400, everywhere=everywhere)
+
+    assert FACT in state() and "in aider" in state(host="Claude Code") and "in aider" not in state()
+    assert state(host="Claude Code", everywhere=False) == "" == state("one")
 
 
 def test_the_pressure_of_a_chat_that_its_host_tends_is_that_of_its_last_prompt(store: Store) -> None:

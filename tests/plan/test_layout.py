@@ -18,7 +18,7 @@ A, B, C = (File(name, TEXT.replace("part", name[0])) for name in ("a.py", "b.py"
 
 
 def edited(file: File, line: int, to: str) -> File:
-    return replace(file, text=file.text.replace(f"return {line}\n", f"return {to}\n"))
+    return file._replace(text=file.text.replace(f"return {line}\n", f"return {to}\n"))
 
 
 def chat(*prompts: tuple[list[File], int], **options: Any) -> Layout:
@@ -72,7 +72,7 @@ def test_a_file_that_leaves_the_chat_is_nowhere_and_what_stands_before_it_stays(
 
 
 def test_a_role_is_never_left_wrong() -> None:
-    layout = chat(([A, B], 0), ([replace(A, read_only=True), B], 2))
+    layout = chat(([A, B], 0), ([A._replace(read_only=True), B], 2))
     assert [base.file.read_only for base in layout.bases] == [True, False]
 
 
@@ -98,7 +98,7 @@ def test_a_cold_cache_makes_all_of_it_anew() -> None:
 def test_what_is_hard_to_read_as_diffs_is_shown_whole() -> None:
     often = chat(*(([edited(A, 1, f"longer {n}"), B], n) for n in range(4)))
     assert shown([*often.updates[-1].files]) == ["a.py"], "the third diff of the same lines"
-    much = replace(A, text=A.text.replace("return", "yield", 12))
+    much = A._replace(text=A.text.replace("return", "yield", 12))
     assert shown(chat(([A, B], 0), ([much, B], 2)).sent)[-1] == "a.py", f"more than {DIFF_SHARE:.0%} of it"
     failed = chat(([A, B], 0), ([edited(A, 1, "x"), B], 2)).next(
         [edited(A, 1, "x"), B], MapNow(), range(4), whole={"a.py"}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from datetime import datetime
 from unicodedata import east_asian_width
 
@@ -75,7 +74,7 @@ def test_hits_are_numbered_dated_and_those_of_other_chats_marked() -> None:
         f"2 older chat, turn 1, {at}reply, g2\n  x = 1\n  y = 2\n  (its neighbours)"
     )
     assert "older chat" not in as_text(found, session="", columns=60)
-    shared = hits([replace(found[0].best, author="ana", host="cecli")], none)
+    shared = hits([found[0].best._replace(author="ana", host="cecli")], none)
     assert as_text(shared, session="another", columns=60).startswith("1 in cecli, by ana, turn 1, ")
 
 

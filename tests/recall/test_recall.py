@@ -172,15 +172,15 @@ def test_passages_of_one_message_stand_under_one_heading_in_the_order_of_the_cha
     without = recall.recall_note(found, session="s", with_ids=False)
     assert "[2 reply]" in without and "g1" not in without
     assert recall.heading(found[0]) == "[4 reply]"
-    shared = replace(found[0], author="ana", host="cecli")
+    shared = found[0]._replace(author="ana", host="cecli")
     assert recall.heading(shared) == "[4 reply, by ana, in cecli]"
 
 
 def test_passages_that_follow_each_other_stand_as_one_and_what_was_amended_says_so() -> None:
     first = Recalled("g1", 2, "user", ContentClass.PROSE, "first", 0, 5, 1.0, amended=True)
-    next_one = replace(first, text="next", start=6, end=10)
-    line = replace(first, text="line", start=12, end=16)
-    far = replace(first, text="far", start=19, end=22)
+    next_one = first._replace(text="next", start=6, end=10)
+    line = first._replace(text="line", start=12, end=16)
+    far = first._replace(text="far", start=19, end=22)
     note = recall.recall_note([far, line, next_one, first], head="HEAD")
     told = ["[2 user (g1), later with other values]", "> first", "> next", "> line", "> …", "> far"]
     assert note.splitlines()[1:-1] == told

@@ -9,7 +9,6 @@ last good view stays.
 from __future__ import annotations
 
 import inspect
-import logging
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -17,10 +16,10 @@ from functools import wraps
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from aider_gardener.errors import fault_log
+
 if TYPE_CHECKING:
     from aider_gardener.adapters.aider.coder import HostCoder
-
-log = logging.getLogger("aider_gardener")
 
 ATTRIBUTE = "_gardener"
 """Where a coder holds its gardener, None once it is off or has failed."""
@@ -54,7 +53,7 @@ class Guard:
             self.coder.__dict__[ATTRIBUTE] = None
         try:
             frames = "".join(traceback.format_list(traceback.extract_tb(trace)))
-            log.error("%s\n%s", name, frames)
+            fault_log().error("%s\n%s", name, frames)
             if self.coder is not None:
                 io: Any = self.coder.io  # the words are ours alone, and `Terminal` may be what failed
                 io.tool_warning(

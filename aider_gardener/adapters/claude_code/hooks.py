@@ -112,23 +112,20 @@ class Hooks:
         nothing: that is how a context is dropped."""
         source = given.get("source")
         take_in(chat, given, TURN_SECONDS)
+        from aider_gardener.notes.last_chat import state_block, state_of_last  # late: the others need none
+
         if source == "compact" or (
             source == "resume" and boundary_of(transcript_of(given), chat.teller.reader)
         ):
-            from aider_gardener.notes.last_chat import state_block  # late: the other events need none of it
-
             entries = self.store.session_entries(chat.archive.session)
             limit = COMPACTED_TOKENS
             block = state_block(entries, which=WHICH, token_limit=limit, count=approximate, reach=REACH)
             return added("SessionStart", block)
         if source in ("clear", "resume"):
             return {}
-        from aider_gardener.gardener.memory import ProjectMemory  # as late
-
-        host, reader = chat.teller.host, chat.archive.provider
-        memory = ProjectMemory(self.store, self.project, settings=self.settings, host=host, reader=reader)
-        everywhere, besides = self.settings.recall_sessions, chat.archive.session
-        return added("SessionStart", memory.state(START_TOKENS, everywhere=everywhere, besides=besides))
+        everywhere = self.settings.recall_sessions
+        block = state_of_last(chat.archive, token_limit=START_TOKENS, everywhere=everywhere)
+        return added("SessionStart", block)
 
     def tool_used(self, chat: ClaudeSession, given: Given) -> Answer:
         """Put the compressed form in place of a large result, in the tool's own shape."""

@@ -121,7 +121,7 @@ class ClaudeSession(Intake):
         reader: Any = self.teller.reader(Path(), at=at)
         place = round(PLACES_A_SECOND * at)
         records = [each for line in lines for each in reader.records(json.dumps(line).encode(), place)]
-        numbered = (replace(each, part=part) for part, each in enumerate(records))
+        numbered = (each._replace(part=part) for part, each in enumerate(records))
         self.take_line(TranscriptLine(place, place, tuple(numbered)))
         self.keep_progress()
 

@@ -42,6 +42,7 @@ EXTRA_TOKENS = 60
 FORGOTTEN_SHOWN, FILES_SHOWN, LARGEST_SHOWN = 20, 10, 5
 REQUEST_CHARS = 16 * 1024 * 1024
 """A longer request is none, as it is none of a hook."""
+NO_QUERY = "query is empty: ask in the words that may have been used, a name or a number"
 NO_REQUEST = "no request of this protocol"
 FAILED = "aider-gardener failed ({kind}); nothing was changed"
 CHAT_COMMAND = re.compile(r" \(/[^)]*\)|, worth a /drop if not needed")
@@ -77,6 +78,8 @@ class Act(NamedTuple):
 
 
 def recall(memory: ProjectMemory, given: Arguments) -> str:
+    if not given["query"].strip():
+        raise UsageError(NO_QUERY)
     limit = given.get("token_limit", RECALL_TOKENS)
     found = memory.recall(
         given["query"],
@@ -111,6 +114,8 @@ def timeline(memory: ProjectMemory, given: Arguments) -> str:
 
 def get(memory: ProjectMemory, given: Arguments) -> str:
     entry, start = memory.get(given["id"]), given.get("start", 0)
+    if start and start >= len(entry.content):
+        raise UsageError(f"{entry.id} has {len(entry.content):,} characters; start must be less")
     room = given.get("token_limit", GET_TOKENS) - memory.count(of_entry(memory, entry, "")) - EXTRA_TOKENS
     rest = entry.content[start : start + 4 * room]  # a token has a byte at least
     ends = range(len(rest) + 1)

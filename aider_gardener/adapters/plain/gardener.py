@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import json
-import logging
 import os
 import secrets
 import time
@@ -19,7 +18,7 @@ from aider_gardener.adapters.plain.reading import AgentMessage, Item, Kind, as_m
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import open_store, store_directory
 from aider_gardener.archive.store.location import chosen_directory
-from aider_gardener.errors import UsageError
+from aider_gardener.errors import UsageError, fault_log
 from aider_gardener.gardener.files import backlog_of
 from aider_gardener.gardener.gardener import Gardener as ChatGardener
 from aider_gardener.gardener.state import ChatState
@@ -36,8 +35,6 @@ HISTORY_SHARE = 0.5
 and the reply have the rest."""
 IMAGE_TOKENS = 1_100
 """What a part that is no text counts as: about what OpenAI charges for a large image in high detail."""
-
-log = logging.getLogger("aider_gardener")
 
 
 class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
@@ -140,8 +137,8 @@ class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
         try:
             return self._prompt(messages, given, read, [*tools]) if self.state.on else list(messages)
         except Exception as error:  # reason: whatever fails in here, the agent goes on with its own list
-            log.warning("aider-gardener: this prompt is sent as it is (%s)", type(error).__name__)
-            log.debug("the fault", exc_info=error)
+            fault_log().warning("aider-gardener: this prompt is sent as it is (%s)", type(error).__name__)
+            fault_log().debug("the fault", exc_info=error)
             return list(messages)
 
     def _prompt(
@@ -171,7 +168,7 @@ class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
             shown = self._with_notes(shown, instructions)
         state.embed_if_soon()
         if notice := self.take_notice():
-            log.warning("aider-gardener: %s", notice)
+            fault_log().warning("aider-gardener: %s", notice)
         self._sent = asked, state.chat, [*own[:head], *shown]
         return list(self._sent[2])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,8 +35,7 @@ class Evidence:
         return len(self.chunks)
 
 
-@dataclass(frozen=True)
-class PendingPassage:
+class PendingPassage(NamedTuple):
     """A chunk that has no vector yet, with its text. `number` is its row, a hint for `put_vectors`."""
 
     entry_id: str
@@ -58,8 +57,7 @@ class SessionInfo:
     last_at: float = 0.0
 
 
-@dataclass(frozen=True)
-class Event:
+class Event(NamedTuple):
     """Something that was done to the chat, when and why: what undo, `why` and reports read."""
 
     session: str
@@ -94,8 +92,7 @@ class StoreStats:
     schema: int = 0
 
 
-@dataclass(frozen=True)
-class Holding:
+class Holding(NamedTuple):
     """What retention needs to know of an original: size in bytes and tokens, use, and where it stands.
 
     `used_at` is the last access, or the last time it was said where it was never looked up; `uses` counts

@@ -13,7 +13,6 @@ import hmac
 import importlib
 import json
 import os
-import secrets
 import stat
 from pathlib import Path
 
@@ -29,6 +28,7 @@ from aider_gardener.files import write_private
 VARIABLE = "AIDER_GARDENER_KEY"
 KEYRING_ENTRY = "aider-gardener", "archive"
 CHECK_ROUNDS = 64_007
+KEY_BYTES = 32
 PLAIN_HEADER, PAYLOAD_FRACTIONS = b"SQLite format 3\0", b"\x40\x20\x20"
 """What every SQLite file begins with, and its bytes 21 to 23, which the cipher leaves as they are."""
 HEADER_BYTES = 100
@@ -53,7 +53,7 @@ def read_marker(directory: Path) -> dict[str, str]:
 
 def write_marker(directory: Path, source: str, key: str) -> None:
     """Put a marker into a directory, in one step."""
-    value = {"source": source, "check": _check(key, secrets.token_hex(16))}
+    value = {"source": source, "check": _check(key, os.urandom(16).hex())}
     write_private(directory / MARKER_NAME, json.dumps(value))
 
 
@@ -127,7 +127,7 @@ def _of_keyring(*, make: bool) -> str:
     try:
         library = importlib.import_module("keyring")
         if make and not library.get_password(*KEYRING_ENTRY):
-            library.set_password(*KEYRING_ENTRY, secrets.token_hex())
+            library.set_password(*KEYRING_ENTRY, os.urandom(KEY_BYTES).hex())
         return library.get_password(*KEYRING_ENTRY) or ""
     except Exception as error:  # every system's keyring has errors of its own
         raise ValueError("install the package keyring, or use file:PATH where the system has none") from error
@@ -135,7 +135,7 @@ def _of_keyring(*, make: bool) -> str:
 
 def _of_file(path: Path, *, make: bool) -> str:
     if make and not path.exists():
-        write_private(path, secrets.token_hex())
+        write_private(path, os.urandom(KEY_BYTES).hex())
     text = files.read(path, follow=True).decode("utf-8", "replace").strip()
     if os.name == "posix" and stat.S_IMODE(path.stat().st_mode) & 0o077:
         raise ValueError(f"others may read it: `chmod 600 {path}`")

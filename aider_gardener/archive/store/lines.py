@@ -10,12 +10,11 @@ import contextlib
 import hashlib
 import os
 import re
-import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from aider_gardener import files
 from aider_gardener.archive.store import location, sessions
@@ -90,8 +89,7 @@ class LinesFile:
     unreadable: int = 0
 
 
-@dataclass(frozen=True)
-class FoundLines:
+class FoundLines(NamedTuple):
     """The files of lines in a directory: those of the archive, and a line for what was left alone."""
 
     files: tuple[LinesFile, ...] = ()
@@ -300,7 +298,7 @@ class FileLines:
         """Make a new file with some records: whole, then under its name. Raises OSError."""
         self._close()
         assert self.directory is not None
-        path = self.directory / f"{location.FILE_NAME}.lines-{secrets.token_hex(16)}.jsonl"
+        path = self.directory / f"{location.FILE_NAME}.lines-{os.urandom(16).hex()}.jsonl"
         meta = {"kind": "meta", "format": FORMAT, **sessions.this_process()._asdict()}
         told = ({"written_at": self._clock(), **record} for record in records)
         files.put(path, (_framed(each, path) for each in chain([meta], told)))

@@ -29,6 +29,7 @@ JOURNAL_MAGIC = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
 """Ends a journal that names another."""
 DATABASE_NAMES = (FILE_NAME, f"{FILE_NAME}-wal", f"{FILE_NAME}-shm", JOURNAL_NAME)
 GIT_SECONDS = 10
+PLAIN_INDEX, INDEX_BYTES = (b"DIRC\0\0\0\2", b"DIRC\0\0\0\3"), 1 << 28
 
 ASIDE = re.compile(
     re.escape(FILE_NAME) + r"\.(damaged|foreign|older|removed|damaged-lines)-(?!.*-(?:wal|shm|journal)$)"
@@ -184,9 +185,11 @@ def check_files(directory: Path) -> None:
 def is_tracked(directory: Path) -> bool:
     """Whether git tracks a file in a directory, or the directory itself, in whatever case it is written."""
     parent = Path(os.path.realpath(directory.parent))
-    if not directory.exists() or not any((folder / ".git").exists() for folder in (parent, *parent.parents)):
+    around = (folder / ".git" for folder in (parent, *parent.parents))
+    git = next((path for path in around if path.exists()), None)
+    if git is None or not directory.exists() or not _may_track(git, directory.name):
         return False
-    import subprocess  # late: only a new archive is asked about
+    import subprocess  # late: seldom is a program asked
 
     command = ["git", "-c", "core.fsmonitor=false", "-c", "safe.directory=*", "-C", str(parent)]
     command += ["ls-files", "-z", "--", f":(icase,literal){directory.name}"]
@@ -196,6 +199,18 @@ def is_tracked(directory: Path) -> bool:
     except (OSError, subprocess.TimeoutExpired):
         return False
     return done.returncode == 0 and bool(done.stdout)
+
+
+def _may_track(git: Path, name: str) -> bool:
+    """Whether a path with this name may be in the index of a repository, by its bytes: each hook opens an
+    archive, and git would be a program to start. False only where the index is one file that holds paths
+    whole, as those of the versions 2 and 3 do."""
+    try:
+        index = files.read(git / "index", INDEX_BYTES)
+    except OSError:  # a work tree beside its repository, or none
+        return True
+    is_whole = index[:8] in PLAIN_INDEX and not any(git.glob("sharedindex.*"))
+    return not (is_whole and name.isascii()) or name.lower().encode() in index.lower()
 
 
 def prepare_file(path: Path) -> None:

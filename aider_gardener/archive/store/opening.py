@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -238,7 +237,7 @@ def _try_sqlite(place: Path, key_source: str) -> None:
             raise
         except StoreError:  # damaged or older: the next chat sees to it
             pass
-    try_out(place / f"{location.FILE_NAME}.probe-{secrets.token_hex(8)}")
+    try_out(place / f"{location.FILE_NAME}.probe-{os.urandom(8).hex()}")
 
 
 def copy(source: Store, target: Store) -> tuple[int, list[str]]:

@@ -13,8 +13,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from aider_gardener.messages import LONG_CHARS
 from aider_gardener.reading.seeking import seeker
@@ -47,8 +46,7 @@ class Clean(str):
     __slots__ = ()
 
 
-@dataclass(frozen=True)
-class Redaction:
+class Redaction(NamedTuple):
     """A span `text[start:end]` of the text before redaction, and what stands in its place."""
 
     start: int
@@ -57,8 +55,7 @@ class Redaction:
     placeholder: str
 
 
-@dataclass(frozen=True)
-class Redacted:
+class Redacted(NamedTuple):
     """A text without its secrets; `spans` lie in order in the text before, without overlap."""
 
     text: str

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import fields
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -220,12 +219,10 @@ def holdings(db: apsw.Connection) -> list[Holding]:
         LEFT JOIN occurrences n ON n.original = o.number LEFT JOIN sessions s ON s.number = n.session
         GROUP BY o.number ORDER BY o.number"""
     rows: list[Any] = db.execute(sql).fetchall()
-    names = [field.name for field in fields(Holding)]
     found = []
-    for row in rows:
-        values = dict(zip(names, row, strict=True))
-        sessions = tuple(each for each in json.loads(row[-1]) if each)
-        found.append(Holding(**values | {"pinned": bool(values["pinned"]), "sessions": sessions}))
+    for *values, pinned, ids in rows:
+        sessions = tuple(each for each in json.loads(ids) if each)
+        found.append(Holding._make((*values, bool(pinned), sessions)))
     return found
 
 

@@ -12,8 +12,8 @@ import re
 import unicodedata
 from collections.abc import Collection
 from functools import cache, lru_cache
-from importlib.resources import files
 from itertools import pairwise
+from pathlib import Path
 
 from aider_gardener.reading.late import late
 from aider_gardener.reading.output import without_codes
@@ -76,7 +76,7 @@ def stop_words(asked: Collection[str]) -> frozenset[str]:
 @cache
 def _stop_lists() -> tuple[frozenset[str], ...]:
     """The words of each language, as the words of the index are: English first."""
-    lines = files(__package__).joinpath("stopwords.txt").read_text("utf-8").splitlines()
+    lines = Path(__file__).with_name("stopwords.txt").read_text("utf-8").splitlines()
     return tuple(frozenset(line.split()[1:]) for line in lines)
 
 

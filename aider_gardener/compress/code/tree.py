@@ -9,10 +9,9 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
-from typing import Any
+from typing import Any, NamedTuple
 
 from aider_gardener.reading.late import late
 from aider_gardener.reading.output import legible
@@ -143,8 +142,7 @@ def endless(text: str, language: str) -> bool:
     return max(depths, default=0) > DEEPEST
 
 
-@dataclass(frozen=True)
-class Fold:
+class Fold(NamedTuple):
     """Rows `start:end` to be replaced by one comment. `braces`: the comment may join the braces around
     it; `plain`: no statement is needed there; `text`: what to write, "{}" for the count."""
 
@@ -192,8 +190,7 @@ def _fold_rows(
             yield Fold(start + 2, end + 1, text=mark[0] + " {}")
 
 
-@dataclass(frozen=True)
-class Parsed:
+class Parsed(NamedTuple):
     """The folds of a text by its tree, and whether the text parsed without an error."""
 
     folds: list[Fold]

@@ -240,7 +240,7 @@ class HistoryReader(Reader):
                 rest = replace(span, notices=span.notices[max(0, self.offset - start) :])
                 self.offset = number
                 said = self._said(rest, interpreter.events[known:])
-                records = (replace(record, place=start, at=self.at) for record in said)
+                records = (record._replace(place=start, at=self.at) for record in said)
                 yield TranscriptLine(start, number, tuple(records))
 
     def _said(self, span: Span, events: Sequence[SessionEvent]) -> list[TranscriptRecord]:

@@ -178,6 +178,7 @@ def test_a_long_message_comes_in_parts_that_are_the_whole(
             break
         start = int(more[1])
     assert found == entry.content
+    assert call(memory, "get", id=entry.id, start=len(entry.content)).isError
 
 
 def test_context_pressure_has_the_documented_keys(memory: ProjectMemory) -> None:
@@ -211,7 +212,7 @@ def test_what_an_agent_keeps_is_found_by_the_next_under_its_name(memory: Project
     kept = text(call(memory, "remember", text="The staging host is k7.", kind="fact"))
     other = ProjectMemory(store, PROJECT, settings=Settings())
     (row,) = quotes(call(other, "recall", query="staging host"))
-    assert kept == f"Kept as {row.id}." and row.said_by.startswith("an agent's note, mcp, ")
+    assert kept == f"Kept as {row.id}." and row.said_by.startswith("an agent's note (fact), mcp, ")
     assert [entry.turn for entry in quotes(call(other, "timeline"))] == [1, 1, 2], "it is no chat"
 
 
@@ -225,6 +226,7 @@ def test_forget_deletes_for_good(memory: ProjectMemory, store: Store) -> None:
 @pytest.mark.parametrize(
     ("name", "given", "says"),
     [
+        ("recall", {"query": " "}, "query is empty"),
         ("get", {"id": "g123"}, "no entry has the id g123"),
         ("get", {}, "'id' is a required property"),
         ("recall", {"query": "x", "class": "poem"}, "'poem' is not one of"),

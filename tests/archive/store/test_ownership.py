@@ -98,6 +98,23 @@ def test_what_git_tracks_is_left_alone_and_every_command_fails(
         store.close()
 
 
+@pytest.mark.parametrize("form", ["--index-version=2", "--index-version=4", "--split-index"])
+@pytest.mark.parametrize("name", [".aider.gardener", ".AIDER.gardener", ""])
+def test_whatever_form_the_index_has_it_is_known_what_git_tracks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str, name: str
+) -> None:
+    filled(tmp_path / "sub" / ".aider.gardener")
+    git(tmp_path, "init", "-q")
+    names = [".aider.conf.yml", *([f"{name}/gardener.db"] if name else [])]
+    for each in names:
+        given = f"100644,e69de29bb2d1d6434b8b29ae775ad8c2e48c5391,sub/{each}"
+        git(tmp_path, "update-index", "--add", "--cacheinfo", given)
+    git(tmp_path, "update-index", form)
+    if not name and form == "--index-version=2":  # each hook opens an archive: then no program is started
+        monkeypatch.setattr(subprocess, "run", None)
+    assert location.is_tracked(tmp_path / "sub" / ".aider.gardener") == bool(name)
+
+
 @posix
 @pytest.mark.parametrize("what", ["gardener.db", "gardener.db.copy", "encryption.json", "directory"])
 def test_what_is_another_users_is_left_alone(
