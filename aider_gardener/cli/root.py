@@ -5,6 +5,7 @@ Exit codes: 0 done, 1 failed, 2 usage. Errors are one line on stderr that says w
 
 from __future__ import annotations
 
+import errno
 import importlib
 import json
 import os
@@ -58,6 +59,8 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
     },
 }
 """The commands as they are listed, each with its module, which is imported only when it is called for."""
+NO_DIRECTORY = "the current directory is gone; change into one that is there"
+NOT_USED = "{what} cannot be used ({why})"
 MODULES = {name: module for group in GROUPS.values() for name, module in group.items()}
 
 
@@ -98,6 +101,19 @@ class LazyGroup(click.Group):
         except GardenerError as error:
             tell(str(error))
             ctx.exit(2 if isinstance(error, UsageError) else 1)
+        except OSError as error:
+            if error.errno == errno.EPIPE:
+                raise  # nobody reads on, which click ends without a word
+            if error.filename is not None:
+                tell(NOT_USED.format(what=error.filename, why=error.strerror))
+            elif isinstance(error, FileNotFoundError):
+                tell(NO_DIRECTORY)
+            else:
+                from aider_gardener.cli.pipe import nobody_reads  # late: the other commands need none of it
+
+                tell(NOT_USED.format(what="standard output", why=error.strerror or error))
+                nobody_reads()
+            ctx.exit(1)
 
 
 @click.group(
