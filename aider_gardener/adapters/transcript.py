@@ -33,6 +33,7 @@ LINE_BYTES = 64 * 1024 * 1024
 """A line is no longer: a prompt with its pictures is smaller for every provider."""
 LONG_LINE = "long line"
 """The type of the record that tells of what was not read."""
+UNFINISHED = "unfinished line"
 THINKING = "thinking"
 """The one thing said that is not kept: what the model thinks to itself."""
 HEAD_BYTES = 1024 * 1024
@@ -136,9 +137,11 @@ class JsonLinesReader(Reader):
             for raw in files.lines(file, LINE_BYTES):
                 start, at = self.offset, at + len(raw)
                 if not raw.endswith(b"\n"):
-                    if len(raw) == LINE_BYTES:  # else it is being written
+                    if len(raw) == LINE_BYTES:
                         is_passed = True
                         yield TranscriptLine(start, start, ())
+                    else:  # it is being written, or its writer was killed
+                        self.passed[UNFINISHED] += 1
                     continue
                 self.offset = at
                 if is_passed:

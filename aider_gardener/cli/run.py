@@ -179,8 +179,6 @@ def _archived(text: str, command: str) -> str:
     from aider_gardener.messages import Message
 
     store = open_archive()
-    if not store.persistent:
-        raise StoreError("the archive cannot be written; the whole is kept elsewhere")
     archive = Archive(
         store,
         session=RUNS + secrets.token_hex(8),
@@ -191,7 +189,10 @@ def _archived(text: str, command: str) -> str:
         hold=False,
     )
     source = source_of(text, command)
-    return archive.log(Message("user", text), turn=1, seq=1, source=source, at=time.time()).id
+    entry = archive.log(Message("user", text), turn=1, seq=1, source=source, at=time.time())
+    if not store.persistent:  # also where the disk is full since it was opened
+        raise StoreError("the archive cannot be written; the whole is kept elsewhere")
+    return entry.id
 
 
 def _is_encrypted(directory: Path) -> bool:

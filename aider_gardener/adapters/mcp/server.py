@@ -42,6 +42,7 @@ EXTRA_TOKENS = 60
 FORGOTTEN_SHOWN, FILES_SHOWN, LARGEST_SHOWN = 20, 10, 5
 REQUEST_CHARS = 16 * 1024 * 1024
 """A longer request is none, as it is none of a hook."""
+IN_MEMORY = ", but only until this server ends: {why}"
 NO_REQUEST = "no request of this protocol"
 FAILED = "aider-gardener failed ({kind}); nothing was changed"
 CHAT_COMMAND = re.compile(r" \(/[^)]*\)|, worth a /drop if not needed")
@@ -165,7 +166,9 @@ def forget(memory: ProjectMemory, given: Arguments) -> str:
 
 
 def remember(memory: ProjectMemory, given: Arguments) -> str:
-    return f"Kept as {memory.remember(given['text'], given['kind']).id}."
+    kept, store = memory.remember(given["text"], given["kind"]), memory.store
+    is_lost = store.lines is not None and store.lines.fault
+    return f"Kept as {kept.id}{IN_MEMORY.format(why=store.notice) if is_lost else ''}."
 
 
 def number(low: int, high: int, default: int | None = None, **more: str) -> Schema:
