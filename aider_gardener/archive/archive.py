@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from aider_gardener.archive.store.base import Vector
 
 FAILED_NOTICE = "one output could not be shortened; it stays whole"
-WENT_BACK = "an older archive was put in the place of this one: what this chat holds is written into it"
 LINE_FALLBACK_CHARS = 160
 """So much of a text is its line form where none could be made."""
 
@@ -210,11 +209,6 @@ class Archive:
         for entry in [each for each in entries if each.content]:  # what was forgotten stays so
             self.put(entry, self._renditions.get(entry.seq, NOTHING))
 
-    def write_again(self) -> None:
-        """Another program put an older archive in the place of this one: add what this chat knows again."""
-        self.store.notice = WENT_BACK
-        self._generation = -1
-
     def without_secrets(self, entry: Entry) -> Entry:
         """An entry as it is stored: what is kept of it is made from this text, never from the live one."""
         body, detail = self.store.redact(entry.content), self.store.redact(entry.source.detail)
@@ -336,14 +330,12 @@ class Archive:
         for seq in seqs:
             self._renditions.pop(seq, None)
 
-    def keep(self, key: str, value: Mapping[str, object]) -> bool:
+    def keep(self, key: str, value: Mapping[str, object]) -> None:
         """Keep a value for this session as JSON; its texts are scanned, its keys are the program's. Where it
-        cannot be written now it is left out; returns whether it was."""
+        cannot be written now it is left out."""
         with suppress(StoreError):
             kept = json.dumps(cleaned(value, self.store.redact))
             self.store.set_state(self.session, key, Clean(kept))
-            return True
-        return False
 
     def unwritten(self) -> Archive:
         """The archive as it is, of which nothing is written from here: for a prompt that is only looked

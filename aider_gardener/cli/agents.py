@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from aider_gardener import __version__
-from aider_gardener.cli.pipe import nobody_reads
 from aider_gardener.cli.root import json_option, place_of, put, repository_root, tell, working_project
 from aider_gardener.errors import UsageError
 
@@ -85,28 +84,19 @@ def mcp(project: Path | None, local: bool) -> None:
     ends_with(end)  # before anything is left behind that a signal must take along
     try:
         over_stdio(make_server(memory, __version__, changed=changed))
-    except Exception as error:
-        if not is_hung_up(error):
-            raise
-        nobody_reads()
     finally:
         end()
 
 
-def is_hung_up(error: BaseException) -> bool:
-    """Whether all that an error is of, which may be a group, is that the host reads no more."""
-    parts = getattr(error, "exceptions", ())
-    return all(map(is_hung_up, parts)) if parts else isinstance(error, BrokenPipeError)
-
-
 def ends_with(end: Callable[[], None]) -> None:
-    """Do this also where a host ends the server by a signal, while a thread waits for standard input."""
+    """Do this also where a host ends the server by a signal, while a thread waits for standard input, or
+    reads no more of what it says."""
 
     def ended(_number: int, _frame: object) -> None:
         end()
         os._exit(0)
 
-    for name in ("SIGTERM", "SIGINT"):
+    for name in {"SIGTERM", "SIGINT", "SIGPIPE"} & set(dir(signal)):
         signal.signal(getattr(signal, name), ended)
 
 

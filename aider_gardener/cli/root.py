@@ -59,8 +59,6 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
     },
 }
 """The commands as they are listed, each with its module, which is imported only when it is called for."""
-NO_DIRECTORY = "the current directory is gone; change into one that is there"
-NOT_USED = "{what} cannot be used ({why})"
 MODULES = {name: module for group in GROUPS.values() for name, module in group.items()}
 
 
@@ -104,14 +102,12 @@ class LazyGroup(click.Group):
         except OSError as error:
             if error.errno == errno.EPIPE:
                 raise  # nobody reads on, which click ends without a word
-            if error.filename is not None:
-                tell(NOT_USED.format(what=error.filename, why=error.strerror))
-            elif isinstance(error, FileNotFoundError):
-                tell(NO_DIRECTORY)
-            else:
+            is_gone = isinstance(error, FileNotFoundError)
+            what = error.filename or ("the current directory" if is_gone else "standard output")
+            tell(f"{what} cannot be used ({error.strerror or error})")
+            if what == "standard output":
                 from aider_gardener.cli.pipe import nobody_reads  # late: the other commands need none of it
 
-                tell(NOT_USED.format(what="standard output", why=error.strerror or error))
                 nobody_reads()
             ctx.exit(1)
 

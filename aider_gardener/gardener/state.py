@@ -110,12 +110,10 @@ class ChatSums:
 @dataclass
 class Growth:
     """How the prompts of a chat grew, and what was saved so far in tokens and dollars. `earlier` is what the
-    session came to in the processes that held it before, and when it began. `saved_at` is the end of the
-    chat as the archive was last told."""
+    session came to in the processes that held it before, and when it began."""
 
     points: list[Point] = field(default_factory=list)
     earlier: ChatSums = ChatSums()
-    saved_at: float = 0.0
     saved_tokens: int = 0
     saved_cost: float = 0.0
     calls_seen: int = 0

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.sessions import clear_floor
 from aider_gardener.archive.store import SessionInfo
-from aider_gardener.errors import StoreError, UsageError
+from aider_gardener.errors import UsageError
 from aider_gardener.gardener.care import kept_rules
 from aider_gardener.gardener.compactions import PLAN, RESTS, market, swapped
 from aider_gardener.gardener.state import ChatState, ChatSums, Point, Prefix
@@ -132,16 +132,9 @@ def _measures(store: Store, session: str) -> Mapping[str, Any]:
 
 
 def save_growth(state: ChatState) -> None:
-    """Write growth and sums to the archive; one that refuses is asked again after the next turn. One that has
-    older ones than were written is an older archive that somebody copied over it."""
-    archive, growth, sums = state.archive, state.growth, sums_of(state)
-    with suppress(StoreError):
-        kept = kept_growth(archive.store, archive.session)
-        if kept and kept[0].ended_at < growth.saved_at:
-            archive.write_again()
-    points = [asdict(point) for point in growth.points]
-    if archive.keep(STATE_KEY, {"session": asdict(sums), "points": points}):
-        growth.saved_at = sums.ended_at
+    """Write growth and sums to the archive; one that refuses is asked again after the next turn."""
+    value = {"session": asdict(sums_of(state)), "points": [asdict(p) for p in state.growth.points]}
+    state.archive.keep(STATE_KEY, value)
 
 
 def sums_of(state: ChatState) -> ChatSums:

@@ -100,7 +100,7 @@ def test_a_directory_that_is_gone_is_one_line(tmp_path: Path) -> None:
     done = subprocess.run(
         ["sh", "-c", script, "sh", *GARDENER, "status"], capture_output=True, text=True, check=False
     )
-    assert done.stderr == "gardener: the current directory is gone; change into one that is there\n"
+    assert done.stderr == "gardener: the current directory cannot be used (No such file or directory)\n"
     assert done.returncode == 1
 
 

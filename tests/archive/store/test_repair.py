@@ -65,6 +65,19 @@ def flipped(path: Path, table: str) -> None:
     path.write_bytes(data)
 
 
+def test_an_id_that_is_no_text_any_more_does_not_end_the_repair(tmp_path: Path) -> None:
+    filled(tmp_path)
+    (tmp_path / "gardener.db.copy").unlink()
+    db = schema.opened(tmp_path / "gardener.db", apsw.SQLITE_OPEN_READWRITE, "")
+    db.execute("UPDATE originals SET id = x'07' WHERE number = 1")
+    db.close()
+    flipped(tmp_path / "gardener.db", "bodies")
+    store = open_store(tmp_path)
+    told = [*store.verify(), store.notice]
+    assert any("was damaged" in line for line in told), told
+    store.close()
+
+
 TABLES = [
     "originals", "bodies", "occurrences", "chunks", "sessions", "events", "renditions", "state",
     "word_index_data", "sqlite_autoindex_originals_1", "originals_by_hash", "sqlite_schema",
