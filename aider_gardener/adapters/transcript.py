@@ -244,13 +244,9 @@ def edit_text(name: str, given: Mapping[str, Any]) -> str:
         if isinstance(edit, dict):
             after = edit.get("new_string", edit.get("content", edit.get("new_source", "")))
             every = "Every occurrence:\n" if edit.get("replace_all") else ""
-            made.append(every + search_replace(path, str(edit.get("old_string") or ""), str(after or "")))
+            before, after = ended(str(edit.get("old_string") or "")), ended(str(after or ""))
+            made.append(f"{every}{path}\n<<<<<<< SEARCH\n{before}=======\n{after}>>>>>>> REPLACE\n")
     return "\n".join(made)
-
-
-def search_replace(path: str, before: str, after: str) -> str:
-    """One edit in aider's format."""
-    return f"{path}\n<<<<<<< SEARCH\n{ended(before)}=======\n{ended(after)}>>>>>>> REPLACE\n"
 
 
 def ended(text: str) -> str:

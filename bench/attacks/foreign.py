@@ -81,7 +81,7 @@ def backed_up(project: Path) -> None:
 def restored(project: Path) -> None:
     """An older copy of the folder is copied over the one that is open."""
     older = project.parent / "older"
-    shutil.copytree(project / FOLDER, older, ignore=shutil.ignore_patterns("*.part"))
+    shutil.copytree(project / FOLDER, older, ignore=shutil.ignore_patterns("*.part*"))
     time.sleep(0.3)
     shutil.copytree(older, project / FOLDER, dirs_exist_ok=True)
 

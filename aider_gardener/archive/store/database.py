@@ -314,8 +314,10 @@ class Database:
             except apsw.Error as error:
                 if self._depth or self.repair is None or not is_damage(error) or not self.repair(error):
                     raise self.failure(error) from error
-            with self._explained():
+            try:
                 return self._attempt(step, begin)
+            except apsw.Error as error:  # damaged again: what is written waits beside it
+                raise Unavailable(explain(error, self.path)) from error
 
     def failure(self, error: apsw.Error) -> StoreError:
         """The error to raise for SQLite's: `Unavailable` where trying again may help."""
