@@ -32,6 +32,7 @@ LINE_BYTES = 64 * 1024 * 1024
 """A line is no longer: a prompt with its pictures is smaller for every provider."""
 LONG_LINE = "long line"
 """The type of the record that tells of what was not read."""
+UNFINISHED = "unfinished line"
 THINKING = "thinking"
 """The one thing said that is not kept: what the model thinks to itself."""
 HEAD_BYTES = 1024 * 1024
@@ -132,9 +133,11 @@ class JsonLinesReader(Reader):
             for raw in files.lines(file, LINE_BYTES):
                 start, at = self.offset, at + len(raw)
                 if not raw.endswith(b"\n"):
-                    if len(raw) == LINE_BYTES:  # else it is being written
+                    if len(raw) == LINE_BYTES:
                         is_passed = True
                         yield TranscriptLine(start, start, ())
+                    else:  # it is being written, or its writer was killed
+                        self.passed[UNFINISHED] += 1
                     continue
                 self.offset = at
                 if is_passed:
@@ -237,13 +240,9 @@ def edit_text(name: str, given: Mapping[str, Any]) -> str:
         if isinstance(edit, dict):
             after = edit.get("new_string", edit.get("content", edit.get("new_source", "")))
             every = "Every occurrence:\n" if edit.get("replace_all") else ""
-            made.append(every + search_replace(path, str(edit.get("old_string") or ""), str(after or "")))
+            before, after = ended(str(edit.get("old_string") or "")), ended(str(after or ""))
+            made.append(f"{every}{path}\n<<<<<<< SEARCH\n{before}=======\n{after}>>>>>>> REPLACE\n")
     return "\n".join(made)
-
-
-def search_replace(path: str, before: str, after: str) -> str:
-    """One edit in aider's format."""
-    return f"{path}\n<<<<<<< SEARCH\n{ended(before)}=======\n{ended(after)}>>>>>>> REPLACE\n"
 
 
 def ended(text: str) -> str:

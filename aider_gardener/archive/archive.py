@@ -200,7 +200,7 @@ class Archive:
             return
         self._generation = self.store.generation
         self.store.open_session(self.session, project=self.project, started_at=self.clock())
-        for entry in list(entries):
+        for entry in [each for each in entries if each.content]:  # what was forgotten stays so
             self.put(entry, self._renditions.get(entry.seq, NOTHING))
 
     def without_secrets(self, entry: Entry) -> Entry:

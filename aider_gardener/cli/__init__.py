@@ -9,6 +9,9 @@ import sys
 def main() -> None:
     """The command line, before anything is imported that a hook can do without. A hook goes past all else:
     its host waits for it, and takes the exit code of a usage error for a wish to block."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:  # closed: its number would be that of the next file
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode, encoding="utf-8"))
     if sys.argv[1:2] == ["hook"] and not {"-h", "--help"} & set(sys.argv):
         from aider_gardener.adapters.claude_code.client import main as hook
 

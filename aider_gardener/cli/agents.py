@@ -89,13 +89,14 @@ def mcp(project: Path | None, local: bool) -> None:
 
 
 def ends_with(end: Callable[[], None]) -> None:
-    """Do this also where a host ends the server by a signal, while a thread waits for standard input."""
+    """Do this also where a host ends the server by a signal, while a thread waits for standard input, or
+    reads no more of what it says."""
 
     def ended(_number: int, _frame: object) -> None:
         end()
         os._exit(0)
 
-    for name in ("SIGTERM", "SIGINT"):
+    for name in {"SIGTERM", "SIGINT", "SIGPIPE"} & set(dir(signal)):
         signal.signal(getattr(signal, name), ended)
 
 

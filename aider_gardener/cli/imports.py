@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from aider_gardener.replay.imports import Imported
 
 NAMED = 5
-"""So many files that are no chats are named."""
+"""So many files that were not taken in are named."""
 
 
 @click.command("import", short_help="Take in chats of Claude Code, Codex and aider that were held before.")
@@ -72,9 +72,9 @@ def report(found: Imported) -> Iterator[str]:
     yield f"Not kept: {by_kind(found.lost) or 'nothing'}"
     if found.records:
         yield f"The hosts' own records, passed over: {by_kind(found.records)}"
-    yield from (f"no chat: {name} ({why})" for name, why in list(found.others.items())[:NAMED])
+    yield from (f"not taken in: {name} ({why})" for name, why in list(found.others.items())[:NAMED])
     if len(found.others) > NAMED:
-        yield f"no chat: {counted(len(found.others) - NAMED, 'file')} more"
+        yield f"not taken in: {counted(len(found.others) - NAMED, 'file')} more"
 
 
 def by_kind(counts: Counter[str]) -> str:

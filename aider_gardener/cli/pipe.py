@@ -13,7 +13,6 @@ from typing import Any, BinaryIO, cast
 
 import click
 
-from aider_gardener.errors import StoreError
 from aider_gardener.messages import TokenCounter
 from aider_gardener.terminal import VisibleBytes, bare
 from aider_gardener.tokens import counter_name
@@ -45,17 +44,15 @@ def progress_bar(length: int, label: str, *, by_time: bool = True) -> Any:
 
 @contextmanager
 def printing() -> Iterator[BinaryIO]:
-    """A context that gives standard output. That nobody reads it ends the printing and nothing else.
-
-    Raises StoreError where it cannot be written for another reason.
-    """
+    """A context that gives standard output. That nobody reads it ends the printing and nothing else. Raises
+    OSError where it cannot be written for another reason."""
     try:
         stdout = standard_output()
         yield stdout
         stdout.flush()
     except OSError as error:
         if error.errno not in (errno.EPIPE, errno.EINVAL):  # the second is Windows'
-            raise StoreError(f"standard output cannot be written ({error.strerror})") from error
+            raise
         nobody_reads()
 
 

@@ -159,6 +159,8 @@ def _keep(output: Output, text: str, command: str) -> str:
     It goes into the archive of the project where there is one and it is no longer than what is read, else
     into a temporary file; but not beside an archive that its owner had encrypted.
     """
+    from aider_gardener.archive.store.location import MARKER_NAME
+
     try:
         directory: Path | None = archive_directory()[0]
     except GardenerError:
@@ -168,7 +170,8 @@ def _keep(output: Output, text: str, command: str) -> str:
             return f"gardener restore {_archived(text, command)}"
         except (GardenerError, OSError) as problem:
             tell(str(problem))
-    return "" if directory and _is_encrypted(directory) else _in_temporary_file(output)
+    is_encrypted = directory is not None and (directory / MARKER_NAME).exists()
+    return "" if is_encrypted else _in_temporary_file(output)
 
 
 def _archived(text: str, command: str) -> str:
@@ -179,8 +182,6 @@ def _archived(text: str, command: str) -> str:
     from aider_gardener.messages import Message
 
     store = open_archive()
-    if not store.persistent:
-        raise StoreError("the archive cannot be written; the whole is kept elsewhere")
     archive = Archive(
         store,
         session=RUNS + secrets.token_hex(8),
@@ -191,13 +192,10 @@ def _archived(text: str, command: str) -> str:
         hold=False,
     )
     source = source_of(text, command)
-    return archive.log(Message("user", text), turn=1, seq=1, source=source, at=time.time()).id
-
-
-def _is_encrypted(directory: Path) -> bool:
-    from aider_gardener.archive.store.location import MARKER_NAME
-
-    return (directory / MARKER_NAME).exists()
+    entry = archive.log(Message("user", text), turn=1, seq=1, source=source, at=time.time())
+    if not store.persistent:  # also where the disk is full since it was opened
+        raise StoreError("the archive cannot be written; the whole is kept elsewhere")
+    return entry.id
 
 
 def _in_temporary_file(output: Output) -> str:

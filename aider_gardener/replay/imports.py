@@ -41,6 +41,7 @@ from aider_gardener.replay.session.history import (
 )
 
 HISTORY = ".aider.chat.history.md"
+SHORTER = "{path} has more of the same session"
 IMPORTED = "history-"
 """How the session of a chat begins that was read from a history of aider's: the file names none."""
 BATCH_BYTES = 2_000_000
@@ -70,7 +71,7 @@ class ChatFile:
 class Imported:
     """What came of an import: chats by agent, those of them that were known already and those of other
     projects, messages that are new, and by kind what is not kept and what of the hosts' own was passed
-    over. `others` are files that are no chats, with the reason."""
+    over. `others` are files that were not taken in, with the reason."""
 
     chats: Counter[str] = field(default_factory=Counter)
     known: int = 0
@@ -203,8 +204,10 @@ def find(paths: Iterable[Path], project: str, *, only_own: bool, found: Imported
             is_own = not chat.folder or Path(project) in [Path(chat.folder), *Path(chat.folder).parents]
             if is_own or not only_own:
                 found.elsewhere += not is_own
-                same = chats.get(chat.session)
-                chats[chat.session] = chat if same is None or same.size < chat.size else same
+                shorter, longer = sorted((chat, chats.get(chat.session, chat)), key=lambda each: each.size)
+                chats[chat.session] = longer
+                if shorter.size < longer.size and chat.host != AIDER:  # a history has other chats too
+                    found.others[str(shorter.path)] = SHORTER.format(path=longer.path)
     return list(chats.values())
 
 

@@ -50,7 +50,7 @@ class Played:
         self.gardener = Gardener(settings or Settings(history_tokens=600), archive)
         self.done: list[dict[str, Any]] = []
         self.cur: list[dict[str, Any]] = []
-        self.notices: list[str] = []
+        self.notices = [store.notice] if store.notice else []
         self.turns = 0
         self.listen()
 

@@ -29,6 +29,7 @@ from typing import Any
 
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import Store, open_store
+from aider_gardener.errors import StoreError
 from aider_gardener.gardener import compactions
 from aider_gardener.gardener.state import ChatState
 from aider_gardener.gardener.stored_chat import stored_chat
@@ -105,6 +106,9 @@ def play(pipe: Connection, directory: Path, name: str, seed: int, place: str) ->
     chat = Played(directory, name=name, told=teller.archived)
     for turn in range(TURNS):
         chat.turn()
+        teller.tell("turn")
+        while chat.notices:
+            teller.tell("notice", chat.notices.pop())
         act = chance.random()
         if act < 0.15:
             chat.undo()
@@ -112,8 +116,12 @@ def play(pipe: Connection, directory: Path, name: str, seed: int, place: str) ->
             stored = [e.id for e in chat.gardener.state.chat.entries.values() if e.id]
             wanted = chance.choice(stored)
             teller.tell("forgets", wanted)
-            chat.forget(wanted)
-            teller.tell("forgot", wanted)
+            try:
+                chat.forget(wanted)
+            except StoreError as error:
+                teller.tell("refused", str(error))
+            else:
+                teller.tell("forgot", wanted)
         elif act < 0.35:
             chat.close()
             teller.tell("closed")
@@ -147,6 +155,7 @@ def one_kill(directory: Path, number: int, seed: int, place: str = "") -> Outcom
             told.append(pipe.recv())
     child.join(60)
     found = looked_at(directory, name, told)
+    found.faults += [row[1] for row in told if row[0] == "refused"]
     if child.exitcode == 0 or (child.exitcode or 0) > 0:
         found.faults.append("it ended by itself")
     return found

@@ -67,6 +67,43 @@ main()
     assert done.stdout.splitlines()[-1] == "imported:"
 
 
+GARDENER = [sys.executable, "-m", "aider_gardener.cli"]
+
+
+def in_shell(redirected: str, *words: str) -> subprocess.CompletedProcess[str]:
+    """A command with its standard streams redirected as a shell does it."""
+    shell = ["sh", "-c", f'"$@" {redirected}', "sh"]
+    return subprocess.run([*shell, *GARDENER, *words], capture_output=True, text=True, check=False)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="nothing is always full here")
+@pytest.mark.parametrize("words", ["recall quokka", "sessions", "status --json", "restore {0}"])
+def test_a_standard_output_that_cannot_be_written_is_one_line(archive: Path, words: str) -> None:
+    named = json.loads(run("recall", "quokka", "--store", str(archive), "--json").stdout)[0]["id"]
+    done = in_shell(">/dev/full", *words.format(named).split(), "--store", str(archive))
+    assert done.stderr == "gardener: standard output cannot be used (No space left on device)\n"
+    assert done.returncode == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no such shell")
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_standard_streams_that_are_closed_are_as_good_as_none(archive: Path, closed: str) -> None:
+    for words in ("recall quokka", "compress -", "sessions"):
+        place = [] if words == "compress -" else ["--store", str(archive)]
+        done = in_shell(closed, *words.split(), *place)
+        assert "Traceback" not in done.stderr and done.returncode in (0, 2)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a directory that is in use cannot be removed there")
+def test_a_directory_that_is_gone_is_one_line(tmp_path: Path) -> None:
+    script = f'mkdir "{tmp_path}/x"; cd "{tmp_path}/x"; rmdir "{tmp_path}/x"; exec "$@"'
+    done = subprocess.run(
+        ["sh", "-c", script, "sh", *GARDENER, "status"], capture_output=True, text=True, check=False
+    )
+    assert done.stderr == "gardener: the current directory cannot be used (No such file or directory)\n"
+    assert done.returncode == 1
+
+
 def test_options_of_a_group_hold_for_the_command_below(archive: Path) -> None:
     place = ["--store", str(archive), "--json"]
     above, below = run("sessions", *place, "show", "last"), run("sessions", "show", "last", *place)

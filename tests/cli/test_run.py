@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from locked_archives import fill_disk
 
 from aider_gardener.archive.sessions import project_sessions
 from aider_gardener.archive.store import open_store
@@ -208,6 +209,16 @@ def test_an_archive_that_cannot_be_used_leaves_a_file(project: Path, monkeypatch
     open_store(project / ".aider.gardener").close()
     monkeypatch.setenv("AIDER_GARDENER_MODE", "nonsense")
     assert Path(where(run(code=LINES).stdout)).parent == project / "tmp"
+
+
+def test_an_archive_that_cannot_be_written_any_more_leaves_a_file(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    open_store(project / ".aider.gardener").close()
+    fill_disk(monkeypatch)
+    done = run(code=LINES)
+    assert Path(where(done.stdout)).parent == project / "tmp"
+    assert "the archive cannot be written; the whole is kept elsewhere" in done.stderr
 
 
 def test_beside_an_encrypted_archive_nothing_is_written_in_the_open(

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from aider_gardener.archive.store import open_store
-from bench.attacks import commands, kills, locks
+from bench.attacks import commands, foreign, kills, locks
 from bench.attacks.chat import Played, question, reply, stored
 
 KILLS = int(os.environ.get("GARDENER_TEST_KILLS", "5"))
@@ -53,6 +53,14 @@ def test_chats_and_commands_killed_beside_each_other_lose_nothing(monkeypatch: p
     monkeypatch.setenv(commands.VARIABLE, "")  # it sets its own
     found = commands.attack(2, seed=5)
     assert (found["lost"], found["faults"]) == (0, {}) and found["messages acknowledged"] > 0
+
+
+@pytest.mark.skipif(os.name == "nt", reason="an open file can be neither removed nor moved there")
+def test_what_other_programs_do_to_an_open_archive_is_survived_or_said() -> None:
+    acts = ("VACUUM", "git clean -fdx", "folder renamed and back", "-wal and -shm removed", "-shm removed")
+    found = foreign.attack(len(acts), 3, acts)
+    assert (found["lost of open chats"], found["untold"], found["stuck"], found["ended"]) == (0, 0, 0, 0)
+    assert found["by act"]["-shm removed"]["lost"] == found["by act"]["VACUUM"]["lost"] == 0
 
 
 def test_a_log_torn_behind_the_last_commit(tmp_path: Path) -> None:

@@ -264,7 +264,7 @@ def begin_sync(store: Store, project: str) -> None:
 def note_fault(place: list[Path], event: str, error: BaseException) -> None:
     """One line in the log: when, which event, the kind of the fault. Never its message, which may quote."""
     try:
-        path = place[0] / LOG_NAME
+        path = (place or [archive_directory(project_of({}))])[0] / LOG_NAME
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | files.NO_LINK
         full = os.path.lexists(path) and files.check_plain(path).st_size > LOG_BYTES
         handle = os.open(path, flags | (os.O_TRUNC if full else 0), 0o600)
@@ -274,5 +274,5 @@ def note_fault(place: list[Path], event: str, error: BaseException) -> None:
             file.write(
                 f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} {name} {type(error).__name__}\n"
             )
-    except (OSError, IndexError):
+    except OSError:
         return

@@ -43,6 +43,7 @@ FORGOTTEN_SHOWN, FILES_SHOWN, LARGEST_SHOWN = 20, 10, 5
 REQUEST_CHARS = 16 * 1024 * 1024
 """A longer request is none, as it is none of a hook."""
 NO_QUERY = "query is empty: ask in the words that may have been used, a name or a number"
+IN_MEMORY = ", but only until this server ends: {why}"
 NO_REQUEST = "no request of this protocol"
 FAILED = "aider-gardener failed ({kind}); nothing was changed"
 CHAT_COMMAND = re.compile(r" \(/[^)]*\)|, worth a /drop if not needed")
@@ -170,7 +171,9 @@ def forget(memory: ProjectMemory, given: Arguments) -> str:
 
 
 def remember(memory: ProjectMemory, given: Arguments) -> str:
-    return f"Kept as {memory.remember(given['text'], given['kind']).id}."
+    kept, store = memory.remember(given["text"], given["kind"]), memory.store
+    is_lost = store.lines is not None and store.lines.fault
+    return f"Kept as {kept.id}{IN_MEMORY.format(why=store.notice) if is_lost else ''}."
 
 
 def number(low: int, high: int, default: int | None = None, **more: str) -> Schema:

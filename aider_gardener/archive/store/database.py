@@ -30,6 +30,7 @@ CACHE_KIB = 16_384
 NO_TEXT = "a text that is no UTF-8"
 HEADER_PLACES = 60, 68
 """Where a file's header has `user_version` and `application_id`."""
+BAD_INDEX = "an index of words that fits no more"
 BAD_HEADER = "a header that is not an archive's"
 NOT_OURS = "{path} is not an archive of the gardener's: it was left alone"
 CHANGED = "{path} has other tables than an archive of the gardener's: it was left alone; move it away"
@@ -83,6 +84,11 @@ class Gone(apsw.CorruptError):
     """The file was removed, emptied or replaced while it was open: what is written would be lost."""
 
 
+class LogGone(Gone):
+    """The log or its index was removed or replaced while the file was open: what is written there would end
+    with those who hold it."""
+
+
 class ForeignFile(StoreError):
     """The file is somebody else's, or of a newer version: it must not be touched."""
 
@@ -110,7 +116,8 @@ class Database:
 
     `path` None keeps everything in memory. `repair` is asked when SQLite reports damage; if it returns true
     the step is run once more. `fault` is why it was closed before its end, `is_new` whether its tables were
-    made here. With `read_only` the file and all around it stay as they are, whatever is found."""
+    made here, `number` what tells its archive from others. With `read_only` the file and all around it stay
+    as they are, whatever is found."""
 
     def __init__(
         self,
@@ -132,6 +139,8 @@ class Database:
         self._connection: apsw.Connection | None = None
         self._identity: tuple[int, int] | None = None
         self._is_identity_kept = False
+        self._log: list[tuple[int, int] | None] = []
+        self.number: object = None
         if connect:
             self.connect()
 
@@ -174,9 +183,11 @@ class Database:
             if self.path is not None and is_damage(error):
                 self._check_unread(self.path, error)
             raise
-        self._connection = db
+        self._connection, self.number = db, schema.number_of(db)
         # Some file systems number a file anew when it is first written, or whenever they are asked.
         self._is_identity_kept = self.path is not None and self._identity == location.identity(self.path)
+        has_log = self._is_identity_kept and not self.read_only and db.pragma("journal_mode") == "wal"
+        self._log = self._log_identities() if has_log else []
         self.set_patience()
         if self.path is not None and not self.read_only:
             encryption.clear_part(self.path)
@@ -249,6 +260,18 @@ class Database:
         """Whether a step is being run that may still be undone."""
         return self._depth > 0
 
+    def _log_identities(self) -> list[tuple[int, int] | None]:
+        return [location.identity(Path(f"{self.path}{ending}")) for ending in ("-wal", "-shm")]
+
+    def close_log(self) -> None:
+        """Before the file is closed: bring what stands in a log that was removed into it, and touch none that
+        was put in its place, which is another process's that has done so."""
+        with self._lock:
+            self.live.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+            if self._log_identities()[0] is None:
+                with contextlib.suppress(apsw.Error):
+                    self.live.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_FULL)
+
     def close(self) -> None:
         with self._lock:
             if self._connection is not None:
@@ -281,6 +304,8 @@ class Database:
             raise Gone("another file took its place")
         if not found.st_size:
             raise Gone("the file was emptied")
+        if self._log and self._log_identities() != self._log:
+            raise LogGone("its log is gone")
 
     def _run(self, step: Step[Result], begin: str) -> Result:
         with self._lock:
@@ -289,8 +314,10 @@ class Database:
             except apsw.Error as error:
                 if self._depth or self.repair is None or not is_damage(error) or not self.repair(error):
                     raise self.failure(error) from error
-            with self._explained():
+            try:
                 return self._attempt(step, begin)
+            except apsw.Error as error:  # damaged again: what is written waits beside it
+                raise Unavailable(explain(error, self.path)) from error
 
     def failure(self, error: apsw.Error) -> StoreError:
         """The error to raise for SQLite's: `Unavailable` where trying again may help."""
@@ -322,8 +349,10 @@ class Database:
         statement = f"RELEASE step{self._depth - 1}" if self._depth > 1 else "COMMIT"
         try:
             self.live.execute(statement)
-        except BaseException:
+        except BaseException as error:
             self._undo()
+            if isinstance(error, apsw.ConstraintError):  # the index of words is another than it was
+                raise apsw.CorruptError(BAD_INDEX) from error
             raise
         self._depth -= 1
 

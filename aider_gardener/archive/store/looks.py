@@ -24,7 +24,7 @@ PASSWORD_WORDS = (
     r"|パスワード|비밀번호|암호"
 )
 SECRET_NAME = late(
-    rf"(?i){PASSWORD_WORDS}|secret(?!sm)|token(?!i[sz])|credential|\bcreds\b"
+    rf"(?i){PASSWORD_WORDS}|secret(?!sm|ar[iy]|i(?:on|ve)|ly)|token(?!i[sz])|credential|\bcreds\b"
     r"|\b_?auth\b|masterauth|authorization|(?:recovery|backup)[_ -]codes?|(?:\b|_)(?:salt|seed)$"
     r"|(?:api|access|auth|private|client|account|service|signing|encryption|record"
     r"|master|app|license|shared|webhook|consumer|subscription|deploy)[_. -]?(?:key|schlüssel)"

@@ -199,9 +199,9 @@ def _lacking(database: Database) -> set[str]:
 
 def _ids(db: apsw.Connection) -> set[str]:
     found: set[str] = set()
+    sql = "SELECT id FROM originals WHERE typeof(id) = 'text'"  # what is damaged may say that one is a number
     with contextlib.suppress(*UNREADABLE):
-        for (stored_id,) in islice(db.execute("SELECT id FROM originals"), MOST_ROWS):
-            found.add(stored_id)
+        found.update(stored_id for (stored_id,) in islice(db.execute(sql), MOST_ROWS))
     return found
 
 

@@ -77,7 +77,7 @@ NAME_BEHIND, NAME_AHEAD = re.compile(r"(?:(?!--)[\w.-])*"), re.compile(r"[\w-]{0
 _GAP, _OPEN, _QUOTE = r"[ \t]{0,20}", r"[\\\"'`\]*]{0,9}", r"\\{0,7}(?:\"\"\"|[\"'`])"
 _SCHEME = r"(?:(?i:bearer|basic|token|apikey|key)[ \t]{1,9})?"
 _CHARS = r"[^\s\"'`<>,;&(){}\[\]$\\]+"
-_BARE = rf"{_CHARS}(?:(?:&(?![\w.]{{1,40}}=)|\\(?![\"'nrt])){_CHARS})*"
+_BARE = rf"{_CHARS}(?:(?:&(?![\w.]{{1,40}}=)|\\(?![\"'nrt])|\${{1,2}}(?![$({{])){_CHARS})*"
 _WITHIN = r"(?:(?!(?P=quote))(?:\\[\"']|\\(?![\"'])|[^\n\\])){4,4000}"
 ASSIGNED = late(
     rf"""(?:
@@ -135,7 +135,9 @@ LED = late(
 GIVEN = re.compile(
     r"(?i)(?:(?:value|--body)[\"']?[ \t:=>]{1,9}|(?:default|body|string)[\"']?[ \t]?[:=>]{1,2}[ \t]?)[\"']?\Z"
 )
-OTHER_NAME = re.compile(r"""(?:["'][\w.-]{1,40}["']\s?:|[\s,;]-{0,2}[\w-]{1,40}=)\s?["']?\Z""")
+OTHER_NAME = re.compile(r"""(?:(?<!\w )["'][\w.-]{1,40}["']\s?:|[\s,;]-{0,2}[\w-]{1,40}=)\s?["']?\Z""")
+HASHED = late(r"(?i)hash|sha|md5|digest|sum|fingerprint|commit|revision|\bid\b")
+"""What a run of hexadecimal digits behind it is."""
 TIGHT = re.compile(r"[^\W\d_]\d\d+[^\W\d_]|[^\W\d_]\d+[^\W\d_].*\d|\d.*[!*^%~#$&@]|[!*^%~#$&@].*\d")
 WORD = re.compile(r"\w")
 KEY_WORDS = re.compile(r"(?i)\b(?:api|access|private|signing|encryption|master|licen[cs]e|unseal) key\Z")
@@ -370,7 +372,13 @@ def _near(text: str, start: int, at: int, kind: str) -> Iterator[Found]:
         if (OTHER_NAME.search(gap) and not is_given) or (is_below and not is_alone):
             continue
         need, found_looks = Looks.NEVER, looks(name, value, True)
-        is_direct = is_given or (is_led and not WORD.search(gap)) or (is_below and is_password and is_first)
+        is_said = gap[-3:-2].isalpha() and LED.search(gap[:-1]) is not None and not HASHED.search(gap)
+        is_direct = (
+            is_given
+            or (is_quoted and is_said)
+            or (is_led and not WORD.search(gap))
+            or (is_below and is_password and is_first)
+        )
         if is_given and is_alone and is_password:
             need = Looks.WORD
         elif SHAPE.fullmatch(value) or (HEX.fullmatch(value) and not is_direct):

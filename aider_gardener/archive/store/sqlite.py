@@ -39,9 +39,11 @@ from aider_gardener.archive.store.database import (
     UNREPAIRED,
     Database,
     Gone,
+    LogGone,
     Result,
     Step,
     Unavailable,
+    explain,
     has_log,
 )
 from aider_gardener.archive.store.lines import FileLines, Lines
@@ -59,6 +61,7 @@ if TYPE_CHECKING:
 
 LOG_IN_USE = "the archive's log is in use by another process: deleted text leaves it when that one ends"
 REMOVED = "{path} was removed: it was begun anew with what this chat holds"
+ANOTHER = "{path} is another archive than before: what this chat holds is written into it"
 NOT_NOW = "{path} cannot be written for the moment: try again when it can"
 NOT_KEPT = "{place} cannot be written ({fault}): until it can what is said is kept in memory only"
 LINES_TAKEN = "{count} lines that were written where the archive could not be are in it now"
@@ -219,9 +222,12 @@ class Store:
     def _repair(self, error: apsw.Error) -> bool:
         """Put a new file in the place of one that is damaged or gone, with all that can be saved; where even
         that is impossible go on in memory. What a chat still holds is to be written again."""
-        path = self._file.path
+        path, number = self._file.path, self._file.number
         if path is None:
             return False
+        is_log = isinstance(error, LogGone)
+        if is_log:
+            self._file.close_log()
         self._file.close()
         self.generation += 1
         try:
@@ -230,14 +236,16 @@ class Store:
             if isinstance(error, Gone) and not path.exists():
                 self.notice = REMOVED.format(path=path) + repair.keep_copy(path)
                 self._file.connect()
-            elif self._file.is_replaced():
+            elif is_log or self._file.is_replaced():
                 self._file.connect()
+                if self._file.number != number:
+                    self.notice = ANOTHER.format(path=path)
             else:
                 self.notice = repair.begin_anew(self._file, path, self._clock())
         except (StoreError, apsw.Error, OSError) as fault:
             self._file.close()
-            self._file.fault = str(fault)
-            raise Unavailable(str(fault)) from fault
+            self._file.fault = explain(fault, path) if isinstance(fault, apsw.Error) else str(fault)
+            raise Unavailable(self._file.fault) from fault
         return True
 
     def _read(self, step: Step[Result]) -> Result:

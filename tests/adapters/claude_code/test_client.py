@@ -30,7 +30,7 @@ from aider_gardener.archive.postgres.sync import OTHERWISE
 from aider_gardener.archive.store import Store, open_store, schema
 from bench.claude_transcript import Host
 
-from .hooked import FACT, LOG, run, told, until
+from .hooked import FACT, LOG, QUESTION, run, told, until
 
 HEAVY = (
     "click",
@@ -97,6 +97,28 @@ def test_what_a_compaction_lost_comes_back(project: Path, host: Host) -> None:
 def test_a_malformed_call_ends_with_0_and_nothing(project: Path, event: str, said: bytes) -> None:
     done = run(event, said, project)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no such shell")
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_a_hook_whose_output_is_closed_archives_and_ends_with_0(
+    project: Path, host: Host, closed: str
+) -> None:
+    host.ask(FACT)
+    words = f"'{sys.executable}' -m aider_gardener.cli hook UserPromptSubmit {closed}"
+    given = json.dumps(host.payload("UserPromptSubmit", prompt=QUESTION)).encode()
+    done = subprocess.run(["sh", "-c", words], input=given, capture_output=True, cwd=project, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert until(lambda: told(project) == [FACT])
+
+
+def test_what_is_no_json_is_a_line_in_the_log(project: Path, host: Host) -> None:
+    host.ask(FACT)
+    run("PreCompact", host.payload("PreCompact"), project)
+    assert until(lambda: told(project) == [FACT])
+    run("UserPromptSubmit", b"[]", project)
+    log = project / ".aider.gardener" / LOG_NAME
+    assert until(log.exists) and log.read_text(encoding="utf-8").endswith("Z UserPromptSubmit ValueError\n")
 
 
 def test_a_fault_is_one_line_in_the_log_without_a_word_of_the_chat(project: Path, host: Host) -> None:

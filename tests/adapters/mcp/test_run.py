@@ -48,20 +48,28 @@ def test_a_process_serves_what_hooks_brought_of_its_project(tmp_path: Path) -> N
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a process is ended in another way there")
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_host_that_ends_it_by_a_signal_leaves_nothing_behind(tmp_path: Path, number: int) -> None:
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, 0])
+def test_a_host_that_ends_it_by_a_signal_or_hangs_up_leaves_nothing_behind(
+    tmp_path: Path, number: int
+) -> None:
     (tmp_path / ".git").mkdir()
     command = [sys.executable, "-m", "aider_gardener.cli", "mcp", "--project", str(tmp_path)]
     environ = {**os.environ, "AIDER_GARDENER_EMBEDDER": "none"}
-    server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environ)
-    assert server.stdin is not None and server.stdout is not None
-    server.stdin.write(b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n')
+    pipe, ping = subprocess.PIPE, b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n'
+    server = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env=environ)
+    assert server.stdin is not None and server.stdout is not None and server.stderr is not None
+    server.stdin.write(ping)
     server.stdin.flush()
     assert server.stdout.readline(), "it serves"
-    server.send_signal(number)
-    assert server.wait(120) == 0
+    if number:
+        server.send_signal(number)
+    else:
+        server.stdout.close()
+        server.stdin.write(ping)
+        server.stdin.close()
+    assert server.wait(120) == 0 and server.stderr.read() == b""
     archive = tmp_path / ".aider.gardener"
     assert {path.name for path in archive.iterdir()} <= {".gitignore", "gardener.db"}
-    for stream in (server.stdin, server.stdout):
+    for stream in (server.stdin, server.stdout, server.stderr):
         assert stream is not None
         stream.close()

@@ -9,12 +9,14 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from locked_archives import fill_disk
 from mcp import ClientSession, McpError
 from mcp.shared.memory import create_connected_server_and_client_session
 from mcp.types import CallToolResult, TextContent
@@ -214,6 +216,15 @@ def test_what_an_agent_keeps_is_found_by_the_next_under_its_name(memory: Project
     (row,) = quotes(call(other, "recall", query="staging host"))
     assert kept == f"Kept as {row.id}." and row.said_by.startswith("an agent's note (fact), mcp, ")
     assert [entry.turn for entry in quotes(call(other, "timeline"))] == [1, 1, 2], "it is no chat"
+
+
+def test_what_is_kept_in_memory_only_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = open_store(tmp_path)
+    memory = ProjectMemory(store, PROJECT, settings=Settings())
+    fill_disk(monkeypatch)
+    kept = text(call(memory, "remember", text="The staging host is k7.", kind="fact"))
+    assert ", but only until this server ends: " in kept and "No space left on device" in kept
+    store.close()
 
 
 def test_forget_deletes_for_good(memory: ProjectMemory, store: Store) -> None:

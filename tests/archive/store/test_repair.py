@@ -32,6 +32,7 @@ from aider_gardener.archive.store.encryption import VARIABLE
 from aider_gardener.errors import StoreError
 from aider_gardener.messages import ContentClass, Entry, Fidelity, Rendition, Source, SourceKind, entry_id
 from bench.attacks import cuts, flips
+from bench.attacks.chat import Played
 
 
 def put(store: Store, text: str, seq: int = 0, session: str = "s") -> Entry:
@@ -62,6 +63,19 @@ def flipped(path: Path, table: str) -> None:
     data = bytearray(path.read_bytes())
     data[page * 4_096 - 20] ^= 4
     path.write_bytes(data)
+
+
+def test_an_id_that_is_no_text_any_more_does_not_end_the_repair(tmp_path: Path) -> None:
+    filled(tmp_path)
+    (tmp_path / "gardener.db.copy").unlink()
+    db = schema.opened(tmp_path / "gardener.db", apsw.SQLITE_OPEN_READWRITE, "")
+    db.execute("UPDATE originals SET id = x'07' WHERE number = 1")
+    db.close()
+    flipped(tmp_path / "gardener.db", "bodies")
+    store = open_store(tmp_path)
+    told = [*store.verify(), store.notice]
+    assert any("was damaged" in line for line in told), told
+    store.close()
 
 
 TABLES = [
@@ -501,6 +515,55 @@ def test_an_archive_that_goes_in_mid_chat_is_noticed_and_written_again(
     assert [entry.content for entry in store.session_entries("s")] == [m["content"] for m in talk.messages]
     assert store.verify() == []
     store.close()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="an open file cannot be removed there")
+@pytest.mark.parametrize("endings", [["-wal"], ["-shm"], ["-wal", "-shm"]])
+@pytest.mark.parametrize("is_second_one_new", [False, True])
+def test_a_log_that_another_program_removes_takes_nothing_along(
+    tmp_path: Path, endings: list[str], is_second_one_new: bool
+) -> None:
+    first, second = open_store(tmp_path), None if is_second_one_new else open_store(tmp_path)
+    put(first, "said before", 0)
+    for ending in endings:
+        (tmp_path / f"gardener.db{ending}").unlink()
+    put(first, "said after", 1)
+    second = second or open_store(tmp_path)
+    put(second, "said by another chat", 0, "t")
+    put(first, "and on", 2)
+    assert (first.notice, second.notice) == ("", "")
+    left = tmp_path / "left"  # as two kills would leave it
+    shutil.copytree(tmp_path, left, ignore=shutil.ignore_patterns("*-shm", "left"))
+    found = open_store(left)
+    assert [entry.content for entry in found.session_entries("s")] == ["said before", "said after", "and on"]
+    assert len(found.session_entries("t")) == 1 and found.notice == "" and found.verify() == []
+    for store in (first, second, found):
+        store.close()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="an open file cannot be moved there")
+def test_a_chat_says_that_its_archive_is_another_one_now(tmp_path: Path) -> None:
+    talk = Talk(tmp_path / "a")
+    talk.say("said before")
+    os.rename(tmp_path / "a", tmp_path / "kept")
+    open_store(tmp_path / "a").close()
+    assert "is another archive than before: what this chat holds" in talk.say("said after")
+    assert [entry.content for entry in talk.store.session_entries("s")] == ["said before", "said after"]
+    talk.store.close()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="an open file cannot be removed there")
+def test_what_was_forgotten_does_not_come_back_as_nothing_when_an_archive_is_begun_anew(
+    tmp_path: Path,
+) -> None:
+    chat = Played(tmp_path / "a")
+    chat.play(3)
+    chat.forget(next(iter(chat.gardener.state.chat.entries.values())).id)
+    shutil.rmtree(tmp_path / "a")
+    chat.play(2)
+    assert all(entry.content for entry in chat.store.session_entries("s"))
+    assert len(chat.store.session_entries("s")) == 9
+    chat.close()
 
 
 def test_a_file_system_that_fails_or_numbers_files_anew_is_not_taken_for_a_removal(
