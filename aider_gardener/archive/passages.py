@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from aider_gardener.messages import ContentClass, Segment
 
@@ -14,6 +15,10 @@ LEAST_CHARS = 50
 LINE_CHARS = 600
 """A longer line is cut at sentence ends, or at this length."""
 
+BLOCK_CHARS = 24_000
+"""What is longer is cut into blocks of so much at most, and between the first and the last of them into
+passages only as it is indexed."""
+
 Span = tuple[int, int]
 """The start and end of a passage in its text."""
 SENTENCE_END = re.compile(r"[.!?;:]\s+|[。！？；]")
@@ -21,6 +26,36 @@ BREAKS_BEFORE = re.compile(r"\s*(?:[-*+]\s|\d+[.)]\s|#{1,6}\s|\|)")
 VERBATIM = frozenset(
     {ContentClass.CODE, ContentClass.DIFF, ContentClass.LOG, ContentClass.LISTING, ContentClass.ERROR}
 )
+
+
+def spans(content: str, segments: Sequence[Segment]) -> list[Span]:
+    """What is written of a text as it enters: its passages, but of a long one whole blocks (see `is_block`)
+    between the passages of its first and its last."""
+    found = list(_blocks(content))
+    first, last = (chunk(content, within(segments, *ends)) for ends in (found[0], found[-1]))
+    return [*first, *found[1:-1], *last] if len(found) > 1 else chunk(content, segments)
+
+
+def is_block(span: Span) -> bool:
+    """Whether a span is no passage, but a block that is still to be cut into some."""
+    return span[1] - span[0] > BLOCK_CHARS // 2
+
+
+def within(segments: Sequence[Segment], start: int, end: int) -> list[Segment]:
+    """What of the segments of a text lies in a span of it."""
+    held = [part for part in segments if part.start < end and part.end > start]
+    parts = held or [Segment(start, end, ContentClass.PROSE)]
+    return [replace(part, start=max(start, part.start), end=min(end, part.end)) for part in parts]
+
+
+def _blocks(content: str) -> Iterator[Span]:
+    """A text in blocks, at line ends where any are near; none is so short as to be taken for a passage."""
+    at = 0
+    while len(content) - at > BLOCK_CHARS:
+        end = content.rfind("\n", at + BLOCK_CHARS // 2, at + BLOCK_CHARS) + 1 or at + BLOCK_CHARS
+        yield at, end
+        at = end
+    yield at, len(content)
 
 
 def chunk(content: str, segments: Sequence[Segment]) -> list[Span]:

@@ -22,6 +22,7 @@ from made_search import found
 from made_vectors import LetterCounts
 from shared_archives import postgres
 
+from aider_gardener.archive.passages import spans
 from aider_gardener.archive.postgres.lines import Address, open_on_server
 from aider_gardener.archive.store import Store, open_store
 from aider_gardener.archive.store.encryption import VARIABLE
@@ -295,8 +296,10 @@ def test_words_are_looked_for_in_one_session_in_some_or_in_all(store: Store) -> 
 
 def test_a_very_long_original_is_indexed_bit_by_bit(store: Store) -> None:
     text = "".join(f"row {n:06d} is here\n" for n in range(30_000))
-    stored = put(store, text, chunk_chars=1_000)
-    other = put(store, text.replace("row 0", "row 1"), chunk_chars=1_000, seq=1)
+    stored, other = (
+        store.add(entry(each, seq=seq), chunks=spans(each, ()))
+        for seq, each in enumerate([text, text.replace("row 0", "row 1")])
+    )
     assert found(store, "000000") == [stored.id] and found(store, "029999") == [stored.id]
     assert found(store, "015000") == found(store, "115000") == []
     while store.work_off(1_000):

@@ -520,4 +520,4 @@ def _chunk(db: apsw.Connection) -> None:
     for number, segments, body in rows:
         text = search.decode(body)
         parts = tuple(Segment(s[0], s[1], ContentClass(s[2]), s[3], s[4]) for s in json.loads(segments))
-        search.add_chunks(db, number, text, passages.chunk(text, parts))
+        search.add_chunks(db, number, text, passages.spans(text, parts))

@@ -5,13 +5,16 @@ For a question nothing is read but the index and the tables of places."""
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
-from itertools import chain
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import chain, groupby
 from typing import TYPE_CHECKING, Any
 
 import apsw
 
+from aider_gardener.archive.passages import chunk, is_block, within
 from aider_gardener.archive.store.base import Evidence
+from aider_gardener.messages import LONG_CHARS, ContentClass, Segment
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,8 +33,6 @@ CREATE VIRTUAL TABLE word_index USING fts5(
 LEAF_BYTES = 4_000
 """A leaf of the index fits into a page with the check sum at its end; FTS5's own 4,050 bytes would take
 two."""
-INDEXED_AT_ONCE = 128
-"""So many chunks of one original are indexed as it enters, half from either end; the rest follows."""
 SCRUB_PAGES = 1_000
 """Pages of the index rewritten in one transaction: a few tens of milliseconds."""
 FILL_BATCH = 200
@@ -39,7 +40,7 @@ MOST_HELD = 5_000
 """So many of the newest passages that hold a word are looked up: one that more hold tells next to nothing."""
 PLACES = """SELECT c.number, n.session, c.start, c."end", n.seq
             FROM occurrences n JOIN chunks c ON c.original = n.original
-            WHERE {}"""
+            WHERE c.indexed AND {}"""
 COLUMNS = 4
 
 
@@ -52,31 +53,72 @@ def expression(word: str) -> str:
     return f"{quoted} *" if len(word) == 1 and not word.isascii() else quoted
 
 
+def put_body(db: apsw.Connection, original: int, text: str) -> None:
+    """Write the text of an original, a very long one bit by bit: SQLite would copy it twice over."""
+    pieces = range(0, len(text), LONG_CHARS)
+    size = len(text) if text.isascii() else sum(len(encode(text[at : at + LONG_CHARS])) for at in pieces)
+    db.execute("INSERT INTO bodies (original, body) VALUES (?, zeroblob(?))", (original, size))
+    if size:
+        with db.blob_open("main", "bodies", "body", original, True) as blob:
+            for at in pieces:
+                blob.write(encode(text[at : at + LONG_CHARS]))
+
+
 def add_chunks(db: apsw.Connection, original: int, text: str, spans: Sequence[Span]) -> None:
-    """Write the chunks of an original and index them; of a very long one the middle waits."""
-    near_end = len(spans) - INDEXED_AT_ONCE // 2
+    """Write the chunks of an original and index them; the blocks of a very long one wait."""
     sql = 'INSERT INTO chunks (original, start, "end", indexed) VALUES (?, ?, ?, ?)'
-    for at, (start, end) in enumerate(spans):
-        now = at < INDEXED_AT_ONCE // 2 or at >= near_end
-        db.execute(sql, (original, start, end, now))
-        if now:
+    for start, end in spans:
+        waits = is_block((start, end))
+        db.execute(sql, (original, start, end, not waits))
+        if not waits:
             _index(db, db.last_insert_rowid(), text[start:end])
 
 
 def work_off(db: apsw.Connection, limit: int) -> int:
-    """Index chunks that wait; returns how many were done, 0 when none is left."""
-    waiting: list[Any] = db.execute(
-        """SELECT number, original, start, "end" FROM chunks WHERE indexed = 0 ORDER BY number LIMIT ?""",
-        (limit,),
-    ).fetchall()
-    text, held = "", None
-    for number, original, start, end in waiting:
-        if original != held:
-            body = db.execute("SELECT body FROM bodies WHERE original = ?", (original,)).get
-            text, held = decode(body or b""), original
-        _index(db, number, text[start:end])
-        db.execute("UPDATE chunks SET indexed = 1 WHERE number = ?", (number,))
-    return len(waiting)
+    """Cut blocks that wait into chunks and index these, and those that wait themselves; returns how many were
+    done, 0 when none is left."""
+    sql = """SELECT c.number, c.original, c.start, c."end", o.segments
+             FROM chunks c JOIN originals o ON o.number = c.original WHERE c.indexed = 0
+             ORDER BY c.number LIMIT ?"""
+    waiting: list[Any] = db.execute(sql, (limit,)).fetchall()
+    done = 0
+    for (number, original, start, end, segments), text in zip(
+        waiting, parts_of(db, [row[1:4] for row in waiting]), strict=True
+    ):
+        if is_block((start, end)):
+            parts = [Segment(s[0], s[1], ContentClass(s[2])) for s in json.loads(segments)]
+            inside = [replace(s, start=s.start - start, end=s.end - start) for s in within(parts, start, end)]
+            found = chunk(text, inside)
+            for begin, stop in found:
+                sql = 'INSERT INTO chunks (original, start, "end") VALUES (?, ?, ?)'
+                db.execute(sql, (original, start + begin, start + stop))
+                _index(db, db.last_insert_rowid(), text[begin:stop])
+            db.execute("DELETE FROM chunks WHERE number = ?", (number,))
+            done += len(found)
+        else:
+            _index(db, number, text)
+            db.execute("UPDATE chunks SET indexed = 1 WHERE number = ?", (number,))
+        done += 1
+        if done >= limit:
+            break
+    return done
+
+
+def parts_of(db: apsw.Connection, spans: Iterable[tuple[int, int, int]]) -> Iterator[str]:
+    """The texts of spans, each given with its original's number before it, in the order of originals. Of an
+    original of ASCII alone no more is read than that, of another all."""
+    sql = """SELECT length(b.body) = json_extract(o.segments, '$[#-1][1]')
+             FROM bodies b JOIN originals o ON o.number = b.original WHERE b.original = ?"""
+    for original, of_it in groupby(spans, key=lambda span: span[0]):
+        if db.execute(sql, (original,)).get:
+            with db.blob_open("main", "bodies", "body", original, False) as blob:
+                for _, start, end in of_it:
+                    blob.seek(start)
+                    yield decode(blob.read(end - start))
+        else:
+            body = decode(db.execute("SELECT body FROM bodies WHERE original = ?", (original,)).get or b"")
+            for _, start, end in of_it:
+                yield body[start:end]
 
 
 def has_backlog(db: apsw.Connection) -> bool:
@@ -140,7 +182,8 @@ class PlaceCache:
 
 
 VERSION = """SELECT max(number), count(*), (SELECT at FROM occurrences ORDER BY number DESC LIMIT 1),
-                    (SELECT max(number) FROM chunks), (SELECT count(*) FROM chunks) FROM occurrences"""
+                    (SELECT max(number) FROM chunks), (SELECT count(*) FROM chunks),
+                    (SELECT count(*) FROM chunks WHERE indexed = 0) FROM occurrences"""
 """A number that was freed at the end is given again, to what was said at another time."""
 
 

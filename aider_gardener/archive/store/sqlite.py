@@ -48,7 +48,7 @@ from aider_gardener.archive.store.lines import FileLines, Lines
 from aider_gardener.archive.store.records import FORGET, FORGET_SESSION, Record
 from aider_gardener.archive.store.redact import Redacted, Redactor
 from aider_gardener.errors import StoreError
-from aider_gardener.messages import Entry, Fidelity, Rendition, SourceKind, content_hash
+from aider_gardener.messages import Entry, Fidelity, Rendition, SourceKind
 
 if TYPE_CHECKING:
     import numpy as np
@@ -302,11 +302,10 @@ class Store:
         """
         entry = entry if entry.created_at else replace(entry, created_at=self._clock())
         record = records.said(entry, self._redactor, chunks, renditions)
-        long_id = "g" + content_hash(entry.role, entry.content)
 
         def step(db: apsw.Connection) -> entries.StoredEntry:
             search.work_off(db, BACKLOG_PER_ADD)
-            stored = entries.add(db, record, long_id=long_id)
+            stored = entries.add(db, record)
             record.update(id=stored.id, seq=stored.seq)
             return stored
 
