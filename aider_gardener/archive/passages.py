@@ -15,9 +15,9 @@ LEAST_CHARS = 50
 LINE_CHARS = 600
 """A longer line is cut at sentence ends, or at this length."""
 
-BLOCK_CHARS = 24_000
-"""What is longer is cut into blocks of so much at most, and between the first and the last of them into
-passages only as it is indexed."""
+BLOCK_CHARS, ENDS = 8_000, 3
+"""A long text is cut into blocks of so much at most, and so many at either end at once into passages; what is
+between is when it is indexed."""
 
 Span = tuple[int, int]
 """The start and end of a passage in its text."""
@@ -30,10 +30,13 @@ VERBATIM = frozenset(
 
 def spans(content: str, segments: Sequence[Segment]) -> list[Span]:
     """What is written of a text as it enters: its passages, but of a long one whole blocks (see `is_block`)
-    between the passages of its first and its last."""
-    found = list(_blocks(content))
-    first, last = (chunk(content, within(segments, *ends)) for ends in (found[0], found[-1]))
-    return [*first, *found[1:-1], *last] if len(found) > 1 else chunk(content, segments)
+    between those of its ends."""
+    blocks = list(_blocks(content))
+    if len(blocks) <= 2 * ENDS:
+        return chunk(content, segments)
+    middle, tail = blocks[ENDS:-ENDS], blocks[-ENDS][0]
+    head = chunk(content, within(segments, 0, middle[0][0]))
+    return [*head, *middle, *chunk(content, within(segments, tail, len(content)))]
 
 
 def is_block(span: Span) -> bool:

@@ -53,7 +53,7 @@ def _places(text: str, words: set[str], folded: set[str]) -> dict[str, list[int]
     import numpy as np
 
     places: dict[str, list[int]] = {word: [] for word in words | folded}
-    plain = sorted(filter(str.isascii, places))
+    plain = sorted(filter(str.isascii, places), key=lambda word: (len(word[:HEAD_CHARS]), word))
     others, longest = places.keys() - plain, max(map(len, places))
     table, heads = _table(plain, folded), [_heads(some.intersection(plain)) for some in (words, folded)]
     for begin in range(0, len(text), BLOCK_CHARS):
@@ -114,7 +114,8 @@ def _standing(
 
 def _table(words: list[str], folded: set[str]) -> NDArray[np.uint32]:
     """For each two bytes, a number: which groups have a word that begins with them, and, in the higher half,
-    one that goes on with them; in capital letters too of those that are `folded`."""
+    one that goes on with them; in capital letters too of those that are `folded`. Words of a group should
+    begin alike."""
     import numpy as np
 
     table = np.zeros((256, 256), np.uint32)  # the second byte, then the first: as a processor reads them

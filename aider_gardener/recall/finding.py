@@ -198,18 +198,19 @@ def read(
         places = [int(at) for at in order[begin : begin + READ_AT_ONCE]]
         chunks = {at: int(evidence.chunks[at]) for at in places}
         ids = {at: name for at, name in _ids(archive, chunks).items() if name not in closed}
-        stored |= store.get_many(dict.fromkeys(name for name in ids.values() if name not in stored))
+        texts = store.texts([chunks[at] for at in ids])
+        others = dict.fromkeys(ids.values()).keys() - own.keys() - stored.keys()
+        stored |= store.get_many(others) if others else {}
         for at, name in ids.items():
-            if name not in stored or chunks[at] in known:
+            entry = chat.entries[own[name]] if name in own else stored.get(name)
+            if entry is None or chunks[at] not in texts or chunks[at] in known:
                 continue
             known.add(chunks[at])
-            seq = own.get(name)
-            entry = stored[name] if seq is None else chat.entries[seq]
             if is_withheld(archive, request, entry):
                 archive.withheld.add(entry.id)
             elif may_reach(archive, request, entry):
                 start, end = int(evidence.starts[at]), int(evidence.ends[at])
-                yield at, Passage(entry, start, end, without_codes(stored[name].content[start:end]))
+                yield at, Passage(entry, start, end, without_codes(texts[chunks[at]]))
 
 
 def _ids(archive: Archive, chunks: Mapping[int, int]) -> dict[int, str]:

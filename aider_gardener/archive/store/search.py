@@ -217,6 +217,13 @@ def entry_ids(db: apsw.Connection, chunks: Sequence[int]) -> dict[int, str]:
     return dict(rows)
 
 
+def texts(db: apsw.Connection, chunks: Sequence[int]) -> dict[int, str]:
+    sql = """SELECT c.number, c.original, c.start, c."end" FROM json_each(?) j CROSS JOIN chunks c
+             ON c.number = j.value ORDER BY c.original"""
+    rows: list[Any] = db.execute(sql, (json.dumps(list(chunks)),)).fetchall()
+    return dict(zip((row[0] for row in rows), parts_of(db, (row[1:] for row in rows)), strict=True))
+
+
 def no_evidence(words: int) -> Evidence:
     """The evidence where there is no passage, for so many words."""
     import numpy as np

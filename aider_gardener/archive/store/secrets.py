@@ -154,7 +154,7 @@ SEPARATORS = re.compile(r"\||\t|,|;| {2,}")
 def flattened(text: str) -> tuple[str, Callable[[int], int]]:
     """A text without what is no part of a value, and what tells where its characters stand in the whole."""
     cuts, removed, parts, past = list[int](), [0], list[str](), 0
-    is_broken = "\x1b" in text or "\\u001b" in text or BROKEN.search(text)
+    is_broken = "\x1b" in text or ("\\" in text and "\\u001b" in text) or BROKEN.search(text)
     for match in WITHIN_VALUES.finditer(text) if is_broken else ():
         parts.append(text[past : match.start()])
         past = match.end()

@@ -363,6 +363,10 @@ class Store:
         out."""
         return self._read_or({}, lambda db: search.entry_ids(db, chunks))
 
+    def texts(self, chunks: Sequence[int]) -> dict[int, str]:
+        """The stored text of each of these chunks of `evidence`; those that are gone are left out."""
+        return self._read_or({}, lambda db: search.texts(db, chunks))
+
     def work_off(self, limit: int = BACKLOG_AT_ONCE) -> int:
         """Index what waits of very long originals, at most `limit` chunks; returns how many were done.
 
