@@ -34,9 +34,9 @@ def spans(content: str, segments: Sequence[Segment]) -> list[Span]:
     blocks = list(_blocks(content))
     if len(blocks) <= 2 * ENDS:
         return chunk(content, segments)
-    middle, tail = blocks[ENDS:-ENDS], blocks[-ENDS][0]
-    head = chunk(content, within(segments, 0, middle[0][0]))
-    return [*head, *middle, *chunk(content, within(segments, tail, len(content)))]
+    head, tail = blocks[ENDS][0], blocks[-ENDS][0]
+    ends = chunk_part(content[:head], 0, segments), chunk_part(content[tail:], tail, segments)
+    return [*ends[0], *blocks[ENDS:-ENDS], *ends[1]]
 
 
 def is_block(span: Span) -> bool:
@@ -44,11 +44,13 @@ def is_block(span: Span) -> bool:
     return span[1] - span[0] > BLOCK_CHARS // 2
 
 
-def within(segments: Sequence[Segment], start: int, end: int) -> list[Segment]:
-    """What of the segments of a text lies in a span of it."""
-    held = [part for part in segments if part.start < end and part.end > start]
-    parts = held or [Segment(start, end, ContentClass.PROSE)]
-    return [replace(part, start=max(start, part.start), end=min(end, part.end)) for part in parts]
+def chunk_part(part: str, at: int, segments: Sequence[Segment]) -> list[Span]:
+    """The passages of the part of a text that begins `at` an offset; they and the segments are spans of the
+    whole."""
+    end = at + len(part)
+    inside = [each for each in segments if each.start < end and each.end > at]
+    own = [replace(each, start=max(at, each.start) - at, end=min(end, each.end) - at) for each in inside]
+    return [(start + at, stop + at) for start, stop in chunk(part, own)]
 
 
 def _blocks(content: str) -> Iterator[Span]:

@@ -98,7 +98,7 @@ def _standing(
     import numpy as np
 
     chars = np.frombuffer(block, np.uint8)
-    codes = np.ndarray(len(block) - HEAD_CHARS + 1, "<u4", block, strides=(1,))[maybe]
+    codes: NDArray[np.uint32] = np.ndarray(len(block) - HEAD_CHARS + 1, "<u4", block, strides=(1,))[maybe]
     for size, known, words in heads:
         own = codes & np.uint32((1 << 8 * size) - 1)
         which = np.minimum(np.searchsorted(known, own), len(known) - 1)

@@ -120,11 +120,11 @@ def okapi(counts: Counts, low: Numbers, high: Numbers, lengths: NDArray[Any]) ->
     return weighed(rows, len(lengths))
 
 
-def weighed(rows: Iterable[tuple[float, NDArray[Any]]], length: int) -> Floats:
+def weighed(rows: Iterable[tuple[Any, NDArray[Any]]], length: int) -> Floats:
     """The mean of rows of such a length, each with its weight. Without BLAS, whose threads would spin."""
     import numpy as np
 
-    found, weights = np.zeros(length, dtype=np.float32), list[float]()
+    found, weights = np.zeros(length, dtype=np.float32), list[Any]()
     for weight, row in rows:
         found += weight * row
         weights.append(weight)
@@ -133,7 +133,7 @@ def weighed(rows: Iterable[tuple[float, NDArray[Any]]], length: int) -> Floats:
     return mean
 
 
-def rarity(holding: Counts, total: int) -> Floats:
+def rarity(holding: Counts | int, total: int) -> Floats:
     """What a word tells that so many of all texts hold."""
     import numpy as np
 

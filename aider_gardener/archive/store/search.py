@@ -6,15 +6,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import chain, groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from aider_gardener.archive.passages import chunk, is_block, within
-from aider_gardener.archive.store.base import Evidence
+from aider_gardener.archive.passages import chunk_part, is_block
+from aider_gardener.archive.store.base import Evidence, PendingPassage
 from aider_gardener.messages import LONG_CHARS, ContentClass, Segment
+from aider_gardener.reading.output import without_codes
 
 if TYPE_CHECKING:
     import numpy as np
@@ -64,35 +65,30 @@ def put_body(db: apsw.Connection, original: int, text: str) -> None:
                 blob.write(encode(text[at : at + LONG_CHARS]))
 
 
-def add_chunks(db: apsw.Connection, original: int, text: str, spans: Sequence[Span]) -> None:
-    """Write the chunks of an original and index them; the blocks of a very long one wait."""
+def add_chunks(db: apsw.Connection, original: int, text: str, spans: Sequence[Span], at: int = 0) -> None:
+    """Write the chunks of an original and index them; the blocks of a very long one wait. Its `text` may be
+    given from an offset on."""
     sql = 'INSERT INTO chunks (original, start, "end", indexed) VALUES (?, ?, ?, ?)'
     for start, end in spans:
         waits = is_block((start, end))
         db.execute(sql, (original, start, end, not waits))
         if not waits:
-            _index(db, db.last_insert_rowid(), text[start:end])
+            _index(db, db.last_insert_rowid(), text[start - at : end - at])
 
 
 def work_off(db: apsw.Connection, limit: int) -> int:
-    """Cut blocks that wait into chunks and index these, and those that wait themselves; returns how many were
+    """Cut blocks that wait into chunks, and index these and such as wait themselves; returns how many were
     done, 0 when none is left."""
-    sql = """SELECT c.number, c.original, c.start, c."end", o.segments
+    sql = """SELECT c.number, o.segments, c.original, c.start, c."end"
              FROM chunks c JOIN originals o ON o.number = c.original WHERE c.indexed = 0
              ORDER BY c.number LIMIT ?"""
-    waiting: list[Any] = db.execute(sql, (limit,)).fetchall()
     done = 0
-    for (number, original, start, end, segments), text in zip(
-        waiting, parts_of(db, [row[1:4] for row in waiting]), strict=True
+    for (number, segments, original, start, end), text in with_texts(
+        db, db.execute(sql, (limit,)).fetchall()
     ):
         if is_block((start, end)):
-            parts = [Segment(s[0], s[1], ContentClass(s[2])) for s in json.loads(segments)]
-            inside = [replace(s, start=s.start - start, end=s.end - start) for s in within(parts, start, end)]
-            found = chunk(text, inside)
-            for begin, stop in found:
-                sql = 'INSERT INTO chunks (original, start, "end") VALUES (?, ?, ?)'
-                db.execute(sql, (original, start + begin, start + stop))
-                _index(db, db.last_insert_rowid(), text[begin:stop])
+            found = chunk_part(text, start, segments_of(segments))
+            add_chunks(db, original, text, found, start)
             db.execute("DELETE FROM chunks WHERE number = ?", (number,))
             done += len(found)
         else:
@@ -104,21 +100,26 @@ def work_off(db: apsw.Connection, limit: int) -> int:
     return done
 
 
-def parts_of(db: apsw.Connection, spans: Iterable[tuple[int, int, int]]) -> Iterator[str]:
-    """The texts of spans, each given with its original's number before it, in the order of originals. Of an
-    original of ASCII alone no more is read than that, of another all."""
+def segments_of(kept: str) -> tuple[Segment, ...]:
+    """The segments of an original as its row has them."""
+    return tuple(Segment(s[0], s[1], ContentClass(s[2]), s[3], s[4]) for s in json.loads(kept))
+
+
+def with_texts(db: apsw.Connection, rows: Iterable[Any]) -> Iterator[tuple[Any, str]]:
+    """Rows that end in an original, a start and an end, each with this span's text. Of an original of ASCII
+    alone no more is read than that, of another all: once if its rows stand together."""
     sql = """SELECT length(b.body) = json_extract(o.segments, '$[#-1][1]')
              FROM bodies b JOIN originals o ON o.number = b.original WHERE b.original = ?"""
-    for original, of_it in groupby(spans, key=lambda span: span[0]):
+    for original, of_it in groupby(rows, key=itemgetter(-3)):
         if db.execute(sql, (original,)).get:
             with db.blob_open("main", "bodies", "body", original, False) as blob:
-                for _, start, end in of_it:
-                    blob.seek(start)
-                    yield decode(blob.read(end - start))
+                for row in of_it:
+                    blob.seek(row[-2])
+                    yield row, decode(blob.read(row[-1] - row[-2]))
         else:
             body = decode(db.execute("SELECT body FROM bodies WHERE original = ?", (original,)).get or b"")
-            for _, start, end in of_it:
-                yield body[start:end]
+            for row in of_it:
+                yield row, body[row[-2] : row[-1]]
 
 
 def has_backlog(db: apsw.Connection) -> bool:
@@ -210,18 +211,17 @@ def find(
     return Evidence(chunks, of, starts, ends, _held(db, asked, chunks))
 
 
-def entry_ids(db: apsw.Connection, chunks: Sequence[int]) -> dict[int, str]:
-    sql = """SELECT c.number, o.id FROM json_each(?) j CROSS JOIN chunks c ON c.number = j.value
-             CROSS JOIN originals o ON o.number = c.original"""
-    rows: list[Any] = db.execute(sql, (json.dumps(list(chunks)),)).fetchall()
-    return dict(rows)
+def quoted(db: apsw.Connection, chunks: Sequence[int]) -> Iterator[PendingPassage]:
+    sql = """SELECT c.number, o.id, c.original, c.start, c."end" FROM json_each(?) j
+             CROSS JOIN chunks c ON c.number = j.value CROSS JOIN originals o ON o.number = c.original
+             ORDER BY c.original"""
+    return as_passages(db, db.execute(sql, (json.dumps(list(chunks)),)).fetchall())
 
 
-def texts(db: apsw.Connection, chunks: Sequence[int]) -> dict[int, str]:
-    sql = """SELECT c.number, c.original, c.start, c."end" FROM json_each(?) j CROSS JOIN chunks c
-             ON c.number = j.value ORDER BY c.original"""
-    rows: list[Any] = db.execute(sql, (json.dumps(list(chunks)),)).fetchall()
-    return dict(zip((row[0] for row in rows), parts_of(db, (row[1:] for row in rows)), strict=True))
+def as_passages(db: apsw.Connection, rows: Iterable[Any]) -> Iterator[PendingPassage]:
+    """The chunks of these rows, each with its number, its entry's id, original, start and end."""
+    for (number, entry_id, _, start, end), text in with_texts(db, rows):
+        yield PendingPassage(entry_id, start, end, without_codes(text), number)
 
 
 def no_evidence(words: int) -> Evidence:

@@ -15,7 +15,6 @@ import apsw
 from aider_gardener.archive.store import search
 from aider_gardener.archive.store.base import PendingPassage
 from aider_gardener.errors import StoreError
-from aider_gardener.reading.output import without_codes
 
 if TYPE_CHECKING:
     import numpy as np
@@ -121,9 +120,7 @@ def pending(db: apsw.Connection, limit: int, embedder: str) -> Iterator[PendingP
             WHERE c.indexed AND {lacking} ORDER BY c.number DESC LIMIT :limit""",
         {"embedder": embedder, "limit": limit},
     ).fetchall()
-    texts = search.parts_of(db, [row[2:] for row in rows])
-    for (number, entry_id, _, start, end), text in zip(rows, texts, strict=True):
-        yield PendingPassage(entry_id, start, end, without_codes(text), number)
+    return search.as_passages(db, rows)
 
 
 def put(db: apsw.Connection, items: Sequence[tuple[PendingPassage, Floats]], embedder: str) -> int:
