@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from aider_gardener.messages import LONG_CHARS, ContentClass, Source, SourceKind
@@ -63,11 +63,12 @@ def test_words_around_a_paste_that_is_very_long_stay_the_users() -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(
-    st.text(alphabet="abcdABKİKé?\n漢", max_size=60),
+    st.text(alphabet="abcdABKİ\u212aé?\n漢", max_size=60),
     st.lists(st.text(alphabet="abcdABKé?\n漢", min_size=2, max_size=6), max_size=8),
-    st.lists(st.text(alphabet="abcdké?\n漢", min_size=2, max_size=6), max_size=8),
+    st.lists(st.text(alphabet="abikké?\n漢", min_size=2, max_size=6), max_size=8),
     st.integers(1, 9),
 )
+@example("aAK\u212aİ", [], ["ak", "kk", "ki", "cd", "dc"], 9)
 def test_one_pass_finds_words_where_each_search_finds_them(
     text: str, words: list[str], folded: list[str], block: int
 ) -> None:

@@ -183,8 +183,7 @@ class PlaceCache:
 
 
 VERSION = """SELECT max(number), count(*), (SELECT at FROM occurrences ORDER BY number DESC LIMIT 1),
-                    (SELECT max(number) FROM chunks), (SELECT count(*) FROM chunks),
-                    (SELECT count(*) FROM chunks WHERE indexed = 0) FROM occurrences"""
+                    (SELECT max(number) FROM chunks), (SELECT count(*) FROM chunks) FROM occurrences"""
 """A number that was freed at the end is given again, to what was said at another time."""
 
 
