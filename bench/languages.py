@@ -112,8 +112,8 @@ def nearest(archive: Archive, question: str, limit: int) -> list[str]:
     evidence = archive.store.evidence([])
     near = cosines(archive, Chat(), Request(question), evidence)
     best = [int(evidence.chunks[at]) for at in (-near).argsort(kind="stable")[:limit]]
-    ids = archive.store.entry_ids(best)
-    return [ids[chunk] for chunk in best]
+    quoted = archive.store.quoted(best)
+    return [quoted[chunk].entry_id for chunk in best]
 
 
 def add(store: Store, text: str, seq: int) -> str:

@@ -19,5 +19,5 @@ def found(
     holding = evidence.held.sum(axis=0)
     order = np.lexsort((np.arange(len(evidence)), holding))[::-1]
     chunks = [int(evidence.chunks[at]) for at in order if holding[at]]
-    ids = store.entry_ids(chunks)
-    return list(dict.fromkeys(ids[chunk] for chunk in chunks))
+    quoted = store.quoted(chunks)
+    return list(dict.fromkeys(quoted[chunk].entry_id for chunk in chunks if chunk in quoted))

@@ -10,7 +10,7 @@ from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from aider_gardener.archive.passages import chunk
+from aider_gardener.archive.passages import spans
 from aider_gardener.archive.providers import NAME_LOCAL, WITHHELD
 from aider_gardener.archive.sessions import AIDER, HOST_KEY, PastSessions, host_of
 from aider_gardener.archive.store import PendingPassage
@@ -145,7 +145,7 @@ class Archive:
 
     def put(self, entry: Entry, made: Mapping[Fidelity, Rendition] = NOTHING) -> Entry:
         """Store an entry with its short forms; returns it as it is stored."""
-        chunks = chunk(entry.content, entry.segments)
+        chunks = spans(entry.content, entry.segments)
         return self.store.add(entry, chunks=chunks, renditions=list(made.values()))
 
     def entry(self, message: Message, *, turn: int, seq: int, source: Source | None, at: float) -> Entry:

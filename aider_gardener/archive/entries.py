@@ -91,8 +91,8 @@ def quoting(store: Store, ids: Sequence[str]) -> list[str]:
     found: dict[str, None] = {}
     for stored_id in ids:
         evidence = store.evidence([stored_id])
-        holding = store.entry_ids(evidence.chunks[evidence.held[0]].tolist())
-        entries = store.get_many(holding.values())
+        holding = store.quoted(evidence.chunks[evidence.held[0]].tolist())
+        entries = store.get_many({each.entry_id: None for each in holding.values()})
         found |= {entry.id: None for entry in entries.values() if quotes(entry, stored_id)}
     return list(found)
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from aider_gardener.messages import ContentClass, Segment
 
@@ -14,6 +15,10 @@ LEAST_CHARS = 50
 LINE_CHARS = 600
 """A longer line is cut at sentence ends, or at this length."""
 
+BLOCK_CHARS, ENDS = 8_000, 3
+"""A long text is cut into blocks of so much at most, and so many at either end at once into passages; what is
+between is when it is indexed."""
+
 Span = tuple[int, int]
 """The start and end of a passage in its text."""
 SENTENCE_END = re.compile(r"[.!?;:]\s+|[。！？；]")
@@ -21,6 +26,41 @@ BREAKS_BEFORE = re.compile(r"\s*(?:[-*+]\s|\d+[.)]\s|#{1,6}\s|\|)")
 VERBATIM = frozenset(
     {ContentClass.CODE, ContentClass.DIFF, ContentClass.LOG, ContentClass.LISTING, ContentClass.ERROR}
 )
+
+
+def spans(content: str, segments: Sequence[Segment]) -> list[Span]:
+    """What is written of a text as it enters: its passages, but of a long one whole blocks (see `is_block`)
+    between those of its ends."""
+    blocks = list(_blocks(content))
+    if len(blocks) <= 2 * ENDS:
+        return chunk(content, segments)
+    head, tail = blocks[ENDS][0], blocks[-ENDS][0]
+    ends = chunk_part(content[:head], 0, segments), chunk_part(content[tail:], tail, segments)
+    return [*ends[0], *blocks[ENDS:-ENDS], *ends[1]]
+
+
+def is_block(span: Span) -> bool:
+    """Whether a span is no passage, but a block that is still to be cut into some."""
+    return span[1] - span[0] > BLOCK_CHARS // 2
+
+
+def chunk_part(part: str, at: int, segments: Sequence[Segment]) -> list[Span]:
+    """The passages of the part of a text that begins `at` an offset; they and the segments are spans of the
+    whole."""
+    end = at + len(part)
+    inside = [each for each in segments if each.start < end and each.end > at]
+    own = [replace(each, start=max(at, each.start) - at, end=min(end, each.end) - at) for each in inside]
+    return [(start + at, stop + at) for start, stop in chunk(part, own)]
+
+
+def _blocks(content: str) -> Iterator[Span]:
+    """A text in blocks, at line ends where any are near; none is so short as to be taken for a passage."""
+    at = 0
+    while len(content) - at > BLOCK_CHARS:
+        end = content.rfind("\n", at + BLOCK_CHARS // 2, at + BLOCK_CHARS) + 1 or at + BLOCK_CHARS
+        yield at, end
+        at = end
+    yield at, len(content)
 
 
 def chunk(content: str, segments: Sequence[Segment]) -> list[Span]:

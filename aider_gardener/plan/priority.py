@@ -8,7 +8,7 @@ import math
 import re
 from collections.abc import Iterable
 
-from aider_gardener.messages import ContentClass, Entry, Focus, SourceKind
+from aider_gardener.messages import LONG_CHARS, ContentClass, Entry, Focus, SourceKind
 
 BASE = {
     ContentClass.PROMPT: 90.0,
@@ -41,10 +41,10 @@ def priority(entry: Entry, *, turn: int, focus: Focus) -> float:
     """Points from 0 to 100 for keeping `entry` at `turn`, given what the user is about now.
 
     Base by class, + up to 15 for recency (halved every 3 turns), + up to 20 for the share of the focus's 40
-    longest words that the entry holds, − up to 15 for staleness (linear over 40 turns without an access). An
-    edit of a file that is not in the chat counts as code: it is nowhere else. What the user had put in (an
-    original, a note on the last chat) counts as the user's own. Text that the host wrote
-    itself is worth 5 at most.
+    longest words that the entry holds (in its first LONG_CHARS), − up to 15 for staleness (linear over 40
+    turns without an access). An edit of a file that is not in the chat counts as code: it is nowhere else.
+    What the user had put in (an original, a note on the last chat) counts as the user's own. Text that the
+    host wrote itself is worth 5 at most.
     """
     return max(0.0, min(100.0, sum(parts(entry, turn=turn, focus=focus).values())))
 
@@ -55,7 +55,7 @@ def parts(entry: Entry, *, turn: int, focus: Focus) -> dict[str, float]:
         return {"notice": NOTICE_BASE}
     age = max(0, turn - entry.turn)
     words = sorted(focus.words, key=lambda word: (-len(word), word))[:MOST_WORDS]
-    lowered = entry.content.lower() if words else ""
+    lowered = entry.content[:LONG_CHARS].lower() if words else ""
     mentioned = sum(word in lowered for word in words) / max(1, len(words))
     cls = entry.cls
     if entry.source.kind is SourceKind.STUB:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from aider_gardener.messages import LONG_CHARS, Segment, remembered, text_key
-from aider_gardener.reading.late import late
+from aider_gardener.reading.seeking import seeker
 
 MANY_LINES = 30_000
 """A text of more lines is a very long one too."""
@@ -16,7 +16,8 @@ LINE_CHARS = 400
 """So much before and behind what tells of trouble is read of its line."""
 SEARCHED_CHARS = 2_000_000
 """So much before the tail is searched for such lines: what ends a run is told near its end."""
-TELLS = late("rror|ERR|FAIL|[Ff]ail|xception|panic|FATAL|fatal|Traceback|not ok|[✖✗]|(?P<less>WARN|[Ww]arn)")
+TELLS = frozenset("rror|ERR|FAIL|Fail|fail|xception|panic|FATAL|fatal|Traceback|not ok|✖|✗".split("|"))
+WARNS = frozenset(("WARN", "Warn", "warn"))
 GAP = "…"
 """The line that stands where something is left out."""
 
@@ -71,8 +72,9 @@ def _telling(text: str, start: int, end: int) -> list[tuple[int, int]]:
     that tell of errors. Of very long lines what stands around."""
     stop = max(start, end - SEARCHED_CHARS)
     found = list[tuple[bool, int, int]]()
-    for match in TELLS.finditer(text, stop, end):
-        at, less = match.start(), match["less"] is not None
+    searched, shift = text[stop:end], stop
+    places = seeker(searched, TELLS | WARNS)
+    for at, less in sorted((shift + at, word in WARNS) for word in TELLS | WARNS for at in places(word)):
         if at < stop:
             found[-1] = (found[-1][0] and less, *found[-1][1:])
             continue

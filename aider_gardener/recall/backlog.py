@@ -27,8 +27,6 @@ STOP_SECONDS = 1.0
 QUESTION_SECONDS = 0.1
 """So long a turn waits for its question's vector, unless its host has more time (an agent's tool call) or the
 embedder asks for more (a network call)."""
-INDEX_AT_ONCE = 100
-"""Passages of very long originals indexed in one transaction."""
 
 
 class Backlog:
@@ -193,7 +191,7 @@ class Backlog:
     def _work_on(self) -> None:
         """Index what waits, do the upkeep, once, then embed what is pending, until a pause comes."""
         try:
-            while self._may_go_on() and self.store.work_off(INDEX_AT_ONCE):
+            while self._may_go_on() and self.store.work_off():
                 pass
             if self._upkeep is not None and self._may_go_on():
                 upkeep, self._upkeep = self._upkeep, None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations, islice
 from math import log
 from operator import attrgetter
@@ -16,7 +16,6 @@ from aider_gardener.archive.store.base import PendingPassage
 from aider_gardener.archive.store.words import index_words, stem, stop_words
 from aider_gardener.messages import ContentClass, Entry, SourceKind
 from aider_gardener.plan.chat import Chat
-from aider_gardener.reading.output import without_codes
 from aider_gardener.recall.ranking import scores, told_by_text
 from aider_gardener.recall.request import Request, closed_ids, sessions_of
 
@@ -193,27 +192,23 @@ def read(
     own, closed, store = chat.seq_of, closed_ids(chat, request), archive.store
     known, stored = set[int](), dict[str, Entry]()
     for begin in range(0, len(order), READ_AT_ONCE):
-        places = [int(at) for at in order[begin : begin + READ_AT_ONCE]]
-        chunks = {at: int(evidence.chunks[at]) for at in places}
-        ids = {at: name for at, name in _ids(archive, chunks).items() if name not in closed}
-        stored |= store.get_many(dict.fromkeys(name for name in ids.values() if name not in stored))
-        for at, name in ids.items():
-            if name not in stored or chunks[at] in known:
+        chunks = {int(at): int(evidence.chunks[at]) for at in order[begin : begin + READ_AT_ONCE]}
+        quoted = store.quoted(list(chunks.values()))
+        others = {each.entry_id for each in quoted.values()} - own.keys() - stored.keys()
+        stored |= store.get_many(others)
+        for at, chunk in chunks.items():
+            found = quoted.get(chunk)
+            if found is None or chunk in known or found.entry_id in closed:
                 continue
-            known.add(chunks[at])
-            seq = own.get(name)
-            entry = stored[name] if seq is None else chat.entries[seq]
+            known.add(chunk)
+            seq = own.get(found.entry_id)
+            entry = stored.get(found.entry_id) if seq is None else chat.entries[seq]
+            if entry is None:
+                continue
             if is_withheld(archive, request, entry):
                 archive.withheld.add(entry.id)
             elif may_reach(archive, request, entry):
-                start, end = int(evidence.starts[at]), int(evidence.ends[at])
-                yield at, Passage(entry, start, end, without_codes(stored[name].content[start:end]))
-
-
-def _ids(archive: Archive, chunks: Mapping[int, int]) -> dict[int, str]:
-    """The id of the entry at each place, in the order of the places."""
-    found = archive.store.entry_ids(list(chunks.values()))
-    return {at: found[chunk] for at, chunk in chunks.items() if chunk in found}
+                yield at, Passage(entry, found.start, found.end, found.text)
 
 
 def is_withheld(archive: Archive, request: Request, entry: Entry) -> bool:

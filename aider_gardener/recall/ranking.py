@@ -16,7 +16,7 @@ they come from, and what each sign brings: docs/decisions/0014.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -78,12 +78,12 @@ def scores(evidence: Evidence, similarity: Floats) -> Scores:
     counts = np.zeros((len(held), len(evidence) + 1), dtype=np.int32)
     np.cumsum(held, axis=1, out=counts[:, 1:])
     rarities = rarity(counts[:, -1], len(evidence))
-    own = weighed(rarities, held)
+    own = weighed(zip(rarities, held, strict=True), len(evidence))
 
     def within(reach: int) -> Floats:
         at = np.arange(len(evidence))
         low, high = np.maximum(at - reach, begins), np.minimum(at + reach + 1, ends)
-        return okapi(counts[:, high] - counts[:, low], lengths[high] - lengths[low])
+        return okapi(counts, low, high, lengths[high] - lengths[low])
 
     near, far = within(NEAR), within(FAR)
     cosine = known(similarity)
@@ -104,34 +104,36 @@ def by_session(counts: Counts, lengths: NDArray[Any], begins: Numbers, ends: Num
 
     low, at = np.unique(begins, return_inverse=True)
     high = ends[low]
-    return okapi(counts[:, high] - counts[:, low], lengths[high] - lengths[low])[at]
+    return okapi(counts, low, high, lengths[high] - lengths[low])[at]
 
 
-def okapi(counts: Counts, lengths: NDArray[Any]) -> Floats:
+def okapi(counts: Counts, low: Numbers, high: Numbers, lengths: NDArray[Any]) -> Floats:
     """BM25 of n texts of these lengths, as a share of what a text could have: `counts` says how often each
-    text has each word (a row a word), and how many texts have it what the word tells."""
+    word (a row a word) stands before each place, `low` and `high` where each text begins and ends. How many
+    texts have a word is what it tells."""
     import numpy as np
 
-    if not counts.size:
-        return np.zeros(len(lengths), dtype=np.float32)
-    rarities = rarity((counts > 0).sum(axis=1), len(lengths))
-    bound = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * lengths / max(lengths.mean(), 1))
-    gained = counts / (counts + bound.astype(np.float32))
-    return weighed(rarities, gained)
+    mean = lengths.sum() / max(len(lengths), 1)
+    bound = (SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * lengths / max(mean, 1))).astype(np.float32)
+    each = (row[high] - row[low] for row in counts)  # one at a time: many passages have many numbers
+    rows = ((rarity(np.count_nonzero(here), len(lengths)), here / (here + bound)) for here in each)
+    return weighed(rows, len(lengths))
 
 
-def weighed(weights: Floats, values: NDArray[Any]) -> Floats:
-    """The mean of the rows of an array, each with its weight. Without BLAS, whose threads would spin."""
+def weighed(rows: Iterable[tuple[Any, NDArray[Any]]], length: int) -> Floats:
+    """The mean of rows of such a length, each with its weight. Without BLAS, whose threads would spin."""
     import numpy as np
 
-    found = np.zeros(values.shape[1], dtype=np.float32)
-    for weight, row in zip(weights, values, strict=True):
+    found, weights = np.zeros(length, dtype=np.float32), list[Any]()
+    for weight, row in rows:
         found += weight * row
-    mean: Floats = found / np.float32(max(float(weights.sum()), 1e-9))
+        weights.append(weight)
+    total = float(np.array(weights, dtype=np.float32).sum())
+    mean: Floats = found / np.float32(max(total, 1e-9))
     return mean
 
 
-def rarity(holding: Counts, total: int) -> Floats:
+def rarity(holding: Counts | int, total: int) -> Floats:
     """What a word tells that so many of all texts hold."""
     import numpy as np
 

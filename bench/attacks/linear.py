@@ -105,6 +105,7 @@ PARAMETERS: dict[str, Callable[[str], object]] = {
 
 ELSEWHERE = {
     "archive.store.search.add_chunks": "writes to a database",
+    "archive.store.search.put_body": "writes to a database",
     "archive.store.search.encode": "no reading: bytes of a text",
 }
 """Public functions with a text that are not called, and why."""

@@ -22,8 +22,9 @@ from made_search import found
 from made_vectors import LetterCounts
 from shared_archives import postgres
 
+from aider_gardener.archive.passages import spans
 from aider_gardener.archive.postgres.lines import Address, open_on_server
-from aider_gardener.archive.store import Store, open_store
+from aider_gardener.archive.store import Store, open_store, search
 from aider_gardener.archive.store.encryption import VARIABLE
 from aider_gardener.archive.store.location import prepare_directory
 from aider_gardener.archive.store.opening import open_lines
@@ -275,8 +276,8 @@ def test_what_holds_a_word_is_a_span_of_its_text(store: Store) -> None:
     other = put(store, "a capacitor among many other things, " + "none of which matters here " * 12, seq=1)
     evidence = store.evidence(query_words("flux capacitor"))
     at = int(evidence.held.all(axis=0).argmax())
-    assert "flux capacitor" in text[evidence.starts[at] : evidence.ends[at]]
-    assert store.entry_ids([int(evidence.chunks[at]), 999]) == {int(evidence.chunks[at]): stored.id}
+    span, chunk = text[evidence.starts[at] : evidence.ends[at]], int(evidence.chunks[at])
+    assert "flux capacitor" in span and [each.text for each in store.quoted([chunk, 999]).values()] == [span]
     assert found(store, "flux capacitor") == [stored.id, other.id]
 
 
@@ -293,15 +294,23 @@ def test_words_are_looked_for_in_one_session_in_some_or_in_all(store: Store) -> 
     assert three.id in found(store, "alpha", session="s1")
 
 
-def test_a_very_long_original_is_indexed_bit_by_bit(store: Store) -> None:
-    text = "".join(f"row {n:06d} is here\n" for n in range(30_000))
-    stored = put(store, text, chunk_chars=1_000)
-    other = put(store, text.replace("row 0", "row 1"), chunk_chars=1_000, seq=1)
-    assert found(store, "000000") == [stored.id] and found(store, "029999") == [stored.id]
-    assert found(store, "015000") == found(store, "115000") == []
-    while store.work_off(1_000):
+@pytest.mark.parametrize("word", ["row", "Reihe für"])
+def test_a_very_long_original_is_indexed_bit_by_bit(
+    store: Store, word: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "LONG_CHARS", 1_000)
+    text = "".join(f"{word} {n:06d} is here\n" for n in range(8_000))
+    stored, other = (
+        store.add(entry(each, seq=seq), chunks=spans(each, ()))
+        for seq, each in enumerate([text, text.replace(f"{word} 0", f"{word} 1")])
+    )
+    assert found(store, "000000") == [stored.id] and found(store, "007999") == [stored.id]
+    assert found(store, "004000") == found(store, "104000") == []
+    passages = store.evidence([])
+    assert (passages.ends - passages.starts).max() < 1_000
+    while store.work_off(100):
         pass
-    assert found(store, "015000") == [stored.id] and found(store, "115000") == [other.id]
+    assert found(store, "004000") == [stored.id] and found(store, "104000") == [other.id]
     assert store.original(stored.id) == text
 
 

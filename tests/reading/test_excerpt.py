@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from aider_gardener.messages import LONG_CHARS, ContentClass, Source, SourceKind
 from aider_gardener.reading import seeking
 from aider_gardener.reading.excerpt import GAP, MANY_LINES, SEARCHED_CHARS, SHARE_CHARS, excerpt, is_long
-from aider_gardener.reading.seeking import long_runs, seeker
+from aider_gardener.reading.seeking import seeker
 from aider_gardener.reading.segments import segment
 
 LINE = "job {:07d} of the night run went on as it should\n"
@@ -63,31 +61,27 @@ def test_words_around_a_paste_that_is_very_long_stay_the_users() -> None:
     assert text[parts[2].start :].strip() == "Why is it slow?"
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
-    st.text(alphabet="abcdé?\n漢", max_size=60),
-    st.lists(st.text(alphabet="abcdé?\n", min_size=1, max_size=6), max_size=6),
+    st.text(alphabet="abcdABKİ\u212aé?\n漢", max_size=60),
+    st.lists(st.text(alphabet="abcdABKé?\n漢", min_size=2, max_size=6), max_size=8),
+    st.lists(st.text(alphabet="abikké?\n漢", min_size=2, max_size=6), max_size=8),
     st.integers(1, 9),
 )
-def test_one_pass_finds_words_where_each_search_finds_them(text: str, words: list[str], block: int) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(seeking, "LONG_CHARS", 0)
-        patch.setattr(seeking, "BLOCK_CHARS", block)
-        seek = seeker(text, words)
-        for word in words:
-            assert [seek(word, at) for at in range(len(text))] == [
-                text.find(word, at) for at in range(len(text))
-            ]
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.text(alphabet="ab.é 漢", min_size=1, max_size=60), st.integers(1, 4), st.integers(1, 9))
-def test_long_runs_are_those_an_expression_finds(text: str, size: int, block: int) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(seeking, "LONG_CHARS", 0)
-        patch.setattr(seeking, "BLOCK_CHARS", block)
-        runs = re.finditer(f"[a-b.]{{{size},}}", text)
-        assert list(long_runs(text, "a-b.", size)) == [run.span() for run in runs]
+@example("aAK\u212aİ", [], ["ak", "kk", "ki", "cd", "dc"], 9)
+def test_one_pass_finds_words_where_each_search_finds_them(
+    text: str, words: list[str], folded: list[str], block: int
+) -> None:
+    words = [word for word in words if word not in folded]
+    small = text.replace("İ", "i").lower()
+    for long in (seeking.LONG_CHARS, 0):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(seeking, "LONG_CHARS", long)
+            patch.setattr(seeking, "BLOCK_CHARS", block)
+            places = seeker(text, words, folded)
+            for read, sought in ((text, words), (small, folded)):
+                for word in sought:
+                    assert list(places(word)) == [at for at in range(len(text)) if read.startswith(word, at)]
 
 
 def test_far_before_the_tail_nothing_is_searched() -> None:

@@ -107,7 +107,8 @@ def test_okapi_is_what_its_formula_says() -> None:
     idf = np.log(1 + (2 - np.array([1, 2]) + 0.5) / (np.array([1, 2]) + 0.5))
     bound = 1.2 * (0.25 + 0.75 * lengths / 100)
     wanted = sum(idf[word] * counts[word] / (counts[word] + bound) for word in (0, 1)) / idf.sum()
-    assert okapi(counts, lengths) == pytest.approx(wanted)
+    before = np.concatenate([np.zeros((2, 1)), counts.cumsum(axis=1)], axis=1)
+    assert okapi(before, np.arange(2), np.arange(1, 3), lengths) == pytest.approx(wanted)
 
 
 def test_a_question_is_seldom_the_answer_and_who_is_named_often_has_it() -> None:

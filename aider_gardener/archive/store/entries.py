@@ -21,7 +21,6 @@ from aider_gardener.messages import (
     Entry,
     Fidelity,
     Rendition,
-    Segment,
     Source,
     SourceKind,
     content_hash,
@@ -57,18 +56,15 @@ class StoredEntry(NamedTuple):
     access_count: int
 
 
-def add(
-    db: apsw.Connection, record: Mapping[str, Any], *, again: bool = False, long_id: str = ""
-) -> StoredEntry:
+def add(db: apsw.Connection, record: Mapping[str, Any], *, again: bool = False) -> StoredEntry:
     """Store an original with its occurrence, its chunks and its short forms, or what of it is not there yet.
 
     `record` is what `records.said` makes, or has no `content` where the original is known by its id. `again`:
-    this may be of another archive, or done already: what is known of the original stays. `long_id` is the
-    hash that the id is the beginning of, where it is known."""
+    this may be of another archive, or done already: what is known of the original stays."""
     session = session_number(db, record["session"])
     number, is_new = number_of(db, record["id"]), False
     if "content" in record:
-        number, is_new = _original(db, record, long_id)
+        number, is_new = _original(db, record)
     elif number is None:
         raise StoreError(f"there is no entry {record['id']}")
     seq, is_said = _occurrence(db, record, session, number, again)
@@ -92,14 +88,14 @@ def session_number(db: apsw.Connection, session: str) -> int:
     return int(db.execute("SELECT number FROM sessions WHERE id = ?", (session,)).get)
 
 
-def _original(db: apsw.Connection, record: Mapping[str, Any], long_id: str) -> tuple[int, bool]:
+def _original(db: apsw.Connection, record: Mapping[str, Any]) -> tuple[int, bool]:
     """Find or write an original; returns its row and whether it is new.
 
     The hash that is kept is that of the stored text: of a text with secrets only the short id.
     """
     role, text, own_id = record["role"], record["content"], record["id"]
     hashed = content_hash(role, text)
-    long_id = long_id or own_id + hashed[len(own_id) - 1 :]
+    long_id = own_id + hashed[len(own_id) - 1 :]
     for number, found in db.execute(
         "SELECT number, id FROM originals WHERE hash = ?", (bytes.fromhex(hashed),)
     ):
@@ -117,7 +113,7 @@ def _original(db: apsw.Connection, record: Mapping[str, Any], long_id: str) -> t
          int(record["pinned"]), record.get("accessed_at", record["at"]), record.get("access_count", 0)),
     )  # fmt: skip
     number = db.last_insert_rowid()
-    db.execute("INSERT INTO bodies (original, body) VALUES (?, ?)", (number, search.encode(text)))
+    search.put_body(db, number, text)
     search.add_chunks(db, number, text, [(start, end) for start, end in record["chunks"]])
     return number, True
 
@@ -240,7 +236,7 @@ def _entry(row: Any) -> Entry:
         content=search.decode(body),
         source=Source(SourceKind(source), detail),
         cls=ContentClass(cls),
-        segments=tuple(Segment(s[0], s[1], ContentClass(s[2]), s[3], s[4]) for s in json.loads(segments)),
+        segments=search.segments_of(segments),
         tokens=tokens,
         pinned=bool(pinned),
         active=bool(active),

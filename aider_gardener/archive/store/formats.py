@@ -149,14 +149,13 @@ def _compiled(form: str) -> re.Pattern[str]:
 
 
 FORMATS = tuple(map(_format, _OTHERS.replace(" ~\n    ", " ~ ").replace("\n    ", "").strip().splitlines()))
-TOKEN_CHARS, TOKEN_LEAST = r"\w.=+/$-", 19
-"""What tokens with a prefix are made of, and how many of it in a row at least."""
+PREFIXES = frozenset(" ".join(_PREFIXES.values()).split())
 _BY_FIRST: dict[str, list[str]] = {}
 for _rest, _row in _PREFIXES.items():
     for _prefix in _row.split():
         _BY_FIRST.setdefault(_prefix[0], []).append(re.escape(_prefix[1:]) + _rest)
 TOKEN = re.compile(
-    rf"\b(?=[{TOKEN_CHARS}]{{{TOKEN_LEAST}}})(?:[nrt](?<=\\[nrt]))?("
+    r"\b(?=[\w.=+/$-]{19})(?:[nrt](?<=\\[nrt]))?("
     + "|".join(f"{first}(?:{'|'.join(rests)})" for first, rests in _BY_FIRST.items())
     + ")",
     re.ASCII,

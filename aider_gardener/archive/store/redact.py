@@ -151,11 +151,12 @@ def _copies(text: str, known: Iterable[str]) -> Iterator[secrets.Found]:
     from aider_gardener.archive.store import secrets
 
     known = list(known)
-    seek = seeker(text, [secret[:HEAD_CHARS] for secret in known])
+    places = seeker(text, [secret[:HEAD_CHARS] for secret in known])
     for secret in known:
-        head = secret[:HEAD_CHARS]
-        at = seek(head, 0)
-        while at >= 0:
+        head, past = secret[:HEAD_CHARS], 0
+        for at in places(head):
+            if at < past:
+                continue
             end, held = at + len(head), len(head)
             while held < len(secret):
                 if text[end : end + 1] == secret[held]:
@@ -167,7 +168,7 @@ def _copies(text: str, known: Iterable[str]) -> Iterator[secrets.Found]:
             is_cut_off = not text[end : end + 1].isalnum() and is_telling(secret[:held])
             if held == len(secret) or is_cut_off:
                 yield at, end, KNOWN
-            at = seek(head, end)
+            past = end
 
 
 def cleaned(value: object, scan: Callable[[str], Redacted]) -> object:

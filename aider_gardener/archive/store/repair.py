@@ -4,7 +4,6 @@ can still be read and what the copy of the last session's end holds beside."""
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import sys
 import time
@@ -29,7 +28,6 @@ from aider_gardener.archive.store.database import Database, Unavailable, explain
 from aider_gardener.archive.store.entries import is_text_of
 from aider_gardener.archive.store.schema import opened
 from aider_gardener.errors import StoreError
-from aider_gardener.messages import ContentClass, Segment
 
 TABLES_BY_ROW = ("sessions", "originals", "bodies", "occurrences", "events", "tombstones")
 TABLES_BY_KEY = ("renditions", "state")
@@ -519,5 +517,4 @@ def _chunk(db: apsw.Connection) -> None:
     rows: list[Any] = db.execute(sql).fetchall()
     for number, segments, body in rows:
         text = search.decode(body)
-        parts = tuple(Segment(s[0], s[1], ContentClass(s[2]), s[3], s[4]) for s in json.loads(segments))
-        search.add_chunks(db, number, text, passages.chunk(text, parts))
+        search.add_chunks(db, number, text, passages.spans(text, search.segments_of(segments)))

@@ -5,13 +5,17 @@ For a question nothing is read but the index and the tables of places."""
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
-from itertools import chain
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import chain, groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from aider_gardener.archive.store.base import Evidence
+from aider_gardener.archive.passages import chunk_part, is_block
+from aider_gardener.archive.store.base import Evidence, PendingPassage
+from aider_gardener.messages import LONG_CHARS, ContentClass, Segment
+from aider_gardener.reading.output import without_codes
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,8 +34,6 @@ CREATE VIRTUAL TABLE word_index USING fts5(
 LEAF_BYTES = 4_000
 """A leaf of the index fits into a page with the check sum at its end; FTS5's own 4,050 bytes would take
 two."""
-INDEXED_AT_ONCE = 128
-"""So many chunks of one original are indexed as it enters, half from either end; the rest follows."""
 SCRUB_PAGES = 1_000
 """Pages of the index rewritten in one transaction: a few tens of milliseconds."""
 FILL_BATCH = 200
@@ -39,7 +41,7 @@ MOST_HELD = 5_000
 """So many of the newest passages that hold a word are looked up: one that more hold tells next to nothing."""
 PLACES = """SELECT c.number, n.session, c.start, c."end", n.seq
             FROM occurrences n JOIN chunks c ON c.original = n.original
-            WHERE {}"""
+            WHERE c.indexed AND {}"""
 COLUMNS = 4
 
 
@@ -52,31 +54,72 @@ def expression(word: str) -> str:
     return f"{quoted} *" if len(word) == 1 and not word.isascii() else quoted
 
 
-def add_chunks(db: apsw.Connection, original: int, text: str, spans: Sequence[Span]) -> None:
-    """Write the chunks of an original and index them; of a very long one the middle waits."""
-    near_end = len(spans) - INDEXED_AT_ONCE // 2
+def put_body(db: apsw.Connection, original: int, text: str) -> None:
+    """Write the text of an original, a very long one bit by bit: SQLite would copy it twice over."""
+    pieces = range(0, len(text), LONG_CHARS)
+    size = len(text) if text.isascii() else sum(len(encode(text[at : at + LONG_CHARS])) for at in pieces)
+    db.execute("INSERT INTO bodies (original, body) VALUES (?, zeroblob(?))", (original, size))
+    if size:
+        with db.blob_open("main", "bodies", "body", original, True) as blob:
+            for at in pieces:
+                blob.write(encode(text[at : at + LONG_CHARS]))
+
+
+def add_chunks(db: apsw.Connection, original: int, text: str, spans: Sequence[Span], at: int = 0) -> None:
+    """Write the chunks of an original and index them; the blocks of a very long one wait. Its `text` may be
+    given from an offset on."""
     sql = 'INSERT INTO chunks (original, start, "end", indexed) VALUES (?, ?, ?, ?)'
-    for at, (start, end) in enumerate(spans):
-        now = at < INDEXED_AT_ONCE // 2 or at >= near_end
-        db.execute(sql, (original, start, end, now))
-        if now:
-            _index(db, db.last_insert_rowid(), text[start:end])
+    for start, end in spans:
+        waits = is_block((start, end))
+        db.execute(sql, (original, start, end, not waits))
+        if not waits:
+            _index(db, db.last_insert_rowid(), text[start - at : end - at])
 
 
 def work_off(db: apsw.Connection, limit: int) -> int:
-    """Index chunks that wait; returns how many were done, 0 when none is left."""
-    waiting: list[Any] = db.execute(
-        """SELECT number, original, start, "end" FROM chunks WHERE indexed = 0 ORDER BY number LIMIT ?""",
-        (limit,),
-    ).fetchall()
-    text, held = "", None
-    for number, original, start, end in waiting:
-        if original != held:
-            body = db.execute("SELECT body FROM bodies WHERE original = ?", (original,)).get
-            text, held = decode(body or b""), original
-        _index(db, number, text[start:end])
-        db.execute("UPDATE chunks SET indexed = 1 WHERE number = ?", (number,))
-    return len(waiting)
+    """Cut blocks that wait into chunks, and index these and such as wait themselves; returns how many were
+    done, 0 when none is left."""
+    sql = """SELECT c.number, o.segments, c.original, c.start, c."end"
+             FROM chunks c JOIN originals o ON o.number = c.original WHERE c.indexed = 0
+             ORDER BY c.number LIMIT ?"""
+    done = 0
+    for (number, segments, original, start, end), text in with_texts(
+        db, db.execute(sql, (limit,)).fetchall()
+    ):
+        if is_block((start, end)):
+            found = chunk_part(text, start, segments_of(segments))
+            add_chunks(db, original, text, found, start)
+            db.execute("DELETE FROM chunks WHERE number = ?", (number,))
+            done += len(found)
+        else:
+            _index(db, number, text)
+            db.execute("UPDATE chunks SET indexed = 1 WHERE number = ?", (number,))
+        done += 1
+        if done >= limit:
+            break
+    return done
+
+
+def segments_of(kept: str) -> tuple[Segment, ...]:
+    """The segments of an original as its row has them."""
+    return tuple(Segment(s[0], s[1], ContentClass(s[2]), s[3], s[4]) for s in json.loads(kept))
+
+
+def with_texts(db: apsw.Connection, rows: Iterable[Any]) -> Iterator[tuple[Any, str]]:
+    """Rows that end in an original, a start and an end, each with this span's text. Of an original of ASCII
+    alone no more is read than that, of another all: once if its rows stand together."""
+    sql = """SELECT length(b.body) = json_extract(o.segments, '$[#-1][1]')
+             FROM bodies b JOIN originals o ON o.number = b.original WHERE b.original = ?"""
+    for original, of_it in groupby(rows, key=itemgetter(-3)):
+        if db.execute(sql, (original,)).get:
+            with db.blob_open("main", "bodies", "body", original, False) as blob:
+                for row in of_it:
+                    blob.seek(row[-2])
+                    yield row, decode(blob.read(row[-1] - row[-2]))
+        else:
+            body = decode(db.execute("SELECT body FROM bodies WHERE original = ?", (original,)).get or b"")
+            for row in of_it:
+                yield row, body[row[-2] : row[-1]]
 
 
 def has_backlog(db: apsw.Connection) -> bool:
@@ -167,11 +210,17 @@ def find(
     return Evidence(chunks, of, starts, ends, _held(db, asked, chunks))
 
 
-def entry_ids(db: apsw.Connection, chunks: Sequence[int]) -> dict[int, str]:
-    sql = """SELECT c.number, o.id FROM json_each(?) j CROSS JOIN chunks c ON c.number = j.value
-             CROSS JOIN originals o ON o.number = c.original"""
-    rows: list[Any] = db.execute(sql, (json.dumps(list(chunks)),)).fetchall()
-    return dict(rows)
+def quoted(db: apsw.Connection, chunks: Sequence[int]) -> Iterator[PendingPassage]:
+    sql = """SELECT c.number, o.id, c.original, c.start, c."end" FROM json_each(?) j
+             CROSS JOIN chunks c ON c.number = j.value CROSS JOIN originals o ON o.number = c.original
+             ORDER BY c.original"""
+    return as_passages(db, db.execute(sql, (json.dumps(list(chunks)),)).fetchall())
+
+
+def as_passages(db: apsw.Connection, rows: Iterable[Any]) -> Iterator[PendingPassage]:
+    """The chunks of these rows, each with its number, its entry's id, original, start and end."""
+    for (number, entry_id, _, start, end), text in with_texts(db, rows):
+        yield PendingPassage(entry_id, start, end, without_codes(text), number)
 
 
 def no_evidence(words: int) -> Evidence:

@@ -9,18 +9,19 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
+from itertools import repeat
 
 from aider_gardener.archive.store.formats import (
     BEFORE_WORD_CHARS,
     FORMATS,
+    PREFIXES,
     TOKEN,
-    TOKEN_CHARS,
-    TOKEN_LEAST,
 )
 from aider_gardener.archive.store.looks import Looks, ends_otherwise, is_idle, kind_of, looks
+from aider_gardener.messages import LONG_CHARS
 from aider_gardener.reading.late import late
-from aider_gardener.reading.seeking import Seek, long_runs, seeker
+from aider_gardener.reading.seeking import Places, seeker
 
 Found = tuple[int, int, str]
 """Start, end and kind of a secret in a text."""
@@ -71,7 +72,7 @@ NAME_WORDS = tuple(
     "|kennwort|schlüssel|contrase|senha|wachtwoord|hasło|haslo|lösenord|parola|şifre|clave|heslo|salasana"
     "|jelsz|adgangskode|парол|密码|密碼|口令|パスワード|비밀번호|암호".split("|")
 )
-SOUGHT = (*NAME_WORDS, *(word for item in FORMATS for word in item.words))
+SOUGHT = frozenset(("private", *NAME_WORDS, *(word for item in FORMATS for word in item.words)))
 NAME_CHARS = 80
 NAME_BEHIND, NAME_AHEAD = re.compile(r"(?:(?!--)[\w.-])*"), re.compile(r"[\w-]{0,60}")
 _GAP, _OPEN, _QUOTE = r"[ \t]{0,20}", r"[\\\"'`\]*]{0,9}", r"\\{0,7}(?:\"\"\"|[\"'`])"
@@ -155,7 +156,7 @@ SEPARATORS = re.compile(r"\||\t|,|;| {2,}")
 def flattened(text: str) -> tuple[str, Callable[[int], int]]:
     """A text without what is no part of a value, and what tells where its characters stand in the whole."""
     cuts, removed, parts, past = list[int](), [0], list[str](), 0
-    is_broken = "\x1b" in text or "\\u001b" in text or BROKEN.search(text)
+    is_broken = "\x1b" in text or ("\\" in text and "\\u001b" in text) or BROKEN.search(text)
     for match in WITHIN_VALUES.finditer(text) if is_broken else ():
         parts.append(text[past : match.start()])
         past = match.end()
@@ -171,9 +172,8 @@ REDACTED, REDACTED_CHARS = "[redacted:", 40
 def find(text: str) -> list[Found]:
     """Every secret of a text; spans may overlap."""
     flat, place = flattened(text.replace("\0", "\n"))
-    lowered = flat.replace("\u0130", "i").lower()  # the only letter that would grow
-    seek, found = seeker(lowered, SOUGHT), []
-    for start, end, kind in (*_keys(flat, lowered), *_formats(flat, seek), *_named(flat, seek)):
+    places, found = seeker(flat, PREFIXES if len(text) > LONG_CHARS else (), SOUGHT), []
+    for start, end, kind in (*_keys(flat, places), *_formats(flat, places), *_named(flat, places)):
         lines = LINES.match(flat, start)
         last = max(end, lines.end() if lines else 0) - 1
         if not _is_placed(flat, start):
@@ -187,17 +187,10 @@ def _is_placed(text: str, at: int) -> bool:
     return begin >= 0 and "]" not in text[begin:at]
 
 
-def _places(text: str, word: str) -> Iterator[int]:
-    at = text.find(word)
-    while at >= 0:
-        yield at
-        at = text.find(word, at + len(word))
-
-
-def _keys(text: str, lowered: str) -> Iterator[Found]:
+def _keys(text: str, places: Places) -> Iterator[Found]:
     """Private keys: what stands behind the line that begins one, and before one that ends it."""
     stop = 0
-    for at in _places(lowered, "private"):
+    for at in places("private"):
         begin, ends = _around(KEY_BEGINS, text, at), _around(KEY_ENDS, text, at)
         if begin and begin.start() >= stop:
             last = min(len(text), begin.end() + KEY_CHARS)
@@ -222,26 +215,33 @@ def _is_key(body: str) -> bool:
     return 2 * sum(map(len, runs)) > len(body)
 
 
-def _formats(text: str, seek: Seek) -> Iterator[Found]:
-    for begin, stop in long_runs(text, TOKEN_CHARS, TOKEN_LEAST):
-        for token in TOKEN.finditer(text, begin, stop):
-            if not is_idle("token", token[1]):
-                yield *token.span(1), "token"
+def _formats(text: str, places: Places) -> Iterator[Found]:
+    for token in _tokens(text, places):
+        if not is_idle("token", token[1]):
+            yield *token.span(1), "token"
     for item in FORMATS:
         for word in item.words:
-            at = seek(word, 0)
-            while at >= 0:
-                match, end = item.expression.match(text, at), at + len(word)
-                before = _before(item.before, text, at) if match and item.before else match
-                if match and before:
+            end = 0
+            for match in filter(None, map(item.expression.match, repeat(text), places(word))):
+                at = match.start()
+                before = _before(item.before, text, at) if item.before else match
+                if at >= end and before:
                     first = before if before.lastindex else match
                     start = first.start(first.lastindex or 0)
                     last = match if match.lastindex else before
                     stop = last.end(last.lastindex or 0)
                     if not is_idle(item.kind, text[start:stop]):
                         yield start, stop, item.kind
-                end = max(end, match.end()) if match else end
-                at = seek(word, end)
+                end = max(end, match.end())
+
+
+def _tokens(text: str, places: Places) -> Iterable[re.Match[str]]:
+    """Tokens with a prefix: of a very long text only where one of the prefixes stands."""
+    if len(text) <= LONG_CHARS:
+        return TOKEN.finditer(text)
+    begins = sorted({at for prefix in PREFIXES for at in places(prefix)})
+    tried = (TOKEN.match(text, at) or TOKEN.match(text, max(0, at - 1)) for at in begins)
+    return filter(None, tried)
 
 
 def _before(expression: re.Pattern[str], text: str, at: int) -> re.Match[str] | None:
@@ -249,15 +249,17 @@ def _before(expression: re.Pattern[str], text: str, at: int) -> re.Match[str] | 
     return expression.search(text, max(near, text.rfind("\n", near, at) + 1), at)
 
 
-def _named(text: str, seek: Seek) -> Iterator[Found]:
+def _named(text: str, places: Places) -> Iterator[Found]:
     """Values that belong to a name that says it is a secret's."""
     for word in NAME_WORDS:
-        at, below = seek(word, 0), 0
-        while at >= 0:
+        end = below = 0
+        for at in places(word):
+            if at < end:
+                continue
             ahead = NAME_AHEAD.match(text, at + len(word))
             stop = end = ahead.end() if ahead else at + len(word)
             if ends_otherwise(text[at:stop]):
-                at = seek(word, stop)
+                end = stop
                 continue
             behind = NAME_BEHIND.match(text[max(0, at - NAME_CHARS) : at][::-1])
             start = at - len(behind[0][::-1].lstrip("-.0123456789") if behind else "")
@@ -274,7 +276,6 @@ def _named(text: str, seek: Seek) -> Iterator[Found]:
                     if not (match and (match["sign"] or match["element"])):
                         yield from _near(text, start, stop, kind)
                 end = match.end() if match and match["bare"] and match["sign"] else stop
-            at = seek(word, end)
 
 
 def _is_value(text: str, start: int, stop: int, kind: str, match: re.Match[str]) -> bool:

@@ -50,7 +50,7 @@ from aider_gardener.archive.store.lines import FileLines, Lines
 from aider_gardener.archive.store.records import FORGET, FORGET_SESSION, Record
 from aider_gardener.archive.store.redact import Redacted, Redactor
 from aider_gardener.errors import StoreError
-from aider_gardener.messages import Entry, Fidelity, Rendition, SourceKind, content_hash
+from aider_gardener.messages import Entry, Fidelity, Rendition, SourceKind
 
 if TYPE_CHECKING:
     import numpy as np
@@ -67,7 +67,7 @@ NOT_KEPT = "{place} cannot be written ({fault}): until it can what is said is ke
 LINES_TAKEN = "{count} lines that were written where the archive could not be are in it now"
 PUT_BACK = "{count} entries were missing: they were put back from the copy"
 BACKLOG_PER_ADD = 16
-BACKLOG_AT_ONCE = 500
+BACKLOG_AT_ONCE = 200
 FORGOTTEN_AT_ONCE = 200
 PATIENCE_MILLISECONDS = 250
 """While the file cannot be written, a lock is waited for no longer than this: the first wait was long
@@ -310,11 +310,10 @@ class Store:
         """
         entry = entry if entry.created_at else replace(entry, created_at=self._clock())
         record = records.said(entry, self._redactor, chunks, renditions)
-        long_id = "g" + content_hash(entry.role, entry.content)
 
         def step(db: apsw.Connection) -> entries.StoredEntry:
             search.work_off(db, BACKLOG_PER_ADD)
-            stored = entries.add(db, record, long_id=long_id)
+            stored = entries.add(db, record)
             record.update(id=stored.id, seq=stored.seq)
             return stored
 
@@ -369,10 +368,11 @@ class Store:
             lambda db: search.find(db, self._places, words, session=session, sessions=sessions),
         )
 
-    def entry_ids(self, chunks: Sequence[int]) -> dict[int, str]:
-        """The id of the entry that each of these chunks of `evidence` is from; those that are gone are left
-        out."""
-        return self._read_or({}, lambda db: search.entry_ids(db, chunks))
+    def quoted(self, chunks: Sequence[int]) -> dict[int, PendingPassage]:
+        """These chunks of `evidence`, each with the entry that it is from and its text without colour codes;
+        those that are gone are left out."""
+        none = dict[int, PendingPassage]()
+        return self._read_or(none, lambda db: {each.number: each for each in search.quoted(db, chunks)})
 
     def work_off(self, limit: int = BACKLOG_AT_ONCE) -> int:
         """Index what waits of very long originals, at most `limit` chunks; returns how many were done.

@@ -15,7 +15,6 @@ import apsw
 from aider_gardener.archive.store import search
 from aider_gardener.archive.store.base import PendingPassage
 from aider_gardener.errors import StoreError
-from aider_gardener.reading.output import without_codes
 
 if TYPE_CHECKING:
     import numpy as np
@@ -118,15 +117,10 @@ def pending(db: apsw.Connection, limit: int, embedder: str) -> Iterator[PendingP
     rows: list[Any] = db.execute(
         f"""SELECT c.number, o.id, c.original, c.start, c."end"
             FROM chunks c JOIN originals o ON o.number = c.original
-            WHERE {lacking} ORDER BY c.number DESC LIMIT :limit""",
+            WHERE c.indexed AND {lacking} ORDER BY c.number DESC LIMIT :limit""",
         {"embedder": embedder, "limit": limit},
     ).fetchall()
-    text, held = "", None
-    for number, entry_id, original, start, end in rows:
-        if original != held:
-            body = db.execute("SELECT body FROM bodies WHERE original = ?", (original,)).get
-            text, held = search.decode(body or b""), original
-        yield PendingPassage(entry_id, start, end, without_codes(text[start:end]), number)
+    return search.as_passages(db, rows)
 
 
 def put(db: apsw.Connection, items: Sequence[tuple[PendingPassage, Floats]], embedder: str) -> int:

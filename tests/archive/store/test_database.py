@@ -10,10 +10,11 @@ import sys
 from pathlib import Path
 
 import apsw
+import made_lines
 import pytest
 from made_lines import bytes_of, put
 
-from aider_gardener.archive.store import entries, open_store, sqlite
+from aider_gardener.archive.store import entries, open_store
 from aider_gardener.archive.store.database import BUSY_MILLISECONDS, NETWORK_BUSY_MILLISECONDS
 from aider_gardener.errors import StoreError
 from aider_gardener.messages import (
@@ -109,10 +110,8 @@ def test_forgetting_says_when_another_process_holds_the_log(
 
 def test_colliding_ids_are_lengthened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = open_store(tmp_path)
-    for module in (entries, sqlite):
-        monkeypatch.setattr(
-            module, "content_hash", lambda role, content: "ab" * 8 + content_hash_tail(content)
-        )
+    monkeypatch.setattr(entries, "content_hash", lambda role, content: "ab" * 8 + content_hash_tail(content))
+    monkeypatch.setattr(made_lines, "entry_id", lambda role, content: "gababababa")
     one, two = put(store, "one"), put(store, "two", seq=1)
     assert one.id == "gababababa" and two.id.startswith(one.id) and len(two.id) > len(one.id)
     assert (store.original(one.id), store.original(two.id)) == ("one", "two")

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from aider_gardener.archive.store import secrets
 from aider_gardener.archive.store.redact import (
     KNOWN_SECRETS,
     Redacted,
@@ -201,7 +202,9 @@ def restored(text: str, result: Redacted) -> str:
 
 def test_a_very_long_text_is_redacted_as_a_short_one(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "\n".join(form.format(secret) for form, secret in SECRETS) + "\nthen hünter22é and wörd-7-tail\n"
+    text += r"a line\nghp_" + "Wm7xQ2vLr9Tz4Kc8Nd3Bp6Hs1Jf5Yg0Ae" + "\n"
     known = ["hünter22é", "wörd-7-tail-that-is-cut-off", "ab12\ncd34efgh"]
     short = redact(text, known)
-    monkeypatch.setattr(seeking, "LONG_CHARS", 0)
+    for module in (secrets, seeking):
+        monkeypatch.setattr(module, "LONG_CHARS", 0)
     assert redact(text, known) == short and len(short.spans) >= len(SECRETS) // 2
