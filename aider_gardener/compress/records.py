@@ -15,6 +15,7 @@ from math import log2
 from typing import NamedTuple
 
 from aider_gardener.compress.outline import CAUSE, CONTEXT, DETAIL, NOISE, OUTCOME, WARNING, Note
+from aider_gardener.compress.quoting import PLACE as NAMES_PLACE
 from aider_gardener.compress.quoting import form_of
 from aider_gardener.reading.alarms import alarm, tells_outcome
 from aider_gardener.reading.late import late
@@ -262,7 +263,9 @@ class _Reader:
         own = self.under == self.head
         points, pointed = POINTS.match(line), POINTS.match(self.lines[row + 1])
         above, worth = self.under, CONTEXT / 2
-        if points:
+        if not self.record.file and NAMES_PLACE.search(line):
+            worth, self.record = 0.75 * self.worth, self.record._replace(file=line)
+        elif points:
             worth = self.worth / 2 if own and any(map(str.isalpha, points["label"])) else worth
             above = row - 1 if row - 1 in self.notes and self.notes[row - 1].above == above else above
         elif SNIPPET.match(line) or pointed:

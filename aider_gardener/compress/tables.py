@@ -191,7 +191,7 @@ def _parts(line: str, gaps: Sequence[int]) -> list[str]:
 def _gaps(lines: Sequence[str]) -> list[int]:
     """The last blank of each column of blanks that goes through nearly all lines."""
     lengths = sorted(map(len, lines))
-    if len(lines) < LEAST or lengths[-1] > 4 * WIDE:
+    if len(lines) < LEAST or lengths[len(lengths) // 2] > 4 * WIDE:
         return []
     width = min(lengths[len(lengths) // 2], WIDE)
     columns = zip(*(line[:width].ljust(width) for line in lines), strict=True)

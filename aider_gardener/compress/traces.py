@@ -227,11 +227,12 @@ def _frames(
             worth = FAILURE + 0.5 if innermost else FAILURE - 1.5 if frame is own[outer] else FAILURE - 2.5
         else:
             worth = CONTEXT / 2 if frame is not frames[inner] else DETAIL if own else WARNING
-        worth = 0.0 if key in seen else max(worth - fade, 0.1)
-        seen.add(key)
+        known = f"innermost {key}" if innermost else key
+        worth = 0.0 if known in seen else max(worth - fade, 0.1)
+        seen |= {key, known}
         for row in frame.rows:
             above = top if row == first else first
-            notes[row] = Note(worth - (row != frame.place), above, ("frame", key, row - first))
+            notes[row] = Note(worth - (row != frame.place), above, ("frame", known, row - first))
         for row in range(frame.rows.stop, stop):
             value = 0.0 if not worth else FAILURE - 1 if innermost else DETAIL * frame.own
             notes[row] = Note(value, first, ("held", lines[row].strip()))

@@ -40,7 +40,7 @@ DULL = frozenset(
 WORD = late(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 NOTHING = late(r"(?:null|none|~|\[\]|\{\}|\"\"|''|<none>|<unset>|\(known after apply\)|)[,;]?", re.IGNORECASE)
 
-CHANGED = late(r"(?:[+~-] |-/\+ |\+/?- )")
+CHANGED = late(r"^(?:[+~-] |-/\+ |\+/?- )")
 ACTION = late(r"# \S+ (?:will|must) be |.*# forces replacement")
 FOLLOWS = late(r".*(?:=|->) (?:null|\(known after apply\))$")
 SUMS_UP = late(
@@ -113,11 +113,12 @@ _FOREIGN = late(
     r"(?:ERROR|WARN(?:ING)?|HINT|error|warning|note|help|Error Message|Expected|Actual|Received|expected|"
     r"actual|SUMMARY|FAIL(?:ED)?|PASS(?:ED)?) ?[:\[(])"
 )
+_ENDING = late(r"\.\w{1,8}$")
 _PLACE = late(r"\.\w{1,4}:\d|\(\S+:\d+\)")
 
 
 class _Line(NamedTuple):
-    """A line: where its text and its key begin, the key, "" for none, what stands behind it."""
+    """A line: where text and key begin, the key, "" for none, what is behind it; `held` in a text block."""
 
     bare: str
     left: int
@@ -126,6 +127,7 @@ class _Line(NamedTuple):
     value: str = ""
     item: bool = False
     opens: bool = False
+    held: bool = False
 
 
 class _Open(NamedTuple):
@@ -166,6 +168,7 @@ def _parsed(lines: Sequence[str]) -> list[_Line]:
     block = -1
     for row, line in enumerate(plain):
         if not line.bare or 0 <= block < line.left or _CLOSES.match(line.bare):
+            plain[row] = line._replace(held=0 <= block < line.left)
             continue
         after = next((other.left for other in plain[row + 1 : row + 3] if other.bare), 0)
         plain[row] = _keyed(lines[row], line, changes, heads=after > line.left)
@@ -198,7 +201,7 @@ def _stretches(lines: Sequence[_Line]) -> Iterator[range]:
     least = min(LARGE, 0.4 * sum(bool(line.bare) for line in lines))
     first, last, credit, left = -1, -1, 0, 0
     for row, line in enumerate([*lines, *[_Line("The end.", 0)] * (PATIENCE // 2 + 1)]):
-        if not line.bare or (first < 0 and not line.key):
+        if not line.bare or line.held or (first < 0 and not line.key):
             continue
         below = bool(line.key or line.left > left or _CLOSES.match(line.bare) or _LIGHT.match(line.bare))
         if _foreign(line, below):
@@ -241,8 +244,8 @@ def _document(lines: Sequence[_Line], rows: range) -> dict[int, Note]:
         line, level = lines[row], place.level
         form: Hashable
         if not line.key:
-            ending = "" if "  " in line.bare else line.bare.rpartition(".")[2][:8]
-            form = (level, place.inside.key, "text", ending)
+            particular = (pattern.search(line.bare) for pattern in (CHANGED, _ENDING))
+            form = (level, place.inside.key, "text", *(found and found.group() for found in particular))
         elif not line.value:
             form = (level, place.inside.key)
         elif tells(line.key) > 0 or often[level, line.key] > 1:
@@ -292,6 +295,8 @@ def _worth(line: _Line, place: _Place) -> float:
         return CAUSE
     if FOLLOWS.match(bare) or (not line.key and bare[:2] != "- " and _LIGHT.match(bare)):
         return CONTEXT
+    if line.held and tells(place.inside.key) < 0:
+        return CONTEXT / 2
     key = tells(line.key, line.value or " ") if line.key else 0.0
     key = key if line.value or key < 0 else key / 3
     worth = 4 + key - 0.25 * place.level if key > 0 else max(0.5, max(1.5, 4 - 0.5 * place.level) + key)
