@@ -38,7 +38,7 @@ DULL = frozenset(
 )
 WORD = late(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
-CHANGED = late(r"^(?:[+~-] |-/\+ |\+/?- )")
+CHANGED = late(r"(?:[+~-] |-/\+ |\+/?- )")
 ACTION = late(r"# \S+ (?:will|must) be |.*# forces replacement")
 FOLLOWS = late(r".*(?:=|->) (?:null|\(known after apply\))$")
 SUMS_UP = late(
@@ -108,7 +108,6 @@ _FOREIGN = late(
     r"(?:ERROR|WARN(?:ING)?|HINT|error|warning|note|help|Error Message|Expected|Actual|Received|expected|"
     r"actual|SUMMARY|FAIL(?:ED)?|PASS(?:ED)?) ?[:\[(])"
 )
-_ENDING = late(r"\.\w{1,8}$")
 _PLACE = late(r"\.\w{1,4}:\d|\(\S+:\d+\)")
 
 
@@ -237,8 +236,7 @@ def _document(lines: Sequence[_Line], rows: range) -> dict[int, Note]:
         line, level = lines[row], place.level
         form: Hashable
         if not line.key:
-            particular = (pattern.search(line.bare) for pattern in (CHANGED, _ENDING))
-            form = (level, place.inside.key, "text", *(found and found.group() for found in particular))
+            form = (level, place.inside.key, "text", CHANGED.match(line.bare) and line.bare[0])
         elif not line.value:
             form = (level, place.inside.key)
         elif tells(line.key) > 0 or often[level, line.key] > 1:
@@ -288,8 +286,6 @@ def _worth(line: _Line, place: _Place) -> float:
         return CAUSE
     if FOLLOWS.match(bare) or (not line.key and bare[:2] != "- " and _LIGHT.match(bare)):
         return CONTEXT
-    if line.held and tells(place.inside.key) < 0:
-        return CONTEXT / 2
     key = tells(line.key) if line.key else 0.0
     key = key if line.value or key < 0 else key / 3
     worth = 4 + key - 0.25 * place.level if key > 0 else max(0.5, max(1.5, 4 - 0.5 * place.level) + key)
