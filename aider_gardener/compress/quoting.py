@@ -44,8 +44,7 @@ def form_of(line: str) -> str:
     """The line without numbers, hashes, paths, quoted words; what it tells first where quotes may hide it."""
     line = NUMBER.sub("0", line.strip()[: 3 * FORM_CHARS])
     bare, hidden = QUOTED.subn("Q", line)
-    bare = PATH.sub("P", bare) if "/" in bare else bare
-    return f"{alarm(line) if hidden else ''}{bare}"[:FORM_CHARS]
+    return (alarm(line) if hidden else "") + (PATH.sub("P", bare) if "/" in bare else bare)[:FORM_CHARS]
 
 
 def quoted(lines: Sequence[str], known: Notes = MappingProxyType({})) -> list[Note]:
