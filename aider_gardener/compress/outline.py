@@ -8,8 +8,8 @@ worth, which line it needs above it, and what it repeats.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from math import log2
 from typing import NamedTuple
 
@@ -40,6 +40,13 @@ GAP = "…"
 
 MANY = 3
 """From so many lines of one form that are not shown their number is told."""
+
+
+RARE = 0.06
+"""A value is rare that no larger part of the rows has, while most rows have values that are not rare."""
+
+ALIKE = 8
+"""From so many lines of one form one is odd that has a rare word."""
 
 
 class Note(NamedTuple):
@@ -106,8 +113,10 @@ def chosen(
 
 def written(lines: Sequence[str], notes: Sequence[Note], taken: set[int]) -> list[str]:
     """The lines of the rows in their order, with gaps, and how many lines alike are not shown."""
-    forms = Counter(note.form for row, note in enumerate(notes) if note.worth > NOISE and row not in taken)
-    last_of = {notes[row].form: row for row in sorted(taken)}
+    forms = [note.form if note.worth > NOISE else None for note in notes]
+    unlike = odd(lines, forms)
+    hidden = Counter(form for row, form in enumerate(forms) if row not in taken and row not in unlike)
+    last_of = {notes[row].form: row for row in sorted(taken) if row not in unlike}
     shown: list[str] = []
     last = -1
     for row in sorted(taken):
@@ -115,13 +124,38 @@ def written(lines: Sequence[str], notes: Sequence[Note], taken: set[int]) -> lis
             shown.append(GAP)
         line = clip(lines[row].rstrip(), LINE_CHARS)
         form = notes[row].form
-        if form is not None and last_of[form] == row and forms[form] >= MANY:
-            line += f" [+{forms[form]} alike]"
+        if form is not None and last_of.get(form) == row and hidden[form] >= MANY:
+            line += f" [+{hidden[form]} alike]"
         shown.append(line)
         last = row
     if any(line.strip() for line in lines[last + 1 :]):
         shown.append(GAP)
     return shown
+
+
+def odd(lines: Sequence[str], forms: Sequence[Hashable]) -> dict[int, tuple[float, str]]:
+    """The rows with a word that few lines of their form have in its place: how odd it is, and the word."""
+    alike = defaultdict[Hashable, list[int]](list)
+    for row, form in enumerate(forms):
+        alike[form].append(row)
+    alike.pop(None, None)
+    found = dict[int, tuple[float, str]]()
+    for rows in alike.values():
+        for column in zip(*(lines[row].split() for row in rows), strict=False) if len(rows) >= ALIKE else ():
+            if 1 < len(set(column)) < len(rows) / 2:
+                found.update((rows[at], (worth, word)) for at, worth, word in rare(column))
+    return found
+
+
+def rare(kinds: Sequence[str]) -> Iterator[tuple[int, float, str]]:
+    """The places of what few are while most are what many are: what it is worth more, and what it is."""
+    often = Counter(kinds)
+    limit = max(1, RARE * len(kinds))
+    if sum(times for times in often.values() if times > limit) < 0.6 * len(kinds):
+        return
+    for at, kind in enumerate(kinds):
+        if often[kind] <= limit:
+            yield at, min(5.0, log2(len(kinds) / often[kind])), kind
 
 
 def touches(line: str, focus: Focus) -> bool:

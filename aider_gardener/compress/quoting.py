@@ -11,7 +11,7 @@ from functools import lru_cache
 from math import log2
 from types import MappingProxyType
 
-from aider_gardener.compress.outline import NOISE, Note, Notes
+from aider_gardener.compress.outline import NOISE, Note, Notes, odd
 from aider_gardener.reading.alarms import alarm, tells_outcome
 from aider_gardener.reading.late import late
 
@@ -25,7 +25,7 @@ SUM_WORDS = tuple(
 )
 """Without one of these nothing is summed up."""
 
-PLACE = late(
+NAMES_PLACE = late(
     r"\.(?<=[\w./-]\.)\w{1,5}:\d|line (?<=\bline )\d|-->|at (?<=\bat )[\w.$<>]+ ?\(|\((?<=\w\()\d+,\d+\)"
 )
 NUMBER = late(r"[\da-f](?:(?<=0)x[0-9a-f]+|(?<=[0-9a-f])[0-9a-f]{6,}|(?<=\d)\d*)")
@@ -41,10 +41,10 @@ LINES_KNOWN = 20_000
 
 @lru_cache(maxsize=LINES_KNOWN)
 def form_of(line: str) -> str:
-    """The line without what is particular to it: numbers, hashes, what stands in quotes, paths."""
+    """The line without numbers, hashes, paths, quoted words; what it tells first where quotes may hide it."""
     line = NUMBER.sub("0", line.strip()[: 3 * FORM_CHARS])
-    line = QUOTED.sub("Q", line)
-    return (PATH.sub("P", line) if "/" in line else line)[:FORM_CHARS]
+    bare, hidden = QUOTED.subn("Q", line)
+    return (alarm(line) if hidden else "") + (PATH.sub("P", bare) if "/" in bare else bare)[:FORM_CHARS]
 
 
 def quoted(lines: Sequence[str], known: Notes = MappingProxyType({})) -> list[Note]:
@@ -58,6 +58,9 @@ def quoted(lines: Sequence[str], known: Notes = MappingProxyType({})) -> list[No
     notes = list(map(Note, worth, above, forms))
     for row, note in known.items():
         notes[row] = note if note.form is not None else note._replace(form=forms[row])
+    judged = [note.form if row in open_rows else None for row, note in enumerate(notes)]
+    for row, (more, word) in odd(lines, judged).items():
+        notes[row] = Note(notes[row].worth + more, notes[row].above, (notes[row].form, word))
     return notes
 
 
@@ -95,7 +98,7 @@ def _told(line: str) -> float:
     line = line[:400]
     small = line.lower()
     value += 3 * (any(map(small.__contains__, SUM_WORDS)) and bool(SUMS_UP.search(small)))
-    return value + 1.5 * bool(PLACE.search(line))
+    return value + 1.5 * bool(NAMES_PLACE.search(line))
 
 
 def indent_parents(lines: Sequence[str]) -> list[int]:

@@ -15,7 +15,7 @@ from math import log2
 from typing import NamedTuple
 
 from aider_gardener.compress.outline import CAUSE, CONTEXT, DETAIL, NOISE, OUTCOME, WARNING, Note
-from aider_gardener.compress.quoting import form_of
+from aider_gardener.compress.quoting import NAMES_PLACE, form_of
 from aider_gardener.reading.alarms import alarm, tells_outcome
 from aider_gardener.reading.late import late
 
@@ -116,12 +116,6 @@ COUNTS = late(
     r"\b(?:errors?|warnings?|problems|issues)(?: found)?: *\d+\b|\b\d+ vulnerabilit|"
     r"\b\d+ files? (?:would|will|were|was|left|inspected|reformatted|scanned|with)"
 )
-ENDS = late(
-    r"(?:\[\w+\] |\S )?(?i:build|compilation|compile) (?i:fail|succe|aborted)|"
-    r"error: (?:could not compile|aborting due|build failed)|warning: `.*` \(.*\) generated|"
-    r"Your code has been rated|All checks passed|Success: no|(?:➤ \w+: · )?Failed (?:to|with)|FAILURE:|"
-    r"Error: .*[Ff]ailed to (?:build|compile)|.*compiled (?:with|successfully)|-- Configuring incomplete"
-)
 BROKEN = late(
     r"E$|E9|F5|F6|F7|F82|F83|F40[4-7]|PLE|[EF]\d{4}$|TS\d|CS\d|MSB|LNK|\[?[A-Z]+_[A-Z_]+|PRS|S[IM]?999|"
     r"\w+\.E\d|\w+(?:Error|Exception)$"
@@ -203,7 +197,7 @@ class _Reader:
         bare = line.strip()
         if len(bare) > 240 or line.startswith("     "):
             return False
-        ends = bool(ENDS.match(bare)) or (tells_outcome(bare) and not bare.startswith("error: "))
+        ends = tells_outcome(bare) and not bare.startswith("error: ")
         small = bare.lower()
         if not ends and not (COUNTED.search(small) and COUNTS.search(small) and not PLACED.match(bare)):
             return False
@@ -262,7 +256,9 @@ class _Reader:
         own = self.under == self.head
         points, pointed = POINTS.match(line), POINTS.match(self.lines[row + 1])
         above, worth = self.under, CONTEXT / 2
-        if points:
+        if not self.record.file and NAMES_PLACE.search(line):
+            worth, self.record = 0.75 * self.worth, self.record._replace(file=line)
+        elif points:
             worth = self.worth / 2 if own and any(map(str.isalpha, points["label"])) else worth
             above = row - 1 if row - 1 in self.notes and self.notes[row - 1].above == above else above
         elif SNIPPET.match(line) or pointed:

@@ -19,7 +19,7 @@ from math import log2
 from aider_gardener.compress.outline import CAUSE, CONTEXT, DETAIL, FAILURE, NOISE, OUTCOME, WARNING, Note
 from aider_gardener.compress.quoting import form_of
 from aider_gardener.compress.traces import LIBRARY_PATH
-from aider_gardener.compress.traces import explained as explained_traces
+from aider_gardener.compress.traces import read as read_traces
 from aider_gardener.reading.alarms import alarm
 from aider_gardener.reading.late import late
 
@@ -232,7 +232,7 @@ def read(lines: Sequence[str]) -> dict[int, Note]:
         return {}
     failing, notes = _cases(lines, kinds)
     _compare(lines, failing)
-    traces = explained_traces(lines, 0.0)
+    traces = read_traces(lines)
     causes = Counter(case.cause() for case in failing if not case.again)
     nth: Counter[str] = Counter()
     said: set[str] = set()

@@ -11,10 +11,9 @@ import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from itertools import pairwise
-from math import log2
 from typing import NamedTuple
 
-from aider_gardener.compress.outline import CONTEXT, DETAIL, NOISE, OUTCOME, Note
+from aider_gardener.compress.outline import CONTEXT, DETAIL, NOISE, OUTCOME, Note, rare
 from aider_gardener.compress.quoting import indent_parents
 from aider_gardener.reading.alarms import alarm
 from aider_gardener.reading.late import late
@@ -43,17 +42,14 @@ FITTING, NUMERIC = 0.9, 0.8
 WIDE, SAMPLED = 300, 300
 """Columns of blanks are looked for in so many characters of so many lines."""
 
-RARE = 0.06
-"""A value is rare that no larger part of the rows has, while most rows have values that are not rare."""
-
 FAR, TOP = 4, 5
 """A number is far from others that is so many times as large; so many of the largest of a column are told."""
 
 ALARM = {"error": 4.0, "warning": 2.0}
 """A row that tells of one is worth so much more, while most rows don't."""
 
-PLAIN, PLAIN_OF_FEW, SMALL = 2.0, 3.2, 30
-"""What a row is worth that is like the others, and what in a table of up to SMALL rows."""
+PLAIN = 2.0
+"""What a row is worth that is like the others."""
 
 
 _Cells = Sequence[Sequence[str]]
@@ -191,7 +187,7 @@ def _parts(line: str, gaps: Sequence[int]) -> list[str]:
 def _gaps(lines: Sequence[str]) -> list[int]:
     """The last blank of each column of blanks that goes through nearly all lines."""
     lengths = sorted(map(len, lines))
-    if len(lines) < LEAST or lengths[-1] > 4 * WIDE:
+    if len(lines) < LEAST or lengths[len(lengths) // 2] > 4 * WIDE:
         return []
     width = min(lengths[len(lengths) // 2], WIDE)
     columns = zip(*(line[:width].ljust(width) for line in lines), strict=True)
@@ -244,10 +240,9 @@ def _judged(table: _Table, first: int, caption: int) -> dict[int, Note]:
     if table.head >= 0:
         notes[head] = Note(DETAIL, caption, ("header", first))
     unlike = _unlike(table.cells)
-    base = PLAIN if len(table.rows) > SMALL else PLAIN_OF_FEW
     closing = {rule + 1 for rule in table.rules[1:4]} if len(table.rules) < 5 else set()
     for at, (row, cells) in enumerate(zip(table.rows, table.cells, strict=True)):
-        worth, form = base + max(0.0, 1 - 0.5 * at), ("row", first)
+        worth, form = PLAIN + max(0.0, 1 - 0.5 * at), ("row", first)
         extra, why = unlike.get(at, (0.0, None))
         if at == len(table.rows) - 1 and extra < CONTEXT:
             extra, why = CONTEXT, "last"
@@ -264,7 +259,7 @@ def _unlike(cells: _Cells) -> dict[int, tuple[float, Hashable]]:
     marks: list[tuple[int, float, Hashable]] = []
     for column in range(len(cells[0])):
         values = [row[column] if column < len(row) else "" for row in cells]
-        marks += [(row, worth, (column, kind)) for row, worth, kind in _rare(_kinds(values))]
+        marks += [(row, worth, (column, kind)) for row, worth, kind in rare(_kinds(values))]
         marks += [(row, worth, (column, row)) for row, worth in _extremes(values)]
     found: dict[int, tuple[float, Hashable]] = {}
     for row, worth, why in marks:
@@ -290,17 +285,6 @@ def _kinds(values: Sequence[str]) -> list[str]:
         if len(set(kinds)) <= 3 + 0.2 * len(kinds):
             return kinds
     return [value and "*" for value in values]
-
-
-def _rare(kinds: Sequence[str]) -> Iterator[tuple[int, float, str]]:
-    """The rows with a kind of value that few have, while most have one that many have."""
-    often = Counter(kinds)
-    limit = max(1, RARE * len(kinds))
-    if sum(times for times in often.values() if times > limit) < 0.6 * len(kinds):
-        return
-    for row, kind in enumerate(kinds):
-        if often[kind] <= limit:
-            yield row, min(5.0, log2(len(kinds) / often[kind])), kind
 
 
 def _extremes(values: Sequence[str]) -> Iterator[tuple[int, float]]:

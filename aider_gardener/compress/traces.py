@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from math import log2
 from typing import NamedTuple
 
 from aider_gardener.compress.outline import CAUSE, CONTEXT, DETAIL, FAILURE, WARNING, Note
@@ -100,9 +99,6 @@ def frame_at(lines: Sequence[str], row: int) -> Frame | None:
 
 
 LINE_CHARS = 400
-FADE = 0.7
-"""What the frames of later stacks are worth less, for each doubling of the stacks above."""
-
 TITLE_LINES, TOLD_LINES = 8, 12
 """What was raised is looked for in so many lines above the frames; a message has at most so many lines."""
 
@@ -125,16 +121,11 @@ ADDRESS = late(r"0x[0-9a-fA-F]+|@[0-9a-f]{6,}")
 
 
 def read(lines: Sequence[str]) -> dict[int, Note]:
-    """What the lines of stack traces are worth, of later ones less."""
-    return explained(lines, FADE)
-
-
-def explained(lines: Sequence[str], fading: float) -> dict[int, Note]:
-    """What the lines of stack traces are worth, frames less by `fading` for each doubling of stacks above."""
+    """What the lines of stack traces are worth."""
     lines = [line[:LINE_CHARS] for line in lines]
     notes: dict[int, Note] = {}
     seen: set[str] = set()
-    stacks = row = done = 0
+    row = done = 0
     while row < len(lines):
         frames, end = _stack(lines, row)
         if not frames:
@@ -144,12 +135,10 @@ def explained(lines: Sequence[str], fading: float) -> dict[int, Note]:
         is_last = bool(SHORT.match(lines[row])) or any("call last" in lines[at] for at in heads)
         raised = _below(lines, end) if is_last else _above(lines, row, done)
         if raised or len(frames) > 1:
-            stacks += 1
-            fade = min(3.0, fading * log2(stacks))
             notes.update((at, Note(CONTEXT, -1, ("head", lines[at].strip()))) for at in heads)
             top = raised[0] if raised and not is_last else heads[-1] if heads else -1
             notes.update(_raised(lines, raised, top, is_last))
-            notes.update(_frames(lines, frames, end, top, is_last, seen, fade))
+            notes.update(_frames(lines, frames, end, top, is_last, seen))
         row = done = max([end, *(at + 1 for at in raised)])
     return notes
 
@@ -213,7 +202,6 @@ def _frames(
     top: int,
     is_last: bool,
     seen: set[str],
-    fade: float,
 ) -> dict[int, Note]:
     """Notes for the frames and what belongs to them; of those `seen` already, worth nothing."""
     own = [frame for frame in frames if frame.own]
@@ -227,11 +215,12 @@ def _frames(
             worth = FAILURE + 0.5 if innermost else FAILURE - 1.5 if frame is own[outer] else FAILURE - 2.5
         else:
             worth = CONTEXT / 2 if frame is not frames[inner] else DETAIL if own else WARNING
-        worth = 0.0 if key in seen else max(worth - fade, 0.1)
-        seen.add(key)
+        known = f"innermost {key}" if innermost else key
+        worth = 0.0 if known in seen else worth
+        seen |= {key, known}
         for row in frame.rows:
             above = top if row == first else first
-            notes[row] = Note(worth - (row != frame.place), above, ("frame", key, row - first))
+            notes[row] = Note(worth - (row != frame.place), above, ("frame", known, row - first))
         for row in range(frame.rows.stop, stop):
             value = 0.0 if not worth else FAILURE - 1 if innermost else DETAIL * frame.own
             notes[row] = Note(value, first, ("held", lines[row].strip()))

@@ -7,7 +7,6 @@ worth.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from functools import lru_cache
@@ -38,7 +37,6 @@ DULL = frozenset(
     creationtimestamp lastheartbeattime""".split()
 )
 WORD = late(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-NOTHING = late(r"(?:null|none|~|\[\]|\{\}|\"\"|''|<none>|<unset>|\(known after apply\)|)[,;]?", re.IGNORECASE)
 
 CHANGED = late(r"(?:[+~-] |-/\+ |\+/?- )")
 ACTION = late(r"# \S+ (?:will|must) be |.*# forces replacement")
@@ -51,7 +49,7 @@ SUMS_UP = late(
 """How a plan's lines begin that tell of a change; what it does and why; what goes with what is deleted or not
 known yet; how it sums up, as do trees of files."""
 
-TOLD, UNTOLD, EMPTY = 3.0, -2.0, -3.0
+TOLD, UNTOLD = 3.0, -2.0
 
 
 @lru_cache(maxsize=10_000)
@@ -65,10 +63,8 @@ def names_item(key: str) -> bool:
     return bool(words_of(key) & NAMING)
 
 
-def tells(key: str, value: str = " ") -> float:
+def tells(key: str) -> float:
     """What a key makes a line worth more, or less."""
-    if NOTHING.fullmatch(value):
-        return EMPTY
     if words_of(key) & DULL:
         return UNTOLD
     return TOLD if words_of(key) & TELLING else 0.0
@@ -93,7 +89,6 @@ _TAG = late(
     r"(?P<indent> *)<(?P<key>[A-Za-z][\w:.-]*)"
     r"(?:(?:\s[^>]*[^>/])?>(?P<value>(?:[^<]*</.*)?)$|(?P<tight>[\s/>].*))"
 )
-_FLOW = late(r"(?P<indent> *)(?P<mark>- )(?=\{ ?(?P<key>\"[^\"]{1,80}\"|[\w$./@-]{1,80}): )(?P<value>.*)")
 _SECTION = late(
     r"(?!\[(?i:info|warn\w*|error|debug|fatal)\])\[{1,2}(?P<key>[\w\"'.: /@-]+)\]{1,2} *(?:[#;].*)?$"
 )
@@ -117,7 +112,7 @@ _PLACE = late(r"\.\w{1,4}:\d|\(\S+:\d+\)")
 
 
 class _Line(NamedTuple):
-    """A line: where its text and its key begin, the key, "" for none, what stands behind it."""
+    """A line: where text and key begin, the key, "" for none, what is behind it; `held` in a text block."""
 
     bare: str
     left: int
@@ -126,6 +121,7 @@ class _Line(NamedTuple):
     value: str = ""
     item: bool = False
     opens: bool = False
+    held: bool = False
 
 
 class _Open(NamedTuple):
@@ -166,6 +162,7 @@ def _parsed(lines: Sequence[str]) -> list[_Line]:
     block = -1
     for row, line in enumerate(plain):
         if not line.bare or 0 <= block < line.left or _CLOSES.match(line.bare):
+            plain[row] = line._replace(held=0 <= block < line.left)
             continue
         after = next((other.left for other in plain[row + 1 : row + 3] if other.bare), 0)
         plain[row] = _keyed(lines[row], line, changes, heads=after > line.left)
@@ -178,10 +175,8 @@ def _keyed(text: str, line: _Line, changes: bool, heads: bool) -> _Line:
         return line._replace(left=-1, column=-1, key=section["key"], opens=True)
     if "(" in text and (node := _NODE.match(line.bare)):
         return line._replace(column=line.left, key=node["key"], value=line.bare, opens=True)
-    found = None
-    if ":" in text or "=" in text or "：" in text:
-        found = _KEYED.match(text) or ("{" in text and _FLOW.match(text))
-    found = found or ("<" in text and _TAG.match(text)) or (heads and _HEAD.match(text))
+    found = _KEYED.match(text) if ":" in text or "=" in text or "：" in text else None
+    found = found or (_TAG.match(text) if "<" in text else None) or (_HEAD.match(text) if heads else None)
     if not found or _CODE.match(line.bare):
         return line
     parts = found.groupdict()
@@ -198,7 +193,7 @@ def _stretches(lines: Sequence[_Line]) -> Iterator[range]:
     least = min(LARGE, 0.4 * sum(bool(line.bare) for line in lines))
     first, last, credit, left = -1, -1, 0, 0
     for row, line in enumerate([*lines, *[_Line("The end.", 0)] * (PATIENCE // 2 + 1)]):
-        if not line.bare or (first < 0 and not line.key):
+        if not line.bare or line.held or (first < 0 and not line.key):
             continue
         below = bool(line.key or line.left > left or _CLOSES.match(line.bare) or _LIGHT.match(line.bare))
         if _foreign(line, below):
@@ -241,8 +236,7 @@ def _document(lines: Sequence[_Line], rows: range) -> dict[int, Note]:
         line, level = lines[row], place.level
         form: Hashable
         if not line.key:
-            ending = "" if "  " in line.bare else line.bare.rpartition(".")[2][:8]
-            form = (level, place.inside.key, "text", ending)
+            form = (level, place.inside.key, "text", CHANGED.match(line.bare) and line.bare[0])
         elif not line.value:
             form = (level, place.inside.key)
         elif tells(line.key) > 0 or often[level, line.key] > 1:
@@ -292,7 +286,7 @@ def _worth(line: _Line, place: _Place) -> float:
         return CAUSE
     if FOLLOWS.match(bare) or (not line.key and bare[:2] != "- " and _LIGHT.match(bare)):
         return CONTEXT
-    key = tells(line.key, line.value or " ") if line.key else 0.0
+    key = tells(line.key) if line.key else 0.0
     key = key if line.value or key < 0 else key / 3
     worth = 4 + key - 0.25 * place.level if key > 0 else max(0.5, max(1.5, 4 - 0.5 * place.level) + key)
     worth += INSIDE * (tells(place.inside.key) > 0)

@@ -302,6 +302,21 @@ def test_lines_without_a_word_are_alike() -> None:
     assert falsehoods(Original(lines), f"12 [+9 alike]\n{GAP}") == ["alike: line 1"]
 
 
+@pytest.mark.parametrize(
+    ("usual", "odd"),
+    [
+        ('jobs_failed{job="j%d"} 0', 'jobs_failed{job="j%d"} 977'),
+        ("relay left, status=75/n/a, %d", "relay left, status=13/n/a, %d"),
+    ],
+)
+def test_a_line_with_an_odd_word_is_not_told_of_as_alike_but_shown(usual: str, odd: str) -> None:
+    form = shortened(
+        "\n".join((odd if n == 23 else usual) % n for n in range(60)), lambda text: len(text) // 3 + 1
+    )
+    assert odd % 23 in form.text.split("\n")
+    assert "[+59 alike]" not in form.text
+
+
 def test_a_false_form_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     lines = [f"error: cannot read basket {n}" for n in range(60)] + [f"queue {n} is empty" for n in range(60)]
     lies: dict[int, Note] = {row: Note(9, -1, "same") for row in range(len(lines))}
