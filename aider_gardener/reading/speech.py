@@ -192,7 +192,9 @@ RULES = (
         " tienes usa utiliza utilice usad usar",
         *SPANISH,
     ),
-    *_signs("rule rules regel regeln regla reglas règle règles regra regole правило правила", NAMED[0]),
+    *_signs(
+        "rule rules regel regeln regla reglas règle règles regra regras regole правило правила", NAMED[0]
+    ),
     *_signs(UNSPACED, NAMED[1], *CHINESE, *JAPANESE),
 )
 
