@@ -11,7 +11,7 @@ from functools import lru_cache
 from math import log2
 from types import MappingProxyType
 
-from aider_gardener.compress.outline import NOISE, Note, Notes, odd
+from aider_gardener.compress.outline import CONTEXT, NOISE, Note, Notes, odd
 from aider_gardener.reading.alarms import alarm, tells_outcome
 from aider_gardener.reading.late import late
 
@@ -47,8 +47,24 @@ def form_of(line: str) -> str:
     return (alarm(line) if hidden else "") + (PATH.sub("P", bare) if "/" in bare else bare)[:FORM_CHARS]
 
 
-def quoted(lines: Sequence[str], known: Notes = MappingProxyType({})) -> list[Note]:
-    """A note for each line: the one that is known, with a form where it has none, else one by its words."""
+def quoted(
+    lines: Sequence[str], known: Notes = MappingProxyType({}), compared: Collection[int] = frozenset()
+) -> list[Note]:
+    """A note for each line: the one that is known, with a form where it has none, else one by its words. What
+    is odd among lines alike is worth more, and has a form of its own, but for rows whose engine has
+    `compared` them itself."""
+    notes = _judged(lines, known)
+    forms = [
+        note.form if note.worth > NOISE and row not in compared else None for row, note in enumerate(notes)
+    ]
+    for row, (more, word) in odd(lines, forms).items():
+        worth, above, form = notes[row]
+        worth = max(worth, CONTEXT + more) if row in known else worth + more
+        notes[row] = Note(worth, above, (form, word))
+    return notes
+
+
+def _judged(lines: Sequence[str], known: Notes) -> list[Note]:
     open_rows = {row for row, line in enumerate(lines) if row not in known and line.strip()}
     if not open_rows and all(note.form is not None for note in known.values()):
         return [known.get(row) or Note(NOISE, -1, "") for row in range(len(lines))]
@@ -58,9 +74,6 @@ def quoted(lines: Sequence[str], known: Notes = MappingProxyType({})) -> list[No
     notes = list(map(Note, worth, above, forms))
     for row, note in known.items():
         notes[row] = note if note.form is not None else note._replace(form=forms[row])
-    judged = [note.form if row in open_rows else None for row, note in enumerate(notes)]
-    for row, (more, word) in odd(lines, judged).items():
-        notes[row] = Note(notes[row].worth + more, notes[row].above, (notes[row].form, word))
     return notes
 
 

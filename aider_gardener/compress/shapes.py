@@ -70,7 +70,8 @@ def explained(lines: Sequence[str]) -> tuple[list[Note], str]:
     known: dict[int, Note] = {}
     for _name, found in claims:
         known = {**found, **known}
-    return quoted(lines, known), claims[0][0] if claims else ""
+    compared = next((found for name, found in claims if name == "tables"), {})
+    return quoted(lines, known, compared), claims[0][0] if claims else ""
 
 
 def _claims(lines: Sequence[str]) -> list[tuple[str, Notes]]:

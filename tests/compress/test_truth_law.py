@@ -307,6 +307,10 @@ def test_lines_without_a_word_are_alike() -> None:
     [
         ('jobs_failed{job="j%d"} 0', 'jobs_failed{job="j%d"} 977'),
         ("relay left, status=75/n/a, %d", "relay left, status=13/n/a, %d"),
+        ("job %d finished with exit code 0", "job %d finished with exit code 137"),
+        ("prueba %d: correcta", "prueba %d: falló"),
+        ("task %d rc=0", "task %d rc=1"),
+        ("feature_%d = true", "feature_%d = false"),
     ],
 )
 def test_a_line_with_an_odd_word_is_not_told_of_as_alike_but_shown(usual: str, odd: str) -> None:
