@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import log2
 
@@ -160,10 +160,12 @@ COMPARED = late(
     r"d(?:oes|id) ?n[o']t (?:match|equal)|failed assert|asserting that)\b| (?:[!=]==?|<=|>=|not in|is not) |"
     r"^\s*<.*>\.?$|\bwant \S|\bassert\w* "
 )
+KEYED = late(r"\s+(?:error|message): \S")
+"""Why a test failed, in a report whose lines have keys."""
 CHANGED = late(r"^(?:E )?\s*[-+](?![-+ ]*$)\s*\S")
 POINTED = late(r"^(?:>|=>|\s*=> |\s*[>➜] *\d+ ?[|▕│])")
 IDLE = late(
-    r"(?i)^\W*$|^\s*(?:--- |\+\+\+ |@@ |[-+] (?:Expected|Received|actual)\b|\+ expected - actual|"
+    r"(?i)^\W*$|^\s*(?:duration_ms: |failureType: |--- |\+\+\+ |@@ |[-+] (?:Expected|Received|actual)\b|\+ expected - actual|"
     r"note: run with|E +Use -v|E? *\.\.\.$|E +(?:Full diff|Omitting|comparison failed)|stack ?trace:?$|"
     r"Error Message:$|\[gw\d+\] \w+ -- |\(compared|Traceback \(most)"
 )
@@ -353,7 +355,7 @@ def _bare(text: str) -> str:
 def _said(lines: Sequence[str], case: Case) -> str:
     """The line that says best why a test failed."""
     rows = [row for row in case.body if lines[row].strip() and not IDLE.match(lines[row])]
-    marked = [row for row in rows if lines[row].startswith("E  ")]
+    marked = [row for row in rows if lines[row].startswith("E  ") or KEYED.match(lines[row])]
     for row in marked or rows:
         line = lines[row]
         if marked or not (PLACE.match(line.strip()) or POINTED.match(line)) or COMPARED.search(line):
@@ -383,13 +385,15 @@ def _notes(
     for row in rows:
         line = lines[row]
         value = 0.0
-        form = (cause, form_of(line))
+        form: Hashable = (cause, form_of(line))
         if IDLE.match(line) or case.again:
             pass
         elif row >= captured:
             value = DETAIL if alarm(line) else CONTEXT / 2
         elif line.strip() == case.said:
             value = CONTEXT if case.told else CAUSE + 0.04 * max(0, min(len(line), 200) - 80)
+        elif line.startswith("E  ") and not lines[row - 1].startswith("E"):  # one more of a chain
+            value = CAUSE - 1
         elif marked and not line.startswith("E") and row not in places:
             value = DETAIL + 1 if POINTED.match(line) else CONTEXT / 2
         elif row in traces and not marked and not _compares(line):
@@ -400,6 +404,7 @@ def _notes(
         elif _compares(line):
             compared += 1
             value = max(CAUSE - 1 - 0.5 * max(0, compared - 3), DETAIL)
+            form = (case.row, form)
         elif row in places:
             value = FAILURE + 0.5 if row == places[0] else FAILURE if row == places[-1] else WARNING
         elif POINTED.match(line):
