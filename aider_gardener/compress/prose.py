@@ -58,11 +58,10 @@ def _extract(text: str, ctx: Context, cls: ContentClass, share: float, whole: in
     scores = rank(text, ranked, ctx.focus)
     limit = max(len(text) * share, whole * 2.5)
     chosen = choose(ranked, scores, limit)
-    left_out = len(found) - len(chosen)
-    if not left_out:
+    if len(chosen) == len(found):
         return unchanged(text, cls)
     body = assemble(text, ranked, chosen)
-    marker = omitted(f"{left_out} of {len(found)} sentences", ctx.entry_id)
+    marker = omitted(f"{len(chosen)} of {len(found)} sentences", ctx.entry_id)
     return Compressed(f"{body}\n{marker}", cls, "prose")
 
 

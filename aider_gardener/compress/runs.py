@@ -165,9 +165,10 @@ KEYED = late(r"\s+(?:error|message): \S")
 CHANGED = late(r"^(?:E )?\s*[-+](?![-+ ]*$)\s*\S")
 POINTED = late(r"^(?:>|=>|\s*=> |\s*[>➜] *\d+ ?[|▕│])")
 IDLE = late(
-    r"(?i)^\W*$|^\s*(?:duration_ms: |failureType: |--- |\+\+\+ |@@ |[-+] (?:Expected|Received|actual)\b|\+ expected - actual|"
-    r"note: run with|E +Use -v|E? *\.\.\.$|E +(?:Full diff|Omitting|comparison failed)|stack ?trace:?$|"
-    r"Error Message:$|\[gw\d+\] \w+ -- |\(compared|Traceback \(most)"
+    r"(?i)^\W*$|^\s*(?:duration_ms: |failureType: |--- |\+\+\+ |@@ |"
+    r"[-+] (?:Expected|Received|actual)\b|\+ expected - actual|note: run with|E +Use -v|E? *\.\.\.$|"
+    r"E +(?:Full diff|Omitting|comparison failed)|stack ?trace:?$|Error Message:$|"
+    r"\[gw\d+\] \w+ -- |\(compared|Traceback \(most)"
 )
 PLACE = late(
     r"(?<![\w@./~\\-])[\w./~\\-]*\.[A-Za-z]\w{0,5}(?::\d+|\(\d+(?:,\d+)?\)|:line \d+|\"?, line \d+)|"
@@ -404,7 +405,7 @@ def _notes(
         elif _compares(line):
             compared += 1
             value = max(CAUSE - 1 - 0.5 * max(0, compared - 3), DETAIL)
-            form = (case.row, form)
+            form = (case.row if nth < SERIES else 0, form)
         elif row in places:
             value = FAILURE + 0.5 if row == places[0] else FAILURE if row == places[-1] else WARNING
         elif POINTED.match(line):

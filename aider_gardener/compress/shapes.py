@@ -189,8 +189,10 @@ def compress(text: str, ctx: Context) -> Compressed:
     shown = sum(line not in ("", GAP) for line in form.text.split("\n"))
     if not shown:
         return unchanged(text, cls)
-    whole = text.rstrip("\n").count("\n") + 1 + ctx.left_out
-    head = omitted(f"{shown} of {whole:,} lines", ctx.entry_id)
+    laid = len(form.lines) - (not form.lines[-1])
+    whole = max(text.rstrip("\n").count("\n") + 1, laid) + ctx.left_out
+    told = streams.summary(form.lines) if form.engine == "logs" and not ctx.left_out else ""
+    head = omitted(", ".join(filter(None, [f"{shown} of {whole:,} lines", told])), ctx.entry_id)
     return Compressed(f"{head}\n{form.text}", cls, form.engine or "lines")
 
 

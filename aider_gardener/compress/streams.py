@@ -13,6 +13,7 @@ from math import log2
 from typing import NamedTuple
 
 from aider_gardener.compress.outline import CAUSE, CONTEXT, DETAIL, FAILURE, WARNING, Note
+from aider_gardener.phrases import counted
 from aider_gardener.reading.alarms import alarm
 from aider_gardener.reading.late import late
 
@@ -90,6 +91,20 @@ class _Record(NamedTuple):
     rank: int
     says: str
     timed: bool
+    has_level: bool
+
+
+def summary(lines: Sequence[str]) -> str:
+    """How many records of a log say that they are errors and warnings, and from when to when it goes; "" for
+    one of whose records fewer than half say a level."""
+    records = _records(lines)
+    ranks = [record.rank for record in records if record.has_level]
+    if not records or 2 * len(ranks) < len(records):
+        return ""
+    errors, warnings = sum(rank > 2 for rank in ranks), sum(rank == 2 for rank in ranks)
+    times = [found[0].strip(" [") for record in records if (found := TIME.match(lines[record.row]))]
+    span = [f"{times[0]} to {times[-1]}"] if times else []
+    return ", ".join([counted(errors, "error"), counted(warnings, "warning"), *span])
 
 
 def read(lines: Sequence[str]) -> dict[int, Note]:
@@ -138,7 +153,7 @@ def _record(row: int, line: str) -> _Record | None:
     level = given or (found[found.lastgroup or 0] if found else "")
     says = None if time else SAYS.search(rest)
     told = says[1] if says else rest[found.end() if found else 0 :]
-    return _Record(row, _rank(level, rest), told, bool(time or fields))
+    return _Record(row, _rank(level, rest), told, bool(time or fields), bool(level))
 
 
 def _rank(level: str, rest: str) -> int:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from aider_gardener.compress.shapes import shortened
+from aider_gardener.compress.base import Context
+from aider_gardener.compress.shapes import compress, shortened
 from aider_gardener.compress.streams import read
 
 
@@ -78,3 +79,14 @@ def test_of_a_training_the_best_and_the_last_are_shown() -> None:
         for line in short([line for pair in zip(bars, lines, strict=True) for line in pair])
     ]
     assert lines[20] in shown and lines[59] in shown and len(shown) < 12
+
+
+@pytest.mark.parametrize("count", [0, 1, 17])
+def test_a_logs_head_counts_its_errors_and_warnings_and_says_its_time(count: int) -> None:
+    levels = ["ERROR"] * count + ["WARN"] * 2 + ["FATAL"] + ["INFO"] * 300
+    lines = [f"2026-03-28 23:{n // 60:02}:{n % 60:02} {level} job {n}" for n, level in enumerate(levels)]
+    text = "\n".join(lines)
+    told = compress(text, Context(count=lambda given: len(given) // 4)).text.split("\n")[0]
+    errors = sum(" ERROR " in line or " FATAL " in line for line in lines)
+    assert f", {errors} error{'s' * (errors != 1)}, 2 warnings, {lines[0][:19]} to {lines[-1][:19]}]" in told
+    assert "error" not in compress(text.replace("INFO", ""), Context(count=len)).text.split("\n")[0]
