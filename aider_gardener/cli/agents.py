@@ -43,7 +43,7 @@ def mcp(project: Path | None, local: bool) -> None:
     """Serve the archive of a project to any agent that speaks the Model Context Protocol, over standard input
     and output.
 
-    The tools: recall, timeline, get, context_pressure, remember, forget.
+    The tools: recall, timeline, get, context_pressure, pin, remember, forget.
     """
     try:
         import mcp as sdk  # noqa: F401  # reason: asked for before anything is opened

@@ -176,6 +176,14 @@ def remember(memory: ProjectMemory, given: Arguments) -> str:
     return f"Kept as {kept.id}{IN_MEMORY.format(why=store.notice) if is_lost else ''}."
 
 
+def pin(memory: ProjectMemory, given: Arguments) -> str:
+    found, is_held = memory.get(given["id"]).id, given.get("pinned", True)
+    memory.store.pin(found, is_held)
+    return (
+        f"{found} stays whole in the next chat that holds it." if is_held else f"{found} is no longer pinned."
+    )
+
+
 def number(low: int, high: int, default: int | None = None, **more: str) -> Schema:
     found: Schema = {"type": "integer", "minimum": low, "maximum": high, **more}
     return found if default is None else {**found, "default": default}
@@ -235,6 +243,14 @@ ACTS = (
         {"text": {"type": "string"}, "kind": {"enum": list(KINDS)}},
         remember,
         ("text", "kind"),
+        ADDS,
+    ),
+    Act(
+        "pin",
+        "Have a message kept whole in chats. Use it for what must not be shortened. Returns what holds.",
+        {"id": ID, "pinned": {"type": "boolean"}},
+        pin,
+        ("id",),
         ADDS,
     ),
     Act(

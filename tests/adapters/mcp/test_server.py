@@ -31,7 +31,7 @@ from aider_gardener.tokens import approximate, default_counter
 
 PROJECT = "/project"
 FACT = "Never use the port 8080, our queue listens on 9317."
-LISTING_TOKENS = 900
+LISTING_TOKENS = 1_000
 Client = Callable[[ClientSession], Awaitable[None]]
 
 
@@ -212,6 +212,8 @@ def test_what_changes_the_archive_is_told_and_what_looks_is_not(memory: ProjectM
 
 def test_what_an_agent_keeps_is_found_by_the_next_under_its_name(memory: ProjectMemory, store: Store) -> None:
     kept = text(call(memory, "remember", text="The staging host is k7.", kind="fact"))
+    assert "stays whole" in text(call(memory, "pin", id=kept[8:18])) and memory.get(kept[8:18]).pinned
+    assert "no longer" in text(call(memory, "pin", id=kept[8:18], pinned=False))
     other = ProjectMemory(store, PROJECT, settings=Settings())
     (row,) = quotes(call(other, "recall", query="staging host"))
     assert kept == f"Kept as {row.id}." and row.said_by.startswith("an agent's note (fact), mcp, ")
