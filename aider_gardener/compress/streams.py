@@ -13,7 +13,6 @@ from math import log2
 from typing import NamedTuple
 
 from aider_gardener.compress.outline import CAUSE, CONTEXT, DETAIL, FAILURE, WARNING, Note
-from aider_gardener.phrases import counted
 from aider_gardener.reading.alarms import alarm
 from aider_gardener.reading.late import late
 
@@ -96,15 +95,15 @@ class _Record(NamedTuple):
 
 def summary(lines: Sequence[str]) -> str:
     """How many records of a log say that they are errors and warnings, and from when to when it goes; "" for
-    one of whose records fewer than half say a level."""
+    one of whose records fewer than half say a level. Of what none says nothing is said."""
     records = _records(lines)
     ranks = [record.rank for record in records if record.has_level]
     if not records or 2 * len(ranks) < len(records):
         return ""
-    errors, warnings = sum(rank > 2 for rank in ranks), sum(rank == 2 for rank in ranks)
+    counts = {"errors": sum(rank > 2 for rank in ranks), "warnings": sum(rank == 2 for rank in ranks)}
     times = [found[0].strip(" [") for record in records if (found := TIME.match(lines[record.row]))]
     span = [f"{times[0]} to {times[-1]}"] if times else []
-    return ", ".join([counted(errors, "error"), counted(warnings, "warning"), *span])
+    return ", ".join([*(f"{name} {count:,}" for name, count in counts.items() if count), *span])
 
 
 def read(lines: Sequence[str]) -> dict[int, Note]:
