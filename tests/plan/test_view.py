@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_entries import admit, entry, message, talk
 
-from aider_gardener.messages import Entry, Fidelity, Message
+from aider_gardener.messages import ContentClass, Entry, Fidelity, Message, Segment
 from aider_gardener.plan.chat import Chat, legal, render
-from aider_gardener.plan.view import FILLER, NOTE_HEAD, UNDONE_LABEL, Piece, members, problems
+from aider_gardener.plan.view import (
+    FILLER,
+    NOTE_HEAD,
+    UNDONE_LABEL,
+    Piece,
+    exchanges,
+    has_edit,
+    members,
+    problems,
+)
 
 LEVELS = st.sampled_from(list(Fidelity))
 
@@ -174,6 +185,28 @@ def test_what_the_host_itself_sends_is_left_as_it_is() -> None:
     three = Chat().sync(([message("user", "u") for _ in range(3)], []), admit)[0]
     done, cur = legal(three, pieces("uu"), pieces("u"))
     assert (done, cur) == (pieces("uu"), pieces("u"))
+
+
+def test_an_exchange_begins_with_the_first_message_of_the_user_behind_a_reply() -> None:
+    spoken = chat(*((role, role) for role in "user user assistant assistant user tool assistant".split()))
+    assert [[entry.seq for entry in each] for each in exchanges(spoken)] == [[0, 1, 2, 3], [4, 5, 6]]
+
+
+def test_only_a_reply_with_an_edit_block_has_an_edit() -> None:
+    for cls, role, is_edit in (("edit", "assistant", 1), ("code", "assistant", 0), ("edit", "user", 0)):
+        segments = (Segment(0, 1, ContentClass.PROSE), Segment(1, 2, ContentClass(cls)))
+        assert has_edit(replace(entry(0, role, "it"), segments=segments)) == is_edit
+
+
+def test_a_piece_is_counted_once_by_each_counter() -> None:
+    asked = list[str]()
+    piece = Piece({"role": "user", "content": "it"}, {0: Fidelity.FULL}, None)
+
+    def count(text: str) -> int:
+        asked.append(text)
+        return 7
+
+    assert [piece.tokens(count), piece.tokens(count), piece.tokens(len)] == [7, 7, 2] and asked == ["it"]
 
 
 def test_what_breaks_a_rule_is_named() -> None:
