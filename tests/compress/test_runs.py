@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from aider_gardener.compress.outline import CAUSE, NOISE, OUTCOME
 from aider_gardener.compress.runs import read
+from aider_gardener.compress.shapes import shortened
 
 
 def many(size: int) -> list[str]:
@@ -34,3 +35,45 @@ def test_events_of_failing_tests_are_told_and_those_of_others_are_not() -> None:
     ]
     notes = read(lines)
     assert [notes[row].worth for row in (0, 1, 4)] == [CAUSE, NOISE, OUTCOME]
+
+
+def test_the_values_of_each_of_a_few_failing_tests_stand_though_they_read_alike() -> None:
+    frames = "".join(f"  {at:2}: core::ops::function::FnOnce::call_once\n" for at in range(30))
+    said = ["left == right", "left != right", "left == right"]
+    cases = [
+        f"---- tests::t{n} stdout ----\nthread 'tests::t{n}' panicked at src/lib.rs:{n}:9:\n"
+        f"assertion `{what}` failed\n  left: 4\n right: {n}\nstack backtrace:\n{frames}"
+        f"  31: stock::tests::t{n}\n             at ./src/lib.rs:{n}:9\n"
+        for n, what in enumerate(said)
+    ]
+    others = [
+        f"---- tests::o{n} stdout ----\nthread 'tests::o{n}' panicked at src/{name}.rs:{n}:9:\n"
+        f"{name} is not to be had in this house of {name}s, nor in the next one, where there was {name} once\n"
+        f"stack backtrace:\n{frames}  31: stock::{name}::o{n}\n             at ./src/{name}.rs:{n}:9\n"
+        for n, name in enumerate(["barley", "copper", "damson", "eel", "flint", "gorse"])
+    ]
+    end = "test result: FAILED. 2 passed; 9 failed; 0 ignored; finished in 0.21s\n"
+    form = shortened(
+        "running 11 tests\n" + "\n".join([*cases, *others, end]), lambda text: len(text) // 4
+    ).text
+    assert form.count("  left: 4") == 3 and all(f" right: {n}\n" in form for n in range(3))
+
+
+def test_the_last_exception_of_a_chain_and_what_a_report_calls_its_error_stand() -> None:
+    chain = (
+        "=== FAILURES ===\n____ test_exc ____\ntest_lager.py:15: in test_exc\n    int('abc')\n"
+        "E   ValueError: invalid literal\n\nThe above exception was the direct cause of the following exception:\n"
+        "test_lager.py:17: in test_exc\n    raise RuntimeError('no stock') from e\nE   RuntimeError: no stock\n"
+    )
+    rest = "".join(f"test_lager.py::test_{n} PASSED\n" for n in range(90))
+    form = shortened(f"{rest}{chain}=== 1 failed, 90 passed in 0.2s ===\n", lambda text: len(text) // 4).text
+    assert "E   ValueError: invalid literal" in form and "E   RuntimeError: no stock" in form
+    report = "".join(
+        f"not ok {n} - part {n}\n  ---\n  duration_ms: 0.{n}\n  location: '/a.js:{n}:1'\n"
+        f"  failureType: 'testCodeFailure'\n  error: 'cause {n}'\n  code: 'ERR_TEST_FAILURE'\n  stack: |-\n"
+        + "    Test.run (node:internal/test_runner/test:796:25)\n" * 12
+        + "  ...\n"
+        for n in range(1, 6)
+    )
+    form = shortened(f"TAP version 13\n{report}1..5\n# fail 5\n", lambda text: len(text) // 4).text
+    assert all(f"error: 'cause {n}'" in form for n in range(1, 6))

@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from hanging import HANGS_SECONDS
 
+from aider_gardener.compress.base import Context
+from aider_gardener.compress.shapes import compress
 from aider_gardener.compress.values import relaid
 
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
@@ -192,3 +194,10 @@ def test_a_large_document_takes_little_time() -> None:
     started = time.process_time()
     assert relaid(json.dumps([{"a": at, "b": {"c": ["x"] * 5}, "d": "text\n" * 9} for at in range(12_000)]))
     assert time.process_time() - started < HANGS_SECONDS
+
+
+def test_the_head_of_a_document_on_one_line_counts_the_lines_that_it_is_read_as() -> None:
+    text = json.dumps([{"id": n, "name": f"user{n}", "open": n != 97} for n in range(400)])
+    head = compress(text, Context(count=lambda given: len(given) // 4)).text.split("\n")[0]
+    shown, whole = map(int, re.findall(r"\d+", head.replace(",", "")))
+    assert shown < whole == 400
