@@ -114,7 +114,7 @@ def chosen(
 def written(lines: Sequence[str], notes: Sequence[Note], taken: set[int]) -> list[str]:
     """The lines of the rows in their order, with gaps, and how many lines alike are not shown."""
     forms = [note.form if note.worth > NOISE else None for note in notes]
-    unlike = odd(lines, forms)
+    unlike = odd(lines, forms)  # a table's rows have one form, whatever is odd in them
     hidden = Counter(form for row, form in enumerate(forms) if row not in taken and row not in unlike)
     last_of = {notes[row].form: row for row in sorted(taken) if row not in unlike}
     shown: list[str] = []

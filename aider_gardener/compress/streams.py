@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Sequence
+from functools import lru_cache
 from math import log2
 from typing import NamedTuple
 
@@ -96,19 +97,22 @@ class _Record(NamedTuple):
 def summary(lines: Sequence[str]) -> str:
     """How many records of a log say that they are errors and warnings, and from when to when it goes; "" for
     one of whose records fewer than half say a level. Of what none says nothing is said."""
-    records = _records(lines)
+    records = _records(tuple(lines))
     ranks = [record.rank for record in records if record.has_level]
     if not records or 2 * len(ranks) < len(records):
         return ""
     counts = {"errors": sum(rank > 2 for rank in ranks), "warnings": sum(rank == 2 for rank in ranks)}
-    times = [found[0].strip(" [") for record in records if (found := TIME.match(lines[record.row]))]
-    span = [f"{times[0]} to {times[-1]}"] if times else []
-    return ", ".join([*(f"{name} {count:,}" for name, count in counts.items() if count), *span])
+    times = [
+        next(filter(None, (TIME.match(lines[record.row]) for record in some)), None)
+        for some in (records, records[::-1])
+    ]
+    span = " to ".join(found[0].strip(" [") for found in times if found)
+    return ", ".join(filter(None, [*(f"{name} {count:,}" for name, count in counts.items() if count), span]))
 
 
 def read(lines: Sequence[str]) -> dict[int, Note]:
     """The records of a log; the measures of a training."""
-    records = _records(lines)
+    records = _records(tuple(lines))
     if not records:
         return _training(lines)
     forms = _forms(records)
@@ -131,7 +135,8 @@ def read(lines: Sequence[str]) -> dict[int, Note]:
     return notes
 
 
-def _records(lines: Sequence[str]) -> list[_Record]:
+@lru_cache(maxsize=1)  # what is told of them is asked for behind what they are worth
+def _records(lines: tuple[str, ...]) -> list[_Record]:
     """The records of the text, none where it is no log."""
     found = [record for row, line in enumerate(lines) if line and (record := _record(row, line))]
     timed = sum(record.timed for record in found)

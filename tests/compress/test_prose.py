@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from aider_gardener.compress import Context, compress_text
 from aider_gardener.messages import Compressed, ContentClass, Focus
 from aider_gardener.reading.sentences import units, worth
@@ -86,3 +88,9 @@ def test_typed_words_stay_whole_up_to_a_few_hundred_tokens() -> None:
     long = "\n\n".join([TEXT] * 4)
     shown = compress(long, ContentClass.PROMPT).text
     assert len(shown) < 0.7 * len(long) and FACTS[1] in shown
+
+
+def test_the_last_line_says_how_many_sentences_are_there() -> None:
+    *shown, marker = compress(TEXT).text.strip().split("\n")
+    there, whole = map(int, re.findall(r"\d+", marker.partition(";")[0]))
+    assert (there, whole) == (len(units("\n".join(shown))), len(units(TEXT)))
