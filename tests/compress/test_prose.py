@@ -91,6 +91,8 @@ def test_typed_words_stay_whole_up_to_a_few_hundred_tokens() -> None:
 
 
 def test_the_last_line_says_how_many_sentences_are_there() -> None:
-    *shown, marker = compress(TEXT).text.strip().split("\n")
+    text = " ".join(f"{FILL} {fact} Part {n} is done." for n, fact in enumerate(FACTS * 3))
+    *shown, marker = compress(text).text.strip().split("\n")
     there, whole = map(int, re.findall(r"\d+", marker.partition(";")[0]))
-    assert (there, whole) == (len(units("\n".join(shown))), len(units(TEXT)))
+    assert (there, whole) == (len(units("\n".join(shown))), len(units(text)))
+    assert 2 * there != whole
