@@ -51,7 +51,7 @@ def test_linux_and_macos_run_the_script(job: Any) -> None:
 
 def test_windows_runs_the_same_commands_in_the_same_order(job: Any) -> None:
     script = (ROOT / ".ci" / "run").read_text("utf-8")
-    targets = re.findall(r"^run ([\w-]+)", script, re.M)
+    targets = re.findall(r"^(?:run|beside) ([\w-]+)", script, re.M)
     wanted = [line for name in targets for each in TARGETS[name] for line in recipe(each)]
     run = [line.removeprefix(".venv/Scripts/") for line in steps_on(job, windows=True)]
     assert run[3:] == wanted
