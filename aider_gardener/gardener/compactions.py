@@ -95,13 +95,12 @@ def growth_of(state: ChatState) -> float:
 
 
 def market(state: ChatState, *, cold: bool) -> Market:
-    """What a token costs now: the model's prices, and the chance that the cache holds the prefix: what
-    the provider says of the last calls, else how often what stands before the history stayed the same."""
+    """What a token of the history costs now: the model's prices, and the chance that the cache holds it. That
+    is how often what stands before the history stayed the same, unless the provider reads nothing of the last
+    prompts from its cache: how much of them it reads depends on the files behind the history too."""
     usage = state.usage
-    share, prices = usage.cache_read_share, usage.prices
-    warm = share if share is not None else state.prefix.kept_share
-    if cold or usage.is_cold:
-        warm = 0.0
+    prices, is_cold = usage.prices, cold or usage.is_cold or usage.cache_read_share == 0
+    warm = 0.0 if is_cold else state.prefix.kept_share
     return Market(prices.input, prices.cache_read, warm) if prices.input else Market(warm=warm)
 
 

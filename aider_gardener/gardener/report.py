@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any
 from aider_gardener.archive.sessions import AIDER, host_of
 from aider_gardener.archive.store import SessionInfo
 from aider_gardener.gardener.care import rules
-from aider_gardener.gardener.compactions import asked_for, goal_of
+from aider_gardener.gardener.compactions import asked_for, goal_of, market
 from aider_gardener.gardener.state import ChatState, Point
 from aider_gardener.gardener.stored_chat import kept_sessions, save_growth, stored_chat, sums_of
 from aider_gardener.messages import ContentClass, Entry, TokenCounter
 from aider_gardener.phrases import bar, cold, counted, short
 from aider_gardener.plan.goals import Frame, Level, Pressure, level
 from aider_gardener.plan.planner import piece_tokens
-from aider_gardener.plan.usage import Market
 from aider_gardener.plan.view import NOTE_HEAD
 from aider_gardener.settings import Settings
 from aider_gardener.tokens import MESSAGE_OVERHEAD_TOKENS
@@ -208,7 +207,7 @@ def sent(state: ChatState, texts: Collection[str], tokens: int) -> None:
     Each original is measured beside its own short form, as both were counted when it entered; what is not of
     the history counts on neither side. So nothing is saved, or lost, where all of it stood whole.
     """
-    chat, growth, prices = state.chat, state.growth, state.usage.prices
+    chat, growth = state.chat, state.growth
     shorter = [chat.entries[seq] for seq in chat.order if seq in chat.fidelity]
     saved = sum(entry.tokens - state.tokens_shown(entry) for entry in shorter)
     recalled = state.recollection.open[1] if state.recollection.open else ""
@@ -218,8 +217,7 @@ def sent(state: ChatState, texts: Collection[str], tokens: int) -> None:
     if saved > 0 and state.frame.window:
         saved = min(saved, max(0, state.frame.window - tokens))
     growth.saved_tokens += saved
-    market = Market(prices.input, prices.cache_read, state.usage.cache_read_share or 0.0)
-    growth.saved_cost += saved * market.token
+    growth.saved_cost += saved * market(state, cold=False).token if state.usage.prices.input else 0.0
 
 
 def cold_line(state: ChatState) -> str:
