@@ -157,12 +157,6 @@ def alarm(line: str) -> str:
     return ("", "warning", "error")[level]
 
 
-def warns(line: str) -> bool:
-    """True for a line with a word of warning, whatever else it tells."""
-    words = map(_word, _PARTS.findall(line[: 2 * LINE_CHARS]))
-    return 1 in words or (not line.isascii() and bool(UNSPACED_WARNINGS.search(line.lower())))
-
-
 @lru_cache(maxsize=LINES_KNOWN)
 def tells_outcome(line: str) -> bool:
     """True for a line that says how a command ended."""
