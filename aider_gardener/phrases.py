@@ -25,9 +25,11 @@ LEAST_SPARED = 0.005
 TIMES = {0: "no room had to be made", 1: "room was made once", 2: "room was made twice"}
 
 
-def cold(idle_seconds: float, lost: float, spared: float) -> str:
-    """What a prompt costs for a cache that has gone cold, and what /compact would spare of it, in dollars."""
-    line = f"the prompt cache has gone cold after {idle_seconds / 60:.0f} min: this prompt costs"
+def cold(idle_seconds: float, lost: float, spared: float, *, is_said: bool) -> str:
+    """What a prompt costs for a cache that has gone cold, and what /compact would spare of it, in dollars.
+    `is_said`: the provider's own numbers tell that it caches."""
+    gone = "has gone cold" if is_said else "has probably gone cold"
+    line = f"the prompt cache {gone} after {idle_seconds / 60:.0f} min: this prompt costs"
     return f"{line} ${lost:.2f} more" + (
         f"; /compact before it would have saved ${spared:.2f}" if spared >= LEAST_SPARED else ""
     )
