@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from unicodedata import east_asian_width
 
-from aider_gardener.recall.recall import Recalled
+from aider_gardener.recall.recall import AMENDED, Recalled
 
 STANDS = "stands in the chat already"
 EXCERPT_CHARS = 210
@@ -69,7 +69,7 @@ def as_text(
             author,
             f"turn {item.turn}",
             when(item.said_at),
-            item.label,
+            item.label + (AMENDED if item.amended else ""),
             item.entry_id,
             here,
         )
