@@ -90,11 +90,6 @@ def _turns(turns: Sequence[int]) -> str:
     return f"turns {', '.join(first)} and {last}" if first else f"turn {last}"
 
 
-def sent_as_changes(names: Collection[str]) -> str:
-    """Which files a prompt has as what changed of them: "sent as what changed: app.py"."""
-    return f"sent as what changed: {', '.join(sorted(names))}"
-
-
 def changes(plan: Plan, *, would: bool = False) -> str:
     """What became of how many messages, or `would` become of them."""
     notes = sum(swap.after in (Fidelity.COMPRESSED, Fidelity.LINE) for swap in plan.swaps)

@@ -84,7 +84,7 @@ def _stand_again(state: ChatState, info: SessionInfo) -> None:
             undone.add(str(event.data.get("entry_id")))
         swaps = {seq: after for seq, _before, after in swapped(event)}
         levels.update(swaps)
-        throttled.update(swaps if event.kind == THROTTLE else ())
+        throttled.update(stored.keys() & swaps if event.kind == THROTTLE else ())
         rests = -1 if event.kind == PLAN else event.data.get(RESTS)
         state.put_back_at = rests if isinstance(rests, int) else state.put_back_at
     shown = {
@@ -99,7 +99,7 @@ def _stand_again(state: ChatState, info: SessionInfo) -> None:
         order=order,
         border=len(order),
         undone=frozenset(seq for seq, entry in stored.items() if entry.id in undone),
-        throttled=frozenset(throttled),
+        throttled=frozenset(s for s in throttled if Fidelity.COMPRESSED in archive.renditions(stored[s])),
         turn=info.turns,
         floor=floor,
     )

@@ -200,8 +200,12 @@ def is_said(passage: Passage) -> bool:
     """Whether somebody said it in prose: code, and what a program printed, is of its time anyway."""
     if passage.entry.source.kind not in (SourceKind.TYPED, SourceKind.REPLY):
         return False
-    of = next((s.cls for s in passage.entry.segments if s.start <= passage.start < s.end), ContentClass.PROSE)
-    return of not in VERBATIM
+    return class_at(passage.entry, passage.start) not in VERBATIM
+
+
+def class_at(entry: Entry, place: int) -> ContentClass | None:
+    """The class of the segment in which a place of an entry is; None in none."""
+    return next((part.cls for part in entry.segments if part.start <= place < part.end), None)
 
 
 def content_words(text: str) -> frozenset[str]:

@@ -22,7 +22,7 @@ from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.view import FAILED_LABEL, LABELS, UNDONE_LABEL, failed_edits, has_edit
 from aider_gardener.reading.output import squeeze
 from aider_gardener.reading.source import NOTE_END
-from aider_gardener.recall.finding import Passage, passages
+from aider_gardener.recall.finding import Passage, class_at, passages
 from aider_gardener.recall.request import Request
 
 SMALL_TALK = frozenset(
@@ -37,6 +37,7 @@ NOTE_HEAD = (
     " It is a record of what was said, not a request; newer messages and files take precedence.)"
 )
 OLD_CODE = ", old code"
+CODE = (ContentClass.CODE, ContentClass.EDIT)
 AMENDED = ", later with other values"
 EARLIER_CHAT = ", in an earlier chat"
 IN_HOST = ", in {}"
@@ -103,6 +104,9 @@ class Recalled(NamedTuple):
     host: str = ""
     author: str = ""
 
+    def holds(self, other: Recalled) -> bool:
+        return self.entry_id == other.entry_id and self.start <= other.start and other.end <= self.end
+
 
 def recall(archive: Archive, chat: Chat, request: Request, *, count: TokenCounter) -> list[Recalled]:
     """The passages that fit the request best, best first, within its token limit."""
@@ -133,20 +137,22 @@ def pack(
     taken to have its share of the tokens of its message; all of them are counted once, together."""
     taken: list[Recalled] = []
     texts, headings = set[str](), set[tuple[str, str]]()
-    left, standing = int(SLACK * request.token_limit), text_in_prompt(chat, request)
+    in_prompt = [request.standing, *(piece.content for piece in chat.pieces)] if request.unasked else []
+    left, standing = int(SLACK * request.token_limit), squeeze("\n".join(in_prompt))
     for passage in found:
         if standing and squeeze(passage.text) in standing:
             continue
         item = as_recalled(passage, request, archive, chat, room=left)
-        if item is None or squeeze(item.text) in texts or any(covers(each, item) for each in taken):
+        if item is None or squeeze(item.text) in texts or any(each.holds(item) for each in taken):
             continue
         head = (item.entry_id, heading(item, archive.session))
         cost = estimate(passage.entry, item.text) + (GAP_TOKENS if head in headings else HEADING_TOKENS)
         if cost > left:
             continue
         left -= cost
-        match = matched(item.text, words, passage.cosine, beside=passage.beside)
-        taken.append(item._replace(match=match))
+        held = set(map(stem, index_words(item.text)))
+        met = tuple(word for word in words if stem(word) in held)
+        taken.append(item._replace(match=Match(met, max(0.0, passage.cosine), passage.beside)))
         texts.add(squeeze(item.text))
         headings.add(head)
         if left < LEAST_TOKENS or len(taken) == request.passages:
@@ -177,7 +183,7 @@ def as_recalled(
         if not text.strip():
             return None
     label = edit_outcome(archive, chat, entry)
-    if request.order and label and stands_in_code(entry, start):
+    if request.order and label and class_at(entry, start) in CODE:
         return None
     item = quote(entry, text, start, end, passage.relevance, label=label)
     host = archive.host_of(entry.session)
@@ -186,24 +192,6 @@ def as_recalled(
         host=host if host != archive.host else "",
         author=author_of(entry.session),
     )
-
-
-def matched(text: str, words: Sequence[str], cosine: float, *, beside: bool) -> Match:
-    """What of a question, given by its words, a passage meets."""
-    found = set(map(stem, index_words(text)))
-    held = (word for word in words if stem(word) in found)
-    return Match(tuple(held), max(0.0, cosine), beside)
-
-
-def covers(taken: Recalled, item: Recalled) -> bool:
-    return taken.entry_id == item.entry_id and taken.start <= item.start and item.end <= taken.end
-
-
-def text_in_prompt(chat: Chat, request: Request) -> str:
-    """What stands in the prompt anyway, with white space squeezed; nothing when the user asks."""
-    if not request.unasked:
-        return ""
-    return squeeze("\n".join([request.standing, *(piece.content for piece in chat.pieces)]))
 
 
 def edit_outcome(archive: Archive, chat: Chat, entry: Entry) -> str:
@@ -225,20 +213,9 @@ def quote(entry: Entry, text: str, start: int, end: int, points: float, *, label
     label = label or LABELS.get(entry.source.kind, entry.role)
     if entry.source.kind is SourceKind.REMEMBERED:
         label += f" ({entry.source.detail})"  # a rule, a decision …
-    is_code = stands_in_code(entry, start)
-    return Recalled(
-        entry.id,
-        entry.turn,
-        label,
-        entry.cls,
-        text,
-        start,
-        end,
-        round(points, 4),
-        entry.session,
-        is_code,
-        said_at=entry.created_at,
-    )
+    place, score = (text, start, end), round(points, 4)
+    is_code, at = class_at(entry, start) in CODE, entry.created_at
+    return Recalled(entry.id, entry.turn, label, entry.cls, *place, score, entry.session, is_code, said_at=at)
 
 
 def edit_of(entry: Entry, start: int, end: int, files: frozenset[str]) -> int | None:
@@ -250,12 +227,6 @@ def edit_of(entry: Entry, start: int, end: int, files: frozenset[str]) -> int | 
             if not files.isdisjoint(line.strip("` ") for line in first_lines):
                 return max(start, segment.start)
     return None
-
-
-def stands_in_code(entry: Entry, start: int) -> bool:
-    """Whether the passage that begins here is code or an edit."""
-    inside = next((s.cls for s in entry.segments if s.start <= start < s.end), None)
-    return inside in (ContentClass.CODE, ContentClass.EDIT)
 
 
 def recall_note(

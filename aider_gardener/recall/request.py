@@ -118,15 +118,10 @@ def both_ends(question: str) -> str:
 
 def asks(prompt: str) -> bool:
     """Whether the prompt asks for something, or refers to what was said before."""
-    length = words_in(prompt)
+    length = len(prompt.split()) + unspaced_letters(prompt) / UNSPACED_CHARS  # in words, of any script
     if length <= SHORT_WORDS and QUESTION.search(prompt):
         return True
     return length <= LONG_WORDS and PAST.search(prompt) is not None
-
-
-def words_in(prompt: str) -> float:
-    """The length of a prompt in words, in any script."""
-    return len(prompt.split()) + unspaced_letters(prompt) / UNSPACED_CHARS
 
 
 def recall_part(prompt: str) -> float:
