@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import combinations, islice
@@ -16,10 +15,11 @@ from aider_gardener.archive.providers import may_go
 from aider_gardener.archive.store.base import PendingPassage
 from aider_gardener.archive.store.words import index_words, stem, stop_words
 from aider_gardener.messages import ContentClass, Entry, SourceKind
-from aider_gardener.plan.chat import Chat
+from aider_gardener.plan.chat import Chat, open_exchange
 from aider_gardener.reading.late import late
+from aider_gardener.reading.speech import CORRECTS
 from aider_gardener.recall.ranking import is_question, scores, told_by_text
-from aider_gardener.recall.request import Request, closed_ids, sessions_of
+from aider_gardener.recall.request import Request, excluded, sessions_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,13 +44,6 @@ LEAST_COSINE = 0.1
 COMPARED, SAME_WORDS, SAME_SHARE = 40, 5, 0.5
 """Of so many of the best, two that have so many words, and this part of what the words of either tell, in
 common speak of the same thing: some two pairs a question."""
-CORRECTS = late(
-    r"\W*(?:(?:no|nope|sorry|wait|oops|actually|rather|better|correction|i meant?|(?:make|change) (?:it|that)"
-    r"|nein|doch|lieber|sondern|korrektur|non|plutôt|pardon|mejor|perdón|corrección|não|aliás|нет|точнее)\b"
-    r"|いや|いいえ|違|不[，,是对對]|改成|아니)",
-    re.IGNORECASE,
-)
-"""How a message begins that takes back what was said just before it."""
 VALUE = late(r"\d|(?<=\w )[^\W\d_a-z]\w")
 """A number, or a name within a sentence."""
 CLEAR_WORDS, CLEAR_COSINE, CLEAR_WORDS_ALONE = 0.15, 0.42, 0.3
@@ -224,7 +217,9 @@ def read(
     archive: Archive, chat: Chat, request: Request, evidence: Evidence, order: Numbers
 ) -> Iterator[tuple[int, Passage]]:
     """The passages at these places of the evidence that the request may reach, in this order, each once."""
-    own, closed, store = chat.seq_of, closed_ids(chat, request), archive.store
+    own, store = chat.seq_of, archive.store
+    asked = (chat.entries[seq].id for seq in open_exchange(chat))
+    closed = excluded(chat) if request.unasked else frozenset(asked)
     known, stored = set[int](), dict[str, Entry]()
     for begin in range(0, len(order), READ_AT_ONCE):
         chunks = {int(at): int(evidence.chunks[at]) for at in order[begin : begin + READ_AT_ONCE]}
