@@ -19,7 +19,7 @@ MODES = {
     "off": "The gardener is off; it goes on archiving.",
     "observe": "The gardener only watches (observe): prompts stay as they are.",
 }
-YOUR_LIMIT = "your limit"
+YOUR_LIMIT, WINDOW_LEAVES = "your limit", "what the window leaves"
 LEAST_SPARED = 0.005
 """Dollars that are worth a word."""
 TIMES = {0: "no room had to be made", 1: "room was made once", 2: "room was made twice"}
@@ -71,9 +71,10 @@ def made_room(plan: Plan, limit: str = "", *, has_undo: bool = True) -> str:
 
 
 def limit_passed(set_by: str, tokens: int) -> str:
-    """Whose limit the history passed, and how to set another where nobody has: "aider's limit of 1,024 tokens
+    """Whose limit the history passed, and how to set another where that helps: "aider's limit of 1,024 tokens
     (--gardener-history-tokens sets another)"."""
-    hint = "" if set_by == YOUR_LIMIT else " (--gardener-history-tokens sets another)"
+    fixed = (YOUR_LIMIT, WINDOW_LEAVES)  # of a window no setting makes more
+    hint = "" if set_by in fixed else " (--gardener-history-tokens sets another)"
     return f"{set_by} of {tokens:,} tokens{hint}"
 
 

@@ -114,7 +114,7 @@ def excerpt(item: Recalled, whole: Callable[[str], str | None]) -> str:
     """A few lines of a passage, around the words of the question that it holds. A heading never stands alone:
     what follows it in the message comes with it."""
     text = item.text
-    if beside_headings(text) < LEAST_EXCERPT_CHARS:
+    if sum(len(s.strip()) for s in text.splitlines() if not HEADING.fullmatch(s)) < LEAST_EXCERPT_CHARS:
         text += (whole(item.entry_id) or "")[item.end : item.end + 4 * EXCERPT_CHARS]
     lines = [line.rstrip() for line in text.splitlines() if line.strip() and not RULE.fullmatch(line)]
     wanted = {word.lower() for word in item.match.words}
@@ -122,11 +122,6 @@ def excerpt(item: Recalled, whole: Callable[[str], str | None]) -> str:
         at = densest([marks(line, wanted) for line in lines], CODE_LINES)
         return "\n".join(line[: EXCERPT_CHARS // 2] for line in lines[at : at + CODE_LINES])
     return around(SPACES.sub(" ", " ".join(lines)).strip(), wanted)
-
-
-def beside_headings(text: str) -> int:
-    """The characters of a text that stand in no heading."""
-    return sum(len(line.strip()) for line in text.splitlines() if not HEADING.fullmatch(line))
 
 
 def marks(line: str, wanted: set[str]) -> int:

@@ -110,6 +110,7 @@ class Recalled(NamedTuple):
 
 def recall(archive: Archive, chat: Chat, request: Request, *, count: TokenCounter) -> list[Recalled]:
     """The passages that fit the request best, best first, within its token limit."""
+    archive.withheld.clear()
     words = asked_for(request)
     if not words or request.token_limit <= 0:
         return []
@@ -273,20 +274,17 @@ def quoted(text: str) -> str:
 
 @dataclass
 class Recollection:
-    """Finds passages in an archive and counts each hit as an access; remembers the open question's note, and
-    as `quoted` what it quotes. Without `counts` the caller counts them."""
+    """Finds passages in an archive and counts each hit as an access; remembers as `open` the open question's
+    note (None: to be made anew, for what was found may be gone), and as `quoted` what it quotes."""
 
     archive: Archive
-    counts: bool = True
     open: tuple[object, str] | None = None
     quoted: Sequence[Recalled] = ()
 
     def find(self, chat: Chat, request: Request, count: TokenCounter) -> list[Recalled]:
         """The passages that fit the request, best first; a hit counts as an access."""
-        self.archive.withheld.clear()
         found = recall(self.archive, chat, request, count=count)
-        if self.counts:
-            self.archive.touch(item.entry_id for item in found)
+        self.archive.touch(item.entry_id for item in found)
         return found
 
     def note(self, chat: Chat, request: Request, count: TokenCounter) -> str:
@@ -302,7 +300,3 @@ class Recollection:
             note = recall_note(found, session=self.archive.session, with_ids=request.ids)
             self.open, self.quoted = (key, note), found
         return self.open[1]
-
-    def reset(self) -> None:
-        """Look anew for the open question: what was found may be gone."""
-        self.open = None

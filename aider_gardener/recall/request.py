@@ -91,13 +91,6 @@ def sessions_of(archive: Archive, request: Request) -> tuple[str | None, list[st
     return None, None
 
 
-def closed_ids(chat: Chat, request: Request) -> frozenset[str]:
-    """Ids that the request must not find."""
-    if request.unasked:
-        return excluded(chat)
-    return frozenset(chat.entries[seq].id for seq in open_exchange(chat))
-
-
 def excluded(chat: Chat) -> frozenset[str]:
     """Ids that must not be recalled unasked: what stands in full, the open question, what is gone."""
     shown = {
