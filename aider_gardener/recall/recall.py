@@ -111,19 +111,13 @@ class Recalled(NamedTuple):
 def recall(archive: Archive, chat: Chat, request: Request, *, count: TokenCounter) -> list[Recalled]:
     """The passages that fit the request best, best first, within its token limit."""
     archive.withheld.clear()
-    words = asked_for(request)
-    if not words or request.token_limit <= 0:
-        return []
-    return pack(passages(archive, chat, request, words), words, request, archive, chat, count)
-
-
-def asked_for(request: Request) -> list[str]:
-    """The words to look for; unasked none of those that only steer a chat."""
     words = query_words(request.query)
     if request.unasked:
         idle = SMALL_TALK | stop_words(words)
         words = [word for word in words if word not in idle]
-    return words
+    if not words or request.token_limit <= 0:
+        return []
+    return pack(passages(archive, chat, request, words), words, request, archive, chat, count)
 
 
 def pack(
@@ -147,7 +141,9 @@ def pack(
         if item is None or squeeze(item.text) in texts or any(each.holds(item) for each in taken):
             continue
         head = (item.entry_id, heading(item, archive.session))
-        cost = estimate(passage.entry, item.text) + (GAP_TOKENS if head in headings else HEADING_TOKENS)
+        share = len(item.text) / max(1, len(passage.entry.content))
+        cost = ceil(share * passage.entry.tokens) + item.text.count("\n") + 1
+        cost += GAP_TOKENS if head in headings else HEADING_TOKENS
         if cost > left:
             continue
         left -= cost
@@ -161,12 +157,6 @@ def pack(
     while taken and count(body(taken, archive.session, with_ids=request.ids)) > request.token_limit:
         taken.pop()
     return taken
-
-
-def estimate(entry: Entry, text: str) -> int:
-    """The tokens of a part of an entry, quoted."""
-    share = len(text) / max(1, len(entry.content))
-    return ceil(share * entry.tokens) + text.count("\n") + 1
 
 
 def as_recalled(
