@@ -19,7 +19,7 @@ LEAST_EXCERPT_CHARS = 40
 """A passage with less text beside its headings is shown with what follows it."""
 
 HEADING = re.compile(r"\s*(?:#{1,6}\s.*|\*\*[^*]{1,120}\*\*:?|[^.!?]{1,80}:)\s*")
-RULE = re.compile(r"\s*[-=*_|+]{3,}\s*")
+RULE = re.compile(r"\s*(?:[-=*_|+]{3,}|[<=>]{5,9} (?:SEARCH|REPLACE)|[`~]{3,}\w*)\s*")
 WORD = re.compile(r"\w+")
 SPACES = re.compile(r"\s+")
 
