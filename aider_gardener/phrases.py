@@ -19,15 +19,17 @@ MODES = {
     "off": "The gardener is off; it goes on archiving.",
     "observe": "The gardener only watches (observe): prompts stay as they are.",
 }
-YOUR_LIMIT = "your limit"
+YOUR_LIMIT, WINDOW_LEAVES = "your limit", "what the window leaves"
 LEAST_SPARED = 0.005
 """Dollars that are worth a word."""
 TIMES = {0: "no room had to be made", 1: "room was made once", 2: "room was made twice"}
 
 
-def cold(idle_seconds: float, lost: float, spared: float) -> str:
-    """What a prompt costs for a cache that has gone cold, and what /compact would spare of it, in dollars."""
-    line = f"the prompt cache has gone cold after {idle_seconds / 60:.0f} min: this prompt costs"
+def cold(idle_seconds: float, lost: float, spared: float, *, is_said: bool) -> str:
+    """What a prompt costs for a cache that has gone cold, and what /compact would spare of it, in dollars.
+    `is_said`: the provider's own numbers tell that it caches."""
+    gone = "has gone cold" if is_said else "has probably gone cold"
+    line = f"the prompt cache {gone} after {idle_seconds / 60:.0f} min: this prompt costs"
     return f"{line} ${lost:.2f} more" + (
         f"; /compact before it would have saved ${spared:.2f}" if spared >= LEAST_SPARED else ""
     )
@@ -69,9 +71,10 @@ def made_room(plan: Plan, limit: str = "", *, has_undo: bool = True) -> str:
 
 
 def limit_passed(set_by: str, tokens: int) -> str:
-    """Whose limit the history passed, and how to set another where nobody has: "aider's limit of 1,024 tokens
+    """Whose limit the history passed, and how to set another where that helps: "aider's limit of 1,024 tokens
     (--gardener-history-tokens sets another)"."""
-    hint = "" if set_by == YOUR_LIMIT else " (--gardener-history-tokens sets another)"
+    fixed = (YOUR_LIMIT, WINDOW_LEAVES)  # of a window no setting makes more
+    hint = "" if set_by in fixed else " (--gardener-history-tokens sets another)"
     return f"{set_by} of {tokens:,} tokens{hint}"
 
 
@@ -86,11 +89,6 @@ def recalled(turns: Collection[int], elsewhere: int) -> str:
 def _turns(turns: Sequence[int]) -> str:
     *first, last = map(str, turns)
     return f"turns {', '.join(first)} and {last}" if first else f"turn {last}"
-
-
-def sent_as_changes(names: Collection[str]) -> str:
-    """Which files a prompt has as what changed of them: "sent as what changed: app.py"."""
-    return f"sent as what changed: {', '.join(sorted(names))}"
 
 
 def changes(plan: Plan, *, would: bool = False) -> str:

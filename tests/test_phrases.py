@@ -14,11 +14,13 @@ from aider_gardener.phrases import (
     archive_text,
     bill,
     changes,
+    limit_passed,
     outlook_text,
     short,
     size,
     status_text,
 )
+from aider_gardener.plan.goals import BY_PRICE, BY_WINDOW, HOSTS, YOURS
 
 SUMS: dict[str, Any] = {
     "sessions": 2,
@@ -45,6 +47,13 @@ def test_the_bill_tells_plainly_where_nothing_was_saved_or_more_was_sent() -> No
     more = bill({**SUMS, "saved_tokens": -10_000, "saved_cost": -0.01})
     assert more.endswith("with the whole history it had been less by $0.01, 10.0k tokens, 3%.")
     assert bill({**SUMS, "prompt_tokens": 5, "saved_tokens": -5}).endswith("less by $0.50, 5 tokens.")
+
+
+@pytest.mark.parametrize(
+    ("set_by", "is_said"), [(HOSTS, True), (BY_PRICE, True), (YOURS, False), (BY_WINDOW, False)]
+)
+def test_a_setting_is_named_where_it_gives_the_history_more(set_by: str, is_said: bool) -> None:
+    assert ("--gardener-history-tokens sets another" in limit_passed(set_by, 6_840)) == is_said
 
 
 def test_the_status_of_a_chat_names_no_field() -> None:

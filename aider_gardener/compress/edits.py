@@ -53,7 +53,11 @@ class FileEdit:
         shown = ": " + ", ".join(names[:SYMBOL_LIMIT]) if names else ""
         if len(names) > SYMBOL_LIMIT:
             shown += f", {len(names) - SYMBOL_LIMIT} more"
-        return f"{self.verb} {self.path or 'a file'}{shown} (+{self.added} −{self.removed})"
+        lines = f"{self.added} lines" if self.verb == "wrote" else f"+{self.added} −{self.removed}"
+        counted = (
+            f" ({lines})" if self.added or self.removed else ""
+        )  # a file that is deleted or moved shows none
+        return f"{self.verb} {self.path or 'a file'}{shown}{counted}"
 
 
 def compress(text: str, ctx: Context) -> Compressed:

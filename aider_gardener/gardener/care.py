@@ -112,7 +112,7 @@ def forget_session(state: ChatState) -> int:
 def _show_no_more(state: ChatState, ids: Collection[str]) -> None:
     state.archive.drop([seq for seq, entry in state.chat.entries.items() if entry.id in ids])
     state.chat = state.chat.forgetting(ids, state.archive.text)
-    state.recollection.reset()
+    state.recollection.open = None
 
 
 def pin(state: ChatState, entry_id: str, *, pinned: bool = True) -> Entry:

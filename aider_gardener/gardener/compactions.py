@@ -25,8 +25,9 @@ from aider_gardener.recall.recall import recall
 from aider_gardener.recall.request import Request
 from aider_gardener.tokens import MESSAGE_OVERHEAD_TOKENS
 
-PLAN, UNDO, RESTORE, GIVEN_BACK = "plan", "undo", "restore", "all given back"
-"""Kinds of events that change how entries stand. All but the last three can be undone."""
+PLAN, THROTTLE = "plan", "throttle"
+UNDO, RESTORE, GIVEN_BACK = "undo", "restore", "all given back"
+"""Kinds of events that change how entries stand. All but these three can be undone."""
 RESTS = "rests_before"
 """What an event records after which what was put back rests: the first sequence number behind it."""
 PINNED_SHARE = 0.5

@@ -7,7 +7,7 @@ of its own as plain words, so that nothing of it can be taken for a part of the 
 from __future__ import annotations
 
 import time
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -134,11 +134,7 @@ def keep_to_policy_and_renew(store: Store, project: str, settings: Settings) -> 
 def backlog_of(store: Store, project: str, settings: Settings, *, background: bool = True) -> Backlog:
     """What embeds an archive's passages between the turns of a chat, at work, with the upkeep above; see
     `Backlog` for `background`."""
-
-    def upkeep() -> str:
-        return keep_to_policy_and_renew(store, project, settings)
-
-    load = loading(settings.embedder)
-    backlog = Backlog(store, load=load, background=background, upkeep=upkeep)
+    upkeep = partial(keep_to_policy_and_renew, store, project, settings)
+    backlog = Backlog(store, load=loading(settings.embedder), background=background, upkeep=upkeep)
     backlog.resume()
     return backlog

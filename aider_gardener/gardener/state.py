@@ -55,7 +55,7 @@ class Prefix(NamedTuple):
 
     key: object = None
     prompts: int = 0
-    kept: int = 0
+    kept: float = 0
     changed: bool = False
 
     def seen(self, key: object) -> Prefix:

@@ -14,7 +14,7 @@ from aider_gardener.archive.sessions import clear_floor
 from aider_gardener.archive.store import SessionInfo
 from aider_gardener.errors import UsageError
 from aider_gardener.gardener.care import kept_rules
-from aider_gardener.gardener.compactions import PLAN, RESTS, market, swapped
+from aider_gardener.gardener.compactions import PLAN, RESTS, THROTTLE, market, swapped
 from aider_gardener.gardener.state import ChatState, ChatSums, Point, Prefix
 from aider_gardener.messages import Fidelity, TokenCounter
 from aider_gardener.plan.goals import Frame
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 MEASURES, STATE_KEY = "frame", "autopilot"
 """Where the archive keeps how the last prompt was measured, and how a chat grew and what it came to."""
-WARMTH_STEPS = 1_000
 MARKS_BY = ("mode", "preset", "history_tokens")
 """The settings that the marks of a chat go by; whoever looks at it later may have others."""
 
@@ -49,7 +48,7 @@ def stored_chat(store: Store, info: SessionInfo, settings: Settings, count: Toke
     with suppress(ValueError, TypeError, KeyError):
         state.host_limit, state.host_limit_given = int(measured["host_limit"]), bool(measured["limit_given"])
         state.usage.add(Call(0, 0, reported=False), Prices(**measured["prices"]))  # as warm as then
-        state.prefix = Prefix(prompts=WARMTH_STEPS, kept=round(WARMTH_STEPS * measured["warm"]))
+        state.prefix = Prefix(prompts=1, kept=float(measured["warm"]))
     _stand_again(state, info)
     return state
 
@@ -78,12 +77,14 @@ def _stand_again(state: ChatState, info: SessionInfo) -> None:
     stored = {entry.seq: entry for entry in store.session_entries(info.id)}
     floor, events = clear_floor(store, info.id), store.events(info.id)
     order = tuple(seq for seq, entry in stored.items() if entry.active and seq >= floor)
-    undone: set[str] = set()
+    undone, throttled = set[str](), set[int]()
     levels: dict[int, Fidelity] = {}
     for event in events:
         if event.kind == EDIT_UNDONE:
             undone.add(str(event.data.get("entry_id")))
-        levels.update((seq, after) for seq, _before, after in swapped(event))
+        swaps = {seq: after for seq, _before, after in swapped(event)}
+        levels.update(swaps)
+        throttled.update(stored.keys() & swaps if event.kind == THROTTLE else ())
         rests = -1 if event.kind == PLAN else event.data.get(RESTS)
         state.put_back_at = rests if isinstance(rests, int) else state.put_back_at
     shown = {
@@ -98,6 +99,7 @@ def _stand_again(state: ChatState, info: SessionInfo) -> None:
         order=order,
         border=len(order),
         undone=frozenset(seq for seq, entry in stored.items() if entry.id in undone),
+        throttled=frozenset(s for s in throttled if Fidelity.COMPRESSED in archive.renditions(stored[s])),
         turn=info.turns,
         floor=floor,
     )

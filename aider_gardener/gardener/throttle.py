@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from aider_gardener.compress.base import omitted
-from aider_gardener.gardener.compactions import show
+from aider_gardener.gardener.compactions import THROTTLE, show
 from aider_gardener.gardener.state import ChatState
 from aider_gardener.messages import Entry, Fidelity, Message, Rendition, SourceKind, TokenCounter
 from aider_gardener.plan.chat import open_exchange
@@ -36,20 +36,25 @@ OUTPUTS = frozenset({SourceKind.COMMAND, SourceKind.TEST, SourceKind.LINT, Sourc
 
 
 class Throttled(NamedTuple):
-    """One message that was cut: its entry, its tokens before and after, and how much the short form shows."""
+    """One message that was cut: its entry, its tokens before and after, how much the short form shows, and
+    whether the window has room for the whole."""
 
     entry: Entry
     tokens_before: int
     tokens_after: int
-    shown: str = ""
+    shown: str
+    fits: bool
 
     def line(self) -> str:
         """What the user is told."""
-        return f"kept {self._part}; the whole is {self.entry.id}: /restore {self.entry.id} brings it back"
+        return f"kept {self._part}; the whole is {self.entry.id}: {self._way_back(self.entry.id)}"
 
     def outlook(self) -> str:
         """What the user is told before it enters."""
-        return f"added, it stands as {self._part}; the whole is kept, and /restore last brings it back"
+        return f"added, it stands as {self._part}; the whole is kept, and {self._way_back('last')}"
+
+    def _way_back(self, name: str) -> str:
+        return f"/restore {name} brings it back" if self.fits else "/recall WORDS brings parts of it back"
 
     @property
     def _part(self) -> str:
@@ -83,7 +88,7 @@ def would_cut(state: ChatState, message: Message) -> Throttled | None:
     entry = archive.entry(message, turn=state.chat.turn, seq=state.chat.next_seq, source=None, at=0.0)
     made = archive.compress(entry, state.focus()).get(Fidelity.COMPRESSED)
     short = short_form(entry, made, limit, count=state.count)
-    return _throttled(entry, made, short, state.count) if short is not None else None
+    return _throttled(state, entry, made, short) if short is not None else None
 
 
 def _limit(state: ChatState, beside: int) -> int:
@@ -135,17 +140,18 @@ def _cut(state: ChatState, limits: Mapping[int, int]) -> list[Throttled]:
         short = short_form(archive.without_secrets(entry), made, limit, count=count)
         if short is not None:
             archive.put_rendition(entry, short)
-            cut.append(_throttled(entry, made, short, count))
+            cut.append(_throttled(state, entry, made, short))
     if cut:
         seqs = [item.entry.seq for item in cut]
         state.chat = replace(state.chat, throttled=state.chat.throttled.union(seqs))
-        show(state, {**state.chat.fidelity, **dict.fromkeys(seqs, Fidelity.COMPRESSED)}, "throttle")
+        show(state, {**state.chat.fidelity, **dict.fromkeys(seqs, Fidelity.COMPRESSED)}, THROTTLE)
     return cut
 
 
-def _throttled(entry: Entry, made: Rendition | None, short: Rendition, count: TokenCounter) -> Throttled:
+def _throttled(state: ChatState, entry: Entry, made: Rendition | None, short: Rendition) -> Throttled:
     shown = SUMMARY.search(short.text) if made is not None and made.text == short.text else None
-    return Throttled(entry, entry.tokens, count(short.text), shown[1] if shown else "")
+    after, fits = state.count(short.text), entry.tokens <= state.room
+    return Throttled(entry, entry.tokens, after, shown[1] if shown else "", fits)
 
 
 def short_form(

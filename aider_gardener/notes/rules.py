@@ -25,6 +25,7 @@ from aider_gardener.reading.speech import (
     ASKED_POLITELY,
     ASKS,
     CHOICE,
+    CORRECTS,
     LIFTS,
     NO_RULE,
     RULE_WORDS,
@@ -84,7 +85,8 @@ class Amendment(NamedTuple):
 
 
 Change = Constraint | Amendment | str
-"""One step of what became of the rules: one is added, one is edited by hand, or a sentence lifts some."""
+"""One step of what became of the rules: one is added, one is edited by hand, or a sentence lifts some or has
+another figure for one."""
 
 
 def typed_words(entry: Entry) -> str:
@@ -153,9 +155,9 @@ def decisions_in(text: str, *, is_users: bool = False) -> tuple[str, ...]:
 
 @lru_cache(maxsize=2_048)
 def lifted_in(text: str) -> tuple[str, ...]:
-    """The sentences that take a rule back."""
-    found = (sentence for _unit, sentence in sentences(edges(text)))
-    return tuple(sentence for sentence in found if LIFTS.search(sentence) and not sentence.endswith("?"))
+    """The sentences that take a rule back, or have another figure for one."""
+    told = (sentence for _unit, sentence in sentences(edges(text)) if not sentence.endswith("?"))
+    return tuple(s for s in told if LIFTS.search(s) or (CORRECTS.match(s) and NUMBER.search(s)))
 
 
 def is_rule(sentence: str) -> bool:
@@ -213,6 +215,9 @@ def _after(change: Change, rule: Constraint) -> Constraint | None:
     if isinstance(change, Amendment):
         edited = replace(rule, text=change.text, turn=change.turn) if rule.text == change.old else rule
         return edited if edited.text else None
+    if isinstance(change, str) and not LIFTS.search(change):
+        is_other = NUMBER.search(rule.text) and _lifts(change, rule.text)
+        return replace(rule, text=f"{rule.text} {change}") if is_other else rule
     gone = _lifts(change, rule.text) if isinstance(change, str) else replaces(change.text, rule.text)
     return None if gone else rule
 

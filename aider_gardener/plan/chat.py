@@ -15,14 +15,18 @@ from typing import Any
 
 from aider_gardener.messages import Entry, Fidelity, Message, Source, SourceKind
 from aider_gardener.plan.view import (
+    FAILED,
     FAILED_LABEL,
     FILLER,
     NOTE_HEAD,
+    UNDONE,
     UNDONE_LABEL,
     Piece,
     TextOf,
+    edit_line,
     exchanges,
     failed_edits,
+    has_edit,
     is_filler,
     members,
     note,
@@ -106,12 +110,28 @@ class Rendering:
     def add_note(self) -> None:
         """Put what is pending into a note."""
         self.gap = self.gap or bool(self.pending)
-        noted, self.pending = self.noted, []
+        noted, edits, self.pending = self.noted, self.hidden_edits(), []
         if noted:
-            parts = [(entry, self.text_of(entry, self.chat.level_of(entry))) for entry in noted]
+            texts = (self.text_of(entry, self.chat.level_of(entry)) for entry in noted)
+            parts = [(e, text.strip() + edits.get(e.seq, "")) for e, text in zip(noted, texts, strict=True)]
             labels = dict.fromkeys(self.failed, FAILED_LABEL) | dict.fromkeys(self.chat.undone, UNDONE_LABEL)
             self.add([self.chat.piece("user", note(parts, labels), *noted, is_note=True)])
             self.gap = True
+
+    def hidden_edits(self) -> dict[int, str]:
+        """What is said of edits that no note shows, behind the message that they answered, by its sequence
+        number: the files, and whether the edits stand."""
+        found: dict[int, str] = {}
+        asked = -1
+        for entry in self.pending:
+            is_hidden = not self.chat.shows(entry)
+            if entry.role == "user" and entry.source.kind is not SourceKind.NOTICE:
+                asked = -1 if is_hidden else entry.seq
+            elif is_hidden and asked >= 0 and has_edit(entry):
+                found[asked] = found.get(asked, "") + edit_line(entry, self.text_of)
+                found[asked] += FAILED if entry.seq in self.failed else ""
+                found[asked] += UNDONE if entry.seq in self.chat.undone else ""
+        return found
 
     def add(self, pieces: Iterable[Piece]) -> None:
         """Add messages that follow each other without a gap, behind what is pending."""

@@ -78,14 +78,9 @@ def hunks(made: str) -> list[tuple[str, str]]:
     return [("".join(before), "".join(after)) for before, after in found]
 
 
-def added_lines(made: str) -> frozenset[str]:
-    """The lines that a diff puts in."""
-    return frozenset(line[1:].strip() for line in LINE.findall(made) if line.startswith("+"))
-
-
-def removed_lines(made: str) -> frozenset[str]:
-    """The lines that a diff takes out."""
-    return frozenset(line[1:].strip() for line in LINE.findall(made) if line.startswith("-"))
+def lines_of(made: str, mark: str) -> frozenset[str]:
+    """The lines that a diff puts in ("+") or takes out ("-")."""
+    return frozenset(line[1:].strip() for line in LINE.findall(made) if line.startswith(mark))
 
 
 def _same(before: Sequence[str], after: Sequence[str]) -> int:

@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass, field
 from enum import Enum
 from typing import Any, NamedTuple
 
-from aider_gardener.phrases import YOUR_LIMIT
+from aider_gardener.phrases import WINDOW_LEAVES, YOUR_LIMIT
 from aider_gardener.plan.usage import Market
 
 WARNING_AT, OPTIMIZE_AT, HARD_AT, WINDOW_LOW = 0.70, 0.85, 0.95, 0.60
@@ -32,7 +32,7 @@ YOURS, HOSTS, BY_PRICE, BY_WINDOW, PUT_BACK = (
     YOUR_LIMIT,
     "aider's limit",
     "the cheapest limit",
-    "what the window leaves",
+    WINDOW_LEAVES,
     "a limit raised by what was put back",
 )
 """What may set the high mark."""

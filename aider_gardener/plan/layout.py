@@ -14,7 +14,7 @@ from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from aider_gardener.plan.diffs import added_lines, apply, diff, removed_lines
+from aider_gardener.plan.diffs import apply, diff, lines_of
 from aider_gardener.plan.repo_map import MapNow, RestingMap
 
 DIFF_SHARE = 0.5
@@ -216,9 +216,9 @@ def _stacked(diffs: Sequence[str]) -> int:
     """How many diffs lie on one another at most, each changing lines that the one below it put in."""
     below: list[tuple[frozenset[str], int]] = []
     for made in diffs:
-        lines = {line for line in removed_lines(made) if len(line) >= LEAST_CHARS}
+        lines = {line for line in lines_of(made, "-") if len(line) >= LEAST_CHARS}
         height = 1 + max((high for added, high in below if not lines.isdisjoint(added)), default=0)
-        below.append((added_lines(made), height))
+        below.append((lines_of(made, "+"), height))
     return max((height for _added, height in below), default=0)
 
 

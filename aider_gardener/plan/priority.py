@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
 
 from aider_gardener.messages import LONG_CHARS, ContentClass, Entry, Focus, SourceKind
 
@@ -60,7 +59,7 @@ def parts(entry: Entry, *, turn: int, focus: Focus) -> dict[str, float]:
     cls = entry.cls
     if entry.source.kind is SourceKind.STUB:
         cls = ContentClass.PROMPT
-    elif cls is ContentClass.EDIT and not names_any(entry, focus.paths):
+    elif cls is ContentClass.EDIT and not any(path in entry.content for path in focus.paths):
         cls = ContentClass.CODE
     return {
         "class": BASE[cls],
@@ -68,11 +67,6 @@ def parts(entry: Entry, *, turn: int, focus: Focus) -> dict[str, float]:
         "mentions": MENTION_POINTS * mentioned,
         "staleness": 0.0 if entry.access_count else -STALENESS_POINTS * min(1.0, age / STALENESS_TURNS),
     }
-
-
-def names_any(entry: Entry, paths: Iterable[str]) -> bool:
-    """Whether the entry names one of these files: an edit of theirs does, in the line before its block."""
-    return any(path in entry.content for path in paths)
 
 
 def focus_words(texts: list[str], *, limit: int = 120) -> frozenset[str]:

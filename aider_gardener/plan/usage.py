@@ -125,6 +125,11 @@ class Usage:
         return self._held_seconds <= self.idle_seconds < math.inf
 
     @property
+    def reports(self) -> bool:
+        """Whether the provider has given numbers of its own."""
+        return bool(self._recent)
+
+    @property
     def cache_read_share(self) -> float | None:
         """The share, 0 to 1, of the last ten prompts that the provider read from its cache.
 

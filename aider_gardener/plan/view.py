@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
@@ -13,8 +14,11 @@ NOTE_HEAD = (
     "(Notes on the earlier chat, kept by aider-gardener; [n] is the turn, g… the id of a whole original.)"
 )
 FILLER = "Ok."
+FAILED, UNDONE = ", not applied", ", undone later"
 FAILED_LABEL = "reply, its edit was not applied"
 UNDONE_LABEL = "reply, its edit was undone later"
+EDITED = re.compile(r"\[… ((?:edited|wrote|created|deleted) .+?)(?:; whole: \w+)?\]$", re.MULTILINE)
+"""The line that stands for the edit blocks of a file in a short form."""
 LABELS = {
     SourceKind.TYPED: "user",
     SourceKind.REPLY: "reply",
@@ -91,6 +95,15 @@ def is_filler(entry: Entry) -> bool:
 def has_edit(entry: Entry) -> bool:
     """Whether it is a reply with an edit block."""
     return entry.role == "assistant" and any(segment.cls is ContentClass.EDIT for segment in entry.segments)
+
+
+def edit_line(entry: Entry, text_of: TextOf) -> str:
+    """The files that a reply edited, by its short form if it has one, as told behind what it answered."""
+    try:
+        files = EDITED.findall(text_of(entry, Fidelity.COMPRESSED))
+    except KeyError:
+        files = []
+    return f" → {', '.join(files) or 'an edit'}"
 
 
 def exchanges(entries: Sequence[Entry]) -> list[list[Entry]]:

@@ -201,7 +201,8 @@ RULES = (
 NO_RULE = late(
     r"\b(?:use|stick with) (?:it|that|this|the (?:other|first|second|third|last|same) one)\b"
     r"|\bread[- ]only\W*$|,? (?:right|correct|why|or not|isn'?t it|doesn'?t it|i (?:think|guess|believe"
-    r"|suppose))\W*$|\bkeep (?:it|that|this|them|those|both)\W*$|^\W*never (?:[a-z]+ed|had|seen|been|heard"
+    r"|suppose))\W*$|\bkeep (?:it|that|this|them|those|both)\W*$"
+    r"|^\W*never (?:(?!\w*eed\b|embed\b)[a-z]+ed|had|seen|been|heard"
     r"|got|did|was|saw|knew|thought|has|[a-z]+[^s]s)\b|\balways run into\b|\bprefer not to\b"
     r"|\bmust not (?:have|of)\b|\b(?:has|have) to be (?:some|a bug|the)|^\W*(?:and |but |so |hm+,? )?(?:why"
     r"|who|where|how (?:come|does|do|did|is|are)|what (?:is|are|does|do|did|about)|does|did|was|were|is (?:it"
@@ -254,6 +255,14 @@ LIFTS = late(
     re.IGNORECASE,
 )
 """Takes a rule back, where it names the rule's subject."""
+
+CORRECTS = late(
+    r"\W*(?:(?:no|nope|sorry|wait|oops|actually|rather|better|correction|i meant?|(?:make|change) (?:it|that)"
+    r"|nein|doch|lieber|sondern|korrektur|non|plutôt|pardon|mejor|perdón|corrección|não|aliás|нет|точнее)\b"
+    r"|いや|いいえ|違|不[，,是对對]|改成|아니)",
+    re.IGNORECASE,
+)
+"""How a message begins that takes back what was said just before it."""
 
 RULE_WORDS = frozenset(
     "must never always only ever should shall may can cannot don't dont not no nor keep make sure ensure"

@@ -219,7 +219,10 @@ class Backlog:
     ) -> int:
         """Embed what is pending, at most `limit`, as long as it may `go_on`; how many passages that were."""
         count = 0
-        while passages := self._pending(embedder, FETCH if limit is None else min(FETCH, limit - count)):
+        while most := 0 if self.off else FETCH if limit is None else min(FETCH, limit - count):
+            passages = self.store.vectors_pending(most, embedder.name)
+            if not passages:
+                break
             for at in range(0, len(passages), WRITE):
                 if not go_on():
                     return count
@@ -227,9 +230,6 @@ class Backlog:
                 vectors = embedder.embed([passage.text for passage in some])
                 count += self.store.put_vectors(list(zip(some, vectors, strict=True)), embedder.name)
         return count
-
-    def _pending(self, embedder: Embedder, most: int) -> list[PendingPassage]:
-        return self.store.vectors_pending(most, embedder.name) if most and not self.off else []
 
     def _ready(self) -> Embedder | None:
         """The loaded embedder, or None and off for good."""

@@ -15,9 +15,11 @@ from aider_gardener.archive.providers import may_go
 from aider_gardener.archive.store.base import PendingPassage
 from aider_gardener.archive.store.words import index_words, stem, stop_words
 from aider_gardener.messages import ContentClass, Entry, SourceKind
-from aider_gardener.plan.chat import Chat
-from aider_gardener.recall.ranking import scores, told_by_text
-from aider_gardener.recall.request import Request, closed_ids, sessions_of
+from aider_gardener.plan.chat import Chat, open_exchange
+from aider_gardener.reading.late import late
+from aider_gardener.reading.speech import CORRECTS
+from aider_gardener.recall.ranking import is_question, scores, told_by_text
+from aider_gardener.recall.request import Request, excluded, sessions_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,13 +35,17 @@ READ_AT_ONCE, MOST_READ = 120, 2_000
 LEAST_TAKEN, MOST_TAKEN, TOKENS_EACH = 80, 240, 20
 """So many of these are compared at least and at most: one for so many tokens that may come, a quarter of what
 a passage has."""
-LEAST_CHARS = 16
-"""A shorter passage that shares no word with the question, "Noted.", tells nothing."""
+ONE_WORD = late(r"\W*[^\W\d]{1,15}\W*")
+"""Such a passage that shares no word with the question, "Noted.", tells nothing."""
+ASKED_AGAIN = 0.75
+"""A question of which so much stands in the one that is asked is none that it answers."""
 LEAST_COSINE = 0.1
 """What shares no word with the question, nor has one within three passages, must be so near in meaning."""
 COMPARED, SAME_WORDS, SAME_SHARE = 40, 5, 0.5
 """Of so many of the best, two that have so many words, and this part of what the words of either tell, in
 common speak of the same thing: some two pairs a question."""
+VALUE = late(r"\d|(?<=\w )[^\W\d_a-z]\w")
+"""A number, or a name within a sentence."""
 CLEAR_WORDS, CLEAR_COSINE, CLEAR_WORDS_ALONE = 0.15, 0.42, 0.3
 """Unasked, an older chat clearly fits from so much of what the question's words tell on, and such a cosine of
 its nearest passage; by words alone where no vector is known. Chosen on half of sde-bench: all decisions that
@@ -91,17 +97,21 @@ def of_evidence(
         return []
     similarity = cosines(archive, chat, request, evidence)
     scored, near = scores(evidence, similarity), np.nan_to_num(similarity)
-    speaks = (scored.words > 0) | (evidence.ends - evidence.starts >= LEAST_CHARS)
-    fits = (speaks & (scored.near > 0)) | (near >= LEAST_COSINE)
+    fits = (scored.near > 0) | (near >= LEAST_COSINE)
     if are_older:
         fits &= clearly_fit(evidence, scored.session, similarity)
     order = best_first(np.flatnonzero(fits), scored.relevance)
-    names = frozenset(index_words(request.query))
+    names, asked = frozenset(index_words(request.query)), content_words(request.query)
     wanted = min(MOST_TAKEN, max(LEAST_TAKEN, request.token_limit // TOKENS_EACH))
+    telling = (
+        (at, passage)
+        for at, passage in read(archive, chat, request, evidence, order)
+        if scored.words[at] > 0 or near[at] >= LEAST_COSINE or not ONE_WORD.fullmatch(passage.text)
+    )
     found = []
-    for at, passage in islice(read(archive, chat, request, evidence, order), wanted):
+    for at, passage in islice(telling, wanted):
         relevance = float(scored.relevance[at]) + told_by_text(passage.text, names)
-        relevance *= OLDER_WEIGHT if are_older else 1.0
+        relevance *= 0.0 if asks_again(passage.text, asked) else OLDER_WEIGHT if are_older else 1.0
         beside = bool(scored.near[at] > scored.words[at])
         found.append(passage._replace(relevance=relevance, cosine=float(near[at]), beside=beside))
     return found
@@ -131,6 +141,12 @@ def best_first(places: Numbers, relevance: Floats) -> Numbers:
     return places[np.argsort(-own, kind="stable")]
 
 
+def asks_again(text: str, asked: frozenset[str]) -> bool:
+    """Whether a text is the question itself of these words, asked before."""
+    words = content_words(text) if is_question(text) else frozenset()
+    return bool(words) and len(words & asked) >= ASKED_AGAIN * len(words)
+
+
 def newest_first(found: list[Passage], asked: frozenset[str]) -> list[Passage]:
     """The passages, but that of two which were said of the same thing with other values, as a rule and what
     it was changed to, the later comes first, and the earlier says so. A value that is asked for, by the words
@@ -147,18 +163,26 @@ def newest_first(found: list[Passage], asked: frozenset[str]) -> list[Passage]:
     amended = set[int]()
     for one, other in combinations(range(len(best)), 2):
         (all_one, values_one), (all_other, values_other) = told[one], told[other]
-        differ = values_one ^ values_other
-        if not (values_one and values_other and differ) or differ & asked:
+        differ, same = values_one ^ values_other, words[one] & words[other]
+        first, then = sorted((best[one], best[other]), key=said_at)
+        if differ & asked or said_at(first) == said_at(then):
             continue
-        same = words[one] & words[other]
-        if len(same) < SAME_WORDS or tells(same) < SAME_SHARE * min(all_one, all_other):
-            continue
-        early, late = sorted((best[one], best[other]), key=said_at)
-        if said_at(early) != said_at(late):
-            relevance[id(late)] = max(relevance[id(late)], relevance[id(early)])
-            amended.add(id(early))
+        alike = len(same) >= SAME_WORDS and tells(same) >= SAME_SHARE * min(all_one, all_other)
+        if (values_one and values_other and differ and alike) or corrects(then, first):
+            relevance[id(then)] = max(relevance[id(then)], relevance[id(first)])
+            amended.add(id(first))
     marked = [each._replace(relevance=relevance[id(each)], amended=id(each) in amended) for each in found]
     return sorted(marked, key=lambda each: (-each.relevance, each.amended))
+
+
+def corrects(then: Passage, first: Passage) -> bool:
+    """Whether the user took back with a short message what a short one said just before it: "No, 5433." """
+    is_next = then.entry.session == first.entry.session and then.entry.turn == first.entry.turn + 1
+    if not is_next or then.entry.source.kind is not SourceKind.TYPED or is_question(first.text):
+        return False
+    are_whole = all(len(each.entry.content.strip()) <= len(each.text) for each in (then, first))
+    has_values = all(VALUE.search(each.text) for each in (then, first))
+    return are_whole and has_values and CORRECTS.match(then.text) is not None
 
 
 def said_at(passage: Passage) -> tuple[float, int]:
@@ -169,8 +193,12 @@ def is_said(passage: Passage) -> bool:
     """Whether somebody said it in prose: code, and what a program printed, is of its time anyway."""
     if passage.entry.source.kind not in (SourceKind.TYPED, SourceKind.REPLY):
         return False
-    of = next((s.cls for s in passage.entry.segments if s.start <= passage.start < s.end), ContentClass.PROSE)
-    return of not in VERBATIM
+    return class_at(passage.entry, passage.start) not in VERBATIM
+
+
+def class_at(entry: Entry, place: int) -> ContentClass | None:
+    """The class of the segment in which a place of an entry is; None in none."""
+    return next((part.cls for part in entry.segments if part.start <= place < part.end), None)
 
 
 def content_words(text: str) -> frozenset[str]:
@@ -189,7 +217,9 @@ def read(
     archive: Archive, chat: Chat, request: Request, evidence: Evidence, order: Numbers
 ) -> Iterator[tuple[int, Passage]]:
     """The passages at these places of the evidence that the request may reach, in this order, each once."""
-    own, closed, store = chat.seq_of, closed_ids(chat, request), archive.store
+    own, store = chat.seq_of, archive.store
+    asked = (chat.entries[seq].id for seq in open_exchange(chat))
+    closed = excluded(chat) if request.unasked else frozenset(asked)
     known, stored = set[int](), dict[str, Entry]()
     for begin in range(0, len(order), READ_AT_ONCE):
         chunks = {int(at): int(evidence.chunks[at]) for at in order[begin : begin + READ_AT_ONCE]}

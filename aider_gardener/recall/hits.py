@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from unicodedata import east_asian_width
 
-from aider_gardener.recall.recall import Recalled
+from aider_gardener.recall.recall import AMENDED, Recalled
 
 STANDS = "stands in the chat already"
 EXCERPT_CHARS = 210
@@ -19,7 +19,7 @@ LEAST_EXCERPT_CHARS = 40
 """A passage with less text beside its headings is shown with what follows it."""
 
 HEADING = re.compile(r"\s*(?:#{1,6}\s.*|\*\*[^*]{1,120}\*\*:?|[^.!?]{1,80}:)\s*")
-RULE = re.compile(r"\s*[-=*_|+]{3,}\s*")
+RULE = re.compile(r"\s*(?:[-=*_|+]{3,}|[<=>]{5,9} (?:SEARCH|REPLACE)|[`~]{3,}\w*)\s*")
 WORD = re.compile(r"\w+")
 SPACES = re.compile(r"\s+")
 
@@ -69,7 +69,7 @@ def as_text(
             author,
             f"turn {item.turn}",
             when(item.said_at),
-            item.label,
+            item.label + (AMENDED if item.amended else ""),
             item.entry_id,
             here,
         )
@@ -114,7 +114,7 @@ def excerpt(item: Recalled, whole: Callable[[str], str | None]) -> str:
     """A few lines of a passage, around the words of the question that it holds. A heading never stands alone:
     what follows it in the message comes with it."""
     text = item.text
-    if beside_headings(text) < LEAST_EXCERPT_CHARS:
+    if sum(len(s.strip()) for s in text.splitlines() if not HEADING.fullmatch(s)) < LEAST_EXCERPT_CHARS:
         text += (whole(item.entry_id) or "")[item.end : item.end + 4 * EXCERPT_CHARS]
     lines = [line.rstrip() for line in text.splitlines() if line.strip() and not RULE.fullmatch(line)]
     wanted = {word.lower() for word in item.match.words}
@@ -122,11 +122,6 @@ def excerpt(item: Recalled, whole: Callable[[str], str | None]) -> str:
         at = densest([marks(line, wanted) for line in lines], CODE_LINES)
         return "\n".join(line[: EXCERPT_CHARS // 2] for line in lines[at : at + CODE_LINES])
     return around(SPACES.sub(" ", " ".join(lines)).strip(), wanted)
-
-
-def beside_headings(text: str) -> int:
-    """The characters of a text that stand in no heading."""
-    return sum(len(line.strip()) for line in text.splitlines() if not HEADING.fullmatch(line))
 
 
 def marks(line: str, wanted: set[str]) -> int:

@@ -193,8 +193,12 @@ def session_bounds(sessions: Numbers) -> tuple[Numbers, Numbers]:
     return np.repeat(starts, sizes), np.repeat(starts + sizes, sizes)
 
 
+def is_question(text: str) -> bool:
+    return text.rstrip().endswith(QUESTION_ENDS)
+
+
 def told_by_text(text: str, names: Collection[str]) -> float:
     """What the text of a passage adds to its relevance; `names` are the words of the question."""
-    asks = WEIGHTS.asks * text.rstrip().endswith(QUESTION_ENDS)
+    asks = WEIGHTS.asks * is_question(text)
     said = WEIGHTS.named * any(name.lower() in names for name in NAME.findall(text))
     return (asks + said) / MOST

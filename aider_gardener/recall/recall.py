@@ -22,7 +22,7 @@ from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.view import FAILED_LABEL, LABELS, UNDONE_LABEL, failed_edits, has_edit
 from aider_gardener.reading.output import squeeze
 from aider_gardener.reading.source import NOTE_END
-from aider_gardener.recall.finding import Passage, passages
+from aider_gardener.recall.finding import Passage, class_at, passages
 from aider_gardener.recall.request import Request
 
 SMALL_TALK = frozenset(
@@ -37,6 +37,7 @@ NOTE_HEAD = (
     " It is a record of what was said, not a request; newer messages and files take precedence.)"
 )
 OLD_CODE = ", old code"
+CODE = (ContentClass.CODE, ContentClass.EDIT)
 AMENDED = ", later with other values"
 EARLIER_CHAT = ", in an earlier chat"
 IN_HOST = ", in {}"
@@ -103,22 +104,20 @@ class Recalled(NamedTuple):
     host: str = ""
     author: str = ""
 
+    def holds(self, other: Recalled) -> bool:
+        return self.entry_id == other.entry_id and self.start <= other.start and other.end <= self.end
+
 
 def recall(archive: Archive, chat: Chat, request: Request, *, count: TokenCounter) -> list[Recalled]:
     """The passages that fit the request best, best first, within its token limit."""
-    words = asked_for(request)
-    if not words or request.token_limit <= 0:
-        return []
-    return pack(passages(archive, chat, request, words), words, request, archive, chat, count)
-
-
-def asked_for(request: Request) -> list[str]:
-    """The words to look for; unasked none of those that only steer a chat."""
+    archive.withheld.clear()
     words = query_words(request.query)
     if request.unasked:
         idle = SMALL_TALK | stop_words(words)
         words = [word for word in words if word not in idle]
-    return words
+    if not words or request.token_limit <= 0:
+        return []
+    return pack(passages(archive, chat, request, words), words, request, archive, chat, count)
 
 
 def pack(
@@ -133,20 +132,24 @@ def pack(
     taken to have its share of the tokens of its message; all of them are counted once, together."""
     taken: list[Recalled] = []
     texts, headings = set[str](), set[tuple[str, str]]()
-    left, standing = int(SLACK * request.token_limit), text_in_prompt(chat, request)
+    in_prompt = [request.standing, *(piece.content for piece in chat.pieces)] if request.unasked else []
+    left, standing = int(SLACK * request.token_limit), squeeze("\n".join(in_prompt))
     for passage in found:
         if standing and squeeze(passage.text) in standing:
             continue
         item = as_recalled(passage, request, archive, chat, room=left)
-        if item is None or squeeze(item.text) in texts or any(covers(each, item) for each in taken):
+        if item is None or squeeze(item.text) in texts or any(each.holds(item) for each in taken):
             continue
         head = (item.entry_id, heading(item, archive.session))
-        cost = estimate(passage.entry, item.text) + (GAP_TOKENS if head in headings else HEADING_TOKENS)
+        share = len(item.text) / max(1, len(passage.entry.content))
+        cost = ceil(share * passage.entry.tokens) + item.text.count("\n") + 1
+        cost += GAP_TOKENS if head in headings else HEADING_TOKENS
         if cost > left:
             continue
         left -= cost
-        match = matched(item.text, words, passage.cosine, beside=passage.beside)
-        taken.append(item._replace(match=match))
+        held = set(map(stem, index_words(item.text)))
+        met = tuple(word for word in words if stem(word) in held)
+        taken.append(item._replace(match=Match(met, max(0.0, passage.cosine), passage.beside)))
         texts.add(squeeze(item.text))
         headings.add(head)
         if left < LEAST_TOKENS or len(taken) == request.passages:
@@ -154,12 +157,6 @@ def pack(
     while taken and count(body(taken, archive.session, with_ids=request.ids)) > request.token_limit:
         taken.pop()
     return taken
-
-
-def estimate(entry: Entry, text: str) -> int:
-    """The tokens of a part of an entry, quoted."""
-    share = len(text) / max(1, len(entry.content))
-    return ceil(share * entry.tokens) + text.count("\n") + 1
 
 
 def as_recalled(
@@ -177,7 +174,7 @@ def as_recalled(
         if not text.strip():
             return None
     label = edit_outcome(archive, chat, entry)
-    if request.order and label and stands_in_code(entry, start):
+    if request.order and label and class_at(entry, start) in CODE:
         return None
     item = quote(entry, text, start, end, passage.relevance, label=label)
     host = archive.host_of(entry.session)
@@ -186,24 +183,6 @@ def as_recalled(
         host=host if host != archive.host else "",
         author=author_of(entry.session),
     )
-
-
-def matched(text: str, words: Sequence[str], cosine: float, *, beside: bool) -> Match:
-    """What of a question, given by its words, a passage meets."""
-    found = set(map(stem, index_words(text)))
-    held = (word for word in words if stem(word) in found)
-    return Match(tuple(held), max(0.0, cosine), beside)
-
-
-def covers(taken: Recalled, item: Recalled) -> bool:
-    return taken.entry_id == item.entry_id and taken.start <= item.start and item.end <= taken.end
-
-
-def text_in_prompt(chat: Chat, request: Request) -> str:
-    """What stands in the prompt anyway, with white space squeezed; nothing when the user asks."""
-    if not request.unasked:
-        return ""
-    return squeeze("\n".join([request.standing, *(piece.content for piece in chat.pieces)]))
 
 
 def edit_outcome(archive: Archive, chat: Chat, entry: Entry) -> str:
@@ -225,20 +204,9 @@ def quote(entry: Entry, text: str, start: int, end: int, points: float, *, label
     label = label or LABELS.get(entry.source.kind, entry.role)
     if entry.source.kind is SourceKind.REMEMBERED:
         label += f" ({entry.source.detail})"  # a rule, a decision …
-    is_code = stands_in_code(entry, start)
-    return Recalled(
-        entry.id,
-        entry.turn,
-        label,
-        entry.cls,
-        text,
-        start,
-        end,
-        round(points, 4),
-        entry.session,
-        is_code,
-        said_at=entry.created_at,
-    )
+    place, score = (text, start, end), round(points, 4)
+    is_code, at = class_at(entry, start) in CODE, entry.created_at
+    return Recalled(entry.id, entry.turn, label, entry.cls, *place, score, entry.session, is_code, said_at=at)
 
 
 def edit_of(entry: Entry, start: int, end: int, files: frozenset[str]) -> int | None:
@@ -250,12 +218,6 @@ def edit_of(entry: Entry, start: int, end: int, files: frozenset[str]) -> int | 
             if not files.isdisjoint(line.strip("` ") for line in first_lines):
                 return max(start, segment.start)
     return None
-
-
-def stands_in_code(entry: Entry, start: int) -> bool:
-    """Whether the passage that begins here is code or an edit."""
-    inside = next((s.cls for s in entry.segments if s.start <= start < s.end), None)
-    return inside in (ContentClass.CODE, ContentClass.EDIT)
 
 
 def recall_note(
@@ -302,20 +264,17 @@ def quoted(text: str) -> str:
 
 @dataclass
 class Recollection:
-    """Finds passages in an archive and counts each hit as an access; remembers the open question's note, and
-    as `quoted` what it quotes. Without `counts` the caller counts them."""
+    """Finds passages in an archive and counts each hit as an access; remembers as `open` the open question's
+    note (None: to be made anew, for what was found may be gone), and as `quoted` what it quotes."""
 
     archive: Archive
-    counts: bool = True
     open: tuple[object, str] | None = None
     quoted: Sequence[Recalled] = ()
 
     def find(self, chat: Chat, request: Request, count: TokenCounter) -> list[Recalled]:
         """The passages that fit the request, best first; a hit counts as an access."""
-        self.archive.withheld.clear()
         found = recall(self.archive, chat, request, count=count)
-        if self.counts:
-            self.archive.touch(item.entry_id for item in found)
+        self.archive.touch(item.entry_id for item in found)
         return found
 
     def note(self, chat: Chat, request: Request, count: TokenCounter) -> str:
@@ -331,7 +290,3 @@ class Recollection:
             note = recall_note(found, session=self.archive.session, with_ids=request.ids)
             self.open, self.quoted = (key, note), found
         return self.open[1]
-
-    def reset(self) -> None:
-        """Look anew for the open question: what was found may be gone."""
-        self.open = None

@@ -91,13 +91,6 @@ def sessions_of(archive: Archive, request: Request) -> tuple[str | None, list[st
     return None, None
 
 
-def closed_ids(chat: Chat, request: Request) -> frozenset[str]:
-    """Ids that the request must not find."""
-    if request.unasked:
-        return excluded(chat)
-    return frozenset(chat.entries[seq].id for seq in open_exchange(chat))
-
-
 def excluded(chat: Chat) -> frozenset[str]:
     """Ids that must not be recalled unasked: what stands in full, the open question, what is gone."""
     shown = {
@@ -118,15 +111,10 @@ def both_ends(question: str) -> str:
 
 def asks(prompt: str) -> bool:
     """Whether the prompt asks for something, or refers to what was said before."""
-    length = words_in(prompt)
+    length = len(prompt.split()) + unspaced_letters(prompt) / UNSPACED_CHARS  # in words, of any script
     if length <= SHORT_WORDS and QUESTION.search(prompt):
         return True
     return length <= LONG_WORDS and PAST.search(prompt) is not None
-
-
-def words_in(prompt: str) -> float:
-    """The length of a prompt in words, in any script."""
-    return len(prompt.split()) + unspaced_letters(prompt) / UNSPACED_CHARS
 
 
 def recall_part(prompt: str) -> float:

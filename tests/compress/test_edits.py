@@ -64,7 +64,7 @@ def test_a_whole_file() -> None:
     shown = line(f"src/app.py\n```python\n{body}```\n", "whole-file")
     assert (
         shown
-        == "[… wrote src/app.py: handler_0, handler_1, handler_2, handler_3, handler_4, handler_5, 6 more (+24 −0); whole: g123456789]"
+        == "[… wrote src/app.py: handler_0, handler_1, handler_2, handler_3, handler_4, handler_5, 6 more (24 lines); whole: g123456789]"
     )
 
 
@@ -73,7 +73,7 @@ def test_a_patch() -> None:
     assert line(text, "patch").split("\n") == [
         "[… edited src/a.py (+1 −1); whole: g123456789]",
         "[… created src/b.py: made (+2 −0); whole: g123456789]",
-        "[… deleted old.py (+0 −0); whole: g123456789]",
+        "[… deleted old.py; whole: g123456789]",
     ] or len(line(text, "patch")) <= len(text)
 
 

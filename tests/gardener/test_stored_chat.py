@@ -16,6 +16,7 @@ from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.gardener.report import pressure_report
 from aider_gardener.gardener.state import ChatState, Prefix
 from aider_gardener.gardener.stored_chat import last_frame, save_growth, stored_chat, sums_of
+from aider_gardener.gardener.throttle import throttle_outputs
 from aider_gardener.messages import Fidelity
 from aider_gardener.plan.goals import Frame, Goal
 from aider_gardener.plan.usage import Call, Prices
@@ -74,17 +75,21 @@ def test_what_was_cleared_or_taken_out_stands_no_more() -> None:
     )
 
 
-@pytest.mark.parametrize("step", ["nothing", "undo", "restore"])
+@pytest.mark.parametrize("step", ["nothing", "undo", "restore", "throttle"])
 @pytest.mark.parametrize("window", [9_000, 200_000])
 def test_every_report_names_the_same_mark(step: str, window: int) -> None:
     store = open_store(None)
     gardener = make_gardener(store)
     frame = Frame(window, {"system": 100, "files": 3_000, "current": 700}, behind=10)
     gardener.state.frame = frame
-    gardener.state.host_limit, gardener.state.prefix = 2_000, Prefix("k", prompts=4, kept=3)
+    gardener.state.host_limit, gardener.state.prefix = 2_000, Prefix("k", prompts=7, kept=3)
     talked(gardener, 8)
     gardener.state.usage.add(Call(1_000, 1), Prices(input=1e-5, cache_read=1e-7))
-    assert compact_to(gardener.state, TIGHT) is not None
+    if step == "throttle":
+        gardener.state.settings = replace(gardener.state.settings, throttle_tokens=60)
+        assert throttle_outputs(gardener.state, gardener.state.chat.all_entries())
+    else:
+        assert compact_to(gardener.state, TIGHT) is not None
     if step == "undo":
         gardener.undo()
     elif step == "restore":
@@ -96,6 +101,7 @@ def test_every_report_names_the_same_mark(step: str, window: int) -> None:
     assert gardener.pressure().history_budget == gardener.status()["history_mark"] == mark
     assert pressure_report(again_state).history_budget == mark
     assert goal_of(again_state) == goal_of(gardener.state)
+    assert texts(again_state) == shown(gardener)
 
 
 @pytest.mark.parametrize(

@@ -110,6 +110,16 @@ def test_a_rule_can_be_lifted() -> None:
     ]
 
 
+def test_another_figure_for_a_rule_stands_behind_it() -> None:
+    rule, other = "Never exceed 80 columns.", "No, 100 columns instead."
+    assert texts(rule, other) == [f"{rule} {other}"]
+    assert texts(rule, other, "Sorry, 120 columns.") == [f"{rule} {other} Sorry, 120 columns."]
+    assert texts(rule, "No, 3 tests are enough.") == [rule]
+    assert texts("Never touch the columns.", other) == ["Never touch the columns."]
+    dropped = Amendment(f"{rule} {other}", "", 3, 2, 0)
+    assert rules_of([typed(rule, 0), typed(other, 1)], [dropped]) == []
+
+
 def test_rules_are_capped_and_the_newest_stay() -> None:
     said = [f"Never edit the file part{n}.py again." for n in range(MOST_RULES + 10)]
     assert texts(*said) == said[10:]

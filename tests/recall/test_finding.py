@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from made_entries import message, talk, words
+from made_entries import make_gardener, message, talk, words
 from made_vectors import LetterCounts
 
 from aider_gardener.archive.archive import Archive
@@ -182,6 +182,52 @@ def test_of_what_was_said_of_the_same_thing_the_later_comes_first_and_the_earlie
         assert [each.text for each in told[:2]] == [NEW, OLD]
         assert [each.amended for each in told[:2]] == [False, True]
         assert not any(each.amended for each in told[2:])
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "question"),
+    [
+        (
+            "The staging database listens on port 5432.",
+            "No, 5433.",
+            "where does the staging database listen?",
+        ),
+        ("Use a retry limit of 3 for the mailer.", "Make that 5.", "which retry limit has the mailer?"),
+        (
+            "The owner of the billing module is Anna.",
+            "Sorry, it's Petra now.",
+            "who is the owner of billing?",
+        ),
+        ("Der Import läuft nachts um 02:30.", "Nein, um 04:15.", "Wann läuft der Import?"),
+        ("O servidor fica em 10.4.0.7.", "Não, 10.4.0.9.", "Onde fica o servidor?"),
+    ],
+)
+def test_what_was_taken_back_in_few_words_comes_behind_them_and_says_so(
+    first: str, then: str, question: str
+) -> None:
+    gardener, done = make_gardener(), list[dict[str, Any]]()
+    for said_now in (first, then, "Now the tests.", question):
+        gardener.enter_turn()
+        done += talk((said_now, "Noted."))
+        gardener.sync(done, [])
+        gardener.leave_turn()
+    told = gardener.recall(question)
+    assert [(each.text, each.amended) for each in told[:2]] == [(then, False), (first, True)]
+    assert told[-1].text == question, "asked before, it is no answer"
+
+
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        ("Shall it be 3 tries?", "No, 2."),
+        ("It has 3 tries.", "No, I don't like it."),
+        ("It has 3.", "And 2 tests."),
+    ],
+)
+def test_not_every_short_answer_takes_something_back(first: str, then: str) -> None:
+    both = [said(at, text, 1.0 - at, SourceKind.TYPED) for at, text in enumerate((first, then))]
+    both[1] = both[1]._replace(entry=replace(both[1].entry, turn=2))
+    assert not any(each.amended for each in newest_first(both, frozenset()))
 
 
 def test_a_value_that_is_asked_for_is_not_amended_by_another() -> None:

@@ -25,6 +25,12 @@ def none(_id: str) -> str | None:
     return None
 
 
+def test_the_marks_around_an_edit_are_no_part_of_an_excerpt() -> None:
+    text = "app.py\n```python\n<<<<<<< SEARCH\n    return 'hello'\n=======\n    return 'hi'\n>>>>>>> REPLACE\n```"
+    made = excerpt(passage(text, "return", code=True), none)
+    assert made.splitlines() == ["app.py", "    return 'hello'", "    return 'hi'"]
+
+
 def test_passages_of_one_message_are_one_hit_in_the_order_of_the_best() -> None:
     found = [passage("a"), passage("b", entry_id="g2"), passage("c"), passage("d", entry_id="g3")]
     made = hits(found, none)

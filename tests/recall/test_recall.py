@@ -138,7 +138,7 @@ def test_what_stands_in_the_prompt_is_not_quoted_in_it() -> None:
     gardener = chat()
     squeezed = ANSWER.replace(" ", "\n  ")
     assert "closes on the 17th" in gardener.recall_note(QUESTION, "another file")
-    gardener.state.recollection.reset()
+    gardener.state.recollection.open = None
     assert "closes on the 17th" not in gardener.recall_note(QUESTION, f"a file\n{squeezed}\nits end")
     standing = make_gardener()
     rows = [("about the escrow account", ANSWER), *((f"part {n}", NOISE.format(n=n)) for n in range(1, 7))]
@@ -233,7 +233,7 @@ def test_a_note_is_made_once_a_question_and_stays_within_its_limit_whatever_a_to
     assert plain and state.recollection.note(state.chat, request, heavy) == plain, (
         "the same until it is reset"
     )
-    state.recollection.reset()
+    state.recollection.open = None
     smaller = state.recollection.note(state.chat, request, heavy)
     assert len(smaller) < len(plain)
     assert heavy(smaller) <= 60 + words(recall.NOTE_HEAD) + recall.MARGIN_TOKENS

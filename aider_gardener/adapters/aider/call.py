@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
-from aider_gardener.adapters.aider import link
+from aider_gardener.adapters.aider import layout, link
 from aider_gardener.adapters.aider.coder import HostCoder, HostMessage, HostModel, Terminal, text_of
 from aider_gardener.adapters.aider.provider import listed_window, token_counter
 from aider_gardener.plan.goals import HARD_AT
@@ -64,7 +64,7 @@ def message(coder: HostCoder, gardener: Gardener, *_message: object) -> Iterator
         coder.__dict__.update({TRIED: False, UNSENT: ""})
         close_open_exchanges(coder, last=True)
         gardener.state.chat = gardener.state.chat.counted()
-        if line := cold_line(gardener.state):
+        if line := cold_line(gardener.state, caches=layout.caches(coder)):
             Terminal(coder.io).tool_output(f"aider-gardener: {line}")
     yield
     if gardener.state.acts and link.runs(gardener, coder):

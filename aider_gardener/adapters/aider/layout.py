@@ -77,12 +77,16 @@ def grows(coder: HostCoder, state: ChatState) -> bool:
         return False
     if choice == "append":
         return True
-    prices, model = state.usage.prices, coder.main_model
-    caches = coder.add_cache_headers or not getattr(model, "cache_control", False)
-    if not (caches and prices.cache_read < prices.input) or SMALL.search(model.name):
+    prices = state.usage.prices
+    if not (caches(coder) and prices.cache_read < prices.input) or SMALL.search(coder.main_model.name):
         return False
     history = state.history_used
     return history > 0 and (state.layout.begun or bool(state.chat.fidelity) or history > state.budget)
+
+
+def caches(coder: HostCoder) -> bool:
+    """Whether a provider that has a price for cached tokens caches by itself, or is asked to."""
+    return coder.add_cache_headers or not getattr(coder.main_model, "cache_control", False)
 
 
 def arrange(coder: HostCoder, gardener: Gardener, chunks: Chunks, *, cold: bool) -> str:

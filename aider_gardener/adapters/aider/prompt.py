@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from aider_gardener.adapters.aider import layout, link
 from aider_gardener.adapters.aider.coder import Chunks, HostCoder, HostMessage, Terminal, text_of
 from aider_gardener.messages import Fidelity, Plan, SourceKind
-from aider_gardener.phrases import limit_passed, made_room, recalled, sent_as_changes
+from aider_gardener.phrases import limit_passed, made_room, recalled
 from aider_gardener.plan.goals import Frame
 from aider_gardener.plan.layout import Layout
 from aider_gardener.plan.view import FILLER, has_edit
@@ -108,7 +108,7 @@ def _recalled(state: ChatState) -> str:
 def _changes(state: ChatState) -> str:
     """The files that the prompt has newly as what changed of them, "" for none."""
     names = {each.name for update in state.layout.updates[-1:] for each in update.files if each.diff}
-    return sent_as_changes(names) if names else ""
+    return f"sent as what changed: {', '.join(sorted(names))}" if names else ""
 
 
 # What is put in

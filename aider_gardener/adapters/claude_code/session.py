@@ -128,7 +128,7 @@ class ClaudeSession(Intake):
     def recall_note(self, prompt: str, boundary: int) -> str:
         """What the prompt needs of what its context has lost, as one note; "" when nothing is missing.
         `boundary` is where the context begins."""
-        from aider_gardener.recall.recall import Recollection  # as late: most prompts come before that
+        from aider_gardener.recall import recall as recalling  # as late: most prompts come before that
         from aider_gardener.recall.request import ORDINARY_SHARE, Request, recall_part
 
         part = recall_part(prompt)
@@ -137,9 +137,9 @@ class ClaudeSession(Intake):
             return ""
         older, order = self.settings.recall_sessions, part == ORDINARY_SHARE
         request = Request(prompt, token_limit=limit, unasked=True, older=older, order=order, ids=True)
-        found = Recollection(self.archive, counts=False)
-        note = found.note(self.chat(boundary), request, approximate)
-        self.recalled = [item.entry_id for item in found.quoted]
+        found = recalling.recall(self.archive, self.chat(boundary), request, count=approximate)
+        self.recalled = [item.entry_id for item in found]
+        note = recalling.recall_note(found, session=self.archive.session)
         note = note if len(note) <= MOST_CONTEXT_CHARS else ""
         if self.archive.withheld:
             told = WITHHELD.format(count=len(self.archive.withheld), how=SAY_LOCAL)

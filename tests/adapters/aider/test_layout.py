@@ -313,6 +313,23 @@ def test_a_cold_cache_is_spoken_of_before_it_is_paid(begin: Begin, monkeypatch: 
     assert len(said_of_it) == 1 and "/compact before it would have saved $0." in said_of_it[0]
 
 
+@pytest.mark.parametrize(
+    ("name", "caches"), [("gpt-4o", True), ("anthropic/claude-sonnet-4-20250514", False)]
+)
+def test_where_a_stream_has_no_usage_numbers_a_cold_cache_is_told_of_a_provider_that_caches(
+    begin: Begin, monkeypatch: pytest.MonkeyPatch, name: str, caches: bool
+) -> None:
+    driver = begin(model_name=name, stream=True)
+    big(driver, 3)
+    usage = driver.coder.gardener.state.usage
+    monkeypatch.setattr("aider_gardener.gardener.report.COLD_WORTH", 0.001)
+    later = usage._clock() + 720
+    monkeypatch.setattr(usage, "_clock", lambda: later)
+    driver.ask("still there?")
+    told = [line for line in driver.said if "cache has probably gone cold after 12 min" in line]
+    assert len(told) == caches
+
+
 def test_old_code_of_a_file_in_the_chat_is_not_recalled_and_the_list_of_files_stands_last(
     drive: MakeDriver, gardened: Any, model: ScriptedModel, repository: Path
 ) -> None:

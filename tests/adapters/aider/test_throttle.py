@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import pytest
+
 from .conftest import Begin
 
 
@@ -53,3 +55,15 @@ def test_the_message_that_a_failed_test_sends_is_short_too(begin: Begin, reposit
     assert "request 150 took" not in driver.model.last_prompt()
     assert sum("brings it back" in line for line in driver.said) == 1
     assert driver.model.last_prompt().count("kestrel-17 refused") == 2
+
+
+def test_of_an_output_that_no_window_takes_no_line_promises_the_whole(
+    begin: Begin, repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    driver = begin()
+    monkeypatch.setitem(driver.coder.main_model.info, "max_input_tokens", 12_000)
+    driver.type(f"/run {write_noise(repository, 900)}")
+    told = [line for line in driver.said if "the whole is" in line]
+    assert len(told) == 2 and all("/recall WORDS brings parts of it back" in line for line in told)
+    driver.type("/restore last")
+    assert "has room for" in driver.said[-1], "and that holds"

@@ -16,6 +16,7 @@ from .test_entry_commands import is_legal, say
 from .test_laws import alternates
 from .test_wrappers import FACT, chatter
 
+ANSWER = " ".join(f"Detail {n} of the worker is not worth a word." for n in range(15))
 LOG = "\n".join(f"10:{n // 60:02}:{n % 60:02} INFO step {n} of the job took {n * 7} ms" for n in range(200))
 
 
@@ -238,3 +239,17 @@ def test_a_quoted_edit_that_was_undone_says_so(
     assert "kestrel-greeting" in quoted[0]
     assert re.search(r"^\[1 reply, its edit was undone later", quoted[0], re.M)
     assert "its edit was undone later" in say(driver, "/recall kestrel greeting greet")
+
+
+def test_an_edit_that_is_left_out_is_told_behind_its_order_and_whether_it_stands(begin: Begin) -> None:
+    driver = begin(history_tokens=1_000, files="aider")
+    change = "def greet():\n    return 'good {}'"
+    for old, new in (("def greet():\n    return 'hello'", "day"), (change.format("day"), "night")):
+        edit = EDIT.format(path="app.py", old=old, new=change.format(new))
+        driver.ask(f"say good {new}", reply=f"{edit}\n{ANSWER}")
+    driver.type("/undo")
+    driver.ask(*(f"/ask step {n}" for n in range(5)), reply=ANSWER * 4)
+    told = driver.model.last_prompt()
+    assert "[1] user: say good day → edited app.py: greet (+1 −1)\n" in told
+    assert "[2] user: say good night → edited app.py: greet (+1 −1), undone later\n" in told
+    assert "SEARCH" not in told.partition("(Notes on")[2].partition("say good night")[0]
