@@ -123,7 +123,7 @@ def bill(sums: Mapping[str, Any]) -> str:
     cost = f" for {dollars(sums['cost'])}" if sums["cost"] else ""
     calls, whole = counted(sums["calls"], "call"), sent + saved
     if not saved:
-        return f"Sent {short(sent)} tokens in {calls}{cost}; all of the chat stood in them."
+        return f"Sent {short(sent)} tokens in {calls}{cost}."
     parts = [f"${abs(less):,.2f}"] if cost and abs(less) >= 0.005 else []
     parts += [f"{short(abs(saved))} tokens", *([f"{abs(saved) / whole:.0%}"] if whole > 0 else [])]
     words = "saved" if saved >= 0 else "with the whole history it had been less by"
@@ -164,9 +164,12 @@ def archive_text(status: Mapping[str, Any]) -> str:
         f"Archive {status['archive']}: {', '.join(held)}.",
     ]
     if status["entries"]:
+        formed = (
+            f", its shortened forms {short(status['compressed_tokens'])} ({status['compression_ratio']:.0%})"
+        )
+        is_shorter = status["compressed_tokens"] < status["original_tokens"]
         lines.append(
-            f"What was said has {short(status['original_tokens'])} tokens, its shortened forms"
-            f" {short(status['compressed_tokens'])} ({status['compression_ratio']:.0%})."
+            f"What was said has {short(status['original_tokens'])} tokens{formed if is_shorter else ''}."
         )
     lines += [outlook_text(last)] if (last := status.get("last_chat")) else []
     lines += [f"All chats: {sums_text(sums)}"] if (sums := status.get("all_chats")) else []

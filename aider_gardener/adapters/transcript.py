@@ -64,13 +64,25 @@ class ToolCall(NamedTuple):
 NO_CALL = ToolCall("", "")
 
 
+class Used(NamedTuple):
+    """What an answer of the model took, by its `key`: several records may tell of the same. `sent` counts the
+    tokens of the prompt, `held` those in the window behind it (0: of another chat), `cost` dollars."""
+
+    key: str
+    sent: int
+    held: int = 0
+    model: str = ""
+    window: int = 0
+    cost: float = 0.0
+
+
 class TranscriptRecord(NamedTuple):
     """One thing that a line of the transcript says.
 
     `place` is the offset of the line in bytes, `part` counts what it says from 0, `at` is its time in seconds
     since the epoch, that of the record beside it where it has none (0: there is none). `message` is None at a
-    `boundary`, where the host put its summary in place of all before, and where only `used` is told: the
-    tokens of a prompt with its answer. `unknown` is the type of a record that nobody here knows, and its
+    `boundary`, where the host put its summary in place of all before, and where only what was `used` is told.
+    `unknown` is the type of a record that nobody here knows, and its
     message the raw line. `asks`: it is a prompt of the user's, which begins a turn."""
 
     message: Message | None = None
@@ -78,8 +90,7 @@ class TranscriptRecord(NamedTuple):
     asks: bool = False
     boundary: bool = False
     unknown: str = ""
-    used: int = 0
-    model: str = ""
+    used: Used | None = None
     place: int = 0
     part: int = 0
     at: float = 0.0

@@ -168,8 +168,9 @@ def store_export(file: Path) -> None:
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @store_option
 def store_import(file: Path) -> None:
-    """Add what an export holds and the archive does not; all or nothing."""
-    click.echo(f"{counted(open_archive().import_(file), 'line')} read from {file}")
+    """Add what an export holds and the archive does not, which is begun if need be; all or nothing."""
+    with closing(_of_place(archive_directory(made=True)[0])) as archive:
+        click.echo(f"{counted(archive.import_(file), 'line')} read from {file}")
 
 
 @store.command("gc", short_help="Show, or with --yes delete, what the retention rules let go.")

@@ -5,10 +5,10 @@ Exit codes: 0 done, 1 failed, 2 usage. Errors are one line on stderr that says w
 
 from __future__ import annotations
 
-import errno
 import importlib
 import json
 import os
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
@@ -68,7 +68,17 @@ class LazyGroup(click.Group):
 
     def main(self, *args: Any, **options: Any) -> Any:
         terminal.guard()
-        return super().main(*args, **options)
+        try:
+            return super().main(*args, **options)
+        except OSError as error:  # but of a closed pipe, which click ends without a word
+            is_gone = isinstance(error, FileNotFoundError)
+            what = error.filename or ("the current directory" if is_gone else "standard output")
+            tell(f"{what} cannot be used ({error.strerror or error})")
+            if what == "standard output":
+                from aider_gardener.cli.pipe import nobody_reads  # late: the other commands need none of it
+
+                nobody_reads()
+            sys.exit(1)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(MODULES)
@@ -99,17 +109,6 @@ class LazyGroup(click.Group):
         except GardenerError as error:
             tell(str(error))
             ctx.exit(2 if isinstance(error, UsageError) else 1)
-        except OSError as error:
-            if error.errno == errno.EPIPE:
-                raise  # nobody reads on, which click ends without a word
-            is_gone = isinstance(error, FileNotFoundError)
-            what = error.filename or ("the current directory" if is_gone else "standard output")
-            tell(f"{what} cannot be used ({error.strerror or error})")
-            if what == "standard output":
-                from aider_gardener.cli.pipe import nobody_reads  # late: the other commands need none of it
-
-                nobody_reads()
-            ctx.exit(1)
 
 
 @click.group(

@@ -30,7 +30,12 @@ from aider_gardener.recall.recall import EDIT_UNDONE
 if TYPE_CHECKING:
     from aider_gardener.archive.store import Store
 
-COMMITTED = re.compile(r"I committed the changes with git hash (\w{4,64}) & commit msg: ?([^\n]*)")
+COMMITTED = re.compile(
+    r"^(?:I committed the changes with git hash |Commit |\[\S[^]\n]* )([0-9a-f]{7,64})"
+    r"(?: & commit msg: ?|\] | )([^\n]*)",
+    re.MULTILINE,
+)
+"""How a commit is told: by aider to the model and in its history, and by git itself."""
 LINE_ID = re.compile(r" \[g[0-9a-f]{9,64}\]$")
 SPEAKERS = {
     SourceKind.TYPED: "you",
@@ -39,7 +44,6 @@ SPEAKERS = {
     SourceKind.TEST: "tests",
     SourceKind.LINT: "lint",
     SourceKind.WEB: "web page",
-    SourceKind.NOTICE: "aider",
     SourceKind.STUB: "aider-gardener",
     SourceKind.FILE: "file",
     SourceKind.SUMMARY: "summary",
@@ -174,7 +178,7 @@ def transcript(store: Store, project: str, info: SessionInfo) -> Transcript:
             continue
         message = Said(
             id=entry.id,
-            speaker=SPEAKERS.get(entry.source.kind) or ("model" if entry.role == "assistant" else "you"),
+            speaker=speaker(entry, chat.host),
             detail=entry.source.detail,
             text=entry.content,
             tokens=entry.tokens,
@@ -185,6 +189,13 @@ def transcript(store: Store, project: str, info: SessionInfo) -> Transcript:
         )
         turns.setdefault(entry.turn, []).append(message)
     return Transcript(chat, tuple(Turn(number, tuple(rows)) for number, rows in turns.items()))
+
+
+def speaker(entry: Entry, host: str) -> str:
+    """Who said it; what the host wrote itself is told by its name."""
+    if entry.source.kind is SourceKind.NOTICE:
+        return host
+    return SPEAKERS.get(entry.source.kind) or ("model" if entry.role == "assistant" else "you")
 
 
 def _shown(store: Store, entry: Entry, levels: Sequence[tuple[int, Fidelity]]) -> Iterator[Shown]:
@@ -241,9 +252,14 @@ def account(store: Store, info: SessionInfo) -> Account:
 
 
 def commits_in(entries: Sequence[Entry]) -> list[str]:
-    """Hash and message of each commit that the host made of an edit."""
-    notices = (entry.content for entry in entries if entry.source.kind is SourceKind.NOTICE)
-    return [f"{found[1]} {found[2].strip()}" for text in notices if (found := COMMITTED.match(text))]
+    """Hash and message of each commit that was made of an edit, by the host or with git."""
+    told = (
+        each.content
+        for each in entries
+        if each.source.kind is SourceKind.NOTICE
+        or (each.source.kind is SourceKind.COMMAND and "git commit" in each.source.detail)
+    )
+    return [f"{found[1]} {found[2].strip()}" for text in told for found in COMMITTED.finditer(text)]
 
 
 def _steps(store: Store, entries: Sequence[Entry]) -> list[SessionStep]:
@@ -321,6 +337,7 @@ def render_month(found: dict[str, Any]) -> Iterator[str]:
     if found["sums"]:
         yield f"{found['month']}: {sums_text(found['sums'])}"
     for chat in found["chats"]:
-        facts = [counted(chat["turns"], "turn"), f"{short(chat['prompt_tokens'])} tokens", chat["cost"]]
+        sent = f"{short(chat['prompt_tokens'])} tokens" if chat["prompt_tokens"] else ""
+        facts = [counted(chat["turns"], "turn"), sent, chat["cost"]]
         facts += [counted(chat["commits"], "commit"), f"{counted(chat['files'], 'file')} edited"]
         yield f"{chat['day']} {chat['session']} {chat['first_prompt']} ({', '.join(filter(None, facts))})"

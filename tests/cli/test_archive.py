@@ -44,6 +44,8 @@ def test_what_is_exported_comes_back_after_it_was_forgotten(archive: Path, tmp_p
     assert json.loads(store(archive, "status", "--json").stdout)["entries"] == 0
     assert "lines read" in store(archive, "import", str(file)).stdout
     assert json.loads(store(archive, "status", "--json").stdout)["entries"] == len(SAID)
+    assert "lines read" in store(tmp_path / "new", "import", str(file)).stdout, "where none is yet"
+    assert json.loads(store(tmp_path / "new", "status", "--json").stdout)["entries"] == len(SAID)
 
 
 def test_the_status_says_tier_and_what_waits(archive: Path) -> None:

@@ -19,6 +19,7 @@ from aider_gardener.adapters.claude_code.session import boundary_of, teller_of
 from aider_gardener.adapters.codex.rollout import RolloutReader
 from aider_gardener.archive.sessions import host_of
 from aider_gardener.archive.store import Store
+from aider_gardener.gardener.report import last_pressure
 from aider_gardener.reading.facts import extract, missing
 from aider_gardener.settings import Settings
 from aider_gardener.tokens import approximate
@@ -92,6 +93,9 @@ def test_a_large_output_comes_back_short_in_the_tools_own_shape(store: Store, ho
     assert given_ == before, "what the host handed over is not changed"
     entry = store.session_entries(host.session)[-1]
     assert entry.content.startswith(LOG) and entry.id in made["stdout"]
+    report, _state = last_pressure(store, store.sessions("/project")[0], Settings(), approximate)
+    assert report.total_original_tokens == entry.tokens
+    assert 0 < report.total_summary_tokens < entry.tokens / 2, "as it stands in its host's context"
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from aider_gardener.adapters.claude_code.session import (
     boundary_of,
     provider,
 )
-from aider_gardener.adapters.intake import STATE_KEY, Progress, unknown_records
+from aider_gardener.adapters.intake import Progress, unknown_records
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import Store
 from aider_gardener.messages import Focus, Message, SourceKind
@@ -172,7 +172,6 @@ def test_the_window_and_the_last_prompt_are_kept_for_reports(store: Store, host:
 
     frame = last_frame(store, host.session)
     assert frame.window == 200_000 and frame.parts["prompt"] > 0 and frame.model == "claude-sonnet-5"
-    assert store.get_state(host.session, STATE_KEY)
 
 
 @pytest.mark.parametrize(
