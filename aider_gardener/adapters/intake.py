@@ -27,9 +27,9 @@ SHORTENED = SHORTENED_MARK + "{what} {entry_id}, {tokens:,} tokens; the tool get
 WHOLE, PART = "the whole is", "of the whole in {path} the first {chars:,} characters are"
 WHOLE_ID = re.compile(r".* (\S+), [\d,]+ tokens; the tool get brings (?:it|them)\]$", re.MULTILINE)
 """Where what was shortened is archived, in the first line of the short form."""
-PLACES, SHORTENED_AT, SUMMARY_AT = 1_024, 512, 768
+PLACES, SHORTENED_AT = 1_024, 512
 """Sequence numbers for each byte of the transcript: what a line says has the first of those of its first
-byte, what a hook brought before the transcript did those from 512 on, and a summary from 768 on."""
+byte, what a hook brought before the transcript did those from 512 on."""
 PLACES_A_SECOND = 1_000_000
 """What is said without a transcript has its time for a place."""
 MOST_CALLS, MOST_ANSWERS, MOST_POINTS = 200, 50, 50

@@ -38,6 +38,8 @@ THINKING = "thinking"
 HEAD_BYTES = 1024 * 1024
 STAMP = re.compile(rb'"timestamp":\s*"([^"]{10,40})"')
 
+MOST_TOKENS = 1_000_000_000
+"""Nothing takes more."""
 NO_SOURCE = Source()
 
 
@@ -65,15 +67,25 @@ NO_CALL = ToolCall("", "")
 
 
 class Used(NamedTuple):
-    """What an answer of the model took, by its `key`: several records may tell of the same. `sent` counts the
-    tokens of the prompt, `held` those in the window behind it (0: of another chat), `cost` dollars."""
+    """What an answer of the model took, by its `key`: several records may tell of the same. Tokens of its
+    prompt that were sent plainly, read from the cache, written to it for five minutes and for an hour, those
+    of the answer, and those `held` in the window behind it (0: of another chat). `cost` is what the host says
+    of dollars, 0 for nothing."""
 
     key: str
-    sent: int
+    plain: int
+    read: int = 0
+    written: int = 0
+    hour: int = 0
+    output: int = 0
     held: int = 0
     model: str = ""
     window: int = 0
     cost: float = 0.0
+
+    @property
+    def sent(self) -> int:
+        return self.plain + self.read + self.written + self.hour
 
 
 class TranscriptRecord(NamedTuple):
@@ -273,6 +285,11 @@ def parsed(text: str | bytes) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError):
         return None
+
+
+def tokens(value: object) -> int:
+    """A count of tokens that a host tells, 0 where it is none."""
+    return value if isinstance(value, int) and 0 < value < MOST_TOKENS else 0
 
 
 def seconds(stamp: object) -> float:

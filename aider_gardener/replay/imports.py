@@ -30,6 +30,7 @@ from aider_gardener.archive.sessions import AIDER, host_of
 from aider_gardener.archive.store import Store
 from aider_gardener.errors import SessionError
 from aider_gardener.messages import SourceKind, entry_id
+from aider_gardener.replay.measure.cost import known_of
 from aider_gardener.replay.session.grammar import Span
 from aider_gardener.replay.session.history import (
     ASKING,
@@ -126,7 +127,7 @@ def chats_of(path: Path) -> list[ChatFile]:
         payload = row.get("payload")
         if row.get("type") == "session_meta" and isinstance(payload, dict):
             return [rollout(path, payload, size)]
-        if isinstance(row.get("sessionId"), str):
+        if isinstance(row.get("sessionId"), str) and row["sessionId"]:
             folder = next((str(each["cwd"]) for each in head if each.get("cwd")), "")
             session = path.stem if OWN_NAME.fullmatch(path.stem) else row["sessionId"]
             name = provider(os.environ)
@@ -169,22 +170,12 @@ def history_chats(path: Path) -> list[ChatFile]:
         digest = hashlib.sha256(f"{key}\n{alike[key]}".encode("utf-8", "surrogatepass")).hexdigest()
         size = sum(len(span.notices) or 1 for span in parts)
         reader = partial(HistoryReader, parts=parts)
-        name, folder = provider_named(model_of(parts)), str(path.resolve().parent)
+        model, folder = model_of(parts), str(path.resolve().parent)
+        name = known_of(model).get("litellm_provider") or (model.partition("/")[0] if "/" in model else "")
         found.append(ChatFile(path, IMPORTED + digest[:24], AIDER, name, folder, reader, size))
     if not found:
         raise SessionError(f"{path}: no prompt was typed in it; give an {HISTORY}")
     return found
-
-
-def provider_named(model: str) -> str:
-    """The provider of a model by litellm's table, else by its name; "" where nothing tells."""
-    if not model:
-        return ""
-    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
-    from litellm import model_cost
-
-    known = model_cost.get(model) or {}
-    return str(known.get("litellm_provider") or "") or (model.partition("/")[0] if "/" in model else "")
 
 
 # Into the archive

@@ -71,9 +71,9 @@ class Hooks:
             return {}
         return {} if self.settings.mode == "observe" else act(chat, given)
 
-    def take_in(self, event: str, given: Given) -> None:
-        """Archive what is new, and behind a compaction the host's summary as what it is. What an answer
-        recalled counts as accessed only behind it: that is written, and a lock is waited for."""
+    def take_in(self, given: Given) -> None:
+        """Archive what is new. What an answer recalled counts as accessed only behind it: that is written,
+        and a lock is waited for."""
         recalled, self.recalled = self.recalled, []
         if recalled:
             self.store.touch(recalled, self.clock())
@@ -82,9 +82,6 @@ class Hooks:
             take_in(chat, given, BEHIND_SECONDS)
             if said := given.get("said"):
                 chat.take_said(said)
-            summary = given.get("compact_summary")
-            if event == "PostCompact" and isinstance(summary, str):
-                chat.add_summary(summary)
             path = transcript_of(given)
             if path is not None and path.parts[-3:-1] == COPIES:
                 path.unlink(missing_ok=True)  # its secrets are no longer needed; the next one is as long

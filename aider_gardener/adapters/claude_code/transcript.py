@@ -11,12 +11,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from aider_gardener.adapters.transcript import (
+    MOST_TOKENS,
     THINKING,
     JsonLinesReader,
     TranscriptRecord,
     Used,
     named,
     said_by,
+    tokens,
 )
 from aider_gardener.messages import SourceKind
 
@@ -87,7 +89,7 @@ class ClaudeReader(JsonLinesReader):
                 yield from self.called(block.get("id"), name, given if isinstance(given, dict) else {})
             else:
                 yield from said_by("assistant", self._text(block), SourceKind.REPLY)
-        if used := used_by(message, is_own=not value.get("isSidechain")):
+        if used := used_by(value, message):
             yield TranscriptRecord(used=used)
 
     def _attached(self, given: Any) -> Iterator[TranscriptRecord]:
@@ -157,14 +159,18 @@ def parted(text: str, tag: str) -> tuple[str, list[str]]:
     return outside, inside
 
 
-def used_by(message: Mapping[str, Any], *, is_own: bool) -> Used | None:
+def used_by(value: Mapping[str, Any], message: Mapping[str, Any]) -> Used | None:
     """What an answer took. That of a subagent is not in the window of the chat."""
     usage = message.get("usage")
     if not isinstance(usage, dict):
         return None
     names = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
-    *sent, output = (count if isinstance(count := usage.get(name), int) else 0 for name in names)
-    model, held = str(message.get("model", "")), sum(sent) + output
+    plain, read, written, output = (tokens(usage.get(name)) for name in names)
+    kept, cost, model = usage.get("cache_creation"), value.get("costUSD"), str(message.get("model", ""))
+    hour = min(written, tokens(kept.get("ephemeral_1h_input_tokens"))) if isinstance(kept, dict) else 0
+    held = 0 if value.get("isSidechain") else plain + read + written + output
     window = LARGE_WINDOW if LARGE_MARK in model else WINDOW
+    cost = float(cost) if isinstance(cost, (int, float)) and 0 < cost < MOST_TOKENS else 0.0
     key = str(message.get("id") or "")
-    return Used(key, sum(sent), held if is_own else 0, model, window) if held > 0 else None
+    made = Used(key, plain, read, written - hour, hour, output, held, model, window, cost)
+    return made if made.sent + output else None

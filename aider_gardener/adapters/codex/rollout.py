@@ -24,6 +24,7 @@ from aider_gardener.adapters.transcript import (
     named,
     parsed,
     said_by,
+    tokens,
 )
 from aider_gardener.archive.providers import LOOPBACK
 from aider_gardener.messages import SourceKind
@@ -129,11 +130,11 @@ def used_by(item: Mapping[str, Any], model: str) -> Iterator[TranscriptRecord]:
     info = told if isinstance(told, dict) else {}
     try:
         last, key = info["last_token_usage"], info["total_token_usage"]["total_tokens"]
-        sent, held = int(last["input_tokens"]), int(last["total_tokens"])
-        window = int(info.get("model_context_window") or 0)
-    except (KeyError, TypeError, ValueError):
+        sent, held = tokens(last["input_tokens"]), tokens(last["total_tokens"])
+    except (KeyError, TypeError):
         return
-    yield TranscriptRecord(used=Used(f"sum {key}", sent, held, model, window))
+    window = tokens(info.get("model_context_window"))
+    yield TranscriptRecord(used=Used(f"sum {key}", sent, held=held, model=model, window=window))
 
 
 def provider_of(head: Mapping[str, Any]) -> str:

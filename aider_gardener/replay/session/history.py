@@ -26,6 +26,7 @@ from aider_gardener.adapters.transcript import (
     TranscriptRecord,
     Used,
     said_by,
+    tokens,
 )
 from aider_gardener.archive.store.redact import Redactor
 from aider_gardener.errors import SessionError
@@ -58,7 +59,9 @@ THOUGHTS = re.compile(r"<(thinking-content-\w+)>")
 """Begins what a model thought: logged with its reply, left out of what is handed on."""
 HOST_COMMAND = re.compile(r"[/!]")
 NOT_HELD = re.compile(r"\[\d+ lines? of output; a chat history")
-SPENT = re.compile(r"Tokens: (\d[\d,]*(?:\.\d+)?)([kKmM]?) sent(?:[^$]{0,100}Cost: \$(\d[\d,]*(?:\.\d+)?))?")
+SPENT = re.compile(
+    r"Tokens: (\d[\d,]{0,12}(?:\.\d+)?)([kKmM]?) sent(?:[^$]{0,100}Cost: \$(\d[\d,]{0,9}(?:\.\d+)?))?"
+)
 LINT = "# Fix any errors below"
 RESTORED = "Restored previous conversation history."
 EDIT_FORMATS = frozenset({"diff", "whole", "udiff", "diff-fenced", "patch"})
@@ -273,7 +276,8 @@ class HistoryReader(Reader):
 def used_by(sent: str, unit: str, cost: str) -> Used:
     """What an answer took, as far as aider rounds it."""
     thousands = {"": 1, "k": 1_000, "m": 1_000_000}[unit.lower()]
-    return Used("", round(float(sent.replace(",", "")) * thousands), cost=float(cost.replace(",", "") or 0))
+    plain, dollars = (float(figure.replace(",", "") or 0) for figure in (sent, cost))
+    return Used("", tokens(round(plain * thousands)), cost=dollars)
 
 
 def chats_in(text: str) -> list[list[Span]]:

@@ -96,7 +96,7 @@ def test_what_an_answer_recalled_counts_as_accessed_behind_it(store: Store, host
     (fact,) = (entry.id for entry in store.session_entries(host.session) if entry.content == FACT)
     assert served.answer("UserPromptSubmit", host.payload("UserPromptSubmit", prompt=QUESTION))
     assert store.get(fact).access_count == 0, "no lock is waited for before the answer"
-    served.take_in("UserPromptSubmit", host.payload("UserPromptSubmit"))
+    served.take_in(host.payload("UserPromptSubmit"))
     assert store.get(fact).access_count == 1
 
 
@@ -142,12 +142,9 @@ def test_an_unknown_record_is_kept_and_counted(store: Store, host: Host) -> None
 def test_the_summary_is_kept_as_the_hosts_own(store: Store, host: Host) -> None:
     host.ask(FACT)
     summary = host.compact()
-    session = chat(store, host)
-    session.take_in(host.path)
-    session.add_summary(summary)
-    session.add_summary("Another summary.")
+    chat(store, host).take_in(host.path)
     kinds = [e.content for e in store.session_entries(host.session) if e.source.kind is SourceKind.SUMMARY]
-    assert kinds == [summary, "Another summary."]
+    assert kinds == [summary]
 
 
 def test_time_ends_a_taking_in_and_the_next_goes_on(store: Store, host: Host) -> None:
