@@ -17,7 +17,7 @@ from aider_gardener.adapters.transcript import Reader, ToolCall, TranscriptLine,
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import Store
 from aider_gardener.archive.store.base import TRANSCRIPT_KEY
-from aider_gardener.messages import Entry, Message, Source, SourceKind, entry_id
+from aider_gardener.messages import Message, Source, SourceKind, entry_id
 from aider_gardener.tokens import approximate
 
 CALLS_KEY = "calls"
@@ -148,8 +148,10 @@ class Intake:
                 return False
         seq = PLACES * record.place + record.part
         if record.at < self.progress.latest:
-            known = self.known(message)
-            if known is not None and known.created_at == record.at and known.seq != seq:
+            stored_id = entry_id(message.role, message.content)
+            known = self.store.get(stored_id) if self.store.resolve(stored_id) else None
+            place = (self.archive.session, record.at)
+            if known and (known.session, known.created_at) == place and known.seq != seq:
                 return False
         self.progress.turn += record.asks
         at = record.at or self.archive.clock()
@@ -170,12 +172,6 @@ class Intake:
             progress.answers += 1
             progress.sent += used.sent
             progress.cost += used.cost
-
-    def known(self, message: Message) -> Entry | None:
-        """The entry of this chat with these words, as they were said last."""
-        stored_id = entry_id(message.role, message.content)
-        found = self.store.get(stored_id) if self.store.resolve(stored_id) else None
-        return found if found is not None and found.session == self.archive.session else None
 
     def follow(self, reader: Reader) -> None:
         """Note what the next reader needs of this one."""

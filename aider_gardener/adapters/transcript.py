@@ -122,12 +122,7 @@ class Reader(ABC):
     the next reader. `passed` counts what was not kept, by its kind."""
 
     def __init__(
-        self,
-        path: Path,
-        offset: int = 0,
-        calls: Mapping[str, ToolCall] | None = None,
-        *,
-        at: float = 0.0,
+        self, path: Path, offset: int = 0, calls: Mapping[str, ToolCall] | None = None, *, at: float = 0.0
     ) -> None:
         self.path, self.offset, self.at = path, offset, at
         self.calls = dict(calls or {})

@@ -65,10 +65,7 @@ def mcp(project: Path | None, local: bool) -> None:
     store = opened_on_disk(*place_of(start=start))
     tell(store.notice)
     backlog = Backlog(
-        store,
-        load=loading(settings.embedder),
-        idle_seconds=IDLE_SECONDS,
-        question_seconds=QUESTION_SECONDS,
+        store, load=loading(settings.embedder), idle_seconds=IDLE_SECONDS, question_seconds=QUESTION_SECONDS
     )
     backlog.resume()
     reader = "agent@here" if local else REMOTE

@@ -53,10 +53,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "mcp": "aider_gardener.cli.agents",
         "hook": "aider_gardener.cli.agents",
     },
-    "For developers": {
-        "record": "aider_gardener.cli.record",
-        "patches": "aider_gardener.cli.patches",
-    },
+    "For developers": {"record": "aider_gardener.cli.record", "patches": "aider_gardener.cli.patches"},
 }
 """The commands as they are listed, each with its module, which is imported only when it is called for."""
 MODULES = {name: module for group in GROUPS.values() for name, module in group.items()}

@@ -101,19 +101,15 @@ class ProjectMemory:
         else:
             last = self.last_chat()
             session, low, high = last.id, last.turns - turns + 1, last.turns
-        said = self.store.session_entries(session)
-        return [entry for entry in said if low <= entry.turn <= high and self.shows(entry)]
+        said = (each for each in self.store.session_entries(session) if low <= each.turn <= high)
+        told = (each for each in said if each.source.kind not in (SourceKind.NOTICE, SourceKind.STUB))
+        return [each for each in told if not is_filler(each) and may_go(each.provider, self.reader)]
 
     def last_chat(self) -> SessionInfo:
         """The chat of the project that was used last. Raises UsageError where there is none."""
         with suppress(UsageError):
             return session_named(self.store, self.project, LAST)
         raise UsageError(NO_CHAT)
-
-    def shows(self, entry: Entry) -> bool:
-        """Whether an entry says something, and may go to the agent."""
-        is_said = entry.source.kind not in (SourceKind.NOTICE, SourceKind.STUB) and not is_filler(entry)
-        return is_said and may_go(entry.provider, self.reader)
 
     def forget(self, entry_id: str) -> list[str]:
         """Delete an original for good, with the notes that quote it; returns their ids. Raises UsageError."""

@@ -114,10 +114,7 @@ def _untended(state: ChatState) -> Pressure:
 
 
 def _pressure(
-    frame: Frame,
-    parts: Mapping[str, int],
-    rows: Sequence[dict[str, Any]],
-    shown: Sequence[tuple[Entry, int]],
+    frame: Frame, parts: Mapping[str, int], rows: Sequence[dict[str, Any]], shown: Sequence[tuple[Entry, int]]
 ) -> Pressure:
     """What is reported of any chat: `rows` of its messages, its entries with the tokens they take as they are
     `shown`."""

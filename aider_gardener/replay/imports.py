@@ -95,15 +95,12 @@ def own_files(project: Path, home: Path, environ: Mapping[str, str]) -> list[Pat
     """The files in which hosts keep chats that may be of a project."""
     claude = Path(environ.get("CLAUDE_CONFIG_DIR") or home / ".claude", "projects")
     name = re.sub(r"[^a-zA-Z0-9]", "-", str(project))
-    found = [each for each in folders(claude) if each.name == name or each.name.startswith(f"{name}-")]
+    places = sorted(claude.glob("*"))
+    found = [each for each in places if each.name == name or each.name.startswith(f"{name}-")]
     codex = Path(environ.get("CODEX_HOME") or home / ".codex")
     found += [codex / "sessions", codex / "archived_sessions"]
     history = Path(environ.get("AIDER_CHAT_HISTORY_FILE") or project / HISTORY)
     return [path for place in [*found, history] for path in files_named(place)]
-
-
-def folders(place: Path) -> list[Path]:
-    return sorted(each for each in place.iterdir() if each.is_dir()) if place.is_dir() else []
 
 
 def files_named(place: Path) -> list[Path]:

@@ -38,14 +38,7 @@ if TYPE_CHECKING:
 
 LOG_NAME = "gardener.db.hooks-log"
 """Beside the archive: the log of faults."""
-EVENTS: Mapping[str, int] = {
-    START: 10,
-    PROMPT: 5,
-    TOOL: 5,
-    "PreCompact": 60,
-    "PostCompact": 60,
-    STOP: 10,
-}
+EVENTS: Mapping[str, int] = {START: 10, PROMPT: 5, TOOL: 5, "PreCompact": 60, "PostCompact": 60, STOP: 10}
 """The events that are listened to, and after how many seconds Claude Code goes on without an answer."""
 ANSWERED = frozenset({START, PROMPT, TOOL})
 """Those that may have an answer. What the others bring is archived while the host goes on."""

@@ -15,13 +15,7 @@ from typing import TYPE_CHECKING, Any
 from aider_gardener import files
 from aider_gardener.adapters.addresses import is_loopback
 from aider_gardener.adapters.claude_code.transcript import ClaudeReader
-from aider_gardener.adapters.intake import (
-    PLACES,
-    PLACES_A_SECOND,
-    SHORTENED_AT,
-    Intake,
-    Teller,
-)
+from aider_gardener.adapters.intake import PLACES, PLACES_A_SECOND, SHORTENED_AT, Intake, Teller
 from aider_gardener.adapters.marks import BOUNDARY_MARKS
 from aider_gardener.adapters.transcript import TranscriptLine
 from aider_gardener.archive.providers import AWAY, HERE, LOOPBACK, SAY_LOCAL, WITHHELD

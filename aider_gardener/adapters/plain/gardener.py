@@ -227,15 +227,12 @@ class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
 
 def noted(text: str, before: Sequence[Any], after: Sequence[Any]) -> list[dict[str, str]]:
     """A note as the messages that make it fit between others; none for an empty one."""
-    roles = [str(_role_of(message)) for message in [*before[-1:], *after[:1]]]
+    around = [*before[-1:], *after[:1]]
+    roles = [str(each["role"] if isinstance(each, Mapping) else each.role) for each in around]
     filler = {"role": "assistant", "content": FILLER}
     first = [filler] if before and roles[0] in ("user", "tool") else []
     last = [filler] if not after or roles[-1] != "assistant" else []
     return [*first, {"role": "user", "content": text}, *last] if text else []
-
-
-def _role_of(message: Any) -> Any:
-    return message["role"] if isinstance(message, Mapping) else message.role
 
 
 def window_of(model: str) -> int:

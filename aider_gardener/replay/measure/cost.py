@@ -247,11 +247,7 @@ def added(bills: Iterable[Bill]) -> Bill:
 
 
 def bill(
-    calls: Sequence[ModelCall],
-    provider: Provider,
-    notes: frozenset[str] | None = None,
-    *,
-    cold: bool = False,
+    calls: Sequence[ModelCall], provider: Provider, notes: frozenset[str] | None = None, *, cold: bool = False
 ) -> Bill:
     """Charge all calls of a run in order. A call that isn't of kind "main" goes to the weak model.
 
