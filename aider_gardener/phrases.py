@@ -164,13 +164,9 @@ def archive_text(status: Mapping[str, Any]) -> str:
         f"Archive {status['archive']}: {', '.join(held)}.",
     ]
     if status["entries"]:
-        formed = (
-            f", its shortened forms {short(status['compressed_tokens'])} ({status['compression_ratio']:.0%})"
-        )
-        is_shorter = status["compressed_tokens"] < status["original_tokens"]
-        lines.append(
-            f"What was said has {short(status['original_tokens'])} tokens{formed if is_shorter else ''}."
-        )
+        said, shown = status["original_tokens"], status["compressed_tokens"]
+        share = f", its shortened forms {short(shown)} ({status['compression_ratio']:.0%})"
+        lines.append(f"What was said has {short(said)} tokens{share if shown < said else ''}.")
     lines += [outlook_text(last)] if (last := status.get("last_chat")) else []
     lines += [f"All chats: {sums_text(sums)}"] if (sums := status.get("all_chats")) else []
     return "\n".join(lines)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
@@ -192,8 +191,3 @@ class Intake:
             sums |= {"calls": progress.answers, "prompt_tokens": progress.sent, "cost": progress.cost}
             points = [{"tokens": tokens, "window": window} for _turn, tokens in progress.points]
             self.archive.keep("autopilot", {"session": sums, "points": points})
-
-
-def unknown_records(store: Store) -> Counter[str]:
-    """How many records of each unknown type the transcripts held that an archive took in."""
-    return Counter(str(event.data.get("type")) for event in store.events(kind=UNKNOWN_RECORD))

@@ -172,13 +172,13 @@ def transcript(store: Store, project: str, info: SessionInfo) -> Transcript:
     entries = store.session_entries(info.id)
     chat = past_chat(store, info, infos.index(info.id) + 1, short_ids(infos)[info.id], entries)
     floor, levels = clear_floor(store, info.id), levels_by_id(store.events(info.id))
-    turns: dict[int, list[Said]] = {}
+    turns, speakers = dict[int, list[Said]](), {**SPEAKERS, SourceKind.NOTICE: chat.host}
     for entry in entries:
         if is_filler(entry):
             continue
         message = Said(
             id=entry.id,
-            speaker=speaker(entry, chat.host),
+            speaker=speakers.get(entry.source.kind) or ("model" if entry.role == "assistant" else "you"),
             detail=entry.source.detail,
             text=entry.content,
             tokens=entry.tokens,
@@ -189,13 +189,6 @@ def transcript(store: Store, project: str, info: SessionInfo) -> Transcript:
         )
         turns.setdefault(entry.turn, []).append(message)
     return Transcript(chat, tuple(Turn(number, tuple(rows)) for number, rows in turns.items()))
-
-
-def speaker(entry: Entry, host: str) -> str:
-    """Who said it; what the host wrote itself is told by its name."""
-    if entry.source.kind is SourceKind.NOTICE:
-        return host
-    return SPEAKERS.get(entry.source.kind) or ("model" if entry.role == "assistant" else "you")
 
 
 def _shown(store: Store, entry: Entry, levels: Sequence[tuple[int, Fidelity]]) -> Iterator[Shown]:

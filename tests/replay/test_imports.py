@@ -21,7 +21,7 @@ from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.sessions import AIDER
 from aider_gardener.archive.store import Store, open_store, records
 from aider_gardener.errors import SessionError, StoreError
-from aider_gardener.gardener.past_chats import past_chats, project_status
+from aider_gardener.gardener.past_chats import past_chats, project_status, transcript
 from aider_gardener.gardener.report import last_pressure
 from aider_gardener.messages import Entry, Focus, Message, Source, SourceKind
 from aider_gardener.notes.last_chat import edited_files
@@ -230,9 +230,11 @@ ROWS = [
     {"type": kind, "sessionId": "c", "isSidechain": side, "message": {"id": one, "content": text, **more}}
     for kind, side, one, text, more in (
         ("user", False, "", "Go.", {}),
+        ("user", False, "", "<local-command-stdout>Model set.</local-command-stdout>", {}),
         ("assistant", False, "m1", "First", {"usage": CALL, "model": "m"}),
         ("assistant", True, "s1", "A subagent", {"usage": CALL}),
         ("assistant", False, "m1", "and second block.", {"usage": CALL}),
+        ("assistant", True, "s1", "and its.", {"usage": {**CALL, "output_tokens": 900}}),
     )
 ]
 COUNTS = {"last_token_usage": {"input_tokens": 1_200, "total_tokens": 1_250}, "model_context_window": 9_000}
@@ -278,6 +280,8 @@ def test_what_a_chat_came_to_is_what_its_host_counted_once(
     assert (chat.cost, chat.commits) == (("", 0) if window else ("$0.25", 1))
     report = last_pressure(store, store.sessions(PROJECT)[0], Settings(), approximate)[0]
     assert not window or (report.used, report.used + report.available) == (1_250, window)
+    turns = transcript(store, PROJECT, store.sessions(PROJECT)[0]).turns
+    assert {said.speaker for turn in turns for said in turn.said} <= {"you", "model", chat.host}
     last = project_status(store, PROJECT)["last_chat"]
     assert last.get("tokens") == (1_250 if window else None)
 

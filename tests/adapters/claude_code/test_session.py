@@ -14,7 +14,7 @@ from aider_gardener.adapters.claude_code.session import (
     boundary_of,
     provider,
 )
-from aider_gardener.adapters.intake import Progress, unknown_records
+from aider_gardener.adapters.intake import UNKNOWN_RECORD, Progress
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import Store
 from aider_gardener.messages import Focus, Message, SourceKind
@@ -136,7 +136,7 @@ def test_an_unknown_record_is_kept_and_counted(store: Store, host: Host) -> None
     session.take_in(host.path)
     (entry,) = store.session_entries(host.session)
     assert '"beam": 7' in entry.content and entry.source.kind is SourceKind.NOTICE
-    assert unknown_records(store) == {"hologram": 1}
+    assert [event.data for event in store.events(kind=UNKNOWN_RECORD)] == [{"type": "hologram"}]
 
 
 def test_the_summary_is_kept_as_the_hosts_own(store: Store, host: Host) -> None:
@@ -145,6 +145,15 @@ def test_the_summary_is_kept_as_the_hosts_own(store: Store, host: Host) -> None:
     chat(store, host).take_in(host.path)
     kinds = [e.content for e in store.session_entries(host.session) if e.source.kind is SourceKind.SUMMARY]
     assert kinds == [summary]
+
+
+def test_a_result_that_comes_later_is_told_with_its_command(store: Store, host: Host) -> None:
+    host.said({"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": "pytest -q"}})
+    chat(store, host).take_in(host.path)
+    host.result("t", "1 failed")
+    chat(store, host).take_in(host.path)
+    (entry,) = store.session_entries(host.session)
+    assert (entry.source.kind, entry.source.detail) == (SourceKind.TEST, "pytest -q")
 
 
 def test_time_ends_a_taking_in_and_the_next_goes_on(store: Store, host: Host) -> None:
