@@ -191,8 +191,8 @@ def sums_text(sums: Mapping[str, Any]) -> str:
 
 def chat_text(sums: Mapping[str, Any]) -> str:
     """What a chat came to."""
-    own = f"The gardener's own work took {sums['seconds']:.1f} s."
-    return f"{counted(sums['turns'], 'turn')}; {room_made(sums['compactions'])}. {bill(sums)} {own}"
+    own = f" The gardener's own work took {sums['seconds']:.1f} s." if sums["seconds"] else ""
+    return f"{counted(sums['turns'], 'turn')}; {room_made(sums['compactions'])}. {bill(sums)}{own}"
 
 
 def bar(share: float, cells: int) -> str:

@@ -57,8 +57,9 @@ class Progress:
     def read(cls, text: str | None) -> Progress:
         """What was kept, or the beginning where that cannot be read."""
         try:
-            return cls(**json.loads(text or "{}"))
-        except (ValueError, TypeError):
+            value = json.loads(text or "{}").items()
+            return cls(**{name: each for name, each in value if name in cls.__dataclass_fields__})
+        except (ValueError, TypeError, AttributeError):
             return cls()
 
 

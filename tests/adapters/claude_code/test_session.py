@@ -166,7 +166,7 @@ def test_time_ends_a_taking_in_and_the_next_goes_on(store: Store, host: Host) ->
 
 def test_what_cannot_be_read_of_the_progress_begins_anew() -> None:
     assert Progress.read("{") == Progress.read("[]") == Progress.read('{"mystery": 1}') == Progress()
-    assert Progress.read('{"offset": 3}') == Progress(offset=3)
+    assert Progress.read('{"offset": 3, "calls": {}}') == Progress(offset=3), "an earlier build kept more"
     assert set(asdict(Progress())) >= {"offset", "turn"}
 
 
