@@ -252,12 +252,9 @@ TOLD = """
 
 #### Go.  
 
+> Tokens: 1,200 sent, 7 received.  
 > Tokens: 1.2k sent, 97 received. Cost: $0.25 message, $0.25 session.  
 > Commit 1a2b3c4 feat: go  
-
-#### On.  
-
-> Tokens: 1,200 sent, 7 received.  
 """  # noqa: W291  # reason: aider ends its lines so
 
 

@@ -60,7 +60,7 @@ THOUGHTS = re.compile(r"<(thinking-content-\w+)>")
 HOST_COMMAND = re.compile(r"[/!]")
 NOT_HELD = re.compile(r"\[\d+ lines? of output; a chat history")
 SPENT = re.compile(
-    r"Tokens: (\d[\d,]{0,12}(?:\.\d+)?)([kKmM]?) sent(?:[^$]{0,100}Cost: \$(\d[\d,]{0,9}(?:\.\d+)?))?"
+    r"Tokens: (\d[\d,]{0,12}(?:\.\d+)?)([kKmM]?) sent(?:[^$T]{0,100}Cost: \$(\d[\d,]{0,9}(?:\.\d+)?))?"
 )
 LINT = "# Fix any errors below"
 RESTORED = "Restored previous conversation history."
