@@ -169,8 +169,7 @@ def store_export(file: Path) -> None:
 @store_option
 def store_import(file: Path) -> None:
     """Add what an export holds and the archive does not, which is begun if need be; all or nothing."""
-    with closing(_of_place(archive_directory(made=True)[0])) as archive:
-        click.echo(f"{counted(archive.import_(file), 'line')} read from {file}")
+    click.echo(f"{counted(open_archive(made=True).import_(file), 'line')} read from {file}")
 
 
 @store.command("gc", short_help="Show, or with --yes delete, what the retention rules let go.")

@@ -125,14 +125,14 @@ PLACE_KEY, JSON_KEY = f"{__name__}.store", f"{__name__}.json"
 asked for."""
 
 
-def open_archive(*, read_only: bool = False) -> Store:
+def open_archive(*, read_only: bool = False, made: bool = False) -> Store:
     """The archive of a project, until the command ends: that of --store, else as `aider-gardener` in this
     directory would find it.
 
-    Raises UsageError when there is none yet, and with `read_only`, which leaves whatever is found as it is,
-    StoreError for one that is damaged.
+    Raises UsageError when there is none yet, unless it is to be `made`, and with `read_only`, which leaves
+    whatever is found as it is, StoreError for one that is damaged.
     """
-    store = _opened(read_only)
+    store = _opened(read_only, made)
     told = store.notice
     tell(told)
 
@@ -150,7 +150,7 @@ def tell(notice: str) -> None:
         click.echo(f"gardener: {' '.join(notice.split())}", err=True)
 
 
-def _opened(read_only: bool) -> Store:
+def _opened(read_only: bool, made: bool) -> Store:
     from aider_gardener.archive.store import open_store, open_to_read
 
     place = click.get_current_context().meta.get(PLACE_KEY)
@@ -159,7 +159,7 @@ def _opened(read_only: bool) -> Store:
 
         found: Store = plugin.part("lines").open_on_server(place, read_only=read_only)
         return found
-    directory, key_source = archive_directory()
+    directory, key_source = archive_directory(made=made)
     if read_only:
         return open_to_read(directory, key_source=key_source)
     return open_store(directory, key_source=key_source, or_memory=False)
