@@ -121,7 +121,7 @@ def bill(sums: Mapping[str, Any]) -> str:
     cost = f" for {dollars(sums['cost'])}" if sums["cost"] else ""
     calls, whole = counted(sums["calls"], "call"), sent + saved
     if not saved:
-        return f"Sent {short(sent)} tokens in {calls}{cost}; all of the chat stood in them."
+        return f"Sent {short(sent)} tokens in {calls}{cost}."
     parts = [f"${abs(less):,.2f}"] if cost and abs(less) >= 0.005 else []
     parts += [f"{short(abs(saved))} tokens", *([f"{abs(saved) / whole:.0%}"] if whole > 0 else [])]
     words = "saved" if saved >= 0 else "with the whole history it had been less by"
@@ -162,10 +162,9 @@ def archive_text(status: Mapping[str, Any]) -> str:
         f"Archive {status['archive']}: {', '.join(held)}.",
     ]
     if status["entries"]:
-        lines.append(
-            f"What was said has {short(status['original_tokens'])} tokens, its shortened forms"
-            f" {short(status['compressed_tokens'])} ({status['compression_ratio']:.0%})."
-        )
+        said, shown = status["original_tokens"], status["compressed_tokens"]
+        share = f", its shortened forms {short(shown)} ({status['compression_ratio']:.0%})"
+        lines.append(f"What was said has {short(said)} tokens{share if shown < said else ''}.")
     lines += [outlook_text(last)] if (last := status.get("last_chat")) else []
     lines += [f"All chats: {sums_text(sums)}"] if (sums := status.get("all_chats")) else []
     return "\n".join(lines)
@@ -190,8 +189,8 @@ def sums_text(sums: Mapping[str, Any]) -> str:
 
 def chat_text(sums: Mapping[str, Any]) -> str:
     """What a chat came to."""
-    own = f"The gardener's own work took {sums['seconds']:.1f} s."
-    return f"{counted(sums['turns'], 'turn')}; {room_made(sums['compactions'])}. {bill(sums)} {own}"
+    own = f" The gardener's own work took {sums['seconds']:.1f} s." if sums["seconds"] else ""
+    return f"{counted(sums['turns'], 'turn')}; {room_made(sums['compactions'])}. {bill(sums)}{own}"
 
 
 def bar(share: float, cells: int) -> str:

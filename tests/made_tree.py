@@ -8,7 +8,7 @@ from pathlib import Path
 from aider_gardener.patches.series import read_series
 
 SERIES = read_series()
-FIXES = [patch for patch in SERIES.patches if patch.is_fix]
+FIXES = [patch for patch in SERIES.patches if patch.subject.startswith("fix:")]
 
 
 def installed_tree(folder: Path) -> Path:

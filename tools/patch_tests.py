@@ -160,7 +160,7 @@ WHENS = {"before": {"failed", "error"}, "after": {"passed"}}
 def prefixes(bench: Bench, at: Sequence[int] | None = None) -> int:
     """All of aider's tests after prefixes of the series; each result is recorded as it comes."""
     patches = bench.series.patches
-    first = [len(patches), sum(patch.is_fix for patch in patches)]  # what tells most
+    first = [len(patches), sum(patch.subject.startswith("fix:") for patch in patches)]  # what tells most
     numbers = dict.fromkeys([0, *(at if at is not None else [*first, *range(len(patches))])])
     jobs = [Job(f"prefix-{number:02d}", patches[:number], ("tests/basic",)) for number in numbers]
     released = bench.outcomes(jobs[0])

@@ -110,7 +110,7 @@ def compare(folder: Path, sessions: Sequence[str]) -> int:
 def make_tree(series: Series, folder: Path, side: Side) -> Path:
     """aider's source with the fixes, or with the whole series."""
     source = unpack(fetch(), folder, WANTED)
-    patches = [patch for patch in series.patches if side.whole or patch.is_fix]
+    patches = [patch for patch in series.patches if side.whole or patch.subject.startswith("fix:")]
     write_files(source, patched(read_files(source, series.paths()), patches))
     return source
 

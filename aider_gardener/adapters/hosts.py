@@ -33,9 +33,7 @@ from aider_gardener.errors import GardenerError, UsageError
 
 CLAUDE, CODEX, OPENCODE, GEMINI, CURSOR = "claude-code", "codex", "opencode", "gemini", "cursor"
 NAMES = (CLAUDE, CODEX, OPENCODE, GEMINI, CURSOR)
-AFTERWARDS = {
-    CODEX: "In Codex type /hooks and trust the gardener's: until then only its tools work.",
-}
+AFTERWARDS = {CODEX: "In Codex type /hooks and trust the gardener's: until then only its tools work."}
 """What is to be done, or known, once the gardener is in a host."""
 SERVER, PLUGIN = "gardener", "aider-gardener"
 PROGRAMS = ("gardener", "gardener.exe")

@@ -5,57 +5,61 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
 from aider_gardener.adapters.marks import SHORTENED_MARK
-from aider_gardener.adapters.transcript import Reader, ToolCall, TranscriptLine, TranscriptRecord
+from aider_gardener.adapters.transcript import Reader, ToolCall, TranscriptLine, TranscriptRecord, Used
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import Store
-from aider_gardener.messages import Entry, Message, Source, SourceKind, entry_id
+from aider_gardener.archive.store.base import TRANSCRIPT_KEY
+from aider_gardener.messages import Message, Source, SourceKind, entry_id
 from aider_gardener.tokens import approximate
 
-STATE_KEY = "transcript"
+CALLS_KEY = "calls"
 UNKNOWN_RECORD = "unknown record"
 """The event that tells of a record of the transcript that was kept as it is."""
 SHORTENED = SHORTENED_MARK + "{what} {entry_id}, {tokens:,} tokens; the tool get brings {it}]"
 WHOLE, PART = "the whole is", "of the whole in {path} the first {chars:,} characters are"
 WHOLE_ID = re.compile(r".* (\S+), [\d,]+ tokens; the tool get brings (?:it|them)\]$", re.MULTILINE)
 """Where what was shortened is archived, in the first line of the short form."""
-PLACES, SHORTENED_AT, SUMMARY_AT = 1_024, 512, 768
+PLACES, SHORTENED_AT = 1_024, 512
 """Sequence numbers for each byte of the transcript: what a line says has the first of those of its first
-byte, what a hook brought before the transcript did those from 512 on, and a summary from 768 on."""
+byte, what a hook brought before the transcript did those from 512 on."""
 PLACES_A_SECOND = 1_000_000
 """What is said without a transcript has its time for a place."""
-WINDOW = 200_000
-"""Tokens of the window of Claude Code's models, but for those that say otherwise in their names."""
-LARGE_WINDOW, LARGE_MARK = 1_000_000, "[1m]"
-MOST_CALLS = 200
+MOST_CALLS, MOST_ANSWERS, MOST_POINTS = 200, 50, 50
 
 
 @dataclass
 class Progress:
-    """How far a transcript was taken in: the offset in bytes, the turn there, the calls whose results are
-    still to come, the time of the last record and the latest of all, and the last measured prompt."""
+    """How far a transcript was taken in: the offset in bytes, the turn there, the time of the last record and
+    the latest of all; the last measured prompt, and that of each of the last turns; what all answers took,
+    and which of them are counted. No word of the chat is in it."""
 
     offset: int = 0
     turn: int = 0
     used: int = 0
     model: str = ""
+    window: int = 0
     at: float = 0.0
     latest: float = 0.0
-    calls: dict[str, list[str]] = field(default_factory=dict)
+    answers: int = 0
+    sent: int = 0
+    cost: float = 0.0
+    counted: dict[str, int] = field(default_factory=dict)
+    points: list[tuple[int, int]] = field(default_factory=list)
 
     @classmethod
     def read(cls, text: str | None) -> Progress:
         """What was kept, or the beginning where that cannot be read."""
         try:
-            value = json.loads(text or "{}")
-            return cls(**value) if isinstance(value, dict) else cls()
-        except (ValueError, TypeError):
+            value = json.loads(text or "{}").items()
+            return cls(**{name: each for name, each in value if name in cls.__dataclass_fields__})
+        except (ValueError, TypeError, AttributeError):
             return cls()
 
 
@@ -90,11 +94,15 @@ class Intake:
             hold=False,
         )
         self.archive.provider = teller.provider
-        self.progress = Progress.read(store.get_state(session, STATE_KEY))
+        self.progress = Progress.read(store.get_state(session, TRANSCRIPT_KEY))
+        self.waiting: dict[str, ToolCall] = {}
+        with suppress(ValueError, TypeError, AttributeError):
+            kept = json.loads(store.get_state(session, CALLS_KEY) or "{}")
+            self.waiting = {key: ToolCall(*call) for key, call in kept.items()}
 
     def reader_of(self, transcript: Path) -> Reader:
         """What reads on where the last one stopped."""
-        calls = {key: ToolCall(*value) for key, value in self.progress.calls.items()}
+        calls = self.waiting
         return self.teller.reader(transcript, self.progress.offset, calls, at=self.progress.at)
 
     def take_in(self, transcript: Path, seconds: float = 60.0) -> int:
@@ -102,7 +110,7 @@ class Intake:
         is left comes with the next call. A transcript that cannot be read is none."""
         reader = self.reader_of(transcript)
         until, added = time.monotonic() + seconds, 0
-        before = asdict(self.progress)
+        before = (asdict(self.progress), self.waiting)
         try:
             for line in reader.lines():
                 added += self.take_line(line)
@@ -112,7 +120,7 @@ class Intake:
             return added
         finally:
             self.follow(reader)
-            if asdict(self.progress) != before:
+            if (asdict(self.progress), self.waiting) != before:
                 self.keep_progress()
         return added
 
@@ -121,7 +129,7 @@ class Intake:
         added = 0
         for record in line.records:
             if record.used:
-                self.progress.used, self.progress.model = record.used, record.model
+                self._count(record.used)
             elif record.message is not None:
                 added += self._take(record, record.message)
             self.progress.latest = max(self.progress.latest, record.at)
@@ -140,38 +148,47 @@ class Intake:
                 return False
         seq = PLACES * record.place + record.part
         if record.at < self.progress.latest:
-            known = self.known(message)
-            if known is not None and known.created_at == record.at and known.seq != seq:
+            stored_id = entry_id(message.role, message.content)
+            known = self.store.get(stored_id) if self.store.resolve(stored_id) else None
+            place = (self.archive.session, record.at)
+            if known and (known.session, known.created_at) == place and known.seq != seq:
                 return False
         self.progress.turn += record.asks
         at = record.at or self.archive.clock()
         self.archive.log(message, turn=max(1, self.progress.turn), seq=seq, source=record.source, at=at)
         return True
 
-    def known(self, message: Message) -> Entry | None:
-        """The entry of this chat with these words, as they were said last."""
-        stored_id = entry_id(message.role, message.content)
-        found = self.store.get(stored_id) if self.store.resolve(stored_id) else None
-        return found if found is not None and found.session == self.archive.session else None
+    def _count(self, used: Used) -> None:
+        """Add what an answer took, once: Claude Code tells it with each of its blocks."""
+        progress = self.progress
+        progress.model = used.model or progress.model
+        if used.held:
+            progress.used, progress.window = used.held, used.window
+            others = [(turn, tokens) for turn, tokens in progress.points if turn != progress.turn]
+            progress.points = [*others, (progress.turn, used.held)][-MOST_POINTS:]
+        if used.key not in progress.counted:
+            counted = [*progress.counted, used.key][-MOST_ANSWERS:] if used.key else progress.counted
+            progress.counted = dict.fromkeys(counted, 1)
+            progress.answers += 1
+            progress.sent += used.sent
+            progress.cost += used.cost
 
     def follow(self, reader: Reader) -> None:
         """Note what the next reader needs of this one."""
-        waiting = list(reader.calls.items())[-MOST_CALLS:]
-        self.progress.calls = {key: [call.name, call.detail] for key, call in waiting}
+        self.waiting = dict(list(reader.calls.items())[-MOST_CALLS:])
         self.progress.at = reader.at
 
     def keep_progress(self) -> None:
-        """Keep how far the transcript was taken in, and the last measured prompt."""
+        """Keep how far the transcript was taken in, the last measured prompt, and what all came to."""
         progress = self.progress
-        self.archive.keep(STATE_KEY, asdict(progress))
-        from aider_gardener.plan.goals import Frame  # late: most calls bring nothing that is new
-
-        window = LARGE_WINDOW if LARGE_MARK in progress.model else WINDOW
-        frame = Frame(window, {"system": 0}, {}, progress.model)
+        self.archive.keep(TRANSCRIPT_KEY, asdict(progress))
+        if self.waiting or self.store.get_state(self.archive.session, CALLS_KEY):
+            self.archive.keep(CALLS_KEY, self.waiting)
+        window, model = progress.window, progress.model
         if progress.used:
-            self.archive.keep("frame", {**asdict(frame), "parts": {"prompt": progress.used}})
-
-
-def unknown_records(store: Store) -> Counter[str]:
-    """How many records of each unknown type the transcripts held that an archive took in."""
-    return Counter(str(event.data.get("type")) for event in store.events(kind=UNKNOWN_RECORD))
+            self.archive.keep("frame", {"window": window, "parts": {"prompt": progress.used}, "model": model})
+        if progress.answers:
+            sums = {"ended_at": progress.latest, "model": model, "turns": progress.turn}
+            sums |= {"calls": progress.answers, "prompt_tokens": progress.sent, "cost": progress.cost}
+            points = [{"tokens": tokens, "window": window} for _turn, tokens in progress.points]
+            self.archive.keep("autopilot", {"session": sums, "points": points})

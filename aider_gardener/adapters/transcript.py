@@ -38,6 +38,8 @@ THINKING = "thinking"
 HEAD_BYTES = 1024 * 1024
 STAMP = re.compile(rb'"timestamp":\s*"([^"]{10,40})"')
 
+MOST_TOKENS = 1_000_000_000
+"""Nothing takes more."""
 NO_SOURCE = Source()
 
 
@@ -64,13 +66,35 @@ class ToolCall(NamedTuple):
 NO_CALL = ToolCall("", "")
 
 
+class Used(NamedTuple):
+    """What an answer of the model took, by its `key`: several records may tell of the same. Tokens of its
+    prompt that were sent plainly, read from the cache, written to it for five minutes and for an hour, those
+    of the answer, and those `held` in the window behind it (0: of another chat). `cost` is what the host says
+    of dollars, 0 for nothing."""
+
+    key: str
+    plain: int
+    read: int = 0
+    written: int = 0
+    hour: int = 0
+    output: int = 0
+    held: int = 0
+    model: str = ""
+    window: int = 0
+    cost: float = 0.0
+
+    @property
+    def sent(self) -> int:
+        return self.plain + self.read + self.written + self.hour
+
+
 class TranscriptRecord(NamedTuple):
     """One thing that a line of the transcript says.
 
     `place` is the offset of the line in bytes, `part` counts what it says from 0, `at` is its time in seconds
     since the epoch, that of the record beside it where it has none (0: there is none). `message` is None at a
-    `boundary`, where the host put its summary in place of all before, and where only `used` is told: the
-    tokens of a prompt with its answer. `unknown` is the type of a record that nobody here knows, and its
+    `boundary`, where the host put its summary in place of all before, and where only what was `used` is told.
+    `unknown` is the type of a record that nobody here knows, and its
     message the raw line. `asks`: it is a prompt of the user's, which begins a turn."""
 
     message: Message | None = None
@@ -78,8 +102,7 @@ class TranscriptRecord(NamedTuple):
     asks: bool = False
     boundary: bool = False
     unknown: str = ""
-    used: int = 0
-    model: str = ""
+    used: Used | None = None
     place: int = 0
     part: int = 0
     at: float = 0.0
@@ -99,12 +122,7 @@ class Reader(ABC):
     the next reader. `passed` counts what was not kept, by its kind."""
 
     def __init__(
-        self,
-        path: Path,
-        offset: int = 0,
-        calls: Mapping[str, ToolCall] | None = None,
-        *,
-        at: float = 0.0,
+        self, path: Path, offset: int = 0, calls: Mapping[str, ToolCall] | None = None, *, at: float = 0.0
     ) -> None:
         self.path, self.offset, self.at = path, offset, at
         self.calls = dict(calls or {})
@@ -262,6 +280,11 @@ def parsed(text: str | bytes) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError):
         return None
+
+
+def tokens(value: object) -> int:
+    """A count of tokens that a host tells, 0 where it is none."""
+    return value if isinstance(value, int) and 0 < value < MOST_TOKENS else 0
 
 
 def seconds(stamp: object) -> float:

@@ -19,6 +19,7 @@ RUNS = "runs-"
 """How the id of a session begins that holds the output of a command that was run beside any chat."""
 NOTES = "notes-"
 """And of one that holds what agents kept."""
+NO_CHAT = "the archive holds no chat of {project} yet; run aider-gardener there"
 LAST = "last"
 SHORT_ID = 4
 """An id is shown with so many characters at least; a number with fewer is one of the list."""
@@ -49,16 +50,18 @@ def project_sessions(store: Store, project: str) -> list[SessionInfo]:
 
 
 def session_named(store: Store, project: str, given: str) -> SessionInfo:
-    """The session that is meant: `last`, a number of the list, or the beginning of an id.
+    """The session that is meant: `last` (the last chat), a number of the list, or the beginning of an id.
 
     Raises UsageError, saying what to do, for none or several.
     """
     wanted = given.strip().lower()
     found = project_sessions(store, project)
     if not found:
-        raise UsageError(f"the archive holds no chat of {project} yet; run aider-gardener there")
+        raise UsageError(NO_CHAT.format(project=project))
     if wanted == LAST:
-        return found[0]
+        if chats := [info for info in found if not info.id.startswith(NOTES)]:
+            return chats[0]
+        raise UsageError(NO_CHAT.format(project=project))
     if wanted.isdecimal() and len(wanted) < SHORT_ID and 0 < int(wanted) <= len(found):
         return found[int(wanted) - 1]
     fitting = [info for info in found if wanted and info.id.startswith(wanted)]

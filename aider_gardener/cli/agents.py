@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -64,10 +65,7 @@ def mcp(project: Path | None, local: bool) -> None:
     store = opened_on_disk(*place_of(start=start))
     tell(store.notice)
     backlog = Backlog(
-        store,
-        load=loading(settings.embedder),
-        idle_seconds=IDLE_SECONDS,
-        question_seconds=QUESTION_SECONDS,
+        store, load=loading(settings.embedder), idle_seconds=IDLE_SECONDS, question_seconds=QUESTION_SECONDS
     )
     backlog.resume()
     reader = "agent@here" if local else REMOTE
@@ -161,6 +159,10 @@ def change(host: str, project: bool, dry_run: bool, *, ours: bool) -> None:
             told = [hosts.with_claude(folder, steps, root, command, ours=ours)]
     else:
         parts = hosts.parts_of(host, root if project else None, command, Path.home())
+        if not project:  # the user's own settings may lie elsewhere; a project's links may lead anywhere
+            parts = [
+                replace(part, path=part.path.resolve()) if part.path.is_symlink() else part for part in parts
+            ]
         records = user_directory() / "hosts"
         changes = [hosts.planned(part, records, ours=ours) for part in parts]
         if not dry_run:

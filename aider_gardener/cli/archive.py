@@ -161,6 +161,8 @@ def store_verify() -> None:
 @store_option
 def store_export(file: Path) -> None:
     """Write everything as JSON lines, readable by the owner only."""
+    if str(file) == "-":
+        raise UsageError("name a file: an export holds what was said, and is its owner's alone")
     click.echo(f"{counted(open_archive().export(file), 'line')} written to {file}")
 
 
@@ -168,8 +170,8 @@ def store_export(file: Path) -> None:
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @store_option
 def store_import(file: Path) -> None:
-    """Add what an export holds and the archive does not; all or nothing."""
-    click.echo(f"{counted(open_archive().import_(file), 'line')} read from {file}")
+    """Add what an export holds and the archive does not, which is begun if need be; all or nothing."""
+    click.echo(f"{counted(open_archive(made=True).import_(file), 'line')} read from {file}")
 
 
 @store.command("gc", short_help="Show, or with --yes delete, what the retention rules let go.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import sys
+from collections import Counter
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
@@ -141,14 +142,14 @@ def claude_code() -> Found:
     faults."""
     from aider_gardener import files
     from aider_gardener.adapters.claude_code.client import LOG_NAME
-    from aider_gardener.adapters.intake import unknown_records
+    from aider_gardener.adapters.intake import UNKNOWN_RECORD
     from aider_gardener.archive.store import open_to_read
 
     directory, key = place_of()
     if not (directory / "gardener.db").is_file():
         return True, "nothing was taken in yet"
     with closing(open_to_read(directory, key_source=key)) as store:
-        unknown = unknown_records(store)
+        unknown = Counter(str(event.data.get("type")) for event in store.events(kind=UNKNOWN_RECORD))
     log = directory / LOG_NAME
     faults = files.read(log, LOG_LIMIT).decode("utf-8", "replace").splitlines() if log.is_file() else []
     told = [f"{count} of the type {kind}" for kind, count in unknown.most_common(MOST_PROBLEMS)]

@@ -23,7 +23,9 @@ from aider_gardener.cli.root import (
 from aider_gardener.errors import UsageError
 from aider_gardener.phrases import counted
 
-HISTORY_COPY = "aider's own .aider.chat.history.md and .aider.input.history keep their copies."
+HISTORY_COPY = (
+    "aider's own .aider.chat.history.md and .aider.input.history keep their copies, as do other agents."
+)
 
 
 @click.command(short_help="What the last chat used of its window.")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from aider_gardener.cli.root import as_json, json_option, put, tell
+from aider_gardener.phrases import counted
 
 if TYPE_CHECKING:
     from aider_gardener.patches.series import Patch, Series
@@ -113,6 +114,7 @@ def change(series: Series, root: Path, chosen: Sequence[Patch], word: str) -> No
 
     def shown() -> Iterator[str]:
         yield from (f"{word} {patch.number:04d} {patch.subject}" for patch in moved)
-        yield f"{len(changed)} files changed in {root}." if moved else f"There is nothing to do in {root}."
+        done = f"{counted(len(changed), 'file')} changed" if moved else "There is nothing to do"
+        yield f"{done} in {root}."
 
     put({word: [patch.name for patch in moved], "files": changed, "tree": str(root)}, shown)

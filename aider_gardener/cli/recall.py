@@ -14,13 +14,21 @@ from aider_gardener.cli.root import (
     store_option,
     tell,
 )
+from aider_gardener.errors import UsageError
 
 NOTHING_FITS = "Nothing in the archive fits that. Try other words, or a name or number."
 
 
 @click.command(short_help="Find what was said in any chat of this project.")
 @click.argument("query", nargs=-1, required=True)
-@click.option("--limit", default=1_000, show_default=True, metavar="TOKENS", help="At most about so much.")
+@click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    default=1_000,
+    show_default=True,
+    metavar="TOKENS",
+    help="At most about so much.",
+)
 @click.option(
     "--passages",
     type=click.IntRange(min=1),
@@ -55,6 +63,8 @@ def recall(
 ) -> None:
     """Find what was said in any session of this project, by words and, with a model of this machine, by
     meaning."""
+    if not " ".join(query).strip():
+        raise UsageError("the question is empty: ask in the words that may have been used")
     if everywhere:
         from aider_gardener.cli.shared import found_everywhere, found_text
 
@@ -120,6 +130,7 @@ def status() -> None:
 
     Of the last chat: how full the window was at its end, and where that was heading over its last 50 turns.
     """
+    from aider_gardener.archive.sessions import project_sessions
     from aider_gardener.gardener.past_chats import project_status
     from aider_gardener.phrases import archive_text
 
@@ -128,7 +139,7 @@ def status() -> None:
     ratio = stats.rendition_tokens / stats.original_tokens if stats.original_tokens else 1.0
     value = {
         "archive": stats.path,
-        "sessions": stats.sessions,
+        "sessions": len(project_sessions(store, project_of(store))),
         "entries": stats.entries,
         "original_tokens": stats.original_tokens,
         "compressed_tokens": stats.rendition_tokens,

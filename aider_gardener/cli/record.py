@@ -41,6 +41,7 @@ def record(folder: Path | None, keep_files: bool | None, command: tuple[str, ...
 
     What is recorded stays on this machine, readable by its owner only.
     """
+    from aider_gardener.archive.store import store_directory
     from aider_gardener.cli.root import repository_root, tell
     from aider_gardener.replay.session.record import SessionFolder, listed
 
@@ -48,7 +49,7 @@ def record(folder: Path | None, keep_files: bool | None, command: tuple[str, ...
     if program not in PROGRAMS:
         raise UsageError("record what? try: gardener record -- aider-gardener --model gpt-4o")
     root = repository_root(Path.cwd())
-    place = folder or default_folder(root)
+    place = folder or store_directory(root) / "recordings" / datetime.now().strftime("%Y%m%d-%H%M%S")
     if (place / "session.jsonl").exists():
         raise UsageError(f"{place} holds a recording already; name a new folder with --to")
     if keep_files is None:
@@ -61,13 +62,6 @@ def record(folder: Path | None, keep_files: bool | None, command: tuple[str, ...
     else:
         tell("nothing was typed, so nothing is recorded")
     sys.exit(status)
-
-
-def default_folder(root: Path | None) -> Path:
-    """A new folder for a recording, beside the project's archive."""
-    from aider_gardener.archive.store import store_directory
-
-    return store_directory(root) / "recordings" / datetime.now().strftime("%Y%m%d-%H%M%S")
 
 
 def asked(files: int) -> bool:

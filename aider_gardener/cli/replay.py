@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
@@ -207,13 +206,11 @@ def model_of(session: Session) -> str:
 
 def window_of(name: str) -> int:
     """The tokens of a model's window; 0 if it is unknown."""
-    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     from aider.models import MODEL_ALIASES
-    from litellm import model_cost
 
-    full = MODEL_ALIASES.get(name, name)
-    row = model_cost.get(full) or model_cost.get(full.split("/", 1)[-1]) or {}
-    return int(row.get("max_input_tokens") or 0)
+    from aider_gardener.replay.measure.cost import known_of
+
+    return int(known_of(MODEL_ALIASES.get(name, name)).get("max_input_tokens") or 0)
 
 
 def write_files(report: ReplayReport, json_file: Path | None, plot: Path | None, html: Path | None) -> None:

@@ -5,10 +5,10 @@ Exit codes: 0 done, 1 failed, 2 usage. Errors are one line on stderr that says w
 
 from __future__ import annotations
 
-import errno
 import importlib
 import json
 import os
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
@@ -53,10 +53,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "mcp": "aider_gardener.cli.agents",
         "hook": "aider_gardener.cli.agents",
     },
-    "For developers": {
-        "record": "aider_gardener.cli.record",
-        "patches": "aider_gardener.cli.patches",
-    },
+    "For developers": {"record": "aider_gardener.cli.record", "patches": "aider_gardener.cli.patches"},
 }
 """The commands as they are listed, each with its module, which is imported only when it is called for."""
 MODULES = {name: module for group in GROUPS.values() for name, module in group.items()}
@@ -68,7 +65,17 @@ class LazyGroup(click.Group):
 
     def main(self, *args: Any, **options: Any) -> Any:
         terminal.guard()
-        return super().main(*args, **options)
+        try:
+            return super().main(*args, **options)
+        except OSError as error:  # but of a closed pipe, which click ends without a word
+            is_gone = isinstance(error, FileNotFoundError)
+            what = error.filename or ("the current directory" if is_gone else "standard output")
+            tell(f"{what} cannot be used ({error.strerror or error})")
+            if what == "standard output":
+                from aider_gardener.cli.pipe import nobody_reads  # late: the other commands need none of it
+
+                nobody_reads()
+            sys.exit(1)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(MODULES)
@@ -99,17 +106,6 @@ class LazyGroup(click.Group):
         except GardenerError as error:
             tell(str(error))
             ctx.exit(2 if isinstance(error, UsageError) else 1)
-        except OSError as error:
-            if error.errno == errno.EPIPE:
-                raise  # nobody reads on, which click ends without a word
-            is_gone = isinstance(error, FileNotFoundError)
-            what = error.filename or ("the current directory" if is_gone else "standard output")
-            tell(f"{what} cannot be used ({error.strerror or error})")
-            if what == "standard output":
-                from aider_gardener.cli.pipe import nobody_reads  # late: the other commands need none of it
-
-                nobody_reads()
-            ctx.exit(1)
 
 
 @click.group(
@@ -129,14 +125,14 @@ PLACE_KEY, JSON_KEY = f"{__name__}.store", f"{__name__}.json"
 asked for."""
 
 
-def open_archive(*, read_only: bool = False) -> Store:
+def open_archive(*, read_only: bool = False, made: bool = False) -> Store:
     """The archive of a project, until the command ends: that of --store, else as `aider-gardener` in this
     directory would find it.
 
-    Raises UsageError when there is none yet, and with `read_only`, which leaves whatever is found as it is,
-    StoreError for one that is damaged.
+    Raises UsageError when there is none yet, unless it is to be `made`, and with `read_only`, which leaves
+    whatever is found as it is, StoreError for one that is damaged.
     """
-    store = _opened(read_only)
+    store = _opened(read_only, made)
     told = store.notice
     tell(told)
 
@@ -154,7 +150,7 @@ def tell(notice: str) -> None:
         click.echo(f"gardener: {' '.join(notice.split())}", err=True)
 
 
-def _opened(read_only: bool) -> Store:
+def _opened(read_only: bool, made: bool) -> Store:
     from aider_gardener.archive.store import open_store, open_to_read
 
     place = click.get_current_context().meta.get(PLACE_KEY)
@@ -163,7 +159,7 @@ def _opened(read_only: bool) -> Store:
 
         found: Store = plugin.part("lines").open_on_server(place, read_only=read_only)
         return found
-    directory, key_source = archive_directory()
+    directory, key_source = archive_directory(made=made)
     if read_only:
         return open_to_read(directory, key_source=key_source)
     return open_store(directory, key_source=key_source, or_memory=False)

@@ -17,13 +17,7 @@ import click
 from aider_gardener import files
 from aider_gardener.cli.child import NOT_FOUND, NOT_RUNNABLE, Output, Progress
 from aider_gardener.cli.child import run as run_child
-from aider_gardener.cli.pipe import (
-    figures,
-    nobody_reads,
-    printing,
-    put_bytes,
-    standard_output,
-)
+from aider_gardener.cli.pipe import figures, nobody_reads, printing, put_bytes, standard_output
 from aider_gardener.cli.root import (
     archive_directory,
     as_json,

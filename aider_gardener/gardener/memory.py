@@ -4,15 +4,17 @@ delete. A chat of their own that the gardener tends is a `Gardener`."""
 from __future__ import annotations
 
 import secrets
+import threading
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.entries import full_id, quoting
 from aider_gardener.archive.providers import SAY_LOCAL, WITHHELD, may_go
-from aider_gardener.archive.sessions import NOTES, project_sessions
+from aider_gardener.archive.sessions import LAST, NOTES, session_named
 from aider_gardener.archive.store import SessionInfo
 from aider_gardener.errors import UsageError
 from aider_gardener.messages import ContentClass, Entry, Message, Source, SourceKind, TokenCounter
@@ -59,6 +61,7 @@ class ProjectMemory:
         self._recollection = Recollection(self.archive)
         self._own: Archive | None = None
         self._kept = 0
+        self._keeping = threading.Lock()
 
     def recall(
         self,
@@ -98,20 +101,15 @@ class ProjectMemory:
         else:
             last = self.last_chat()
             session, low, high = last.id, last.turns - turns + 1, last.turns
-        said = self.store.session_entries(session)
-        return [entry for entry in said if low <= entry.turn <= high and self.shows(entry)]
+        said = (each for each in self.store.session_entries(session) if low <= each.turn <= high)
+        told = (each for each in said if each.source.kind not in (SourceKind.NOTICE, SourceKind.STUB))
+        return [each for each in told if not is_filler(each) and may_go(each.provider, self.reader)]
 
     def last_chat(self) -> SessionInfo:
         """The chat of the project that was used last. Raises UsageError where there is none."""
-        for info in project_sessions(self.store, self.project):
-            if not info.id.startswith(NOTES):
-                return info
+        with suppress(UsageError):
+            return session_named(self.store, self.project, LAST)
         raise UsageError(NO_CHAT)
-
-    def shows(self, entry: Entry) -> bool:
-        """Whether an entry says something, and may go to the agent."""
-        is_said = entry.source.kind not in (SourceKind.NOTICE, SourceKind.STUB) and not is_filler(entry)
-        return is_said and may_go(entry.provider, self.reader)
 
     def forget(self, entry_id: str) -> list[str]:
         """Delete an original for good, with the notes that quote it; returns their ids. Raises UsageError."""
@@ -127,22 +125,21 @@ class ProjectMemory:
             raise UsageError(f"kind must be one of {', '.join(KINDS)}, not {kind!r}")
         if not text.strip() or len(text) > LONGEST_KEPT_CHARS:
             raise UsageError(f"text must have 1 to {LONGEST_KEPT_CHARS:,} characters, not {len(text):,}")
-        if self._own is None:
-            self._own = Archive(
-                self.store,
-                session=NOTES + secrets.token_hex(8),
-                project=self.project,
-                count=self.count,
-                clock=self.clock,
-                host=self.host,
-                hold=False,
-            )
-            self._own.provider = self.reader
-        self._kept += 1
-        source = Source(SourceKind.REMEMBERED, kind)
-        return self._own.log(
-            Message("assistant", text), turn=self._kept, seq=self._kept, source=source, at=self.clock()
-        )
+        with self._keeping:
+            if self._own is None:
+                self._own = Archive(
+                    self.store,
+                    session=NOTES + secrets.token_hex(8),
+                    project=self.project,
+                    count=self.count,
+                    clock=self.clock,
+                    host=self.host,
+                    hold=False,
+                )
+                self._own.provider = self.reader
+            self._kept += 1
+            own, number, source = self._own, self._kept, Source(SourceKind.REMEMBERED, kind)
+        return own.log(Message("assistant", text), turn=number, seq=number, source=source, at=self.clock())
 
     def pressure(self) -> dict[str, Any]:
         """What the last chat of the project used of its window, as it was left: the keys of `Pressure`, with

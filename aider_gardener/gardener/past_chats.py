@@ -30,7 +30,12 @@ from aider_gardener.recall.recall import EDIT_UNDONE
 if TYPE_CHECKING:
     from aider_gardener.archive.store import Store
 
-COMMITTED = re.compile(r"I committed the changes with git hash (\w{4,64}) & commit msg: ?([^\n]*)")
+COMMITTED = re.compile(
+    r"^(?:I committed the changes with git hash |Commit |\[\S[^]\n]* )([0-9a-f]{7,64})"
+    r"(?: & commit msg: ?|\] | )([^\n]*)",
+    re.MULTILINE,
+)
+"""How a commit is told: by aider to the model and in its history, and by git itself."""
 LINE_ID = re.compile(r" \[g[0-9a-f]{9,64}\]$")
 SPEAKERS = {
     SourceKind.TYPED: "you",
@@ -39,7 +44,6 @@ SPEAKERS = {
     SourceKind.TEST: "tests",
     SourceKind.LINT: "lint",
     SourceKind.WEB: "web page",
-    SourceKind.NOTICE: "aider",
     SourceKind.STUB: "aider-gardener",
     SourceKind.FILE: "file",
     SourceKind.SUMMARY: "summary",
@@ -168,13 +172,13 @@ def transcript(store: Store, project: str, info: SessionInfo) -> Transcript:
     entries = store.session_entries(info.id)
     chat = past_chat(store, info, infos.index(info.id) + 1, short_ids(infos)[info.id], entries)
     floor, levels = clear_floor(store, info.id), levels_by_id(store.events(info.id))
-    turns: dict[int, list[Said]] = {}
+    turns, speakers = dict[int, list[Said]](), {**SPEAKERS, SourceKind.NOTICE: chat.host}
     for entry in entries:
         if is_filler(entry):
             continue
         message = Said(
             id=entry.id,
-            speaker=SPEAKERS.get(entry.source.kind) or ("model" if entry.role == "assistant" else "you"),
+            speaker=speakers.get(entry.source.kind) or ("model" if entry.role == "assistant" else "you"),
             detail=entry.source.detail,
             text=entry.content,
             tokens=entry.tokens,
@@ -241,9 +245,14 @@ def account(store: Store, info: SessionInfo) -> Account:
 
 
 def commits_in(entries: Sequence[Entry]) -> list[str]:
-    """Hash and message of each commit that the host made of an edit."""
-    notices = (entry.content for entry in entries if entry.source.kind is SourceKind.NOTICE)
-    return [f"{found[1]} {found[2].strip()}" for text in notices if (found := COMMITTED.match(text))]
+    """Hash and message of each commit that was made of an edit, by the host or with git."""
+    told = (
+        each.content
+        for each in entries
+        if each.source.kind is SourceKind.NOTICE
+        or (each.source.kind is SourceKind.COMMAND and "git commit" in each.source.detail)
+    )
+    return [f"{found[1]} {found[2].strip()}" for text in told for found in COMMITTED.finditer(text)]
 
 
 def _steps(store: Store, entries: Sequence[Entry]) -> list[SessionStep]:
@@ -321,6 +330,7 @@ def render_month(found: dict[str, Any]) -> Iterator[str]:
     if found["sums"]:
         yield f"{found['month']}: {sums_text(found['sums'])}"
     for chat in found["chats"]:
-        facts = [counted(chat["turns"], "turn"), f"{short(chat['prompt_tokens'])} tokens", chat["cost"]]
+        sent = f"{short(chat['prompt_tokens'])} tokens" if chat["prompt_tokens"] else ""
+        facts = [counted(chat["turns"], "turn"), sent, chat["cost"]]
         facts += [counted(chat["commits"], "commit"), f"{counted(chat['files'], 'file')} edited"]
         yield f"{chat['day']} {chat['session']} {chat['first_prompt']} ({', '.join(filter(None, facts))})"

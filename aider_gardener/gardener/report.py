@@ -98,22 +98,22 @@ def last_pressure(
     state = stored_chat(store, info, settings, count)
     if host_of(store, info.id) == AIDER:
         return pressure_report(state), state
-    return _untended(state.frame, state.chat.all_entries()), state
+    return _untended(state), state
 
 
-def _untended(frame: Frame, entries: Sequence[Entry]) -> Pressure:
-    """The pressure of a chat that its host tends itself: what its last prompt took, and its messages."""
-    rows = [_row(at, entry.role, entry.cls, entry.tokens) for at, entry in enumerate(entries)]
-    made = _pressure(frame, frame.parts, rows, [(entry, entry.tokens) for entry in entries])
+def _untended(state: ChatState) -> Pressure:
+    """The pressure of a chat that its host tends itself: what its last prompt took, and its messages as they
+    stand there."""
+    frame, entries = state.frame, state.chat.all_entries()
+    shown = [(entry, state.tokens_shown(entry)) for entry in entries]
+    rows = [_row(at, entry.role, entry.cls, tokens) for at, (entry, tokens) in enumerate(shown)]
+    made = _pressure(frame, frame.parts, rows, shown)
     largest = [entries[row["index"]].id for row in made.largest_messages]
     return replace(made, recommendation=UNTENDED[Level(made.level)], largest_ids=largest)
 
 
 def _pressure(
-    frame: Frame,
-    parts: Mapping[str, int],
-    rows: Sequence[dict[str, Any]],
-    shown: Sequence[tuple[Entry, int]],
+    frame: Frame, parts: Mapping[str, int], rows: Sequence[dict[str, Any]], shown: Sequence[tuple[Entry, int]]
 ) -> Pressure:
     """What is reported of any chat: `rows` of its messages, its entries with the tokens they take as they are
     `shown`."""
@@ -245,7 +245,7 @@ def turn_over(state: ChatState) -> bool:
         return False
     if not growth.earlier.started_at:
         growth.earlier = replace(growth.earlier, started_at=archive.clock())
-        before = kept_sessions(archive.store, archive.project)[-1:]
+        before = kept_sessions(archive.store, archive.project, archive.host)[-1:]
         growth.points = [*(point for _sums, points in before for point in points), *growth.points]
     tokens = state.frame.around + piece_tokens(state.chat.pieces, state.count)
     growth.points = [*growth.points, Point(tokens, state.frame.window)][-POINTS:]

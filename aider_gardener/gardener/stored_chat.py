@@ -10,7 +10,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from aider_gardener.archive.archive import Archive
-from aider_gardener.archive.sessions import clear_floor
+from aider_gardener.archive.sessions import clear_floor, host_of
 from aider_gardener.archive.store import SessionInfo
 from aider_gardener.errors import UsageError
 from aider_gardener.gardener.care import kept_rules
@@ -169,6 +169,7 @@ def kept_growth(store: Store, session: str) -> tuple[ChatSums, list[Point]] | No
         return None
 
 
-def kept_sessions(store: Store, project: str) -> list[tuple[ChatSums, list[Point]]]:
-    """What is kept of the chats of a project, oldest first."""
-    return [kept for info in store.sessions(project) if (kept := kept_growth(store, info.id))]
+def kept_sessions(store: Store, project: str, host: str = "") -> list[tuple[ChatSums, list[Point]]]:
+    """What is kept of the chats of a project, or of those with one `host`, the last used last."""
+    ids = [info.id for info in store.sessions(project) if host in ("", host_of(store, info.id))]
+    return sorted(filter(None, (kept_growth(store, each) for each in ids)), key=lambda kept: kept[0].ended_at)

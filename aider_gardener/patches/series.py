@@ -40,10 +40,6 @@ class Patch:
         return re.sub(r"^\[PATCH[^\]]*\] *", "", " ".join(lines))
 
     @property
-    def is_fix(self) -> bool:
-        return self.subject.startswith("fix:")
-
-    @property
     def is_alone(self) -> bool:
         """Whether it can be taken without any other: it is not about the interface."""
         return INTERFACE not in self.diffs

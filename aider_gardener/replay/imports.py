@@ -30,6 +30,7 @@ from aider_gardener.archive.sessions import AIDER, host_of
 from aider_gardener.archive.store import Store
 from aider_gardener.errors import SessionError
 from aider_gardener.messages import SourceKind, entry_id
+from aider_gardener.replay.measure.cost import known_of
 from aider_gardener.replay.session.grammar import Span
 from aider_gardener.replay.session.history import (
     ASKING,
@@ -94,15 +95,12 @@ def own_files(project: Path, home: Path, environ: Mapping[str, str]) -> list[Pat
     """The files in which hosts keep chats that may be of a project."""
     claude = Path(environ.get("CLAUDE_CONFIG_DIR") or home / ".claude", "projects")
     name = re.sub(r"[^a-zA-Z0-9]", "-", str(project))
-    found = [each for each in folders(claude) if each.name == name or each.name.startswith(f"{name}-")]
+    places = sorted(claude.glob("*"))
+    found = [each for each in places if each.name == name or each.name.startswith(f"{name}-")]
     codex = Path(environ.get("CODEX_HOME") or home / ".codex")
     found += [codex / "sessions", codex / "archived_sessions"]
     history = Path(environ.get("AIDER_CHAT_HISTORY_FILE") or project / HISTORY)
     return [path for place in [*found, history] for path in files_named(place)]
-
-
-def folders(place: Path) -> list[Path]:
-    return sorted(each for each in place.iterdir() if each.is_dir()) if place.is_dir() else []
 
 
 def files_named(place: Path) -> list[Path]:
@@ -126,7 +124,7 @@ def chats_of(path: Path) -> list[ChatFile]:
         payload = row.get("payload")
         if row.get("type") == "session_meta" and isinstance(payload, dict):
             return [rollout(path, payload, size)]
-        if isinstance(row.get("sessionId"), str):
+        if isinstance(row.get("sessionId"), str) and row["sessionId"]:
             folder = next((str(each["cwd"]) for each in head if each.get("cwd")), "")
             session = path.stem if OWN_NAME.fullmatch(path.stem) else row["sessionId"]
             name = provider(os.environ)
@@ -169,22 +167,12 @@ def history_chats(path: Path) -> list[ChatFile]:
         digest = hashlib.sha256(f"{key}\n{alike[key]}".encode("utf-8", "surrogatepass")).hexdigest()
         size = sum(len(span.notices) or 1 for span in parts)
         reader = partial(HistoryReader, parts=parts)
-        name, folder = provider_named(model_of(parts)), str(path.resolve().parent)
+        model, folder = model_of(parts), str(path.resolve().parent)
+        name = known_of(model).get("litellm_provider") or (model.partition("/")[0] if "/" in model else "")
         found.append(ChatFile(path, IMPORTED + digest[:24], AIDER, name, folder, reader, size))
     if not found:
         raise SessionError(f"{path}: no prompt was typed in it; give an {HISTORY}")
     return found
-
-
-def provider_named(model: str) -> str:
-    """The provider of a model by litellm's table, else by its name; "" where nothing tells."""
-    if not model:
-        return ""
-    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
-    from litellm import model_cost
-
-    known = model_cost.get(model) or {}
-    return str(known.get("litellm_provider") or "") or (model.partition("/")[0] if "/" in model else "")
 
 
 # Into the archive

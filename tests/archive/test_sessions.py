@@ -93,12 +93,17 @@ def test_a_session_is_named_by_its_beginning_its_number_or_as_the_last() -> None
     store = open_store(None)
     with pytest.raises(UsageError, match="holds no chat of p"):
         session_named(store, "p", "last")
-    for at, session in enumerate(("abcd1111", "abcd2222", "12345678")):
+    for at, session in enumerate(("abcd1111", "abcd2222", "12345678", "notes-77")):
         archive = Archive(store, session=session, project="p", count=words, clock=lambda at=at: 1_000.0 + at)
         Gardener(Settings(), archive).sync(talk(("a", f"b {at}")), [])
     chat(store, "empty")
-    assert [info.id for info in project_sessions(store, "p")] == ["12345678", "abcd2222", "abcd1111"]
-    for given, wanted in (("last", 0), ("1", 0), ("1234", 0), ("abcd2", 1), ("3", 2), (" ABCD1", 2)):
+    assert [info.id for info in project_sessions(store, "p")] == [
+        "notes-77",
+        "12345678",
+        "abcd2222",
+        "abcd1111",
+    ]
+    for given, wanted in (("last", 1), ("1", 0), ("1234", 1), ("abcd2", 2), ("4", 3), (" ABCD1", 3)):
         assert session_named(store, "p", given) == project_sessions(store, "p")[wanted]
     for given, why in (
         ("abcd", "2 sessions begin with abcd"),

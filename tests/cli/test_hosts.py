@@ -43,6 +43,18 @@ def test_a_dry_run_shows_a_diff_and_changes_nothing(project: Path, tmp_path: Pat
     assert not (tmp_path / "home").exists() and not (tmp_path / "data").exists()
 
 
+def test_settings_that_lie_elsewhere_are_changed_there(project: Path, tmp_path: Path) -> None:
+    (settings := tmp_path / "dotfiles" / "gemini.json").parent.mkdir()
+    settings.write_text('{"theme": "x"}\n', encoding="utf-8")
+    for place in (tmp_path / "home", project):
+        (place / ".gemini").mkdir(parents=True)
+        (place / ".gemini" / "settings.json").symlink_to(settings)
+    assert run("install", "gemini").exit_code == 0 and "mcpServers" in settings.read_text(encoding="utf-8")
+    assert run("uninstall", "gemini").exit_code == 0
+    assert settings.read_text(encoding="utf-8") == '{"theme": "x"}\n'
+    assert run("install", "gemini", "--project").exit_code == 1, "a repository's links may lead anywhere"
+
+
 @pytest.mark.parametrize("level", [[], ["--project"]])
 def test_installed_twice_and_taken_out_nothing_is_left(
     level: list[str], project: Path, tmp_path: Path

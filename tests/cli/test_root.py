@@ -77,10 +77,11 @@ def in_shell(redirected: str, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="nothing is always full here")
-@pytest.mark.parametrize("words", ["recall quokka", "sessions", "status --json", "restore {0}"])
+@pytest.mark.parametrize("words", ["recall quokka", "sessions", "status --json", "restore {0}", "--help"])
 def test_a_standard_output_that_cannot_be_written_is_one_line(archive: Path, words: str) -> None:
     named = json.loads(run("recall", "quokka", "--store", str(archive), "--json").stdout)[0]["id"]
-    done = in_shell(">/dev/full", *words.format(named).split(), "--store", str(archive))
+    place = () if words == "--help" else ("--store", str(archive))
+    done = in_shell(">/dev/full", *words.format(named).split(), *place)
     assert done.stderr == "gardener: standard output cannot be used (No space left on device)\n"
     assert done.returncode == 1
 
@@ -132,6 +133,8 @@ def test_recall_keeps_to_a_class_a_session_and_a_time(archive: Path) -> None:
     assert every and found("--class", "prose", "--session", "s", "--since", "1999-12-31") == every
     assert found("--class", "diff") == [] and found("--since", "2999-01-01") == []
     assert len(found("--passages", "1")) == 1
+    for nothing in (["recall", " "], ["recall", "quokka", "--limit", "0"]):
+        assert run(*nothing, "--store", str(archive)).exit_code == 2, "which is no question"
     wrong = run("recall", "quokka", "--store", str(archive), "--class", "poem")
     assert wrong.exit_code == 2 and "no class is called poem" in wrong.stderr
 

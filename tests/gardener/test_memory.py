@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from itertools import cycle
+from threading import Barrier, BrokenBarrierError
+from typing import Any
 
 import pytest
 
@@ -63,6 +68,21 @@ def test_what_is_kept_is_no_chat_and_can_be_recalled(store: Store, kind: str) ->
         one.last_chat()
     (found,) = memory(store).recall("staging host")
     assert (found.label, found.host) == (f"an agent's note ({kind})", "codex")
+
+
+def test_what_is_kept_at_once_stands_in_one_session(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    one, calls = memory(store), Barrier(4)
+
+    def slow(*given: Any, **more: Any) -> Archive:
+        with suppress(BrokenBarrierError):
+            calls.wait(0.3)  # as many as come at once are here at once
+        return Archive(*given, **more)
+
+    monkeypatch.setattr("aider_gardener.gardener.memory.Archive", slow)
+    with ThreadPoolExecutor(8) as threads:
+        kept = list(threads.map(one.remember, (f"The host is k{n}." for n in range(24)), cycle(KINDS)))
+    assert len({entry.session for entry in kept}) == 1
+    assert sorted(entry.turn for entry in kept) == list(range(1, 25))
 
 
 def test_what_cannot_be_kept_is_refused_in_one_line(store: Store) -> None:

@@ -21,6 +21,8 @@ from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.sessions import AIDER
 from aider_gardener.archive.store import Store, open_store, records
 from aider_gardener.errors import SessionError, StoreError
+from aider_gardener.gardener.past_chats import past_chats, project_status, transcript
+from aider_gardener.gardener.report import last_pressure
 from aider_gardener.messages import Entry, Focus, Message, Source, SourceKind
 from aider_gardener.notes.last_chat import edited_files
 from aider_gardener.replay import imports
@@ -205,6 +207,80 @@ def test_an_undated_record_has_the_time_of_the_one_beside_it(store: Store, tmp_p
     taken(store, path.parent)
     times = [entry.created_at - 1767225600 for entry in entries(store)]
     assert times == [0, 0, 0, 86_400]
+
+
+def test_what_was_forgotten_comes_back_by_no_way(store: Store, tmp_path: Path) -> None:
+    host = Host(tmp_path / "chats" / f"{SESSION}.jsonl", session=SESSION)
+    host.path.parent.mkdir()
+    host.ask("The vault opens with 9317.")
+    host.said({"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": "open vault 9317"}})
+    assert taken(store, host.path.parent).messages == 1
+    store.forget_session(SESSION)
+    assert taken(store, host.path.parent).messages == 0
+    host.ask("Go on.")
+    ClaudeSession(store, SESSION, PROJECT, settings=Settings()).take_in(host.path)
+    assert [entry.content for entry in entries(store)] == ["Go on."]
+    path = tmp_path / "all.jsonl"
+    store.export(path)
+    assert "9317" not in path.read_text(encoding="utf-8")
+
+
+CALL = {"input_tokens": 1_000, "cache_read_input_tokens": 200, "output_tokens": 50}
+ROWS = [
+    {"type": kind, "sessionId": "c", "isSidechain": side, "message": {"id": one, "content": text, **more}}
+    for kind, side, one, text, more in (
+        ("user", False, "", "Go.", {}),
+        ("user", False, "", "<local-command-stdout>Model set.</local-command-stdout>", {}),
+        ("assistant", False, "m1", "First", {"usage": CALL, "model": "m"}),
+        ("assistant", True, "s1", "A subagent", {"usage": CALL}),
+        ("assistant", False, "m1", "and second block.", {"usage": CALL}),
+        ("assistant", True, "s1", "and its.", {"usage": {**CALL, "output_tokens": 900}}),
+    )
+]
+COUNTS = {"last_token_usage": {"input_tokens": 1_200, "total_tokens": 1_250}, "model_context_window": 9_000}
+ROLLOUT = [
+    {"type": "session_meta", "payload": {"id": "c"}},
+    {"type": "turn_context", "payload": {"model": "m"}},
+    {"type": "response_item", "payload": {"type": "message", "role": "user", "content": "Go."}},
+    *(
+        {"type": "event_msg", "payload": {"type": "token_count", "info": info}}
+        for info in (None, *({**COUNTS, "total_token_usage": {"total_tokens": n}} for n in (5, 5, 6)))
+    ),
+]
+TOLD = """
+# aider chat started at 2026-01-05 10:00:00
+
+#### Go.  
+
+> Tokens: 1,200 sent, 7 received.  
+> Tokens: 1.2k sent, 97 received. Cost: $0.25 message, $0.25 session.  
+> Commit 1a2b3c4 feat: go  
+"""  # noqa: W291  # reason: aider ends its lines so
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "window"),
+    [
+        ("c.jsonl", "".join(json.dumps(row) + "\n" for row in ROWS), 200_000),
+        ("rollout-c.jsonl", "".join(json.dumps(row) + "\n" for row in ROLLOUT), 9_000),
+        (".aider.chat.history.md", TOLD, 0),
+    ],
+)
+def test_what_a_chat_came_to_is_what_its_host_counted_once(
+    store: Store, tmp_path: Path, name: str, text: str, window: int
+) -> None:
+    (tmp_path / "chats").mkdir()
+    (tmp_path / "chats" / name).write_text(text, encoding="utf-8")
+    assert taken(store, tmp_path / "chats").messages and not taken(store, tmp_path / "chats").messages
+    (chat,) = past_chats(store, PROJECT)
+    assert chat.sums and (chat.sums.calls, chat.sums.prompt_tokens) == (2, 2_400)
+    assert (chat.cost, chat.commits) == (("", 0) if window else ("$0.25", 1))
+    report = last_pressure(store, store.sessions(PROJECT)[0], Settings(), approximate)[0]
+    assert not window or (report.used, report.used + report.available) == (1_250, window)
+    turns = transcript(store, PROJECT, store.sessions(PROJECT)[0]).turns
+    assert {said.speaker for turn in turns for said in turn.said} <= {"you", "model", chat.host}
+    last = project_status(store, PROJECT)["last_chat"]
+    assert last.get("tokens") == (1_250 if window else None)
 
 
 # aider

@@ -35,18 +35,10 @@ from aider_gardener.adapters.marks import (
 
 if TYPE_CHECKING:
     from aider_gardener.adapters.claude_code.dialects import Dialect
-    from aider_gardener.archive.store import Store
 
 LOG_NAME = "gardener.db.hooks-log"
 """Beside the archive: the log of faults."""
-EVENTS: Mapping[str, int] = {
-    START: 10,
-    PROMPT: 5,
-    TOOL: 5,
-    "PreCompact": 60,
-    "PostCompact": 60,
-    STOP: 10,
-}
+EVENTS: Mapping[str, int] = {START: 10, PROMPT: 5, TOOL: 5, "PreCompact": 60, "PostCompact": 60, STOP: 10}
 """The events that are listened to, and after how many seconds Claude Code goes on without an answer."""
 ANSWERED = frozenset({START, PROMPT, TOOL})
 """Those that may have an answer. What the others bring is archived while the host goes on."""
@@ -246,19 +238,14 @@ def archive(
                 answer = {}
             say(answer)
         if store.persistent:  # it may have ended since
-            hooks.take_in(event, given)
+            hooks.take_in(given)
         if event == STOP:  # no other event may follow
-            begin_sync(store, str(project))
+            from aider_gardener.archive import plugin
+
+            if plugin.is_shared(store, str(project)):
+                plugin.part().sync_if_due(store, str(project), os.environ)
     finally:
         store.close()
-
-
-def begin_sync(store: Store, project: str) -> None:
-    """Begin to sync the project in a process of its own, if it is shared and a sync is due."""
-    from aider_gardener.archive import plugin
-
-    if plugin.is_shared(store, project):
-        plugin.part().sync_if_due(store, project, os.environ)
 
 
 def note_fault(place: list[Path], event: str, error: BaseException) -> None:

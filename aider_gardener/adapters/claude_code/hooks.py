@@ -12,7 +12,7 @@ from aider_gardener.adapters.claude_code.session import ClaudeSession, boundary_
 from aider_gardener.adapters.intake import PART, PLACES, SHORTENED, SHORTENED_AT, WHOLE
 from aider_gardener.adapters.marks import LARGE_TOKENS
 from aider_gardener.adapters.transcript import call_of
-from aider_gardener.messages import Message, Source, SourceKind
+from aider_gardener.messages import Fidelity, Message, Rendition, Source, SourceKind
 from aider_gardener.reading.source import own_output
 from aider_gardener.settings import Settings
 from aider_gardener.tokens import approximate
@@ -32,6 +32,7 @@ WHOLE_BYTES = 4_000_000
 """Of an output that its host keeps in a file that is read; to shorten it takes some seconds."""
 START_TOKENS, COMPACTED_TOKENS = 400, 900
 """The budgets of the state block in a new session and behind a compaction, which it must not undo."""
+LONG = "the result of a tool was long"
 WHICH = "this chat before its last compaction"
 REACH = "Whole originals: the tools recall and get, or `gardener restore ID`."
 BAD_FACTS = frozenset({"error", "failure", "assertion", "place"})
@@ -70,9 +71,9 @@ class Hooks:
             return {}
         return {} if self.settings.mode == "observe" else act(chat, given)
 
-    def take_in(self, event: str, given: Given) -> None:
-        """Archive what is new, and behind a compaction the host's summary as what it is. What an answer
-        recalled counts as accessed only behind it: that is written, and a lock is waited for."""
+    def take_in(self, given: Given) -> None:
+        """Archive what is new. What an answer recalled counts as accessed only behind it: that is written,
+        and a lock is waited for."""
         recalled, self.recalled = self.recalled, []
         if recalled:
             self.store.touch(recalled, self.clock())
@@ -81,9 +82,6 @@ class Hooks:
             take_in(chat, given, BEHIND_SECONDS)
             if said := given.get("said"):
                 chat.take_said(said)
-            summary = given.get("compact_summary")
-            if event == "PostCompact" and isinstance(summary, str):
-                chat.add_summary(summary)
             path = transcript_of(given)
             if path is not None and path.parts[-3:-1] == COPIES:
                 path.unlink(missing_ok=True)  # its secrets are no longer needed; the next one is as long
@@ -213,7 +211,10 @@ def shortened(
     is_short = len(made.text) <= (1 - LEAST_SAVED_SHARE) * len(text)
     if made.lossless or not is_short or missing(errors, made.text):
         return ""
-    stored = archive.put(entry)
+    form = Rendition(Fidelity.COMPRESSED, made.text, approximate(made.text))
+    stored = archive.put(entry, {form.fidelity: form})
+    swap = {"entry_id": stored.id, "seq": stored.seq, "before": "full", "after": "compressed"}
+    archive.event(turn, "shortened", {"swaps": [{**swap, "reason": LONG}], "entry_ids": [stored.id]})
     it = "it" if what == WHOLE else "them"
     head = SHORTENED.format(what=what, entry_id=stored.id, tokens=stored.tokens, it=it)
     return f"{head}\n{made.text.replace(entry.id, stored.id)}"

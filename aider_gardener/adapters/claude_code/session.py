@@ -15,18 +15,11 @@ from typing import TYPE_CHECKING, Any
 from aider_gardener import files
 from aider_gardener.adapters.addresses import is_loopback
 from aider_gardener.adapters.claude_code.transcript import ClaudeReader
-from aider_gardener.adapters.intake import (
-    PLACES,
-    PLACES_A_SECOND,
-    SHORTENED_AT,
-    SUMMARY_AT,
-    Intake,
-    Teller,
-)
+from aider_gardener.adapters.intake import PLACES, PLACES_A_SECOND, SHORTENED_AT, Intake, Teller
 from aider_gardener.adapters.marks import BOUNDARY_MARKS
 from aider_gardener.adapters.transcript import TranscriptLine
 from aider_gardener.archive.providers import AWAY, HERE, LOOPBACK, SAY_LOCAL, WITHHELD
-from aider_gardener.messages import Fidelity, Message, Source, SourceKind
+from aider_gardener.messages import Fidelity
 from aider_gardener.plan.chat import Chat
 from aider_gardener.settings import TRUE_WORDS, Settings
 from aider_gardener.tokens import approximate
@@ -153,7 +146,7 @@ class ClaudeSession(Intake):
         hidden = {
             seq
             for seq, entry in enumerate(entries)
-            if entry.seq < boundary or SHORTENED_AT <= entry.seq % PLACES < SUMMARY_AT
+            if entry.seq < boundary or entry.seq % PLACES >= SHORTENED_AT
         }
         whole = [entry for seq, entry in numbered.items() if seq not in hidden]
         chat = Chat(
@@ -164,12 +157,3 @@ class ClaudeSession(Intake):
             turn=self.progress.turn,
         )
         return replace(chat, done=[chat.piece(entry.role, entry.content, entry) for entry in whole])
-
-    def add_summary(self, text: str) -> None:
-        """Keep the host's summary of what it compacted, unless the transcript brought it already."""
-        if text.strip() and self.known(Message("user", text)) is None:
-            seq = PLACES * self.progress.offset + SUMMARY_AT
-            source = Source(SourceKind.SUMMARY)
-            turn = max(1, self.progress.turn)
-            at = self.archive.clock()
-            self.archive.log(Message("user", text), turn=turn, seq=seq, source=source, at=at)

@@ -11,11 +11,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from aider_gardener.adapters.transcript import (
+    MOST_TOKENS,
     THINKING,
     JsonLinesReader,
     TranscriptRecord,
+    Used,
     named,
     said_by,
+    tokens,
 )
 from aider_gardener.messages import SourceKind
 
@@ -30,8 +33,11 @@ FILES = frozenset(
 )
 """Types of attachments that hold what the user has in files; the others are the host's own prompts."""
 HOST_WORDS = (
-    "<command-", "<local-command-", "Caveat: The messages below were generated", "[Request interrupted",
+    "<command-", "<local-command-", "<ide_", "<task-notification", "[Request interrupted",
+    "Caveat: The messages below were generated",
 )  # fmt: skip
+WINDOW, LARGE_WINDOW, LARGE_MARK = 200_000, 1_000_000, "[1m]"
+"""Tokens of the window of Claude Code's models, of those too that say otherwise in their names."""
 
 
 class ClaudeReader(JsonLinesReader):
@@ -59,7 +65,7 @@ class ClaudeReader(JsonLinesReader):
 
     def _told(self, value: Mapping[str, Any], message: Any) -> Iterator[TranscriptRecord]:
         """What a record of the type `user` says: who said it, and whether it begins a turn."""
-        is_typed = not (value.get("isMeta") or value.get("isSidechain"))
+        is_typed, words = not (value.get("isMeta") or value.get("isSidechain")), list[str]()
         for block in blocks(message):
             if block.get("type") == "tool_result":
                 text = "\n".join(filter(None, map(self._text, blocks(block))))
@@ -70,8 +76,9 @@ class ClaudeReader(JsonLinesReader):
                 text, reminders = parted(self._text(block), "system-reminder")
                 self.passed.update({"record system-reminder": len(reminders)} if reminders else {})
                 text, kind = typed(text)
-                is_own = is_typed or kind is not SourceKind.TYPED
-                yield from said_by("user", text, kind if is_own else SourceKind.NOTICE)
+                words += [text] if kind is SourceKind.TYPED else []
+                yield from said_by("user", "" if kind is SourceKind.TYPED else text, kind)
+        yield from said_by("user", "\n".join(words), SourceKind.TYPED if is_typed else SourceKind.NOTICE)
 
     def _answered(self, value: Mapping[str, Any], message: Any) -> Iterator[TranscriptRecord]:
         """What a record of the type `assistant` says, and the tokens that it counts."""
@@ -82,9 +89,8 @@ class ClaudeReader(JsonLinesReader):
                 yield from self.called(block.get("id"), name, given if isinstance(given, dict) else {})
             else:
                 yield from said_by("assistant", self._text(block), SourceKind.REPLY)
-        used = 0 if value.get("isSidechain") else tokens_used(message)
-        if used:
-            yield TranscriptRecord(used=used, model=str(message.get("model", "")))
+        if used := used_by(value, message):
+            yield TranscriptRecord(used=used)
 
     def _attached(self, given: Any) -> Iterator[TranscriptRecord]:
         """What a file or a prompt says that the host handed on beside the conversation."""
@@ -153,10 +159,18 @@ def parted(text: str, tag: str) -> tuple[str, list[str]]:
     return outside, inside
 
 
-def tokens_used(message: Mapping[str, Any]) -> int:
-    """The tokens of the prompt that a reply answers, with the reply: what the window holds now."""
+def used_by(value: Mapping[str, Any], message: Mapping[str, Any]) -> Used | None:
+    """What an answer took. That of a subagent is not in the window of the chat."""
     usage = message.get("usage")
     if not isinstance(usage, dict):
-        return 0
+        return None
     names = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
-    return sum(count for name in names if isinstance(count := usage.get(name), int) and count > 0)
+    plain, read, written, output = (tokens(usage.get(name)) for name in names)
+    kept, cost, model = usage.get("cache_creation"), value.get("costUSD"), str(message.get("model", ""))
+    hour = min(written, tokens(kept.get("ephemeral_1h_input_tokens"))) if isinstance(kept, dict) else 0
+    held = 0 if value.get("isSidechain") else plain + read + written + output
+    window = LARGE_WINDOW if LARGE_MARK in model else WINDOW
+    cost = float(cost) if isinstance(cost, (int, float)) and 0 < cost < MOST_TOKENS else 0.0
+    key = str(message.get("id") or "")
+    made = Used(key, plain, read, written - hour, hour, output, held, model, window, cost)
+    return made if made.sent + output else None

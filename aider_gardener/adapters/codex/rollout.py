@@ -20,9 +20,11 @@ from aider_gardener.adapters.transcript import (
     THINKING,
     JsonLinesReader,
     TranscriptRecord,
+    Used,
     named,
     parsed,
     said_by,
+    tokens,
 )
 from aider_gardener.archive.providers import LOOPBACK
 from aider_gardener.messages import SourceKind
@@ -31,6 +33,13 @@ SILENT = frozenset(
     "event_msg git ghost_snapshot session_meta state token_usage_record turn_context world_state".split()
 )
 """Types of records that say nothing of the conversation itself, or what an item says too."""
+EVENTS = re.compile(
+    r"\w+_(applied|begin|break|complete|completed|configured|content|delta|end|mode|notice|reasoning|request"
+    r"|response|rolled_back|started|update|updated)"
+    r"|(user|agent)_message|token_count|turn_(aborted|diff)|context_compacted|background_event"
+    r"|(stream_)?error|warning|terminal_interaction|view_image_tool_call|request_user_input"
+)
+"""Events for its screen."""
 CALLS = frozenset("custom_tool_call function_call local_shell_call tool_search_call web_search_call".split())
 RESULTS = frozenset("custom_tool_call_output function_call_output tool_search_output".split())
 ITEMS = frozenset({"message", "reasoning", "compacted", *CALLS, *RESULTS})
@@ -46,12 +55,16 @@ PATCHED = "Success"
 
 
 class RolloutReader(JsonLinesReader):
-    """See `JsonLinesReader`."""
+    """See `JsonLinesReader`. `model` is that of the turn."""
+
+    model = ""
 
     def unknown(self, value: Mapping[str, Any]) -> str | None:
         kind, item = kind_and_item(value)
-        known = kind in SILENT or item.get("type") in ITEMS or kind == "compacted" or "record_type" in value
-        return None if known or is_head(value) else str(item.get("type") or kind)[:80]
+        what = str(item.get("type") or kind)
+        known = kind in SILENT or what in ITEMS or kind == "compacted" or "record_type" in value
+        known = bool(EVENTS.fullmatch(what)) if kind == "event_msg" else known
+        return None if known or is_head(value) else what[:80]
 
     def said(self, value: Mapping[str, Any]) -> Iterator[TranscriptRecord]:
         kind, item = kind_and_item(value)
@@ -59,7 +72,10 @@ class RolloutReader(JsonLinesReader):
         if kind == "compacted":
             yield TranscriptRecord(boundary=True)
             yield from said_by("user", str(item.get("message") or ""), SourceKind.SUMMARY)
+        elif kind == "event_msg" and what == "token_count":
+            yield from used_by(item, self.model)
         elif kind in SILENT or what not in ITEMS:
+            self.model = str(item.get("model") or self.model) if kind == "turn_context" else self.model
             name = f"{kind} {what}" if kind == "event_msg" else kind or "head"
             self.passed[f"record {name}"] += 1
         elif what == "message":
@@ -106,6 +122,19 @@ class RolloutReader(JsonLinesReader):
             }
         text = str(given.get("command") or given.get("input") or "") if name == PATCH else ""
         return self.called(item.get("call_id"), name, given, text)
+
+
+def used_by(item: Mapping[str, Any], model: str) -> Iterator[TranscriptRecord]:
+    """What an answer took, which is told again with each change of its limits."""
+    told = item.get("info")
+    info = told if isinstance(told, dict) else {}
+    try:
+        last, key = info["last_token_usage"], info["total_token_usage"]["total_tokens"]
+        sent, held = tokens(last["input_tokens"]), tokens(last["total_tokens"])
+    except (KeyError, TypeError):
+        return
+    window = tokens(info.get("model_context_window"))
+    yield TranscriptRecord(used=Used(f"sum {key}", sent, held=held, model=model, window=window))
 
 
 def provider_of(head: Mapping[str, Any]) -> str:

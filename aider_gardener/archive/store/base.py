@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float32]
 
+TRANSCRIPT_KEY = "transcript"
+"""The key of how far the transcript of a session was taken in, which is no word of it and stays when the
+session is forgotten: what was forgotten is not taken in again."""
 CONFIDENCE_LOSS_PER_HOUR = 0.005
 CONFIDENCE_FLOOR = 0.1
 CONFIDENCE_GAIN = 0.03

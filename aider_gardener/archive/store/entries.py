@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 import apsw
 
-from aider_gardener.archive.store import forgotten, search, vectors
+from aider_gardener.archive.store import forgotten, search, sessions, vectors
+from aider_gardener.archive.store.base import TRANSCRIPT_KEY
 from aider_gardener.archive.store.database import BUSY_MILLISECONDS
 from aider_gardener.errors import StoreError
 from aider_gardener.messages import (
@@ -269,10 +270,10 @@ def forget_places(db: apsw.Connection, numbers: Sequence[int]) -> list[str]:
     Sessions that are empty then go too. No server hears of it."""
     listed, only_here = json.dumps(list(numbers)), _standing_only_at(db, numbers)
     stood = "SELECT DISTINCT session FROM occurrences WHERE number IN (SELECT value FROM json_each(?))"
-    sessions = [row[0] for row in db.execute(stood, (listed,))]
+    emptied = [row[0] for row in db.execute(stood, (listed,))]
     db.execute("DELETE FROM occurrences WHERE number IN (SELECT value FROM json_each(?))", (listed,))
     _delete(db, only_here)
-    for session in sessions:
+    for session in emptied:
         db.execute(
             "DELETE FROM sessions WHERE number = ?1 AND NOT EXISTS "
             "(SELECT 1 FROM occurrences WHERE session = ?1)",
@@ -337,14 +338,16 @@ def without(value: Any, stored_id: str) -> Any:
 
 
 def forget_session(db: apsw.Connection, session: str) -> int:
-    """Delete a session, its events and state, and the entries that occur in no other session."""
+    """Delete a session, its events and state, and the entries that occur in no other session. One that
+    another process holds open goes on, empty, in its project."""
     number = db.execute("SELECT number FROM sessions WHERE id = ?", (session,)).get
     places = [row[0] for row in db.execute("SELECT number FROM occurrences WHERE session = ?", (number,))]
     forgotten.note_session(db, session)
     count = forget(db, _standing_only_at(db, places).values())
     db.execute("DELETE FROM occurrences WHERE session = ?", (number,))
-    db.execute("DELETE FROM sessions WHERE id = ?", (session,))
-    db.execute("DELETE FROM state WHERE session = ?", (session,))
+    if session not in sessions.open_elsewhere(db):
+        db.execute("DELETE FROM sessions WHERE id = ?", (session,))
+    db.execute("DELETE FROM state WHERE session = ? AND key != ?", (session, TRANSCRIPT_KEY))
     db.execute("DELETE FROM events WHERE session = ?", (session,))
     return count
 

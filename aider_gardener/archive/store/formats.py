@@ -88,12 +88,12 @@ authorization ~ authorization,auth plain,auth login ~ - ~
     (?i)(?:authorization["']?\s?[:=]\s?["']?[\w-]{1,30}|auth (?:plain|login))\s{1,9}([\w+/=.~-]{16,})
 cookie ~ sessionid=,sessid= ~ - ~ \w{4,9}=([^\s;"']{16,})
 cookie ~ sess,sid=,auth,token,jwt,remember ~ (?i)\bcookie["']?[:=]|\bcurl\b ~ [\w.-]{0,40}=([^\s;"']{16,})
-password ~  -u,"-u",'-u',--user,--proxy-user ~ \bcurl\b ~
+password ~  -u,"-u",'-u',--user,--proxy-user ~ \b(?:curl|etcdctl)\b ~
     [\s"']?--?[a-z-]{1,10}[ =]?["', ]{0,4}[^\s:"']{1,200}:([^\s"']+)
 password ~ mysql,mariadb ~ - ~ \w{5,12}\b.{0,200}?["'\s]-p["']?([^\s"'$-]{6,})
 password ~  -p,/p:, -w , -a , -k , -n , -x , -hp ~
     \b(?:7za?|zip|unzip|u?n?rar|redis-cli|sshpass|login|ldap\w+|sqlcmd|mosquitto_\w+|ipmitool|openssl\s[a-z]+|snmp\w+|twine|mongo\w*|plink|pscp|security|ssh-keygen
-    |usermod|keytool|schtasks|xfreerdp|cf|https?(?= )|openfortivpn)\b ~
+    |cqlsh|rabbitmqadmin|usermod|keytool|schtasks|xfreerdp|cf|https?(?= )|openfortivpn)\b ~
     \s?(?:-[apPwkNAX]w?[ =]{1,2}|/p:|-h?p(?=\S*\d))(?![-/.])(?:[\w.]{1,40}:(?=[^\s/]))?VALUE
 password ~ echo ,printf  ~ - ~
     (?:echo|printf)(?: -n)?(?: ["']?%s\S{0,4})?\s{1,9}["']?(?:\w{1,40}:)?([^\s"'$]{6,200})["']?\s{1,9}\|

@@ -98,7 +98,7 @@ def carried(session: Session, made: Sequence[ModelCall], texts: Mapping[str, str
     for turn in range(1, session.turn_count + 1):
         said = [known(text) for text in texts_of_turn(session, turn)]
         replies = [event.text for event in session.of_kind("reply", turn)]
-        current = [known(text) for text in said_besides_replies(session, turn)]
+        current = [known(text) for text in texts_of_turn(session, turn) if text not in replies]
         for call, reply in zip(calls.get(turn, []), replies, strict=False):
             yield from score_reply(known(reply), last_said, current, call, texts, known)
             current.append(known(reply))
@@ -106,12 +106,6 @@ def carried(session: Session, made: Sequence[ModelCall], texts: Mapping[str, str
             last_said.update(dict.fromkeys(facts.facts | facts.lines, turn))
         if session.of_kind(RESTART, turn):
             last_said.clear()
-
-
-def said_besides_replies(session: Session, turn: int) -> list[str]:
-    """What the user, commands and reflections put into a turn."""
-    replies = {event.text for event in session.of_kind("reply", turn)}
-    return [text for text in texts_of_turn(session, turn) if text not in replies]
 
 
 def score_reply(

@@ -13,11 +13,13 @@ is retries and reflections (`cold`).
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass, replace
 from enum import Enum
 from functools import cache
+from typing import Any
 
 from aider_gardener.errors import ReplayError
 from aider_gardener.plan.usage import Prices
@@ -105,15 +107,19 @@ class Cost:
     uncached: Bill
 
 
-@cache
-def prices_of(model: str) -> Prices:
-    """The prices of a model; ReplayError if litellm's table has none."""
-    import os
-
+def known_of(model: str) -> dict[str, Any]:
+    """What the table that litellm ships says of a model; nothing for one that is not in it."""
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     import litellm
 
-    row = litellm.model_cost.get(model) or litellm.model_cost.get(model.rpartition("/")[2]) or {}
+    found: dict[str, Any] | None = litellm.model_cost.get(model)
+    return found or litellm.model_cost.get(model.rpartition("/")[2]) or {}
+
+
+@cache
+def prices_of(model: str) -> Prices:
+    """The prices of a model; ReplayError if litellm's table has none."""
+    row = known_of(model)
     if row.get("input_cost_per_token") is None:
         raise ReplayError(f"{model}: litellm's table has no price for it; name a model that it knows")
     return Prices.of(row)
@@ -241,11 +247,7 @@ def added(bills: Iterable[Bill]) -> Bill:
 
 
 def bill(
-    calls: Sequence[ModelCall],
-    provider: Provider,
-    notes: frozenset[str] | None = None,
-    *,
-    cold: bool = False,
+    calls: Sequence[ModelCall], provider: Provider, notes: frozenset[str] | None = None, *, cold: bool = False
 ) -> Bill:
     """Charge all calls of a run in order. A call that isn't of kind "main" goes to the weak model.
 

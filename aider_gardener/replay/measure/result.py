@@ -109,10 +109,6 @@ class ProbeResult:
     missing: tuple[str, ...] = ()
     unsupported: tuple[str, ...] = ()
 
-    @property
-    def distance_turns(self) -> int:
-        return self.ask_at_turn - self.about_turn
-
 
 @dataclass(frozen=True)
 class Carried:

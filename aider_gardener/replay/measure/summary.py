@@ -139,11 +139,14 @@ def summarize(*results: ReplayResult) -> Summary:
         llm_discarded=sum(not event.applied for event in llm),
         plan_compactions=sum(event.applied for event in compactions if event.by == "plan"),
         llm_seconds=sum(
-            llm_wall_clock(event.calls, event.prompt_tokens, event.completion_tokens) for event in llm
+            event.calls * CALL_SECONDS
+            + event.prompt_tokens / READ_TOKENS_PER_SECOND
+            + event.completion_tokens / WRITE_TOKENS_PER_SECOND
+            for event in llm
         ),
         recall=recall_of(probes),
         recall_by_distance={
-            name: recall_of(p for p in probes if least <= p.distance_turns <= most)
+            name: recall_of(p for p in probes if least <= p.ask_at_turn - p.about_turn <= most)
             for name, least, most in DISTANCES
         },
         tokens_billed=sum(result.tokens_billed for result in results),
@@ -176,15 +179,6 @@ def summed(costs: Sequence[Cost]) -> Cost:
     """The sum of what chats cost at one provider."""
     cached, uncached = added(cost.cached for cost in costs), added(cost.uncached for cost in costs)
     return replace(costs[0], cached=cached, uncached=uncached)
-
-
-def llm_wall_clock(calls: int, prompt_tokens: int, completion_tokens: int) -> float:
-    """Modelled seconds of LLM summaries."""
-    return (
-        calls * CALL_SECONDS
-        + prompt_tokens / READ_TOKENS_PER_SECOND
-        + completion_tokens / WRITE_TOKENS_PER_SECOND
-    )
 
 
 def recall_of(probes: Iterable[ProbeResult]) -> Recall:

@@ -8,18 +8,16 @@ before anything is said.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
-from aider_gardener import files
 from aider_gardener.adapters.claude_code.hooks import LEAST_SAVED_SHARE
 from aider_gardener.adapters.claude_code.transcript import ClaudeReader
 from aider_gardener.adapters.marks import LARGE_TOKENS
-from aider_gardener.adapters.transcript import TranscriptRecord, seconds
+from aider_gardener.adapters.transcript import TranscriptRecord, Used
 from aider_gardener.compress import compress_message
 from aider_gardener.errors import SessionError
 from aider_gardener.messages import SourceKind
@@ -34,31 +32,19 @@ HOUR_FACTOR = 2.0
 OUTPUTS = (SourceKind.COMMAND, SourceKind.TEST, SourceKind.WEB)
 
 
-@dataclass(frozen=True)
-class PaidCall:
-    """One answer of the model: tokens that were sent plainly, read from the cache, written to it for five
-    minutes and for an hour, and answered. `told` is what the transcript says that it cost, 0 for nothing."""
+class Answer(NamedTuple):
+    """An answer of the model: when it came, and what it took."""
 
-    model: str
     at: float
-    plain: int
-    read: int
-    written: int
-    hour: int
-    output: int
-    told: float = 0.0
-
-    @property
-    def sent(self) -> int:
-        return self.plain + self.read + self.written + self.hour
+    used: Used
 
     @property
     def dollars(self) -> float:
-        prices = prices_of(self.model)
-        hour = self.hour * HOUR_FACTOR * prices.input
-        written = self.written * prices.cache_write + hour
-        sent = self.plain * prices.input + self.read * prices.cache_read + written
-        return sent + self.output * prices.output
+        used, prices = self.used, prices_of(self.used.model)
+        hour = used.hour * HOUR_FACTOR * prices.input
+        written = used.written * prices.cache_write + hour
+        sent = used.plain * prices.input + used.read * prices.cache_read + written
+        return sent + used.output * prices.output
 
 
 @dataclass(frozen=True)
@@ -79,16 +65,15 @@ def chat_cost(path: Path) -> ChatCost:
     """The cost of a transcript. Raises SessionError for one without usage numbers, ReplayError where a price
     is missing."""
     try:
-        calls = paid_calls(path)
-        subagents = sorted((path.with_suffix("") / "subagents").glob("*.jsonl"))
-        everything = [*calls, *(call for each in subagents for call in paid_calls(each))]
-        records = [record for line in ClaudeReader(path).lines() for record in line.records]
+        records = records_of(path)
+        calls, subagents = answers(records), sorted((path.with_suffix("") / "subagents").glob("*.jsonl"))
+        everything = [*calls, *(call for each in subagents for call in answers(records_of(each)))]
     except OSError as problem:
         raise SessionError(f"{path}: cannot be read ({problem.strerror})") from problem
     if not everything:
         raise SessionError(f"{path}: holds no usage numbers; give a transcript of Claude Code")
-    told = sum(call.told for call in everything)
-    priced = sum(call.dollars for call in everything if call.told)
+    told = sum(call.used.cost for call in everything)
+    priced = sum(call.dollars for call in everything if call.used.cost)
     if abs(priced - told) > AGREED * told:
         raise SessionError(f"{path}: its own costs are ${told:.2f}, by litellm's prices ${priced:.2f}")
     ends = [record.at for record in records if record.boundary]
@@ -99,7 +84,7 @@ def chat_cost(path: Path) -> ChatCost:
     long = list(long_dollars(records, ends, calls))
     return ChatCost(
         calls=len(everything),
-        models=tuple(dict.fromkeys(call.model for call in everything)),
+        models=tuple(dict.fromkeys(call.used.model for call in everything)),
         dollars=sum(call.dollars for call in everything),
         cold=len(cold),
         cold_dollars=sum(cold),
@@ -108,62 +93,38 @@ def chat_cost(path: Path) -> ChatCost:
     )
 
 
-def paid_calls(path: Path) -> list[PaidCall]:
-    """The calls of one transcript in order: each block of an answer is a record of its own with all its
-    usage, so it counts once, with the last numbers. Raises OSError."""
-    found: dict[str, PaidCall] = {}
-    with files.open_plain(path, follow=True) as file:
-        for raw in files.lines(file):
-            try:
-                row = json.loads(raw)
-            except (ValueError, RecursionError):
-                continue
-            message = row.get("message") if isinstance(row, dict) else None
-            message = message if isinstance(message, dict) else {}
-            usage = message.get("usage")
-            if isinstance(usage, dict) and row.get("type") == "assistant":
-                call = paid_call(row, message, usage)
-                if call.sent:
-                    found[str(message.get("id"))] = call
+def records_of(path: Path) -> list[TranscriptRecord]:
+    return [record for line in ClaudeReader(path).lines() for record in line.records]
+
+
+def answers(records: Iterable[TranscriptRecord]) -> list[Answer]:
+    """The answers of a transcript in order: each block of one is a record of its own with all its usage, so
+    it counts once, with the last numbers."""
+    found: dict[str, Answer] = {}
+    for record in records:
+        if record.used and record.used.sent:
+            found[record.used.key or f"at {record.place}"] = Answer(record.at, record.used)
     return list(found.values())
 
 
-def paid_call(row: Mapping[str, Any], message: Mapping[str, Any], usage: Mapping[str, Any]) -> PaidCall:
-    split = usage.get("cache_creation")
-    hour = number(split.get("ephemeral_1h_input_tokens")) if isinstance(split, dict) else 0
-    return PaidCall(
-        model=str(message.get("model")),
-        at=seconds(row.get("timestamp")),
-        plain=number(usage.get("input_tokens")),
-        read=number(usage.get("cache_read_input_tokens")),
-        written=max(0, number(usage.get("cache_creation_input_tokens")) - hour),
-        hour=hour,
-        output=number(usage.get("output_tokens")),
-        told=float(row["costUSD"]) if isinstance(row.get("costUSD"), (int, float)) else 0.0,
-    )
-
-
-def number(value: object) -> int:
-    return value if isinstance(value, int) and value > 0 else 0
-
-
-def cold_dollars(before: PaidCall, call: PaidCall) -> float:
+def cold_dollars(before: Answer, call: Answer) -> float:
     """What a call cost more because its cache had gone cold since the last one, 0 where it had not."""
-    kept = HOUR_SECONDS if before.hour else TTL_SECONDS
-    again = min(before.sent, call.sent) - call.read
-    if call.at - before.at <= kept or again <= 0 or call.model != before.model:
+    last, used = before.used, call.used
+    kept = HOUR_SECONDS if last.hour else TTL_SECONDS
+    again = min(last.sent, used.sent) - used.read
+    if call.at - before.at <= kept or again <= 0 or used.model != last.model:
         return 0.0
-    prices = prices_of(call.model)
-    written = HOUR_FACTOR * prices.input if call.hour else prices.cache_write
+    prices = prices_of(used.model)
+    written = HOUR_FACTOR * prices.input if used.hour else prices.cache_write
     return again * (written - prices.cache_read)
 
 
 def long_dollars(
-    records: Sequence[TranscriptRecord], ends: Sequence[float], calls: Iterable[PaidCall]
+    records: Sequence[TranscriptRecord], ends: Sequence[float], calls: Iterable[Answer]
 ) -> Iterator[float]:
     """What each long result would have saved in the form that the hooks give it: written once, and read from
     the cache by every later call up to the next compaction."""
-    times = [(call.at, prices_of(call.model)) for call in calls]
+    times = [(call.at, prices_of(call.used.model)) for call in calls]
     for record in records:
         if record.message is None or record.source.kind not in OUTPUTS:
             continue

@@ -53,18 +53,13 @@ def replay_all(
         with one_at_a_time:
             on_turn()
 
-    def slowest_first(number: int) -> tuple[int, bool]:
-        job = jobs[number]
-        return sessions.index(job.session.name), variant_named(job.variant).settings is None
-
     sessions = list(dict.fromkeys(job.session.name for job in jobs))
+    is_last = [variant_named(job.variant).settings is None for job in jobs]
+    order = sorted((sessions.index(job.session.name), is_last[n], n) for n, job in enumerate(jobs))
     found: dict[int, ReplayResult] = {}
     pool = ThreadPoolExecutor(os.cpu_count() or 1)
     try:
-        begun = {
-            pool.submit(replay_job, jobs[number], go_on): number
-            for number in sorted(range(len(jobs)), key=slowest_first)
-        }
+        begun = {pool.submit(replay_job, jobs[number], go_on): number for *_session, number in order}
         for future in as_completed(begun):
             found[begun[future]] = future.result()
             on_result(future.result())

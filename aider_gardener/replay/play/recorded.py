@@ -72,10 +72,7 @@ class Recorded:
             self.session.of_kind(kind, turn) for kind in ("reply", "commit", "command", "confirm")
         )
         self.lint_taken: set[int] = set()
-
-    def typed_at(self) -> float | None:
-        """When the turn's text was typed, in seconds since the epoch; None where nobody noted it."""
-        return next((event.at for event in self.session.of_kind("user", self.turn)), None)
+        self.typed_at = next((event.at for event in self.session.of_kind("user", turn)), None)
 
     def unused_replies(self) -> int:
         """How many recorded replies of the turn nobody asked for."""

@@ -24,7 +24,9 @@ from aider_gardener.adapters.transcript import (
     ToolCall,
     TranscriptLine,
     TranscriptRecord,
+    Used,
     said_by,
+    tokens,
 )
 from aider_gardener.archive.store.redact import Redactor
 from aider_gardener.errors import SessionError
@@ -57,6 +59,9 @@ THOUGHTS = re.compile(r"<(thinking-content-\w+)>")
 """Begins what a model thought: logged with its reply, left out of what is handed on."""
 HOST_COMMAND = re.compile(r"[/!]")
 NOT_HELD = re.compile(r"\[\d+ lines? of output; a chat history")
+SPENT = re.compile(
+    r"Tokens: (\d[\d,]{0,12}(?:\.\d+)?)([kKmM]?) sent(?:[^$T]{0,100}Cost: \$(\d[\d,]{0,9}(?:\.\d+)?))?"
+)
 LINT = "# Fix any errors below"
 RESTORED = "Restored previous conversation history."
 EDIT_FORMATS = frozenset({"diff", "whole", "udiff", "diff-fenced", "patch"})
@@ -255,7 +260,7 @@ class HistoryReader(Reader):
             is_said = not HOST_COMMAND.match(span.text) or ASKING.match(span.text)
             kind = SourceKind.TYPED if is_said else SourceKind.NOTICE
             return said_by("user", span.text if events else "", kind)
-        kind, detail = SourceKind.NOTICE, ""
+        kind, detail, text = SourceKind.NOTICE, "", "\n".join(span.notices)
         for event in events:
             if event.kind == "warning":
                 kind = SourceKind.LINT
@@ -264,7 +269,15 @@ class HistoryReader(Reader):
             elif event.kind == "command":
                 call = ToolCall(SHELL, event.command)
                 kind, detail = call.source.kind, call.source.detail
-        return said_by("user", "\n".join(span.notices), kind, detail)
+        used = [TranscriptRecord(used=used_by(*told.groups(""))) for told in SPENT.finditer(text)]
+        return [*said_by("user", text, kind, detail), *used]
+
+
+def used_by(sent: str, unit: str, cost: str) -> Used:
+    """What an answer took, as far as aider rounds it."""
+    thousands = {"": 1, "k": 1_000, "m": 1_000_000}[unit.lower()]
+    plain, dollars = (float(figure.replace(",", "") or 0) for figure in (sent, cost))
+    return Used("", tokens(round(plain * thousands)), cost=dollars)
 
 
 def chats_in(text: str) -> list[list[Span]]:

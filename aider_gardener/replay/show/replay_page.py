@@ -107,13 +107,14 @@ def page_of(report: ReplayReport) -> str:
 def session_of(key: str, name: str, report: ReplayReport, redactor: Redactor) -> dict[str, Any]:
     """One session's part of the page; `key` begins the ids in it."""
     results = [result for result in report.results if result.session == name]
+    chart = re.sub(r"<metadata>.*?</metadata>", "", plot_svg(results) if can_draw() else "", flags=re.DOTALL)
     return {
         "key": key,
         "name": name,
         "turns": results[0].turns,
         "verdict": verdict(report, name),
         "tables": tables_of([summary for summary in report.summaries if summary.session == name]),
-        "chart": _within_page(plot_svg(results), key) if can_draw() else "",
+        "chart": re.sub(r'(\bid="|url\(#|xlink:href="#)', rf"\g<1>{key}-svg-", chart),
         "compactions": [
             (result.variant, sorted(result.compactions, key=lambda event: event.turn))
             for result in results
@@ -123,12 +124,6 @@ def session_of(key: str, name: str, report: ReplayReport, redactor: Redactor) ->
         "probes": probe_rows(results),
         "facts": fact_rows(results, redactor),
     }
-
-
-def _within_page(svg: str, key: str) -> str:
-    """An SVG without what it says of itself, its ids unlike those of the page's other ones."""
-    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
-    return re.sub(r'(\bid="|url\(#|xlink:href="#)', rf"\g<1>{key}-svg-", svg)
 
 
 def tables_of(summaries: Sequence[Summary]) -> list[dict[str, Any]]:

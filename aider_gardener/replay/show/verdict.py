@@ -51,11 +51,7 @@ def verdict_on(rows: Mapping[str, Summary], results: Sequence[ReplayResult], cha
     if own.tokens_billed == other.tokens_billed and not own.plan_compactions:
         idle = f"{'its history' if chats == 1 else 'their histories'} never passed aider's own limit"
         return Verdict(f"No difference for {chat}: {idle}, and until then prompts are aider's.")
-    return Verdict(
-        answer(own, other, chat),
-        differences(results, gardened, stock),
-        elsewhere(own, other),
-    )
+    return Verdict(answer(own, other, chat), differences(results, gardened, stock), elsewhere(own, other))
 
 
 def gardened_in(variants: Iterable[str]) -> str:

@@ -19,6 +19,7 @@ from aider_gardener.adapters.claude_code.session import boundary_of, teller_of
 from aider_gardener.adapters.codex.rollout import RolloutReader
 from aider_gardener.archive.sessions import host_of
 from aider_gardener.archive.store import Store
+from aider_gardener.gardener.report import last_pressure
 from aider_gardener.reading.facts import extract, missing
 from aider_gardener.settings import Settings
 from aider_gardener.tokens import approximate
@@ -57,11 +58,9 @@ def test_a_session_of_60_events_brings_a_fact_back_over_two_compactions(store: S
         host.answer(f"Crossing {events} leaves at noon.")
         events += 2
         if events in (21, 41):
-            served.take_in("PreCompact", host.payload("PreCompact", trigger="auto"))
+            served.take_in(host.payload("PreCompact", trigger="auto"))
             summary = host.compact()
-            served.take_in(
-                "PostCompact", host.payload("PostCompact", trigger="auto", compact_summary=summary)
-            )
+            served.take_in(host.payload("PostCompact", trigger="auto", compact_summary=summary))
             block = added(served.answer("SessionStart", host.payload("SessionStart", source="compact")))
             assert FACT in block and approximate(block) <= COMPACTED_TOKENS
             events += 3
@@ -74,7 +73,7 @@ def test_a_session_of_60_events_brings_a_fact_back_over_two_compactions(store: S
 def test_a_new_chat_hears_where_the_last_one_stood_and_after_clear_nothing(store: Store, host: Host) -> None:
     served = hooks(store, host)
     host.ask(FACT)
-    served.take_in("PreCompact", host.payload("PreCompact"))
+    served.take_in(host.payload("PreCompact"))
     new = {**host.payload("SessionStart", source="startup"), "session_id": "next", "transcript_path": "/none"}
     block = added(served.answer("SessionStart", new))
     assert FACT in block and approximate(block) <= START_TOKENS
@@ -92,6 +91,9 @@ def test_a_large_output_comes_back_short_in_the_tools_own_shape(store: Store, ho
     assert given_ == before, "what the host handed over is not changed"
     entry = store.session_entries(host.session)[-1]
     assert entry.content.startswith(LOG) and entry.id in made["stdout"]
+    report, _state = last_pressure(store, store.sessions("/project")[0], Settings(), approximate)
+    assert report.total_original_tokens == entry.tokens
+    assert 0 < report.total_summary_tokens < entry.tokens / 2, "as it stands in its host's context"
 
 
 @pytest.mark.parametrize(
@@ -146,13 +148,13 @@ def test_observing_archives_and_says_nothing(store: Store, host: Host) -> None:
     assert served.answer("UserPromptSubmit", host.payload("UserPromptSubmit", prompt=QUESTION)) == {}
     assert served.answer("SessionStart", host.payload("SessionStart", source="compact")) == {}
     assert served.answer("PostToolUse", host.payload("PostToolUse", **bash(LOG))) == {}
-    served.take_in("Stop", host.payload("Stop"))
+    served.take_in(host.payload("Stop"))
     assert FACT in [entry.content for entry in store.session_entries(host.session)]
 
 
 def test_switched_off_nothing_is_archived(store: Store, host: Host) -> None:
     host.ask(FACT)
-    hooks(store, host, mode="off").take_in("PreCompact", host.payload("PreCompact"))
+    hooks(store, host, mode="off").take_in(host.payload("PreCompact"))
     assert store.sessions("/project") == []
 
 
@@ -172,7 +174,7 @@ def test_any_json_gets_an_answer_that_is_an_object(
 ) -> None:
     served = hooks(store, host)
     answer = served.answer(event, payload)
-    served.take_in(event, payload)
+    served.take_in(payload)
     assert isinstance(answer, dict) and set(answer) <= {"hookSpecificOutput"}
 
 
@@ -250,14 +252,14 @@ ROLLOUT = next((Path(__file__).resolve().parents[2] / "data" / "chats").glob("ro
 def test_a_chat_of_codex_is_archived_by_its_own_hook(store: Store, host: Host, tmp_path: Path) -> None:
     path = shutil.copy(ROLLOUT, tmp_path / ROLLOUT.name)
     given = {"session_id": "codex", "transcript_path": str(path), "hook_event_name": "Stop"}
-    hooks(store, host).take_in("Stop", given)
+    hooks(store, host).take_in(given)
     entries = store.session_entries("codex")
     assert "Never use port 8080." in [entry.content for entry in entries]
     assert host_of(store, "codex") == "Codex"
     assert {entry.provider for entry in entries} == {"codex@loopback"}, (
         "a server of that name may be anywhere"
     )
-    hooks(store, host).take_in("Stop", given)
+    hooks(store, host).take_in(given)
     assert store.session_entries("codex") == entries
 
 
@@ -286,7 +288,7 @@ def test_the_copy_that_our_plugin_makes_goes_once_it_is_read(
     copy_of.parent.mkdir(parents=True)
     for _ in range(2):
         shutil.copy(host.path, copy_of)
-        hooks(store, host).take_in("Stop", {**host.payload("Stop"), "transcript_path": str(copy_of)})
+        hooks(store, host).take_in({**host.payload("Stop"), "transcript_path": str(copy_of)})
         assert not copy_of.exists() and host.path.exists()
         host.ask("And more.")
     assert [entry.content for entry in store.session_entries(host.session)] == [FACT, "And more."]
@@ -296,7 +298,7 @@ def test_a_host_that_names_itself_is_named(
     store: Store, host: Host, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     host.ask(FACT)
-    hooks(store, host).take_in("Stop", {**host.payload("Stop"), "host": "OpenCode"})
+    hooks(store, host).take_in({**host.payload("Stop"), "host": "OpenCode"})
     (entry,) = store.session_entries(host.session)
     assert (host_of(store, host.session), entry.provider) == ("OpenCode", "opencode@away")
     assert teller_of("", None).host == teller_of(7, None).host == "Claude Code"

@@ -14,7 +14,7 @@ from aider_gardener.adapters.claude_code.session import (
     boundary_of,
     provider,
 )
-from aider_gardener.adapters.intake import STATE_KEY, Progress, unknown_records
+from aider_gardener.adapters.intake import UNKNOWN_RECORD, Progress
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import Store
 from aider_gardener.messages import Focus, Message, SourceKind
@@ -96,7 +96,7 @@ def test_what_an_answer_recalled_counts_as_accessed_behind_it(store: Store, host
     (fact,) = (entry.id for entry in store.session_entries(host.session) if entry.content == FACT)
     assert served.answer("UserPromptSubmit", host.payload("UserPromptSubmit", prompt=QUESTION))
     assert store.get(fact).access_count == 0, "no lock is waited for before the answer"
-    served.take_in("UserPromptSubmit", host.payload("UserPromptSubmit"))
+    served.take_in(host.payload("UserPromptSubmit"))
     assert store.get(fact).access_count == 1
 
 
@@ -136,18 +136,24 @@ def test_an_unknown_record_is_kept_and_counted(store: Store, host: Host) -> None
     session.take_in(host.path)
     (entry,) = store.session_entries(host.session)
     assert '"beam": 7' in entry.content and entry.source.kind is SourceKind.NOTICE
-    assert unknown_records(store) == {"hologram": 1}
+    assert [event.data for event in store.events(kind=UNKNOWN_RECORD)] == [{"type": "hologram"}]
 
 
 def test_the_summary_is_kept_as_the_hosts_own(store: Store, host: Host) -> None:
     host.ask(FACT)
     summary = host.compact()
-    session = chat(store, host)
-    session.take_in(host.path)
-    session.add_summary(summary)
-    session.add_summary("Another summary.")
+    chat(store, host).take_in(host.path)
     kinds = [e.content for e in store.session_entries(host.session) if e.source.kind is SourceKind.SUMMARY]
-    assert kinds == [summary, "Another summary."]
+    assert kinds == [summary]
+
+
+def test_a_result_that_comes_later_is_told_with_its_command(store: Store, host: Host) -> None:
+    host.said({"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": "pytest -q"}})
+    chat(store, host).take_in(host.path)
+    host.result("t", "1 failed")
+    chat(store, host).take_in(host.path)
+    (entry,) = store.session_entries(host.session)
+    assert (entry.source.kind, entry.source.detail) == (SourceKind.TEST, "pytest -q")
 
 
 def test_time_ends_a_taking_in_and_the_next_goes_on(store: Store, host: Host) -> None:
@@ -160,7 +166,7 @@ def test_time_ends_a_taking_in_and_the_next_goes_on(store: Store, host: Host) ->
 
 def test_what_cannot_be_read_of_the_progress_begins_anew() -> None:
     assert Progress.read("{") == Progress.read("[]") == Progress.read('{"mystery": 1}') == Progress()
-    assert Progress.read('{"offset": 3}') == Progress(offset=3)
+    assert Progress.read('{"offset": 3, "calls": {}}') == Progress(offset=3), "an earlier build kept more"
     assert set(asdict(Progress())) >= {"offset", "turn"}
 
 
@@ -172,7 +178,6 @@ def test_the_window_and_the_last_prompt_are_kept_for_reports(store: Store, host:
 
     frame = last_frame(store, host.session)
     assert frame.window == 200_000 and frame.parts["prompt"] > 0 and frame.model == "claude-sonnet-5"
-    assert store.get_state(host.session, STATE_KEY)
 
 
 @pytest.mark.parametrize(

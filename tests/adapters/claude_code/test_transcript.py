@@ -92,6 +92,16 @@ def test_prompts_replies_and_results_have_their_sources(tmp_path: Path) -> None:
     assert {each.at for each in records} == {seconds(STAMP)} and seconds(STAMP) > 1.7e9
 
 
+def test_what_is_typed_with_a_picture_and_an_open_file_is_one_prompt(tmp_path: Path) -> None:
+    picture = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}}
+    texts = ["<ide_opened_file>The user opened w.py</ide_opened_file>", "Make it so."]
+    blocks = [*({"type": "text", "text": text} for text in texts), picture]
+    (opened, prompt) = read(tmp_path, user(blocks))
+    assert (opened.source.kind, opened.asks) == (SourceKind.NOTICE, False)
+    assert prompt.asks and prompt.message
+    assert prompt.message.content == "Make it so.\n[image/png, 2 bytes]"
+
+
 def test_the_hosts_summary_looks_like_the_user_and_is_told_apart(tmp_path: Path) -> None:
     records = read(
         tmp_path,
@@ -203,7 +213,8 @@ def test_another_file_in_its_place_is_read_from_the_beginning(tmp_path: Path) ->
 def test_the_tokens_of_a_prompt_are_told_with_the_model(tmp_path: Path) -> None:
     text = {"type": "text", "text": "Yes."}
     records = read(tmp_path, assistant(text, input_tokens=10, cache_read_input_tokens=200, output_tokens=5))
-    assert (records[-1].used, records[-1].model) == (215, "claude-sonnet-5")
+    used = records[-1].used
+    assert used is not None and (used.sent, used.held, used.model) == (210, 215, "claude-sonnet-5")
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,13 @@ def test_a_rollout_of_the_real_program() -> None:
     assert {kind for kind in reader.passed if not kind.startswith("record ")} == {THINKING}
 
 
+def test_an_event_that_nobody_knows_comes_as_it_is(tmp_path: Path) -> None:
+    known = [{"type": "event_msg", "payload": {"type": kind}} for kind in ("task_started", "agent_message")]
+    records, reader = read(tmp_path, *known, {"type": "event_msg", "payload": {"type": "omen", "said": "x"}})
+    assert [each.unknown for each in records] == ["omen"] and len(reader.passed) == 2
+    assert records[0].message and '"said": "x"' in records[0].message.content
+
+
 @pytest.mark.parametrize(
     ("call", "detail"),
     [

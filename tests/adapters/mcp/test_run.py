@@ -28,7 +28,7 @@ def test_a_process_serves_what_hooks_brought_of_its_project(tmp_path: Path) -> N
     host = Host(tmp_path / "transcript.jsonl")
     host.ask(FACT)
     store = open_store(tmp_path / ".aider.gardener")
-    Hooks(store, str(tmp_path), settings=Settings()).take_in("Stop", host.payload("Stop"))
+    Hooks(store, str(tmp_path), settings=Settings()).take_in(host.payload("Stop"))
     store.close()
     started = StdioServerParameters(
         command=sys.executable,

@@ -33,6 +33,8 @@ SECRETS = [
     ("Authorization: Bearer {}", MIXED),
     ("postgres://app:{}@db.local:5432/x", "s3cr3t-pw"),
     ("curl -u admin:{} http://x", "pa55word"),
+    ("etcdctl --user root:{} get x", "pa55word"),
+    ("cqlsh -u me -p {}", MIXED),
     ("tool --password={} run", "Tr0ub4dor"),
     ("DB_PASSWORD={}", "hunter2"),
     ("password: {}", "hunter2"),

@@ -42,6 +42,8 @@ def test_a_killed_process_holds_nothing(tmp_path: Path) -> None:
     assert "old" in store.live_sessions() and store.open_elsewhere() == {"old"}
     store.open_session("own", project="p", started_at=1.0)
     assert store.open_elsewhere() == {"old"}
+    store.forget_session("old")
+    assert "old" in {info.id for info in store.sessions("p")}, "what it adds from now on is of its project"
     child.communicate()
     assert store.open_elsewhere() == frozenset()
     assert "old" not in store.live_sessions()
