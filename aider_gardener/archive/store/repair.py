@@ -369,7 +369,7 @@ def _add_unchecked(damaged: Path, db: apsw.Connection) -> None:
         right = _right_ids(old)
         placed = "SELECT id FROM originals WHERE number IN (SELECT original FROM occurrences)"
         lacking = right.difference(stored_id for (stored_id,) in db.execute(placed))
-        for record in records.whole(records.export_of_other(old)) if lacking else ():
+        for record in records.export_of_other(old) if lacking else ():
             if record["kind"] in ("session", "state") or record.get("id") in lacking:
                 with contextlib.suppress(StoreError):
                     records.add_all(db, [record], DAMAGED)
