@@ -17,7 +17,7 @@ from aider_gardener.archive.postgres.server import Address
 from aider_gardener.archive.providers import SHARED, may_go
 from aider_gardener.archive.store import entries, sessions
 from aider_gardener.archive.store.database import Database
-from aider_gardener.archive.store.lines import UNREADABLE
+from aider_gardener.archive.store.lines import UNREADABLE, Lines
 from aider_gardener.archive.store.records import NOT_READ, SAID, Record, as_json, from_json
 from aider_gardener.archive.store.sqlite import Store
 from aider_gardener.errors import StoreError, UsageError
@@ -117,21 +117,17 @@ def _without(record: Record, gone: set[str], unsent: set[str]) -> Record | None:
     return record
 
 
-class ServerLines:
+class ServerLines(Lines):
     """The records of an archive that a server keeps whole; each call is a connection of its own, and one
     transaction. What fails raises ServerError, and nothing of it is kept.
 
     What may not leave the machine does not get in, whichever way it comes.
     """
 
-    fault = ""
-    directory = None
-
     def __init__(
         self, address: Address, *, made: bool = False, clock: Callable[[], float] = time.time
     ) -> None:
         self.address = address
-        self.problems: list[str] = []
         self._clock = clock
         self._held: list[int] = []
         self._told: list[str] = []
@@ -187,9 +183,6 @@ class ServerLines:
     def remove(self) -> None:
         with server.connected(self.address.environ) as connection:
             connection.execute("DELETE FROM gardener.archives WHERE number = %s", (self._number,))
-
-    def close(self) -> None:
-        """Nothing is open between two calls."""
 
 
 def _found(connection: Connection, address: Address, *, made: bool) -> int:
