@@ -179,13 +179,8 @@ def is_text_of(role: object, stored_hash: object, body: object) -> bool:
         return False
 
 
-def session_entries(
-    db: apsw.Connection, session: str, after_seq: int, source: SourceKind | None
-) -> list[Entry]:
-    only = "AND n.source = :source" if source else ""
-    sql = f"{SAID} WHERE s.id = :session AND n.seq > :after {only} ORDER BY n.seq"
-    asked = {"session": session, "after": after_seq, "source": source and source.value}
-    return list(map(_entry, db.execute(sql, asked)))
+def session_entries(db: apsw.Connection, session: str) -> list[Entry]:
+    return list(map(_entry, db.execute(f"{SAID} WHERE s.id = ? ORDER BY n.seq", (session,))))
 
 
 def resolve(db: apsw.Connection, prefix: str) -> list[str]:

@@ -68,20 +68,20 @@ def redacted(record: Record, redact: Redactor) -> Record:
         return {**record, "data": data}
     if kind == "state":
         return {**record, "value": redact.clean_json(record["value"])}
-    if kind not in (SAID, "renditions"):
+    if kind != SAID:
         return record
-    clean = dict(record)
-    if kind == SAID:  # its text first: what is a secret there is one in its short forms
-        body = redact(record["content"])
-        clean["content"] = body.text
-        clean["segments"] = [[*_moved(body, each[:2]), *each[2:]] for each in record["segments"]]
-        spans = (_moved(body, each) for each in record["chunks"])
-        clean["chunks"] = [list(each) for each in dict.fromkeys(spans) if each[0] < each[1]]
-        added = [[span.start, span.end, span.kind] for span in body.spans]
-        clean["redactions"] = [*record["redactions"], *added]
-        clean["detail"] = redact(record["detail"]).text
-    clean["renditions"] = [[word, redact(text).text, n] for word, text, n in record["renditions"]]
-    return clean
+    body = redact(record["content"])  # first: what is a secret there is one in its short forms
+    spans = (_moved(body, each) for each in record["chunks"])
+    added = [[span.start, span.end, span.kind] for span in body.spans]
+    return {
+        **record,
+        "content": body.text,
+        "segments": [[*_moved(body, each[:2]), *each[2:]] for each in record["segments"]],
+        "chunks": [list(each) for each in dict.fromkeys(spans) if each[0] < each[1]],
+        "redactions": [*record["redactions"], *added],
+        "renditions": [[word, redact(text).text, n] for word, text, n in record["renditions"]],
+        "detail": redact(record["detail"]).text,
+    }
 
 
 def _moved(body: Redacted, span: Sequence[int]) -> tuple[int, int]:
