@@ -240,7 +240,6 @@ class FileLines(Lines):
         """The files of lines in the directory, those of other processes too."""
         if self.directory is not None:
             self.found = read(self.directory, self._clock())
-            self.problems = self.found.problems
         return self.found
 
     def append(self, record: Record) -> None:

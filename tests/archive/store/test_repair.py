@@ -395,6 +395,21 @@ def test_a_repair_killed_at_any_step_is_done_at_the_next_start(
     assert sorted(each.name for each in tmp_path.glob("gardener.db*part*")) == []
 
 
+def test_the_log_that_a_killed_repair_left_is_not_played_into_the_new_archive(tmp_path: Path) -> None:
+    new, place = tmp_path / "new" / "gardener.db", tmp_path / "old"
+    filled(new.parent, 300)
+    store = open_store(place)
+    put(store, "of the one that was set aside", 99)
+    log = (place / "gardener.db-wal").read_bytes()
+    store.close()
+    (place / "gardener.db").unlink()
+    (place / "gardener.db-wal").write_bytes(log)
+    shutil.copy(new, place / location.MENDED_NAME)
+    store = open_store(place)
+    assert len(store.session_entries("s")) == 300 and store.verify() == []
+    store.close()
+
+
 def test_a_repair_that_fails_half_way_is_done_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Say by a full disk."""
     filled(tmp_path, 50)
