@@ -236,25 +236,26 @@ def said(db: apsw.Connection, where: str, *given: object) -> Iterator[dict[str, 
         yield record
 
 
-def _entry(row: Sequence[Any]) -> Entry:
-    held = dict(zip(COLUMNS, row, strict=True))
+def _entry(row: Any) -> Entry:
+    (session, seq, turn, source, detail, provider, at, stored_id, role, cls, segments, _, tokens, pinned,
+     active, accessed_at, access_count, body, _) = row  # fmt: skip
     return Entry(
-        id=held["id"],
-        session=held["session"],
-        turn=held["turn"],
-        seq=held["seq"],
-        role=held["role"],
-        content=search.decode(held["content"]),
-        source=Source(SourceKind(held["source"]), held["detail"]),
-        cls=ContentClass(held["cls"]),
-        segments=search.segments_of(held["segments"]),
-        tokens=held["tokens"],
-        pinned=bool(held["pinned"]),
-        active=bool(held["active"]),
-        created_at=held["at"],
-        accessed_at=held["accessed_at"],
-        access_count=held["access_count"],
-        provider=held["provider"],
+        id=stored_id,
+        session=session,
+        turn=turn,
+        seq=seq,
+        role=role,
+        content=search.decode(body),
+        source=Source(SourceKind(source), detail),
+        cls=ContentClass(cls),
+        segments=search.segments_of(segments),
+        tokens=tokens,
+        pinned=bool(pinned),
+        active=bool(active),
+        created_at=at,
+        accessed_at=accessed_at,
+        access_count=access_count,
+        provider=provider,
     )
 
 
