@@ -480,16 +480,6 @@ def test_what_was_said_is_there_at_the_next_start(store: Store, opened: Opener, 
     again.close()
 
 
-@pytest.mark.parametrize("damage", ["", "{}\n", "not json\n", '{"kind":"meta","format":99}\n'])
-def test_import_refuses_what_is_no_export(store: Store, tmp_path: Path, damage: str) -> None:
-    path = tmp_path / "in.jsonl"
-    path.write_text(damage)
-    with pytest.raises(StoreError):
-        store.import_(path)
-    with pytest.raises(StoreError):
-        store.import_(tmp_path / "missing.jsonl")
-
-
 @pytest.mark.parametrize("kind", ["forget", "pin", "touch", "renditions", "active"])
 def test_an_export_of_anothers_can_only_add(store: Store, tmp_path: Path, kind: str) -> None:
     kept = put(store, "mine")
