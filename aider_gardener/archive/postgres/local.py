@@ -147,7 +147,7 @@ def unsent(db: apsw.Connection, share: Share) -> tuple[list[Row], int, str]:
 def _message(db: apsw.Connection, number: int, once: str) -> Iterator[Row]:
     """A message, unless it is forgotten meanwhile, or damaged."""
     with suppress(*NOT_READ):
-        for said in entries.said(db, "n.number = ?", number):
+        for said in entries.said_at(db, "n.number = ?", number):
             name, key = said["session"], content_hash(said["role"], said["content"])
             if known_by(name, said["seq"], key, said["at"]) != once:
                 continue

@@ -41,7 +41,7 @@ COLUMNS = {
     "active": "o.active", "accessed_at": "o.accessed_at", "access_count": "o.access_count",
     "content": "b.body", "original": "n.original",
 }  # fmt: skip
-SAID = f"SELECT {', '.join(COLUMNS.values())} {PLACES} JOIN bodies b ON b.original = o.number"
+SELECT_SAID = f"SELECT {', '.join(COLUMNS.values())} {PLACES} JOIN bodies b ON b.original = o.number"
 """What was said where, by the names that a record of it has."""
 
 NAMED = re.compile(r'"(g[0-9a-f]+)"')
@@ -157,7 +157,7 @@ def number_of(db: apsw.Connection, stored_id: str) -> int | None:
 
 
 def get_many(db: apsw.Connection, ids: Iterable[str]) -> dict[str, Entry]:
-    sql = f"""{SAID} WHERE o.id IN (SELECT value FROM json_each(?))
+    sql = f"""{SELECT_SAID} WHERE o.id IN (SELECT value FROM json_each(?))
               AND n.number = (SELECT max(m.number) FROM occurrences m WHERE m.original = o.number)"""
     found = map(_entry, db.execute(sql, (json.dumps(list(ids)),)))
     return {entry.id: entry for entry in found}
@@ -180,7 +180,7 @@ def is_text_of(role: object, stored_hash: object, body: object) -> bool:
 
 
 def session_entries(db: apsw.Connection, session: str) -> list[Entry]:
-    return list(map(_entry, db.execute(f"{SAID} WHERE s.id = ? ORDER BY n.seq", (session,))))
+    return list(map(_entry, db.execute(f"{SELECT_SAID} WHERE s.id = ? ORDER BY n.seq", (session,))))
 
 
 def resolve(db: apsw.Connection, prefix: str) -> list[str]:
@@ -220,11 +220,11 @@ def renditions(db: apsw.Connection, stored_id: str) -> dict[Fidelity, Rendition]
     return {each.fidelity: each for each in found}
 
 
-def said(db: apsw.Connection, where: str, *given: object) -> Iterator[dict[str, Any]]:
+def said_at(db: apsw.Connection, where: str, *given: object) -> Iterator[dict[str, Any]]:
     """What was said at these places, as `records.said` made it of what was to be stored."""
     chunks = """SELECT start, "end" FROM chunks WHERE original = ? ORDER BY number"""
     forms = "SELECT fidelity, text, tokens FROM renditions WHERE original = ? ORDER BY fidelity"
-    for row in db.execute(f"{SAID} WHERE {where}", given):
+    for row in db.execute(f"{SELECT_SAID} WHERE {where}", given):
         record: dict[str, Any] = {"kind": "said", **dict(zip(COLUMNS, row, strict=True))}
         number = record.pop("original")
         record |= {name: json.loads(record[name]) for name in ("segments", "redactions")}

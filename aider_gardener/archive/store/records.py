@@ -144,7 +144,7 @@ def export(db: apsw.Connection) -> Iterator[Record]:
     yield {"kind": "meta", "format": FORMAT}
     for row in db.execute(f"SELECT {', '.join(SESSION_FIELDS)} FROM sessions ORDER BY number"):
         yield {"kind": "session", **dict(zip(SESSION_FIELDS, row, strict=True))}
-    yield from entries.said(db, "1 ORDER BY n.number")
+    yield from entries.said_at(db, "1 ORDER BY n.number")
     sql = "SELECT session, turn, kind, data, at FROM events ORDER BY number"
     for session, turn, kind, data, at in db.execute(sql):
         event = {"session": session, "turn": turn, "event": kind, "data": json.loads(data), "at": at}
