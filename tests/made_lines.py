@@ -14,12 +14,13 @@ NoSqlite = Callable[[bool], None]
 """Of the fixture `no_sqlite`: whether SQLite opens no file from now on."""
 
 
-def put(store: Store, content: str, *, seq: int = 0, session: str = "s1", detail: str = "ls",
-        chunk_chars: int = 0, renditions: tuple[Rendition, ...] = ()) -> Entry:  # fmt: skip
+def put(store: Store, content: str, *, seq: int = 0, turn: int = 1, session: str = "s1", detail: str = "ls",
+        at: float = 5.0, chunk_chars: int = 0, renditions: tuple[Rendition, ...] = ()) -> Entry:  # fmt: skip
     """Say something in an archive; in passages of so many characters, or in one."""
     new = Entry(
-        id=entry_id("user", content), session=session, turn=1, seq=seq, role="user", content=content,
-        source=Source(SourceKind.COMMAND, detail), cls=ContentClass.LOG, segments=(), tokens=1, created_at=5.0,
+        id=entry_id("user", content), session=session, turn=turn, seq=seq, role="user", content=content,
+        source=Source(SourceKind.COMMAND, detail), cls=ContentClass.LOG, segments=(), tokens=max(1, len(content) // 4),
+        created_at=at, accessed_at=at,
     )  # fmt: skip
     step = chunk_chars or max(1, len(content))
     spans = [(at, min(at + step, len(content))) for at in range(0, len(content), step)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -112,16 +112,22 @@ def source_words(entry: Entry) -> str:
 def changes_of(events: Iterable[Event], stored_id: str) -> tuple[LevelChange, ...]:
     """The changes of an entry's rendition that events tell of, oldest first."""
     found = []
+    for event, swap in _swaps(events):
+        if swap.get("entry_id") == stored_id:
+            before, after, reason = (str(swap.get(key, "")) for key in ("before", "after", "reason"))
+            cause = cause_words(event.data)
+            found.append(
+                LevelChange(event.session, event.turn, event.at, event.kind, before, after, reason, cause)
+            )
+    return tuple(found)
+
+
+def _swaps(events: Iterable[Event]) -> Iterator[tuple[Event, Mapping[str, Any]]]:
     for event in events:
         swaps = event.data.get("swaps")
         for swap in swaps if isinstance(swaps, list) else []:
-            if isinstance(swap, dict) and swap.get("entry_id") == stored_id:
-                before, after, reason = (str(swap.get(key, "")) for key in ("before", "after", "reason"))
-                cause = cause_words(event.data)
-                found.append(
-                    LevelChange(event.session, event.turn, event.at, event.kind, before, after, reason, cause)
-                )
-    return tuple(found)
+            if isinstance(swap, dict):
+                yield event, swap
 
 
 def cause_words(data: Mapping[str, object]) -> str:
@@ -141,11 +147,9 @@ def levels_by_id(events: Iterable[Event]) -> dict[str, list[tuple[int, Fidelity]
     """By id the turns at which an entry was swapped, and to which fidelity, oldest first."""
     found: dict[str, list[tuple[int, Fidelity]]] = {}
     known = {level.value: level for level in Fidelity}
-    for event in events:
-        swaps = event.data.get("swaps")
-        for swap in swaps if isinstance(swaps, list) else []:
-            if isinstance(swap, dict) and swap.get("after") in known:
-                found.setdefault(str(swap.get("entry_id")), []).append((event.turn, known[swap["after"]]))
+    for event, swap in _swaps(events):
+        if swap.get("after") in known:
+            found.setdefault(str(swap.get("entry_id")), []).append((event.turn, known[swap["after"]]))
     return found
 
 

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from aider_gardener.archive.archive import Archive
-from aider_gardener.archive.store import open_store
+from aider_gardener.archive.store import Store, open_store
 from aider_gardener.errors import UsageError
 from aider_gardener.gardener.gardener import Gardener
-from aider_gardener.messages import Entry
+from aider_gardener.messages import ContentClass, Entry, Fidelity, Rendition, Source, SourceKind, entry_id
 from aider_gardener.settings import Settings
 
 
@@ -29,6 +29,18 @@ def question(name: str, turn: int) -> str:
 def reply(name: str, turn: int) -> str:
     reason = f"Because of reason {turn} it is so in {name}. " * (5 + turn * 7 % 20)
     return f"The widget {name}-{turn} needs setting_{turn} = {turn * 7}.\n{reason}é\n"
+
+
+def put(
+    store: Store, text: str, *, session: str = "s", seq: int = 0, at: float = 1.0, short: str = ""
+) -> Entry:
+    """Say one thing in an archive, in one passage."""
+    made = [Rendition(Fidelity.COMPRESSED, short, 5)] if short else []
+    new = Entry(
+        entry_id("user", text), session, seq, seq, "user", text, Source(SourceKind.TYPED),
+        ContentClass.PROSE, (), len(text) // 4, created_at=at,
+    )  # fmt: skip
+    return store.add(new, chunks=[(0, len(text))], renditions=made)
 
 
 class Played:

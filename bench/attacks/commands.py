@@ -64,30 +64,18 @@ def round_of(directory: Path, root: Path, number: int, seed: int) -> tuple[list[
     """One round; what became of its chats, and how often what came of the commands."""
     chance = random.Random(f"{seed} {number}")
     ends: Counter[str] = Counter()
-    chats: list[tuple[str, Any, Any, list[tuple[str, ...]]]] = []
-    for at in range(2):
-        pipe, other = kills.CONTEXT.Pipe(duplex=False)
-        name = f"r{number}c{at}"
-        child = kills.CONTEXT.Process(
-            target=play, args=(other, directory, name, seed * 7_919 + number * 2 + at, ""), daemon=True
-        )
-        child.start()
-        other.close()
-        chats.append((name, child, pipe, []))
+    chats = [
+        kills.writer(directory, f"r{number}c{at}", seed * 7_919 + number * 2 + at, play=play)
+        for at in range(2)
+    ]
     for at in range(AT_ONCE):
         ends[command(chance.choice(BESIDE), directory, chance, root, number * AT_ONCE + at)] += 1
-        for _, _, pipe, told in chats:
-            with suppress(EOFError, OSError):
-                while pipe.poll():
-                    told.append(pipe.recv())
-    for _, child, pipe, told in chats:
-        child.kill()
-        with suppress(EOFError, OSError):
-            while True:
-                told.append(pipe.recv())
-        child.join(60)
+        for chat in chats:
+            chat.hear(lambda: False)
+    for chat in chats:
+        chat.kill()
     ends[command(BETWEEN[number % 2], directory, chance, root, -1)] += 1
-    return [kills.looked_at(directory, name, told) for name, _, _, told in chats], ends
+    return [kills.looked_at(directory, chat.name, chat.told) for chat in chats], ends
 
 
 def attack(rounds: int, seed: int) -> dict[str, Any]:

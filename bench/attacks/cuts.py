@@ -22,8 +22,8 @@ from typing import Any
 
 from aider_gardener.archive.store import open_store
 from aider_gardener.archive.store.location import FILE_NAME
-from aider_gardener.messages import ContentClass, Entry, Source, entry_id
 from bench.attacks import flips
+from bench.attacks.chat import put
 from bench.attacks.results import keep, parser_of
 
 PAGE_BYTES, LOG_HEAD, FRAME_BYTES = 4_096, 32, 24 + 4_096
@@ -36,12 +36,8 @@ def killed(ids: list[str], folder: Path) -> list[str]:
     store = open_store(Path(shutil.copytree(folder / "ended", folder / "open")))
     found = list(ids)
     for number in range(len(ids), len(ids) + SAID_LAST):
-        text = flips.text_of(number)
-        new = Entry(
-            entry_id("user", text), flips.SESSIONS[number % 2], number, number, "user", text, Source(),
-            ContentClass.PROSE, (), len(text) // 4, created_at=1.0 + number,
-        )  # fmt: skip
-        found.append(store.add(new, chunks=[(0, len(text))]).id)
+        session, text = flips.SESSIONS[number % 2], flips.text_of(number)
+        found.append(put(store, text, session=session, seq=number, at=1.0 + number).id)
     shutil.copytree(folder / "open", folder / "left")
     store.close()
     return found

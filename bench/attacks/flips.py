@@ -27,8 +27,8 @@ from typing import Any
 from aider_gardener.archive.store import Store, open_store
 from aider_gardener.archive.store.encryption import VARIABLE
 from aider_gardener.errors import StoreError
-from aider_gardener.messages import ContentClass, Entry, Fidelity, Rendition, Source, SourceKind, entry_id
-from bench.attacks.results import keep, parser_of
+from bench.attacks.chat import put
+from bench.attacks.results import in_child, keep, parser_of
 
 ENTRIES, SESSIONS, SECONDS = 50, ("one", "two"), 20
 FIRST_PAGE_BYTES = 4_096
@@ -50,15 +50,10 @@ def fill(place: Path, key_source: str = "") -> list[str]:
         store = open_store(place, key_source=key_source)
         store.open_session(session, project="p", started_at=1.0)
         for number in range(at, ENTRIES, len(SESSIONS)):
-            text = text_of(number)
-            new = Entry(
-                id=entry_id("user", text), session=session, turn=number, seq=number, role="user",
-                content=text, source=Source(SourceKind.TYPED), cls=ContentClass.PROSE, segments=(),
-                tokens=len(text) // 4, created_at=1.0 + number,
-            )  # fmt: skip
-            made = [Rendition(Fidelity.COMPRESSED, short_of(number), 5)]
-            ids.append((number, store.add(new, chunks=[(0, len(text))], renditions=made).id))
-            store.record_event(session, number, "plan", {"entry_ids": [new.id]}, 1.0)
+            text, short = text_of(number), short_of(number)
+            said = put(store, text, session=session, seq=number, at=1.0 + number, short=short)
+            ids.append((number, said.id))
+            store.record_event(session, number, "plan", {"entry_ids": [said.id]}, 1.0)
         store.set_state(session, "frame", json.dumps({"window": 1_000}))
         store.close()
     return [stored_id for _, stored_id in sorted(ids)]
@@ -121,12 +116,7 @@ def sessions(store: Store, ids: list[str], lost: set[int], said: list[str]) -> l
 def goes_on(store: Store, found: list[str]) -> None:
     """A message that comes now is stored and read again."""
     text = "the chat goes on"
-    new = Entry(
-        id=entry_id("user", text), session="three", turn=1, seq=0, role="user", content=text,
-        source=Source(SourceKind.TYPED), cls=ContentClass.PROSE, segments=(), tokens=4,
-    )  # fmt: skip
-    stored = store.add(new, chunks=[(0, len(text))])
-    if store.original(stored.id) != text:
+    if store.original(put(store, text, session="three").id) != text:
         found.append("lost")
 
 
@@ -148,24 +138,13 @@ def tried(whole: Path, hurt: Callable[[Path], None], ids: list[str], *, with_cop
             for each in place.glob("*.copy"):
                 each.unlink()
         hurt(place)
-        read, write = os.pipe()
-        child = os.fork()
-        if not child:
-            told: Any = ["hung"]
-            try:
-                signal.alarm(SECONDS)
-                told = outcome(place, ids)
-            except BaseException as error:  # reason: whatever it is, it is the result
-                told = ["raised", f"{type(error).__name__}: {error}"[:200]]
-            finally:
-                os.write(write, json.dumps(told).encode())
-                os._exit(0)
-        os.close(write)
-        with os.fdopen(read) as pipe:
-            said = pipe.read()
-        os.waitpid(child, 0)
-        result: list[str] = json.loads(said) if said else ["hung"]
-        return result
+
+        def work() -> Any:
+            signal.alarm(SECONDS)
+            return outcome(place, ids)
+
+        told: list[str] | str | None = in_child(work)
+        return told if isinstance(told, list) else ["raised", told] if told else ["hung"]
 
 
 def attack(flips: int, seed: int, *, with_copy: bool, key_source: str = "") -> dict[str, Any]:

@@ -22,16 +22,14 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass, field
-from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 from aider_gardener.archive.store import schema
-from bench.attacks.kills import CONTEXT, looked_at, play
+from bench.attacks.kills import looked_at, writer
 from bench.attacks.results import keep, parser_of
 
-WRITERS, TURNS_AFTER, STUCK_SECONDS, HELD_SECONDS = 2, 4, 60.0, 1.0
+WRITERS, TURNS_AFTER, HELD_SECONDS = 2, 4, 1.0
 COUNTED = ("messages acknowledged", "lost", "lost of open chats", "untold", "stuck", "ended")
 FOLDER, FILE = ".aider.gardener", "gardener.db"
 ENDINGS = ("", "-wal", "-shm")
@@ -130,7 +128,10 @@ def forbidden(project: Path) -> None:
             path.chmod(0o500 if path.is_dir() else 0o400)
 
 
+LOOKED_AT = "looked at by a browser, and once more when the chats are killed"
+LOOK = sql("SELECT count(*) FROM originals")
 ACTS: dict[str, Act] = {
+    LOOKED_AT: LOOK,
     "backup": backed_up,
     "VACUUM": sql("VACUUM"),
     "journal_mode=DELETE": sql("PRAGMA journal_mode=DELETE"),
@@ -164,12 +165,13 @@ def allowed(project: Path) -> None:
         path.chmod(0o700 if path.is_dir() else 0o600)
 
 
-TAKEN_BACK: dict[str, Act] = {
+AFTERWARDS: dict[str, Act] = {
+    LOOKED_AT: LOOK,  # who closes it last moves the log into the file, without check sums
     "a table added by a browser": sql("DROP TABLE notes"),
     "user_version raised": sql(f"PRAGMA user_version = {schema.VERSION}"),
     "read-only": allowed,
 }
-"""Before it is looked at what there is: what makes an archive one that is refused and stays as it is."""
+"""What is done when the chats are killed: the last makes of an archive that is refused one that is not."""
 
 
 def main() -> None:
@@ -191,48 +193,6 @@ def attack(runs: int, seed: int, acts: Sequence[str]) -> dict[str, Any]:
     return {"runs": runs, **{name: total[name] for name in COUNTED}, "by act": by_act}
 
 
-@dataclass
-class Writer:
-    """A chat in a process of its own, and what it told."""
-
-    name: str
-    pipe: Connection
-    process: Any
-    told: list[tuple[str, ...]] = field(default_factory=list)
-
-    @property
-    def turns(self) -> int:
-        return sum(kind == "turn" for kind, *_ in self.told)
-
-    def hear(self, until: Callable[[], bool], seconds: float = 0.0) -> bool:
-        """Take what it tells until something holds, or it says nothing for so long; whether that holds."""
-        with suppress(EOFError, OSError):
-            while not until() and self.pipe.poll(seconds):
-                self.told.append(self.pipe.recv())
-        return until()
-
-    def goes_on(self, turns: int) -> bool:
-        wanted = self.turns + turns
-        return self.hear(lambda: self.turns >= wanted, STUCK_SECONDS)
-
-    def kill(self) -> None:
-        self.process.kill()
-        self.hear(lambda: False, STUCK_SECONDS)
-        self.process.join(STUCK_SECONDS)
-
-    def since_it_began(self) -> list[tuple[str, ...]]:
-        """What it told in the chat that it holds now."""
-        return self.told[max((at for at, row in enumerate(self.told) if row[0] == "closed"), default=0) :]
-
-
-def writer(directory: Path, name: str, seed: int) -> Writer:
-    pipe, other = CONTEXT.Pipe(duplex=False)
-    process = CONTEXT.Process(target=play, args=(other, directory, name, seed, ""), daemon=True)
-    process.start()
-    other.close()
-    return Writer(name, pipe, process)
-
-
 def one_run(project: Path, act: str, seed: str) -> Counter[str]:
     """Two chats, an act in between, and what is left of them."""
     chance, found = random.Random(seed), Counter(runs=1)
@@ -250,8 +210,8 @@ def one_run(project: Path, act: str, seed: str) -> Counter[str]:
     found["ended"] += sum(not each.process.is_alive() for each in writers)
     for each in writers:
         each.kill()
-    if act in TAKEN_BACK:
-        TAKEN_BACK[act](project)
+    if act in AFTERWARDS:
+        AFTERWARDS[act](project)
     lines = [row[1] for each in writers for row in each.told if row[0] == "notice"]
     for each in writers:
         outcome = looked_at(directory, each.name, each.told)

@@ -28,8 +28,8 @@ from aider_gardener.notes.rules import decisions_in, lifted_in, rules_in
 from aider_gardener.reading.classify import classify
 from aider_gardener.reading.facts import extract
 from aider_gardener.reading.segments import segment
-from bench.attacks.linear import KINDS, UNITS, entry_of, place_of
-from bench.attacks.results import keep, parser_of
+from bench.attacks.linear import KINDS, UNITS, entry_of
+from bench.attacks.results import keep, parser_of, place_of
 from bench.inputs import RECORDED
 
 LINES = 60

@@ -19,7 +19,7 @@ import signal
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -41,7 +41,7 @@ from bench.attacks.chat import Played, words
 from bench.attacks.results import keep, parser_of
 
 TURNS = 10_000
-MOST_SAID, MOST_SECONDS = 60, 0.05
+MOST_SAID, MOST_SECONDS, STUCK_SECONDS = 60, 0.05, 60.0
 PLACES = ("before the swap", "before the record", "behind the record")
 SELF_KILLED = 10
 CONTEXT: Any = multiprocessing.get_context("spawn" if os.name == "nt" else "forkserver")
@@ -129,6 +129,50 @@ def play(pipe: Connection, directory: Path, name: str, seed: int, place: str) ->
 
 
 @dataclass
+class Writer:
+    """A chat in a process of its own, and what it told."""
+
+    name: str
+    pipe: Connection
+    process: Any
+    told: list[tuple[str, ...]] = field(default_factory=list)
+
+    @property
+    def turns(self) -> int:
+        return sum(kind == "turn" for kind, *_ in self.told)
+
+    def hear(self, until: Callable[[], bool], seconds: float = 0.0) -> bool:
+        """Take what it tells until something holds, or it says nothing for so long; whether that holds."""
+        with suppress(EOFError, OSError):
+            while not until() and self.pipe.poll(seconds):
+                self.told.append(self.pipe.recv())
+        return until()
+
+    def goes_on(self, turns: int) -> bool:
+        wanted = self.turns + turns
+        return self.hear(lambda: self.turns >= wanted, STUCK_SECONDS)
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.hear(lambda: False, STUCK_SECONDS)
+        self.process.join(STUCK_SECONDS)
+
+    def since_it_began(self) -> list[tuple[str, ...]]:
+        """What it told in the chat that it holds now."""
+        return self.told[max((at for at, row in enumerate(self.told) if row[0] == "closed"), default=0) :]
+
+
+def writer(
+    directory: Path, name: str, seed: int, place: str = "", play: Callable[..., None] = play
+) -> Writer:
+    pipe, other = CONTEXT.Pipe(duplex=False)
+    process = CONTEXT.Process(target=play, args=(other, directory, name, seed, place), daemon=True)
+    process.start()
+    other.close()
+    return Writer(name, pipe, process)
+
+
+@dataclass
 class Outcome:
     """What became of one killed chat."""
 
@@ -140,23 +184,15 @@ class Outcome:
 def one_kill(directory: Path, number: int, seed: int, place: str = "") -> Outcome:
     """Play a chat in a child, kill it, and look at what it left."""
     chance = random.Random(f"{seed} {number}")
-    name = f"k{number}"
-    pipe, other = CONTEXT.Pipe(duplex=False)
-    child = CONTEXT.Process(target=play, args=(other, directory, name, number, place), daemon=True)
-    child.start()
-    other.close()
-    told: list[tuple[str, ...]] = []
+    child = writer(directory, f"k{number}", number, place)
     stop_after = chance.randrange(1, MOST_SAID)
-    with suppress(EOFError, OSError):
-        while True:
-            if not place and len(told) == stop_after:
-                time.sleep(chance.random() * MOST_SECONDS)
-                child.kill()
-            told.append(pipe.recv())
-    child.join(60)
-    found = looked_at(directory, name, told)
-    found.faults += [row[1] for row in told if row[0] == "refused"]
-    if child.exitcode == 0 or (child.exitcode or 0) > 0:
+    child.hear(lambda: not place and len(child.told) == stop_after, STUCK_SECONDS)
+    if not place:
+        time.sleep(chance.random() * MOST_SECONDS)
+    child.kill()
+    found = looked_at(directory, child.name, child.told)
+    found.faults += [row[1] for row in child.told if row[0] == "refused"]
+    if child.process.exitcode == 0 or (child.process.exitcode or 0) > 0:
         found.faults.append("it ended by itself")
     return found
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 import importlib
 import inspect
 import math
-import os
 import pkgutil
 import random
 import signal
@@ -21,7 +20,6 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from aider_gardener.archive.passages import chunk
@@ -37,7 +35,7 @@ from aider_gardener.notes.rules import decisions_in, spoken_words, typed_words
 from aider_gardener.reading import classify, segments, speech
 from aider_gardener.reading.excerpt import excerpt
 from aider_gardener.reading.lineshape import shape_counts
-from bench.attacks.results import keep, parser_of
+from bench.attacks.results import in_child, keep, parser_of
 
 ROOMS = ("reading", "compress", "notes", "recall", "archive")
 LIMIT_SECONDS, MEGABYTE = 2.0, 1_000_000
@@ -260,40 +258,16 @@ def _sentence(text: str) -> object:
 
 def seconds(call: Call, text: str, limit_seconds: float) -> float | str:
     """Processor seconds of one call in a process of its own; what it raised and where, or "over"."""
-    read, write = os.pipe()
-    child = os.fork()
-    if child == 0:
-        told = "over"
-        try:
-            os.close(read)
-            signal.signal(signal.SIGPROF, signal.SIG_DFL)
-            signal.setitimer(signal.ITIMER_PROF, limit_seconds)
-            began = time.process_time()
-            call(text)
-            told = repr(time.process_time() - began)
-        except BaseException as error:  # reason: whatever it is, it is the result
-            told = f"{type(error).__name__} {place_of(error)}"
-        finally:
-            os.write(write, told.encode())
-            os._exit(0)
-    os.close(write)
-    with os.fdopen(read) as pipe:
-        told = pipe.read()
-    os.waitpid(child, 0)
-    if not told:
-        return "over"
-    try:
-        return float(told)
-    except ValueError:
-        return told
 
+    def work() -> float:
+        signal.signal(signal.SIGPROF, signal.SIG_DFL)
+        signal.setitimer(signal.ITIMER_PROF, limit_seconds)
+        began = time.process_time()
+        call(text)
+        return time.process_time() - began
 
-def place_of(error: BaseException) -> str:
-    """File and line in which something was raised."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    return f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}" if trace else ""
+    told: float | str | None = in_child(work)
+    return "over" if told is None else told
 
 
 def measured(call: Call, make: Callable[[int], str], sizes: list[int]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +50,35 @@ def keep_outcomes(name: str, outcomes: Mapping[str, str], path: Path | None) -> 
     keep(name, {"tried": len(outcomes), "held": held, "attacks": dict(outcomes)}, path, by_commit=True)
     print(f"{held} of {len(outcomes)} held")
     return len(outcomes) - held
+
+
+def in_child(work: Callable[[], Any]) -> Any:
+    """What a call gives in a process of its own, as JSON has it; for what it raises the class, the words and
+    the place, in a text; None where a signal ended it."""
+    read, write = os.pipe()
+    child = os.fork()
+    if not child:
+        told: Any = None
+        try:
+            told = work()
+        except BaseException as error:  # reason: whatever it is, it is the result
+            told = f"{type(error).__name__} {place_of(error)}: {error}"[:200]
+        finally:
+            os.write(write, json.dumps(told).encode())
+            os._exit(0)
+    os.close(write)
+    with os.fdopen(read) as pipe:
+        said = pipe.read()
+    os.waitpid(child, 0)
+    return json.loads(said) if said else None
+
+
+def place_of(error: BaseException) -> str:
+    """File and line in which something was raised."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}" if trace else ""
 
 
 def environment(home: Path) -> dict[str, str]:

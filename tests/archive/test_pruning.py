@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import made_lines
 import pytest
 from click.testing import CliRunner, Result
 from made_lines import bytes_of
@@ -22,18 +23,14 @@ from aider_gardener.archive.retention import (
 from aider_gardener.archive.store import Store, open_store
 from aider_gardener.archive.store.base import CONFIDENCE_GAIN
 from aider_gardener.cli.root import main
-from aider_gardener.messages import ContentClass, Entry, Source, entry_id
+from aider_gardener.messages import Entry
 from aider_gardener.settings import Settings
 
 OLD = time.time() - 60 * DAY
 
 
 def put(store: Store, content: str, *, seq: int, session: str = "old", at: float = OLD) -> Entry:
-    new = Entry(
-        id=entry_id("user", content), session=session, turn=1, seq=seq, role="user", content=content,
-        source=Source(), cls=ContentClass.LOG, segments=(), tokens=len(content) // 4, created_at=at, accessed_at=at,
-    )  # fmt: skip
-    return store.add(new, chunks=[(at, min(at + 400, len(content))) for at in range(0, len(content), 400)])
+    return made_lines.put(store, content, seq=seq, session=session, at=at, chunk_chars=400)
 
 
 def filled(directory: Path, count: int = 60) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from aider_gardener.adapters.aider.commands import COMMANDS, STEPS
 from aider_gardener.cli.root import main
-from bench.attacks import files, newer, readers, settings, terminal
+from bench.attacks import files, readers, settings, terminal
 from bench.attacks.results import HELD, environment, keep, keep_outcomes
 
 SHOWING = {
@@ -49,10 +49,6 @@ def test_a_reader_holds_out_against_a_path(tmp_path: Path, name: str, kind: str)
 )
 def test_a_hook_that_says_too_much_does_not_hold(code: int, out: bytes, told: bytes, outcome: str) -> None:
     assert readers.verdict(readers.READERS["Stop: transcript"], code, out, told) == outcome
-
-
-def test_what_a_newer_version_wrote_is_called_newer_and_left_as_it_is() -> None:
-    assert {name: told for name, told in newer.attack().items() if told != HELD} == {}
 
 
 @pytest.mark.parametrize("name", ["store", "store_key", "mode", "resume"])

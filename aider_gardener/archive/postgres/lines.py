@@ -17,8 +17,8 @@ from aider_gardener.archive.postgres.server import Address
 from aider_gardener.archive.providers import SHARED, may_go
 from aider_gardener.archive.store import entries, sessions
 from aider_gardener.archive.store.database import Database
-from aider_gardener.archive.store.lines import UNREADABLE
-from aider_gardener.archive.store.records import NOT_READ, SAID, Record, as_json, from_json, whole
+from aider_gardener.archive.store.lines import UNREADABLE, Lines
+from aider_gardener.archive.store.records import NOT_READ, SAID, Record, as_json, from_json
 from aider_gardener.archive.store.sqlite import Store
 from aider_gardener.errors import StoreError, UsageError
 from aider_gardener.messages import content_hash
@@ -71,7 +71,7 @@ def add(connection: Connection, archive: int, machine: str, rows: Sequence[Row])
 def rows_of(records: Iterable[Record], now: float, *, once: bool) -> Iterator[Row]:
     """Records, written at a time in seconds, as rows. What was said is known by where it was said and what it
     says; with `once` all else by all that it says, so that none is there twice."""
-    for record in whole(records):
+    for record in records:
         if record["kind"] == SAID:
             key = content_hash(record["role"], record["content"])
             place = known_by(record["session"], record["seq"], key, record["at"])
@@ -92,7 +92,7 @@ def leaving(records: Iterable[Record]) -> tuple[list[Record], int]:
     """What may go to a server of the records of an archive, and how many chats may not: nothing of a chat
     in which anything was said to a local model, nothing that came from a server; of
     the rest what was sent to a model."""
-    found = list(whole(records))
+    found = list(records)
     said = [(each["session"], each["provider"], each["id"]) for each in found if each["kind"] == SAID]
     local = {name for name, provider, _ in said if provider and not may_go(provider, "server")}
     names = {each["id"] for each in found if each["kind"] == "session"}.union(name for name, *_ in said)
@@ -117,21 +117,17 @@ def _without(record: Record, gone: set[str], unsent: set[str]) -> Record | None:
     return record
 
 
-class ServerLines:
+class ServerLines(Lines):
     """The records of an archive that a server keeps whole; each call is a connection of its own, and one
     transaction. What fails raises ServerError, and nothing of it is kept.
 
     What may not leave the machine does not get in, whichever way it comes.
     """
 
-    fault = ""
-    directory = None
-
     def __init__(
         self, address: Address, *, made: bool = False, clock: Callable[[], float] = time.time
     ) -> None:
         self.address = address
-        self.problems: list[str] = []
         self._clock = clock
         self._held: list[int] = []
         self._told: list[str] = []
@@ -187,9 +183,6 @@ class ServerLines:
     def remove(self) -> None:
         with server.connected(self.address.environ) as connection:
             connection.execute("DELETE FROM gardener.archives WHERE number = %s", (self._number,))
-
-    def close(self) -> None:
-        """Nothing is open between two calls."""
 
 
 def _found(connection: Connection, address: Address, *, made: bool) -> int:

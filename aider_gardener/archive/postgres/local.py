@@ -12,7 +12,8 @@ import json
 import math
 import re
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -50,8 +51,6 @@ FORGET_ALL = "forget all"
 """The kind of a line that takes away all copies of what its author said, not what is the author's own."""
 ID, HOST = re.compile(r"g[0-9a-f]{9,64}"), re.compile(r"[a-z][a-z0-9 _-]{0,30}")
 
-PLACES = """
-    FROM occurrences n JOIN sessions s ON s.number = n.session JOIN originals o ON o.number = n.original"""
 LEAVING = f"s.project = ? AND s.id NOT LIKE '{SHARED}%' AND n.provider IN (SELECT value FROM json_each(?))"
 
 
@@ -130,7 +129,7 @@ def _allowed(db: apsw.Connection) -> str:
 
 def _known(db: apsw.Connection, where: str, *given: object) -> dict[int, str]:
     """What messages are known by on the server, by their numbers."""
-    sql = f"SELECT n.number, s.id, n.seq, lower(hex(o.hash)), n.at {PLACES} WHERE {where}"
+    sql = f"SELECT n.number, s.id, n.seq, lower(hex(o.hash)), n.at {entries.PLACES} WHERE {where}"
     return {number: known_by(*row) for number, *row in db.execute(sql, given)}
 
 
@@ -145,18 +144,19 @@ def unsent(db: apsw.Connection, share: Share) -> tuple[list[Row], int, str]:
     return rows, last, known.get(last, share.sent_mark)
 
 
-def _message(db: apsw.Connection, number: int, once: str) -> list[Row]:
-    try:
-        session, said = records.message(db, number)
-    except NOT_READ:  # forgotten meanwhile, or damaged
-        return []
-    name, key = session["id"], content_hash(said["role"], said["content"])
-    if known_by(name, said["seq"], key, said["at"]) != once:
-        return []
-    said |= {"pinned": False, "active": False, "access_count": 0, "accessed_at": 0.0, "renditions": []}
-    said["begun"] = {**session, "project": "", "host": sessions.get_state(db, name, HOST_KEY) or ""}
-    found = json.dumps(indexed(said["content"]), ensure_ascii=False)
-    return [Row(SAID, as_json(said), said["at"], once, name, key, found)]
+def _message(db: apsw.Connection, number: int, once: str) -> Iterator[Row]:
+    """A message, unless it is forgotten meanwhile, or damaged."""
+    with suppress(*NOT_READ):
+        for said in entries.said_at(db, "n.number = ?", number):
+            name, key = said["session"], content_hash(said["role"], said["content"])
+            if known_by(name, said["seq"], key, said["at"]) != once:
+                continue
+            started_at = db.execute("SELECT started_at FROM sessions WHERE id = ?", (name,)).get
+            begun = {"kind": "session", "id": name, "project": "", "started_at": started_at}
+            said["begun"] = {**begun, "host": sessions.get_state(db, name, HOST_KEY) or ""}
+            said |= {"pinned": False, "active": False, "access_count": 0, "accessed_at": 0.0}
+            found_by = json.dumps(indexed(said["content"]), ensure_ascii=False)
+            yield Row(SAID, as_json(said | {"renditions": []}), said["at"], once, name, key, found_by)
 
 
 def indexed(text: str) -> list[str]:
@@ -212,7 +212,7 @@ def vectors(db: apsw.Connection, share: Share) -> tuple[list[tuple[object, ...]]
 
 
 def waiting(db: apsw.Connection, share: Share) -> tuple[int, int]:
-    sql = f"SELECT count(*) {PLACES} WHERE n.number > ? AND {LEAVING}"
+    sql = f"SELECT count(*) {entries.PLACES} WHERE n.number > ? AND {LEAVING}"
     stones = "SELECT count(*) FROM tombstones WHERE project = ? AND seq > ? AND is_own"
     said = db.execute(sql, (share.sent, share.project, _allowed(db))).get
     return int(said), int(db.execute(stones, (share.project, share.told)).get)
@@ -251,7 +251,7 @@ def _is_known(db: apsw.Connection, share: Share, author: str, session: str, key:
     if is_own and db.execute("SELECT 1 FROM sessions WHERE id = ?", (session,)).get is not None:
         return True
     sql = f"""SELECT 1 FROM tombstones WHERE project = ? AND key IN (?, ?) AND at >= ? UNION ALL
-              SELECT 1 {PLACES} WHERE o.hash = unhex(?)
+              SELECT 1 {entries.PLACES} WHERE o.hash = unhex(?)
               AND (s.id NOT LIKE '{SHARED}%' OR (s.id = ? AND n.at = ?))"""
     given = (share.project, key, session if is_own else here, at, key, here, at)
     return db.execute(sql, given).get is not None
@@ -299,5 +299,5 @@ def _places_of(
         FORGET_SESSION: "s.id IN (:session, :mine || :session) AND n.at <= :at",
         FORGET_ALL: "1",
     }.get(kind, "0")
-    sql = f"SELECT n.number {PLACES} WHERE s.project = :project AND ({whose}) AND {what}"
+    sql = f"SELECT n.number {entries.PLACES} WHERE s.project = :project AND ({whose}) AND {what}"
     return [row[0] for row in db.execute(sql, given)]

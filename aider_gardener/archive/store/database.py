@@ -446,5 +446,4 @@ def try_out(path: Path) -> None:
             _configure(db, path)
             schema.create(db)
     finally:
-        for ending in ("", "-wal", "-shm", "-journal"):
-            path.with_name(path.name + ending).unlink(missing_ok=True)
+        location.remove(path)

@@ -210,6 +210,5 @@ def _keep_check_sums(path: Path) -> None:
 
 def clear_part(path: Path) -> None:
     """Remove what an interrupted run left beside an archive. The caller has the archive open."""
-    for ending in ("", "-journal"):
-        with contextlib.suppress(OSError):
-            path.with_name(PART_NAME + ending).unlink(missing_ok=True)
+    with contextlib.suppress(OSError):
+        location.remove(path.with_name(PART_NAME))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import apsw
@@ -33,11 +33,17 @@ SHORT_ID_CHARS = len(entry_id("", ""))
 ID_GROWTH = 4
 """Hex digits by which an id is lengthened when two contents share the short one."""
 
-ENTRY_COLUMNS = """
-    SELECT o.id, s.id, n.turn, n.seq, o.role, b.body, n.source, n.detail, o.cls, o.segments, o.tokens,
-           o.pinned, o.active, n.at, o.accessed_at, o.access_count, n.provider
-    FROM occurrences n JOIN sessions s ON s.number = n.session
-    JOIN originals o ON o.number = n.original JOIN bodies b ON b.original = o.number"""
+PLACES = """FROM occurrences n JOIN sessions s ON s.number = n.session
+            JOIN originals o ON o.number = n.original"""
+COLUMNS = {
+    "session": "s.id", "seq": "n.seq", "turn": "n.turn", "source": "n.source", "detail": "n.detail",
+    "provider": "n.provider", "at": "n.at", "id": "o.id", "role": "o.role", "cls": "o.cls",
+    "segments": "o.segments", "redactions": "o.redactions", "tokens": "o.tokens", "pinned": "o.pinned",
+    "active": "o.active", "accessed_at": "o.accessed_at", "access_count": "o.access_count",
+    "content": "b.body", "original": "n.original",
+}  # fmt: skip
+SELECT_SAID = f"SELECT {', '.join(COLUMNS.values())} {PLACES} JOIN bodies b ON b.original = o.number"
+"""What was said where, by the names that a record of it has."""
 
 NAMED = re.compile(r'"(g[0-9a-f]+)"')
 """An id in the data of an event."""
@@ -60,17 +66,12 @@ class StoredEntry(NamedTuple):
 def add(db: apsw.Connection, record: Mapping[str, Any], *, again: bool = False) -> StoredEntry:
     """Store an original with its occurrence, its chunks and its short forms, or what of it is not there yet.
 
-    `record` is what `records.said` makes, or has no `content` where the original is known by its id. `again`:
-    this may be of another archive, or done already: what is known of the original stays."""
+    `record` is what `records.said` makes. `again`: this may be of another archive, or done already: what is
+    known of the original stays."""
     session = session_number(db, record["session"])
-    number, is_new = number_of(db, record["id"]), False
-    if "content" in record:
-        number, is_new = _original(db, record)
-    elif number is None:
-        raise StoreError(f"there is no entry {record['id']}")
+    number, is_new = _original(db, record)
     seq, is_said = _occurrence(db, record, session, number, again)
-    if "content" in record:
-        put_renditions(db, number, record["renditions"], again=again)
+    put_renditions(db, number, record["renditions"], again=again)
     if is_new or (is_said and not again):
         db.execute("UPDATE originals SET active = ? WHERE number = ?", (int(record["active"]), number))
     rows: list[Any] = db.execute(
@@ -157,7 +158,7 @@ def number_of(db: apsw.Connection, stored_id: str) -> int | None:
 
 
 def get_many(db: apsw.Connection, ids: Iterable[str]) -> dict[str, Entry]:
-    sql = f"""{ENTRY_COLUMNS} WHERE o.id IN (SELECT value FROM json_each(?))
+    sql = f"""{SELECT_SAID} WHERE o.id IN (SELECT value FROM json_each(?))
               AND n.number = (SELECT max(m.number) FROM occurrences m WHERE m.original = o.number)"""
     found = map(_entry, db.execute(sql, (json.dumps(list(ids)),)))
     return {entry.id: entry for entry in found}
@@ -179,13 +180,8 @@ def is_text_of(role: object, stored_hash: object, body: object) -> bool:
         return False
 
 
-def session_entries(
-    db: apsw.Connection, session: str, after_seq: int, source: SourceKind | None
-) -> list[Entry]:
-    only = "AND n.source = :source" if source else ""
-    sql = f"{ENTRY_COLUMNS} WHERE s.id = :session AND n.seq > :after {only} ORDER BY n.seq"
-    asked = {"session": session, "after": after_seq, "source": source and source.value}
-    return list(map(_entry, db.execute(sql, asked)))
+def session_entries(db: apsw.Connection, session: str) -> list[Entry]:
+    return list(map(_entry, db.execute(f"{SELECT_SAID} WHERE s.id = ? ORDER BY n.seq", (session,))))
 
 
 def resolve(db: apsw.Connection, prefix: str) -> list[str]:
@@ -225,9 +221,25 @@ def renditions(db: apsw.Connection, stored_id: str) -> dict[Fidelity, Rendition]
     return {each.fidelity: each for each in found}
 
 
+def said_at(db: apsw.Connection, where: str, *given: object) -> Iterator[dict[str, Any]]:
+    """What was said at these places, as `records.said` made it of what was to be stored."""
+    chunks = """SELECT start, "end" FROM chunks WHERE original = ? ORDER BY number"""
+    forms = "SELECT fidelity, text, tokens FROM renditions WHERE original = ? ORDER BY fidelity"
+    for row in db.execute(f"{SELECT_SAID} WHERE {where}", given):
+        record: dict[str, Any] = {"kind": "said", **dict(zip(COLUMNS, row, strict=True))}
+        number = record.pop("original")
+        record |= {name: json.loads(record[name]) for name in ("segments", "redactions")}
+        record |= {name: bool(record[name]) for name in ("pinned", "active")}
+        made: list[Any] = db.execute(forms, (number,)).fetchall()
+        record["content"] = search.decode(record["content"])
+        record["chunks"] = [list(chunk) for chunk in db.execute(chunks, (number,))]
+        record["renditions"] = [[word, search.decode(text), tokens] for word, text, tokens in made]
+        yield record
+
+
 def _entry(row: Any) -> Entry:
-    (stored_id, session, turn, seq, role, body, source, detail, cls, segments, tokens, pinned, active,
-     at, accessed_at, access_count, provider) = row  # fmt: skip
+    (session, seq, turn, source, detail, provider, at, stored_id, role, cls, segments, _, tokens, pinned,
+     active, accessed_at, access_count, body, _) = row  # fmt: skip
     return Entry(
         id=stored_id,
         session=session,

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from aider_gardener import files
 from aider_gardener.archive.store import location, sessions
@@ -41,39 +41,37 @@ STRANGERS = "{names} are none that this version wrote for you: they are left alo
 IN_USE = "a running chat still holds it in {names}: it goes when that ends"
 
 
-class Lines(Protocol):
+class Lines:
     """Where the records of an archive are kept that is held in memory: in a `directory` or elsewhere, at a
     `place` that is named to people.
 
     `fault` is why the last ones are not kept yet, "" if they are: they come with the next. `problems` are
     lines for the user, of those that were read."""
 
-    fault: str
+    fault = ""
+    directory: Path | None = None
+    problems: Sequence[str] = ()
 
     @property
-    def directory(self) -> Path | None: ...
-    @property
-    def problems(self) -> Sequence[str]: ...
-    @property
-    def place(self) -> str: ...
+    def place(self) -> str:
+        raise NotImplementedError
 
     def append(self, record: Record) -> None:
         """Keep a record: it outlives the process when this returns without a fault. Raises StoreError if it
         cannot be kept at all."""
-        ...
+        raise NotImplementedError
 
     def admitted(self, records: Iterable[Record]) -> Iterable[Record]:
         """What of another archive's records may be kept here."""
-        ...
+        return records
 
     def replace(self, records: Iterable[Record]) -> list[str]:
         """Put other records in place of all, so that nothing else is left; returns lines for the user. Raises
         OSError or StoreError."""
-        ...
+        raise NotImplementedError
 
     def close(self) -> None:
         """Leave them to whoever comes next."""
-        ...
 
 
 @dataclass
@@ -215,12 +213,11 @@ def dismiss(file: LinesFile, *, whole: bool) -> list[str]:
     return [ASIDE.format(name=file.path.name, aside=aside.name)]
 
 
-class FileLines:
+class FileLines(Lines):
     """The lines of one process, begun when the first record comes. What the disk does not take is kept in
     memory and comes with the next record; without a `directory` all is. See `Lines`."""
 
     def __init__(self, directory: Path | None, clock: Callable[[], float]) -> None:
-        self.fault = ""
         self.path: Path | None = None
         self.directory = directory
         self._clock = clock
@@ -238,10 +235,6 @@ class FileLines:
     def records(self) -> list[Record]:
         """All that was appended, whether the disk has it or not."""
         return [*self._written, *self._unwritten]
-
-    @property
-    def problems(self) -> Sequence[str]:
-        return self.found.problems
 
     def read(self) -> FoundLines:
         """The files of lines in the directory, those of other processes too."""
@@ -263,9 +256,6 @@ class FileLines:
             self.fault = error.strerror or str(error)
         else:
             self.fault = ""
-
-    def admitted(self, records: Iterable[Record]) -> Iterable[Record]:
-        return records
 
     def replace(self, records: Iterable[Record]) -> list[str]:
         own, self._unwritten, self._written = self.path, [], list(records)

@@ -24,10 +24,12 @@ COPY_NAME = f"{FILE_NAME}.copy"
 MENDED_NAME = f"{FILE_NAME}.mended"
 """A new archive that is about to take the place of a damaged one."""
 MARKER_NAME = "encryption.json"
+BESIDE = "-wal", "-shm", "-journal"
+"""How the names of SQLite's own files beside one end."""
 JOURNAL_NAME = f"{FILE_NAME}-journal"
 JOURNAL_MAGIC = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
 """Ends a journal that names another."""
-DATABASE_NAMES = (FILE_NAME, f"{FILE_NAME}-wal", f"{FILE_NAME}-shm", JOURNAL_NAME)
+DATABASE_NAMES = (FILE_NAME, *(f"{FILE_NAME}{ending}" for ending in BESIDE))
 GIT_SECONDS = 10
 PLAIN_INDEX, INDEX_BYTES = (b"DIRC\0\0\0\2", b"DIRC\0\0\0\3"), 1 << 28
 
@@ -45,7 +47,7 @@ ANOTHERS = (
     "{path} belongs to another user (uid {uid}) and was left alone: work as that user, or name another place"
     " (store_path)"
 )
-NO_ENTRY = "{path} cannot be used ({fault}); check its permissions"
+UNUSABLE = "{path} cannot be used ({fault}); check its permissions"
 HARD_LINK = (
     "{path} has a second name (a hard link), under which SQLite could damage it: put a copy in its place"
 )
@@ -136,7 +138,7 @@ def check_whose(directory: Path) -> None:
         return
     except OSError as error:
         _check_owner(directory)
-        raise StoreError(NO_ENTRY.format(path=directory, fault=error.strerror)) from error
+        raise StoreError(UNUSABLE.format(path=directory, fault=error.strerror)) from error
     for name in sorted(names):
         if name.startswith(FILE_NAME) or name == MARKER_NAME:
             _check_owner(directory / name)
@@ -220,6 +222,12 @@ def prepare_file(path: Path) -> None:
     """
     with contextlib.suppress(FileExistsError):
         files.open_private(path).close()
+
+
+def remove(path: Path, *, file: bool = True) -> None:
+    """Remove a database with its log, or what lies beside it alone. Raises OSError."""
+    for ending in ("", *BESIDE) if file else BESIDE:
+        path.with_name(path.name + ending).unlink(missing_ok=True)
 
 
 def make_private(path: Path, mode: int = 0o600) -> None:

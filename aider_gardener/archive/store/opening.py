@@ -31,11 +31,10 @@ from aider_gardener.archive.store.database import (
 from aider_gardener.archive.store.sqlite import Store
 from aider_gardener.errors import StoreError
 
-SQLITE, POSTGRESQL, LINES, MEMORY = "SQLite", "PostgreSQL", "JSON lines", "memory"
+SQLITE, LINES, MEMORY = "SQLite", "JSON lines", "memory"
 """The tiers, for people."""
 
 IN_MEMORY = "this session is kept in memory only: {reason}"
-UNUSABLE = "{path} cannot be used ({fault}); check its permissions"
 UNWRITABLE = "{path} cannot be written; check its permissions"
 NO_PLAIN_LINES = "; lines of plain text are not written beside an encrypted archive"
 IN_LINES = "{reason}; what is said is kept in lines of JSON in {place} until the archive opens"
@@ -100,7 +99,7 @@ def _tier_without_sqlite(
     elif isinstance(fault, apsw.Error):
         reason = explain(fault, directory / location.FILE_NAME)
     else:
-        reason = UNUSABLE.format(path=directory, fault=getattr(fault, "strerror", None) or fault)
+        reason = location.UNUSABLE.format(path=directory, fault=getattr(fault, "strerror", None) or fault)
     if place is None or not is_fault_of_file(fault):
         return MEMORY, reason
     if encryption.is_secret(place / location.FILE_NAME, key_source):
@@ -163,7 +162,7 @@ def _open_file_to_read(path: Path, key_source: str) -> Store:
 
 
 def _open_file(database: Database, path: Path, clock: Callable[[], float]) -> Store:
-    notice, left = "", repair.last_commit(path)
+    notice, left = "", repair.frame_heads(path)
     is_cut = repair.stays(lambda: repair.is_log_cut(path))
     if not path.exists() and not repair.finish(path):
         notice = repair.keep_copy(path)

@@ -29,13 +29,6 @@ SAID, FORGET, FORGET_SESSION = "said", "forget", "forget session"
 EXPORTED = frozenset(("session", SAID, "event", "state"))
 """What another archive may say here."""
 SESSION_FIELDS = ("id", "project", "started_at")
-ENTRY_FIELDS = (
-    "role", "cls", "segments", "redactions", "tokens", "pinned", "active", "accessed_at", "access_count"
-)  # fmt: skip
-PLACE_FIELDS = ("session", "seq", "turn", "source", "detail", "provider", "at", "id")
-PLACE = "s.id, n.seq, n.turn, n.source, n.detail, n.provider, n.at, o.id"
-FROM_PLACES = """FROM occurrences n JOIN sessions s ON s.number = n.session
-                 JOIN originals o ON o.number = n.original"""
 NOT_AN_EXPORT = "{path} is not an export of this version's (format {format})"
 NOT_IMPORTED = "{path}, line {number}, cannot be read: nothing was imported"
 OF_NEWER = "{path} is an export of a newer aider-gardener: upgrade to import it"
@@ -75,22 +68,20 @@ def redacted(record: Record, redact: Redactor) -> Record:
         return {**record, "data": data}
     if kind == "state":
         return {**record, "value": redact.clean_json(record["value"])}
-    if kind not in (SAID, "renditions"):
+    if kind != SAID:
         return record
-    clean = dict(record)
-    if "content" in record:  # first: what is a secret there is one in its short forms
-        body = redact(record["content"])
-        clean["content"] = body.text
-        clean["segments"] = [[*_moved(body, each[:2]), *each[2:]] for each in record["segments"]]
-        spans = (_moved(body, each) for each in record["chunks"])
-        clean["chunks"] = [list(each) for each in dict.fromkeys(spans) if each[0] < each[1]]
-        added = [[span.start, span.end, span.kind] for span in body.spans]
-        clean["redactions"] = [*record["redactions"], *added]
-    if "renditions" in record:
-        clean["renditions"] = [[word, redact(text).text, n] for word, text, n in record["renditions"]]
-    if "detail" in record:
-        clean["detail"] = redact(record["detail"]).text
-    return clean
+    body = redact(record["content"])  # first: what is a secret there is one in its short forms
+    spans = (_moved(body, each) for each in record["chunks"])
+    added = [[span.start, span.end, span.kind] for span in body.spans]
+    return {
+        **record,
+        "content": body.text,
+        "segments": [[*_moved(body, each[:2]), *each[2:]] for each in record["segments"]],
+        "chunks": [list(each) for each in dict.fromkeys(spans) if each[0] < each[1]],
+        "redactions": [*record["redactions"], *added],
+        "renditions": [[word, redact(text).text, n] for word, text, n in record["renditions"]],
+        "detail": redact(record["detail"]).text,
+    }
 
 
 def _moved(body: Redacted, span: Sequence[int]) -> tuple[int, int]:
@@ -153,7 +144,7 @@ def export(db: apsw.Connection) -> Iterator[Record]:
     yield {"kind": "meta", "format": FORMAT}
     for row in db.execute(f"SELECT {', '.join(SESSION_FIELDS)} FROM sessions ORDER BY number"):
         yield {"kind": "session", **dict(zip(SESSION_FIELDS, row, strict=True))}
-    yield from _said(db)
+    yield from entries.said_at(db, "1 ORDER BY n.number")
     sql = "SELECT session, turn, kind, data, at FROM events ORDER BY number"
     for session, turn, kind, data, at in db.execute(sql):
         event = {"session": session, "turn": turn, "event": kind, "data": json.loads(data), "at": at}
@@ -161,53 +152,6 @@ def export(db: apsw.Connection) -> Iterator[Record]:
     sql = "SELECT session, key, value FROM state WHERE session != ? ORDER BY session, key"
     for session, key, value in db.execute(sql, (schema.OWN,)):
         yield {"kind": "state", "session": session, "key": key, "value": search.decode(value)}
-
-
-def _said(db: apsw.Connection) -> Iterator[Record]:
-    """Each occurrence; with its text where an original occurs first."""
-    sql = f"""SELECT {PLACE}, o.number,
-                     n.number = (SELECT min(m.number) FROM occurrences m WHERE m.original = o.number)
-              {FROM_PLACES} ORDER BY n.number"""
-    for *place, number, is_first in db.execute(sql):
-        record = {"kind": SAID, **dict(zip(PLACE_FIELDS, place, strict=True))}
-        yield record | (_original(db, number) if is_first else {})
-
-
-def message(db: apsw.Connection, number: int) -> tuple[Record, Record]:
-    """The records of the session that an occurrence stands in and of the occurrence, with its text."""
-    begun = ", ".join(f"s.{name}" for name in SESSION_FIELDS)
-    sql = f"SELECT {begun}, {PLACE}, o.number {FROM_PLACES} WHERE n.number = ?"
-    rows: list[Any] = db.execute(sql, (number,)).fetchall()
-    row, at = rows[0], len(SESSION_FIELDS)
-    session = {"kind": "session", **dict(zip(SESSION_FIELDS, row[:at], strict=True))}
-    place = {"kind": SAID, **dict(zip(PLACE_FIELDS, row[at:-1], strict=True))}
-    return session, place | _original(db, row[-1])
-
-
-def whole(records: Iterable[Record]) -> Iterator[Record]:
-    """Records of an export, each that says where an original stood with its text."""
-    originals: dict[str, Record] = {}
-    for record in records:
-        if record["kind"] == SAID and "content" in record:
-            originals[record["id"]] = {name: record[name] for name in record if name not in PLACE_FIELDS}
-        yield record if record["kind"] != SAID else {**originals[record["id"]], **record}
-
-
-def _original(db: apsw.Connection, number: int) -> Record:
-    columns = ", ".join(f"o.{name}" for name in ENTRY_FIELDS)
-    sql = f"""SELECT b.body, {columns} FROM originals o JOIN bodies b ON b.original = o.number
-              WHERE o.number = ?"""
-    rows: list[Any] = db.execute(sql, (number,)).fetchall()
-    body, *row = rows[0]
-    record = {"content": search.decode(body), **dict(zip(ENTRY_FIELDS, row, strict=True))}
-    record |= {name: json.loads(record[name]) for name in ("segments", "redactions")}
-    record |= {name: bool(record[name]) for name in ("pinned", "active")}
-    sql = """SELECT start, "end" FROM chunks WHERE original = ? ORDER BY number"""
-    record["chunks"] = [list(chunk) for chunk in db.execute(sql, (number,))]
-    sql = "SELECT fidelity, text, tokens FROM renditions WHERE original = ? ORDER BY fidelity"
-    made: list[Any] = db.execute(sql, (number,)).fetchall()
-    record["renditions"] = [[word, search.decode(text), n] for word, text, n in made]
-    return record
 
 
 def export_of_other(old: apsw.Connection) -> Iterator[Record]:
@@ -260,8 +204,6 @@ def _is_set(db: apsw.Connection, record: Record) -> bool:
 
 def _with_ids(record: Record, ids: dict[str, str]) -> Record:
     """A record that names entries as they are named here."""
-    if record["kind"] == SAID and "content" not in record:
-        return {**record, "id": ids[record["id"]]}
     if record["kind"] == "event":
         data = dict(record["data"])
         if isinstance(data.get("entry_id"), str):

@@ -48,7 +48,6 @@ LEAST_PAGE_BYTES = 512
 """SQLite's smallest page."""
 LOST = "lost"
 """The session of originals that were saved without their place in a session."""
-ENDINGS = ("", "-wal", "-shm", "-journal")
 LARGEST_COPIED_BYTES = 512 * 1024 * 1024
 """A larger archive is not copied: that would take seconds at every end, and the room twice."""
 NAMED = 5
@@ -72,12 +71,17 @@ def stays(is_so: Callable[[], bool]) -> bool:
     return True
 
 
-def has_lost_log(database: Database, left: int) -> bool:
+def has_lost_log(database: Database, left: list[bytes]) -> bool:
     """Whether the log that a killed process left behind has whole transactions behind the place up to which
     SQLite can read it: a bit there has turned over, and SQLite takes that for the end. To be asked of a file
-    that was just opened; `left` is what `last_commit` said before. Raises StoreError."""
+    that was just opened; `left` is what `frame_heads` said before. Raises StoreError."""
     path = database.path or Path()
-    return bool(left) and (database.is_new or stays(lambda: last_commit(path) > database.outside(_frames)))
+
+    def is_longer() -> bool:
+        frames, _ = database.outside(lambda db: db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_NOOP))
+        return len(frame_heads(path)) > frames
+
+    return bool(left) and (database.is_new or stays(is_longer))
 
 
 def is_cut_off(path: Path) -> bool:
@@ -91,7 +95,7 @@ def is_cut_off(path: Path) -> bool:
         return size < LEAST_PAGE_BYTES
     whole = size // (int.from_bytes(head[16:18], "big") or LEAST_PAGE_BYTES)
     missing = range(whole + 1, int.from_bytes(head[28:32], "big") + 1)
-    heads = _frame_heads(path) if missing else []
+    heads = frame_heads(path) if missing else []
     return not {int.from_bytes(each[:4], "big") for each in heads}.issuperset(missing)
 
 
@@ -115,18 +119,9 @@ def is_log_cut(path: Path) -> bool:
     return is_whole and is_of_log and listed > written_over and is_longer
 
 
-def _frames(db: apsw.Connection) -> int:
-    return db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_NOOP)[0]
-
-
-def last_commit(path: Path) -> int:
-    """The number of the last frame of an archive's log that ends a transaction, whatever its check sum says;
-    0 for none."""
-    return len(_frame_heads(path))
-
-
-def _frame_heads(path: Path) -> list[bytes]:
-    """The head of each frame of an archive's log up to the last that ends a transaction."""
+def frame_heads(path: Path) -> list[bytes]:
+    """The head of each frame of an archive's log up to the last that ends a transaction, whatever its check
+    sum says."""
     log, found, last = path.with_name(f"{path.name}-wal"), [], 0
     with contextlib.suppress(OSError), files.open_plain(log) as file:
         head = file.read(WAL_HEADER)
@@ -169,8 +164,7 @@ def make_copy(database: Database) -> None:
             if _lacking(database):  # forgotten by another process meanwhile
                 drop_copy(path)
     finally:
-        for ending in ENDINGS:
-            part.with_name(part.name + ending).unlink(missing_ok=True)
+        location.remove(part)
 
 
 def put_back(database: Database) -> int:
@@ -252,8 +246,7 @@ def begin_anew(database: Database, path: Path, now: float, *, why: str = "damage
         fault = explain(cause, path) if isinstance(cause, apsw.Error) else getattr(error, "strerror", error)
         raise Unavailable(NOT_REPAIRED.format(path=path, fault=fault)) from error
     finally:
-        for ending in ENDINGS:
-            part.with_name(part.name + ending).unlink(missing_ok=True)
+        location.remove(part)
     lost = sorted(listed - found)
     more = ", …" if len(lost) > NAMED else ""
     return said + (NOT_SAVED.format(count=len(lost), ids=", ".join(lost[:NAMED]) + more) if lost else "")
@@ -268,8 +261,7 @@ def finish(path: Path) -> bool:
     """Put a new archive in its place if one waits and nothing is there any more; whether it is there now."""
     if not _mended(path).is_file() or path.exists():
         return False
-    for ending in ENDINGS[1:]:  # the log of the one that was set aside
-        path.with_name(path.name + ending).unlink(missing_ok=True)
+    location.remove(path, file=False)  # the log of the one that was set aside
     with contextlib.suppress(FileNotFoundError):  # another process was quicker
         os.replace(_mended(path), path)
     files.synced(path.parent)
@@ -295,7 +287,7 @@ def set_aside(path: Path, now: float, why: str) -> Path:
         if not name.exists():
             break
     os.replace(path, name)
-    for ending in ENDINGS[1:]:
+    for ending in location.BESIDE:
         with contextlib.suppress(FileNotFoundError):
             os.replace(path.with_name(path.name + ending), name.with_name(name.name + ending))
     return name
@@ -369,7 +361,7 @@ def _add_unchecked(damaged: Path, db: apsw.Connection) -> None:
         right = _right_ids(old)
         placed = "SELECT id FROM originals WHERE number IN (SELECT original FROM occurrences)"
         lacking = right.difference(stored_id for (stored_id,) in db.execute(placed))
-        for record in records.whole(records.export_of_other(old)) if lacking else ():
+        for record in records.export_of_other(old) if lacking else ():
             if record["kind"] in ("session", "state") or record.get("id") in lacking:
                 with contextlib.suppress(StoreError):
                     records.add_all(db, [record], DAMAGED)

@@ -176,12 +176,14 @@ def hold(db: apsw.Connection, session: str, at: float) -> None:
 
 def let_go(db: apsw.Connection) -> None:
     """Note that this process holds no session open any more, and clear away those that died."""
-    host = this_host()
-    rows: list[Any] = db.execute(
-        "SELECT DISTINCT pid, started FROM holders WHERE host = ?", (host,)
-    ).fetchall()
-    gone = [pid for pid, started in rows if pid == os.getpid() or not is_running(pid, started)]
-    db.executemany("DELETE FROM holders WHERE host = ? AND pid = ?", [(host, pid) for pid in gone])
+    gone = [row[2] for row in _held(db) if row[2] == os.getpid() or not is_running(*row[2:4])]
+    db.executemany("DELETE FROM holders WHERE host = ? AND pid = ?", [(this_host(), pid) for pid in gone])
+
+
+def _held(db: apsw.Connection, *, here: bool = True) -> list[Any]:
+    """Who holds a session open on this machine, or on another: session, host, pid, started, at."""
+    sql = "SELECT session, host, pid, started, at FROM holders WHERE (host = ?) = ?"
+    return db.execute(sql, (this_host(), here)).fetchall()
 
 
 def live_sessions(db: apsw.Connection, now: float) -> frozenset[str]:
@@ -191,24 +193,14 @@ def live_sessions(db: apsw.Connection, now: float) -> frozenset[str]:
         (now - QUIET_SECONDS, now + QUIET_SECONDS),
     )
     found = {str(row[0]) for row in recent}
-    host = this_host()
-    rows: list[Any] = db.execute("SELECT session, host, pid, started, at FROM holders").fetchall()
-    for session, own, pid, started, at in rows:
-        if own == host:
-            if is_running(pid, started):
-                found.add(session)
-        elif abs(now - at) < FOREIGN_SECONDS:
-            found.add(session)
+    found.update(row[0] for row in _held(db) if is_running(*row[2:4]))
+    found.update(row[0] for row in _held(db, here=False) if abs(now - row[4]) < FOREIGN_SECONDS)
     return frozenset(found)
 
 
 def open_elsewhere(db: apsw.Connection) -> frozenset[str]:
-    rows: list[Any] = db.execute(
-        "SELECT session, pid, started FROM holders WHERE host = ?", (this_host(),)
-    ).fetchall()
-    return frozenset(
-        str(session) for session, pid, started in rows if pid != os.getpid() and is_running(pid, started)
-    )
+    held = _held(db)
+    return frozenset(row[0] for row in held if row[2] != os.getpid() and is_running(*row[2:4]))
 
 
 def holdings(db: apsw.Connection) -> list[Holding]:

@@ -50,7 +50,7 @@ from aider_gardener.archive.store.lines import FileLines, Lines
 from aider_gardener.archive.store.records import FORGET, FORGET_SESSION, Record
 from aider_gardener.archive.store.redact import Redacted, Redactor
 from aider_gardener.errors import StoreError
-from aider_gardener.messages import Entry, Fidelity, Rendition, SourceKind
+from aider_gardener.messages import Entry, Fidelity, Rendition
 
 if TYPE_CHECKING:
     import numpy as np
@@ -345,12 +345,9 @@ class Store:
         """The renditions kept for an entry; full is never among them (see `original`)."""
         return self._read(lambda db: entries.renditions(db, entry_id))
 
-    def session_entries(
-        self, session_id: str, *, after_seq: int = -1, source: SourceKind | None = None
-    ) -> list[Entry]:
-        """One entry for each occurrence of the session with a higher seq, in order; only those of a source,
-        where one is given."""
-        return self._read_or([], lambda db: entries.session_entries(db, session_id, after_seq, source))
+    def session_entries(self, session_id: str) -> list[Entry]:
+        """One entry for each occurrence of the session, in order."""
+        return self._read_or([], lambda db: entries.session_entries(db, session_id))
 
     def sessions(self, project: str) -> list[SessionInfo]:
         """The sessions of a project, in the order in which they were begun. In an archive that lies in the

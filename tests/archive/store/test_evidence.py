@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from made_lines import put
 
 from aider_gardener.archive.store import Store, open_store
 from aider_gardener.archive.store import search as module
 from aider_gardener.archive.store.words import query_words
-from aider_gardener.messages import ContentClass, Entry, Source, SourceKind, entry_id
 
 SPAN = 20
 
@@ -17,12 +17,7 @@ SPAN = 20
 def add(store: Store, session: str, seq: int, *passages: str, span: int = SPAN) -> str:
     """A message of these passages, each of so many characters; returns its id."""
     text = "".join(passage.ljust(span) for passage in passages)
-    entry = Entry(
-        id=entry_id("user", text), session=session, turn=seq, seq=seq, role="user", content=text,
-        source=Source(SourceKind.TYPED), cls=ContentClass.PROSE, segments=(), tokens=1, created_at=1.0,
-    )  # fmt: skip
-    chunks = [(at * span, (at + 1) * span) for at in range(len(passages))]
-    return store.add(entry, chunks=chunks).id
+    return put(store, text, session=session, seq=seq, chunk_chars=span).id
 
 
 @pytest.fixture
@@ -74,11 +69,7 @@ def test_the_places_are_read_anew_after_any_change_also_of_a_freed_number(store:
     last = add(store, "two", 9, "the last")
     before = store.evidence(query_words("last"))
     store.forget([last])
-    entry = Entry(
-        id=entry_id("user", "shorter"), session="two", turn=9, seq=9, role="user", content="shorter",
-        source=Source(SourceKind.TYPED), cls=ContentClass.PROSE, segments=(), tokens=1, created_at=2.0,
-    )  # fmt: skip
-    store.add(entry, chunks=[(0, 7)])
+    put(store, "shorter", session="two", seq=9, at=6.0)
     after = store.evidence(query_words("shorter"))
     assert len(before) == len(after) and after.ends[-1] == 7 and after.held[0, -1]
 

@@ -124,6 +124,7 @@ def test_lines_of_another_version_are_left_alone(tmp_path: Path, no_sqlite: NoSq
     before = path.read_bytes()
     no_sqlite(False)
     store = open_store(tmp_path)
+    assert "newer" in store.notice and "none that this version" not in store.notice
     assert said(store) == [] and path.name in store.notice and path.read_bytes() == before
     store.close()
 

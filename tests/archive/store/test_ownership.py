@@ -14,16 +14,19 @@ import pytest
 from click.testing import CliRunner
 from made_lines import bytes_of, put, said, written
 
-from aider_gardener.archive.store import location, open_store, open_to_read, opening, schema
+from aider_gardener.archive.store import location, open_store, open_to_read, opening, records, schema
+from aider_gardener.archive.store.encryption import VARIABLE
 from aider_gardener.cli.root import main
 from aider_gardener.errors import StoreError
 
 MINE = "what I said"
 posix = pytest.mark.skipif(os.name != "posix", reason="needs owners")
 COMMANDS = (
-    "status", "recall fox", "sessions", "pressure", "why g1", "pin g1", "forget g1 --yes", "doctor", "upkeep",
-    "store status", "store verify", "store export out.jsonl", "store gc --yes",
-    "store encrypt --key env", "store decrypt", "store copy --to there", "store share --status", "mcp",
+    "status", "recall fox", "sessions", "pressure", "why g1", "pin g1", "unpin g1", "restore g1", "forget g1 --yes",
+    "forget --session s --yes", "doctor", "mcp", "upkeep", "upkeep index", "upkeep month", "upkeep session last",
+    "upkeep observations", "store status", "store verify", "store export out.jsonl", "store import in.jsonl",
+    "store gc --yes", "store encrypt --key env", "store decrypt", "store copy --to there", "store copy --from other",
+    "store unshare", "store share --status",
 )  # fmt: skip
 
 
@@ -72,6 +75,20 @@ def test_another_home_sees_the_same_archive_also_what_was_left_in_lines(
     assert not (tmp_path / "another").exists(), "nothing of it is kept in a home"
 
 
+def every_command_fails(top: Path, monkeypatch: pytest.MonkeyPatch, told: str) -> None:
+    """Each says why, and every file stays as it is."""
+    filled(top / "other")
+    (top / "in.jsonl").write_text(json.dumps({"kind": "meta", "format": records.FORMAT}) + "\n")
+    monkeypatch.setenv(VARIABLE, "ab" * 32)
+    monkeypatch.chdir(top)
+    before = {path: path.read_bytes() for path in top.rglob("*") if path.is_file()}
+    for words in COMMANDS:
+        done = CliRunner().invoke(main, words.split())
+        said = " ".join(done.output.split())
+        assert done.exit_code in (1, 2) and told in said and "damaged" not in said, (words, said)
+    assert {path: path.read_bytes() for path in top.rglob("*") if path.is_file()} == before
+
+
 @pytest.mark.parametrize("name", ["gardener.db", "gardener.db-wal", "encryption.json"])
 def test_what_git_tracks_is_left_alone_and_every_command_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
@@ -81,21 +98,23 @@ def test_what_git_tracks_is_left_alone_and_every_command_fails(
         path.rename(path.with_name(name))
     git(tmp_path, "init", "-q")
     git(tmp_path, "add", "-f", f".aider.gardener/{name}")
-    before = bytes_of(tmp_path / ".aider.gardener")
     store = open_store(path.parent)
     put(store, "in memory")
     assert not store.persistent and "git tracks" in store.notice and "\n" not in store.notice
     store.close()
-    monkeypatch.chdir(tmp_path)
-    for words in COMMANDS:
-        done = CliRunner().invoke(main, words.split())
-        assert done.exit_code == 1 and "git tracks" in " ".join(done.output.split()), (words, done.output)
-    assert bytes_of(path.parent) == before and not (tmp_path / "out.jsonl").exists()
+    every_command_fails(tmp_path, monkeypatch, "git tracks")
     git(tmp_path, "rm", "-rq", "--cached", str(path.parent))
     if name == "gardener.db":
         store = open_store(path.parent)
         assert said(store) == [MINE]
         store.close()
+
+
+def test_beside_a_newer_archive_every_command_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    git(tmp_path, "init", "-q")
+    path = filled(tmp_path / ".aider.gardener")
+    written(path, f"PRAGMA user_version = {schema.VERSION + 3}; CREATE TABLE later (x)")
+    every_command_fails(tmp_path, monkeypatch, "newer")
 
 
 @pytest.mark.parametrize("form", ["--index-version=2", "--index-version=4", "--split-index"])

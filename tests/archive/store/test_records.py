@@ -79,11 +79,14 @@ def test_a_text_nested_beyond_any_sense_is_no_record(tmp_path: Path) -> None:
             ", line 2, cannot be read",
         ),
         ("{}", ", line 1, cannot be read"),
+        ("not json", ", line 1, cannot be read"),
+        (None, "cannot be read (No such file"),
         ("", "is empty"),
     ],
 )
-def test_what_is_no_export_of_this_version_is_told(tmp_path: Path, text: str, told: str) -> None:
-    (tmp_path / "in").write_text(text)
+def test_what_is_no_export_of_this_version_is_told(tmp_path: Path, text: str | None, told: str) -> None:
+    if text is not None:
+        (tmp_path / "in").write_text(text)
     with pytest.raises(StoreError) as refused:
         open_store(None).import_(tmp_path / "in")
     assert told in str(refused.value)

@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 
 import apsw
+import made_lines
 import pytest
 from made_lines import bytes_of, crash, files_of, written
 from made_search import found
@@ -30,18 +31,14 @@ from aider_gardener.archive.store import (
 )
 from aider_gardener.archive.store.encryption import VARIABLE
 from aider_gardener.errors import StoreError
-from aider_gardener.messages import ContentClass, Entry, Fidelity, Rendition, Source, SourceKind, entry_id
+from aider_gardener.messages import Entry, Fidelity, Rendition
 from bench.attacks import cuts, flips
-from bench.attacks.chat import Played
+from bench.attacks.chat import Played, stored
 
 
 def put(store: Store, text: str, seq: int = 0, session: str = "s") -> Entry:
-    new = Entry(
-        id=entry_id("user", text), session=session, turn=seq, seq=seq, role="user", content=text,
-        source=Source(SourceKind.TYPED), cls=ContentClass.PROSE, segments=(), tokens=1,
-    )  # fmt: skip
-    made = [Rendition(Fidelity.COMPRESSED, f"short {seq}", 1)]
-    return store.add(new, chunks=[(0, len(text))], renditions=made)
+    made = (Rendition(Fidelity.COMPRESSED, f"short {seq}", 1),)
+    return made_lines.put(store, text, seq=seq, turn=seq, session=session, renditions=made)
 
 
 def filled(place: Path, count: int = 8, words: str = "about the fox") -> list[Entry]:
@@ -398,6 +395,21 @@ def test_a_repair_killed_at_any_step_is_done_at_the_next_start(
     assert sorted(each.name for each in tmp_path.glob("gardener.db*part*")) == []
 
 
+def test_the_log_that_a_killed_repair_left_is_not_played_into_the_new_archive(tmp_path: Path) -> None:
+    new, place = tmp_path / "new" / "gardener.db", tmp_path / "old"
+    filled(new.parent, 300)
+    store = open_store(place)
+    put(store, "of the one that was set aside", 99)
+    log = (place / "gardener.db-wal").read_bytes()
+    store.close()
+    (place / "gardener.db").unlink()
+    (place / "gardener.db-wal").write_bytes(log)
+    shutil.copy(new, place / location.MENDED_NAME)
+    store = open_store(place)
+    assert len(store.session_entries("s")) == 300 and store.verify() == []
+    store.close()
+
+
 def test_a_repair_that_fails_half_way_is_done_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Say by a full disk."""
     filled(tmp_path, 50)
@@ -454,28 +466,6 @@ def test_processes_that_find_the_damage_at_once_lose_nothing(tmp_path: Path) -> 
     store.close()
 
 
-class Talk:
-    """A chat over an archive in a directory."""
-
-    def __init__(self, directory: Path) -> None:
-        from made_entries import words
-
-        from aider_gardener.archive.archive import Archive
-        from aider_gardener.gardener.gardener import Gardener
-        from aider_gardener.settings import Settings
-
-        self.store = open_store(directory)
-        archive = Archive(self.store, session="s", project="p", count=words, clock=lambda: 1_000.0)
-        self.gardener = Gardener(Settings(), archive)
-        self.archive, self.messages = archive, list[dict[str, str]]()
-
-    def say(self, text: str) -> str:
-        """One message; the notice that the user sees after it."""
-        self.messages.append({"role": "user", "content": text})
-        self.gardener.sync(self.messages, [])
-        return self.archive.take_notice()
-
-
 def empty(path: Path) -> None:
     path.write_bytes(b"")
 
@@ -500,21 +490,18 @@ def test_an_archive_that_goes_in_mid_chat_is_noticed_and_written_again(
     tmp_path: Path, harm: Callable[[Path], None]
 ) -> None:
     place = tmp_path / ".aider.gardener"
-    talk = Talk(place)
-    for number in range(30):
-        assert talk.say(f"message {number} of this chat, with words") == ""
-    talk.store.database.live.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+    chat = Played(place)
+    chat.play(15)
+    assert chat.notices == []
+    chat.store.database.live.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
     harm(place / "gardener.db")
     if harm is not empty:  # that is seen though its pages are still in memory
-        talk.store.database.live.release_memory()
-    notice = talk.say("after the harm")
+        chat.store.database.live.release_memory()
+    chat.play(2)
+    (notice,) = chat.notices
     assert str(place / "gardener.db") in notice and "\n" not in notice
-    assert talk.say("and on") == ""
-    talk.store.close()
-    store = open_store(place)
-    assert [entry.content for entry in store.session_entries("s")] == [m["content"] for m in talk.messages]
-    assert store.verify() == []
-    store.close()
+    chat.close()
+    assert stored(place) == chat.said() and len(chat.said()) == 34
 
 
 @pytest.mark.skipif(os.name == "nt", reason="an open file cannot be removed there")
@@ -543,13 +530,14 @@ def test_a_log_that_another_program_removes_takes_nothing_along(
 
 @pytest.mark.skipif(os.name == "nt", reason="an open file cannot be moved there")
 def test_a_chat_says_that_its_archive_is_another_one_now(tmp_path: Path) -> None:
-    talk = Talk(tmp_path / "a")
-    talk.say("said before")
+    chat = Played(tmp_path / "a")
+    chat.turn()
     os.rename(tmp_path / "a", tmp_path / "kept")
     open_store(tmp_path / "a").close()
-    assert "is another archive than before: what this chat holds" in talk.say("said after")
-    assert [entry.content for entry in talk.store.session_entries("s")] == ["said before", "said after"]
-    talk.store.close()
+    chat.turn()
+    assert "is another archive than before: what this chat holds" in chat.notices[0]
+    chat.close()
+    assert stored(tmp_path / "a") == chat.said() and len(chat.said()) == 4
 
 
 @pytest.mark.skipif(os.name == "nt", reason="an open file cannot be removed there")
