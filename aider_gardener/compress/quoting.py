@@ -54,9 +54,7 @@ def quoted(
     is odd among lines alike is worth more, and has a form of its own, but for rows whose engine has
     `compared` them itself."""
     notes = _judged(lines, known)
-    forms = [
-        note.form if note.worth > NOISE and row not in compared else None for row, note in enumerate(notes)
-    ]
+    forms = [note.form if note.worth > 0 and row not in compared else None for row, note in enumerate(notes)]
     for row, (more, word) in odd(lines, forms).items():
         worth, above, form = notes[row]
         worth = max(worth, CONTEXT + more) if row in known else worth + more

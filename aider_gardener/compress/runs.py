@@ -16,7 +16,17 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import log2
 
-from aider_gardener.compress.outline import CAUSE, CONTEXT, DETAIL, FAILURE, NOISE, OUTCOME, WARNING, Note
+from aider_gardener.compress.outline import (
+    CAUSE,
+    CONTEXT,
+    DETAIL,
+    FAILURE,
+    NOISE,
+    OUTCOME,
+    REPEAT,
+    WARNING,
+    Note,
+)
 from aider_gardener.compress.quoting import form_of
 from aider_gardener.compress.traces import LIBRARY_PATH
 from aider_gardener.compress.traces import read as read_traces
@@ -418,12 +428,14 @@ def _notes(
 
 
 def _sums(lines: Sequence[str], rows: Sequence[int]) -> dict[int, Note]:
-    """Notes for the runner's own counts: of those that read alike the last is worth most."""
+    """Notes for a runner's counts: of those that read alike the last is worth most, of these the last."""
     last = {form_of(lines[row]): row for row in rows}
     notes = {
         row: Note(WARNING if alarm(lines[row]) else DETAIL, -1, ("sums", form_of(lines[row]))) for row in rows
     }
-    return {**notes, **{row: Note(OUTCOME, -1, ("last", form)) for form, row in last.items()}}
+    for nth, (row, form) in enumerate(sorted(((row, form) for form, row in last.items()), reverse=True), 1):
+        notes[row] = Note(OUTCOME - REPEAT * log2(nth), -1, ("last", form))
+    return notes
 
 
 def _events(lines: Sequence[str]) -> dict[int, Note]:

@@ -166,7 +166,11 @@ def with_parents(text: Original, rows: Collection[int]) -> set[int]:
     while missing:
         shown = sorted(chosen)
         above = _nearest([text.depths[at] for at in shown])
-        hung = (at for at, near in zip(shown, above, strict=True) if near >= 0 and shown[near] != nearest[at])
+        hung = (
+            at
+            for at, near in zip(shown, above, strict=True)
+            if near >= 0 and shown[near] not in (nearest[at], text.parents[at])
+        )
         missing = {nearest[at] for at in hung if not text.free[at] and nearest[at] >= 0} - chosen
         missing |= {max(heads[at]) for at in shown if heads.get(at) and chosen.isdisjoint(heads[at])}
         chosen |= missing
