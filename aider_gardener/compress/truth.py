@@ -289,9 +289,9 @@ def _next(
         return
     there = places[bisect_left(places, before[0] + 2) :]
     for row in there if len(there) <= 2 * PLACES else [*there[:PLACES], *there[-PLACES:]]:
-        near = before[bisect_left(before, row - 1) - 1]
-        if not under or text.free[row] or text.parents[row] <= near:
-            yield row, near
+        least = bisect_left(before, text.parents[row]) if under and not text.free[row] else 0
+        if least < bisect_left(before, row - 1):
+            yield row, before[least]
 
 
 def _places(lines: Sequence[str], items: Sequence[_Shown]) -> list[list[int]]:
