@@ -118,8 +118,8 @@ def _part(content: str, part: Segment, source: Source, ctx: Context) -> Compress
         return unchanged(text, part.cls)
     result = compress_text(body, part.cls, ctx)
     printed = source.kind in (SourceKind.COMMAND, SourceKind.TEST) and part.cls is ContentClass.CODE
-    if result.lossless and printed and not parses(body, part.language):
-        result = compress_text(body, ContentClass.LOG, ctx)  # what reads like code in a few lines
+    if printed and 2 * len(result.text) > len(body) and not parses(body, part.language):
+        result = compress_text(body, ContentClass.LOG, ctx)  # only some lines read like code
     if result.lossless:
         return replace(result, text=text)
     middle = result.text if not tail or result.text.endswith("\n") else result.text + "\n"

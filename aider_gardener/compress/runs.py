@@ -16,17 +16,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import log2
 
-from aider_gardener.compress.outline import (
-    CAUSE,
-    CONTEXT,
-    DETAIL,
-    FAILURE,
-    NOISE,
-    OUTCOME,
-    REPEAT,
-    WARNING,
-    Note,
-)
+from aider_gardener.compress.outline import CAUSE, CONTEXT, DETAIL, FAILURE, NOISE, OUTCOME, WARNING, Note
 from aider_gardener.compress.quoting import form_of
 from aider_gardener.compress.traces import LIBRARY_PATH
 from aider_gardener.compress.traces import read as read_traces
@@ -170,8 +160,6 @@ COMPARED = late(
     r"d(?:oes|id) ?n[o']t (?:match|equal)|failed assert|asserting that)\b| (?:[!=]==?|<=|>=|not in|is not) |"
     r"^\s*<.*>\.?$|\bwant \S|\bassert\w* "
 )
-KEYED = late(r"\s+(?:error|message): \S")
-"""Why a test failed, in a report whose lines have keys."""
 CHANGED = late(r"^(?:E )?\s*[-+](?![-+ ]*$)\s*\S")
 POINTED = late(r"^(?:>|=>|\s*=> |\s*[>➜] *\d+ ?[|▕│])")
 IDLE = late(
@@ -366,7 +354,7 @@ def _bare(text: str) -> str:
 def _said(lines: Sequence[str], case: Case) -> str:
     """The line that says best why a test failed."""
     rows = [row for row in case.body if lines[row].strip() and not IDLE.match(lines[row])]
-    marked = [row for row in rows if lines[row].startswith("E  ") or KEYED.match(lines[row])]
+    marked = [row for row in rows if lines[row].startswith("E  ")]
     for row in marked or rows:
         line = lines[row]
         if marked or not (PLACE.match(line.strip()) or POINTED.match(line)) or COMPARED.search(line):
@@ -433,8 +421,8 @@ def _sums(lines: Sequence[str], rows: Sequence[int]) -> dict[int, Note]:
     notes = {
         row: Note(WARNING if alarm(lines[row]) else DETAIL, -1, ("sums", form_of(lines[row]))) for row in rows
     }
-    for nth, (row, form) in enumerate(sorted(((row, form) for form, row in last.items()), reverse=True), 1):
-        notes[row] = Note(OUTCOME - REPEAT * log2(nth), -1, ("last", form))
+    for nth, row in enumerate(sorted(last.values(), reverse=True), 1):
+        notes[row] = Note(OUTCOME - 2.2 * log2(nth), -1, ("last", row))
     return notes
 
 

@@ -92,7 +92,6 @@ _TAG = late(
 _SECTION = late(
     r"(?!\[(?i:info|warn\w*|error|debug|fatal)\])\[{1,2}(?P<key>[\w\"'.: /@-]+)\]{1,2} *(?:[#;].*)?$"
 )
-_NODE = late(r"(?:-> *)?(?P<key>[A-Z][\w ]{2,40}?)(?: on \S.*| using .*)?  ?\((?:cost|actual)")
 _OPENS = late(r"(?:^|[ =])[\[({]$")
 _CLOSES = late(r"(?:[\]})]+[,;]?|</[\w:.-]+>|end)$")
 _LIGHT = late(r"(?:- |[#;(]|//|---$)")
@@ -173,8 +172,6 @@ def _parsed(lines: Sequence[str]) -> list[_Line]:
 def _keyed(text: str, line: _Line, changes: bool, heads: bool) -> _Line:
     if text[0] == "[" and (section := _SECTION.match(text)):
         return line._replace(left=-1, column=-1, key=section["key"], opens=True)
-    if "(" in text and (node := _NODE.match(line.bare)):
-        return line._replace(column=line.left, key=node["key"], value=line.bare, opens=True)
     found = _KEYED.match(text) if ":" in text or "=" in text or "：" in text else None
     found = found or (_TAG.match(text) if "<" in text else None) or (_HEAD.match(text) if heads else None)
     if not found or _CODE.match(line.bare):
