@@ -9,6 +9,7 @@ A form begins with a head that says how much is shown, then come the lines that 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import accumulate, takewhile
 from math import sqrt
 from typing import NamedTuple
 
@@ -148,14 +149,9 @@ def _forms(
 
 def _first(lines: Sequence[str], budget: int, count: TokenCounter) -> set[int]:
     """The first rows, as many as fit, without blank ones: under nothing that is left out."""
-    taken: set[int] = set()
-    for row, line in enumerate(lines):
-        budget -= count(clip(line.rstrip(), LINE_CHARS)) + 1
-        if budget < 0:
-            break
-        if line.strip():
-            taken.add(row)
-    return taken
+    used = accumulate(count(clip(line.rstrip(), LINE_CHARS)) + 1 for line in lines)
+    fitting = takewhile(lambda tokens: tokens <= budget, used)
+    return {row for row, _ in enumerate(fitting) if lines[row].strip()}
 
 
 EXACT_CHARS = 40_000

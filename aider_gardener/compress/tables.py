@@ -79,9 +79,7 @@ def read(lines: Sequence[str]) -> dict[int, Note]:
             first = rows[table.head if table.head >= 0 else table.rows[0]]
             starts = [first, *(run.start for run in some[1:])]
             for start in starts:
-                captions[start] = _caption(lines, above, start)
-                if captions[start] < 0 and len(some) > 1:
-                    captions[start] = _paragraph_above(lines, start, captions)
+                captions[start] = _caption(lines, above, start, captions, again=len(some) > 1)
             notes.update(_judged(table, rows, {start: captions[start] for start in starts}))
     return notes
 
@@ -102,16 +100,16 @@ def _tables(
             yield from _tables(lines, [one])
 
 
-def _caption(lines: Sequence[str], above: Sequence[int], start: int) -> int:
-    """The row of what stands over the table that begins at `start`, -1 for nothing."""
+def _caption(
+    lines: Sequence[str], above: Sequence[int], start: int, captions: Mapping[int, int], *, again: bool
+) -> int:
+    """The row of what stands over the table that begins at `start`, -1 for nothing. Over one that is told
+    again it is the paragraph above, or what stands over that where it is such a table itself."""
     if above[start] >= 0:
         return above[start]
     titles = [row for row in range(max(0, start - 2), start) if lines[row].rstrip().endswith(":")]
-    return titles[-1] if titles else -1
-
-
-def _paragraph_above(lines: Sequence[str], start: int, captions: Mapping[int, int]) -> int:
-    """The first row of the paragraph above, or what stands over it where it is such a table itself."""
+    if titles or not again:
+        return titles[-1] if titles else -1
     row = start - 1
     while row >= 0 and not lines[row].strip():
         row -= 1

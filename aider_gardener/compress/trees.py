@@ -102,11 +102,6 @@ _CODE = late(
     r"var|import|from|return|if|elif|else|for|while|try|except|catch|match|switch|impl|struct|package|raise|with)"
     r"\b[ (].*[;:{(,)]$|[\w.]+\(.*\)$|@[\w.]+(?:\(.*\))?$|#include|.*(?:;|\) \{|=> \{|\):)$)"
 )
-_FOREIGN = late(
-    r"(?:at [\w.$<]|#\d+ |File \"|E  |not ok|(?:=>)?0x[0-9a-f]{6}|[\w.]*(?:Error|Exception) ?[:\[(]|"
-    r"(?:ERROR|WARN(?:ING)?|HINT|error|warning|note|help|Error Message|Expected|Actual|Received|expected|"
-    r"actual|SUMMARY|FAIL(?:ED)?|PASS(?:ED)?) ?[:\[(])"
-)
 _PLACE = late(r"\.\w{1,4}:\d|\(\S+:\d+\)")
 
 
@@ -209,8 +204,7 @@ def _stretches(lines: Sequence[_Line]) -> Iterator[range]:
 
 def _foreign(line: _Line, below: bool) -> bool:
     """True for a line of a trace, of a message, of code."""
-    told = not line.key and (_PLACE.search(line.bare) or (not below and _CODE.match(line.bare)))
-    return bool(told or _FOREIGN.match(line.bare))
+    return not line.key and bool(_PLACE.search(line.bare) or (not below and _CODE.match(line.bare)))
 
 
 def _is_document(lines: Sequence[_Line]) -> bool:
