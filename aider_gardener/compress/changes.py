@@ -55,7 +55,8 @@ EMPTY = late(r"#(?:\s.*)?$|//|/?\*|[\W_]*$")
 @dataclass
 class _Open:
     """The rows of what is open at a line, -1 for none. Of the hunk: how many lines of each old text and of
-    the new one are to come, how many that matter it took away and added."""
+    the new one are to come, how many that matter it took away and added. The commit is the `nth`, the first
+    or the last for `ends`."""
 
     commits: int
     often: Counter[str]
@@ -71,6 +72,8 @@ class _Open:
     worth: float = 0
     conflict: bool = False
     sure: bool = False
+    nth: int = 0
+    ends: bool = False
 
 
 def read(lines: Sequence[str]) -> dict[int, Note]:
@@ -164,17 +167,19 @@ def _of_a_commit(at: _Open, lines: Sequence[str], row: int) -> Note | None:
     """A line of a commit's head or of its message."""
     line = lines[row]
     if COMMIT.match(line, 0, LOOKED_AT):
-        at.commit, at.subject, at.file, at.hunks = row, -1, -1, 0
-        return Note(DETAIL + WARNING * ("(" in line) + WARNING * (at.commits == 1))
+        at.commit, at.subject, at.file, at.hunks, at.nth = row, -1, -1, 0, at.nth + 1
+        at.ends = at.nth in (1, at.commits)
+        return Note(DETAIL + WARNING * ("(" in line) + WARNING * at.ends, -1, row if at.ends else None)
     if at.commits > 1 and STAT.match(line, 0, LOOKED_AT):
         return Note(CONTEXT, at.commit)
     head = at.commit >= 0 > at.file
     if head and at.subject < 0 and FIELD.match(line, 0, LOOKED_AT):
-        worth = DETAIL if line[:5] in ("Autho", "Merge", "user:") else CONTEXT
-        return Note(worth + FAILURE * line.startswith("summary:"), at.commit)
+        worth = DETAIL if at.ends or line[:5] in ("Autho", "Merge", "user:") else 0.0
+        return Note(worth + FAILURE * line.startswith("summary:"), at.commit, row if at.ends else None)
     if not head or not line.startswith("    ") or not line.strip():
         return None
-    rare = 1 / (1 + log2(at.often[form_of(line)])) if at.commits > 1 else 1
+    rare = 1 if at.ends else 1 / (1 + log2(at.often[form_of(line)]))
     worth = CONTEXT + (FAILURE - DETAIL if at.subject < 0 else DETAIL) * rare
     at.subject = row if at.subject < 0 else at.subject
-    return Note(worth, at.parents[row] if at.parents[row] >= at.subject else at.commit)
+    above = at.parents[row] if at.parents[row] >= at.subject else at.commit
+    return Note(worth, above, row if at.ends else None)

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from aider_gardener.compress.base import PROMPT_WHOLE_TOKENS, Context, is_shorter, omitted, unchanged
 from aider_gardener.compress.code import FOLDED
+from aider_gardener.compress.code.tree import parses
 from aider_gardener.compress.edits import merged, read_edits
 from aider_gardener.compress.registry import compress_text
 from aider_gardener.errors import tolerating
@@ -116,6 +117,9 @@ def _part(content: str, part: Segment, source: Source, ctx: Context) -> Compress
     if head and part.cls is ContentClass.CODE and body.count("\n") <= WHOLE_CODE_LINES:
         return unchanged(text, part.cls)
     result = compress_text(body, part.cls, ctx)
+    printed = source.kind in (SourceKind.COMMAND, SourceKind.TEST) and part.cls is ContentClass.CODE
+    if printed and 2 * len(result.text) > len(body) and not parses(body, part.language):
+        result = compress_text(body, ContentClass.LOG, ctx)  # only some lines read like code
     if result.lossless:
         return replace(result, text=text)
     middle = result.text if not tail or result.text.endswith("\n") else result.text + "\n"

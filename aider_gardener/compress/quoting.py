@@ -6,7 +6,7 @@ What tells of trouble, what sums up, what names a place, what is unlike the rest
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from functools import lru_cache
 from math import log2
 from types import MappingProxyType
@@ -35,6 +35,9 @@ QUOTED = late(r"'[^']*'|\"[^\"]*\"|`[^`]*`|‘[^’]*’|“[^”]*”")
 PATH = late(r"(?<![\w.-])[\w.-]*/[\w./-]+")
 FORM_CHARS = 90
 
+SEVERAL = 4
+"""A word is shared that so many forms have: what differs from line to line is no part of what they say."""
+
 LINES_KNOWN = 20_000
 """So many lines are remembered with their form: several engines ask for it."""
 
@@ -54,9 +57,7 @@ def quoted(
     is odd among lines alike is worth more, and has a form of its own, but for rows whose engine has
     `compared` them itself."""
     notes = _judged(lines, known)
-    forms = [
-        note.form if note.worth > NOISE and row not in compared else None for row, note in enumerate(notes)
-    ]
+    forms = [note.form if note.worth > 0 and row not in compared else None for row, note in enumerate(notes)]
     for row, (more, word) in odd(lines, forms).items():
         worth, above, form = notes[row]
         worth = max(worth, CONTEXT + more) if row in known else worth + more
@@ -80,7 +81,8 @@ def _judged(lines: Sequence[str], known: Notes) -> list[Note]:
 def _near(lines: Sequence[str], forms: Sequence[str], rows: Collection[int]) -> list[float]:
     """What the lines of these rows are worth by their words, by those of lines near and by their place."""
     total = len(lines)
-    often = Counter(forms)
+    shared = _shared_words(forms)
+    often = Counter(shared)
     first: dict[str, int] = {}
     near = [NOISE] * total
     looked_at = {row + step for row in rows for step in range(-3, 3) if 0 <= row + step < total}
@@ -93,7 +95,7 @@ def _near(lines: Sequence[str], forms: Sequence[str], rows: Collection[int]) -> 
         if row in looked_at:
             left = total - row
             ends = max(0, 3 - 0.4 * row) * (row < 5) + (4 - 0.25 * left) * (left <= 12)
-            worth[row] = _told(lines[first[form]]) + 3 / (1 + log2(often[form])) + ends
+            worth[row] = _told(lines[first[form]]) + 3 / (1 + log2(often[shared[row]])) + ends
     for row in rows:
         near[row] = worth[row]
         for step, share in ((-1, 0.45), (-2, 0.3), (-3, 0.15), (1, 0.3), (2, 0.1)):
@@ -101,6 +103,18 @@ def _near(lines: Sequence[str], forms: Sequence[str], rows: Collection[int]) -> 
             if value >= 5:
                 near[row] = max(near[row], value * share + worth[row] * 0.6)
     return near
+
+
+def _shared_words(forms: Sequence[str]) -> list[Hashable]:
+    """Of each form the words that several of the text have, in their places, if they are half of its words,
+    else the form itself."""
+    words_of = {form: [word for word in form.split() if any(map(str.isalpha, word))] for form in set(forms)}
+    often = Counter(word for words in words_of.values() for word in set(words))
+    shared: dict[str, Hashable] = {}
+    for form, words in words_of.items():
+        kept = tuple(word if often[word] >= SEVERAL else "" for word in words)
+        shared[form] = kept if 2 * sum(map(bool, kept)) >= len(kept) else form
+    return [shared[form] for form in forms]
 
 
 @lru_cache(maxsize=LINES_KNOWN)

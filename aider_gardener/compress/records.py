@@ -108,7 +108,7 @@ OVER_PLACE = late(
 )
 RULE = late(r"[\s=─━*+-]*$")
 NEXT_PLACE = late(r"\s*(?:-->|[╭┌])")
-SNIPPET = late(r"\s*(?:[>❯→]\s*)?\d*\s*[|│┆·╵]|\s*\d+: |[\s|│]*[\^~¯-]+[\s^~]*$")
+SNIPPET = late(r"\s*(?:[>❯→]\s*)?[\d\s]*[|│┆·╵]|\s*\d+: |[\s|│]*[\^~¯-]+[\s^~]*$")
 POINTS = late(r"[\s|│·╰─┬╭╵]*[\^~┬▲¯](?P<label>.*)$")
 COUNTED = late("error|warning|problem|issue|offen|violation|vulnerab|file")
 COUNTS = late(

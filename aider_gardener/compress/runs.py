@@ -9,7 +9,6 @@ capitals, a sign or a frame of the runner's own.
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Mapping, Sequence
@@ -150,10 +149,6 @@ BODY_LINES, LEAST_SHARE = 400, 0.015
 SERIES = 4
 """Of more tests that fail for one cause the last is told like the second: it shows what they run over."""
 
-CAPTURED = late(
-    r"(?i)^\W*(?:captured (?:std|log)|console\.(?:log|info|warn|error)|standard (?:output|error)|std(?:out|"
-    r"err)\W*$)"
-)
 COMPARED = late(
     r"(?i)^(?:E )?\W*(?:expected|actual|received|got|want(?:ed)?|left|right|obtained|evaluated|found|but was|"
     r"which is|was)\b.{0,40}?[:=]|\b(?:but (?:was|got|none)|expected\b.*\b(?:to|but|got|found)|not equal|"
@@ -186,7 +181,6 @@ AROUND_NAME = late(
     r"ERROR collecting) "
 )
 PARTS = late(r"::| › | > |: |#|(?<=\w)\.(?=[A-Za-z_])(?!(?:py|[jt]sx?|rb|php|go|exs?|java|cs|dart)$)")
-EVENT = late(r'^\{"(?:Time|ImportPath|Package)":.*"Action":"')
 
 
 @dataclass
@@ -222,8 +216,6 @@ class Case:
 
 def read(lines: Sequence[str]) -> dict[int, Note]:
     """What the lines of a test run are worth."""
-    if sum(1 for line in lines[:200] if EVENT.match(line, 0, LINE_CHARS)) > 1:
-        return _events(lines)
     lines = [line[:LINE_CHARS].rstrip() for line in lines]
     if not any(sums_up(line) or START.match(line) for line in reversed(lines)):
         return {}
@@ -378,10 +370,9 @@ def _notes(
     notes[case.row] = Note(min(worth, worth - 0.5 * bool(case.named)), -1, ("test", cause))
     drop = log2(max(1, nth)) + 5 * case.lesser + 4 * same
     rows = [row for row in case.body if lines[row].strip()]
-    captured = next((row for row in rows if CAPTURED.match(lines[row])), len(lines))
     marked = any(lines[row].startswith("E  ") for row in rows)
     own = {row for row in rows if not (NO_FILE.search(lines[row]) and LIBRARY.search(lines[row]))}
-    places = [row for row in rows if row < captured and row in own and PLACE.search(lines[row])]
+    places = [row for row in rows if row in own and PLACE.search(lines[row])]
     compared = others = 0
     for row in rows:
         line = lines[row]
@@ -389,8 +380,6 @@ def _notes(
         form: Hashable = (cause, form_of(line))
         if IDLE.match(line) or case.again:
             pass
-        elif row >= captured:
-            value = DETAIL if alarm(line) else CONTEXT / 2
         elif line.strip() == case.said:
             value = CONTEXT if case.told else CAUSE + 0.04 * max(0, min(len(line), 200) - 80)
         elif line.startswith("E  ") and not lines[row - 1].startswith("E"):  # one more of a chain
@@ -418,42 +407,11 @@ def _notes(
 
 
 def _sums(lines: Sequence[str], rows: Sequence[int]) -> dict[int, Note]:
-    """Notes for the runner's own counts: of those that read alike the last is worth most."""
+    """Notes for a runner's counts: of those that read alike the last is worth most, of these the last."""
     last = {form_of(lines[row]): row for row in rows}
     notes = {
         row: Note(WARNING if alarm(lines[row]) else DETAIL, -1, ("sums", form_of(lines[row]))) for row in rows
     }
-    return {**notes, **{row: Note(OUTCOME, -1, ("last", form)) for form, row in last.items()}}
-
-
-def _events(lines: Sequence[str]) -> dict[int, Note]:
-    """Notes for a run that is told in events, each a JSON object in a line of its own."""
-    events = {row: event for row, line in enumerate(lines) if (event := _event(line))}
-    ends = {
-        (one.get("Package"), one.get("Test")): one.get("Action") for one in events.values() if "Test" in one
-    }
-    notes: dict[int, Note] = {}
-    for row, event in events.items():
-        end, action = ends.get((event.get("Package"), event.get("Test"))), event.get("Action")
-        output = str(event.get("Output", "")).strip()
-        value, form = NOISE, ""
-        if (
-            output
-            and not output.startswith(("===", "---"))
-            and (end in ("fail", "skip") or "Test" not in event)
-        ):
-            broken = end == "fail" or action == "build-output"
-            value = CAUSE if broken else FAILURE if "FAIL" in output else WARNING if end else DETAIL
-            form = form_of(output)
-        elif action == "fail":
-            value = FAILURE if "Test" in event else OUTCOME
-        notes[row] = Note(value, -1, (end, form))
+    for nth, row in enumerate(sorted(last.values(), reverse=True), 1):
+        notes[row] = Note(OUTCOME - 2.2 * log2(nth), -1, ("last", row))
     return notes
-
-
-def _event(line: str) -> dict[str, object]:
-    try:
-        event = json.loads(line) if EVENT.match(line, 0, LINE_CHARS) else {}
-    except (ValueError, RecursionError):
-        return {}
-    return event if isinstance(event, dict) else {}

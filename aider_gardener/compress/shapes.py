@@ -9,6 +9,7 @@ A form begins with a head that says how much is shown, then come the lines that 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import accumulate, takewhile
 from math import sqrt
 from typing import NamedTuple
 
@@ -135,7 +136,7 @@ def _forms(
     count: TokenCounter,
 ) -> Iterator[tuple[int, str]]:
     """Forms of which the first that is true is taken: as engines would have it, with and without counts, as
-    lines quoted by none, and both ends."""
+    lines quoted by none, and the first lines."""
     rows = with_parents(original, chosen(lines, notes, budget, focus, count))
     yield 0, "\n".join(written(lines, notes, rows))
     bare = [note._replace(form=None) for note in notes]
@@ -143,30 +144,14 @@ def _forms(
     notes = quoted(lines)
     rows = with_parents(original, chosen(lines, notes, budget, focus, count))
     yield 2, "\n".join(written(lines, notes, rows))
-    yield 3, _ends(lines, original, budget, count)
+    yield 3, "\n".join(written(lines, [Note(0)] * len(lines), _first(lines, budget, count)))
 
 
-def _ends(lines: Sequence[str], original: Original, budget: int, count: TokenCounter) -> str:
-    """The first lines and, where they stand under nothing that is left out, the last ones."""
-    rows = range(len(lines))
-    notes = [Note(0)] * len(lines)
-    both = _fitting(lines, rows, budget // 2, count) | _fitting(lines, rows[::-1], budget // 2, count)
-    form = "\n".join(written(lines, notes, both))
-    if falsehoods(original, form):
-        form = "\n".join(written(lines, notes, _fitting(lines, rows, budget, count)))
-    return form
-
-
-def _fitting(lines: Sequence[str], rows: Sequence[int], budget: int, count: TokenCounter) -> set[int]:
-    """The first of the rows, as many as fit, without blank ones."""
-    taken: set[int] = set()
-    for row in rows:
-        budget -= count(clip(lines[row].rstrip(), LINE_CHARS)) + 1
-        if budget < 0:
-            break
-        if lines[row].strip():
-            taken.add(row)
-    return taken
+def _first(lines: Sequence[str], budget: int, count: TokenCounter) -> set[int]:
+    """The first rows, as many as fit, without blank ones: under nothing that is left out."""
+    used = accumulate(count(clip(line.rstrip(), LINE_CHARS)) + 1 for line in lines)
+    fitting = takewhile(lambda tokens: tokens <= budget, used)
+    return {row for row, _ in enumerate(fitting) if lines[row].strip()}
 
 
 EXACT_CHARS = 40_000

@@ -8,8 +8,9 @@ of its table above it, the header its caption.
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from bisect import bisect
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -65,36 +66,67 @@ class _Table(NamedTuple):
 
 
 def read(lines: Sequence[str]) -> dict[int, Note]:
-    """The tables of a text: their headers and rows."""
+    """The tables of a text: their headers and rows. Of a table that is told again and again, as monitors do,
+    counts what is unlike the rest of all its rows."""
+    told = defaultdict[Hashable, list[range]](list)
+    for run in _runs(lines):
+        told[lines[run.start] if WORD.search(lines[run.start], 0, WIDE) else run.start].append(run)
+    above = indent_parents(lines) if told else []
     notes: dict[int, Note] = {}
-    above: list[int] = []
-    for first, end in _runs(lines):
-        run = [line.expandtabs() for line in lines[first:end]]
-        table = _barred(run) or _delimited(lines[first:end]) or _aligned(run)
-        if table:
-            above = above or indent_parents(lines)
-            start = first + (table.head if table.head >= 0 else table.rows[0])
-            notes.update(_judged(table, first, _caption(lines, above, start)))
+    captions: dict[int, int] = {}
+    for runs in told.values():
+        for some, rows, table in _tables(lines, runs):
+            first = rows[table.head if table.head >= 0 else table.rows[0]]
+            starts = [first, *(run.start for run in some[1:])]
+            for start in starts:
+                captions[start] = _caption(lines, above, start, captions, again=len(some) > 1)
+            notes.update(_judged(table, rows, {start: captions[start] for start in starts}))
     return notes
 
 
-def _caption(lines: Sequence[str], above: Sequence[int], start: int) -> int:
-    """The row of what stands over the table that begins at `start`, -1 for nothing."""
+def _tables(
+    lines: Sequence[str], runs: Sequence[range]
+) -> Iterator[tuple[Sequence[range], list[int], _Table]]:
+    """The table that runs with the same first line are together, or those that they are one by one, each with
+    its rows in the text."""
+    rows = [*runs[0], *(row for run in runs[1:] for row in run[1:])]
+    run = [lines[row] for row in rows]
+    spread = [line.expandtabs() for line in run]
+    table = (_barred(spread) or _delimited(run) or _aligned(spread)) if len(rows) > LEAST else None
+    if table and (len(runs) == 1 or (table.head == 0 and len(set(map(tuple, table.cells))) >= LEAST)):
+        yield runs, rows, table
+    elif len(runs) > 1:
+        for one in runs:
+            yield from _tables(lines, [one])
+
+
+def _caption(
+    lines: Sequence[str], above: Sequence[int], start: int, captions: Mapping[int, int], *, again: bool
+) -> int:
+    """The row of what stands over the table that begins at `start`, -1 for nothing. Over one that is told
+    again it is the paragraph above, or what stands over that where it is such a table itself."""
     if above[start] >= 0:
         return above[start]
     titles = [row for row in range(max(0, start - 2), start) if lines[row].rstrip().endswith(":")]
-    return titles[-1] if titles else -1
+    if titles or not again:
+        return titles[-1] if titles else -1
+    row = start - 1
+    while row >= 0 and not lines[row].strip():
+        row -= 1
+    while row > 0 and lines[row - 1].strip():
+        row -= 1
+    return captions.get(row, row)
 
 
-def _runs(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+def _runs(lines: Sequence[str]) -> Iterator[range]:
     """From where to where lines stand in which a table may be: between blank ones, or beneath a title."""
     first, least = 0, -1
     depths = [len(line) - len(line.lstrip()) if line.strip() else -1 for line in lines] + [-1]
     for row, depth in enumerate(depths):
         titles = 0 <= depth < depths[row + 1] and bool(TITLE.search(lines[row], 0, WIDE))
         if depth <= least or titles:
-            if row - first > LEAST:
-                yield first, row
+            if row - first > 1:
+                yield range(first, row)
             first, least = (row + 1, depth) if titles or depth < 0 else (row, -1)
 
 
@@ -233,12 +265,13 @@ def _names_columns(titles: Sequence[str], rest: _Cells) -> bool:
     return bool(numbers) and not any(DIGITS.search(titles[column] or "0") for column in numbers)
 
 
-def _judged(table: _Table, first: int, caption: int) -> dict[int, Note]:
-    """A note for each line of a table whose run begins at row `first`."""
-    head = first + table.head if table.head >= 0 else caption
-    notes = {first + rule: Note(NOISE) for rule in table.rules}
+def _judged(table: _Table, rows: Sequence[int], captions: Mapping[int, int]) -> dict[int, Note]:
+    """A note for each line of a table that stands in these rows; by the rows where it begins what stands over
+    it there."""
+    first, heads = rows[0], sorted(captions)
+    notes = {rows[rule]: Note(NOISE) for rule in table.rules}
     if table.head >= 0:
-        notes[head] = Note(DETAIL, caption, ("header", first))
+        notes.update((head, Note(DETAIL, captions[head], ("header", first))) for head in heads)
     unlike = _unlike(table.cells)
     closing = {rule + 1 for rule in table.rules[1:4]} if len(table.rules) < 5 else set()
     for at, (row, cells) in enumerate(zip(table.rows, table.cells, strict=True)):
@@ -250,7 +283,8 @@ def _judged(table: _Table, first: int, caption: int) -> dict[int, Note]:
             worth, form = worth + extra, ("row", first, why)  # type: ignore[assignment]
         if SUM.match(next(filter(None, cells), "")) or (row in closing and at > 1):
             worth, form = OUTCOME, ("sum", first)
-        notes[first + row] = Note(worth, head, form)
+        head = heads[bisect(heads, rows[row]) - 1]
+        notes[rows[row]] = Note(worth, head if table.head >= 0 else captions[head], form)
     return notes
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from math import log2
 from typing import NamedTuple
 
 from aider_gardener.compress.outline import CAUSE, CONTEXT, DETAIL, FAILURE, WARNING, Note
@@ -207,12 +208,15 @@ def _frames(
     own = [frame for frame in frames if frame.own]
     notes: dict[int, Note] = {}
     inner, outer = (-1, 0) if is_last else (0, -1)
+    middle = 0
     for frame, stop in zip(frames, [*(frame.rows.start for frame in frames[1:]), end], strict=True):
         first = frame.rows.start
         key = ADDRESS.sub("", f"{frame.name} {lines[frame.place].strip()}")
         innermost = bool(own) and frame is own[inner]
         if frame.own:
-            worth = FAILURE + 0.5 if innermost else FAILURE - 1.5 if frame is own[outer] else FAILURE - 2.5
+            middle += not innermost and frame is not own[outer]
+            worth = FAILURE + 0.5 if innermost else FAILURE - 1.5
+            worth -= 1 + log2(middle) if not innermost and frame is not own[outer] else 0
         else:
             worth = CONTEXT / 2 if frame is not frames[inner] else DETAIL if own else WARNING
         known = f"innermost {key}" if innermost else key

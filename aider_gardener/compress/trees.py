@@ -92,7 +92,6 @@ _TAG = late(
 _SECTION = late(
     r"(?!\[(?i:info|warn\w*|error|debug|fatal)\])\[{1,2}(?P<key>[\w\"'.: /@-]+)\]{1,2} *(?:[#;].*)?$"
 )
-_NODE = late(r"(?:-> *)?(?P<key>[A-Z][\w ]{2,40}?)(?: on \S.*| using .*)?  ?\((?:cost|actual)")
 _OPENS = late(r"(?:^|[ =])[\[({]$")
 _CLOSES = late(r"(?:[\]})]+[,;]?|</[\w:.-]+>|end)$")
 _LIGHT = late(r"(?:- |[#;(]|//|---$)")
@@ -102,11 +101,6 @@ _CODE = late(
     r"(?:(?:async |export |pub |static |public |private |default )*(?:def|class|fn|func|function|const|let|"
     r"var|import|from|return|if|elif|else|for|while|try|except|catch|match|switch|impl|struct|package|raise|with)"
     r"\b[ (].*[;:{(,)]$|[\w.]+\(.*\)$|@[\w.]+(?:\(.*\))?$|#include|.*(?:;|\) \{|=> \{|\):)$)"
-)
-_FOREIGN = late(
-    r"(?:at [\w.$<]|#\d+ |File \"|E  |not ok|(?:=>)?0x[0-9a-f]{6}|[\w.]*(?:Error|Exception) ?[:\[(]|"
-    r"(?:ERROR|WARN(?:ING)?|HINT|error|warning|note|help|Error Message|Expected|Actual|Received|expected|"
-    r"actual|SUMMARY|FAIL(?:ED)?|PASS(?:ED)?) ?[:\[(])"
 )
 _PLACE = late(r"\.\w{1,4}:\d|\(\S+:\d+\)")
 
@@ -173,8 +167,6 @@ def _parsed(lines: Sequence[str]) -> list[_Line]:
 def _keyed(text: str, line: _Line, changes: bool, heads: bool) -> _Line:
     if text[0] == "[" and (section := _SECTION.match(text)):
         return line._replace(left=-1, column=-1, key=section["key"], opens=True)
-    if "(" in text and (node := _NODE.match(line.bare)):
-        return line._replace(column=line.left, key=node["key"], value=line.bare, opens=True)
     found = _KEYED.match(text) if ":" in text or "=" in text or "：" in text else None
     found = found or (_TAG.match(text) if "<" in text else None) or (_HEAD.match(text) if heads else None)
     if not found or _CODE.match(line.bare):
@@ -212,8 +204,7 @@ def _stretches(lines: Sequence[_Line]) -> Iterator[range]:
 
 def _foreign(line: _Line, below: bool) -> bool:
     """True for a line of a trace, of a message, of code."""
-    told = not line.key and (_PLACE.search(line.bare) or (not below and _CODE.match(line.bare)))
-    return bool(told or _FOREIGN.match(line.bare))
+    return not line.key and bool(_PLACE.search(line.bare) or (not below and _CODE.match(line.bare)))
 
 
 def _is_document(lines: Sequence[_Line]) -> bool:

@@ -166,7 +166,11 @@ def with_parents(text: Original, rows: Collection[int]) -> set[int]:
     while missing:
         shown = sorted(chosen)
         above = _nearest([text.depths[at] for at in shown])
-        hung = (at for at, near in zip(shown, above, strict=True) if near >= 0 and shown[near] != nearest[at])
+        hung = (
+            at
+            for at, near in zip(shown, above, strict=True)
+            if near >= 0 and shown[near] not in (nearest[at], text.parents[at])
+        )
         missing = {nearest[at] for at in hung if not text.free[at] and nearest[at] >= 0} - chosen
         missing |= {max(heads[at]) for at in shown if heads.get(at) and chosen.isdisjoint(heads[at])}
         chosen |= missing
@@ -285,9 +289,9 @@ def _next(
         return
     there = places[bisect_left(places, before[0] + 2) :]
     for row in there if len(there) <= 2 * PLACES else [*there[:PLACES], *there[-PLACES:]]:
-        near = before[bisect_left(before, row - 1) - 1]
-        if not under or text.free[row] or text.parents[row] <= near:
-            yield row, near
+        least = bisect_left(before, text.parents[row]) if under and not text.free[row] else 0
+        if least < bisect_left(before, row - 1):
+            yield row, before[least]
 
 
 def _places(lines: Sequence[str], items: Sequence[_Shown]) -> list[list[int]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aider_gardener.compress.outline import CAUSE, NOISE, OUTCOME
+from aider_gardener.compress.outline import CAUSE
 from aider_gardener.compress.runs import read
 from aider_gardener.compress.shapes import shortened
 
@@ -24,17 +24,13 @@ def test_of_tests_that_fail_alike_the_first_is_told_and_the_last() -> None:
     assert said[0].form == said[20].form
 
 
-def test_events_of_failing_tests_are_told_and_those_of_others_are_not() -> None:
-    event = '{{"Time":"1","Action":"{}","Package":"p","Test":"{}","Output":"{}"}}'
-    lines = [
-        event.format("output", "TestA", "    a_test.go:3: got 1, want 2\\n"),
-        event.format("output", "TestB", "    b_test.go:3: dipped\\n"),
-        event.format("fail", "TestA", ""),
-        event.format("pass", "TestB", ""),
-        '{"Time":"1","Action":"fail","Package":"p"}',
-    ]
-    notes = read(lines)
-    assert [notes[row].worth for row in (0, 1, 4)] == [CAUSE, NOISE, OUTCOME]
+def test_of_a_run_told_in_events_what_the_failing_test_printed_stands() -> None:
+    event = '{{"Time":"1","Action":"{}","Package":"p{}","Test":"Test{}","Output":"{}"}}'
+    lines = [event.format("output", at, at, f"--- PASS: Test{at} (0.00s)") for at in range(60)]
+    lines.insert(31, event.format("output", 7, "Dips", "    a_test.go:3: got 1, want 2"))
+    lines.insert(32, event.format("fail", 7, "Dips", ""))
+    form = shortened("\n".join(lines), lambda text: len(text) // 4).text
+    assert lines[31] in form and lines[32] in form and len(form) < len("\n".join(lines)) // 2
 
 
 def test_the_values_of_each_of_a_few_failing_tests_stand_though_they_read_alike() -> None:
