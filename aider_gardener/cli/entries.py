@@ -74,8 +74,9 @@ def restore(entry_id: str, output: Path | None) -> None:
         files.write_if_unchanged(output, None, data)
         click.echo(f"{len(entry.content):,} characters written to {output}", err=True)
     if as_json():
-        record = {"id": entry.id, "session": entry.session, "turn": entry.turn, "source": source_words(store, entry)}
-        record |= {"class": entry.cls.value, "tokens": entry.tokens, "text": entry.content}
+        record = {"id": entry.id, "session": entry.session, "turn": entry.turn}
+        record |= {"source": source_words(store, entry), "class": entry.cls.value}
+        record |= {"tokens": entry.tokens, "text": entry.content}
         put(record, str)
     elif output is None:
         end = b"\n" if sys.stdout.isatty() and not data.endswith(b"\n") else b""

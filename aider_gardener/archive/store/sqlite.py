@@ -629,8 +629,8 @@ class Store:
             raise StoreError(f"{path} cannot be read ({error.strerror})") from error
 
     def copy_from(self, source: Store) -> int:
-        """Add what another archive holds and this one does not; returns how many records were new. All or nothing.
-        Raises StoreError."""
+        """Add what another archive holds and this one does not; returns how many records were new. All or
+        nothing. Raises StoreError."""
         fault = f"{source.directory} cannot be read: nothing was copied"
         return source._read(lambda old: self._add_all(records.export_of_other(old), fault))
 
