@@ -14,10 +14,11 @@ from rich.table import Table
 from rich.text import Text
 
 from aider_gardener.archive.entries import Why
+from aider_gardener.archive.sessions import AIDER
 from aider_gardener.messages import Entry, Plan
 from aider_gardener.phrases import LEVELS, bar
 from aider_gardener.plan.goals import Pressure
-from aider_gardener.plan.view import LABELS
+from aider_gardener.plan.view import label_of
 from aider_gardener.terminal import bare, columns, visible
 
 BAR_CELLS = 30
@@ -76,9 +77,11 @@ def spaced(*parts: RenderableType) -> Group:
     return Group(*[each for part in parts for each in ("", part)][1:])
 
 
-def pressure_table(report: Pressure, entries: Iterable[Entry], *, full: bool = False) -> Group:
+def pressure_table(
+    report: Pressure, entries: Iterable[Entry], *, full: bool = False, host: str = AIDER
+) -> Group:
     """The report of /context-pressure, what it comes to last: on one screen of 24 lines and 80 columns, or in
-    `full`. `entries` are those of the chat."""
+    `full`. `entries` are those of the chat, which was held with `host`."""
     window, shown = f"{report.used:,} tokens; this model's window is unknown", SCREEN_LARGEST
     if report.available or report.utilization:
         share = f"{report.utilization:.1%} {bar(report.utilization, BAR_CELLS)}"
@@ -99,7 +102,7 @@ def pressure_table(report: Pressure, entries: Iterable[Entry], *, full: bool = F
     )
     verdict = f"{report.level}. {history}\n{report.recommendation}"
     if report.largest_messages:
-        head.append(_largest(report, entries, shown))
+        head.append(_largest(report, entries, shown, host))
     return spaced(*head, verdict)
 
 
@@ -121,7 +124,7 @@ def _full_classes(report: Pressure) -> Table:
     return grid(columns, rows, title="History by kind")
 
 
-def _largest(report: Pressure, entries: Iterable[Entry], most: int) -> Table:
+def _largest(report: Pressure, entries: Iterable[Entry], most: int, host: str) -> Table:
     """The largest messages, numbered as other commands take them."""
     by_id = {entry.id: entry for entry in entries}
     rows = []
@@ -131,7 +134,7 @@ def _largest(report: Pressure, entries: Iterable[Entry], most: int) -> Table:
         if entry is None:
             rows.append(("", "note", tokens, "", ""))
             continue
-        what = f"{LABELS.get(entry.source.kind, entry.role)}, {entry.cls.value}"
+        what = f"{label_of(entry, host)}, {entry.cls.value}"
         begins = beginning(entry.content, SCREEN_BEGINNING_CHARS)
         rows.append((str(number), what, tokens, stored_id, begins))
     return grid((">", "Largest", ">tokens", "id", "begins"), rows, **FLAT)

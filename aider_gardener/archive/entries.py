@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from aider_gardener.archive.sessions import host_of
 from aider_gardener.archive.store import Event
 from aider_gardener.errors import UsageError
 from aider_gardener.messages import Entry, Fidelity, SourceKind
 from aider_gardener.plan.goals import OVER_LIMIT
-from aider_gardener.plan.view import LABELS
+from aider_gardener.plan.view import label_of
 
 if TYPE_CHECKING:
     from aider_gardener.archive.store import Store
@@ -103,9 +104,9 @@ def quotes(entry: Entry, stored_id: str) -> bool:
     return f"({stored_id})" in entry.content or f"[{stored_id}]" in entry.content
 
 
-def source_words(entry: Entry) -> str:
-    """Where an entry came from, in words: "reply", "shell: pytest -q"."""
-    label = LABELS.get(entry.source.kind, entry.source.kind.value)
+def source_words(store: Store, entry: Entry) -> str:
+    """Where an entry came from, in words: "reply", "shell: pytest -q", or its host's name."""
+    label = label_of(entry, host_of(store, entry.session))
     return f"{label}: {entry.source.detail}" if entry.source.detail else label
 
 
@@ -168,7 +169,7 @@ def why_stored(store: Store, stored_id: str) -> Why:
         entry_id=stored_id,
         session=entry.session,
         turn=entry.turn,
-        source=source_words(entry),
+        source=source_words(store, entry),
         cls=entry.cls.value,
         tokens=entry.tokens,
         standing=standing,

@@ -112,7 +112,7 @@ def store_copy(to: Path | Address | None, source: Path | Address | None, readabl
             kind = "SQLite" if taking.is_file else "lines of JSON" if taking.directory else "PostgreSQL"
     for line in told:
         tell(line)
-    click.echo(f"{counted(count, 'line')} copied to {there or own} ({kind})")
+    click.echo(f"{counted(count, 'new line')} copied to {there or own} ({kind})")
 
 
 def _of_place(place: Place, *, made: bool = False) -> Store:
@@ -171,7 +171,7 @@ def store_export(file: Path) -> None:
 @store_option
 def store_import(file: Path) -> None:
     """Add what an export holds and the archive does not, which is begun if need be; all or nothing."""
-    click.echo(f"{counted(open_archive(made=True).import_(file), 'line')} read from {file}")
+    click.echo(f"{counted(open_archive(made=True).import_(file), 'new line')} read from {file}")
 
 
 @store.command("gc", short_help="Show, or with --yes delete, what the retention rules let go.")

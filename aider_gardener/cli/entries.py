@@ -33,6 +33,7 @@ HISTORY_COPY = (
 @json_option
 def pressure() -> None:
     """What the last chat of this project used of window and budget, as it was left."""
+    from aider_gardener.archive.sessions import host_of
     from aider_gardener.gardener.report import last_pressure
     from aider_gardener.settings import Settings
     from aider_gardener.tables import pressure_table
@@ -42,8 +43,9 @@ def pressure() -> None:
     info = session_named(store, "last")
     report, state = last_pressure(store, info, Settings.from_env(), default_counter())
     value = {**report.as_json(), "session": info.id, "turns": info.turns, "last_at": info.last_at}
-    entries = state.chat.entries.values()
-    put({**value, "model": state.frame.model}, lambda: pressure_table(report, entries, full=True))
+    entries, host = state.chat.entries.values(), host_of(store, info.id)
+    shown = {**value, "model": state.frame.model}
+    put(shown, lambda: pressure_table(report, entries, full=True, host=host))
 
 
 @click.command(short_help="Print a message whole, as it is stored.")
@@ -72,8 +74,9 @@ def restore(entry_id: str, output: Path | None) -> None:
         files.write_if_unchanged(output, None, data)
         click.echo(f"{len(entry.content):,} characters written to {output}", err=True)
     if as_json():
-        record = {"id": entry.id, "session": entry.session, "turn": entry.turn, "source": source_words(entry)}
-        record |= {"class": entry.cls.value, "tokens": entry.tokens, "text": entry.content}
+        record = {"id": entry.id, "session": entry.session, "turn": entry.turn}
+        record |= {"source": source_words(store, entry), "class": entry.cls.value}
+        record |= {"tokens": entry.tokens, "text": entry.content}
         put(record, str)
     elif output is None:
         end = b"\n" if sys.stdout.isatty() and not data.endswith(b"\n") else b""

@@ -34,6 +34,7 @@ BOUND = late(
     r"|^([A-Z][A-Z0-9_]{2,})\s*(?::[^=]+)?="
 )
 TEST_CASE = late(r"^\s*(?:it|test|describe)\(\s*['\"`]([^'\"`]{3,60})")
+SPACED_PATH = late(r"[^\s`*]\.\w{1,10}[`*#]*$|\.\w{1,10}[`*]+:?$")
 HUNK_SCOPE = late(r"^@@ .*?@@\s*(.*)$")
 
 
@@ -162,19 +163,14 @@ def _edit(path: str, before: list[str], after: list[str]) -> FileEdit:
 
 
 def _path_before(lines: list[str], head: int) -> str:
-    for back in range(1, 4):
-        if head - back < 0:
-            break
-        line = lines[head - back].strip()
-        if not line:
-            continue
-        if FENCE.match(line):
-            info = line.lstrip("`~").strip()
-            if "." in info or "/" in info:
-                return info
-            continue
-        bare = line.strip("#*` ").rstrip(":").strip("`* ")
-        return bare if ("." in bare or "/" in bare) and " " not in bare else ""
+    """The path in one of the three lines before a block. One with a space ends as a file's name does, without
+    the colon of a sentence."""
+    for line in map(str.strip, reversed(lines[max(0, head - 3) : head])):
+        is_fence = FENCE.match(line) is not None
+        bare = line.lstrip("`~").strip() if is_fence else line.strip("#*` ").rstrip(":").strip("`* ")
+        is_path = ("." in bare or "/" in bare) and (" " not in bare or SPACED_PATH.search(line) is not None)
+        if line and (is_path or not is_fence):
+            return bare if is_path else ""
     return ""
 
 
@@ -224,7 +220,7 @@ def _whole_file(lines: list[str]) -> list[FileEdit]:
     fence = next((i for i, line in enumerate(lines) if FENCE.match(line)), None)
     if fence is None:
         return []
-    path = _path_before(lines, fence + 1) or ""
+    path = _path_before(lines, fence + 1)
     if not path and fence:
         path = lines[fence - 1].strip().strip("#*` ").rstrip(":").strip("`* ")
     body = lines[fence + 1 :]

@@ -195,7 +195,7 @@ def why(state: ChatState, entry_id: str) -> Why:
         stored,
         session=entry.session,
         turn=entry.turn,
-        source=entries.source_words(entry),
+        source=entries.source_words(archive.store, entry),
         cls=entry.cls.value,
         tokens=entry.tokens,
         standing=level,

@@ -26,7 +26,7 @@ LABELS = {
     SourceKind.TEST: "shell",
     SourceKind.LINT: "lint",
     SourceKind.WEB: "page",
-    SourceKind.NOTICE: "aider",
+    SourceKind.STUB: "note",
     SourceKind.FILE: "file",
     SourceKind.SUMMARY: "the host's summary",
     SourceKind.REMEMBERED: "an agent's note",
@@ -126,7 +126,13 @@ def failed_edits(entries: Iterable[Entry]) -> frozenset[int]:
 
 def note_line(entry: Entry, text: str, label: str = "") -> str:
     """How a note shows one entry: turn, what it was (or the given label), the text."""
-    return f"[{entry.turn}] {label or LABELS.get(entry.source.kind, entry.role)}: {text.strip()}"
+    return f"[{entry.turn}] {label or label_of(entry)}: {text.strip()}"
+
+
+def label_of(entry: Entry, host: str = "aider") -> str:
+    """What an entry was, in a word; what its `host` wrote itself has the host's name."""
+    is_hosts = entry.source.kind is SourceKind.NOTICE
+    return host if is_hosts else LABELS.get(entry.source.kind, entry.role)
 
 
 def note(parts: Sequence[tuple[Entry, str]], labels: Mapping[int, str]) -> str:

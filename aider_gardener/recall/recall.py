@@ -19,7 +19,7 @@ from aider_gardener.archive.sessions import author_of
 from aider_gardener.archive.store.words import index_words, query_words, stem, stop_words
 from aider_gardener.messages import ContentClass, Entry, SourceKind, TokenCounter
 from aider_gardener.plan.chat import Chat
-from aider_gardener.plan.view import FAILED_LABEL, LABELS, UNDONE_LABEL, failed_edits, has_edit
+from aider_gardener.plan.view import FAILED_LABEL, UNDONE_LABEL, failed_edits, has_edit, label_of
 from aider_gardener.reading.output import squeeze
 from aider_gardener.reading.source import NOTE_END
 from aider_gardener.recall.finding import Passage, class_at, passages
@@ -201,7 +201,7 @@ def edit_outcome(archive: Archive, chat: Chat, entry: Entry) -> str:
 
 def quote(entry: Entry, text: str, start: int, end: int, points: float, *, label: str = "") -> Recalled:
     """A passage as it is handed out. `label` says what it is, where that is not its kind."""
-    label = label or LABELS.get(entry.source.kind, entry.role)
+    label = label or label_of(entry)
     if entry.source.kind is SourceKind.REMEMBERED:
         label += f" ({entry.source.detail})"  # a rule, a decision …
     place, score = (text, start, end), round(points, 4)

@@ -68,7 +68,7 @@ def test_why_tells_every_change_and_how_it_stands(store: Store) -> None:
     }
     store.record_event("s", 3, "plan", data, 5.0)
     why = why_stored(store, stored.id)
-    assert why.standing == "line" and why.source == source_words(stored) == "shell: pytest -q"
+    assert why.standing == "line" and why.source == source_words(store, stored) == "shell: pytest -q"
     (change,) = why.changes
     assert (change.turn, change.before, change.after, change.reason) == (3, "full", "line", "old")
     assert "9,000" in change.cause and "8,000" in change.cause

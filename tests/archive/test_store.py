@@ -455,9 +455,9 @@ def test_a_round_trip_over_the_tiers_gives_the_same_bytes(
     open_other = opener(to, request, tmp_path)
     for way in ("import", "copy"):
         other = open_other(way)
-        for _ in range(2):
+        for is_new in (True, False):
             count = other.copy_from(store) if way == "copy" else other.import_(tmp_path / "out.jsonl")
-            assert count == before.count(b"\n")
+            assert count == is_new * (before.count(b"\n") - 1), "all but the line that says what it is"
             assert exported(other, tmp_path / "again.jsonl") == before
         assert held_by(other) == held_by(store)
         assert found(other, "same") and other.verify() == []

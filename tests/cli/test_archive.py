@@ -71,6 +71,9 @@ def test_a_copy_is_an_archive_of_its_own(archive: Path, tmp_path: Path) -> None:
     for name, place in (("one", archive), ("two", tmp_path / "copy")):
         assert store(place, "export", str(tmp_path / name)).exit_code == 0
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+    again = store(archive, "copy", "--to", str(tmp_path / "copy"))
+    assert again.stdout.startswith("0 new lines copied to")
+    assert store(archive, "import", str(tmp_path / "one")).stdout.startswith("0 new lines read from")
     back = store(tmp_path / "third", "copy", "--from", str(tmp_path / "copy"))
     assert back.exit_code == 0 and store(tmp_path / "third", "export", str(tmp_path / "three")).exit_code == 0
     assert (tmp_path / "three").read_bytes() == (tmp_path / "one").read_bytes()

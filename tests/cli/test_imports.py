@@ -43,6 +43,15 @@ def test_what_was_taken_in_and_what_was_not_is_told(tmp_path: Path) -> None:
     assert any("Never use port 8080." in row["text"] for row in json.loads(found.output))
 
 
+def test_what_another_host_wrote_itself_has_its_name() -> None:
+    run(str(next(CHATS.glob("rollout-*.jsonl"))))
+    largest = CliRunner().invoke(main, ["pressure"]).output
+    assert "Codex, prose" in largest and "aider" not in largest
+    stored = next(line.split()[4] for line in largest.splitlines() if "Codex, prose" in line)
+    why = json.loads(CliRunner().invoke(main, ["why", stored, "--json"]).output)
+    assert why["source"] == "Codex"
+
+
 def test_a_part_of_a_session_and_an_unfinished_line_are_told(tmp_path: Path) -> None:
     (place := tmp_path / "chats").mkdir()
     rows = [{"type": "user", "sessionId": "s", "message": {"content": f"fact {n}"}} for n in range(4)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from aider_gardener.compress import Context, compress_text
 from aider_gardener.messages import ContentClass
 
@@ -44,6 +46,20 @@ def test_blocks_of_one_file_are_added_up_and_new_files_named() -> None:
         "[… edited src/money.py: split, LIMIT (+12 −4); whole: g123456789]",
         "[… created tests/test_money.py: test_split (+2 −0); whole: g123456789]",
     ]
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("my docs/read me.md", "edited my docs/read me.md:"),
+        ("`my docs/read me.md`:", "edited my docs/read me.md:"),
+        ("```my docs/read me.md", "edited my docs/read me.md:"),
+        ("And this is for src/money.py:", "edited a file:"),
+        ("Now the rest.", "edited a file:"),
+    ],
+)
+def test_a_path_may_have_a_space_and_is_no_sentence(said: str, shown: str) -> None:
+    assert shown in line(SEARCH_REPLACE.replace("src/money.py", said), "search-replace")
 
 
 def test_a_second_block_without_a_path_belongs_to_the_file_before() -> None:

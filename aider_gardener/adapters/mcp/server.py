@@ -26,7 +26,7 @@ from aider_gardener.gardener.memory import KINDS, ProjectMemory
 from aider_gardener.messages import ContentClass, Entry
 from aider_gardener.notes.last_chat import when
 from aider_gardener.phrases import counted
-from aider_gardener.plan.view import LABELS
+from aider_gardener.plan.view import label_of
 from aider_gardener.reading.output import clipped
 from aider_gardener.tokens import fitting
 
@@ -128,7 +128,7 @@ def get(memory: ProjectMemory, given: Arguments) -> str:
 
 def of_entry(memory: ProjectMemory, entry: Entry, text: str) -> str:
     """A text of an entry as it stands in answers."""
-    label = LABELS.get(entry.source.kind, entry.role)
+    label = label_of(entry, "")
     said = clipped(f"{label} {entry.source.detail}".strip(), LABEL_CHARS)
     return block(memory, entry.id, entry.session, entry.turn, said, entry.created_at, text)
 

@@ -95,6 +95,12 @@ password ~  -p,/p:, -w , -a , -k , -n , -x , -hp ~
     \b(?:7za?|zip|unzip|u?n?rar|redis-cli|sshpass|login|ldap\w+|sqlcmd|mosquitto_\w+|ipmitool|openssl\s[a-z]+|snmp\w+|twine|mongo\w*|plink|pscp|security|ssh-keygen
     |cqlsh|rabbitmqadmin|usermod|keytool|schtasks|xfreerdp|cf|https?(?= )|openfortivpn)\b ~
     \s?(?:-[apPwkNAX]w?[ =]{1,2}|/p:|-h?p(?=\S*\d))(?![-/.])(?:[\w.]{1,40}:(?=[^\s/]))?VALUE
+password ~ alias set,host add ~ - ~ \w+ \w+ \S{1,60} https?://\S{1,200} \S{1,100} VALUE
+password ~ assword,passphrase ~ - ~
+    (?i)\w+[^\n"']{0,40}["'][\s{},)]{0,40}(?:\w{1,20}\.)?send(?:line)?[\s(]{1,3}(?:-- )?
+    ["']([^"'\n$]{4,200}?)(?:\\[rn]|["'])
+token ~  login  ~ ^[ \t]*(?:\S{0,60}[$#%>] )?(?:sudo )?[\w-]{2,20}$ ~
+     login (?:-\S{1,40} ){0,4}((?:s\.|(?=\S{0,60}\d)(?=\S{0,60}[A-Z])(?=\S{0,60}[a-z]))[\w-]{16,200})\s{0,9}$
 password ~ echo ,printf  ~ - ~
     (?:echo|printf)(?: -n)?(?: ["']?%s\S{0,4})?\s{1,9}["']?(?:\w{1,40}:)?([^\s"'$]{6,200})["']?\s{1,9}\|
     (?=.{0,80}(?:pass|secret|sudo -S|luks|login|stdin|kinit|users|crypt))
@@ -110,8 +116,8 @@ password ~  -u ~ (?:smb|rpc)client\b ~ \s-U\s{0,9}["']?[^\s%"']{1,100}%([^\s"']{
 password ~ pass: ~ -pass(?:in|out)?\s{1,9}$ ~ pass:([^\s"'$]{4,})
 password ~ credential,login,auth,connect,mysqli(,pdo(,basic(,.begin(,user(,.sign(,hmac(,jwt.,bind( ~ - ~
     [\w.]{1,30}(?:\(|[= ]{1,5}\()\s{0,9}(?:ARGUMENT){1,2}b?["']((?=\D{0,200}\d)[^"'\s]{6,200})["']
-password ~ snmp-server,rocommunity,rwcommunity,tacacs-,radius-,isakmp ~ - ~
-    .{0,200}?(?:community|\bkey(?: \d)?|\bauth (?:sha|md5)|\bpriv \w{2,5}(?: \d{2,3})?)
+password ~ snmp-server,set snmp,com2sec,rocommunity,rwcommunity,tacacs-,radius-,isakmp ~ - ~
+    .{0,200}?(?:community|com2sec6? \S+ \S+|\bkey(?: \d)?|\bauth (?:sha|md5)|\bpriv \w{2,5}(?: \d{2,3})?)
     \s((?![\d ]+\s)[^\s@]{6,200})
 password ~ psk= ~ ^\s*$ ~ psk=(\S.{3,62})$
 password ~ pwd={ ~ - ~ (?i)pwd=\{((?:[^}\n]|\}\}){4,200})\}

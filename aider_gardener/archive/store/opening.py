@@ -241,7 +241,7 @@ def _try_sqlite(place: Path, key_source: str) -> None:
 
 def copy(source: Store, target: Store) -> tuple[int, list[str]]:
     """Copy all that an archive holds into another one, whatever the tiers of both; returns how many records
-    went over and lines for the user. Vectors are made anew there. All or nothing. Raises StoreError."""
+    were new there and lines for the user. Vectors are made anew there. All or nothing. Raises StoreError."""
     count = target.copy_from(source)
     is_open = bool(source.database.key) and target.is_file and not target.database.key
     told = (

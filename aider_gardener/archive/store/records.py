@@ -170,17 +170,17 @@ def add_all(
     fault: str,
 ) -> int:
     """Add what another archive holds and this one does not, within the caller's transaction; returns how many
-    records there were. What is known here of the same entries stays.
+    of its records were new. What is known here of the same entries stays.
 
     The other's texts are redacted, its ids replaced where another text has them here. Raises StoreError that
     says `fault`, with its `number`, of a record that is none."""
-    redact, ids, count = Redactor(), dict[str, str](), 0
+    redact, ids, count, new = Redactor(), dict[str, str](), 0, 0
     left = iter(records)
     while True:
         try:
             given = next(left, None)
             if given is None:
-                return count
+                return new
             count += 1
             if given["kind"] == "meta":
                 continue
@@ -189,7 +189,9 @@ def add_all(
             record = redacted(_with_ids(given, ids), redact)
             if record["kind"] == "state" and _is_set(db, record):
                 continue
+            before = db.total_changes()
             done = apply(db, record, again=True)
+            new += db.total_changes() > before
             if record["kind"] == SAID:
                 ids[given["id"]] = done.id
         except NOT_READ as error:

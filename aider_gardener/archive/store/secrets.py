@@ -110,6 +110,8 @@ PRINTS = late(
     r"(?m)^[ \t]*(?:\S{0,60}[$#%>] )?(?:sudo )?(?:cat|echo|printenv|kubectl|vault|aws|gcloud|az|op|pass)\b"
 )
 """What begins a line that prints a secret in the next."""
+COMMAND = late(r"[ \t]*(?:\S{0,60}[$#%>] )?(?!git )[a-z][\w-]{1,20}(?:[ :][a-z][\w-]{1,20}){0,3}[ :]\Z")
+"""What stands before a secret's name that ends a command: `heroku auth:token`."""
 PATH_BEHIND = re.compile(r"\w:\Z")
 COMPOUND = late(r"(?i)[a-z](?:pass|pw|pwd|passwd)\Z")
 """A password's name that is no word of a sentence."""
@@ -299,7 +301,9 @@ def _need(text: str, start: int, stop: int, kind: str, match: re.Match[str]) -> 
         literal, code = Looks.WORD if name.isupper() and len(match[how]) >= 8 else Looks.RANDOM, Looks.RANDOM
     if how == "printed":
         line = max(0, start - 100, text.rfind("\n", max(0, start - 100), start) + 1)
-        return (max(code, Looks.DIGIT) if PRINTS.match(text, line, start) else Looks.NEVER), True
+        is_last = not text[stop : match.start(how)].strip()
+        is_shown = PRINTS.match(text, line, start) or (is_last and COMMAND.match(text, line, start))
+        return (max(code, Looks.DIGIT) if is_shown else Looks.NEVER), True
     if kind == "key":
         return (Looks.STRONG if sign or match["called"] or how == "element" else Looks.NEVER), True
     if sign == ":" and PATH_BEHIND.search(before):

@@ -50,7 +50,9 @@ def open_session(db: apsw.Connection, session: str, project: str, started_at: fl
         """INSERT INTO sessions (id, project, started_at) VALUES (?, ?, ?)
            ON CONFLICT (id) DO UPDATE SET
                project = iif(project = '', excluded.project, project),
-               started_at = iif(started_at = 0, excluded.started_at, started_at)""",
+               started_at = iif(started_at = 0, excluded.started_at, started_at)
+               WHERE (project = '' AND excluded.project != '')
+                   OR (started_at = 0 AND excluded.started_at != 0)""",
         (session, project, started_at),
     )
 

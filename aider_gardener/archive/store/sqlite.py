@@ -617,7 +617,7 @@ class Store:
             raise StoreError(f"{path} cannot be written ({error.strerror})") from error
 
     def import_(self, path: Path) -> int:
-        """Add the entries of an export that are not there yet; returns how many lines were read.
+        """Add the entries of an export that are not there yet; returns how many lines were new.
 
         All or nothing: a line that cannot be read raises `StoreError` naming it.
         """
@@ -629,8 +629,8 @@ class Store:
             raise StoreError(f"{path} cannot be read ({error.strerror})") from error
 
     def copy_from(self, source: Store) -> int:
-        """Add what another archive holds and this one does not; returns the records of that. All or nothing.
-        Raises StoreError."""
+        """Add what another archive holds and this one does not; returns how many records were new. All or
+        nothing. Raises StoreError."""
         fault = f"{source.directory} cannot be read: nothing was copied"
         return source._read(lambda old: self._add_all(records.export_of_other(old), fault))
 
@@ -639,12 +639,10 @@ class Store:
         said of a record that cannot be read."""
 
         def step(db: apsw.Connection) -> int:
-            before = db.total_changes()
             admitted = found if self.lines is None else self.lines.admitted(found)
-            count = records.add_all(db, admitted, fault)
-            if db.total_changes() > before:
+            if new := records.add_all(db, admitted, fault):
                 self._put_lines_anew()
-            return count
+            return new
 
         with self._lock:
             self._come_back()

@@ -48,6 +48,14 @@ SECRETS = [
     ('user,password\n"Doe, J",{}', "hunter22"),
     ("| User | API token |\n|---|---|\n| a | {} |", MIXED),
     ("NAME   PASSWORD   AGE\na      {}   3d", "hunter22"),
+    ("$ vault login {}", MIXED),
+    ("$ heroku auth:token\n{}", "3f2b1c9a-7d4e-4f6a-9b1c-2d3e4f5a6b7c"),
+    ("sops --age {} -e x", "AGE-SECRET-KEY-1" + "QPZRY9X8GF2TVDW0" * 4),
+    ("set snmp community {} authorization read-only", "acme-ro"),
+    ("com2sec readonly default {}", "acme-ro"),
+    ("mc alias set mine https://minio.example.com minioadmin {}", "Sommer2024"),
+    ('expect "*?assword:*" {{ send -- "{}\\r" }}', "correcthorse"),
+    ("child.expect('Password: ')\nchild.sendline('{}')", "correcthorse"),
     ("https://hooks.slack.com/services/{}", "T00000000/B00000000/" + MIXED[:24]),
 ]
 
@@ -62,6 +70,20 @@ def test_secrets_go(frame: str, secret: str) -> None:
     assert result.text.startswith("before é\n") and result.text.endswith("\nafter")
     assert "[redacted:" in result.text
     assert restored(text, result) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "$ git rev-parse token\n9fceb02d0ae598e95dc970b74767f19372d61af8",
+        "Please login my-new-feature-branch-24",
+        'expect "password:"\nsend "$password\\r"',
+        "mc alias set mine https://minio.example.com minioadmin $SECRET",
+        "it reads the token\nconfiguration",
+    ],
+)
+def test_what_only_stands_where_a_secret_would_stays(text: str) -> None:
+    assert redact(text).text == text
 
 
 def test_the_labelled_set() -> None:
