@@ -58,6 +58,7 @@ PARAMETERS: dict[str, Callable[[str], object]] = {
     "role": lambda text: "user",
     "entry_id": lambda text: "g0123456789",
     "found": lambda text: [],
+    "asked": lambda text: frozenset({"asked"}),
     "told": lambda text: [],
     "columns": lambda text: 80,
     "texts": lambda text: text.split("\n"),
