@@ -14,7 +14,7 @@ from aider_gardener.gardener import care, compactions, report, stored_chat
 from aider_gardener.gardener.learnt import taken_rules
 from aider_gardener.gardener.state import ChatState
 from aider_gardener.messages import ContentClass, Entry, TokenCounter
-from aider_gardener.notes.chatmap import past
+from aider_gardener.notes.chatmap import MapNote, past
 from aider_gardener.notes.last_chat import LastTime, last_time
 from aider_gardener.notes.rules import Decision, decided
 from aider_gardener.plan.chat import Chat
@@ -109,7 +109,7 @@ class Gardener:
 
     def clear(self) -> None:
         """Note that the user cleared the chat: nothing older comes back unless asked for."""
-        self.state.chat = self.state.chat.cleared()
+        self.state.chat, self.state.note = self.state.chat.cleared(), MapNote()
         self.state.event("clear", floor=self.state.chat.floor)
 
     def edit_undone(self) -> None:

@@ -114,7 +114,7 @@ class Said:
             + ("" if each.level in names else f" ({each.tokens:,} of {self.tokens:,} tokens)")
             for each in self.shown
         ]
-        return f"In prompts: {', '.join(words)}." if words else ""
+        return f"In prompts: {', '.join(dict.fromkeys(words))}." if words else ""
 
 
 @dataclass(frozen=True)

@@ -141,7 +141,7 @@ def test_of_long_outputs_both_ends_are_shown_unless_all_is_asked_for() -> None:
 
 
 def test_what_the_model_saw_less_of_and_what_was_cleared_is_told_in_a_line() -> None:
-    one = said("words", shown=(Shown(4, Fidelity.LINE, 3, "w"),), cleared=True)
+    one = said("words", shown=(Shown(4, Fidelity.LINE, 3, "w"),) * 2, cleared=True)  # said twice, one id
     two = said("more")
     found = list(transcript_lines(Transcript(chat("x"), (Turn(1, (one,)), Turn(2, (two,)))), full=False))
     assert "(In prompts: shorter from turn 4 (3 of 9 tokens). gardener why g1)" in found

@@ -48,6 +48,14 @@ def test_marks_counts_and_sums_agree(begin: Begin) -> None:
     assert everything["entries"] == status["stored_entries"] == 8 + 1  # the reply is kept once
 
 
+def test_a_note_that_a_clear_took_out_is_not_counted(begin: Begin) -> None:
+    driver = begin(history_tokens=1_500, preset="gentle")
+    driver.ask(*(f"change nothing in step_{n}.py" for n in range(8)), reply=LONG)
+    assert typed(driver, "/context-pressure --json")["parts"]["notes"] > 0
+    driver.type("/clear")
+    assert "notes" not in typed(driver, "/context-pressure --json")["parts"]
+
+
 def test_a_chat_that_was_cleared_and_goes_on_says_so(begin: Begin, drive: MakeDriver) -> None:
     driver = begin()
     driver.ask("/ask one", "/ask two")
