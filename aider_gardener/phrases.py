@@ -20,6 +20,7 @@ MODES = {
     "observe": "The gardener only watches (observe): prompts stay as they are.",
 }
 YOUR_LIMIT, WINDOW_LEAVES = "your limit", "what the window leaves"
+WHILE_COLD = "while the prompt cache is cold"
 LEAST_SPARED = 0.005
 """Dollars that are worth a word."""
 TIMES = {0: "no room had to be made", 1: "room was made once", 2: "room was made twice"}
@@ -65,7 +66,7 @@ def size(number: int) -> str:
 def made_room(plan: Plan, limit: str = "", *, has_undo: bool = True) -> str:
     """A plan that was applied: "made room above aider's limit: 3 old messages now stand as notes, 2 are left
     out, 4.1k tokens less; /gardener undo takes it back". `has_undo`: the chat has that command."""
-    why = f" above {limit}" if limit else ""
+    why = f" above {limit}" if limit else f" {WHILE_COLD}" if plan.reason.endswith(WHILE_COLD) else ""
     done = f"made room{why}: {changes(plan)}, {short(plan.tokens_saved)} tokens less"
     return f"{done}; /gardener undo takes it back" if has_undo else done
 

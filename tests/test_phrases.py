@@ -15,12 +15,14 @@ from aider_gardener.phrases import (
     bill,
     changes,
     limit_passed,
+    made_room,
     outlook_text,
     short,
     size,
     status_text,
 )
-from aider_gardener.plan.goals import BY_PRICE, BY_WINDOW, HOSTS, YOURS
+from aider_gardener.plan.goals import BY_PRICE, BY_WINDOW, HOSTS, YOURS, Frame, Limit, marks
+from aider_gardener.plan.usage import Market
 
 SUMS: dict[str, Any] = {
     "sessions": 2,
@@ -127,6 +129,16 @@ def plan(*after: Fidelity, saved: int = 4_100) -> Plan:
 def test_what_became_of_the_messages(after: list[Fidelity], told: str, would: str) -> None:
     assert changes(plan(*after)) == told
     assert changes(plan(*after), would=True) == would
+
+
+def test_a_plan_that_a_cold_cache_made_worth_it_says_so() -> None:
+    market, frame = Market(1.0, 0.1, 1.0), Frame(window=128_000)
+    goal = marks(frame, Limit(8_000, 0.4, growth=800), market, compacted=False, cold=True)
+    told = made_room(Plan((), goal.reason, 12_000, 4_000), has_undo=False)
+    assert told.startswith("made room while the prompt cache is cold: ")
+    assert made_room(Plan((), "", 12_000, 4_000), "your limit of 9,000 tokens").startswith(
+        "made room above your limit of 9,000 tokens: "
+    )
 
 
 def test_tokens_in_a_few_characters() -> None:

@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass, field
 from enum import Enum
 from typing import Any, NamedTuple
 
-from aider_gardener.phrases import WINDOW_LEAVES, YOUR_LIMIT
+from aider_gardener.phrases import WHILE_COLD, WINDOW_LEAVES, YOUR_LIMIT
 from aider_gardener.plan.usage import Market
 
 WARNING_AT, OPTIMIZE_AT, HARD_AT, WINDOW_LOW = 0.70, 0.85, 0.95, 0.60
@@ -226,4 +226,4 @@ def marks(frame: Frame, limit: Limit, market: Market, *, compacted: bool, cold: 
             high = max(soft, 1)
             low = max(min(low, int(WINDOW_LOW * frame.window) - frame.tokens), 1)
             reason, set_by = f"window above {mark:.0%}", BY_WINDOW
-    return Goal(high, low, hard, reason + (", while the prompt cache is cold" if cold else ""), set_by)
+    return Goal(high, low, hard, reason + (f", {WHILE_COLD}" if cold else ""), set_by)
