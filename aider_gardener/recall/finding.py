@@ -41,9 +41,6 @@ ASKED_AGAIN = 0.75
 """A question of which so much stands in the one that is asked is none that it answers."""
 LEAST_COSINE = 0.1
 """What shares no word with the question, nor has one within three passages, must be so near in meaning."""
-ALONE_COSINE = 0.3
-"""Where no passage has a word of what is asked for, the nearest must be so near, else nothing fits. It is for
-all 195 probes of three recorded sessions; 12 of 12 questions of what was never said there find nothing."""
 COMPARED, SAME_WORDS, SAME_SHARE = 40, 5, 0.5
 """Of so many of the best, two that have so many words, and this part of what the words of either tell, in
 common speak of the same thing: some two pairs a question."""
@@ -100,8 +97,6 @@ def of_evidence(
         return []
     similarity = cosines(archive, chat, request, evidence)
     scored, near = scores(evidence, similarity), np.nan_to_num(similarity)
-    if not (request.unasked or scored.words.any()) and near.max() < ALONE_COSINE:
-        return []
     fits = (scored.near > 0) | (near >= LEAST_COSINE)
     if are_older:
         fits &= clearly_fit(evidence, scored.session, similarity)

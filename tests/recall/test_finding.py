@@ -92,14 +92,6 @@ def test_what_shares_no_word_is_found_by_its_meaning_if_it_is_near() -> None:
     assert near.text == "cabbage" and near.cosine > finding.LEAST_COSINE and not near.beside
 
 
-def test_nothing_fits_where_no_word_is_said_and_no_meaning_is_near() -> None:
-    archive = archive_of(("now", 0, "cxxxx", ContentClass.PROSE), ("now", 1, "zzz", ContentClass.PROSE))
-    (weak,) = found(archive, Request("c", unasked=True))
-    assert finding.LEAST_COSINE < weak.cosine < finding.ALONE_COSINE
-    assert found(archive, Request("c")) == []
-    assert found(archive, Request("c zzz")), "a word of it is said"
-
-
 def test_an_older_chat_counts_for_less_but_only_unasked() -> None:
     archive = archive_of(*ROWS)
     request = Request("first chat", older=True)
