@@ -15,7 +15,7 @@ from aider_gardener.adapters.marks import SHORTENED_MARK
 from aider_gardener.adapters.transcript import Reader, ToolCall, TranscriptLine, TranscriptRecord, Used
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import Store
-from aider_gardener.archive.store.base import TRANSCRIPT_KEY
+from aider_gardener.archive.store.base import FRAME_KEY, GROWTH_KEY, TRANSCRIPT_KEY
 from aider_gardener.messages import Message, Source, SourceKind, entry_id
 from aider_gardener.tokens import approximate
 
@@ -50,7 +50,7 @@ class Progress:
     answers: int = 0
     sent: int = 0
     cost: float = 0.0
-    counted: dict[str, int] = field(default_factory=dict)
+    counted: list[str] = field(default_factory=list)
     points: list[tuple[int, int]] = field(default_factory=list)
 
     @classmethod
@@ -167,8 +167,7 @@ class Intake:
             others = [(turn, tokens) for turn, tokens in progress.points if turn != progress.turn]
             progress.points = [*others, (progress.turn, used.held)][-MOST_POINTS:]
         if used.key not in progress.counted:
-            counted = [*progress.counted, used.key][-MOST_ANSWERS:] if used.key else progress.counted
-            progress.counted = dict.fromkeys(counted, 1)
+            progress.counted = [*progress.counted, *filter(None, [used.key])][-MOST_ANSWERS:]
             progress.answers += 1
             progress.sent += used.sent
             progress.cost += used.cost
@@ -186,9 +185,10 @@ class Intake:
             self.archive.keep(CALLS_KEY, self.waiting)
         window, model = progress.window, progress.model
         if progress.used:
-            self.archive.keep("frame", {"window": window, "parts": {"prompt": progress.used}, "model": model})
+            frame = {"window": window, "parts": {"prompt": progress.used}, "model": model}
+            self.archive.keep(FRAME_KEY, frame)
         if progress.answers:
             sums = {"ended_at": progress.latest, "model": model, "turns": progress.turn}
             sums |= {"calls": progress.answers, "prompt_tokens": progress.sent, "cost": progress.cost}
             points = [{"tokens": tokens, "window": window} for _turn, tokens in progress.points]
-            self.archive.keep("autopilot", {"session": sums, "points": points})
+            self.archive.keep(GROWTH_KEY, {"session": sums, "points": points})

@@ -15,7 +15,17 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import log2
 
-from aider_gardener.compress.outline import CAUSE, CONTEXT, DETAIL, FAILURE, NOISE, OUTCOME, WARNING, Note
+from aider_gardener.compress.outline import (
+    CAUSE,
+    CONTEXT,
+    DETAIL,
+    FAILURE,
+    NOISE,
+    OUTCOME,
+    REPEAT,
+    WARNING,
+    Note,
+)
 from aider_gardener.compress.quoting import form_of
 from aider_gardener.compress.traces import LIBRARY_PATH
 from aider_gardener.compress.traces import read as read_traces
@@ -413,5 +423,5 @@ def _sums(lines: Sequence[str], rows: Sequence[int]) -> dict[int, Note]:
         row: Note(WARNING if alarm(lines[row]) else DETAIL, -1, ("sums", form_of(lines[row]))) for row in rows
     }
     for nth, row in enumerate(sorted(last.values(), reverse=True), 1):
-        notes[row] = Note(OUTCOME - 2.2 * log2(nth), -1, ("last", row))
+        notes[row] = Note(OUTCOME - REPEAT * log2(nth), -1, ("last", row))
     return notes

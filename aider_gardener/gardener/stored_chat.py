@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.sessions import clear_floor, host_of
 from aider_gardener.archive.store import SessionInfo
+from aider_gardener.archive.store.base import FRAME_KEY, GROWTH_KEY
 from aider_gardener.errors import UsageError
 from aider_gardener.gardener.care import kept_rules
 from aider_gardener.gardener.compactions import PLAN, RESTS, THROTTLE, market, swapped
@@ -25,8 +26,6 @@ from aider_gardener.settings import Settings
 if TYPE_CHECKING:
     from aider_gardener.archive.store import Store
 
-MEASURES, STATE_KEY = "frame", "autopilot"
-"""Where the archive keeps how the last prompt was measured, and how a chat grew and what it came to."""
 MARKS_BY = ("mode", "preset", "history_tokens")
 """The settings that the marks of a chat go by; whoever looks at it later may have others."""
 
@@ -59,7 +58,7 @@ def save_measures(state: ChatState) -> None:
     limit = {"host_limit": state.host_limit, "limit_given": state.host_limit_given}
     limit |= {name: getattr(state.settings, name) for name in MARKS_BY}
     prices = asdict(state.usage.prices)
-    state.archive.keep(MEASURES, {**asdict(state.frame), **limit, "prices": prices, "warm": warm})
+    state.archive.keep(FRAME_KEY, {**asdict(state.frame), **limit, "prices": prices, "warm": warm})
 
 
 def go_on(state: ChatState, info: SessionInfo) -> None:
@@ -125,7 +124,7 @@ def last_frame(store: Store, session: str) -> Frame:
 def _measures(store: Store, session: str) -> Mapping[str, Any]:
     """What `save_measures` kept; an archive may come from elsewhere."""
     with suppress(ValueError):
-        kept = json.loads(store.get_state(session, MEASURES) or "{}")
+        kept = json.loads(store.get_state(session, FRAME_KEY) or "{}")
         return kept if isinstance(kept, dict) else {}
     return {}
 
@@ -136,7 +135,7 @@ def _measures(store: Store, session: str) -> Mapping[str, Any]:
 def save_growth(state: ChatState) -> None:
     """Write growth and sums to the archive; one that refuses is asked again after the next turn."""
     value = {"session": asdict(sums_of(state)), "points": [asdict(p) for p in state.growth.points]}
-    state.archive.keep(STATE_KEY, value)
+    state.archive.keep(GROWTH_KEY, value)
 
 
 def sums_of(state: ChatState) -> ChatSums:
@@ -161,7 +160,7 @@ def sums_of(state: ChatState) -> ChatSums:
 def kept_growth(store: Store, session: str) -> tuple[ChatSums, list[Point]] | None:
     """What a chat came to and how it grew, or None where nothing was kept or it cannot be read."""
     try:
-        value = json.loads(store.get_state(session, STATE_KEY) or "")
+        value = json.loads(store.get_state(session, GROWTH_KEY) or "")
         known = ChatSums.__dataclass_fields__
         sums = ChatSums(**{name: v for name, v in value["session"].items() if name in known})
         return sums, [Point(int(row["tokens"]), int(row["window"])) for row in value["points"]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from aider_gardener.replay.measure.result import ReplayResult
 from aider_gardener.replay.play.jobs import replay_all
 from aider_gardener.replay.play.variants import Job
 from aider_gardener.replay.session.history import load_session
+from bench.inputs import made
 from bench.variants import (
     IMPORTS,
     SEARCH_HEAD,
@@ -22,15 +24,9 @@ from bench.variants import (
 )
 
 MINI = load_session(Path(__file__).resolve().parents[1] / "data" / "sessions" / "mini")
-TIGHT = 300
-NAMES = (
-    "no-history",
-    "tail-search",
-    "tail",
-    "gardener-no-compress",
-    "gardener-no-forms",
-    "gardener-oldest-first",
-)
+TIGHT, ROOMY = 300, 2_500
+BASELINES = ("no-history", "tail-search", "tail")
+GARDENERS = ("gardener", "gardener-no-compress", "gardener-no-forms", "gardener-oldest-first")
 
 
 def user(text: str) -> dict[str, str]:
@@ -41,13 +37,22 @@ def output(command: str, text: str) -> dict[str, str]:
     return user(f"I ran this command:\n\n{command}\n\nAnd got this output:\n\n{text}\n")
 
 
-def job(name: str, limit: int | None = TIGHT) -> Job:
-    return Job(MINI, name, history_tokens=limit, texts=True, imports=IMPORTS)
+def job(name: str) -> Job:
+    return Job(MINI, name, history_tokens=TIGHT, texts=True, imports=IMPORTS)
+
+
+def with_long_output(name: str) -> Job:
+    """A chat in which the output of a failing test run is worth a short form."""
+    long = {"command": {"output": made("pytest", 6_000)}}
+    events = tuple(replace(event, **long.get(event.kind, {})) for event in MINI.events)
+    session = replace(MINI, events=events)
+    return Job(session, f"{name}+embedder=none", history_tokens=ROOMY, imports=IMPORTS)
 
 
 @pytest.fixture(scope="module")
 def results() -> dict[str, ReplayResult]:
-    return dict(zip(NAMES, replay_all([job(name) for name in NAMES]), strict=True))
+    jobs = [*map(job, BASELINES), *map(with_long_output, GARDENERS)]
+    return dict(zip([*BASELINES, *GARDENERS], replay_all(jobs), strict=True))
 
 
 def shown(result: ReplayResult) -> set[str]:
@@ -66,10 +71,9 @@ def test_a_baseline_keeps_the_past_within_the_limit(results: dict[str, ReplayRes
 
 
 def test_without_compressors_no_compressed_form_is_shown(results: dict[str, ReplayResult]) -> None:
-    found = shown(results["gardener-no-compress"])
-    assert "compressed" not in found and found & {"line", "hidden"}
-    for name in ("gardener-no-forms", "gardener-oldest-first"):
-        assert "hidden" in shown(results[name]) <= {"full", "hidden"}
+    assert "compressed" in shown(results["gardener"])
+    for name in GARDENERS[1:]:
+        assert "hidden" in shown(results[name]) and "compressed" not in shown(results[name]), name
 
 
 def test_only_the_last_outputs_stay() -> None:

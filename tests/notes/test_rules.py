@@ -22,20 +22,6 @@ from aider_gardener.notes.rules import (
 from aider_gardener.reading.segments import segment
 from aider_gardener.reading.source import infer_source
 
-ALWAYS = [
-    "Run ruff before every commit, always.", "Serve it on port 5433 always", "Always run ruff.",
-    "please pass timeouts to requests, without exception", "Run ruff before every commit, from now on.",
-]  # fmt: skip
-REPORTED = [
-    "It fails here, always.", "The port is 5432, always.", "Tests crash on start always", "Thanks, as always.",
-    "login is slow, always", "Yes, always.", "Why does it fail always?", "should I run ruff always",
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("said", ALWAYS + REPORTED)
-def test_an_order_with_always_behind_it_is_a_rule_and_a_report_is_none(said: str) -> None:
-    assert bool(rules_in(said)) == (said in ALWAYS)
-
 
 def typed(text: str, seq: int = 0) -> Entry:
     source = infer_source("user", text)

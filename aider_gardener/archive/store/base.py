@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float32]
 
+FRAME_KEY, GROWTH_KEY = "frame", "autopilot"
+"""The keys of how the last prompt of a session was measured, and of how it grew and what it came to."""
 TRANSCRIPT_KEY = "transcript"
 """The key of how far the transcript of a session was taken in, which is no word of it and stays when the
 session is forgotten: what was forgotten is not taken in again."""

@@ -10,6 +10,7 @@ import contextlib
 import hashlib
 import os
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -41,7 +42,7 @@ STRANGERS = "{names} are none that this version wrote for you: they are left alo
 IN_USE = "a running chat still holds it in {names}: it goes when that ends"
 
 
-class Lines:
+class Lines(ABC):
     """Where the records of an archive are kept that is held in memory: in a `directory` or elsewhere, at a
     `place` that is named to people.
 
@@ -53,24 +54,24 @@ class Lines:
     problems: Sequence[str] = ()
 
     @property
-    def place(self) -> str:
-        raise NotImplementedError
+    @abstractmethod
+    def place(self) -> str: ...
 
+    @abstractmethod
     def append(self, record: Record) -> None:
         """Keep a record: it outlives the process when this returns without a fault. Raises StoreError if it
         cannot be kept at all."""
-        raise NotImplementedError
 
     def admitted(self, records: Iterable[Record]) -> Iterable[Record]:
         """What of another archive's records may be kept here."""
         return records
 
+    @abstractmethod
     def replace(self, records: Iterable[Record]) -> list[str]:
         """Put other records in place of all, so that nothing else is left; returns lines for the user. Raises
         OSError or StoreError."""
-        raise NotImplementedError
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027  # reason: what keeps nothing open has nothing to do
         """Leave them to whoever comes next."""
 
 
