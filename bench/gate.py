@@ -31,7 +31,7 @@ ROOT = Path(__file__).resolve().parents[1]
 RESULTS = Path(__file__).with_name("results") / "gate.json"
 FORMAT = 1
 
-BEGINNINGS: Mapping[str, int] = {"ledger-api": 12}
+BEGINNINGS: Mapping[str, int] = {"greenhouse-watch": 12}
 """Name of a recorded session → how many of its turns are replayed."""
 
 HISTORY_TOKENS = 2_000

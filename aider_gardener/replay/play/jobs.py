@@ -31,8 +31,13 @@ METHOD = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods()
 PROCESSES: Any = multiprocessing.get_context(METHOD)
 if METHOD == "forkserver":
     PROCESSES.set_forkserver_preload(
-        """aider.coders litellm networkx scipy.sparse aider_gardener.adapters.aider.install
-        aider_gardener.gardener aider_gardener.replay.play.runner""".split()
+        [
+            "aider.coders",
+            "networkx",
+            "scipy.sparse",
+            "litellm.litellm_core_utils.default_encoding",
+            "aider_gardener.replay.play.loaded",
+        ]
     )
 STARTING = Lock()
 
