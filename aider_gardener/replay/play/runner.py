@@ -14,6 +14,7 @@ import litellm
 from aider.coders.base_coder import Coder
 from aider.coders.chat_chunks import ChatChunks
 from aider.commands import SwitchCoder
+from aider.models import Model
 
 import aider_gardener
 from aider_gardener.errors import ReplayError
@@ -87,7 +88,7 @@ class Runner:
             host.accept_edits_as_recorded(self.recorded)
         ChatChunks.all_messages = self.prompts.watching(ChatChunks.all_messages)
         self.io = host.ReplayIO(self.recorded)
-        self.main_model = host.make_model(self.job.model)
+        self.main_model = Model(self.job.model)
         self.calls = Calls(self.recorded, self.prompts, self.counted, clock, self.main_model)
         litellm.completion = self.calls.complete
         self.variant.prepare(self)
