@@ -20,9 +20,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, ClassVar
 
+from aider_gardener.adapters.aider.coder import text_of
 from aider_gardener.errors import GardenerError
 from aider_gardener.replay.measure.result import COMMIT, MAIN, SUMMARY
-from aider_gardener.replay.play.model import text_of
 from aider_gardener.replay.play.recorded import SUMMARY_PLACEHOLDER, UNRECORDED_COMMIT, UNRECORDED_REPLY
 from aider_gardener.replay.session.history import load_session
 from aider_gardener.replay.session.session import Session
@@ -86,7 +86,7 @@ class Script:
 
 def request_kind(messages: Sequence[Mapping[str, Any]]) -> str:
     """Which of aider's prompts a request is, by how its first message begins."""
-    first = text_of(messages[0].get("content")) if messages else ""
+    first = text_of(messages[0]) if messages else ""
     if first.startswith(COMMIT_BEGINNING):
         return COMMIT
     return SUMMARY if first.startswith(SUMMARY_BEGINNING) else MAIN
@@ -183,7 +183,7 @@ def head(request: Mapping[str, Any], kind: str) -> dict[str, Any]:
 
 def usage_of(request: Mapping[str, Any], text: str) -> dict[str, Any]:
     """Usage numbers as a provider reports them, estimated."""
-    prompt = sum(approximate(text_of(m.get("content"))) + 4 for m in request["messages"])
+    prompt = sum(approximate(text_of(m)) + 4 for m in request["messages"])
     said = approximate(text)
     return {"prompt_tokens": prompt, "completion_tokens": said, "total_tokens": prompt + said}
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from aider_gardener.replay.measure.cost import PROVIDERS
+from aider_gardener.replay.measure.cost import PROVIDERS, Bill
 from aider_gardener.replay.measure.result import MAIN, ReplayResult
 from aider_gardener.replay.measure.summary import summarize
 from aider_gardener.replay.play.jobs import replay_all
@@ -70,6 +70,11 @@ def rows_of(path: Path) -> list[dict[str, Any]]:
     return [{"session": session.name, "variant": result.variant, **figures(result)} for result in results]
 
 
+def of_input(bill: Bill) -> float:
+    """The dollars of a bill that were not for output."""
+    return bill.usd - bill.output_usd
+
+
 def figures(result: ReplayResult) -> dict[str, Any]:
     """`main_net_tokens` are those of the main model's calls alone; `summaries` are those of a model that were
     used, and those that were thrown away."""
@@ -89,7 +94,7 @@ def figures(result: ReplayResult) -> dict[str, Any]:
             {
                 "provider": cost.provider,
                 "usd": round(cost.cached.usd, 4),
-                "over_limit": round(cost.cached.input_usd / limit.bill(provider).input_usd, 3),
+                "over_limit": round(of_input(cost.cached) / of_input(limit.bill(provider)), 3),
             }
             for provider, cost in zip(PROVIDERS, summary.costs, strict=True)
         ],

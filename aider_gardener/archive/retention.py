@@ -13,13 +13,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from aider_gardener.archive.store.base import CONFIDENCE_FLOOR, CONFIDENCE_LOSS_PER_HOUR, Holding
-from aider_gardener.errors import StoreError
 from aider_gardener.messages import ContentClass
 from aider_gardener.plan.priority import BASE
 
 if TYPE_CHECKING:
     from aider_gardener.archive.store import Store
-    from aider_gardener.settings import Settings
 
 HALF_LIFE_DAYS = 7.0
 RICH_TOKENS = 1_000
@@ -31,7 +29,6 @@ MEGABYTE = 1_000_000
 
 ROUNDS = 4
 """How often a cap is aimed at: what an entry takes on disk beside its text is only estimated."""
-PRUNED = "{count} archived messages that the retention policy lets go were deleted ({size:.1f} MB left)"
 
 
 @dataclass(frozen=True)
@@ -157,19 +154,3 @@ def prune(store: Store, policy: RetentionPolicy, *, clock: Callable[[], float] =
     if entries:
         store.compact()
     return entries
-
-
-def keep_to_policy(store: Store, settings: Settings, pruned: Callable[[], None] = lambda: None) -> str:
-    """What is done once a session, between turns: prune where the user asked for that. `pruned` is called if
-    anything was deleted. Returns the line for the user, or ""."""
-    limit = settings.store_limit * MEGABYTE
-    if not (store.persistent and settings.prunes):
-        return ""
-    try:
-        done = prune(store, RetentionPolicy(max_bytes=limit))
-    except StoreError as error:
-        return f"the archive could not be pruned: {error}"
-    if not done:
-        return ""
-    pruned()
-    return PRUNED.format(count=done, size=store.size_bytes() / MEGABYTE)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import signal
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -108,9 +107,7 @@ def hook(event: str, host: str) -> None:
     It ends with 0 whatever happens, also where it is called in a wrong way: another exit code would block the
     host. A fault is one line in gardener.db.hooks-log beside the archive.
     """
-    from aider_gardener.adapters.claude_code.client import main
-
-    sys.exit(main(event, host))
+    # Listed here for its help: `cli.main` answers a hook before this module is imported.
 
 
 def options(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -11,7 +11,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aider_gardener.archive.retention import keep_to_policy
+from aider_gardener.archive.retention import MEGABYTE, RetentionPolicy, prune
 from aider_gardener.archive.sessions import project_sessions, short_ids
 from aider_gardener.archive.store import SessionInfo
 from aider_gardener.errors import GardenerError, StoreError, UsageError
@@ -35,6 +35,7 @@ OURS = "<!-- made by gardener "
 MADE = f"{OURS}upkeep, which writes it anew: what is changed here is lost -->"
 INDEX_SESSIONS = 60
 """So many sessions stand in the index, the newest, each in at most ten lines of 200 characters."""
+PRUNED = "{count} archived messages that the retention policy lets go were deleted ({size:.1f} MB left)"
 NOT_OURS = "{path} is there already and no page of `gardener upkeep`; name another file"
 
 
@@ -117,24 +118,28 @@ def renew_index(store: Store, project: str) -> None:
         write_index(store, project)
 
 
-def keep_to_policy_and_renew(store: Store, project: str, settings: Settings) -> str:
-    """What is done once a session between turns (`keep_to_policy`); an index beside the archive loses what
-    was pruned. Returns the line for the user, or ""."""
-    failed: list[str] = []
-
-    def renew() -> None:
-        try:
+def keep_to_policy(store: Store, project: str, settings: Settings) -> str:
+    """What is done once a session, between turns: prune where the user asked for that, and take what went out
+    of an index beside the archive. Returns the line for the user, or ""."""
+    if not (store.persistent and settings.prunes):
+        return ""
+    try:
+        count = prune(store, RetentionPolicy(max_bytes=settings.store_limit * MEGABYTE))
+        line = PRUNED.format(count=count, size=store.size_bytes() / MEGABYTE) if count else ""
+    except StoreError as error:
+        return f"the archive could not be pruned: {error}"
+    try:
+        if count:
             renew_index(store, project)
-        except GardenerError as error:
-            failed.append(f"the index of sessions still holds them: {error}")
-
-    return "; ".join([keep_to_policy(store, settings, renew), *failed])
+    except GardenerError as error:
+        return f"{line}; the index of sessions still holds them: {error}"
+    return line
 
 
 def backlog_of(store: Store, project: str, settings: Settings, *, background: bool = True) -> Backlog:
     """What embeds an archive's passages between the turns of a chat, at work, with the upkeep above; see
     `Backlog` for `background`."""
-    upkeep = partial(keep_to_policy_and_renew, store, project, settings)
+    upkeep = partial(keep_to_policy, store, project, settings)
     backlog = Backlog(store, load=loading(settings.embedder), background=background, upkeep=upkeep)
     backlog.resume()
     return backlog

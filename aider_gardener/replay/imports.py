@@ -23,7 +23,7 @@ from aider_gardener.adapters.claude_code.session import HOST as CLAUDE_CODE
 from aider_gardener.adapters.claude_code.session import provider
 from aider_gardener.adapters.claude_code.transcript import ClaudeReader
 from aider_gardener.adapters.codex.rollout import HOST as CODEX
-from aider_gardener.adapters.codex.rollout import RolloutReader, provider_of
+from aider_gardener.adapters.codex.rollout import RolloutReader, is_head, kind_and_item, provider_of
 from aider_gardener.adapters.intake import Intake, Teller
 from aider_gardener.adapters.transcript import Reader
 from aider_gardener.archive.sessions import AIDER, host_of
@@ -121,22 +121,16 @@ def chats_of(path: Path) -> list[ChatFile]:
     except OSError as problem:
         raise SessionError(f"{path}: cannot be read ({problem.strerror or problem})") from problem
     for row in head:
-        payload = row.get("payload")
-        if row.get("type") == "session_meta" and isinstance(payload, dict):
-            return [rollout(path, payload, size)]
+        kind, item = kind_and_item(row)
+        if is_head(row) or (kind == "session_meta" and "id" in item):
+            session, folder = str(item["id"]), str(item.get("cwd") or "")
+            return [ChatFile(path, session, CODEX, provider_of(item), folder, RolloutReader, size)]
         if isinstance(row.get("sessionId"), str) and row["sessionId"]:
             folder = next((str(each["cwd"]) for each in head if each.get("cwd")), "")
             session = path.stem if OWN_NAME.fullmatch(path.stem) else row["sessionId"]
             name = provider(os.environ)
             return [ChatFile(path, session, CLAUDE_CODE, name, folder, ClaudeReader, size)]
-        if "type" not in row and "id" in row and "timestamp" in row:
-            return [rollout(path, row, size)]
     raise SessionError(f"{path}: no transcript of Claude Code or Codex and no history of aider")
-
-
-def rollout(path: Path, head: Mapping[str, Any], size: int) -> ChatFile:
-    name = provider_of(head)
-    return ChatFile(path, str(head.get("id")), CODEX, name, str(head.get("cwd") or ""), RolloutReader, size)
 
 
 def head_of(path: Path) -> list[dict[str, Any]]:

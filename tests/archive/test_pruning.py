@@ -17,12 +17,12 @@ from aider_gardener.archive.retention import (
     DAY,
     HOUR,
     RetentionPolicy,
-    keep_to_policy,
     proposal,
 )
 from aider_gardener.archive.store import Store, open_store
 from aider_gardener.archive.store.base import CONFIDENCE_GAIN
 from aider_gardener.cli.root import main
+from aider_gardener.gardener.files import keep_to_policy
 from aider_gardener.messages import Entry
 from aider_gardener.settings import Settings
 
@@ -83,11 +83,10 @@ def test_with_leave_it_goes_for_good_and_the_file_shrinks(tmp_path: Path) -> Non
 def test_a_policy_the_user_set_is_leave(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     filled(tmp_path)
     store = open_store(tmp_path)
-    assert keep_to_policy(store, Settings()) == ""
-    called: list[int] = []
     prunes = Settings(retention="prune")
-    assert "60" in keep_to_policy(store, prunes, lambda: called.append(1)) and store.stats().entries == 2
-    assert keep_to_policy(store, prunes, lambda: called.append(2)) == "" and called == [1]
+    assert keep_to_policy(store, "p", Settings()) == ""
+    assert "60" in keep_to_policy(store, "p", prunes) and store.stats().entries == 2
+    assert keep_to_policy(store, "p", prunes) == ""
     store.close()
     monkeypatch.setenv("AIDER_GARDENER_RETENTION", "prune")
     (tmp_path / "b").mkdir()
@@ -100,8 +99,8 @@ def test_a_limit_caps(tmp_path: Path) -> None:
     now = time.time()
     for n in range(40):  # two days old, so that only the limit can ask for them
         put(store, f"entry {n} " + os.urandom(20_000).hex(), seq=n, at=now - 2 * DAY + n)
-    assert keep_to_policy(store, Settings(retention="1GB")) == "" and store.stats().entries == 40
-    assert "deleted" in keep_to_policy(store, Settings(retention="1MB"))
+    assert keep_to_policy(store, "p", Settings(retention="1GB")) == "" and store.stats().entries == 40
+    assert "deleted" in keep_to_policy(store, "p", Settings(retention="1MB"))
     assert store.size_bytes() <= 1_000_000 and 1 <= store.stats().entries < 40
     assert [e.seq for e in store.session_entries("old")] == list(range(40 - store.stats().entries, 40))
     store.close()

@@ -29,15 +29,6 @@ def test_without_the_sdk_one_line_says_what_to_install(monkeypatch: pytest.Monke
     )
 
 
-def test_the_click_command_does_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
-    monkeypatch.setattr(
-        "aider_gardener.adapters.claude_code.client.main", lambda *given: asked.extend(given) or 0
-    )
-    assert CliRunner().invoke(main, ["hook", "PreCompact"]).exit_code == 0
-    assert asked == ["PreCompact", ""]
-
-
 def test_hook_has_a_page_of_help_and_no_other_call_of_it_has_an_exit_code() -> None:
     command = [sys.executable, "-m", "aider_gardener.cli", "hook"]
     shown = subprocess.run([*command, "--help"], capture_output=True, text=True, check=True)

@@ -369,9 +369,13 @@ def test_what_is_no_chat_is_named(store: Store, tmp_path: Path) -> None:
     ],
 )
 def test_what_was_said_to_a_model_of_this_machine_counts_as_such(
-    given: dict[str, str], provider: str
+    tmp_path: Path, given: dict[str, str], provider: str
 ) -> None:
-    assert imports.rollout(Path("x"), {"id": "s", **given}, 1).provider == provider
+    head = {"id": "s", "timestamp": "2026-01-01T00:00:00Z", **given}
+    for row in ({"type": "session_meta", "payload": head}, head):  # as versions of 2025 have it, too
+        (tmp_path / "x.jsonl").write_text(json.dumps(row))
+        (chat,) = imports.chats_of(tmp_path / "x.jsonl")
+        assert (chat.session, chat.host, chat.provider) == ("s", "Codex", provider)
 
 
 # A law

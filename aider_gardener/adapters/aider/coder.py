@@ -141,7 +141,7 @@ class HostCoder(Protocol):
     def format_messages(self) -> Chunks: ...
 
 
-def text_of(message: HostMessage) -> str:
+def text_of(message: Mapping[str, Any]) -> str:
     """The text of a message; of several content parts the textual ones."""
     content = message.get("content")
     if isinstance(content, list):

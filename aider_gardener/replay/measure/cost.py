@@ -92,10 +92,6 @@ class Bill:
     output_tokens: int = 0
     output_usd: float = 0.0
 
-    @property
-    def input_usd(self) -> float:
-        return self.usd - self.output_usd
-
 
 @dataclass(frozen=True)
 class Cost:

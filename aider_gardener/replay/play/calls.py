@@ -11,11 +11,12 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from aider_gardener.adapters.aider.coder import text_of
 from aider_gardener.adapters.aider.layout import Placed
 from aider_gardener.replay.measure.result import MAIN, SUMMARY, ModelCall
 from aider_gardener.replay.measure.sharing import SentBefore
 from aider_gardener.replay.play.clock import SECONDS_PER_CALL, CachedTokenCount, VirtualClock
-from aider_gardener.replay.play.model import completion, kind_of, text_of
+from aider_gardener.replay.play.model import completion, kind_of
 from aider_gardener.replay.play.recorded import Recorded
 
 CHUNKS = (
@@ -92,7 +93,7 @@ class Calls:
 
 def short_hash(message: Mapping[str, Any]) -> str:
     """The first 16 hex digits of the SHA-256 over role and text."""
-    text = f"{message.get('role')}\0{text_of(message.get('content'))}"
+    text = f"{message.get('role')}\0{text_of(message)}"
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 
 
@@ -138,7 +139,7 @@ class PromptLog:
                 part = by_identity.get(id(message)) or by_hash.get(sha) or part
             else:
                 part = "system" if message["role"] == "system" else "cur"
-            self.said.setdefault(sha, (str(message.get("role")), text_of(message.get("content"))))
+            self.said.setdefault(sha, (str(message.get("role")), text_of(message)))
             rows.append((sha, tokens_of(message), part))
         return tuple(rows)
 

@@ -22,7 +22,6 @@ from aider.coders import base_coder
 from aider.coders.base_coder import Coder
 from aider.io import InputOutput
 
-from aider_gardener.errors import UsageError
 from aider_gardener.replay.play.clock import CachedTokenCount, VirtualClock
 from aider_gardener.replay.play.recorded import Recorded
 from aider_gardener.replay.play.variants import Job
@@ -179,14 +178,6 @@ class ReplayIO(InputOutput):  # type: ignore[misc]  # reason: aider ships no typ
 
     def print(self, message: str = "") -> None:
         pass
-
-
-def make_model(name: str) -> Any:
-    """aider's Model of this name; UsageError if its window isn't known."""
-    model = models.Model(name)
-    if not model.info.get("max_input_tokens"):
-        raise UsageError(f"model {name}: its window isn't known to litellm; name another --model")
-    return model
 
 
 def make_coder(session: Session, job: Job, model: Any, io: Any, root: Path) -> Any:

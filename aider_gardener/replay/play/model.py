@@ -6,23 +6,15 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from aider_gardener.adapters.aider.coder import text_of
 from aider_gardener.replay.measure.result import COMMIT, MAIN, OTHER, SUMMARY
-
-
-def text_of(content: Any) -> str:
-    """A message's content as text: parts of a list are joined, nothing is an empty text."""
-    if isinstance(content, str):
-        return content
-    if isinstance(content, list):
-        return "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
-    return "" if content is None else str(content)
 
 
 def kind_of(messages: Sequence[Mapping[str, Any]], model: str, main_models: Sequence[str]) -> str:
     """Which of aider's prompts this is, by its system message; otherwise by the model's name."""
     from aider import prompts
 
-    first = text_of(messages[0].get("content")) if messages else ""
+    first = text_of(messages[0]) if messages else ""
     if first == prompts.summarize:
         return SUMMARY
     if first.startswith(prompts.commit_system[:80]):

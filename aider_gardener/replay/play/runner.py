@@ -14,8 +14,10 @@ import litellm
 from aider.coders.base_coder import Coder
 from aider.coders.chat_chunks import ChatChunks
 from aider.commands import SwitchCoder
+from aider.models import Model
 
 import aider_gardener
+from aider_gardener.adapters.aider.coder import text_of
 from aider_gardener.errors import ReplayError
 from aider_gardener.recall.recall import NOTE_HEAD as RECALLED
 from aider_gardener.replay.measure.carryover import carried
@@ -32,7 +34,6 @@ from aider_gardener.replay.play import host
 from aider_gardener.replay.play.calls import Calls, PromptLog
 from aider_gardener.replay.play.clock import SECONDS_PER_TURN, VirtualClock
 from aider_gardener.replay.play.gardened import Watched, install
-from aider_gardener.replay.play.model import text_of
 from aider_gardener.replay.play.recorded import LeftRecording, Recorded
 from aider_gardener.replay.play.sandbox import make_repository, set_commit_time
 from aider_gardener.replay.play.variants import Job, summary_of, variant_named
@@ -87,7 +88,7 @@ class Runner:
             host.accept_edits_as_recorded(self.recorded)
         ChatChunks.all_messages = self.prompts.watching(ChatChunks.all_messages)
         self.io = host.ReplayIO(self.recorded)
-        self.main_model = host.make_model(self.job.model)
+        self.main_model = Model(self.job.model)
         self.calls = Calls(self.recorded, self.prompts, self.counted, clock, self.main_model)
         litellm.completion = self.calls.complete
         self.variant.prepare(self)
@@ -247,7 +248,7 @@ def prompt_of(runner: Runner, question: str) -> list[dict[str, Any]]:
 
 def ask_probe(runner: Runner, number: int, probe: Probe, prompt: Sequence[Mapping[str, Any]]) -> ProbeResult:
     runner.prompts.dump(f"{probe.ask_at_turn}-probe{number}", prompt)
-    sent = [text_of(message.get("content")) for message in without_question(prompt, probe.question)]
+    sent = [text_of(message) for message in without_question(prompt, probe.question)]
     found = score(probe, texts_of_turn(runner.session, probe.about_turn), sent)
     return ProbeResult(
         number=number,
@@ -266,7 +267,7 @@ def without_question(messages: Sequence[Mapping[str, Any]], question: str) -> li
     """The messages but the last one of the user's that begins with the question."""
     for at in range(len(messages) - 1, -1, -1):
         message = messages[at]
-        if message["role"] == "user" and text_of(message.get("content")).startswith(question):
+        if message["role"] == "user" and text_of(message).startswith(question):
             return [*messages[:at], *messages[at + 1 :]]
     return list(messages)
 

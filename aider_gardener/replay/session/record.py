@@ -24,7 +24,7 @@ from aider_gardener import files
 from aider_gardener.archive.store.redact import Redacted, Redactor, cleaned
 from aider_gardener.errors import SessionError
 from aider_gardener.replay.measure.result import COMMIT, MAIN, SUMMARY
-from aider_gardener.replay.play.model import kind_of, text_of
+from aider_gardener.replay.play.model import kind_of
 from aider_gardener.replay.session.session import FORMAT
 
 EVENT_OF_CALL = {MAIN: "reply", COMMIT: "commit", SUMMARY: "summary"}
@@ -165,7 +165,7 @@ class Recorder:
         if kind is None or not self.session.is_open:
             return digest, response
         if hasattr(response, "choices"):
-            said = text_of(response.choices[0].message.content)
+            said = response.choices[0].message.content or ""
             self.event(kind, text=said, prompt_messages=len(sent))
             return digest, response
         return digest, self.listening(response, kind, len(sent))
