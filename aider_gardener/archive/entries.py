@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -85,6 +85,15 @@ def full_id(store: Store, given: str, known: Iterable[str] = ()) -> str:
         shown = ", ".join(found[:SHOWN_IDS]) + (" …" if len(found) > SHOWN_IDS else "")
         raise UsageError(f"{given.strip()} is the beginning of {len(found)} ids ({shown}): type more of it")
     return found[0]
+
+
+def last_said(entries: Sequence[Entry], fits: Callable[[Entry], bool] = lambda _entry: True) -> str:
+    """The id of the newest of these that somebody or something said and that `fits`. Raises UsageError."""
+    ours = (SourceKind.NOTICE, SourceKind.STUB)
+    for entry in reversed(entries):
+        if entry.id and entry.source.kind not in ours and fits(entry):
+            return entry.id
+    raise UsageError("there is no such message in this chat yet")
 
 
 def quoting(store: Store, ids: Sequence[str]) -> list[str]:
