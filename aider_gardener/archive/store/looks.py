@@ -66,7 +66,7 @@ WEAK = late(
     r"|new|old|my|your|some|the|users?|admin|guest|root|secret|pass(?:word|wd|phrase)?|pwd|pw|tokens?|key"
     r"|credentials?|baz|abc|xyz|qwerty|default|local|dev|value|str(?:ing)?|bytes|number|integer|object"
     r"|true|false|undefined|optional|required|name|login|auth|api|client|letmein|change|me|text"
-    r"|hidden|email|data|bool|int|float|uuid|char|list|array|dict|map)+"
+    r"|option|flag|argument|hidden|email|data|bool|int|float|uuid|char|list|array|dict|map)+"
 )
 """A value of such words and at most four digits guards nothing: a test's login, a placeholder, a field."""
 LABEL = late(
@@ -76,14 +76,18 @@ LABEL = late(
 ATTRIBUTE = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
 PLACE = re.compile(r"[\w.]+\(.*|arn:.*|(?:https?://|\.{0,2}/|~/).*|[a-z][\w.]*@[\w-]+(?:\.[\w-]+)+")
 """Calls, paths, addresses."""
-SENTENCE = late(
+_ASKS = (
     rf"(?i).*[.?!:…]|.*(?:{PASSWORD_WORDS}|secret|token|login|credential|\bkeys?\b).*"
     r"|(?:.*\s)?(?:is|are|be|must|has|not|your?|please|too|required|invalid|missing|characters|ist|bitte|nicht|ihre?"
     r"|zeichen|est|votre)(?:\s.*)?"
-    r"|(?=(?:\S+\s){3})(?:.*\s)?(?:the|an?|to|of|for|at|or|and|no|with|when|if|it|der|die|das|eine?|und|oder|mit"
-    r"|les?|la|une?|pour|el|los|para|su)\s.*"
 )
-"""Words for people: what ends as a sentence, names what it asks for, or has a sentence's small words."""
+ASKS = late(_ASKS)
+SENTENCE = late(
+    _ASKS + r"|(?=(?:\S+\s){3})(?:.*\s)?(?:the|an?|to|of|for|at|or|and|no|with|when|if|it|der|die|das|eine?|und"
+    r"|oder|mit|les?|la|une?|pour|el|los|para|su)\s.*"
+)
+"""Words for people: what ends as a sentence, names what it asks for, or has a sentence's small words, as a
+phrase that is a secret may."""
 MARKED = re.compile(r"[^\w\s]\S*[^\w\s]\S*\d|\d\S*[^\w\s]\S*[^\w\s]")
 """Signs and a digit in one word, as no sentence has them."""
 KEY_ID = re.compile(r"(?:0x)?(?:[0-9A-F]{8}){1,2}|[0-9A-Fa-f]{40}")
@@ -135,7 +139,8 @@ def is_no_secret(name: str, value: str) -> bool:
         return True
     if " " not in value:
         return False
-    return SENTENCE.fullmatch(value) is not None and not MARKED.search(value)
+    sentence = ASKS if "phrase" in name.lower() else SENTENCE
+    return sentence.fullmatch(value) is not None and not MARKED.search(value)
 
 
 def is_idle(kind: str, value: str) -> bool:

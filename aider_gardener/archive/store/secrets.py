@@ -146,7 +146,7 @@ WORD = re.compile(r"\w")
 KEY_WORDS = re.compile(r"(?i)\b(?:api|access|private|signing|encryption|master|licen[cs]e|unseal) key\Z")
 HEX = re.compile(r"(?i)(?:0x)?[0-9a-f-]{7,}")
 SHAPE = late(
-    r"(?i)[a-z_]\w*(?:\.[a-z_]\w*)+|[\d.:/-]+t[\d.:]+\S*|\S*\.\w{1,5}|[\d.]+[a-z%]{1,3}|[\w-]+[~=]+[\w.-]{1,7}"
+    r"(?i)[a-z_]\w*(?:\.[a-z_]\w*)+|[\d.:/-]+t[\d.:]+\S*|\S*\.\w{1,5}|[\d.]+[a-z%]{1,3}|[\w-]+[~=]+[\w.-]{1,7}|[a-z/]+:[\d.]+"
     r"|.*sha-?\d{1,3}|-----.*|(?:[\w%]*\+){3}.*"
 )
 """Ids, hashes, times, addresses, versions and files."""
@@ -315,7 +315,7 @@ def _need(text: str, start: int, stop: int, kind: str, match: re.Match[str]) -> 
     if sign and sign[0] == " ":
         return (Looks.RANDOM if end or follows == " " else Looks.NEVER), False
     if how not in ("bare", "words"):
-        is_keyword = name.isupper() or name.lower() == "identified" or before[-1:] == ":"
+        is_keyword = name.isupper() or name.lower() == "identified" or before[-1:] in (":", "-")
         is_literal = (
             sign
             or not (match["blank"] or match["called"])
