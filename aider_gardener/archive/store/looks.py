@@ -83,7 +83,8 @@ _ASKS = (
 )
 ASKS = late(_ASKS)
 SENTENCE = late(
-    _ASKS + r"|(?=(?:\S+\s){3})(?:.*\s)?(?:the|an?|to|of|for|at|or|and|no|with|when|if|it|der|die|das|eine?|und"
+    _ASKS
+    + r"|(?=(?:\S+\s){3})(?:.*\s)?(?:the|an?|to|of|for|at|or|and|no|with|when|if|it|der|die|das|eine?|und"
     r"|oder|mit|les?|la|une?|pour|el|los|para|su)\s.*"
 )
 """Words for people: what ends as a sentence, names what it asks for, or has a sentence's small words, as a
