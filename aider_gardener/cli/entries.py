@@ -62,12 +62,10 @@ def pressure() -> None:
 def restore(entry_id: str, output: Path | None) -> None:
     """Print the whole original of an entry, and nothing else: byte for byte into a pipe or a file, on a
     terminal with its controls made visible."""
-    from aider_gardener.archive.entries import source_words
+    from aider_gardener.archive.entries import source_words, stored
 
     store = open_archive()
-    entry = store.get(entry_named(store, entry_id))
-    if entry is None:
-        raise UsageError(f"no entry has the id {entry_id}; gardener recall shows the ids there are")
+    entry = stored(store, entry_named(store, entry_id))
     data = entry.content.encode("utf-8", "surrogatepass")
     if output is not None:
         if output.exists():

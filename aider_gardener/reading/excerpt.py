@@ -3,7 +3,7 @@ the user is about."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 
 from aider_gardener.messages import LONG_CHARS, Segment, remembered, text_key
@@ -40,7 +40,11 @@ def excerpt(text: str, words: frozenset[str] = frozenset()) -> str:
     )
 
 
-@remembered(8, key=lambda given: (text_key(given[0]), given[1]))
+def _key(given: tuple[str, frozenset[str]]) -> Hashable:
+    return text_key(given[0]), given[1]
+
+
+@remembered(8, key=_key)
 def _excerpt(given: tuple[str, frozenset[str]]) -> str:
     text, words = given
     head, tail = ends(text)
