@@ -123,10 +123,8 @@ class ProjectMemory:
         return ids
 
     def remember(self, text: str, kind: str) -> Entry:
-        """Keep what an agent found worth it, so that any agent of the project may recall it. Raises
-        UsageError for nothing, too much, or a kind that is none of KINDS."""
-        if kind not in KINDS:
-            raise UsageError(f"kind must be one of {', '.join(KINDS)}, not {kind!r}")
+        """Keep what an agent found worth it, of one of KINDS, so that any agent of the project may recall it.
+        Raises UsageError for nothing or too much."""
         if not text.strip() or len(text) > LONGEST_KEPT_CHARS:
             raise UsageError(f"text must have 1 to {LONGEST_KEPT_CHARS:,} characters, not {len(text):,}")
         with self._keeping:

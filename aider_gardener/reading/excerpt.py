@@ -3,7 +3,7 @@ the user is about."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from aider_gardener.messages import LONG_CHARS, Segment, remembered, text_key
@@ -30,23 +30,12 @@ def is_long(text: str) -> bool:
     return len(text) > LONG_CHARS or text.count("\n") > MANY_LINES
 
 
+@remembered(8, key=lambda text, words=frozenset(): (text_key(text), words))
 def excerpt(text: str, words: frozenset[str] = frozenset()) -> str:
     """What is read of a text: all of it, or of a very long one at most three shares, with gaps between. The
     longer of the `words`, which are lower-case, are looked for as well."""
-    return (
-        _excerpt((text, frozenset(word for word in words if len(word) > SHORT_WORD)))
-        if is_long(text)
-        else text
-    )
-
-
-def _key(given: tuple[str, frozenset[str]]) -> Hashable:
-    return text_key(given[0]), given[1]
-
-
-@remembered(8, key=_key)
-def _excerpt(given: tuple[str, frozenset[str]]) -> str:
-    text, words = given
+    if not is_long(text):
+        return text
     head, tail = ends(text)
     shown, at = list[str](), 0
     for start, end in [(0, head), *_telling(text, head, tail, words), (tail, len(text))]:
@@ -88,6 +77,7 @@ def _telling(text: str, start: int, end: int, words: frozenset[str]) -> list[tup
     stop = max(start, end - SEARCHED_CHARS)
     found = list[tuple[int, int, int]]()
     searched, shift = text[stop:end], stop
+    words = frozenset(word for word in words if len(word) > SHORT_WORD)
     places = seeker(searched, TELLS | WARNS, words)
     ranks = dict.fromkeys(words, 1) | dict.fromkeys(WARNS, 2) | dict.fromkeys(TELLS, 0)
     for at, less in sorted((shift + at, rank) for word, rank in ranks.items() for at in places(word)):

@@ -18,7 +18,7 @@ from aider_gardener.archive.store.formats import (
     PREFIXES,
     TOKEN,
 )
-from aider_gardener.archive.store.looks import Looks, ends_otherwise, is_idle, kind_of, looks
+from aider_gardener.archive.store.looks import Looks, is_idle, kind_of, looks
 from aider_gardener.messages import LONG_CHARS
 from aider_gardener.reading.late import late
 from aider_gardener.reading.seeking import Places, seeker
@@ -260,9 +260,6 @@ def _named(text: str, places: Places) -> Iterator[Found]:
                 continue
             ahead = NAME_AHEAD.match(text, at + len(word))
             stop = end = ahead.end() if ahead else at + len(word)
-            if ends_otherwise(text[at:stop]):
-                end = stop
-                continue
             behind = NAME_BEHIND.match(text[max(0, at - NAME_CHARS) : at][::-1])
             start = at - len(behind[0][::-1].lstrip("-.0123456789") if behind else "")
             kind = kind_of(text[start:stop])

@@ -390,6 +390,7 @@ def test_whatever_is_asked_the_answer_is_short_names_tools_alone_and_its_ids_bri
     ):
         asked("timeline", **bounds)
     asked("context_pressure")
+    assert asked("remember", text="x", kind="poem").isError
     for entry_id in (known, "", "g", "s", "x" * 9_000, "shared:ana:1"):
         for name in ("get", "forget", "timeline"):
             if not found or entry_id != "g":  # with a single entry that is its name
