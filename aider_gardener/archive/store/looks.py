@@ -112,7 +112,7 @@ def looks(name: str, value: str, is_literal: bool) -> Looks:
     value = value.strip().rstrip(";,")
     if is_no_secret(name, value):
         return Looks.NONE
-    if is_mixed(value):
+    if len(value) >= 8 and len(set(value)) >= 7 and MIXED.match(value) and not is_wordy(value):
         is_lookup = not is_literal and ATTRIBUTE.fullmatch(value) and not is_strong(value.rpartition(".")[2])
         return Looks.NONE if is_lookup else Looks.STRONG if is_strong(value) else Looks.RANDOM
     if has_digit(value):
@@ -159,12 +159,6 @@ def is_idle(kind: str, value: str) -> bool:
 def is_strong(value: str) -> bool:
     """Whether a value looks like no name, number or word."""
     return STRONG.fullmatch(value) is not None
-
-
-def is_mixed(value: str) -> bool:
-    """Whether a value is letters and digits in no order that words have."""
-    is_long = len(value) >= 8 and len(set(value)) >= 7
-    return is_long and MIXED.match(value) is not None and not is_wordy(value)
 
 
 def is_wordy(value: str) -> bool:
