@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import wraps
 from threading import Lock
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, ParamSpec, TypeVar
 
 TokenCounter = Callable[[str], int]
 """Counts the tokens of one text with the model's own tokenizer."""
@@ -17,7 +17,7 @@ LONG_CHARS = 1_000_000
 """What is longer is read by its head, its tail and the lines between that tell of trouble, counted by
 samples, and made ready to be found between turns."""
 
-Given = TypeVar("Given")
+Given = ParamSpec("Given")
 Result = TypeVar("Result")
 
 
@@ -213,23 +213,23 @@ def text_key(text: str) -> Hashable:
 
 
 def remembered(
-    most: int, *, key: Callable[[Given], Hashable]
-) -> Callable[[Callable[[Given], Result]], Callable[[Given], Result]]:
+    most: int, *, key: Callable[..., Hashable]
+) -> Callable[[Callable[Given, Result]], Callable[Given, Result]]:
     """Remember what a function gives for the last `most` that it was asked for, by a key: a cache must not
     keep the texts of outputs in memory. Threads may ask at once."""
 
-    def remembering(function: Callable[[Given], Result]) -> Callable[[Given], Result]:
+    def remembering(function: Callable[Given, Result]) -> Callable[Given, Result]:
         known: dict[Hashable, Result] = {}
         lock = Lock()
 
         @wraps(function)
-        def asked(given: Given) -> Result:
-            name = key(given)
+        def asked(*given: Given.args, **more: Given.kwargs) -> Result:
+            name = key(*given, **more)
             with lock:
                 if name in known:
                     made = known[name] = known.pop(name)  # the last one asked for stands last
                     return made
-            made = function(given)
+            made = function(*given, **more)
             with lock:
                 known[name] = made
                 if len(known) > most:

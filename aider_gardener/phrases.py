@@ -120,6 +120,8 @@ def bill(sums: Mapping[str, Any]) -> str:
     """What was sent, what it cost, and what that saved beside sending the whole history."""
     sent, saved, less = sums["prompt_tokens"], sums["saved_tokens"], sums["saved_cost"]
     cost = f" for {dollars(sums['cost'])}" if sums["cost"] else ""
+    if cost and (unpriced := sums.get("unpriced")):
+        cost += f" (of {counted(unpriced, 'chat')} no cost is known)"
     calls, whole = counted(sums["calls"], "call"), sent + saved
     if not saved:
         return f"Sent {short(sent)} tokens in {calls}{cost}."
@@ -167,7 +169,9 @@ def archive_text(status: Mapping[str, Any]) -> str:
         share = f", its shortened forms {short(shown)} ({status['compression_ratio']:.0%})"
         lines.append(f"What was said has {short(said)} tokens{share if shown < said else ''}.")
     lines += [outlook_text(last)] if (last := status.get("last_chat")) else []
-    lines += [f"All chats: {sums_text(sums)}"] if (sums := status.get("all_chats")) else []
+    if sums := status.get("all_chats"):
+        which = "All chats" if sums["sessions"] == status["sessions"] else "Those with figures"
+        lines.append(f"{which}: {sums_text(sums)}")
     return "\n".join(lines)
 
 

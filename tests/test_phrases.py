@@ -42,6 +42,7 @@ def test_the_bill_says_what_was_saved_in_money_and_share() -> None:
     assert " for <$0.01; " in bill({**SUMS, "cost": 0.001})
     one = {**SUMS, "calls": 1, "cost": 0.0, "saved_cost": 0.0}
     assert bill(one) == "Sent 390.0k tokens in 1 call; saved 610.0k tokens, 61%."
+    assert " for $0.32 (of 3 chats no cost is known); saved" in bill({**SUMS, "unpriced": 3})
 
 
 def test_the_bill_tells_plainly_where_nothing_was_saved_or_more_was_sent() -> None:
@@ -87,12 +88,14 @@ def test_an_archive_with_and_without_chats_that_ended() -> None:
         "level": "OK", "tokens": 43_000, "window": 100_000, "utilization": 0.43, "bar": "██░░",
         "trend_tokens_a_turn": 1_200, "turns_left": 47, "turns_seen": 50,
     }  # fmt: skip
-    text = archive_text({**held, "pinned": 2, "redacted_secrets": 1, "last_chat": last, "all_chats": SUMS})
+    more = {"sessions": 2, "pinned": 2, "redacted_secrets": 1, "last_chat": last, "all_chats": SUMS}
+    text = archive_text({**held, **more})
     assert "2 pinned, 1 secret taken out." in text
     assert (
         "Last chat: 43,000 of 100,000 tokens, 43% ██░░ OK; it grew by 1.2k tokens a turn, full in 47" in text
     )
     assert "All chats: 2 chats, 40 turns; room was made 3 times. Sent 390.0k" in text
+    assert "Those with figures: 2 chats, 40 turns" in archive_text({**held, **more, "sessions": 9})
     unknown = outlook_text({**last, "window": 0, "trend_tokens_a_turn": -3, "turns_left": None})
     assert unknown == "Last chat: 43,000 tokens; it shrank by 3 tokens a turn."
 

@@ -168,7 +168,7 @@ class JsonLinesReader(Reader):
 
     def records(self, raw: bytes, place: int) -> list[TranscriptRecord]:
         """What a line says; of one that is no JSON object, the line."""
-        text = raw.decode("utf-8", "replace").strip()
+        text = raw.decode("utf-8", "replace").removeprefix("\ufeff").strip()
         if not text:
             return []
         value = parsed(text)

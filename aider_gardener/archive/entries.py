@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -87,6 +87,23 @@ def full_id(store: Store, given: str, known: Iterable[str] = ()) -> str:
     return found[0]
 
 
+def stored(store: Store, given: str) -> Entry:
+    """The one entry of the archive whose id begins so. Raises UsageError."""
+    entry = store.get(full_id(store, given))
+    if entry is None:  # forgotten in between
+        raise UsageError(f"no entry has the id {given}; recall shows the ids there are")
+    return entry
+
+
+def last_said(entries: Sequence[Entry], fits: Callable[[Entry], bool] = lambda _entry: True) -> str:
+    """The id of the newest of these that somebody or something said and that `fits`. Raises UsageError."""
+    ours = (SourceKind.NOTICE, SourceKind.STUB)
+    for entry in reversed(entries):
+        if entry.id and entry.source.kind not in ours and fits(entry):
+            return entry.id
+    raise UsageError("there is no such message in this chat yet")
+
+
 def quoting(store: Store, ids: Sequence[str]) -> list[str]:
     """The ids of the notes of ours that quote one of these entries."""
     found: dict[str, None] = {}
@@ -156,9 +173,7 @@ def levels_by_id(events: Iterable[Event]) -> dict[str, list[tuple[int, Fidelity]
 
 def why_stored(store: Store, stored_id: str) -> Why:
     """What the archive alone knows of an entry, without its chat."""
-    entry = store.get(stored_id)
-    if entry is None:
-        raise UsageError(f"no entry has the id {stored_id}; gardener recall shows the ids there are")
+    entry = stored(store, stored_id)
     changes = changes_of(store.events(entry_id=stored_id), stored_id)
     own = [change for change in changes if change.session == entry.session]
     standing = own[-1].after if own else Fidelity.FULL.value

@@ -10,8 +10,8 @@ HERE, LOOPBACK, AWAY = "@here", "@loopback", "@away"
 """Behind a provider's name: the user says that it runs on this machine; its address is of this machine, where
 a proxy to anywhere may listen; its address is elsewhere, whatever its name says."""
 WITHHELD = (
-    "{count} messages that fit were said to a model of this machine and are withheld from this one; if it"
-    " runs here too, {how}"
+    "{count} messages that fit were said to a model of this machine, or to none that is known, and are"
+    " withheld from this one; if it runs here too, {how}"
 )
 SAY_LOCAL, NAME_LOCAL = (
     "set AIDER_GARDENER_LOCAL=true",
@@ -26,11 +26,6 @@ SHARED = "shared:"
 """How the id of a session begins that came from a server: `shared:AUTHOR:ID`. It is found by recall alone."""
 
 
-def is_here(provider: str) -> bool:
-    """Whether what is sent to this provider stays on the user's machine."""
-    return provider.endswith(HERE) or provider in LOCAL_PROVIDERS
-
-
 def may_go(first_sent_to: str, provider: str) -> bool:
     """Whether text that was first sent to one provider ("" for none) may go to another one unasked.
 
@@ -40,4 +35,5 @@ def may_go(first_sent_to: str, provider: str) -> bool:
     name = first_sent_to.partition("@")[0]
     kept_here = not name or name in LOCAL_PROVIDERS or first_sent_to.endswith((HERE, LOOPBACK))
     is_same = first_sent_to == provider and provider.endswith(LOOPBACK)
-    return is_here(provider) or is_same or not kept_here
+    is_here = provider.endswith(HERE) or provider in LOCAL_PROVIDERS
+    return is_here or is_same or not kept_here

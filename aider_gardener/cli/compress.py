@@ -29,15 +29,9 @@ TOO_LARGE = files.TOO_LARGE.format(limit=files.NAMED_BYTES)
     metavar="KIND[: DETAIL]",
     help='Where it came from, e.g. "run: pytest -q", "web: URL", "typed".',
 )
-@click.option(
-    "--focus",
-    "focus_words",
-    multiple=True,
-    metavar="WORDS",
-    help="Favour text with these words (repeatable).",
-)
+@click.option("--focus", multiple=True, metavar="WORDS", help="Favour text with these words (repeatable).")
 @json_option
-def compress(file: str, source_text: str | None, focus_words: tuple[str, ...]) -> None:
+def compress(file: str, source_text: str | None, focus: tuple[str, ...]) -> None:
     """Compress the text in FILE (or stdin) by its class, without a model. What is no text passes as it is."""
     from aider_gardener.compress import compress_message
     from aider_gardener.compress.shorten import focus_on, source_of
@@ -50,7 +44,7 @@ def compress(file: str, source_text: str | None, focus_words: tuple[str, ...]) -
     count = default_counter() if as_json() else approximate
     source = parse_source(source_text) or source_of(text)
     started = time.perf_counter()
-    result = compress_message(text, source, focus=focus_on(focus_words), count=count)
+    result = compress_message(text, source, focus=focus_on(focus), count=count)
     ms = (time.perf_counter() - started) * 1000
     tokens = figures(text, result.text, count)
     before, after = tokens["tokens_before"], tokens["tokens_after"]

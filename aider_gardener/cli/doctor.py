@@ -67,7 +67,7 @@ def checkup() -> list[Check]:
         "SQLite": sqlite,
         "archive": archive,
         "tier": tier,
-        "Claude Code": claude_code,
+        "hooks": hooks,
         "sharing": sharing,
         "server": server,
     }
@@ -137,7 +137,7 @@ def tier() -> Found:
     return name != opening.MEMORY, TIERS[name].format(why=why)
 
 
-def claude_code() -> Found:
+def hooks() -> Found:
     """What hooks met: records of transcripts that nobody here knows, which are kept as they are, and
     faults."""
     from aider_gardener import files

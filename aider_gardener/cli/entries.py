@@ -12,6 +12,7 @@ from aider_gardener import files
 from aider_gardener.cli.pipe import put_bytes
 from aider_gardener.cli.root import (
     as_json,
+    entry_named,
     json_option,
     open_archive,
     project_of,
@@ -49,7 +50,7 @@ def pressure() -> None:
 
 
 @click.command(short_help="Print a message whole, as it is stored.")
-@click.argument("entry_id", metavar="ID")
+@click.argument("entry_id", metavar="ID|last")
 @click.option(
     "--output",
     type=click.Path(path_type=Path),
@@ -61,12 +62,10 @@ def pressure() -> None:
 def restore(entry_id: str, output: Path | None) -> None:
     """Print the whole original of an entry, and nothing else: byte for byte into a pipe or a file, on a
     terminal with its controls made visible."""
-    from aider_gardener.archive.entries import full_id, source_words
+    from aider_gardener.archive.entries import source_words, stored
 
     store = open_archive()
-    entry = store.get(full_id(store, entry_id))
-    if entry is None:
-        raise UsageError(f"no entry has the id {entry_id}; gardener recall shows the ids there are")
+    entry = stored(store, entry_named(store, entry_id))
     data = entry.content.encode("utf-8", "surrogatepass")
     if output is not None:
         if output.exists():
@@ -84,21 +83,21 @@ def restore(entry_id: str, output: Path | None) -> None:
 
 
 @click.command(short_help="Tell why a message was shortened or left out.")
-@click.argument("entry_id", metavar="ID")
+@click.argument("entry_id", metavar="ID|last")
 @store_option
 @json_option
 def why(entry_id: str) -> None:
     """Tell when and why a message was shortened or left out, and what brings it back."""
-    from aider_gardener.archive.entries import full_id, why_stored
+    from aider_gardener.archive.entries import why_stored
     from aider_gardener.tables import why_table
 
     store = open_archive(read_only=True)
-    found = why_stored(store, full_id(store, entry_id))
+    found = why_stored(store, entry_named(store, entry_id))
     put(found.as_json(), lambda: why_table(found))
 
 
 @click.command(short_help="Delete messages, or a whole chat, for good.")
-@click.argument("entry_ids", metavar="[ID]...", nargs=-1)
+@click.argument("entry_ids", metavar="[ID|last]...", nargs=-1)
 @click.option(
     "--session",
     metavar="ID",
@@ -112,7 +111,7 @@ def forget(entry_ids: tuple[str, ...], session: str | None, yes: bool) -> None:
 
     The notes that quote them go too. A chat that is open meanwhile still holds what it shows.
     """
-    from aider_gardener.archive.entries import full_id, quoting
+    from aider_gardener.archive.entries import quoting
     from aider_gardener.gardener.files import renew_index
     from aider_gardener.notes.last_chat import when
 
@@ -126,7 +125,7 @@ def forget(entry_ids: tuple[str, ...], session: str | None, yes: bool) -> None:
         confirm(f"Delete session {found.id} of {when(found.last_at)} ({turns}) for good?", yes)
         value |= {"forgotten": store.forget_session(found.id), "session": found.id}
     else:
-        wanted = [full_id(store, given) for given in dict.fromkeys(entry_ids)]
+        wanted = [entry_named(store, given) for given in dict.fromkeys(entry_ids)]
         ids = list(dict.fromkeys([*wanted, *quoting(store, wanted)]))
         shown = ", ".join(ids[:4]) + (" …" if len(ids) > 4 else "")
         confirm(f"Delete {counted(len(ids), 'entry', 'entries')} ({shown}) for good?", yes)
@@ -146,17 +145,15 @@ def confirm(question: str, yes: bool) -> None:
 
 def mark(entry_id: str, *, pinned: bool) -> None:
     """Set or clear the mark of an entry and say so."""
-    from aider_gardener.archive.entries import full_id
-
     store = open_archive()
-    found = full_id(store, entry_id)
+    found = entry_named(store, entry_id, lambda entry: pinned or entry.pinned)
     store.pin(found, pinned)
     is_now = "pinned: it stays whole in the next chat that holds it" if pinned else "no longer pinned"
     put({"id": found, "pinned": pinned}, lambda: f"{found} is {is_now}.")
 
 
 @click.command(short_help="Have a message kept whole in chats.")
-@click.argument("entry_id", metavar="ID")
+@click.argument("entry_id", metavar="ID|last")
 @store_option
 @json_option
 def pin(entry_id: str) -> None:
@@ -165,7 +162,7 @@ def pin(entry_id: str) -> None:
 
 
 @click.command()
-@click.argument("entry_id", metavar="ID")
+@click.argument("entry_id", metavar="ID|last")
 @store_option
 @json_option
 def unpin(entry_id: str) -> None:

@@ -22,6 +22,7 @@ from aider_gardener.errors import GardenerError, UsageError
 if TYPE_CHECKING:
     from aider_gardener.archive.postgres.server import Address
     from aider_gardener.archive.store import SessionInfo, Store
+    from aider_gardener.messages import Entry
 
     Place = Path | Address
     """Where an archive is: in a directory, or on a server."""
@@ -271,6 +272,15 @@ def session_named(store: Store, given: str) -> SessionInfo:
     from aider_gardener.archive.sessions import session_named as found
 
     return found(store, project_of(store), given)
+
+
+def entry_named(store: Store, given: str, fits: Callable[[Entry], bool] = lambda _entry: True) -> str:
+    """The id that begins with what was given; `last` is the newest message of the last chat that `fits`."""
+    from aider_gardener.archive.entries import full_id, last_said
+
+    if given.strip().lower() == "last":
+        return last_said(store.session_entries(session_named(store, given).id), fits)
+    return full_id(store, given)
 
 
 def put(value: Any, shown: Callable[[], Any]) -> None:

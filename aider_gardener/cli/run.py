@@ -109,9 +109,7 @@ def _print(output: Output, command: str, focus: Sequence[str], out: Path | None)
         with printing() as stdout:
             output.copy_to(stdout)
         return
-    put_bytes(
-        (made.text.removesuffix("\n") + "\n").encode("utf-8", "replace")
-    )  # to keep a long one takes longer
+    put_bytes((made.text.removesuffix("\n") + "\n").encode("utf-8", "replace"))  # keeping it takes longer
     size = f"{output.size / 1e6:.1f} MB" if output.size >= 1e6 else f"{output.size / 1e3:.0f} kB"
     read = "" if output.is_read_whole else ", whose middle was not read"
     where = str(out) if out else _keep(output, text, command) or NOT_KEPT

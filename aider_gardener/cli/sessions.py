@@ -115,11 +115,6 @@ def first_words(chat: PastChat) -> str:
     return words if chat.host == AIDER else f"({chat.host}) {words or KEPT}"
 
 
-def told_by(chat: PastChat) -> str:
-    """The model of a chat, with the agent in which it was held where that is not aider."""
-    return ", ".join(filter(None, ["" if chat.host == AIDER else chat.host, chat.model]))
-
-
 def transcript_lines(transcript: Transcript, *, full: bool) -> Iterator[str]:
     """A chat turn by turn; of long outputs both ends, unless `full`."""
     from aider_gardener.recall.hits import when
@@ -128,9 +123,9 @@ def transcript_lines(transcript: Transcript, *, full: bool) -> Iterator[str]:
     facts = [counted(chat.turns, "turn")]
     facts += [f"{short(chat.sums.prompt_tokens)} tokens sent"] if chat.sums else []
     facts += [chat.cost] if chat.cost else []
-    yield f"Session {chat.short}, {when(chat.started_at)} to {when(chat.last_at)}" + (
-        f", {told_by(chat)}" if told_by(chat) else ""
-    )
+    told_by = ["" if chat.host == AIDER else chat.host, chat.model]
+    times = f"{when(chat.started_at)} to {when(chat.last_at)}"
+    yield ", ".join(filter(None, [f"Session {chat.short}", times, *told_by]))
     yield ", ".join(facts)
     for head, names in (("In the chat at its end", chat.in_chat), ("Edited", chat.edited)):
         if names:

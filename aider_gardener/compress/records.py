@@ -108,7 +108,7 @@ OVER_PLACE = late(
 )
 RULE = late(r"[\s=─━*+-]*$")
 NEXT_PLACE = late(r"\s*(?:-->|[╭┌])")
-SNIPPET = late(r"\s*(?:[>❯→]\s*)?[\d\s]*[|│┆·╵]|\s*\d+: |[\s|│]*[\^~¯-]+[\s^~]*$")
+SNIPPET = late(r"\s*(?:[>❯→]\s*)?[\d\s]*[|│┆·╵]|\d+ +[+-](?: |$)|\s*\d+: |[\s|│]*[\^~¯-]+[\s^~]*$")
 POINTS = late(r"[\s|│·╰─┬╭╵]*[\^~┬▲¯](?P<label>.*)$")
 COUNTED = late("error|warning|problem|issue|offen|violation|vulnerab|file")
 COUNTS = late(
@@ -245,7 +245,7 @@ class _Reader:
         """True for a line that belongs to the head above."""
         if len(line) - len(line.lstrip()) > self.depth:
             return True
-        if SNIPPET.match(line) or POINTS.match(self.lines[row + 1]):
+        if SNIPPET.match(line) or line.startswith("help: ") or POINTS.match(self.lines[row + 1]):
             return True
         said = self.record.message
         return row - self.head <= 1 + self.told and (not said or said.endswith(":"))

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from aider_gardener.archive.archive import Archive
-from aider_gardener.archive.entries import full_id, quoting
+from aider_gardener.archive.entries import quoting, stored
 from aider_gardener.archive.providers import SAY_LOCAL, WITHHELD, may_go
 from aider_gardener.archive.sessions import LAST, NOTES, session_named
 from aider_gardener.archive.store import SessionInfo
@@ -35,7 +35,8 @@ KINDS = ("rule", "decision", "fact", "task")
 LONGEST_KEPT_CHARS = 20_000
 NO_CHAT = "the archive holds no chat of this project yet"
 STAYS_HERE = (
-    "{entry_id} was said to a model of this machine and goes to no other; start the server with --local"
+    "{entry_id} was said to a model of this machine, or to none that is known, and goes to no other; start"
+    " the server with --local"
 )
 
 
@@ -79,15 +80,13 @@ class ProjectMemory:
 
     @property
     def withheld(self) -> str:
-        """What did not come with the last recall and why, in a line; "" for nothing."""
+        """What did not come with the last recall or timeline and why, in a line; "" for nothing."""
         count = len(self.archive.withheld)
         return WITHHELD.format(count=count, how=SAY_LOCAL) if count else ""
 
     def get(self, entry_id: str) -> Entry:
         """A whole original by its id or the beginning of it. Raises UsageError."""
-        entry = self.store.get(full_id(self.store, entry_id))
-        if entry is None:
-            raise UsageError(f"no entry has the id {entry_id}; recall shows the ids there are")
+        entry = stored(self.store, entry_id)
         if not may_go(entry.provider, self.reader):
             raise UsageError(STAYS_HERE.format(entry_id=entry.id))
         return entry
@@ -102,8 +101,13 @@ class ProjectMemory:
             last = self.last_chat()
             session, low, high = last.id, last.turns - turns + 1, last.turns
         said = (each for each in self.store.session_entries(session) if low <= each.turn <= high)
-        told = (each for each in said if each.source.kind not in (SourceKind.NOTICE, SourceKind.STUB))
-        return [each for each in told if not is_filler(each) and may_go(each.provider, self.reader)]
+        told = [
+            each
+            for each in said
+            if each.source.kind not in (SourceKind.NOTICE, SourceKind.STUB) and not is_filler(each)
+        ]
+        self.archive.withheld = {each.id for each in told if not may_go(each.provider, self.reader)}
+        return [each for each in told if each.id not in self.archive.withheld]
 
     def last_chat(self) -> SessionInfo:
         """The chat of the project that was used last. Raises UsageError where there is none."""
@@ -119,10 +123,8 @@ class ProjectMemory:
         return ids
 
     def remember(self, text: str, kind: str) -> Entry:
-        """Keep what an agent found worth it, so that any agent of the project may recall it. Raises
-        UsageError for nothing, too much, or a kind that is none of KINDS."""
-        if kind not in KINDS:
-            raise UsageError(f"kind must be one of {', '.join(KINDS)}, not {kind!r}")
+        """Keep what an agent found worth it, of one of KINDS, so that any agent of the project may recall it.
+        Raises UsageError for nothing or too much."""
         if not text.strip() or len(text) > LONGEST_KEPT_CHARS:
             raise UsageError(f"text must have 1 to {LONGEST_KEPT_CHARS:,} characters, not {len(text):,}")
         with self._keeping:

@@ -286,7 +286,8 @@ def summed(sessions: Sequence[ChatSums]) -> Mapping[str, Any]:
     sums = {name: sum(getattr(session, name) for session in sessions) for name in names}
     share = ChatSums(**sums).saved_share
     rounded = {name: round(value, 4) if isinstance(value, float) else value for name, value in sums.items()}
-    return {"sessions": len(sessions), **rounded, "saved_share": round(share, 4)}
+    unpriced = sum(1 for session in sessions if session.calls and not session.cost)
+    return {"sessions": len(sessions), **rounded, "saved_share": round(share, 4), "unpriced": unpriced}
 
 
 def project_status(store: Store, project: str) -> dict[str, Any]:

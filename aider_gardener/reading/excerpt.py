@@ -1,4 +1,5 @@
-"""What is read of a very long text: its head, its tail, and the lines between that tell of trouble."""
+"""What is read of a very long text: its head, its tail, and the lines between that tell of trouble or that
+the user is about."""
 
 from __future__ import annotations
 
@@ -18,6 +19,8 @@ SEARCHED_CHARS = 2_000_000
 """So much before the tail is searched for such lines: what ends a run is told near its end."""
 TELLS = frozenset("rror|ERR|FAIL|Fail|fail|xception|panic|FATAL|fatal|Traceback|not ok|✖|✗".split("|"))
 WARNS = frozenset(("WARN", "Warn", "warn"))
+SHORT_WORD = 3
+"""Words of so many letters are too many to be looked for."""
 GAP = "…"
 """The line that stands where something is left out."""
 
@@ -27,14 +30,15 @@ def is_long(text: str) -> bool:
     return len(text) > LONG_CHARS or text.count("\n") > MANY_LINES
 
 
-@remembered(8, key=text_key)
-def excerpt(text: str) -> str:
-    """What is read of a text: all of it, or of a very long one at most three shares, with gaps between."""
+@remembered(8, key=lambda text, words=frozenset(): (text_key(text), words))
+def excerpt(text: str, words: frozenset[str] = frozenset()) -> str:
+    """What is read of a text: all of it, or of a very long one at most three shares, with gaps between. The
+    longer of the `words`, which are lower-case, are looked for as well."""
     if not is_long(text):
         return text
     head, tail = ends(text)
     shown, at = list[str](), 0
-    for start, end in [(0, head), *_telling(text, head, tail), (tail, len(text))]:
+    for start, end in [(0, head), *_telling(text, head, tail, words), (tail, len(text))]:
         shown += [GAP] * (start > at + 1)
         shown.append(text[start:end].removesuffix("\n"))
         at = end
@@ -67,16 +71,18 @@ def ends(text: str) -> tuple[int, int]:
     return end, len(text) - len(tail) + start
 
 
-def _telling(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    """The lines between that tell of trouble, in their order: as many as a share has room for, first those
-    that tell of errors. Of very long lines what stands around."""
+def _telling(text: str, start: int, end: int, words: frozenset[str]) -> list[tuple[int, int]]:
+    """The lines between that tell of trouble or have one of the words, in their order: as many as a share has
+    room for, first those that tell of errors, warnings last. Of very long lines what stands around."""
     stop = max(start, end - SEARCHED_CHARS)
-    found = list[tuple[bool, int, int]]()
+    found = list[tuple[int, int, int]]()
     searched, shift = text[stop:end], stop
-    places = seeker(searched, TELLS | WARNS)
-    for at, less in sorted((shift + at, word in WARNS) for word in TELLS | WARNS for at in places(word)):
+    words = frozenset(word for word in words if len(word) > SHORT_WORD)
+    places = seeker(searched, TELLS | WARNS, words)
+    ranks = dict.fromkeys(words, 1) | dict.fromkeys(WARNS, 2) | dict.fromkeys(TELLS, 0)
+    for at, less in sorted((shift + at, rank) for word, rank in ranks.items() for at in places(word)):
         if at < stop:
-            found[-1] = (found[-1][0] and less, *found[-1][1:])
+            found[-1] = (min(found[-1][0], less), *found[-1][1:])
             continue
         near = max(stop, at - LINE_CHARS)
         begin, stop = text.rfind("\n", near, at) + 1 or near, min(at + LINE_CHARS, end)

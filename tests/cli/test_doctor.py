@@ -20,7 +20,7 @@ def test_every_part_is_looked_at(repository: Path) -> None:
     found = CliRunner().invoke(main, ["doctor", "--json"])
     checks = json.loads(found.stdout)
     assert found.exit_code == 0
-    names = ["Python", "aider", "SQLite", "archive", "tier", "Claude Code"]
+    names = ["Python", "aider", "SQLite", "archive", "tier", "hooks"]
     assert [check["name"] for check in checks] == names
     assert all(check["ok"] for check in checks)
     by_name = {check["name"]: check["found"] for check in checks}
@@ -32,10 +32,10 @@ def test_it_tells_what_hooks_could_not_read_and_where_they_failed(repository: Pa
     store = open_store(repository / ".aider.gardener")
     store.record_event("s", 1, UNKNOWN_RECORD, {"type": "hologram"}, 1.0)
     store.close()
-    check = doctor.checked("Claude Code", lambda: doctor.claude_code())
+    check = doctor.checked("hooks", lambda: doctor.hooks())
     assert check.ok and check.found.endswith("kept as they are, or not read: 1 of the type hologram")
     (repository / ".aider.gardener" / LOG_NAME).write_text("2026-11-23T10:00:00Z PreCompact OSError\n")
-    check = doctor.checked("Claude Code", lambda: doctor.claude_code())
+    check = doctor.checked("hooks", lambda: doctor.hooks())
     assert not check.ok and "1 hook failed, last 2026-11-23T10:00:00Z PreCompact OSError" in check.found
 
 

@@ -130,3 +130,15 @@ def test_pin_and_unpin(left: tuple[Driver, str], repository: Path) -> None:
     assert entry is not None
     assert entry.pinned
     assert "no longer pinned" in gardener("unpin", stored_id).stdout
+
+
+def test_last_is_the_newest_message_of_the_last_chat(left: tuple[Driver, str]) -> None:
+    driver, stored_id = left
+    newest = driver.coder.gardener.state.chat.all_entries()[-1].id
+    uninstall()
+    assert json.loads(gardener("why", "last", "--json").stdout)["entry_id"] == newest
+    assert json.loads(gardener("restore", "last", "--json").stdout)["id"] == newest
+    gardener("pin", stored_id)
+    assert json.loads(gardener("unpin", "last", "--json").stdout)["id"] == stored_id, "the newest pinned one"
+    assert gardener("unpin", "last").exit_code == 2
+    assert json.loads(gardener("forget", "last", "--yes", "--json").stdout)["ids"][0] == newest

@@ -56,10 +56,13 @@ def test_a_part_of_a_session_and_an_unfinished_line_are_told(tmp_path: Path) -> 
     (place := tmp_path / "chats").mkdir()
     rows = [{"type": "user", "sessionId": "s", "message": {"content": f"fact {n}"}} for n in range(4)]
     lines = "".join(json.dumps(row) + "\n" for row in rows)
-    (place / "whole.jsonl").write_text(lines + '{"type": "user", "mess', encoding="utf-8")
+    (place / "whole.jsonl").write_text("\ufeff" + lines + '{"type": "user", "mess', encoding="utf-8")
     (place / "part.jsonl").write_text(lines[:100] + "\n", encoding="utf-8")
     said = run(str(place))
     assert "1 chat read (Claude Code 1): 4 new messages" in said and "Not kept: unfinished line 1\n" in said
+    assert "fact 0" in CliRunner().invoke(main, ["sessions"]).output, (
+        "a mark at the file's beginning is no text"
+    )
     assert f"{place / 'part.jsonl'} ({place / 'whole.jsonl'} has more of the same session)" in said
 
 

@@ -41,3 +41,21 @@ def test_a_short_form_keeps_each_code_once_and_the_sum() -> None:
     form = shortened("\n".join([*lines, "Found 322 errors."]), words).text
     assert "F821" in form and "W605" in form and form.endswith("Found 322 errors.")
     assert len({line.split(":")[0] for line in form.split("\n") if "E501" in line}) >= 3
+
+
+def test_the_code_that_a_tool_would_write_is_worth_less_than_what_it_says() -> None:
+    lines = [
+        "EM102 Exception must not use an f-string literal",
+        "  --> bench/agents.py:242:40",
+        "    |",
+        '242 |     raise RuntimeError(f"{name} failed")',
+        "    |                        ^^^^^^^^^^^^^^^^",
+        "help: Assign to variable; remove f-string literal",
+        "    |",
+        '    -     raise RuntimeError(f"{name} failed")',
+        '242 +     message = f"{name} failed"',
+        "243 +     raise RuntimeError(message)",
+        "244 |     return found",
+    ]
+    found = read(lines)
+    assert all(found[row].worth < found[0].worth / 2 and found[row].above >= 0 for row in range(5, 11))

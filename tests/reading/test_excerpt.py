@@ -6,7 +6,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from aider_gardener.messages import LONG_CHARS, ContentClass, Source, SourceKind
+from aider_gardener.compress import compress_message
+from aider_gardener.messages import LONG_CHARS, ContentClass, Focus, Source, SourceKind
 from aider_gardener.reading import seeking
 from aider_gardener.reading.excerpt import GAP, MANY_LINES, SEARCHED_CHARS, SHARE_CHARS, excerpt, is_long
 from aider_gardener.reading.seeking import seeker
@@ -40,6 +41,16 @@ def test_of_a_very_long_text_both_ends_and_lines_of_trouble_are_read() -> None:
 def test_errors_are_read_before_warnings_of_which_there_are_too_many() -> None:
     text = with_middle("WARN this disk is slow\n" * (SHARE_CHARS // 10) + "the only error: no ledger\n")
     assert "the only error: no ledger" in excerpt(text)
+
+
+def test_what_the_user_is_about_is_read_before_warnings_and_short_words_are_not_looked_for() -> None:
+    text = with_middle("WARN this disk is slow\n" * (SHARE_CHARS // 10) + "a Banana was here\n")
+    assert "a Banana was here" in excerpt(text, frozenset(("banana", "was")))
+    assert "a Banana was here" not in excerpt(text, frozenset(("was",)))
+    form = compress_message(
+        text, Source(SourceKind.COMMAND, "make"), focus=Focus(frozenset(("banana",)))
+    ).text
+    assert "a Banana was here" in form
 
 
 @pytest.mark.parametrize("middle", ["", "x" * 300_000 + " the only error " + "x" * 300_000])

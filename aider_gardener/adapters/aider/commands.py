@@ -22,8 +22,9 @@ from typing import TYPE_CHECKING, Any
 from aider_gardener.adapters.aider import link
 from aider_gardener.adapters.aider.coder import HostCoder, HostCommands, Terminal
 from aider_gardener.adapters.aider.wrappers import ATTRIBUTE, Guard
+from aider_gardener.archive.entries import last_said
 from aider_gardener.errors import GardenerError, UsageError
-from aider_gardener.messages import Entry, SourceKind
+from aider_gardener.messages import Entry
 from aider_gardener.phrases import changes, counted, made_room, path_shown, short, status_text
 from aider_gardener.reading.output import squeeze
 
@@ -385,11 +386,7 @@ def named(at: CommandLine, args: str, usage: str, fits: Callable[[Entry], bool] 
     if not args or " " in args:
         raise UsageError(NAMED_USAGE.format(usage))
     if args.lower() == LAST:
-        ours = (SourceKind.NOTICE, SourceKind.STUB)
-        for entry in reversed(at.gardener.state.chat.all_entries()):
-            if entry.id and entry.source.kind not in ours and fits(entry):
-                return entry.id
-        raise UsageError("there is no such message in this chat yet")
+        return last_said(at.gardener.state.chat.all_entries(), fits)
     if not args.isdecimal():
         return args
     if not 1 <= int(args[:6]) <= len(listed):

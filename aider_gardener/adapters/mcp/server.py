@@ -94,23 +94,29 @@ def recall(memory: ProjectMemory, given: Arguments) -> str:
         for item in found
     ]
     withheld = memory.withheld
-    room = limit - EXTRA_TOKENS - (memory.count(withheld) + 1 if withheld else 0)
-    kept = list(fitting(blocks, room, lambda each: memory.count(each) + 1))
+    kept = list(fitting(blocks, room_of(memory, limit), lambda each: memory.count(each) + 1))
     if not found:
         return withheld or "Nothing of that was said in this project."
     return "\n".join(filter(None, [answer(kept, len(blocks) - len(kept)), withheld]))
 
 
+def room_of(memory: ProjectMemory, limit: int) -> int:
+    """So many tokens of an answer are for quotes."""
+    return limit - EXTRA_TOKENS - (memory.count(memory.withheld) + 1 if memory.withheld else 0)
+
+
 def timeline(memory: ProjectMemory, given: Arguments) -> str:
-    around, room = given.get("around", ""), given.get("token_limit", TIMELINE_TOKENS) - EXTRA_TOKENS
+    around = given.get("around", "")
     entries = memory.timeline(around, given.get("turns", 3))
+    withheld, room = memory.withheld, room_of(memory, given.get("token_limit", TIMELINE_TOKENS))
     if not entries:
-        return "Nothing was said there."
+        return withheld or "Nothing was said there."
     middle = memory.get(around).turn if around else entries[-1].turn
     blocks = [of_entry(memory, entry, clipped(entry.content, LINE_CHARS)) for entry in entries]
     nearest = sorted(range(len(blocks)), key=lambda at: (abs(entries[at].turn - middle), -at))
     kept = set(fitting(nearest, room, lambda at: memory.count(blocks[at]) + 1, gaps=False))
-    return answer([each for at, each in enumerate(blocks) if at in kept], len(blocks) - len(kept))
+    shown = answer([each for at, each in enumerate(blocks) if at in kept], len(blocks) - len(kept))
+    return "\n".join(filter(None, [shown, withheld]))
 
 
 def get(memory: ProjectMemory, given: Arguments) -> str:

@@ -93,8 +93,11 @@ password ~  -u,"-u",'-u',--user,--proxy-user ~ \b(?:curl|etcdctl)\b ~
 password ~ mysql,mariadb ~ - ~ \w{5,12}\b.{0,200}?["'\s]-p["']?([^\s"'$-]{6,})
 password ~  -p,/p:, -w , -a , -k , -n , -x , -hp ~
     \b(?:7za?|zip|unzip|u?n?rar|redis-cli|sshpass|login|ldap\w+|sqlcmd|mosquitto_\w+|ipmitool|openssl\s[a-z]+|snmp\w+|twine|mongo\w*|plink|pscp|security|ssh-keygen
-    |cqlsh|rabbitmqadmin|usermod|keytool|schtasks|xfreerdp|cf|https?(?= )|openfortivpn)\b ~
+    |cqlsh|rabbitmqadmin|usermod|keytool|schtasks|xfreerdp|cf|https?(?=\s|$)|openfortivpn)\b ~
     \s?(?:-[apPwkNAX]w?[ =]{1,2}|/p:|-h?p(?=\S*\d))(?![-/.])(?:[\w.]{1,40}:(?=[^\s/]))?VALUE
+password ~ > auth ,> auth" ~ :\d{2,5}(?:\[\d+\])?$ ~ .\s\w{4}\s(?:[\w-]+\s)?["']?([^\s"']{4,200})["']?\s{0,9}$
+password ~ password ,psk  ~ \b(?:nmcli|ipmitool)\b ~ \w+\sVALUE
+password ~ ]:587 ,]:465 ,]:25  ~ \[[\w.-]+$ ~ \]:\d+\s{1,9}[\w.@+-]+:(\S{4,200})\s{0,9}$
 password ~ alias set,host add ~ - ~ \w+ \w+ \S{1,60} https?://\S{1,200} \S{1,100} VALUE
 password ~ assword,passphrase ~ - ~
     (?i)\w+[^\n"']{0,40}["'][\s{},)]{0,40}(?:\w{1,20}\.)?send(?:line)?[\s(]{1,3}(?:-- )?

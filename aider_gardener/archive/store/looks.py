@@ -66,7 +66,7 @@ WEAK = late(
     r"|new|old|my|your|some|the|users?|admin|guest|root|secret|pass(?:word|wd|phrase)?|pwd|pw|tokens?|key"
     r"|credentials?|baz|abc|xyz|qwerty|default|local|dev|value|str(?:ing)?|bytes|number|integer|object"
     r"|true|false|undefined|optional|required|name|login|auth|api|client|letmein|change|me|text"
-    r"|hidden|email|data|bool|int|float|uuid|char|list|array|dict|map)+"
+    r"|option|flag|argument|hidden|email|data|bool|int|float|uuid|char|list|array|dict|map)+"
 )
 """A value of such words and at most four digits guards nothing: a test's login, a placeholder, a field."""
 LABEL = late(
@@ -76,14 +76,19 @@ LABEL = late(
 ATTRIBUTE = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
 PLACE = re.compile(r"[\w.]+\(.*|arn:.*|(?:https?://|\.{0,2}/|~/).*|[a-z][\w.]*@[\w-]+(?:\.[\w-]+)+")
 """Calls, paths, addresses."""
-SENTENCE = late(
+_ASKS = (
     rf"(?i).*[.?!:…]|.*(?:{PASSWORD_WORDS}|secret|token|login|credential|\bkeys?\b).*"
     r"|(?:.*\s)?(?:is|are|be|must|has|not|your?|please|too|required|invalid|missing|characters|ist|bitte|nicht|ihre?"
     r"|zeichen|est|votre)(?:\s.*)?"
-    r"|(?=(?:\S+\s){3})(?:.*\s)?(?:the|an?|to|of|for|at|or|and|no|with|when|if|it|der|die|das|eine?|und|oder|mit"
-    r"|les?|la|une?|pour|el|los|para|su)\s.*"
 )
-"""Words for people: what ends as a sentence, names what it asks for, or has a sentence's small words."""
+ASKS = late(_ASKS)
+SENTENCE = late(
+    _ASKS
+    + r"|(?=(?:\S+\s){3})(?:.*\s)?(?:the|an?|to|of|for|at|or|and|no|with|when|if|it|der|die|das|eine?|und"
+    r"|oder|mit|les?|la|une?|pour|el|los|para|su)\s.*"
+)
+"""Words for people: what ends as a sentence, names what it asks for, or has a sentence's small words, as a
+phrase that is a secret may."""
 MARKED = re.compile(r"[^\w\s]\S*[^\w\s]\S*\d|\d\S*[^\w\s]\S*[^\w\s]")
 """Signs and a digit in one word, as no sentence has them."""
 KEY_ID = re.compile(r"(?:0x)?(?:[0-9A-F]{8}){1,2}|[0-9A-Fa-f]{40}")
@@ -107,7 +112,7 @@ def looks(name: str, value: str, is_literal: bool) -> Looks:
     value = value.strip().rstrip(";,")
     if is_no_secret(name, value):
         return Looks.NONE
-    if is_mixed(value):
+    if len(value) >= 8 and len(set(value)) >= 7 and MIXED.match(value) and not is_wordy(value):
         is_lookup = not is_literal and ATTRIBUTE.fullmatch(value) and not is_strong(value.rpartition(".")[2])
         return Looks.NONE if is_lookup else Looks.STRONG if is_strong(value) else Looks.RANDOM
     if has_digit(value):
@@ -135,7 +140,8 @@ def is_no_secret(name: str, value: str) -> bool:
         return True
     if " " not in value:
         return False
-    return SENTENCE.fullmatch(value) is not None and not MARKED.search(value)
+    sentence = ASKS if "phrase" in name.lower() else SENTENCE
+    return sentence.fullmatch(value) is not None and not MARKED.search(value)
 
 
 def is_idle(kind: str, value: str) -> bool:
@@ -153,12 +159,6 @@ def is_idle(kind: str, value: str) -> bool:
 def is_strong(value: str) -> bool:
     """Whether a value looks like no name, number or word."""
     return STRONG.fullmatch(value) is not None
-
-
-def is_mixed(value: str) -> bool:
-    """Whether a value is letters and digits in no order that words have."""
-    is_long = len(value) >= 8 and len(set(value)) >= 7
-    return is_long and MIXED.match(value) is not None and not is_wordy(value)
 
 
 def is_wordy(value: str) -> bool:

@@ -187,8 +187,10 @@ def add_all(
             if given["kind"] not in EXPORTED:
                 raise ValueError(given["kind"])
             record = redacted(_with_ids(given, ids), redact)
-            if record["kind"] == "state" and _is_set(db, record):
-                continue
+            if record["kind"] == "state":
+                session, key = record["session"], record["key"]
+                if session == schema.OWN or sessions.get_state(db, session, key) is not None:
+                    continue  # it is one of the archive's own, or is kept already
             before = db.total_changes()
             done = apply(db, record, again=True)
             new += db.total_changes() > before
@@ -196,12 +198,6 @@ def add_all(
                 ids[given["id"]] = done.id
         except NOT_READ as error:
             raise StoreError(fault.replace("{number}", str(count))) from error
-
-
-def _is_set(db: apsw.Connection, record: Record) -> bool:
-    """Whether a value is one of the archive's own, or is kept already."""
-    session, key = record["session"], record["key"]
-    return session == schema.OWN or sessions.get_state(db, session, key) is not None
 
 
 def _with_ids(record: Record, ids: dict[str, str]) -> Record:

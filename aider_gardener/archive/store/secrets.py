@@ -18,7 +18,7 @@ from aider_gardener.archive.store.formats import (
     PREFIXES,
     TOKEN,
 )
-from aider_gardener.archive.store.looks import Looks, ends_otherwise, is_idle, kind_of, looks
+from aider_gardener.archive.store.looks import Looks, is_idle, kind_of, looks
 from aider_gardener.messages import LONG_CHARS
 from aider_gardener.reading.late import late
 from aider_gardener.reading.seeking import Places, seeker
@@ -146,7 +146,7 @@ WORD = re.compile(r"\w")
 KEY_WORDS = re.compile(r"(?i)\b(?:api|access|private|signing|encryption|master|licen[cs]e|unseal) key\Z")
 HEX = re.compile(r"(?i)(?:0x)?[0-9a-f-]{7,}")
 SHAPE = late(
-    r"(?i)[a-z_]\w*(?:\.[a-z_]\w*)+|[\d.:/-]+t[\d.:]+\S*|\S*\.\w{1,5}|[\d.]+[a-z%]{1,3}|[\w-]+[~=]+[\w.-]{1,7}"
+    r"(?i)[a-z_]\w*(?:\.[a-z_]\w*)+|[\d.:/-]+t[\d.:]+\S*|\S*\.\w{1,5}|[\d.]+[a-z%]{1,3}|[\w-]+[~=]+[\w.-]{1,7}|[a-z/]+:[\d.]+"
     r"|.*sha-?\d{1,3}|-----.*|(?:[\w%]*\+){3}.*"
 )
 """Ids, hashes, times, addresses, versions and files."""
@@ -178,15 +178,10 @@ def find(text: str) -> list[Found]:
     for start, end, kind in (*_keys(flat, places), *_formats(flat, places), *_named(flat, places)):
         lines = LINES.match(flat, start)
         last = max(end, lines.end() if lines else 0) - 1
-        if not _is_placed(flat, start):
+        begin = flat.rfind(REDACTED, max(0, start - REDACTED_CHARS), start)
+        if begin < 0 or "]" in flat[begin:start]:  # else it is part of what stands for a secret
             found.append((place(start), place(last) + 1, kind))
     return found
-
-
-def _is_placed(text: str, at: int) -> bool:
-    """Whether what begins here is part of what stands for a secret that was taken out."""
-    begin = text.rfind(REDACTED, max(0, at - REDACTED_CHARS), at)
-    return begin >= 0 and "]" not in text[begin:at]
 
 
 def _keys(text: str, places: Places) -> Iterator[Found]:
@@ -199,7 +194,8 @@ def _keys(text: str, places: Places) -> Iterator[Found]:
             dashes = text.find("----", begin.end(), last)
             body = KEY_BODY.match(text, begin.end(), last if dashes < 0 else dashes)
             stop = body.end() if body else last
-            if _is_key(text[begin.end() : stop]):
+            runs = LONG_RUN.findall(text, begin.end(), stop)
+            if 2 * sum(map(len, runs)) > stop - begin.end():  # mostly a key's characters
                 yield begin.end(), stop, "private-key"
         tail = ends and KEY_TAIL.search(text, max(0, ends.start() - KEY_CHARS), ends.start())
         if tail:
@@ -209,12 +205,6 @@ def _keys(text: str, places: Places) -> Iterator[Found]:
 def _around(expression: re.Pattern[str], text: str, at: int) -> re.Match[str] | None:
     found = expression.finditer(text, max(0, at - MARK_CHARS), at + MARK_CHARS)
     return next((match for match in found if match.start() <= at < match.end()), None)
-
-
-def _is_key(body: str) -> bool:
-    """Whether a text is mostly runs of a key's characters."""
-    runs = LONG_RUN.findall(body)
-    return 2 * sum(map(len, runs)) > len(body)
 
 
 def _formats(text: str, places: Places) -> Iterator[Found]:
@@ -260,9 +250,6 @@ def _named(text: str, places: Places) -> Iterator[Found]:
                 continue
             ahead = NAME_AHEAD.match(text, at + len(word))
             stop = end = ahead.end() if ahead else at + len(word)
-            if ends_otherwise(text[at:stop]):
-                end = stop
-                continue
             behind = NAME_BEHIND.match(text[max(0, at - NAME_CHARS) : at][::-1])
             start = at - len(behind[0][::-1].lstrip("-.0123456789") if behind else "")
             kind = kind_of(text[start:stop])
@@ -315,7 +302,7 @@ def _need(text: str, start: int, stop: int, kind: str, match: re.Match[str]) -> 
     if sign and sign[0] == " ":
         return (Looks.RANDOM if end or follows == " " else Looks.NEVER), False
     if how not in ("bare", "words"):
-        is_keyword = name.isupper() or name.lower() == "identified" or before[-1:] == ":"
+        is_keyword = name.isupper() or name.lower() == "identified" or before[-1:] in (":", "-")
         is_literal = (
             sign
             or not (match["blank"] or match["called"])

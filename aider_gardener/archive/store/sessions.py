@@ -145,6 +145,7 @@ def stats(db: apsw.Connection, path: Path | None) -> StoreStats:
     def count(table: str, condition: str = "1") -> int:
         return int(db.execute(f"SELECT count(*) FROM {table} WHERE {condition}").get)
 
+    files = [path.with_name(path.name + ending) for ending in ("", "-wal", "-shm")] if path else []
     return StoreStats(
         entries=sum(row[1] for row in rows),
         occurrences=count("occurrences"),
@@ -156,16 +157,11 @@ def stats(db: apsw.Connection, path: Path | None) -> StoreStats:
         pinned=sum(row[4] for row in rows),
         original_tokens=sum(row[2] for row in rows),
         rendition_tokens=sum(row[3] for row in rows),
-        bytes=_bytes(path) if path else size_bytes(db),
+        bytes=sum(file.stat().st_size for file in files if file.exists()) if path else size_bytes(db),
         by_class={row[0]: (row[1], row[2], row[3]) for row in rows},
         path=str(path) if path else "",
         schema=schema.version_of(db),
     )
-
-
-def _bytes(path: Path) -> int:
-    files = (path.with_name(path.name + ending) for ending in ("", "-wal", "-shm"))
-    return sum(file.stat().st_size for file in files if file.exists())
 
 
 def hold(db: apsw.Connection, session: str, at: float) -> None:

@@ -275,11 +275,18 @@ def test_what_was_said_to_a_local_model_goes_to_no_other(store: Store) -> None:
     remote = ProjectMemory(store, PROJECT, settings=Settings())
     found = call(remote, "recall", query="salary table vault")
     assert quotes(found) == [] and "AIDER_GARDENER_LOCAL=true" in text(found)
-    assert quotes(call(remote, "timeline")) == []
+    around = call(remote, "timeline")
+    assert quotes(around) == [] and "AIDER_GARDENER_LOCAL=true" in text(around), (
+        "nothing is left out silently"
+    )
+    archive.provider = "openai"
+    archive.add(Message("assistant", "The ferry leaves at nine."), turn=1, seq=1, focus=Focus())
+    around = call(remote, "timeline")
+    assert len(quotes(around)) == 1 and text(around).startswith("Quoted") and "withheld" in text(around)
     assert "goes to no other" in text(call(remote, "get", id=entry.id))
     assert "goes to no other" in text(call(remote, "forget", id=entry.id))
     local = ProjectMemory(store, PROJECT, settings=Settings(), reader="agent@here")
-    assert len(quotes(call(local, "recall", query="salary table vault"))) == 1
+    assert "vault k9" in text(call(local, "recall", query="salary table vault"))
 
 
 def test_an_empty_archive_says_so(memory: ProjectMemory) -> None:
@@ -383,6 +390,7 @@ def test_whatever_is_asked_the_answer_is_short_names_tools_alone_and_its_ids_bri
     ):
         asked("timeline", **bounds)
     asked("context_pressure")
+    assert asked("remember", text="x", kind="poem").isError
     for entry_id in (known, "", "g", "s", "x" * 9_000, "shared:ana:1"):
         for name in ("get", "forget", "timeline"):
             if not found or entry_id != "g":  # with a single entry that is its name

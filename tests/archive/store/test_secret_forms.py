@@ -106,6 +106,8 @@ def test_what_is_no_value_stays(form: str) -> None:
         ("sessionid=8f2kq0zxw7v3m5n1", "8f2kq0zxw7v3m5n1"),
         ("default login ada password otter", "otter"),
         ("openssl rsa -passin pass:ottercobalt -in k.pem", "ottercobalt"),
+        ("gpg --passphrase 'wald und wiese neun' -d x.gpg", "wald und wiese neun"),
+        ('mysqldump --password "gartentor" shop', "gartentor"),
         ("A temporary password is generated for root@localhost: k/Wq8x,Lm2pZ", "k/Wq8x,Lm2pZ"),
         ("WIFI:T:WPA;S:attic;P:otter-Cobalt4RB;;", "otter-Cobalt4RB"),
         ("use otter-Cobalt4RB as the password", "otter-Cobalt4RB"),
