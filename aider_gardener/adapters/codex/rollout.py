@@ -64,8 +64,7 @@ class RolloutReader(JsonLinesReader):
         what = str(item.get("type") or kind)
         known = kind in SILENT or what in ITEMS or kind == "compacted" or "record_type" in value
         known = bool(EVENTS.fullmatch(what)) if kind == "event_msg" else known
-        is_head = "type" not in value and "id" in value and "timestamp" in value  # without envelopes
-        return None if known or is_head else what[:80]
+        return None if known or is_head(value) else what[:80]
 
     def said(self, value: Mapping[str, Any]) -> Iterator[TranscriptRecord]:
         kind, item = kind_and_item(value)
@@ -157,6 +156,11 @@ def kind_and_item(value: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
     """The type of a record, and the item it holds: the record itself where there is no envelope."""
     item = value.get("payload")
     return str(value.get("type") or ""), item if isinstance(item, dict) else value
+
+
+def is_head(value: Mapping[str, Any]) -> bool:
+    """Whether this is the first line of a rollout without envelopes."""
+    return "type" not in value and "id" in value and "timestamp" in value
 
 
 def arguments(item: Mapping[str, Any]) -> dict[str, Any]:
