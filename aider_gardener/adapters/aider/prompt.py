@@ -153,7 +153,7 @@ def is_cold(coder: HostCoder, state: ChatState, chunks: Chunks, *, grows: bool) 
     changes, and a mode with a system text of its own has a cache of its own."""
     before = [] if grows else [*chunks.system, *chunks.examples, *chunks.readonly_files, *chunks.repo]
     state.prefix = state.prefix.seen(hash((coder.main_model.name, grows, *map(text_of, before))))
-    return state.prefix.changed or state.usage.is_cold
+    return state.is_cold
 
 
 def frame_of(coder: HostCoder, state: ChatState, chunks: Chunks, last: str = "") -> Frame:
