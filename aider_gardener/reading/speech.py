@@ -220,7 +220,11 @@ NO_RULE = late(
     r"|calm)|\bmust (?:we|i|you|it|they)\b|\bin (?:the )?future (?:we|i|it|they|there|versions?"
     r"|releases?) (?:might|may|could|will|would)\b|\b(?:hope|think|guess|wonder|suspect|believe|assume|afraid"
     r"|heard|told|says?|said|complains?|claims?|asks?|asked|reads?|reported|reports?) (?:that |whether |if "
-    r"|why |me |us |him )?.{0,40}\b(?:must|never|always|don'?t)\b|\byet\W*$|\b(?:for now|(?<!from )now"
+    r"|why |me |us |him )?.{0,40}\b(?:must|never|always|don'?t)\b|\b(?:yet|todavía|aún)\b\W*(?:$|,)"
+    r"|\bnoch nicht\b|\bpas encore\b|\bfor this (?:\w+ )?only\b|\bonly (?:for )?this (?:once|time)\b"
+    r"|^\W*(?:please )?just\b(?! use\b).*\b(?:any|no)thing else\b|\bsolo (?:por )?esta vez\b|\bpor ahora\b"
+    r"|\bde momento\b|\b(?:dieses mal|diesmal|vorerst)\b|\bpour l['’]instant\b|\bcette fois\b"
+    r"|\b(?:for now|(?<!from )now"
     r"|for the moment|at the moment|just this once|this time|today)\W*$|\bder fehler|\bsiempre (?:falla|da"
     r"|sale|me|ha|pasa|que)\b|\bnunca (?:termina|ha|llega|funciona|se|lleg|he)\b|\b(?:toujours"
     r"|jamais) (?:le même|la même|pareil|en échec)\b|\bno (?:funciona|sé|entiendo|pasa|es|hay|está|puedo)\b"
@@ -248,13 +252,35 @@ ANNOUNCES = late(
 LIFTS = late(
     r"\b(?:you (?:can|may)|it'?s (?:fine|ok|okay|allowed) (?:now )?to|(?:is|are) (?:now )?(?:allowed|fine"
     r"|ok)(?: now| again)?|no longer (?:need|have|must|required|forbidden|a rule)|forget (?:the|what|about"
-    r"|my)|(?:drop|lift|scrap|ignore) (?:the|that|my|this) (?:rule|restriction|ban|constraint)"
-    r"|doesn'?t have to)\b|\b(?:darfst du|darf) (?:jetzt|wieder)\b|\b(?:tu peux|vous pouvez) maintenant\b"
-    r"|\b(?:ya|ahora) (?:puedes|se puede)\b|(?:现在可以|不再需要|可以了)|(?:ても(?:いい|良い|よい)"
-    r"|もう.{0,20}(?:ても|必要はない))",
+    r"|my)|doesn'?t have to)\b"
+    r"|\b(?:darf|dürfen) (?:jetzt|wieder|doch)\b|\b(?:darfst|dürft) du\b|\bdu (?:darfst|kannst)\b"
+    r"|\bkannst du (?:jetzt|wieder)\b|\bjetzt kannst du\b|\bvergiss (?:das|die|den|was)\b"
+    r"|\b(?:tu peux|vous pouvez|on peut)\b|\bplus besoin d|\boubliez? (?:ce|le|la|les)\b"
+    r"|\b(?:puedes|podéis|podemos|se puede)\b|\bolvida(?:d|te)? (?:lo|el|la|de)\b"
+    r"|(?:现在可以|不再需要|可以了)|(?:ても(?:いい|良い|よい)|もう.{0,20}(?:ても|必要はない))",
     re.IGNORECASE,
 )
-"""Takes a rule back, where it names the rule's subject."""
+"""Allows what a rule bans, or asks for no more, where it names more than half of the rule's subject."""
+
+REVOKES = late(
+    r"\b(?:rules?|restrictions?|bans?|constraints?)\b.{0,60}\b(?:no longer (?:appl|hold|count|valid|needed)"
+    r"|(?:apply|hold|count|needed) any ?more|doesn'?t (?:apply|hold)|(?:is|are) (?:gone|lifted|dropped|void))"
+    r"|\b(?:forget|drop|lift|scrap|ignore) (?:the|that|my|this) (?:constraint|(?:[\w/.'-]+ ){0,3}(?:rule"
+    r"|restriction|ban)s?)\b"
+    r"|\b(?:regeln?|vorgaben?|einschränkung(?:en)?|verbote?)\b.{0,60}\b(?:(?:gilt|gelten) nicht (?:mehr"
+    r"|länger)|entfällt|entfallen|(?:ist|sind) aufgehoben)\b"
+    r"|\b(?:hebe?|streiche?|vergiss|ignoriere?) (?:bitte )?(?:die|das) (?:regeln?|vorgaben?|verbot"
+    r"|einschränkung)"
+    r"|\b(?:musst|müsst|muss|müssen|brauchst|brauchen)\b.{0,60}\bnicht (?:mehr|länger)\b"
+    r"|\b(?:ist|sind) (?:(?:ab jetzt|jetzt|ab sofort|nun|doch|wieder) )+(?:erlaubt|ok(?:ay)?|in ordnung)\b"
+    r"|\breglas?\b.{0,60}\bno (?:vale|se aplica|aplica)\b|\bno hace falta que\b"
+    r"|\bya no (?:vale|se aplica|aplica|hace falta|es necesari[oa]|hay que|tienes que)\b"
+    r"|\b(?:olvida|quita|ignora|anula) (?:la|esa|las|esas) (?:regla|norma|restricci)"
+    r"|\b(?:règle|consigne|contrainte|interdiction)\b.{0,60}\bne (?:s'applique|vaut|tient|compte) plus\b"
+    r"|\b(?:oublie|enlève|ignore|annule)z? (?:la|cette|ma) (?:règle|consigne|contrainte|interdiction)",
+    re.IGNORECASE,
+)
+"""Says of a rule that it holds no more, and sets none itself; half of what it names is the rule's subject."""
 
 CORRECTS = late(
     r"\W*(?:(?:no|nope|sorry|wait|oops|actually|rather|better|correction|i meant?|(?:make|change) (?:it|that)"
@@ -275,6 +301,14 @@ RULE_WORDS = frozenset(
     " rule rules"
     " going forward future until unless say tell ask time whenever again also just still yet here there our"
     " your my"
+    " regel regeln vorgabe gilt gelten darfst dürfen kannst musst müssen brauchst nicht mehr nie"
+    " niemals immer"
+    " kein keine bitte jetzt sofort wieder doch regla reglas norma vale aplica puedes podemos nunca"
+    " siempre nada"
+    " ahora volver hace falta uses usa usar quita olvida los las del que règle règles consigne peux"
+    " pouvez jamais"
+    " toujours pas maintenant finalement utilise n'utilise utiliser"
+    " neue neuen sind okay ok erlaubt vergiss hebe oublie"
     " you we us me in of to for with without at by and or but so if when then as the a an will would"
     " could".split()
 )
