@@ -27,6 +27,8 @@ from aider_gardener.reading.speech import (
     ASKS,
     CHOICE,
     CORRECTS,
+    FOR_NOW,
+    LIFT_WORDS,
     LIFTS,
     NO_RULE,
     REVOKES,
@@ -175,7 +177,7 @@ def is_rule(sentence: str) -> bool:
         return True
     if plain.rstrip(" \"')").endswith(("?", "？")):
         return False
-    return finds(RULES, plain) and not (NO_RULE.search(plain) or REVOKES.search(plain))
+    return finds(RULES, plain) and not finds((NO_RULE, FOR_NOW, REVOKES), plain)
 
 
 def is_spoken(sentence: str) -> bool:
@@ -262,9 +264,10 @@ def _decisions_of(entry: Entry) -> list[Decision]:
 @lru_cache(maxsize=8_192)
 def _subject(sentence: str) -> frozenset[str]:
     """The stems of the words that say what a rule is about; numbers are its value, not its subject."""
-    words = [word.strip("`'\"") for word in content_words(sentence)]
-    idle = RULE_WORDS | stop_words(words)
-    return frozenset(without_ending(word) for word in words if word not in idle and not word[:1].isdigit())
+    words = (word.strip("`'\"").lower() for word in content_words(sentence))
+    return frozenset(
+        without_ending(word) for word in words if word not in RULE_WORDS and not word[:1].isdigit()
+    )
 
 
 def without_ending(word: str) -> str:
@@ -311,8 +314,13 @@ def _is_contrary(newer: str, older: str) -> bool:
 def _lifts(sentence: str, rule: str) -> bool:
     """Whether a sentence that takes a rule back, or corrects one, means this rule: it names half of what the
     rule is about (more than half where it only allows something) or speaks of a rule by half of its words."""
-    named, about = (frozenset(map(stem, _subject(each))) for each in (sentence, rule))
+    named, about = _lifted_words(sentence), _lifted_words(rule)
     if REVOKES.search(sentence):
         return max(_share(named, about), _share(about, named)) >= CONTRADICTS
     share = _share(named, about)
     return share > CONTRADICTS if LIFTS.search(sentence) else share >= CONTRADICTS
+
+
+def _lifted_words(sentence: str) -> frozenset[str]:
+    words = _subject(sentence)
+    return frozenset(map(stem, words - LIFT_WORDS - stop_words(words)))

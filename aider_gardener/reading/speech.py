@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from aider_gardener.reading.late import late
 
@@ -148,54 +147,15 @@ JAPANESE = (
 )
 
 
-class Sign(NamedTuple):
-    """A pattern, and words of which one stands in every lower-case sentence that it finds: without one it is
-    neither compiled nor searched. Without words it always is."""
-
-    words: frozenset[str]
-    pattern: re.Pattern[str]
-
-
-UNSPACED = "\u3040"
-"""The first letter of the scripts without spaces; the word that stands in every sentence with one of them."""
-
-
-def _signs(words: str, *patterns: str) -> tuple[Sign, ...]:
-    needed = frozenset(words.split())
-    return tuple(Sign(needed, late(pattern)) for pattern in patterns)
-
-
 def _together(patterns: Iterable[str]) -> str:
     """Patterns that begin with START as one: to look for the beginning takes the most."""
     return f"{START}(?:{'|'.join(each.removeprefix(START) for each in patterns)})"
 
 
 RULES = (
-    *_signs("", _together(each for each in ENGLISH if each.startswith(START))),
-    *_signs("", *(each for each in ENGLISH if not each.startswith(START))),
-    *_signs(
-        "jetzt sofort heute nun künftig zukunft keinen keinesfalls grundsätzlich nie niemals immer nur nicht"
-        " kein keine keinn darfst darf dürfen sollst soll sollen muss müssen musst statt anstatt anstelle"
-        " achte achten stell stelle stellen denk vergiss ist sind bleibt bleiben vermeide vermeiden behalte"
-        " bevorzuge lass",
-        *GERMAN,
-    ),
-    *_signs(
-        "ne n merci veuillez prière pense pensez veille veillez assure assurez évite évitez garde gardez"
-        " désormais dorénavant partir avenir aucun aucune faut doit dois devez doivent utilise utilisez"
-        " utiliser préfère préférez emploie toujours jamais uniquement pas est sont reste restent",
-        *FRENCH,
-    ),
-    *_signs(
-        "no nunca jamás siempre evita mantén mantenga prefiere prohibido prohibida prohibidos prohibidas"
-        " partir adelante concepto caso asegúrate asegúrese cuenta recuerda hay debe deben debes tiene tienen"
-        " tienes usa utiliza utilice usad usar",
-        *SPANISH,
-    ),
-    *_signs(
-        "rule rules regel regeln regla reglas règle règles regra regras regole правило правила", NAMED[0]
-    ),
-    *_signs(UNSPACED, NAMED[1], *CHINESE, *JAPANESE),
+    late(_together(each for each in ENGLISH if each.startswith(START))),
+    *(late(each) for each in ENGLISH if not each.startswith(START)),
+    *map(late, (*GERMAN, *FRENCH, *SPANISH, *NAMED, *CHINESE, *JAPANESE)),
 )
 
 NO_RULE = late(
@@ -220,19 +180,24 @@ NO_RULE = late(
     r"|calm)|\bmust (?:we|i|you|it|they)\b|\bin (?:the )?future (?:we|i|it|they|there|versions?"
     r"|releases?) (?:might|may|could|will|would)\b|\b(?:hope|think|guess|wonder|suspect|believe|assume|afraid"
     r"|heard|told|says?|said|complains?|claims?|asks?|asked|reads?|reported|reports?) (?:that |whether |if "
-    r"|why |me |us |him )?.{0,40}\b(?:must|never|always|don'?t)\b|\b(?:yet|todavía|aún)\b\W*(?:$|,)"
-    r"|\bnoch nicht\b|\bpas encore\b|\bfor this (?:\w+ )?only\b|\bonly (?:for )?this (?:once|time)\b"
-    r"|^\W*(?:please )?just\b(?! use\b).*\b(?:any|no)thing else\b|\bsolo (?:por )?esta vez\b|\bpor ahora\b"
-    r"|\bde momento\b|\b(?:dieses mal|diesmal|vorerst)\b|\bpour l['’]instant\b|\bcette fois\b"
-    r"|\b(?:for now|(?<!from )now"
-    r"|for the moment|at the moment|just this once|this time|today)\W*$|\bder fehler|\bsiempre (?:falla|da"
+    r"|why |me |us |him )?.{0,40}\b(?:must|never|always|don'?t)\b|\bder fehler|\bsiempre (?:falla|da"
     r"|sale|me|ha|pasa|que)\b|\bnunca (?:termina|ha|llega|funciona|se|lleg|he)\b|\b(?:toujours"
     r"|jamais) (?:le même|la même|pareil|en échec)\b|\bno (?:funciona|sé|entiendo|pasa|es|hay|está|puedo)\b"
     r"|^\W*(?:immer|nie) (?:das gleiche|dasselbe|der gleiche)\b|\bich muss\b|\bmuss ich\b|\bsoll ich\b"
     r"|\bn['’]est pas\b|^\W*ne (?:marche|fonctionne|sait|comprend)|必须要?吗|不要紧|要不要|是不是必须"
     r"|で(?:すか|しょうか)|ますか",
 )
-"""Forms that look like a rule and are none: doubt, reports, small talk, what holds for now only."""
+"""Forms that look like a rule and are none: doubt, reports, small talk."""
+
+FOR_NOW = late(
+    r"\b(?:yet|todavía|aún)\b\W*(?:$|,)|\bnoch nicht\b|\b(?:pas encore|encore pas)\b|まだ"
+    r"|\bfor this (?:\w+ )?only\b|\bonly (?:for )?this (?:once|time)\b|\bsolo (?:por )?esta vez\b"
+    r"|^\W*(?:please )?just\b(?! use\b).*\b(?:any|no)thing else\b"
+    r"|\b(?:por ahora|de momento|dieses mal|diesmal|vorerst|cette fois)\b|\bpour l['’]instant\b"
+    r"|\b(?:for now|(?<!from )now|for the moment|at the moment|just this once|this time|today)\W*$",
+    re.IGNORECASE,
+)
+"""What holds for a while, or for what is asked now."""
 
 ASKED_POLITELY = late(
     r"^\W*(?:can|could|would|will) you (?:please |pls )?(?:always|never|make sure|keep|ensure|not|only"
@@ -301,23 +266,22 @@ RULE_WORDS = frozenset(
     " rule rules"
     " going forward future until unless say tell ask time whenever again also just still yet here there our"
     " your my"
-    " regel regeln vorgabe gilt gelten darfst dürfen kannst musst müssen brauchst nicht mehr nie"
-    " niemals immer"
-    " kein keine bitte jetzt sofort wieder doch regla reglas norma vale aplica puedes podemos nunca"
-    " siempre nada"
-    " ahora volver hace falta uses usa usar quita olvida los las del que règle règles consigne peux"
-    " pouvez jamais"
-    " toujours pas maintenant finalement utilise n'utilise utiliser"
-    " neue neuen sind okay ok erlaubt vergiss hebe oublie"
     " you we us me in of to for with without at by and or but so if when then as the a an will would"
     " could".split()
 )
 """Words that say how, not what: they are no part of a rule's subject."""
 
+LIFT_WORDS = frozenset(
+    "regel regeln vorgabe gilt gelten darfst dürfen kannst musst müssen brauchst nicht mehr nie niemals immer"
+    " kein keine bitte jetzt sofort wieder doch neue neuen sind okay ok erlaubt vergiss hebe regla norma vale"
+    " aplica puedes podemos nunca siempre nada ahora volver hace falta uses usa usar quita olvida los las del"
+    " que règle consigne peux pouvez jamais toujours pas maintenant finalement utilise n'utilise utiliser"
+    " oublie".split()
+)
+"""Nor of what a sentence in another language lifts."""
+
 SETTLES = (
-    *_signs(
-        "we i let lets go going went stick sticking stay staying decided agreed settled decision rejected"
-        " ruled discarded scope off worth out dead drop dropping dropped switch replace name call",
+    late(
         r"\b(?:we|i)(?:'ll| will| shall|'m going to|'re going to| are going to| am going to) (?:use|keep"
         r"|go with|take|stick|drop|skip|leave|not|do it|call|switch|stay|store)\b|\blet'?s (?:go with|use"
         r"|keep|take|stick|drop|call|do it|not|skip|stay|make it|say)\b|\b(?:go|going|went) (?:with"
@@ -329,28 +293,21 @@ SETTLES = (
         r"|out of scope|off the table|(?:we|i) won'?t (?:do|use|fix|add|change)|is not worth"
         r"|we no longer (?:use|need)|is (?:out|dead)(?! of| there)|are (?:dead|out)(?! of| there)"
         r"|(?:drop|dropping|dropped) support)\b|^\W*(?:switch to|replace .{1,60} (?:with|by))\b|\b(?:we"
-        r"|i) (?:switch(?:ed)? to|replaced)\b|\b(?:name|call) (?:it|them|this|the \w+) \S+",
+        r"|i) (?:switch(?:ed)? to|replaced)\b|\b(?:name|call) (?:it|them|this|the \w+) \S+"
     ),
-    *_signs(
-        "wir entschieden beschlossen stattdessen abgelehnt verworfen",
+    late(
         r"\b(?:wir (?:nehmen|verwenden|bleiben|lassen)|entschieden|beschlossen|stattdessen|abgelehnt"
-        r"|verworfen)\b",
+        r"|verworfen)\b"
     ),
-    *_signs(
-        "garde prend utilise part décidé choisi lieu plutôt rejeté écarté",
-        r"\b(?:on (?:garde|prend|utilise|part sur)|décidé|choisi|au lieu de|plutôt que|rejeté|écarté)\b",
-    ),
-    *_signs(
-        "vamos usaremos quedamos decidimos decidido lugar vez descartado",
+    late(r"\b(?:on (?:garde|prend|utilise|part sur)|décidé|choisi|au lieu de|plutôt que|rejeté|écarté)\b"),
+    late(
         r"\b(?:vamos a usar|usaremos|nos quedamos con|decidimos|decidido|en lugar de|en vez de"
-        r"|descartado)\b",
+        r"|descartado)\b"
     ),
-    *_signs(
-        UNSPACED,
-        r"(?:决定|我们(?:使用|采用|就用)|改用|而不是|放弃)|(?:に決め|決定|採用|にしましょう|ではなく|却下|見送)",
+    late(
+        r"(?:决定|我们(?:使用|采用|就用)|改用|而不是|放弃)|(?:に決め|決定|採用|にしましょう|ではなく|却下|見送)"
     ),
 )
-_WORD = late(r"\w+")
 
 CHOICE = late(
     r"^(?:ok(?:ay)?|good|fine|yes|agreed|then|go|do)?[\W_]*(?:option |variant |no\.? ?)?(?:[a-h]"
@@ -387,11 +344,6 @@ def decides(sentence: str, *, is_users: bool = True) -> bool:
     return finds(SETTLES, said) or bool(is_users and PREFERS.search(said))
 
 
-def finds(signs: Iterable[Sign], sentence: str) -> bool:
-    """Whether one of the signs is in a lower-case sentence."""
-    words = {*_WORD.findall(sentence)}
-    if not sentence.isascii() and max(sentence) >= UNSPACED:
-        words.add(UNSPACED)
-    return any(
-        (not needed or not words.isdisjoint(needed)) and pattern.search(sentence) for needed, pattern in signs
-    )
+def finds(patterns: Iterable[re.Pattern[str]], sentence: str) -> bool:
+    """Whether one of the patterns is in a lower-case sentence."""
+    return any(pattern.search(sentence) for pattern in patterns)
