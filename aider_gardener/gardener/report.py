@@ -66,11 +66,10 @@ def pressure_report(state: ChatState, *, cold: bool = False) -> Pressure:
     parts = {**frame.parts, "history": history, "current": state.open_used}
     asked = asked_for(state) if state.acts else None
     saves, goal = asked.plan.tokens_saved if asked else 0, goal_of(state, cold=cold)
-    budget = goal.high
     made = _pressure(frame, parts, rows, [(each, state.tokens_shown(each)) for each in chat.all_entries()])
     drop = droppable(frame, made.used)
     advice = (TENDED if state.acts else UNTENDED)[Level(made.level)]
-    if state.acts and made.level == Level.OK.value and history > budget:
+    if state.acts and made.level == Level.OK.value and history > goal.high:
         advice = "The history is above its limit; the next prompt compacts it."
     if saves:
         advice += f" A compaction now would save {saves:,} tokens (/gardener plan shows it)."
@@ -80,7 +79,7 @@ def pressure_report(state: ChatState, *, cold: bool = False) -> Pressure:
     shown = [pieces[row["index"]].members for row in made.largest_messages]
     return replace(
         made,
-        history_budget=budget,
+        history_budget=goal.high,
         budget_set_by=goal.set_by,
         history_used=history,
         eviction_candidates=len(asked.plan.swaps) if asked else 0,

@@ -161,11 +161,7 @@ def decisions_in(text: str, *, is_users: bool = False) -> tuple[str, ...]:
 def lifted_in(text: str) -> tuple[str, ...]:
     """The sentences that take a rule back, or have another figure for one."""
     told = (sentence for _unit, sentence in sentences(edges(text)) if not sentence.endswith("?"))
-    return tuple(s for s in told if _is_lift(s) or (CORRECTS.match(s) and NUMBER.search(s)))
-
-
-def _is_lift(sentence: str) -> bool:
-    return bool(LIFTS.search(sentence) or REVOKES.search(sentence))
+    return tuple(s for s in told if finds((LIFTS, REVOKES), s) or (CORRECTS.match(s) and NUMBER.search(s)))
 
 
 def is_rule(sentence: str) -> bool:
@@ -223,7 +219,7 @@ def _after(change: Change, rule: Constraint) -> Constraint | None:
     if isinstance(change, Amendment):
         edited = replace(rule, text=change.text, turn=change.turn) if rule.text == change.old else rule
         return edited if edited.text else None
-    if isinstance(change, str) and not _is_lift(change):
+    if isinstance(change, str) and not finds((LIFTS, REVOKES), change):
         is_other = NUMBER.search(rule.text) and _lifts(change, rule.text)
         return replace(rule, text=f"{rule.text} {change}") if is_other else rule
     gone = _lifts(change, rule.text) if isinstance(change, str) else replaces(change.text, rule.text)
@@ -314,13 +310,10 @@ def _is_contrary(newer: str, older: str) -> bool:
 def _lifts(sentence: str, rule: str) -> bool:
     """Whether a sentence that takes a rule back, or corrects one, means this rule: it names half of what the
     rule is about (more than half where it only allows something) or speaks of a rule by half of its words."""
-    named, about = _lifted_words(sentence), _lifted_words(rule)
+    named, about = _subject(sentence), _subject(rule)
+    idle = LIFT_WORDS | stop_words(named | about)
+    named, about = frozenset(map(stem, named - idle)), frozenset(map(stem, about - idle))
     if REVOKES.search(sentence):
         return max(_share(named, about), _share(about, named)) >= CONTRADICTS
     share = _share(named, about)
     return share > CONTRADICTS if LIFTS.search(sentence) else share >= CONTRADICTS
-
-
-def _lifted_words(sentence: str) -> frozenset[str]:
-    words = _subject(sentence)
-    return frozenset(map(stem, words - LIFT_WORDS - stop_words(words)))

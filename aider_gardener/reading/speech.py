@@ -147,16 +147,7 @@ JAPANESE = (
 )
 
 
-def _together(patterns: Iterable[str]) -> str:
-    """Patterns that begin with START as one: to look for the beginning takes the most."""
-    return f"{START}(?:{'|'.join(each.removeprefix(START) for each in patterns)})"
-
-
-RULES = (
-    late(_together(each for each in ENGLISH if each.startswith(START))),
-    *(late(each) for each in ENGLISH if not each.startswith(START)),
-    *map(late, (*GERMAN, *FRENCH, *SPANISH, *NAMED, *CHINESE, *JAPANESE)),
-)
+RULES = tuple(map(late, (*ENGLISH, *GERMAN, *FRENCH, *SPANISH, *NAMED, *CHINESE, *JAPANESE)))
 
 NO_RULE = late(
     r"\b(?:use|stick with) (?:it|that|this|the (?:other|first|second|third|last|same) one)\b"
@@ -272,11 +263,9 @@ RULE_WORDS = frozenset(
 """Words that say how, not what: they are no part of a rule's subject."""
 
 LIFT_WORDS = frozenset(
-    "regel regeln vorgabe gilt gelten darfst dürfen kannst musst müssen brauchst nicht mehr nie niemals immer"
-    " kein keine bitte jetzt sofort wieder doch neue neuen sind okay ok erlaubt vergiss hebe regla norma vale"
-    " aplica puedes podemos nunca siempre nada ahora volver hace falta uses usa usar quita olvida los las del"
-    " que règle consigne peux pouvez jamais toujours pas maintenant finalement utilise n'utilise utiliser"
-    " oublie".split()
+    "regel regeln gilt gelten niemals immer jetzt keine neue neuen okay erlaubt darfst brauchst regla vale"
+    " aplica puedes nunca siempre nada ahora hace falta uses usa usar quita olvida los las que règle jamais"
+    " toujours pas utilise n'utilise utiliser peux".split()
 )
 """Nor of what a sentence in another language lifts."""
 
