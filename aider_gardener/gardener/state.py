@@ -271,7 +271,7 @@ class ChatState:
             if chat.handed and message.role == "user" and is_handed:
                 source = Source(SourceKind.STUB)
         return self.archive.add(
-            message, turn=max(chat.turn, 1), seq=chat.next_seq, focus=self.focus(chat), source=source
+            message, turn=chat.turn_of(source), seq=chat.next_seq, focus=self.focus(chat), source=source
         )
 
     def add_note(self, text: str, detail: str = "") -> list[Piece]:
