@@ -163,8 +163,7 @@ def droppable(frame: Frame, used: int) -> list[dict[str, Any]]:
 
 
 def status_record(state: ChatState, *, cold: bool = False) -> dict[str, Any]:
-    """Mode, budget, what was done, also when the chat was held before, and what is stored, as plain data.
-    `cold` as in `pressure_report`."""
+    """Mode, mark (`cold` as above), what was done, also when the chat was held before, and what is stored."""
     store, sums = state.archive.store, sums_of(state)
     stats, made = store.stats(), store.events(state.archive.session, kind="plan")
     return {

@@ -158,8 +158,7 @@ def sums_of(state: ChatState) -> ChatSums:
 
 
 def kept_growth(store: Store, info: SessionInfo) -> tuple[ChatSums, list[Point]] | None:
-    """What a chat came to and how it grew, or None where nothing was kept or it cannot be read. Its turns are
-    those of its entries: the last may have been cut off, or asked no model."""
+    """What a chat came to, its turns by its entries, and how it grew; None where that cannot be read."""
     try:
         value = json.loads(store.get_state(info.id, GROWTH_KEY) or "")
         kept = {name: v for name, v in value["session"].items() if name in ChatSums.__dataclass_fields__}

@@ -131,6 +131,10 @@ def test_a_rule_can_be_lifted(rule: str, lift: str) -> None:
     assert texts(rule, "you can touch the readme now", "The billing rule no longer applies.") == [rule]
 
 
+def test_what_is_allowed_lifts_no_rule_that_it_only_touches() -> None:
+    assert texts("Never log secrets.", "you can log the ids now") == ["Never log secrets."]
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -13,6 +13,9 @@ from aider_gardener.reading.speech import CHOICE, MASK, decides, masked
         "We decided against Redis.",
         "let's go with SQLite",
         "use cents instead of euros",
+        "wir haben uns gegen Redis entschieden",
+        "on garde les centimes",
+        "decidimos usar SQLite",
         "我们决定保留三十六小时。",
     ],
 )

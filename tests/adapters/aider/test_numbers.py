@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
-import pytest
 from click.testing import CliRunner
 
 from aider_gardener import install, uninstall
@@ -51,7 +51,7 @@ def test_marks_counts_and_sums_agree(begin: Begin) -> None:
 
 
 def test_the_mark_that_is_shown_is_that_of_the_next_prompt_where_the_cache_is_cold(
-    begin: Begin, monkeypatch: pytest.MonkeyPatch
+    begin: Begin, repository: Path
 ) -> None:
     driver = begin(files="aider", recall_tokens=0)
     driver.ask("step 0", reply=LONG)
@@ -59,14 +59,13 @@ def test_the_mark_that_is_shown_is_that_of_the_next_prompt_where_the_cache_is_co
     for n in range(12):
         state.usage.add(Call(9_000, 1, cached_tokens=8_000), state.usage.prices)
         driver.ask(f"step {n}", reply=LONG)
-    warm, now = typed(driver, "/context-pressure --json"), state.archive.clock()
-    monkeypatch.setattr(state.usage, "_clock", lambda: now + 720)
+    warm = typed(driver, "/context-pressure --json")
+    (repository / "notes.md").write_text("Read this.\n", encoding="utf-8")
+    driver.type("/read-only notes.md")  # what stands before the history changes: the cache is cold
     cold = typed(driver, "/context-pressure --json")
     assert cold["history_budget"] < cold["history_used"] < warm["history_budget"]
-    assert (
-        "the next prompt compacts it" in cold["recommendation"]
-        and "compacts it" not in warm["recommendation"]
-    )
+    advice = "the next prompt compacts it"
+    assert advice in cold["recommendation"] and advice not in warm["recommendation"]
     driver.type("/gardener")
     assert f"when the history passes {cold['history_budget']:,} tokens" in driver.last_said
     driver.ask("one more")
