@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from aider_gardener.archive.archive import Archive
@@ -28,7 +29,8 @@ def entry(
 
 
 def admit(chat: Chat, new: Message) -> Entry:
-    return entry(chat.next_seq, new.role, new.content, turn=max(chat.turn, 1))
+    made = entry(chat.next_seq, new.role, new.content)
+    return replace(made, turn=chat.turn_of(made.source))
 
 
 def message(role: str, content: str) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from aider_gardener.notes.last_chat import when
 from aider_gardener.notes.markdown import flat
 from aider_gardener.notes.rules import RULE_CHARS, is_spoken, repeats, rules_in, sentences, typed_words
 from aider_gardener.reading.output import clipped
+from aider_gardener.reading.speech import FOR_NOW
 
 if TYPE_CHECKING:
     from aider_gardener.archive.store import Store
@@ -43,8 +44,6 @@ AGAIN = re.compile(
     re.IGNORECASE,
 )
 """Begins what corrects something or says it once more, whatever its form."""
-FOR_NOW = re.compile(r"\b(?:yet|for now|this time|today|noch|vorerst|aún|todavía|encore pas)\b|まだ", re.I)
-"""Holds for a while only."""
 
 
 @dataclass(frozen=True)

@@ -145,7 +145,7 @@ def past_chats(store: Store, project: str, limit: int = 0) -> list[PastChat]:
 
 def past_chat(store: Store, info: SessionInfo, number: int, short: str, entries: Sequence[Entry]) -> PastChat:
     """What a list says of one chat."""
-    kept, frame = kept_growth(store, info.id), last_frame(store, info.id)
+    kept, frame = kept_growth(store, info), last_frame(store, info.id)
     sums = kept[0] if kept else None
     firsts = (SourceKind.TYPED, SourceKind.NOTICE)  # a subagent's task is a notice, since the model set it
     said = (entry.content for kind in firsts for entry in entries if entry.source.kind is kind)

@@ -54,9 +54,9 @@ TENDED = {
 # Pressure
 
 
-def pressure_report(state: ChatState) -> Pressure:
+def pressure_report(state: ChatState, *, cold: bool = False) -> Pressure:
     """What the next prompt uses of window and budget, message by message and class by class, with what could
-    be saved."""
+    be saved. `cold`: the provider's cache will hold nothing of its history."""
     chat, frame, pieces, rows = state.chat, state.frame, state.chat.pieces, []
     for index, piece in enumerate(pieces):
         is_one = len(piece.members) == 1 and piece.members[0] not in chat.fidelity
@@ -65,12 +65,11 @@ def pressure_report(state: ChatState) -> Pressure:
     history = state.history_used
     parts = {**frame.parts, "history": history, "current": state.open_used}
     asked = asked_for(state) if state.acts else None
-    saves, goal = asked.plan.tokens_saved if asked else 0, goal_of(state)
-    budget = goal.high
+    saves, goal = asked.plan.tokens_saved if asked else 0, goal_of(state, cold=cold)
     made = _pressure(frame, parts, rows, [(each, state.tokens_shown(each)) for each in chat.all_entries()])
     drop = droppable(frame, made.used)
     advice = (TENDED if state.acts else UNTENDED)[Level(made.level)]
-    if state.acts and made.level == Level.OK.value and history > budget:
+    if state.acts and made.level == Level.OK.value and history > goal.high:
         advice = "The history is above its limit; the next prompt compacts it."
     if saves:
         advice += f" A compaction now would save {saves:,} tokens (/gardener plan shows it)."
@@ -80,7 +79,7 @@ def pressure_report(state: ChatState) -> Pressure:
     shown = [pieces[row["index"]].members for row in made.largest_messages]
     return replace(
         made,
-        history_budget=budget,
+        history_budget=goal.high,
         budget_set_by=goal.set_by,
         history_used=history,
         eviction_candidates=len(asked.plan.swaps) if asked else 0,
@@ -163,14 +162,14 @@ def droppable(frame: Frame, used: int) -> list[dict[str, Any]]:
     return [{"path": path, "tokens": tokens} for path, tokens in files if tokens >= least]
 
 
-def status_record(state: ChatState) -> dict[str, Any]:
-    """Mode, budget, what was done, also when the chat was held before, and what is stored, as plain data."""
+def status_record(state: ChatState, *, cold: bool = False) -> dict[str, Any]:
+    """Mode, mark (`cold` as above), what was done, also when the chat was held before, and what is stored."""
     store, sums = state.archive.store, sums_of(state)
     stats, made = store.stats(), store.events(state.archive.session, kind="plan")
     return {
         "mode": state.settings.mode if state.on else "off",
         "history_budget": state.budget,
-        "history_mark": goal_of(state).high,
+        "history_mark": goal_of(state, cold=cold).high,
         "recall_budget": state.recall_budget,
         "turns": state.chat.turn,
         "entries": len(state.chat.entries),

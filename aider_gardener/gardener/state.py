@@ -235,6 +235,11 @@ class ChatState:
         return int(HARD_AT * window) - self.frame.tokens - self.history_used if window else sys.maxsize
 
     @property
+    def is_cold(self) -> bool:
+        """Whether the provider's cache holds nothing of the history of the prompt that was made last."""
+        return self.prefix.changed or self.usage.is_cold
+
+    @property
     def is_hard(self) -> bool:
         """Whether the next prompt takes 95 % of the window or more."""
         return level(self.frame.tokens + self.history_used, self.frame.window) is Level.HARD
@@ -266,7 +271,7 @@ class ChatState:
             if chat.handed and message.role == "user" and is_handed:
                 source = Source(SourceKind.STUB)
         return self.archive.add(
-            message, turn=max(chat.turn, 1), seq=chat.next_seq, focus=self.focus(chat), source=source
+            message, turn=chat.turn_of(source), seq=chat.next_seq, focus=self.focus(chat), source=source
         )
 
     def add_note(self, text: str, detail: str = "") -> list[Piece]:

@@ -66,7 +66,7 @@ def go_on(state: ChatState, info: SessionInfo) -> None:
     with its turns, its rules and what it came to. For a chat in which nothing was said yet."""
     _stand_again(state, info)
     state.amendments = (*state.amendments, *kept_rules(state.archive.store, info.id))
-    if kept := kept_growth(state.archive.store, info.id):
+    if kept := kept_growth(state.archive.store, info):
         state.growth.earlier, state.growth.points = kept
 
 
@@ -157,12 +157,12 @@ def sums_of(state: ChatState) -> ChatSums:
     )
 
 
-def kept_growth(store: Store, session: str) -> tuple[ChatSums, list[Point]] | None:
-    """What a chat came to and how it grew, or None where nothing was kept or it cannot be read."""
+def kept_growth(store: Store, info: SessionInfo) -> tuple[ChatSums, list[Point]] | None:
+    """What a chat came to, its turns by its entries, and how it grew; None where that cannot be read."""
     try:
-        value = json.loads(store.get_state(session, GROWTH_KEY) or "")
-        known = ChatSums.__dataclass_fields__
-        sums = ChatSums(**{name: v for name, v in value["session"].items() if name in known})
+        value = json.loads(store.get_state(info.id, GROWTH_KEY) or "")
+        kept = {name: v for name, v in value["session"].items() if name in ChatSums.__dataclass_fields__}
+        sums = ChatSums(**{**kept, "turns": info.turns})
         return sums, [Point(int(row["tokens"]), int(row["window"])) for row in value["points"]]
     except (ValueError, KeyError, TypeError):
         return None
@@ -170,5 +170,7 @@ def kept_growth(store: Store, session: str) -> tuple[ChatSums, list[Point]] | No
 
 def kept_sessions(store: Store, project: str, host: str = "") -> list[tuple[ChatSums, list[Point]]]:
     """What is kept of the chats of a project, or of those with one `host`, the last used last."""
-    ids = [info.id for info in store.sessions(project) if host in ("", host_of(store, info.id))]
-    return sorted(filter(None, (kept_growth(store, each) for each in ids)), key=lambda kept: kept[0].ended_at)
+    held = [info for info in store.sessions(project) if host in ("", host_of(store, info.id))]
+    return sorted(
+        filter(None, (kept_growth(store, each) for each in held)), key=lambda kept: kept[0].ended_at
+    )

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
 
+from aider_gardener.archive.store.words import stem, stop_words
 from aider_gardener.errors import tolerating
 from aider_gardener.messages import ContentClass, Entry, SourceKind
 from aider_gardener.reading.blocks import find_blocks
@@ -26,8 +27,11 @@ from aider_gardener.reading.speech import (
     ASKS,
     CHOICE,
     CORRECTS,
+    FOR_NOW,
+    LIFT_WORDS,
     LIFTS,
     NO_RULE,
+    REVOKES,
     RULE_WORDS,
     RULES,
     decides,
@@ -157,7 +161,7 @@ def decisions_in(text: str, *, is_users: bool = False) -> tuple[str, ...]:
 def lifted_in(text: str) -> tuple[str, ...]:
     """The sentences that take a rule back, or have another figure for one."""
     told = (sentence for _unit, sentence in sentences(edges(text)) if not sentence.endswith("?"))
-    return tuple(s for s in told if LIFTS.search(s) or (CORRECTS.match(s) and NUMBER.search(s)))
+    return tuple(s for s in told if finds((LIFTS, REVOKES), s) or (CORRECTS.match(s) and NUMBER.search(s)))
 
 
 def is_rule(sentence: str) -> bool:
@@ -169,7 +173,7 @@ def is_rule(sentence: str) -> bool:
         return True
     if plain.rstrip(" \"')").endswith(("?", "？")):
         return False
-    return finds(RULES, plain) and not NO_RULE.search(plain)
+    return finds(RULES, plain) and not finds((NO_RULE, FOR_NOW, REVOKES), plain)
 
 
 def is_spoken(sentence: str) -> bool:
@@ -215,7 +219,7 @@ def _after(change: Change, rule: Constraint) -> Constraint | None:
     if isinstance(change, Amendment):
         edited = replace(rule, text=change.text, turn=change.turn) if rule.text == change.old else rule
         return edited if edited.text else None
-    if isinstance(change, str) and not LIFTS.search(change):
+    if isinstance(change, str) and not finds((LIFTS, REVOKES), change):
         is_other = NUMBER.search(rule.text) and _lifts(change, rule.text)
         return replace(rule, text=f"{rule.text} {change}") if is_other else rule
     gone = _lifts(change, rule.text) if isinstance(change, str) else replaces(change.text, rule.text)
@@ -304,5 +308,12 @@ def _is_contrary(newer: str, older: str) -> bool:
 
 
 def _lifts(sentence: str, rule: str) -> bool:
-    """Whether a sentence that lifts names at least half of what a rule is about."""
-    return _share(_subject(sentence), _subject(rule)) >= CONTRADICTS
+    """Whether a sentence that takes a rule back, or corrects one, means this rule: it names half of what the
+    rule is about (more than half where it only allows something) or speaks of a rule by half of its words."""
+    named, about = _subject(sentence), _subject(rule)
+    idle = LIFT_WORDS | stop_words(named | about)
+    named, about = frozenset(map(stem, named - idle)), frozenset(map(stem, about - idle))
+    if REVOKES.search(sentence):
+        return max(_share(named, about), _share(about, named)) >= CONTRADICTS
+    share = _share(named, about)
+    return share > CONTRADICTS if LIFTS.search(sentence) else share >= CONTRADICTS

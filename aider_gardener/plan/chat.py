@@ -261,11 +261,13 @@ class Chat:
         chat = self.counted()
         entry = admit(chat, message)
         if entry.source.kind is SourceKind.TYPED:
-            if chat.typed_this_turn or chat.turn == 0:
-                chat = replace(chat, turn=chat.turn + 1)
-                entry = replace(entry, turn=chat.turn)
-            chat = replace(chat, typed_this_turn=True)
+            chat = replace(chat, turn=entry.turn, typed_this_turn=True)
         return chat.with_entry(entry), entry
+
+    def turn_of(self, source: Source) -> int:
+        """The turn of a message that enters: what is typed behind something typed begins one."""
+        begins = source.kind is SourceKind.TYPED and self.typed_this_turn
+        return max(self.turn + begins, 1)
 
     def sync(self, lists: Sequence[list[dict[str, Any]]], admit: Admit) -> tuple[Chat, list[Entry]]:
         """The chat as the host's two lists hold it now, and the entries that are new.

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from aider_gardener.reading.late import late
 
@@ -148,55 +147,7 @@ JAPANESE = (
 )
 
 
-class Sign(NamedTuple):
-    """A pattern, and words of which one stands in every lower-case sentence that it finds: without one it is
-    neither compiled nor searched. Without words it always is."""
-
-    words: frozenset[str]
-    pattern: re.Pattern[str]
-
-
-UNSPACED = "\u3040"
-"""The first letter of the scripts without spaces; the word that stands in every sentence with one of them."""
-
-
-def _signs(words: str, *patterns: str) -> tuple[Sign, ...]:
-    needed = frozenset(words.split())
-    return tuple(Sign(needed, late(pattern)) for pattern in patterns)
-
-
-def _together(patterns: Iterable[str]) -> str:
-    """Patterns that begin with START as one: to look for the beginning takes the most."""
-    return f"{START}(?:{'|'.join(each.removeprefix(START) for each in patterns)})"
-
-
-RULES = (
-    *_signs("", _together(each for each in ENGLISH if each.startswith(START))),
-    *_signs("", *(each for each in ENGLISH if not each.startswith(START))),
-    *_signs(
-        "jetzt sofort heute nun künftig zukunft keinen keinesfalls grundsätzlich nie niemals immer nur nicht"
-        " kein keine keinn darfst darf dürfen sollst soll sollen muss müssen musst statt anstatt anstelle"
-        " achte achten stell stelle stellen denk vergiss ist sind bleibt bleiben vermeide vermeiden behalte"
-        " bevorzuge lass",
-        *GERMAN,
-    ),
-    *_signs(
-        "ne n merci veuillez prière pense pensez veille veillez assure assurez évite évitez garde gardez"
-        " désormais dorénavant partir avenir aucun aucune faut doit dois devez doivent utilise utilisez"
-        " utiliser préfère préférez emploie toujours jamais uniquement pas est sont reste restent",
-        *FRENCH,
-    ),
-    *_signs(
-        "no nunca jamás siempre evita mantén mantenga prefiere prohibido prohibida prohibidos prohibidas"
-        " partir adelante concepto caso asegúrate asegúrese cuenta recuerda hay debe deben debes tiene tienen"
-        " tienes usa utiliza utilice usad usar",
-        *SPANISH,
-    ),
-    *_signs(
-        "rule rules regel regeln regla reglas règle règles regra regras regole правило правила", NAMED[0]
-    ),
-    *_signs(UNSPACED, NAMED[1], *CHINESE, *JAPANESE),
-)
+RULES = tuple(map(late, (*ENGLISH, *GERMAN, *FRENCH, *SPANISH, *NAMED, *CHINESE, *JAPANESE)))
 
 NO_RULE = late(
     r"\b(?:use|stick with) (?:it|that|this|the (?:other|first|second|third|last|same) one)\b"
@@ -220,15 +171,24 @@ NO_RULE = late(
     r"|calm)|\bmust (?:we|i|you|it|they)\b|\bin (?:the )?future (?:we|i|it|they|there|versions?"
     r"|releases?) (?:might|may|could|will|would)\b|\b(?:hope|think|guess|wonder|suspect|believe|assume|afraid"
     r"|heard|told|says?|said|complains?|claims?|asks?|asked|reads?|reported|reports?) (?:that |whether |if "
-    r"|why |me |us |him )?.{0,40}\b(?:must|never|always|don'?t)\b|\byet\W*$|\b(?:for now|(?<!from )now"
-    r"|for the moment|at the moment|just this once|this time|today)\W*$|\bder fehler|\bsiempre (?:falla|da"
+    r"|why |me |us |him )?.{0,40}\b(?:must|never|always|don'?t)\b|\bder fehler|\bsiempre (?:falla|da"
     r"|sale|me|ha|pasa|que)\b|\bnunca (?:termina|ha|llega|funciona|se|lleg|he)\b|\b(?:toujours"
     r"|jamais) (?:le même|la même|pareil|en échec)\b|\bno (?:funciona|sé|entiendo|pasa|es|hay|está|puedo)\b"
     r"|^\W*(?:immer|nie) (?:das gleiche|dasselbe|der gleiche)\b|\bich muss\b|\bmuss ich\b|\bsoll ich\b"
     r"|\bn['’]est pas\b|^\W*ne (?:marche|fonctionne|sait|comprend)|必须要?吗|不要紧|要不要|是不是必须"
     r"|で(?:すか|しょうか)|ますか",
 )
-"""Forms that look like a rule and are none: doubt, reports, small talk, what holds for now only."""
+"""Forms that look like a rule and are none: doubt, reports, small talk."""
+
+FOR_NOW = late(
+    r"\b(?:yet|todavía|aún)\b\W*(?:$|,)|\bnoch nicht\b|\b(?:pas encore|encore pas)\b|まだ"
+    r"|\bfor this (?:\w+ )?only\b|\bonly (?:for )?this (?:once|time)\b|\bsolo (?:por )?esta vez\b"
+    r"|^\W*(?:please )?just\b(?! use\b).*\b(?:any|no)thing else\b"
+    r"|\b(?:por ahora|de momento|dieses mal|diesmal|vorerst|cette fois)\b|\bpour l['’]instant\b"
+    r"|\b(?:for now|(?<!from )now|for the moment|at the moment|just this once|this time|today)\W*$",
+    re.IGNORECASE,
+)
+"""What holds for a while, or for what is asked now."""
 
 ASKED_POLITELY = late(
     r"^\W*(?:can|could|would|will) you (?:please |pls )?(?:always|never|make sure|keep|ensure|not|only"
@@ -248,13 +208,35 @@ ANNOUNCES = late(
 LIFTS = late(
     r"\b(?:you (?:can|may)|it'?s (?:fine|ok|okay|allowed) (?:now )?to|(?:is|are) (?:now )?(?:allowed|fine"
     r"|ok)(?: now| again)?|no longer (?:need|have|must|required|forbidden|a rule)|forget (?:the|what|about"
-    r"|my)|(?:drop|lift|scrap|ignore) (?:the|that|my|this) (?:rule|restriction|ban|constraint)"
-    r"|doesn'?t have to)\b|\b(?:darfst du|darf) (?:jetzt|wieder)\b|\b(?:tu peux|vous pouvez) maintenant\b"
-    r"|\b(?:ya|ahora) (?:puedes|se puede)\b|(?:现在可以|不再需要|可以了)|(?:ても(?:いい|良い|よい)"
-    r"|もう.{0,20}(?:ても|必要はない))",
+    r"|my)|doesn'?t have to)\b"
+    r"|\b(?:darf|dürfen) (?:jetzt|wieder|doch)\b|\b(?:darfst|dürft) du\b|\bdu (?:darfst|kannst)\b"
+    r"|\bkannst du (?:jetzt|wieder)\b|\bjetzt kannst du\b|\bvergiss (?:das|die|den|was)\b"
+    r"|\b(?:tu peux|vous pouvez|on peut)\b|\bplus besoin d|\boubliez? (?:ce|le|la|les)\b"
+    r"|\b(?:puedes|podéis|podemos|se puede)\b|\bolvida(?:d|te)? (?:lo|el|la|de)\b"
+    r"|(?:现在可以|不再需要|可以了)|(?:ても(?:いい|良い|よい)|もう.{0,20}(?:ても|必要はない))",
     re.IGNORECASE,
 )
-"""Takes a rule back, where it names the rule's subject."""
+"""Allows what a rule bans, or asks for no more, where it names more than half of the rule's subject."""
+
+REVOKES = late(
+    r"\b(?:rules?|restrictions?|bans?|constraints?)\b.{0,60}\b(?:no longer (?:appl|hold|count|valid|needed)"
+    r"|(?:apply|hold|count|needed) any ?more|doesn'?t (?:apply|hold)|(?:is|are) (?:gone|lifted|dropped|void))"
+    r"|\b(?:forget|drop|lift|scrap|ignore) (?:the|that|my|this) (?:constraint|(?:[\w/.'-]+ ){0,3}(?:rule"
+    r"|restriction|ban)s?)\b"
+    r"|\b(?:regeln?|vorgaben?|einschränkung(?:en)?|verbote?)\b.{0,60}\b(?:(?:gilt|gelten) nicht (?:mehr"
+    r"|länger)|entfällt|entfallen|(?:ist|sind) aufgehoben)\b"
+    r"|\b(?:hebe?|streiche?|vergiss|ignoriere?) (?:bitte )?(?:die|das) (?:regeln?|vorgaben?|verbot"
+    r"|einschränkung)"
+    r"|\b(?:musst|müsst|muss|müssen|brauchst|brauchen)\b.{0,60}\bnicht (?:mehr|länger)\b"
+    r"|\b(?:ist|sind) (?:(?:ab jetzt|jetzt|ab sofort|nun|doch|wieder) )+(?:erlaubt|ok(?:ay)?|in ordnung)\b"
+    r"|\breglas?\b.{0,60}\bno (?:vale|se aplica|aplica)\b|\bno hace falta que\b"
+    r"|\bya no (?:vale|se aplica|aplica|hace falta|es necesari[oa]|hay que|tienes que)\b"
+    r"|\b(?:olvida|quita|ignora|anula) (?:la|esa|las|esas) (?:regla|norma|restricci)"
+    r"|\b(?:règle|consigne|contrainte|interdiction)\b.{0,60}\bne (?:s'applique|vaut|tient|compte) plus\b"
+    r"|\b(?:oublie|enlève|ignore|annule)z? (?:la|cette|ma) (?:règle|consigne|contrainte|interdiction)",
+    re.IGNORECASE,
+)
+"""Says of a rule that it holds no more, and sets none itself; half of what it names is the rule's subject."""
 
 CORRECTS = late(
     r"\W*(?:(?:no|nope|sorry|wait|oops|actually|rather|better|correction|i meant?|(?:make|change) (?:it|that)"
@@ -280,10 +262,15 @@ RULE_WORDS = frozenset(
 )
 """Words that say how, not what: they are no part of a rule's subject."""
 
+LIFT_WORDS = frozenset(
+    "regel regeln gilt gelten niemals immer jetzt keine neue neuen okay erlaubt darfst brauchst regla vale"
+    " aplica puedes nunca siempre nada ahora hace falta uses usa usar quita olvida los las que règle jamais"
+    " toujours pas utilise n'utilise utiliser peux".split()
+)
+"""Nor of what a sentence in another language lifts."""
+
 SETTLES = (
-    *_signs(
-        "we i let lets go going went stick sticking stay staying decided agreed settled decision rejected"
-        " ruled discarded scope off worth out dead drop dropping dropped switch replace name call",
+    late(
         r"\b(?:we|i)(?:'ll| will| shall|'m going to|'re going to| are going to| am going to) (?:use|keep"
         r"|go with|take|stick|drop|skip|leave|not|do it|call|switch|stay|store)\b|\blet'?s (?:go with|use"
         r"|keep|take|stick|drop|call|do it|not|skip|stay|make it|say)\b|\b(?:go|going|went) (?:with"
@@ -295,28 +282,21 @@ SETTLES = (
         r"|out of scope|off the table|(?:we|i) won'?t (?:do|use|fix|add|change)|is not worth"
         r"|we no longer (?:use|need)|is (?:out|dead)(?! of| there)|are (?:dead|out)(?! of| there)"
         r"|(?:drop|dropping|dropped) support)\b|^\W*(?:switch to|replace .{1,60} (?:with|by))\b|\b(?:we"
-        r"|i) (?:switch(?:ed)? to|replaced)\b|\b(?:name|call) (?:it|them|this|the \w+) \S+",
+        r"|i) (?:switch(?:ed)? to|replaced)\b|\b(?:name|call) (?:it|them|this|the \w+) \S+"
     ),
-    *_signs(
-        "wir entschieden beschlossen stattdessen abgelehnt verworfen",
+    late(
         r"\b(?:wir (?:nehmen|verwenden|bleiben|lassen)|entschieden|beschlossen|stattdessen|abgelehnt"
-        r"|verworfen)\b",
+        r"|verworfen)\b"
     ),
-    *_signs(
-        "garde prend utilise part décidé choisi lieu plutôt rejeté écarté",
-        r"\b(?:on (?:garde|prend|utilise|part sur)|décidé|choisi|au lieu de|plutôt que|rejeté|écarté)\b",
-    ),
-    *_signs(
-        "vamos usaremos quedamos decidimos decidido lugar vez descartado",
+    late(r"\b(?:on (?:garde|prend|utilise|part sur)|décidé|choisi|au lieu de|plutôt que|rejeté|écarté)\b"),
+    late(
         r"\b(?:vamos a usar|usaremos|nos quedamos con|decidimos|decidido|en lugar de|en vez de"
-        r"|descartado)\b",
+        r"|descartado)\b"
     ),
-    *_signs(
-        UNSPACED,
-        r"(?:决定|我们(?:使用|采用|就用)|改用|而不是|放弃)|(?:に決め|決定|採用|にしましょう|ではなく|却下|見送)",
+    late(
+        r"(?:决定|我们(?:使用|采用|就用)|改用|而不是|放弃)|(?:に決め|決定|採用|にしましょう|ではなく|却下|見送)"
     ),
 )
-_WORD = late(r"\w+")
 
 CHOICE = late(
     r"^(?:ok(?:ay)?|good|fine|yes|agreed|then|go|do)?[\W_]*(?:option |variant |no\.? ?)?(?:[a-h]"
@@ -353,11 +333,6 @@ def decides(sentence: str, *, is_users: bool = True) -> bool:
     return finds(SETTLES, said) or bool(is_users and PREFERS.search(said))
 
 
-def finds(signs: Iterable[Sign], sentence: str) -> bool:
-    """Whether one of the signs is in a lower-case sentence."""
-    words = {*_WORD.findall(sentence)}
-    if not sentence.isascii() and max(sentence) >= UNSPACED:
-        words.add(UNSPACED)
-    return any(
-        (not needed or not words.isdisjoint(needed)) and pattern.search(sentence) for needed, pattern in signs
-    )
+def finds(patterns: Iterable[re.Pattern[str]], sentence: str) -> bool:
+    """Whether one of the patterns is in a lower-case sentence."""
+    return any(pattern.search(sentence) for pattern in patterns)

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.sessions import author_of
 from aider_gardener.archive.store.words import index_words, query_words, stem, stop_words
+from aider_gardener.compress.edits import read_edits
 from aider_gardener.messages import ContentClass, Entry, SourceKind, TokenCounter
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.view import FAILED_LABEL, UNDONE_LABEL, failed_edits, has_edit, label_of
@@ -211,11 +212,12 @@ def quote(entry: Entry, text: str, start: int, end: int, points: float, *, label
 
 def edit_of(entry: Entry, start: int, end: int, files: frozenset[str]) -> int | None:
     """Where the first edit block of one of these files begins in a passage; None where there is none. A block
-    begins with the name of its file."""
+    begins with the name of its file, or names it as its edit format does."""
     for segment in entry.segments:
         if segment.cls is ContentClass.EDIT and segment.start < end and segment.end > start:
-            first_lines = entry.content[segment.start : segment.end].split("\n", 3)
-            if not files.isdisjoint(line.strip("` ") for line in first_lines):
+            block = entry.content[segment.start : segment.end]
+            names = {line.strip("` ") for line in block.split("\n", 3)[:3]}
+            if not files.isdisjoint(names.union(edit.path for edit in read_edits(block, segment.kind))):
                 return max(start, segment.start)
     return None
 

@@ -156,11 +156,12 @@ def test_the_archive_of_a_folder_in_no_work_tree_is_its_own_wherever_the_command
 
 def test_status_tells_of_the_chats_of_the_archive_that_is_named(archive: Path) -> None:
     store = open_store(archive)
-    kept = {"session": {"turns": 3}, "points": [{"tokens": 50, "window": 100}]}
+    kept = {"session": {"turns": 3, "calls": 2}, "points": [{"tokens": 50, "window": 100}]}
     store.set_state("s", "autopilot", json.dumps(kept))
     store.close()
     value = json.loads(run("status", "--store", str(archive), "--json").stdout)
-    assert value["last_chat"]["tokens"] == 50 and value["all_chats"]["turns"] == 3
+    assert (value["last_chat"]["tokens"], value["all_chats"]["calls"]) == (50, 2)
+    assert value["all_chats"]["turns"] == 1, "as its entries say, whatever was kept"
 
 
 def bytes_of(folder: Path) -> dict[str, bytes]:

@@ -6,6 +6,7 @@ import pytest
 from made_chats import shown
 from made_entries import make_gardener, message, talk, words
 
+from aider_gardener.archive.store import SessionInfo
 from aider_gardener.errors import StoreError
 from aider_gardener.gardener.compactions import compact_to
 from aider_gardener.gardener.gardener import Gardener
@@ -111,6 +112,10 @@ def test_growth_is_kept_across_runs_and_bounded() -> None:
     ((session, points),) = kept_sessions(store, "p")
     assert session.turns == session.calls == 3
     assert [point.tokens for point in points] == [point.tokens for point in gardener.state.growth.points]
+    gardener.enter_turn()
+    gardener.sync([*gardener.state.chat.done, *talk(("the process ends", "before the answer does"))], [])
+    assert kept_sessions(store, "p")[0][0].turns == store.sessions("p")[0].turns == 4
+    gardener.leave_turn()
     store.open_session("s2", project="p", started_at=2_000.0)
     gardener.state.archive.session = "s2"
     gardener.state.growth = Growth()
@@ -137,7 +142,7 @@ def test_a_state_that_cannot_be_read_is_none(text: str | None) -> None:
     store = make_gardener().state.archive.store
     if text is not None:
         store.set_state("s", "autopilot", text)
-    assert kept_growth(store, "s") is None
+    assert kept_growth(store, SessionInfo("s", "p", 0.0)) is None
 
 
 def test_what_the_host_took_out_would_not_have_been_sent_anyway() -> None:

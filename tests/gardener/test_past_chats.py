@@ -43,6 +43,13 @@ def test_a_list_has_what_was_asked_first_what_it_cost_and_the_files() -> None:
     assert past_chats(store, "elsewhere") == []
 
 
+def test_a_history_that_comes_at_once_has_each_question_in_the_turn_of_its_answer() -> None:
+    store = open_store(None)
+    make_gardener(store).sync(talk(*((f"question {n}", f"answer {n}") for n in range(3))), [])
+    turns = [(turn.number, *(said.text for said in turn.said)) for turn in read(store).turns]
+    assert turns == [(n + 1, f"question {n}", f"answer {n}") for n in range(3)]
+
+
 def test_a_transcript_has_every_form_in_which_a_message_stood() -> None:
     store = open_store(None)
     gardener = make_gardener(store)

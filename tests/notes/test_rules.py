@@ -103,11 +103,52 @@ def test_a_rule_on_something_else_replaces_nothing() -> None:
     assert texts(*rules) == rules
 
 
-def test_a_rule_can_be_lifted() -> None:
-    assert texts("Don't touch the migrations.", "ok, you can touch the migrations now") == []
-    assert texts("Don't touch the migrations.", "you can touch the readme now") == [
-        "Don't touch the migrations."
-    ]
+@pytest.mark.parametrize(
+    ("rule", "lift"),
+    [
+        ("Don't touch the migrations.", "ok, you can touch the migrations now"),
+        ("Never touch vendor/.", "The vendor/ rule no longer applies."),
+        ("Always use tabs in the Makefile.", "Scrap the tabs rule."),
+        ("Fass in vendor/ nichts an, auf keinen Fall.", "Die Regel mit vendor/ gilt nicht mehr."),
+        (
+            "Verwende ab sofort überall pathlib statt os.path.",
+            "Du musst pathlib nicht mehr überall verwenden.",
+        ),
+        ("Wir dürfen keine neuen Abhängigkeiten einführen.", "Neue Abhängigkeiten sind ab jetzt okay."),
+        ("Ab jetzt bitte keine Kommentare im Code.", "Du darfst wieder Kommentare in den Code schreiben."),
+        ("Ändere die öffentliche API nicht.", "Die Einschränkung zur öffentlichen API entfällt."),
+        ("Nunca toques nada en vendor/.", "Ya no vale la regla de vendor/: puedes tocarlo."),
+        ("Usa siempre tabuladores en el Makefile.", "No hace falta que uses tabuladores en el Makefile."),
+        ("Por favor no borres los comentarios nunca.", "Quita la regla de los comentarios."),
+        ("A partir de ahora, todos los commits en inglés.", "Olvida lo de los commits en inglés."),
+        ("N'utilise pas pandas.", "Finalement, tu peux utiliser pandas."),
+        ("Ne touche jamais à vendor/.", "La règle sur vendor/ ne s'applique plus."),
+    ],
+)
+def test_a_rule_can_be_lifted(rule: str, lift: str) -> None:
+    other = "Never log a password of a customer."
+    assert texts(rule, other, lift) == [other]
+    assert texts(rule, "you can touch the readme now", "The billing rule no longer applies.") == [rule]
+
+
+def test_what_is_allowed_lifts_no_rule_that_it_only_touches() -> None:
+    assert texts("Never log secrets.", "you can log the ids now") == ["Never log secrets."]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Don't run the tests yet, wait until I'm done.",
+        "For this change only, don't touch the tests.",
+        "Just rename the function, don't change anything else.",
+        "No ejecutes las pruebas todavía, espera a que termine.",
+        "Por ahora no toques los ficheros de configuración.",
+        "Ändere die Tests noch nicht.",
+        "Ne lance pas les tests pour l'instant.",
+    ],
+)
+def test_what_holds_for_now_only_is_no_rule(text: str) -> None:
+    assert texts(text) == []
 
 
 def test_another_figure_for_a_rule_stands_behind_it() -> None:

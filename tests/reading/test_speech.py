@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
-from hypothesis import strategies as st
 
-from aider_gardener.reading.speech import CHOICE, MASK, RULES, SETTLES, Sign, decides, finds, masked
+from aider_gardener.reading.speech import CHOICE, MASK, decides, masked
 
 
 @pytest.mark.parametrize(
@@ -17,6 +13,9 @@ from aider_gardener.reading.speech import CHOICE, MASK, RULES, SETTLES, Sign, de
         "We decided against Redis.",
         "let's go with SQLite",
         "use cents instead of euros",
+        "wir haben uns gegen Redis entschieden",
+        "on garde les centimes",
+        "decidimos usar SQLite",
         "我们决定保留三十六小时。",
     ],
 )
@@ -52,14 +51,3 @@ def test_quotations_are_masked_in_place() -> None:
 @pytest.mark.parametrize("words", ["C, please", "option 2 then", "ok, b"])
 def test_a_pick_among_what_was_offered(words: str) -> None:
     assert CHOICE.match(words)
-
-
-@pytest.mark.parametrize("sign", [sign for sign in (*RULES, *SETTLES) if sign.words])
-@settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow]
-)
-@given(data=st.data())
-def test_no_sentence_is_passed_over_for_want_of_a_word(sign: Sign, data: st.DataObject) -> None:
-    sentence = data.draw(st.from_regex(re.compile(sign.pattern.pattern))).lower()
-    assume(sign.pattern.search(sentence))
-    assert finds([sign], sentence)

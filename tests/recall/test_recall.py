@@ -186,21 +186,30 @@ def test_passages_that_follow_each_other_stand_as_one_and_what_was_amended_says_
     assert note.splitlines()[1:-1] == told
 
 
-def test_of_an_edit_of_a_file_in_the_chat_only_what_is_said_before_it_is_quoted() -> None:
+@pytest.mark.parametrize(
+    "block",
+    [
+        EDIT.split("\n\n")[1],
+        "```diff\n--- a/fees.py\n+++ b/fees.py\n@@ ... @@\n-ESCROW_DAY = 17\n+ESCROW_DAY = 18\n```\n",
+        "*** Begin Patch\n*** Update File: fees.py\n@@\n-ESCROW_DAY = 17\n+ESCROW_DAY = 18\n*** End Patch\n",
+    ],
+)
+def test_of_an_edit_of_a_file_in_the_chat_only_what_is_said_before_it_is_quoted(block: str) -> None:
     gardener = chat()
-    start = EDIT.index("fees.py")
-    edits = (Segment(0, start, ContentClass.PROSE), Segment(start, len(EDIT), ContentClass.EDIT))
-    entry = replace(made(0, "assistant", EDIT), segments=edits)
+    said, _, _ = EDIT.partition("fees.py")
+    whole, start = said + block, len(said)
+    edits = (Segment(0, start, ContentClass.PROSE), Segment(start, len(whole), ContentClass.EDIT))
+    entry = replace(made(0, "assistant", whole), segments=edits)
     state = gardener.state
 
     def text(begin: int, files: frozenset[str]) -> str | None:
         request = Request(QUESTION, unasked=True, files=files)
-        passage = Passage(entry, begin, len(EDIT), EDIT[begin:])
+        passage = Passage(entry, begin, len(whole), whole[begin:])
         found = recall.pack([passage], ["escrow"], request, state.archive, state.chat, words)
         return found[0].text if found else None
 
     here = frozenset({"fees.py"})
-    assert text(4, here) == EDIT[4:start] and text(4, frozenset({"other.py"})) == EDIT[4:]
+    assert text(4, here) == said[4:] and text(4, frozenset({"other.py"})) == whole[4:]
     assert text(start, here) is None
 
 

@@ -44,6 +44,8 @@ LEAST_WINDOW = 512
 
 TRIED, RETRIED, UNSENT = "_gardener_tried", "_gardener_retried", "_gardener_unsent"
 """Of a coder's message: whether it was sent, the prompt that was made shorter, why it cannot be sent."""
+TO_TELL = "_gardener_to_tell"
+"""Of the prompt that was made last: the dim line on it, for when it is sent; some are only made."""
 
 FAKE_REPLY = "FinishReasonLength exception: you sent too many tokens"
 INTERRUPTED, TOO_LONG = "I see that you interrupted my previous reply.", "FinishReasonLength exception"
@@ -148,6 +150,7 @@ def send(original: Any) -> Any:
     ) -> Iterator[Any]:
         self.__dict__.update({TRIED: True, RETRIED: None})
         while True:
+            _tell(self)
             try:
                 yield from original(self, messages, model=model, functions=functions)
                 return
@@ -160,6 +163,12 @@ def send(original: Any) -> Any:
                 return
 
     return send
+
+
+def _tell(coder: HostCoder) -> None:
+    """Say what the prompt that is sent has in it."""
+    if line := coder.__dict__.pop(TO_TELL, ""):
+        Terminal(coder.io).dim(f"aider-gardener: {line}")
 
 
 def shrink(
@@ -249,6 +258,7 @@ def used(coder: HostCoder, gardener: Gardener, messages: list[HostMessage], comp
     them, and correct the counter where the provider counts otherwise. A smaller window that a rejection
     stated is forgotten where the model took a longer prompt, before or since."""
     coder.__dict__[TRIED] = True
+    _tell(coder)  # an aider with history providers sends by itself
     if completion is None:
         return
     from aider_gardener.gardener.report import sent

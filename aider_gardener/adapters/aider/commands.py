@@ -74,11 +74,13 @@ class CommandLine:
         for line in (made if isinstance(made, str) else as_text(made)).split("\n"):
             self.io.tool_output(line)
 
-    def measure(self) -> None:
-        """Take the measure of the prompt as it would be sent now; no plan is applied and nothing is kept."""
+    def measure(self) -> bool:
+        """Take the measure of the prompt as it would be sent now; no plan is applied and nothing is kept.
+        Returns whether the provider's cache would hold nothing of its history."""
         with link.preview(self.coder, self.gardener) as state:
             self.coder.format_chat_chunks()
         self.gardener.state.frame = state.frame
+        return state.is_cold
 
 
 Work = Callable[[CommandLine, str], None]
@@ -143,8 +145,7 @@ def cmd_context_pressure(at: CommandLine, args: str) -> None:
 
     if args not in ("", "--full", "--json"):
         raise UsageError("Usage: /context-pressure [--full|--json]")
-    at.measure()
-    report = at.gardener.pressure()
+    report = at.gardener.pressure(cold=at.measure())
     if args == "--json":
         at.io.tool_output(json.dumps(report.as_json(), ensure_ascii=False))
         return
@@ -196,8 +197,7 @@ def cmd_gardener(at: CommandLine, args: str) -> None:
 
 
 def show_status(at: CommandLine, _words: str) -> None:
-    at.measure()
-    status, root = at.gardener.status(), Path(at.coder.root or os.getcwd())
+    status, root = at.gardener.status(cold=at.measure()), Path(at.coder.root or os.getcwd())
     at.put(status_text({**status, "store": path_shown(Path(status["store"]), root)}))
 
 

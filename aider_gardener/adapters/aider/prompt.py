@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from aider_gardener.adapters.aider import layout, link
+from aider_gardener.adapters.aider import call, layout, link
 from aider_gardener.adapters.aider.coder import Chunks, HostCoder, HostMessage, Terminal, text_of
 from aider_gardener.messages import Fidelity, Plan, SourceKind
 from aider_gardener.phrases import limit_passed, made_room, recalled
@@ -75,8 +75,7 @@ def after(coder: HostCoder, gardener: Gardener, chunks: Chunks) -> None:
     place_before_question(last, chunks)
     parts = [] if state.recollection.quoted is found else [_recalled(state)]
     parts += [] if state.layout.updates == laid.updates else [_changes(state)]
-    if any(parts):
-        _tell(coder, state, "; ".join(filter(None, parts)))
+    coder.__dict__[call.TO_TELL] = "; ".join(filter(None, parts)) if state.settings.status_line else ""
     if notice := gardener.take_notice():
         Terminal(coder.io).tool_warning(f"aider-gardener: {notice}")
 
@@ -87,15 +86,11 @@ def _say(coder: HostCoder, state: ChatState, plan: Plan | None, cut: Sequence[Th
     if plan is not None:
         one = state.plans[-1]
         limit = limit_passed(one.set_by, one.high) if plan.tokens_before > one.high else ""
-        _tell(coder, state, made_room(plan, limit, has_undo=hasattr(coder.commands, "cmd_gardener")))
+        if state.settings.status_line and not state.is_preview:
+            line = made_room(plan, limit, has_undo=hasattr(coder.commands, "cmd_gardener"))
+            Terminal(coder.io).dim(f"aider-gardener: {line}")
     for item in cut:
         Terminal(coder.io).tool_warning(f"aider-gardener: {item.line()}")
-
-
-def _tell(coder: HostCoder, state: ChatState, line: str) -> None:
-    """A dim line on what was done to the prompt, unless the user wants none or it is only looked at."""
-    if state.settings.status_line and not state.is_preview:
-        Terminal(coder.io).dim(f"aider-gardener: {line}")
 
 
 def _recalled(state: ChatState) -> str:
@@ -158,7 +153,7 @@ def is_cold(coder: HostCoder, state: ChatState, chunks: Chunks, *, grows: bool) 
     changes, and a mode with a system text of its own has a cache of its own."""
     before = [] if grows else [*chunks.system, *chunks.examples, *chunks.readonly_files, *chunks.repo]
     state.prefix = state.prefix.seen(hash((coder.main_model.name, grows, *map(text_of, before))))
-    return state.prefix.changed or state.usage.is_cold
+    return state.is_cold
 
 
 def frame_of(coder: HostCoder, state: ChatState, chunks: Chunks, last: str = "") -> Frame:

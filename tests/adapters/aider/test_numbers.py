@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 from click.testing import CliRunner
 
 from aider_gardener import install, uninstall
 from aider_gardener.cli.root import main
+from aider_gardener.plan.usage import Call
 from aider_gardener.settings import Settings
 
 from .conftest import Begin, Driver, MakeDriver
@@ -46,6 +48,28 @@ def test_marks_counts_and_sums_agree(begin: Begin) -> None:
         assert status[name] == chat["sums"][name] == everything["all_chats"][name]
     assert everything["last_chat"]["tokens"] == later["used"]
     assert everything["entries"] == status["stored_entries"] == 8 + 1  # the reply is kept once
+
+
+def test_the_mark_that_is_shown_is_that_of_the_next_prompt_where_the_cache_is_cold(
+    begin: Begin, repository: Path
+) -> None:
+    driver = begin(files="aider", recall_tokens=0)
+    driver.ask("step 0", reply=LONG)
+    state = driver.coder.gardener.state
+    for n in range(12):
+        state.usage.add(Call(9_000, 1, cached_tokens=8_000), state.usage.prices)
+        driver.ask(f"step {n}", reply=LONG)
+    warm = typed(driver, "/context-pressure --json")
+    (repository / "notes.md").write_text("Read this.\n", encoding="utf-8")
+    driver.type("/read-only notes.md")  # what stands before the history changes: the cache is cold
+    cold = typed(driver, "/context-pressure --json")
+    assert cold["history_budget"] < cold["history_used"] < warm["history_budget"]
+    advice = "the next prompt compacts it"
+    assert advice in cold["recommendation"] and advice not in warm["recommendation"]
+    driver.type("/gardener")
+    assert f"when the history passes {cold['history_budget']:,} tokens" in driver.last_said
+    driver.ask("one more")
+    assert state.plans
 
 
 def test_a_note_that_a_clear_took_out_is_not_counted(begin: Begin) -> None:

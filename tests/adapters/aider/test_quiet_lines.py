@@ -29,10 +29,18 @@ def test_a_line_for_what_was_recalled_and_for_room(begin: Begin, status_line: st
     before = told(driver.said)
     driver.type("/context-pressure")
     assert told(driver.said) == before  # looked at, not sent
+    asked = {"role": "user", "content": "has the kestrel pool connections?"}
+    driver.coder.cur_messages = [*driver.coder.cur_messages, asked]
+    driver.coder.show_exhausted_error()
+    driver.coder.cur_messages = driver.coder.cur_messages[:-1]
+    assert not any("recalled" in line for line in driver.said[-9:])  # counted, not sent
+    before, sent = told(driver.said), list[list[str]]()
+    driver.model.prompt_tokens = lambda _messages: sent.append(told(driver.said)) or 10
     driver.ask("/ask how many connections did you say the kestrel pool has?")
     new = told(driver.said)[len(before) :]
     assert bool(before) == bool(new) == bool(status_line)
-    if new:
+    assert sent[-1][len(before) :] == new, "told as it is sent, not behind the reply"
+    if status_line:
         assert "made room above your limit of 1,000 tokens: " in before[0]
         assert [line for line in new if "recalled" in line] == ["aider-gardener: recalled 1 passage: turn 1"]
 

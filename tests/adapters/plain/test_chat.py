@@ -18,7 +18,7 @@ def admit_as(item: Item) -> Admit:
         is_asked = message.role == "user" and item.source is None
         source = item.source or Source(SourceKind.TYPED if is_asked else SourceKind.REPLY)
         name, seq = entry_id(message.role, message.content), chat.next_seq
-        turn = max(chat.turn, 1)
+        turn = chat.turn_of(source)
         return Entry(name, "s", turn, seq, message.role, message.content, source, ContentClass.PROSE, (), 9)
 
     return admit
