@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from aider_gardener.adapters.aider import layout, link
 from aider_gardener.adapters.aider.coder import HostCoder, HostMessage, HostModel, Terminal, text_of
 from aider_gardener.adapters.aider.provider import listed_window, token_counter
+from aider_gardener.adapters.aider.wrappers import guarded
 from aider_gardener.plan.goals import HARD_AT
 from aider_gardener.plan.usage import Call, Prices
 from aider_gardener.plan.view import FILLER
@@ -165,6 +166,7 @@ def send(original: Any) -> Any:
     return send
 
 
+@guarded
 def _tell(coder: HostCoder) -> None:
     """Say what the prompt that is sent has in it."""
     if line := coder.__dict__.pop(TO_TELL, ""):
