@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from aider_gardener import files
-from aider_gardener.compress import compress_message
+from aider_gardener.compress.message import compress_message
 from aider_gardener.compress.outline import chosen, written
 from aider_gardener.compress.quoting import quoted
 from aider_gardener.messages import Focus, Source, SourceKind, TokenCounter

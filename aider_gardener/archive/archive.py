@@ -221,7 +221,8 @@ class Archive:
         They are made from the text without its secrets, as those that are stored must be: what the chat
         shows and what the archive holds is the same, and a chat that is resumed knows its short forms.
         """
-        from aider_gardener.compress import compress_message, line_form  # as late: who reads needs none
+        from aider_gardener.compress.line import line_form
+        from aider_gardener.compress.message import compress_message  # as late: who reads needs none
 
         whole, entry = entry, self.without_secrets(entry)
         content, source, segments = entry.content, entry.source, entry.segments

@@ -33,7 +33,7 @@ TOO_LARGE = files.TOO_LARGE.format(limit=files.NAMED_BYTES)
 @json_option
 def compress(file: str, source_text: str | None, focus: tuple[str, ...]) -> None:
     """Compress the text in FILE (or stdin) by its class, without a model. What is no text passes as it is."""
-    from aider_gardener.compress import compress_message
+    from aider_gardener.compress.message import compress_message
     from aider_gardener.compress.shorten import focus_on, source_of
 
     data = read_bytes(file)

@@ -6,12 +6,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from aider_gardener.compress.base import PROMPT_WHOLE_TOKENS, Context, is_shorter, omitted, unchanged
+from aider_gardener.compress.base import PROMPT_WHOLE_TOKENS, Context, is_shorter, unchanged
 from aider_gardener.compress.code import FOLDED
 from aider_gardener.compress.code.tree import parses
-from aider_gardener.compress.edits import merged, read_edits
 from aider_gardener.compress.registry import compress_text
-from aider_gardener.errors import tolerating
 from aider_gardener.messages import Compressed, ContentClass, Focus, Segment, Source, SourceKind, TokenCounter
 from aider_gardener.reading.classify import dominant_class
 from aider_gardener.reading.excerpt import excerpt
@@ -112,7 +110,7 @@ def _part(content: str, part: Segment, source: Source, ctx: Context) -> Compress
     if part.cls is ContentClass.PROMPT and len(text) < 3 * PROMPT_WHOLE_TOKENS:
         return unchanged(text, part.cls)
     if part.cls is ContentClass.EDIT:
-        return _edits(text, part.kind)
+        return compress_text(text, part.cls, replace(ctx, entry_id=""))  # the whole message is named once
     head, body, tail = _unfenced(text)
     if head and part.cls is ContentClass.CODE and body.count("\n") <= WHOLE_CODE_LINES:
         return unchanged(text, part.cls)
@@ -124,15 +122,6 @@ def _part(content: str, part: Segment, source: Source, ctx: Context) -> Compress
         return replace(result, text=text)
     middle = result.text if not tail or result.text.endswith("\n") else result.text + "\n"
     return replace(result, text=head + middle + tail)
-
-
-def _edits(text: str, kind: str) -> Compressed:
-    made = unchanged(text, ContentClass.EDIT)
-    with tolerating("compressor of edit") as faults:
-        found = merged(read_edits(text, kind))
-        lines = "\n".join(omitted(edit.line()) for edit in found) + "\n" if found else text
-        made = Compressed(lines, ContentClass.EDIT, "edits")
-    return replace(made, failed=faults[0]) if faults else made
 
 
 def _short_wrapper(text: str, source: Source) -> str:

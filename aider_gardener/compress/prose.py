@@ -1,13 +1,11 @@
 """Prose, by extraction only: the sentences that carry decisions, numbers, names and reasons stay.
 
-Sentences are ranked by TextRank (their words' overlap as a graph, Mihalcea and Tarau 2004), raised by
-what they state and by their place; the best stay, in order and in their own words, within a share of
-the original. One marker line at the end says how many were left out.
+Sentences are ranked by what they state and by their place; the best stay, in order and in their own words,
+within a share of the original. One marker line at the end says how many were left out.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 
 from aider_gardener.compress.base import PROMPT_WHOLE_TOKENS, Context, has_marker, omitted, unchanged
@@ -24,16 +22,11 @@ PROMPT_KEEP_SHARE = 0.60
 WHOLE_TOKENS = 60
 """Prose up to this size stays whole: a marker would eat the gain."""
 
-GRAPH_LIMIT = 120
-"""Up to so many sentences the graph is iterated; above, one step of it is taken (linear time)."""
-
 MOST_UNITS = 6_000
 """Of more sentences the first and the last so many, in equal parts, are ranked: the others go."""
 
 DECIDED_BONUS = 1.0
 """Added to a sentence that decides or rejects something."""
-
-DAMPING, ITERATIONS = 0.85, 20
 
 
 def compress(text: str, ctx: Context) -> Compressed:
@@ -66,46 +59,19 @@ def _extract(text: str, ctx: Context, cls: ContentClass, share: float, whole: in
 
 
 def rank(text: str, found: Sequence[Unit], focus: Focus) -> list[float]:
-    """A score for each unit: its centrality (0 to 1) plus the worth of what it states and its place."""
-    words = [frozenset(content_words(text[unit.start : unit.end])) for unit in found]
-    central = _textrank(words) if len(found) <= GRAPH_LIMIT else _degree(words)
-    top = max(central, default=0.0) or 1.0
+    """A score for each unit: the worth of what it states, its place, what of the focus it names."""
     names = sorted({*focus.paths, *(path.rpartition("/")[2] for path in focus.paths)})
     scores = []
     for index, unit in enumerate(found):
-        score = 0.6 * central[index] / top + worth(text[unit.start : unit.end])
-        score += 0.35 * unit.first + 0.1 * unit.last + 0.3 * (index == 0)
-        score += 0.5 * bool(focus.words & words[index])
-        score += DECIDED_BONUS * decides(text[unit.start : unit.end][:BLOCK_CHARS], is_users=False)
-        score += 1.6 * any(name in text[unit.start : unit.end] for name in names)
+        said = text[unit.start : unit.end]
+        score = worth(said) + 0.35 * unit.first + 0.1 * unit.last + 0.3 * (index == 0)
+        score += 0.5 * (bool(focus.words) and not focus.words.isdisjoint(content_words(said)))
+        score += DECIDED_BONUS * decides(said[:BLOCK_CHARS], is_users=False)
+        score += 1.6 * any(name in said for name in names)
         if unit.kind == "code":
             score -= 0.5
         scores.append(score)
     return scores
-
-
-def _textrank(words: Sequence[frozenset[str]]) -> list[float]:
-    size = len(words)
-    weights: list[dict[int, float]] = [{} for _ in range(size)]
-    for i in range(size):
-        for j in range(i + 1, size):
-            shared = len(words[i] & words[j])
-            if shared:
-                weights[i][j] = weights[j][i] = shared / (1.0 + len(words[i]) + len(words[j]))
-    totals = [sum(row.values()) for row in weights]
-    scores = [1.0] * size
-    for _ in range(ITERATIONS):
-        scores = [
-            1 - DAMPING + DAMPING * sum(weight * scores[j] / totals[j] for j, weight in weights[i].items())
-            for i in range(size)
-        ]
-    return scores
-
-
-def _degree(words: Sequence[frozenset[str]]) -> list[float]:
-    """One step of the same walk: how many sentences share this one's words, by length."""
-    seen = Counter(word for unit in words for word in unit)
-    return [sum(min(seen[word] - 1, 50) for word in unit) / (4.0 + len(unit)) for unit in words]
 
 
 def choose(found: Sequence[Unit], scores: Sequence[float], limit_chars: float) -> set[int]:

@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from importlib import import_module
 
+from aider_gardener.compress import code, edits, prose, shapes
 from aider_gardener.compress.base import Compressor, Context, is_shorter, unchanged
 from aider_gardener.errors import tolerating
 from aider_gardener.messages import Compressed, ContentClass
 
-BY_CLASS: dict[ContentClass, Callable[[], Compressor]] = {
-    ContentClass.PROMPT: lambda: import_module("aider_gardener.compress.prose").compress_prompt,
-    ContentClass.PROSE: lambda: import_module("aider_gardener.compress.prose").compress,
-    ContentClass.CODE: lambda: import_module("aider_gardener.compress.code").compress,
-    ContentClass.EDIT: lambda: import_module("aider_gardener.compress.edits").compress,
+BY_CLASS: dict[ContentClass, Compressor] = {
+    ContentClass.PROMPT: prose.compress_prompt,
+    ContentClass.PROSE: prose.compress,
+    ContentClass.CODE: code.compress,
+    ContentClass.EDIT: edits.compress,
 }
-"""Gives the compressor of a class, imported when the class first comes up; what is not here is the output of
-programs, which is shortened by its shape."""
+"""The compressor of a class; what is not here is the output of programs, which is shortened by its shape."""
 
 
 def compressor_for(cls: ContentClass) -> Compressor:
     """The compressor of a class."""
-    if cls in BY_CLASS:
-        return BY_CLASS[cls]()
-    from aider_gardener.compress import shapes
-
-    return shapes.compress
+    return BY_CLASS.get(cls, shapes.compress)
 
 
 def compress_text(text: str, cls: ContentClass, ctx: Context) -> Compressed:

@@ -179,10 +179,6 @@ PLACE = late(
     r"(?<![\w@./~\\-])[\w./~\\-]*\.[A-Za-z]\w{0,5}(?::\d+|\(\d+(?:,\d+)?\)|:line \d+|\"?, line \d+)|"
     r"\bat \S+ line \d"
 )
-NO_FILE = late(r"/|\\|<|-packages|node|internal|bun:|at System|at org")
-LIBRARY = late(
-    rf"{LIBRARY_PATH.pattern}|/rustc/|/usr/lib|node:internal|^\s*at (?:System|org\.junit)|https?://"
-)
 CRASHED = late(r"^(?:panic: |fatal error: |Segmentation fault|SIG[A-Z]{3,4}\b)")
 WARNS = late(r"^\s*\S+:\d+: \w*Warning: |^SKIPPED \[\d+\] |\bseed\b:? +\d+")
 LOOSE = late(r"FAIL|Fail|\d+/\d")
@@ -381,7 +377,7 @@ def _notes(
     drop = log2(max(1, nth)) + 5 * case.lesser + 4 * same
     rows = [row for row in case.body if lines[row].strip()]
     marked = any(lines[row].startswith("E  ") for row in rows)
-    own = {row for row in rows if not (NO_FILE.search(lines[row]) and LIBRARY.search(lines[row]))}
+    own = {row for row in rows if not LIBRARY_PATH.search(lines[row])}
     places = [row for row in rows if row in own and PLACE.search(lines[row])]
     compared = others = 0
     for row in rows:

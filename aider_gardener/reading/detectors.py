@@ -55,7 +55,6 @@ PROFILE = late(
     re.MULTILINE,
 )
 GAP = late(r"\S {2,}\S|\S\t+\S")
-BARRED = late(r"\s*\|.*\|\s*$")
 STATEMENT = late(r"\s*(?:def|if|for|return|[{}#/*<]|\w+\()")
 RULE_CHARS = frozenset(" \t|+:=─━┼-")
 
@@ -106,8 +105,6 @@ def _share(lines: list[str], shape: re.Pattern[str]) -> float:
 
 def _is_table(lines: list[str]) -> bool:
     """True when most lines have the same columns: markdown bars, a rule line, or aligned gaps."""
-    if _share(lines, BARRED) >= 0.7:
-        return True
     if len(lines) < 5:
         return False
     bars = [line.count("|") for line in lines]

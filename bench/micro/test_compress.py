@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-from aider_gardener.compress import Context, compress_message, compress_text
+from aider_gardener.compress.base import Context
+from aider_gardener.compress.message import compress_message
+from aider_gardener.compress.registry import compress_text
 from aider_gardener.messages import Focus, Source, TokenCounter
 from aider_gardener.reading.classify import dominant_class
 from aider_gardener.reading.segments import segment

@@ -126,7 +126,7 @@ def test_what_cannot_be_read_or_shortened_stays_whole_and_is_said_once(
     assert archive.add(Message("user", ""), turn=1, seq=1, focus=Focus()).segments == ()
     assert (archive.take_notice(), archive.take_notice()) == (FAILED_NOTICE, "")
     monkeypatch.undo()
-    monkeypatch.setattr("aider_gardener.compress.compress_message", broken)
+    monkeypatch.setattr("aider_gardener.compress.message.compress_message", broken)
     entry = archive.add(Message("user", OUTPUT), turn=2, seq=2, focus=Focus())
     forms = archive.renditions(entry)
     assert forms.keys() == {Fidelity.LINE}

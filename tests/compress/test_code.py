@@ -9,8 +9,9 @@ import sys
 import pytest
 from grep_ast.tsl import get_parser
 
-from aider_gardener.compress import Context, compress_text
+from aider_gardener.compress.base import Context
 from aider_gardener.compress.code.tree import endless
+from aider_gardener.compress.registry import compress_text
 from aider_gardener.messages import Compressed, ContentClass, Focus
 
 BODY = "\n".join(f"        step_{i} = compute(step_{i - 1}, factor={i})" for i in range(1, 9))
@@ -169,7 +170,7 @@ def test_what_ends_or_holds_a_parser_for_ever_is_not_parsed(language: str, unit:
         [f"sub a{i} {{ return {i}; }}" for i in range(200)] + [unit * (1_100 if len(unit) < 9 else 1)]
     )
     program = (
-        "import sys; from aider_gardener.compress import Context, compress_text;"
+        "import sys; from aider_gardener.compress.base import Context; from aider_gardener.compress.registry import compress_text;"
         "from aider_gardener.messages import ContentClass;"
         "print(len(compress_text(sys.stdin.read(), ContentClass.CODE, Context(sys.argv[1], sys.argv[1])).text))"
     )

@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from aider_gardener.compress import Context, compress_text
+from aider_gardener.compress.base import Context
+from aider_gardener.compress.registry import compress_text
 from aider_gardener.messages import ContentClass, Focus
 
 PATH = "src/shop/part_237.py"

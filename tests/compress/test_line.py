@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aider_gardener.compress import line_form
+from aider_gardener.compress.line import line_form
 from aider_gardener.messages import Source, SourceKind
 from aider_gardener.reading.source import infer_source
 from aider_gardener.tokens import approximate

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from aider_gardener.compress import compress_message, line_form
+from aider_gardener.compress.line import line_form
+from aider_gardener.compress.message import compress_message
 from aider_gardener.messages import ContentClass, Source, SourceKind
 from aider_gardener.reading.source import infer_source
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from aider_gardener.compress import Context, compress_text
+from aider_gardener.compress.base import Context
+from aider_gardener.compress.registry import compress_text
 from aider_gardener.messages import Compressed, ContentClass, Focus
 from aider_gardener.reading.sentences import units, worth
 

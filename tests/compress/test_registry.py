@@ -8,7 +8,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from aider_gardener.compress import Context, compress_message, compress_text, line_form
+from aider_gardener.compress.base import Context
+from aider_gardener.compress.line import line_form
+from aider_gardener.compress.message import compress_message
+from aider_gardener.compress.registry import compress_text
 from aider_gardener.messages import ContentClass, Focus, Source, SourceKind
 from aider_gardener.reading.segments import segment
 from aider_gardener.tokens import approximate, default_counter

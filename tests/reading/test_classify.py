@@ -72,6 +72,15 @@ def test_a_log_with_stack_traces_is_a_log() -> None:
     assert classify(text)[0] is ContentClass.LOG
 
 
+def test_diagnostics_with_more_code_than_words_are_a_log() -> None:
+    text = "".join(
+        f"src/mill_{n}.py:{n}: error: Incompatible return value\n"
+        f"    def grind_{n}(self, grain):\n        return self.stone.turn(grain)\n"
+        for n in range(1, 9)
+    )
+    assert classify(text)[0] is ContentClass.LOG
+
+
 def test_lines_that_differ_in_numbers_only_are_a_log() -> None:
     assert (
         classify(

@@ -194,7 +194,7 @@ def shortened(
     error."""
     if approximate(text) <= large:
         return ""
-    from aider_gardener.compress import compress_message  # as late: most results are small
+    from aider_gardener.compress.message import compress_message  # as late: most results are small
     from aider_gardener.reading.facts import extract, missing
 
     # the transcript does not hold the result yet

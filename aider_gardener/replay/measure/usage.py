@@ -18,7 +18,7 @@ from aider_gardener.adapters.claude_code.hooks import LEAST_SAVED_SHARE
 from aider_gardener.adapters.claude_code.transcript import ClaudeReader
 from aider_gardener.adapters.marks import LARGE_TOKENS
 from aider_gardener.adapters.transcript import TranscriptRecord, Used
-from aider_gardener.compress import compress_message
+from aider_gardener.compress.message import compress_message
 from aider_gardener.errors import SessionError
 from aider_gardener.messages import SourceKind
 from aider_gardener.phrases import counted
