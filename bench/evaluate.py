@@ -11,6 +11,7 @@ hypothesis: lines quoted by their words alone, at the same size.
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 import time
@@ -132,7 +133,8 @@ def _of_session(folder: Path) -> Iterator[Output]:
 
 
 def _text(path: Path) -> str:
-    return files.read(path, OUTPUT_BYTES, follow=True).decode("utf-8", "replace")
+    data = files.read(path, OUTPUT_BYTES, follow=True)
+    return (gzip.decompress(data) if path.suffix == ".gz" else data).decode("utf-8", "replace")
 
 
 def quoted_alone(text: str, tokens: int, count: TokenCounter) -> str:
