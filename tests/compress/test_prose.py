@@ -101,12 +101,11 @@ def test_the_last_line_says_how_many_sentences_are_there() -> None:
 
 def test_of_sentences_that_state_as_much_what_decides_and_what_begins_a_paragraph_stays() -> None:
     said = [
-        f"The {word} part is told in the chapter about it and its uses." for word in "red blue pink".split()
+        f"The {word} part is told in the chapter about it and its uses." for word in ("red", "blue", "pink")
     ]
     decided = "The plain way is off the table for this part of the chapter."
-    text = "\n\n".join(
-        " ".join([f"Part {letter} begins here and is told below.", *said]) for letter in "abcd"
-    )
-    shown = compress(f"{text} {decided}\n\n{FILL} {FILL}").text
+    paragraphs = [[f"Part {letter} begins here and is told below.", *said, *said] for letter in "abcd"]
+    paragraphs[2].insert(4, decided)
+    shown = compress("\n\n".join(map(" ".join, paragraphs))).text
     assert decided in shown
     assert all(f"Part {letter} begins" in shown for letter in "abcd")
