@@ -206,25 +206,25 @@ def as_orders(runner: Replay) -> None:
 
 def without_compressed_forms(runner: Replay) -> None:
     """The gardener's compressors leave everything as it is: an entry is shown whole, as a line or not."""
-    from aider_gardener import compress
+    from aider_gardener.compress import message
     from aider_gardener.compress.base import unchanged
     from aider_gardener.messages import ContentClass
 
     def as_it_is(content: str, *_rest: Any, **_options: Any) -> Any:
         return unchanged(content, ContentClass.PROSE)
 
-    vars(compress)["compress_message"] = as_it_is
+    vars(message)["compress_message"] = as_it_is
 
 
 def without_forms(runner: Replay) -> None:
     """Nothing is made shorter, not to a line either: an entry is shown whole or not."""
-    from aider_gardener import compress
+    from aider_gardener.compress import line
 
     def as_it_is(content: str, *_rest: Any, **_options: Any) -> str:
         return content
 
     without_compressed_forms(runner)
-    vars(compress)["line_form"] = as_it_is
+    vars(line)["line_form"] = as_it_is
 
 
 def oldest_first(runner: Replay) -> None:

@@ -116,10 +116,10 @@ def test_a_chat_goes_on_and_says_once_that_a_text_stayed_whole(monkeypatch: pyte
     archive = Archive(open_store(None), session="s", project="p", count=words, clock=lambda: 1_000.0)
     fine = archive.add(Message("user", "Please never touch the tests."), turn=1, seq=0, focus=Focus())
     assert archive.take_notice() == "" and fine.source.kind is SourceKind.TYPED
-    for name in ("compress_message", "line_form", "segment"):
+    for place in ("compress.message.compress_message", "compress.line.line_form", "reading.segments.segment"):
+        name = place.rpartition(".")[2]
         with monkeypatch.context() as patch:
-            place = "reading.segments" if name == "segment" else "compress"
-            patch.setattr(f"aider_gardener.{place}.{name}", error)
+            patch.setattr(f"aider_gardener.{place}", error)
             entry = archive.add(Message("user", f"{name} of it\n" * 300), turn=2, seq=0, focus=Focus())
         assert archive.store.original(entry.id) == f"{name} of it\n" * 300
         forms = archive.renditions(entry)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from aider_gardener.compress import compress_message
+from aider_gardener.compress.message import compress_message
 from aider_gardener.messages import LONG_CHARS, ContentClass, Focus, Source, SourceKind
 from aider_gardener.reading import seeking
 from aider_gardener.reading.excerpt import GAP, MANY_LINES, SEARCHED_CHARS, SHARE_CHARS, excerpt, is_long
