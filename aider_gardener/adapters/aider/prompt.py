@@ -47,6 +47,7 @@ def after(coder: HostCoder, gardener: Gardener, chunks: Chunks) -> None:
     from aider_gardener.gardener.throttle import fit_open
 
     state = gardener.state
+    coder.__dict__[call.TO_TELL] = ""
     grows = layout.grows(coder, state)
     if not grows:
         state.layout = Layout()
@@ -75,8 +76,8 @@ def after(coder: HostCoder, gardener: Gardener, chunks: Chunks) -> None:
     place_before_question(last, chunks)
     parts = [] if state.recollection.quoted is found else [_recalled(state)]
     parts += [] if state.layout.updates == laid.updates else [_changes(state)]
-    is_told = state.settings.status_line and not state.is_preview
-    coder.__dict__[call.TO_TELL] = "; ".join(filter(None, parts)) if is_told else ""
+    if state.settings.status_line:
+        coder.__dict__[call.TO_TELL] = "; ".join(filter(None, parts))
     if notice := gardener.take_notice():
         Terminal(coder.io).tool_warning(f"aider-gardener: {notice}")
 

@@ -45,6 +45,20 @@ def test_a_line_for_what_was_recalled_and_for_room(begin: Begin, status_line: st
         assert [line for line in new if "recalled" in line] == ["aider-gardener: recalled 1 passage: turn 1"]
 
 
+def test_the_line_of_a_prompt_that_was_only_made_is_not_told_of_a_later_one(begin: Begin) -> None:
+    driver = begin(history_tokens=1_000, files="aider")
+    driver.ask("/ask begin", reply=f"{LONG} The kestrel pool has 17 connections. {LONG}")
+    driver.ask(*(f"/ask step {n}" for n in range(6)), reply=LONG)
+    asked = {"role": "user", "content": "how many connections did you say the kestrel pool has?"}
+    driver.coder.cur_messages = [*driver.coder.cur_messages, asked]
+    driver.coder.show_exhausted_error()
+    driver.coder.cur_messages = driver.coder.cur_messages[:-1]
+    driver.type("/gardener off")
+    before = told(driver.said)
+    driver.ask("and now?", reply="Nothing.")
+    assert told(driver.said) == before
+
+
 def test_a_line_where_a_file_is_sent_as_what_changed(begin: Begin, repository: Path) -> None:
     (repository / "app.py").write_text("def greet():\n    return 'hello'\n" + "# a line\n" * 60)
     driver = begin(files="append")
