@@ -62,9 +62,9 @@ def section(link: str) -> str:
         **What it costs:** {cost[OURS]} for all of them at gpt-4o's prices, beside {cost[FIXED]} for mended
         aider with its {used} calls for summaries, {cost[SEARCH]} for the thirty lines, and {cost[STOCK]} for
         aider as it is, which paid for {lost} summaries, lost them, and so sent everything ({facts[STOCK]} and
-        {asked[STOCK]}). Where a token of the provider's cache costs a tenth it is {tenth[0][0]} beside
-        mended aider's {tenth[0][1]} (deepseek-chat) and {tenth[1][0]} beside {tenth[1][1]} (Claude with
-        --cache-prompts).
+        {asked[STOCK]}). Where a token of the provider's cache costs a tenth the same prompts cost
+        {tenth[0][0]} beside mended aider's {tenth[0][1]} (deepseek-chat) and {tenth[1][0]} beside
+        {tenth[1][1]} (Claude with --cache-prompts); by default more of a chat stands in them there.
         (`{COMMAND}`, aider {at["aider"]}, commit {at["commit"] or "unknown"}; [more]({link}).)"""
     return f"{filled(gain)}\n\n{filled(price)}\n"
 

@@ -219,15 +219,14 @@ def sent(state: ChatState, texts: Collection[str], tokens: int) -> None:
     growth.saved_cost += saved * market(state, cold=False).token if state.usage.prices.input else 0.0
 
 
-def cold_line(state: ChatState, *, caches: bool) -> str:
+def cold_line(state: ChatState) -> str:
     """Before a prompt that no cache holds any more is paid: what it costs for that, and what could be done
     about it; "" where that is little, or the provider does not cache, by its own numbers or, where it gives
-    none, as in a stream, by what is known of it (`caches`). A plan that is due then is taken by itself."""
+    none, as in a stream, by its prices. A plan that is due then is taken by itself."""
     usage = state.usage
     per_token = usage.prices.input - usage.prices.cache_read
     lost = (state.frame.around + state.history_used) * per_token
-    cached = usage.cache_read_share if usage.reports else caches
-    if not (usage.is_cold and cached) or lost < COLD_WORTH:
+    if not usage.is_cold or (usage.reports and not usage.cache_read_share) or lost < COLD_WORTH:
         return ""
     goal = goal_of(state, cold=True)
     left = max(0, state.history_used - goal.low)

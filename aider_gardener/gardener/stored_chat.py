@@ -114,10 +114,9 @@ def last_frame(store: Store, session: str) -> Frame:
             {str(name): int(tokens) for name, tokens in kept.get(which, {}).items()}
             for which in ("parts", "files")
         )
-        behind = None if kept.get("behind") is None else int(kept["behind"])
         read_only = tuple(map(str, kept.get("read_only", ())))
         window, model = int(kept.get("window", 0)), str(kept.get("model", ""))
-        return Frame(window, parts, files, model, behind, read_only)
+        return Frame(window, parts, files, model, read_only)
     return Frame()
 
 

@@ -1,19 +1,14 @@
 """Pressure, what the chat uses of the model's window as a value, and the marks between which the history is
 kept: by its limit and the price of the cache, or by the window.
 
-A history grows from the low mark to the high mark, then one plan takes it down again. A low one costs
-less a turn, a plan costs the cached prefix that it breaks. With g tokens added a turn and D tokens
-between the marks there are g/D plans a turn, each breaking B tokens, and on average D/2 tokens more
-stand in the prompt than at the low mark. With p the price of a token that stands and b that of a token
-that falls out of the cache, a turn costs p·D/2 + b·B·g/D more than it would anyway, which is least at
-D = √(2·g·B·b / p): the economic order quantity (F. W. Harris, How Many Parts to Make at Once, 1913), with
-tokens for parts. Around its least the bill of a turn is flat, and what is still in the prompt is worth
-something: so of all distances at which it is hardly higher the widest is taken.
+A history grows from the low mark to the high mark, then one plan takes it down again, and what is behind the
+first message that it changes falls out of the provider's cache. A token that stands costs the price of a
+cached one on every call; in return the next replies can build on it. So where a cached token is cheap the
+marks are wide; where it is dearer the prefix rests for some turns; where nothing is cached the limit holds.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import Enum
@@ -38,10 +33,10 @@ YOURS, HOSTS, BY_PRICE, BY_WINDOW, PUT_BACK = (
 """What may set the high mark."""
 COLD_SHARE = 0.6
 """Where between the low and the high mark a plan is already worth it when the cache is cold anyway."""
-FLAT_SHARE = 0.03
-"""A bill of so much more than the least is as good: of the marks up to there the widest are taken."""
 REST_TURNS = 14
 """Turns that the prefix is to rest at least: what the next replies build on was said in the last few."""
+CHEAP_SHARE = 1 / 3
+"""Where a cached token costs at most so much of its price the limit is MOST_HIGH."""
 MOST_HIGH = 32_000
 """The high mark that the prices choose is not above this: models lose things in very long histories."""
 
@@ -61,21 +56,14 @@ class Frame:
 
     `parts` maps "system", "map", "files", "current" to tokens. `window` is the model's
     max_input_tokens, 0 when unknown. `files` are the chat's files with their tokens, `read_only` the names of
-    those that the model may not edit. `behind` are the tokens that stand between the history and the current
-    messages; None: all files.
+    those that the model may not edit.
     """
 
     window: int = 0
     parts: Mapping[str, int] = field(default_factory=dict)
     files: Mapping[str, int] = field(default_factory=dict)
     model: str = ""
-    behind: int | None = None
     read_only: tuple[str, ...] = ()
-
-    @property
-    def behind_history(self) -> int:
-        """What falls out of the provider's cache with the history."""
-        return self.parts.get("files", 0) if self.behind is None else self.behind
 
     @property
     def tokens(self) -> int:
@@ -175,34 +163,24 @@ class Limit(NamedTuple):
     def low(self) -> int:
         return int(self.low_share * self.tokens) + self.held
 
-    def high(self, market: Market, frame: Frame) -> int:
-        """The high mark: the limit, or more where breaking the cached prefix more rarely is hardly dearer.
+    @property
+    def most(self) -> int:
+        """What the history may have before anything is done to it."""
+        return self.tokens + self.held
 
-        The prefix rests for all of REST_TURNS where a token costs half as much or less from the cache."""
+    def at(self, market: Market) -> Limit:
+        """What the limit is where tokens have these prices."""
+        is_wide = not self.fixed and market.cached <= CHEAP_SHARE * market.full
+        return self._replace(tokens=max(self.tokens, MOST_HIGH)) if is_wide else self
+
+    def high(self, market: Market) -> int:
+        """The high mark: the limit, or where a cached token costs half as much or less what is added in
+        REST_TURNS, in proportion where it costs more."""
         if self.fixed:
-            return self.tokens + self.held
-        broken, around = self.low + frame.behind_history, self.low + frame.around
+            return self.most
         saved_share = market.lost / market.full if market.full else 0.0
-        rest_batch = int(REST_TURNS * self.growth * min(1.0, 2 * saved_share))
-        batch = max(widest_batch(market, self.growth, broken, around=around), rest_batch)
-        return max(self.tokens + self.held, min(self.low + batch, MOST_HIGH + self.held))
-
-
-def widest_batch(market: Market, growth: float, broken: int, *, around: int) -> int:
-    """The most tokens between the marks at which a turn costs at most FLAT_SHARE more than at the best, by
-    the formula at the head of this file.
-
-    `growth` in tokens a turn, `broken` the tokens that a plan makes uncached once, `around` those of a prompt
-    at the low mark.
-    """
-    if market.token <= 0 or growth <= 0:
-        return 0
-    plans = market.lost * broken * growth
-    best = math.sqrt(2 * plans / market.token)
-    least = market.token * best  # at the best both parts are alike
-    flat = least + FLAT_SHARE * (least + market.token * around + market.full * growth)
-    # The larger distance at which token·D/2 + plans/D is as much.
-    return int((flat + math.sqrt(max(0.0, flat**2 - 2 * market.token * plans))) / market.token)
+        batch = int(REST_TURNS * self.growth * min(1.0, 2 * saved_share))
+        return max(self.most, min(self.low + batch, MOST_HIGH + self.held))
 
 
 def marks(frame: Frame, limit: Limit, market: Market, *, compacted: bool, cold: bool = False) -> Goal:
@@ -213,11 +191,12 @@ def marks(frame: Frame, limit: Limit, market: Market, *, compacted: bool, cold: 
     provider's cache is lost anyway, so that a plan costs nothing and is worth it earlier, but never below the
     limit.
     """
-    high, low = limit.high(market, frame), limit.low
+    most, limit = limit.most, limit.at(market)
+    high, low = limit.high(market), limit.low
     hard, reason = 0, OVER_LIMIT
-    set_by = YOURS if limit.fixed else HOSTS if high <= limit.tokens + limit.held else BY_PRICE
+    set_by = YOURS if limit.fixed else HOSTS if high <= most else BY_PRICE
     if cold:
-        high = max(limit.tokens + limit.held, int(low + COLD_SHARE * (high - low)))
+        high = max(most, int(low + COLD_SHARE * (high - low)))
     if frame.window:
         hard = max(1, int(HARD_AT * frame.window) - frame.tokens)
         mark = OPTIMIZE_AT if compacted else WARNING_AT

@@ -94,6 +94,7 @@ class Usage:
         self._held_seconds = CACHE_SECONDS
         self._caches = False
         self._recent: deque[Call] = deque(maxlen=RECENT_CALLS)
+        self._cold: deque[bool] = deque(maxlen=RECENT_CALLS)
         self._ratios: dict[str, tuple[float, ...]] = {}
         self._longest: dict[str, int] = {}
 
@@ -101,6 +102,7 @@ class Usage:
         """Count a call that has just ended."""
         if call.cached_tokens > HELD_SHARE * self._last_prompt > 0:
             self._held_seconds = max(self._held_seconds, self.idle_seconds)
+        self._cold.append(self.is_cold)
         old, self.prices, self._last_at = self.totals, prices, self._clock()
         self._last_prompt = call.prompt_tokens
         if call.reported:
@@ -123,6 +125,12 @@ class Usage:
     def is_cold(self) -> bool:
         """Whether the last call is so long ago that nothing of it is in the provider's cache."""
         return self._held_seconds <= self.idle_seconds < math.inf
+
+    @property
+    def is_served(self) -> bool:
+        """Whether the cache serves this chat: its provider does not say that it reads nothing from it, and no
+        more than half of the last ten calls came when it was cold."""
+        return self.cache_read_share != 0 and 2 * sum(self._cold) <= len(self._cold)
 
     @property
     def reports(self) -> bool:

@@ -165,3 +165,19 @@ def test_every_compaction_can_be_undone_the_last_first_and_only_while_it_stands(
     gardener.clear()
     with pytest.raises(UsageError, match="no compaction to undo"):
         gardener.undo(every=True)
+
+
+def test_a_cache_that_most_prompts_come_too_late_for_is_priced_as_none() -> None:
+    now, state = [1_000.0], make_gardener().state
+    state.usage = usage = Usage(lambda: now[0])
+    prices = Prices(input=1e-6, cache_read=1e-7)
+    for pause in (10.0, CACHE_SECONDS, 10.0, CACHE_SECONDS):
+        usage.add(Call(1_000, 1, reported=False), prices)
+        now[0] += pause
+    usage.add(Call(1_000, 1, reported=False), prices)
+    assert market(state, cold=False).cached == 1e-7, "half of them"
+    now[0] += CACHE_SECONDS
+    usage.add(Call(1_000, 1, reported=False), prices)
+    now[0] += CACHE_SECONDS
+    usage.add(Call(1_000, 1, reported=False), prices)
+    assert market(state, cold=False).cached == 1e-6

@@ -13,12 +13,12 @@ from dataclasses import replace
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
-from aider_gardener.adapters.aider import layout, link
+from aider_gardener.adapters.aider import link
 from aider_gardener.adapters.aider.coder import HostCoder, HostMessage, HostModel, Terminal, text_of
-from aider_gardener.adapters.aider.provider import listed_window, token_counter
+from aider_gardener.adapters.aider.provider import listed_window, prices_of, token_counter
 from aider_gardener.adapters.aider.wrappers import guarded
 from aider_gardener.plan.goals import HARD_AT
-from aider_gardener.plan.usage import Call, Prices
+from aider_gardener.plan.usage import Call
 from aider_gardener.plan.view import FILLER
 from aider_gardener.tokens import MESSAGE_OVERHEAD_TOKENS
 
@@ -67,7 +67,7 @@ def message(coder: HostCoder, gardener: Gardener, *_message: object) -> Iterator
         coder.__dict__.update({TRIED: False, UNSENT: ""})
         close_open_exchanges(coder, last=True)
         gardener.state.chat = gardener.state.chat.counted()
-        if line := cold_line(gardener.state, caches=layout.caches(coder)):
+        if line := cold_line(gardener.state):
             Terminal(coder.io).tool_output(f"aider-gardener: {line}")
     yield
     if gardener.state.acts and link.runs(gardener, coder):
@@ -270,7 +270,7 @@ def used(coder: HostCoder, gardener: Gardener, messages: list[HostMessage], comp
     estimated = sum(plain(text) + MESSAGE_OVERHEAD_TOKENS for text in texts)
     reported = reported_call(completion)
     call = reported or Call(estimated, plain(coder.partial_response_content or ""), reported=False)
-    state.usage.add(call, Prices.of(model.info))
+    state.usage.add(call, prices_of(coder))
     if state.frame.model == model.name and state.usage.taken(model.name, call) > state.frame.window > 0:
         state.frame = replace(state.frame, window=listed_window(model))  # a smaller one was stated
     sent(state, texts, estimated)

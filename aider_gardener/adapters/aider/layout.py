@@ -78,15 +78,10 @@ def grows(coder: HostCoder, state: ChatState) -> bool:
     if choice == "append":
         return True
     prices = state.usage.prices
-    if not (caches(coder) and prices.cache_read < prices.input) or SMALL.search(coder.main_model.name):
+    if prices.cache_read >= prices.input or SMALL.search(coder.main_model.name):
         return False
     history = state.history_used
     return history > 0 and (state.layout.begun or bool(state.chat.fidelity) or history > state.budget)
-
-
-def caches(coder: HostCoder) -> bool:
-    """Whether a provider that has a price for cached tokens caches by itself, or is asked to."""
-    return coder.add_cache_headers or not getattr(coder.main_model, "cache_control", False)
 
 
 def arrange(coder: HostCoder, gardener: Gardener, chunks: Chunks, *, cold: bool) -> str:

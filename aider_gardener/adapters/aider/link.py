@@ -18,7 +18,13 @@ from typing import TYPE_CHECKING, Any
 
 from aider_gardener.adapters.aider.coder import HostCoder, HostIO, Terminal
 from aider_gardener.adapters.aider.options import Origins, settings_given
-from aider_gardener.adapters.aider.provider import history_limit, listed_window, provider_of, token_counter
+from aider_gardener.adapters.aider.provider import (
+    history_limit,
+    listed_window,
+    prices_of,
+    provider_of,
+    token_counter,
+)
 from aider_gardener.adapters.aider.wrappers import ATTRIBUTE, Guard
 from aider_gardener.errors import GardenerError, UsageError
 from aider_gardener.phrases import chat_text
@@ -301,15 +307,13 @@ def sync(coder: HostCoder, gardener: Gardener) -> None:
 
 def refresh(gardener: Gardener, coder: HostCoder) -> None:
     """Take over what may have changed in the host: the model, its window, the user's history limit."""
-    from aider_gardener.plan.usage import Prices
-
     state, model = gardener.state, coder.main_model
     state.host_limit, state.host_limit_given = history_limit(coder)
     if state.frame.model != model.name:
         state.frame = replace(state.frame, model=model.name, window=listed_window(model))
         gardener.set_counter(token_counter(model, state.usage.factor(state.frame.model)))
         state.archive.provider = provider_of(model)
-        state.usage.prices = Prices.of(model.info)
+        state.usage.prices = prices_of(coder)
 
 
 def show(coder: HostCoder, gardener: Gardener) -> None:

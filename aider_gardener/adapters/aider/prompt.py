@@ -172,18 +172,16 @@ def frame_of(coder: HostCoder, state: ChatState, chunks: Chunks, last: str = "")
     parts["current"] = state.current
     if state.note.tokens:
         parts["notes"] = state.note.tokens
-    behind = None
     if state.layout.begun:  # map and note stand among the files
         parts["map"] = state.count(state.layout.map.text)
         parts["files"] -= parts["map"] + state.note.tokens
-        behind = state.note.tokens + sum(state.count(each.diff) for each in state.layout.gathered)
 
     def relative(name: str) -> str:
         return coder.get_rel_fname(name).replace(os.sep, "/")
 
     files = {relative(name): estimate(name) for name in sorted(coder.abs_fnames)}
     read_only = tuple(relative(name) for name in sorted(coder.abs_read_only_fnames))
-    return replace(state.frame, parts=parts, files=files, read_only=read_only, behind=behind)
+    return replace(state.frame, parts=parts, files=files, read_only=read_only)
 
 
 def estimate(path: str) -> int:

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 from aider_gardener.adapters.addresses import is_loopback
 from aider_gardener.adapters.aider.coder import HostCoder, HostModel
 from aider_gardener.archive.providers import AWAY, LOCAL_PROVIDERS, LOOPBACK
 from aider_gardener.messages import TokenCounter
+from aider_gardener.plan.usage import Prices
 from aider_gardener.tokens import counter
 
 BASE_VARIABLES = ("{}_API_BASE", "{}_BASE_URL")
@@ -46,6 +48,16 @@ def _address_of(model: HostModel, provider: str) -> str:
 def listed_window(model: HostModel) -> int:
     """The window of a model in tokens as it is listed, 0 where it is not known."""
     return int(model.info.get("max_input_tokens") or 0)
+
+
+def prices_of(coder: HostCoder) -> Prices:
+    """What the tokens of the coder's model cost. Where its provider caches only what it is asked to, and is
+    not, none is read from a cache."""
+    model = coder.main_model
+    prices, by_itself = Prices.of(model.info), not getattr(model, "cache_control", False)
+    if coder.add_cache_headers or by_itself:
+        return prices
+    return replace(prices, cache_read=prices.input, cache_write=prices.input)
 
 
 def token_counter(model: HostModel, factor: float = 1.0) -> TokenCounter:
