@@ -137,6 +137,7 @@ def test_a_new_place_of_the_program_takes_that_of_the_old(tmp_path: Path) -> Non
         ('{"a": 1, "a": 2}', "stands in it twice"),
         ('{"mcpServers": []}', 'its "mcpServers" is no object'),
         ('{"mcpServers": {"gardener": {"command": "another"}}}', 'it has another "gardener"'),
+        ('{"limit": 1e400}', "not JSON compliant"),
     ],
 )
 def test_what_cannot_be_changed_is_left_and_said_with_what_to_put_in(
@@ -155,6 +156,9 @@ def test_another_server_of_the_name_in_toml_and_another_plugin_are_refused(tmp_p
     _server, plugin = hosts.parts_of(hosts.OPENCODE, tmp_path, COMMAND, tmp_path)
     for part, text in (
         (config, "[mcp_servers.gardener]\ncommand = 'x'\n"),
+        (config, "mcp_servers.gardener.command = 'x'\n"),
+        (config, "mcp_servers = {x = {command = 'y'}}\n"),
+        (config, "[mcp_servers]\ngardener = {command = 'x'}\n"),
         (plugin, "export const Mine = 1\n"),
     ):
         part.path.parent.mkdir(parents=True, exist_ok=True)
@@ -162,6 +166,16 @@ def test_another_server_of_the_name_in_toml_and_another_plugin_are_refused(tmp_p
         with pytest.raises(UsageError, match="another"):
             change(part, tmp_path / "records", ours=True)
         assert part.path.read_text() == text
+
+
+def test_toml_whose_line_ends_an_editor_changed_has_nothing_of_ours_left(tmp_path: Path) -> None:
+    config, _hooks = hosts.parts_of(hosts.CODEX, tmp_path, COMMAND, tmp_path)
+    config.path.parent.mkdir()
+    config.path.write_bytes(b'model = "x"\n')
+    change(config, tmp_path / "records", ours=True)
+    config.path.write_bytes(config.path.read_bytes().replace(b"\n", b"\r\n"))
+    change(config, tmp_path / "records", ours=False)
+    assert config.path.read_bytes() == b'model = "x"\r\n'
 
 
 def test_the_marketplace_of_the_repository_is_what_is_installed() -> None:

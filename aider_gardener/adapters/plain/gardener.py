@@ -76,7 +76,8 @@ class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
         `clock` gives seconds since the epoch. Without `background` no thread is started, and only `idle`
         embeds what was said.
 
-        Raises UsageError where the window is unknown and the settings give no `history_tokens` either.
+        Raises UsageError where the window is unknown and the settings give no `history_tokens` either, or the
+        project is no folder.
         """
         settings = settings if settings is not None else Settings.from_env()
         window = window or window_of(model)
@@ -84,8 +85,12 @@ class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
             named = f"the window of {model} is not known" if model else "no window is given"
             raise UsageError(f"{named}; give window=, the most tokens of a prompt")
         root, place = os.path.realpath(project), settings.store_path
+        if not os.path.isdir(root):
+            raise UsageError(f"{root} is no folder; name that of the project")
         chosen = chosen_directory(place) if place else store_directory(Path(root))
         store = open_store(None if memory else chosen, clock=clock, key_source=settings.store_key)
+        if store.notice:
+            fault_log().warning("aider-gardener: %s", store.notice)
         archive = Archive(
             store,
             session=secrets.token_hex(8),
@@ -243,7 +248,11 @@ def window_of(model: str) -> int:
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     try:
         litellm: Any = importlib.import_module("litellm")
-        found = litellm.get_model_info(model)
+        told, litellm.suppress_debug_info = litellm.suppress_debug_info, True  # else it prints its providers
+        try:
+            found = litellm.get_model_info(model)
+        finally:
+            litellm.suppress_debug_info = told
     except Exception:  # reason: litellm raises a plain Exception for a name that it does not know
         return 0
     return int(found.get("max_input_tokens") or found.get("max_tokens") or 0)
