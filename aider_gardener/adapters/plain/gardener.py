@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import secrets
@@ -28,7 +27,7 @@ from aider_gardener.plan.chat import Admit, Chat
 from aider_gardener.plan.view import FILLER, Piece
 from aider_gardener.recall.backlog import Backlog
 from aider_gardener.settings import Settings
-from aider_gardener.tokens import MESSAGE_OVERHEAD_TOKENS, approximate, default_counter
+from aider_gardener.tokens import MESSAGE_OVERHEAD_TOKENS, approximate, default_counter, window_of
 
 HISTORY_SHARE = 0.5
 """Share of the window that the history may have where no limit is set: instructions, tools, what is recalled
@@ -238,21 +237,3 @@ def noted(text: str, before: Sequence[Any], after: Sequence[Any]) -> list[dict[s
     first = [filler] if before and roles[0] in ("user", "tool") else []
     last = [filler] if not after or roles[-1] != "assistant" else []
     return [*first, {"role": "user", "content": text}, *last] if text else []
-
-
-def window_of(model: str) -> int:
-    """The most tokens of a prompt for the model by litellm's own table; 0 where it is not there."""
-    if not model:
-        return 0
-    # litellm is to take the table that it ships: importing it would fetch a newer one else
-    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
-    try:
-        litellm: Any = importlib.import_module("litellm")
-        told, litellm.suppress_debug_info = litellm.suppress_debug_info, True  # else it prints its providers
-        try:
-            found = litellm.get_model_info(model)
-        finally:
-            litellm.suppress_debug_info = told
-    except Exception:  # reason: litellm raises a plain Exception for a name that it does not know
-        return 0
-    return int(found.get("max_input_tokens") or found.get("max_tokens") or 0)

@@ -13,17 +13,16 @@ is retries and reflections (`cold`).
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass, replace
 from enum import Enum
 from functools import cache
-from typing import Any
 
 from aider_gardener.errors import ReplayError
 from aider_gardener.plan.usage import Prices
 from aider_gardener.replay.measure.result import MAIN, ModelCall
+from aider_gardener.tokens import known_of
 
 
 class Rule(str, Enum):
@@ -101,15 +100,6 @@ class Cost:
     model: str
     cached: Bill
     uncached: Bill
-
-
-def known_of(model: str) -> dict[str, Any]:
-    """What the table that litellm ships says of a model; nothing for one that is not in it."""
-    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
-    import litellm
-
-    found: dict[str, Any] | None = litellm.model_cost.get(model)
-    return found or litellm.model_cost.get(model.rpartition("/")[2]) or {}
 
 
 @cache
