@@ -117,15 +117,8 @@ def provider_of(model: str, weak: str, *, cache_prompts: bool) -> Provider | Non
     vendor = next((name for pattern, name in VENDORS if re.search(pattern, model)), "")
     marks = " --cache-prompts" if vendor == "Anthropic" and cache_prompts else ""
     rule = next((one for one in PROVIDERS if one.name == vendor + marks), Provider("", "", "", Rule.NONE))
-    try:
-        prices_of(model)
-    except ReplayError:
-        return None
-    try:
-        prices_of(weak)
-    except ReplayError:
-        weak = model
-    return replace(rule, main=model, weak=weak)
+    has_price, has_weak = (known_of(name).get("input_cost_per_token") is not None for name in (model, weak))
+    return replace(rule, main=model, weak=weak if has_weak else model) if has_price else None
 
 
 def held(earlier: ModelCall, call: ModelCall, provider: Provider, *, cold: bool = False) -> bool:
