@@ -102,10 +102,14 @@ def _shipped(name: str) -> bytes:
     return (Path((home.origin if home else None) or "").parent / name).read_bytes()
 
 
+@cache
 def known_of(model: str) -> dict[str, Any]:
     """What the table that litellm ships says of a model, its window and prices; nothing for one that is not
     in it, nor where there is no table."""
-    table = _models()
+    try:
+        table = json.loads(_shipped(MODELS_FILE))
+    except Exception:  # reason: litellm moves the file between releases, or is not there
+        return {}
     return table.get(model) or table.get(model.rpartition("/")[2]) or {}
 
 
@@ -113,15 +117,6 @@ def window_of(model: str) -> int:
     """The most tokens of a prompt for a model by that table; 0 where it is not there."""
     known = known_of(model)
     return int(known.get("max_input_tokens") or known.get("max_tokens") or 0)
-
-
-@cache
-def _models() -> dict[str, dict[str, Any]]:
-    try:
-        found: dict[str, dict[str, Any]] = json.loads(_shipped(MODELS_FILE))
-    except Exception:  # reason: litellm moves the file between releases, or is not there
-        return {}
-    return found
 
 
 def _encoding() -> Callable[[str], list[int]]:

@@ -75,8 +75,7 @@ class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
         `clock` gives seconds since the epoch. Without `background` no thread is started, and only `idle`
         embeds what was said.
 
-        Raises UsageError where the window is unknown and the settings give no `history_tokens` either, or the
-        project is no folder.
+        Raises UsageError where project is no folder, or neither window nor `history_tokens` is known.
         """
         settings = settings if settings is not None else Settings.from_env()
         window = window or window_of(model)

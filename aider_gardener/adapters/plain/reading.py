@@ -175,8 +175,7 @@ def _calls_of(message: AgentMessage) -> list[AgentCall]:
         given.append({"id": older.get("name"), "function": older})
     made = []
     for call in given:
-        bodies = (call.get("function"), call.get("custom"))
-        body: Mapping[str, Any] = next((each for each in bodies if isinstance(each, Mapping)), {})
+        body = next((each for each in map(call.get, ("function", "custom")) if isinstance(each, Mapping)), {})
         arguments = body.get("arguments", body.get("input", ""))
         with suppress(ValueError):  # text that is no JSON is left as it is
             arguments = json.loads(arguments) if isinstance(arguments, str) else arguments

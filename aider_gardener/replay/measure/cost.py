@@ -18,6 +18,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass, replace
 from enum import Enum
 from functools import cache
+from itertools import accumulate
 
 from aider_gardener.errors import ReplayError
 from aider_gardener.plan.usage import Prices
@@ -196,10 +197,7 @@ def split_breakpoints(
 ) -> tuple[int, int]:
     """(tokens read, tokens written) under a cache that is read and written at marks only. `seen` has the last
     call of each beginning that was marked, and gets this one."""
-    keys, total, ends = prefixes(call.prompt), 0, []
-    for _, tokens, _ in call.prompt:
-        total += tokens
-        ends.append(total)
+    keys, ends = prefixes(call.prompt), list(accumulate(tokens for _, tokens, _ in call.prompt))
     marks = [at for at in breakpoints(call.prompt, notes) if ends[at] >= provider.minimum_tokens]
     hits = [
         index
