@@ -215,9 +215,7 @@ def _with_text(part: Part, base: bytes | None) -> bytes:
             raise UsageError(f"{part.path} is another's; move it and run the command again")
         return part.text.encode()
     if TABLE.search(text):
-        raise UsageError(
-            f"{part.path} has another MCP server of the name {SERVER}, or all in one line; change that first"
-        )
+        raise UsageError(f"{part.path} has another MCP server {SERVER}, or all in a line; change that first")
     gap = "" if not text else "\n" if text.endswith("\n") else "\n\n"
     return (text + gap + part.text).encode("utf-8", "surrogateescape")
 

@@ -31,8 +31,10 @@ METHOD = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods()
 PROCESSES: Any = multiprocessing.get_context(METHOD)
 if METHOD == "forkserver":
     PROCESSES.set_forkserver_preload(
-        "aider.coders networkx scipy.sparse litellm.litellm_core_utils.default_encoding"
-        " aider_gardener.replay.play.loaded".split()
+        [
+            *"aider.coders networkx scipy.sparse litellm.litellm_core_utils.default_encoding".split(),
+            "aider_gardener.replay.play.loaded",
+        ]
     )
 STARTING = Lock()
 
