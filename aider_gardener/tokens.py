@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from binascii import a2b_base64
 from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from aider_gardener.messages import LONG_CHARS, TokenCounter, remembered, text_key
 
@@ -30,7 +31,7 @@ LONG_RUN = re.compile(rf"\S{{{LONG},}}")
 ENCODING, ESTIMATE = "cl100k_base", "a quarter of the bytes"
 """How tokens are counted where no model is named, and where the encoding is not at hand."""
 ENCODING_FILE = "litellm_core_utils/tokenizers/9b5ad71b2ce5302211f9c61530b329a4922fc6a4"
-"""The encoding as litellm ships it: nothing is fetched, and litellm, which takes seconds, not imported."""
+MODELS_FILE = "model_prices_and_context_window_backup.json"
 ENCODED_TOKENS = 100_256
 SPLIT = (
     r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+"
@@ -95,12 +96,33 @@ def default_counter() -> TokenCounter:
     return counter(lambda text: len(encode(text)))
 
 
+def _shipped(name: str) -> bytes:
+    """A file that litellm ships: nothing is fetched, and litellm, which takes seconds, not imported."""
+    home = find_spec("litellm")
+    return (Path((home.origin if home else None) or "").parent / name).read_bytes()
+
+
+@cache
+def known_of(model: str) -> dict[str, Any]:
+    """What the table that litellm ships says of a model, its window and prices; nothing for one that is not
+    in it, nor where there is no table."""
+    try:
+        table = json.loads(_shipped(MODELS_FILE))
+    except Exception:  # reason: litellm moves the file between releases, or is not there
+        return {}
+    return table.get(model) or table.get(model.rpartition("/")[2]) or {}
+
+
+def window_of(model: str) -> int:
+    """The most tokens of a prompt for a model by that table; 0 where it is not there."""
+    known = known_of(model)
+    return int(known.get("max_input_tokens") or known.get("max_tokens") or 0)
+
+
 def _encoding() -> Callable[[str], list[int]]:
     from tiktoken import Encoding
 
-    home = find_spec("litellm")
-    folder = Path((home.origin if home else None) or "").parent
-    rows = (folder / ENCODING_FILE).read_bytes().split()
+    rows = _shipped(ENCODING_FILE).split()
     ranks = dict(zip(map(a2b_base64, rows[::2]), map(int, rows[1::2]), strict=True))
     return Encoding(
         ENCODING, pat_str=SPLIT, mergeable_ranks=ranks, special_tokens={}, explicit_n_vocab=ENCODED_TOKENS

@@ -43,8 +43,12 @@ TOOLS = {"PostToolUse": "Bash|Read|Grep|WebFetch"}
 """The tools that an event is for, where not for all there is."""
 BEGIN, END = "# aider-gardener: begin", "# aider-gardener: end"
 COMMAND_SECONDS = 120
-TABLE = re.compile(rf"^\s*\[\s*mcp_servers\s*\.\s*[\"']?{SERVER}[\"']?\s*[\].]", re.MULTILINE)
-BLOCK = re.compile(rf"(?:(?<=\n)\n)?{re.escape(BEGIN)}.*?{re.escape(END)}\n?", re.DOTALL)
+TABLE = re.compile(
+    rf"^\s*(?:\[?\s*mcp_servers\s*(?:=|\.\s*[\"']?{SERVER}[\"']?\s*[\].=])|[\"']?{SERVER}[\"']?\s*[.=])",
+    re.MULTILINE,
+)
+"""A server of our name in Codex's TOML, or all servers as one value, to which no table can be added."""
+BLOCK = re.compile(rf"(?:(?<=\n)\r?\n)?{re.escape(BEGIN)}.*?{re.escape(END)}\r?\n?", re.DOTALL)
 
 Json = dict[str, Any]
 Entries = Mapping[tuple[str, ...], Any]
@@ -211,7 +215,7 @@ def _with_text(part: Part, base: bytes | None) -> bytes:
             raise UsageError(f"{part.path} is another's; move it and run the command again")
         return part.text.encode()
     if TABLE.search(text):
-        raise UsageError(f"{part.path} has another MCP server of the name {SERVER}; rename that first")
+        raise UsageError(f"{part.path} has another MCP server {SERVER}, or all in a line; change that first")
     gap = "" if not text else "\n" if text.endswith("\n") else "\n\n"
     return (text + gap + part.text).encode("utf-8", "surrogateescape")
 
@@ -267,7 +271,7 @@ def _dumped(value: Json, like: bytes | None) -> bytes:
     """JSON with the indentation, line ends and mark at the beginning of what stood there."""
     text = (like or b"{\n  \n}\n").decode("utf-8-sig")
     indent = re.search(r"\n([ \t]+)", text)
-    made = json.dumps(value, ensure_ascii=False, indent=indent[1] if indent else None)
+    made = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent[1] if indent else None)
     made += "\n" if text.endswith("\n") else ""
     made = made.replace("\n", "\r\n") if "\r\n" in text else made
     return (b"\xef\xbb\xbf" if (like or b"").startswith(b"\xef\xbb\xbf") else b"") + made.encode()

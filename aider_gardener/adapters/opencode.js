@@ -33,14 +33,14 @@ export const AiderGardener = async ({ client, directory }) => {
         type: role, uuid: `${info.id}-${number}`, sessionId: session, cwd: directory,
         timestamp: new Date(info.time?.created ?? Date.now()).toISOString(), message: { role, content },
       }))
-    for (const { info, parts } of messages ?? []) {
+    for (const { info, parts } of messages) {
       for (const [number, part] of parts.entries()) {
         if (part.type === "text" && !part.synthetic) {
           put(info.role, [{ type: "text", text: part.text }], info, number)
-        } else if (part.type === "tool" && part.state?.status === "completed") {
+        } else if (part.type === "tool" && ["completed", "error"].includes(part.state?.status)) {
           const name = part.tool === "bash" ? "Bash" : part.tool
           put("assistant", [{ type: "tool_use", id: part.callID, name, input: part.state.input }], info, number)
-          const content = [{ type: "tool_result", tool_use_id: part.callID, content: part.state.output }]
+          const content = [{ type: "tool_result", tool_use_id: part.callID, content: part.state.output ?? part.state.error }]
           put("user", content, info, `${number}r`)
         }
       }
@@ -55,7 +55,8 @@ export const AiderGardener = async ({ client, directory }) => {
     event: async ({ event }) => {
       const session = event.properties?.sessionID
       if (event.type === "session.idle" && session) {
-        hook("Stop", session, { transcript_path: await transcript(session) })
+        const path = await transcript(session).catch(() => "") // a fault of ours is none of the host's
+        if (path) hook("Stop", session, { transcript_path: path })
       }
     },
     "chat.message": async (input, output) => {

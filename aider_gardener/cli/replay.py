@@ -14,6 +14,7 @@ import click
 from aider_gardener.cli.pipe import progress_bar
 from aider_gardener.cli.root import FILE
 from aider_gardener.errors import ReplayError, UsageError
+from aider_gardener.tokens import window_of
 
 if TYPE_CHECKING:
     from aider_gardener.replay.measure.result import ReplayResult
@@ -91,7 +92,7 @@ def replay(paths: tuple[Path, ...], variants: tuple[str, ...], **options: Any) -
     """
     transcripts = [path for path in paths if path.suffix == ".jsonl" and path.name != "session.jsonl"]
     if transcripts:
-        tell_costs(paths, transcripts, options)
+        tell_costs(paths, transcripts, {**options, "variants": variants})
         return
     try:
         run(paths, chosen_variants(variants), **options)
@@ -102,7 +103,8 @@ def replay(paths: tuple[Path, ...], variants: tuple[str, ...], **options: Any) -
 def tell_costs(paths: Sequence[Path], transcripts: Sequence[Path], given: Mapping[str, Any]) -> None:
     from aider_gardener.replay.measure.usage import chat_cost, told
 
-    if len(transcripts) < len(paths) or given["json_target"] not in (None, "-"):
+    others = [value for name, value in given.items() if name != "json_target" and value]
+    if len(transcripts) < len(paths) or others or given["json_target"] not in (None, "-"):
         raise UsageError("name transcripts alone, with no option but --json -")
     costs = {str(path): chat_cost(path) for path in transcripts}
     if given["json_target"]:
@@ -156,7 +158,7 @@ def run(
         raise UsageError("--probes belongs to one session; name one PATH with it")
     if probes:
         sessions = [replace(sessions[0], probes=load_probes(probes))]
-    if model and not window_of(model):
+    if model and not _is_known(model):
         raise UsageError(f"--model {model}: its window is not known; name one that litellm knows")
     jobs = [
         Job(
@@ -201,16 +203,14 @@ def replayed(jobs: Sequence[Job]) -> list[ReplayResult]:
 def model_of(session: Session) -> str:
     """The model that a chat was held with, where litellm knows it."""
     name = str(session.meta.get("model") or "")
-    return name if name and window_of(name) else DEFAULT_MODEL
+    return name if name and _is_known(name) else DEFAULT_MODEL
 
 
-def window_of(name: str) -> int:
-    """The tokens of a model's window; 0 if it is unknown."""
+def _is_known(name: str) -> bool:
+    """Whether a model's window is known."""
     from aider.models import MODEL_ALIASES
 
-    from aider_gardener.replay.measure.cost import known_of
-
-    return int(known_of(MODEL_ALIASES.get(name, name)).get("max_input_tokens") or 0)
+    return window_of(MODEL_ALIASES.get(name, name)) > 0
 
 
 def write_files(report: ReplayReport, json_file: Path | None, plot: Path | None, html: Path | None) -> None:

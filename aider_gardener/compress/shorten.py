@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from aider_gardener.compress.message import compress_message
+from aider_gardener.errors import UsageError
 from aider_gardener.messages import ContentClass, Focus, Source, SourceKind, TokenCounter
 from aider_gardener.reading.classify import TEST_COMMAND
 from aider_gardener.reading.source import infer_source
@@ -32,8 +33,11 @@ def shorten(
     """The short form of a text, made without a model: never longer, the same for the same arguments.
 
     `command` is the command line whose output it is, as far as known; lines with the words of `focus` are
-    favoured. `count` counts the tokens of a text, by default with cl100k_base.
+    favoured. `count` counts the tokens of a text, by default with cl100k_base. Raises UsageError for what is
+    no text.
     """
+    if not isinstance(text, str):
+        raise UsageError(f"shorten() takes text, not {type(text).__name__}; decode it first")
     count = count or default_counter()
     made = compress_message(text, source_of(text, command), focus=focus_on(focus), count=count)
     after = count(made.text)

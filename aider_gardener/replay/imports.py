@@ -30,7 +30,6 @@ from aider_gardener.archive.sessions import AIDER, host_of
 from aider_gardener.archive.store import Store
 from aider_gardener.errors import SessionError
 from aider_gardener.messages import SourceKind, entry_id
-from aider_gardener.replay.measure.cost import known_of
 from aider_gardener.replay.session.grammar import Span
 from aider_gardener.replay.session.history import (
     ASKING,
@@ -40,6 +39,7 @@ from aider_gardener.replay.session.history import (
     model_of,
     started_at,
 )
+from aider_gardener.tokens import known_of
 
 HISTORY = ".aider.chat.history.md"
 SHORTER = "{path} has more of the same session"

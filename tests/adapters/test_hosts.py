@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -137,6 +139,7 @@ def test_a_new_place_of_the_program_takes_that_of_the_old(tmp_path: Path) -> Non
         ('{"a": 1, "a": 2}', "stands in it twice"),
         ('{"mcpServers": []}', 'its "mcpServers" is no object'),
         ('{"mcpServers": {"gardener": {"command": "another"}}}', 'it has another "gardener"'),
+        ('{"limit": 1e400}', "not JSON compliant"),
     ],
 )
 def test_what_cannot_be_changed_is_left_and_said_with_what_to_put_in(
@@ -155,6 +158,9 @@ def test_another_server_of_the_name_in_toml_and_another_plugin_are_refused(tmp_p
     _server, plugin = hosts.parts_of(hosts.OPENCODE, tmp_path, COMMAND, tmp_path)
     for part, text in (
         (config, "[mcp_servers.gardener]\ncommand = 'x'\n"),
+        (config, "mcp_servers.gardener.command = 'x'\n"),
+        (config, "mcp_servers = {x = {command = 'y'}}\n"),
+        (config, "[mcp_servers]\ngardener = {command = 'x'}\n"),
         (plugin, "export const Mine = 1\n"),
     ):
         part.path.parent.mkdir(parents=True, exist_ok=True)
@@ -162,6 +168,48 @@ def test_another_server_of_the_name_in_toml_and_another_plugin_are_refused(tmp_p
         with pytest.raises(UsageError, match="another"):
             change(part, tmp_path / "records", ours=True)
         assert part.path.read_text() == text
+
+
+def test_toml_whose_line_ends_an_editor_changed_has_nothing_of_ours_left(tmp_path: Path) -> None:
+    config, _hooks = hosts.parts_of(hosts.CODEX, tmp_path, COMMAND, tmp_path)
+    config.path.parent.mkdir()
+    config.path.write_bytes(b'model = "x"\n')
+    change(config, tmp_path / "records", ours=True)
+    config.path.write_bytes(config.path.read_bytes().replace(b"\n", b"\r\n"))
+    change(config, tmp_path / "records", ours=False)
+    assert config.path.read_bytes() == b'model = "x"\r\n'
+
+
+PLAY = """
+import { AiderGardener } from "./aider-gardener.js"
+const state = { input: { path: "a.py" } }
+const tool = (id, more) => ({ type: "tool", tool: "edit", callID: id, state: { ...state, ...more } })
+const parts = [
+  { type: "text", text: "Done." }, tool("1", { status: "completed", output: "edited" }),
+  tool("2", { status: "error", error: "no such line" }), tool("3", { status: "running" }),
+]
+const answers = [{ data: [{ info: { id: "m", role: "assistant" }, parts }] }, { error: "gone" }]
+const client = { session: { messages: async () => answers.shift() } }
+const plugin = await AiderGardener({ client, directory: process.cwd() })
+const event = { type: "session.idle", properties: { sessionID: "s" } }
+await plugin.event({ event })
+await plugin.event({ event })
+"""
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="OpenCode's plugin is JavaScript")
+def test_opencode_tells_what_failed_too_and_keeps_what_it_told(tmp_path: Path) -> None:
+    _server, plugin = hosts.parts_of(hosts.OPENCODE, tmp_path, ["true"], tmp_path)
+    (tmp_path / "aider-gardener.js").write_text(plugin.text)
+    (tmp_path / "play.mjs").write_text(PLAY)
+    (tmp_path / "package.json").write_text('{"type": "module"}')
+    environment = {**os.environ, "XDG_DATA_HOME": str(tmp_path)}
+    subprocess.run(["node", "play.mjs"], cwd=tmp_path, env=environment, check=True, timeout=60)
+    told = (tmp_path / "aider-gardener" / "opencode" / "s.jsonl").read_text().splitlines()
+    contents = [json.loads(line)["message"]["content"][0] for line in told]
+    assert [one.get("text") or one.get("name") or one["content"] for one in contents] == [
+        "Done.", "edit", "edited", "edit", "no such line",
+    ]  # fmt: skip
 
 
 def test_the_marketplace_of_the_repository_is_what_is_installed() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import aider_gardener
+from aider_gardener.errors import UsageError
 from aider_gardener.messages import ContentClass
 
 LOG = "".join(f"2024-05-01 10:{i // 60:02}:{i % 60:02} INFO worker job={i} done\n" for i in range(300))
@@ -28,6 +29,11 @@ def test_a_long_text_gets_short_and_says_what_it_was() -> None:
 def test_what_is_asked_for_stays(focus: str | list[str]) -> None:
     assert "job=137" in aider_gardener.shorten(LOG, focus=focus, count=words).text
     assert "job=137 " not in aider_gardener.shorten(LOG, count=words).text
+
+
+def test_what_is_no_text_is_refused() -> None:
+    with pytest.raises(UsageError, match="takes text, not bytes; decode it first"):
+        aider_gardener.shorten(LOG.encode())  # type: ignore[arg-type]
 
 
 def test_it_needs_neither_aider_nor_litellm_nor_a_network(root: Path) -> None:

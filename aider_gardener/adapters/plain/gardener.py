@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import secrets
@@ -28,7 +27,7 @@ from aider_gardener.plan.chat import Admit, Chat
 from aider_gardener.plan.view import FILLER, Piece
 from aider_gardener.recall.backlog import Backlog
 from aider_gardener.settings import Settings
-from aider_gardener.tokens import MESSAGE_OVERHEAD_TOKENS, approximate, default_counter
+from aider_gardener.tokens import MESSAGE_OVERHEAD_TOKENS, approximate, default_counter, window_of
 
 HISTORY_SHARE = 0.5
 """Share of the window that the history may have where no limit is set: instructions, tools, what is recalled
@@ -76,7 +75,7 @@ class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
         `clock` gives seconds since the epoch. Without `background` no thread is started, and only `idle`
         embeds what was said.
 
-        Raises UsageError where the window is unknown and the settings give no `history_tokens` either.
+        Raises UsageError where project is no folder, or neither window nor `history_tokens` is known.
         """
         settings = settings if settings is not None else Settings.from_env()
         window = window or window_of(model)
@@ -84,8 +83,12 @@ class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
             named = f"the window of {model} is not known" if model else "no window is given"
             raise UsageError(f"{named}; give window=, the most tokens of a prompt")
         root, place = os.path.realpath(project), settings.store_path
+        if not os.path.isdir(root):
+            raise UsageError(f"{root} is no folder; name that of the project")
         chosen = chosen_directory(place) if place else store_directory(Path(root))
         store = open_store(None if memory else chosen, clock=clock, key_source=settings.store_key)
+        if store.notice:
+            fault_log().warning("aider-gardener: %s", store.notice)
         archive = Archive(
             store,
             session=secrets.token_hex(8),
@@ -233,17 +236,3 @@ def noted(text: str, before: Sequence[Any], after: Sequence[Any]) -> list[dict[s
     first = [filler] if before and roles[0] in ("user", "tool") else []
     last = [filler] if not after or roles[-1] != "assistant" else []
     return [*first, {"role": "user", "content": text}, *last] if text else []
-
-
-def window_of(model: str) -> int:
-    """The most tokens of a prompt for the model by litellm's own table; 0 where it is not there."""
-    if not model:
-        return 0
-    # litellm is to take the table that it ships: importing it would fetch a newer one else
-    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
-    try:
-        litellm: Any = importlib.import_module("litellm")
-        found = litellm.get_model_info(model)
-    except Exception:  # reason: litellm raises a plain Exception for a name that it does not know
-        return 0
-    return int(found.get("max_input_tokens") or found.get("max_tokens") or 0)

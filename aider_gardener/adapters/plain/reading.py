@@ -110,7 +110,7 @@ def items(messages: Sequence[AgentMessage]) -> list[Item]:
     for place, message in enumerate(messages, 1):
         try:
             data = json.dumps(message, sort_keys=True, default=_json)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, RecursionError) as error:
             raise UsageError(f"message {place} cannot be sent as JSON ({error}); encode it as text") from None
         plain = json.loads(data)  # without tuples and objects
         made = _calls_of(plain)
@@ -165,15 +165,17 @@ def _hash(data: str) -> str:
 
 
 def _calls_of(message: AgentMessage) -> list[AgentCall]:
-    """The calls of an assistant's message. One of the older format has its name for an id."""
+    """The calls of an assistant's message, of whatever shape. One of the older format has its name for an
+    id."""
     if message["role"] != "assistant":
         return []
-    given = [call for call in message.get("tool_calls") or () if isinstance(call, Mapping)]
-    if older := message.get("function_call"):
+    listed, older = message.get("tool_calls"), message.get("function_call")
+    given = [call for call in listed if isinstance(call, Mapping)] if isinstance(listed, list) else []
+    if isinstance(older, Mapping):
         given.append({"id": older.get("name"), "function": older})
     made = []
     for call in given:
-        body = call.get("function") or call.get("custom") or {}
+        body = next((each for each in map(call.get, ("function", "custom")) if isinstance(each, Mapping)), {})
         arguments = body.get("arguments", body.get("input", ""))
         with suppress(ValueError):  # text that is no JSON is left as it is
             arguments = json.loads(arguments) if isinstance(arguments, str) else arguments

@@ -61,6 +61,8 @@ _PREFIXES = {
 _PARTS = {
     "VALUE": r"""(?:"([^"$]{4,200})"|'([^']{4,200})'|([^\s"'$<|-][^\s"'|<>]{3,200}))""",
     "TELLING": r"""(?<![^\s"'`])((?=[^\s"'`]{0,60}\d)(?=[^\s"'`]{0,60}[A-Za-z])[^\s"'`]{6,200})""",
+    "TIGHT": r"""((?=[^\s"'`]{0,60}(?:[A-Za-z]\d[^\s"'`]{0,60}[A-Za-z]|\d[^\s"'`]{0,60}[!*^%~#$&@]"""
+    r"""|[!*^%~#$&@][^\s"'`]{0,60}\d))[^\s"'`]{6,200})""",
     "AFTER_USER": r"""([^\s"'`<>]{4,200}(?=@[\w.-]+:\d{2,5}(?:[/\s"']|$))"""
     r"""|[^\s/"'`<>]+|(?!\d{1,5}[/?#])[^\s"'`<>]{4,200})""",
     "ARGUMENT": r"""(?:["'][^"'\n]{1,200}["']|[$@]?[\w.]{1,60}|\{[^{}\n]{0,200}\}),\s{0,9}""",
@@ -83,7 +85,7 @@ url-password ~ :// ~ - ~ ://(?:[^\s/:@"'`<>\[]{0,200}:AFTER_USER|([\w-]{20,}))@(
 url-password ~ @tcp(,@/,@unix( ~ (?<![^\s"'`=])[\w.-]{1,100}:([^\s"'`]{4,200})$ ~ @(?:(?:tcp|unix)\(|/\w)
 url-password ~ :thin:,connect ,sqlplus ~ - ~ :?\w{4,7}[: ]\w{1,60}/([^\s@/"']{4,200})(?:@|$)
 password ~ :5432:,:3306:,:*: ~ ^[\w.*-]+$ ~ :(?:\d+|\*):[\w.*-]+:[\w.*-]+:(\S{4,200})$
-authorization ~ bearer,basic ~ - ~ (?i:bearer|basic)\s{1,9}([\w+/=.~-]{16,})
+authorization ~ bearer,basic ~ - ~ (?i:bearer|basic)(?:\s{1,9}|(?<=er)(?: is|[:=])\s)([\w+/=.~-]{16,})
 authorization ~ authorization,auth plain,auth login ~ - ~
     (?i)(?:authorization["']?\s?[:=]\s?["']?[\w-]{1,30}|auth (?:plain|login))\s{1,9}([\w+/=.~-]{16,})
 cookie ~ sessionid=,sessid= ~ - ~ \w{4,9}=([^\s;"']{16,})
@@ -109,7 +111,8 @@ password ~ echo ,printf  ~ - ~
     (?=.{0,80}(?:pass|secret|sudo -S|luks|login|stdin|kinit|users|crypt))
 password ~ net use,net user ~ - ~
     net\s(?:user\s\S{1,60}|use\s\S{1,9}\s\S{1,200})(?:\s/\S{1,99}){0,3}\s((?=\S*\d)[^\s/*]\S{4,100})
-password ~ login  ~ ^\s{0,9}(?:machine \S+ |default )?$ ~ login \S{1,60}\s{1,9}password (\S{4,200})\s{0,9}$
+password ~ login  ~ (?:^\s{0,9}(?:default )?|machine \S+ )$ ~
+    login \S{1,60}\s{1,9}password ([^\s"'\\]{4,200})(?=\s{0,9}(?:$|[>|"'\\]))
 password ~ $apr1$,$2a$,$2b$,$2y$,$5$,$6$,$y$,{sha},{ssha} ~ - ~ (?i)[${]\w{1,4}[$}]([\w./$=,+-]{20,200})
 password ~  password , secret  ~
     ^\s{0,9}(?:machine \S+ )?(?:(?:login|user(?:name)?) \S{1,60}|enable)(?: privilege \d+)?$ ~
@@ -122,7 +125,7 @@ password ~ credential,login,auth,connect,mysqli(,pdo(,basic(,.begin(,user(,.sign
 password ~ snmp-server,set snmp,com2sec,rocommunity,rwcommunity,tacacs-,radius-,isakmp ~ - ~
     .{0,200}?(?:community|com2sec6? \S+ \S+|\bkey(?: \d)?|\bauth (?:sha|md5)|\bpriv \w{2,5}(?: \d{2,3})?)
     \s((?![\d ]+\s)[^\s@]{6,200})
-password ~ psk= ~ ^\s*$ ~ psk=(\S.{3,62})$
+password ~ psk=,key content ~ ^\s*$ ~ (?i)(?:psk=|key content\s{1,30}: )((?=.*[^a-z\s])\S.{3,62})$
 password ~ pwd={ ~ - ~ (?i)pwd=\{((?:[^}\n]|\}\}){4,200})\}
 password ~ temporary password,initial password,generated password ~ - ~ \w+ [^\n:]{0,80}: ((?=\S*\d)\S{6,60})$
 password ~ securestring ~ - ~ (?i:SecureString)\s{1,9}(?:-String\s{1,9})?VALUE
@@ -132,8 +135,22 @@ password ~  as the , as my , as our , is the , is my , is our ~ TELLING["'`]?$ ~
     (?!.(?:hash|polic|manag|field|encod|algor|file|stor|typ))
 password ~ log in,login,creds,credential,auth,zugangsdaten ~ - ~
     (?i)(?:log ?in|cred\w*|auth[\w.]*|zugangsdaten)(?: is| are| with|:){0,2}[ =]{1,4}
-    ["'`]?[\w.@-]{1,60} ?[/:,|] ?
+    ["'`]?(?!\d{4}-)[\w.@-]{1,60} ?[/:,|] ?
     ((?!/)(?=\S{0,200}\d)(?=\S{0,200}[A-Za-z])[^\s"'`]{6,200})
+password ~ 334 ugfzc3dvcmq6 ~ - ~ \d+ \S+\s{1,9}(?:\S{1,3} )?([\w+/=]{4,200})(?!\S)
+password ~ setuser ~ - ~ (?i)setuser \S{1,60} .{0,200}?(?<!\S)[>#<](\S{4,200})
+password ~  as , als , comme , como , come , met  ~
+    (?i)\b(?:log\w*[ -]?in|sign\w*[ -]in|conn?ec\w*|ssh|authenti\w*
+    |(?:an)?(?:ge)?meld\w*|ein(?:ge)?log\w*|acced\w*|entr[ae]\w*|inicia\w*)\b ~
+    \s\w+ ["'`]?[\w.@-]{1,60}["'`]? (?:with|using|mit|avec|con|com|met)(?: \w{2,12}){0,3}? ["'`]?TIGHT
+token ~ ::add-mask::,issecret=true] ~ - ~ (?i)(?:::add-mask::|\w+=true\])([^\s"']{4,200})
+token ~ api ~ (?i)(?:cl[ée]|chiave|clave|chave|klucz|ключ|sleutel|schlüssel)s?(?: de?l? ?| d['’]| )$ ~
+    (?i)api\b[^\n\d"'`=:]{0,30}[ :=]["'`]?((?=\S{0,200}\d)[\w.-]{16,200})
+token ~ setup key,secret key,manual entry,entry key,key manually ~ - ~
+    \w+ \w+[^:\n]{0,40}:\s{1,9}((?:[A-Za-z2-7]{4}[ -]){3,15}[A-Za-z2-7]{4})(?!\w)
+pin ~ recovery code,backup code,rescue code,scratch code ~ - ~
+    (?i)\w+ codes?[^\n:]{0,60}:((?:\s{1,9}(?:[-*] |\d{1,2}[.)] )?
+    (?=[a-z-]{0,20}\d)[a-z\d]{4,10}(?:-[a-z\d]{4,10}){0,4},?(?=\s|$)){2,20})
 pin ~ pin ,pin:,pin=,puk,otp,tion code,reset code,security code,2fa code,one-time ~ - ~
     (?i)(?<![^\W_])(?:pin|puk|otp|one-time \w{3,8}|(?:(?<=verifica)tion|reset|security|2fa) code)(?: code)?
     (?: is |[:=]\s?| )["']?(\d{4,8})\b(?![.:])

@@ -28,6 +28,7 @@ SECRET_NAME = late(
     r"|\b_?auth\b|masterauth|authorization|(?:recovery|backup)[_ -]codes?|(?:\b|_)(?:salt|seed)$"
     r"|(?:api|access|auth|private|client|account|service|signing|encryption|record"
     r"|master|app|license|shared|webhook|consumer|subscription|deploy)[_. -]?(?:key|schlüssel)"
+    r"|(?:zugangs|zugriffs|lizenz)schlüssel|密钥|密鑰"
 )
 """A name that speaks of a secret."""
 PASSWORD = late(
@@ -36,7 +37,7 @@ PASSWORD = late(
 """A name whose value is a secret however it looks."""
 KEY_NAME = late(
     r"(?i)\A(?!.*(?:public|cache|object|sort|idempotency|partition|foreign|hash))"
-    r".*(?:(?:\b|[_\d]|(?-i:[a-z](?=K)))keys?[\W\d]*|_auth|_api)$"
+    r".*(?:(?:\b|[_\d]|(?-i:[a-z](?=K)))keys?[\W\d]*|_auth|_api|[._]login)$"
 )
 """A name that speaks of a secret only if its value is one by its looks."""
 STRONG = re.compile(
@@ -52,7 +53,7 @@ NO_SECRETS_END = frozenset(
 """Words at the end of a name that speak of a secret and hold none."""
 NO_VALUE = late(
     r"(?i)^(?:[<\[{(%*.#^\\].*|[,+;)}&?:|=].*[(){};=].*|\$[a-z_(].*|your[_ -].*|\d{1,4}"
-    r"|[\d./%:]*[./%:][\d./%:]*"
+    r"|@[\w./~-]+\.[a-z]{2,4}|[\d./%:]*[./%:][\d./%:]*"
     r"|\d+(?:\.\d+)?e[+-]?\d+"
     r"|.*(?:\$\{|\{\{|%\(|%s|<[a-z_ -]+>|\.\.\.|…|\(\?|\[a-z|\[0-9|\\[sdwb]|\*{3}|x{5}|\[redacted:).*"
     r"|(?:(?:big)?u?int|float|str|bytes|utf-?)\d{1,3}(?:array|_t|mb4|le|be)?"

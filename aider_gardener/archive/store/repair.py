@@ -209,7 +209,7 @@ def keep_copy(path: Path) -> str:
     try:
         if not copy_of(path).is_file():
             return ""
-        name = path.with_name(f"{path.name}.removed-{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}")
+        name = _free_name(path, time.time(), "removed")
         os.replace(copy_of(path), name)
     except OSError:
         return ""
@@ -281,16 +281,19 @@ def clear_parts(path: Path, *, older_than: float) -> None:
 
 def set_aside(path: Path, now: float, why: str) -> Path:
     """Rename a database with its log; returns the new name, which says why. Raises OSError."""
-    stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now))
-    for number in range(1, 1_000):
-        name = path.with_name(f"{path.name}.{why}-{stamp}" + (f"-{number}" if number > 1 else ""))
-        if not name.exists():
-            break
+    name = _free_name(path, now, why)
     os.replace(path, name)
     for ending in location.BESIDE:
         with contextlib.suppress(FileNotFoundError):
             os.replace(path.with_name(path.name + ending), name.with_name(name.name + ending))
     return name
+
+
+def _free_name(path: Path, now: float, why: str) -> Path:
+    """What a file is called that is set aside; nothing has the name yet."""
+    stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now))
+    names = (path.with_name(f"{path.name}.{why}-{stamp}{ending}") for ending in ("", *range(-2, -1_000, -1)))
+    return next(name for name in names if not name.exists())
 
 
 def salvage(new: Database, damaged: Path, copy: Path, key: str) -> set[str]:

@@ -68,9 +68,9 @@ LINES = re.compile(
 """A long secret that may go on in lines of nothing but its own characters."""
 
 NAME_WORDS = tuple(
-    'pass|"assword|pw|secret|token|credential|creds|key|auth|_api|psk|identif|salt|seed'
+    'pass|"assword|pw|secret|token|credential|creds|key|auth|_api|psk|identif|salt|seed|login'
     "|kennwort|schlüssel|contrase|senha|wachtwoord|hasło|haslo|lösenord|parola|şifre|clave|heslo|salasana"
-    "|jelsz|adgangskode|парол|密码|密碼|口令|パスワード|비밀번호|암호".split("|")
+    "|jelsz|adgangskode|парол|密码|密碼|密钥|密鑰|口令|パスワード|비밀번호|암호".split("|")
 )
 SOUGHT = frozenset(("private", *NAME_WORDS, *(word for item in FORMATS for word in item.words)))
 NAME_CHARS = 80
@@ -133,7 +133,7 @@ LIKELY = re.compile(
 """What a value near its name has: letters and digits in one, or a word before that says that it follows."""
 LED = late(
     r"(?:[:=>→：(\]]|<<<|(?:は|是)|\s--?\w{1,20}"
-    r"|\b(?:(?:is|was)(?: still| now)?|from|to|as|by|\d|ist|lautet|est|es|é|è))[\s\[({-]{0,8}\Z"
+    r"|(?:\b(?:is|was)|'s)(?: still| now)?|\b(?:from|to|as|by|\d|ist|lautet|est|es|é|è))[\s\[({-]{0,8}\Z"
 )
 GIVEN = re.compile(
     r"(?i)(?:(?:value|--body)[\"']?[ \t:=>]{1,9}|(?:default|body|string)[\"']?[ \t]?[:=>]{1,2}[ \t]?)[\"']?\Z"
@@ -299,6 +299,8 @@ def _need(text: str, start: int, stop: int, kind: str, match: re.Match[str]) -> 
         return Looks.NEVER, False
     if match["call"] or how == "braced":
         return Looks.RANDOM, False
+    if sign and sign[-2:] in ("==", "!="):
+        literal = max(literal, Looks.MIX)  # what a value is compared with is often a word of a test
     if sign and sign[0] == " ":
         return (Looks.RANDOM if end or follows == " " else Looks.NEVER), False
     if how not in ("bare", "words"):
@@ -367,6 +369,7 @@ def _near(text: str, start: int, at: int, kind: str) -> Iterator[Found]:
         is_said = gap[-3:-2].isalpha() and LED.search(gap[:-1]) is not None and not HASHED.search(gap)
         is_direct = (
             is_given
+            or (is_led and gap.rstrip()[-1:].isalpha() and len(value) >= 16 and not HASHED.search(gap))
             or (is_quoted and is_said)
             or (is_led and not WORD.search(gap))
             or (is_below and is_password and is_first)

@@ -49,7 +49,7 @@ from aider_gardener.archive.store.database import (
 from aider_gardener.archive.store.lines import FileLines, Lines
 from aider_gardener.archive.store.records import FORGET, FORGET_SESSION, Record
 from aider_gardener.archive.store.redact import Redacted, Redactor
-from aider_gardener.errors import StoreError
+from aider_gardener.errors import StoreError, UsageError
 from aider_gardener.messages import Entry, Fidelity, Rendition
 
 if TYPE_CHECKING:
@@ -610,7 +610,11 @@ class Store:
         return [*found, *([self._notice] if self._notice != before else [])]
 
     def export(self, path: Path) -> int:
-        """Write everything as JSON lines (mode 0600), replacing `path` at the end; returns the lines."""
+        """Write everything as JSON lines (mode 0600), replacing `path` at the end; returns the lines. Raises
+        UsageError for a file of the archive itself."""
+        own = self.directory and str(self.directory.resolve() / location.FILE_NAME)
+        if own and str(Path(path).resolve()).startswith(own):
+            raise UsageError(f"{path} is a file of the archive; name another for the export")
         try:
             return self._read(lambda db: records.write_export(db, Path(path)))
         except OSError as error:

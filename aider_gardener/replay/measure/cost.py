@@ -13,17 +13,17 @@ is retries and reflections (`cold`).
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass, replace
 from enum import Enum
 from functools import cache
-from typing import Any
+from itertools import accumulate
 
 from aider_gardener.errors import ReplayError
 from aider_gardener.plan.usage import Prices
 from aider_gardener.replay.measure.result import MAIN, ModelCall
+from aider_gardener.tokens import known_of
 
 
 class Rule(str, Enum):
@@ -103,15 +103,6 @@ class Cost:
     uncached: Bill
 
 
-def known_of(model: str) -> dict[str, Any]:
-    """What the table that litellm ships says of a model; nothing for one that is not in it."""
-    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
-    import litellm
-
-    found: dict[str, Any] | None = litellm.model_cost.get(model)
-    return found or litellm.model_cost.get(model.rpartition("/")[2]) or {}
-
-
 @cache
 def prices_of(model: str) -> Prices:
     """The prices of a model; ReplayError if litellm's table has none."""
@@ -127,15 +118,8 @@ def provider_of(model: str, weak: str, *, cache_prompts: bool) -> Provider | Non
     vendor = next((name for pattern, name in VENDORS if re.search(pattern, model)), "")
     marks = " --cache-prompts" if vendor == "Anthropic" and cache_prompts else ""
     rule = next((one for one in PROVIDERS if one.name == vendor + marks), Provider("", "", "", Rule.NONE))
-    try:
-        prices_of(model)
-    except ReplayError:
-        return None
-    try:
-        prices_of(weak)
-    except ReplayError:
-        weak = model
-    return replace(rule, main=model, weak=weak)
+    has_price, has_weak = (known_of(name).get("input_cost_per_token") is not None for name in (model, weak))
+    return replace(rule, main=model, weak=weak if has_weak else model) if has_price else None
 
 
 def held(earlier: ModelCall, call: ModelCall, provider: Provider, *, cold: bool = False) -> bool:
@@ -213,10 +197,7 @@ def split_breakpoints(
 ) -> tuple[int, int]:
     """(tokens read, tokens written) under a cache that is read and written at marks only. `seen` has the last
     call of each beginning that was marked, and gets this one."""
-    keys, total, ends = prefixes(call.prompt), 0, []
-    for _, tokens, _ in call.prompt:
-        total += tokens
-        ends.append(total)
+    keys, ends = prefixes(call.prompt), list(accumulate(tokens for _, tokens, _ in call.prompt))
     marks = [at for at in breakpoints(call.prompt, notes) if ends[at] >= provider.minimum_tokens]
     hits = [
         index

@@ -77,7 +77,7 @@ class Calls:
             prompt_tokens=self.counted.of_messages(model, messages),
             completion_tokens=self.counted.of_message(model, {"role": "assistant", "content": text}),
             prompt=rows,
-            shared=self.sent.add(kind, rows, lambda text: self.counted.of_text(model, text)),
+            shared=self.sent.add(kind, rows, lambda text: self.counted.once(model, text)),
             at=self.recorded.typed_at,
             files_sha=self.prompts.keep(self.prompts.files) if kind == MAIN else "",
         )

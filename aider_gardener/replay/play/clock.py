@@ -63,42 +63,26 @@ class CachedTokenCount:
         self.original = original
         self.known: dict[tuple[str, ...], int] = {}
 
-    def of_text(self, model: Any, text: Any) -> int:
-        key = (model.name, text if isinstance(text, str) else json.dumps(text, sort_keys=True, default=str))
+    def once(self, model: Any, value: Any) -> int:
+        """Tokens of a text, or of a request with these messages."""
+        text = (value,) if isinstance(value, str) else ("", json.dumps(value, sort_keys=True, default=str))
+        key = (model.name, *text)
         if key not in self.known:
-            self.known[key] = self.original(model, text) or 0
+            self.known[key] = self.original(model, value) or 0
         return self.known[key]
 
     def of_message(self, model: Any, message: Mapping[str, Any]) -> int:
         """Tokens that this message adds to a request."""
-        key: tuple[str, ...]
-        role, content = message.get("role"), message.get("content")
-        if len(message) == 2 and isinstance(role, str) and isinstance(content, str):
-            key = (model.name, role, content)
-        else:
-            key = (model.name, "", "", json.dumps(message, sort_keys=True, default=str))
-        if key not in self.known:
-            self.known[key] = self.original(model, [dict(message)]) - self.overhead(model)
-        return self.known[key]
+        return self.once(model, [dict(message)]) - self.overhead(model)
 
     def overhead(self, model: Any) -> int:
         """Tokens of a request with no message in it."""
-        key = (model.name, "", "", "")
-        if key not in self.known:
-            message = {"role": "user", "content": "x"}
-            one, two = self.original(model, [message]), self.original(model, [message, message])
-            self.known[key] = 2 * one - two
-        return self.known[key]
+        message = {"role": "user", "content": "x"}
+        return 2 * self.once(model, [message]) - self.once(model, [message, message])
 
     def of_messages(self, model: Any, messages: Sequence[Mapping[str, Any]]) -> int:
         return sum(self.of_message(model, message) for message in messages) + self.overhead(model)
 
     def method(self) -> Callable[[Any, Any], int]:
         """What to put in the place of `Model.token_count`."""
-
-        def token_count(model: Any, messages: Any) -> int:
-            if type(messages) is list:
-                return self.of_messages(model, messages)
-            return self.of_text(model, messages)
-
-        return token_count
+        return lambda model, given: (self.of_messages if type(given) is list else self.once)(model, given)

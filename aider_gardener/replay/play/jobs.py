@@ -11,14 +11,14 @@ import multiprocessing
 import os
 import signal
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Event, Lock
 from typing import Any
+from unittest.mock import patch
 
 from aider_gardener.errors import GardenerError, ReplayError
 from aider_gardener.replay.measure.result import ReplayResult
@@ -32,10 +32,7 @@ PROCESSES: Any = multiprocessing.get_context(METHOD)
 if METHOD == "forkserver":
     PROCESSES.set_forkserver_preload(
         [
-            "aider.coders",
-            "networkx",
-            "scipy.sparse",
-            "litellm.litellm_core_utils.default_encoding",
+            *"aider.coders networkx scipy.sparse litellm.litellm_core_utils.default_encoding".split(),
             "aider_gardener.replay.play.loaded",
         ]
     )
@@ -87,7 +84,7 @@ def replay_job(job: Job, on_turn: OnTurn = lambda: None) -> ReplayResult:
         environ = environment(folder / "home", os.environ)
         ours, its = PROCESSES.Pipe(duplex=False)
         process = PROCESSES.Process(target=work, args=(job, folder, environ, its), daemon=True)
-        with STARTING, only(environ):
+        with STARTING, patch.dict(os.environ, environ, clear=True):  # a new process begins with these
             process.start()
         its.close()
         try:
@@ -105,19 +102,6 @@ def replay_job(job: Job, on_turn: OnTurn = lambda: None) -> ReplayResult:
         raise said
     assert isinstance(said, ReplayResult)
     return said
-
-
-@contextmanager
-def only(environ: Mapping[str, str]) -> Iterator[None]:
-    """This process's environment is another one within the block: what a new process begins with."""
-    own = dict(os.environ)
-    try:
-        os.environ.clear()
-        os.environ.update(environ)
-        yield
-    finally:
-        os.environ.clear()
-        os.environ.update(own)
 
 
 LOG = "output.txt"

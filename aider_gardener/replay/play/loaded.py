@@ -1,5 +1,6 @@
 """Imported by the process that replays are forked off, beside the host: the core, and the encoding of the
-model that a replay has by default. What it holds none of them loads."""
+model that a replay has by default. What it holds none of them loads; the encoding none could, without a
+network: all counts would be 0."""
 
 from __future__ import annotations
 

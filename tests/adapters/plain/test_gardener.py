@@ -8,6 +8,7 @@ import logging
 import os
 import subprocess
 import sys
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -243,6 +244,7 @@ def test_a_fault_inside_costs_one_line_and_the_list_is_sent(
         ([user(7)], "content of message 1 is int"),
         ([user([{"type": "image", "data": b"x"}])], "message 1 cannot be sent as JSON"),
         ([user("x"), {"role": ""}], "message 2 has no role"),
+        ([user(reduce(lambda held, _: [held], range(100_000), []))], "message 1 cannot be sent as JSON"),
     ],
 )
 def test_what_is_no_list_of_messages_is_refused_in_one_line(messages: Any, told: str) -> None:
@@ -251,9 +253,26 @@ def test_what_is_no_list_of_messages_is_refused_in_one_line(messages: Any, told:
     assert "\n" not in str(refused.value)
 
 
-def test_a_window_that_nobody_knows_is_asked_for() -> None:
+def test_what_is_wrong_with_the_archive_is_said_as_it_is_opened(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".aider.gardener").mkdir()
+    (tmp_path / ".aider.gardener" / "gardener.db").symlink_to(tmp_path / "elsewhere")
+    with caplog.at_level(logging.WARNING, "aider_gardener"):
+        Gardener.open(tmp_path, window=8_000, settings=Settings(embedder="none")).close()
+    told = [record.getMessage() for record in caplog.records]
+    assert len(told) == 1 and "kept in memory only" in told[0] and "a symbolic link" in told[0]
+    with pytest.raises(UsageError, match="nosuch is no folder; name that of the project"):
+        Gardener.open(tmp_path / "nosuch", window=8_000)
+
+
+def test_a_window_that_nobody_knows_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(UsageError, match="give window="):
         Gardener.open(".", memory=True)
+    with pytest.raises(UsageError, match="the window of nosuch is not known"):
+        Gardener.open(".", memory=True, model="nosuch")
+    assert capsys.readouterr() == ("", "")
     with opened(window=0, history_tokens=1_000) as gardener:
         messages, prompt = grown(gardener, 20)
         assert tokens(prompt) < tokens(messages) / 3

@@ -6,9 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from aider_gardener.adapters.plain.gardener import Gardener, window_of
+from aider_gardener.adapters.plain.gardener import Gardener
 from aider_gardener.settings import Settings
-from aider_gardener.tokens import approximate
+from aider_gardener.tokens import approximate, window_of
 
 WITHOUT = """
 import sys
@@ -34,7 +34,7 @@ print("fine")
 
 
 def test_the_window_comes_from_the_table_that_litellm_ships() -> None:
-    assert window_of("gpt-4o") == 128_000
+    assert window_of("gpt-4o") == window_of("openai/gpt-4o") == 128_000
     assert window_of("no-such-model") == 0 and window_of("") == 0
 
 

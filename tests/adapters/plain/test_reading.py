@@ -90,8 +90,9 @@ def test_calls_of_older_formats_and_of_no_known_form_are_read() -> None:
         "function_call": {"name": "run", "arguments": '{"cmd": "ls"}'},
     }
     custom = {"id": "c", "type": "custom", "custom": {"name": "sql", "input": "select 1"}}
-    broken = {"role": "assistant", "tool_calls": [{"id": "d"}, "what"]}
-    read = items([older, {"role": "function", "name": "run", "content": "a"}, calls(custom), broken])
+    broken = {"role": "assistant", "tool_calls": [{"id": "d"}, "what", {"function": "run"}]}
+    none = {"role": "assistant", "content": "a", "tool_calls": 5, "function_call": "run"}
+    read = items([older, {"role": "function", "name": "run", "content": "a"}, calls(custom), broken, none])
     assert read[1].source is not None and read[1].source.detail == "ls"
     assert read[2].message.content == "Called sql: select 1"
-    assert read[3].kind is Kind.CALLS
+    assert read[3].kind is Kind.CALLS and read[4].kind is Kind.WORDS

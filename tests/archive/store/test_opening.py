@@ -13,7 +13,7 @@ from made_search import found
 
 from aider_gardener.archive.store import open_store, open_to_read, opening, schema
 from aider_gardener.archive.store.encryption import VARIABLE
-from aider_gardener.errors import StoreError
+from aider_gardener.errors import StoreError, UsageError
 from aider_gardener.messages import Entry, Fidelity, Rendition, entry_id
 
 
@@ -78,6 +78,25 @@ def test_lines_are_never_written_beside_an_encrypted_archive(
         assert not store.persistent and "in memory only" in store.notice and "plain text" in store.notice
         store.close()
     assert b"confidential" not in bytes_of(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["gardener.db", "gardener.db.copy", "gardener.db.lines-1.jsonl"])
+def test_no_export_takes_the_place_of_the_archive(name: str, tmp_path: Path) -> None:
+    stored = filled(tmp_path)
+    (tmp_path / "link").symlink_to(tmp_path)
+    with closing(open_store(tmp_path)) as store:
+        for path in (tmp_path / name, tmp_path / "link" / name):
+            with pytest.raises(UsageError, match="a file of the archive; name another"):
+                store.export(path)
+        assert len(said(store)) == len(stored) and store.export(tmp_path / "out.jsonl")
+
+
+def test_what_is_set_aside_within_a_second_has_a_name_of_its_own(tmp_path: Path) -> None:
+    for _ in range(3):
+        filled(tmp_path)
+        (tmp_path / "gardener.db").unlink()
+        open_store(tmp_path).close()
+    assert len(list(tmp_path.glob("gardener.db.removed-*"))) == 3
 
 
 def test_an_archive_that_is_gone_at_the_start_leaves_its_copy(tmp_path: Path) -> None:

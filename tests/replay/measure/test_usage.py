@@ -109,5 +109,12 @@ def test_replay_tells_the_cost_of_a_transcript() -> None:
     assert said.exit_code == 0 and "cost $0.16 by its own usage numbers: 14 calls" in said.output
     value = json.loads(CliRunner().invoke(main, ["replay", str(CHAT), "--json", "-"]).output)
     assert value[str(CHAT)]["models"] == ["claude-sonnet-4-5"]
-    mixed = CliRunner().invoke(main, ["replay", str(CHAT), str(CHAT.parent)])
-    assert mixed.exit_code == 2 and "name transcripts alone" in mixed.output
+    for more in (
+        [str(CHAT.parent)],
+        ["--html", "a.html"],
+        ["--full"],
+        ["--variant", "none"],
+        ["--map-tokens", "9"],
+    ):
+        mixed = CliRunner().invoke(main, ["replay", str(CHAT), *more])
+        assert mixed.exit_code == 2 and "name transcripts alone" in mixed.output
