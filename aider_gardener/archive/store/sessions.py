@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -250,7 +251,8 @@ def start_of(pid: int) -> str:
 
 
 def is_running(pid: int, started: str) -> bool:
-    """Whether the process still runs; where nothing can be learnt the answer is yes.
+    """Whether the process still runs; where nothing can be learnt the answer is yes. One that was killed does
+    not, also before its parent has asked after it.
 
     `started` is what `start_of` said of it then: another process may have its number by now.
     """
@@ -258,5 +260,8 @@ def is_running(pid: int, started: str) -> bool:
 
     if pid <= 0 or not psutil.pid_exists(pid):
         return False
+    with suppress(psutil.Error):
+        if psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
+            return False
     now = start_of(pid)
     return not (started and now) or abs(float(now) - float(started)) < CLOCK_SECONDS

@@ -328,6 +328,7 @@ def test_where_a_stream_has_no_usage_numbers_a_cold_cache_is_told_of_a_provider_
     driver.ask("still there?")
     told = [line for line in driver.said if "cache has probably gone cold after 12 min" in line]
     assert len(told) == caches
+    assert (usage.prices.cache_read < usage.prices.input) == caches, "nor do the marks count on one"
 
 
 def test_old_code_of_a_file_in_the_chat_is_not_recalled_and_the_list_of_files_stands_last(

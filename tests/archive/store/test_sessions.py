@@ -9,6 +9,8 @@ import time
 from pathlib import Path
 
 import apsw
+import psutil
+import pytest
 
 from aider_gardener.archive.retention import DAY
 from aider_gardener.archive.store import open_store, schema, sessions
@@ -64,3 +66,17 @@ def test_another_machines_process_and_a_reused_number(tmp_path: Path) -> None:
     assert sessions.is_running(os.getpid(), "")
     db.close()
     store.close()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no process stays there when it is killed")
+def test_a_process_that_was_killed_runs_no_more_before_its_parent_asks_after_it() -> None:
+    child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    started = sessions.start_of(child.pid)
+    assert sessions.is_running(child.pid, started)
+    child.kill()
+    until = time.monotonic() + 30
+    while psutil.Process(child.pid).status() != psutil.STATUS_ZOMBIE and time.monotonic() < until:
+        time.sleep(0.01)
+    assert psutil.pid_exists(child.pid), "its number stays taken"
+    assert not sessions.is_running(child.pid, started)
+    child.communicate()
