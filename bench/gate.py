@@ -108,6 +108,8 @@ def regressions(before: Mapping[str, Figures], now: Mapping[str, Figures]) -> It
             continue
         if new["supported"] < old["supported"] - SUPPORTED_TOLERANCE:
             yield f"{name}: {new['supported']} of {new['asked']} probes supported, {old['supported']} before"
+        if not new["net_tokens"]:
+            yield f"{name}: no token was counted"
         if new["net_tokens"] > old["net_tokens"] * (1 + TOKENS_TOLERANCE):
             yield f"{name}: {new['net_tokens']:,} net tokens, {old['net_tokens']:,} before"
 

@@ -40,6 +40,7 @@ FIGURES = {"turns": 9, "asked": 20, "supported": 18, "net_tokens": 100_000, "ses
         ({"supported": 20, "net_tokens": 60_000}, ""),
         ({"net_tokens": 102_900}, ""),
         ({"net_tokens": 103_100}, "103,100 net tokens, 100,000 before"),
+        ({"net_tokens": 0}, "no token was counted"),
         ({"session_sha256": "b"}, "not the session or probes of the committed figures"),
     ],
 )

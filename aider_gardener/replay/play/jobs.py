@@ -32,7 +32,10 @@ PROCESSES: Any = multiprocessing.get_context(METHOD)
 if METHOD == "forkserver":
     PROCESSES.set_forkserver_preload(
         [
-            *"aider.coders networkx scipy.sparse litellm.litellm_core_utils.default_encoding".split(),
+            "aider.coders",
+            "networkx",
+            "scipy.sparse",
+            "litellm.litellm_core_utils.default_encoding",
             "aider_gardener.replay.play.loaded",
         ]
     )
