@@ -26,7 +26,7 @@ OVER_LIMIT = "history above its limit"
 YOURS, HOSTS, BY_PRICE, BY_WINDOW, PUT_BACK = (
     YOUR_LIMIT,
     "aider's limit",
-    "the cheapest limit",
+    "the limit by cache prices",
     WINDOW_LEAVES,
     "a limit raised by what was put back",
 )

@@ -41,9 +41,11 @@ def test_where_they_are_dearer_the_prefix_rests_for_some_turns(cached: float, sh
     assert marks(ROOMY, fast, HALF, compacted=False).high == MOST_HIGH
 
 
-def test_a_limit_that_the_user_set_is_the_high_mark() -> None:
+@pytest.mark.parametrize("market", [HALF, CHEAP, UNCACHED])
+def test_a_limit_that_the_user_set_is_the_high_mark(market: Market) -> None:
     fixed = Limit(8_000, 0.25, fixed=True, growth=1_000)
-    assert marks(ROOMY, fixed, HALF, compacted=False).high == 8_000
+    goal = marks(ROOMY, fixed, market, compacted=False)
+    assert (goal.high, goal.low) == (8_000, 2_000)
 
 
 @given(st.integers(100, 40_000), st.floats(0, 20_000), st.floats(0, 1), st.floats(0, 1), st.booleans())
@@ -104,7 +106,7 @@ def test_levels_begin_at_their_share_of_the_window(used: int, found: Level) -> N
 def test_a_mark_says_what_set_it() -> None:
     fixed = Limit(8_000, 0.25, fixed=True, growth=1_000)
     assert marks(ROOMY, fixed, HALF, compacted=False).set_by == "your limit"
-    assert marks(ROOMY, LIMIT, HALF, compacted=False).set_by == "the cheapest limit"
+    assert marks(ROOMY, LIMIT, HALF, compacted=False).set_by == "the limit by cache prices"
     assert marks(ROOMY, LIMIT, UNCACHED, compacted=False).set_by == "aider's limit"
     small = Frame(window=10_000, parts={"files": 3_000})
     assert marks(small, LIMIT, HALF, compacted=False).set_by == "what the window leaves"
