@@ -55,7 +55,7 @@ def announce(coder: HostCoder) -> None:
         window = listed_window(coder.main_model)
         is_free = not given and not info.get("input_cost_per_token")
         budget = history_budget(settings.history_tokens, limit, window=window, is_free=is_free)
-        does = f"gardener on: history up to {budget:,} tokens"
+        does = f"gardener on: history whole up to {budget:,} tokens"
     if settings.enabled:
         where = path_shown(link.archive_directory(coder, settings), Path(coder.root or os.getcwd()))
         Terminal(coder.io).tool_output(f"{does}, archive {where}")

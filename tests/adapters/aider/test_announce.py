@@ -21,10 +21,10 @@ def started(driver: Driver) -> list[str]:
 
 def test_the_start_says_that_it_is_on_and_where_it_keeps_what(begin: Begin, repository: Path) -> None:
     driver = begin()
-    assert started(driver) == ["gardener on: history up to 8,000 tokens, archive .aider.gardener"]
+    assert started(driver) == ["gardener on: history whole up to 8,000 tokens, archive .aider.gardener"]
     assert not (repository / ".aider.gardener").exists()  # nothing is made before the first prompt
     driver.ask("/ask hello")
-    assert started(driver) == ["gardener on: history up to 8,000 tokens, archive .aider.gardener"]
+    assert started(driver) == ["gardener on: history whole up to 8,000 tokens, archive .aider.gardener"]
     assert driver.coder.gardener.state.budget == 8_000
 
 
@@ -32,7 +32,7 @@ def test_the_limit_that_is_told_is_the_one_that_holds(
     drive: MakeDriver, gardened: Any, tmp_path: Path
 ) -> None:
     gardened(history_tokens=3_000, store=str(tmp_path / "kept"))
-    assert started(drive()) == [f"gardener on: history up to 3,000 tokens, archive {tmp_path / 'kept'}"]
+    assert started(drive()) == [f"gardener on: history whole up to 3,000 tokens, archive {tmp_path / 'kept'}"]
     install()
     free = drive(model_name="ollama/llama3")
     told = int(started(free)[0].split("up to ")[1].split(" tokens")[0].replace(",", ""))

@@ -171,7 +171,7 @@ def test_aider_finds_the_provider_by_its_entry_point_and_replaces_nothing(
     out = run_with(whole, ["-c", OWN_WAY, str(tmp_path / "archive")], beside=[told])
     assert "settings 4000 0" in out
     assert "in force 0 False" in out
-    assert "gardener on: history up to 4,000 tokens" in out
+    assert "gardener on: history whole up to 4,000 tokens" in out
 
 
 def test_the_gardener_has_each_method_of_the_interface() -> None:
