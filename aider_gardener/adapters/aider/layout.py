@@ -108,7 +108,7 @@ def arrange(coder: HostCoder, gardener: Gardener, chunks: Chunks, *, cold: bool)
     else:
         note = state.note.text
     head = tuple(dict(message) for message in (*chunks.system, *chunks.examples))  # aider marks its own
-    rides = coder.edit_format in ANSWERS and layout.head and not cold
+    rides = coder.edit_format in ANSWERS and layout.head not in ((), head)
     words = "\n".join(text_of(message) for message in chunks.system) if rides else ""
     state.layout = layout = replace(layout, head=layout.head if rides else head)
     if rides:

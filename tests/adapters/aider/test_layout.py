@@ -180,10 +180,24 @@ def test_a_reply_that_holds_a_file_whole_is_not_said_twice(begin: Begin, reposit
     assert f"app.py: {layout.AS_REPLIED}" in chat_of(prompt)
 
 
-def test_a_mode_that_answers_is_asked_below_the_head_of_the_mode_that_edits(
+def test_a_chat_of_nothing_but_questions_has_the_words_of_its_mode_once(
     chat: Driver, model: ScriptedModel
 ) -> None:
+    chat.ask("/ask why?", "/ask and then?")
+    assert count_of(model.requests[-1], "expert code analyst") == 1
+    assert not count_of(model.requests[-1], layout.MODE_HEAD)
+
+
+@pytest.mark.parametrize("minutes", [0, 12])
+def test_a_mode_that_answers_is_asked_below_the_head_of_the_mode_that_edits(
+    minutes: int, chat: Driver, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also once the cache is cold, for the next order."""
     edit(chat, "part2.py", 5, "20")
+    state = chat.coder.gardener.state
+    now = state.archive.clock() + 60 * minutes
+    monkeypatch.setattr(state.usage, "_clock", lambda: now)
+    assert state.is_cold == (minutes > 0)
     chat.ask("/ask why?")
     chat.ask("do it")
     order, question, again = model.requests[-3:]
