@@ -115,9 +115,9 @@ def arrange(coder: HostCoder, gardener: Gardener, chunks: Chunks, *, cold: bool)
         chunks.system, chunks.examples = [dict(message) for message in layout.head], []
     images = [*_images(chunks.readonly_files), *_images(chunks.chat_files)]
     no_files = [] if coder.abs_fnames else [m for m in chunks.chat_files if m not in images]
-    chunks.readonly_files = [*images, *_before_history(coder, layout, files, note)]
+    chunks.readonly_files = [*images, *_before_chat(coder, layout, files)]
     chunks.repo = []
-    chunks.done = _with_updates(coder, layout, history)  # new: the host keeps its own list
+    chunks.done = [*_settled(coder, layout, note), *_with_updates(coder, layout, history)]
     chunks.chat_files = no_files
     chunks.cur = chunks.cur[at:]
     return _state_of(layout, words)
@@ -181,15 +181,19 @@ def _placed(text: str, part: str, files: str = "") -> list[HostMessage]:
     return [Placed(message, part, files) for message in pair(text)]
 
 
-def _before_history(coder: HostCoder, layout: Layout, files: Sequence[File], note: str) -> list[HostMessage]:
+def _before_chat(coder: HostCoder, layout: Layout, files: Sequence[File]) -> list[HostMessage]:
+    """What a compaction leaves as it is: bases and map. aider's second mark stands behind it."""
     found, now = list[HostMessage](), "\n".join(f"{file.name}\n{file.text}" for file in files)
     for read_only, group in groupby(layout.bases, lambda base: base.file.read_only):
         head = READ_ONLY_HEAD if read_only else EDITABLE_HEAD
         found += _placed(head + "".join(_whole(coder, base.file) for base in group), "bases", now)
-    if layout.map.text:
-        found += _placed(layout.map.text, "repo")
-    if layout.gathered:
-        found += _placed(CHANGED_HEAD + "".join(_shown(coder, each) for each in layout.gathered), "diffs")
+    return found + (_placed(layout.map.text, "repo") if layout.map.text else [])
+
+
+def _settled(coder: HostCoder, layout: Layout, note: str) -> list[HostMessage]:
+    """What a compaction makes anew: the gathered diffs and the note."""
+    gathered = "".join(_shown(coder, each) for each in layout.gathered)
+    found = _placed(CHANGED_HEAD + gathered, "diffs") if gathered else []
     return found + (_placed(note, "done") if note else [])
 
 

@@ -238,6 +238,25 @@ def test_three_breakpoints_stand_where_prompts_rest(chat: Driver, model: Scripte
     assert not marks(chat.coder.done_messages), "aider's list is its own"
 
 
+def test_a_breakpoint_stands_behind_what_a_compaction_leaves(
+    begin: Begin, repository: Path, model: ScriptedModel
+) -> None:
+    for name, text in FILES.items():
+        (repository / name).write_text(text, encoding="utf-8")
+    driver = begin(files="append", history_tokens=1_500, fnames=list(FILES), map_tokens=0)
+    driver.coder.add_cache_headers = True
+    for number in range(4):
+        edit(driver, "part1.py", 5, str(number * 11))
+        driver.ask("tell me more", reply="Words of an answer. " * 60)
+    driver.type("/compact")
+    driver.ask("and now?")
+    former, last = model.requests[-2:]
+    shared = next(at for at, pair in enumerate(zip(said(former), said(last), strict=False)) if len({*pair}) > 1)
+    assert shared < max(marks(former)), "the history is another one"
+    read_from_cache = said(last)[: 1 + max(at for at in {*marks(former)} & {*marks(last)} if at < shared)]
+    assert any(text.startswith(layout.EDITABLE_HEAD) for text in read_from_cache)
+
+
 def big(driver: Driver, turns: int) -> None:
     driver.ask(*(f"question {n}" for n in range(turns)), reply="Words of an answer. " * 100)
 
