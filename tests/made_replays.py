@@ -77,7 +77,6 @@ def made_result(
         compactions=tuple(compactions),
         probes=tuple(probes),
         overhead_seconds=overhead or {},
-        notes=frozenset() if variant.startswith("gardener") else None,
         texts={sha: text for _, texts in calls for sha, text in texts.items()},
     )
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from aider_gardener.errors import ReplayError, UsageError
+from aider_gardener.replay.measure.cost import breakpoints
 from aider_gardener.replay.measure.result import ReplayResult
 from aider_gardener.replay.play.jobs import replay_all, replay_job
 from aider_gardener.replay.play.variants import Job
@@ -180,3 +181,14 @@ def test_chained_sessions_are_one_chat_over_two_trees() -> None:
     )
     assert result.notices == ()
     assert [probe.about_turn for probe in result.probes] == [1, 2, 6, 1, 9, 10, 14, 9]
+
+
+@pytest.mark.parametrize("variant", ["stock", "gardener+files=append"])
+def test_the_marks_that_a_bill_takes_to_be_set_are_those_that_prompts_are_sent_with(variant: str) -> None:
+    session = replace(load_session(RECORDED / "till-log"), probes=())
+    made = replay_job(
+        Job(session, variant, model="claude-sonnet-4-5", cache_prompts=True, history_tokens=TIGHT)
+    )
+    calls = [call for call in made.main_calls() if call.model == "claude-sonnet-4-5"]
+    assert len(calls) > 8 and all(call.marks for call in calls)
+    assert [breakpoints(replace(call, marks=())) for call in calls] == [list(call.marks) for call in calls]

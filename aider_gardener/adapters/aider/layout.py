@@ -239,24 +239,28 @@ def set_breakpoints(coder: HostCoder, gardener: Gardener, chunks: Chunks) -> Non
     """Set the cache breakpoints that aider leaves free where a provider takes them, four of them.
 
     aider has set those behind system or examples, behind what comes before the history, and behind the
-    files. In its own order one behind the finished exchanges is only worth it once some are compacted. In a
-    prompt that only grows it stands behind the history and its updates.
+    files. In its own order one behind the history is set once some of it is compacted: below aider's limit
+    requests are aider's own. In a prompt that only grows it stands behind the history and its updates.
     """
     if not (coder.add_cache_headers and gardener.state.acts):
         return
-    if not grows(coder, gardener.state):
-        if gardener.state.chat.fidelity:
-            mark_history(chunks)
+    if grows(coder, gardener.state):
+        chunks.chat_files = [_unmarked(message) for message in chunks.chat_files]  # gone with the first file
+        if not chunks.done:
+            return
+    elif not gardener.state.chat.fidelity:
         return
-    chunks.chat_files = [_unmarked(message) for message in chunks.chat_files]  # gone with the first file
-    if chunks.done:
-        chunks.done = [*chunks.done[:-1], _marked(chunks.done[-1])]
+    mark_history(chunks)
 
 
 def mark_history(chunks: Chunks) -> None:
-    """Set a breakpoint behind the finished exchanges that stand after the files, if there are any."""
+    """Set a breakpoint behind what is done; where nothing is, behind the finished exchanges among the current
+    messages, if there are any."""
     from aider_gardener.recall.recall import NOTE_HEAD
 
+    if chunks.done:
+        chunks.done = [*chunks.done[:-1], _marked(chunks.done[-1])]
+        return
     at = (last_user(chunks.cur) or 0) - 1
     if at > 0 and str(chunks.cur[at - 1]["content"]).startswith(NOTE_HEAD):
         at -= 2  # what is recalled changes with each prompt

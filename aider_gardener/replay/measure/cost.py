@@ -141,31 +141,21 @@ def prefixes(prompt: Sequence[tuple[str, int, str]]) -> list[int]:
     return keys
 
 
-def history_mark(prompt: Sequence[tuple[str, int, str]], notes: frozenset[str]) -> int | None:
-    """The message that the gardener marks itself, behind the finished exchanges that stand after the files:
-    the one before the current message, or before a note of recall (`notes` are their hashes) and its
-    answer."""
-    current = [at for at, (_, _, part) in enumerate(prompt) if part == "cur"]
-    if len(current) < 2:
-        return None
-    noted = len(current) > 2 and prompt[current[-3]][0] in notes
-    at = current[-2] - 2 if noted else current[-2]
-    return at if at >= current[0] else None
-
-
-def breakpoints(prompt: Sequence[tuple[str, int, str]], notes: frozenset[str] | None = None) -> list[int]:
-    """Indexes of the messages that are marked: the ends of examples (or system), of the map (or
-    read-only files) and of the chat files, which the host marks; besides, where a gardener's `notes`
-    are given, its own mark. In a prompt that only grows they are the ends of examples, bases and history."""
-    last = {part: index for index, (_, _, part) in enumerate(prompt)}
+def breakpoints(call: ModelCall) -> list[int]:
+    """Indexes of the messages that are marked: where the run had no marks those that it would have had, the
+    ends of examples (or system), of the map (or read-only files) and of the chat files; in a prompt that only
+    grows the ends of examples, bases and history. The mark that the gardener sets itself where a compacted
+    history stands in the host's order is not among these."""
+    if call.marks:
+        return list(call.marks)
+    last = {part: index for index, (_, _, part) in enumerate(call.prompt)}
     if "bases" in last:
-        head = last.get("examples", last.get("system"))
         bases = max(last["bases"], last.get("repo", 0))
-        ends = {head, bases, max(last.get("done", 0), last.get("diffs", 0), bases)}
-        return sorted(index for index in ends if index is not None)
-    history = None if notes is None else history_mark(prompt, notes)
-    groups = [("examples", "system"), ("repo", "readonly"), ("files",)]
-    found = {next((last[part] for part in group if part in last), None) for group in groups} | {history}
+        history = max(last.get("done", 0), last.get("diffs", 0), bases)
+        found = {last.get("examples", last.get("system")), bases, history}
+    else:
+        groups = [("examples", "system"), ("repo", "readonly"), ("files",)]
+        found = {next((last[part] for part in group if part in last), None) for group in groups}
     return sorted(index for index in found if index is not None)
 
 
@@ -188,17 +178,12 @@ def shared_tokens(
 
 
 def split_breakpoints(
-    call: ModelCall,
-    seen: dict[int, ModelCall],
-    provider: Provider,
-    notes: frozenset[str] | None,
-    *,
-    cold: bool,
+    call: ModelCall, seen: dict[int, ModelCall], provider: Provider, *, cold: bool
 ) -> tuple[int, int]:
     """(tokens read, tokens written) under a cache that is read and written at marks only. `seen` has the last
     call of each beginning that was marked, and gets this one."""
     keys, ends = prefixes(call.prompt), list(accumulate(tokens for _, tokens, _ in call.prompt))
-    marks = [at for at in breakpoints(call.prompt, notes) if ends[at] >= provider.minimum_tokens]
+    marks = [at for at in breakpoints(call) if ends[at] >= provider.minimum_tokens]
     hits = [
         index
         for at in marks
@@ -223,14 +208,9 @@ def added(bills: Iterable[Bill]) -> Bill:
     return Bill(*(sum(values) for values in zip(*(astuple(Bill()), *map(astuple, bills)), strict=True)))
 
 
-def bill(
-    calls: Sequence[ModelCall], provider: Provider, notes: frozenset[str] | None = None, *, cold: bool = False
-) -> Bill:
-    """Charge all calls of a run in order. A call that isn't of kind "main" goes to the weak model.
-
-    `notes` are given for the gardener's variants, see `ReplayResult.notes`. A provider's caches are apart by
-    model.
-    """
+def bill(calls: Sequence[ModelCall], provider: Provider, *, cold: bool = False) -> Bill:
+    """Charge all calls of a run in order. A call that isn't of kind "main" goes to the weak model. The caches
+    of a provider are apart by model."""
     seen: dict[int, ModelCall] = {}
     bills = []
     for call in calls:
@@ -239,21 +219,19 @@ def bill(
             shared = shared_tokens(call, calls, provider, cold=cold)
             read = shared - shared % provider.unit_tokens if shared >= provider.minimum_tokens else 0
         elif provider.rule is Rule.BREAKPOINTS and call.kind == MAIN:
-            read, written = split_breakpoints(call, seen, provider, notes, cold=cold)
+            read, written = split_breakpoints(call, seen, provider, cold=cold)
         bills.append(charged(call, prices_of(model_of(call, provider)), read, written))
     return added(bills)
 
 
-def costs(
-    calls: Sequence[ModelCall], notes: frozenset[str] | None = None, providers: Iterable[Provider] = PROVIDERS
-) -> list[Cost]:
+def costs(calls: Sequence[ModelCall], providers: Iterable[Provider] = PROVIDERS) -> list[Cost]:
     """A Cost for each provider."""
     return [
         Cost(
             provider=provider.name,
             model=provider.main,
-            cached=bill(calls, provider, notes),
-            uncached=bill(calls, provider, notes, cold=True),
+            cached=bill(calls, provider),
+            uncached=bill(calls, provider, cold=True),
         )
         for provider in providers
     ]

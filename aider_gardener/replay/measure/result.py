@@ -37,8 +37,8 @@ class ModelCall:
     `shared` says what a prefix cache can read: (place of an earlier call among the run's, from 0; tokens that
     both prompts begin with), the latest call first, then each earlier one that shares more than all later
     ones. `at` is when the turn was typed, in seconds since the epoch, None if the recording does not say.
-    `files_sha` names the text of the chat's files as they were then, where the prompt shows them as older
-    texts and diffs.
+    `marks` are the places in the prompt of the cache marks that it was sent with. `files_sha` names the text
+    of the chat's files as they were then, where the prompt shows them as older texts and diffs.
     """
 
     turn: int
@@ -51,6 +51,7 @@ class ModelCall:
     prompt: tuple[tuple[str, int, str], ...]
     shared: tuple[tuple[int, int], ...] = ()
     at: float | None = None
+    marks: tuple[int, ...] = ()
     files_sha: str = ""
 
 
@@ -144,7 +145,6 @@ class Provenance:
 class ReplayResult:
     """The replay of one session under one variant.
 
-    `notes` are the hashes of the messages that recall put into prompts, None where there was no gardener.
     `overhead_seconds` is by turn what the gardener added to it. `texts` maps the hash in `ModelCall.prompt`
     to the message's text, where that was asked for.
     """
@@ -158,7 +158,6 @@ class ReplayResult:
     probes: tuple[ProbeResult, ...]
     carried: tuple[Carried, ...] = ()
     notices: tuple[str, ...] = ()
-    notes: frozenset[str] | None = None
     texts: Mapping[str, str] = field(default_factory=dict, repr=False)
     replay_seconds: float = field(default=0.0, compare=False)
     overhead_seconds: Mapping[int, float] = field(default_factory=dict, compare=False)
@@ -192,7 +191,7 @@ class ReplayResult:
         """A JSON value without the texts of the chat. All that two runs of one replay may differ in stands
         under `measured`."""
         value = dict(vars(self))
-        for name in ("texts", "carried", "notes", "replay_seconds", "overhead_seconds"):
+        for name in ("texts", "carried", "replay_seconds", "overhead_seconds"):
             del value[name]
         plain: dict[str, Any] = json.loads(json.dumps(value, default=vars))
         for event in plain["compactions"]:

@@ -153,7 +153,7 @@ def summarize(*results: ReplayResult) -> Summary:
         prompt_tokens=sum(result.prompt_tokens for result in results),
         completion_tokens=sum(result.completion_tokens for result in results),
         largest_prompt=max(result.largest_prompt for result in results),
-        costs=tuple(map(summed, zip(*(costs(each.calls, each.notes) for each in results), strict=True))),
+        costs=tuple(map(summed, zip(*(costs(each.calls) for each in results), strict=True))),
         own=own_cost(results),
         carry_over=carry_over([carried for result in results for carried in result.carried]),
         usable=usable_length(results[0]) if len(results) == 1 else None,
@@ -170,7 +170,7 @@ def own_cost(results: Sequence[ReplayResult]) -> Cost | None:
         own = provider_of(made.model, made.weak_model, cache_prompts=made.cache_prompts)
         if own is None:
             return None
-        found += costs(result.calls, result.notes, [own])
+        found += costs(result.calls, [own])
     total = summed(found)
     return total if len({cost.model for cost in found}) == 1 else replace(total, model="each chat's model")
 

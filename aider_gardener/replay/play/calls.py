@@ -79,6 +79,7 @@ class Calls:
             prompt=rows,
             shared=self.sent.add(kind, rows, lambda text: self.counted.once(model, text)),
             at=self.recorded.typed_at,
+            marks=tuple(at for at, message in enumerate(messages) if is_marked(message)),
             files_sha=self.prompts.keep(self.prompts.files) if kind == MAIN else "",
         )
         self.made.append(call)
@@ -89,6 +90,12 @@ class Calls:
         found = [call for call in self.made[self.taken :] if call.kind == SUMMARY]
         self.taken = len(self.made)
         return found
+
+
+def is_marked(message: Mapping[str, Any]) -> bool:
+    """Whether a message carries a mark for the provider's cache."""
+    content = message.get("content")
+    return isinstance(content, list) and any("cache_control" in part for part in content)
 
 
 def short_hash(message: Mapping[str, Any]) -> str:

@@ -19,7 +19,6 @@ from aider.models import Model
 import aider_gardener
 from aider_gardener.adapters.aider.coder import text_of
 from aider_gardener.errors import ReplayError
-from aider_gardener.recall.recall import NOTE_HEAD as RECALLED
 from aider_gardener.replay.measure.carryover import carried
 from aider_gardener.replay.measure.probes import score, texts_of_turn
 from aider_gardener.replay.measure.result import (
@@ -190,9 +189,6 @@ class Runner:
             probes=tuple(sorted(self.asked, key=lambda probe: probe.number)),
             carried=tuple(carried(self.session, self.calls.made, texts)),
             notices=tuple(self.notices),
-            notes=frozenset(sha for sha, text in texts.items() if text.startswith(RECALLED))
-            if gardened
-            else None,
             texts=texts if self.job.texts else {},
             replay_seconds=seconds,
             overhead_seconds=self.watched.overhead,

@@ -251,7 +251,9 @@ def test_a_breakpoint_stands_behind_what_a_compaction_leaves(
     driver.type("/compact")
     driver.ask("and now?")
     former, last = model.requests[-2:]
-    shared = next(at for at, pair in enumerate(zip(said(former), said(last), strict=False)) if len({*pair}) > 1)
+    shared = next(
+        at for at, pair in enumerate(zip(said(former), said(last), strict=False)) if len({*pair}) > 1
+    )
     assert shared < max(marks(former)), "the history is another one"
     read_from_cache = said(last)[: 1 + max(at for at in {*marks(former)} & {*marks(last)} if at < shared)]
     assert any(text.startswith(layout.EDITABLE_HEAD) for text in read_from_cache)
@@ -410,10 +412,15 @@ def test_an_image_stands_in_a_prompt_that_only_grows(
 def test_the_mark_of_the_history_stands_behind_what_is_finished(
     said_so_far: list[str], marked: list[int]
 ) -> None:
-    cur: Prompt = [{"role": "assistant" if t == "a" else "user", "content": t} for t in said_so_far]
-    chunks: Any = SimpleNamespace(cur=cur)
+    def said_so() -> Prompt:
+        return [{"role": "assistant" if t == "a" else "user", "content": t} for t in said_so_far]
+
+    chunks: Any = SimpleNamespace(done=[], cur=said_so())
     layout.mark_history(chunks)
     assert marks(chunks.cur) == marked
+    chunks = SimpleNamespace(done=said_so(), cur=said_so())
+    layout.mark_history(chunks)
+    assert (marks(chunks.done), marks(chunks.cur)) == ([len(said_so_far) - 1], [])
 
 
 def test_what_stands_for_no_files_has_no_breakpoint(

@@ -43,18 +43,12 @@ def call(turn: int, *messages: tuple[str, int, str], kind: str = "main", out: in
 SYSTEM = ("s", 1000, "system")
 
 
-def bill(
-    calls: Sequence[ModelCall],
-    provider: Provider,
-    notes: frozenset[str] | None = None,
-    *,
-    cold: bool = False,
-) -> Bill:
+def bill(calls: Sequence[ModelCall], provider: Provider, *, cold: bool = False) -> Bill:
     """The bill of calls; of those made by hand whole messages are shared."""
     if not any(one.shared for one in calls):
         before = SentBefore({row[0]: ("user", row[0]) for one in calls for row in one.prompt})
         calls = [replace(one, shared=before.add(one.kind, one.prompt, lambda _text: 0)) for one in calls]
-    return cost.bill(calls, provider, notes, cold=cold)
+    return cost.bill(calls, provider, cold=cold)
 
 
 def test_a_prefix_below_the_minimum_is_not_cached() -> None:
@@ -87,32 +81,23 @@ def test_weak_calls_are_charged_at_the_weak_models_price_and_have_their_own_cach
     assert bill(calls, DEEPSEEK).cache_read_tokens == 2048
 
 
-NOTE = frozenset({"note"})
-
-
 @pytest.mark.parametrize(
-    ("prompt", "notes", "marks"),
+    ("prompt", "marks"),
     [
-        ("system examples readonly repo done done files cur", None, [1, 3, 6]),
-        ("system readonly cur", None, [0, 1]),
-        ("system cur cur cur:note cur cur reminder", NOTE, [0, 2]),
-        ("system cur cur cur", NOTE, [0, 2]),
-        ("system cur:note cur cur", NOTE, [0]),
-        ("system cur", NOTE, [0]),
-        ("system bases done diffs files cur", NOTE, [0, 1, 3]),
-        ("system bases done files cur", None, [0, 1, 2]),
-        ("system bases files cur", None, [0, 1]),
+        ("system examples readonly repo done done files cur", [1, 3, 6]),
+        ("system readonly cur", [0, 1]),
+        ("system cur", [0]),
+        ("system bases done diffs files cur", [0, 1, 3]),
+        ("system bases repo done files cur", [0, 2, 3]),
+        ("system bases files cur", [0, 1]),
     ],
     ids=str,
 )
-def test_marks_stand_where_the_host_and_the_gardener_set_them(
-    prompt: str, notes: frozenset[str] | None, marks: list[int]
-) -> None:
-    """After examples, map and files; before the current message, or what is recalled for it and its answer;
-    in a prompt that only grows behind head, bases and history. A message is `part` or `part:hash`."""
-    words = [word.partition(":") for word in prompt.split()]
-    rows = [(sha or str(at), 1, part) for at, (part, _, sha) in enumerate(words)]
-    assert cost.breakpoints(rows, notes) == marks
+def test_marks_stand_where_the_host_and_the_gardener_would_set_them(prompt: str, marks: list[int]) -> None:
+    """After examples, map and files; in a prompt that only grows behind head, bases and history."""
+    made = call(1, *((str(at), 1, part) for at, part in enumerate(prompt.split())))
+    assert cost.breakpoints(made) == marks
+    assert cost.breakpoints(replace(made, marks=(0, 2))) == [0, 2], "where it was sent with some, these"
 
 
 def test_marked_prompts_are_written_at_a_surcharge_and_read_up_to_a_mark_that_still_matches() -> None:
@@ -126,13 +111,12 @@ def test_marked_prompts_are_written_at_a_surcharge_and_read_up_to_a_mark_that_st
 
 
 def test_a_write_more_than_20_messages_before_a_mark_is_not_found() -> None:
-    def prompt(old: int) -> list[tuple[str, int, str]]:
-        return [*((f"u{n}", 100, "cur") for n in range(old)), (f"now{old}", 1, "cur")]
+    def marked(turn: int, old: int) -> ModelCall:
+        made = call(turn, *((f"u{n}", 100, "cur") for n in range(old)), (f"now{old}", 1, "cur"))
+        return replace(made, marks=(old - 1,))
 
-    near = [call(1, *prompt(20)), call(2, *prompt(39))]
-    far = [call(1, *prompt(20)), call(2, *prompt(40))]
-    assert bill(near, MARKED, frozenset()).cache_read_tokens == 2000
-    assert bill(far, MARKED, frozenset()).cache_read_tokens == 0
+    assert bill([marked(1, 20), marked(2, 39)], MARKED).cache_read_tokens == 2000
+    assert bill([marked(1, 20), marked(2, 40)], MARKED).cache_read_tokens == 0
 
 
 def booked(*turns: list[str], kinds: str = "m", ats: Sequence[float | None] = ()) -> list[ModelCall]:
