@@ -237,7 +237,9 @@ def test_a_breakpoint_stands_behind_what_a_compaction_leaves(
     driver.type("/compact")
     driver.ask("and now?")
     former, last = model.requests[-2:]
-    shared = next(at for at, pair in enumerate(zip(said(former), said(last), strict=False)) if len({*pair}) > 1)
+    shared = next(
+        at for at, pair in enumerate(zip(said(former), said(last), strict=False)) if len({*pair}) > 1
+    )
     assert shared < max(marks(former)), "the history is another one"
     read_from_cache = said(last)[: 1 + max(at for at in {*marks(former)} & {*marks(last)} if at < shared)]
     assert any(text.startswith(layout.EDITABLE_HEAD) for text in read_from_cache)
@@ -330,6 +332,22 @@ def test_a_cold_cache_is_spoken_of_before_it_is_paid(begin: Begin, monkeypatch: 
     wait()
     said_of_it = [line for line in driver.said if cold in line]
     assert len(said_of_it) == 1 and "/compact before it would have saved $0." in said_of_it[0]
+
+
+def test_a_cache_that_aider_keeps_warm_goes_cold_after_its_last_ping(
+    begin: Begin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    driver = begin()
+    driver.coder.add_cache_headers = driver.coder.ok_to_warm_cache = True
+    driver.coder.num_cache_warming_pings = 2
+    driver.coder.cache_warming_thread = True  # none is to run here
+    driver.ask("hello")
+    usage, found = driver.coder.gardener.state.usage, []
+    now = usage._clock()
+    for minutes in (6, 14, 16):
+        monkeypatch.setattr(usage, "_clock", lambda at=now + 60 * minutes: at)
+        found.append(usage.is_cold)
+    assert found == [False, False, True]
 
 
 @pytest.mark.parametrize(
