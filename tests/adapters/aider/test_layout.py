@@ -169,15 +169,22 @@ def test_an_edit_that_did_not_match_brings_the_file_whole(chat: Driver, model: S
     assert f"part1.py, {layout.WHOLE}:" in chat_of(prompt) and read(prompt) == on_disk(chat)
 
 
-def test_a_reply_that_holds_a_file_whole_is_not_said_twice(begin: Begin, repository: Path) -> None:
-    driver = begin(files="append", map_tokens=0, edit_format="whole")
-    new = "def greet():\n    return 'good evening'\n"
-    driver.ask("be polite", reply=f"app.py\n```\n{new}```\n")
-    assert (repository / "app.py").read_text(encoding="utf-8") == new
-    driver.ask("go on")
+def test_a_file_that_a_reply_holds_whole_is_read_right_where_that_edit_was_undone(
+    begin: Begin, repository: Path
+) -> None:
+    (repository / "long.txt").write_text("word\n" * 300, encoding="utf-8")
+    driver = begin(files="append", map_tokens=0, edit_format="whole", fnames=["app.py", "long.txt"])
+    driver.ask("hello", "hello again")
+    for word in ("one", "two"):
+        driver.ask("be polite", reply=f"app.py\n```\ndef greet():\n    return '{word}'\n```\n")
+        driver.ask("go on")
+    driver.ask("be polite", reply="app.py\n```\ndef greet():\n    return 'three'\n```\n")
+    driver.type("/undo")
+    driver.ask("and now?")
     prompt = driver.model.requests[-1]
-    assert count_of(prompt, "good evening") == 1
-    assert f"app.py: {layout.AS_REPLIED}" in chat_of(prompt)
+    assert read(prompt) == on_disk(driver) and "'two'" in read(prompt)["app.py"]
+    state = next(text for text in said(prompt) if text.startswith(layout.STATE_HEAD))
+    assert "reply" not in state, "the last reply that shows it is not what it is"
 
 
 def test_a_mode_that_answers_is_asked_below_the_head_of_the_mode_that_edits(
