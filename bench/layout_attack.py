@@ -3,9 +3,9 @@
     python -m bench.layout_attack [--sequences N] [--seed S]
 
 Each sequence is a chat of a few prompts; between them files are edited, emptied, renamed, added, dropped and
-made read-only, the history grows or is compacted, the cache goes cold, edits fail to match, replies hold
-files whole. After each prompt every file is put together from it as a reader would, and the laws of the
-layout are tried. Ends with status 1 where a file is read wrongly or a law is broken.
+made read-only, the history grows or is compacted, the cache goes cold, edits fail to match. After
+each prompt every file is put together from it as a reader would, and the laws of the layout are tried. Ends
+with status 1 where a file is read wrongly or a law is broken.
 """
 
 from __future__ import annotations
@@ -72,10 +72,9 @@ def sequence(chance: random.Random, prompts: int) -> Tried:
         history = [*history, *range(prompt * 10, prompt * 10 + chance.randint(0, 4))]
         cold = chance.random() < 0.05
         whole = [name for name in files if chance.random() < 0.1]
-        replies = "\n".join(file.text for file in files.values() if chance.random() < 0.1)
         given = list(files.values())
         last = layout
-        layout = last.next(given, MapNow(), history, cold=cold, whole=whole, replies=replies)
+        layout = last.next(given, MapNow(), history, cold=cold, whole=whole)
         wrong += len(layout.wrong(given))
         moved += _moved(last, layout, asked=cold or not _goes_on(last, history, given), whole=whole)
         broken += _broken(layout, given, whole)

@@ -37,12 +37,11 @@ class File(NamedTuple):
 
 
 class Sent(NamedTuple):
-    """A file as it was sent: whole, as a `diff` against what was sent of it before, or not at all where the
-    model had just `said` it whole. `is_new`: nothing was sent of it before."""
+    """A file as it was sent: whole, or as a `diff` against what was sent of it before. `is_new`: that was
+    nothing."""
 
     file: File
     diff: str = ""
-    said: bool = False
     is_new: bool = False
 
     @property
@@ -51,7 +50,7 @@ class Sent(NamedTuple):
 
     @property
     def chars(self) -> int:
-        return 0 if self.said else len(self.diff or self.file.text)
+        return len(self.diff or self.file.text)
 
 
 class Update(NamedTuple):
@@ -131,12 +130,11 @@ class Layout:
         *,
         cold: bool = False,
         whole: Collection[str] = (),
-        replies: str = "",
     ) -> Layout:
         """The layout of the next prompt, which goes on from this one where it can.
 
         `cold`: the cache holds nothing, so all is sent anew. `whole` names files that must be shown whole
-        again. `replies` are those since the last prompt, where files stand in them whole.
+        again.
         """
         last, prompt = self.last, self.prompts + 1
         same = {file.name for file in files if file.name in last and last[file.name].file == file}
@@ -146,7 +144,7 @@ class Layout:
         gone = {name for name, each in last.items() if roles.get(name) is not each.file.read_only}
         goes_on = self.begun and noted.history[: len(self.history)] == self.history
         if goes_on and not cold and not gone:
-            grown = noted._grown(files, map_now, whole, replies)
+            grown = noted._grown(files, map_now, whole)
             if grown.garbage <= GARBAGE_SHARE * sum(len(file.text) for file in files):
                 return grown
         kept = next((at for at, base in enumerate(self.bases) if base.name in gone), len(self.bases))
@@ -158,7 +156,7 @@ class Layout:
         last_whole = {each.name: each for each in self.sent if not each.diff}
         return sum(each.chars for each in self.sent if last_whole.get(each.name) is not each)
 
-    def _grown(self, files: Sequence[File], map_now: MapNow, whole: Collection[str], replies: str) -> Layout:
+    def _grown(self, files: Sequence[File], map_now: MapNow, whole: Collection[str]) -> Layout:
         """With what changed behind the history so far."""
         found, last = list[Sent](), self.last
         for file in files:
@@ -168,8 +166,7 @@ class Layout:
             elif file.name in whole:
                 found.append(Sent(file))
             elif known.file.text != file.text:
-                said = _says(replies, file)
-                found.append(Sent(file, said=True) if said else Sent(file, self._diff(known.file, file)))
+                found.append(Sent(file, self._diff(known.file, file)))
         resting, lines = self.map.next(map_now)
         if not found and not lines:
             return replace(self, map=resting)
@@ -220,12 +217,3 @@ def _stacked(diffs: Sequence[str]) -> int:
         height = 1 + max((high for added, high in below if not lines.isdisjoint(added)), default=0)
         below.append((lines_of(made, "+"), height))
     return max((height for _added, height in below), default=0)
-
-
-def _says(replies: str, file: File) -> bool:
-    """Whether a reply gives the file whole: its name on a line, then its text between fences."""
-    for behind in f"\n{replies}".split(f"\n{file.name}\n")[1:]:
-        fence, _, said = behind.partition("\n")
-        if fence and file.text and said.startswith(file.text + fence[0]):
-            return True
-    return False

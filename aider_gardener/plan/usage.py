@@ -92,17 +92,20 @@ class Usage:
         self._last_at = -math.inf
         self._last_prompt = 0
         self._held_seconds = CACHE_SECONDS
+        self._kept_seconds = 0.0
         self._caches = False
         self._recent: deque[Call] = deque(maxlen=RECENT_CALLS)
         self._cold: deque[bool] = deque(maxlen=RECENT_CALLS)
         self._ratios: dict[str, tuple[float, ...]] = {}
         self._longest: dict[str, int] = {}
 
-    def add(self, call: Call, prices: Prices) -> None:
-        """Count a call that has just ended."""
+    def add(self, call: Call, prices: Prices, *, kept_seconds: float = 0.0) -> None:
+        """Count a call that has just ended. Until `kept_seconds` after it the host itself sees to it that the
+        cache keeps its prompt."""
         if call.cached_tokens > HELD_SHARE * self._last_prompt > 0:
-            self._held_seconds = max(self._held_seconds, self.idle_seconds)
+            self._held_seconds = max(self._held_seconds, self.idle_seconds - self._kept_seconds)
         self._cold.append(self.is_cold)
+        self._kept_seconds = kept_seconds
         old, self.prices, self._last_at = self.totals, prices, self._clock()
         self._last_prompt = call.prompt_tokens
         if call.reported:
@@ -124,7 +127,7 @@ class Usage:
     @property
     def is_cold(self) -> bool:
         """Whether the last call is so long ago that nothing of it is in the provider's cache."""
-        return self._held_seconds <= self.idle_seconds < math.inf
+        return self._kept_seconds + self._held_seconds <= self.idle_seconds < math.inf
 
     @property
     def is_served(self) -> bool:

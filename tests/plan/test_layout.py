@@ -106,23 +106,6 @@ def test_what_is_hard_to_read_as_diffs_is_shown_whole() -> None:
     assert shown(failed.sent)[-1] == "a.py" and not failed.diffs("a.py")
 
 
-def test_what_the_reply_holds_whole_is_not_said_again() -> None:
-    new = edited(A, 1, "x")
-    layout = chat(([A, B], 0)).next([new, B], MapNow(), range(2), replies=f"a.py\n```\n{new.text}```")
-    assert layout.last["a.py"].said and layout.read("a.py") == new.text
-    later = layout.next([edited(new, 2, "y"), B], MapNow(), range(4))
-    assert shown(later.sent) == ["a.py", "b.py", "a.py", "a.py diff"]
-    assert not later.wrong([edited(new, 2, "y"), B])
-    without_the_reply = layout.next([new, B], MapNow(), [9])
-    assert shown(without_the_reply.sent) == ["a.py", "b.py", "a.py diff"]
-
-
-def test_a_short_text_that_stands_in_a_reply_by_chance_is_not_taken_for_the_file() -> None:
-    old, new = File("a.py", "old\n"), File("a.py", "\n")
-    layout = chat(([old, B], 0)).next([new, B], MapNow(), range(2), replies="b.py\n```\nz\n```\n\n")
-    assert not layout.last["a.py"].said and layout.read("a.py") == "\n"
-
-
 def test_garbage_is_thrown_away_once_there_is_more_of_it_than_of_files() -> None:
     layout, files = Layout(), [A]
     for number in range(40):

@@ -15,7 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 from aider_gardener.adapters.aider import link
 from aider_gardener.adapters.aider.coder import HostCoder, HostMessage, HostModel, Terminal, text_of
-from aider_gardener.adapters.aider.provider import listed_window, prices_of, token_counter
+from aider_gardener.adapters.aider.provider import (
+    kept_seconds,
+    listed_window,
+    prices_of,
+    token_counter,
+)
 from aider_gardener.adapters.aider.wrappers import guarded
 from aider_gardener.plan.goals import HARD_AT
 from aider_gardener.plan.usage import Call
@@ -270,7 +275,7 @@ def used(coder: HostCoder, gardener: Gardener, messages: list[HostMessage], comp
     estimated = sum(plain(text) + MESSAGE_OVERHEAD_TOKENS for text in texts)
     reported = reported_call(completion)
     call = reported or Call(estimated, plain(coder.partial_response_content or ""), reported=False)
-    state.usage.add(call, prices_of(coder))
+    state.usage.add(call, prices_of(coder), kept_seconds=kept_seconds(coder))
     if state.frame.model == model.name and state.usage.taken(model.name, call) > state.frame.window > 0:
         state.frame = replace(state.frame, window=listed_window(model))  # a smaller one was stated
     sent(state, texts, estimated)

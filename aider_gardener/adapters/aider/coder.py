@@ -125,6 +125,8 @@ class HostCoder(Protocol):
     history: Any
     edit_format: str
     add_cache_headers: bool
+    num_cache_warming_pings: int
+    ok_to_warm_cache: bool
     partial_response_content: str | None
     reflected_message: str | None
     num_reflections: int

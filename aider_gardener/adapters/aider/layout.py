@@ -50,7 +50,6 @@ STATE_HEAD = (
     "The files of the chat as they are now, which edits must match (whatever the map says, they are in"
     " the chat):"
 )
-AS_REPLIED = "as in your last reply that shows it"
 AS_BASE, AS_LATER = "as it stands in the list before the chat", "as it was shown whole later, not as before"
 MODE_HEAD = (
     "For the message that follows these instructions hold, in the place of those at the beginning. Answer in"
@@ -95,11 +94,9 @@ def arrange(coder: HostCoder, gardener: Gardener, chunks: Chunks, *, cold: bool)
     history = [*chunks.done, *chunks.cur[:at]]
     files = files_of(coder)
     last, map_now = state.layout, _map_now(coder, gardener, chunks)
-    said = history[len(last.history) - 1 :] if coder.edit_format == "whole" else []
-    replies = "\n".join(text_of(message) for message in said if message["role"] == "assistant")
     keys = [tuple(amendments(state)), *((message["role"], text_of(message)) for message in history)]
     whole = _not_matched(last, files, chunks.cur[at:])
-    layout = last.next(files, map_now, keys, cold=cold, whole=whole, replies=replies)
+    layout = last.next(files, map_now, keys, cold=cold, whole=whole)
     if wrong := layout.wrong(files):
         state.event("layout", files=sorted(wrong))
         layout = last.next(files, map_now, keys, cold=cold, whole=whole | wrong)
@@ -202,11 +199,10 @@ def _with_updates(coder: HostCoder, layout: Layout, history: Sequence[HostMessag
     found, done = list[HostMessage](), 0
     for update in layout.updates:
         at = update.at - 1  # the first key is not a message's
-        files = "".join(_shown(coder, each) for each in update.files if not each.said)
+        files = "".join(_shown(coder, each) for each in update.files)
         parts = [CHANGED_HEAD + files if files else "", MAP_HEAD + update.map if update.map else ""]
-        if any(parts):
-            found += [*history[done:at], *_placed("\n".join(filter(None, parts)), "diffs")]
-            done = at
+        found += [*history[done:at], *_placed("\n".join(filter(None, parts)), "diffs")]
+        done = at
     return [*found, *history[done:]]
 
 
@@ -226,7 +222,7 @@ def _state_of(layout: Layout, words: str) -> str:
     bases = {id(base) for base in layout.bases}
     for name in layout.last:
         whole, *diffs = layout.since_whole(name)
-        known = AS_REPLIED if whole.said else AS_BASE if id(whole) in bases else AS_LATER
+        known = AS_BASE if id(whole) in bases else AS_LATER
         changes = "once" if len(diffs) == 1 else f"{len(diffs)} times"
         lines.append(f"- {name}: {known}" + (f", then changed {changes}" if diffs else ""))
     return "\n".join([*lines, *(["", MODE_HEAD, "", words] if words else [])]).strip()

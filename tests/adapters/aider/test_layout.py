@@ -169,15 +169,22 @@ def test_an_edit_that_did_not_match_brings_the_file_whole(chat: Driver, model: S
     assert f"part1.py, {layout.WHOLE}:" in chat_of(prompt) and read(prompt) == on_disk(chat)
 
 
-def test_a_reply_that_holds_a_file_whole_is_not_said_twice(begin: Begin, repository: Path) -> None:
-    driver = begin(files="append", map_tokens=0, edit_format="whole")
-    new = "def greet():\n    return 'good evening'\n"
-    driver.ask("be polite", reply=f"app.py\n```\n{new}```\n")
-    assert (repository / "app.py").read_text(encoding="utf-8") == new
-    driver.ask("go on")
+def test_a_file_that_a_reply_holds_whole_is_read_right_where_that_edit_was_undone(
+    begin: Begin, repository: Path
+) -> None:
+    (repository / "long.txt").write_text("word\n" * 300, encoding="utf-8")
+    driver = begin(files="append", map_tokens=0, edit_format="whole", fnames=["app.py", "long.txt"])
+    driver.ask("hello", "hello again")
+    for word in ("one", "two"):
+        driver.ask("be polite", reply=f"app.py\n```\ndef greet():\n    return '{word}'\n```\n")
+        driver.ask("go on")
+    driver.ask("be polite", reply="app.py\n```\ndef greet():\n    return 'three'\n```\n")
+    driver.type("/undo")
+    driver.ask("and now?")
     prompt = driver.model.requests[-1]
-    assert count_of(prompt, "good evening") == 1
-    assert f"app.py: {layout.AS_REPLIED}" in chat_of(prompt)
+    assert read(prompt) == on_disk(driver) and "'two'" in read(prompt)["app.py"]
+    state = next(text for text in said(prompt) if text.startswith(layout.STATE_HEAD))
+    assert "reply" not in state, "the last reply that shows it is not what it is"
 
 
 def test_a_chat_of_nothing_but_questions_has_the_words_of_its_mode_once(
@@ -346,6 +353,22 @@ def test_a_cold_cache_is_spoken_of_before_it_is_paid(begin: Begin, monkeypatch: 
     wait()
     said_of_it = [line for line in driver.said if cold in line]
     assert len(said_of_it) == 1 and "/compact before it would have saved $0." in said_of_it[0]
+
+
+def test_a_cache_that_aider_keeps_warm_goes_cold_after_its_last_ping(
+    begin: Begin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    driver = begin()
+    driver.coder.add_cache_headers = driver.coder.ok_to_warm_cache = True
+    driver.coder.num_cache_warming_pings = 2
+    driver.coder.cache_warming_thread = True  # none is to run here
+    driver.ask("hello")
+    usage, found = driver.coder.gardener.state.usage, []
+    now = usage._clock()
+    for minutes in (6, 14, 16):
+        monkeypatch.setattr(usage, "_clock", lambda at=now + 60 * minutes: at)
+        found.append(usage.is_cold)
+    assert found == [False, False, True]
 
 
 @pytest.mark.parametrize(
