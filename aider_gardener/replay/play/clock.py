@@ -13,8 +13,9 @@ from typing import Any
 START = 1_704_103_200.0
 """Seconds since the epoch at which every replay begins: 2024-01-01 10:00 UTC."""
 
-SECONDS_PER_TURN = 60.0
-"""How far apart the user's inputs are; recordings carry no clock."""
+SECONDS_PER_TURN = 10.0
+"""How far apart the user's inputs are; recordings carry no clock. So close that, with commands between two
+prompts, the provider's cache is kept as a bill takes it to be."""
 
 SECONDS_PER_CALL = 5.0
 """How long a model call is taken to last."""
