@@ -21,6 +21,7 @@ from aider_gardener.plan.chat import open_exchange
 from aider_gardener.plan.goals import PUT_BACK, WARNING_AT, Goal, Limit, marks
 from aider_gardener.plan.planner import LEVELS, Applied, Draft, draft
 from aider_gardener.plan.usage import Market
+from aider_gardener.plan.view import is_filler
 from aider_gardener.recall.recall import recall
 from aider_gardener.recall.request import Request
 from aider_gardener.tokens import MESSAGE_OVERHEAD_TOKENS
@@ -199,15 +200,16 @@ def plan(state: ChatState, focus: str = "") -> Plan | None:
 
 
 def show(state: ChatState, fidelity: Mapping[int, Fidelity], kind: str, *, rests: bool = False) -> int:
-    """Show the entries at the given levels and record the swaps as of this kind; returns how many there
-    were. `rests`: they are not compacted again before as much has been said."""
+    """Show the entries at the given levels and record the swaps as of this kind; returns how many messages
+    changed, counted as a plan does. `rests`: they are not compacted again before as much has been said."""
     before = state.chat
     state.chat = before.shown_at(fidelity, state.archive.text)
     if rests:
         state.put_back_at = before.next_seq
     data = {RESTS: before.next_seq} if rests else {}
     state.archive.swaps_event(before, state.chat, kind, data)
-    return sum(before.fidelity.get(seq) is not state.chat.fidelity.get(seq) for seq in state.chat.order)
+    shown = [entry for entry in state.chat.all_entries() if not is_filler(entry)]
+    return sum(before.level_of(entry) is not state.chat.level_of(entry) for entry in shown)
 
 
 def undo(state: ChatState, *, every: bool = False) -> int:

@@ -3,6 +3,7 @@ lines for its user."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from statistics import linear_regression
@@ -66,7 +67,8 @@ def pressure_report(state: ChatState, *, cold: bool = False) -> Pressure:
     parts = {**frame.parts, "history": history, "current": state.open_used}
     asked = asked_for(state) if state.acts else None
     saves, goal = asked.plan.tokens_saved if asked else 0, goal_of(state, cold=cold)
-    made = _pressure(frame, parts, rows, [(each, state.tokens_shown(each)) for each in chat.all_entries()])
+    takes = _tokens_by_entry(state)
+    made = _pressure(frame, parts, rows, [(each, takes[each.seq]) for each in chat.all_entries()])
     drop = droppable(frame, made.used)
     advice = (TENDED if state.acts else UNTENDED)[Level(made.level)]
     if state.acts and made.level == Level.OK.value and history > goal.high:
@@ -104,7 +106,7 @@ def _untended(state: ChatState) -> Pressure:
     """The pressure of a chat that its host tends itself: what its last prompt took, and its messages as they
     stand there."""
     frame, entries = state.frame, state.chat.all_entries()
-    shown = [(entry, state.tokens_shown(entry)) for entry in entries]
+    shown = [(entry, state.tokens_shown(entry) + MESSAGE_OVERHEAD_TOKENS) for entry in entries]
     rows = [_row(at, entry.role, entry.cls, tokens) for at, (entry, tokens) in enumerate(shown)]
     made = _pressure(frame, frame.parts, rows, shown)
     largest = [entries[row["index"]].id for row in made.largest_messages]
@@ -137,6 +139,20 @@ def _pressure(
     )
 
 
+def _tokens_by_entry(state: ChatState) -> Counter[int]:
+    """The tokens that each entry takes of the next prompt, by its place; all of them are what its messages
+    take. The head of a note, and what only keeps the roles alternating, counts with the entry before it."""
+    found, last = Counter[int](), next(iter(state.chat.order), 0)
+    for piece in state.chat.pieces:
+        left = piece.tokens(state.count) + MESSAGE_OVERHEAD_TOKENS
+        for last in piece.members:
+            tokens = state.tokens_shown(state.chat.entries[last])
+            found[last] += tokens
+            left -= tokens
+        found[last] += left
+    return found
+
+
 def _row(index: int, role: str, cls: ContentClass | None, tokens: int) -> dict[str, Any]:
     """One message of the report; a note that shows several entries has the class "note"."""
     return {"index": index, "role": role, "class": cls.value if cls else "note", "tokens": tokens}
@@ -148,7 +164,7 @@ def by_class(rows: Sequence[tuple[Entry, int]]) -> dict[str, dict[str, Any]]:
     for entry, shown in rows:
         row = found.setdefault(entry.cls.value, {"count": 0, "orig": 0, "sum": 0})
         row["count"] += 1
-        row["orig"] += entry.tokens
+        row["orig"] += entry.tokens + MESSAGE_OVERHEAD_TOKENS
         row["sum"] += shown
     for row in found.values():
         row["ratio"] = round(row["sum"] / row["orig"], 4) if row["orig"] else 1.0

@@ -39,7 +39,7 @@ def test_parts_messages_and_classes_add_up_whatever_stands(turns: set[int], leve
     assert report.used == sum(report.parts.values())
     assert report.used + report.available == 20_000
     standing = sum(row["tokens"] for row in report.by_message)
-    assert report.parts["history"] + report.parts["current"] == standing
+    assert report.parts["history"] + report.parts["current"] == standing == report.total_summary_tokens
     assert report.history_used == gardener.state.history_used
     assert report.messages_count == len(gardener.state.chat.pieces)
     assert sum(row["count"] for row in report.by_class.values()) == 17
