@@ -16,6 +16,9 @@ def main() -> None:
         from aider_gardener.adapters.claude_code.client import main as hook
 
         os._exit(hook(*(sys.argv[2:4] or [""])))  # nothing is left to clear away, and that would take time
-    from aider_gardener.cli.root import main as command
+    try:
+        from aider_gardener.cli.root import main as command
 
-    command()
+        command()
+    except KeyboardInterrupt:  # while it is imported; later click says the same
+        sys.exit("\nAborted!")

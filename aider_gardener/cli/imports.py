@@ -68,7 +68,7 @@ def report(found: Imported) -> Iterator[str]:
     known = f"; of {counted(found.known, 'chat')} nothing was new" if found.known else ""
     yield f"{counted(found.chats.total(), 'chat')} read ({hosts}): {found.messages:,} new messages{known}"
     if found.elsewhere:
-        yield f"{counted(found.elsewhere, 'chat')} of these were held in another folder"
+        yield f"Held in another folder: {found.elsewhere:,} of these"
     yield f"Not kept: {by_kind(found.lost) or 'nothing'}"
     if found.records:
         yield f"The hosts' own records, passed over: {by_kind(found.records)}"

@@ -81,6 +81,8 @@ def share(
     wanted = name or Path(project).name
     found = shared.share(store, project, wanted, owners=owners, readers=readers, readable=readable)
     click.echo(f"{project} is shared as {found.name}, by {found.author}.", err=as_json())
+    for role in dict.fromkeys((*owners, *readers)):
+        click.echo(f"{role} may read {'and write ' * (role in owners)}it.", err=as_json())
     _synced(store, project)
 
 

@@ -19,14 +19,16 @@ from aider_gardener.reading.late import late
 
 COMMIT = late(r"commit [0-9a-f]{7,64}\b")
 FIELD = late(r"(?:Merge|Author|AuthorDate|Commit|CommitDate|Date): ")
-HUNK = late(r"@@+ -\d")
+HUNK = late(r"@@+ -\d|(?:\*\*\*|---) \d+(?:,\d+)? (?:\*{4}|-{4})$")
+"""Of a unified diff, or of a context diff, whose old and new lines have a header each."""
+HUNK_MARKS = " +-\\!"
 RULE = late(r"(?=[\s|+:=│┼├┤─━═┌┬┐└┴┘╪╞╡┿-]+$).*[-=─━═]{3}")
 STROKES = late(r"[-=─━═]+")
 CAPITALS = late(r"[A-Z][A-Z0-9 %/()_#.-]*$")
 TITLE = late(r"\"?[^\W\d][\w .%()/#-]*\"?$")
 PATH = late(r"(?:[A-Za-z]:)?[\w@.~+-]*(?:[/\\][\w@.~+-]+)*\.\w{1,8}:?$")
 RECORD = late(r"\s+\d+:\d+\s")
-PARTED = late(r"\n(?:commit [0-9a-f]|@@|\s+\d+:\d+\s)")
+PARTED = late(r"\n(?:commit [0-9a-f]|@@|(?:\*\*\*|---) \d|\s+\d+:\d+\s)")
 """Without such a line no line has a part for its head."""
 QUOTED = late(r"'[^']*'|\"[^\"]*\"|`[^`]*`")
 BETWEEN_CELLS = late(r"\s(?:(?<=\t)|\s+)")
@@ -62,7 +64,7 @@ def _heads_of_parts(lines: Sequence[str]) -> Heads:
             hunk = row
             if files:
                 yield row, files
-        elif hunk >= 0 and line[0] in " +-\\" and not pair and line != "--":
+        elif hunk >= 0 and line[0] in HUNK_MARKS and not pair and line != "--":
             yield row, [hunk]
         elif fresh or pair or line.startswith("+++ "):
             files = [*(near for near in files if near > row - 8 and hunk < 0 and not fresh), row]
@@ -236,7 +238,7 @@ def _free(lines: Sequence[str], depths: Sequence[int], wordless: Sequence[bool])
     hunk = False
     for line, depth, bare in zip(lines, depths, wordless, strict=True):
         indent = len(line) - len(line.lstrip())
-        hunk = bool(HUNK.match(line)) or (hunk and line[0] in " +-\\")
+        hunk = bool(HUNK.match(line)) or (hunk and line[0] in HUNK_MARKS)
         loose = bare or (indent and NUMBER_OR_GUTTER.match(line))
         free.append(hunk or bool(loose and depth == indent))
         ends.append((indent + len(line.split(None, 1)[0]) if indent else 0, indent % 2 > 0))

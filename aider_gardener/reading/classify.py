@@ -69,8 +69,9 @@ DIFF_COMMAND = late(r"\b(?:git|hg|svn|jj) (?:-\S+ )*(?:diff|show)\b|(?:^|[;&|] *
 BANNER = late(r"^(?:={4,} .+ ={4,}|_{4,} .+ _{4,}|E   +\S.*|\S+:\d+: (?:error|warning): .*)$", re.M)
 _FRONT_MATTER = late(r"---\n(?:\w[\w-]*:.*\n|[ #-].*\n|\n)*?---\s*\n")
 _FENCE = late(r"^ {0,3}(?:`{3,}|~{3,})", re.M)
-_TEXT_MARKUP = late(r"\[[^\]\n]+\]\([^)\n]+\)|^#{2,6} \S|\*\*[^*\n]+\*\*", re.M)
-_INLINE_MARKUP = late(r"\[[^\]\n]+\]\([^)\n]+\)|^#{1,6} \S|\*\*[^*\n]+\*\*|^\s*[-*] \S.*[a-z]", re.M)
+_LINK_OR_BOLD = r"\[[^\]\n]+\]\([^)\n]+\)|(?<!\*)\*\*[^*\n]+\*\*(?!\*)"
+_TEXT_MARKUP = late(rf"{_LINK_OR_BOLD}|^#{{2,6}} \S", re.M)
+_INLINE_MARKUP = late(rf"{_LINK_OR_BOLD}|^#{{1,6}} \S|^\s*[-*] \S.*[a-z]", re.M)
 
 
 def json_kind(text: str, solid: list[str]) -> str:

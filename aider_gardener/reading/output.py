@@ -19,7 +19,7 @@ STRETCH_CHARS, FEW_CHARACTERS = 100, 11
 A list of numbers has more."""
 
 CI_PREFIX = late(
-    r"^(?:[\w ./()-]+\t[\w ./()-]+\t)?\ufeff?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z ?|"
+    r"^(?:[\w ./()-]+\t[\w ./()-]+\t)?\ufeff?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z(?: |$)|"
     r"^\[\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z\] "
 )
 LEVEL = late(r"\W{0,3}(?:trace|debug|info|notice|warn(?:ing)?|error|fatal|critical)\b", re.IGNORECASE)

@@ -43,6 +43,7 @@ from aider_gardener.tokens import known_of
 
 HISTORY = ".aider.chat.history.md"
 SHORTER = "{path} has more of the same session"
+NOT_UTF8 = "UTF-16, or no text; bring it to UTF-8 first, as by iconv -f UTF-16 -t UTF-8"
 IMPORTED = "history-"
 """How the session of a chat begins that was read from a history of aider's: the file names none."""
 BATCH_BYTES = 2_000_000
@@ -134,10 +135,12 @@ def chats_of(path: Path) -> list[ChatFile]:
 
 
 def head_of(path: Path) -> list[dict[str, Any]]:
-    """The first records of a file of JSON lines. Raises OSError."""
+    """The first records of a file of JSON lines. Raises OSError, and SessionError for what is not UTF-8."""
     found = []
     with files.open_plain(path, follow=True) as file:
-        for _number, raw in zip(range(HEAD_LINES), files.lines(file), strict=False):
+        for number, raw in zip(range(HEAD_LINES), files.lines(file), strict=False):
+            if not number and b"\0" in raw:
+                raise SessionError(f"{path}: {NOT_UTF8}")
             try:
                 value = json.loads(raw)
             except (ValueError, RecursionError):

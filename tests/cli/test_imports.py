@@ -35,7 +35,7 @@ def test_what_was_taken_in_and_what_was_not_is_told(tmp_path: Path) -> None:
     (tmp_path / "chats" / "rows.jsonl").write_text("{}\n", encoding="utf-8")
     said = run(str(tmp_path / "chats"))
     assert "3 chats read (Claude Code 2, Codex 1): 61 new messages" in said
-    assert "3 chats of these were held in another folder" in said
+    assert "Held in another folder: 3 of these" in said
     assert "Not kept: thinking 9\n" in said and "passed over: event_msg item_completed 22" in said
     assert "rows.jsonl (no transcript of Claude Code or Codex and no history of aider)" in said
     assert "0 new messages; of 3 chats nothing was new\n" in run(str(tmp_path / "chats"))
@@ -58,12 +58,14 @@ def test_a_part_of_a_session_and_an_unfinished_line_are_told(tmp_path: Path) -> 
     lines = "".join(json.dumps(row) + "\n" for row in rows)
     (place / "whole.jsonl").write_text("\ufeff" + lines + '{"type": "user", "mess', encoding="utf-8")
     (place / "part.jsonl").write_text(lines[:100] + "\n", encoding="utf-8")
+    (place / "wide.jsonl").write_text(lines, encoding="utf-16")
     said = run(str(place))
     assert "1 chat read (Claude Code 1): 4 new messages" in said and "Not kept: unfinished line 1\n" in said
     assert "fact 0" in CliRunner().invoke(main, ["sessions"]).output, (
         "a mark at the file's beginning is no text"
     )
     assert f"{place / 'part.jsonl'} ({place / 'whole.jsonl'} has more of the same session)" in said
+    assert f"{place / 'wide.jsonl'} (UTF-16, or no text; bring it to UTF-8 first" in said
 
 
 def test_a_terminal_shows_how_far_it_is() -> None:

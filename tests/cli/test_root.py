@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from aider_gardener import cli
 from aider_gardener.archive.store import open_store
 from aider_gardener.cli.root import GROUPS, MODULES, main, place_of
 from aider_gardener.recall import embed
@@ -103,6 +104,17 @@ def test_a_directory_that_is_gone_is_one_line(tmp_path: Path) -> None:
     )
     assert done.stderr == "gardener: the current directory cannot be used (No such file or directory)\n"
     assert done.returncode == 1
+
+
+def test_ctrl_c_while_a_command_is_imported_is_one_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Interrupted:
+        def __getattr__(self, name: str) -> None:
+            raise KeyboardInterrupt
+
+    monkeypatch.setitem(sys.modules, "aider_gardener.cli.root", Interrupted())
+    monkeypatch.setattr(sys, "argv", ["gardener", "status"])
+    with pytest.raises(SystemExit, match=r"^\nAborted!$"):
+        cli.main()
 
 
 def test_options_of_a_group_hold_for_the_command_below(archive: Path) -> None:

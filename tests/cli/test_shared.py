@@ -104,7 +104,8 @@ def test_the_check_up_says_whether_the_server_is_fit(project: Path, monkeypatch:
 
 
 def test_access_is_given_and_taken_away(project: Path) -> None:
-    gardener("store", "share", "--reader", "bob", "--owner", "eve")
+    done = gardener("store", "share", "--reader", "bob", "--owner", "eve")
+    assert "eve may read and write it.\nbob may read it.\n" in done.stdout
     done = gardener("store", "share", "--remove", "bob")
     assert done.exit_code == 0 and done.stdout.startswith("bob was removed, unless a group that --status")
     removed = gardener("store", "share", "--remove", "eve", "--json")

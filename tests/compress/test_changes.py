@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from difflib import context_diff
+
 from aider_gardener.compress.changes import read
 from aider_gardener.compress.outline import CAUSE, CONTEXT, FAILURE
 from aider_gardener.compress.shapes import shortened
+from aider_gardener.compress.shorten import shorten
 
 
 def words(text: str) -> int:
@@ -104,3 +107,15 @@ def test_a_subject_stands_under_its_commit_and_what_is_indented_under_its_line()
     assert [
         read(["commit abcdef1", "Date: x", "", "    s", *patch("a", "+x")])[row].above for row in (3, 4)
     ] == [0, 0]
+
+
+def test_of_a_context_diff_each_changed_line_stands_whole_under_its_own_side() -> None:
+    old = [f"line {n} of the ledger, value {n * 7 % 23}" for n in range(60)]
+    new = [f"{line} to be paid" if n % 15 == 3 else line for n, line in enumerate(old)]
+    text = "\n".join(context_diff(old, new, "old", "new", lineterm=""))
+    side, changed = "", []
+    for line in shorten(text, command="diff -c old new", count=words).text.split("\n"):
+        side = line[0] if line[:4] in ("*** ", "--- ") else side
+        changed += [(side, line)] if line.startswith("!") else []
+    assert len(changed) > 3
+    assert all(line[2:] in (old if side == "*" else new) for side, line in changed)

@@ -114,6 +114,15 @@ def diff(made: Made) -> None:
                 made.add(f"{mark}    {made.word()} = 1", hunk)
 
 
+def context_diff(made: Made) -> None:
+    for at in made.some(2):
+        made.add("*" * 15)
+        for edge in "*-":
+            side = made.add(f"{edge * 3} {at * 9 + 1},{at * 9 + 4} {edge * 4}")
+            for mark in made.random.choice((" ! ", f" !{'-' if edge == '*' else '+'}")):
+                made.add(f"{mark} {made.word()} = 1", side)
+
+
 def history(made: Made) -> None:
     for n in made.some(2):
         commit = made.add(f"commit {n:08x}")
@@ -146,10 +155,11 @@ GRAMMARS: list[Callable[[Made], None]] = [
     table,
     log,
     diff,
+    context_diff,
     history,
     document,
 ]
-HEADED = [records, table, diff, history]
+HEADED = [records, table, diff, context_diff, history]
 HUNG = [cases, tree, ascii_tree, log, document]
 
 

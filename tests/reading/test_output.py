@@ -22,6 +22,8 @@ def test_a_ci_runners_stamps_go_and_a_logs_own_stay() -> None:
     assert plain(stamped.rstrip("\n")) == "\n".join(f"step {n}" for n in range(9))
     own = "\n".join(f"2026-03-01T10:00:0{n}.123Z INFO step {n}" for n in range(9))
     assert plain(own) == own
+    table = "\n".join(f"2026-03-01T10:00:0{n}Z,station {n},{n}.5" for n in range(9))
+    assert plain(table) == table  # a column of times
 
 
 def test_fences_go_and_long_lines_show_their_ends() -> None:

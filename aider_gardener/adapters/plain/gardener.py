@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -40,7 +41,7 @@ class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
     """A `Gardener` for any agent: `prompt` takes the agent's whole list and gives the messages to send.
 
     All else is the gardener of one chat: `recall`, `restore`, `forget`, `pin`, `why`, `pressure`, `plan`,
-    `compact`, `undo`. Make one with `open`; it is for one chat and one thread.
+    `undo`. Make one with `open`; it is for one chat and one thread.
     """
 
     def __init__(self, settings: Settings, archive: Archive, *, window: int = 0, model: str = "") -> None:
@@ -50,6 +51,7 @@ class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
         state.frame = replace(state.frame, window=window, model=model)
         state.host_limit, state.host_limit_given = int(HISTORY_SHARE * window), True
         self._list = AgentList()
+        self._lock = threading.Lock()
         self._recalled: tuple[object, str] = (None, "")  # for which question and view, and the note
         self._sent: tuple[object, Chat | None, list[Any]] = (None, None, [])  # for which list and chat
 
@@ -79,6 +81,8 @@ class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
         """
         settings = settings if settings is not None else Settings.from_env()
         window = window or window_of(model)
+        if not isinstance(window, (int, float)) or not isinstance(settings, Settings):
+            raise UsageError("window= takes a number of tokens, settings= a Settings")
         if window <= 0 and not settings.history_tokens:
             named = f"the window of {model} is not known" if model else "no window is given"
             raise UsageError(f"{named}; give window=, the most tokens of a prompt")
@@ -138,7 +142,8 @@ class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
         given = as_mappings(messages)
         read = items(given)
         try:
-            return self._prompt(messages, given, read, [*tools]) if self.state.on else list(messages)
+            with self._lock:
+                return self._prompt(messages, given, read, [*tools]) if self.state.on else list(messages)
         except Exception as error:  # reason: whatever fails in here, the agent goes on with its own list
             fault_log().warning("aider-gardener: this prompt is sent as it is (%s)", type(error).__name__)
             fault_log().debug("the fault", exc_info=error)

@@ -194,7 +194,7 @@ def connected(environ: Mapping[str, str] | None = None, *, seconds: int = 0) -> 
         found.close()
 
 
-def explained(error: Exception, environ: Mapping[str, str]) -> ServerError:
+def explained(error: psycopg.Error, environ: Mapping[str, str]) -> ServerError:
     """One line for an error of the driver's: what happened, what to do, and no password."""
     psycopg, asked = _library(), _asked(environ)[1]
     told = BROKEN
@@ -202,7 +202,7 @@ def explained(error: Exception, environ: Mapping[str, str]) -> ServerError:
         told = REFUSED
     elif isinstance(error, psycopg.OperationalError):
         told = AWAY
-    why = scrubbed(str(error), asked.get("password", ""))
+    why = scrubbed(error.diag.message_primary or str(error), asked.get("password", ""))
     return ServerError(told.format(host=host_of(environ), user=asked.get("user", "this role"), why=why))
 
 

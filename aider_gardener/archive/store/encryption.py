@@ -149,7 +149,7 @@ def encrypt(directory: Path, source: str) -> list[str]:
     """
     path = location.prepare_directory(directory) / location.FILE_NAME
     if not header_of(path).startswith(PLAIN_HEADER):
-        raise StoreError(f"{path} is no archive, or encrypted already")
+        raise StoreError(f"{path} is {'encrypted already' if is_encrypted(path) else 'no archive'}")
     key = read_key(source, make=True)
     _rewrite(path, "", key, source)
     return [each.name for each in sorted(path.parent.glob(f"{path.name}.*")) if not is_encrypted(each)]
@@ -159,7 +159,8 @@ def decrypt(directory: Path, source: str = "") -> None:
     """Decrypt the archive of a directory. Raises StoreError; Locked without its key."""
     path = location.prepare_directory(directory) / location.FILE_NAME
     if not is_encrypted(path):
-        raise StoreError(f"{path} is no archive, or not encrypted")
+        is_plain = header_of(path).startswith(PLAIN_HEADER)
+        raise StoreError(f"{path} is {'not encrypted' if is_plain else 'no archive'}")
     _rewrite(path, key_for(path, source), "")
     (path.parent / MARKER_NAME).unlink(missing_ok=True)
 

@@ -33,7 +33,7 @@ PRESENT = "present: every answer key stands in the prompt."
 SUPPORTED = "supported: so does enough of what stood around it when it was said."
 COSTS = (
     "Costs are with the provider's cache kept through the session, or only within a turn (cold); all with "
-    "the token counts of the tokenizer named above, so compare variants, not providers."
+    "the token counts of one tokenizer, so compare variants, not providers."
 )
 
 

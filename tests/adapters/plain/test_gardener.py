@@ -6,8 +6,10 @@ import copy
 import json
 import logging
 import os
+import re
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from functools import reduce
 from pathlib import Path
 from typing import Any
@@ -272,10 +274,36 @@ def test_a_window_that_nobody_knows_is_asked_for(capsys: pytest.CaptureFixture[s
         Gardener.open(".", memory=True)
     with pytest.raises(UsageError, match="the window of nosuch is not known"):
         Gardener.open(".", memory=True, model="nosuch")
+    for wrong in ({"window": "100k"}, {"window": 8_000, "settings": {}}):
+        with pytest.raises(UsageError, match="window= takes a number of tokens, settings= a Settings"):
+            Gardener.open(".", memory=True, **wrong)
     assert capsys.readouterr() == ("", "")
     with opened(window=0, history_tokens=1_000) as gardener:
         messages, prompt = grown(gardener, 20)
         assert tokens(prompt) < tokens(messages) / 3
+
+
+def test_threads_that_share_one_wait_for_each_other(caplog: pytest.LogCaptureFixture) -> None:
+    with opened(window=4_000) as gardener, caplog.at_level(logging.WARNING, "aider_gardener"):
+
+        def chat(number: int) -> None:
+            messages = [user(f"chat {number}")]
+            for turn in range(25):
+                messages += [
+                    said(f"answer {turn}"),
+                    user(f"question {turn} of {number} " + "word " * 99),
+                ]
+                gardener.prompt(messages)
+
+        with ThreadPoolExecutor(4) as threads:
+            list(threads.map(chat, range(4)))
+    assert caplog.records == []
+
+
+def test_what_the_documents_name_of_it_is_there(root: Path) -> None:
+    text = (root / "docs" / "hosts.md").read_text(encoding="utf-8")
+    told = text[text.index("So `recall`") : text.index("`sync` is not for agents")]
+    assert all(hasattr(Gardener, name) for name in re.findall(r"`([a-z]\w+)`", f"{told}{Gardener.__doc__}"))
 
 
 def test_the_list_goes_to_prompt_and_not_to_sync() -> None:

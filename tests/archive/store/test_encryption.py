@@ -171,12 +171,13 @@ def test_encrypting_and_decrypting_by_the_command(tmp_path: Path, key: str) -> N
         done = CliRunner().invoke(main, ["store", *words, "--store", str(tmp_path)])
         return f"{done.exit_code} {done.output}"
 
-    assert run("encrypt").startswith("2 ") and run("decrypt").startswith("1 ")
+    assert run("encrypt").startswith("2 ") and run("decrypt").endswith("gardener.db is not encrypted\n")
     out = run("encrypt", "--key", "env")
     assert out.startswith("0 ") and "gardener.db.damaged-19700101-000000" in out
     found = bytes_of(tmp_path)
     assert MARK.lower().encode() not in found.lower() and vector not in found
-    assert run("encrypt", "--key", "env").startswith("1 ") and run("verify").startswith("0 ")
+    assert run("encrypt", "--key", "env").endswith("gardener.db is encrypted already\n")
+    assert run("verify").startswith("0 ")
     again = open_store(tmp_path)
     assert holds_everything(again)
     assert run("decrypt").startswith("1 "), "it is in use"
