@@ -6,14 +6,18 @@ It is set up when this file is imported, before any test module can import aider
 from __future__ import annotations
 
 import atexit
+import functools
 import importlib.util
 import os
 import shutil
+import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import hypothesis
+import numpy as np
 import pytest
 from hypothesis import HealthCheck
 from offline import deny_network
@@ -21,7 +25,7 @@ from offline import deny_network
 MEMORY, MEMORY_BYTES = Path("/dev/shm"), 2 * 1024**3
 """Where files lie in memory, and how much of it must be free: an archive waits for the disk at each commit,
 which is half of the suite's time."""
-PRIVATE_PREFIXES = ("AIDER_", "LITELLM_", "OPENAI_", "ANTHROPIC_", "GIT_", "XDG_")
+PRIVATE_PREFIXES = ("AIDER_", "LITELLM_", "OPENAI_", "ANTHROPIC_", "OLLAMA_", "GIT_", "XDG_")
 PRIVATE_SUFFIXES = ("_API_KEY", "_PROXY")
 GIT_CONFIG = """\
 [user]
@@ -71,6 +75,9 @@ def enter_sandbox() -> None:
         MPLBACKEND="Agg",
         COLUMNS="120",
     )
+    # What is compiled serves the processes that tests start, and the next run.
+    sys.dont_write_bytecode = False
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     (home / ".gitconfig").write_text(GIT_CONFIG, encoding="utf-8")
     place_price_table(home)
 
@@ -86,7 +93,23 @@ def place_price_table(home: Path) -> None:
     shutil.copy(table, cache)
 
 
+def remember_vectors() -> None:
+    """Let the encoder read a text once in a process: of those that chats of tests embed, four in five are the
+    same. Its own tests take encoders of their own."""
+    from aider_gardener.recall.embed import ENCODER
+
+    @functools.cache
+    def vector(text: str, read: Any = ENCODER.embed) -> Any:
+        return read([text])[0]
+
+    def embed(texts: Sequence[str]) -> Any:
+        return np.array([vector(text) for text in texts], np.float32).reshape(-1, ENCODER.dim)
+
+    ENCODER.embed = embed  # type: ignore[method-assign]  # reason: only this process's one encoder
+
+
 enter_sandbox()
+remember_vectors()
 deny_network(attempts.append)
 # Examples are made and tried on machines that do other work too: no law is broken by taking long.
 SLOW = (HealthCheck.too_slow, HealthCheck.function_scoped_fixture)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +18,6 @@ from .test_wrappers import FACT
 
 QUESTION = "/ask which port did the staging box kestrel have?"
 LOCAL = "ollama/llama3"
-
-
-@pytest.fixture(autouse=True)
-def no_address(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    for name in ("OPENAI_API_BASE", "OPENAI_BASE_URL", "OLLAMA_API_BASE"):
-        monkeypatch.delenv(name, raising=False)
-    yield
 
 
 def told(drive: MakeDriver, **options: Any) -> Driver:
@@ -61,11 +53,7 @@ def test_what_this_chat_cleared_does_not_come_back_through_an_older_one(
 
 @pytest.mark.parametrize(
     ("first", "second", "reached"),
-    [
-        (LOCAL, "gpt-4o", False),
-        (LOCAL, LOCAL, True),
-        ("gpt-4o", "claude-3-5-sonnet-20241022", True),
-    ],
+    [(LOCAL, "gpt-4o", False), (LOCAL, LOCAL, True), ("gpt-4o", "claude-3-5-sonnet-20241022", True)],
 )
 def test_a_local_chat_never_goes_to_a_remote_model_unasked(
     first: str, second: str, reached: bool, drive: MakeDriver, gardened: Any, model: ScriptedModel

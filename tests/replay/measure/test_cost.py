@@ -10,13 +10,7 @@ import pytest
 from aider_gardener.errors import ReplayError
 from aider_gardener.plan.usage import Prices
 from aider_gardener.replay.measure import cost
-from aider_gardener.replay.measure.cost import (
-    PROVIDERS,
-    Bill,
-    Provider,
-    Rule,
-    costs,
-)
+from aider_gardener.replay.measure.cost import PROVIDERS, Bill, Provider, Rule, costs
 from aider_gardener.replay.measure.result import ModelCall
 from aider_gardener.replay.measure.sharing import SentBefore
 
