@@ -20,9 +20,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from aider_gardener.errors import ReplayError
 from aider_gardener.replay.measure.cost import PROVIDERS, Bill
 from aider_gardener.replay.measure.result import MAIN, ReplayResult
-from aider_gardener.replay.measure.summary import summarize
+from aider_gardener.replay.measure.summary import Summary, summarize
 from aider_gardener.replay.play.jobs import replay_all
 from aider_gardener.replay.play.report import find_paths
 from aider_gardener.replay.play.variants import Job
@@ -37,6 +38,8 @@ VARIANTS = (
     "stock", "stock-fixed", "tail-search", "gardener-oldest-first", "gardener-aider-order", "gardener",
     "gardener-append",
 )  # fmt: skip
+MARKED_MODEL = "claude-sonnet-4-5"
+MARKED_VARIANTS = ("stock-fixed", "tail-search", "gardener", "gardener-append")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -49,6 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.environ[VECTORS] = str(Path(folder, "vectors"))
         try:
             rows = [row for path in paths for row in rows_of(path)]
+            marked = [row for path in paths for row in marked_rows_of(path)]
         finally:
             del os.environ[VECTORS]
     half = halves_of(find_paths([RECORDED]))
@@ -57,9 +61,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         "kind": "rest",
         "provenance": made_on(),
         "rows": [{**row, "half": half.get(row["session"], "")} for row in rows],
+        "marked_model": MARKED_MODEL,
+        "marked": [{**row, "half": half.get(row["session"], "")} for row in marked],
     }
     options.json.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
-    print(f"{len(rows)} replays in {options.json.name}")
+    print(f"{len(rows) + len(marked)} replays in {options.json.name}")
     return 0
 
 
@@ -68,6 +74,37 @@ def rows_of(path: Path) -> list[dict[str, Any]]:
     session = load_session(path)
     results = replay_all([Job(session, name, texts=True, imports=IMPORTS) for name in VARIANTS])
     return [{"session": session.name, "variant": result.variant, **figures(result)} for result in results]
+
+
+def marked_rows_of(path: Path) -> list[dict[str, Any]]:
+    """What is known of one session and paid with a model whose cache is asked for by marks."""
+    session = load_session(path)
+    results = replay_all(
+        [
+            Job(session, name, model=MARKED_MODEL, cache_prompts=True, texts=True, imports=IMPORTS)
+            for name in MARKED_VARIANTS
+        ]
+    )
+    return [{"session": session.name, "variant": result.variant, **paid(result)} for result in results]
+
+
+def paid(result: ReplayResult) -> dict[str, Any]:
+    """The figures of a run with its own model's prices."""
+    summary = summarize(result)
+    if summary.own is None:
+        raise ReplayError(f"{result.provenance.model} has no price")
+    return {**kept(summary), "usd": round(summary.own.cached.usd, 4)}
+
+
+def kept(summary: Summary) -> dict[str, Any]:
+    """What stood in the prompts: probes that are supported, facts and lines that replies used again."""
+    carried = summary.carry_over
+    return {
+        "supported": summary.recall.supported,
+        "asked": summary.recall.asked,
+        "facts": [carried.facts_present, carried.facts],
+        "lines": [carried.lines_present, carried.lines],
+    }
 
 
 def of_input(bill: Bill) -> float:
@@ -79,17 +116,13 @@ def figures(result: ReplayResult) -> dict[str, Any]:
     """`main_net_tokens` are those of the main model's calls alone; `summaries` are those of a model that were
     used, and those that were thrown away."""
     summary, limit = summarize(result), Limit(result)
-    carried = summary.carry_over
     return {
         "turns": summary.turns,
         "summaries": [summary.llm_compactions, summary.llm_discarded],
         "main_net_tokens": net_tokens(result.calls, MAIN),
         "net_tokens": net_tokens(result.calls),
         "limit_net_tokens": limit.net_tokens(),
-        "supported": summary.recall.supported,
-        "asked": summary.recall.asked,
-        "facts": [carried.facts_present, carried.facts],
-        "lines": [carried.lines_present, carried.lines],
+        **kept(summary),
         "costs": [
             {
                 "provider": cost.provider,

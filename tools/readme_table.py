@@ -31,8 +31,8 @@ TOOL = "readme_table"
 WIDTH = 118
 OURS, FIXED, STOCK, SEARCH = "gardener", "stock-fixed", "stock", "tail-search"
 SHOWN = (OURS, FIXED, STOCK, SEARCH)
-OPENAI, DEEPSEEK, CLAUDE = "OpenAI", "DeepSeek", "Anthropic --cache-prompts"
-"""Providers as the results name them: at the first a cached token costs a half, at the others a tenth."""
+OPENAI, DEEPSEEK = "OpenAI", "DeepSeek"
+"""Providers as the results name them: at the first a cached token costs a half, at the other a tenth."""
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -49,7 +49,11 @@ def section(link: str) -> str:
     facts = {name: carried(rows) for name, rows in of.items()}
     asked = {name: known(rows) for name, rows in of.items()}
     cost = {name: dollars(rows, OPENAI) for name, rows in of.items()}
-    tenth = [(dollars(of[OURS], at), dollars(of[FIXED], at)) for at in (DEEPSEEK, CLAUDE)]
+    cached = [dollars(of[name], DEEPSEEK) for name in (OURS, FIXED)]
+    marked = {
+        name: [row for row in value["marked"] if row["variant"] == name] for name in (OURS, FIXED, SEARCH)
+    }
+    claude = {name: f"${sum(row['usd'] for row in rows):,.2f}" for name, rows in marked.items()}
     used, lost = (sum(row["summaries"][at] for row in of[name]) for name, at in ((FIXED, 0), (STOCK, 1)))
     gain = f"""
         **What it gains:** over {len(of[OURS])} recorded sessions, {turns} turns in all, the prompts held
@@ -63,8 +67,11 @@ def section(link: str) -> str:
         aider with its {used} calls for summaries, {cost[SEARCH]} for the thirty lines, and {cost[STOCK]} for
         aider as it is, which paid for {lost} summaries, lost them, and so sent everything ({facts[STOCK]} and
         {asked[STOCK]}). Where a token of the provider's cache costs a tenth the same prompts cost
-        {tenth[0][0]} beside mended aider's {tenth[0][1]} (deepseek-chat) and {tenth[1][0]} beside
-        {tenth[1][1]} (Claude with --cache-prompts); by default more of a chat stands in them there.
+        {cached[0]} beside mended aider's {cached[1]} (deepseek-chat). There more of a chat is kept: with
+        Claude and --cache-prompts {carried(marked[OURS])} of the facts and {known(marked[OURS])} of the answers for
+        {claude[OURS]}, beside {carried(marked[FIXED])} and {known(marked[FIXED])} for {claude[FIXED]}
+        (mended aider), and {carried(marked[SEARCH])} and {known(marked[SEARCH])} for {claude[SEARCH]}
+        (the thirty lines).
         (`{COMMAND}`, aider {at["aider"]}, commit {at["commit"] or "unknown"}; [more]({link}).)"""
     return f"{filled(gain)}\n\n{filled(price)}\n"
 

@@ -31,6 +31,18 @@ def rest(value: Value) -> Iterator[str]:
     head = ["half", "variant", "net tokens", "/ limit", "supported", "facts", "lines"]
     yield from table([*head, *providers], sums)
     yield ""
+    yield f"Sums with {value['marked_model']} and `--cache-prompts`, its own prompts and prices:"
+    yield ""
+    marked = value["marked"]
+    yield from table(
+        ["half", "variant", "supported", "facts", "lines", "$"],
+        [
+            paid(half, variant, [row for row in marked if row["variant"] == variant and row["half"] == half])
+            for half in (CHOSEN_ON, HELD_OUT)
+            for variant in dict.fromkeys(row["variant"] for row in marked)
+        ],
+    )
+    yield ""
 
 
 def sessions(rows: Sequence[Value]) -> list[str]:
@@ -49,10 +61,19 @@ def over(row: Value) -> str:
 
 def total(half: str, variant: str, rows: Sequence[Value]) -> list[str]:
     net, limit = sum(row["net_tokens"] for row in rows), sum(row["limit_net_tokens"] for row in rows)
-    supported, asked = sum(row["supported"] for row in rows), sum(row["asked"] for row in rows)
     dollars = [sum(row["costs"][at]["usd"] for row in rows) for at in range(len(rows[0]["costs"]))]
-    carried = [
+    cells = [half, variant, f"{net:,}", f"{net / limit:.2f}", *kept(rows)]
+    return [*cells, *(f"{usd:.2f}" for usd in dollars)]
+
+
+def paid(half: str, variant: str, rows: Sequence[Value]) -> list[str]:
+    return [half, variant, *kept(rows), f"{sum(row['usd'] for row in rows):.2f}"]
+
+
+def kept(rows: Sequence[Value]) -> list[str]:
+    """How many probes are supported, and facts and lines carried, each of how many."""
+    supported, asked = sum(row["supported"] for row in rows), sum(row["asked"] for row in rows)
+    carried = (
         " of ".join(str(sum(row[name][at] for row in rows)) for at in (0, 1)) for name in ("facts", "lines")
-    ]
-    cells = [half, variant, f"{net:,}", f"{net / limit:.2f}", f"{supported} of {asked}"]
-    return [*cells, *carried, *(f"{usd:.2f}" for usd in dollars)]
+    )
+    return [f"{supported} of {asked}", *carried]

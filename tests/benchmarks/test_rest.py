@@ -15,9 +15,12 @@ MINI = Path(__file__).resolve().parents[1] / "data" / "sessions" / "mini"
 
 def test_a_session_is_measured_under_every_variant(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rest, "VARIANTS", ("stock", "tail-search"))
+    monkeypatch.setattr(rest, "MARKED_VARIANTS", ("tail-search",))
     target = tmp_path / "rest.json"
     assert main([str(MINI), "--json", str(target)]) == 0
-    rows = json.loads(target.read_text(encoding="utf-8"))["rows"]
+    value = json.loads(target.read_text(encoding="utf-8"))
+    assert [(row["variant"], row["usd"] > 0) for row in value["marked"]] == [("tail-search", True)]
+    rows = value["rows"]
     assert [row["variant"] for row in rows] == ["stock", "tail-search"]
     assert all(0 < row["main_net_tokens"] <= row["net_tokens"] for row in rows)
 
