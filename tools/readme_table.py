@@ -68,10 +68,8 @@ def section(link: str) -> str:
         aider as it is, which paid for {lost} summaries, lost them, and so sent everything ({facts[STOCK]} and
         {asked[STOCK]}). Where a token of the provider's cache costs a tenth the same prompts cost
         {cached[0]} beside mended aider's {cached[1]} (deepseek-chat). There more of a chat is kept: with
-        Claude and --cache-prompts {carried(marked[OURS])} of the facts and {known(marked[OURS])} of the answers for
-        {claude[OURS]}, beside {carried(marked[FIXED])} and {known(marked[FIXED])} for {claude[FIXED]}
-        (mended aider), and {carried(marked[SEARCH])} and {known(marked[SEARCH])} for {claude[SEARCH]}
-        (the thirty lines).
+        Claude and --cache-prompts {kept(marked[OURS])} for {claude[OURS]}, beside {kept(marked[FIXED])} for
+        {claude[FIXED]} (mended aider), and {kept(marked[SEARCH])} for {claude[SEARCH]} (the thirty lines).
         (`{COMMAND}`, aider {at["aider"]}, commit {at["commit"] or "unknown"}; [more]({link}).)"""
     return f"{filled(gain)}\n\n{filled(price)}\n"
 
@@ -88,6 +86,10 @@ def carried(rows: Rows) -> str:
 def known(rows: Rows) -> str:
     """The share of probes whose answer stood in the prompt with the words that were around it."""
     return share(sum(row["supported"] for row in rows), sum(row["asked"] for row in rows))
+
+
+def kept(rows: Rows) -> str:
+    return f"{carried(rows)} of the facts and {known(rows)} of the answers"
 
 
 def dollars(rows: Rows, provider: str) -> str:
