@@ -48,10 +48,6 @@ class Sent(NamedTuple):
     def name(self) -> str:
         return self.file.name
 
-    @property
-    def chars(self) -> int:
-        return len(self.diff or self.file.text)
-
 
 class Update(NamedTuple):
     """What changed behind so many messages of the history: files, and lines of the repository map."""
@@ -154,7 +150,8 @@ class Layout:
     def garbage(self) -> int:
         """Characters that bring the files no nearer: diffs, and whatever a later copy of a file replaces."""
         last_whole = {each.name: each for each in self.sent if not each.diff}
-        return sum(each.chars for each in self.sent if last_whole.get(each.name) is not each)
+        dead = [each for each in self.sent if last_whole.get(each.name) is not each]
+        return sum(len(each.diff or each.file.text) for each in dead)
 
     def _grown(self, files: Sequence[File], map_now: MapNow, whole: Collection[str]) -> Layout:
         """With what changed behind the history so far."""

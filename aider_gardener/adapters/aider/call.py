@@ -15,12 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from aider_gardener.adapters.aider import link
 from aider_gardener.adapters.aider.coder import HostCoder, HostMessage, HostModel, Terminal, text_of
-from aider_gardener.adapters.aider.provider import (
-    kept_seconds,
-    listed_window,
-    prices_of,
-    token_counter,
-)
+from aider_gardener.adapters.aider.provider import listed_window, prices_of, token_counter
 from aider_gardener.adapters.aider.wrappers import guarded
 from aider_gardener.plan.goals import HARD_AT
 from aider_gardener.plan.usage import Call
@@ -55,6 +50,9 @@ TO_TELL = "_gardener_to_tell"
 
 FAKE_REPLY = "FinishReasonLength exception: you sent too many tokens"
 INTERRUPTED, TOO_LONG = "I see that you interrupted my previous reply.", "FinishReasonLength exception"
+
+PING_SECONDS = 295
+"""Between two calls by which aider keeps the cache warm (--cache-keepalive-pings)."""
 
 WORDS = {"current": "your message", "files": "files in the chat", "map": "repository map"}
 
@@ -275,7 +273,8 @@ def used(coder: HostCoder, gardener: Gardener, messages: list[HostMessage], comp
     estimated = sum(plain(text) + MESSAGE_OVERHEAD_TOKENS for text in texts)
     reported = reported_call(completion)
     call = reported or Call(estimated, plain(coder.partial_response_content or ""), reported=False)
-    state.usage.add(call, prices_of(coder), kept_seconds=kept_seconds(coder))
+    pings = coder.num_cache_warming_pings if coder.add_cache_headers and coder.ok_to_warm_cache else 0
+    state.usage.add(call, prices_of(coder), kept_seconds=pings * PING_SECONDS)
     if state.frame.model == model.name and state.usage.taken(model.name, call) > state.frame.window > 0:
         state.frame = replace(state.frame, window=listed_window(model))  # a smaller one was stated
     sent(state, texts, estimated)

@@ -419,7 +419,7 @@ def cmd_forget(at: CommandLine, args: str) -> None:
         return
     if given == WHOLE_SESSION:
         forgotten = at.gardener.forget_session()
-        kept = f" {count - forgotten} that older sessions hold too stay theirs." if count > forgotten else ""
+        kept = f" What other chats hold too stays theirs ({count - forgotten})." if count > forgotten else ""
         done = f"this chat: {counted(forgotten, 'message')}.{kept} The chat is empty."
     else:
         notes = at.gardener.forget(entry.id) - 1

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import groupby
@@ -127,16 +127,15 @@ def pair(text: str) -> list[HostMessage]:
 
 def files_of(coder: HostCoder) -> list[File]:
     """The texts in the chat as aider reads them."""
-    return [*_read(coder, coder.abs_read_only_fnames, read_only=True), *_read(coder, coder.abs_fnames)]
-
-
-def _read(coder: HostCoder, names: set[str], *, read_only: bool = False) -> Iterator[File]:
     from aider.utils import is_image_file
 
-    for name in sorted(names):
-        content = None if is_image_file(name) else coder.io.read_text(name, silent=True)  # aider has said it
-        if content is not None:
-            yield File(coder.get_rel_fname(name), content, read_only)
+    found = list[File]()
+    for names, read_only in ((coder.abs_read_only_fnames, True), (coder.abs_fnames, False)):
+        for name in sorted(name for name in names if not is_image_file(name)):
+            content = coder.io.read_text(name, silent=True)  # aider has said it
+            if content is not None:
+                found.append(File(coder.get_rel_fname(name), content, read_only))
+    return found
 
 
 def _not_matched(layout: Layout, files: Sequence[File], asked: Sequence[HostMessage]) -> set[str]:
@@ -241,12 +240,11 @@ def set_breakpoints(coder: HostCoder, gardener: Gardener, chunks: Chunks) -> Non
     if not (coder.add_cache_headers and gardener.state.acts):
         return
     if grows(coder, gardener.state):
-        chunks.chat_files = [_unmarked(message) for message in chunks.chat_files]  # gone with the first file
-        if not chunks.done:
-            return
-    elif not gardener.state.chat.fidelity:
-        return
-    mark_history(chunks)
+        # What stands for no files is gone with the first one: no breakpoint behind it.
+        chunks.chat_files = [{**each, "content": text_of(each)} for each in chunks.chat_files]
+        chunks.done = [*chunks.done[:-1], *map(_marked, chunks.done[-1:])]
+    elif gardener.state.chat.fidelity:
+        mark_history(chunks)
 
 
 def mark_history(chunks: Chunks) -> None:
@@ -272,14 +270,6 @@ def last_user(messages: Sequence[HostMessage]) -> int | None:
 def _marked(message: HostMessage) -> HostMessage:
     part = {"type": "text", "text": message["content"], "cache_control": {"type": "ephemeral"}}
     return {**message, "content": [part]}
-
-
-def _unmarked(message: HostMessage) -> HostMessage:
-    """The message without a breakpoint; aider's is the only part of a text."""
-    content = message["content"]
-    if isinstance(content, list) and len(content) == 1 and "cache_control" in content[0]:
-        return {**message, "content": content[0]["text"]}
-    return message
 
 
 # The map

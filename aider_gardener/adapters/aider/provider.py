@@ -18,8 +18,6 @@ from aider_gardener.tokens import counter
 BASE_VARIABLES = ("{}_API_BASE", "{}_BASE_URL")
 FAMILY_VARIABLES = {"ollama_chat": "OLLAMA", "text-completion-openai": "OPENAI"}
 BASE_KEYS = ("api_base", "base_url")
-PING_SECONDS = 295.0
-"""aider's own default between two pings."""
 
 
 def provider_of(model: HostModel) -> str:
@@ -60,13 +58,6 @@ def prices_of(coder: HostCoder) -> Prices:
     if coder.add_cache_headers or by_itself:
         return prices
     return replace(prices, cache_read=prices.input, cache_write=prices.input)
-
-
-def kept_seconds(coder: HostCoder) -> float:
-    """For how long after a prompt aider keeps the cache warm by itself (--cache-keepalive-pings)."""
-    if not (coder.add_cache_headers and coder.ok_to_warm_cache):
-        return 0.0
-    return coder.num_cache_warming_pings * float(os.environ.get("AIDER_CACHE_KEEPALIVE_DELAY", PING_SECONDS))
 
 
 def token_counter(model: HostModel, factor: float = 1.0) -> TokenCounter:
