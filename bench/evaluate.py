@@ -141,7 +141,7 @@ def quoted_alone(text: str, tokens: int, count: TokenCounter) -> str:
     """The null hypothesis: lines quoted in about `tokens` tokens for their words alone, by no engine."""
     lines = lines_of(text)
     notes = quoted(lines)
-    return "\n".join(written(lines, notes, chosen(lines, notes, tokens, Focus(), count)))
+    return "\n".join(written(lines, notes, *chosen(lines, notes, tokens, Focus(), count)))
 
 
 def measured(output: Output, count: TokenCounter, *, bare: bool = False) -> EvaluatedSession:

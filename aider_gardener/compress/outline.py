@@ -9,7 +9,7 @@ worth, which line it needs above it, and what it repeats.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence, Set
 from math import log2
 from typing import NamedTuple
 
@@ -30,13 +30,16 @@ SAME = 2.0
 """The n-th line with the very same words is worth less by so much besides."""
 
 STRETCH = 1.5
-"""What is worth at least FAILURE may pass the budget up to so many times it."""
+"""What is worth at least FAILURE, and names, may pass the budget up to so many times it."""
 
 LINE_CHARS = 400
 """A line is shown up to this length; of longer ones both ends."""
 
 GAP = "…"
 """Stands where lines were left out between two that are shown."""
+
+NAMED, NAME_CHARS, SEPARATOR = 7.0, 100, "; "
+"""What the name of a line is worth that stands behind one like it, how long it may be, what parts two."""
 
 MANY = 3
 """From so many lines of one form that are not shown their number is told."""
@@ -56,11 +59,13 @@ class Note(NamedTuple):
         it only, and NOISE is not told of as alike either.
     above: the row of the line it makes no sense without, -1 for none.
     form: equal for lines that say the same but for details; None where the engine leaves that to others.
+    named: every line of the form matters: behind one that is shown stands what the others say differently.
     """
 
     worth: float
     above: int = -1
     form: Hashable = None
+    named: bool = False
 
 
 Notes = Mapping[int, Note]
@@ -72,12 +77,15 @@ Engine = Callable[[Sequence[str]], Notes]
 
 def chosen(
     lines: Sequence[str], notes: Sequence[Note], budget: int, focus: Focus, count: TokenCounter
-) -> set[int]:
-    """The rows worth most within `budget` tokens, each with the rows that it needs above it."""
+) -> tuple[set[int], set[int]]:
+    """The rows worth most within `budget` tokens, each with the rows that it needs above it; and those that
+    are named behind a row of their form."""
     seen: dict[Hashable, int] = {}
     same: dict[str, int] = {}
     ranked: list[tuple[float, int]] = []
-    for row, (worth, _above, form) in enumerate(notes):
+    lesser = set[int]()
+    many = Counter(note.form for note in notes if note.named)
+    for row, (worth, _above, form, is_named) in enumerate(notes):
         line = lines[row]
         if worth <= NOISE or not line or line.isspace() or line.strip() == GAP:
             continue
@@ -89,32 +97,60 @@ def chosen(
             worth += FOCUSED
         elif nth > 1 and form is not None:
             worth -= REPEAT * log2(nth)
+        if is_named and worth < FAILURE and many[form] >= ALIKE:
+            worth = max(worth, NAMED)
+            lesser.add(row)
         if worth > 0:
             ranked.append((-worth / (1 + 0.004 * max(0, min(len(line), LINE_CHARS) - 80)), row))
     ranked.sort()
     taken: set[int] = set()
+    named: set[int] = set()
+    first: dict[Hashable, str] = {}
     used = 0
     for value, row in ranked:
-        chain: list[int] = []
+        note, chain = notes[row], list[int]()
+        name = apart(lines[row], first.setdefault(note.form, lines[row])) if row in lesser else ""
+        if name and row not in taken:
+            if used + (cost := count(name) + 1) <= budget * STRETCH:
+                named.add(row)
+                used += cost
+            continue
         while row >= 0 and row not in taken and row not in chain:
             chain.append(row)
             row = notes[row].above
         room = budget * (STRETCH if value <= -FAILURE else 1) - used
-        if room <= 0:
-            break
-        if not chain or sum(min(len(lines[at]), LINE_CHARS) for at in chain) > 12 * room:
+        if room <= 0 or not chain or sum(min(len(lines[at]), LINE_CHARS) for at in chain) > 12 * room:
             continue
         cost = sum(count(clip(lines[at].rstrip(), LINE_CHARS)) + 1 for at in chain) + 1
         if cost <= room:
             taken.update(chain)
             used += cost
-    return taken
+    return taken, named
 
 
-def written(lines: Sequence[str], notes: Sequence[Note], taken: set[int]) -> list[str]:
-    """The lines of the rows in their order, with gaps, and how many lines alike are not shown."""
+def apart(line: str, shown: str) -> str:
+    """The words of a line that one alike, which is shown, has not; "" where they are no name: too many, or no
+    words at all."""
+    words, own = set(words_in(shown)), words_in(line)
+    names = [word for word in own if word not in words]
+    name = " ".join(names)
+    is_name = 2 * len(names) <= len(own) and len(name) <= NAME_CHARS and any(map(str.isalpha, name))
+    return name if is_name and SEPARATOR.strip() not in name else ""
+
+
+def words_in(line: str) -> list[str]:
+    """The words of a line, without the colons and commas behind them."""
+    return [bare for word in line.split() if (bare := word.rstrip(":,"))]
+
+
+def written(
+    lines: Sequence[str], notes: Sequence[Note], taken: set[int], named: Set[int] = frozenset()
+) -> list[str]:
+    """The lines of the rows in their order, with gaps, how many lines alike are not shown, and the names of
+    those that are `named`."""
     forms = [note.form if note.worth > NOISE else None for note in notes]
-    unlike = odd(lines, forms)  # a table's rows have one form, whatever is odd in them
+    # a table's rows have one form, whatever is odd in them
+    unlike = odd(lines, [None if notes[row].named else form for row, form in enumerate(forms)])
     hidden = Counter(form for row, form in enumerate(forms) if row not in taken and row not in unlike)
     last_of = {notes[row].form: row for row in sorted(taken) if row not in unlike}
     shown: list[str] = []
@@ -124,8 +160,14 @@ def written(lines: Sequence[str], notes: Sequence[Note], taken: set[int]) -> lis
             shown.append(GAP)
         line = clip(lines[row].rstrip(), LINE_CHARS)
         form = notes[row].form
-        if form is not None and last_of.get(form) == row and hidden[form] >= MANY:
-            line += f" [+{hidden[form]} alike]"
+        if form is not None and last_of.get(form) == row:
+            others = sorted(at for at in named - taken if notes[at].form == form and at not in unlike)
+            names = list(filter(None, (apart(lines[at], line) for at in others)))
+            if names:
+                names += [GAP] * (len(names) < hidden[form])
+                line += f" [+{hidden[form]} alike: {SEPARATOR.join(names)}]"
+            elif hidden[form] >= MANY:
+                line += f" [+{hidden[form]} alike]"
         shown.append(line)
         last = row
     if any(line.strip() for line in lines[last + 1 :]):

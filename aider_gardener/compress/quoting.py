@@ -59,9 +59,9 @@ def quoted(
     notes = _judged(lines, known)
     forms = [note.form if note.worth > 0 and row not in compared else None for row, note in enumerate(notes)]
     for row, (more, word) in odd(lines, forms).items():
-        worth, above, form = notes[row]
+        worth, above, form, is_named = notes[row]
         worth = max(worth, CONTEXT + more) if row in known else worth + more
-        notes[row] = Note(worth, above, (form, word))
+        notes[row] = Note(worth, above, form if is_named else (form, word), is_named)
     return notes
 
 

@@ -62,6 +62,9 @@ LINE_CHARS = 600
 MESSAGE_LINES = 8
 """So many lines are explained of a message under its head; a place alone is looked back for as far."""
 
+BRACKETED = late(r"\[[^\[\]]*\]")
+"""In a line that says how a step ended: which."""
+
 ENDING = 12
 """How a command ended is no record alone but in so many last lines."""
 
@@ -185,8 +188,10 @@ class _Reader:
             self.head = -1
             self.place = row if PLACE.match(line) else self.place
 
-    def _say(self, row: int, worth: float, above: int = -1, form: Hashable = None) -> None:
-        self.notes[row] = Note(worth, above, form)
+    def _say(
+        self, row: int, worth: float, above: int = -1, form: Hashable = None, named: bool = False
+    ) -> None:
+        self.notes[row] = Note(worth, above, form, named)
 
     def _below(self, row: int, worth: float, above: int) -> None:
         """A line that belongs to the head: worth less for each doubling of the records of its form."""
@@ -203,7 +208,8 @@ class _Reader:
             return False
         self.records += ends and row >= len(self.lines) - ENDING
         self.seen["counts"] += not ends
-        self._say(row, OUTCOME - (0 if ends else 2 + 1.5 * log2(self.seen["counts"])))
+        form = ("ends", form_of(BRACKETED.sub("", bare))) if ends else None
+        self._say(row, OUTCOME - (0 if ends else 2 + 1.5 * log2(self.seen["counts"])), -1, form)
         self.head = -1
         return True
 
@@ -239,7 +245,8 @@ class _Reader:
         self.records += 1
         self.head = self.under = row
         self.record, self.told, self.depth = record, 0, len(line) - len(line.lstrip())
-        self._say(row, max(worth, NOISE / 2), above, form)
+        named = severity == "error" and bool(record.file) and not record.found
+        self._say(row, max(worth, NOISE / 2), above, form, named)
 
     def _belongs(self, row: int, line: str) -> bool:
         """True for a line that belongs to the head above."""

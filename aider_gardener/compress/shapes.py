@@ -137,12 +137,13 @@ def _forms(
 ) -> Iterator[tuple[int, str]]:
     """Forms of which the first that is true is taken: as engines would have it, with and without counts, as
     lines quoted by none, and the first lines."""
-    rows = with_parents(original, chosen(lines, notes, budget, focus, count))
-    yield 0, "\n".join(written(lines, notes, rows))
+    taken, named = chosen(lines, notes, budget, focus, count)
+    rows = with_parents(original, taken)
+    yield 0, "\n".join(written(lines, notes, rows, named))
     bare = [note._replace(form=None) for note in notes]
     yield 1, "\n".join(written(lines, bare, rows))
     notes = quoted(lines)
-    rows = with_parents(original, chosen(lines, notes, budget, focus, count))
+    rows = with_parents(original, chosen(lines, notes, budget, focus, count)[0])
     yield 2, "\n".join(written(lines, notes, rows))
     yield 3, "\n".join(written(lines, [Note(0)] * len(lines), _first(lines, budget, count)))
 

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
-from aider_gardener.compress.outline import GAP
+from aider_gardener.compress.outline import GAP, SEPARATOR, words_in
 from aider_gardener.reading.late import late
 
 COMMIT = late(r"commit [0-9a-f]{7,64}\b")
@@ -110,7 +110,7 @@ CUT_HEAD, PLACES, PAIRS = 100, 1_000, 1_000_000
 """What is looked at of long texts: the beginning of a line that was cut, the places of a line at each end of
 the text, the pairs of lines that may be alike."""
 
-ALIKE = late(r"(.*) \[\+(\d+) alike\]", re.DOTALL)
+ALIKE = late(r"(.*) \[\+(\d+) alike(?:: (.+))?\]", re.DOTALL)
 DRAWN = late(r"├|└|╰|┣|┗|\+-|`-|\\-")
 BRANCH = late(r"(?:\[[A-Z]+\] )?[\s│┃|]*(?:[├└╰┣┗][─━]*┬?|[+`\\]-{1,4}) ?(?=[^\s\u2500-\u257f])")
 NUMBER_OR_GUTTER = late(r"\s+(?:\d[\d.,:%/-]*(?:\s|$)|[|=^~│┃╷╰╭]|-+>|:::)")
@@ -122,11 +122,12 @@ WORD = late(r"[^\W\d_]{2,}")
 
 
 class _Shown(NamedTuple):
-    """A line of the short form: whether a gap stands above it, how many lines it says are alike."""
+    """A line of the short form: whether a gap stands above it, how many it says are alike, their names."""
 
     line: str
     gap: bool
     alike: int
+    names: Sequence[str]
 
 
 class Original:
@@ -186,7 +187,10 @@ def _read_back(shown: str, lines: frozenset[str]) -> tuple[list[_Shown], bool]:
     for line in filter(str.strip, shown.split("\n")):
         if line != GAP:
             told = None if line in lines else ALIKE.fullmatch(line)
-            items.append(_Shown((told[1] if told else line).rstrip(), gap, int(told[2]) if told else 0))
+            names = [name for name in (told[3] or "").split(SEPARATOR) if name != GAP] if told else []
+            items.append(
+                _Shown((told[1] if told else line).rstrip(), gap, int(told[2]) if told else 0, names)
+            )
         gap = line == GAP
     return items, gap
 
@@ -352,14 +356,20 @@ def _like(one: _Look, other: _Look) -> bool:
 
 
 def _false_counts(lines: Sequence[str], items: Sequence[_Shown], rows: Sequence[int]) -> Iterator[int]:
-    """The shown lines that say of more lines that they are alike than are alike and not shown."""
+    """The shown lines that say of more lines that they are alike than are alike and not shown, or by a name
+    what no such line says."""
     counting = [at for at, item in enumerate(items) if item.alike]
     seen = set(rows)
-    looks = Counter(_look(line) for row, line in enumerate(lines) if counting and row not in seen)
+    hidden = [(line, _look(line)) for row, line in enumerate(lines) if counting and row not in seen]
+    looks = Counter(look for _line, look in hidden)
     ranked = looks.most_common(PAIRS // max(1, len(counting)))
     unseen = sum(looks.values()) - sum(many for _look, many in ranked)
     for at in counting:
-        own, missing = _look(items[at].line), items[at].alike - unseen
+        own, missing, names = _look(items[at].line), items[at].alike - unseen, items[at].names
+        alike = [set(words_in(line)) for line, look in hidden if names and _like(own, look)]
+        if not all(any(words.issuperset(name.split()) for words in alike) for name in names):
+            yield at
+            continue
         for other, many in ranked:
             if missing <= 0:
                 break

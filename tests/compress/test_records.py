@@ -41,6 +41,20 @@ def test_a_short_form_keeps_each_code_once_and_the_sum() -> None:
     assert len({line.split(":")[0] for line in form.split("\n") if "E501" in line}) >= 3
 
 
+def test_every_error_of_a_build_that_goes_on_is_named() -> None:
+    lines: list[str] = []
+    for n in range(80):
+        kind = ("‘tank_{}’ undeclared (first use in this function)", "expected ‘;’ before ‘}}’ token")[n % 2]
+        lines += [f"p{n}.c: In function ‘f’:", f"p{n}.c:{n}:9: error: {kind.format(n)}"]
+        lines += ["    4 | int f(void) { return tank; }", "      |        ^~~~"] * 3
+        lines.append(f"make: *** [Makefile:7: p{n}.o] Error 1")
+    lines.append("make: Target 'all' not remade because of errors.")
+    form = shortened("\n".join(lines), lambda text: len(text) // 4).text
+    assert all(f"p{n}.c:{n}:9" in form for n in range(80)) and form.endswith(lines[-1])
+    assert all(f"‘tank_{n}’" in form for n in range(0, 80, 2)) and form.count("undeclared (first") < 9
+    assert len(form) < len("\n".join(lines)) // 4
+
+
 def test_the_code_that_a_tool_would_write_is_worth_less_than_what_it_says() -> None:
     lines = [
         "EM102 Exception must not use an f-string literal",

@@ -288,6 +288,17 @@ def test_the_number_of_lines_alike_is_not_invented() -> None:
         assert {one.partition(":")[0] for one in falsehoods(Original(lines), form)} == false
 
 
+def test_the_names_of_lines_alike_are_not_invented() -> None:
+    lines = [f"a{n}.c:{n}: error: no pump{n} here: it is gone" for n in range(9)]
+    for names, false in (
+        ("a3.c:3 pump3; a8.c:8 pump8; …", set()),
+        ("a3.c:3 pump4", {"alike"}),
+        ("a9.c:9", {"alike"}),
+    ):
+        form = f"{lines[0]} [+8 alike: {names}]\n{GAP}"
+        assert {one.partition(":")[0] for one in falsehoods(Original(lines), form)} == false
+
+
 def test_addresses_and_hashes_are_no_words() -> None:
     lines = [f"0x7f{n:x}: {n + 0xABCDEF0:x}" for n in range(20)]
     assert falsehoods(Original(lines), f"{lines[0]} [+19 alike]\n{GAP}") == []
