@@ -6,14 +6,17 @@ It is set up when this file is imported, before any test module can import aider
 from __future__ import annotations
 
 import atexit
+import functools
 import importlib.util
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import hypothesis
+import numpy as np
 import pytest
 from hypothesis import HealthCheck
 from offline import deny_network
@@ -86,7 +89,23 @@ def place_price_table(home: Path) -> None:
     shutil.copy(table, cache)
 
 
+def remember_vectors() -> None:
+    """Let the encoder read a text once in a process: of those that chats of tests embed, four in five are the
+    same. Its own tests take encoders of their own."""
+    from aider_gardener.recall.embed import ENCODER
+
+    @functools.cache
+    def vector(text: str, read: Any = ENCODER.embed) -> Any:
+        return read([text])[0]
+
+    def embed(texts: Sequence[str]) -> Any:
+        return np.array([vector(text) for text in texts], np.float32).reshape(-1, ENCODER.dim)
+
+    ENCODER.embed = embed  # type: ignore[method-assign]  # reason: only this process's one encoder
+
+
 enter_sandbox()
+remember_vectors()
 deny_network(attempts.append)
 # Examples are made and tried on machines that do other work too: no law is broken by taking long.
 SLOW = (HealthCheck.too_slow, HealthCheck.function_scoped_fixture)
