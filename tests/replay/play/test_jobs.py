@@ -44,9 +44,12 @@ def test_no_key_no_setting_and_no_home_of_the_users_reach_it(
     monkeypatch.setenv("AIDER_MODEL", "o3")
     before = dict(os.environ)
     told = tmp_path / "environ.txt"
-    text = f"import os, pathlib, sys\npathlib.Path({str(told)!r}).write_text(repr(dict(os.environ)) + str(sys.flags.hash_randomization))\n"
-    forkserver._forkserver._stop()  # type: ignore[attr-defined]  # reason: another test's has seeds of its own
-    replay_job(Job(MINI, "none", imports=module(tmp_path, monkeypatch, text)))
+    text = f"import os, pathlib, sys\npathlib.Path({str(told)!r}).write_text(repr(dict(os.environ)) + str(sys.flags.hash_randomization))\nos._exit(0)\n"
+    server = forkserver.ForkServer()  # another test's has seeds of its own; nothing is loaded in this one
+    monkeypatch.setattr(forkserver, "connect_to_new_process", server.connect_to_new_process)
+    with pytest.raises(ReplayError, match="ended early"):
+        replay_job(Job(MINI, "none", imports=module(tmp_path, monkeypatch, text)))
+    server._stop()  # type: ignore[attr-defined]  # reason: the library ends it only with the process
     seen = told.read_text("utf-8")
     assert "ghp_secret" not in seen and "AIDER_MODEL" not in seen and repr(os.environ["HOME"]) not in seen
     assert seen.endswith("0"), "sets have the same order in every run"
