@@ -10,6 +10,7 @@ import functools
 import importlib.util
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -74,6 +75,8 @@ def enter_sandbox() -> None:
         MPLBACKEND="Agg",
         COLUMNS="120",
     )
+    sys.dont_write_bytecode = False  # what is compiled serves the processes that tests start, and the next run
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     (home / ".gitconfig").write_text(GIT_CONFIG, encoding="utf-8")
     place_price_table(home)
 
