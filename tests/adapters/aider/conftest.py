@@ -155,8 +155,10 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def model(monkeypatch: pytest.MonkeyPatch) -> ScriptedModel:
     import litellm
+    from aider.waiting import WaitingSpinner
 
     scripted = ScriptedModel()
+    monkeypatch.setattr(WaitingSpinner.__init__, "__defaults__", ("", 0.01))  # each commit would wait 0.15 s
     monkeypatch.setattr(litellm, "completion", scripted.complete)
     monkeypatch.setenv("AIDER_SANITY_CHECK_TURNS", "1")
     return scripted
