@@ -25,7 +25,7 @@ from offline import deny_network
 MEMORY, MEMORY_BYTES = Path("/dev/shm"), 2 * 1024**3
 """Where files lie in memory, and how much of it must be free: an archive waits for the disk at each commit,
 which is half of the suite's time."""
-PRIVATE_PREFIXES = ("AIDER_", "LITELLM_", "OPENAI_", "ANTHROPIC_", "GIT_", "XDG_")
+PRIVATE_PREFIXES = ("AIDER_", "LITELLM_", "OPENAI_", "ANTHROPIC_", "OLLAMA_", "GIT_", "XDG_")
 PRIVATE_SUFFIXES = ("_API_KEY", "_PROXY")
 GIT_CONFIG = """\
 [user]
@@ -75,7 +75,9 @@ def enter_sandbox() -> None:
         MPLBACKEND="Agg",
         COLUMNS="120",
     )
-    sys.dont_write_bytecode = False  # what is compiled serves the processes that tests start, and the next run
+    sys.dont_write_bytecode = (
+        False  # what is compiled serves the processes that tests start, and the next run
+    )
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     (home / ".gitconfig").write_text(GIT_CONFIG, encoding="utf-8")
     place_price_table(home)

@@ -126,11 +126,13 @@ def test_what_cannot_be_read_or_shortened_stays_whole_and_is_said_once(
     assert archive.add(Message("user", ""), turn=1, seq=1, focus=Focus()).segments == ()
     assert (archive.take_notice(), archive.take_notice()) == (FAILED_NOTICE, "")
     monkeypatch.undo()
-    monkeypatch.setattr("aider_gardener.compress.message.compress_message", broken)
-    entry = archive.add(Message("user", OUTPUT), turn=2, seq=2, focus=Focus())
-    forms = archive.renditions(entry)
-    assert forms.keys() == {Fidelity.LINE}
-    assert forms[Fidelity.LINE].text.endswith(f" [{entry.id}]") and len(forms[Fidelity.LINE].text) < 200
+    for place, kept in (("message.compress_message", set()), ("line.line_form", {Fidelity.COMPRESSED})):
+        with monkeypatch.context() as patch:
+            patch.setattr(f"aider_gardener.compress.{place}", broken)
+            entry = archive.add(Message("user", OUTPUT), turn=2, seq=2 + len(kept), focus=Focus())
+        forms = archive.renditions(entry)
+        assert archive.store.original(entry.id) == OUTPUT and forms.keys() == {*kept, Fidelity.LINE}
+        assert forms[Fidelity.LINE].text.endswith(f" [{entry.id}]") and len(forms[Fidelity.LINE].text) < 200
     assert archive.take_notice() == "", "once is enough"
 
 

@@ -9,13 +9,10 @@ import os
 import random
 
 import pytest
-from made_entries import words
 
-from aider_gardener.archive.archive import FAILED_NOTICE, Archive
-from aider_gardener.archive.store import open_store
 from aider_gardener.compress.base import Context
 from aider_gardener.compress.registry import compress_text
-from aider_gardener.messages import Compressed, ContentClass, Fidelity, Focus, Message, Source, SourceKind
+from aider_gardener.messages import Compressed, ContentClass, Source, SourceKind
 from aider_gardener.notes import names, rules
 from aider_gardener.reading.output import FEW_CHARACTERS, STRETCH_CHARS, legible
 from bench.attacks import garbage, linear
@@ -110,23 +107,6 @@ def test_a_compressor_that_raises_leaves_its_text_whole(
         made = compress_text("a  b  c\n" * 500, ContentClass.LISTING, Context())
     assert (made.text, made.lossless, made.failed) == ("a  b  c\n" * 500, True, "RecursionError")
     assert "RecursionError" in caplog.text and "quotes" not in caplog.text
-
-
-def test_a_chat_goes_on_and_says_once_that_a_text_stayed_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    archive = Archive(open_store(None), session="s", project="p", count=words, clock=lambda: 1_000.0)
-    fine = archive.add(Message("user", "Please never touch the tests."), turn=1, seq=0, focus=Focus())
-    assert archive.take_notice() == "" and fine.source.kind is SourceKind.TYPED
-    for place in ("compress.message.compress_message", "compress.line.line_form", "reading.segments.segment"):
-        name = place.rpartition(".")[2]
-        with monkeypatch.context() as patch:
-            patch.setattr(f"aider_gardener.{place}", error)
-            entry = archive.add(Message("user", f"{name} of it\n" * 300), turn=2, seq=0, focus=Focus())
-        assert archive.store.original(entry.id) == f"{name} of it\n" * 300
-        forms = archive.renditions(entry)
-        assert all(len(form.text) < len(entry.content) for form in forms.values())
-        assert Fidelity.LINE in forms or name == "segment"
-    assert archive.take_notice() == FAILED_NOTICE
-    assert archive.take_notice() == ""
 
 
 def test_notes_leave_out_what_they_cannot_read(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +18,6 @@ from .test_wrappers import FACT
 
 QUESTION = "/ask which port did the staging box kestrel have?"
 LOCAL = "ollama/llama3"
-
-
-@pytest.fixture(autouse=True)
-def no_address(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    for name in ("OPENAI_API_BASE", "OPENAI_BASE_URL", "OLLAMA_API_BASE"):
-        monkeypatch.delenv(name, raising=False)
-    yield
 
 
 def told(drive: MakeDriver, **options: Any) -> Driver:

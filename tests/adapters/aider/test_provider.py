@@ -11,12 +11,6 @@ from aider_gardener.adapters.addresses import is_loopback
 from aider_gardener.adapters.aider.provider import history_limit, provider_of, token_counter
 
 
-@pytest.fixture(autouse=True)
-def no_address(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("OPENAI_API_BASE", "OPENAI_BASE_URL", "OLLAMA_API_BASE", "OLLAMA_BASE_URL"):
-        monkeypatch.delenv(name, raising=False)
-
-
 def model(name: str = "gpt-4o", **given: Any) -> Any:
     return SimpleNamespace(**{"name": name, "info": {"litellm_provider": "openai"}, **given})
 

@@ -22,12 +22,6 @@ RULE = "Never touch the table ledger_lines."
 LONG = "some words of it " * 40
 
 
-@pytest.fixture(autouse=True)
-def no_address(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("OPENAI_API_BASE", "OPENAI_BASE_URL", "OLLAMA_API_BASE"):
-        monkeypatch.delenv(name, raising=False)
-
-
 def session_of(driver: Driver) -> str:
     return str(driver.coder.gardener.state.archive.session)
 
