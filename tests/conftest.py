@@ -75,9 +75,8 @@ def enter_sandbox() -> None:
         MPLBACKEND="Agg",
         COLUMNS="120",
     )
-    sys.dont_write_bytecode = (
-        False  # what is compiled serves the processes that tests start, and the next run
-    )
+    # What is compiled serves the processes that tests start, and the next run.
+    sys.dont_write_bytecode = False
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     (home / ".gitconfig").write_text(GIT_CONFIG, encoding="utf-8")
     place_price_table(home)

@@ -10,9 +10,15 @@ import pytest
 from locked_archives import locker
 from made_lines import NoSqlite
 
-from aider_gardener.archive.store import database, sessions
+from aider_gardener.archive.store import database, repair, sessions
 
 __all__ = ["locker"]
+
+
+@pytest.fixture(autouse=True)
+def quick_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Here no other process is making the file that looks damaged: 0.15 s are long enough to be sure."""
+    monkeypatch.setattr(repair, "LOOK_SECONDS", 0.01)
 
 
 @pytest.fixture

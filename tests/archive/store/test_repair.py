@@ -262,7 +262,7 @@ def test_a_file_of_which_less_than_a_page_is_left_was_damaged(
 def test_a_file_that_another_process_is_making_is_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(repair, "LOOKS", 1_000)  # the other is slow where the machine is busy
+    monkeypatch.setattr(repair, "LOOKS", 10_000)  # the other is slow where the machine is busy
     place = location.prepare_directory(tmp_path / location.DIRECTORY_NAME)
     location.prepare_file(place / location.FILE_NAME)
     writing = threading.Timer(0.2, lambda: shutil.copy(made / "gardener.db", place / "gardener.db"))
