@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from made_entries import make_gardener, talk
 
-from aider_gardener.reading.speech import decides
+from aider_gardener.reading.speech import CHOICE, decides, masked
 
 SETTLES = """
 let's go with option B
@@ -18,17 +18,25 @@ the cache is out of scope
 call it Turnstile
 we chose half-even
 switch to the streaming parser
+We decided against Redis.
+use cents instead of euros
 Wir nehmen Variante zwei.
+wir haben uns gegen Redis entschieden
 on garde la version actuelle
 usaremos la segunda opción
+decidimos usar SQLite
 我们使用第二个方案
+我们决定保留三十六小时。
 第二案を採用します
 """.strip().splitlines()
 
 SETTLES_NOTHING = """
 should we use Postgres or SQLite
 why did we decide that?
+we'll use redis, right?
 if we go with B, what breaks?
+If we decided against Redis, it would be slow.
+This is not yet decided.
 that has to be decided by the team, to be decided
 the tests pass
 add a retry to the client
@@ -47,6 +55,21 @@ def test_what_settles_is_a_decision(sentence: str) -> None:
 @pytest.mark.parametrize("sentence", SETTLES_NOTHING)
 def test_what_settles_nothing_is_none(sentence: str) -> None:
     assert not decides(sentence)
+
+
+def test_what_the_model_prefers_explains_and_settles_nothing() -> None:
+    sentence = "The loop uses an index instead of a pointer."
+    assert decides(sentence) and not decides(sentence, is_users=False)
+
+
+def test_a_quotation_is_masked_in_its_place() -> None:
+    text = 'the test says "we decided against it" here'
+    assert len(masked(text)) == len(text) and "decided" not in masked(text)
+
+
+@pytest.mark.parametrize("words", ["C, please", "option 2 then", "ok, b"])
+def test_a_pick_among_what_was_offered_is_one(words: str) -> None:
+    assert CHOICE.match(words)
 
 
 def test_decisions_are_listed_with_turn_and_speaker() -> None:
