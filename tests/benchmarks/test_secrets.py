@@ -11,19 +11,11 @@ from bench import secrets
 from bench.secrets import MARK, SNIPPETS, main, rates, snippets
 
 
-def test_as_many_harmless_as_secret_and_none_as_it_would_be_in_use() -> None:
+def test_each_half_has_secret_and_harmless_ones_and_none_stands_as_it_would_be_in_use() -> None:
     given = snippets()
     figures = rates(given)
     assert len({one.id for one in given}) == len(given) == 1_996
-    sizes = {half: (figures[half]["secrets"], figures[half]["harmless"]) for half in figures}
-    assert sizes["a"] == sizes["b"] == (75, 75) and sizes["c"] == (30, 30)
-    assert sizes["d1"] == sizes["d2"] == (65, 20) and sizes["e"] == (60, 30)
-    assert sizes["g"] == (70, 60) and sizes["k"] == (82, 80)
-    assert sizes["h1"] == (43, 29) and sizes["h2"] == (27, 31)
-    assert sizes["l1"] == (58, 45) and sizes["l2"] == (57, 44)
-    assert sizes["m1"] == (111, 95) and sizes["m2"] == (64, 40)
-    assert sizes["n1"] == (100, 100) and sizes["n2"] == (40, 40) and sizes["n3"] == (20, 20)
-    assert sizes["i1"] == (39, 29) and sizes["i2"] == (21, 31)
+    assert all(figures[half]["secrets"] and figures[half]["harmless"] for half in figures)
     assert len({one.kind for one in given if one.secrets}) >= 100
     raw = SNIPPETS.read_text("utf-8")
     for one in given:
