@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from made_replays import made_result
 
 from aider_gardener.cli.root import main
 from aider_gardener.errors import ReplayError
@@ -116,8 +117,9 @@ def test_a_new_start_within_the_file_begins_with_an_empty_chat(replayed: tuple[R
     assert "where is the test for it?" in last and "a port is 1 to 65535" not in last
 
 
-def test_json_to_standard_output_is_all_that_is_there(tmp_path: Path) -> None:
-    found = run(HISTORIES / "v0.37.md", "--variant", "none", "--json", "-")
+def test_json_to_standard_output_is_all_that_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs_of, "replay_all", lambda given, *_: [made_result(turns=3) for _job in given])
+    found = run(HISTORY, "--variant", "stock", "--json", "-")
     assert found.exit_code == 0, found.output
     value = json.loads(found.stdout)
     assert value["kind"] == "replay" and value["summaries"][0]["turns"] == 3

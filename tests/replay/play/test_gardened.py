@@ -33,7 +33,7 @@ def chat(first: int, last: int) -> str:
 def result(tmp_path_factory: pytest.TempPathFactory) -> ReplayResult:
     path = tmp_path_factory.mktemp("history") / ".aider.chat.history.md"
     path.write_text(START.format(day=1) + chat(1, 10) + START.format(day=2) + chat(10, 19), encoding="utf-8")
-    return replay_job(Job(load_history(path), "gardener", history_tokens=2_000))
+    return replay_job(Job(load_history(path), "gardener+embedder=none", history_tokens=2_000))
 
 
 def test_plans_of_every_chat_are_noted_at_the_turn_of_the_session(result: ReplayResult) -> None:
