@@ -24,14 +24,6 @@ def test_a_connection_to_another_address_is_refused_and_noted() -> None:
     conftest.attempts.clear()
 
 
-def test_loopback_works() -> None:
-    with (
-        socket.create_server(("127.0.0.1", 0)) as server,
-        socket.create_connection(server.getsockname(), timeout=5) as client,
-    ):
-        assert client.getpeername() == server.getsockname()
-
-
 def test_the_home_is_the_sandbox() -> None:
     assert "gardener-tests-home-" in str(Path.home())
     assert not [name for name in os.environ if name.startswith("AIDER_GARDENER")]

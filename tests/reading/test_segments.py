@@ -112,34 +112,6 @@ RUN, OUT = "I ran this command:\n\n", "\n\nAnd got this output:\n\n"
 PAGE = "Here is the content of https://example.org/a:\n\n"
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        "",
-        "\n",
-        "words",
-        LOG,
-        f"{LOG}{TRACEBACK}\n\n{TRACEBACK}{LOG}",
-        f"\n\n{TRACEBACK}{LOG}",
-        f"{TRACEBACK}\n\n",
-        f"{BLOCK}and\n\n{BLOCK}",
-        f"{RUN}make{OUT}",
-        f"{RUN}make{OUT}\n",
-        f"{RUN}make{OUT}{LOG}",
-        f"Output from make\n{LOG}",
-        "Output from make\n",
-        f"{PAGE}# A\n\n```python\nx = 1\n```\nmore",
-        f"look:\n{LOG}\nwhat now?",
-        f"```sh\nmake\n```\n\n```\n{ORDERS}```\n",
-    ],
-)
-def test_the_spans_hold_every_character_once_and_in_order(content: str) -> None:
-    for kind in SourceKind:
-        found = segment(content, Source(kind, "make"))
-        assert "".join(content[part.start : part.end] for part in found) == content, kind
-        assert [part.end for part in found[:-1]] == [part.start for part in found[1:]], kind
-
-
 def test_what_the_host_wrote_above_an_output_stands_apart_from_it() -> None:
     for head in (f"{RUN}python app.py{OUT}", "Output from python app.py\n"):
         content = head + LOG
