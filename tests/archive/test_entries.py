@@ -42,7 +42,10 @@ def test_an_id_that_names_none_or_many_is_refused_with_what_to_do(store: Store) 
 
 def test_notes_that_quote_an_entry_are_found_beside_any_number_of_passages_that_name_it(store: Store) -> None:
     stored, other = put(store, 0, "the lease is 30 seconds"), put(store, 1, "the queue is full")
-    notes = [put(store, 2 + n, f"{n} ({stored.id}) [{other.id}]", Source(SourceKind.STUB)) for n in range(60)]
+    notes = [
+        put(store, 2 + n, (f"{n} ({stored.id})", f"{n} [{other.id}]")[n % 2], Source(SourceKind.STUB))
+        for n in range(60)
+    ]
     for n in range(60):
         put(store, 62 + n, f"why does it say ({stored.id}) {n}?")
     assert sorted(quoting(store, [stored.id, other.id])) == sorted(note.id for note in notes)
