@@ -71,16 +71,6 @@ def test_each_kind_of_error_and_warning_is_shown_and_both_ends_of_the_log() -> N
     assert len("\n".join(shown)) < 0.1 * len("\n".join(lines))
 
 
-def test_of_a_training_the_best_and_the_last_are_shown() -> None:
-    lines = [f"epoch {n} - loss: {1 / n:.4f} - val_loss: {abs(n - 21) / 50 + 0.2:.4f}" for n in range(1, 61)]
-    bars = [f"epoch {n}:  50%|████    | 10/20" for n in range(1, 61)]
-    shown = [
-        line.split(" [+")[0]
-        for line in short([line for pair in zip(bars, lines, strict=True) for line in pair])
-    ]
-    assert lines[20] in shown and lines[59] in shown and len(shown) < 12
-
-
 @pytest.mark.parametrize("count", [0, 1, 17])
 def test_a_logs_head_counts_its_errors_and_warnings_and_says_its_time(count: int) -> None:
     levels = ["ERROR"] * count + ["WARN"] * 2 + ["FATAL"] + ["INFO"] * 300
