@@ -110,11 +110,7 @@ def made_swap(original: str = "long", rendition: str = "short", number: int = 0)
 
 
 def made_report(
-    words: str = "hello",
-    *,
-    probes: bool = True,
-    swaps: int = 1,
-    names: Any = ("shop",),
+    words: str = "hello", *, probes: bool = True, swaps: int = 1, names: Any = ("shop",)
 ) -> ReplayReport:
     """A report of two variants, with all that a page shows: the baseline sends more, the gardener has two plans
     in turn 3."""

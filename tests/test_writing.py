@@ -10,12 +10,7 @@ import pytest
 
 from aider_gardener import files
 from aider_gardener.errors import StoreError
-from aider_gardener.files import (
-    read_bytes,
-    remove_if_unchanged,
-    write_if_unchanged,
-    write_private,
-)
+from aider_gardener.files import read_bytes, remove_if_unchanged, write_if_unchanged, write_private
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="modes and links of POSIX")
 

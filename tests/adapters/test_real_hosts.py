@@ -108,10 +108,7 @@ def gemini(asked: dict[str, Any]) -> Iterator[dict[str, Any]]:
         part = {"functionCall": {"name": "run_shell_command", "args": words}}
     content = {"role": "model", "parts": [part]}
     usage = {"promptTokenCount": 10, "candidatesTokenCount": 5, "totalTokenCount": 15}
-    yield {
-        "candidates": [{"content": content, "finishReason": "STOP", "index": 0}],
-        "usageMetadata": usage,
-    }
+    yield {"candidates": [{"content": content, "finishReason": "STOP", "index": 0}], "usageMetadata": usage}
 
 
 def responses(_asked: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -13,12 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 from made_lines import bytes_of
 
-from aider_gardener.archive.retention import (
-    DAY,
-    HOUR,
-    RetentionPolicy,
-    proposal,
-)
+from aider_gardener.archive.retention import DAY, HOUR, RetentionPolicy, proposal
 from aider_gardener.archive.store import Store, open_store
 from aider_gardener.archive.store.base import CONFIDENCE_GAIN
 from aider_gardener.cli.root import main

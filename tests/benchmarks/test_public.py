@@ -48,10 +48,7 @@ def test_evidence_in_the_words_of_the_question_is_found_and_the_rest_told(
     groups = value["groups"]
     assert [
         groups[group]["BM25 and windows"]["reached"]["5"]["questions"] for group in (EVERY, SINGLE, SEVERAL)
-    ] in (
-        [3, 2, 1],
-        [3, 1, 2],
-    )
+    ] in ([3, 2, 1], [3, 1, 2])
     for way in ("words and meaning", "words alone", "BM25 and windows"):
         single = groups[SINGLE][way]
         assert single["reached"]["5"]["all"] == single["reached"]["5"]["questions"]

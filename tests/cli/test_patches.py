@@ -72,10 +72,7 @@ def test_a_dirty_tree_is_one_line_and_exit_1(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
-    [
-        (["--only", "nothing-like-it"], "there is no patch"),
-        (["--to", "{empty}"], "no aider in"),
-    ],
+    [(["--only", "nothing-like-it"], "there is no patch"), (["--to", "{empty}"], "no aider in")],
 )
 def test_wrong_usage_is_one_line_and_exit_2(tmp_path: Path, arguments: list[str], words: str) -> None:
     root = str(installed_tree(tmp_path))

@@ -174,9 +174,7 @@ def with_a_hole(data: bytes) -> bytes:
 
 @pytest.mark.parametrize("spoilt", [lambda data: b"", with_a_hole], ids=["empty", "a hole"])
 @pytest.mark.parametrize(
-    "command",
-    [["status"], ["upkeep", "month"], ["doctor"], ["sessions"], ["recall", "quokka"]],
-    ids=" ".join,
+    "command", [["status"], ["upkeep", "month"], ["doctor"], ["sessions"], ["recall", "quokka"]], ids=" ".join
 )
 def test_who_only_looks_leaves_a_damaged_archive_as_it_is(
     command: list[str], spoilt: Any, archive: Path, monkeypatch: pytest.MonkeyPatch

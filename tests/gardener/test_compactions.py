@@ -9,14 +9,7 @@ from made_chats import long_talk, shown
 from made_entries import make_gardener, message, talk
 
 from aider_gardener.errors import UsageError
-from aider_gardener.gardener.compactions import (
-    GROWTH_TURNS,
-    goal_of,
-    growth_of,
-    hide_finished,
-    market,
-    show,
-)
+from aider_gardener.gardener.compactions import GROWTH_TURNS, goal_of, growth_of, hide_finished, market, show
 from aider_gardener.gardener.state import Prefix
 from aider_gardener.messages import Fidelity
 from aider_gardener.plan.goals import PUT_BACK, YOURS, Frame

@@ -12,12 +12,7 @@ from gardener.test_account import chat
 from aider_gardener.archive.store import Store, open_store
 from aider_gardener.errors import UsageError
 from aider_gardener.gardener import files
-from aider_gardener.gardener.files import (
-    backlog_of,
-    index_path,
-    keep_to_policy,
-    write_index,
-)
+from aider_gardener.gardener.files import backlog_of, index_path, keep_to_policy, write_index
 from aider_gardener.settings import Settings
 
 PRUNE = Settings(retention="prune")

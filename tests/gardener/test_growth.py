@@ -10,13 +10,7 @@ from aider_gardener.archive.store import SessionInfo
 from aider_gardener.errors import StoreError
 from aider_gardener.gardener.compactions import compact_to
 from aider_gardener.gardener.gardener import Gardener
-from aider_gardener.gardener.report import (
-    POINTS,
-    outlook,
-    sent,
-    status_line,
-    turn_over,
-)
+from aider_gardener.gardener.report import POINTS, outlook, sent, status_line, turn_over
 from aider_gardener.gardener.state import Growth, Point
 from aider_gardener.gardener.stored_chat import kept_growth, kept_sessions
 from aider_gardener.plan.goals import Frame, Goal

@@ -10,11 +10,7 @@ from made_entries import make_gardener, message, talk
 
 from aider_gardener.gardener.compactions import show
 from aider_gardener.gardener.gardener import Gardener
-from aider_gardener.gardener.report import (
-    DROPPABLE_SHOWN,
-    droppable,
-    pressure_report,
-)
+from aider_gardener.gardener.report import DROPPABLE_SHOWN, droppable, pressure_report
 from aider_gardener.messages import Fidelity
 from aider_gardener.plan.goals import Frame
 

@@ -7,13 +7,7 @@ from made_entries import make_gardener, message, talk
 from aider_gardener.gardener.compactions import show
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.messages import Fidelity, Plan
-from aider_gardener.notes.chatmap import (
-    FACTS_SHARE,
-    MAP_HEAD,
-    RULES_SHARE,
-    MapNote,
-    name_lines,
-)
+from aider_gardener.notes.chatmap import FACTS_SHARE, MAP_HEAD, RULES_SHARE, MapNote, name_lines
 from aider_gardener.notes.names import gather
 from aider_gardener.plan.goals import Frame
 from aider_gardener.plan.planner import Applied

@@ -6,15 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aider_gardener.plan.goals import (
-    MOST_HIGH,
-    REST_TURNS,
-    Frame,
-    Level,
-    Limit,
-    level,
-    marks,
-)
+from aider_gardener.plan.goals import MOST_HIGH, REST_TURNS, Frame, Level, Limit, level, marks
 from aider_gardener.plan.usage import Market
 
 CHEAP, HALF, UNCACHED = Market(10.0, 1.0, warm=1.0), Market(10.0, 5.0, warm=1.0), Market(warm=1.0)

@@ -3,13 +3,7 @@
 from __future__ import annotations
 
 from aider_gardener.reading.excerpt import MANY_LINES
-from aider_gardener.reading.output import (
-    LINE_CHARS,
-    clip,
-    lines_of,
-    plain,
-    squeeze,
-)
+from aider_gardener.reading.output import LINE_CHARS, clip, lines_of, plain, squeeze
 
 
 def test_colours_and_overwritten_lines_are_gone() -> None:

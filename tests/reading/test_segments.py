@@ -88,10 +88,7 @@ def test_fences_nested_in_markdown_and_left_open() -> None:
 def test_command_output_by_its_own_class() -> None:
     log = "".join(f"2024-05-01 10:00:{i:02} INFO worker done job={i}\n" for i in range(30))
     content = f"I ran this command:\n\npython app.py\n\nAnd got this output:\n\n{log}{TRACEBACK}"
-    assert classes(content, infer_source("user", content)) == [
-        ("prose", "wrapper"),
-        ("log", ""),
-    ]
+    assert classes(content, infer_source("user", content)) == [("prose", "wrapper"), ("log", "")]
 
 
 def test_notices_and_stubs_are_left_alone() -> None:

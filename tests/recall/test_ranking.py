@@ -6,16 +6,7 @@ import numpy as np
 import pytest
 
 from aider_gardener.archive.store.base import Evidence
-from aider_gardener.recall.ranking import (
-    FAR,
-    FIRST,
-    NEAR,
-    WEIGHTS,
-    first,
-    okapi,
-    scores,
-    told_by_text,
-)
+from aider_gardener.recall.ranking import FAR, FIRST, NEAR, WEIGHTS, first, okapi, scores, told_by_text
 
 LENGTH = 300
 

@@ -53,11 +53,7 @@ def test_what_this_chat_cleared_does_not_come_back_through_an_older_one(
 
 @pytest.mark.parametrize(
     ("first", "second", "reached"),
-    [
-        (LOCAL, "gpt-4o", False),
-        (LOCAL, LOCAL, True),
-        ("gpt-4o", "claude-3-5-sonnet-20241022", True),
-    ],
+    [(LOCAL, "gpt-4o", False), (LOCAL, LOCAL, True), ("gpt-4o", "claude-3-5-sonnet-20241022", True)],
 )
 def test_a_local_chat_never_goes_to_a_remote_model_unasked(
     first: str, second: str, reached: bool, drive: MakeDriver, gardened: Any, model: ScriptedModel

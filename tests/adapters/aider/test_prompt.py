@@ -7,10 +7,7 @@ from typing import Any
 
 from made_entries import make_gardener
 
-from aider_gardener.adapters.aider.prompt import (
-    estimate,
-    question_of,
-)
+from aider_gardener.adapters.aider.prompt import estimate, question_of
 from aider_gardener.notes.chatmap import MAP_HEAD
 from aider_gardener.plan.goals import Frame
 from aider_gardener.plan.view import FILLER, NOTE_HEAD

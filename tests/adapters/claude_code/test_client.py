@@ -71,9 +71,7 @@ def test_what_a_compaction_lost_comes_back(project: Path, host: Host) -> None:
     host.ask("Something else.")
     host.compact()
     done = run(
-        "UserPromptSubmit",
-        host.payload("UserPromptSubmit", prompt="Which port has the queue?"),
-        project,
+        "UserPromptSubmit", host.payload("UserPromptSubmit", prompt="Which port has the queue?"), project
     )
     assert (done.returncode, done.stderr) == (0, b"")
     assert FACT in json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]

@@ -78,12 +78,7 @@ def test_a_server_of_the_right_authority_and_name_is_spoken_to_under_tls(
 
 @pytest.mark.parametrize("how", ["the system's file", "SSL_CERT_FILE", "PGSSLROOTCERT", "root.crt"])
 def test_the_authority_may_be_one_of_the_systems_or_the_users(
-    how: str,
-    team: Team,
-    fronts: Fronts,
-    trusted: Authority,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    how: str, team: Team, fronts: Fronts, trusted: Authority, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     front = fronts(trusted.issue(tmp_path, HOST))
     given = environ(team, front)

@@ -17,10 +17,7 @@ from made_lines import bytes_of, put
 from aider_gardener.archive.store import entries, open_store
 from aider_gardener.archive.store.database import BUSY_MILLISECONDS, NETWORK_BUSY_MILLISECONDS
 from aider_gardener.errors import StoreError
-from aider_gardener.messages import (
-    Fidelity,
-    Rendition,
-)
+from aider_gardener.messages import Fidelity, Rendition
 
 SECRET = "Zx9-marker-Secret-4711"
 POSIX = pytest.mark.skipif(os.name != "posix", reason="file modes are POSIX's")

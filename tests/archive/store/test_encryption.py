@@ -190,11 +190,7 @@ def test_encrypting_and_decrypting_by_the_command(tmp_path: Path, key: str) -> N
 
 @pytest.mark.parametrize(
     "step",
-    [
-        "os.replace",
-        "aider_gardener.files.synced",
-        "aider_gardener.archive.store.encryption.write_marker",
-    ],
+    ["os.replace", "aider_gardener.files.synced", "aider_gardener.archive.store.encryption.write_marker"],
 )
 @pytest.mark.parametrize("way", ["encrypt", "decrypt"])
 def test_a_conversion_that_breaks_leaves_an_archive_that_opens(

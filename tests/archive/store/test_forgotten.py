@@ -13,14 +13,7 @@ import pytest
 from made_entries import entry
 
 from aider_gardener.archive.sessions import project_sessions
-from aider_gardener.archive.store import (
-    Store,
-    forgotten,
-    open_store,
-    repair,
-    schema,
-    sessions,
-)
+from aider_gardener.archive.store import Store, forgotten, open_store, repair, schema, sessions
 from aider_gardener.archive.store.opening import open_lines
 
 PROJECT = "/projects/pump"

@@ -10,13 +10,7 @@ from pathlib import Path
 import pytest
 from made_lines import NoSqlite, bytes_of, crash, files_of, left_behind, put, said
 
-from aider_gardener.archive.store import (
-    lines,
-    open_store,
-    open_to_read,
-    records,
-    sessions,
-)
+from aider_gardener.archive.store import lines, open_store, open_to_read, records, sessions
 from aider_gardener.messages import Fidelity, Rendition, entry_id
 
 SECRET = "Zx9-marker-Secret-4711"

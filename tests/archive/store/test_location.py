@@ -13,11 +13,7 @@ import psutil
 import pytest
 
 from aider_gardener.archive.store import location, open_store, store_directory
-from aider_gardener.archive.store.location import (
-    chosen_directory,
-    is_network_path,
-    prepare_directory,
-)
+from aider_gardener.archive.store.location import chosen_directory, is_network_path, prepare_directory
 from aider_gardener.errors import StoreError
 
 Mount = namedtuple("Mount", "mountpoint fstype opts")

@@ -194,12 +194,7 @@ def test_redacting_is_reversible_in_place_and_done_once(parts: list[str], lines:
 
 @pytest.mark.parametrize(
     "unit",
-    [
-        *"x test str pass - a. a- a= &a A1 token= pass, eyJabcdefgh. a:@/b".split(),
-        "1 ",
-        '\\\\"',
-        "key | ",
-    ],
+    [*"x test str pass - a. a- a= &a A1 token= pass, eyJabcdefgh. a:@/b".split(), "1 ", '\\\\"', "key | "],
 )
 def test_a_long_value_is_judged_at_once(unit: str) -> None:
     value = unit * 5_000

@@ -20,15 +20,7 @@ import pytest
 from made_lines import bytes_of, crash, files_of, written
 from made_search import found
 
-from aider_gardener.archive.store import (
-    Store,
-    location,
-    open_store,
-    open_to_read,
-    repair,
-    schema,
-    search,
-)
+from aider_gardener.archive.store import Store, location, open_store, open_to_read, repair, schema, search
 from aider_gardener.archive.store.encryption import VARIABLE
 from aider_gardener.errors import StoreError
 from aider_gardener.messages import Entry, Fidelity, Rendition

@@ -10,14 +10,7 @@ import apsw
 import pytest
 from made_lines import put, written
 
-from aider_gardener.archive.store import (
-    Store,
-    database,
-    location,
-    open_store,
-    opening,
-    schema,
-)
+from aider_gardener.archive.store import Store, database, location, open_store, opening, schema
 from aider_gardener.archive.store.encryption import VARIABLE
 from aider_gardener.errors import StoreError
 

@@ -10,13 +10,7 @@ import pytest
 from aider_gardener.errors import ReplayError
 from aider_gardener.plan.usage import Prices
 from aider_gardener.replay.measure import cost
-from aider_gardener.replay.measure.cost import (
-    PROVIDERS,
-    Bill,
-    Provider,
-    Rule,
-    costs,
-)
+from aider_gardener.replay.measure.cost import PROVIDERS, Bill, Provider, Rule, costs
 from aider_gardener.replay.measure.result import ModelCall
 from aider_gardener.replay.measure.sharing import SentBefore
 
@@ -44,11 +38,7 @@ SYSTEM = ("s", 1000, "system")
 
 
 def bill(
-    calls: Sequence[ModelCall],
-    provider: Provider,
-    notes: frozenset[str] | None = None,
-    *,
-    cold: bool = False,
+    calls: Sequence[ModelCall], provider: Provider, notes: frozenset[str] | None = None, *, cold: bool = False
 ) -> Bill:
     """The bill of calls; of those made by hand whole messages are shared."""
     if not any(one.shared for one in calls):

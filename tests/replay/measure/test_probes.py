@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from aider_gardener.replay.measure.probes import (
-    key_pattern,
-    score,
-    texts_of_turn,
-)
+from aider_gardener.replay.measure.probes import key_pattern, score, texts_of_turn
 from aider_gardener.replay.session.session import Probe, Session, SessionEvent
 
 SAID = "the pool of the billing worker was raised to 47 connections after the outage on Friday night"

@@ -8,10 +8,7 @@ from itertools import takewhile
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aider_gardener.replay.measure.sharing import (
-    Row,
-    SentBefore,
-)
+from aider_gardener.replay.measure.sharing import Row, SentBefore
 
 
 def rows(*texts: str) -> list[Row]:

@@ -30,11 +30,7 @@ def read(tmp_path: Path, text: str) -> Session:
 
 @pytest.mark.parametrize(
     ("name", "expected"),
-    [
-        ("v0.37", "ur urcm u"),
-        ("v0.62", "urcrcmcc ur u ur ur ur ur"),
-        ("v0.74", "urcrerccom uor u ur"),
-    ],
+    [("v0.37", "ur urcm u"), ("v0.62", "urcrcmcc ur u ur ur ur ur"), ("v0.74", "urcrerccom uor u ur")],
 )
 def test_each_version_gives_its_turns(name: str, expected: str) -> None:
     """Prompt, reply, confirmation, output, error and commit, each as a letter, a word a turn."""
