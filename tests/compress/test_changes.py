@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from made_entries import words
+
 from aider_gardener.compress.changes import read
 from aider_gardener.compress.outline import CAUSE, CONTEXT, FAILURE
 from aider_gardener.compress.shapes import shortened
-
-
-def words(text: str) -> int:
-    return len(text.split())
 
 
 def patch(name: str, *changes: str, at: int = 1, git: bool = True) -> list[str]:

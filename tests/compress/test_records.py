@@ -3,13 +3,11 @@ tools write them is in tests/data/facts."""
 
 from __future__ import annotations
 
+from made_entries import words
+
 from aider_gardener.compress.outline import CONTEXT, FAILURE
 from aider_gardener.compress.records import MATCH, read
 from aider_gardener.compress.shapes import shortened
-
-
-def words(text: str) -> int:
-    return len(text.split())
 
 
 def test_a_place_below_a_head_is_worth_nearly_as_much_and_the_code_little() -> None:

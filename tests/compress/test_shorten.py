@@ -7,16 +7,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from made_entries import words
 
 import aider_gardener
 from aider_gardener.errors import UsageError
 from aider_gardener.messages import ContentClass
 
 LOG = "".join(f"2024-05-01 10:{i // 60:02}:{i % 60:02} INFO worker job={i} done\n" for i in range(300))
-
-
-def words(text: str) -> int:
-    return len(text.split())
 
 
 def test_a_long_text_gets_short_and_says_what_it_was() -> None:

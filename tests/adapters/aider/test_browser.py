@@ -20,13 +20,12 @@ from bench.model_server import ModelServer
 from .test_screens import prices
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+if CHROMIUM is None:  # before what takes seconds to import
+    pytest.skip("no chromium, chromium-browser or google-chrome on the PATH", allow_module_level=True)
 playwright = pytest.importorskip(
     "playwright.sync_api", reason="playwright is not installed: pip install 'aider-gardener[dev]'"
 )
 pytest.importorskip("streamlit", reason="streamlit is not installed: pip install 'aider-gardener[dev]'")
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="no chromium, chromium-browser or google-chrome on the PATH"
-)
 
 SECONDS = 180
 OPTIONS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update")
