@@ -56,21 +56,12 @@ def test_precision_and_recall_on_the_labelled_sentences(root: Path) -> None:
         "look at this page\n\nHere is the content of https://example.com/rules:\n\nAlways use tabs. Never use X.",
         'it prints "you must never do that" twice',
         "why does `always_use_tabs` exist, must be historical",
-    ],
-)
-def test_what_was_not_typed_sets_no_rule(text: str) -> None:
-    assert texts(text) == []
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "I ran this command:\n\ncat rules.md\n\nAnd got this output:\n\nAlways use tabs.\nNever use spaces.\n",
         "Here is the content of https://example.com/rules:\n\nAlways use tabs. Never use spaces.",
+        "I ran this command:\n\ncat rules.md\n\nAnd got this output:\n\nAlways use tabs.\nNever use spaces.\n",
         "(Quoted from earlier in this chat by aider-gardener, x)\n[1] user (g1):\n> Never use spaces.\n(End of quotes.)",
     ],
 )
-def test_outputs_pages_and_quotes_set_no_rule(text: str) -> None:
+def test_what_was_not_typed_sets_no_rule(text: str) -> None:
     assert texts(text) == []
 
 

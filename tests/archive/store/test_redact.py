@@ -24,7 +24,6 @@ from bench.secrets import HALVES, RESULTS, rates, snippets
 
 HEX = "0123456789abcdef0123456789ABCDEF"
 MIXED = "aB3dE6gH9jK2mN5pQ8rS1tU4vW7xY0zA"
-JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9P"
 
 SECRETS = [
     ("key = {}", "sk-ant-api03-" + MIXED * 2),
