@@ -12,28 +12,29 @@ from aider_gardener import tokens
 from aider_gardener.tokens import PIECE_CHARS, approximate, counter, default_counter, pieces
 
 
-def test_a_text_is_counted_once() -> None:
-    asked: list[str] = []
+class Encoder:
+    """Counts words, and notes what it was asked."""
 
-    def encode(text: str) -> int:
-        asked.append(text)
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def __call__(self, text: str) -> int:
+        self.asked.append(text)
         return len(text.split())
 
+
+def test_a_text_is_counted_once() -> None:
+    encode = Encoder()
     count = counter(encode)
-    assert count("one two") == count("one two") == 2 and asked == ["one two"]
+    assert count("one two") == count("one two") == 2 and encode.asked == ["one two"]
     assert count("") == 0
 
 
 def test_a_long_run_is_estimated_and_never_encoded() -> None:
-    asked: list[str] = []
-
-    def encode(text: str) -> int:
-        asked.append(text)
-        return 1
-
+    encode = Encoder()
     run = "x" * 2_000
     assert counter(encode)(f"before {run} after") == 2 + approximate(run)
-    assert run not in "".join(asked)
+    assert run not in "".join(encode.asked)
 
 
 @given(st.text(st.characters(exclude_categories=()), max_size=200), st.integers(1, 50))
@@ -49,32 +50,22 @@ def test_any_text_can_be_counted(text: str) -> None:
 
 
 def test_a_long_text_is_the_sum_of_its_pieces() -> None:
-    asked: list[str] = []
-
-    def encode(text: str) -> int:
-        asked.append(text)
-        return len(text.split())
-
+    encode = Encoder()
     assert counter(encode)("one two three\n" * 1_000) == 3_000
-    assert len(asked) > 1
-    assert max(map(len, asked)) <= PIECE_CHARS
+    assert len(encode.asked) > 1
+    assert max(map(len, encode.asked)) <= PIECE_CHARS
 
 
 def test_a_long_text_is_counted_once_and_not_kept() -> None:
     class Text(str):
         """A text that can be watched."""
 
-    asked: list[str] = []
-
-    def encode(text: str) -> int:
-        asked.append(text)
-        return 1
-
+    encode = Encoder()
     count = counter(encode)
     text = Text("word " * 1_000)
     kept = weakref.ref(text)
-    total = count(text)
-    assert count("word " * 1_000) == total == len(asked) > 1
+    total, asked = count(text), len(encode.asked)
+    assert count("word " * 1_000) == total == 1_000 and len(encode.asked) == asked > 1
     del text
     assert kept() is None
 
