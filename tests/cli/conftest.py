@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 from adapters.aider.conftest import Driver, clean_after, drive, gardened, model, repository
+from click.testing import CliRunner, Result
 from made_entries import entry
 
 from aider_gardener.archive.store import open_store
+from aider_gardener.cli.root import main
 from aider_gardener.messages import ContentClass
 
 __all__ = ["clean_after", "drive", "gardened", "model", "repository"]
@@ -27,6 +29,11 @@ def archive(tmp_path: Path) -> Path:
         store.add(new, chunks=[(0, len(text))])
     store.close()
     return tmp_path / "archive"
+
+
+def gardener(*words: str) -> Result:
+    """What `gardener` with these words prints, and its exit code."""
+    return CliRunner().invoke(main, words)
 
 
 def five_turns(driver: Driver, first: str) -> Driver:

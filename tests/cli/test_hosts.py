@@ -7,14 +7,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
 from aider_gardener.archive.store import location
-from aider_gardener.cli.root import main
 
-
-def run(*words: str) -> Result:
-    return CliRunner().invoke(main, [*words])
+from .conftest import gardener
 
 
 @pytest.fixture(autouse=True)
@@ -37,9 +33,9 @@ def found(folder: Path) -> list[str]:
 
 
 def test_a_dry_run_shows_a_diff_and_changes_nothing(project: Path, tmp_path: Path) -> None:
-    shown = run("install", "codex", "--dry-run").stdout
+    shown = gardener("install", "codex", "--dry-run").stdout
     assert "+required = true" in shown and shown.count("hook PreCompact") == 1
-    assert "claude plugin install" in run("install", "claude-code", "--dry-run").stdout
+    assert "claude plugin install" in gardener("install", "claude-code", "--dry-run").stdout
     assert not (tmp_path / "home").exists() and not (tmp_path / "data").exists()
 
 
@@ -49,10 +45,12 @@ def test_settings_that_lie_elsewhere_are_changed_there(project: Path, tmp_path: 
     for place in (tmp_path / "home", project):
         (place / ".gemini").mkdir(parents=True)
         (place / ".gemini" / "settings.json").symlink_to(settings)
-    assert run("install", "gemini").exit_code == 0 and "mcpServers" in settings.read_text(encoding="utf-8")
-    assert run("uninstall", "gemini").exit_code == 0
+    assert gardener("install", "gemini").exit_code == 0 and "mcpServers" in settings.read_text(
+        encoding="utf-8"
+    )
+    assert gardener("uninstall", "gemini").exit_code == 0
     assert settings.read_text(encoding="utf-8") == '{"theme": "x"}\n'
-    assert run("install", "gemini", "--project").exit_code == 1, "a repository's links may lead anywhere"
+    assert gardener("install", "gemini", "--project").exit_code == 1, "a repository's links may lead anywhere"
 
 
 @pytest.mark.parametrize("level", [[], ["--project"]])
@@ -61,26 +59,26 @@ def test_installed_twice_and_taken_out_nothing_is_left(
 ) -> None:
     place = project if level else tmp_path / "home"
     for name in ("codex", "opencode", "gemini", "cursor"):
-        done = run("install", name, *level)
+        done = gardener("install", name, *level)
         assert done.exit_code == 0 and "Made " in done.stdout
-        assert json.loads(run("install", name, *level, "--json").stdout)["files"] == []
+        assert json.loads(gardener("install", name, *level, "--json").stdout)["files"] == []
     assert len([path for path in found(place) if not path.startswith(".git/")]) == 7
     for name in ("codex", "opencode", "gemini", "cursor"):
-        assert "Removed " in run("uninstall", name, *level).stdout
-        assert run("uninstall", name, *level).stdout == f"{name}: nothing to change\n"
+        assert "Removed " in gardener("uninstall", name, *level).stdout
+        assert gardener("uninstall", name, *level).stdout == f"{name}: nothing to change\n"
     assert [path for path in found(place) if not path.startswith(".git/")] == []
 
 
 def test_without_claude_code_the_lines_to_type_are_said(tmp_path: Path) -> None:
-    done = run("install", "claude-code")
+    done = gardener("install", "claude-code")
     assert done.exit_code == 1 and "claude is not on the PATH" in done.stderr
     assert f"claude plugin marketplace add {tmp_path / 'data' / 'claude-code'}" in done.stderr
     assert "plugin/hooks/hooks.json" in found(tmp_path / "data" / "claude-code")
 
 
 def test_a_host_that_there_is_not_and_a_file_that_is_no_json(project: Path) -> None:
-    assert run("install", "emacs").exit_code == 2
+    assert gardener("install", "emacs").exit_code == 2
     (project / ".cursor").mkdir()
     (project / ".cursor" / "mcp.json").write_text("// mine\n{}")
-    done = run("install", "cursor", "--project")
+    done = gardener("install", "cursor", "--project")
     assert done.exit_code == 2 and "no plain JSON" in done.stderr and "by hand" in done.stderr

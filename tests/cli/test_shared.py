@@ -12,7 +12,6 @@ from pathlib import Path
 
 import anyio
 import pytest
-from click.testing import CliRunner, Result
 from made_entries import entry
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
@@ -22,15 +21,12 @@ from aider_gardener.archive import postgres as plug_in
 from aider_gardener.archive.postgres import local
 from aider_gardener.archive.postgres.server import VARIABLE
 from aider_gardener.archive.store import open_store
-from aider_gardener.cli.root import main
 from bench.claude_transcript import Host
 from bench.postgres_server import PASSWORD
 
+from .conftest import gardener
+
 __all__ = ["postgres", "team"]
-
-
-def gardener(*words: str) -> Result:
-    return CliRunner().invoke(main, words)
 
 
 @pytest.fixture

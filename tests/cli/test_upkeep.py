@@ -8,16 +8,13 @@ import time
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 from gardener.test_account import COMMIT, EDIT, chat
 
 from aider_gardener.archive.store import open_store
 from aider_gardener.archive.store.location import DIRECTORY_NAME
-from aider_gardener.cli.root import main
 
-
-def gardener(*words: str) -> Result:
-    return CliRunner().invoke(main, words)
+from .conftest import gardener
 
 
 def run(*words: str) -> Result:
