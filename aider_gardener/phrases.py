@@ -80,10 +80,10 @@ def limit_passed(set_by: str, tokens: int) -> str:
 
 
 def recalled(turns: Collection[int], elsewhere: int) -> str:
-    """What was recalled for a prompt: "recalled 3 passages: turns 4 and 9, 1 of an older chat". `turns` are
+    """What was recalled for a prompt: "recalled 3 passages: turns 4 and 9, 1 of another chat". `turns` are
     those of the passages said in this chat, `elsewhere` counts the others."""
     parts = [_turns(sorted(set(turns)))] if turns else []
-    parts += [f"{elsewhere} of an older chat"] if elsewhere else []
+    parts += [f"{elsewhere} of another chat"] if elsewhere else []
     return f"recalled {counted(len(turns) + elsewhere, 'passage')}: {', '.join(parts)}"
 
 

@@ -244,10 +244,8 @@ def cold_line(state: ChatState) -> str:
     lost = (state.frame.around + state.history_used) * per_token
     if not usage.is_cold or (usage.reports and not usage.cache_read_share) or lost < COLD_WORTH:
         return ""
-    goal = goal_of(state, cold=True)
-    left = max(0, state.history_used - goal.low)
-    is_due = state.history_used > goal.high
-    spared = 0.0 if is_due else left * usage.prices.input
+    goal, history = goal_of(state, cold=True), state.history_used
+    spared = 0.0 if history > goal.high else max(0, history - goal.low) * usage.prices.input
     return cold(usage.idle_seconds, lost, spared, is_said=usage.reports)
 
 

@@ -60,7 +60,7 @@ def as_text(
     lines = []
     for number, hit in enumerate(found, 1):
         item = hit.best
-        elsewhere = "older chat" if session and item.session != session else ""
+        elsewhere = "another chat" if session and item.session != session else ""
         where = f"in {item.host}" if item.host else elsewhere
         here = STANDS if hit in standing else ""
         author = f"by {item.author}" if item.author else ""

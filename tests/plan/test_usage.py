@@ -104,3 +104,14 @@ def test_a_cache_is_cold_after_five_minutes_or_what_the_provider_has_shown() -> 
     assert not usage.is_cold, "it was held for 900 seconds"
     now[0] += 200.0
     assert usage.is_cold
+
+
+def test_a_cache_that_the_host_keeps_warm_says_nothing_of_how_long_it_is_held_without() -> None:
+    now = [1_000.0]
+    usage = Usage(lambda: now[0])
+    usage.add(Call(1_000, 1), Prices(), kept_seconds=600.0)
+    now[0] += 800.0
+    assert not usage.is_cold
+    usage.add(Call(1_100, 1, cached_tokens=1_000), Prices())
+    now[0] += 301.0
+    assert usage.is_cold

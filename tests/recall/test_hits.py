@@ -76,10 +76,10 @@ def test_hits_are_numbered_dated_and_those_of_other_chats_marked() -> None:
     shown = as_text(found, session="another", why=True, columns=60)
     at = ""
     assert shown == (
-        f"1 older chat, turn 1, {at}reply, g1\n  one thing\n  (words: thing)\n"
-        f"2 older chat, turn 1, {at}reply, g2\n  x = 1\n  y = 2\n  (its neighbours)"
+        f"1 another chat, turn 1, {at}reply, g1\n  one thing\n  (words: thing)\n"
+        f"2 another chat, turn 1, {at}reply, g2\n  x = 1\n  y = 2\n  (its neighbours)"
     )
-    assert "older chat" not in as_text(found, session="", columns=60)
+    assert "another chat" not in as_text(found, session="", columns=60)
     shared = hits([found[0].best._replace(author="ana", host="cecli")], none)
     assert as_text(shared, session="another", columns=60).startswith("1 in cecli, by ana, turn 1, ")
 
