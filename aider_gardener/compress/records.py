@@ -188,10 +188,8 @@ class _Reader:
             self.head = -1
             self.place = row if PLACE.match(line) else self.place
 
-    def _say(
-        self, row: int, worth: float, above: int = -1, form: Hashable = None, named: bool = False
-    ) -> None:
-        self.notes[row] = Note(worth, above, form, named)
+    def _say(self, row: int, worth: float, above: int = -1, form: Hashable = None) -> None:
+        self.notes[row] = Note(worth, above, form)
 
     def _below(self, row: int, worth: float, above: int) -> None:
         """A line that belongs to the head: worth less for each doubling of the records of its form."""
@@ -246,7 +244,7 @@ class _Reader:
         self.head = self.under = row
         self.record, self.told, self.depth = record, 0, len(line) - len(line.lstrip())
         named = severity == "error" and bool(record.file) and not record.found
-        self._say(row, max(worth, NOISE / 2), above, form, named)
+        self.notes[row] = Note(max(worth, NOISE / 2), above, form, named)
 
     def _belongs(self, row: int, line: str) -> bool:
         """True for a line that belongs to the head above."""
