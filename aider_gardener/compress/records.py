@@ -80,8 +80,6 @@ PLACED = late(
     r":\(\.[\w.$]+\+0x[0-9a-f]+\)|: \(\d+, \d+\)|: line \d+(?:, col \d+,)?|"
     r" :(?= (?:fatal )?[ew]\w+ [A-Z]+\d))(?=[\s:：,]|$)(?P<rest>.*)$"
 )
-PLACES = late(r"[:(](?:\[?\d|\(\.| \(\d| line \d| (?:fatal )?[ew])")
-"""Without one of these nothing is PLACED."""
 
 PLACE = late(rf"(?:File \")?{PATH}(?::\d+(?::\d+)?:?|\", line \d+(?:, characters \d+-\d+)?:?)$")
 FILE = late(r"(?:.*[\w)\]+-]\.[A-Za-z]\w{0,7}|.*[\\/][\w.+-]+|Makefile|Dockerfile|BUILD)$")
@@ -213,7 +211,7 @@ class _Reader:
 
     def _record(self, row: int, line: str) -> Record | None:
         """The head that the line is, if it is one."""
-        found = PLACED.match(line) if PLACES.search(line) else None
+        found = PLACED.match(line)
         placed = _placed(found) if found else None
         if placed is not None:
             return placed

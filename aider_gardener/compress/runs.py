@@ -64,12 +64,10 @@ OK = late(
     r"\d\d:\d\d \+\d+(?: ~\d+)?(?: -\d+)?: (?!.*\[E\]$))|(?:\S+\.py )?[.sFExX]+ +\[ *\d+%\]$|"
     r"(?:\S+ )?[.sFExXRSWDNPUuI*?●◼]{4,}(?: *\[ *\d+%\]| +\d+ / \d+ \( *\d+%\))?$"
 )
-OK_WORD = late(r"ok|OK|PASS|assed|✔|✓|SUCCESS")
 OK_BEHIND = late(
     rf"(?:\.\.\. ?|…|\s\| |[\[(] ?)(?:ok|OK|PASS|Passed|passed|✔|✓)(?!\w){_REMARK}|"
     r"\sPASSED(?: +\[ *\d+%\])?$|Executed \d+ of \d+ SUCCESS"
 )
-SKIP_WORD = late(r"skip|SKIP|Skip|ignored|IGNORED|XFAIL|expected failure|PENDING|TODO|○|◌|⊘|↓|-  ?\d")
 SKIPPED = late(
     r"^\s*(?:[○◌⊘↓] \S|- .*\(skipped|-  ?\d+ \[|SKIP(?:PED)?\b[:\s]|\[ *SKIPPED *\] |--- SKIP: |"
     r"Skipped \S.* \[|(?:not )?ok \d+ .*# ?(?:skip|SKIP|TODO))|\.\.\. ?(?:skipped|ignored|SKIP|"
@@ -131,9 +129,9 @@ def kind_of(line: str) -> tuple[str, str]:
         return "", ""
     if sums_up(line):
         return "count", ""
-    if SKIP_WORD.search(line) and SKIPPED.search(line):
+    if SKIPPED.search(line):
         return "skip", ""
-    if OK.match(line) or (OK_WORD.search(line) and OK_BEHIND.search(line)):
+    if OK.match(line) or OK_BEHIND.search(line):
         return "ok", ""
     if found := START.match(line):
         return "start", found["name"]
