@@ -96,8 +96,6 @@ BARE = late(
     rf"\[?(?P<severity>{WORDS})\]?(?:\[(?P<code>[\w./:-]+)\])?"
     r"(?:[ \u00a0\u202f]?[:：!]|\s[•-]|(?<=\])|(?<=ERROR)|(?<=WARN)|(?<=WARNING))(?:\s+(?P<message>.*)|$)"
 )
-MARKED = late(r"[:：!•\]]|ERROR|WARN")
-"""Without one of these nothing is BARE."""
 
 NAMED = late(
     r"(?:➤ |>> Issue: \[|\S{1,200}: \(| )?(?P<code>YN\d{4}|ERR_\w+|[EW](?=: )|E[A-Z]{3,}(?=: )|B\d{3}:\w+|"
@@ -215,7 +213,7 @@ class _Reader:
         placed = _placed(found) if found else None
         if placed is not None:
             return placed
-        found = BARE.match(line) if MARKED.search(line) else None
+        found = BARE.match(line)
         if found and (found["message"] or self.head < 0) and " => {" not in line:
             record = _coded(found["severity"], found["message"] or "", code=found["code"] or "")
             return record if record.severity != "note" or self.head >= 0 else None
