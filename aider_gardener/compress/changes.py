@@ -28,9 +28,6 @@ from aider_gardener.reading.late import late
 LOOKED_AT = 400
 """Patterns look at so many characters of a line."""
 
-CHANGE = late(r"\n(?:@@|## -|diff -|commit |changeset: |r\d| (?:\S.* \| |create |delete |rename ))")
-"""Without such a line nothing was changed."""
-
 HUNK = late(r"@@+ (?:-\d+(?:,\d+)? )+\+\d+(?:,\d+)? @@|## -\d+(?:,\d+)? \+\d+(?:,\d+)? ##")
 RANGE = late(r"[-+]\d+(?:,(\d+))?")
 FILE = late(r"diff (?:--(?:git|cc|combined) |-[-\w]+ ).|Index: .*[./]|\* Unmerged path .|Only in .+: .")
@@ -78,8 +75,6 @@ class _Open:
 
 def read(lines: Sequence[str]) -> dict[int, Note]:
     """The notes of the lines of diffs and of the commits above them."""
-    if not CHANGE.search("\n".join(["", *lines])):
-        return {}
     commits = sum(1 for line in lines if COMMIT.match(line, 0, LOOKED_AT))
     often = Counter(form_of(line) for line in lines if commits > 1 and line.startswith("    "))
     at = _Open(commits, often, indent_parents(lines), sure=commits > 0)

@@ -106,15 +106,8 @@ def symbols_in(lines: Iterable[str]) -> list[str]:
 
 
 def changed(before: list[str], after: list[str]) -> tuple[list[str], list[str]]:
-    """The lines only in `before` and only in `after`, common head and tail left out."""
-    low = 0
-    while low < min(len(before), len(after)) and before[low] == after[low]:
-        low += 1
-    high = 0
-    while high < min(len(before), len(after)) - low and before[-1 - high] == after[-1 - high]:
-        high += 1
-    removed, added = before[low : len(before) - high], after[low : len(after) - high]
-    return _without(removed, Counter(added)), _without(added, Counter(removed))
+    """The lines only in `before` and only in `after`."""
+    return _without(before, Counter(after)), _without(after, Counter(before))
 
 
 def _without(lines: list[str], moved: Counter[str]) -> list[str]:

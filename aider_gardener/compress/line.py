@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 
 from aider_gardener.compress.edits import merged, read_edits
@@ -168,12 +169,7 @@ def fitted(pieces: Sequence[str], tail: str, count: TokenCounter, token_limit: i
 def cut_at_word(text: str, count: TokenCounter, room: int) -> str:
     """The longest head of the text, at a word's end, that fits in `room` tokens with an ellipsis."""
     text = text[:LINE_CHARS]
-    low, high = 0, len(text)
-    while low < high:
-        middle = (low + high + 1) // 2
-        if count(text[:middle] + " …") <= room:
-            low = middle
-        else:
-            high = middle - 1
-    space = text.rfind(" ", 0, low)
-    return text[: space if space > low // 2 else low].rstrip() + " …"
+    longer = range(1, len(text) + 1)
+    end = bisect_right(longer, room, key=lambda size: count(text[:size] + " …"))
+    space = text.rfind(" ", 0, end)
+    return text[: space if space > end // 2 else end].rstrip() + " …"

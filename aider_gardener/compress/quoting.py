@@ -19,12 +19,6 @@ SUMS_UP = late(
     r"\b(?:total|summary|passed|finished|completed?|built|done in|elapsed|ran \d+|added|updated)\b|={5}|"
     r"\b\d+ (?:errors?|warnings?|tests?|files?|failed|problems?|issues?|packages?|changes?|rows?)\b"
 )
-SUM_WORDS = tuple(
-    "total summary passed finished complete built done elapsed ran added updated ===== error warning test "
-    "file failed problem issue package change row".split()
-)
-"""Without one of these nothing is summed up."""
-
 NAMES_PLACE = late(
     r"\.(?<=[\w./-]\.)\w{1,5}:\d|line (?<=\bline )\d|-->|at (?<=\bat )[\w.$<>]+ ?\(|\((?<=\w\()\d+,\d+\)"
 )
@@ -124,7 +118,7 @@ def _told(line: str) -> float:
     value: float = 5 * (level == "error") + 2 * (level == "warning") + 3 * tells_outcome(line)
     line = line[:400]
     small = line.lower()
-    value += 3 * (any(map(small.__contains__, SUM_WORDS)) and bool(SUMS_UP.search(small)))
+    value += 3 * bool(SUMS_UP.search(small))
     return value + 1.5 * bool(NAMES_PLACE.search(line))
 
 

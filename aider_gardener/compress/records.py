@@ -80,8 +80,6 @@ PLACED = late(
     r":\(\.[\w.$]+\+0x[0-9a-f]+\)|: \(\d+, \d+\)|: line \d+(?:, col \d+,)?|"
     r" :(?= (?:fatal )?[ew]\w+ [A-Z]+\d))(?=[\s:：,]|$)(?P<rest>.*)$"
 )
-PLACES = late(r"[:(](?:\[?\d|\(\.| \(\d| line \d| (?:fatal )?[ew])")
-"""Without one of these nothing is PLACED."""
 
 PLACE = late(rf"(?:File \")?{PATH}(?::\d+(?::\d+)?:?|\", line \d+(?:, characters \d+-\d+)?:?)$")
 FILE = late(r"(?:.*[\w)\]+-]\.[A-Za-z]\w{0,7}|.*[\\/][\w.+-]+|Makefile|Dockerfile|BUILD)$")
@@ -98,8 +96,6 @@ BARE = late(
     rf"\[?(?P<severity>{WORDS})\]?(?:\[(?P<code>[\w./:-]+)\])?"
     r"(?:[ \u00a0\u202f]?[:：!]|\s[•-]|(?<=\])|(?<=ERROR)|(?<=WARN)|(?<=WARNING))(?:\s+(?P<message>.*)|$)"
 )
-MARKED = late(r"[:：!•\]]|ERROR|WARN")
-"""Without one of these nothing is BARE."""
 
 NAMED = late(
     r"(?:➤ |>> Issue: \[|\S{1,200}: \(| )?(?P<code>YN\d{4}|ERR_\w+|[EW](?=: )|E[A-Z]{3,}(?=: )|B\d{3}:\w+|"
@@ -188,10 +184,8 @@ class _Reader:
             self.head = -1
             self.place = row if PLACE.match(line) else self.place
 
-    def _say(
-        self, row: int, worth: float, above: int = -1, form: Hashable = None, named: bool = False
-    ) -> None:
-        self.notes[row] = Note(worth, above, form, named)
+    def _say(self, row: int, worth: float, above: int = -1, form: Hashable = None) -> None:
+        self.notes[row] = Note(worth, above, form)
 
     def _below(self, row: int, worth: float, above: int) -> None:
         """A line that belongs to the head: worth less for each doubling of the records of its form."""
@@ -215,11 +209,11 @@ class _Reader:
 
     def _record(self, row: int, line: str) -> Record | None:
         """The head that the line is, if it is one."""
-        found = PLACED.match(line) if PLACES.search(line) else None
+        found = PLACED.match(line)
         placed = _placed(found) if found else None
         if placed is not None:
             return placed
-        found = BARE.match(line) if MARKED.search(line) else None
+        found = BARE.match(line)
         if found and (found["message"] or self.head < 0) and " => {" not in line:
             record = _coded(found["severity"], found["message"] or "", code=found["code"] or "")
             return record if record.severity != "note" or self.head >= 0 else None
@@ -246,7 +240,7 @@ class _Reader:
         self.head = self.under = row
         self.record, self.told, self.depth = record, 0, len(line) - len(line.lstrip())
         named = severity == "error" and bool(record.file) and not record.found
-        self._say(row, max(worth, NOISE / 2), above, form, named)
+        self.notes[row] = Note(max(worth, NOISE / 2), above, form, named)
 
     def _belongs(self, row: int, line: str) -> bool:
         """True for a line that belongs to the head above."""

@@ -31,9 +31,6 @@ TIME = late(
     rf"{_CLOCK}|(?P<letter>[IWEFD])\d{{4}} \d\d:\d\d:\d\d\.\d+|\[ *\d+\.\d{{3,6}}\](?= )|"
     rf"\d\d/[A-Z][a-z]{{2}}/\d{{4}}[: ]{_CLOCK}|\d{{6}} \d{{6}}\b|\d{{10}}(?:[.,]\d+)?(?=[ \]:]))"
 )
-DIGITS = late(r"\d\d")
-"""Without these there is no time."""
-
 REQUEST = late(r"\"(?:[A-Z]+ )?\S{1,300}(?: HTTP/[\d.]+)?\" (\d{3}) |\b[A-Z]{3,7} /\S{0,300} (\d{3})\b")
 """A request that a server answered, and with which status."""
 
@@ -66,7 +63,6 @@ SAYS = late(r"\b(?:msg|message|event|error|err)\"? ?[:=] ?\"((?:[^\"\\]|\\.){1,2
 FOLLOWS = late(r"\b(?:STATEMENT|DETAIL|HINT|CONTEXT|QUERY|LOCATION): ")
 """A record that says more of the record above it."""
 
-MEASURED = late("loss|err|ppl|acc|f1|score|auc|reward|map")
 MEASURE = late(r"\b(\w*(?:loss|err(?:or)?|ppl|acc(?:uracy)?|f1|score|auc|reward|map))[:= ]+(\d+\.\d+)")
 LOW = late(r"loss|err|ppl")
 """A name and a number of those that a training tells; the lower is the better for some."""
@@ -147,7 +143,7 @@ def _records(lines: tuple[str, ...]) -> list[_Record]:
 
 
 def _record(row: int, line: str) -> _Record | None:
-    time = TIME.match(line) if DIGITS.search(line) else None
+    time = TIME.match(line)
     fields = OBJECT.match(line, 0, 2_000) if line[0] == "{" else None
     if not time and not fields and not BARE.match(line, 0, 400):
         return None
@@ -184,7 +180,7 @@ def _training(lines: Sequence[str]) -> dict[int, Note]:
     kinds: defaultdict[tuple[str, ...], list[tuple[float, int]]] = defaultdict(list)
     notes: dict[int, Note] = {}
     for row, line in enumerate(lines):
-        if MEASURED.search(line, 0, 400) and (found := MEASURE.findall(line, 0, 400)):
+        if found := MEASURE.findall(line, 0, 400):
             name, value = max(found, key=lambda pair: "val" in pair[0])
             kinds[tuple(pair[0] for pair in found)].append(
                 (float(value) * (1 if LOW.search(name) else -1), row)

@@ -28,8 +28,6 @@ CAPITALS = late(r"[A-Z][A-Z0-9 %/()_#.-]*$")
 TITLE = late(r"\"?[^\W\d][\w .%()/#-]*\"?$")
 PATH = late(r"(?:[A-Za-z]:)?[\w@.~+-]*(?:[/\\][\w@.~+-]+)*\.\w{1,8}:?$")
 RECORD = late(r"\s+\d+:\d+\s")
-PARTED = late(r"\n(?:commit [0-9a-f]|@@|(?:\*\*\*|---) \d|\s+\d+:\d+\s)")
-"""Without such a line no line has a part for its head."""
 QUOTED = late(r"'[^']*'|\"[^\"]*\"|`[^`]*`")
 BETWEEN_CELLS = late(r"\s(?:(?<=\t)|\s+)")
 
@@ -52,8 +50,6 @@ def cells(line: str) -> int:
 def _heads_of_parts(lines: Sequence[str]) -> Heads:
     """Fields under their commit, hunks under a line that names their file, lines under their hunk, records
     that begin with a line and a column under a path that stands alone."""
-    if not PARTED.search("\n".join(["", *lines])):
-        return
     files: list[int] = []
     commit = hunk = path = -1
     for row, line in enumerate(lines):
@@ -111,7 +107,6 @@ CUT_HEAD, PLACES, PAIRS = 100, 1_000, 1_000_000
 the text, the pairs of lines that may be alike."""
 
 ALIKE = late(r"(.*) \[\+(\d+) alike(?:: (.+))?\]", re.DOTALL)
-DRAWN = late(r"├|└|╰|┣|┗|\+-|`-|\\-")
 BRANCH = late(r"(?:\[[A-Z]+\] )?[\s│┃|]*(?:[├└╰┣┗][─━]*┬?|[+`\\]-{1,4}) ?(?=[^\s\u2500-\u257f])")
 NUMBER_OR_GUTTER = late(r"\s+(?:\d[\d.,:%/-]*(?:\s|$)|[|=^~│┃╷╰╭]|-+>|:::)")
 WORDLESS = late(r"[\W_]*$")
@@ -198,7 +193,7 @@ def _read_back(shown: str, lines: frozenset[str]) -> tuple[list[_Shown], bool]:
 def _depths(lines: Sequence[str]) -> list[int]:
     """How deep each line stands: by its indentation, or by where a drawn branch ends."""
     depths = [len(line) - len(line.lstrip()) for line in lines]
-    for row, line in enumerate(lines) if DRAWN.search("\n".join(lines)) else ():
+    for row, line in enumerate(lines):
         if branch := BRANCH.match(line):
             depths[row] = branch.end()
     return depths
