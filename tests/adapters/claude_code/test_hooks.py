@@ -22,7 +22,7 @@ from aider_gardener.archive.store import Store
 from aider_gardener.gardener.report import last_pressure
 from aider_gardener.reading.facts import extract, missing
 from aider_gardener.settings import Settings
-from aider_gardener.tokens import approximate
+from aider_gardener.tokens import MESSAGE_OVERHEAD_TOKENS, approximate
 from bench.claude_transcript import Host
 
 from .hooked import FACT, LOG, QUESTION
@@ -92,7 +92,7 @@ def test_a_large_output_comes_back_short_in_the_tools_own_shape(store: Store, ho
     entry = store.session_entries(host.session)[-1]
     assert entry.content.startswith(LOG) and entry.id in made["stdout"]
     report, _state = last_pressure(store, store.sessions("/project")[0], Settings(), approximate)
-    assert report.total_original_tokens == entry.tokens
+    assert report.total_original_tokens == entry.tokens + MESSAGE_OVERHEAD_TOKENS
     assert 0 < report.total_summary_tokens < entry.tokens / 2, "as it stands in its host's context"
 
 
