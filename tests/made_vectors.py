@@ -10,7 +10,8 @@ import numpy as np
 
 
 class LetterCounts:
-    """Vectors of 32 letter counts. `fail_on` makes it raise; `embedded` lists what it was asked for."""
+    """Vectors of 32 letter counts. `fail_on` makes it raise; `embedded` lists what it was asked for, `waits` says
+    that it was and waits for its gate."""
 
     def __init__(self, *, name: str = "letters", dim: int = 32, fail_on: str = "") -> None:
         self.name = name
@@ -19,6 +20,7 @@ class LetterCounts:
         self.loaded = False
         self.loads = 0
         self.embedded: list[str] = []
+        self.waits = False
         self.gate = threading.Event()
         self.gate.set()
 
@@ -31,7 +33,9 @@ class LetterCounts:
 
     def embed(self, texts: Sequence[str]) -> Any:
         self.load()
+        self.waits = True
         assert self.gate.wait(120)
+        self.waits = False
         self.embedded += texts
         if self.fail_on and any(self.fail_on in text for text in texts):
             raise RuntimeError("the model broke")

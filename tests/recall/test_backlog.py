@@ -313,7 +313,7 @@ def test_stopping_is_quick_even_in_the_middle(
     put(store, "one", seq=0)
     embedder.gate.clear()
     backlog.resume()
-    until(lambda: embedder.loads == 1)
+    until(lambda: embedder.waits)
     backlog.stop()
     backlog.stop()
     assert backlog._thread is not None and backlog._thread.is_alive(), "it was not waited for"
