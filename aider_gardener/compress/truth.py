@@ -182,7 +182,11 @@ def _read_back(shown: str, lines: frozenset[str]) -> tuple[list[_Shown], bool]:
     for line in filter(str.strip, shown.split("\n")):
         if line != GAP:
             told = None if line in lines else ALIKE.fullmatch(line)
-            names = [name for name in (told[3] or "").split(SEPARATOR) if name != GAP] if told else []
+            names = (
+                [name for name in told[3].split(SEPARATOR) if name.split() and name != GAP]
+                if told and told[3]
+                else []
+            )
             items.append(
                 _Shown((told[1] if told else line).rstrip(), gap, int(told[2]) if told else 0, names)
             )
@@ -359,10 +363,14 @@ def _false_counts(lines: Sequence[str], items: Sequence[_Shown], rows: Sequence[
     looks = Counter(look for _line, look in hidden)
     ranked = looks.most_common(PAIRS // max(1, len(counting)))
     unseen = sum(looks.values()) - sum(many for _look, many in ranked)
+    said: dict[str, set[int]] = {word: set() for at in counting for word in " ".join(items[at].names).split()}
+    for row, (line, _) in enumerate(hidden) if said else ():
+        for word in said.keys() & words_in(line):
+            said[word].add(row)
     for at in counting:
-        own, missing, names = _look(items[at].line), items[at].alike - unseen, items[at].names
-        alike = [set(words_in(line)) for line, look in hidden if names and _like(own, look)]
-        if not all(any(words.issuperset(name.split()) for words in alike) for name in names):
+        own, missing = _look(items[at].line), items[at].alike - unseen
+        named = (set.intersection(*map(said.__getitem__, name.split())) for name in items[at].names)
+        if not all(any(_like(own, hidden[row][1]) for row in rows_said) for rows_said in named):
             yield at
             continue
         for other, many in ranked:
