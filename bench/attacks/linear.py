@@ -20,6 +20,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
+from itertools import count
 from typing import Any
 
 from aider_gardener.archive.passages import chunk
@@ -142,11 +143,22 @@ def families(units: int, seed: int = 1) -> Iterator[Family]:
     for pair in OPEN_CLOSE:
         yield f"nest {pair}", partial(_nest, pair)
         yield f"nest {pair} by line", partial(_nest, (pair[0] + "\n", pair[1] + "\n"))
+    yield "errors of many kinds", errors
     for number in range(units // 4):
         few = "".join(rng.choices(ALPHABET, k=rng.randint(2, 6)))
         yield f"mixture {few!r}", partial(_mixture, few, number)
         before = "".join(rng.choices(ALPHABET, k=6))
         yield f"behind {before!r} run {few[:3]!r}", partial(_behind, before, few[:3])
+
+
+def errors(size: int) -> str:
+    """A compiler's errors of 26 kinds, each line of its kind with another name."""
+    lines = (f"a{n % 97}.c:{n}:1: error: kind{chr(97 + n % 26)}x 'u_{n}' bad thing\n" for n in count())
+    found, length = [], 0
+    while length < size:
+        found.append(next(lines))
+        length += len(found[-1])
+    return "".join(found)[:size]
 
 
 def _run(unit: str, size: int) -> str:

@@ -17,9 +17,12 @@ from hanging import HANGS_SECONDS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aider_gardener.compress.outline import GAP, Note
+from aider_gardener.compress import truth
+from aider_gardener.compress.outline import GAP, Note, words_in
 from aider_gardener.compress.shapes import ENGINES, shortened
+from aider_gardener.compress.shorten import shorten
 from aider_gardener.compress.truth import Original, falsehoods
+from bench.attacks.linear import errors
 
 WORDS = "rate basket order queue silo picker harbour lantern meadow copper violet timber".split()
 
@@ -297,6 +300,20 @@ def test_the_names_of_lines_alike_are_not_invented() -> None:
     ):
         form = f"{lines[0]} [+8 alike: {names}]\n{GAP}"
         assert {one.partition(":")[0] for one in falsehoods(Original(lines), form)} == false
+
+
+def test_a_line_is_read_for_names_once_however_many_kinds_have_some(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    def noted(line: str) -> list[str]:
+        read.append(line)
+        return words_in(line)
+
+    monkeypatch.setattr(truth, "words_in", noted)
+    text = errors(60_000)
+    made = shorten(text).text
+    assert made.count(" alike: ") > 3
+    assert 0 < len(read) <= 2 * text.count("\n")
 
 
 def test_addresses_and_hashes_are_no_words() -> None:
