@@ -144,12 +144,17 @@ def test_any_change_whoever_made_it_is_read_right(
     assert not faults(chat)
 
 
+def with_files(begin: Begin, repository: Path) -> Driver:
+    """A chat with some files whose history is soon compacted."""
+    for name, text in FILES.items():
+        (repository / name).write_text(text, encoding="utf-8")
+    return begin(files="append", history_tokens=1_500, fnames=list(FILES), map_tokens=0)
+
+
 def test_a_compaction_leaves_the_files_and_gathers_the_diffs(
     begin: Begin, repository: Path, model: ScriptedModel
 ) -> None:
-    for name, text in FILES.items():
-        (repository / name).write_text(text, encoding="utf-8")
-    driver = begin(files="append", history_tokens=1_500, fnames=list(FILES), map_tokens=0)
+    driver = with_files(begin, repository)
     for number in range(12):
         edit(driver, f"part{1 + number % 4}.py", 5, str(number * 11))
         driver.ask("tell me more", reply="Words of an answer. " * 60)
@@ -248,9 +253,7 @@ def test_three_breakpoints_stand_where_prompts_rest(chat: Driver, model: Scripte
 def test_a_breakpoint_stands_behind_what_a_compaction_leaves(
     begin: Begin, repository: Path, model: ScriptedModel
 ) -> None:
-    for name, text in FILES.items():
-        (repository / name).write_text(text, encoding="utf-8")
-    driver = begin(files="append", history_tokens=1_500, fnames=list(FILES), map_tokens=0)
+    driver = with_files(begin, repository)
     driver.coder.add_cache_headers = True
     for number in range(4):
         edit(driver, "part1.py", 5, str(number * 11))
