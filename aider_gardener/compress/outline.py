@@ -30,7 +30,10 @@ SAME = 2.0
 """The n-th line with the very same words is worth less by so much besides."""
 
 STRETCH = 1.5
-"""What is worth at least FAILURE, and names, may pass the budget up to so many times it."""
+"""What is worth at least FAILURE may pass the budget up to so many times it."""
+
+NAMES_SHARE = 0.75
+"""The names of all lines of a form are told, or none: of names so much of the budget may be told besides."""
 
 LINE_CHARS = 400
 """A line is shown up to this length; of longer ones both ends."""
@@ -83,7 +86,7 @@ def chosen(
     seen: dict[Hashable, int] = {}
     same: dict[str, int] = {}
     ranked: list[tuple[float, int]] = []
-    lesser = set[int]()
+    lesser = defaultdict[Hashable, set[int]](set)
     many = Counter(note.form for note in notes if note.named)
     for row, (worth, _above, form, is_named) in enumerate(notes):
         line = lines[row]
@@ -97,23 +100,29 @@ def chosen(
             worth += FOCUSED
         elif nth > 1 and form is not None:
             worth -= REPEAT * log2(nth)
-        if is_named and worth < FAILURE and many[form] >= ALIKE:
+        if is_named and worth < FAILURE and many[form] >= MANY:
             worth = max(worth, NAMED)
-            lesser.add(row)
+            lesser[form].add(row)
         if worth > 0:
             ranked.append((-worth / (1 + 0.004 * max(0, min(len(line), LINE_CHARS) - 80)), row))
     ranked.sort()
     taken: set[int] = set()
     named: set[int] = set()
-    first: dict[Hashable, str] = {}
-    used = 0
+    passed: set[int] = set()
+    example: dict[Hashable, int] = {}
+    used = used_by_names = 0
     for value, row in ranked:
         note, chain = notes[row], list[int]()
-        name = apart(lines[row], first.setdefault(note.form, lines[row])) if row in lesser else ""
-        if name and row not in taken:
-            if used + (cost := count(name) + 1) <= budget * STRETCH:
-                named.add(row)
-                used += cost
+        if row in lesser[note.form]:
+            shown = lines[example.get(note.form, row)]
+            others = lesser.pop(note.form) - taken
+            names = {at: name for at in others if (name := apart(lines[at], shown))}
+            cost = sum(count(name) + 1 for name in names.values())
+            if used_by_names + cost <= NAMES_SHARE * budget:
+                named |= names.keys()
+                used_by_names += cost
+            passed |= names.keys()
+        if row in passed:
             continue
         while row >= 0 and row not in taken and row not in chain:
             chain.append(row)
@@ -124,6 +133,7 @@ def chosen(
         cost = sum(count(clip(lines[at].rstrip(), LINE_CHARS)) + 1 for at in chain) + 1
         if cost <= room:
             taken.update(chain)
+            example.update((notes[at].form, at) for at in chain)
             used += cost
     return taken, named
 
@@ -134,7 +144,7 @@ def apart(line: str, shown: str) -> str:
     words, own = set(words_in(shown)), words_in(line)
     names = [word for word in own if word not in words]
     name = " ".join(names)
-    is_name = 2 * len(names) <= len(own) and len(name) <= NAME_CHARS and any(map(str.isalpha, name))
+    is_name = 3 * len(names) <= 2 * len(own) and len(name) <= NAME_CHARS and any(map(str.isalpha, name))
     return name if is_name and SEPARATOR.strip() not in name else ""
 
 

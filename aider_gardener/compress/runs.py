@@ -91,7 +91,7 @@ HEADING = late(
     r"FAIL) *\] (?!\d+ tests?)(?P<framed>[^,]*)|^ *● (?P<dot>(?!Console$)\S.*)$|^\s*(?:\d+\) +(?!at )|"
     r"[✗✘✕✖×❌☒⨯] *)(?P<mark>\S.*)$|"
     rf"^\s*\W{{0,4}}{_BAD}\b(?! \()[\]\s:]+(?:\[ *[\d.]+m?s\] )?(?P<word>[\w\"'/.].*)$|"
-    rf"^\W{{0,3}}ERROR(?:ED)?[\]:\s]+(?P<error>{_TEST}.*)$|^(?:Failure|Error)(?:: (?=\w+\()| → |"
+    rf"^\W{{0,3}}ERROR(?:ED)?[\]:\s]+(?!\S+:\d+ )(?P<error>{_TEST}.*)$|^(?:Failure|Error)(?:: (?=\w+\()| → |"
     rf" \(')(?P<unit>\S.*)$|"
     r"^\s+Failed (?P<net>\S.*) \[<? ?[\d.,]+ ?\w+\]$|^\s*Test Case '(?P<xcode>[^']*)' failed|"
     r"^(?:\[ERROR\] +)?(?P<surefire>\S.*?)(?: -- .*| +Time elapsed.*)? <<< (?:FAILURE|ERROR)!|"
@@ -366,7 +366,7 @@ def _notes(
     """Notes for the lines of a failing test, the `nth` of its cause; `same` if one before said the same."""
     worth = NOISE if case.again or case.told else FAILURE + 1.5 - 5 * case.lesser
     notes = {row: Note(worth, case.row, ("name", cause)) for row in case.named}
-    notes[case.row] = Note(min(worth, worth - 0.5 * bool(case.named)), -1, ("test", cause))
+    notes[case.row] = Note(min(worth, worth - 0.5 * bool(case.named)), -1, ("test", cause), worth >= 0)
     drop = log2(max(1, nth)) + 5 * case.lesser + 4 * same
     rows = [row for row in case.body if lines[row].strip()]
     marked = any(lines[row].startswith("E  ") for row in rows)

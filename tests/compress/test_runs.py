@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
+import pytest
+
 from aider_gardener.compress.outline import CAUSE
-from aider_gardener.compress.runs import read
+from aider_gardener.compress.runs import kind_of, read
 from aider_gardener.compress.shapes import shortened
 
 
@@ -73,3 +77,29 @@ def test_the_last_exception_of_a_chain_and_what_a_report_calls_its_error_stand()
     )
     form = shortened(f"TAP version 13\n{report}1..5\n# fail 5\n", lambda text: len(text) // 4).text
     assert all(f"error: 'cause {n}'" in form for n in range(1, 6))
+
+
+NAMED = {
+    "pytest": "____ test_bed[{n}] ____\n\n    def test_bed(n):\n>       assert bed(n) == n\n"
+    "E       assert {n}.5 == {n}\n\ntest_hut.py:9: AssertionError",
+    "unittest": "FAIL: test_bed_{n} (hut.TestBed.test_bed_{n})\nTraceback (most recent call last):\n"
+    '  File "hut.py", line 9, in bed\n    self.assertEqual(bed, 7)\nAssertionError: {n} != 7\n',
+    "tap": "not ok {n} - bed_{n} sleeps\n  ---\n  error: 'beds differ'\n  code: 'ERR_ASSERTION'\n  ...",
+    "go": "--- FAIL: TestBed/hut_{n} (0.00s)\n    hut_test.go:9: got {n}, want 7",
+}
+
+
+@pytest.mark.parametrize("runner", NAMED)
+def test_every_test_that_fails_for_one_cause_is_named_or_none_where_they_are_too_many(runner: str) -> None:
+    for size in (5, 30, 900):
+        lines = [NAMED[runner].format(n=n) for n in range(101, 101 + size)]
+        whole = "\n".join(["Ran 999 tests in 2.0s", *lines, f"{size} failed, {999 - size} passed in 2.0s"])
+        form = shortened(whole, lambda text: len(text) // 4).text
+        names = {f"{n}" for n in range(101, 101 + size)} & set(re.findall(r"\d+", form))
+        assert len(names) == size if size < 900 else len(names) < 99
+        assert size < 30 or len(form) < 0.8 * len(whole)
+
+
+def test_what_a_failing_test_logged_is_not_the_name_of_another() -> None:
+    logged = "ERROR    hut.beds:hut_test.py:23 no bed left"
+    assert kind_of(logged) == ("", "") and kind_of("ERROR hut_test.py::test_bed - KeyError")[0] == "bad"

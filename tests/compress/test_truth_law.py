@@ -310,7 +310,7 @@ def test_a_line_is_read_for_names_once_however_many_kinds_have_some(monkeypatch:
         return words_in(line)
 
     monkeypatch.setattr(truth, "words_in", noted)
-    text = errors(60_000)
+    text = errors(10_000)
     made = shorten(text).text
     assert made.count(" alike: ") > 3
     assert 0 < len(read) <= 2 * text.count("\n")
