@@ -38,7 +38,7 @@ TOLD = late(r"(?:deleted file|new file|new) mode |(?:rename|copy) to |Binary fil
 META = late(r"index [0-9a-f]|(?:dis)?similarity |(?:rename|copy) from |old mode |={60}|literal ")
 COMMIT = late(r"commit [0-9a-f]{7,64}(?: \(.+\))?\s*$|changeset: +\d+:[0-9a-f]+$|r\d+ \| .+ \| \d{4}-")
 FIELD = late(r"(?:Merge|(?:Author|Commit)?(?:Date)?|user|date|parent|branch|tag|summary):\s")
-STAT = late(r" \S.* \| +(?:\d+ [-+]+|Bin .*)$| \d+ files? changed\b")
+STAT = late(r" \S.* \| +(?:\d+ [-+]+|Bin .*)$|(?P<sum> \d+ files? changed\b)")
 CONFLICT = late(r"(?:<{7}|>{7}|\|{7})(?: |$)")
 DEFINES = late(
     r"(?:(?:export|default|public|private|protected|internal|static|async|abstract|final|pub(?:\(\w+\))?|override|"
@@ -165,8 +165,8 @@ def _of_a_commit(at: _Open, lines: Sequence[str], row: int) -> Note | None:
         at.commit, at.subject, at.file, at.hunks, at.nth = row, -1, -1, 0, at.nth + 1
         at.ends = at.nth in (1, at.commits)
         return Note(DETAIL + WARNING * ("(" in line) + WARNING * at.ends, -1, row if at.ends else None)
-    if at.commits > 1 and STAT.match(line, 0, LOOKED_AT):
-        return Note(CONTEXT, at.commit)
+    if at.commits > 1 and (stat := STAT.match(line, 0, LOOKED_AT)):
+        return Note(DETAIL if stat["sum"] else CONTEXT, at.commit, row if stat["sum"] else None)
     head = at.commit >= 0 > at.file
     if head and at.subject < 0 and FIELD.match(line, 0, LOOKED_AT):
         worth = DETAIL if at.ends or line[:5] in ("Autho", "Merge", "user:") else 0.0

@@ -107,6 +107,14 @@ def test_a_subject_stands_under_its_commit_and_what_is_indented_under_its_line()
     ] == [0, 0]
 
 
+def test_what_git_sums_up_of_a_commit_stands_before_what_it_says_of_each_file() -> None:
+    files = [f" src/pier_{n}.py | {n} ++--" for n in range(1, 13)]
+    sums = [f" 12 files changed, {n} insertions(+)" for n in range(8)]
+    lines = [line for n, last in enumerate(sums) for line in [*commit(n, f"Move pier {n}"), *files, last, ""]]
+    form = shortened("\n".join(lines), words).text.split("\n")
+    assert set(sums) <= set(form) and sum(line in files for line in form) < len(sums)
+
+
 def test_of_a_context_diff_each_changed_line_stands_whole_under_its_own_side() -> None:
     old = [f"line {n} of the ledger, value {n * 7 % 23}" for n in range(60)]
     new = [f"{line} to be paid" if n % 15 == 3 else line for n, line in enumerate(old)]
