@@ -139,12 +139,11 @@ def chosen(
 
 
 def apart(line: str, shown: str) -> str:
-    """The words of a line that one alike, which is shown, has not; "" where they are no name: too many, or no
+    """The words of a line that one alike, which is shown, has not; "" where they are no name: too long, or no
     words at all."""
-    words, own = set(words_in(shown)), words_in(line)
-    names = [word for word in own if word not in words]
-    name = " ".join(names)
-    is_name = 3 * len(names) <= 2 * len(own) and len(name) <= NAME_CHARS and any(map(str.isalpha, name))
+    words = set(words_in(shown))
+    name = " ".join(word for word in words_in(line) if word not in words)
+    is_name = len(name) <= NAME_CHARS and any(map(str.isalpha, name))
     return name if is_name and SEPARATOR.strip() not in name else ""
 
 

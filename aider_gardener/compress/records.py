@@ -81,7 +81,7 @@ PLACED = late(
     r" :(?= (?:fatal )?[ew]\w+ [A-Z]+\d))(?=[\s:：,]|$)(?P<rest>.*)$"
 )
 
-PLACE = late(rf"(?:File \")?{PATH}(?::\d+(?::\d+)?:?|\", line \d+(?:, characters \d+-\d+)?:?)$")
+PLACE = late(rf"(?:File \"|In )?{PATH}(?::\d+(?::\d+)?:?|\"?,? line \d+(?:, characters \d+-\d+)?:?)$")
 FILE = late(r"(?:.*[\w)\]+-]\.[A-Za-z]\w{0,7}|.*[\\/][\w.+-]+|Makefile|Dockerfile|BUILD)$")
 SEVERE = late(
     rf"[\s:：–-]*(?P<severity>{WORDS}|[CWEFR](?=: ))(?:\[(?P<code>[\w./-]+)\])?"
@@ -98,8 +98,8 @@ BARE = late(
 )
 
 NAMED = late(
-    r"(?:➤ |>> Issue: \[|\S{1,200}: \(| )?(?P<code>YN\d{4}|ERR_\w+|[EW](?=: )|E[A-Z]{3,}(?=: )|B\d{3}:\w+|"
-    r"\w+\.[EWCI]\d+)[\]):]* +(?P<message>\S.*)$"
+    r"(?:➤ |>> Issue: \[|\S{1,200}: \(| |\s*\^-*\^? )?(?P<code>YN\d{4}|ERR_\w+|[EW](?=: )|E[A-Z]{3,}(?=: )|"
+    r"B\d{3}:\w+|SC\d{4}|\w+\.[EWCI]\d+)[\]):]* +(?P<message>\S.*)$"
 )
 OVER_PLACE = late(
     r"\s*(?:[×⚠✖✘] )?(?P<code>\[?[A-Z]{1,4}\d{3,4}\]?|\[?[A-Z]{2,}_[A-Z_]+\]?|\w{0,80}(?:Error|Exception)|"

@@ -365,7 +365,7 @@ def _notes(
 ) -> dict[int, Note]:
     """Notes for the lines of a failing test, the `nth` of its cause; `same` if one before said the same."""
     worth = NOISE if case.again or case.told else FAILURE + 1.5 - 5 * case.lesser
-    notes = {row: Note(worth, case.row, ("name", cause)) for row in case.named}
+    notes = {row: Note(worth, case.row, ("name", cause), worth >= 0) for row in case.named}
     notes[case.row] = Note(min(worth, worth - 0.5 * bool(case.named)), -1, ("test", cause), worth >= 0)
     drop = log2(max(1, nth)) + 5 * case.lesser + 4 * same
     rows = [row for row in case.body if lines[row].strip()]

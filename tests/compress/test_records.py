@@ -41,6 +41,17 @@ def test_a_short_form_keeps_each_code_once_and_the_sum() -> None:
     assert len({line.split(":")[0] for line in form.split("\n") if "E501" in line}) >= 3
 
 
+def test_what_points_at_code_stands_under_the_place_above_it() -> None:
+    lines = [
+        "In deploy.sh line 3:",
+        "rm -rf $berth/*",
+        "       ^----^ SC2154 (warning): berth is not assigned.",
+        "",
+    ]
+    notes = read(lines * 2)
+    assert notes[2].above == 0 and notes[6].above == 4 and 0 in notes
+
+
 def test_every_error_of_a_build_that_goes_on_is_named() -> None:
     lines: list[str] = []
     for n in range(80):

@@ -85,6 +85,7 @@ NAMED = {
     "unittest": "FAIL: test_bed_{n} (hut.TestBed.test_bed_{n})\nTraceback (most recent call last):\n"
     '  File "hut.py", line 9, in bed\n    self.assertEqual(bed, 7)\nAssertionError: {n} != 7\n',
     "tap": "not ok {n} - bed_{n} sleeps\n  ---\n  error: 'beds differ'\n  code: 'ERR_ASSERTION'\n  ...",
+    "minitest": " {n}) Failure:\nTestTide#test_{n} [tide_test.rb:{n}]:\nExpected: 1\n  Actual: {n}\n",
     "go": "--- FAIL: TestBed/hut_{n} (0.00s)\n    hut_test.go:9: got {n}, want 7",
 }
 
