@@ -366,9 +366,10 @@ def _notes(
     """Notes for the lines of a failing test, the `nth` of its cause; `same` if one before said the same."""
     worth = NOISE if case.again or case.told else FAILURE + 1.5 - 5 * case.lesser
     notes = {row: Note(worth, case.row, ("name", cause), worth >= 0) for row in case.named}
-    notes[case.row] = Note(min(worth, worth - 0.5 * bool(case.named)), -1, ("test", cause), worth >= 0)
+    notes[case.row] = Note(min(worth, CONTEXT) if case.named else worth, -1, ("test", cause), worth >= 0)
     drop = log2(max(1, nth)) + 5 * case.lesser + 4 * same
     rows = [row for row in case.body if lines[row].strip()]
+    head = max(row for row in (case.row, *case.named) if row == case.row or row < min(rows, default=0))
     marked = any(lines[row].startswith("E  ") for row in rows)
     own = {row for row in rows if not LIBRARY_PATH.search(lines[row])}
     places = [row for row in rows if row in own and PLACE.search(lines[row])]
@@ -387,7 +388,7 @@ def _notes(
             value = DETAIL + 1 if POINTED.match(line) else CONTEXT / 2
         elif row in traces and not marked and not _compares(line):
             note = traces[row]
-            above = note.above if rows[0] <= note.above else case.row
+            above = note.above if rows[0] <= note.above else head
             notes[row] = note._replace(worth=note.worth - drop, above=above)
             continue
         elif _compares(line):
@@ -401,7 +402,7 @@ def _notes(
         elif row in own:
             others += 1
             value = max(CONTEXT, WARNING + marked - 0.5 * others)
-        notes[row] = Note(value - drop, case.row, form)
+        notes[row] = Note(value - drop, head, form)
     return notes
 
 

@@ -98,7 +98,7 @@ def test_every_test_that_fails_for_one_cause_is_named_or_none_where_they_are_too
         form = shortened(whole, lambda text: len(text) // 4).text
         names = {f"{n}" for n in range(101, 101 + size)} & set(re.findall(r"\d+", form))
         assert len(names) == size if size < 900 else len(names) < size / 4
-        assert size < 30 or len(form) < 0.8 * len(whole)
+        assert size < 30 or len(form) < 0.9 * len(whole)
 
 
 def test_what_a_failing_test_logged_is_not_the_name_of_another() -> None:
