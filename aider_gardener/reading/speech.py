@@ -207,8 +207,8 @@ ANNOUNCES = late(
 
 LIFTS = late(
     r"\b(?:you (?:can|may)|it'?s (?:fine|ok|okay|allowed) (?:now )?to|(?:is|are) (?:now )?(?:allowed|fine"
-    r"|ok)(?: now| again)?|no longer (?:need(?:ed)?|have|must|required|forbidden|a rule)|forget (?:the|what|about"
-    r"|my)|doesn'?t have to)\b"
+    r"|ok)(?: now| again)?|no longer (?:need(?:ed)?|have|must|required|forbidden|a rule)|forget (?:the|what"
+    r"|about|my)|doesn'?t have to)\b"
     r"|\b(?:darf|dürfen) (?:jetzt|wieder|doch)\b|\b(?:darfst|dürft) du\b|\bdu (?:darfst|kannst)\b"
     r"|\bkannst du (?:jetzt|wieder)\b|\bjetzt kannst du\b|\bvergiss (?:das|die|den|was)\b"
     r"|\b(?:tu peux|vous pouvez|on peut)\b|\bplus besoin d|\boubliez? (?:ce|le|la|les)\b"
@@ -265,7 +265,8 @@ RULE_WORDS = frozenset(
 LIFT_WORDS = frozenset(
     "it's fine longer need regel regeln gilt gelten niemals immer jetzt wieder keine neue neuen okay erlaubt"
     " darf darfst brauchst werden regla vale aplica pued puedes volver nunca siempre nada ahora hace falta"
-    " uses usa usar quita olvida los las que règle jamais toujours pas utilise n'utilise utiliser peux nouveau".split()
+    " uses usa usar quita olvida los las que règle jamais toujours pas utilise n'utilise utiliser peux"
+    " nouveau".split()
 )
 """Nor of what a sentence lifts, or one in another language."""
 
