@@ -298,7 +298,8 @@ def parse(field: dataclasses.Field[Any], text: str, name: str) -> Any:
     except ValueError:
         value = None
     if value is None:
-        raise UsageError(f"{name}={text!r} is not a {kind.__name__}; correct or unset it")
+        meant = {bool: "true or false", int: "a whole number"}.get(kind, "a number")
+        raise UsageError(f"{name}={text!r} is not {meant}; correct or unset it")
     check(field, value)
     return value
 

@@ -71,7 +71,7 @@ def test_a_setting_that_cannot_be_used_is_told_once(
     driver = drive()
     assert started(driver) == []
     (line,) = [line for line in driver.said if "it stays off in this chat" in line]
-    assert line.startswith("aider-gardener: AIDER_GARDENER_HISTORY_TOKENS='many' is not a int")
+    assert line.startswith("aider-gardener: AIDER_GARDENER_HISTORY_TOKENS='many' is not a whole number")
     assert started(driver) == []
     driver.ask("/ask hello")
     assert len(driver.model.requests) == 1 and not any("stays off" in line for line in driver.said)
