@@ -9,8 +9,7 @@ import importlib
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -95,36 +94,26 @@ class LazyGroup(click.Group):
             with formatter.section(title):
                 formatter.write_dl([(name, one.get_short_help_str(90)) for name, one in commands if one])
 
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        with _in_one_line(ctx):
-            return super().parse_args(ctx, args)
-
     def invoke(self, ctx: click.Context) -> Any:
-        with _in_one_line(ctx):
+        try:
             return super().invoke(ctx)
-
-
-@contextmanager
-def _in_one_line(ctx: click.Context) -> Iterator[None]:
-    """A context that ends the command on wrong usage and on our errors, with one line."""
-    try:
-        yield
-    except click.exceptions.NoArgsIsHelpError:
-        raise
-    except click.UsageError as error:
-        path = error.ctx.command_path if error.ctx else ctx.command_path
-        message = error.format_message().removesuffix(".")
-        tell(f"{message[:1].lower()}{message[1:]}; {path} --help says what it takes")
-        ctx.exit(2)
-    except GardenerError as error:
-        tell(str(error))
-        ctx.exit(2 if isinstance(error, UsageError) else 1)
+        except click.exceptions.NoArgsIsHelpError:
+            raise
+        except click.UsageError as error:
+            path = error.ctx.command_path if error.ctx else ctx.command_path
+            message = error.format_message().removesuffix(".")
+            tell(f"{message[:1].lower()}{message[1:]}; {path} --help says what it takes")
+            ctx.exit(2)
+        except GardenerError as error:
+            tell(str(error))
+            ctx.exit(2 if isinstance(error, UsageError) else 1)
 
 
 @click.group(
     cls=LazyGroup,
     context_settings={
         "help_option_names": ["-h", "--help"],
+        "ignore_unknown_options": True,  # `invoke` refuses them, in one line
         "color": False if os.name == "nt" else None,  # else click has codes obeyed where a console can't
     },
 )

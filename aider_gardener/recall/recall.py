@@ -237,9 +237,8 @@ def recall_note(
 def body(found: Sequence[Recalled], session: str = "", *, with_ids: bool = False) -> str:
     """The passages of a note, each under its heading, those that follow each other under one; of several
     chats the one that said its last of them comes last."""
-    lines, last, end, at = list[str](), "", 0, dict[str, float]()
-    for item in found:
-        at[item.session] = max(item.said_at, at.get(item.session, 0.0))
+    lines, last, end = list[str](), "", 0
+    at = {item.session: item.said_at for item in sorted(found, key=lambda one: one.said_at)}
     for item in sorted(
         found, key=lambda one: (at[one.session], one.session, one.turn, one.said_at, one.entry_id, one.start)
     ):

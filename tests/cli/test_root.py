@@ -150,7 +150,7 @@ def test_recall_keeps_to_a_class_a_session_and_a_time(archive: Path) -> None:
 def test_an_option_before_the_command_is_refused_in_one_line() -> None:
     done = gardener("--store", "x", "status")
     assert (done.exit_code, done.stdout) == (2, "")
-    assert done.stderr.startswith("gardener: no such option: --store; ") and done.stderr.count("\n") == 1
+    assert done.stderr.startswith("gardener: no such command '--store'; ") and done.stderr.count("\n") == 1
 
 
 def test_status_counts_what_the_archive_holds(archive: Path) -> None:
