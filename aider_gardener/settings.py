@@ -263,14 +263,6 @@ class Settings:
         size = SIZE.fullmatch(self.retention)
         return int(size[1]) * (1_000 if size[2].upper() == "G" else 1) if size else 0
 
-    @property
-    def may_summarise(self) -> bool:
-        return self.llm in ("fallback", "both")
-
-    @property
-    def may_refine(self) -> bool:
-        return self.llm in ("refine", "both")
-
     def terms(self) -> Terms:
         return parse_terms(self.ttl)
 

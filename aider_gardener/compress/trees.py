@@ -58,11 +58,6 @@ def words_of(key: str) -> frozenset[str]:
     return frozenset([word.lower() for word in WORD.findall(key)] + [key.strip("\"'").lower()])
 
 
-def names_item(key: str) -> bool:
-    """True for a key that says which item it is."""
-    return bool(words_of(key) & NAMING)
-
-
 def tells(key: str) -> float:
     """What a key makes a line worth more, or less."""
     if words_of(key) & DULL:
@@ -262,7 +257,7 @@ def _placed(lines: Sequence[_Line], rows: range) -> dict[int, _Place]:
         places[row] = _Place(header if 0 <= header < row - 1 else top.row, len(stack) - 1 + line.item, top)
         if line.item:
             stack.append(_Open(line.left, row, top.key, item=True))
-        elif line.key and top.item and names_item(line.key) and line.value:
+        elif line.key and top.item and words_of(line.key) & NAMING and line.value:
             stack[-1] = top._replace(row=row)
         if line.key:
             stack.append(_Open(line.column, row, line.key, item=line.left < 0))

@@ -95,12 +95,6 @@ class Chunks(Protocol):
     def all_messages(self) -> list[HostMessage]: ...
 
 
-class HostMap(Protocol):
-    """aider's map of the repository: what stands above it."""
-
-    repo_content_prefix: str | None
-
-
 class HostCommands(Protocol):
     """aider's commands in the chat. `args` are those of its command line, None where there is none."""
 
@@ -120,7 +114,7 @@ class HostCoder(Protocol):
     abs_fnames: set[str]
     abs_read_only_fnames: set[str]
     root: str
-    repo_map: HostMap | None
+    repo_map: Any | None
     fence: tuple[str, str]
     repo: Any | None
     io: HostIO
