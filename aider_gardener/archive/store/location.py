@@ -47,7 +47,7 @@ ANOTHERS = (
     "{path} belongs to another user (uid {uid}) and was left alone: work as that user, or name another place"
     " (store_path)"
 )
-UNUSABLE = "{path} cannot be used ({fault}); check its permissions"
+UNUSABLE = "{path} cannot be used ({fault}); check its permissions and its disk"
 UNWRITABLE = "{path} cannot be written; check its permissions"
 HARD_LINK = (
     "{path} has a second name (a hard link), under which SQLite could damage it: put a copy in its place"
