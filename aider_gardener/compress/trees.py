@@ -183,7 +183,8 @@ def _stretches(lines: Sequence[_Line]) -> Iterator[range]:
         if not line.bare or line.held or (first < 0 and not line.key):
             continue
         below = bool(line.key or line.left > left or _CLOSES.match(line.bare) or _LIGHT.match(line.bare))
-        if _foreign(line, below):
+        is_other = _PLACE.search(line.bare) or (not below and _CODE.match(line.bare))
+        if not line.key and is_other:  # a line of a trace, of a message, of code
             credit -= PATIENCE // 2
         elif line.key:
             first, left = row if first < 0 else first, line.left
@@ -195,11 +196,6 @@ def _stretches(lines: Sequence[_Line]) -> Iterator[range]:
             if first >= 0 and last - first >= least and _is_document(lines[first : last + 1]):
                 yield range(first, last + 1)
             first, credit = -1, 0
-
-
-def _foreign(line: _Line, below: bool) -> bool:
-    """True for a line of a trace, of a message, of code."""
-    return not line.key and bool(_PLACE.search(line.bare) or (not below and _CODE.match(line.bare)))
 
 
 def _is_document(lines: Sequence[_Line]) -> bool:
