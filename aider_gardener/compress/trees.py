@@ -183,8 +183,8 @@ def _stretches(lines: Sequence[_Line]) -> Iterator[range]:
         if not line.bare or line.held or (first < 0 and not line.key):
             continue
         below = bool(line.key or line.left > left or _CLOSES.match(line.bare) or _LIGHT.match(line.bare))
-        is_other = _PLACE.search(line.bare) or (not below and _CODE.match(line.bare))
-        if not line.key and is_other:  # a line of a trace, of a message, of code
+        # A line of a trace, of a message, of code.
+        if not line.key and (_PLACE.search(line.bare) or (not below and _CODE.match(line.bare))):
             credit -= PATIENCE // 2
         elif line.key:
             first, left = row if first < 0 else first, line.left
