@@ -14,6 +14,7 @@ import errno
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import IO, BinaryIO
 
@@ -134,10 +135,10 @@ def give_to_owner(made: int | Path, path: Path) -> None:
 
 
 def put(
-    path: Path, data: Iterable[bytes], *, mode: int = 0o600, place: Callable[[Path, Path], None] = os.replace
+    path: Path, data: Iterable[bytes], *, mode: int = 0o600, check: Callable[[], None] = lambda: None
 ) -> None:
-    """Write a file whole beside `path`, then give it that name; `place` does so, and may refuse. Raises
-    OSError, also for a link or what is no plain file in its place."""
+    """Write a file whole beside `path`, then give it that name; what `check`, called just before, raises
+    leaves all as it is. Raises OSError, also for a link or what is no plain file in its place."""
     part = path.with_name(f".{path.name}.{os.urandom(4).hex()}.part")
     try:
         with open_private(part) as out:
@@ -148,7 +149,8 @@ def put(
             os.chmod(part, mode)
         if os.path.lexists(path):
             check_plain(path)
-        place(part, path)
+        check()
+        os.replace(part, path)
     finally:
         part.unlink(missing_ok=True)
 
@@ -164,29 +166,19 @@ def read_bytes(path: Path) -> bytes | None:
 
 
 def write_private(path: Path, text: str, check: Callable[[], None] = lambda: None) -> None:
-    """Make a file, or put another in its place, that only its owner may read. `check` is called at the last
-    moment; what it raises leaves everything as it is. Raises StoreError."""
-
-    def place(part: Path, path: Path) -> None:
-        check()
-        os.replace(part, path)
-
+    """Make a file, or put another in its place, that only its owner may read; `check` as in `put`. Raises
+    StoreError."""
     with _failing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        put(path, [text.encode("utf-8", "replace")], place=place)
+        put(path, [text.encode("utf-8", "replace")], check=check)
 
 
 def write_if_unchanged(path: Path, before: bytes | None, after: bytes) -> None:
     """Put other bytes into a file that still holds `before` (None: is not there). It keeps its mode; a new
     one is readable by its owner only. Raises StoreError, and nothing is changed then."""
-
-    def place(part: Path, path: Path) -> None:
-        _check_held(path, before)
-        os.replace(part, path)
-
     with _failing(path):
         mode = 0o600 if before is None else stat.S_IMODE(os.stat(path).st_mode)
-        put(path, [after], mode=mode, place=place)
+        put(path, [after], mode=mode, check=partial(_check_held, path, before))
 
 
 def remove_if_unchanged(path: Path, held: bytes) -> None:

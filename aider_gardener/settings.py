@@ -263,14 +263,6 @@ class Settings:
         size = SIZE.fullmatch(self.retention)
         return int(size[1]) * (1_000 if size[2].upper() == "G" else 1) if size else 0
 
-    @property
-    def may_summarise(self) -> bool:
-        return self.llm in ("fallback", "both")
-
-    @property
-    def may_refine(self) -> bool:
-        return self.llm in ("refine", "both")
-
     def terms(self) -> Terms:
         return parse_terms(self.ttl)
 
@@ -298,7 +290,8 @@ def parse(field: dataclasses.Field[Any], text: str, name: str) -> Any:
     except ValueError:
         value = None
     if value is None:
-        raise UsageError(f"{name}={text!r} is not a {kind.__name__}; correct or unset it")
+        meant = {bool: "true or false", int: "a whole number"}.get(kind, "a number")
+        raise UsageError(f"{name}={text!r} is not {meant}; correct or unset it")
     check(field, value)
     return value
 

@@ -113,6 +113,7 @@ class LazyGroup(click.Group):
     cls=LazyGroup,
     context_settings={
         "help_option_names": ["-h", "--help"],
+        "ignore_unknown_options": True,  # `invoke` refuses them, in one line
         "color": False if os.name == "nt" else None,  # else click has codes obeyed where a console can't
     },
 )

@@ -16,11 +16,13 @@ import click
 from aider_gardener.archive import plugin
 from aider_gardener.cli.root import as_json, json_option, open_archive, project_of, put, store_option, tell
 from aider_gardener.errors import StoreError, UsageError
+from aider_gardener.phrases import counted
 
 if TYPE_CHECKING:
     from aider_gardener.archive.store import Store
 
 REMOVE_ALONE = "--remove goes without --name, --owner and --reader"
+NAMED_TWICE = "{role} is named as owner and as reader: name it once, an owner reads too"
 REMOVED = (
     "{role} was removed, unless a group that --status shows admits it. What {role} wrote stays on the server,"
     " what {role} fetched stays with {role}."
@@ -77,6 +79,8 @@ def share(
         shared.remove(store, project, removed)
         put({"removed": removed}, lambda: (REMOVED.format(role=role) for role in removed))
         return
+    if twice := sorted({*owners} & {*readers}):
+        raise UsageError(NAMED_TWICE.format(role=twice[0]))
     tell(plugin.part("server").warning(os.environ))
     wanted = name or Path(project).name
     found = shared.share(store, project, wanted, owners=owners, readers=readers, readable=readable)
@@ -112,7 +116,8 @@ def sync(unasked: bool, project: str) -> None:
 
 def _synced(store: Store, project: str, *, unasked: bool = False) -> None:
     done = plugin.part("sync").sync(store, project, unasked=unasked)
-    if not unasked:
+    has_moved = any((done.sent, done.fetched, done.told, done.heard, done.refused))
+    if not unasked and (has_moved or not done.problem or as_json()):
         put(done, lambda: report_text(asdict(done)))
     if done.problem:
         raise StoreError(done.problem)
@@ -131,7 +136,7 @@ def sharing_of(directory: Path, key_source: str) -> dict[str, Any]:
 
 def report_text(done: Mapping[str, Any]) -> str:
     """What one sync did, in one line."""
-    parts = [f"{done['sent']:,} messages sent", f"{done['fetched']:,} fetched"]
+    parts = [f"{counted(done['sent'], 'message')} sent", f"{done['fetched']:,} fetched"]
     if done["told"] or done["heard"]:
         parts.append(f"{done['told']:,} deletions told, {done['heard']:,} heard")
     if done["refused"]:

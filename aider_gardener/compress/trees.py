@@ -58,11 +58,6 @@ def words_of(key: str) -> frozenset[str]:
     return frozenset([word.lower() for word in WORD.findall(key)] + [key.strip("\"'").lower()])
 
 
-def names_item(key: str) -> bool:
-    """True for a key that says which item it is."""
-    return bool(words_of(key) & NAMING)
-
-
 def tells(key: str) -> float:
     """What a key makes a line worth more, or less."""
     if words_of(key) & DULL:
@@ -188,7 +183,8 @@ def _stretches(lines: Sequence[_Line]) -> Iterator[range]:
         if not line.bare or line.held or (first < 0 and not line.key):
             continue
         below = bool(line.key or line.left > left or _CLOSES.match(line.bare) or _LIGHT.match(line.bare))
-        if _foreign(line, below):
+        # A line of a trace, of a message, of code.
+        if not line.key and (_PLACE.search(line.bare) or (not below and _CODE.match(line.bare))):
             credit -= PATIENCE // 2
         elif line.key:
             first, left = row if first < 0 else first, line.left
@@ -200,11 +196,6 @@ def _stretches(lines: Sequence[_Line]) -> Iterator[range]:
             if first >= 0 and last - first >= least and _is_document(lines[first : last + 1]):
                 yield range(first, last + 1)
             first, credit = -1, 0
-
-
-def _foreign(line: _Line, below: bool) -> bool:
-    """True for a line of a trace, of a message, of code."""
-    return not line.key and bool(_PLACE.search(line.bare) or (not below and _CODE.match(line.bare)))
 
 
 def _is_document(lines: Sequence[_Line]) -> bool:
@@ -262,7 +253,7 @@ def _placed(lines: Sequence[_Line], rows: range) -> dict[int, _Place]:
         places[row] = _Place(header if 0 <= header < row - 1 else top.row, len(stack) - 1 + line.item, top)
         if line.item:
             stack.append(_Open(line.left, row, top.key, item=True))
-        elif line.key and top.item and names_item(line.key) and line.value:
+        elif line.key and top.item and words_of(line.key) & NAMING and line.value:
             stack[-1] = top._replace(row=row)
         if line.key:
             stack.append(_Open(line.column, row, line.key, item=line.left < 0))

@@ -68,7 +68,7 @@ def begin(state: ChatState, ask: Ask, *, seconds: float = SECONDS) -> Callable[[
             thread.join(STOP_SECONDS)
 
     thread = threading.Thread(target=run, name="gardener-upkeep", daemon=True)
-    if state.settings.may_refine:
+    if state.settings.llm in ("refine", "both"):
         thread.start()
     return stop
 

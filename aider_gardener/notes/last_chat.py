@@ -134,7 +134,8 @@ def _noted(
 
 
 def _exchanges(archive: Archive, entries: Sequence[Entry]) -> list[str]:
-    """For each prompt a block of two lines: what was asked, and the last reply before the next."""
+    """For each prompt a block of two lines: what was asked, and the last reply before the next. A command of
+    the host that nothing answered, as a history that was restored holds them, asked nothing."""
     exchanges: list[tuple[Entry, Entry | None]] = []
     for entry in entries:
         if entry.source.kind is SourceKind.TYPED:
@@ -145,6 +146,7 @@ def _exchanges(archive: Archive, entries: Sequence[Entry]) -> list[str]:
         f"> [{asked.turn}] {clipped(asked.content, PROMPT_CHARS)} ({asked.id})"
         + (f"\n>   → {_one_line(archive, reply)}" if reply else "")
         for asked, reply in exchanges
+        if reply or not asked.content.startswith("/")
     ]
 
 

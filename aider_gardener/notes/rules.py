@@ -51,6 +51,7 @@ REPEATS, CONTRADICTS = 0.6, 0.5
 QUOTED_LINE = late(r"^[ \t]{0,3}>.*$", re.M)
 PAGE = late(rf"^{re.escape(WEB_HEAD)}\S+:\s*$", re.M)
 NUMBER = late(r"\d+(?:[.,]\d+)*")
+CLAUSES = late(r"[,;:–—，；：、]")
 LEAD = late(r"^[\s>#*•–-]*(?:\d{1,3}[.)]\s+|\[[ xX]\]\s+)?")
 NEGATIVE = late(
     r"\b(?:not|never|no|don'?t|avoid|stop|without|instead of|rather than|over|forbidden|off[- ]limits"
@@ -89,8 +90,8 @@ class Amendment(NamedTuple):
 
 
 Change = Constraint | Amendment | str
-"""One step of what became of the rules: one is added, one is edited by hand, or a sentence lifts some or has
-another figure for one."""
+"""One step of what became of the rules: one is added, one is edited by hand, or a sentence takes some back,
+allows what they ban or has another figure for one."""
 
 
 def typed_words(entry: Entry) -> str:
@@ -219,11 +220,13 @@ def _after(change: Change, rule: Constraint) -> Constraint | None:
     if isinstance(change, Amendment):
         edited = replace(rule, text=change.text, turn=change.turn) if rule.text == change.old else rule
         return edited if edited.text else None
-    if isinstance(change, str) and not finds((LIFTS, REVOKES), change):
-        is_other = NUMBER.search(rule.text) and _lifts(change, rule.text)
-        return replace(rule, text=f"{rule.text} {change}") if is_other else rule
-    gone = _lifts(change, rule.text) if isinstance(change, str) else replaces(change.text, rule.text)
-    return None if gone else rule
+    if isinstance(change, Constraint):
+        return None if replaces(change.text, rule.text) else rule
+    if not _means(change, rule.text):
+        return rule
+    if REVOKES.search(change):
+        return None
+    return replace(rule, text=f"{rule.text} {clipped(change, RULE_CHARS)}")
 
 
 def line(rule: Constraint) -> str:
@@ -307,13 +310,18 @@ def _is_contrary(newer: str, older: str) -> bool:
     return max(_share(wanted, was_banned), _share(banned, was_wanted)) > CONTRADICTS
 
 
-def _lifts(sentence: str, rule: str) -> bool:
-    """Whether a sentence that takes a rule back, or corrects one, means this rule: it names half of what the
-    rule is about (more than half where it only allows something) or speaks of a rule by half of its words."""
-    named, about = _subject(sentence), _subject(rule)
+def _means(sentence: str, rule: str) -> bool:
+    """Whether a sentence that takes a rule back, allows something or has another figure means this rule: half
+    of what the rule is about is named, or half of what is named is the rule's (more than half where something
+    is only allowed; a figure means only rules that have one and of which half is named)."""
+    revokes = REVOKES.search(sentence)
+    allows = [] if revokes else [clause for clause in CLAUSES.split(sentence) if LIFTS.search(clause)]
+    named, about = _subject(" ".join(allows) or sentence), _subject(rule)
     idle = LIFT_WORDS | stop_words(named | about)
     named, about = frozenset(map(stem, named - idle)), frozenset(map(stem, about - idle))
-    if REVOKES.search(sentence):
-        return max(_share(named, about), _share(about, named)) >= CONTRADICTS
-    share = _share(named, about)
-    return share > CONTRADICTS if LIFTS.search(sentence) else share >= CONTRADICTS
+    share, back = _share(named, about), _share(about, named)
+    if revokes:
+        return max(share, back) >= CONTRADICTS
+    if LIFTS.search(sentence):
+        return max(share, back) > CONTRADICTS
+    return share >= CONTRADICTS and NUMBER.search(rule) is not None

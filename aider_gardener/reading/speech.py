@@ -207,8 +207,8 @@ ANNOUNCES = late(
 
 LIFTS = late(
     r"\b(?:you (?:can|may)|it'?s (?:fine|ok|okay|allowed) (?:now )?to|(?:is|are) (?:now )?(?:allowed|fine"
-    r"|ok)(?: now| again)?|no longer (?:need|have|must|required|forbidden|a rule)|forget (?:the|what|about"
-    r"|my)|doesn'?t have to)\b"
+    r"|ok)(?: now| again)?|no longer (?:need(?:ed)?|have|must|required|forbidden|a rule)|forget (?:the|what"
+    r"|about|my)|doesn'?t have to)\b"
     r"|\b(?:darf|dürfen) (?:jetzt|wieder|doch)\b|\b(?:darfst|dürft) du\b|\bdu (?:darfst|kannst)\b"
     r"|\bkannst du (?:jetzt|wieder)\b|\bjetzt kannst du\b|\bvergiss (?:das|die|den|was)\b"
     r"|\b(?:tu peux|vous pouvez|on peut)\b|\bplus besoin d|\boubliez? (?:ce|le|la|les)\b"
@@ -216,7 +216,7 @@ LIFTS = late(
     r"|(?:现在可以|不再需要|可以了)|(?:ても(?:いい|良い|よい)|もう.{0,20}(?:ても|必要はない))",
     re.IGNORECASE,
 )
-"""Allows what a rule bans, or asks for no more, where it names more than half of the rule's subject."""
+"""Allows what a rule bans, or asks for no more: it stands behind the rule."""
 
 REVOKES = late(
     r"\b(?:rules?|restrictions?|bans?|constraints?)\b.{0,60}\b(?:no longer (?:appl|hold|count|valid|needed)"
@@ -263,11 +263,12 @@ RULE_WORDS = frozenset(
 """Words that say how, not what: they are no part of a rule's subject."""
 
 LIFT_WORDS = frozenset(
-    "regel regeln gilt gelten niemals immer jetzt keine neue neuen okay erlaubt darfst brauchst regla vale"
-    " aplica puedes nunca siempre nada ahora hace falta uses usa usar quita olvida los las que règle jamais"
-    " toujours pas utilise n'utilise utiliser peux".split()
+    "it's fine longer need regel regeln gilt gelten niemals immer jetzt wieder keine neue neuen okay erlaubt"
+    " darf darfst brauchst werden regla vale aplica pued puedes volver nunca siempre nada ahora hace falta"
+    " uses usa usar quita olvida los las que règle jamais toujours pas utilise n'utilise utiliser peux"
+    " nouveau".split()
 )
-"""Nor of what a sentence in another language lifts."""
+"""Nor of what a sentence lifts, or one in another language."""
 
 SETTLES = (
     late(

@@ -6,6 +6,7 @@ import re
 import time
 from collections.abc import Callable
 from datetime import datetime
+from typing import Any
 
 from aider_gardener.errors import UsageError
 from aider_gardener.messages import ContentClass
@@ -13,7 +14,6 @@ from aider_gardener.recall.request import Request
 
 AGE = re.compile(r"(\d{1,5})([hdw])")
 SECONDS = {"h": 3_600, "d": 86_400, "w": 604_800}
-VALUED = ("--class", "--since", "--session", "--passages")
 CLASSES = ", ".join(cls.value for cls in ContentClass)
 FLAGS = ("--full", "--why")
 USAGE = (
@@ -52,33 +52,22 @@ def passages(text: str) -> int:
 def typed(args: str, session: Callable[[str], str], *, now: float | None = None) -> Request:
     """The request that is typed behind /recall. `session` gives the whole id of one that begins so. What
     begins like an option and is none belongs to the question. Raises UsageError."""
-    rest, classes = args.split(), list[ContentClass]()
-    flags = set[str]()
-    since, within, most = 0.0, "", 0
+    rest, given = args.split(), dict[str, Any]()
+    valued: dict[str, Callable[[str], Any]] = {
+        "--class": lambda name: [*given.get("class", ()), content_class(name)],
+        "--since": lambda text: moment(text, now),
+        "--session": session,
+        "--passages": passages,
+    }
     while rest and rest[0].startswith("--"):
         name, *values = rest
         if name in FLAGS:
-            flags, rest = flags | {name}, values
-            continue
-        if name not in VALUED or not values:
-            break
-        value, rest = values[0], values[1:]
-        if name == "--class":
-            classes.append(content_class(value))
-        elif name == "--since":
-            since = moment(value, now)
-        elif name == "--session":
-            within = session(value)
+            given[name[2:]], rest = True, values
+        elif name in valued and values:
+            given[name[2:]], rest = valued[name](values[0]), values[1:]
         else:
-            most = passages(value)
-    if not rest or rest[0] in VALUED:
+            break
+    if not rest or rest[0] in valued:
         raise UsageError(USAGE)
-    return Request(
-        " ".join(rest),
-        full="--full" in flags,
-        why="--why" in flags,
-        classes=frozenset(classes),
-        since=since,
-        session=within,
-        passages=most,
-    )
+    classes = frozenset(given.pop("class", ()))
+    return Request(" ".join(rest), classes=classes, **given)

@@ -235,9 +235,13 @@ def recall_note(
 
 
 def body(found: Sequence[Recalled], session: str = "", *, with_ids: bool = False) -> str:
-    """The passages of a note, each under its heading, those that follow each other under one."""
+    """The passages of a note, each under its heading, those that follow each other under one; of several
+    chats the one that said its last of them comes last."""
     lines, last, end = list[str](), "", 0
-    for item in sorted(found, key=lambda one: (one.session, one.turn, one.said_at, one.entry_id, one.start)):
+    at = {item.session: item.said_at for item in sorted(found, key=lambda one: one.said_at)}
+    for item in sorted(
+        found, key=lambda one: (at[one.session], one.session, one.turn, one.said_at, one.entry_id, one.start)
+    ):
         said = item.entry_id + heading(item, session)
         if said != last:
             lines.append(heading(item, session, with_id=with_ids))

@@ -147,6 +147,12 @@ def test_recall_keeps_to_a_class_a_session_and_a_time(archive: Path) -> None:
     assert wrong.exit_code == 2 and "no class is called poem" in wrong.stderr
 
 
+def test_an_option_before_the_command_is_refused_in_one_line() -> None:
+    done = gardener("--store", "x", "status")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr.startswith("gardener: no such command '--store'; ") and done.stderr.count("\n") == 1
+
+
 def test_status_counts_what_the_archive_holds(archive: Path) -> None:
     value = json.loads(gardener("status", "--store", str(archive), "--json").stdout)
     assert (value["sessions"], value["entries"], value["pinned"]) == (1, len(SAID), 0)

@@ -49,7 +49,7 @@ def project(tmp_path: Path, team: Team, monkeypatch: pytest.MonkeyPatch) -> Path
 def test_sharing_says_under_which_name_and_sends(project: Path) -> None:
     done = gardener("store", "share")
     assert (done.exit_code, done.stderr) == (0, "")
-    assert done.stdout == f"{project} is shared as ana/pump, by ana.\n1 messages sent, 0 fetched.\n"
+    assert done.stdout == f"{project} is shared as ana/pump, by ana.\n1 message sent, 0 fetched.\n"
     assert json.loads(gardener("store", "sync", "--json").stdout) == {
         "sent": 0, "fetched": 0, "told": 0, "heard": 0, "refused": 0, "problem": "",
     }  # fmt: skip
@@ -110,6 +110,17 @@ def test_access_is_given_and_taken_away(project: Path) -> None:
         done = gardener("store", "share", *words)
         assert done.exit_code == 1 and done.stderr.count("\n") == 1
     assert gardener("store", "share", "--remove", "ana", "--owner", "eve").exit_code == 2
+    done = gardener("store", "share", "--owner", "bob", "--reader", "bob")
+    assert done.exit_code == 2 and "name it once" in done.stderr and not done.stdout
+
+
+def test_a_sync_that_moves_nothing_for_a_fault_says_the_fault_alone(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gardener("store", "share")
+    monkeypatch.setenv(VARIABLE, f"postgresql://ana:{PASSWORD}@127.0.0.1:1/d")
+    done = gardener("store", "sync")
+    assert (done.exit_code, done.stdout) == (1, "") and done.stderr.count("\n") == 1
 
 
 def test_what_is_shared_is_found_everywhere(project: Path) -> None:

@@ -37,10 +37,11 @@ def ran(command: str, output: str) -> tuple[str, str]:
 
 def test_prompts_come_with_the_last_reply_to_each() -> None:
     store = open_store(None)
-    chat(store, "old", talk(("do this", "First try."), ("do that", "That is done.")))
+    restored = [{"role": "user", "content": typed} for typed in ("/run echo hello", "/exit")]
+    chat(store, "old", [*talk(("do this", "First try."), ("do that", "That is done.")), *restored])
     found = told(store)
     assert found is not None
-    assert "do this" in found.note
+    assert "do this" in found.note and "/exit" not in found.note
     assert "→ That is done." in found.note
     assert found.rows[ASKED] == 2
 

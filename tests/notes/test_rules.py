@@ -97,7 +97,6 @@ def test_a_rule_on_something_else_replaces_nothing() -> None:
 @pytest.mark.parametrize(
     ("rule", "lift"),
     [
-        ("Don't touch the migrations.", "ok, you can touch the migrations now"),
         ("Never touch vendor/.", "The vendor/ rule no longer applies."),
         ("Always use tabs in the Makefile.", "Scrap the tabs rule."),
         ("Fass in vendor/ nichts an, auf keinen Fall.", "Die Regel mit vendor/ gilt nicht mehr."),
@@ -106,13 +105,10 @@ def test_a_rule_on_something_else_replaces_nothing() -> None:
             "Du musst pathlib nicht mehr überall verwenden.",
         ),
         ("Wir dürfen keine neuen Abhängigkeiten einführen.", "Neue Abhängigkeiten sind ab jetzt okay."),
-        ("Ab jetzt bitte keine Kommentare im Code.", "Du darfst wieder Kommentare in den Code schreiben."),
         ("Ändere die öffentliche API nicht.", "Die Einschränkung zur öffentlichen API entfällt."),
         ("Nunca toques nada en vendor/.", "Ya no vale la regla de vendor/: puedes tocarlo."),
         ("Usa siempre tabuladores en el Makefile.", "No hace falta que uses tabuladores en el Makefile."),
         ("Por favor no borres los comentarios nunca.", "Quita la regla de los comentarios."),
-        ("A partir de ahora, todos los commits en inglés.", "Olvida lo de los commits en inglés."),
-        ("N'utilise pas pandas.", "Finalement, tu peux utiliser pandas."),
         ("Ne touche jamais à vendor/.", "La règle sur vendor/ ne s'applique plus."),
     ],
 )
@@ -122,7 +118,29 @@ def test_a_rule_can_be_lifted(rule: str, lift: str) -> None:
     assert texts(rule, "you can touch the readme now", "The billing rule no longer applies.") == [rule]
 
 
-def test_what_is_allowed_lifts_no_rule_that_it_only_touches() -> None:
+@pytest.mark.parametrize(
+    ("rule", "allowed"),
+    [
+        ("Never use pandas here, plain pyarrow only.", "You may use pandas again, the licence is settled."),
+        (
+            "From now on every table name begins with tl_.",
+            "The tl_ prefix of table names is no longer needed.",
+        ),
+        ("Never push to main without my consent.", "It's fine to push now."),
+        ("Never edit files in vendor/.", "You can read the vendor files for this."),
+        ("Nie Pandas benutzen, nur pyarrow.", "Du darfst Pandas wieder benutzen."),
+        ("Ab jetzt bitte keine Kommentare im Code.", "Du darfst wieder Kommentare in den Code schreiben."),
+        ("N'utilise jamais pandas dans ce projet.", "Finalement, tu peux utiliser pandas de nouveau."),
+        ("A partir de ahora, todos los commits en inglés.", "Olvida lo de los commits en inglés."),
+        ("Nunca uses pandas en este proyecto, solo pyarrow.", "Puedes volver a usar pandas."),
+    ],
+)
+def test_what_is_allowed_later_stands_behind_the_rule(rule: str, allowed: str) -> None:
+    assert texts(rule, allowed) == [f"{rule} {allowed}"]
+    assert texts(rule, "you can touch the readme now", "you can log the ids now") == [rule]
+
+
+def test_what_is_allowed_stands_behind_no_rule_that_it_only_touches() -> None:
     assert texts("Never log secrets.", "you can log the ids now") == ["Never log secrets."]
 
 

@@ -29,7 +29,9 @@ def test_options_come_before_the_question() -> None:
     )
 
 
-@pytest.mark.parametrize("query", ["what was --since for?", "--no-verify, when did we use it", "it's \"open"])
+@pytest.mark.parametrize(
+    "query", ["class names", "what was --since for?", "--no-verify, when did we use it", "it's \"open"]
+)
 def test_a_question_is_taken_as_it_is(query: str) -> None:
     assert typed(query, whole) == Request(query)
 

@@ -176,6 +176,19 @@ def test_passages_of_one_message_stand_under_one_heading_in_the_order_of_the_cha
     assert recall.heading(shared) == "[4 reply, by ana, in cecli]"
 
 
+@pytest.mark.parametrize("names", ["abc", "cba"])
+def test_of_several_chats_what_was_said_last_stands_last_whatever_their_ids(names: str) -> None:
+    first = Recalled("g1", 9, "user", ContentClass.PROSE, "", 0, 5, 1.0)
+    rows = zip(names, (30, 7, 2), ("seven tries", "nine tries", "now"), (1.0, 2.0, 3.0), strict=True)
+    found = [first._replace(session=s, turn=n, text=text, said_at=at) for s, n, text, at in rows]
+    note = recall.recall_note(found[::-1], session=names[-1], head="HEAD")
+    assert [line for line in note.splitlines() if line[0] == ">"] == [
+        "> seven tries",
+        "> nine tries",
+        "> now",
+    ]
+
+
 def test_passages_that_follow_each_other_stand_as_one_and_what_was_amended_says_so() -> None:
     first = Recalled("g1", 2, "user", ContentClass.PROSE, "first", 0, 5, 1.0, amended=True)
     next_one = first._replace(text="next", start=6, end=10)

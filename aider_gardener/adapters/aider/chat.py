@@ -39,7 +39,8 @@ CLEARED_AT_END = "; it was cleared at its end, so nothing of it stands in prompt
 
 def announce(coder: HostCoder) -> None:
     """Say what the gardener does in this chat, where it is not off; so is said of a setting that cannot be
-    used. No gardener is made: that waits for the first prompt."""
+    used, and of a place. Otherwise no gardener is made: that waits for the first prompt."""
+    from aider_gardener.archive.store.location import unusable
     from aider_gardener.plan.goals import history_budget
 
     if link.is_sub(coder) or (ATTRIBUTE in coder.__dict__ and link.gardener_of(coder) is None):
@@ -57,7 +58,11 @@ def announce(coder: HostCoder) -> None:
         budget = history_budget(settings.history_tokens, limit, window=window, is_free=is_free)
         does = f"gardener on: history whole up to {budget:,} tokens"
     if settings.enabled:
-        where = path_shown(link.archive_directory(coder, settings), Path(coder.root or os.getcwd()))
+        directory = link.archive_directory(coder, settings)
+        where = path_shown(directory, Path(coder.root or os.getcwd()))
+        if unusable(directory):
+            link.gardener_of(coder)  # says why
+            where = "in memory"
         Terminal(coder.io).tool_output(f"{does}, archive {where}")
 
 

@@ -22,13 +22,18 @@ class HostIO(Protocol):
 
 
 class Terminal:
-    """aider's terminal as all of ours writes to it: texts are made visible first."""
+    """aider's terminal as all of ours writes to it: texts are made visible first, and what its encoding does
+    not have is a question mark (aider would end with a UnicodeEncodeError)."""
 
     def __init__(self, io: HostIO) -> None:
         self._io: Any = io
 
+    def _shown(self, line: str) -> str:
+        encoding = getattr(getattr(self._io, "console", None), "encoding", "utf-8")
+        return visible(line).encode(encoding, "replace").decode(encoding)
+
     def tool_output(self, line: str) -> None:
-        self._io.tool_output(visible(line))
+        self._io.tool_output(self._shown(line))
 
     def dim(self, line: str) -> None:
         """A line that does not catch the eye, kept in aider's file as any other."""
@@ -38,19 +43,19 @@ class Terminal:
         from rich.text import Text
 
         self._io.tool_output(visible(line), log_only=True)
-        self._io.console.print(Text(visible(line), style="dim"))
+        self._io.console.print(Text(self._shown(line), style="dim"))
 
     def tool_warning(self, line: str) -> None:
-        self._io.tool_warning(visible(line))
+        self._io.tool_warning(self._shown(line))
 
     def tool_error(self, line: str) -> None:
-        self._io.tool_error(visible(line))
+        self._io.tool_error(self._shown(line))
 
     def prompt_ask(self, question: str) -> str:
-        return str(self._io.prompt_ask(visible(question)))
+        return str(self._io.prompt_ask(self._shown(question)))
 
     def confirm_ask(self, question: str, *, default: str) -> bool:
-        return bool(self._io.confirm_ask(visible(question), default=default))
+        return bool(self._io.confirm_ask(self._shown(question), default=default))
 
 
 class HostModel(Protocol):
@@ -90,12 +95,6 @@ class Chunks(Protocol):
     def all_messages(self) -> list[HostMessage]: ...
 
 
-class HostMap(Protocol):
-    """aider's map of the repository: what stands above it."""
-
-    repo_content_prefix: str | None
-
-
 class HostCommands(Protocol):
     """aider's commands in the chat. `args` are those of its command line, None where there is none."""
 
@@ -115,7 +114,7 @@ class HostCoder(Protocol):
     abs_fnames: set[str]
     abs_read_only_fnames: set[str]
     root: str
-    repo_map: HostMap | None
+    repo_map: Any | None
     fence: tuple[str, str]
     repo: Any | None
     io: HostIO

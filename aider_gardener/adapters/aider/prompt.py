@@ -36,7 +36,7 @@ def before(coder: HostCoder, gardener: Gardener) -> bool:
     if (plan := gardener.compact_if_due()) is not None:
         link.show(coder, gardener)
         _say(coder, state, plan)
-    if state.settings.may_summarise and state.acts and state.is_hard:
+    if state.settings.llm in ("fallback", "both") and state.acts and state.is_hard:
         last_resort(coder, gardener)
     return state.acts
 

@@ -47,7 +47,8 @@ ANOTHERS = (
     "{path} belongs to another user (uid {uid}) and was left alone: work as that user, or name another place"
     " (store_path)"
 )
-UNUSABLE = "{path} cannot be used ({fault}); check its permissions"
+UNUSABLE = "{path} cannot be used ({fault}); check its permissions and its disk"
+UNWRITABLE = "{path} cannot be written; check its permissions"
 HARD_LINK = (
     "{path} has a second name (a hard link), under which SQLite could damage it: put a copy in its place"
 )
@@ -142,6 +143,18 @@ def check_whose(directory: Path) -> None:
     for name in sorted(names):
         if name.startswith(FILE_NAME) or name == MARKER_NAME:
             _check_owner(directory / name)
+
+
+def unusable(directory: Path) -> str:
+    """Why nothing can be kept in a directory, as far as that is seen from outside; "" where it can be."""
+    try:
+        check_whose(directory)
+    except StoreError as error:
+        return str(error)
+    found = Path(os.path.realpath(directory))
+    around = next(folder for folder in (found, *found.parents) if folder.exists())
+    can = around.is_dir() and os.access(around, os.W_OK)
+    return "" if can else UNWRITABLE.format(path=around)
 
 
 def _check_owner(path: Path) -> None:

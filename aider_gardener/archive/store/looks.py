@@ -92,6 +92,8 @@ SENTENCE = late(
 phrase that is a secret may."""
 MARKED = re.compile(r"[^\w\s]\S*[^\w\s]\S*\d|\d\S*[^\w\s]\S*[^\w\s]")
 """Signs and a digit in one word, as no sentence has them."""
+ENTRY_ID = re.compile(r"g[0-9a-f]{9}")
+"""The id of a message, which stands behind words of any kind in notes."""
 KEY_ID = re.compile(r"(?:0x)?(?:[0-9A-F]{8}){1,2}|[0-9A-Fa-f]{40}")
 MIXED = re.compile(r"(?=.*\d)(?=.*[^\W\d_])", re.DOTALL)
 WORDY = re.compile(r"[A-Za-z]+\d{0,2}|\d{1,4}|v\d+")
@@ -133,7 +135,7 @@ def ends_otherwise(name: str) -> bool:
 
 def is_no_secret(name: str, value: str) -> bool:
     """Whether a value is recognised as none: a template, a number, a place, the name again, a sentence."""
-    if len(value) < 4 or any(form.fullmatch(value) for form in (NO_VALUE, WEAK, LABEL)):
+    if len(value) < 4 or any(form.fullmatch(value) for form in (NO_VALUE, WEAK, LABEL, ENTRY_ID)):
         return True
     if PLACE.fullmatch(value) and not is_strong(value):
         return True

@@ -35,7 +35,6 @@ SQLITE, LINES, MEMORY = "SQLite", "JSON lines", "memory"
 """The tiers, for people."""
 
 IN_MEMORY = "this session is kept in memory only: {reason}"
-UNWRITABLE = "{path} cannot be written; check its permissions"
 NO_PLAIN_LINES = "; lines of plain text are not written beside an encrypted archive"
 IN_LINES = "{reason}; what is said is kept in lines of JSON in {place} until the archive opens"
 LINES_WAIT = (
@@ -210,12 +209,10 @@ def tier_of(directory: Path, key_source: str = "") -> tuple[str, str]:
     """
     place = None
     try:
-        location.check_whose(directory)
+        if why := location.unusable(directory):
+            return MEMORY, why
         found = Path(os.path.realpath(directory))
-        around = next(folder for folder in (found, *found.parents) if folder.exists())
-        if not (around.is_dir() and os.access(around, os.W_OK)):
-            return MEMORY, UNWRITABLE.format(path=around)
-        if around == found:
+        if found.exists():
             location.check_files(found)
             place = found
             _try_sqlite(found, key_source)

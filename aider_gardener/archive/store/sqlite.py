@@ -118,7 +118,7 @@ class Store:
     def notice(self, line: str) -> None:
         """Say a line, after those that nobody has asked for yet."""
         untold = "" if self._is_told else self._notice
-        if line not in untold:
+        if line not in self._notice:  # what was told last is not told again
             self._notice, self._is_told = "; ".join(filter(None, [untold, line])), False
 
     @property

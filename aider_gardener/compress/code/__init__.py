@@ -57,7 +57,7 @@ def indent_folds(lines: Sequence[str], focus: frozenset[int]) -> list[Fold]:
     """Runs of rows deeper than their surroundings that define nothing. Linear in the text."""
     folds: list[Fold] = []
     start = -1
-    base = _base_indent(lines)
+    base = min((len(line) - len(line.lstrip()) for line in lines[:20_000] if line.strip()), default=0)
     for row, line in enumerate([*lines, "\0"]):
         if line == "\0":
             deep = False
@@ -78,11 +78,6 @@ def indent_folds(lines: Sequence[str], focus: frozenset[int]) -> list[Fold]:
                 folds.append(Fold(start, end, braces=True))
             start = -1
     return folds
-
-
-def _base_indent(lines: Sequence[str]) -> int:
-    """The indentation of the outermost rows."""
-    return min((len(line) - len(line.lstrip()) for line in lines[:20_000] if line.strip()), default=0)
 
 
 def compress(text: str, ctx: Context) -> Compressed:

@@ -40,6 +40,19 @@ def test_the_limit_that_is_told_is_the_one_that_holds(
     assert told == free.coder.gardener.state.budget
 
 
+def test_a_place_that_cannot_be_used_is_told_at_the_start_and_once(begin: Begin, repository: Path) -> None:
+    (repository / "elsewhere").mkdir()
+    (repository / ".aider.gardener").symlink_to("elsewhere")
+    driver = begin()
+    on = started(driver)
+    (why,) = [line for line in driver.said if "aider-gardener" in line]
+    assert "kept in memory only" in why and "symbolic link" in why
+    assert on == ["gardener on: history whole up to 8,000 tokens, archive in memory"]
+    before = list(driver.said)
+    driver.ask("/ask hello")
+    assert not any("kept in memory" in line for line in driver.said[len(before) :])
+
+
 def test_it_says_what_it_does_when_it_only_watches_and_nothing_when_off(
     drive: MakeDriver, gardened: Any
 ) -> None:
@@ -58,7 +71,7 @@ def test_a_setting_that_cannot_be_used_is_told_once(
     driver = drive()
     assert started(driver) == []
     (line,) = [line for line in driver.said if "it stays off in this chat" in line]
-    assert line.startswith("aider-gardener: AIDER_GARDENER_HISTORY_TOKENS='many' is not a int")
+    assert line.startswith("aider-gardener: AIDER_GARDENER_HISTORY_TOKENS='many' is not a whole number")
     assert started(driver) == []
     driver.ask("/ask hello")
     assert len(driver.model.requests) == 1 and not any("stays off" in line for line in driver.said)

@@ -53,7 +53,7 @@ def test_variables_serve_as_flags(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         (["--gardener-mode", "sleep"], "must be one of garden, observe"),
         (["--gardener-ttl", "foo=3"], "'foo=3' is not CLASS=TURNS"),
-        (["--gardener-history-tokens", "many"], "is not a int"),
+        (["--gardener-history-tokens", "many"], "is not a whole number"),
         (["--gardener-keep-turns", "10001"], "must be a number from 0 to 10000"),
         (["--no-gardener-resume=3fa2"], "expected no value"),
     ],

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import Any
 
 import pytest
+from aider.io import InputOutput
+from rich.console import Console
 
 from aider_gardener.adapters.aider.coder import Terminal
 
@@ -86,6 +89,15 @@ def test_on_a_colour_terminal_the_line_is_dim_and_kept_in_aiders_file() -> None:
     Terminal(host).dim("one \x1b[2J line")
     assert host.kept == [("one \\x1b[2J line", True)]
     assert (host.printed[0].plain, host.printed[0].style) == ("one \\x1b[2J line", "dim")
+
+
+def test_what_a_terminals_encoding_does_not_have_is_a_question_mark() -> None:
+    host, shown = InputOutput(pretty=False, yes=True), io.TextIOWrapper(io.BytesIO(), "cp1252")
+    host.console = Console(file=shown)
+    for line in ("2% █░ of 8 → 4", "the next one"):
+        Terminal(host).tool_output(line)
+    shown.seek(0)
+    assert shown.read().splitlines() == ["2% ?? of 8 ? 4", "the next one"]
 
 
 @pytest.mark.parametrize(("limit", "is_told"), [(500, True), (0, False)])

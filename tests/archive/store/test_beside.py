@@ -205,12 +205,14 @@ def test_where_neither_file_nor_lines_can_be_written_it_waits_in_memory(
         stored_id = all_sorts(store)
         assert "kept in memory only" in store.notice and "No space" in store.notice
         check_all_sorts(store, stored_id)
-    put(store, "later", session="s2")
-    assert all(text in bytes_of(tmp_path) for text in (b"not now", b"later"))
+        put(store, "sooner", session="s2")
+    put(store, "later", session="s2", seq=1)
+    assert all(text in bytes_of(tmp_path) for text in (b"not now", b"sooner", b"later"))
     locker.execute("ROLLBACK")
-    put(store, "at last", session="s2", seq=1)
+    put(store, "at last", session="s2", seq=2)
+    assert "stored what waited: 3" in store.notice and "in memory only" not in store.notice
     check_all_sorts(store, stored_id)
-    assert said(store, "s2") == ["later", "at last"] and files_of(tmp_path) == []
+    assert said(store, "s2") == ["sooner", "later", "at last"] and files_of(tmp_path) == []
     store.close()
 
 

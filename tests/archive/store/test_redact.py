@@ -79,6 +79,7 @@ def test_secrets_go(frame: str, secret: str) -> None:
         'expect "password:"\nsend "$password\\r"',
         "mc alias set mine https://minio.example.com minioadmin $SECRET",
         "it reads the token\nconfiguration",
+        "> what about the password field? (g9bbe3d68a)\n>   → a token of 370, here [g12ab34cd5]",
     ],
 )
 def test_what_only_stands_where_a_secret_would_stays(text: str) -> None:

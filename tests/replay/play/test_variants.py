@@ -30,7 +30,7 @@ def test_settings_behind_a_plus_override_those_of_the_variant() -> None:
         ("gardener+recal_tokens=0", "'recal_tokens=0' is no setting=value; settings: "),
         ("gardener+embedder", "'embedder' is no setting=value"),
         ("gardener+embedder=glove:6B", "embedder must be one of use, none"),
-        ("gardener+recall_tokens=lots", "recall_tokens='lots' is not a int"),
+        ("gardener+recall_tokens=lots", "recall_tokens='lots' is not a whole number"),
         ("gardener+keep_turns=20000", "keep_turns must be a number from 0 to "),
     ],
 )
