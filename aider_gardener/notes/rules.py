@@ -34,6 +34,7 @@ from aider_gardener.reading.speech import (
     REVOKES,
     RULE_WORDS,
     RULES,
+    SIGN_RULES,
     decides,
     finds,
     masked,
@@ -173,7 +174,8 @@ def is_rule(sentence: str) -> bool:
         return True
     if plain.rstrip(" \"')").endswith(("?", "？")):
         return False
-    return finds(RULES, plain) and not finds((NO_RULE, FOR_NOW, REVOKES), plain)
+    sets = finds(RULES, plain) or (not plain.isascii() and finds(SIGN_RULES, plain))
+    return sets and not finds((NO_RULE, FOR_NOW, REVOKES), plain)
 
 
 def is_spoken(sentence: str) -> bool:
