@@ -252,7 +252,7 @@ def _named(text: str, places: Places) -> Iterator[Found]:
             start, before = at, text[at - 1 : at]
             if before in "_-." or before.isalnum():
                 behind = NAME_BEHIND.match(text[max(0, at - NAME_CHARS) : at][::-1])
-                start -= len(behind[0][::-1].lstrip("-.0123456789") if behind else "")
+                start -= len(behind[0].rstrip("-.0123456789") if behind else "")
             kind = kind_of(text[start:stop])
             if kind == "key" and text[start - 1 : start] == " " and KEY_WORDS.search(text, start - 12, stop):
                 kind = "secret"
