@@ -26,7 +26,7 @@ KEPT_CHARS = 1_000
 """Of longer texts the cache keeps a hash: a chat's outputs must not stay in memory for being counted."""
 
 LONG = 400
-LONG_RUN = re.compile(rf"\S{{{LONG},}}")
+LONG_RUN = re.compile(rf"\S{{{LONG},}}|\s{{{LONG},}}")
 
 ENCODING, ESTIMATE = "cl100k_base", "a quarter of the bytes"
 """How tokens are counted where no model is named, and where the encoding is not at hand."""
@@ -55,16 +55,18 @@ def counter(encode: Callable[[str], int]) -> TokenCounter:
 
     Pieces end at line ends, so the sum differs from the exact count by less than one token a piece. Of texts
     longer than LONG_CHARS a sample is counted. Runs of 400 or more characters without a space are estimated,
-    never encoded.
+    never encoded; where there are few words, long runs of white space are by their first 400.
     """
 
     def count_piece(piece: str) -> int:
-        if all(len(word) < LONG for word in piece.split()):
+        words = piece.split()
+        if len(piece) < LONG * len(words) and all(len(word) < LONG for word in words):
             return encode(piece)
         total, at = 0, 0
         for match in LONG_RUN.finditer(piece):
-            before = piece[at : match.start()]
-            total += (encode(before) if before else 0) + approximate(match.group())
+            before, run = piece[at : match.start()], match.group()
+            total += encode(before) if before else 0
+            total += encode(run[:LONG]) * len(run) // LONG if run.isspace() else approximate(run)
             at = match.end()
         return total + (encode(piece[at:]) if piece[at:] else 0)
 
@@ -127,11 +129,6 @@ def _encoding() -> Callable[[str], list[int]]:
     return Encoding(
         ENCODING, pat_str=SPLIT, mergeable_ranks=ranks, special_tokens={}, explicit_n_vocab=ENCODED_TOKENS
     ).encode_ordinary
-
-
-def counter_name(count: TokenCounter) -> str:
-    """How one of the counters of this module counts, in words."""
-    return ESTIMATE if count is approximate else ENCODING
 
 
 def sampled(text: str, count: TokenCounter, samples: int, chars: int) -> int:

@@ -37,6 +37,12 @@ def test_a_long_run_is_estimated_and_never_encoded() -> None:
     assert run not in "".join(encode.asked)
 
 
+def test_a_long_run_of_white_space_is_counted_by_its_beginning() -> None:
+    asked: list[str] = []
+    assert counter(lambda text: asked.append(text) or len(text))(f"before{' ' * 3_000}after") == 3_011
+    assert max(map(len, asked)) < 500
+
+
 @given(st.text(st.characters(exclude_categories=()), max_size=200), st.integers(1, 50))
 def test_pieces_make_up_the_text(text: str, size: int) -> None:
     found = pieces(text, size)

@@ -267,8 +267,9 @@ class ChatState:
             source = infer_source(message.role, message.content)
             if source.kind is SourceKind.NOTICE and chat.says(message):
                 source = Source(SourceKind.TYPED)
-            is_handed = f"\n\n{message.content}".endswith(f"\n\n{chat.handed}")  # perhaps behind lint errors
-            if chat.handed and message.role == "user" and is_handed:
+            handed, text = chat.handed, message.content
+            is_handed = text == handed or text.endswith(f"\n\n{handed}")  # perhaps behind lint errors
+            if handed and message.role == "user" and is_handed:
                 source = Source(SourceKind.STUB)
         return self.archive.add(
             message, turn=chat.turn_of(source), seq=chat.next_seq, focus=self.focus(chat), source=source

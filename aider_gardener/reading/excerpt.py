@@ -11,7 +11,7 @@ from aider_gardener.reading.seeking import seeker
 
 MANY_LINES = 30_000
 """A text of more lines is a very long one too."""
-SHARE_CHARS, SHARE_LINES = 100_000, 10_000
+SHARE_CHARS, SHARE_LINES = 50_000, 5_000
 """So much of the head, of the tail and of the lines between is read."""
 LINE_CHARS = 400
 """So much before and behind what tells of trouble is read of its line."""

@@ -22,14 +22,29 @@ OPENERS = (
 START = rf"(?:^\W*|[,;:–—(]\s*|\s-+\s|\b(?:{OPENERS})\b[,:]?\s+)"
 """Where an order can begin: at the head of a sentence or of a clause, or behind a word of politeness."""
 
-OTHERS = (
-    r"new|more|extra|additional|external|third[- ]party|other|global|hard-?coded|magic|breaking|runtime"
-    r"|further|unrelated|silent"
+ORDERS = (
+    r"(?:do not|don'?t|never|avoid|stop(?= [a-z]+ing\b))(?: (?:ever|just|even|simply|you))? [a-z\x00]{2,}",
+    r"(?:there (?:must|should) be )?no (?:new|more|extra|additional|external|third[- ]party|other|global"
+    r"|hard-?coded|magic|breaking|runtime|further|unrelated|silent) [a-z\x00]+(?: [a-z\x00]+)?"
+    r"(?=\W*$|[,;:.(!]| (?:please|and|or|also|in|for|to|without|at|until|unless|ever)\b)",
+    r"no [a-z\x00]+(?: [a-z\x00]+){0,3} (?:please|anywhere|at all|ever|whatsoever|until"
+    r"|in production|unless)\b",
+    r"(?:hands off|keep away from|keep your hands off|stay away from|stay out of|steer clear of)\b",
+    r"(?:leave) .{1,60}\b(?:alone|as (?:it |they )?(?:is|are)|untouched|unchanged|in place)\b",
+    r"always (?![a-z]+[^s]s\b)[a-z\x00]{2,}",
+    r"(?:you )?(?:make sure|be sure|ensure|take care|see to it|be careful)(?: (?:that|to|not)| [a-z\x00]+)",
+    r"keep [a-z\x00].{0,80}",
+    r"(?:remember|bear in mind|keep in mind|mind you)(?: that|:| to\b)",
+    r"only (?:ever )?(?:use|touch|change|edit|modify|write|add|log|allow|run|import|call|commit|do|read)\b",
+    r"(?:stick|adhere|conform) (?:to|with)\b",
+    r"(?:follow|respect|obey|honou?r) (?:our|my|pep"
+    r"|(?:the|these) .{0,30}(?:rule|convention|style|guide|pattern|scheme|standard|polic|naming))",
+    r"prefer [a-z\x00]+",
 )
+"""What begins there. Tried at once: each by itself would take as long to compile as START."""
 ENGLISH = (
+    rf"{START}(?:{'|'.join(ORDERS)})",
     # Bans.
-    rf"{START}(?:do not|don'?t|never|avoid|stop(?= [a-z]+ing\b))(?: (?:ever|just|even|simply"
-    rf"|you))? [a-z\x00]{{2,}}",
     r"\byou (?:should not|shouldn'?t|may not|must not|mustn'?t) (?:ever )?(?:use|touch|change"
     r"|edit|add|remove|rename|modify|commit|push|run|write|call|import|delete|install|rewrite|move|log)\b",
     r"\b(?:we|i) (?:do not|don'?t|never) (?:want|allow)\b"
@@ -38,36 +53,20 @@ ENGLISH = (
     r"\b(?:is|are|remains?|stays?) (?:strictly |absolutely )?(?:not allowed|not permitted|forbidden"
     r"|prohibited|off[- ]limits|out of bounds|taboo|banned|mandatory(?! reading)|frozen|a no-go|not an option"
     r"|not to be \w+)",
-    rf"{START}(?:there (?:must|should) be )?no (?:{OTHERS}) [a-z\x00]+(?: [a-z\x00]+)?"
-    r"(?=\W*$|[,;:.(!]| (?:please|and|or|also|in|for|to|without|at|until|unless|ever)\b)",
-    rf"{START}no [a-z\x00]+(?: [a-z\x00]+){{0,3}} (?:please|anywhere|at all|ever|whatsoever|until"
-    r"|in production|unless)\b",
     r"^\W*(?:and |but |so |please )?no [a-z-]+s (?:in|for|on|at|outside"
     r"|inside) (?:[a-z\x00_]+ ?){1,4}(?:, please)?[.!]*$",
     r"^\W*(?:\S+ ){1,6}only[.!]*$|\bwe (?:support|allow|accept|use|ship|want) only\b",
     r"^\W*(?:and |but |so |please )?no [a-z\x00-]+(?: [a-z\x00-]+)?s(?: please)?[.!]*$",
     r"\b(?:nothing|nobody|no one) (?:else )?(?:may|must|should|shall|is allowed|goes)\b",
-    rf"{START}(?:hands off|keep away from|keep your hands off|stay away from|stay out of|steer clear of)\b",
-    rf"{START}(?:leave) .{{1,60}}\b(?:alone|as (?:it |they )?(?:is|are)|untouched|unchanged|in place)\b",
     # Commandments.
-    rf"{START}always (?![a-z]+[^s]s\b)[a-z\x00]{{2,}}",
     r"\b(?:must|shall|should) (?:always|only)\b|\bmay only\b|\bmust(?: (?:be|stay|remain|have|keep|go|pass"
     r"|work|run|match|use|return|support|contain|happen|come|start|end|fit|hold|still|also|both|all|do|live"
     r"|not)\b| [a-z]+\b)",
     r"\b(?:has|have) to (?:be|stay|remain|keep|go|run|work|support|use|match|pass|fit|come|still)\b",
     r"\b(?:we|i) always (?:use|want|write|put|keep|add|do|name|call|log|prefer)\b",
-    rf"{START}(?:you )?(?:make sure|be sure|ensure|take care|see to it|be careful)(?: (?:that|to|not)"
-    rf"| [a-z\x00]+)",
-    rf"{START}keep [a-z\x00].{{0,80}}",
-    rf"{START}(?:remember|bear in mind|keep in mind|mind you)(?: that|:| to\b)",
-    rf"{START}only (?:ever )?(?:use|touch|change|edit|modify|write|add|log|allow|run|import|call|commit|do"
-    rf"|read)\b",
     r"\b(?:use|touch|change|edit|log|allow|run) only\b",
-    rf"{START}(?:stick|adhere|conform) (?:to|with)\b",
-    rf"{START}(?:follow|respect|obey|honou?r) (?:our|my|pep"
-    rf"|(?:the|these) .{{0,30}}(?:rule|convention|style|guide|pattern|scheme|standard|polic|naming))",
-    r"\b(?:we|i) (?:want you to|expect you to|insist|strictly|(?:would |'d )?prefer|'d rather|would rather)\b"
-    rf"|{START}prefer [a-z\x00]+",
+    r"\b(?:we|i) (?:want you to|expect you to|insist|strictly|(?:would |'d )?prefer|'d rather"
+    r"|would rather)\b",
     r"\bstays? (?:as (?:it |they )?(?:is|are|was|were)|unchanged|untouched|the same|frozen|stable|private"
     r"|pure|a pure|[\w.-]+ only|backwards?|below|under|within|off|disabled)\b",
     # A choice between two.
@@ -147,7 +146,9 @@ JAPANESE = (
 )
 
 
-RULES = tuple(map(late, (*ENGLISH, *GERMAN, *FRENCH, *SPANISH, *NAMED, *CHINESE, *JAPANESE)))
+RULES = tuple(map(late, (*ENGLISH, *GERMAN, *FRENCH, *SPANISH, *NAMED)))
+SIGN_RULES = tuple(map(late, (*CHINESE, *JAPANESE)))
+"""Those of languages without letters of ASCII."""
 
 NO_RULE = late(
     r"\b(?:use|stick with) (?:it|that|this|the (?:other|first|second|third|last|same) one)\b"

@@ -74,7 +74,7 @@ NAME_WORDS = tuple(
 )
 SOUGHT = frozenset(("private", *NAME_WORDS, *(word for item in FORMATS for word in item.words)))
 NAME_CHARS = 80
-NAME_BEHIND, NAME_AHEAD = re.compile(r"(?:(?!--)[\w.-])*"), re.compile(r"[\w-]{0,60}")
+NAME_BEHIND, NAME_AHEAD = re.compile(r"[\w.]*(?:-(?!-)[\w.]*)*"), re.compile(r"[\w-]{0,60}")
 _GAP, _OPEN, _QUOTE = r"[ \t]{0,20}", r"[\\\"'`\]*]{0,9}", r"\\{0,7}(?:\"\"\"|[\"'`])"
 _SCHEME = r"(?:(?i:bearer|basic|token|apikey|key)[ \t]{1,9})?"
 _CHARS = r"[^\s\"'`<>,;&(){}\[\]$\\]+"
@@ -126,11 +126,10 @@ CANDIDATE = re.compile(
     r"(?P<value>[^\s\"'`<>,;(){}\[\]|\\]{5,200}[^\s\"'`<>,;(){}\[\]|\\.:?])"
 )
 _NEITHER = r"\s\"'`<>,;(){}\[\]|\\"
-LIKELY = re.compile(
-    rf"(?<![^{_NEITHER}])(?=[^{_NEITHER}]*?\d)(?=[^{_NEITHER}]*?[^\W\d_])[^{_NEITHER}]{{6}}"
-    r"|(?i:value|default|body|string)[\"']?[ \t:=>]"
-)
-"""What a value near its name has: letters and digits in one, or a word before that says that it follows."""
+LIKELY = re.compile(rf"[{_NEITHER}](?=[^{_NEITHER}]{{6}})(?=[^{_NEITHER}\d]*\d)[^{_NEITHER}]*?[^\W\d_]")
+LEADS = re.compile(r"[vVdDbBsSſ](?i:(?<=v)alue|(?<=d)efault|(?<=b)ody|(?<=s)tring)[\"']?[ \t:=>]")
+"""What a value near its name has: letters and digits in one, or a word before that says that it follows. A
+search skips to their first characters."""
 LED = late(
     r"(?:[:=>→：(\]]|<<<|(?:は|是)|\s--?\w{1,20}"
     r"|(?:\b(?:is|was)|'s)(?: still| now)?|\b(?:from|to|as|by|\d|ist|lautet|est|es|é|è))[\s\[({-]{0,8}\Z"
@@ -250,10 +249,12 @@ def _named(text: str, places: Places) -> Iterator[Found]:
                 continue
             ahead = NAME_AHEAD.match(text, at + len(word))
             stop = end = ahead.end() if ahead else at + len(word)
-            behind = NAME_BEHIND.match(text[max(0, at - NAME_CHARS) : at][::-1])
-            start = at - len(behind[0][::-1].lstrip("-.0123456789") if behind else "")
+            start, before = at, text[at - 1 : at]
+            if before in "_-." or before.isalnum():
+                behind = NAME_BEHIND.match(text[max(0, at - NAME_CHARS) : at][::-1])
+                start -= len(behind[0].rstrip("-.0123456789") if behind else "")
             kind = kind_of(text[start:stop])
-            if kind == "key" and KEY_WORDS.search(text, max(0, start - 12), stop):
+            if kind == "key" and text[start - 1 : start] == " " and KEY_WORDS.search(text, start - 12, stop):
                 kind = "secret"
             if kind:
                 match = ASSIGNED.match(text, stop)
@@ -345,7 +346,8 @@ def _near(text: str, start: int, at: int, kind: str) -> Iterator[Found]:
     """Values by their looks near a name that is followed by no value of its own: in the words, arguments or
     items behind it, or alone in one of the next lines."""
     name, found, is_password = text[start:at], at, kind == "password"
-    if kind == "key" or not LIKELY.search(text, at, at + NEAR_CHARS):
+    end = at + NEAR_CHARS
+    if kind == "key" or not (LIKELY.search(text, at, end) or LEADS.search(text, at, end)):
         return
     line = text.find("\n", at, at + NEAR_CHARS)
     is_open = line < 0 or BELOW.search(text, at, line) is not None or text[line + 1 : line + 2] == "$"
