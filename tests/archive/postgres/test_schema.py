@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 
 import pytest
-from shared_archives import PROJECT, Machines, Team
+from shared_archives import PROJECT, Machine, Machines, Team
 
 from aider_gardener.archive.postgres import search, server, sync
 from aider_gardener.archive.postgres.server import ServerError, connected
@@ -36,8 +36,7 @@ def test_the_tables_are_made_once_by_who_may_and_others_are_told_whom_to_ask(tea
         assert server.prepare(bob) == first
 
 
-def test_tables_of_another_version_are_one_line_and_nothing_is_sent(machines: Machines, team: Team) -> None:
-    one = machines("ana")
+def test_tables_of_another_version_are_one_line_and_nothing_is_sent(one: Machine, team: Team) -> None:
     one.share()
     one.say("for the version of before")
     team.rows("UPDATE gardener.about SET version = 2")
@@ -55,9 +54,8 @@ def test_making_the_tables_is_all_or_nothing(team: Team, monkeypatch: pytest.Mon
 
 
 def test_a_pgvector_that_is_missing_or_old_is_one_line_and_never_an_empty_result(
-    machines: Machines, team: Team
+    one: Machine, team: Team
 ) -> None:
-    one = machines("ana")
     one.say("the gasket leaks")
     one.share()
     one.sync()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from shared_archives import PROJECT, Machines, Team, chunks, entry
+from shared_archives import PROJECT, Machine, Machines, Team, chunks, entry
 
 from aider_gardener.archive.postgres import lines, local, sync
 from aider_gardener.archive.postgres.server import VARIABLE, connected
@@ -21,8 +21,7 @@ from aider_gardener.archive.store import forgotten
 ODD = "a NUL \0, a lone surrogate \ud800, a pair that is none \ud83d\ude00, ünïcödé and 日本語"
 
 
-def test_what_one_machine_said_is_found_on_the_other_byte_for_byte(machines: Machines) -> None:
-    one, other = machines("ana"), machines("ana")
+def test_what_one_machine_said_is_found_on_the_other_byte_for_byte(one: Machine, other: Machine) -> None:
     texts = ["the gasket of the pump leaks", ODD, "x" * 300_000]
     ids = one.say(*texts)
     one.share()
@@ -34,9 +33,8 @@ def test_what_one_machine_said_is_found_on_the_other_byte_for_byte(machines: Mac
 
 
 def test_unasked_nothing_goes_to_a_server_that_is_named_otherwise_until_the_user_agrees(
-    machines: Machines, monkeypatch: pytest.MonkeyPatch
+    one: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    one = machines("ana")
     one.say("private")
     one.share()
     thief = {VARIABLE: "postgresql://ana:hunter2@127.0.0.1:1/thief"}
@@ -54,10 +52,9 @@ def test_unasked_nothing_goes_to_a_server_that_is_named_otherwise_until_the_user
 
 
 def test_an_archive_that_only_says_that_it_is_shared_is_not_synced_unasked(
-    machines: Machines, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    one: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """One that was unpacked with a project, of which its maker is told what is said there."""
-    one = machines("ana")
     one.say("private")
     one.share()
     with monkeypatch.context() as patch:
@@ -161,8 +158,7 @@ def test_a_forgotten_text_does_not_come_back_from_a_machine_that_was_away(
     assert one.store.original(said) is None
 
 
-def test_a_session_that_is_forgotten_goes_everywhere(machines: Machines, team: Team) -> None:
-    one, other = machines("ana"), machines("ana")
+def test_a_session_that_is_forgotten_goes_everywhere(one: Machine, other: Machine, team: Team) -> None:
     one.say("in both sessions", "in the first alone", session="first")
     one.say("in both sessions", session="second")
     for machine in (one, other):
@@ -175,9 +171,8 @@ def test_a_session_that_is_forgotten_goes_everywhere(machines: Machines, team: T
 
 
 def test_retention_reaches_the_copies_of_what_was_said_here_but_not_what_was_fetched(
-    machines: Machines,
+    one: Machine, other: Machine
 ) -> None:
-    one, other = machines("ana"), machines("ana")
     (said,) = one.say("old and never used")
     (fetched,) = other.say("said on the other machine")
     for machine in (one, other, one):
@@ -190,8 +185,7 @@ def test_retention_reaches_the_copies_of_what_was_said_here_but_not_what_was_fet
     assert other.store.original(fetched) == "said on the other machine"
 
 
-def test_what_was_said_to_a_local_model_never_leaves(machines: Machines, team: Team) -> None:
-    one = machines("ana")
+def test_what_was_said_to_a_local_model_never_leaves(one: Machine, team: Team) -> None:
     (alone,) = one.say("told to llama alone", provider="ollama")
     one.say("never sent to any model", provider="")
     one.say("to a server in the cellar", provider="openai@here", session="cellar")
@@ -247,8 +241,7 @@ def test_a_machine_that_was_away_for_a_week_catches_up(machines: Machines) -> No
     assert away.store.stats().entries == one.store.stats().entries == 140
 
 
-def test_rows_that_get_a_deleted_ones_number_are_sent_too(machines: Machines, team: Team) -> None:
-    one = machines("ana")
+def test_rows_that_get_a_deleted_ones_number_are_sent_too(one: Machine, team: Team) -> None:
     one.say("first")
     (last,) = one.say("last, and soon forgotten")
     one.share()
@@ -272,8 +265,7 @@ def test_an_archive_that_was_lost_or_mended_is_fetched_back(machines: Machines) 
     assert new.sync().fetched == 1
 
 
-def test_a_server_put_back_from_an_older_copy_gets_everything_again(machines: Machines, team: Team) -> None:
-    one = machines("ana")
+def test_a_server_put_back_from_an_older_copy_gets_everything_again(one: Machine, team: Team) -> None:
     one.share()
     one.say("first", "second")
     one.sync()
@@ -282,8 +274,7 @@ def test_a_server_put_back_from_an_older_copy_gets_everything_again(machines: Ma
     assert one.sync().sent == 2
 
 
-def test_another_server_under_the_same_address_gets_nothing(machines: Machines, team: Team) -> None:
-    one = machines("ana")
+def test_another_server_under_the_same_address_gets_nothing(one: Machine, team: Team) -> None:
     one.say("for the first server")
     one.share()
     team.rows("UPDATE gardener.about SET server = 'another'")
@@ -435,8 +426,7 @@ def test_words_are_those_of_the_archive_within_bounds() -> None:
     assert sum(map(len, many)) <= local.WORDS_BYTES
 
 
-def test_vectors_wait_for_their_text_and_never_leave_without_it(machines: Machines, team: Team) -> None:
-    one = machines("ana")
+def test_vectors_wait_for_their_text_and_never_leave_without_it(one: Machine, team: Team) -> None:
     one.share()
     for text, provider in (("sent before", "openai"), ("to llama", "ollama"), ("not sent yet", "openai")):
         one.say(text, provider=provider)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import importlib.machinery
 import os
@@ -9,6 +10,7 @@ import sys
 import types
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import apsw
 import made_lines
@@ -95,7 +97,6 @@ def test_no_plaintext_anywhere_in_the_directory(
     assert is_encrypted(tmp_path / "gardener.db")
     again = open_store(tmp_path)  # the marker says where the key is
     assert again.notice == "" and holds_everything(again, 31)
-    again.close()
 
 
 @pytest.mark.parametrize("given", [OTHER, "another phrase", "", None])
@@ -119,7 +120,6 @@ def test_a_wrong_or_missing_key_is_no_damage(
     monkeypatch.setenv(VARIABLE, key)
     again = open_store(tmp_path, key_source="env")
     assert holds_everything(again, 5)
-    again.close()
 
 
 @pytest.mark.parametrize("damage", ["header", "page", "cut"])
@@ -161,8 +161,7 @@ def test_an_archive_that_exists_stays_plain_and_says_so(
     assert not (tmp_path / MARKER_NAME).exists()
 
 
-def test_encrypting_and_decrypting_by_the_command(tmp_path: Path, key: str) -> None:
-    store = open_store(tmp_path)
+def test_encrypting_and_decrypting_by_the_command(tmp_path: Path, key: str, store: Store) -> None:
     vector = fill(store)
     store.close()
     (tmp_path / "gardener.db.damaged-19700101-000000").write_text("not encrypted")
@@ -201,20 +200,13 @@ def test_a_conversion_that_breaks_leaves_an_archive_that_opens(
     store = open_store(tmp_path, key_source="env" if way == "decrypt" else "")
     fill(store)
     store.close()
-
-    def broken(*_: object) -> None:
-        raise OSError("the power went")
-
     with monkeypatch.context() as patch:
-        patch.setattr(step, broken)
+        patch.setattr(step, Mock(side_effect=OSError("the power went")))
         patch.setattr(encryption, "clear_part", lambda path: None)  # as where it was killed
-        try:
+        with contextlib.suppress(OSError, StoreError):
             encrypt(tmp_path, "env") if way == "encrypt" else decrypt(tmp_path)
-        except (OSError, StoreError):
-            pass
     again = open_store(tmp_path)
     assert again.notice == "" and holds_everything(again) and not (tmp_path / PART_NAME).exists()
-    again.close()
 
 
 @pytest.mark.parametrize("network", [False, True])
@@ -357,4 +349,3 @@ def test_an_archive_larger_than_a_cache_is_sound_once_it_is_decrypted(
     assert sorted(each.name for each in tmp_path.iterdir()) == [".gitignore", "gardener.db"]
     store = open_store(tmp_path)
     assert store.notice == "" and [store.original(each) for each in ids] == texts and store.verify() == []
-    store.close()
