@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -119,16 +120,8 @@ def test_threads_share_a_model_and_leave_the_process_s_threads_alone(model: Embe
     before = blas_threads()
     texts = [f"text number {n} of a thread" for n in range(8)]
     expected = model.embed(texts)
-    found: list[bool] = []
-    threads = [
-        threading.Thread(target=lambda: found.append(bool((model.embed(texts) == expected).all())))
-        for _ in range(4)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert found == [True] * 4
+    with ThreadPoolExecutor(4) as threads:
+        assert all((found == expected).all() for found in threads.map(model.embed, [texts] * 4))
     assert blas_threads() == before
 
 
@@ -307,7 +300,6 @@ def test_a_package_that_cannot_be_imported_gives_one_line(monkeypatch: pytest.Mo
     offered(monkeypatch, theirs=None)
     monkeypatch.delitem(sys.modules, "another_package")
     load = loading("theirs")
-    assert load is not None
     found, reason = load()
     assert found is None and "ModuleNotFoundError" in reason and "theirs" in reason and "\n" not in reason
 
