@@ -28,19 +28,7 @@ from aider_gardener.recall.recall import NOTE_HEAD as RECALL_HEAD
 from aider_gardener.settings import Settings
 from bench.model_server import ModelServer, ServerReply
 
-from .agents import (
-    Sent,
-    call,
-    calls,
-    illegal,
-    opened,
-    result,
-    said,
-    test_run,
-    tokens,
-    turn,
-    user,
-)
+from .agents import Sent, call, calls, illegal, opened, result, said, test_run, tokens, turn, user
 
 SYSTEM = {"role": "system", "content": "You are a coding agent."}
 FACT = "Remember: the staging box kestrel listens on port 48213."
@@ -272,10 +260,7 @@ def test_threads_that_share_one_wait_for_each_other(caplog: pytest.LogCaptureFix
         def chat(number: int) -> None:
             messages = [user(f"chat {number}")]
             for turn in range(25):
-                messages += [
-                    said(f"answer {turn}"),
-                    user(f"question {turn} of {number} " + "word " * 99),
-                ]
+                messages += [said(f"answer {turn}"), user(f"question {turn} of {number} " + "word " * 99)]
                 gardener.prompt(messages)
 
         with ThreadPoolExecutor(4) as threads:
