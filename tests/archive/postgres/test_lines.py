@@ -159,8 +159,7 @@ def test_a_copy_and_a_shared_project_of_one_name_do_not_meet(machines: Machines,
     one, bob = machines("ana"), machines("bob")
     (said,) = one.say("said")
     one.store.set_state(one.session, "view", "private state")
-    one.share(readers=("bob",))
-    one.sync()
+    one.share_and_sync(readers=("bob",))
     copied(one, address(team))
     bob.share("ana/pump")
     assert bob.sync().fetched == 1

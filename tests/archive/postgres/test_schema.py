@@ -57,8 +57,7 @@ def test_a_pgvector_that_is_missing_or_old_is_one_line_and_never_an_empty_result
     one: Machine, team: Team
 ) -> None:
     one.say("the gasket leaks")
-    one.share()
-    one.sync()
+    one.share_and_sync()
     for sql, found in (
         ("UPDATE pg_extension SET extversion = '0.7.4' WHERE extname = 'vector'", r"0\.7\.4"),
         ("DROP EXTENSION vector CASCADE", "missing"),
@@ -82,8 +81,7 @@ def shared(machines: Machines, team: Team) -> Machines:
         server.prepare(ana)
     bob, eve = machines("bob"), machines("eve")
     bob.say("the gasket of bob's pump")
-    bob.share(readers=("cora",))
-    bob.sync()
+    bob.share_and_sync(readers=("cora",))
     eve.share("eves")
     eve.say("the gasket of eve's pump")
     eve.sync()
@@ -169,8 +167,7 @@ def test_one_whose_access_was_taken_away_reads_and_writes_nothing_more(shared: M
     shared.made[0].share(owners=("eve",))
     eve = shared("eve", project="/projects/other")
     eve.say("what eve wrote")
-    eve.share("bob/pump")
-    eve.sync()
+    eve.share_and_sync("bob/pump")
     run(team, "bob", SET, "eve", None)
     assert run(team, "eve", "SELECT * FROM gardener.lines WHERE archive = 1") == []
     with pytest.raises(ServerError, match="refuses this to eve"):

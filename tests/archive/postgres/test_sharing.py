@@ -61,8 +61,7 @@ def test_an_encrypted_archive_is_shared_only_if_the_user_agrees(one: Machine) ->
 
 def test_unsharing_keeps_what_was_sent_unless_it_is_to_go(one: Machine, team: Team) -> None:
     one.say("one")
-    one.share()
-    one.sync()
+    one.share_and_sync()
     sync.unshare(one.store, PROJECT, now=1.0, environ={})
     assert team.said() == ["one"]
     one.share()

@@ -111,8 +111,7 @@ def test_forgetting_reaches_the_server_and_the_other_machine(machines: Machines,
     one, other = machines("ana"), machines("ana")
     said, left = one.say("a password nobody should have seen", "what stays")
     for machine in (one, other):
-        machine.share()
-        machine.sync()
+        machine.share_and_sync()
     first, second = (one, other) if on == "the one that said it" else (other, one)
     assert first.store.forget([said]) == 1
     assert first.sync().told == 1 and second.sync().heard == 1
@@ -127,8 +126,7 @@ def test_what_is_said_again_after_it_was_forgotten_is_shared_again(machines: Mac
     one, other = machines("ana"), machines("ana")
     (said,) = one.say("said and said again")
     for machine in (one, other):
-        machine.share()
-        machine.sync()
+        machine.share_and_sync()
     one.store.forget([said])
     for machine in (one, other) if between else ():
         machine.sync()
@@ -146,8 +144,7 @@ def test_a_forgotten_text_does_not_come_back_from_a_machine_that_was_away(
     away.say("both said this", "and this")
     share = away.share()
     rows, *_ = away.store.database.read(lambda db: local.unsent(db, share))
-    one.share()
-    one.sync()
+    one.share_and_sync()
     one.store.forget([said])
     one.sync()
     with connected(away.environ) as connection, connection.transaction():  # read before it was forgotten
@@ -162,8 +159,7 @@ def test_a_session_that_is_forgotten_goes_everywhere(one: Machine, other: Machin
     one.say("in both sessions", "in the first alone", session="first")
     one.say("in both sessions", session="second")
     for machine in (one, other):
-        machine.share()
-        machine.sync()
+        machine.share_and_sync()
     one.store.forget_session("first")
     one.sync()
     other.sync()
@@ -176,8 +172,7 @@ def test_retention_reaches_the_copies_of_what_was_said_here_but_not_what_was_fet
     (said,) = one.say("old and never used")
     (fetched,) = other.say("said on the other machine")
     for machine in (one, other, one):
-        machine.share()
-        machine.sync()
+        machine.share_and_sync()
     assert prune(one.store, RetentionPolicy(older_than_days=0), clock=lambda: 9e9) == 2
     assert one.sync().told == 1
     other.sync()
@@ -244,8 +239,7 @@ def test_a_machine_that_was_away_for_a_week_catches_up(machines: Machines) -> No
 def test_rows_that_get_a_deleted_ones_number_are_sent_too(one: Machine, team: Team) -> None:
     one.say("first")
     (last,) = one.say("last, and soon forgotten")
-    one.share()
-    one.sync()
+    one.share_and_sync()
     one.store.forget([last])
     one.say("in the place of the last")
     assert one.sync() == SyncReport(sent=1, told=1)
@@ -256,8 +250,7 @@ def test_rows_that_get_a_deleted_ones_number_are_sent_too(one: Machine, team: Te
 def test_an_archive_that_was_lost_or_mended_is_fetched_back(machines: Machines) -> None:
     lost, new = machines("ana"), machines("ana")
     (said,) = lost.say("before the disk died")
-    lost.share()
-    lost.sync()
+    lost.share_and_sync()
     new.share()
     assert new.sync().fetched == 1 and new.store.original(said) == "before the disk died"
     new.store.database.write(lambda db: db.execute("DELETE FROM occurrences"))
@@ -302,10 +295,8 @@ def test_what_a_colleague_said_names_its_author_and_agent_and_never_comes_unaske
     ana, bob = machines("ana"), machines("bob")
     (said,) = ana.say("the gasket of the pump leaks")
     ana.store.set_state(ana.session, HOST_KEY, "claude-code")
-    ana.share(readers=("bob",))
-    ana.sync()
-    bob.share("ana/pump")
-    bob.sync()
+    ana.share_and_sync(readers=("bob",))
+    bob.share_and_sync("ana/pump")
     found = bob.store.get(said)
     assert found is not None and found.session == "shared:ana:s0" and not found.active and not found.pinned
     assert host_of(bob.store, "shared:ana:s0") == "claude-code"
@@ -334,10 +325,8 @@ def test_what_is_committed_late_is_not_overlooked(machines: Machines) -> None:
 def test_what_a_reader_deletes_is_gone_there_alone_and_stays_gone(machines: Machines) -> None:
     ana, bob = machines("ana"), machines("bob")
     said, _ = ana.say("of ana's", "more of ana's")
-    ana.share(readers=("bob",))
-    ana.sync()
-    bob.share("ana/pump")
-    bob.sync()
+    ana.share_and_sync(readers=("bob",))
+    bob.share_and_sync("ana/pump")
     bob.store.forget([said])
     assert bob.sync() == SyncReport()
     assert ana.sync().heard == 0 and ana.store.original(said) == "of ana's"
@@ -364,8 +353,7 @@ def test_a_line_that_is_not_what_it_says_is_refused_and_the_rest_goes_on(
 ) -> None:
     ana, bob = machines("ana"), machines("bob")
     ana.say("one", "two", "three")
-    ana.share(readers=("bob",))
-    ana.sync()
+    ana.share_and_sync(readers=("bob",))
     team.alter(LIES[lie], of="two")
     bob.share("ana/pump")
     told = SyncReport(fetched=3) if lie == "another kind" else SyncReport(fetched=2, refused=1)
@@ -378,8 +366,7 @@ def test_no_line_of_a_colleagues_forgets_or_alters_what_is_not_the_colleagues(
 ) -> None:
     ana, eve = machines("ana"), machines("eve")
     (said,) = ana.say("of ana's")
-    ana.share(owners=("eve",))
-    ana.sync()
+    ana.share_and_sync(owners=("eve",))
     share = eve.share("ana/pump")
     eve.sync()
     key = str(team.rows("SELECT hash FROM gardener.lines")[0][0])

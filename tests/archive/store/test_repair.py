@@ -49,6 +49,13 @@ def filled(
     return found
 
 
+def another_session(place: Path) -> None:
+    """One in which nothing is said; as it ends, the archive is copied."""
+    store = open_store(place)
+    store.open_session("t", project="p", started_at=1.0)
+    store.close()
+
+
 def flipped(path: Path, table: str) -> None:
     """Turn over one bit in the last page of a table, as a disk might."""
     db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
@@ -151,9 +158,7 @@ def test_the_copy_is_private_whole_and_without_what_was_forgotten(tmp_path: Path
     assert not copy.exists()
     store.close()
     assert not copy.exists(), "nothing was said since"
-    store = open_store(tmp_path)
-    store.open_session("t", project="p", started_at=1.0)
-    store.close()
+    another_session(tmp_path)
     assert stored[2].content.encode() not in copy.read_bytes()
     assert sorted(each.name for each in tmp_path.glob("gardener.db.*")) == ["gardener.db.copy"]
 
@@ -166,9 +171,7 @@ def test_a_copy_takes_over_nothing_altered(tmp_path: Path) -> None:
     store.open_session("t", project="p", started_at=1.0)
     crash(store)  # by now the page is not in the memory of anybody
     flipped(tmp_path / "gardener.db", "bodies")
-    store = open_store(tmp_path)
-    store.open_session("t", project="p", started_at=1.0)
-    store.close()
+    another_session(tmp_path)
     assert copy.read_bytes() == before
 
 
@@ -184,9 +187,7 @@ def test_a_copy_takes_over_no_page_of_another_moment(tmp_path: Path) -> None:
     db.close()
     now = path.read_bytes()
     path.write_bytes(now[:at] + former[at : at + 4_096] + now[at + 4_096 :])
-    store = open_store(tmp_path)
-    store.open_session("t", project="p", started_at=1.0)
-    store.close()
+    another_session(tmp_path)
     assert repair.copy_of(path).read_bytes() == before
 
 
@@ -288,9 +289,7 @@ def test_a_large_archive_makes_no_copy(tmp_path: Path, monkeypatch: pytest.Monke
     copy = repair.copy_of(tmp_path / "gardener.db")
     before = copy.read_bytes()
     monkeypatch.setattr(repair, "LARGEST_COPIED_BYTES", 10)
-    store = open_store(tmp_path)
-    store.open_session("t", project="p", started_at=1.0)
-    store.close()
+    another_session(tmp_path)
     assert copy.read_bytes() == before
 
 
