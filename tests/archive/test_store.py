@@ -134,7 +134,6 @@ def test_any_text_comes_back_byte_for_byte(store: Store, texts: list[str]) -> No
     for text in texts:
         stored = put(store, text, seq=next(SEQS))
         back = store.original(stored.id)
-        assert back is not None
         assert back.encode("utf-8", "surrogatepass") == text.encode("utf-8", "surrogatepass")
         found(store, text)
 
@@ -317,7 +316,6 @@ def test_marks(store: Store) -> None:
     store.pin(stored.id, True)
     store.set_active([stored.id], False)
     got = store.get(stored.id)
-    assert got is not None
     assert (got.pinned, got.active, got.accessed_at, got.access_count) == (True, False, 500.0, 2)
     put(store, "marked", seq=9)
     store.pin(stored.id, False)

@@ -27,7 +27,6 @@ def address(team: Team, role: str = "ana", name: str = "pump") -> Address:
 
 def copied(machine: Machine, to: Address) -> tuple[int, list[str]]:
     """Close the archive of a machine and copy it."""
-    assert machine.store.directory is not None
     machine.store.close()
     return between(open_store(machine.store.directory), open_on_server(to, made=True))
 

@@ -61,7 +61,6 @@ def test_an_archive_that_only_says_that_it_is_shared_is_not_synced_unasked(
         patch.setattr(local, "user_directory", lambda: tmp_path / "another home")
         assert sync.sync(one.store, PROJECT, one.environ, unasked=True).problem == sync.OTHERWISE
         share = local.share_of(one.store.database.live, PROJECT)
-        assert share is not None
         for bent in ("../../home", "/etc"):  # an archive may say what it likes
             assert local.agreement(replace(share, machine=bent)).parent == local.agreement(share).parent
         one.share()
@@ -420,7 +419,6 @@ def test_vectors_wait_for_their_text_and_never_leave_without_it(one: Machine, te
     pending = sorted(one.store.vectors_pending(10, "e"), key=lambda each: each.number)
     one.store.put_vectors([(each, np.array([0.6, 0.8], dtype=np.float32)) for each in pending], "e")
     share = local.note(one.store, PROJECT, sent=2)
-    assert share is not None
     found, last = one.store.database.read(lambda db: local.vectors(db, share))
     assert [(row[1], row[2], row[3]) for row in found] == [(0, len("sent before"), "e")] and last == 2
     assert found[0][5] == pytest.approx((0.6, 0.8), abs=2e-3)
