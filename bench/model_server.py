@@ -39,9 +39,10 @@ SUMMARY_BEGINNING = "*Briefly* summarize this partial conversation about program
 
 @dataclass(frozen=True)
 class ServerReply:
-    """A scripted answer: a text, or an HTTP error with the provider's error code and message."""
+    """A scripted answer: a text, calls of tools, or an HTTP error with the provider's code and message."""
 
     text: str = ""
+    calls: tuple[Mapping[str, Any], ...] = ()
     status: int = 200
     code: str = ""
     message: str = ""
@@ -147,7 +148,7 @@ class Handler(BaseHTTPRequestHandler):
         elif request.get("stream"):
             self.send_stream(request, reply.text)
         else:
-            self.send_value(200, whole(request, reply.text))
+            self.send_value(200, whole(request, reply))
 
     def send_value(self, status: int, value: Mapping[str, Any]) -> None:
         data = json.dumps(value).encode()
@@ -188,10 +189,13 @@ def usage_of(request: Mapping[str, Any], text: str) -> dict[str, Any]:
     return {"prompt_tokens": prompt, "completion_tokens": said, "total_tokens": prompt + said}
 
 
-def whole(request: Mapping[str, Any], text: str) -> dict[str, Any]:
+def whole(request: Mapping[str, Any], reply: ServerReply) -> dict[str, Any]:
     """An answer in one piece."""
-    choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
-    return {**head(request, "chat.completion"), "choices": [choice], "usage": usage_of(request, text)}
+    message: dict[str, Any] = {"role": "assistant", "content": reply.text}
+    if reply.calls:
+        message["tool_calls"] = list(reply.calls)
+    choice = {"index": 0, "message": message, "finish_reason": "stop"}
+    return {**head(request, "chat.completion"), "choices": [choice], "usage": usage_of(request, reply.text)}
 
 
 def chunks(request: Mapping[str, Any], text: str) -> Iterator[dict[str, Any]]:

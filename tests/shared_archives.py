@@ -99,6 +99,10 @@ class Machine:
             self.store, self.project, name, owners=owners, readers=readers, environ=self.environ
         )
 
+    def share_and_sync(self, name: str = "pump", **admitted: tuple[str, ...]) -> SyncReport:
+        self.share(name, **admitted)
+        return self.sync()
+
     def sync(self) -> SyncReport:
         return sync.sync(self.store, self.project, self.environ)
 

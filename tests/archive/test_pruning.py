@@ -58,7 +58,6 @@ def test_nothing_goes_without_leave(tmp_path: Path) -> None:
         assert not value["deleted"] and len(value["entries"]) == 60, words
     store = open_store(tmp_path)
     assert store.stats().entries == 62
-    store.close()
 
 
 def test_with_leave_it_goes_for_good_and_the_file_shrinks(tmp_path: Path) -> None:
@@ -98,7 +97,6 @@ def test_a_limit_caps(tmp_path: Path) -> None:
     assert "deleted" in keep_to_policy(store, "p", Settings(retention="1MB"))
     assert store.size_bytes() <= 1_000_000 and 1 <= store.stats().entries < 40
     assert [e.seq for e in store.session_entries("old")] == list(range(40 - store.stats().entries, 40))
-    store.close()
 
 
 def test_what_a_process_holds_is_not_pruned(tmp_path: Path) -> None:
@@ -109,7 +107,6 @@ def test_what_a_process_holds_is_not_pruned(tmp_path: Path) -> None:
     assert proposal(reader, RetentionPolicy()) == []
     holder.close()
     assert len(proposal(reader, RetentionPolicy())) == 60
-    reader.close()
 
 
 def test_use_raises_confidence(tmp_path: Path) -> None:
@@ -122,4 +119,3 @@ def test_use_raises_confidence(tmp_path: Path) -> None:
     for _ in range(40):
         store.touch([stored.id], 1_000_000.0 + 100 * HOUR)
     assert store.holdings()[0].confidence == 1.0
-    store.close()

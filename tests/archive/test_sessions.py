@@ -15,8 +15,6 @@ from aider_gardener.archive.sessions import clear_floor, project_sessions, sessi
 from aider_gardener.archive.store import Store, open_store
 from aider_gardener.errors import UsageError
 from aider_gardener.gardener.gardener import Gardener
-from aider_gardener.recall.finding import OLDER_WEIGHT
-from aider_gardener.recall.request import Request
 from aider_gardener.settings import Settings
 
 FACT = ("which port has the staging box kestrel?", "The staging box kestrel listens on port 48213.")
@@ -62,22 +60,6 @@ def test_passages_of_older_sessions_of_the_project_are_recalled() -> None:
     assert "48213" in note_of(chat(store, "new"))
     assert note_of(chat(store, "foreign", project="q")) == ""
     assert note_of(chat(store, "local-asks", provider="ollama"))
-
-
-def test_an_older_passage_counts_less() -> None:
-    store = open_store(None)
-    chat(store, "old").sync(talk(FACT), [])
-    new = chat(store, "new")
-    request = Request(FACT[0], unasked=True, older=True)
-    unasked = {
-        item.entry_id: item.score for item in new.state.recollection.find(new.state.chat, request, words)
-    }
-    asked = {item.entry_id: item.score for item in new.recall(FACT[0])}
-    assert unasked
-    assert all(
-        score == pytest.approx(OLDER_WEIGHT * asked[stored_id], abs=1e-3)
-        for stored_id, score in unasked.items()
-    )
 
 
 def test_a_chat_cleared_by_its_host_is_cleared_for_good() -> None:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import itertools
 import json
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -95,11 +95,10 @@ def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Opener:
 
 
 @pytest.fixture
-def store(opened: Opener) -> Iterator[Store]:
+def store(opened: Opener) -> Store:
     found = opened("archive")
     found.open_session("s1", project="p", started_at=10.0)
-    yield found
-    found.close()
+    return found
 
 
 def entry(content: str, *, session: str = "s1", turn: int = 1, seq: int = 0, role: str = "user",
@@ -135,7 +134,6 @@ def test_any_text_comes_back_byte_for_byte(store: Store, texts: list[str]) -> No
     for text in texts:
         stored = put(store, text, seq=next(SEQS))
         back = store.original(stored.id)
-        assert back is not None
         assert back.encode("utf-8", "surrogatepass") == text.encode("utf-8", "surrogatepass")
         found(store, text)
 
@@ -318,7 +316,6 @@ def test_marks(store: Store) -> None:
     store.pin(stored.id, True)
     store.set_active([stored.id], False)
     got = store.get(stored.id)
-    assert got is not None
     assert (got.pinned, got.active, got.accessed_at, got.access_count) == (True, False, 500.0, 2)
     put(store, "marked", seq=9)
     store.pin(stored.id, False)
@@ -477,7 +474,6 @@ def test_what_was_said_is_there_at_the_next_start(store: Store, opened: Opener, 
     assert again.persistent and again.notice == ""
     assert (exported(again, tmp_path / "again.jsonl"), held_by(again)) == (before, held)
     assert found(again, "same") and again.verify() == []
-    again.close()
 
 
 @pytest.mark.parametrize("kind", ["forget", "pin", "touch", "renditions", "active"])
@@ -493,26 +489,15 @@ def test_an_export_of_anothers_can_only_add(store: Store, tmp_path: Path, kind: 
 
 
 def test_threads_share_a_store(store: Store) -> None:
-    errors: list[BaseException] = []
+    def work(name: str) -> None:
+        for n in range(25):
+            stored = put(store, f"{name} text {n}", session=name, seq=n)
+            assert store.original(stored.id) == f"{name} text {n}"
+            found(store, f"text {n}")
 
-    def work(name: str) -> Callable[[], None]:
-        def run() -> None:
-            try:
-                for n in range(25):
-                    stored = put(store, f"{name} text {n}", session=name, seq=n)
-                    assert store.original(stored.id) == f"{name} text {n}"
-                    found(store, f"text {n}")
-            except BaseException as error:
-                errors.append(error)
-
-        return run
-
-    threads = [threading.Thread(target=work(f"t{n}")) for n in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert errors == [] and store.stats().entries == 100
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(work, ("t0", "t1", "t2", "t3")))
+    assert store.stats().entries == 100
 
 
 def test_vectors(store: Store) -> None:

@@ -72,7 +72,7 @@ def test_with_the_embedder_meaning_finds_what_is_asked_in_other_words(tmp_path: 
     assert ways["newest"].reached[5].questions == 1
 
 
-def test_a_message_is_found_only_with_half_of_its_words(tmp_path: Path) -> None:
+def test_a_message_is_found_only_with_half_of_its_words() -> None:
     said = {"g1": Said("1", "1", "user", "apples pears plums cherries and the rest of them")}
     recalled = [part("g1", "apples"), part("g1", "pears plums")]
     assert covered({"g1"}, recalled[:1], said) == set()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from click.testing import CliRunner
@@ -84,18 +85,13 @@ def test_the_tier_says_why_there_is_no_better_one(
 
 
 def test_an_import_that_fails_is_a_line_too() -> None:
-    def failing() -> tuple[bool, str]:
-        raise ImportError("no module named x")
-
+    failing = Mock(side_effect=ImportError("no module named x"))
     assert doctor.checked("part", failing) == doctor.Check("part", False, "no module named x")
 
 
 def test_a_directory_that_may_not_be_entered_is_a_line(
     repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refused(path: Path) -> bool:
-        raise PermissionError(13, "Permission denied", str(path))
-
-    monkeypatch.setattr(Path, "is_file", refused)
+    monkeypatch.setattr(Path, "is_file", Mock(side_effect=PermissionError(13, "Permission denied")))
     check = doctor.checked("sharing", doctor.sharing)
     assert not check.ok and "Permission denied" in check.found

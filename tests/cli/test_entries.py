@@ -10,26 +10,17 @@ from typing import Any
 
 import pytest
 from adapters.aider.conftest import Driver, MakeDriver
-from click.testing import CliRunner, Result
 from made_entries import entry
+from made_lines import bytes_of
 
 from aider_gardener import uninstall
 from aider_gardener.archive.store import open_store
-from aider_gardener.cli.root import main
 from aider_gardener.settings import Settings
 from bench.attacks.terminal import said_by
 
-from .conftest import five_turns
+from .conftest import five_turns, gardener
 
 MARKER = "quetzal-5521"
-
-
-def gardener(*arguments: str) -> Result:
-    return CliRunner().invoke(main, list(arguments), catch_exceptions=False)
-
-
-def in_files(folder: Path, marker: str) -> list[str]:
-    return [p.name for p in folder.rglob("*") if p.is_file() and marker.encode() in p.read_bytes()]
 
 
 @pytest.fixture
@@ -89,8 +80,7 @@ def test_restore_gives_a_pipe_every_byte_and_a_terminal_what_it_does_not_obey(tm
     store.add(new := entry(0, "user", text), chunks=[])
     store.close()
     words = ["restore", new.id, "--store", str(tmp_path)]
-    found = CliRunner().invoke(main, words, catch_exceptions=False)
-    assert found.stdout_bytes == text.encode("utf-8", "surrogatepass")
+    assert gardener(*words).stdout_bytes == text.encode("utf-8", "surrogatepass")
     assert said_by(words) == "a\\x1b[2J\\x9b\\u202e\nred\ufffd\ufffd\ufffd\n"
 
 
@@ -113,10 +103,10 @@ def test_forget_deletes_for_good_when_it_may(left: tuple[Driver, str], repositor
     refused = gardener("forget", stored_id)
     assert refused.exit_code == 2
     assert "--yes" in refused.stderr
-    assert in_files(repository / ".aider.gardener", MARKER)
+    assert MARKER.encode() in bytes_of(repository / ".aider.gardener")
     done = gardener("forget", stored_id, "--yes", "--json")
     assert json.loads(done.stdout) == {"forgotten": 1, "ids": [stored_id], "session": ""}
-    assert in_files(repository / ".aider.gardener", MARKER) == []
+    assert MARKER.encode() not in bytes_of(repository / ".aider.gardener")
     assert gardener("restore", stored_id).exit_code == 2
 
 
@@ -127,7 +117,6 @@ def test_pin_and_unpin(left: tuple[Driver, str], repository: Path) -> None:
     store = open_store(Settings().store_path or repository / ".aider.gardener")
     entry = store.get(stored_id)
     store.close()
-    assert entry is not None
     assert entry.pinned
     assert "no longer pinned" in gardener("unpin", stored_id).stdout
 

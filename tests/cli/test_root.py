@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from made_lines import bytes_of
 
 from aider_gardener import cli
 from aider_gardener.archive.store import open_store
@@ -176,10 +177,6 @@ def test_status_tells_of_the_chats_of_the_archive_that_is_named(archive: Path) -
     value = json.loads(gardener("status", "--store", str(archive), "--json").stdout)
     assert (value["last_chat"]["tokens"], value["all_chats"]["calls"]) == (50, 2)
     assert value["all_chats"]["turns"] == 1, "as its entries say, whatever was kept"
-
-
-def bytes_of(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
 
 
 def with_a_hole(data: bytes) -> bytes:

@@ -162,7 +162,6 @@ def test_draining_needs_no_thread_and_is_the_same_twice(tmp_path: Path) -> None:
         assert backlog.drain(limit=7) == 7
         assert backlog.drain() == 283 and backlog.drain() == 0
         vector = backlog.query_vector("text 5")
-        assert vector is not None
         found = store.similarities(vector, embedder="letters", chunks=np.arange(1, 291))
         runs.append((embedder.embedded, found.tolist()))
         backlog.stop()

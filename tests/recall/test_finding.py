@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -12,8 +12,9 @@ from made_entries import make_gardener, message, talk, words
 from made_vectors import LetterCounts
 
 from aider_gardener.archive.archive import Archive
-from aider_gardener.archive.store import PendingPassage, open_store
+from aider_gardener.archive.store import open_store
 from aider_gardener.archive.store.words import query_words
+from aider_gardener.errors import StoreError
 from aider_gardener.messages import ContentClass, Entry, Fidelity, Message, Source, SourceKind, entry_id
 from aider_gardener.plan.chat import Chat
 from aider_gardener.recall import finding
@@ -93,12 +94,10 @@ def test_what_shares_no_word_is_found_by_its_meaning_if_it_is_near() -> None:
 
 
 def test_an_older_chat_counts_for_less_but_only_unasked() -> None:
-    archive = archive_of(*ROWS)
-    request = Request("first chat", older=True)
-    asked = {each.text: each.relevance for each in found(archive, request)}
-    unasked = {each.text: each.relevance for each in found(archive, replace(request, unasked=True))}
-    older = "abc of the first chat"
-    assert 0 < unasked[older] < asked[older]
+    archive, request = archive_of(ROWS[0]), Request("first chat", older=True)
+    (asked,), (unasked,) = found(archive, request), found(archive, replace(request, unasked=True))
+    assert 0 < unasked.relevance < asked.relevance
+    assert unasked.relevance == pytest.approx(finding.OLDER_WEIGHT * asked.relevance)
 
 
 def test_a_word_alone_that_shares_nothing_is_not_quoted_for_what_stands_beside_it() -> None:
@@ -295,21 +294,9 @@ def test_a_question_is_answered_by_words_where_embedding_fails(trouble: str) -> 
     backlog = Backlog(archive.store, load=lambda: (embedder, ""))
     archive.backlog = backlog
     if trouble == "no room":
-        backlog.store = Full(archive.store)  # type: ignore[assignment]  # reason: only what is asked of it here
+        backlog.store = Mock(put_vectors=Mock(side_effect=StoreError("the disk is full")))
     assert len(found(archive, Request("abc"))) == 5
     assert backlog.off is (trouble == "the model broke")
-
-
-class Full:
-    """A store that keeps no vector."""
-
-    def __init__(self, store: Any) -> None:
-        self.store = store
-
-    def put_vectors(self, _items: Sequence[tuple[PendingPassage, Any]], _embedder: str) -> int:
-        from aider_gardener.errors import StoreError
-
-        raise StoreError("the disk is full")
 
 
 def test_a_part_of_a_session_that_no_vector_is_known_of_counts_as_the_rest() -> None:

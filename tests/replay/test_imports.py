@@ -78,30 +78,14 @@ def archived(store: Store) -> str:
     return "\n".join(f"{entry.source.detail}\n{entry.content}" for entry in entries(store))
 
 
-def texts_in(value: Any) -> Iterator[str]:
-    """Every text of what was said in a transcript but of thinking and of pictures, found in another way than
-    the reader's."""
-    if isinstance(value, dict):
-        if value.get("type") in ("thinking", "image", "reasoning"):
-            return
-        for key, each in value.items():
-            if key in ("text", "content", "message") or not isinstance(each, str):
-                yield from texts_in(each)
-            elif key in (
-                "command",
-                "old_string",
-                "new_string",
-                "file_path",
-                "pattern",
-                "description",
-                "prompt",
-            ):
-                yield each
-    elif isinstance(value, list):
-        for each in value:
-            yield from texts_in(each)
-    elif isinstance(value, str):
-        yield value
+def texts_of(block: Any) -> Iterator[str]:
+    """What is said in a block of a transcript and is to be kept, found in another way than the reader's."""
+    if isinstance(block, str):
+        yield block
+    elif isinstance(block, list):
+        yield from (text for each in block for text in texts_of(each))
+    elif isinstance(block, dict) and block.get("type") not in ("thinking", "image", "server_tool_result"):
+        yield from texts_of([block.get("text"), block.get("content"), *block.get("input", {}).values()])
 
 
 def test_of_chats_of_the_real_programs_nothing_is_lost_but_thinking(store: Store) -> None:
@@ -111,7 +95,7 @@ def test_of_chats_of_the_real_programs_nothing_is_lost_but_thinking(store: Store
     kept = archived(store)
     for path in CHATS.glob("[4a]*.jsonl"):
         for row in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
-            for text in texts_in(row["message"]["content"]) if row["type"] in ("user", "assistant") else ():
+            for text in texts_of(row["message"]["content"]) if row["type"] in ("user", "assistant") else ():
                 assert text.strip() in kept, text
     assert "x = 1\nprint(x)" in [entry.content.strip() for entry in entries(store)], "the file of an @mention"
     assert "[image/png, 70 bytes]" in kept and "TodoWrite\ntodos: \n- Fix the queue; in_progress" in kept
@@ -427,18 +411,6 @@ ROWS = st.builds(
 )
 
 
-def texts_of_block(block: Any) -> Iterator[str]:
-    """What stands in a block and is to be kept."""
-    if isinstance(block, str):
-        yield block
-    elif isinstance(block, list):
-        yield from (text for each in block for text in texts_of_block(each))
-    elif block["type"] in ("text", "tool_result"):
-        yield from texts_of_block(block.get("text", block.get("content")))
-    elif block["type"] == "tool_use":
-        yield from block["input"].values()
-
-
 @given(st.lists(ROWS, max_size=8), st.integers(0, 8))
 def test_whatever_a_transcript_says_is_read_in_one_go_or_in_two(
     tmp_path_factory: pytest.TempPathFactory, rows: list[dict[str, Any]], cut: int
@@ -457,5 +429,5 @@ def test_whatever_a_transcript_says_is_read_in_one_go_or_in_two(
         if each.message
     )
     for row in rows:
-        for text in texts_of_block(row["message"]["content"]):
+        for text in texts_of(row["message"]["content"]):
             assert text.strip() in kept or json.dumps(text, ensure_ascii=False)[1:-1] in kept

@@ -220,14 +220,22 @@ Begin = Callable[..., Driver]
 
 @pytest.fixture
 def begin(drive: MakeDriver, gardened: Callable[..., None]) -> Begin:
-    """Begins a chat under a gardener with the given settings; what is none of them is a keyword of Coder's."""
+    """Begins a chat under a gardener with the given settings, whose process is a new one; what is none of them
+    is a keyword of Coder's."""
 
     def made(**options: Any) -> Driver:
+        uninstall()
         given = {field.name for field in dataclasses.fields(Settings)} & options.keys()
         gardened(**{name: options[name] for name in given})
         return drive(**{name: value for name, value in options.items() if name not in given})
 
     return made
+
+
+@pytest.fixture
+def driver(begin: Begin) -> Driver:
+    """A chat under a gardener as it is by default."""
+    return begin()
 
 
 @pytest.fixture(autouse=True)

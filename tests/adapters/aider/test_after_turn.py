@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import threading
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -25,14 +24,10 @@ def loops() -> list[threading.Thread]:
     return [thread for thread in threading.enumerate() if thread.name == "gardener-upkeep"]
 
 
-def test_the_loop_begins_with_the_chat_if_it_may_and_ends_with_the_gardener(
-    drive: MakeDriver, gardened: Any
-) -> None:
-    gardened()
-    drive().ask("/ask hello", reply=LONG)
+def test_the_loop_begins_with_the_chat_if_it_may_and_ends_with_the_gardener(begin: Begin) -> None:
+    begin().ask("/ask hello", reply=LONG)
     assert loops() == [], "by default no model is asked"
-    gardened(llm="refine")
-    drive().ask("/ask hello")
+    begin(llm="refine").ask("/ask hello")
     assert len(loops()) == 1
     uninstall()
     assert loops() == [] and link.state.chats == []
@@ -77,11 +72,10 @@ def test_the_report_names_what_was_saved(begin: Begin) -> None:
 
 
 def test_the_index_is_written_at_the_end_where_there_is_one(
-    drive: MakeDriver, gardened: Any, repository: Path
+    drive: MakeDriver, begin: Begin, repository: Path
 ) -> None:
     index = repository / ".aider.gardener" / "CONTEXT_ARCHIVE.md"
-    gardened()
-    drive().ask("/ask hello")
+    begin().ask("/ask hello")
     link.state.end()
     assert not index.exists()
     store = open_store(repository / ".aider.gardener")

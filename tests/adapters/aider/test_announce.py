@@ -10,7 +10,7 @@ import pytest
 from aider_gardener import install
 from aider_gardener.phrases import path_shown
 
-from .conftest import Begin, Driver, MakeDriver
+from .conftest import Driver, MakeDriver
 
 
 def started(driver: Driver) -> list[str]:
@@ -19,8 +19,7 @@ def started(driver: Driver) -> list[str]:
     return [line for line in driver.said if line.startswith("gardener")]
 
 
-def test_the_start_says_that_it_is_on_and_where_it_keeps_what(begin: Begin, repository: Path) -> None:
-    driver = begin()
+def test_the_start_says_that_it_is_on_and_where_it_keeps_what(driver: Driver, repository: Path) -> None:
     assert started(driver) == ["gardener on: history whole up to 8,000 tokens, archive .aider.gardener"]
     assert not (repository / ".aider.gardener").exists()  # nothing is made before the first prompt
     driver.ask("/ask hello")

@@ -28,7 +28,7 @@ def aider(*arguments: str, cwd: Path, **environ: str) -> subprocess.CompletedPro
     )  # fmt: skip
 
 
-def test_an_unsupported_aider_runs_as_it_is(tmp_path: object) -> None:
+def test_an_unsupported_aider_runs_as_it_is() -> None:
     code = (
         "import sys; from aider.commands import Commands; del Commands._clear_chat_history\n"
         "sys.argv = ['aider-gardener', '--version']\n"

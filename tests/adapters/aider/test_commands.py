@@ -24,14 +24,12 @@ KEYS = {
 
 
 def pressure(driver: Driver) -> dict[str, Any]:
-    del driver.said[:]
-    driver.type("/context-pressure --json")
+    say(driver, "/context-pressure --json")
     value: dict[str, Any] = json.loads(driver.said[-1])
     return value
 
 
-def test_pressure_has_the_agreed_keys_and_sums_up(begin: Begin) -> None:
-    driver = begin()
+def test_pressure_has_the_agreed_keys_and_sums_up(driver: Driver) -> None:
     chatter(driver, 4)
     report = pressure(driver)
     assert set(report) >= KEYS
@@ -43,11 +41,9 @@ def test_pressure_has_the_agreed_keys_and_sums_up(begin: Begin) -> None:
     assert sum(row["tokens"] for row in report["by_message"]) == report["history_used"]
 
 
-def test_pressure_as_a_table(begin: Begin) -> None:
-    driver = begin()
+def test_pressure_as_a_table(driver: Driver) -> None:
     chatter(driver, 3)
-    del driver.said[:]
-    driver.type("/context-pressure")
+    say(driver, "/context-pressure")
     for words in ("█", "of 128,000 tokens", "system", "this turn 0", "as said", "Largest"):
         assert words in driver.last_said
     assert len(driver.said) <= 22 and max(map(len, driver.said)) <= 80
@@ -63,8 +59,7 @@ def test_looking_changes_nothing_and_the_plan_shows_swaps_and_what_they_cost(beg
     lists, state = [dict(message) for message in driver.history], driver.coder.gardener.state
     before = dict(state.chat.fidelity), state.chat.floor, state.plans
     for command in ("/context-pressure", "/gardener status", "/gardener", "/gardener plan"):
-        del driver.said[:]
-        driver.type(command)
+        say(driver, command)
         assert driver.history == lists
         assert (dict(state.chat.fidelity), state.chat.floor, state.plans) == before
     for words in ("whole → ", "tokens", "priority", "uncached once", "nothing was changed"):
@@ -89,8 +84,7 @@ def test_every_prefix_of_aiders_commands_means_what_it_meant(drive: MakeDriver) 
     assert prefixes(drive()) == before
 
 
-def test_help_names_our_commands(begin: Begin) -> None:
-    driver = begin()
+def test_help_names_our_commands(driver: Driver) -> None:
     driver.type("/help")
     for name in ("/context-pressure", "/gardener", "/recall", "/compact"):
         assert any(line.startswith(name) and len(line) > 25 for line in driver.said)
@@ -117,8 +111,7 @@ def test_compact_shows_what_it_would_do_asks_and_can_be_taken_back(
     chatter(driver, 12)
     before = [dict(message) for message in driver.history]
     asked = answering(monkeypatch, driver, False, True)
-    del driver.said[:]
-    driver.type("/compact")
+    say(driver, "/compact")
     assert "would" in driver.said[0] and driver.said[-1] == "Nothing was changed." and len(asked) == 1
     assert driver.history == before
     driver.type("/compact")
@@ -137,8 +130,7 @@ def test_compact_spares_what_its_words_name(begin: Begin, monkeypatch: pytest.Mo
     chatter(driver, 12)
     assert not driver.coder.gardener.state.plans
     asked = answering(monkeypatch, driver, True, True)
-    del driver.said[:]
-    driver.type("/compact tide table")
+    say(driver, "/compact tide table")
     assert asked == ["Make room now?"]
     assert any('that "tide table" names' in line for line in driver.said)
     shown = "\n".join(str(message["content"]) for message in driver.history)
@@ -148,8 +140,7 @@ def test_compact_spares_what_its_words_name(begin: Begin, monkeypatch: pytest.Mo
     assert 'Nothing in the chat fits "the periodic zeppelins".' in driver.said
 
 
-def test_compact_says_when_nothing_is_worth_it_and_when_it_is_off(begin: Begin) -> None:
-    driver = begin()
+def test_compact_says_when_nothing_is_worth_it_and_when_it_is_off(driver: Driver) -> None:
     driver.ask("/ask hello")
     driver.type("/compact")
     assert driver.said[-1] == "There is nothing worth compacting now."
@@ -158,21 +149,17 @@ def test_compact_says_when_nothing_is_worth_it_and_when_it_is_off(begin: Begin) 
     assert "The gardener is off in this chat; nothing is compacted." in driver.said
 
 
-def test_the_status_speaks_in_sentences(begin: Begin) -> None:
-    driver = begin()
+def test_the_status_speaks_in_sentences(driver: Driver) -> None:
     driver.ask("/ask hello")
-    del driver.said[:]
-    driver.type("/gardener")
+    say(driver, "/gardener")
     assert driver.said[0].startswith("The gardener is on. Room is made when the history passes")
     assert not any("_" in line for line in driver.said)
     assert driver.said[-1].startswith("Archive .aider.gardener/gardener.db: 2 different messages, ")
-    del driver.said[:]
-    driver.type("/gardener status --yaml")
+    say(driver, "/gardener status --yaml")
     assert [line for line in driver.said if line.startswith("Usage: /gardener")]
 
 
-def test_the_actions_complete(begin: Begin) -> None:
-    driver = begin()
+def test_the_actions_complete(driver: Driver) -> None:
     assert driver.offered("/gardener cons") == ["constraints"]
     assert all(driver.offered(f"/gardener {word}") and word in USAGE for word in STEPS)
     driver.type("/gardener help")
@@ -181,8 +168,7 @@ def test_the_actions_complete(begin: Begin) -> None:
     assert words == list(STEPS)
 
 
-def test_rules_are_listed_added_edited_and_dropped(begin: Begin) -> None:
-    driver = begin()
+def test_rules_are_listed_added_edited_and_dropped(driver: Driver) -> None:
     assert "No rules were set" in say(driver, "/gardener constraints")
     driver.ask(f"/ask {RULE} What is in it?")
     assert "Set: Answer in German" in say(driver, "/gardener constraints add Answer in German")
@@ -201,8 +187,7 @@ def test_rules_are_listed_added_edited_and_dropped(begin: Begin) -> None:
     assert not any("French" in str(message) for message in driver.history)
 
 
-def test_what_is_no_command_of_it_is_one_line(begin: Begin) -> None:
-    driver = begin()
+def test_what_is_no_command_of_it_is_one_line(driver: Driver) -> None:
     none = ": no rules were set in this chat"
     for words, said in (
         ("add", "Usage: /gardener constraints [add TEXT | edit N TEXT | drop N]"),

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from made_lines import bytes_of
 
 from aider_gardener.adapters.aider.commands import picked
 from aider_gardener.errors import UsageError
@@ -25,10 +26,6 @@ def id_of(driver: Driver, text: str) -> str:
     return str(found[-1])
 
 
-def in_files(folder: Path, marker: str) -> list[str]:
-    return [p.name for p in folder.rglob("*") if p.is_file() and marker.encode() in p.read_bytes()]
-
-
 def texts(driver: Driver) -> str:
     return "\n".join(str(message["content"]) for message in driver.history)
 
@@ -45,15 +42,14 @@ def say(driver: Driver, line: str) -> str:
     return driver.last_said
 
 
-def test_forget_deletes_for_good(begin: Begin, repository: Path) -> None:
-    driver = begin()
+def test_forget_deletes_for_good(driver: Driver, repository: Path) -> None:
     driver.ask(f"/ask {SECRET_WORDS}", reply="Understood, in the attic.")
     driver.ask("/ask and the other thing?", reply="Nothing else.")
     store = repository / ".aider.gardener"
-    assert in_files(store, MARKER)
+    assert MARKER.encode() in bytes_of(store)
     said = say(driver, f"/forget {id_of(driver, MARKER)}")
     assert ".aider.chat.history.md" in said
-    assert in_files(store, MARKER) == []
+    assert MARKER.encode() not in bytes_of(store)
     assert MARKER not in texts(driver)
     assert is_legal(driver)
     driver.ask(f"/ask where is {MARKER}?")
@@ -62,8 +58,7 @@ def test_forget_deletes_for_good(begin: Begin, repository: Path) -> None:
     assert SECRET_WORDS not in say(driver, "/recall attic observatory lives")
 
 
-def test_a_note_that_quotes_a_forgotten_entry_goes_with_it(begin: Begin, repository: Path) -> None:
-    driver = begin()
+def test_a_note_that_quotes_a_forgotten_entry_goes_with_it(driver: Driver, repository: Path) -> None:
     driver.ask(f"/ask {SECRET_WORDS}")
     stored_id = id_of(driver, MARKER)
     driver.type("/clear")
@@ -71,13 +66,12 @@ def test_a_note_that_quotes_a_forgotten_entry_goes_with_it(begin: Begin, reposit
     assert MARKER in texts(driver)
     assert f"Forgot {stored_id} and 1 note that quoted it" in say(driver, f"/forget {stored_id} --yes")
     assert MARKER not in texts(driver)
-    assert in_files(repository / ".aider.gardener", MARKER) == []
+    assert MARKER.encode() not in bytes_of(repository / ".aider.gardener")
 
 
 def test_forget_asks_before_it_deletes(
-    begin: Begin, repository: Path, monkeypatch: pytest.MonkeyPatch
+    driver: Driver, repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    driver = begin()
     driver.ask(f"/ask {SECRET_WORDS}")
     asked: list[str] = []
     monkeypatch.setattr(driver.coder.io, "confirm_ask", lambda question, **_: asked.append(question))
@@ -87,12 +81,10 @@ def test_forget_asks_before_it_deletes(
     assert [MARKER in question or "all of this chat" in question for question in asked] == [True, True]
     driver.type(f"/forget {id_of(driver, MARKER)} --yes")
     assert len(asked) == 2
-    assert in_files(repository / ".aider.gardener", MARKER) == []
+    assert MARKER.encode() not in bytes_of(repository / ".aider.gardener")
 
 
-def test_forget_session_empties_chat_and_archive(
-    begin: Begin, drive: MakeDriver, repository: Path, model: ScriptedModel
-) -> None:
+def test_forget_session_empties_chat_and_archive(begin: Begin, drive: MakeDriver, repository: Path) -> None:
     older = begin(history_tokens=1_000)
     older.ask("/ask what an older chat said about zeppelins stays")
     driver = drive()
@@ -101,7 +93,7 @@ def test_forget_session_empties_chat_and_archive(
     said = say(driver, "/forget session --yes")
     assert "The chat is empty" in said
     assert driver.history == []
-    assert in_files(repository / ".aider.gardener", MARKER) == []
+    assert MARKER.encode() not in bytes_of(repository / ".aider.gardener")
     assert "zeppelins" in say(driver, "/recall older chat zeppelins")
     driver.ask("/ask are you still there?", reply="Yes, here.")
     assert "still there" in say(driver, "/recall still there")
@@ -182,8 +174,7 @@ def test_why_tells_when_and_why(begin: Begin) -> None:
     assert "dropped from the chat" in " ".join(say(driver, f"/why {stored_id}").split())
 
 
-def test_what_names_no_one_message_gets_one_line_that_says_how(begin: Begin) -> None:
-    driver = begin()
+def test_what_names_no_one_message_gets_one_line_that_says_how(driver: Driver) -> None:
     for command in ("/forget", "/unpin", "/restore", "/why", "/why g1 g2", "/pin g1 g2"):
         assert say(driver, command).count("Usage: /") == 1
     driver.ask(f"/ask {FACT}", "/ask more of it")
@@ -195,8 +186,7 @@ def test_what_names_no_one_message_gets_one_line_that_says_how(begin: Begin) -> 
     assert texts(driver) == before
 
 
-def test_ids_complete_as_one_types(begin: Begin) -> None:
-    driver = begin()
+def test_ids_complete_as_one_types(driver: Driver) -> None:
     driver.ask(f"/ask {FACT}")
     stored_id = id_of(driver, "48213")
 
@@ -239,8 +229,7 @@ def test_an_answer_that_names_no_hit_is_refused(answer: str) -> None:
         picked(answer, 3)
 
 
-def test_recall_adds_the_hits_that_are_picked(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
-    driver = begin()
+def test_recall_adds_the_hits_that_are_picked(driver: Driver, monkeypatch: pytest.MonkeyPatch) -> None:
     driver.ask(f"/ask {FACT} please remember", reply="The lamp of the staging box is green.")
     driver.type("/clear")
     monkeypatch.setattr(driver.coder.io, "prompt_ask", lambda *_args, **_options: "2")

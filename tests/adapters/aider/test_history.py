@@ -18,7 +18,7 @@ from aider_gardener.adapters.aider import link
 from aider_gardener.adapters.aider.history import GardenerProvider, make
 from aider_gardener.settings import Settings
 
-from .conftest import Begin, MakeDriver
+from .conftest import Begin, Driver, MakeDriver
 from .test_wrappers import chatter
 
 
@@ -29,11 +29,8 @@ def join(coder: Any, provider: GardenerProvider | None = None) -> GardenerProvid
     return made
 
 
-def test_where_the_gardener_is_off_the_lists_stay_and_aider_summarises(
-    drive: MakeDriver, gardened: Any
-) -> None:
-    gardened(mode="off")
-    coder = drive().coder
+def test_where_the_gardener_is_off_the_lists_stay_and_aider_summarises(begin: Begin) -> None:
+    coder = begin(mode="off").coder
     provider = join(coder)
     coder.done_messages = [{"role": "user", "content": "A question"}, {"role": "assistant", "content": "Ok."}]
     before = coder.done_messages, coder.cur_messages
@@ -70,8 +67,7 @@ def test_a_history_that_was_restored_is_summarised_where_the_gardener_does_not_a
     assert started == [True]
 
 
-def test_a_fault_of_ours_leaves_the_host_its_own_way(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
-    driver = begin()
+def test_a_fault_of_ours_leaves_the_host_its_own_way(driver: Driver, monkeypatch: pytest.MonkeyPatch) -> None:
     provider = join(driver.coder)
 
     def broken(*_: Any) -> None:
@@ -84,9 +80,8 @@ def test_a_fault_of_ours_leaves_the_host_its_own_way(begin: Begin, monkeypatch: 
     assert provider.summarizes
 
 
-def test_a_coder_with_another_provider_has_no_gardener(drive: MakeDriver, gardened: Any) -> None:
-    gardened()
-    coder = drive().coder
+def test_a_coder_with_another_provider_has_no_gardener(begin: Begin) -> None:
+    coder = begin().coder
     coder.history = object()
     assert link.is_sub(coder) and link.gardener_of(coder) is None
     coder.history = GardenerProvider()

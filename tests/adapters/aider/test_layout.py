@@ -30,12 +30,11 @@ SHOWN = re.compile(
 
 
 @pytest.fixture
-def chat(repository: Path, drive: MakeDriver, gardened: Any) -> Driver:
+def chat(repository: Path, begin: Begin) -> Driver:
     """A chat over four files whose prompts only grow from the first on."""
     for name, text in FILES.items():
         (repository / name).write_text(text, encoding="utf-8")
-    gardened(files="append")
-    return drive(fnames=list(FILES), map_tokens=0)
+    return begin(files="append", fnames=list(FILES), map_tokens=0)
 
 
 def edit(driver: Driver, name: str, line: int, to: str) -> None:
@@ -359,9 +358,8 @@ def test_a_cold_cache_is_spoken_of_before_it_is_paid(begin: Begin, monkeypatch: 
 
 
 def test_a_cache_that_aider_keeps_warm_goes_cold_after_its_last_ping(
-    begin: Begin, monkeypatch: pytest.MonkeyPatch
+    driver: Driver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    driver = begin()
     driver.coder.add_cache_headers = driver.coder.ok_to_warm_cache = True
     driver.coder.num_cache_warming_pings = 2
     driver.coder.cache_warming_thread = True  # none is to run here
@@ -450,10 +448,9 @@ def test_the_mark_of_the_history_stands_behind_what_is_finished(
 
 
 def test_what_stands_for_no_files_has_no_breakpoint(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel, repository: Path
+    begin: Begin, model: ScriptedModel, repository: Path
 ) -> None:
-    gardened(files="append")
-    chat = drive(fnames=[], map_tokens=0)
+    chat = begin(files="append", fnames=[], map_tokens=0)
     chat.coder.add_cache_headers = True
     chat.ask("one", "two")
     prompt = model.requests[-1]

@@ -8,12 +8,11 @@ from typing import Any
 
 from click.testing import CliRunner
 
-from aider_gardener import install, uninstall
+from aider_gardener import uninstall
 from aider_gardener.cli.root import main
 from aider_gardener.plan.usage import Call
-from aider_gardener.settings import Settings
 
-from .conftest import Begin, Driver, MakeDriver
+from .conftest import Begin, Driver
 
 LONG = " ".join(f"Detail {n} of the worker is not worth a word." for n in range(60))
 MARKS = (
@@ -80,16 +79,13 @@ def test_a_note_that_a_clear_took_out_is_not_counted(begin: Begin) -> None:
     assert "notes" not in typed(driver, "/context-pressure --json")["parts"]
 
 
-def test_a_chat_that_was_cleared_and_goes_on_says_so(begin: Begin, drive: MakeDriver) -> None:
-    driver = begin()
+def test_a_chat_that_was_cleared_and_goes_on_says_so(driver: Driver, begin: Begin) -> None:
     driver.ask("/ask one", "/ask two")
     driver.type("/clear")
     driver.ask("/ask three")
     before = driver.coder.gardener.status()
     assert (before["entries"], before["cleared"]) == (6, 4)
-    uninstall()
-    install(Settings(embedder="none", resume="last"))
-    driver = drive()
+    driver = begin(embedder="none", resume="last")
     assert any("(3 turns)" in line and "2 of 2 messages whole" in line for line in driver.said)
     driver.type("/gardener")
     assert "This chat: 3 turns, 6 messages, 4 of them before /clear; no room had to be made." in driver.said
@@ -97,14 +93,12 @@ def test_a_chat_that_was_cleared_and_goes_on_says_so(begin: Begin, drive: MakeDr
     assert (now["entries"], now["cleared"], now["turns"]) == (6, 4, 3)
 
 
-def test_a_chat_that_goes_on_counts_what_it_came_to_before(begin: Begin, drive: MakeDriver) -> None:
+def test_a_chat_that_goes_on_counts_what_it_came_to_before(begin: Begin) -> None:
     driver = begin(history_tokens=1_500, preset="gentle")
     driver.ask(*(f"change nothing, step {n}" for n in range(8)), reply=LONG)
     before = driver.coder.gardener.status()
     assert before["compactions"] and before["tokens_saved"] and before["calls"] == 8
-    uninstall()
-    install(Settings(embedder="none", history_tokens=1_500, preset="gentle", resume="last"))
-    driver = drive()
+    driver = begin(embedder="none", history_tokens=1_500, preset="gentle", resume="last")
     now = driver.coder.gardener.status()
     for name in ("compactions", "tokens_saved", "calls", "prompt_tokens", "saved_tokens", "cost"):
         assert now[name] == before[name], name

@@ -12,9 +12,9 @@ from aider_gardener.messages import SourceKind
 from aider_gardener.settings import Settings
 from bench.claude_transcript import Host
 
-from .conftest import EDIT, Begin, Driver, MakeDriver, ScriptedModel
+from .conftest import Begin, Driver, MakeDriver, ScriptedModel
 from .test_entry_commands import say
-from .test_wrappers import FACT
+from .test_wrappers import FACT, GOODBYE
 
 QUESTION = "/ask which port did the staging box kestrel have?"
 LOCAL = "ollama/llama3"
@@ -88,7 +88,7 @@ def test_what_listens_on_this_machine_may_be_a_proxy_and_gets_its_own_back_alone
 def test_resume_begins_with_the_last_chat(begin: Begin, drive: MakeDriver, model: ScriptedModel) -> None:
     first = begin(resume=True)
     first.ask(f"/ask {FACT} please remember", reply="Kestrel-17 is noted for later.")
-    model.replies.append(EDIT.format(path="app.py", old="    return 'hello'", new="    return 'goodbye'"))
+    model.replies.append(GOODBYE)
     first.type("say goodbye instead")
     first.type("/run python3 -c 'import absent_module_x'")
     second = drive()
@@ -129,9 +129,8 @@ def test_what_was_settled_in_claude_code_meanwhile_comes_with_its_hosts_name(
 
 
 def test_a_chat_of_another_agent_is_not_gone_on_with_here(
-    begin: Begin, model: ScriptedModel, tmp_path: Path
+    begin: Begin, model: ScriptedModel, tmp_path: Path, driver: Driver
 ) -> None:
-    driver = begin()
     driver.ask("/ask the heron nests on pier 4, remember it")
     archive = driver.coder.gardener.state.archive
     host = Host(tmp_path / "transcript.jsonl", session="c1a0de", records=10_000)

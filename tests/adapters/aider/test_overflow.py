@@ -15,6 +15,7 @@ from aider_gardener.gardener.state import ChatState
 from aider_gardener.plan.usage import Call
 
 from .conftest import Begin, Driver, ScriptedModel
+from .test_entry_commands import say
 
 WORDS = "words of prose about the worker and its queue. "
 
@@ -78,8 +79,7 @@ def test_rejected_twice_the_chat_is_as_before_and_the_user_gets_one_line(begin: 
     driver = begin(history_tokens=100_000)
     talk(driver, 6)
     driver.model.replies += [rejection("context window exceeded", plain=plain) for _ in range(2)]
-    driver.said.clear()
-    driver.type("/ask one more thing 5512")
+    say(driver, "/ask one more thing 5512")
     assert len(driver.model.requests) == 8
     assert_legal(driver)
     assert not any("5512" in message["content"] for message in driver.history)
@@ -92,8 +92,7 @@ def test_rejected_twice_the_chat_is_as_before_and_the_user_gets_one_line(begin: 
     assert driver.history[-1]["content"] == "Here."
 
 
-def test_a_rejection_with_nothing_to_give_up_is_not_sent_again(begin: Begin) -> None:
-    driver = begin()
+def test_a_rejection_with_nothing_to_give_up_is_not_sent_again(driver: Driver) -> None:
     driver.model.replies.append(rejection())
     driver.type("/ask hello")
     assert len(driver.model.requests) == 1
@@ -147,8 +146,7 @@ def test_a_message_larger_than_the_window_is_sent_short_and_can_be_had_back(begi
     assert driver.history[0]["content"] == pasted
 
 
-def test_files_that_fill_the_window_leave_the_message_whole_and_say_so(begin: Begin) -> None:
-    driver = begin()
+def test_files_that_fill_the_window_leave_the_message_whole_and_say_so(driver: Driver) -> None:
     driver.model.replies += [rejection("maximum context length is 600 tokens", plain=True) for _ in range(2)]
     driver.type("/ask what does greet do?")
     assert driver.history == []

@@ -73,8 +73,7 @@ def test_what_stands_around_the_history_is_measured_by_part(
     assert state.frame.parts["notes"] == 77
 
 
-def test_what_the_archive_has_to_say_is_said_in_the_chat(begin: Begin) -> None:
-    driver = begin()
+def test_what_the_archive_has_to_say_is_said_in_the_chat(driver: Driver) -> None:
     driver.ask("/ask hello")
     assert not any("begun anew" in line for line in driver.said)
     driver.coder.gardener.state.archive.store.notice = "the archive was begun anew"

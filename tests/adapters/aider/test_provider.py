@@ -72,9 +72,6 @@ def test_the_limit_is_the_users_or_else_the_models() -> None:
     assert history_limit(coder(4_096, 4_096)) == (4_096, False)
     assert history_limit(coder(4_096, 2_048)) == (4_096, False)
     assert history_limit(coder(4_096, 777)) == (777, True)
-
-
-def test_a_coder_without_a_command_line_has_its_models_limit() -> None:
     bare = coder(4_096, 4_096)
     bare.commands = None
     assert history_limit(bare) == (4_096, False)

@@ -13,7 +13,7 @@ from aider_gardener.archive.store import Store, open_store
 from aider_gardener.gardener.stored_chat import sums_of
 from aider_gardener.plan.view import problems
 
-from .conftest import Begin, Driver, MakeDriver, ScriptedModel
+from .conftest import Begin, Driver, ScriptedModel
 from .test_entry_commands import say
 from .test_wrappers import FACT
 
@@ -90,7 +90,6 @@ def test_what_stood_shorter_stands_shorter_and_a_long_past_is_compacted(
     assert "question 11 about" in model.last_prompt() and f"topic 2: {LONG}" not in model.last_prompt()
     assert problems([piece.message for piece in gardener.state.chat.pieces]) == []
     shown = [piece.content for piece in gardener.state.chat.pieces]
-    uninstall()
     again = begin(resume=session, history_tokens=1_000)
     assert [piece.content for piece in again.coder.gardener.state.chat.pieces] == shown
     assert again.coder.gardener.state.chat.fidelity == gardener.state.chat.fidelity
@@ -105,7 +104,6 @@ def test_a_chat_that_was_killed_before_its_answer_takes_turns_again(
     first.coder.cur_messages += [{"role": "user", "content": "never answered"}]
     first.type("/gardener")
     session = session_of(first)
-    uninstall()
     driver = begin(resume=session)
     assert [message["role"] for message in driver.history][-2:] == ["user", "assistant"]
     driver.ask("/ask two?")
@@ -116,7 +114,6 @@ def test_what_was_cleared_stays_away(begin: Begin, model: ScriptedModel) -> None
     first = begin()
     first.ask(f"/ask {FACT} please remember")
     first.type("/clear")
-    uninstall()
     driver = begin(resume="last")
     assert driver.history == [] and "it was cleared at its end" in told(driver)
     driver.ask("/ask hm?")
@@ -140,22 +137,18 @@ def test_a_bad_id_is_one_line_and_the_chat_starts_without(begin: Begin, given: s
 
 
 def test_the_last_local_chat_does_not_go_to_a_remote_model_unless_it_is_named(
-    begin: Begin, drive: MakeDriver, gardened: Any, model: ScriptedModel
+    begin: Begin, model: ScriptedModel
 ) -> None:
     first = begin(model_name=LOCAL)
     first.ask(f"/ask {FACT} please remember")
     session = session_of(first)
-    uninstall()
     driver = begin(resume="last", model_name="gpt-4o")
     assert driver.history == [] and f"--gardener-resume={session[:4]} takes it up" in told(driver)
-    uninstall()
     named = begin(resume=session[:4], model_name="gpt-4o")
     assert "from here on it goes to gpt-4o" in told(named)
     named.ask("/ask hm?")
     assert "48213" in model.last_prompt()
-    uninstall()
-    gardened(resume=session)
-    assert "from here on" not in told(drive(model_name=LOCAL))
+    assert "from here on" not in told(begin(resume=session, model_name=LOCAL))
 
 
 def test_a_chat_that_another_process_holds_is_left_to_it(
@@ -166,18 +159,13 @@ def test_a_chat_that_another_process_holds_is_left_to_it(
     monkeypatch.setattr(Store, "open_elsewhere", lambda _store: frozenset([newer]))
     driver = begin(resume=newer)
     assert f"session {newer[:4]} is open in another process" in told(driver) and driver.history == []
-    uninstall()
     assert session_of(begin(resume="last")) == older
 
 
-def test_with_a_restored_history_or_in_mode_observe_it_is_a_chat_of_its_own(
-    begin: Begin, drive: MakeDriver, gardened: Any
-) -> None:
+def test_with_a_restored_history_or_in_mode_observe_it_is_a_chat_of_its_own(begin: Begin) -> None:
     session, _ = ended(begin)
-    gardened(resume=session)
     history = [{"role": "user", "content": "hello"}, {"role": "assistant", "content": "Hi."}]
-    driver = drive(done_messages=history)
+    driver = begin(resume=session, done_messages=history)
     assert driver.history == history and "leave --restore-chat-history out" in told(driver)
-    uninstall()
     observed = begin(resume=session, mode="observe")
     assert observed.history == [] and "in mode observe" in told(observed)

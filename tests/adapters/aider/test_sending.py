@@ -11,9 +11,9 @@ from aider_gardener.gardener.care import HEAD, HINT
 from aider_gardener.gardener.compactions import show
 from aider_gardener.messages import Fidelity
 
-from .conftest import EDIT, Begin, Driver
-from .test_entry_commands import MARKER, id_of, is_legal, say, texts
-from .test_wrappers import chatter
+from .conftest import Begin, Driver
+from .test_entry_commands import MARKER, is_legal, say, texts
+from .test_wrappers import GOODBYE, chatter
 
 WHOLE = f"The {MARKER} lives in the attic. " + "Then we went on and spoke of other rooms. " * 20
 
@@ -23,21 +23,13 @@ def compacted(begin: Begin, **options: Any) -> tuple[Driver, str]:
     driver = begin(**{"history_tokens": 4_000, "ask_for_originals": True, "recall_tokens": 0, **options})
     driver.ask("/ask tell me", reply=WHOLE)
     chatter(driver, 2)
-    shorten(driver, MARKER)
+    state = driver.coder.gardener.state
+    (reply,) = [entry for entry in state.chat.entries.values() if MARKER in entry.content]
+    show(state, {reply.seq: Fidelity.LINE}, "a test")
+    state.host.show()
     driver.ask("/ask go on")
     assert WHOLE.strip() not in texts(driver)
-    return driver, id_of(driver, MARKER)
-
-
-def shorten(driver: Driver, words: str) -> list[str]:
-    """Show the replies with these words in their short form; their ids."""
-    gardener = driver.coder.gardener
-    replies = [
-        e for e in gardener.state.chat.entries.values() if e.role == "assistant" and words in e.content
-    ]
-    show(gardener.state, dict.fromkeys([entry.seq for entry in replies], Fidelity.LINE), "a test")
-    gardener.state.host.show()
-    return [entry.id for entry in replies]
+    return driver, reply.id
 
 
 def form(stored_id: str) -> str:
@@ -70,8 +62,7 @@ def test_the_same_is_not_given_twice_and_nothing_loops(begin: Begin) -> None:
 
 def test_an_edit_in_the_same_reply_is_applied(begin: Begin) -> None:
     driver, stored_id = compacted(begin)
-    edit = EDIT.format(path="app.py", old="    return 'hello'", new="    return 'goodbye'")
-    driver.model.replies += [edit + "\n" + form(stored_id), "Done."]
+    driver.model.replies += [GOODBYE + "\n" + form(stored_id), "Done."]
     driver.type("say goodbye, and where does it live?")
     assert "goodbye" in Path("app.py").read_text(encoding="utf-8")
     assert driver.model.commit_calls == 1
@@ -80,20 +71,10 @@ def test_an_edit_in_the_same_reply_is_applied(begin: Begin) -> None:
 
 
 def test_the_architect_gets_it_before_an_editor_is_sent_off(begin: Begin) -> None:
-    driver = begin(
-        history_tokens=4_000,
-        ask_for_originals=True,
-        recall_tokens=0,
-        edit_format="architect",
-        auto_accept_architect=True,
-    )
-    driver.ask("/ask tell me", reply=WHOLE)
-    chatter(driver, 2)
-    shorten(driver, MARKER)
+    driver, stored_id = compacted(begin, edit_format="architect", auto_accept_architect=True)
     sent = len(driver.model.requests)
     plan = "Return goodbye instead."
-    edit = EDIT.format(path="app.py", old="    return 'hello'", new="    return 'goodbye'")
-    driver.model.replies += [form(id_of(driver, MARKER)), plan, edit]
+    driver.model.replies += [form(stored_id), plan, GOODBYE]
     driver.type("say goodbye")
     assert len(driver.model.requests) == sent + 3
     assert f"> {WHOLE.strip()}" in str(driver.model.requests[sent + 1])

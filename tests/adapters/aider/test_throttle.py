@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import Begin
+from .conftest import Begin, Driver
 
 
 def write_noise(repository: Path, lines: int) -> str:
@@ -58,9 +58,8 @@ def test_the_message_that_a_failed_test_sends_is_short_too(begin: Begin, reposit
 
 
 def test_of_an_output_that_no_window_takes_no_line_promises_the_whole(
-    begin: Begin, repository: Path, monkeypatch: pytest.MonkeyPatch
+    driver: Driver, repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    driver = begin()
     monkeypatch.setitem(driver.coder.main_model.info, "max_input_tokens", 12_000)
     driver.type(f"/run {write_noise(repository, 900)}")
     told = [line for line in driver.said if "the whole is" in line]

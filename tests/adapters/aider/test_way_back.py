@@ -14,7 +14,7 @@ from aider_gardener.messages import Fidelity, SourceKind
 from .conftest import EDIT, Begin, Driver, MakeDriver, ScriptedModel
 from .test_entry_commands import is_legal, say
 from .test_laws import alternates
-from .test_wrappers import FACT, chatter
+from .test_wrappers import FACT, GOODBYE, chatter
 
 ANSWER = " ".join(f"Detail {n} of the worker is not worth a word." for n in range(15))
 LOG = "\n".join(f"10:{n // 60:02}:{n % 60:02} INFO step {n} of the job took {n * 7} ms" for n in range(200))
@@ -34,12 +34,12 @@ def levels(driver: Driver) -> set[Fidelity]:
     return set(driver.coder.gardener.state.chat.fidelity.values())
 
 
-def compacted(drive: MakeDriver, monkeypatch: pytest.MonkeyPatch) -> Driver:
+def compacted(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> Driver:
     """A chat with edits, a throttled output and several plans, some of its messages hidden."""
     import aider.commands
 
     monkeypatch.setattr(aider.commands, "run_cmd", lambda *_args, **_options: (0, LOG))
-    driver = drive()
+    driver = begin(history_tokens=1_000, throttle_tokens=400)
     driver.ask("say hi", reply=EDIT.format(path="app.py", old="    return 'hello'", new="    return 'hi'"))
     chatter(driver, 6)
     driver.type("/run make all")
@@ -55,10 +55,9 @@ def compacted(drive: MakeDriver, monkeypatch: pytest.MonkeyPatch) -> Driver:
 
 
 def test_off_gives_the_whole_history_back(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+    begin: Begin, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    gardened(history_tokens=1_000, throttle_tokens=400)
-    driver = compacted(drive, monkeypatch)
+    driver = compacted(begin, monkeypatch)
     short = len(standing(driver))
     said = say(driver, "/gardener off")
     assert standing(driver) == originals(driver)
@@ -74,10 +73,9 @@ def test_off_gives_the_whole_history_back(
 
 
 def test_on_takes_over_again_where_off_left_the_history_whole(
-    drive: MakeDriver, gardened: Any, monkeypatch: pytest.MonkeyPatch
+    begin: Begin, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    gardened(history_tokens=1_000, throttle_tokens=400)
-    driver = compacted(drive, monkeypatch)
+    driver = compacted(begin, monkeypatch)
     plans = len(driver.coder.gardener.state.plans)
     driver.type("/gardener off")
     assert "no compaction to undo" in say(driver, "/gardener undo")
@@ -106,10 +104,9 @@ def test_off_leaves_what_was_cleared_or_forgotten_away(begin: Begin) -> None:
 
 
 def test_what_undo_all_took_back_is_not_compacted_again_at_once(
-    drive: MakeDriver, gardened: Any, monkeypatch: pytest.MonkeyPatch, repository: Path
+    begin: Begin, monkeypatch: pytest.MonkeyPatch, repository: Path
 ) -> None:
-    gardened(history_tokens=1_000, throttle_tokens=400)
-    driver = compacted(drive, monkeypatch)
+    driver = compacted(begin, monkeypatch)
     driver.type("/gardener undo all")
     plans = len(driver.coder.gardener.state.plans)
     (repository / "notes.md").write_text("Read this.\n", encoding="utf-8")
@@ -165,8 +162,7 @@ LOOKING = (
 )  # fmt: skip
 
 
-def test_commands_that_only_look_age_nothing(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
-    driver = begin()
+def test_commands_that_only_look_age_nothing(driver: Driver, monkeypatch: pytest.MonkeyPatch) -> None:
     chatter(driver, 2)
     state = driver.coder.gardener.state
     assert state.chat.turn == 2
@@ -181,10 +177,7 @@ def test_commands_that_only_look_age_nothing(begin: Begin, monkeypatch: pytest.M
     assert state.chat.turn == 3
 
 
-def test_commands_that_say_something_in_the_chat_are_turns(
-    begin: Begin, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    driver = begin()
+def test_commands_that_say_something_in_the_chat_are_turns(driver: Driver) -> None:
     driver.ask(f"/ask {FACT}")
     state = driver.coder.gardener.state
     driver.type("/run echo hi")
@@ -207,8 +200,7 @@ def test_a_clear_says_how_to_reach_what_was_said_where_there_is_something(begin:
     assert "come back" not in say(driver, command)
 
 
-def test_a_clear_that_no_turn_surrounds_counts_at_once(begin: Begin) -> None:
-    driver = begin()
+def test_a_clear_that_no_turn_surrounds_counts_at_once(driver: Driver) -> None:
     driver.ask("/ask hello")
     driver.coder.commands.cmd_clear("")
     assert driver.coder.gardener.state.chat.floor == 2
@@ -229,8 +221,7 @@ def test_a_quoted_edit_that_was_undone_says_so(
 ) -> None:
     gardened(history_tokens=700)
     driver = undone(drive)
-    edit = EDIT.format(path="app.py", old="    return 'hello'", new="    return 'goodbye'")
-    driver.ask("say goodbye", reply=edit)
+    driver.ask("say goodbye", reply=GOODBYE)
     chatter(driver, 10)
     assert not any("kestrel-greeting" in message["content"] for message in driver.history)
     driver.type("/drop app.py")  # old code of a file that is in the chat is not quoted

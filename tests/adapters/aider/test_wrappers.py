@@ -8,9 +8,12 @@ from typing import Any
 
 from made_search import found
 
+from aider_gardener.recall.recall import NOTE_HEAD
+
 from .conftest import EDIT, Begin, Driver, MakeDriver, ScriptedModel
 
 FACT = "The staging box is called kestrel-17 and its port is 48213."
+GOODBYE = EDIT.format(path="app.py", old="    return 'hello'", new="    return 'goodbye'")
 LONG = "\n".join(
     f"line {n}: the quick worker {n * 7} handled request {n * 13} in {n % 9} ms" for n in range(220)
 )
@@ -57,12 +60,8 @@ def test_lists_rebound_by_the_browser_count_as_cleared(begin: Begin) -> None:
     assert "48213" not in driver.model.last_prompt()
 
 
-def test_a_mode_switch_strips_edit_blocks_without_an_llm(begin: Begin) -> None:
-    driver = begin()
-    driver.model.replies.append(
-        EDIT.format(path="app.py", old="    return 'hello'", new="    return 'goodbye'")
-    )
-    driver.type("say goodbye instead")
+def test_a_mode_switch_strips_edit_blocks_without_an_llm(driver: Driver) -> None:
+    driver.ask("say goodbye instead", reply=GOODBYE)
     assert "goodbye" in Path("app.py").read_text(encoding="utf-8")
     driver.type("/chat-mode whole")
     assert driver.coder.edit_format == "whole"
@@ -81,15 +80,10 @@ def test_what_is_recalled_stays_out_of_the_history_and_of_commit_messages(begin:
     driver.ask("/ask where do we stage?", reply=f"{LONG[:2_000]}\n\n{FACT}")
     chatter(driver, 15)
     assert not any(FACT in message["content"] for message in driver.history)
-    driver.model.replies.append(
-        EDIT.format(path="app.py", old="    return 'hello'", new="    return 'kestrel'")
-    )
-    driver.type("which port did the staging box kestrel have? put its name into greet")
+    driver.ask("which port did the staging box kestrel have? put its name into greet", reply=GOODBYE)
     commit = [
         call for call in driver.model.calls if "generates concise" in str(call["messages"][0]["content"])
     ][-1]
-    from aider_gardener.recall.recall import NOTE_HEAD
-
     assert NOTE_HEAD in driver.model.last_prompt()
     assert "48213" in driver.model.last_prompt()
     assert NOTE_HEAD not in "".join(str(message["content"]) for message in commit["messages"])
@@ -98,10 +92,7 @@ def test_what_is_recalled_stays_out_of_the_history_and_of_commit_messages(begin:
 
 def test_architect_keeps_the_editor_out_of_the_chat(begin: Begin) -> None:
     driver = begin(edit_format="architect", auto_accept_architect=True)
-    driver.model.replies += [
-        "Change the greeting to goodbye.",
-        EDIT.format(path="app.py", old="    return 'hello'", new="    return 'goodbye'"),
-    ]
+    driver.model.replies += ["Change the greeting to goodbye.", GOODBYE]
     driver.type("say goodbye instead")
     assert "goodbye" in Path("app.py").read_text(encoding="utf-8")
     kept = [entry.content for entry in driver.coder.gardener.state.chat.entries.values()]
@@ -111,24 +102,21 @@ def test_architect_keeps_the_editor_out_of_the_chat(begin: Begin) -> None:
 
 def test_no_summary_is_paid_for_the_chat_of_a_helper_that_is_over(begin: Begin) -> None:
     driver = begin(edit_format="architect", auto_accept_architect=True)
-    edit = EDIT.format(path="app.py", old="    return 'hello'", new="    return 'goodbye'")
-    driver.model.replies += ["Change the greeting.", f"{edit}\n{'because of this ' * 9_000}"]
+    driver.model.replies += ["Change the greeting.", f"{GOODBYE}\n{'because of this ' * 9_000}"]
     driver.type("say goodbye instead")
     for thread in set(threading.enumerate()) - {threading.current_thread()}:
         thread.join(1)
     assert "goodbye" in Path("app.py").read_text(encoding="utf-8") and driver.model.summary_calls == 0
 
 
-def test_the_prompt_is_archived_before_it_is_sent(begin: Begin) -> None:
-    driver = begin()
+def test_the_prompt_is_archived_before_it_is_sent(driver: Driver) -> None:
     driver.model.replies.append(KeyboardInterrupt())
     driver.type("remember the number 77120431")
     store = driver.coder.gardener.state.archive.store
     assert found(store, "77120431")
 
 
-def test_model_switch_takes_over_limits_and_counter(begin: Begin) -> None:
-    driver = begin()
+def test_model_switch_takes_over_limits_and_counter(driver: Driver) -> None:
     driver.ask("/ask hello")
     assert driver.coder.gardener.state.frame.window == 128_000
     driver.type("/model gpt-4")

@@ -110,30 +110,21 @@ def test_a_hook_whose_output_is_closed_archives_and_ends_with_0(
     assert until(lambda: told(project) == [FACT])
 
 
-def test_what_is_no_json_is_a_line_in_the_log(project: Path, host: Host) -> None:
+@pytest.mark.parametrize("fault", ["UsageError", "ValueError"])
+def test_a_fault_is_one_line_in_the_log_without_a_word_of_the_chat(
+    project: Path, host: Host, fault: str
+) -> None:
     host.ask(FACT)
     run("PreCompact", host.payload("PreCompact"), project)
     assert until(lambda: told(project) == [FACT])
-    run("UserPromptSubmit", b"[]", project)
-    log = project / ".aider.gardener" / LOG_NAME
-    assert until(log.exists) and log.read_text(encoding="utf-8").endswith("Z UserPromptSubmit ValueError\n")
-
-
-def test_a_fault_is_one_line_in_the_log_without_a_word_of_the_chat(project: Path, host: Host) -> None:
-    host.ask(FACT)
-    run("PreCompact", host.payload("PreCompact"), project)
-    assert until(lambda: told(project) == [FACT])
-    done = run(
-        "UserPromptSubmit",
-        host.payload("UserPromptSubmit", prompt="secret words"),
-        project,
-        AIDER_GARDENER_RECALL_TOKENS="lots",
-    )
+    given = host.payload("UserPromptSubmit", prompt="secret words")
+    given = given if fault == "UsageError" else b'["secret words"]'
+    done = run("UserPromptSubmit", given, project, AIDER_GARDENER_RECALL_TOKENS="lots")
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     log = project / ".aider.gardener" / LOG_NAME
     assert until(log.exists)
     (line,) = log.read_text(encoding="utf-8").splitlines()
-    assert line.endswith("Z UserPromptSubmit UsageError") and "secret" not in line
+    assert line.endswith(f"Z UserPromptSubmit {fault}") and "secret" not in line
     assert log.stat().st_mode & 0o077 == 0 or os.name == "nt"
 
 
@@ -157,7 +148,6 @@ def test_a_hook_that_is_killed_leaves_an_archive_that_the_next_one_completes(
     given = json.dumps(host.payload("PreCompact", trigger="auto")).encode()
     for wait in (0.25, 0.4, 0.6):
         process = subprocess.Popen([*CHILD, "PreCompact"], stdin=subprocess.PIPE, cwd=project)
-        assert process.stdin is not None
         process.stdin.write(given)
         process.stdin.close()
         try:
@@ -173,7 +163,6 @@ def test_a_hook_that_is_killed_leaves_an_archive_that_the_next_one_completes(
 def test_a_hook_whose_input_never_ends_is_over_before_its_host_waits_no_more(project: Path) -> None:
     command = [sys.executable, "-m", "aider_gardener.cli", "hook", "UserPromptSubmit"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=project) as process:
-        assert process.stdin is not None and process.stdout is not None
         process.stdin.write(b'{"session_id": "s"')
         process.stdin.flush()
         assert process.wait(120) == 0
@@ -203,7 +192,6 @@ def first_said(event: str, host: Host, project: Path, **given: object) -> str:
     """What a child answers that would wait for a lock without end if it waited as elsewhere."""
     command = [*CHILD[:2], PATIENT + CHILD[2], event]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=project) as child:
-        assert child.stdin is not None and child.stdout is not None
         child.stdin.write(json.dumps(host.payload(event, **given)).encode())
         child.stdin.close()
         return child.stdout.read().decode()

@@ -139,14 +139,6 @@ def test_an_unknown_record_is_kept_and_counted(store: Store, host: Host) -> None
     assert [event.data for event in store.events(kind=UNKNOWN_RECORD)] == [{"type": "hologram"}]
 
 
-def test_the_summary_is_kept_as_the_hosts_own(store: Store, host: Host) -> None:
-    host.ask(FACT)
-    summary = host.compact()
-    chat(store, host).take_in(host.path)
-    kinds = [e.content for e in store.session_entries(host.session) if e.source.kind is SourceKind.SUMMARY]
-    assert kinds == [summary]
-
-
 def test_a_result_that_comes_later_is_told_with_its_command(store: Store, host: Host) -> None:
     host.said({"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": "pytest -q"}})
     chat(store, host).take_in(host.path)

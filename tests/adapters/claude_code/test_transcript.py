@@ -144,26 +144,26 @@ def test_a_record_of_an_unknown_type_comes_as_it_is(tmp_path: Path) -> None:
     assert first is not None and json.loads(first.content)["beam"] == 1 and first.role == "system"
 
 
-def test_a_line_that_is_being_written_waits(tmp_path: Path) -> None:
+@pytest.mark.parametrize("text", ["two", "x" * 2_000], ids=["short", "too long"])
+def test_a_line_that_is_being_written_waits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    monkeypatch.setattr(transcript, "LINE_BYTES", 300)
     path = tmp_path / "transcript.jsonl"
-    path.write_text(user("one") + user("two").rstrip("\n"), encoding="utf-8")
+    path.write_text(user("one") + user(text).rstrip("\n"), encoding="utf-8")
     reader = ClaudeReader(path)
-    assert len(list(reader.lines())) == 1
+    assert len([record for line in reader.lines() for record in line.records]) == 1
+    assert reader.offset == len(user("one"))
     with path.open("a", encoding="utf-8") as file:
         file.write("\n")
     again = ClaudeReader(path, reader.offset)
-    assert [each.records[0].place for each in again.lines()] == [len(user("one"))]
-
-
-def bounded(monkeypatch: pytest.MonkeyPatch, **bounds: int) -> None:
-    for name, bound in bounds.items():
-        monkeypatch.setattr(transcript, name, bound)
+    assert [each.records[0].place for each in again.lines() if each.records] == [reader.offset]
 
 
 def test_a_line_that_is_too_long_is_passed_over_and_told_of(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bounded(monkeypatch, LINE_BYTES=300)
+    monkeypatch.setattr(transcript, "LINE_BYTES", 300)
     long = user("x" * 2_000)
     path = tmp_path / "transcript.jsonl"
     path.write_text(user("one") + long + user("two"), encoding="utf-8")
@@ -176,15 +176,6 @@ def test_a_line_that_is_too_long_is_passed_over_and_told_of(
     assert passing and {line.end for line in passing} == {told.place}, (
         "time can end it there, and it comes again"
     )
-
-
-def test_a_long_line_that_is_being_written_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    bounded(monkeypatch, LINE_BYTES=300)
-    path = tmp_path / "transcript.jsonl"
-    path.write_text(user("one") + user("x" * 2_000).rstrip("\n"), encoding="utf-8")
-    reader = ClaudeReader(path)
-    assert len([record for line in reader.lines() for record in line.records]) == 1
-    assert reader.offset == len(user("one"))
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs FIFOs")

@@ -54,11 +54,9 @@ class Process:
         self.process.kill()
         self.process.wait()
         for stream in (self.process.stdin, self.process.stdout):
-            assert stream is not None
             stream.close()
 
     def _listen(self) -> None:
-        assert self.process.stdout is not None
         for line in self.process.stdout:
             answer = json.loads(line)
             with self.changed:
@@ -66,7 +64,6 @@ class Process:
                 self.changed.notify_all()
 
     def say(self, line: bytes) -> None:
-        assert self.process.stdin is not None
         self.process.stdin.write(line + b"\n")
         self.process.stdin.flush()
 

@@ -57,7 +57,6 @@ def test_a_host_that_ends_it_by_a_signal_or_hangs_up_leaves_nothing_behind(
     environ = {**os.environ, "AIDER_GARDENER_EMBEDDER": "none"}
     pipe, ping = subprocess.PIPE, b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n'
     server = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env=environ)
-    assert server.stdin is not None and server.stdout is not None and server.stderr is not None
     server.stdin.write(ping)
     server.stdin.flush()
     assert server.stdout.readline(), "it serves"
@@ -71,5 +70,4 @@ def test_a_host_that_ends_it_by_a_signal_or_hangs_up_leaves_nothing_behind(
     archive = tmp_path / ".aider.gardener"
     assert {path.name for path in archive.iterdir()} <= {".gitignore", "gardener.db"}
     for stream in (server.stdin, server.stdout, server.stderr):
-        assert stream is not None
         stream.close()

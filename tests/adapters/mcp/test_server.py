@@ -11,6 +11,7 @@ from datetime import timedelta
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import anyio
 import pytest
@@ -260,10 +261,7 @@ def test_an_error_is_one_line_of_the_tool(
 def test_a_fault_of_ours_tells_its_kind_and_no_word_of_a_chat(
     memory: ProjectMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(*_given: object, **_more: object) -> None:
-        raise RuntimeError(FACT)
-
-    monkeypatch.setattr(memory, "recall", broken)
+    monkeypatch.setattr(memory, "recall", Mock(side_effect=RuntimeError(FACT)))
     result = call(memory, "recall", query="x")
     assert result.isError and text(result) == "aider-gardener failed (RuntimeError); nothing was changed"
 

@@ -1,13 +1,10 @@
-"""What the tests of the plain adapter share: lists of messages as agents send them, and a model on loopback."""
+"""What the tests of the plain adapter share: lists of messages as agents send them."""
 
 from __future__ import annotations
 
 import json
-import threading
-from collections.abc import Callable, Sequence
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from typing import Any
 
 from aider_gardener.adapters.plain.gardener import Gardener
 from aider_gardener.adapters.plain.reading import items
@@ -81,54 +78,3 @@ def illegal(messages: Sequence[dict[str, Any]]) -> str:
         else:
             waiting = [made["id"] for made in message.get("tool_calls") or []]
     return f"no results for {waiting}" if waiting else ""
-
-
-class ModelServer:
-    """An OpenAI-compatible endpoint on 127.0.0.1: `answer` makes the reply from the messages of a request.
-
-    `requests` are the lists of messages that came in; a list that a provider would refuse gets its refusal.
-    """
-
-    def __init__(self, answer: Callable[[Sent], dict[str, Any]]) -> None:
-        self.answer = answer
-        self.requests: list[Sent] = []
-        handler = type("Bound", (Handler,), {"server_of": self})
-        self.http = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-        self.thread = threading.Thread(target=self.http.serve_forever, daemon=True)
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.http.server_address[1]}/v1"
-
-    def __enter__(self) -> ModelServer:
-        self.thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.http.shutdown()
-        self.http.server_close()
-        self.thread.join()
-
-
-class Handler(BaseHTTPRequestHandler):
-    server_of: ClassVar[ModelServer]
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Say nothing."""
-
-    def do_POST(self) -> None:
-        messages = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["messages"]
-        self.server_of.requests.append(messages)
-        refused = illegal(messages)
-        choice = {"index": 0, "finish_reason": "stop", "message": {"content": ""}}
-        if not refused:
-            choice["message"] = {"role": "assistant", **self.server_of.answer(messages)}
-        body = {"id": "x", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice]}
-        data = json.dumps({"error": {"message": refused}} if refused else body).encode()
-        self.send_response(400 if refused else 200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)

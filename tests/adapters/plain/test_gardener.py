@@ -26,21 +26,9 @@ from aider_gardener.plan.view import FILLER
 from aider_gardener.recall.recall import MARGIN_TOKENS
 from aider_gardener.recall.recall import NOTE_HEAD as RECALL_HEAD
 from aider_gardener.settings import Settings
+from bench.model_server import ModelServer, ServerReply
 
-from .agents import (
-    ModelServer,
-    Sent,
-    call,
-    calls,
-    illegal,
-    opened,
-    result,
-    said,
-    test_run,
-    tokens,
-    turn,
-    user,
-)
+from .agents import Sent, call, calls, illegal, opened, result, said, test_run, tokens, turn, user
 
 SYSTEM = {"role": "system", "content": "You are a coding agent."}
 FACT = "Remember: the staging box kestrel listens on port 48213."
@@ -59,12 +47,6 @@ def grown(gardener: Gardener, turns: int, **options: Any) -> tuple[Sent, Sent]:
 
 
 # The list
-
-
-def test_below_the_budget_the_prompt_is_the_list_itself() -> None:
-    with opened(window=100_000) as gardener:
-        messages, prompt = grown(gardener, 8)
-        assert prompt == messages and all(a is b for a, b in zip(prompt, messages, strict=True))
 
 
 def test_above_the_budget_the_prompt_gets_shorter_and_the_list_stays() -> None:
@@ -178,17 +160,6 @@ def test_messages_without_content_objects_and_older_function_calls_are_taken() -
         assert gardener.prompt(messages) == messages
 
 
-def test_instructions_in_the_middle_stay_where_they_are() -> None:
-    order = {"role": "developer", "content": "From now on answer in German."}
-    with opened(window=4_000) as gardener:
-        messages, _prompt = grown(gardener, 10)
-        messages.append(order)
-        for number in range(10, 20):
-            messages += turn(number)
-            prompt = gardener.prompt(messages)
-        assert prompt.count(order) == 1 and illegal(prompt) == ""
-
-
 def test_a_prompt_that_is_handed_back_as_the_list_is_legal_too() -> None:
     with opened(window=4_000) as gardener:
         messages: Sent = [SYSTEM]
@@ -289,10 +260,7 @@ def test_threads_that_share_one_wait_for_each_other(caplog: pytest.LogCaptureFix
         def chat(number: int) -> None:
             messages = [user(f"chat {number}")]
             for turn in range(25):
-                messages += [
-                    said(f"answer {turn}"),
-                    user(f"question {turn} of {number} " + "word " * 99),
-                ]
+                messages += [said(f"answer {turn}"), user(f"question {turn} of {number} " + "word " * 99)]
                 gardener.prompt(messages)
 
         with ThreadPoolExecutor(4) as threads:
@@ -375,12 +343,8 @@ def test_legal_lists_stay_legal_and_get_no_longer_than_their_notes(
 
 
 def test_the_example_runs_against_an_endpoint(root: Path, tmp_path: Path) -> None:
-    def answer(messages: Sent) -> dict[str, Any]:
-        if messages[-1]["role"] == "user":
-            return {"content": None, "tool_calls": [call("c1", "echo the answer is 42", name="run")]}
-        return {"content": "It said: " + messages[-1]["content"].strip()}
-
-    with ModelServer(answer) as server:
+    asks = ServerReply(calls=(call("c1", "echo the answer is 42", name="run"),))
+    with ModelServer([asks, "It is 42.", asks, "Still 42."]) as server:
         done = subprocess.run(
             [sys.executable, str(root / "examples" / "plain_agent.py"), "some-model", "8000"],
             input="What is the answer?\nAnd again?\n",
@@ -391,5 +355,7 @@ def test_the_example_runs_against_an_endpoint(root: Path, tmp_path: Path) -> Non
             timeout=120,
         )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines() == ["It said: the answer is 42"] * 2
-    assert len(server.requests) == 4 and (tmp_path / ".aider.gardener").is_dir()
+    assert done.stdout.splitlines() == ["It is 42.", "Still 42."]
+    sent = [request["messages"] for request in server.requests]
+    assert len(sent) == 4 and not any(map(illegal, sent)) and (tmp_path / ".aider.gardener").is_dir()
+    assert sent[1][-1]["content"] == sent[3][-1]["content"] == "the answer is 42\n"

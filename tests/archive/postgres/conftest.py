@@ -2,6 +2,19 @@
 
 from __future__ import annotations
 
-from shared_archives import machines, postgres, team
+import pytest
+from shared_archives import Machine, Machines, machines, postgres, team
 
 __all__ = ["machines", "postgres", "team"]
+
+
+@pytest.fixture
+def one(machines: Machines) -> Machine:
+    """A machine of ana's."""
+    return machines("ana")
+
+
+@pytest.fixture
+def other(one: Machine, machines: Machines) -> Machine:
+    """Another machine of ana's."""
+    return machines("ana")

@@ -6,9 +6,10 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
-from shared_archives import Machines
+from shared_archives import Machine
 
 from aider_gardener.archive import postgres
 from aider_gardener.archive.postgres import local, sync_if_due
@@ -54,8 +55,7 @@ def test_after_a_turn_a_sync_begins_at_most_once_a_minute_by_all_processes(stage
     assert stage.turn_over(), "a clock that was put back holds nothing up"
 
 
-def test_a_sync_that_goes_on_is_not_begun_again(machines: Machines) -> None:
-    one = machines("ana")
+def test_a_sync_that_goes_on_is_not_begun_again(one: Machine) -> None:
     one.share()
     local.note(one.store, one.shared.project, active_at=1.0)
     one.say("one")
@@ -82,10 +82,7 @@ def test_it_gets_the_environment_it_was_given_and_nothing_of_the_processs(
 
 
 def test_a_process_that_cannot_begin_or_an_archive_that_cannot_be_read_costs_nothing(stage: Stage) -> None:
-    def fails(*_: object) -> None:
-        raise OSError("no more processes")
-
-    assert not sync_if_due(stage.store, PROJECT, NAMED, start=fails)
+    assert not sync_if_due(stage.store, PROJECT, NAMED, start=Mock(side_effect=OSError("no more processes")))
     stage.store.close()
     stage.now += 600
     assert not stage.turn_over() and not stage.begun

@@ -27,7 +27,6 @@ def address(team: Team, role: str = "ana", name: str = "pump") -> Address:
 
 def copied(machine: Machine, to: Address) -> tuple[int, list[str]]:
     """Close the archive of a machine and copy it."""
-    assert machine.store.directory is not None
     machine.store.close()
     return between(open_store(machine.store.directory), open_on_server(to, made=True))
 
@@ -98,9 +97,8 @@ def test_copies_of_two_archives_are_one_and_what_was_said_there_meanwhile_stays(
 
 @pytest.mark.parametrize("way", ["copy", "import"])
 def test_what_was_said_to_a_local_model_or_to_none_stays_here(
-    machines: Machines, team: Team, tmp_path: Path, way: str
+    one: Machine, team: Team, tmp_path: Path, way: str
 ) -> None:
-    one = machines("ana")
     one.say("to a remote one", session="away")
     one.say("never sent", session="away", provider="")
     one.say("to llama", session="home", provider="ollama")
@@ -131,8 +129,7 @@ def test_no_record_carries_what_may_not_leave(team: Team) -> None:
     assert store.stats().entries == 0 and "llama" not in held(team)
 
 
-def test_nobody_else_sees_or_alters_it_nor_is_admitted_to_it(machines: Machines, team: Team) -> None:
-    one = machines("ana")
+def test_nobody_else_sees_or_alters_it_nor_is_admitted_to_it(one: Machine, team: Team) -> None:
     one.say("private")
     copied(one, address(team))
     with pytest.raises(UsageError, match=r"holds no archive: `gardener store copy --to` makes one"):
@@ -161,8 +158,7 @@ def test_a_copy_and_a_shared_project_of_one_name_do_not_meet(machines: Machines,
     one, bob = machines("ana"), machines("bob")
     (said,) = one.say("said")
     one.store.set_state(one.session, "view", "private state")
-    one.share(readers=("bob",))
-    one.sync()
+    one.share_and_sync(readers=("bob",))
     copied(one, address(team))
     bob.share("ana/pump")
     assert bob.sync().fetched == 1
@@ -172,8 +168,7 @@ def test_a_copy_and_a_shared_project_of_one_name_do_not_meet(machines: Machines,
     assert bob.sync().heard == 0 and team.said() == ["said"]
 
 
-def test_forgetting_takes_it_out_of_the_rows(machines: Machines, team: Team) -> None:
-    one = machines("ana")
+def test_forgetting_takes_it_out_of_the_rows(one: Machine, team: Team) -> None:
     gone, kept = one.say("the aardvark", "the badger")
     one.store.record_event(one.session, 1, "plan", {"entry_ids": [gone, kept]}, 5.0)
     copied(one, address(team))
@@ -187,9 +182,8 @@ def test_forgetting_takes_it_out_of_the_rows(machines: Machines, team: Team) -> 
 
 
 def test_a_server_that_dies_in_the_middle_has_nothing_of_it(
-    machines: Machines, team: Team, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    machines: Machines, team: Team, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, one: Machine
 ) -> None:
-    one = machines("ana")
     one.say("before")
     copied(one, address(team))
     there = exported(open_on_server(address(team)), tmp_path / "there")
@@ -250,8 +244,7 @@ def test_an_encrypted_archive_is_copied_only_if_its_user_agrees(
     assert done.exit_code == 0 and "lines copied" in done.output
 
 
-def test_it_is_removed_and_then_there_is_none(machines: Machines, team: Team) -> None:
-    one = machines("ana")
+def test_it_is_removed_and_then_there_is_none(one: Machine, team: Team) -> None:
     one.say("x")
     copied(one, address(team))
     ServerLines(address(team)).remove()
@@ -260,8 +253,7 @@ def test_it_is_removed_and_then_there_is_none(machines: Machines, team: Team) ->
         ServerLines(address(team)).remove()
 
 
-def test_what_is_only_read_does_not_change(machines: Machines, team: Team) -> None:
-    one = machines("ana")
+def test_what_is_only_read_does_not_change(one: Machine, team: Team) -> None:
     (kept,) = one.say("x")
     copied(one, address(team))
     before, store = held(team), open_on_server(address(team), read_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 
 import pytest
-from shared_archives import PROJECT, Machines, Team
+from shared_archives import PROJECT, Machine, Machines, Team
 
 from aider_gardener.archive.postgres import search, server, sync
 from aider_gardener.archive.postgres.server import ServerError, connected
@@ -36,8 +36,7 @@ def test_the_tables_are_made_once_by_who_may_and_others_are_told_whom_to_ask(tea
         assert server.prepare(bob) == first
 
 
-def test_tables_of_another_version_are_one_line_and_nothing_is_sent(machines: Machines, team: Team) -> None:
-    one = machines("ana")
+def test_tables_of_another_version_are_one_line_and_nothing_is_sent(one: Machine, team: Team) -> None:
     one.share()
     one.say("for the version of before")
     team.rows("UPDATE gardener.about SET version = 2")
@@ -55,12 +54,10 @@ def test_making_the_tables_is_all_or_nothing(team: Team, monkeypatch: pytest.Mon
 
 
 def test_a_pgvector_that_is_missing_or_old_is_one_line_and_never_an_empty_result(
-    machines: Machines, team: Team
+    one: Machine, team: Team
 ) -> None:
-    one = machines("ana")
     one.say("the gasket leaks")
-    one.share()
-    one.sync()
+    one.share_and_sync()
     for sql, found in (
         ("UPDATE pg_extension SET extversion = '0.7.4' WHERE extname = 'vector'", r"0\.7\.4"),
         ("DROP EXTENSION vector CASCADE", "missing"),
@@ -84,8 +81,7 @@ def shared(machines: Machines, team: Team) -> Machines:
         server.prepare(ana)
     bob, eve = machines("bob"), machines("eve")
     bob.say("the gasket of bob's pump")
-    bob.share(readers=("cora",))
-    bob.sync()
+    bob.share_and_sync(readers=("cora",))
     eve.share("eves")
     eve.say("the gasket of eve's pump")
     eve.sync()
@@ -171,8 +167,7 @@ def test_one_whose_access_was_taken_away_reads_and_writes_nothing_more(shared: M
     shared.made[0].share(owners=("eve",))
     eve = shared("eve", project="/projects/other")
     eve.say("what eve wrote")
-    eve.share("bob/pump")
-    eve.sync()
+    eve.share_and_sync("bob/pump")
     run(team, "bob", SET, "eve", None)
     assert run(team, "eve", "SELECT * FROM gardener.lines WHERE archive = 1") == []
     with pytest.raises(ServerError, match="refuses this to eve"):

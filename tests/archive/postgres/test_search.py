@@ -39,8 +39,7 @@ def texts(
     return [each.text for each in found]
 
 
-def test_a_passage_comes_with_project_author_and_place_however_often_it_was_said(machines: Machines) -> None:
-    one = machines("ana")
+def test_a_passage_comes_with_project_author_and_place_however_often_it_was_said(one: Machine) -> None:
     said, _ = shared(one, "the gasket of the pump leaks", "the gasket of the pump leaks")
     with connected(one.environ) as ana:
         (found,) = search.search(ana, "gasket")
@@ -50,23 +49,20 @@ def test_a_passage_comes_with_project_author_and_place_however_often_it_was_said
     assert (found.id, found.cls, found.text) == (said, "prose", "the gasket of the pump leaks")
 
 
-def test_all_words_come_before_some_and_names_are_found_by_their_parts(machines: Machines) -> None:
-    one = machines("ana")
+def test_all_words_come_before_some_and_names_are_found_by_their_parts(one: Machine) -> None:
     shared(one, "the user is away", "a name is a name", "def getUserName(): ...", "nothing of that")
     found = texts(one, "user name")
     assert found[0] == "def getUserName(): ..." and set(found[1:]) == {"the user is away", "a name is a name"}
 
 
-def test_any_text_is_a_safe_question(machines: Machines) -> None:
-    one = machines("ana")
+def test_any_text_is_a_safe_question(one: Machine) -> None:
     shared(one, "it's a | trap & 'quoted' \\ !")
     for query in ("it's", "trap | & ! ( )", "'quoted' \\", "\0", "", ":*", "' || 'x", "\ud800"):
         texts(one, query)
     assert texts(one, "trap")
 
 
-def test_meaning_finds_what_no_word_does_and_only_by_the_same_embedder(machines: Machines) -> None:
-    one = machines("ana")
+def test_meaning_finds_what_no_word_does_and_only_by_the_same_embedder(one: Machine) -> None:
     shared(one, "listen", "zzzzzz", "wwwwww", vectors=True)
     assert texts(one, "silent") == []
     assert texts(one, "silent", near="silent", limit=1) == ["listen"]
@@ -83,8 +79,7 @@ def test_many_vectors_of_others_do_not_hide_the_few_that_may_be_read(machines: M
     assert texts(bob, "qqq", near="silent 0001") == ["a text that is far from it"]
 
 
-def test_words_and_vectors_have_indexes_that_are_used(machines: Machines, team: Team) -> None:
-    one = machines("ana")
+def test_words_and_vectors_have_indexes_that_are_used(one: Machine, team: Team) -> None:
     shared(one, *(f"text {n}" for n in range(50)), vectors=True)
     team.rows("ANALYZE gardener.passages")
     near = f"""SELECT hash FROM gardener.passages WHERE dimensions = 384
@@ -96,9 +91,8 @@ def test_words_and_vectors_have_indexes_that_are_used(machines: Machines, team: 
 
 
 def test_what_was_forgotten_is_no_longer_found_unless_it_stands_elsewhere_too(
-    machines: Machines, team: Team
+    one: Machine, team: Team
 ) -> None:
-    one = machines("ana")
     said, _ = shared(one, "the gasket leaks", "something else", vectors=True)
     one.say("something else", session="another")
     one.sync()

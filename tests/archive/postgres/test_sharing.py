@@ -6,7 +6,7 @@ import socket
 from collections.abc import Iterator
 
 import pytest
-from shared_archives import PROJECT, Machines, Team
+from shared_archives import PROJECT, Machine, Machines, Team
 
 from aider_gardener.archive.postgres import server, sync
 from aider_gardener.archive.postgres.server import VARIABLE
@@ -15,8 +15,7 @@ from aider_gardener.errors import UsageError
 from bench.postgres_server import PASSWORD
 
 
-def test_nothing_is_shared_unless_the_user_says_so(machines: Machines, team: Team) -> None:
-    one = machines("ana")
+def test_nothing_is_shared_unless_the_user_says_so(one: Machine, team: Team) -> None:
     one.say("private")
     assert sync.status(one.store, PROJECT, one.environ) == {"shared": False}
     for ask in (one.sync, lambda: sync.members(one.store, PROJECT), lambda: one.shared):
@@ -26,8 +25,7 @@ def test_nothing_is_shared_unless_the_user_says_so(machines: Machines, team: Tea
         sync.share(open_store(None), PROJECT, "pump", environ=team.environ("ana"))  # type: ignore[arg-type]
 
 
-def test_the_status_says_what_waits_and_what_went_wrong(machines: Machines) -> None:
-    one = machines("ana")
+def test_the_status_says_what_waits_and_what_went_wrong(one: Machine) -> None:
     (said, *_) = one.say("one", "two")
     one.say("to llama", provider="ollama")
     one.share()
@@ -41,8 +39,7 @@ def test_the_status_says_what_waits_and_what_went_wrong(machines: Machines) -> N
     assert (found["waiting"], found["to_forget"], found["server"]) == (0, 0, "") and found["synced_at"] > 0
 
 
-def test_sharing_again_admits_others_and_sends_nothing_anew(machines: Machines) -> None:
-    one = machines("ana")
+def test_sharing_again_admits_others_and_sends_nothing_anew(machines: Machines, one: Machine) -> None:
     one.say("one")
     first = one.share()
     one.sync()
@@ -55,19 +52,16 @@ def test_sharing_again_admits_others_and_sends_nothing_anew(machines: Machines) 
         bob.share("ana/pump", owners=("eve",))
 
 
-def test_an_encrypted_archive_is_shared_only_if_the_user_agrees(machines: Machines) -> None:
-    one = machines("ana")
+def test_an_encrypted_archive_is_shared_only_if_the_user_agrees(one: Machine) -> None:
     one.store.database.key = "as if it were encrypted"
     with pytest.raises(UsageError, match="--readable"):
         one.share()
     assert sync.share(one.store, PROJECT, "pump", readable=True, environ=one.environ).name == "ana/pump"
 
 
-def test_unsharing_keeps_what_was_sent_unless_it_is_to_go(machines: Machines, team: Team) -> None:
-    one = machines("ana")
+def test_unsharing_keeps_what_was_sent_unless_it_is_to_go(one: Machine, team: Team) -> None:
     one.say("one")
-    one.share()
-    one.sync()
+    one.share_and_sync()
     sync.unshare(one.store, PROJECT, now=1.0, environ={})
     assert team.said() == ["one"]
     one.share()
@@ -75,8 +69,7 @@ def test_unsharing_keeps_what_was_sent_unless_it_is_to_go(machines: Machines, te
     assert team.said() == [] and sync.status(one.store, PROJECT, {}) == {"shared": False}
 
 
-def test_members_are_told_and_removed_all_or_none(machines: Machines, team: Team) -> None:
-    one = machines("ana")
+def test_members_are_told_and_removed_all_or_none(one: Machine, team: Team) -> None:
     one.share(readers=("cora", "bob"), owners=("eve",))
     assert sync.members(one.store, PROJECT, one.environ)["members"] == [
         {"member": "ana", "role": "owner", "creator": True},

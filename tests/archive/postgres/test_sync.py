@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from shared_archives import PROJECT, Machines, Team, chunks, entry
+from shared_archives import PROJECT, Machine, Machines, Team, chunks, entry
 
 from aider_gardener.archive.postgres import lines, local, sync
 from aider_gardener.archive.postgres.server import VARIABLE, connected
@@ -21,8 +21,7 @@ from aider_gardener.archive.store import forgotten
 ODD = "a NUL \0, a lone surrogate \ud800, a pair that is none \ud83d\ude00, ünïcödé and 日本語"
 
 
-def test_what_one_machine_said_is_found_on_the_other_byte_for_byte(machines: Machines) -> None:
-    one, other = machines("ana"), machines("ana")
+def test_what_one_machine_said_is_found_on_the_other_byte_for_byte(one: Machine, other: Machine) -> None:
     texts = ["the gasket of the pump leaks", ODD, "x" * 300_000]
     ids = one.say(*texts)
     one.share()
@@ -34,9 +33,8 @@ def test_what_one_machine_said_is_found_on_the_other_byte_for_byte(machines: Mac
 
 
 def test_unasked_nothing_goes_to_a_server_that_is_named_otherwise_until_the_user_agrees(
-    machines: Machines, monkeypatch: pytest.MonkeyPatch
+    one: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    one = machines("ana")
     one.say("private")
     one.share()
     thief = {VARIABLE: "postgresql://ana:hunter2@127.0.0.1:1/thief"}
@@ -54,17 +52,15 @@ def test_unasked_nothing_goes_to_a_server_that_is_named_otherwise_until_the_user
 
 
 def test_an_archive_that_only_says_that_it_is_shared_is_not_synced_unasked(
-    machines: Machines, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    one: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """One that was unpacked with a project, of which its maker is told what is said there."""
-    one = machines("ana")
     one.say("private")
     one.share()
     with monkeypatch.context() as patch:
         patch.setattr(local, "user_directory", lambda: tmp_path / "another home")
         assert sync.sync(one.store, PROJECT, one.environ, unasked=True).problem == sync.OTHERWISE
         share = local.share_of(one.store.database.live, PROJECT)
-        assert share is not None
         for bent in ("../../home", "/etc"):  # an archive may say what it likes
             assert local.agreement(replace(share, machine=bent)).parent == local.agreement(share).parent
         one.share()
@@ -114,8 +110,7 @@ def test_forgetting_reaches_the_server_and_the_other_machine(machines: Machines,
     one, other = machines("ana"), machines("ana")
     said, left = one.say("a password nobody should have seen", "what stays")
     for machine in (one, other):
-        machine.share()
-        machine.sync()
+        machine.share_and_sync()
     first, second = (one, other) if on == "the one that said it" else (other, one)
     assert first.store.forget([said]) == 1
     assert first.sync().told == 1 and second.sync().heard == 1
@@ -130,8 +125,7 @@ def test_what_is_said_again_after_it_was_forgotten_is_shared_again(machines: Mac
     one, other = machines("ana"), machines("ana")
     (said,) = one.say("said and said again")
     for machine in (one, other):
-        machine.share()
-        machine.sync()
+        machine.share_and_sync()
     one.store.forget([said])
     for machine in (one, other) if between else ():
         machine.sync()
@@ -149,8 +143,7 @@ def test_a_forgotten_text_does_not_come_back_from_a_machine_that_was_away(
     away.say("both said this", "and this")
     share = away.share()
     rows, *_ = away.store.database.read(lambda db: local.unsent(db, share))
-    one.share()
-    one.sync()
+    one.share_and_sync()
     one.store.forget([said])
     one.sync()
     with connected(away.environ) as connection, connection.transaction():  # read before it was forgotten
@@ -161,13 +154,11 @@ def test_a_forgotten_text_does_not_come_back_from_a_machine_that_was_away(
     assert one.store.original(said) is None
 
 
-def test_a_session_that_is_forgotten_goes_everywhere(machines: Machines, team: Team) -> None:
-    one, other = machines("ana"), machines("ana")
+def test_a_session_that_is_forgotten_goes_everywhere(one: Machine, other: Machine, team: Team) -> None:
     one.say("in both sessions", "in the first alone", session="first")
     one.say("in both sessions", session="second")
     for machine in (one, other):
-        machine.share()
-        machine.sync()
+        machine.share_and_sync()
     one.store.forget_session("first")
     one.sync()
     other.sync()
@@ -175,14 +166,12 @@ def test_a_session_that_is_forgotten_goes_everywhere(machines: Machines, team: T
 
 
 def test_retention_reaches_the_copies_of_what_was_said_here_but_not_what_was_fetched(
-    machines: Machines,
+    one: Machine, other: Machine
 ) -> None:
-    one, other = machines("ana"), machines("ana")
     (said,) = one.say("old and never used")
     (fetched,) = other.say("said on the other machine")
     for machine in (one, other, one):
-        machine.share()
-        machine.sync()
+        machine.share_and_sync()
     assert prune(one.store, RetentionPolicy(older_than_days=0), clock=lambda: 9e9) == 2
     assert one.sync().told == 1
     other.sync()
@@ -190,8 +179,7 @@ def test_retention_reaches_the_copies_of_what_was_said_here_but_not_what_was_fet
     assert other.store.original(fetched) == "said on the other machine"
 
 
-def test_what_was_said_to_a_local_model_never_leaves(machines: Machines, team: Team) -> None:
-    one = machines("ana")
+def test_what_was_said_to_a_local_model_never_leaves(one: Machine, team: Team) -> None:
     (alone,) = one.say("told to llama alone", provider="ollama")
     one.say("never sent to any model", provider="")
     one.say("to a server in the cellar", provider="openai@here", session="cellar")
@@ -247,12 +235,10 @@ def test_a_machine_that_was_away_for_a_week_catches_up(machines: Machines) -> No
     assert away.store.stats().entries == one.store.stats().entries == 140
 
 
-def test_rows_that_get_a_deleted_ones_number_are_sent_too(machines: Machines, team: Team) -> None:
-    one = machines("ana")
+def test_rows_that_get_a_deleted_ones_number_are_sent_too(one: Machine, team: Team) -> None:
     one.say("first")
     (last,) = one.say("last, and soon forgotten")
-    one.share()
-    one.sync()
+    one.share_and_sync()
     one.store.forget([last])
     one.say("in the place of the last")
     assert one.sync() == SyncReport(sent=1, told=1)
@@ -263,8 +249,7 @@ def test_rows_that_get_a_deleted_ones_number_are_sent_too(machines: Machines, te
 def test_an_archive_that_was_lost_or_mended_is_fetched_back(machines: Machines) -> None:
     lost, new = machines("ana"), machines("ana")
     (said,) = lost.say("before the disk died")
-    lost.share()
-    lost.sync()
+    lost.share_and_sync()
     new.share()
     assert new.sync().fetched == 1 and new.store.original(said) == "before the disk died"
     new.store.database.write(lambda db: db.execute("DELETE FROM occurrences"))
@@ -272,8 +257,7 @@ def test_an_archive_that_was_lost_or_mended_is_fetched_back(machines: Machines) 
     assert new.sync().fetched == 1
 
 
-def test_a_server_put_back_from_an_older_copy_gets_everything_again(machines: Machines, team: Team) -> None:
-    one = machines("ana")
+def test_a_server_put_back_from_an_older_copy_gets_everything_again(one: Machine, team: Team) -> None:
     one.share()
     one.say("first", "second")
     one.sync()
@@ -282,8 +266,7 @@ def test_a_server_put_back_from_an_older_copy_gets_everything_again(machines: Ma
     assert one.sync().sent == 2
 
 
-def test_another_server_under_the_same_address_gets_nothing(machines: Machines, team: Team) -> None:
-    one = machines("ana")
+def test_another_server_under_the_same_address_gets_nothing(one: Machine, team: Team) -> None:
     one.say("for the first server")
     one.share()
     team.rows("UPDATE gardener.about SET server = 'another'")
@@ -311,10 +294,8 @@ def test_what_a_colleague_said_names_its_author_and_agent_and_never_comes_unaske
     ana, bob = machines("ana"), machines("bob")
     (said,) = ana.say("the gasket of the pump leaks")
     ana.store.set_state(ana.session, HOST_KEY, "claude-code")
-    ana.share(readers=("bob",))
-    ana.sync()
-    bob.share("ana/pump")
-    bob.sync()
+    ana.share_and_sync(readers=("bob",))
+    bob.share_and_sync("ana/pump")
     found = bob.store.get(said)
     assert found is not None and found.session == "shared:ana:s0" and not found.active and not found.pinned
     assert host_of(bob.store, "shared:ana:s0") == "claude-code"
@@ -343,10 +324,8 @@ def test_what_is_committed_late_is_not_overlooked(machines: Machines) -> None:
 def test_what_a_reader_deletes_is_gone_there_alone_and_stays_gone(machines: Machines) -> None:
     ana, bob = machines("ana"), machines("bob")
     said, _ = ana.say("of ana's", "more of ana's")
-    ana.share(readers=("bob",))
-    ana.sync()
-    bob.share("ana/pump")
-    bob.sync()
+    ana.share_and_sync(readers=("bob",))
+    bob.share_and_sync("ana/pump")
     bob.store.forget([said])
     assert bob.sync() == SyncReport()
     assert ana.sync().heard == 0 and ana.store.original(said) == "of ana's"
@@ -373,8 +352,7 @@ def test_a_line_that_is_not_what_it_says_is_refused_and_the_rest_goes_on(
 ) -> None:
     ana, bob = machines("ana"), machines("bob")
     ana.say("one", "two", "three")
-    ana.share(readers=("bob",))
-    ana.sync()
+    ana.share_and_sync(readers=("bob",))
     team.alter(LIES[lie], of="two")
     bob.share("ana/pump")
     told = SyncReport(fetched=3) if lie == "another kind" else SyncReport(fetched=2, refused=1)
@@ -387,8 +365,7 @@ def test_no_line_of_a_colleagues_forgets_or_alters_what_is_not_the_colleagues(
 ) -> None:
     ana, eve = machines("ana"), machines("eve")
     (said,) = ana.say("of ana's")
-    ana.share(owners=("eve",))
-    ana.sync()
+    ana.share_and_sync(owners=("eve",))
     share = eve.share("ana/pump")
     eve.sync()
     key = str(team.rows("SELECT hash FROM gardener.lines")[0][0])
@@ -435,15 +412,13 @@ def test_words_are_those_of_the_archive_within_bounds() -> None:
     assert sum(map(len, many)) <= local.WORDS_BYTES
 
 
-def test_vectors_wait_for_their_text_and_never_leave_without_it(machines: Machines, team: Team) -> None:
-    one = machines("ana")
+def test_vectors_wait_for_their_text_and_never_leave_without_it(one: Machine, team: Team) -> None:
     one.share()
     for text, provider in (("sent before", "openai"), ("to llama", "ollama"), ("not sent yet", "openai")):
         one.say(text, provider=provider)
     pending = sorted(one.store.vectors_pending(10, "e"), key=lambda each: each.number)
     one.store.put_vectors([(each, np.array([0.6, 0.8], dtype=np.float32)) for each in pending], "e")
     share = local.note(one.store, PROJECT, sent=2)
-    assert share is not None
     found, last = one.store.database.read(lambda db: local.vectors(db, share))
     assert [(row[1], row[2], row[3]) for row in found] == [(0, len("sent before"), "e")] and last == 2
     assert found[0][5] == pytest.approx((0.6, 0.8), abs=2e-3)

@@ -10,7 +10,7 @@ import pytest
 from locked_archives import locker
 from made_lines import NoSqlite
 
-from aider_gardener.archive.store import database, repair, sessions
+from aider_gardener.archive.store import Store, database, open_store, repair, sessions
 
 __all__ = ["locker"]
 
@@ -19,6 +19,12 @@ __all__ = ["locker"]
 def quick_looks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Here no other process is making the file that looks damaged: 0.15 s are long enough to be sure."""
     monkeypatch.setattr(repair, "LOOK_SECONDS", 0.01)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    """An archive in the folder of the test."""
+    return open_store(tmp_path)
 
 
 @pytest.fixture

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from unittest.mock import Mock
 
 import apsw
 import pytest
@@ -27,13 +29,11 @@ def test_it_goes_into_the_archive_as_soon_as_that_opens(tmp_path: Path, no_sqlit
     store.close()
     again = open_store(tmp_path)
     assert again.notice == "" and said(again) == ["one", "two"]
-    again.close()
 
 
 def test_what_was_taken_in_before_a_kill_is_not_taken_twice(
-    tmp_path: Path, no_sqlite: NoSqlite, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, no_sqlite: NoSqlite, monkeypatch: pytest.MonkeyPatch, store: Store
 ) -> None:
-    store = open_store(tmp_path)
     stored = put(store, "once")
     store.touch([stored.id], 9.0)
     store.record_event("s1", 1, "swap", {"entry_id": stored.id}, 9.0)
@@ -110,7 +110,6 @@ def test_what_was_said_in_lines_that_ended_meanwhile_is_forgotten_too(
     elsewhere(0)
     assert chat.forget([put(chat, "the aardvark", session="s2").id]) == 1
     assert b"aardvark" not in bytes_of(tmp_path) and said(chat) == ["the badger"]
-    chat.close()
 
 
 def impatient(directory: Path, key_source: str = "") -> Store:
@@ -151,7 +150,6 @@ def test_what_waits_for_a_lock_is_known_and_outlives_the_process(
     again = open_store(tmp_path)
     check_all_sorts(again, stored_id)
     assert files_of(tmp_path) == []
-    again.close()
 
 
 @pytest.mark.parametrize("taken", [False, True])
@@ -196,12 +194,8 @@ def test_where_neither_file_nor_lines_can_be_written_it_waits_in_memory(
     tmp_path: Path, locker: apsw.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = impatient(tmp_path)
-
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
     with monkeypatch.context() as patch:
-        patch.setattr(lines.os, "fsync", full)
+        patch.setattr(lines.os, "fsync", Mock(side_effect=OSError(28, "No space left on device")))
         stored_id = all_sorts(store)
         assert "kept in memory only" in store.notice and "No space" in store.notice
         check_all_sorts(store, stored_id)
@@ -213,25 +207,19 @@ def test_where_neither_file_nor_lines_can_be_written_it_waits_in_memory(
     assert "stored what waited: 3" in store.notice and "in memory only" not in store.notice
     check_all_sorts(store, stored_id)
     assert said(store, "s2") == ["sooner", "later", "at last"] and files_of(tmp_path) == []
-    store.close()
 
 
-@pytest.mark.parametrize("at", ["_come_back", "remove"])
+@pytest.mark.parametrize("at", ["take", "remove"])
 def test_a_kill_while_what_waited_is_written_doubles_nothing(
     tmp_path: Path, locker: apsw.Connection, monkeypatch: pytest.MonkeyPatch, at: str
 ) -> None:
     store = impatient(tmp_path)
     stored_id = all_sorts(store)
     locker.execute("ROLLBACK")
-
-    def killed(*_: object) -> None:
-        raise KeyboardInterrupt
-
     with monkeypatch.context() as patch:
-        if at == "remove":
-            patch.setattr(lines.FileLines, "remove", killed)
-        else:
-            patch.setattr(sqlite.records, "take", killed)
+        patch.setattr(
+            lines.FileLines if at == "remove" else sqlite.records, at, Mock(side_effect=KeyboardInterrupt)
+        )
         with pytest.raises(KeyboardInterrupt):
             store.set_state("s1", "other", "x")
     crash(store)
@@ -239,40 +227,32 @@ def test_a_kill_while_what_waited_is_written_doubles_nothing(
     again = open_store(tmp_path)
     check_all_sorts(again, stored_id)
     assert files_of(tmp_path) == [] and again.verify() == []
-    again.close()
 
 
 def test_other_threads_read_while_the_archive_goes_beside_the_file_and_back(
     tmp_path: Path, locker: apsw.Connection
 ) -> None:
     locker.execute("ROLLBACK")
-    store, ended, errors = impatient(tmp_path), threading.Event(), list[BaseException]()
+    store, ended = impatient(tmp_path), threading.Event()
     first = put(store, "quokka 0")
 
     def read() -> None:
-        try:
-            while not ended.is_set():
-                assert first.id in found(store, "quokka") and store.original(first.id) == "quokka 0"
-                store.verify()
-        except BaseException as error:  # reason: whatever it is, it is the result
-            errors.append(error)
+        while not ended.is_set():
+            assert first.id in found(store, "quokka") and store.original(first.id) == "quokka 0"
+            store.verify()
 
-    threads = [threading.Thread(target=read) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for seq in range(1, 5):
-        if seq % 4 == 2:
-            locker.execute("BEGIN IMMEDIATE")
-        put(store, f"quokka {seq}", seq=seq)
-        if seq % 4 == 0 and not locker.get_autocommit():
-            locker.execute("ROLLBACK")
-    ended.set()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(2) as threads:
+        reading = [threads.submit(read) for _ in range(2)]
+        for seq in range(1, 5):
+            if seq == 2:
+                locker.execute("BEGIN IMMEDIATE")
+            put(store, f"quokka {seq}", seq=seq)
+        locker.execute("ROLLBACK")
+        ended.set()
     put(store, "quokka 5", seq=5)
-    assert errors == [] and said(store) == [f"quokka {seq}" for seq in range(6)]
+    assert [each.exception() for each in reading] == [None, None]
+    assert said(store) == [f"quokka {seq}" for seq in range(6)]
     assert len(found(store, "quokka")) == 6
-    store.close()
 
 
 def test_readers_that_meet_a_lost_archive_together_go_beside_it_once(
@@ -280,36 +260,25 @@ def test_readers_that_meet_a_lost_archive_together_go_beside_it_once(
 ) -> None:
     store = impatient(tmp_path)
     put(store, "before")
+    monkeypatch.setattr(repair, "begin_anew", Mock(side_effect=OSError(1, "Operation not permitted")))
+    barrier = threading.Barrier(4)
 
-    def refused(*_: object, **__: object) -> None:
-        raise OSError(1, "Operation not permitted")
-
-    monkeypatch.setattr(repair, "begin_anew", refused)
-    barrier, beside = threading.Barrier(4), list[object]()
-
-    def read() -> None:
+    def read(_number: int) -> object:
         barrier.wait()
         store.session_entries("s1")
-        beside.append(store.lines)
+        return store.lines
 
     store.database.live.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
     (tmp_path / "gardener.db").write_bytes(b"\xa5" * 4_096 * 20)
     store.database.live.release_memory()
-    threads = [threading.Thread(target=read) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(beside) == 4 and len({id(each) for each in beside}) == 1
-    store.close()
+    with ThreadPoolExecutor(4) as threads:
+        assert len({id(each) for each in threads.map(read, range(4))}) == 1
 
 
-def test_what_nobody_has_asked_for_yet_is_told_with_what_comes_then(tmp_path: Path) -> None:
-    store = open_store(tmp_path)
+def test_what_nobody_has_asked_for_yet_is_told_with_what_comes_then(store: Store) -> None:
     assert store.notice == ""
     for line in ("the first", "the second", "the first"):
         store.notice = line
     assert store.notice == "the first; the second"
     store.notice = "the third"
     assert store.notice == store.notice == "the third"
-    store.close()

@@ -14,7 +14,7 @@ import made_lines
 import pytest
 from made_lines import bytes_of, put
 
-from aider_gardener.archive.store import entries, open_store
+from aider_gardener.archive.store import Store, entries, open_store
 from aider_gardener.archive.store.database import BUSY_MILLISECONDS, NETWORK_BUSY_MILLISECONDS
 from aider_gardener.errors import StoreError
 from aider_gardener.messages import Fidelity, Rendition
@@ -36,7 +36,6 @@ def test_files_are_private_whatever_the_umask(tmp_path: Path) -> None:
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "a").iterdir()}
     assert {"gardener.db", "gardener.db-wal", "gardener.db-shm", ".gitignore", "out.jsonl"} == set(modes)
     assert set(modes.values()) == {0o600}
-    store.close()
 
 
 @POSIX
@@ -54,16 +53,13 @@ def test_git_does_not_see_the_archive(tmp_path: Path) -> None:
     assert (tmp_path / ".gitignore").read_text() == "*\n"
 
 
-def test_texts_that_differ_in_their_secret_only_are_two_entries(tmp_path: Path) -> None:
-    store = open_store(tmp_path)
+def test_texts_that_differ_in_their_secret_only_are_two_entries(store: Store) -> None:
     one, two = put(store, 'password = "hunter22"'), put(store, 'password = "hunter23"', seq=1)
     assert one.id != two.id and store.original(one.id) != store.original(two.id)
-    store.close()
 
 
 @pytest.mark.parametrize("way", ["entry", "session"])
-def test_forgotten_bytes_are_gone_from_every_file(tmp_path: Path, way: str) -> None:
-    store = open_store(tmp_path)
+def test_forgotten_bytes_are_gone_from_every_file(tmp_path: Path, way: str, store: Store) -> None:
     store.open_session("gone", project="p", started_at=1.0)
     for n in range(60):
         put(store, f"neighbour {n} " + f"word{n} filler text " * 40, seq=n)
@@ -86,7 +82,6 @@ def test_forgotten_bytes_are_gone_from_every_file(tmp_path: Path, way: str) -> N
     assert marker.lower().encode() not in left and b"quokka" not in left
     assert store.stats().entries == 120 and store.verify() == []
     assert store.notice == ""
-    store.close()
 
 
 def test_forgetting_says_when_another_process_holds_the_log(
@@ -102,11 +97,9 @@ def test_forgetting_says_when_another_process_holds_the_log(
     assert store.forget([stored.id]) == 1
     assert "another process" in store.notice and store.get(stored.id) is None
     reader.close()
-    store.close()
 
 
-def test_colliding_ids_are_lengthened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    store = open_store(tmp_path)
+def test_colliding_ids_are_lengthened(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(entries, "content_hash", lambda role, content: "ab" * 8 + content_hash_tail(content))
     monkeypatch.setattr(made_lines, "entry_id", lambda role, content: "gababababa")
     one, two = put(store, "one"), put(store, "two", seq=1)
@@ -114,15 +107,13 @@ def test_colliding_ids_are_lengthened(tmp_path: Path, monkeypatch: pytest.Monkey
     assert (store.original(one.id), store.original(two.id)) == ("one", "two")
     assert put(store, "two", seq=5).id == two.id
     assert store.resolve("gab") == [one.id, two.id]
-    store.close()
 
 
 def content_hash_tail(content: str) -> str:
     return hashlib.sha256(content.encode()).hexdigest()[:48]
 
 
-def test_write_ahead_log_and_durable_writes(tmp_path: Path) -> None:
-    store = open_store(tmp_path)
+def test_write_ahead_log_and_durable_writes(tmp_path: Path, store: Store) -> None:
     assert store._db.live.pragma("journal_mode") == "wal"
     assert store._db.live.pragma("synchronous") == 2
     assert store._db.live.pragma("secure_delete") == 1
@@ -137,13 +128,11 @@ def test_network_file_systems_get_a_rollback_journal(tmp_path: Path, monkeypatch
     assert store._db.live.pragma("journal_mode") == "truncate"
     assert not list(tmp_path.glob("*-wal")) and not list(tmp_path.glob("*-shm"))
     assert store.forget([stored.id]) == 1 and b"wire" not in bytes_of(tmp_path)
-    store.close()
 
 
 def test_an_archive_that_was_moved_to_a_network_leaves_its_log(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store: Store
 ) -> None:
-    store = open_store(tmp_path)
     stored = put(store, "written at home")
     store.close()
     monkeypatch.setattr("aider_gardener.archive.store.location.is_network_path", lambda path: True)
@@ -159,7 +148,6 @@ def test_an_archive_that_was_moved_to_a_network_leaves_its_log(
     moved.close()
     again = open_store(tmp_path)
     assert again._db.live.pragma("journal_mode") == "wal"
-    again.close()
 
 
 def test_importing_the_package_loads_no_database() -> None:
@@ -171,4 +159,3 @@ def test_export_to_where_nothing_can_be_written(tmp_path: Path) -> None:
     store = open_store(None)
     with pytest.raises(StoreError, match="cannot be written"):
         store.export(tmp_path / "missing" / "out.jsonl")
-    store.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import importlib.machinery
 import os
@@ -9,6 +10,7 @@ import sys
 import types
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import apsw
 import made_lines
@@ -37,6 +39,11 @@ MARK = "Quokkamarker"
 KEY, OTHER = "ab" * 32, "cd" * 32
 
 
+@pytest.fixture(autouse=True)
+def given_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, KEY)
+
+
 @pytest.fixture(params=[KEY, "a pass phrase of words"], ids=["raw", "phrase"])
 def key(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setenv(VARIABLE, request.param)
@@ -62,6 +69,14 @@ def fill(store: Store, count: int = 30) -> bytes:
     vectors = embedder.embed([passage.text for passage in passages])
     store.put_vectors(list(zip(passages, vectors, strict=True)), "letters")
     return bytes(packed(vectors[0]).tobytes())
+
+
+def filled(place: Path, count: int = 30, key_source: str = "") -> bytes:
+    """An archive with all that, closed; the bytes of one vector."""
+    store = open_store(place, key_source=key_source)
+    vector = fill(store, count)
+    store.close()
+    return vector
 
 
 def holds_everything(store: Store, count: int = 30) -> bool:
@@ -95,7 +110,6 @@ def test_no_plaintext_anywhere_in_the_directory(
     assert is_encrypted(tmp_path / "gardener.db")
     again = open_store(tmp_path)  # the marker says where the key is
     assert again.notice == "" and holds_everything(again, 31)
-    again.close()
 
 
 @pytest.mark.parametrize("given", [OTHER, "another phrase", "", None])
@@ -103,9 +117,7 @@ def test_no_plaintext_anywhere_in_the_directory(
 def test_a_wrong_or_missing_key_is_no_damage(
     tmp_path: Path, key: str, given: str | None, marked: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store = open_store(tmp_path, key_source="env")
-    fill(store, 5)
-    store.close()
+    filled(tmp_path, 5, key_source="env")
     if not marked:
         (tmp_path / MARKER_NAME).unlink()
     before = (tmp_path / "gardener.db").read_bytes()
@@ -119,17 +131,11 @@ def test_a_wrong_or_missing_key_is_no_damage(
     monkeypatch.setenv(VARIABLE, key)
     again = open_store(tmp_path, key_source="env")
     assert holds_everything(again, 5)
-    again.close()
 
 
 @pytest.mark.parametrize("damage", ["header", "page", "cut"])
-def test_damage_of_an_encrypted_archive_is_repaired_encrypted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: str
-) -> None:
-    monkeypatch.setenv(VARIABLE, KEY)
-    store = open_store(tmp_path, key_source="env")
-    fill(store)
-    store.close()
+def test_damage_of_an_encrypted_archive_is_repaired_encrypted(tmp_path: Path, damage: str) -> None:
+    filled(tmp_path, key_source="env")
     path = tmp_path / "gardener.db"
     data = bytearray(path.read_bytes())
     if damage == "cut":
@@ -148,13 +154,8 @@ def test_damage_of_an_encrypted_archive_is_repaired_encrypted(
     assert MARK.lower().encode() not in bytes_of(tmp_path).lower() and is_encrypted(path)
 
 
-def test_an_archive_that_exists_stays_plain_and_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(VARIABLE, KEY)
-    store = open_store(tmp_path)
-    fill(store)
-    store.close()
+def test_an_archive_that_exists_stays_plain_and_says_so(tmp_path: Path) -> None:
+    filled(tmp_path)
     again = open_store(tmp_path, key_source="env")
     assert holds_everything(again) and "gardener store encrypt" in again.notice and "\n" not in again.notice
     again.close()
@@ -162,9 +163,7 @@ def test_an_archive_that_exists_stays_plain_and_says_so(
 
 
 def test_encrypting_and_decrypting_by_the_command(tmp_path: Path, key: str) -> None:
-    store = open_store(tmp_path)
-    vector = fill(store)
-    store.close()
+    vector = filled(tmp_path)
     (tmp_path / "gardener.db.damaged-19700101-000000").write_text("not encrypted")
 
     def run(*words: str) -> str:
@@ -197,35 +196,22 @@ def test_encrypting_and_decrypting_by_the_command(tmp_path: Path, key: str) -> N
 def test_a_conversion_that_breaks_leaves_an_archive_that_opens(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, way: str
 ) -> None:
-    monkeypatch.setenv(VARIABLE, KEY)
-    store = open_store(tmp_path, key_source="env" if way == "decrypt" else "")
-    fill(store)
-    store.close()
-
-    def broken(*_: object) -> None:
-        raise OSError("the power went")
-
+    filled(tmp_path, key_source="env" if way == "decrypt" else "")
     with monkeypatch.context() as patch:
-        patch.setattr(step, broken)
+        patch.setattr(step, Mock(side_effect=OSError("the power went")))
         patch.setattr(encryption, "clear_part", lambda path: None)  # as where it was killed
-        try:
+        with contextlib.suppress(OSError, StoreError):
             encrypt(tmp_path, "env") if way == "encrypt" else decrypt(tmp_path)
-        except (OSError, StoreError):
-            pass
     again = open_store(tmp_path)
     assert again.notice == "" and holds_everything(again) and not (tmp_path / PART_NAME).exists()
-    again.close()
 
 
 @pytest.mark.parametrize("network", [False, True])
 def test_nobody_else_writes_while_an_archive_is_rewritten(
     tmp_path: Path, network: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(VARIABLE, KEY)
     monkeypatch.setattr("aider_gardener.archive.store.location.is_network_path", lambda path: network)
-    store = open_store(tmp_path)
-    fill(store, 3)
-    store.close()
+    filled(tmp_path, 3)
     refused = []
 
     def meanwhile(*given: Any) -> None:
@@ -264,10 +250,7 @@ def test_who_opens_an_archive_as_it_is_rewritten_gets_the_new_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, way: str
 ) -> None:
     """Another process chose its key, or read the old file, before that was replaced: no damage."""
-    monkeypatch.setenv(VARIABLE, KEY)
-    store = open_store(tmp_path)
-    fill(store)
-    store.close()
+    filled(tmp_path)
     encrypt(tmp_path, "env")
     if way == "encrypt":
         decrypt(tmp_path)
@@ -298,9 +281,7 @@ def test_who_opens_an_archive_as_it_is_rewritten_gets_the_new_one(
 
 def test_a_key_file_is_made_private_and_must_stay_so(tmp_path: Path) -> None:
     place, archive = tmp_path / "key", tmp_path / "a"
-    store = open_store(archive)
-    fill(store, 3)
-    store.close()
+    filled(archive, 3)
     encrypt(archive, f"file:{place}")
     assert len(place.read_text().strip()) == 64
     again = open_store(archive)
@@ -327,9 +308,7 @@ def test_a_key_in_the_systems_keyring(tmp_path: Path, monkeypatch: pytest.Monkey
     library.get_password = lambda *name: held.get(name)  # type: ignore[attr-defined]  # reason: a stand-in
     library.set_password = lambda service, name, key: held.update({(service, name): key})  # type: ignore[attr-defined]  # reason: the same
     monkeypatch.setitem(sys.modules, "keyring", library)
-    store = open_store(tmp_path)
-    fill(store, 3)
-    store.close()
+    filled(tmp_path, 3)
     encrypt(tmp_path, "keyring")
     assert len(held) == 1 and MARK.encode() not in bytes_of(tmp_path)
     again = open_store(tmp_path)
@@ -347,7 +326,6 @@ def test_an_archive_larger_than_a_cache_is_sound_once_it_is_decrypted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """SQLite writes pages of it before the first one, from which on check sums are kept."""
-    monkeypatch.setenv(VARIABLE, KEY)
     store = open_store(tmp_path, key_source="env")
     monkeypatch.setattr("aider_gardener.archive.store.database.CACHE_KIB", 100)
     texts = [f"entry {n} " + "the quick brown fox " * 20_000 for n in range(12)]
@@ -357,4 +335,3 @@ def test_an_archive_larger_than_a_cache_is_sound_once_it_is_decrypted(
     assert sorted(each.name for each in tmp_path.iterdir()) == [".gitignore", "gardener.db"]
     store = open_store(tmp_path)
     assert store.notice == "" and [store.original(each) for each in ids] == texts and store.verify() == []
-    store.close()

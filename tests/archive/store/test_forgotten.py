@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,14 +20,13 @@ SHARE = {"author": "ana", "sent": 9, "told": 1, "seen": 7, "vectors_sent": 3}
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
+def store(tmp_path: Path) -> Store:
     found = open_store(tmp_path / "archive")
     found.open_session("s", project=PROJECT, started_at=1.0, hold=False)
     found.database.write(
         lambda db: sessions.set_state(db, schema.OWN, forgotten.KEY + PROJECT, json.dumps(SHARE))
     )
-    yield found
-    found.close()
+    return found
 
 
 def say(store: Store, text: str, seq: int, *, session: str = "s", provider: str = "openai") -> str:
@@ -74,7 +72,6 @@ def test_what_was_forgotten_in_lines_is_told_unless_it_was_pruned(
     again = open_store(tmp_path / "archive")
     assert again.get(said) is None
     assert [each[2] for each in stones(again)] == ([said] if told else [])
-    again.close()
 
 
 def test_a_forgotten_session_is_told_of_under_its_own_id(store: Store) -> None:
@@ -105,4 +102,3 @@ def test_an_archive_that_was_saved_from_damage_sends_everything_again(store: Sto
     share = json.loads(str(fresh.get_state(schema.OWN, forgotten.KEY + PROJECT)))
     assert share == {"author": "ana", "sent": 0, "told": 0, "seen": 0, "vectors_sent": 0}
     assert len(stones(fresh)) == 1, "what was forgotten is remembered"
-    fresh.close()

@@ -6,6 +6,7 @@ import json
 import os
 import stat
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from made_lines import NoSqlite, bytes_of, crash, files_of, left_behind, put, said
@@ -56,7 +57,6 @@ def test_files_are_private_and_hold_no_secret(tmp_path: Path, no_sqlite: NoSqlit
     assert again.resolve(entry_id("user", text)) == [stored.id], "it is named by the text of the chat"
     assert again.stats().redacted == 1
     assert put(again, text, seq=7).id == stored.id and again.stats().entries == 1
-    again.close()
 
 
 @pytest.mark.parametrize("cut", [1, 40, 200])
@@ -95,7 +95,6 @@ def test_an_altered_line_is_left_out_and_its_file_set_aside(tmp_path: Path, no_s
     again = open_store(tmp_path)
     assert said(again) == ["the first", "the third"] and "set aside" in again.notice
     assert files_of(tmp_path) == [] and len(list(tmp_path.glob("gardener.db.damaged-lines-*"))) == 1
-    again.close()
 
 
 def test_a_line_that_is_no_record_is_left_out_whole_and_its_file_set_aside(
@@ -108,7 +107,6 @@ def test_a_line_that_is_no_record_is_left_out_whole_and_its_file_set_aside(
     store = open_store(tmp_path)
     assert said(store) == ["two"] and "set aside" in store.notice and files_of(tmp_path) == []
     assert store.stats().entries == 1 and store.verify() == []
-    store.close()
 
 
 def test_lines_of_another_version_are_left_alone(tmp_path: Path, no_sqlite: NoSqlite) -> None:
@@ -120,7 +118,6 @@ def test_lines_of_another_version_are_left_alone(tmp_path: Path, no_sqlite: NoSq
     store = open_store(tmp_path)
     assert "newer" in store.notice and "none that this version" not in store.notice
     assert said(store) == [] and path.name in store.notice and path.read_bytes() == before
-    store.close()
 
 
 @posix
@@ -176,13 +173,10 @@ def test_a_line_that_could_not_be_written_whole_is_kept_and_told_from_the_next(
         write(handle, data[: len(data) // 2])
         raise OSError(28, "No space left on device")
 
-    def not_cut(handle: int, size: int) -> None:
-        raise OSError(28, "No space left on device")
-
     with monkeypatch.context() as patch:
         patch.setattr(os, "write", half)
         if not is_cut:
-            patch.setattr(os, "ftruncate", not_cut)
+            patch.setattr(os, "ftruncate", Mock(side_effect=OSError))
         kept.append({**STATE, "value": "1"})
         assert "No space" in kept.fault
     kept.append({**STATE, "value": "2"})

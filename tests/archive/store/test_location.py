@@ -8,6 +8,7 @@ import posixpath
 from collections import namedtuple
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from types import ModuleType
+from unittest.mock import Mock
 
 import psutil
 import pytest
@@ -48,7 +49,6 @@ def test_links_out_of_the_tree_are_refused(tmp_path: Path, name: str) -> None:
     store = open_store(inside)
     assert not store.persistent and "symbolic link" in store.notice and "\n" not in store.notice
     assert list(outside.iterdir()) == []
-    store.close()
 
 
 def test_a_linked_parent_is_fine(tmp_path: Path) -> None:
@@ -59,7 +59,6 @@ def test_a_linked_parent_is_fine(tmp_path: Path) -> None:
         pytest.skip("no symbolic links here")
     store = open_store(store_directory(tmp_path / "link"))
     assert store.persistent and (tmp_path / "real" / ".aider.gardener" / "gardener.db").exists()
-    store.close()
 
 
 @pytest.mark.parametrize("is_seen_empty", [True, False])
@@ -133,11 +132,7 @@ def test_what_is_not_known_is_no_network(monkeypatch: pytest.MonkeyPatch, tmp_pa
     assert not is_network_path(tmp_path)
     on(monkeypatch, [])
     assert not is_network_path(tmp_path)
-
-    def refused() -> list[Mount]:
-        raise OSError
-
-    monkeypatch.setattr(location, "mounts", refused)
+    monkeypatch.setattr(location, "mounts", Mock(side_effect=OSError))
     assert not is_network_path(tmp_path)
 
 

@@ -62,7 +62,6 @@ def test_what_an_older_archive_holds_is_carried_over(tmp_path: Path) -> None:
     assert "older aider-gardener" in store.notice and "set aside as gardener.db.older" in store.notice
     assert store.persistent and put(store, "goes on", seq=9).seq == 9 and "\n" not in store.notice
     assert said(store) == [*(entry.content for entry in stored), "goes on"], "it is carried over"
-    store.close()
 
 
 def test_lines_are_never_written_beside_an_encrypted_archive(
@@ -111,7 +110,6 @@ def test_an_archive_that_is_gone_at_the_start_leaves_its_copy(tmp_path: Path) ->
     with closing(open_store(tmp_path / "old")) as old:
         store.copy_from(old)
     assert len(said(store)) == len(stored)
-    store.close()
 
 
 def test_what_is_open_to_be_read_only_sees_a_chat_that_goes_on_beside_it(tmp_path: Path) -> None:
@@ -161,7 +159,6 @@ def test_a_turned_bit_of_the_version_is_damage(tmp_path: Path) -> None:
     path.write_bytes(data)
     store = open_store(tmp_path)
     assert "damaged" in store.notice and said(store) == [entry.content for entry in stored]
-    store.close()
 
 
 def test_to_be_read_only_lines_are_shown_and_nothing_changes(tmp_path: Path, no_sqlite: NoSqlite) -> None:
@@ -183,4 +180,3 @@ def test_to_be_read_only_lines_are_shown_and_nothing_changes(tmp_path: Path, no_
         (tmp_path / "b" / path.name).write_bytes(path.read_bytes())
     reader = open_to_read(tmp_path / "b")
     assert said(reader) == ["in the file"] and "1 lines wait" in reader.notice
-    reader.close()

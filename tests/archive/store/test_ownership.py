@@ -224,7 +224,6 @@ def test_nothing_is_saved_through_a_column_that_is_computed(tmp_path: Path) -> N
     db.close()
     store = open_store(path.parent)
     assert "set aside as gardener.db.damaged" in store.notice and said(store) == []
-    store.close()
 
 
 def test_it_may_be_moved_restored_and_shared(tmp_path: Path) -> None:
@@ -249,7 +248,6 @@ def test_a_journal_that_names_another_is_not_played_back(tmp_path: Path) -> None
     )
     store = open_store(place)
     assert not store.persistent and "journal" in store.notice and victim.read_text() == "precious"
-    store.close()
 
 
 def test_what_a_former_version_set_aside_is_named_and_can_be_taken_over(
@@ -284,7 +282,6 @@ def test_what_a_former_version_set_aside_is_named_and_can_be_taken_over(
     assert run("store", "copy", "--from", str(foreign_file.parent)).startswith("0 ")
     store = open_store(place)
     assert said(store) == [MINE] and store.notice == ""
-    store.close()
 
 
 def test_the_number_of_an_archive_is_neither_exported_nor_imported(tmp_path: Path) -> None:
@@ -297,4 +294,3 @@ def test_the_number_of_an_archive_is_neither_exported_nor_imported(tmp_path: Pat
         file.write('{"kind": "state", "session": "", "key": "owner", "value": "theirs"}\n')
     store.import_(tmp_path / "out")
     assert store.database.read(schema.number_of) == number is not None
-    store.close()

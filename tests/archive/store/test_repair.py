@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from unittest.mock import Mock
 
 import apsw
 import made_lines
@@ -33,15 +34,26 @@ def put(store: Store, text: str, seq: int = 0, session: str = "s") -> Entry:
     return made_lines.put(store, text, seq=seq, turn=seq, session=session, renditions=made)
 
 
-def filled(place: Path, count: int = 8, words: str = "about the fox") -> list[Entry]:
-    """An archive with a copy, closed."""
+def filled(
+    place: Path, count: int = 8, words: str = "about the fox", *, has_copy: bool = True
+) -> list[Entry]:
+    """An archive, closed, with its copy or without."""
     store = open_store(place)
     store.open_session("s", project="p", started_at=1.0)
     found = [put(store, f"entry {number} {words}", number) for number in range(count)]
     store.set_state("s", "frame", "{}")
     store.record_event("s", 1, "plan", {"entry_ids": [found[0].id]}, 2.0)
     store.close()
+    if not has_copy:
+        repair.copy_of(place / "gardener.db").unlink()
     return found
+
+
+def another_session(place: Path) -> None:
+    """One in which nothing is said; as it ends, the archive is copied."""
+    store = open_store(place)
+    store.open_session("t", project="p", started_at=1.0)
+    store.close()
 
 
 def flipped(path: Path, table: str) -> None:
@@ -55,8 +67,7 @@ def flipped(path: Path, table: str) -> None:
 
 
 def test_an_id_that_is_no_text_any_more_does_not_end_the_repair(tmp_path: Path) -> None:
-    filled(tmp_path)
-    (tmp_path / "gardener.db.copy").unlink()
+    filled(tmp_path, has_copy=False)
     db = schema.opened(tmp_path / "gardener.db", apsw.SQLITE_OPEN_READWRITE, "")
     db.execute("UPDATE originals SET id = x'07' WHERE number = 1")
     db.close()
@@ -64,7 +75,6 @@ def test_an_id_that_is_no_text_any_more_does_not_end_the_repair(tmp_path: Path) 
     store = open_store(tmp_path)
     told = [*store.verify(), store.notice]
     assert any("was damaged" in line for line in told), told
-    store.close()
 
 
 TABLES = [
@@ -86,12 +96,10 @@ def test_with_a_copy_a_flipped_bit_of_any_table_loses_nothing(tmp_path: Path, ta
     assert store.renditions(stored[2].id)[Fidelity.COMPRESSED].text == "short 2"
     assert store.get_state("s", "frame") == "{}" and len(store.events("s")) == 1
     assert [info.id for info in store.sessions("p")] == ["s"]
-    store.close()
 
 
 def test_without_a_copy_what_was_lost_is_named_and_the_rest_goes_on(tmp_path: Path) -> None:
-    stored = filled(tmp_path, 300, "says the fox" * 30)
-    repair.copy_of(tmp_path / "gardener.db").unlink()
+    stored = filled(tmp_path, 300, "says the fox" * 30, has_copy=False)
     flipped(tmp_path / "gardener.db", "bodies")
     damaged = (tmp_path / "gardener.db").read_bytes()
     store = open_store(tmp_path)
@@ -102,15 +110,12 @@ def test_without_a_copy_what_was_lost_is_named_and_the_rest_goes_on(tmp_path: Pa
     assert "\n" not in store.notice and store.verify() == []
     assert [path.read_bytes() for path in tmp_path.glob("gardener.db.damaged-*")] == [damaged]
     put(store, "the chat goes on", 1_000)
-    store.close()
 
 
 @pytest.mark.parametrize("has_copy", [True, False])
 def test_a_text_that_is_not_the_one_that_was_stored_is_not_saved(tmp_path: Path, has_copy: bool) -> None:
     """Its page is sound, so reading does not find it; `verify` does."""
-    stored = filled(tmp_path)
-    if not has_copy:
-        repair.copy_of(tmp_path / "gardener.db").unlink()
+    stored = filled(tmp_path, has_copy=has_copy)
     written(tmp_path / "gardener.db", "UPDATE bodies SET body = CAST('cow' AS BLOB) WHERE original = 3")
     store = open_store(tmp_path)
     said = store.verify()
@@ -118,7 +123,6 @@ def test_a_text_that_is_not_the_one_that_was_stored_is_not_saved(tmp_path: Path,
     assert store.original(stored[2].id) == (stored[2].content if has_copy else None)
     assert has_copy or f"1 could not be: {stored[2].id}" in said[-1]
     assert store.verify() == []
-    store.close()
 
 
 HEADER = (0, 3, 16, 19, 20, 100, 103)
@@ -154,9 +158,7 @@ def test_the_copy_is_private_whole_and_without_what_was_forgotten(tmp_path: Path
     assert not copy.exists()
     store.close()
     assert not copy.exists(), "nothing was said since"
-    store = open_store(tmp_path)
-    store.open_session("t", project="p", started_at=1.0)
-    store.close()
+    another_session(tmp_path)
     assert stored[2].content.encode() not in copy.read_bytes()
     assert sorted(each.name for each in tmp_path.glob("gardener.db.*")) == ["gardener.db.copy"]
 
@@ -169,9 +171,7 @@ def test_a_copy_takes_over_nothing_altered(tmp_path: Path) -> None:
     store.open_session("t", project="p", started_at=1.0)
     crash(store)  # by now the page is not in the memory of anybody
     flipped(tmp_path / "gardener.db", "bodies")
-    store = open_store(tmp_path)
-    store.open_session("t", project="p", started_at=1.0)
-    store.close()
+    another_session(tmp_path)
     assert copy.read_bytes() == before
 
 
@@ -187,9 +187,7 @@ def test_a_copy_takes_over_no_page_of_another_moment(tmp_path: Path) -> None:
     db.close()
     now = path.read_bytes()
     path.write_bytes(now[:at] + former[at : at + 4_096] + now[at + 4_096 :])
-    store = open_store(tmp_path)
-    store.open_session("t", project="p", started_at=1.0)
-    store.close()
+    another_session(tmp_path)
     assert repair.copy_of(path).read_bytes() == before
 
 
@@ -200,7 +198,6 @@ def test_of_a_copy_that_is_damaged_itself_what_stands_before_that_is_taken(tmp_p
     store = open_store(tmp_path)
     assert len(store.session_entries("s")) > 250 and store.stats().entries == 300
     assert "300 of its entries were saved" in store.notice and store.verify() == []
-    store.close()
 
 
 @pytest.mark.parametrize("at", [0.1, 0.5, 0.9])
@@ -231,7 +228,6 @@ def test_a_flipped_bit_or_a_cut_in_the_log_of_a_killed_chat_is_told_a_torn_end_i
         told[name] = "is lost" in store.notice
         store.close()
     assert {name for name in names if told[name]} == {"flipped", "cut", "removed"}
-    chat.close()
 
 
 @pytest.mark.parametrize("size", [0, 1, 511])
@@ -239,16 +235,13 @@ def test_a_flipped_bit_or_a_cut_in_the_log_of_a_killed_chat_is_told_a_torn_end_i
 def test_a_file_of_which_less_than_a_page_is_left_was_damaged(
     tmp_path: Path, size: int, has_copy: bool
 ) -> None:
-    stored = filled(tmp_path)
+    stored = filled(tmp_path, has_copy=has_copy)
     os.truncate(tmp_path / "gardener.db", size)
-    if not has_copy:
-        (tmp_path / "gardener.db.copy").unlink()
     store = open_store(tmp_path)
     assert "was damaged" in store.notice
     assert {store.original(each.id) for each in stored} == {
         each.content if has_copy else None for each in stored
     }
-    store.close()
 
 
 def test_a_file_that_another_process_is_making_is_waited_for(
@@ -264,7 +257,6 @@ def test_a_file_that_another_process_is_making_is_waited_for(
     store = open_store(place)
     writing.join()
     assert store.notice == "" and store.stats().entries == 8
-    store.close()
 
 
 @pytest.mark.parametrize("has_copy", [True, False])
@@ -290,7 +282,6 @@ def test_an_archive_larger_than_a_cache_is_copied_with_its_check_sums(
     os.truncate(tmp_path / "gardener.db", 0)
     store = open_store(tmp_path)
     assert [store.original(each.id) for each in stored] == [each.content for each in stored]
-    store.close()
 
 
 def test_a_large_archive_makes_no_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -298,9 +289,7 @@ def test_a_large_archive_makes_no_copy(tmp_path: Path, monkeypatch: pytest.Monke
     copy = repair.copy_of(tmp_path / "gardener.db")
     before = copy.read_bytes()
     monkeypatch.setattr(repair, "LARGEST_COPIED_BYTES", 10)
-    store = open_store(tmp_path)
-    store.open_session("t", project="p", started_at=1.0)
-    store.close()
+    another_session(tmp_path)
     assert copy.read_bytes() == before
 
 
@@ -337,7 +326,6 @@ def test_the_copy_of_another_archive_is_not_mixed_in(tmp_path: Path) -> None:
     got = store.session_entries("s")
     assert len(got) > 250 and all(known.get(entry.id) == entry.content for entry in got)
     assert store.get(others[0].id) is None and "could not be" in store.notice and store.verify() == []
-    store.close()
 
 
 def test_a_plain_archive_that_breaks_where_new_ones_are_encrypted_is_saved(
@@ -348,7 +336,6 @@ def test_a_plain_archive_that_breaks_where_new_ones_are_encrypted_is_saved(
     flipped(tmp_path / "gardener.db", "sqlite_schema")
     store = open_store(tmp_path, key_source="env")
     assert len(store.session_entries("s")) == 8 and "8 of its entries were saved" in store.notice
-    store.close()
 
 
 STEPS = ["location.open_private", "schema.create", "search.rebuild", "files.synced", "os.replace"]
@@ -359,8 +346,7 @@ STEPS = ["location.open_private", "schema.create", "search.rebuild", "files.sync
 def test_a_repair_killed_at_any_step_is_done_at_the_next_start(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, times: int
 ) -> None:
-    filled(tmp_path, 50)
-    (tmp_path / "gardener.db.copy").unlink()
+    filled(tmp_path, 50, has_copy=False)
     flipped(tmp_path / "gardener.db", "word_index_data")
     code = (
         "import os, sys\n"
@@ -399,32 +385,24 @@ def test_the_log_that_a_killed_repair_left_is_not_played_into_the_new_archive(tm
     shutil.copy(new, place / location.MENDED_NAME)
     store = open_store(place)
     assert len(store.session_entries("s")) == 300 and store.verify() == []
-    store.close()
 
 
 def test_a_repair_that_fails_half_way_is_done_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Say by a full disk."""
-    filled(tmp_path, 50)
-    (tmp_path / "gardener.db.copy").unlink()
+    filled(tmp_path, 50, has_copy=False)
     flipped(tmp_path / "gardener.db", "sqlite_schema")
-
-    def full(_db: apsw.Connection) -> None:
-        raise apsw.FullError("database or disk is full")
-
     with monkeypatch.context() as patch:
-        patch.setattr(search, "rebuild", full)
+        patch.setattr(search, "rebuild", Mock(side_effect=apsw.FullError("database or disk is full")))
         store = open_store(tmp_path)
         put(store, "goes on", 99)
         assert "damaged" in store.notice and "\n" not in store.notice and store.persistent
         store.close()
     store = open_store(tmp_path)
     assert len(store.session_entries("s")) == 51 and store.verify() == []
-    store.close()
 
 
 def test_processes_that_find_the_damage_at_once_lose_nothing(tmp_path: Path) -> None:
-    filled(tmp_path, 200)
-    (tmp_path / "gardener.db.copy").unlink()
+    filled(tmp_path, 200, has_copy=False)
     flipped(tmp_path / "gardener.db", "sqlite_schema")
     code = (
         "import sys\n"
@@ -455,7 +433,6 @@ def test_processes_that_find_the_damage_at_once_lose_nothing(tmp_path: Path) -> 
     assert len(store.session_entries("s")) == 200 and store.verify() == []
     kept = {name: len(store.session_entries(name)) for name in ("w0", "w1", "w2")}
     assert kept == {"w0": 20, "w1": 20, "w2": 20}
-    store.close()
 
 
 def empty(path: Path) -> None:
@@ -516,8 +493,6 @@ def test_a_log_that_another_program_removes_takes_nothing_along(
     found = open_store(left)
     assert [entry.content for entry in found.session_entries("s")] == ["said before", "said after", "and on"]
     assert len(found.session_entries("t")) == 1 and found.notice == "" and found.verify() == []
-    for store in (first, second, found):
-        store.close()
 
 
 @pytest.mark.skipif(os.name == "nt", reason="an open file cannot be moved there")
@@ -556,25 +531,17 @@ def test_a_file_system_that_fails_or_numbers_files_anew_is_not_taken_for_a_remov
     store = open_store(tmp_path)
     put(store, "one", 0)
     assert store.notice == ""
-
-    def failing(path: Path) -> os.stat_result:
-        raise OSError(5, "input/output error")
-
     with monkeypatch.context() as patch:
-        patch.setattr(database.os, "stat", failing)
+        patch.setattr(database.os, "stat", Mock(side_effect=OSError(5, "input/output error")))
         put(store, "two", 1)
     assert store.notice == "" and len(store.session_entries("s")) == 2
-    store.close()
 
 
 @pytest.mark.parametrize("met", ["by a check", "as it is read", "as it is written"])
 def test_an_archive_that_breaks_and_cannot_be_set_aside_goes_on_in_lines(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, met: str
 ) -> None:
-    def refused(*_: object) -> Path:
-        raise OSError(1, "Operation not permitted")
-
-    monkeypatch.setattr(repair, "set_aside", refused)
+    monkeypatch.setattr(repair, "set_aside", Mock(side_effect=OSError(1, "Operation not permitted")))
     filled(tmp_path)
     flipped(tmp_path / "gardener.db", "bodies")
     store = open_store(tmp_path)
@@ -591,7 +558,6 @@ def test_an_archive_that_breaks_and_cannot_be_set_aside_goes_on_in_lines(
     monkeypatch.undo()
     store = open_store(tmp_path)
     assert len(store.session_entries("s")) == 9
-    store.close()
 
 
 def test_a_reader_looks_again_when_a_chat_begins_to_write_meanwhile(tmp_path: Path) -> None:
@@ -607,8 +573,6 @@ def test_a_reader_looks_again_when_a_chat_begins_to_write_meanwhile(tmp_path: Pa
     reader.database.live.release_memory()
     with pytest.raises(StoreError, match="verify"):
         reader.get_many([f"g{n:09x}" for n in range(9)])
-    reader.close()
-    chat.close()
 
 
 def test_a_reader_says_what_is_damaged_and_leaves_it(tmp_path: Path) -> None:
@@ -639,14 +603,12 @@ def test_what_the_archive_lost_though_nothing_was_forgotten_comes_back_from_the_
     assert len(again.session_entries("s")) == len(stored)
     assert again.verify() == ["2 entries were missing: they were put back from the copy"]
     assert len(again.session_entries("s")) == len(stored) + 2 and again.verify() == []
-    again.close()
 
 
 def test_a_file_without_check_sums_counts_as_damaged_and_is_carried_over(tmp_path: Path) -> None:
     """As another SQLite leaves it that gives the room at the end of each page back."""
-    stored = filled(tmp_path)
+    stored = filled(tmp_path, has_copy=False)
     path = tmp_path / "gardener.db"
-    repair.copy_of(path).unlink()
     db = schema.opened(path, apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_URI, "")
     db.execute("VACUUM INTO ?", (f"file:{tmp_path / 'plain'}?reserve=0",))
     db.close()
@@ -661,9 +623,7 @@ def test_a_file_without_check_sums_counts_as_damaged_and_is_carried_over(tmp_pat
 def test_what_another_sqlite_moved_into_the_file_is_carried_over(tmp_path: Path, has_copy: bool) -> None:
     """As a program does in which somebody looks at the archive of a chat that runs: its pages then have no
     check sums."""
-    before = filled(tmp_path)
-    if not has_copy:
-        repair.copy_of(tmp_path / "gardener.db").unlink()
+    before = filled(tmp_path, has_copy=has_copy)
     store = open_store(tmp_path)
     for number in range(40):
         put(store, f"said last {number}", 100 + number)
@@ -680,7 +640,6 @@ def test_what_another_sqlite_moved_into_the_file_is_carried_over(tmp_path: Path,
     ]
     assert [entry.turn for entry in store.session_entries("s")] == [*range(8), *range(100, 140)]
     assert found(store, "said last 7") and store.verify() == []
-    store.close()
 
 
 def test_rows_whose_numbers_go_back_have_an_end() -> None:
@@ -704,4 +663,3 @@ def test_what_a_killed_repair_left_goes_with_forgetting(tmp_path: Path, seconds:
     store = open_store(tmp_path)
     store.forget([stored[2].id])
     assert mended.exists() == is_left
-    store.close()

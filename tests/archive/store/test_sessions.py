@@ -49,7 +49,6 @@ def test_a_killed_process_holds_nothing(tmp_path: Path) -> None:
     child.communicate()
     assert store.open_elsewhere() == frozenset()
     assert "old" not in store.live_sessions()
-    store.close()
 
 
 def test_another_machines_process_and_a_reused_number(tmp_path: Path) -> None:
@@ -64,8 +63,6 @@ def test_another_machines_process_and_a_reused_number(tmp_path: Path) -> None:
     assert sessions.is_running(os.getpid(), started) and not sessions.is_running(-1, "")
     assert not sessions.is_running(os.getpid(), str(float(started) - 2 * sessions.CLOCK_SECONDS))
     assert sessions.is_running(os.getpid(), "")
-    db.close()
-    store.close()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no process stays there when it is killed")

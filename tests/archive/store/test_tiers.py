@@ -90,7 +90,6 @@ def test_an_archive_that_is_there_counts_with_what_the_next_chat_does_about_it(
     assert path.read_bytes() == before
     store = open_store(tmp_path)
     assert store.persistent == (wanted != opening.MEMORY) and store.is_file == (wanted == opening.SQLITE)
-    store.close()
 
 
 def copied(source: Path, target: Path, key_source: str = "") -> tuple[int, list[str], bool]:
@@ -121,4 +120,3 @@ def test_a_copy_of_a_damaged_archive_is_none(tmp_path: Path) -> None:
         copied(tmp_path / "from", tmp_path / "to")
     copy = open_store(tmp_path / "to")
     assert copy.stats().entries == 0
-    copy.close()

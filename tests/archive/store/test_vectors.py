@@ -7,6 +7,7 @@ import sys
 import time
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import made_lines
 import numpy as np
@@ -86,8 +87,6 @@ def test_another_process_adds_and_forgets(tmp_path: Path) -> None:
     assert nearest(one, embedder, "cccc") == [], "and not their vectors"
     embed_all(two, embedder)
     assert likeness(one, embedder, "eeee fff") == {"eeee fff": pytest.approx(1.0, abs=1e-3)}
-    one.close()
-    two.close()
 
 
 def test_forgotten_vectors_leave_no_bytes(tmp_path: Path) -> None:
@@ -105,7 +104,6 @@ def test_forgotten_vectors_leave_no_bytes(tmp_path: Path) -> None:
     assert store.warm_vectors("letters") == before - 1
     assert mark not in store._vectors.rows
     assert store.stats().vectors == before - 1 and store.verify() == []
-    store.close()
 
 
 def test_a_vector_that_comes_too_late_is_dropped(tmp_path: Path) -> None:
@@ -119,7 +117,6 @@ def test_a_vector_that_comes_too_late_is_dropped(tmp_path: Path) -> None:
     assert [p.number for p in store.vectors_pending(10, embedder.name)] == [late[0].number]
     assert store.put_vectors([(late[0], embedder.embed(["aaaa bbb"])[0])], embedder.name) == 0
     assert [p.text for p in store.vectors_pending(10, embedder.name)] == ["cccc ddd"]
-    store.close()
 
 
 NUMBERS = st.integers(-2, 70)
@@ -154,7 +151,6 @@ def test_equal_vectors_are_equally_near_wherever_they_stand() -> None:
     for asked in (chunks, chunks[:5], chunks[30:37]):
         found = store.similarities(unit_vectors(1, 500, seed=5)[0], embedder="e", chunks=asked)
         assert len(set(found[: min(37, len(asked))].tolist())) == 1
-    store.close()
 
 
 def test_memory_grows_bit_by_bit(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -169,7 +165,6 @@ def test_memory_grows_bit_by_bit(monkeypatch: pytest.MonkeyPatch) -> None:
     embed_all(store, embedder)
     assert store.warm_vectors(embedder.name) == 60
     assert set(nearest(store, embedder, "a")) == {f"{chr(97 + n % 26)} {n}" for n in range(60)}
-    store.close()
 
 
 def test_an_interrupt_while_vectors_are_read_leaves_none_beside_another(
@@ -178,18 +173,14 @@ def test_an_interrupt_while_vectors_are_read_leaves_none_beside_another(
     store, vectors = Store(Database(None)), unit_vectors(60, 384)
     chunks = embed_as(store, vectors)
 
-    def interrupted(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
-
     with monkeypatch.context() as patch:
         patch.setattr("aider_gardener.archive.store.vectors.SLICE_ROWS", 10)
         store.database.read(lambda db: store._vectors.grow(db, "e"))
-        patch.setattr(np, "sqrt", interrupted)
+        patch.setattr(np, "sqrt", Mock(side_effect=KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             store.warm_vectors("e")
     found = store.similarities(vectors[7], embedder="e", chunks=chunks)
     assert np.allclose(found, vectors @ vectors[7], atol=0.01)
-    store.close()
 
 
 def test_two_models_keep_their_own_vectors() -> None:
@@ -204,7 +195,6 @@ def test_two_models_keep_their_own_vectors() -> None:
     assert nearest(store, one, "c") == ["aaaa bbb"]
     assert nearest(store, two, "c") == ["cccc ddd", "aaaa bbb"]
     assert embed_all(store, one) == 1 and store.stats().vectors == 4
-    store.close()
 
 
 def test_opening_an_archive_does_not_load_numpy(tmp_path: Path) -> None:
