@@ -27,8 +27,7 @@ OTHERS = (
     r"|further|unrelated|silent"
 )
 ORDERS = (
-    r"(?:do not|don'?t|never|avoid|stop(?= [a-z]+ing\b))(?: (?:ever|just|even|simply"
-    r"|you))? [a-z\x00]{2,}",
+    r"(?:do not|don'?t|never|avoid|stop(?= [a-z]+ing\b))(?: (?:ever|just|even|simply|you))? [a-z\x00]{2,}",
     rf"(?:there (?:must|should) be )?no (?:{OTHERS}) [a-z\x00]+(?: [a-z\x00]+)?"
     r"(?=\W*$|[,;:.(!]| (?:please|and|or|also|in|for|to|without|at|until|unless|ever)\b)",
     r"no [a-z\x00]+(?: [a-z\x00]+){0,3} (?:please|anywhere|at all|ever|whatsoever|until"
@@ -36,12 +35,10 @@ ORDERS = (
     r"(?:hands off|keep away from|keep your hands off|stay away from|stay out of|steer clear of)\b",
     r"(?:leave) .{1,60}\b(?:alone|as (?:it |they )?(?:is|are)|untouched|unchanged|in place)\b",
     r"always (?![a-z]+[^s]s\b)[a-z\x00]{2,}",
-    r"(?:you )?(?:make sure|be sure|ensure|take care|see to it|be careful)(?: (?:that|to|not)"
-    r"| [a-z\x00]+)",
+    r"(?:you )?(?:make sure|be sure|ensure|take care|see to it|be careful)(?: (?:that|to|not)| [a-z\x00]+)",
     r"keep [a-z\x00].{0,80}",
     r"(?:remember|bear in mind|keep in mind|mind you)(?: that|:| to\b)",
-    r"only (?:ever )?(?:use|touch|change|edit|modify|write|add|log|allow|run|import|call|commit|do"
-    r"|read)\b",
+    r"only (?:ever )?(?:use|touch|change|edit|modify|write|add|log|allow|run|import|call|commit|do|read)\b",
     r"(?:stick|adhere|conform) (?:to|with)\b",
     r"(?:follow|respect|obey|honou?r) (?:our|my|pep"
     r"|(?:the|these) .{0,30}(?:rule|convention|style|guide|pattern|scheme|standard|polic|naming))",

@@ -152,6 +152,7 @@ def newest_first(found: list[Passage], asked: frozenset[str]) -> list[Passage]:
     it was changed to, the later comes first, and the earlier says so. A value that is asked for, by the words
     `asked`, is none of these."""
     best = [passage for passage in found[:COMPARED] if is_said(passage)]
+    times = [(passage.entry.created_at, passage.entry.seq) for passage in best]
     words = [content_words(passage.text) for passage in best]
     counts = Counter(word for each in words for word in each)
 
@@ -164,9 +165,9 @@ def newest_first(found: list[Passage], asked: frozenset[str]) -> list[Passage]:
     for one, other in combinations(range(len(best)), 2):
         (all_one, values_one), (all_other, values_other) = told[one], told[other]
         differ, same = values_one ^ values_other, words[one] & words[other]
-        first, then = sorted((best[one], best[other]), key=said_at)
-        if differ & asked or said_at(first) == said_at(then):
+        if differ & asked or times[one] == times[other]:
             continue
+        first, then = (best[at] for at in sorted((one, other), key=times.__getitem__))
         alike = len(same) >= SAME_WORDS and tells(same) >= SAME_SHARE * min(all_one, all_other)
         if (values_one and values_other and differ and alike) or corrects(then, first):
             relevance[id(then)] = max(relevance[id(then)], relevance[id(first)])
@@ -183,10 +184,6 @@ def corrects(then: Passage, first: Passage) -> bool:
     are_whole = all(len(each.entry.content.strip()) <= len(each.text) for each in (then, first))
     has_values = all(VALUE.search(each.text) for each in (then, first))
     return are_whole and has_values and CORRECTS.match(then.text) is not None
-
-
-def said_at(passage: Passage) -> tuple[float, int]:
-    return passage.entry.created_at, passage.entry.seq
 
 
 def is_said(passage: Passage) -> bool:

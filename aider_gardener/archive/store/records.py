@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from aider_gardener import files
 from aider_gardener.archive.store import entries, schema, search, sessions
 from aider_gardener.archive.store.base import Event
-from aider_gardener.archive.store.redact import Redacted, Redactor
+from aider_gardener.archive.store.redact import Redacted, Redactor, cleaned
 from aider_gardener.errors import StoreError
 from aider_gardener.messages import Entry, Rendition
 
@@ -64,7 +64,7 @@ def redacted(record: Record, redact: Redactor) -> Record:
     """A record without secrets; spans of its content are moved along."""
     kind = record["kind"]
     if kind == "event":
-        data = {str(key): redact.clean(value) for key, value in record["data"].items()}
+        data = {str(key): cleaned(value, redact) for key, value in record["data"].items()}
         return {**record, "data": data}
     if kind == "state":
         return {**record, "value": redact.clean_json(record["value"])}

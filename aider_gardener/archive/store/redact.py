@@ -96,17 +96,13 @@ class Redactor:
             self._recent[text] = found
         return self._recent[text]
 
-    def clean(self, value: object) -> object:
-        """A value as JSON has it, every text in it redacted."""
-        return cleaned(value, self)
-
     def clean_json(self, value: str) -> str:
         """Text that may be JSON, redacted: strings are read as what they say, not as they are written."""
         if isinstance(value, Clean):
             return value
         with suppress(ValueError):
             held = json.loads(value)
-            clean = self.clean(held)
+            clean = cleaned(held, self)
             if clean != held:
                 value = json.dumps(clean)
         return self(value).text

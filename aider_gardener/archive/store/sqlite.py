@@ -48,7 +48,7 @@ from aider_gardener.archive.store.database import (
 )
 from aider_gardener.archive.store.lines import FileLines, Lines
 from aider_gardener.archive.store.records import FORGET, FORGET_SESSION, Record
-from aider_gardener.archive.store.redact import Redacted, Redactor
+from aider_gardener.archive.store.redact import Redacted, Redactor, cleaned
 from aider_gardener.errors import StoreError, UsageError
 from aider_gardener.messages import Entry, Fidelity, Rendition
 
@@ -546,7 +546,7 @@ class Store:
         self, session_id: str, turn: int, kind: str, data: Mapping[str, object], at: float
     ) -> None:
         """Append an event. `data` is JSON; its keys `entry_id` and `entry_ids` say whom it is about."""
-        clean = {str(key): self._redactor.clean(value) for key, value in data.items()}
+        clean = cleaned(data, self._redactor)
         self._write(
             {"kind": "event", "session": session_id, "turn": turn, "event": kind, "data": clean, "at": at}
         )
