@@ -234,8 +234,7 @@ def no_evidence(words: int) -> Evidence:
 def _places(db: apsw.Connection, where: str, *values: str) -> Numbers:
     import numpy as np
 
-    rows: Iterable[Any] = db.execute(PLACES.format(where), values)
-    flat = np.fromiter(chain.from_iterable(rows), dtype=np.int64)
+    flat = np.fromiter(chain.from_iterable(db.execute(PLACES.format(where), values)), dtype=np.int64)
     *columns, seq = flat.reshape(-1, COLUMNS + 1).T
     # sorted here: SQLite would look up row after row in that order, which takes it five times as long
     return np.array(columns)[:, np.lexsort((columns[2], seq, columns[1]))]
