@@ -65,6 +65,23 @@ def test_what_was_not_typed_sets_no_rule(text: str) -> None:
     assert texts(text) == []
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Stick to the standard library.",
+        "Prefer tabs to spaces.",
+        "Respect our naming.",
+        "Stay away from the vendor folder.",
+        "Leave the fixtures untouched.",
+        "Bear in mind that the API is public.",
+        "No new dependencies, please.",
+    ],
+)
+def test_an_order_is_one_where_a_clause_begins(text: str) -> None:
+    assert texts(text) == [text]
+    assert texts(f"They said to {text[0].lower()}{text[1:]}") == []
+
+
 def test_the_items_below_an_announcement_are_rules() -> None:
     text = (
         "hi, some ground rules first:\n- stdlib only\n- money in cents\n- port 8080\n\nnow add a test for it"

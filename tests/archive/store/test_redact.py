@@ -55,6 +55,10 @@ SECRETS = [
     ("mc alias set mine https://minio.example.com minioadmin {}", "Sommer2024"),
     ('expect "*?assword:*" {{ send -- "{}\\r" }}', "correcthorse"),
     ("child.expect('Password: ')\nchild.sendline('{}')", "correcthorse"),
+    *(
+        (f"name: DB_PASSWORD, {word}: {{}}", "hollowbadgerlamp")
+        for word in ("Value", "default", "body", "string")
+    ),
     ("https://hooks.slack.com/services/{}", "T00000000/B00000000/" + MIXED[:24]),
 ]
 
