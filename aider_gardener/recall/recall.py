@@ -131,10 +131,11 @@ def pack(
 ) -> list[Recalled]:
     """The first of these passages that fit, no text twice and nothing that stands in the prompt. A passage is
     taken to have its share of the tokens of its message; all of them are counted once, together."""
-    taken: list[Recalled] = []
+    taken, left = list[Recalled](), int(SLACK * request.token_limit)
     texts, headings = set[str](), set[tuple[str, str]]()
     in_prompt = [request.standing, *(piece.content for piece in chat.pieces)] if request.unasked else []
-    left, standing = int(SLACK * request.token_limit), squeeze("\n".join(in_prompt))
+    lines = (squeeze(line) for text in in_prompt for line in text.split("\n"))  # all words at once are many
+    standing = " ".join(filter(None, lines))
     for passage in found:
         if standing and squeeze(passage.text) in standing:
             continue
