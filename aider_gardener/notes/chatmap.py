@@ -138,20 +138,16 @@ def _section(head: str, lines: Sequence[str]) -> str:
     return "\n".join([head, *lines]) if lines else ""
 
 
-def _is_shown(text: str, flat: str) -> bool:
-    return text.removesuffix(" …") in flat
-
-
 def _rule_lines(rules: Sequence[Constraint], flat: str, room: int) -> list[str]:
     """The rules that are not shown in the user's own words, the newest that fit."""
-    missing = [line(rule) for rule in reversed(rules) if not _is_shown(rule.text, flat)]
+    missing = [line(rule) for rule in reversed(rules) if rule.text.removesuffix(" …") not in flat]
     left = room - approximate(RULES_HEAD) - 1
     return [*fitting(missing, left, lambda text: approximate(text) + 1, gaps=False)][::-1]
 
 
 def _decision_lines(made: Sequence[Decision], flat: str, room: int) -> list[str]:
     """Decisions that are not shown, the user's before the model's and newer before older, in their order."""
-    missing = [one for one in made if not _is_shown(one.text, flat)]
+    missing = [one for one in made if one.text.removesuffix(" …") not in flat]
     best = sorted(missing, key=lambda one: (not one.is_users, -one.seq))
     kept = fitting(best, room - approximate(DECIDED_HEAD), lambda one: approximate(one.text) + TURN_TOKENS)
     return [line(one) for one in sorted(kept, key=made.index)]

@@ -15,10 +15,12 @@ from typing import NamedTuple
 
 from aider_gardener.archive.store.words import stem, stop_words
 from aider_gardener.errors import tolerating
-from aider_gardener.messages import ContentClass, Entry, SourceKind
+from aider_gardener.messages import ContentClass, Entry, SourceKind, content_key, remembered
 from aider_gardener.reading.blocks import find_blocks
+from aider_gardener.reading.excerpt import excerpt
 from aider_gardener.reading.late import late
 from aider_gardener.reading.output import clipped, squeeze
+from aider_gardener.reading.segments import segment
 from aider_gardener.reading.sentences import Unit, content_words, units
 from aider_gardener.reading.source import WEB_HEAD
 from aider_gardener.reading.speech import (
@@ -94,17 +96,20 @@ Change = Constraint | Amendment | str
 another figure for one."""
 
 
+@remembered(2_048, key=content_key)
 def typed_words(entry: Entry) -> str:
-    """What the user typed of an entry: its words, without blocks, quoted lines and fetched pages."""
+    """What the user typed of an entry: its words, without blocks, quoted lines and fetched pages. It is asked
+    at each prompt; of a very long one no more is read than of others."""
     if entry.source.kind is not SourceKind.TYPED or entry.role != "user":
         return ""
-    content = entry.content
+    content = excerpt(entry.content)
+    segments = entry.segments if content is entry.content else segment(content, entry.source)
     page = PAGE.search(content)
     end = page.start() if page else len(content)
     blocks = find_blocks(content)
     parts = [
         content[part.start : min(part.end, end)]
-        for part in entry.segments
+        for part in segments
         if part.cls is ContentClass.PROMPT
         and part.start < end
         and not any(block.start <= part.start < block.end for block in blocks)
