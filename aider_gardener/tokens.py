@@ -131,11 +131,6 @@ def _encoding() -> Callable[[str], list[int]]:
     ).encode_ordinary
 
 
-def counter_name(count: TokenCounter) -> str:
-    """How one of the counters of this module counts, in words."""
-    return ESTIMATE if count is approximate else ENCODING
-
-
 def sampled(text: str, count: TokenCounter, samples: int, chars: int) -> int:
     """The tokens of a text, extrapolated from so many pieces of so many characters at equal distances."""
     step = max(1, len(text) // samples)

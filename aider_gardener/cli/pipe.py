@@ -15,7 +15,7 @@ import click
 
 from aider_gardener.messages import TokenCounter
 from aider_gardener.terminal import VisibleBytes, bare
-from aider_gardener.tokens import counter_name
+from aider_gardener.tokens import ENCODING, ESTIMATE, approximate
 
 BINARY_HEAD_BYTES = 8_000
 
@@ -31,7 +31,7 @@ def figures(before: str, after: str, count: TokenCounter) -> dict[str, Any]:
     return {
         "tokens_before": tokens,
         "tokens_after": tokens if before == after else count(after),
-        "counter": counter_name(count),
+        "counter": ESTIMATE if count is approximate else ENCODING,
     }
 
 

@@ -7,7 +7,7 @@ place, at whatever level, and once it is not all of them are lines of a note.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
@@ -32,7 +32,7 @@ class AgentList:
     message is known by, `items` how each entry that was ever in it was read."""
 
     seqs: tuple[int, ...] = ()
-    keys: tuple[str, ...] = ()
+    keys: tuple[Hashable, ...] = ()
     items: dict[int, Item] = field(default_factory=dict)
 
     def sync(
@@ -134,7 +134,7 @@ def _mark(entry: Entry, text_of: TextOf) -> str:
     return omitted("left out", entry.id)
 
 
-def aligned(known: Sequence[str], keys: Sequence[str]) -> list[int | None]:
+def aligned(known: Sequence[Hashable], keys: Sequence[Hashable]) -> list[int | None]:
     """For each key its place among those known, in order; None for a new one."""
     same = (at for at, (old, new) in enumerate(zip(known, keys, strict=False)) if old != new)
     start = next(same, min(len(known), len(keys)))

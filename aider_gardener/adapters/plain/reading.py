@@ -10,14 +10,14 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
 from aider_gardener.errors import UsageError
-from aider_gardener.messages import Message, Source, SourceKind
+from aider_gardener.messages import Message, Source, SourceKind, text_key
 from aider_gardener.reading.classify import COMMAND_CHARS, TEST_COMMAND
 from aider_gardener.reading.output import squeeze
 
@@ -48,11 +48,11 @@ class Kind(str, Enum):
 
 @dataclass(frozen=True)
 class Item:
-    """One message of the agent as read: `key` is the hash of its JSON, `message` its text in the core's
-    words, `source` where it came from, None where its text tells. `images` counts its parts that are no
-    text."""
+    """One message of the agent as read: `key` tells it from others while this process runs, `message` is its
+    text in the core's words, `source` where it came from, None where its text tells. `images` counts its
+    parts that are no text."""
 
-    key: str
+    key: Hashable
     kind: Kind
     message: Message
     source: Source | None = None
@@ -108,16 +108,18 @@ def items(messages: Sequence[AgentMessage]) -> list[Item]:
     calls: dict[str, AgentCall] = {}
     found = []
     for place, message in enumerate(messages, 1):
+        is_text = type(message) is dict and all(type(each) is str for each in (*message, *message.values()))
         try:
-            data = json.dumps(message, sort_keys=True, default=_json)
+            data = "" if is_text else json.dumps(message, sort_keys=True, default=_json)
         except (TypeError, ValueError, RecursionError) as error:
             raise UsageError(f"message {place} cannot be sent as JSON ({error}); encode it as text") from None
-        plain = json.loads(data)  # without tuples and objects
+        plain = message if is_text else json.loads(data)  # without tuples and objects
+        key = frozenset((name, text_key(text)) for name, text in message.items()) if is_text else _hash(data)
         made = _calls_of(plain)
         calls.update((call.id, call) for call in made)
         parts = plain.get("content")
         images = sum(_text_in(part) is None for part in parts) if isinstance(parts, list) else 0
-        found.append(Item(_hash(data), *_read(plain, made, calls), images))
+        found.append(Item(key, *_read(plain, made, calls), images))
     return found
 
 
