@@ -82,6 +82,11 @@ def test_an_order_is_one_where_a_clause_begins(text: str) -> None:
     assert texts(f"They said to {text[0].lower()}{text[1:]}") == []
 
 
+def test_of_a_very_long_message_the_rules_at_its_ends_hold() -> None:
+    first, last = "Never use tabs.", "Always log to stderr."
+    assert texts("\n\n".join([first, "So it went on for a while. " * 50_000, last])) == [first, last]
+
+
 def test_the_items_below_an_announcement_are_rules() -> None:
     text = (
         "hi, some ground rules first:\n- stdlib only\n- money in cents\n- port 8080\n\nnow add a test for it"
