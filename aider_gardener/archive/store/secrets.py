@@ -78,7 +78,7 @@ NAME_BEHIND, NAME_AHEAD = re.compile(r"(?:(?!--)[\w.-])*"), re.compile(r"[\w-]{0
 _GAP, _OPEN, _QUOTE = r"[ \t]{0,20}", r"[\\\"'`\]*]{0,9}", r"\\{0,7}(?:\"\"\"|[\"'`])"
 _SCHEME = r"(?:(?i:bearer|basic|token|apikey|key)[ \t]{1,9})?"
 _CHARS = r"[^\s\"'`<>,;&(){}\[\]$\\]+"
-_BARE = rf"{_CHARS}(?:(?:&(?![\w.]{{1,40}}=)|\\(?![\"'nrt])|\${{1,2}}(?![$({{])){_CHARS})*"
+_BARE = rf"{_CHARS}(?:(?:[&,;](?![\w.-]{{1,40}}[=:])|\\(?![\"'nrt])|\${{1,2}}(?![$({{])){_CHARS})*"
 _WITHIN = r"(?:(?!(?P=quote))(?:\\[\"']|\\(?![\"'])|[^\n\\])){4,4000}"
 ASSIGNED = late(
     rf"""(?:
@@ -88,7 +88,7 @@ ASSIGNED = late(
     |["']?>(?P<element>[^\s<>]{{4,4000}})(?=</)
     # password = x, apiKey: str = x, "Authorization": x
     |(?:(?:\[\d{{0,4}}\])?{_OPEN}{_GAP}(?::{_GAP}(?![0-9a-f]{{6}}\])[\w.\[\]|&<>?';* ]{{1,40}}(?==[^=\r\n]))?
-    (?P<sign>[:?]=|=>|:\*\*|<-|->|\u2192|\uff1a|::(?=\s)|\?:|={{1,3}}|!==?|:-?|[ ][|\u2014\u2013][ ]){_GAP}
+    (?P<sign>[:?]=|=>|:\*\*|<-|->|\u2192|\uff1a|::(?=\s)|\?:|={{1,3}}>?|!==?|:-?|[ ][|\u2014\u2013][ ]){_GAP}
     # define('PASSWORD', 'x')
     |(?P<called>["']{_GAP},{_GAP})(?={_QUOTE})
     # --password x, WITH PASSWORD 'x'
@@ -128,15 +128,15 @@ CANDIDATE = re.compile(
 _NEITHER = r"\s\"'`<>,;(){}\[\]|\\"
 LIKELY = re.compile(
     rf"(?<![^{_NEITHER}])(?=[^{_NEITHER}]*?\d)(?=[^{_NEITHER}]*?[^\W\d_])[^{_NEITHER}]{{6}}"
-    r"|(?i:value|default|body|string)[\"']?[ \t:=>]"
+    r"|(?i:val(?:ue)?|default|body|string|data|content|plain)[\"']?[ \t:=>]"
 )
 """What a value near its name has: letters and digits in one, or a word before that says that it follows."""
 LED = late(
-    r"(?:[:=>→：(\]]|<<<|(?:は|是)|\s--?\w{1,20}"
+    r"(?:[:=>→：(\]?<›»]|(?:は|是)|\s--?\w{1,20}"
     r"|(?:\b(?:is|was)|'s)(?: still| now)?|\b(?:from|to|as|by|\d|ist|lautet|est|es|é|è))[\s\[({-]{0,8}\Z"
 )
 GIVEN = re.compile(
-    r"(?i)(?:(?:value|--body)[\"']?[ \t:=>]{1,9}|(?:default|body|string)[\"']?[ \t]?[:=>]{1,2}[ \t]?)[\"']?\Z"
+    r"(?i)(?:(?:val(?:ue)?|--body)[\"']?[ \t:=>]{1,9}|(?:default|body|string|data|content|plain)[\"']?[ \t]?[:=>]{1,2}[ \t]?)[\"']?\Z"
 )
 OTHER_NAME = re.compile(r"""(?:(?<!\w )["'][\w.-]{1,40}["']\s?:|[\s,;]-{0,2}[\w-]{1,40}=)\s?["']?\Z""")
 HASHED = late(r"(?i)hash|sha|md5|digest|sum|fingerprint|commit|revision|\bid\b")
@@ -387,8 +387,11 @@ def _near(text: str, start: int, at: int, kind: str) -> Iterator[Found]:
             elif is_led or is_alone or TIGHT.search(value):
                 need = Looks.RANDOM
         elif is_led:
-            is_enough = is_given or (len(value) >= 10 and sum(map(str.isdigit, value)) > 2)
-            need = Looks.RANDOM if is_enough else Looks.STRONG
+            digits = sum(map(str.isdigit, value))
+            is_enough = is_given or (len(value) >= 10 and digits > 2)
+            is_tied = is_led and not (is_below or re.search(r"\b(?:from|by|as)\W*\Z|/", gap))
+            is_named = is_tied and len(value) >= 8 and digits > 1
+            need = Looks.MIX if is_named else Looks.RANDOM if is_enough else Looks.STRONG
         if found > at and (is_led or is_alone or TIGHT.search(value)):
             need = min(need, Looks.RANDOM)
         if found_looks >= need:
@@ -408,6 +411,7 @@ def _below(text: str, at: int) -> Generator[Found, None, int]:
         and len(heads) > 1
         and kind_of(heads[column]) in ("password", "secret")
         and heads[column].count(" ") < 3
+        and not any(cell[:1].isdigit() for cell in heads)
     ):
         begin, end = end + 1, text.find("\n", end + 1)
         line = text[begin : len(text) if end < 0 else end]
