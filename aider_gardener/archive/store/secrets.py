@@ -105,6 +105,8 @@ ASSIGNED = late(
     re.VERBOSE,
 )
 """A value that belongs to the name that ends here."""
+TYPE = late(r"[A-Z][A-Za-z\d.]*[?!]?|[a-z]+[A-Z][A-Za-z]*")
+"""A type's name or a variable's, as code has it where settings have a value."""
 VALUE_END = re.compile(r"[\"';,]?[ \t]{0,20}\|?[ \t]{0,20}(?:#.*)?(?=\r?\n|\Z)|(?P<listed>[ ]{0,3}[,}(])")
 PRINTS = late(
     r"(?m)^[ \t]*(?:\S{0,60}[$#%>] )?(?:sudo )?(?:cat|echo|printenv|kubectl|vault|aws|gcloud|az|op|pass)\b"
@@ -285,7 +287,9 @@ def _need(text: str, start: int, stop: int, kind: str, match: re.Match[str]) -> 
     if is_password:
         literal, code = (Looks.TITLE if name.isupper() else Looks.WORD), Looks.SIGNED
     else:
-        literal, code = Looks.WORD if name.isupper() and len(match[how]) >= 8 else Looks.RANDOM, Looks.RANDOM
+        is_long = len(match[how]) >= 8
+        literal = Looks.RANDOM if not is_long else Looks.WORD if name.isupper() else Looks.MIX
+        code = Looks.RANDOM
     if how == "printed":
         line = max(0, start - 100, text.rfind("\n", max(0, start - 100), start) + 1)
         is_last = not text[stop : match.start(how)].strip()
@@ -300,7 +304,7 @@ def _need(text: str, start: int, stop: int, kind: str, match: re.Match[str]) -> 
     if match["call"] or how == "braced":
         return Looks.RANDOM, False
     if sign and sign[-2:] in ("==", "!="):
-        literal = max(literal, Looks.MIX)  # what a value is compared with is often a word of a test
+        literal = max(literal, Looks.MIX if is_password else Looks.RANDOM)  # what a value is compared with is often a word of a test
     if sign and sign[0] == " ":
         return (Looks.RANDOM if end or follows == " " else Looks.NEVER), False
     if how not in ("bare", "words"):
@@ -309,11 +313,12 @@ def _need(text: str, start: int, stop: int, kind: str, match: re.Match[str]) -> 
             sign
             or not (match["blank"] or match["called"])
             or (is_keyword and (match["blank"] or is_password))
+            or (match["blank"] and is_password and end and _begins_line(text, start))
         )
         return (literal if is_literal else max(literal, Looks.DIGIT)), True
     is_alone = end is not None and not end["listed"]
     joined, is_option = text[stop : match.start(how)], before.endswith("-")
-    is_yaml = joined.strip() == ":" and (match[how].islower() or how == "words")
+    is_yaml = joined.strip() == ":" and (how == "words" or not TYPE.fullmatch(match[how]))
     is_setting = is_alone and (joined == "=" or is_yaml) and _begins_line(text, start)
     if how == "words":
         return (max(literal, Looks.DIGIT) if is_setting else Looks.NEVER), True
