@@ -130,12 +130,9 @@ password ~ pwd={ ~ - ~ (?i)pwd=\{((?:[^}\n]|\}\}){4,200})\}
 password ~ temporary password,initial password,generated password ~ - ~ \w+ [^\n:]{0,80}: ((?=\S*\d)\S{6,60})$
 password ~ securestring ~ - ~ (?i:SecureString)\s{1,9}(?:-String\s{1,9})?VALUE
 password ~ wifi: ~ - ~ WIFI:[^\n]{0,200}?;P:((?:[^;\\\n]|\\.){4,200});
-password ~  as the , as my , as our , is the , is my , is our ~ TELLING["'`]?$ ~
-    (?i)["'`]? (?:as|is) (?:the|my|our) (?:[\w-]{1,30} ){0,3}?NAME\b
-    (?!.(?:hash|polic|manag|field|encod|algor|file|stor|typ))
-password ~ log in,login,creds,credential,auth,zugangsdaten ~ - ~
-    (?i)(?:log ?in|cred\w*|auth[\w.]*|zugangsdaten)(?: is| are| with|:){0,2}[ =]{1,4}
-    ["'`]?(?!\d{4}-)[\w.@-]{1,60} ?[/:,|] ?
+password ~ log in,login,creds,credential,auth,zugangsdaten,/pass,/ pass,:pass,/pw,/ pw ~ - ~
+    (?i)(?:log ?in(?: (?:to|on|at|in) (?:[\w.-]{1,20} ){1,3}with)?|cred\w*|auth[\w.]*|zugangsdaten|[/:] ?p\w+)(?: is| are| with|:){0,2}
+    [ =]{1,4}["'`]?(?!\d{4}-)[\w.@-]{1,60}["'`]? ?[/:,|] ?["'`]?
     ((?!/)(?=\S{0,200}\d)(?=\S{0,200}[A-Za-z])[^\s"'`]{6,200})
 password ~ 334 ugfzc3dvcmq6 ~ - ~ \d+ \S+\s{1,9}(?:\S{1,3} )?([\w+/=]{4,200})(?!\S)
 password ~ setuser ~ - ~ (?i)setuser \S{1,60} .{0,200}?(?<!\S)[>#<](\S{4,200})

@@ -119,6 +119,11 @@ COMPOUND = late(r"(?i)[a-z](?:pass|pw|pwd|passwd)\Z")
 """A password's name that is no word of a sentence."""
 SETTING = re.compile(r"[ \t+>]*(?:(?:[-*#;$]|//|export|set|env|ENV|ARG) ){0,3}[ \t]*(?:[\w-]+\.)*\Z")
 """What stands before a name in a line of settings."""
+INI = late(
+    r"\n[ \t]*(?:\[[\w .:-]{1,60}\]|[\w.-]{1,60} = (?:/\S*|\d+\.\d+\.\S*|yes|no|on|off|true|false|[\w-]+\.[\w.]*))"
+    r"\r?\n(?:[\w.-]{1,60} = [^\n\"'()]*\n){0,2}[ \t]*(?:[\w-]+\.)*\Z"
+)
+"""Settings in a file that has no quotes: a section's heading or a value that code would quote."""
 NEAR_CHARS = 120
 """So far behind its name a value of such looks is taken for its own."""
 BELOW = re.compile(r"[:=>\"'\[({\])][ \t\r\\|]*\Z")
@@ -131,8 +136,19 @@ _NEITHER = r"\s\"'`<>,;(){}\[\]|\\"
 LIKELY = re.compile(
     rf"(?<![^{_NEITHER}])(?=[^{_NEITHER}]*?\d)(?=[^{_NEITHER}]*?[^\W\d_])[^{_NEITHER}]{{6}}"
     r"|(?i:val(?:ue)?|default|body|string|data|content|plain)[\"']?[ \t:=>]"
+    r"|\b(?:is|was|ist|lautet|est|es)[ \t]|\([\"']"
 )
-"""What a value near its name has: letters and digits in one, or a word before that says that it follows."""
+"""What a value near its name has: letters and digits in one, or what stands before says that it follows."""
+SAYS = late(r"(?:\b(?:is|was|ist|lautet|est|es)|は)\s?[\"'`]?\Z")
+CALLED = late(r"(?:set|with|\.)\w{0,40}\Z")
+"""What begins the name of a call that takes a secret: `setPassword("x")`, `.password("x")`."""
+ODD = re.compile(r"[^\W\d_].*(?:[^\w\s.,-]|_|(?<=[a-z])[A-Z]).*[^\W_]")
+"""Signs or great letters within a word, as a sentence's words have none."""
+BEFORE = late(
+    r"(?<![^\s\"'`(])(?P<value>[^\s\"'`]{6,200})[\"'`;,)]{0,3}[ \t]{1,4}(?:(?:#|//|--|\(|is|as|ist|als|est|es|como)[ \t]{0,4})"
+    r"(?:(?:the|my|our|das|mein|unser|el|la|le|mi)[ ])?(?:[\w-]{2,20}[ ]){0,2}\Z"
+)
+"""A value that stands before its name: `x is the password`, `x  # password`."""
 LED = late(
     r"(?:[:=>→：(\]?<›»]|(?:は|是)|\s--?\w{1,20}"
     r"|(?:\b(?:is|was)|'s)(?: still| now)?|\b(?:from|to|as|by|\d|ist|lautet|est|es|é|è))[\s\[({-]{0,8}\Z"
@@ -319,7 +335,8 @@ def _need(text: str, start: int, stop: int, kind: str, match: re.Match[str]) -> 
     is_alone = end is not None and not end["listed"]
     joined, is_option = text[stop : match.start(how)], before.endswith("-")
     is_yaml = joined.strip() == ":" and (how == "words" or not TYPE.fullmatch(match[how]))
-    is_setting = is_alone and (joined == "=" or is_yaml) and _begins_line(text, start)
+    is_equal = joined == "=" or (joined.strip() == "=" and INI.search(text, start - 200, start))
+    is_setting = is_alone and (is_equal or is_yaml) and _begins_line(text, start)
     if how == "words":
         return (max(literal, Looks.DIGIT) if is_setting else Looks.NEVER), True
     is_tight = joined == "="
@@ -350,10 +367,17 @@ def _near(text: str, start: int, at: int, kind: str) -> Iterator[Found]:
     """Values by their looks near a name that is followed by no value of its own: in the words, arguments or
     items behind it, or alone in one of the next lines."""
     name, found, is_password = text[start:at], at, kind == "password"
+    line = text.rfind("\n", max(0, start - NEAR_CHARS), start) + 1
+    behind = BEFORE.search(text, max(line, start - NEAR_CHARS), start)
+    if behind and kind != "key" and TIGHT.search(behind["value"]) and not SHAPE.fullmatch(behind["value"]):
+        if looks(name, behind["value"], True) >= (Looks.MIX if is_password else Looks.RANDOM):
+            yield *behind.span("value"), kind
+    is_label = (len(name) > 4 and not text[line:start].strip(" \t#*-")) or text[start - 1 : start] == "$"
     if kind == "key" or not LIKELY.search(text, at, at + NEAR_CHARS):
         return
     line = text.find("\n", at, at + NEAR_CHARS)
-    is_open = line < 0 or BELOW.search(text, at, line) is not None or text[line + 1 : line + 2] == "$"
+    is_label = is_label and not text[at:line].strip(" \t\r:*")
+    is_open = line < 0 or is_label or BELOW.search(text, at, line) is not None or text[line + 1 : line + 2] == "$"
     past = at
     while match := CANDIDATE.search(text, past, found + NEAR_CHARS):
         past = match.end()
@@ -379,8 +403,13 @@ def _near(text: str, start: int, at: int, kind: str) -> Iterator[Found]:
             or (is_led and not WORD.search(gap))
             or (is_below and is_password and is_first)
         )
-        if is_given and is_alone and is_password:
+        is_call = is_quoted and gap[:-1] == "(" and CALLED.match(text, start - (text[start - 1] == "."), at)
+        if (is_given or is_call) and is_alone and is_password:
             need = Looks.WORD
+        elif is_password and is_alone and SAYS.search(gap) and ODD.fullmatch(value):
+            need = Looks.SIGNED
+        elif is_label and found == at and is_below and is_first and is_alone and is_password and len(value) >= 8:
+            need = Looks.MIX
         elif SHAPE.fullmatch(value) or (HEX.fullmatch(value) and not is_direct):
             continue
         elif (is_below and not is_open) or "/" in value:
