@@ -89,8 +89,8 @@ ASSIGNED = late(
     # password = x, apiKey: str = x, "Authorization": x
     |(?:(?:\[\d{{0,4}}\])?{_OPEN}{_GAP}(?::{_GAP}(?![0-9a-f]{{6}}\])[\w.\[\]|&<>?';* ]{{1,40}}(?==[^=\r\n]))?
     (?P<sign>[:?]=|=>|:\*\*|<-|->|\u2192|\uff1a|::(?=\s)|\?:|={{1,3}}>?|!==?|:-?|[ ][|\u2014\u2013][ ]){_GAP}
-    # define('PASSWORD', 'x')
-    |(?P<called>["']{_GAP},{_GAP})(?={_QUOTE})
+    # define('PASSWORD', 'x'), .password("x")
+    |(?P<called>["']{_GAP},{_GAP}|\()(?={_QUOTE})
     # --password x, WITH PASSWORD 'x'
     |(?P<blank>[ \t]{{1,20}}(?:\d[ ]|(?:(?i:with)[ ]\w{{1,40}}[ ])?(?i:by)[ ]{{1,9}})?))
     # {0x7F, 0x45}, "x", bytes.fromhex("x"), env.KEY || "x", {{x}}, x
@@ -136,11 +136,11 @@ _NEITHER = r"\s\"'`<>,;(){}\[\]|\\"
 LIKELY = re.compile(
     rf"(?<![^{_NEITHER}])(?=[^{_NEITHER}]*?\d)(?=[^{_NEITHER}]*?[^\W\d_])[^{_NEITHER}]{{6}}"
     r"|(?i:val(?:ue)?|default|body|string|data|content|plain)[\"']?[ \t:=>]"
-    r"|\b(?:is|was|ist|lautet|est|es)[ \t]|\([\"']"
+    r"|\b(?:is|was|ist|lautet|est|es)[ \t][\"'`]?[^\W_]+(?:[^\w\s.,\"'`-]|_)\w"
 )
 """What a value near its name has: letters and digits in one, or what stands before says that it follows."""
 SAYS = late(r"(?:\b(?:is|was|ist|lautet|est|es)|は)\s?[\"'`]?\Z")
-CALLED = late(r"(?:set|with|\.)\w{0,40}\Z")
+CALLED = late(r"(?:set|with|\.)\w")
 """What begins the name of a call that takes a secret: `setPassword("x")`, `.password("x")`."""
 ODD = re.compile(r"[^\W\d_].*(?:[^\w\s.,-]|_|(?<=[a-z])[A-Z]).*[^\W_]")
 """Signs or great letters within a word, as a sentence's words have none."""
@@ -160,7 +160,7 @@ OTHER_NAME = re.compile(r"""(?:(?<!\w )["'][\w.-]{1,40}["']\s?:|[\s,;]-{0,2}[\w-
 HASHED = late(r"(?i)hash|sha|md5|digest|sum|fingerprint|commit|revision|\bid\b")
 """What a run of hexadecimal digits behind it is."""
 TIGHT = re.compile(r"[^\W\d_]\d\d+[^\W\d_]|[^\W\d_]\d+[^\W\d_].*\d|\d.*[!*^%~#$&@]|[!*^%~#$&@].*\d")
-WORD = re.compile(r"\w")
+WORD, DIGIT = re.compile(r"\w"), re.compile(r"\d")
 KEY_WORDS = re.compile(r"(?i)\b(?:api|access|private|signing|encryption|master|licen[cs]e|unseal) key\Z")
 HEX = re.compile(r"(?i)(?:0x)?[0-9a-f-]{7,}")
 SHAPE = late(
@@ -329,6 +329,7 @@ def _need(text: str, start: int, stop: int, kind: str, match: re.Match[str]) -> 
             sign
             or not (match["blank"] or match["called"])
             or (is_keyword and (match["blank"] or is_password))
+            or (is_password and match["called"] == "(" and CALLED.match(before[-1:].strip("_") + name))
             or (match["blank"] and is_password and end and _begins_line(text, start))
         )
         return (literal if is_literal else max(literal, Looks.DIGIT)), True
@@ -350,7 +351,10 @@ def _need(text: str, start: int, stop: int, kind: str, match: re.Match[str]) -> 
         is_line = is_password and is_alone and _begins_line(text, start)
         if is_line and COMPOUND.search(name):
             return literal, True
-        return (Looks.MIX if is_line and len(match["bare"]) >= 8 else Looks.RANDOM), False
+        if not (is_password and is_alone and len(match["bare"]) >= 8):
+            return Looks.RANDOM, False
+        is_odd = "-" in name and ODD.fullmatch(match["bare"])
+        return (Looks.WORD if is_odd else Looks.MIX if is_line else Looks.RANDOM), False
     if is_alone or (is_tight and not (follows in (",", ")") and match["bare"].isidentifier())):
         return code, False
     if is_password and follows == " " and sign == ":" and len(match["bare"]) >= 8:
@@ -368,7 +372,8 @@ def _near(text: str, start: int, at: int, kind: str) -> Iterator[Found]:
     items behind it, or alone in one of the next lines."""
     name, found, is_password = text[start:at], at, kind == "password"
     line = text.rfind("\n", max(0, start - NEAR_CHARS), start) + 1
-    behind = BEFORE.search(text, max(line, start - NEAR_CHARS), start)
+    line = max(line, start - NEAR_CHARS)
+    behind = BEFORE.search(text, line, start) if DIGIT.search(text, line, start) else None
     if behind and kind != "key" and TIGHT.search(behind["value"]) and not SHAPE.fullmatch(behind["value"]):
         if looks(name, behind["value"], True) >= (Looks.MIX if is_password else Looks.RANDOM):
             yield *behind.span("value"), kind
@@ -388,6 +393,8 @@ def _near(text: str, start: int, at: int, kind: str) -> Iterator[Found]:
         closes = follows[2:] if follows[:1] == "\\" else follows
         is_quoted = closes.startswith("</" if before == ">" else before) and before in "\"'`>"
         is_given, is_below = GIVEN.search(gap) is not None, "\n" in gap or "\\n" in gap
+        if not (is_given or DIGIT.search(value) or ODD.fullmatch(value)):
+            continue
         is_led = is_quoted or is_given or LED.search(gap) is not None
         is_first = not gap.rpartition("\n")[2].strip(" \t-+*")
         is_alone = is_quoted or (follows[:1] in ("", "\r", "\n") and (is_led or is_first))
@@ -403,11 +410,10 @@ def _near(text: str, start: int, at: int, kind: str) -> Iterator[Found]:
             or (is_led and not WORD.search(gap))
             or (is_below and is_password and is_first)
         )
-        is_call = is_quoted and gap[:-1] == "(" and CALLED.match(text, start - (text[start - 1] == "."), at)
-        if (is_given or is_call) and is_alone and is_password:
+        if is_given and is_alone and is_password:
             need = Looks.WORD
         elif is_password and is_alone and SAYS.search(gap) and ODD.fullmatch(value):
-            need = Looks.SIGNED
+            need = Looks.WORD
         elif is_label and found == at and is_below and is_first and is_alone and is_password and len(value) >= 8:
             need = Looks.MIX
         elif SHAPE.fullmatch(value) or (HEX.fullmatch(value) and not is_direct):
