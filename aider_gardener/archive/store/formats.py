@@ -65,7 +65,7 @@ _PARTS = {
     r"""|[!*^%~#$&@][^\s"'`]{0,60}\d))[^\s"'`]{6,200})""",
     "AFTER_USER": r"""([^\s"'`<>]{4,200}(?=@[\w.-]+:\d{2,5}(?:[/\s"']|$))"""
     r"""|[^\s/"'`<>]+|(?!\d{1,5}[/?#])[^\s"'`<>]{4,200})""",
-    "ARGUMENT": r"""(?:["'][^"'\n]{1,200}["']|[$@]?[\w.]{1,60}|\{[^{}\n]{0,200}\}),\s{0,9}""",
+    "ARGUMENT": r"""(?:["'][^"'\n]{1,200}["'](?:\.\w{1,20}\(\))?|[$@]?[\w.]{1,60}|\{[^{}\n]{0,200}\}),\s{0,9}""",
     "NAME": r"(?:pass\w{0,6}|pwd|pw|kennwort|contrase\S\S?a|senha|wachtwoord|has[lł]o|парол\S|密码|secret"
     r"|\w{0,9}\s?(?:token|key))",
 }
@@ -121,7 +121,7 @@ password ~ htpasswd ~ - ~ htpasswd\s.{0,200}?\sVALUE\s{0,20}$
 password ~  -u ~ (?:smb|rpc)client\b ~ \s-U\s{0,9}["']?[^\s%"']{1,100}%([^\s"']{4,})
 password ~ pass: ~ -pass(?:in|out)?\s{1,9}$ ~ pass:([^\s"'$]{4,})
 password ~ credential,login,auth,connect,mysqli(,pdo(,basic(,.begin(,user(,.sign(,hmac(,jwt.,bind( ~ - ~
-    [\w.]{1,30}(?:\(|[= ]{1,5}\()\s{0,9}(?:ARGUMENT){1,2}b?["']((?=\D{0,200}\d)[^"'\s]{6,200})["']
+    [\w.:]{1,40}(?:\(|[= ]{1,5}\()\s{0,9}(?:ARGUMENT){1,2}b?["']((?=\D{0,200}\d)[^"'\s]{6,200})["']
 password ~ snmp-server,set snmp,com2sec,rocommunity,rwcommunity,tacacs-,radius-,isakmp ~ - ~
     .{0,200}?(?:community|com2sec6? \S+ \S+|\bkey(?: \d)?|\bauth (?:sha|md5)|\bpriv \w{2,5}(?: \d{2,3})?)
     \s((?![\d ]+\s)[^\s@]{6,200})
@@ -135,6 +135,8 @@ password ~ log in,login,creds,credential,auth,zugangsdaten,/pass,/ pass,:pass,/p
     [ =]{1,4}["'`]?(?!\d{4}-)[\w.@-]{1,60}["'`]? ?[/:,|] ?["'`]?
     ((?!/)(?=\S{0,200}\d)(?=\S{0,200}[A-Za-z])[^\s"'`]{6,200})
 password ~ 334 ugfzc3dvcmq6 ~ - ~ \d+ \S+\s{1,9}(?:\S{1,3} )?([\w+/=]{4,200})(?!\S)
+password ~ assphrase,assword ~ (?i)^(?:\S{0,60}[$#%>] )?(?:enter|retype|new|current|\[sudo\]|repeat|confirm)\b.{0,40}$ ~
+    (?i)\w+[^\n:]{0,90}: (\S[^\n]{3,100})$
 password ~ setuser ~ - ~ (?i)setuser \S{1,60} .{0,200}?(?<!\S)[>#<](\S{4,200})
 password ~  as , als , comme , como , come , met  ~
     (?i)\b(?:log\w*[ -]?in|sign\w*[ -]in|conn?ec\w*|ssh|authenti\w*

@@ -85,7 +85,7 @@ ASSIGNED = late(
     # password: | and its lines
     {_OPEN}:{_GAP}[|>][+-]?\d?[ \t]*(?P<block>(?:\r?\n[ \t]{{1,80}}\S{{3,}}[^\s:][ \t]*(?=\r?\n|\Z)){{1,200}})
     # <password>x</password>
-    |["']?>(?P<element>[^\s<>]{{4,4000}})(?=</)
+    |(?:["']?|(?:[ ][\w:.-]{{1,40}}=["'][^"'<>]{{0,99}}["']){{1,4}})>(?P<element>[^\s<>]{{4,4000}})(?=</)
     # password = x, apiKey: str = x, "Authorization": x
     |(?:(?:\[\d{{0,4}}\])?{_OPEN}{_GAP}(?::{_GAP}(?![0-9a-f]{{6}}\])[\w.\[\]|&<>?';* ]{{1,40}}(?==[^=\r\n]))?
     (?P<sign>[:?]=|=>|:\*\*|<-|->|\u2192|\uff1a|::(?=\s)|\?:|={{1,3}}>?|!==?|:-?|[ ][|\u2014\u2013][ ]){_GAP}
@@ -136,7 +136,7 @@ _NEITHER = r"\s\"'`<>,;(){}\[\]|\\"
 LIKELY = re.compile(
     rf"(?<![^{_NEITHER}])(?=[^{_NEITHER}]*?\d)(?=[^{_NEITHER}]*?[^\W\d_])[^{_NEITHER}]{{6}}"
     r"|(?i:val(?:ue)?|default|body|string|data|content|plain)[\"']?[ \t:=>]"
-    r"|\b(?:is|was|ist|lautet|est|es)[ \t][\"'`]?[^\W_]+(?:[^\w\s.,\"'`-]|_)\w"
+    r"|\b(?:is|was|ist|lautet|est|es)[ \t](?:[\"'`]|[^\W_]+(?:[^\w\s.,\"'`]|_)\w)"
 )
 """What a value near its name has: letters and digits in one, or what stands before says that it follows."""
 SAYS = late(r"(?:\b(?:is|was|ist|lautet|est|es)|は)\s?[\"'`]?\Z")
@@ -144,6 +144,11 @@ CALLED = late(r"(?:set|with|\.)\w")
 """What begins the name of a call that takes a secret: `setPassword("x")`, `.password("x")`."""
 ODD = re.compile(r"[^\W\d_].*(?:[^\w\s.,-]|_|(?<=[a-z])[A-Z]).*[^\W_]")
 """Signs or great letters within a word, as a sentence's words have none."""
+BESIDE = late(
+    r"(?i)(?:\buser\w{0,6}|\blog ?in|\be-?mail|\bkonto|\baccount|\bbenutzer\w{0,4}|\busuario|\butente|\bhost)"
+    r"(?:[:=]| is) ?[^\n(){}]{1,60}[ ,;/]\Z"
+)
+"""A user's name beside a password."""
 BEFORE = late(
     r"(?<![^\s\"'`(])(?P<value>[^\s\"'`]{6,200})[\"'`;,)]{0,3}[ \t]{1,4}(?:(?:#|//|--|\(|is|as|ist|als|est|es|como)[ \t]{0,4})"
     r"(?:(?:the|my|our|das|mein|unser|el|la|le|mi)[ ])?(?:[\w-]{2,20}[ ]){0,2}\Z"
@@ -301,7 +306,8 @@ def _need(text: str, start: int, stop: int, kind: str, match: re.Match[str]) -> 
     before, follows = text[max(0, start - 8) : start], text[match.end() : match.end() + 1]
     end, is_password = VALUE_END.match(text, match.end()), kind == "password"
     if is_password:
-        literal, code = (Looks.TITLE if name.isupper() else Looks.WORD), Looks.SIGNED
+        is_text = name.isupper() or (how in ("quoted", "element") and match[how].isascii())
+        literal, code = (Looks.TITLE if is_text else Looks.WORD), Looks.SIGNED
     else:
         is_long = len(match[how]) >= 8
         literal = Looks.RANDOM if not is_long else Looks.WORD if name.isupper() else Looks.MIX
@@ -335,12 +341,16 @@ def _need(text: str, start: int, stop: int, kind: str, match: re.Match[str]) -> 
         return (literal if is_literal else max(literal, Looks.DIGIT)), True
     is_alone = end is not None and not end["listed"]
     joined, is_option = text[stop : match.start(how)], before.endswith("-")
-    is_yaml = joined.strip() == ":" and (how == "words" or not TYPE.fullmatch(match[how]))
+    is_yaml = joined.strip(" \t*`\"'") == ":" and (how == "words" or not TYPE.fullmatch(match[how]))
     is_equal = joined == "=" or (joined.strip() == "=" and INI.search(text, start - 200, start))
     is_setting = is_alone and (is_equal or is_yaml) and _begins_line(text, start)
+    is_tight = joined == "="
+    if sign and is_password and how == "bare" and not is_setting:
+        is_pair = is_tight and before[-1:] in " ?&;" and follows in tuple("&; \t\r\n") + ("",)
+        is_setting = is_pair or (follows not in tuple(",)") and BESIDE.search(text, max(0, start - 80), start))
+        literal = Looks.TITLE if is_setting else literal
     if how == "words":
         return (max(literal, Looks.DIGIT) if is_setting else Looks.NEVER), True
-    is_tight = joined == "="
     is_header = sign == ":" and len(match["bare"]) >= 16 and ("-" in name or before[-1:] in ("'", '"'))
     if is_option and (is_tight or not sign):
         return min(literal, Looks.MIX), True
@@ -393,7 +403,7 @@ def _near(text: str, start: int, at: int, kind: str) -> Iterator[Found]:
         closes = follows[2:] if follows[:1] == "\\" else follows
         is_quoted = closes.startswith("</" if before == ">" else before) and before in "\"'`>"
         is_given, is_below = GIVEN.search(gap) is not None, "\n" in gap or "\\n" in gap
-        if not (is_given or DIGIT.search(value) or ODD.fullmatch(value)):
+        if not (is_given or DIGIT.search(value) or ODD.fullmatch(value) or SAYS.search(gap)):
             continue
         is_led = is_quoted or is_given or LED.search(gap) is not None
         is_first = not gap.rpartition("\n")[2].strip(" \t-+*")
@@ -412,7 +422,9 @@ def _near(text: str, start: int, at: int, kind: str) -> Iterator[Found]:
         )
         if is_given and is_alone and is_password:
             need = Looks.WORD
-        elif is_password and is_alone and SAYS.search(gap) and ODD.fullmatch(value):
+        elif is_password and SAYS.search(gap) and (
+            is_quoted or (is_alone and ODD.fullmatch(value)) or BESIDE.search(text, max(0, start - 80), start)
+        ):
             need = Looks.WORD
         elif is_label and found == at and is_below and is_first and is_alone and is_password and len(value) >= 8:
             need = Looks.MIX
