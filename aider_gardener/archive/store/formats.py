@@ -109,8 +109,9 @@ token ~  login  ~ ^[ \t]*(?:\S{0,60}[$#%>] )?(?:sudo )?[\w-]{2,20}$ ~
 password ~ echo ,printf  ~ - ~
     (?:echo|printf)(?: -n)?(?: ["']?%s\S{0,4})?\s{1,9}["']?(?:\w{1,40}:)?([^\s"'$]{6,200})["']?\s{1,9}\|
     (?=.{0,80}(?:pass|secret|sudo -S|luks|login|stdin|kinit|users|crypt))
-password ~ net use,net user ~ - ~
-    net\s(?:user\s\S{1,60}|use\s\S{1,9}\s\S{1,200})(?:\s/\S{1,99}){0,3}\s((?=\S*\d)[^\s/*]\S{4,100})
+password ~ net use,net user,add_user,change_password,adduser,user add,createuser,create_user ~ - ~
+    (?:net\s(?:user\s\S{1,60}|use\s\S{1,9}\s\S{1,200})|[a-z]+[ _]?[a-z]+ (?:-\S{1,20} ){0,3}\S{1,60})(?:\s/\S{1,99}){0,3}
+    \s["']?((?=\S*\d)[^\s/*\-"'\\]\S{4,100}?)["']?(?=\s|$)
 password ~ login  ~ (?:^\s{0,9}(?:default )?|machine \S+ )$ ~
     login \S{1,60}\s{1,9}password ([^\s"'\\]{4,200})(?=\s{0,9}(?:$|[>|"'\\]))
 password ~ $apr1$,$2a$,$2b$,$2y$,$5$,$6$,$y$,{sha},{ssha} ~ - ~ (?i)[${]\w{1,4}[$}]([\w./$=,+-]{20,200})

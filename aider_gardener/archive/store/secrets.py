@@ -87,7 +87,7 @@ ASSIGNED = late(
     # <password>x</password>
     |(?:["']?|(?:[ ][\w:.-]{{1,40}}=["'][^"'<>]{{0,99}}["']){{1,4}})>(?P<element>[^\s<>]{{4,4000}})(?=</)
     # password = x, apiKey: str = x, "Authorization": x
-    |(?:(?:\[\d{{0,4}}\])?{_OPEN}{_GAP}(?::{_GAP}(?![0-9a-f]{{6}}\])[\w.\[\]|&<>?';* ]{{1,40}}(?==[^=\r\n]))?
+    |(?:(?:\[\d{{0,4}}\])?{_OPEN}{_GAP}(?:(?::|[ ]As[ ]){_GAP}(?![0-9a-f]{{6}}\])[\w.\[\]|&<>?';* ]{{1,40}}(?==[^=\r\n]))?
     (?P<sign>[:?]=|=>|:\*\*|<-|->|\u2192|\uff1a|::(?=\s)|\?:|={{1,3}}>?|!==?|:-?|[ ][|\u2014\u2013][ ]){_GAP}
     # define('PASSWORD', 'x'), .password("x")
     |(?P<called>["']{_GAP},{_GAP}|\()(?={_QUOTE})
@@ -105,7 +105,7 @@ ASSIGNED = late(
     re.VERBOSE,
 )
 """A value that belongs to the name that ends here."""
-TYPE = late(r"[A-Z][A-Za-z\d.]*[?!]?|[a-z]+[A-Z][A-Za-z]*")
+TYPE = late(r"[A-Z][A-Za-z\d.]*(?:[?!]|[A-Z][a-z]*)|[a-z]+[A-Z][A-Za-z]*")
 """A type's name or a variable's, as code has it where settings have a value."""
 VALUE_END = re.compile(r"[\"';,]?[ \t]{0,20}\|?[ \t]{0,20}(?:#.*)?(?=\r?\n|\Z)|(?P<listed>[ ]{0,3}[,}(])")
 PRINTS = late(
@@ -115,6 +115,7 @@ PRINTS = late(
 COMMAND = late(r"[ \t]*(?:\S{0,60}[$#%>] )?(?!git )[a-z][\w-]{1,20}(?:[ :][a-z][\w-]{1,20}){0,3}[ :]\Z")
 """What stands before a secret's name that ends a command: `heroku auth:token`."""
 PATH_BEHIND = re.compile(r"\w:\Z")
+COMMAND_END = re.compile(r"[ \t\r:*\"'}]*(?: --?[\w-]{1,20}){0,3}\r?")
 COMPOUND = late(r"(?i)[a-z](?:pass|pw|pwd|passwd)\Z")
 """A password's name that is no word of a sentence."""
 SETTING = re.compile(r"[ \t+>]*(?:(?:[-*#;$]|//|export|set|env|ENV|ARG) ){0,3}[ \t]*(?:[\w-]+\.)*\Z")
@@ -150,7 +151,7 @@ BESIDE = late(
 )
 """A user's name beside a password."""
 BEFORE = late(
-    r"(?<![^\s\"'`(])(?P<value>[^\s\"'`]{6,200})[\"'`;,)]{0,3}[ \t]{1,4}(?:(?:#|//|--|\(|is|as|ist|als|est|es|como)[ \t]{0,4})"
+    r"(?<![^\s\"'`(])(?P<value>[^\s\"'`]{6,200})[\"'`;,)]{0,3}[ \t]{1,4}(?:(?:#|//|--|\(|is|as|(?:that)?'s|ist|als|est|es|como)[ \t]{0,4})"
     r"(?:(?:the|my|our|das|mein|unser|el|la|le|mi)[ ])?(?:[\w-]{2,20}[ ]){0,2}\Z"
 )
 """A value that stands before its name: `x is the password`, `x  # password`."""
@@ -309,8 +310,9 @@ def _need(text: str, start: int, stop: int, kind: str, match: re.Match[str]) -> 
         is_text = name.isupper() or (how in ("quoted", "element") and match[how].isascii())
         literal, code = (Looks.TITLE if is_text else Looks.WORD), Looks.SIGNED
     else:
-        is_long = len(match[how]) >= 8
-        literal = Looks.RANDOM if not is_long else Looks.WORD if name.isupper() else Looks.MIX
+        is_long, is_phrase = len(match[how]) >= 8, name.lower().endswith("secret") and not match[how].islower()
+        literal = Looks.WORD if name.isupper() else Looks.SIGNED if is_phrase else Looks.MIX
+        literal = literal if is_long else Looks.RANDOM
         code = Looks.RANDOM
     if how == "printed":
         line = max(0, start - 100, text.rfind("\n", max(0, start - 100), start) + 1)
@@ -348,7 +350,8 @@ def _need(text: str, start: int, stop: int, kind: str, match: re.Match[str]) -> 
     if sign and is_password and how == "bare" and not is_setting:
         is_pair = is_tight and before[-1:] in " ?&;" and follows in tuple("&; \t\r\n") + ("",)
         is_setting = is_pair or (follows not in tuple(",)") and BESIDE.search(text, max(0, start - 80), start))
-        literal = Looks.TITLE if is_setting else literal
+    if is_password and is_setting and (is_yaml or BESIDE.search(text, max(0, start - 80), start)) and match[how].isascii():
+        literal = Looks.TITLE
     if how == "words":
         return (max(literal, Looks.DIGIT) if is_setting else Looks.NEVER), True
     is_header = sign == ":" and len(match["bare"]) >= 16 and ("-" in name or before[-1:] in ("'", '"'))
@@ -387,11 +390,11 @@ def _near(text: str, start: int, at: int, kind: str) -> Iterator[Found]:
     if behind and kind != "key" and TIGHT.search(behind["value"]) and not SHAPE.fullmatch(behind["value"]):
         if looks(name, behind["value"], True) >= (Looks.MIX if is_password else Looks.RANDOM):
             yield *behind.span("value"), kind
-    is_label = (len(name) > 4 and not text[line:start].strip(" \t#*-")) or text[start - 1 : start] == "$"
+    is_label = PRINTS.match(text, line, start) or (len(name) > 4 and not text[line:start].strip(" \t#*-")) or text[start - 1 : start] == "$"
     if kind == "key" or not LIKELY.search(text, at, at + NEAR_CHARS):
         return
     line = text.find("\n", at, at + NEAR_CHARS)
-    is_label = is_label and not text[at:line].strip(" \t\r:*")
+    is_label = is_label and COMMAND_END.fullmatch(text, at, max(at, line))
     is_open = line < 0 or is_label or BELOW.search(text, at, line) is not None or text[line + 1 : line + 2] == "$"
     past = at
     while match := CANDIDATE.search(text, past, found + NEAR_CHARS):
