@@ -96,7 +96,7 @@ ASSIGNED = late(
     # {0x7F, 0x45}, "x", bytes.fromhex("x"), env.KEY || "x", {{x}}, x
     (?:\{{\s?(?P<bytes>(?:0x[0-9A-Fa-f]{{2}},?\s?){{8,64}})
     |(?P<call>(?:(?:[\w.$\[\]"']{{1,60}}[ ](?:\|\||\?\?|or)|&\w{{1,30}})[ ])?(?:[\w.:]{{1,40}}[(\[]){{0,2}})
-    [\w.@]{{0,12}}?(?P<quote>{_QUOTE}){_SCHEME}(?P<quoted>{_WITHIN}(?:(?P=quote)[ ]->[ ](?P=quote){_WITHIN})?)
+    [\w.@$]{{0,12}}?(?P<quote>{_QUOTE}){_SCHEME}(?P<quoted>{_WITHIN}(?:(?P=quote)[ ]->[ ](?P=quote){_WITHIN})?)
     (?P=quote)(?![ ]?:)
     |(?P<words>(?(sign)(?<=[ ])[^\W\d_]{{2,20}}(?:[ ][\w!?.-]{{1,20}}){{1,6}}(?=[ \t]*\r?(?:\n|\Z))|(?!)))
     |\{{(?P<braced>[^\s"'{{}}]{{6,200}})\}}|{_SCHEME}(?P<bare>{_BARE}))
@@ -136,13 +136,14 @@ CANDIDATE = re.compile(
 _NEITHER = r"\s\"'`<>,;(){}\[\]|\\"
 LIKELY = re.compile(
     rf"(?<![^{_NEITHER}])(?=[^{_NEITHER}]*?\d)(?=[^{_NEITHER}]*?[^\W\d_])[^{_NEITHER}]{{6}}"
-    r"|(?i:val(?:ue)?|default|body|string|data|content|plain)[\"']?[ \t:=>]"
-    r"|\b(?:is|was|ist|lautet|est|es)[ \t](?:[\"'`]|[^\W_]+(?:[^\w\s.,\"'`]|_)\w)"
+    r"|(?i:value|\bval|default|body|string|data)[\"']?[ \t:=>]"
+    r"|\b(?:is|was|ist|lautet|est|es)[ \t](?:[\"'`]|[^\W_]+(?:[^\w\s.,\"'`]|_)\w|[A-Z][a-z]{5})"
 )
 """What a value near its name has: letters and digits in one, or what stands before says that it follows."""
 SAYS = late(r"(?:\b(?:is|was|ist|lautet|est|es)|は)\s?[\"'`]?\Z")
-CALLED = late(r"(?:set|with|\.)\w")
+CALLED = late(r"(?i)(?:\.|\b(?:set|with)_?)(?:pass|\w{0,9}pw)\w{0,9}\Z")
 """What begins the name of a call that takes a secret: `setPassword("x")`, `.password("x")`."""
+TITLED, SENTENCE_END = re.compile(r"[A-Z][a-z]{5,}"), re.compile(r"[.!]?(?:\s|\Z)(?<! )|[.!] ")
 ODD = re.compile(r"[^\W\d_].*(?:[^\w\s.,-]|_|(?<=[a-z])[A-Z]).*[^\W_]")
 """Signs or great letters within a word, as a sentence's words have none."""
 BESIDE = late(
@@ -160,7 +161,7 @@ LED = late(
     r"|(?:\b(?:is|was)|'s)(?: still| now)?|\b(?:from|to|as|by|\d|ist|lautet|est|es|é|è))[\s\[({-]{0,8}\Z"
 )
 GIVEN = re.compile(
-    r"(?i)(?:(?:val(?:ue)?|--body)[\"']?[ \t:=>]{1,9}|(?:default|body|string|data|content|plain)[\"']?[ \t]?[:=>]{1,2}[ \t]?)[\"']?\Z"
+    r"(?i)(?:(?:value|\bval|--body)[\"']?[ \t:=>]{1,9}|(?:default|body|string|data(?=[\"']?:))[\"']?[ \t]?[:=>]{1,2}[ \t]?)[\"']?\Z"
 )
 OTHER_NAME = re.compile(r"""(?:(?<!\w )["'][\w.-]{1,40}["']\s?:|[\s,;]-{0,2}[\w-]{1,40}=)\s?["']?\Z""")
 HASHED = late(r"(?i)hash|sha|md5|digest|sum|fingerprint|commit|revision|\bid\b")
@@ -326,7 +327,8 @@ def _need(text: str, start: int, stop: int, kind: str, match: re.Match[str]) -> 
     if follows in tuple("({[]$") if how == "bare" else before[-2:] in ("?'", '?"'):
         return Looks.NEVER, False
     if match["call"] or how == "braced":
-        return Looks.RANDOM, False
+        is_wrapped = is_password and (match["call"] or "")[-1:] == "(" and len(match[how]) >= 8
+        return (Looks.MIX if is_wrapped else Looks.RANDOM), False
     if sign and sign[-2:] in ("==", "!="):
         literal = max(literal, Looks.MIX if is_password else Looks.RANDOM)  # what a value is compared with is often a word of a test
     if sign and sign[0] == " ":
@@ -337,7 +339,7 @@ def _need(text: str, start: int, stop: int, kind: str, match: re.Match[str]) -> 
             sign
             or not (match["blank"] or match["called"])
             or (is_keyword and (match["blank"] or is_password))
-            or (is_password and match["called"] == "(" and CALLED.match(before[-1:].strip("_") + name))
+            or (is_password and match["called"] == "(" and CALLED.search(before[-1:] + name))
             or (match["blank"] and is_password and end and _begins_line(text, start))
         )
         return (literal if is_literal else max(literal, Looks.DIGIT)), True
@@ -410,7 +412,7 @@ def _near(text: str, start: int, at: int, kind: str) -> Iterator[Found]:
             continue
         is_led = is_quoted or is_given or LED.search(gap) is not None
         is_first = not gap.rpartition("\n")[2].strip(" \t-+*")
-        is_alone = is_quoted or (follows[:1] in ("", "\r", "\n") and (is_led or is_first))
+        is_alone = is_quoted or (SENTENCE_END.match(follows) and (is_led or is_first))
         is_led = is_led or (is_password and not gap.strip() and is_alone)
         if (OTHER_NAME.search(gap) and not is_given) or (is_below and not is_alone):
             continue
@@ -426,11 +428,11 @@ def _near(text: str, start: int, at: int, kind: str) -> Iterator[Found]:
         if is_given and is_alone and is_password:
             need = Looks.WORD
         elif is_password and SAYS.search(gap) and (
-            is_quoted or (is_alone and ODD.fullmatch(value)) or BESIDE.search(text, max(0, start - 80), start)
+            is_quoted or (is_alone and (ODD.fullmatch(value) or TITLED.fullmatch(value))) or BESIDE.search(text, max(0, start - 80), start)
         ):
             need = Looks.WORD
-        elif is_label and found == at and is_below and is_first and is_alone and is_password and len(value) >= 8:
-            need = Looks.MIX
+        elif is_label and found == at and is_below and is_first and is_alone and len(value) >= 8:
+            need = Looks.MIX if is_password else Looks.RANDOM
         elif SHAPE.fullmatch(value) or (HEX.fullmatch(value) and not is_direct):
             continue
         elif (is_below and not is_open) or "/" in value:
