@@ -122,7 +122,7 @@ password ~ htpasswd ~ - ~ htpasswd\s.{0,200}?\sVALUE\s{0,20}$
 password ~  -u ~ (?:smb|rpc)client\b ~ \s-U\s{0,9}["']?[^\s%"']{1,100}%([^\s"']{4,})
 password ~ pass: ~ -pass(?:in|out)?\s{1,9}$ ~ pass:([^\s"'$]{4,})
 password ~ credential,login,auth,connect,mysqli(,pdo(,basic(,.begin(,user(,.sign(,hmac(,jwt.,bind( ~ - ~
-    [\w.:]{1,40}(?:\(|[= ]{1,5}\()\s{0,9}(?:ARGUMENT){1,2}b?["']((?=\D{0,200}\d)[^"'\s]{6,200})["']
+    [\w.:]{1,40}(?:\(|[= ]{1,5}\(|\s(?='))\s{0,9}(?:ARGUMENT){1,4}b?["']((?=\D{0,200}\d)[^"'\s]{6,200})["']
 password ~ snmp-server,set snmp,com2sec,rocommunity,rwcommunity,tacacs-,radius-,isakmp ~ - ~
     .{0,200}?(?:community|com2sec6? \S+ \S+|\bkey(?: \d)?|\bauth (?:sha|md5)|\bpriv \w{2,5}(?: \d{2,3})?)
     \s((?![\d ]+\s)[^\s@]{6,200})
@@ -138,6 +138,8 @@ password ~ log in,login,creds,credential,auth,zugangsdaten,/pass,/ pass,:pass,/p
 password ~ 334 ugfzc3dvcmq6 ~ - ~ \d+ \S+\s{1,9}(?:\S{1,3} )?([\w+/=]{4,200})(?!\S)
 password ~ assphrase,assword ~ (?i)^(?:\S{0,60}[$#%>] )?(?:enter|retype|new|current|\[sudo\]|repeat|confirm)\b.{0,40}$ ~
     (?i)\w+[^\n:]{0,90}: (\S[^\n]{3,100})$
+password ~ btoa(,b64encode(,base64 ~ ["'][\w.@-]{1,40}:([^"'\s:/]{6,100})["']\)\.\w+\(["']$ ~
+    \w+(?:\(b?["'][\w.@-]{1,40}:([^"'\s:/]{6,100})["']|["'])
 password ~ setuser ~ - ~ (?i)setuser \S{1,60} .{0,200}?(?<!\S)[>#<](\S{4,200})
 password ~  as , als , comme , como , come , met  ~
     (?i)\b(?:log\w*[ -]?in|sign\w*[ -]in|conn?ec\w*|ssh|authenti\w*

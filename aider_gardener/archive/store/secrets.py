@@ -140,6 +140,7 @@ LIKELY = re.compile(
     r"|\b(?:is|was|ist|lautet|est|es)[ \t](?:[\"'`]|[^\W_]+(?:[^\w\s.,\"'`]|_)\w|[A-Z][a-z]{5})"
 )
 """What a value near its name has: letters and digits in one, or what stands before says that it follows."""
+PARTICLE = re.compile("[はをがの是为為은는을를]?")
 SAYS = late(r"(?:\b(?:is|was|ist|lautet|est|es)|は)\s?[\"'`]?\Z")
 CALLED = late(r"(?i)(?:\.|\b(?:set|with)_?)(?:pass|\w{0,9}pw)\w{0,9}\Z")
 """What begins the name of a call that takes a secret: `setPassword("x")`, `.password("x")`."""
@@ -148,7 +149,7 @@ ODD = re.compile(r"[^\W\d_].*(?:[^\w\s.,-]|_|(?<=[a-z])[A-Z]).*[^\W_]")
 """Signs or great letters within a word, as a sentence's words have none."""
 BESIDE = late(
     r"(?i)(?:\buser\w{0,6}|\blog ?in|\be-?mail|\bkonto|\baccount|\bbenutzer\w{0,4}|\busuario|\butente|\bhost)"
-    r"(?:[:=]| is) ?[^\n(){}]{1,60}[ ,;/]\Z"
+    r"(?:(?:[:=]| is) ?[^\n(){}]{1,60}[ ,;/]| (?!name|id)\S{1,40} (?:and|und|y|et|with|mit) )\Z"
 )
 """A user's name beside a password."""
 BEFORE = late(
@@ -161,8 +162,13 @@ LED = late(
     r"|(?:\b(?:is|was)|'s)(?: still| now)?|\b(?:from|to|as|by|\d|ist|lautet|est|es|é|è))[\s\[({-]{0,8}\Z"
 )
 GIVEN = re.compile(
-    r"(?i)(?:(?:value|\bval|--body)[\"']?[ \t:=>]{1,9}|(?:default|body|string|data(?=[\"']?:))[\"']?[ \t]?[:=>]{1,2}[ \t]?)[\"']?\Z"
+    r"(?i)(?:(?:value|\bval|--body)[\"']?[ \t:=>]{1,9}|(?:default|body|string|data(?=[\"']?:))[\"']?[ \t]?[:=>]{1,2}[ \t]?)[\"'… ]{0,2}\Z"
 )
+KEYED = re.compile(r"(?i)(?:name|key|label)[\"']?\s?[:=]\s?[\"']?[\w/.-]{0,20}\Z")
+GIVEN_BEFORE = late(
+    r"(?i)\bvalue[\"']?\s{0,9}[:=]\s?(?P<quote>[\"']?)(?P<value>[^\s\"'{}]{6,200})(?P=quote)(?:(?!value|name|\n\s*\n)[^{}]){0,120}?name"
+)
+"""A value and its name in that order."""
 OTHER_NAME = re.compile(r"""(?:(?<!\w )["'][\w.-]{1,40}["']\s?:|[\s,;]-{0,2}[\w-]{1,40}=)\s?["']?\Z""")
 HASHED = late(r"(?i)hash|sha|md5|digest|sum|fingerprint|commit|revision|\bid\b")
 """What a run of hexadecimal digits behind it is."""
@@ -171,7 +177,7 @@ WORD, DIGIT = re.compile(r"\w"), re.compile(r"\d")
 KEY_WORDS = re.compile(r"(?i)\b(?:api|access|private|signing|encryption|master|licen[cs]e|unseal) key\Z")
 HEX = re.compile(r"(?i)(?:0x)?[0-9a-f-]{7,}")
 SHAPE = late(
-    r"(?i)[a-z_]\w*(?:\.[a-z_]\w*)+|[\d.:/-]+t[\d.:]+\S*|\S*\.\w{1,5}|[\d.]+[a-z%]{1,3}|[\w-]+[~=]+[\w.-]{1,7}|[a-z/]+:[\d.]+"
+    r"(?i)[a-z_]\w*(?:\.[a-z_]\w*)+|[\d.:/-]+t[\d.:]+\S*|\S*(?:\.[a-z]\w{0,4}|[\d.]\.\d+|\.so\.\d)|[\d.]+[a-z%]{1,3}|[\w-]+[~=]+[\w.-]{1,7}|[a-z/]+:[\d.]+"
     r"|.*sha-?\d{1,3}|-----.*|(?:[\w%]*\+){3}.*"
 )
 """Ids, hashes, times, addresses, versions and files."""
@@ -274,13 +280,14 @@ def _named(text: str, places: Places) -> Iterator[Found]:
             if at < end:
                 continue
             ahead = NAME_AHEAD.match(text, at + len(word))
-            stop = end = ahead.end() if ahead else at + len(word)
+            stop = end = ahead.end() if ahead and word < "\u3000" else at + len(word)
             behind = NAME_BEHIND.match(text[max(0, at - NAME_CHARS) : at][::-1])
             start = at - len(behind[0][::-1].lstrip("-.0123456789") if behind else "")
             kind = kind_of(text[start:stop])
             if kind == "key" and KEY_WORDS.search(text, max(0, start - 12), stop):
                 kind = "secret"
             if kind:
+                stop = PARTICLE.match(text, stop).end()
                 match = ASSIGNED.match(text, stop)
                 if match and _is_value(text, start, stop, kind, match):
                     yield *match.span(match.lastgroup or 0), "password" if kind == "password" else "secret"
@@ -347,18 +354,19 @@ def _need(text: str, start: int, stop: int, kind: str, match: re.Match[str]) -> 
     joined, is_option = text[stop : match.start(how)], before.endswith("-")
     is_yaml = joined.strip(" \t*`\"'") == ":" and (how == "words" or not TYPE.fullmatch(match[how]))
     is_equal = joined == "=" or (joined.strip() == "=" and INI.search(text, start - 200, start))
-    is_setting = is_alone and (is_equal or is_yaml) and _begins_line(text, start)
+    is_begin = _begins_line(text, start)
+    is_setting = is_alone and (is_equal or is_yaml) and is_begin
     is_tight = joined == "="
     if sign and is_password and how == "bare" and not is_setting:
         is_pair = is_tight and before[-1:] in " ?&;" and follows in tuple("&; \t\r\n") + ("",)
-        is_setting = is_pair or (follows not in tuple(",)") and BESIDE.search(text, max(0, start - 80), start))
-    if is_password and is_setting and (is_yaml or BESIDE.search(text, max(0, start - 80), start)) and match[how].isascii():
+        is_setting = is_pair or (is_option and is_tight) or (follows not in tuple(",)") and BESIDE.search(text, max(0, start - 80), start))
+    if is_password and is_setting and (is_yaml or not is_begin) and match[how].isascii():
         literal = Looks.TITLE
     if how == "words":
         return (max(literal, Looks.DIGIT) if is_setting else Looks.NEVER), True
     is_header = sign == ":" and len(match["bare"]) >= 16 and ("-" in name or before[-1:] in ("'", '"'))
     if is_option and (is_tight or not sign):
-        return min(literal, Looks.MIX), True
+        return min(literal, Looks.MIX), True  # an option
     is_typed = not sign and (before.endswith("ENV ") or "BY" in joined)
     if is_setting or is_header or is_typed or (is_tight and name.isupper()):
         return literal, True
@@ -366,13 +374,15 @@ def _need(text: str, start: int, stop: int, kind: str, match: re.Match[str]) -> 
         is_line = is_password and is_alone and _begins_line(text, start)
         if is_line and COMPOUND.search(name):
             return literal, True
+        if is_password and TITLED.fullmatch(match["bare"]) and BESIDE.search(text, max(0, start - 80), start):
+            return Looks.TITLE, True
         if not (is_password and is_alone and len(match["bare"]) >= 8):
             return Looks.RANDOM, False
         is_odd = "-" in name and ODD.fullmatch(match["bare"])
         return (Looks.WORD if is_odd else Looks.MIX if is_line else Looks.RANDOM), False
     if is_alone or (is_tight and not (follows in (",", ")") and match["bare"].isidentifier())):
         return code, False
-    if is_password and follows == " " and sign == ":" and len(match["bare"]) >= 8:
+    if is_password and follows in (" ", "}") and sign[0] == ":" and len(match["bare"]) >= 8:
         return Looks.MIX, False
     return (Looks.RANDOM if end or follows in tuple(" )\"'") else Looks.NEVER), False
 
@@ -389,6 +399,8 @@ def _near(text: str, start: int, at: int, kind: str) -> Iterator[Found]:
     line = text.rfind("\n", max(0, start - NEAR_CHARS), start) + 1
     line = max(line, start - NEAR_CHARS)
     behind = BEFORE.search(text, line, start) if DIGIT.search(text, line, start) else None
+    if KEYED.search(text, max(0, start - 40), start):
+        behind = GIVEN_BEFORE.search(text, max(0, start - 2 * NEAR_CHARS), start)
     if behind and kind != "key" and TIGHT.search(behind["value"]) and not SHAPE.fullmatch(behind["value"]):
         if looks(name, behind["value"], True) >= (Looks.MIX if is_password else Looks.RANDOM):
             yield *behind.span("value"), kind
