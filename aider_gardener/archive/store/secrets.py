@@ -169,8 +169,14 @@ GIVEN_BEFORE = late(
     r"(?i)\bvalue[\"']?\s{0,9}[:=]\s?(?P<quote>[\"']?)(?P<value>[^\s\"'{}]{6,200})(?P=quote)(?:(?!value|name|\n\s*\n)[^{}]){0,120}?name"
 )
 """A value and its name in that order."""
+TELLING = late(
+    r"(?<![^\s\"'`(=:,>|])(?P<value>(?=[^\s\"'`]{0,60}\d)(?=[^\s\"'`]{0,60}[A-Za-z]{2})(?:"
+    r"[A-Za-z\d][\w.-]{1,60}(?:[!*^#&~$%]{1,2}[\w.-]{0,60}){1,3}"
+    r"|(?=(?:[^\d\s]*\d){3})(?=\S{0,60}[a-z])(?=\S{0,60}[A-Z])[\w+~-]{16,100}={0,2})(?=[\s\"'`),;.:<|]|\Z))"
+)
+"""What looks as a secret in whatever place: a sign and a figure in a word, or great and small letters and figures."""
 OTHER_NAME = re.compile(r"""(?:(?<!\w )["'][\w.-]{1,40}["']\s?:|[\s,;]-{0,2}[\w-]{1,40}=)\s?["']?\Z""")
-HASHED = late(r"(?i)hash|sha|md5|digest|sum|fingerprint|commit|revision|\bid\b")
+HASHED = late(r"(?i)hash|sha|md5|digest|sum|fingerprint|commit|revision|\bid\b|\bh1:")
 """What a run of hexadecimal digits behind it is."""
 TIGHT = re.compile(r"[^\W\d_]\d\d+[^\W\d_]|[^\W\d_]\d+[^\W\d_].*\d|\d.*[!*^%~#$&@]|[!*^%~#$&@].*\d")
 WORD, DIGIT = re.compile(r"\w"), re.compile(r"\d")
@@ -284,6 +290,8 @@ def _named(text: str, places: Places) -> Iterator[Found]:
             behind = NAME_BEHIND.match(text[max(0, at - NAME_CHARS) : at][::-1])
             start = at - len(behind[0][::-1].lstrip("-.0123456789") if behind else "")
             kind = kind_of(text[start:stop])
+            if kind or word in ("login", "credential", "auth", "identif"):
+                yield from _telling(text, start, stop)
             if kind == "key" and KEY_WORDS.search(text, max(0, start - 12), stop):
                 kind = "secret"
             if kind:
@@ -466,6 +474,18 @@ def _near(text: str, start: int, at: int, kind: str) -> Iterator[Found]:
         if found_looks >= need:
             found = end
             yield begin, end, "password" if is_password else "secret"
+
+
+def _telling(text: str, start: int, stop: int) -> Iterator[Found]:
+    """Values that look as secrets in the same line as a name, whatever stands between."""
+    begin = max(text.rfind("\n", max(0, start - NEAR_CHARS), start) + 1, start - NEAR_CHARS)
+    end = text.find("\n", stop, stop + NEAR_CHARS)
+    for match in TELLING.finditer(text, begin, stop + NEAR_CHARS if end < 0 else end):
+        value, gap = match["value"], text[max(begin, match.start() - 16) : match.start()]
+        if HASHED.search(gap) or SHAPE.fullmatch(value) or OTHER_NAME.search(gap) or match.start() <= start < match.end():
+            continue
+        if looks("", value, True) >= Looks.MIX:
+            yield *match.span("value"), "secret"
 
 
 def _below(text: str, at: int) -> Generator[Found, None, int]:
