@@ -132,7 +132,7 @@ password ~ temporary password,initial password,generated password ~ - ~ \w+ [^\n
 password ~ securestring ~ - ~ (?i:SecureString)\s{1,9}(?:-String\s{1,9})?VALUE
 password ~ wifi: ~ - ~ WIFI:[^\n]{0,200}?;P:((?:[^;\\\n]|\\.){4,200});
 password ~ log in,login,creds,credential,auth,zugangsdaten,/pass,/ pass,:pass,/pw,/ pw ~ - ~
-    (?i)(?:log ?in(?: (?:to|on|at|in) (?:[\w.-]{1,20} ){1,3}with)?|cred\w*|auth[\w.]*|zugangsdaten|[/:] ?p\w+)(?: is| are| with|:){0,2}
+    (?i)(?:log ?in(?: (?:to|on|at|in) (?:[\w.-]{1,20} ){1,3}with)?|cred\w*|auth[\w.]*|zugangsdaten|[/:] ?p\w+)(?: (?:for|f.r|of|to|de|do) [\w .-]{1,30}(?=:))?(?: is| are| with|:){0,2}
     [ =]{1,4}["'`]?(?!\d{4}-)[\w.@-]{1,60}["'`]? ?[/:,|] ?["'`]?
     ((?!/)(?=\S{0,200}\d)(?=\S{0,200}[A-Za-z])[^\s"'`]{6,200})
 password ~ 334 ugfzc3dvcmq6 ~ - ~ \d+ \S+\s{1,9}(?:\S{1,3} )?([\w+/=]{4,200})(?!\S)

@@ -148,7 +148,7 @@ def is_no_secret(name: str, value: str) -> bool:
         return True
     if " " not in value:
         return False
-    sentence = ASKS if "phrase" in name.lower() else SENTENCE
+    sentence = ASKS if "phrase" in name.lower() or name.isupper() else SENTENCE
     return sentence.fullmatch(value) is not None and not MARKED.search(value)
 
 

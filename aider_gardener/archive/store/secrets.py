@@ -18,7 +18,7 @@ from aider_gardener.archive.store.formats import (
     PREFIXES,
     TOKEN,
 )
-from aider_gardener.archive.store.looks import Looks, is_idle, kind_of, looks
+from aider_gardener.archive.store.looks import Looks, ends_otherwise, is_idle, is_strong, kind_of, looks
 from aider_gardener.messages import LONG_CHARS
 from aider_gardener.reading.late import late
 from aider_gardener.reading.seeking import Places, seeker
@@ -125,6 +125,7 @@ INI = late(
     r"\r?\n(?:[\w.-]{1,60} = [^\n\"'()]*\n){0,2}[ \t]*(?:[\w-]+\.)*\Z"
 )
 """Settings in a file that has no quotes: a section's heading or a value that code would quote."""
+BARE_SETTING = re.compile(r"[a-z][\w.-]{0,40} = [\w/:@-][\w./:@-]*\r?(?=\n|\Z)")
 NEAR_CHARS = 120
 """So far behind its name a value of such looks is taken for its own."""
 BELOW = re.compile(r"[:=>\"'\[({\])][ \t\r\\|]*\Z")
@@ -172,9 +173,10 @@ GIVEN_BEFORE = late(
 TELLING = late(
     r"(?<![^\s\"'`(=:,>|])(?P<value>(?=[^\s\"'`]{0,60}\d)(?=[^\s\"'`]{0,60}[A-Za-z]{2})(?:"
     r"[A-Za-z\d][\w.-]{1,60}(?:[!*^#&~$%]{1,2}[\w.-]{0,60}){1,3}"
-    r"|(?=(?:[^\d\s]*\d){3})(?=\S{0,60}[a-z])(?=\S{0,60}[A-Z])[\w+~-]{16,100}={0,2})(?=[\s\"'`),;.:<|]|\Z))"
+    r"|[A-Z][a-z]{4,20}\d{1,4}(?![.(])|(?=(?:[^\d\s]*\d){3})(?=\S{0,60}[a-z])(?=\S{0,60}[A-Z])[\w+~-]{16,100}={0,2})(?=[\s\"'`),;.:<|]|\Z))"
 )
 """What looks as a secret in whatever place: a sign and a figure in a word, or great and small letters and figures."""
+VARIABLE = late(r"=[\"']?([\w+~-]{20,200}={0,2})(?=[\s\"';&]|\Z)")
 OTHER_NAME = re.compile(r"""(?:(?<!\w )["'][\w.-]{1,40}["']\s?:|[\s,;]-{0,2}[\w-]{1,40}=)\s?["']?\Z""")
 HASHED = late(r"(?i)hash|sha|md5|digest|sum|fingerprint|commit|revision|\bid\b|\bh1:")
 """What a run of hexadecimal digits behind it is."""
@@ -212,7 +214,12 @@ def find(text: str) -> list[Found]:
     """Every secret of a text; spans may overlap."""
     flat, place = flattened(text.replace("\0", "\n"))
     places, found = seeker(flat, PREFIXES if len(text) > LONG_CHARS else (), SOUGHT), []
-    for start, end, kind in (*_keys(flat, places), *_formats(flat, places), *_named(flat, places)):
+    for start, end, kind in (
+        *_keys(flat, places),
+        *_formats(flat, places),
+        *_variables(flat),
+        *_named(flat, places),
+    ):
         lines = LINES.match(flat, start)
         last = max(end, lines.end() if lines else 0) - 1
         begin = flat.rfind(REDACTED, max(0, start - REDACTED_CHARS), start)
@@ -278,6 +285,15 @@ def _before(expression: re.Pattern[str], text: str, at: int) -> re.Match[str] | 
     return expression.search(text, max(near, text.rfind("\n", near, at) + 1), at)
 
 
+def _variables(text: str) -> Iterator[Found]:
+    """Values of variables of the environment that look as nothing but a secret, whatever the name."""
+    for match in VARIABLE.finditer(text):
+        name = NAME_BEHIND.match(text[max(0, match.start() - NAME_CHARS) : match.start()][::-1])
+        called = name[0][::-1] if name else ""
+        if called.isupper() and is_strong(match[1]) and not (HASHED.search(called) or ends_otherwise(called)):
+            yield *match.span(1), "secret"
+
+
 def _named(text: str, places: Places) -> Iterator[Found]:
     """Values that belong to a name that says it is a secret's."""
     for word in NAME_WORDS:
@@ -291,7 +307,7 @@ def _named(text: str, places: Places) -> Iterator[Found]:
             start = at - len(behind[0][::-1].lstrip("-.0123456789") if behind else "")
             kind = kind_of(text[start:stop])
             if kind or word in ("login", "credential", "auth", "identif"):
-                yield from _telling(text, start, stop)
+                yield from _telling(text, start, stop, kind)
             if kind == "key" and KEY_WORDS.search(text, max(0, start - 12), stop):
                 kind = "secret"
             if kind:
@@ -361,7 +377,9 @@ def _need(text: str, start: int, stop: int, kind: str, match: re.Match[str]) -> 
     is_alone = end is not None and not end["listed"]
     joined, is_option = text[stop : match.start(how)], before.endswith("-")
     is_yaml = joined.strip(" \t*`\"'") == ":" and (how == "words" or not TYPE.fullmatch(match[how]))
-    is_equal = joined == "=" or (joined.strip() == "=" and INI.search(text, start - 200, start))
+    is_equal = joined == "=" or (
+        joined.strip() == "=" and (INI.search(text, start - 200, start) or _is_between_settings(text, start, match))
+    )
     is_begin = _begins_line(text, start)
     is_setting = is_alone and (is_equal or is_yaml) and is_begin
     is_tight = joined == "="
@@ -390,7 +408,7 @@ def _need(text: str, start: int, stop: int, kind: str, match: re.Match[str]) -> 
         return (Looks.WORD if is_odd else Looks.MIX if is_line else Looks.RANDOM), False
     if is_alone or (is_tight and not (follows in (",", ")") and match["bare"].isidentifier())):
         return code, False
-    if is_password and follows in (" ", "}") and sign[0] == ":" and len(match["bare"]) >= 8:
+    if is_password and follows in (" ", "}", ",") and sign[0] == ":" and len(match["bare"]) >= 8:
         return Looks.MIX, False
     return (Looks.RANDOM if end or follows in tuple(" )\"'") else Looks.NEVER), False
 
@@ -398,6 +416,13 @@ def _need(text: str, start: int, stop: int, kind: str, match: re.Match[str]) -> 
 def _begins_line(text: str, start: int) -> bool:
     begin = text.rfind("\n", max(0, start - 80), start) + 1
     return SETTING.match(text, begin, start) is not None
+
+
+def _is_between_settings(text: str, start: int, match: re.Match[str]) -> bool:
+    """Whether the lines around are settings without quotes, and the value is no name that code has elsewhere."""
+    begin, end = text.rfind("\n", 0, start) + 1, text.find("\n", match.end())
+    before, after = BARE_SETTING.match(text, text.rfind("\n", 0, max(0, begin - 1)) + 1), BARE_SETTING.match(text, end + 1)
+    return bool(before and before.end() < begin and after and end >= 0) and text.count(match["bare"]) == 1
 
 
 def _near(text: str, start: int, at: int, kind: str) -> Iterator[Found]:
@@ -476,7 +501,7 @@ def _near(text: str, start: int, at: int, kind: str) -> Iterator[Found]:
             yield begin, end, "password" if is_password else "secret"
 
 
-def _telling(text: str, start: int, stop: int) -> Iterator[Found]:
+def _telling(text: str, start: int, stop: int, kind: str) -> Iterator[Found]:
     """Values that look as secrets in the same line as a name, whatever stands between."""
     begin = max(text.rfind("\n", max(0, start - NEAR_CHARS), start) + 1, start - NEAR_CHARS)
     end = text.find("\n", stop, stop + NEAR_CHARS)
@@ -484,8 +509,9 @@ def _telling(text: str, start: int, stop: int) -> Iterator[Found]:
         value, gap = match["value"], text[max(begin, match.start() - 16) : match.start()]
         if HASHED.search(gap) or SHAPE.fullmatch(value) or OTHER_NAME.search(gap) or match.start() <= start < match.end():
             continue
-        if looks("", value, True) >= Looks.MIX:
-            yield *match.span("value"), "secret"
+        if (kind == "password" and len(value) >= 8) or not value.isalnum() or is_strong(value):
+            if looks("", value, True) >= Looks.MIX:
+                yield *match.span("value"), "secret"
 
 
 def _below(text: str, at: int) -> Generator[Found, None, int]:
