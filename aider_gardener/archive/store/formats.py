@@ -101,11 +101,6 @@ password ~ > auth ,> auth" ~ :\d{2,5}(?:\[\d+\])?$ ~ .\s\w{4}\s(?:[\w-]+\s)?["']
 password ~ password ,psk  ~ \b(?:nmcli|ipmitool)\b ~ \w+\sVALUE
 password ~ ]:587 ,]:465 ,]:25  ~ \[[\w.-]+$ ~ \]:\d+\s{1,9}[\w.@+-]+:(\S{4,200})\s{0,9}$
 password ~ alias set,host add ~ - ~ \w+ \w+ \S{1,60} https?://\S{1,200} \S{1,100} VALUE
-password ~ assword,passphrase ~ - ~
-    (?i)\w+[^\n"']{0,40}["'][\s{},)]{0,40}(?:\w{1,20}\.)?send(?:line)?[\s(]{1,3}(?:-- )?
-    ["']([^"'\n$]{4,200}?)(?:\\[rn]|["'])
-token ~  login  ~ ^[ \t]*(?:\S{0,60}[$#%>] )?(?:sudo )?[\w-]{2,20}$ ~
-     login (?:-\S{1,40} ){0,4}((?:s\.|(?=\S{0,60}\d)(?=\S{0,60}[A-Z])(?=\S{0,60}[a-z]))[\w-]{16,200})\s{0,9}$
 password ~ echo ,printf  ~ - ~
     (?:echo|printf)(?: -n)?(?: ["']?%s\S{0,4})?\s{1,9}["']?(?:\w{1,40}:)?([^\s"'$]{6,200})["']?\s{1,9}\|
     (?=.{0,80}(?:pass|secret|sudo -S|luks|login|stdin|kinit|users|crypt))
@@ -115,12 +110,8 @@ password ~ net use,net user,add_user,change_password,adduser,user add,createuser
 password ~ login  ~ (?:^\s{0,9}(?:default )?|machine \S+ )$ ~
     login \S{1,60}\s{1,9}password ([^\s"'\\]{4,200})(?=\s{0,9}(?:$|[>|"'\\]))
 password ~ $apr1$,$2a$,$2b$,$2y$,$5$,$6$,$y$,{sha},{ssha} ~ - ~ (?i)[${]\w{1,4}[$}]([\w./$=,+-]{20,200})
-password ~  password , secret  ~
-    ^\s{0,9}(?:machine \S+ )?(?:(?:login|user(?:name)?) \S{1,60}|enable)(?: privilege \d+)?$ ~
-    \s\w+ (?:\d )?(\S{4,200})\s{0,9}$
 password ~ htpasswd ~ - ~ htpasswd\s.{0,200}?\sVALUE\s{0,20}$
 password ~  -u ~ (?:smb|rpc)client\b ~ \s-U\s{0,9}["']?[^\s%"']{1,100}%([^\s"']{4,})
-password ~ pass: ~ -pass(?:in|out)?\s{1,9}$ ~ pass:([^\s"'$]{4,})
 password ~ credential,login,auth,connect,mysqli(,pdo(,basic(,.begin(,user(,.sign(,hmac(,jwt.,bind( ~ - ~
     [\w.:]{1,40}(?:\(|[= ]{1,5}\(|\s(?='))\s{0,9}(?:ARGUMENT){1,4}b?["']((?=\D{0,200}\d)[^"'\s]{6,200})["']
 password ~ snmp-server,set snmp,com2sec,rocommunity,rwcommunity,tacacs-,radius-,isakmp ~ - ~
@@ -128,7 +119,6 @@ password ~ snmp-server,set snmp,com2sec,rocommunity,rwcommunity,tacacs-,radius-,
     \s((?![\d ]+\s)[^\s@]{6,200})
 password ~ psk=,key content ~ ^\s*$ ~ (?i)(?:psk=|key content\s{1,30}: )((?=.*[^a-z\s])\S.{3,62})$
 password ~ pwd={ ~ - ~ (?i)pwd=\{((?:[^}\n]|\}\}){4,200})\}
-password ~ temporary password,initial password,generated password ~ - ~ \w+ [^\n:]{0,80}: ((?=\S*\d)\S{6,60})$
 password ~ securestring ~ - ~ (?i:SecureString)\s{1,9}(?:-String\s{1,9})?VALUE
 password ~ wifi: ~ - ~ WIFI:[^\n]{0,200}?;P:((?:[^;\\\n]|\\.){4,200});
 password ~ log in,login,creds,credential,auth,zugangsdaten,/pass,/ pass,:pass,/pw,/ pw ~ - ~

@@ -121,11 +121,9 @@ COMPOUND = late(r"(?i)[a-z](?:pass|pw|pwd|passwd)\Z")
 SETTING = re.compile(r"[ \t+>]*(?:(?:[-*#;$]|//|export|set|env|ENV|ARG) ){0,3}[ \t]*(?:[\w-]+\.)*\Z")
 """What stands before a name in a line of settings."""
 INI = late(
-    r"\n[ \t]*(?:\[[\w .:-]{1,60}\]|[\w.-]{1,60} = (?:/\S*|\d+\.\d+\.\S*|yes|no|on|off|true|false|[\w-]+\.[\w.]*))"
-    r"\r?\n(?:[\w.-]{1,60} = [^\n\"'()]*\n){0,2}[ \t]*(?:[\w-]+\.)*\Z"
+    r"(?:\n|\A)[ \t]*(?:\[[\w .:-]{1,60}\]|[\w.-]{1,60} = [\w/:@-][\w./:@-]*)\r?\n[ \t]*(?:[\w-]+\.)*\Z"
 )
-"""Settings in a file that has no quotes: a section's heading or a value that code would quote."""
-BARE_SETTING = re.compile(r"[a-z][\w.-]{0,40} = [\w/:@-][\w./:@-]*\r?(?=\n|\Z)")
+"""A line of settings without quotes, or their heading."""
 NEAR_CHARS = 120
 """So far behind its name a value of such looks is taken for its own."""
 BELOW = re.compile(r"[:=>\"'\[({\])][ \t\r\\|]*\Z")
@@ -153,11 +151,6 @@ BESIDE = late(
     r"(?:(?:[:=]| is) ?[^\n(){}]{1,60}[ ,;/]| (?!name|id)\S{1,40} (?:and|und|y|et|with|mit) )\Z"
 )
 """A user's name beside a password."""
-BEFORE = late(
-    r"(?<![^\s\"'`(])(?P<value>[^\s\"'`]{6,200})[\"'`;,)]{0,3}[ \t]{1,4}(?:(?:#|//|--|\(|is|as|(?:that)?'s|ist|als|est|es|como)[ \t]{0,4})"
-    r"(?:(?:the|my|our|das|mein|unser|el|la|le|mi)[ ])?(?:[\w-]{2,20}[ ]){0,2}\Z"
-)
-"""A value that stands before its name: `x is the password`, `x  # password`."""
 LED = late(
     r"(?:[:=>→：(\]?<›»]|(?:は|是)|\s--?\w{1,20}"
     r"|(?:\b(?:is|was)|'s)(?: still| now)?|\b(?:from|to|as|by|\d|ist|lautet|est|es|é|è))[\s\[({-]{0,8}\Z"
@@ -165,11 +158,6 @@ LED = late(
 GIVEN = re.compile(
     r"(?i)(?:(?:value|\bval|--body)[\"']?[ \t:=>]{1,9}|(?:default|body|string|data(?=[\"']?:))[\"']?[ \t]?[:=>]{1,2}[ \t]?)[\"'… ]{0,2}\Z"
 )
-KEYED = re.compile(r"(?i)(?:name|key|label)[\"']?\s?[:=]\s?[\"']?[\w/.-]{0,20}\Z")
-GIVEN_BEFORE = late(
-    r"(?i)\bvalue[\"']?\s{0,9}[:=]\s?(?P<quote>[\"']?)(?P<value>[^\s\"'{}]{6,200})(?P=quote)(?:(?!value|name|\n\s*\n)[^{}]){0,120}?name"
-)
-"""A value and its name in that order."""
 TELLING = late(
     r"(?<![^\s\"'`(=:,>|])(?P<value>(?=[^\s\"'`]{0,60}\d)(?=[^\s\"'`]{0,60}[A-Za-z]{2})(?:"
     r"[A-Za-z\d][\w.-]{1,60}(?:[!*^#&~$%]{1,2}[\w.-]{0,60}){1,3}"
@@ -378,7 +366,9 @@ def _need(text: str, start: int, stop: int, kind: str, match: re.Match[str]) -> 
     joined, is_option = text[stop : match.start(how)], before.endswith("-")
     is_yaml = joined.strip(" \t*`\"'") == ":" and (how == "words" or not TYPE.fullmatch(match[how]))
     is_equal = joined == "=" or (
-        joined.strip() == "=" and (INI.search(text, start - 200, start) or _is_between_settings(text, start, match))
+        joined.strip() == "="
+        and INI.search(text, max(0, start - 200), start)
+        and text.count(match[how]) == 1  # code has a name elsewhere too
     )
     is_begin = _begins_line(text, start)
     is_setting = is_alone and (is_equal or is_yaml) and is_begin
@@ -400,8 +390,6 @@ def _need(text: str, start: int, stop: int, kind: str, match: re.Match[str]) -> 
         is_line = is_password and is_alone and _begins_line(text, start)
         if is_line and COMPOUND.search(name):
             return literal, True
-        if is_password and TITLED.fullmatch(match["bare"]) and BESIDE.search(text, max(0, start - 80), start):
-            return Looks.TITLE, True
         if not (is_password and is_alone and len(match["bare"]) >= 8):
             return Looks.RANDOM, False
         is_odd = "-" in name and ODD.fullmatch(match["bare"])
@@ -418,25 +406,11 @@ def _begins_line(text: str, start: int) -> bool:
     return SETTING.match(text, begin, start) is not None
 
 
-def _is_between_settings(text: str, start: int, match: re.Match[str]) -> bool:
-    """Whether the lines around are settings without quotes, and the value is no name that code has elsewhere."""
-    begin, end = text.rfind("\n", 0, start) + 1, text.find("\n", match.end())
-    before, after = BARE_SETTING.match(text, text.rfind("\n", 0, max(0, begin - 1)) + 1), BARE_SETTING.match(text, end + 1)
-    return bool(before and before.end() < begin and after and end >= 0) and text.count(match["bare"]) == 1
-
-
 def _near(text: str, start: int, at: int, kind: str) -> Iterator[Found]:
     """Values by their looks near a name that is followed by no value of its own: in the words, arguments or
     items behind it, or alone in one of the next lines."""
     name, found, is_password = text[start:at], at, kind == "password"
-    line = text.rfind("\n", max(0, start - NEAR_CHARS), start) + 1
-    line = max(line, start - NEAR_CHARS)
-    behind = BEFORE.search(text, line, start) if DIGIT.search(text, line, start) else None
-    if KEYED.search(text, max(0, start - 40), start):
-        behind = GIVEN_BEFORE.search(text, max(0, start - 2 * NEAR_CHARS), start)
-    if behind and kind != "key" and TIGHT.search(behind["value"]) and not SHAPE.fullmatch(behind["value"]):
-        if looks(name, behind["value"], True) >= (Looks.MIX if is_password else Looks.RANDOM):
-            yield *behind.span("value"), kind
+    line = max(text.rfind("\n", max(0, start - NEAR_CHARS), start) + 1, start - NEAR_CHARS, 0)
     is_label = PRINTS.match(text, line, start) or (len(name) > 4 and not text[line:start].strip(" \t#*-")) or text[start - 1 : start] == "$"
     if kind == "key" or not LIKELY.search(text, at, at + NEAR_CHARS):
         return
