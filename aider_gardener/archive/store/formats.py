@@ -101,10 +101,13 @@ password ~ > auth ,> auth" ~ :\d{2,5}(?:\[\d+\])?$ ~ .\s\w{4}\s(?:[\w-]+\s)?["']
 password ~ password ,psk  ~ \b(?:nmcli|ipmitool)\b ~ \w+\sVALUE
 password ~ ]:587 ,]:465 ,]:25  ~ \[[\w.-]+$ ~ \]:\d+\s{1,9}[\w.@+-]+:(\S{4,200})\s{0,9}$
 password ~ alias set,host add ~ - ~ \w+ \w+ \S{1,60} https?://\S{1,200} \S{1,100} VALUE
+password ~ assword,passphrase ~ - ~
+    (?i)\w+[^\n"']{0,40}["'][\s{},)]{0,40}(?:\w{1,20}\.)?send(?:line)?[\s(]{1,3}(?:-- )?
+    ["']([^"'\n$]{4,200}?)(?:\\[rn]|["'])
 password ~ echo ,printf  ~ - ~
     (?:echo|printf)(?: -n)?(?: ["']?%s\S{0,4})?\s{1,9}["']?(?:\w{1,40}:)?([^\s"'$]{6,200})["']?\s{1,9}\|
     (?=.{0,80}(?:pass|secret|sudo -S|luks|login|stdin|kinit|users|crypt))
-password ~ net use,net user,add_user,change_password,adduser,user add,createuser,create_user ~ - ~
+password ~ net use,net user,add_user,adduser,user add ~ - ~
     (?:net\s(?:user\s\S{1,60}|use\s\S{1,9}\s\S{1,200})|[a-z]+[ _]?[a-z]+ (?:-\S{1,20} ){0,3}\S{1,60})(?:\s/\S{1,99}){0,3}
     \s["']?((?=\S*\d)[^\s/*\-"'\\]\S{4,100}?)["']?(?=\s|$)
 password ~ login  ~ (?:^\s{0,9}(?:default )?|machine \S+ )$ ~
@@ -119,17 +122,19 @@ password ~ snmp-server,set snmp,com2sec,rocommunity,rwcommunity,tacacs-,radius-,
     \s((?![\d ]+\s)[^\s@]{6,200})
 password ~ psk=,key content ~ ^\s*$ ~ (?i)(?:psk=|key content\s{1,30}: )((?=.*[^a-z\s])\S.{3,62})$
 password ~ pwd={ ~ - ~ (?i)pwd=\{((?:[^}\n]|\}\}){4,200})\}
+password ~ pass: ~ -pass(?:in|out)?\s{1,9}$ ~ pass:([^\s"'$]{4,})
+password ~ temporary password,initial password,generated password ~ - ~ \w+ [^\n:]{0,80}: ((?=\S*\d)\S{6,60})$
 password ~ securestring ~ - ~ (?i:SecureString)\s{1,9}(?:-String\s{1,9})?VALUE
 password ~ wifi: ~ - ~ WIFI:[^\n]{0,200}?;P:((?:[^;\\\n]|\\.){4,200});
-password ~ log in,login,creds,credential,auth,zugangsdaten,/pass,/ pass,:pass,/pw,/ pw ~ - ~
+password ~ log in,login,creds,credential,auth,zugangsdaten,/pass,/ pass ~ - ~
     (?i)(?:log ?in(?: (?:to|on|at|in) (?:[\w.-]{1,20} ){1,3}with)?|cred\w*|auth[\w.]*|zugangsdaten|[/:] ?p\w+)(?: (?:for|f.r|of|to|de|do) [\w .-]{1,30}(?=:))?(?: is| are| with|:){0,2}
     [ =]{1,4}["'`]?(?!\d{4}-)[\w.@-]{1,60}["'`]? ?[/:,|] ?["'`]?
     ((?!/)(?=\S{0,200}\d)(?=\S{0,200}[A-Za-z])[^\s"'`]{6,200})
 password ~ 334 ugfzc3dvcmq6 ~ - ~ \d+ \S+\s{1,9}(?:\S{1,3} )?([\w+/=]{4,200})(?!\S)
 password ~ assphrase,assword ~ (?i)^(?:\S{0,60}[$#%>] )?(?:enter|retype|new|current|\[sudo\]|repeat|confirm)\b.{0,40}$ ~
     (?i)\w+[^\n:]{0,90}: (\S[^\n]{3,100})$
-password ~ btoa(,b64encode(,base64 ~ ["'][\w.@-]{1,40}:([^"'\s:/]{6,100})["']\)\.\w+\(["']$ ~
-    \w+(?:\(b?["'][\w.@-]{1,40}:([^"'\s:/]{6,100})["']|["'])
+password ~ btoa(,base64 ~ ["'][\w.@-]{1,40}:([^"'\s:/]{6,100})["']\)\.\w+\(["']$ ~
+    \w+(?:(?:\.\w+)?\(b?["'][\w.@-]{1,40}:([^"'\s:/]{6,100})["']|["'])
 password ~ setuser ~ - ~ (?i)setuser \S{1,60} .{0,200}?(?<!\S)[>#<](\S{4,200})
 password ~  as , als , comme , como , come , met  ~
     (?i)\b(?:log\w*[ -]?in|sign\w*[ -]in|conn?ec\w*|ssh|authenti\w*

@@ -100,8 +100,7 @@ ASSIGNED = late(
     (?P=quote)(?![ ]?:)
     |(?P<words>(?(sign)(?<=[ ])[^\W\d_]{{2,20}}(?:[ ][\w!?.-]{{1,20}}){{1,6}}(?=[ \t]*\r?(?:\n|\Z))|(?!)))
     |\{{(?P<braced>[^\s"'{{}}]{{6,200}})\}}|{_SCHEME}(?P<bare>{_BARE}))
-    # $ cat password.txt, and what it says
-    |[^\n]{{0,80}}\r?\n(?P<printed>\S{{4,400}})[ \t\r]*(?=\n|\Z))""",
+)""",
     re.VERBOSE,
 )
 """A value that belongs to the name that ends here."""
@@ -139,7 +138,6 @@ LIKELY = re.compile(
     r"|\b(?:is|was|ist|lautet|est|es)[ \t](?:[\"'`]|[^\W_]+(?:[^\w\s.,\"'`]|_)\w|[A-Z][a-z]{5})"
 )
 """What a value near its name has: letters and digits in one, or what stands before says that it follows."""
-PARTICLE = re.compile("[はをがの是为為은는을를]?")
 SAYS = late(r"(?:\b(?:is|was|ist|lautet|est|es)|は)\s?[\"'`]?\Z")
 CALLED = late(r"(?i)(?:\.|\b(?:set|with)_?)(?:pass|\w{0,9}pw)\w{0,9}\Z")
 """What begins the name of a call that takes a secret: `setPassword("x")`, `.password("x")`."""
@@ -161,7 +159,7 @@ GIVEN = re.compile(
 TELLING = late(
     r"(?<![^\s\"'`(=:,>|])(?P<value>(?=[^\s\"'`]{0,60}\d)(?=[^\s\"'`]{0,60}[A-Za-z]{2})(?:"
     r"[A-Za-z\d][\w.-]{1,60}(?:[!*^#&~$%]{1,2}[\w.-]{0,60}){1,3}"
-    r"|[A-Z][a-z]{4,20}\d{1,4}(?![.(])|(?=(?:[^\d\s]*\d){3})(?=\S{0,60}[a-z])(?=\S{0,60}[A-Z])[\w+~-]{16,100}={0,2})(?=[\s\"'`),;.:<|]|\Z))"
+    r"|(?:[A-Z][a-z]{4,20}\d{1,4}|(?=[\w-]{0,60}[a-z])(?=[\w-]{0,60}[A-Z])[A-Za-z]+[-_][\w-]{4,60})(?![\w.(=])|(?=(?:[^\d\s]*\d){3})(?=\S{0,60}[a-z])(?=\S{0,60}[A-Z])[\w+~-]{16,100}={0,2})(?=[\s\"'`),;.<|]|\Z))"
 )
 """What looks as a secret in whatever place: a sign and a figure in a word, or great and small letters and figures."""
 VARIABLE = late(r"=[\"']?([\w+~-]{20,200}={0,2})(?=[\s\"';&]|\Z)")
@@ -169,7 +167,7 @@ OTHER_NAME = re.compile(r"""(?:(?<!\w )["'][\w.-]{1,40}["']\s?:|[\s,;]-{0,2}[\w-
 HASHED = late(r"(?i)hash|sha|md5|digest|sum|fingerprint|commit|revision|\bid\b|\bh1:")
 """What a run of hexadecimal digits behind it is."""
 TIGHT = re.compile(r"[^\W\d_]\d\d+[^\W\d_]|[^\W\d_]\d+[^\W\d_].*\d|\d.*[!*^%~#$&@]|[!*^%~#$&@].*\d")
-WORD, DIGIT = re.compile(r"\w"), re.compile(r"\d")
+WORD, DIGIT, SIGN = re.compile(r"\w"), re.compile(r"\d"), re.compile(r"[!*^#&~$%]")
 KEY_WORDS = re.compile(r"(?i)\b(?:api|access|private|signing|encryption|master|licen[cs]e|unseal) key\Z")
 HEX = re.compile(r"(?i)(?:0x)?[0-9a-f-]{7,}")
 SHAPE = late(
@@ -290,7 +288,7 @@ def _named(text: str, places: Places) -> Iterator[Found]:
             if at < end:
                 continue
             ahead = NAME_AHEAD.match(text, at + len(word))
-            stop = end = ahead.end() if ahead and word < "\u3000" else at + len(word)
+            stop = end = ahead.end() if ahead else at + len(word)
             behind = NAME_BEHIND.match(text[max(0, at - NAME_CHARS) : at][::-1])
             start = at - len(behind[0][::-1].lstrip("-.0123456789") if behind else "")
             kind = kind_of(text[start:stop])
@@ -299,7 +297,6 @@ def _named(text: str, places: Places) -> Iterator[Found]:
             if kind == "key" and KEY_WORDS.search(text, max(0, start - 12), stop):
                 kind = "secret"
             if kind:
-                stop = PARTICLE.match(text, stop).end()
                 match = ASSIGNED.match(text, stop)
                 if match and _is_value(text, start, stop, kind, match):
                     yield *match.span(match.lastgroup or 0), "password" if kind == "password" else "secret"
@@ -334,11 +331,6 @@ def _need(text: str, start: int, stop: int, kind: str, match: re.Match[str]) -> 
         literal = Looks.WORD if name.isupper() else Looks.SIGNED if is_phrase else Looks.MIX
         literal = literal if is_long else Looks.RANDOM
         code = Looks.RANDOM
-    if how == "printed":
-        line = max(0, start - 100, text.rfind("\n", max(0, start - 100), start) + 1)
-        is_last = not text[stop : match.start(how)].strip()
-        is_shown = PRINTS.match(text, line, start) or (is_last and COMMAND.match(text, line, start))
-        return (max(code, Looks.DIGIT) if is_shown else Looks.NEVER), True
     if kind == "key":
         return (Looks.STRONG if sign or match["called"] or how == "element" else Looks.NEVER), True
     if sign == ":" and PATH_BEHIND.search(before):
@@ -411,11 +403,13 @@ def _near(text: str, start: int, at: int, kind: str) -> Iterator[Found]:
     items behind it, or alone in one of the next lines."""
     name, found, is_password = text[start:at], at, kind == "password"
     line = max(text.rfind("\n", max(0, start - NEAR_CHARS), start) + 1, start - NEAR_CHARS, 0)
-    is_label = PRINTS.match(text, line, start) or (len(name) > 4 and not text[line:start].strip(" \t#*-")) or text[start - 1 : start] == "$"
+    is_shown = PRINTS.match(text, line, start)
+    is_label = COMMAND.match(text, line, start) or text[start - 1 : start] == "$"
+    is_label = is_label or (len(name) > 4 and not text[line:start].strip(" \t#*-"))
     if kind == "key" or not LIKELY.search(text, at, at + NEAR_CHARS):
         return
     line = text.find("\n", at, at + NEAR_CHARS)
-    is_label = is_label and COMMAND_END.fullmatch(text, at, max(at, line))
+    is_label = is_shown or (is_label and COMMAND_END.fullmatch(text, at, max(at, line)))
     is_open = line < 0 or is_label or BELOW.search(text, at, line) is not None or text[line + 1 : line + 2] == "$"
     past = at
     while match := CANDIDATE.search(text, past, found + NEAR_CHARS):
@@ -483,7 +477,7 @@ def _telling(text: str, start: int, stop: int, kind: str) -> Iterator[Found]:
         value, gap = match["value"], text[max(begin, match.start() - 16) : match.start()]
         if HASHED.search(gap) or SHAPE.fullmatch(value) or OTHER_NAME.search(gap) or match.start() <= start < match.end():
             continue
-        if (kind == "password" and len(value) >= 8) or not value.isalnum() or is_strong(value):
+        if (kind == "password" and len(value) >= 8) or SIGN.search(value) or is_strong(value):
             if looks("", value, True) >= Looks.MIX:
                 yield *match.span("value"), "secret"
 
