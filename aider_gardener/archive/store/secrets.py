@@ -167,6 +167,8 @@ OTHER_NAME = re.compile(r"""(?:(?<!\w )["'][\w.-]{1,40}["']\s?:|[\s,;]-{0,2}[\w-
 HASHED = late(r"(?i)hash|sha|md5|digest|sum|fingerprint|commit|revision|\bid\b|\bh1:")
 """What a run of hexadecimal digits behind it is."""
 TIGHT = re.compile(r"[^\W\d_]\d\d+[^\W\d_]|[^\W\d_]\d+[^\W\d_].*\d|\d.*[!*^%~#$&@]|[!*^%~#$&@].*\d")
+AT_ODDS = late(r"\b(?:from|by|as)\W*\Z|/")
+"""What leads to another thing than the name's value."""
 WORD, DIGIT, SIGN = re.compile(r"\w"), re.compile(r"\d"), re.compile(r"[!*^#&~$%]")
 KEY_WORDS = re.compile(r"(?i)\b(?:api|access|private|signing|encryption|master|licen[cs]e|unseal) key\Z")
 HEX = re.compile(r"(?i)(?:0x)?[0-9a-f-]{7,}")
@@ -327,7 +329,10 @@ def _need(text: str, start: int, stop: int, kind: str, match: re.Match[str]) -> 
         is_text = name.isupper() or (how in ("quoted", "element") and match[how].isascii())
         literal, code = (Looks.TITLE if is_text else Looks.WORD), Looks.SIGNED
     else:
-        is_long, is_phrase = len(match[how]) >= 8, name.lower().endswith("secret") and not match[how].islower()
+        is_long, is_phrase = (
+            len(match[how]) >= 8,
+            name.lower().endswith("secret") and not match[how].islower(),
+        )
         literal = Looks.WORD if name.isupper() else Looks.SIGNED if is_phrase else Looks.MIX
         literal = literal if is_long else Looks.RANDOM
         code = Looks.RANDOM
@@ -338,10 +343,11 @@ def _need(text: str, start: int, stop: int, kind: str, match: re.Match[str]) -> 
     if follows in tuple("({[]$") if how == "bare" else before[-2:] in ("?'", '?"'):
         return Looks.NEVER, False
     if match["call"] or how == "braced":
-        is_wrapped = is_password and (match["call"] or "")[-1:] == "(" and len(match[how]) >= 8
-        return (Looks.MIX if is_wrapped else Looks.RANDOM), False
+        return Looks.RANDOM, False
     if sign and sign[-2:] in ("==", "!="):
-        literal = max(literal, Looks.MIX if is_password else Looks.RANDOM)  # what a value is compared with is often a word of a test
+        literal = max(
+            literal, Looks.MIX if is_password else Looks.RANDOM
+        )  # what a value is compared with is often a word of a test
     if sign and sign[0] == " ":
         return (Looks.RANDOM if end or follows == " " else Looks.NEVER), False
     if how not in ("bare", "words"):
@@ -351,7 +357,6 @@ def _need(text: str, start: int, stop: int, kind: str, match: re.Match[str]) -> 
             or not (match["blank"] or match["called"])
             or (is_keyword and (match["blank"] or is_password))
             or (is_password and match["called"] == "(" and CALLED.search(before[-1:] + name))
-            or (match["blank"] and is_password and end and _begins_line(text, start))
         )
         return (literal if is_literal else max(literal, Looks.DIGIT)), True
     is_alone = end is not None and not end["listed"]
@@ -367,7 +372,11 @@ def _need(text: str, start: int, stop: int, kind: str, match: re.Match[str]) -> 
     is_tight = joined == "="
     if sign and is_password and how == "bare" and not is_setting:
         is_pair = is_tight and before[-1:] in " ?&;" and follows in tuple("&; \t\r\n") + ("",)
-        is_setting = is_pair or (is_option and is_tight) or (follows not in tuple(",)") and BESIDE.search(text, max(0, start - 80), start))
+        is_setting = (
+            is_pair
+            or (is_option and is_tight)
+            or (follows not in tuple(",)") and BESIDE.search(text, max(0, start - 80), start))
+        )
     if is_password and is_setting and (is_yaml or not is_begin) and match[how].isascii():
         literal = Looks.TITLE
     if how == "words":
@@ -390,7 +399,7 @@ def _need(text: str, start: int, stop: int, kind: str, match: re.Match[str]) -> 
         return code, False
     if is_password and follows in (" ", "}", ",") and sign[0] == ":" and len(match["bare"]) >= 8:
         return Looks.MIX, False
-    return (Looks.RANDOM if end or follows in tuple(" )\"'") else Looks.NEVER), False
+    return Looks.RANDOM, False
 
 
 def _begins_line(text: str, start: int) -> bool:
@@ -410,7 +419,9 @@ def _near(text: str, start: int, at: int, kind: str) -> Iterator[Found]:
         return
     line = text.find("\n", at, at + NEAR_CHARS)
     is_label = is_shown or (is_label and COMMAND_END.fullmatch(text, at, max(at, line)))
-    is_open = line < 0 or is_label or BELOW.search(text, at, line) is not None or text[line + 1 : line + 2] == "$"
+    is_open = (
+        line < 0 or is_label or BELOW.search(text, at, line) is not None or text[line + 1 : line + 2] == "$"
+    )
     past = at
     while match := CANDIDATE.search(text, past, found + NEAR_CHARS):
         past = match.end()
@@ -438,10 +449,16 @@ def _near(text: str, start: int, at: int, kind: str) -> Iterator[Found]:
             or (is_led and not WORD.search(gap))
             or (is_below and is_password and is_first)
         )
-        if is_given and is_alone and is_password:
-            need = Looks.WORD
-        elif is_password and SAYS.search(gap) and (
-            is_quoted or (is_alone and (ODD.fullmatch(value) or TITLED.fullmatch(value))) or BESIDE.search(text, max(0, start - 80), start)
+        if is_given:
+            need = Looks.WORD if is_alone and is_password else Looks.RANDOM
+        elif (
+            is_password
+            and SAYS.search(gap)
+            and (
+                is_quoted
+                or (is_alone and (ODD.fullmatch(value) or TITLED.fullmatch(value)))
+                or BESIDE.search(text, max(0, start - 80), start)
+            )
         ):
             need = Looks.WORD
         elif is_label and found == at and is_below and is_first and is_alone and len(value) >= 8:
@@ -449,21 +466,16 @@ def _near(text: str, start: int, at: int, kind: str) -> Iterator[Found]:
         elif SHAPE.fullmatch(value) or (HEX.fullmatch(value) and not is_direct):
             continue
         elif (is_below and not is_open) or "/" in value:
-            if is_given or (is_led and (is_password or not is_below)):
-                need = Looks.RANDOM if is_given else Looks.STRONG
+            need = Looks.STRONG if is_led and (is_password or not is_below) else need
         elif is_password:
             if is_led and len(value) >= 8:
                 need = Looks.MIX
             elif is_led or is_alone or TIGHT.search(value):
                 need = Looks.RANDOM
         elif is_led:
-            digits = sum(map(str.isdigit, value))
-            is_enough = is_given or (len(value) >= 10 and digits > 2)
-            is_tied = is_led and not (is_below or re.search(r"\b(?:from|by|as)\W*\Z|/", gap))
-            is_named = is_tied and len(value) >= 8 and digits > 1
-            need = Looks.MIX if is_named else Looks.RANDOM if is_enough else Looks.STRONG
-        if found > at and (is_led or is_alone or TIGHT.search(value)):
-            need = min(need, Looks.RANDOM)
+            digits = sum(map(str.isdigit, value)) if len(value) >= 8 else 0
+            is_tied = digits > 1 and not is_below and AT_ODDS.search(gap) is None
+            need = Looks.MIX if is_tied else Looks.RANDOM if digits > 2 and len(value) >= 10 else Looks.STRONG
         if found_looks >= need:
             found = end
             yield begin, end, "password" if is_password else "secret"
@@ -475,7 +487,7 @@ def _telling(text: str, start: int, stop: int, kind: str) -> Iterator[Found]:
     end = text.find("\n", stop, stop + NEAR_CHARS)
     for match in TELLING.finditer(text, begin, stop + NEAR_CHARS if end < 0 else end):
         value, gap = match["value"], text[max(begin, match.start() - 16) : match.start()]
-        if HASHED.search(gap) or SHAPE.fullmatch(value) or OTHER_NAME.search(gap) or match.start() <= start < match.end():
+        if HASHED.search(gap) or SHAPE.fullmatch(value) or match.start() <= start < match.end():
             continue
         if (kind == "password" and len(value) >= 8) or SIGN.search(value) or is_strong(value):
             if looks("", value, True) >= Looks.MIX:
