@@ -52,7 +52,8 @@ NO_SECRETS_END = frozenset(
 )
 """Words at the end of a name that speak of a secret and hold none."""
 NO_VALUE = late(
-    r"(?i)^(?:[<\[{(%*.#^\\].*|(?:null|true|false|\w{1,2})[,;].*|[,+;)}&?:|=].*[(){};=].*|\$[a-z_(].*|your[_ -].*|\d{1,4}"
+    r"(?i)^(?:[<\[{(%*.#^\\].*|(?:null|true|false|\w{1,2})[,;].*"
+    r"|[,+;)}&?:|=].*[(){};=].*|\$[a-z_(].*|your[_ -].*|\d{1,4}"
     r"|@[\w./~-]+\.[a-z]{2,4}|[\d./%:]*[./%:][\d./%:]*"
     r"|\d+(?:\.\d+)?e[+-]?\d+"
     r"|.*(?:\$\{|\{\{|%\(|%s|<[a-z_ -]+>|\.\.\.|…|\(\?|\[a-z|\[0-9|\\[sdwb]|\*{3}|x{5}|\[redacted:).*"

@@ -87,17 +87,18 @@ ASSIGNED = late(
     # <password>x</password>
     |(?:["']?|(?:[ ][\w:.-]{{1,40}}=["'][^"'<>]{{0,99}}["']){{1,4}})>(?P<element>[^\s<>]{{4,4000}})(?=</)
     # password = x, apiKey: str = x, "Authorization": x
-    |(?:(?:\[\d{{0,4}}\])?{_OPEN}{_GAP}(?:(?::|[ ]As[ ]){_GAP}(?![0-9a-f]{{6}}\])[\w.\[\]|&<>?';* ]{{1,40}}(?==[^=\r\n]))?
+    |(?:(?:\[\d{{0,4}}\])?{_OPEN}{_GAP}
+    (?:(?::|[ ]As[ ]){_GAP}(?![0-9a-f]{{6}}\])[\w.\[\]|&<>?';* ]{{1,40}}(?==[^=\r\n]))?
     (?P<sign>[:?]=|=>|:\*\*|<-|->|\u2192|\uff1a|::(?=\s)|\?:|={{1,3}}>?|!==?|:-?|[ ][|\u2014\u2013][ ]){_GAP}
-    # define('PASSWORD', 'x'), .password("x")
-    |(?P<called>["']{_GAP},{_GAP}|\()(?={_QUOTE})
+    # define('PASSWORD', 'x')
+    |(?P<called>["']{_GAP},{_GAP})(?={_QUOTE})
     # --password x, WITH PASSWORD 'x'
     |(?P<blank>[ \t]{{1,20}}(?:\d[ ]|(?:(?i:with)[ ]\w{{1,40}}[ ])?(?i:by)[ ]{{1,9}})?))
     # {0x7F, 0x45}, "x", bytes.fromhex("x"), env.KEY || "x", {{x}}, x
     (?:\{{\s?(?P<bytes>(?:0x[0-9A-Fa-f]{{2}},?\s?){{8,64}})
     |(?P<call>(?:(?:[\w.$\[\]"']{{1,60}}[ ](?:\|\||\?\?|or)|&\w{{1,30}})[ ])?(?:[\w.:]{{1,40}}[(\[]){{0,2}})
-    [\w.@$]{{0,12}}?(?P<quote>{_QUOTE}){_SCHEME}(?P<quoted>{_WITHIN}(?:(?P=quote)[ ]->[ ](?P=quote){_WITHIN})?)
-    (?P=quote)(?![ ]?:)
+    [\w.@$]{{0,12}}?(?P<quote>{_QUOTE}){_SCHEME}
+    (?P<quoted>{_WITHIN}(?:(?P=quote)[ ]->[ ](?P=quote){_WITHIN})?)(?P=quote)(?![ ]?:)
     |(?P<words>(?(sign)(?<=[ ])[^\W\d_]{{2,20}}(?:[ ][\w!?.-]{{1,20}}){{1,6}}(?=[ \t]*\r?(?:\n|\Z))|(?!)))
     |\{{(?P<braced>[^\s"'{{}}]{{6,200}})\}}|{_SCHEME}(?P<bare>{_BARE}))
 )""",
@@ -135,13 +136,11 @@ _NEITHER = r"\s\"'`<>,;(){}\[\]|\\"
 LIKELY = re.compile(
     rf"(?<![^{_NEITHER}])(?=[^{_NEITHER}]*?\d)(?=[^{_NEITHER}]*?[^\W\d_])[^{_NEITHER}]{{6}}"
     r"|(?i:value|\bval|default|body|string|data)[\"']?[ \t:=>]"
-    r"|\b(?:is|was|ist|lautet|est|es)[ \t](?:[\"'`]|[^\W_]+(?:[^\w\s.,\"'`]|_)\w|[A-Z][a-z]{5})"
+    r"|\b(?:is|was|ist|lautet|est|es)[ \t](?:[\"'`]|[^\W_]+(?:[^\w\s.,\"'`]|_)\w)"
 )
 """What a value near its name has: letters and digits in one, or what stands before says that it follows."""
 SAYS = late(r"(?:\b(?:is|was|ist|lautet|est|es)|は)\s?[\"'`]?\Z")
-CALLED = late(r"(?i)(?:\.|\b(?:set|with)_?)(?:pass|\w{0,9}pw)\w{0,9}\Z")
-"""What begins the name of a call that takes a secret: `setPassword("x")`, `.password("x")`."""
-TITLED, SENTENCE_END = re.compile(r"[A-Z][a-z]{5,}"), re.compile(r"[.!]?(?:\s|\Z)(?<! )|[.!] ")
+SENTENCE_END = re.compile(r"[.!]?(?:\s|\Z)(?<! )|[.!] ")
 ODD = re.compile(r"[^\W\d_].*(?:[^\w\s.,-]|_|(?<=[a-z])[A-Z]).*[^\W_]")
 """Signs or great letters within a word, as a sentence's words have none."""
 BESIDE = late(
@@ -154,14 +153,16 @@ LED = late(
     r"|(?:\b(?:is|was)|'s)(?: still| now)?|\b(?:from|to|as|by|\d|ist|lautet|est|es|é|è))[\s\[({-]{0,8}\Z"
 )
 GIVEN = re.compile(
-    r"(?i)(?:(?:value|\bval|--body)[\"']?[ \t:=>]{1,9}|(?:default|body|string|data(?=[\"']?:))[\"']?[ \t]?[:=>]{1,2}[ \t]?)[\"'… ]{0,2}\Z"
+    r"(?i)(?:(?:value|\bval|--body)[\"']?[ \t:=>]{1,9}"
+    r"|(?:default|body|string|data(?=[\"']?:))[\"']?[ \t]?[:=>]{1,2}[ \t]?)[\"'… ]{0,2}\Z"
 )
 TELLING = late(
     r"(?<![^\s\"'`(=:,>|])(?P<value>(?=[^\s\"'`]{0,60}\d)(?=[^\s\"'`]{0,60}[A-Za-z]{2})(?:"
     r"[A-Za-z\d][\w.-]{1,60}(?:[!*^#&~$%]{1,2}[\w.-]{0,60}){1,3}"
-    r"|(?:[A-Z][a-z]{4,20}\d{1,4}|(?=[\w-]{0,60}[a-z])(?=[\w-]{0,60}[A-Z])[A-Za-z]+[-_][\w-]{4,60})(?![\w.(=])|(?=(?:[^\d\s]*\d){3})(?=\S{0,60}[a-z])(?=\S{0,60}[A-Z])[\w+~-]{16,100}={0,2})(?=[\s\"'`),;.<|]|\Z))"
+    r"|(?:[A-Z][a-z]{4,20}\d{1,4}|(?=[\w-]{0,60}[a-z])(?=[\w-]{0,60}[A-Z])[A-Za-z]+[-_][\w-]{4,60})(?![\w.(=])"
+    r"|(?=(?:[^\d\s]*\d){3})(?=\S{0,60}[a-z])(?=\S{0,60}[A-Z])[\w+~-]{16,100}={0,2})(?=[\s\"'`),;.<|]|\Z))"
 )
-"""What looks as a secret in whatever place: a sign and a figure in a word, or great and small letters and figures."""
+"""What looks as a secret in whatever place: a sign and a figure in a word, or figures in no order."""
 VARIABLE = late(r"=[\"']?([\w+~-]{20,200}={0,2})(?=[\s\"';&]|\Z)")
 OTHER_NAME = re.compile(r"""(?:(?<!\w )["'][\w.-]{1,40}["']\s?:|[\s,;]-{0,2}[\w-]{1,40}=)\s?["']?\Z""")
 HASHED = late(r"(?i)hash|sha|md5|digest|sum|fingerprint|commit|revision|\bid\b|\bh1:")
@@ -356,7 +357,6 @@ def _need(text: str, start: int, stop: int, kind: str, match: re.Match[str]) -> 
             sign
             or not (match["blank"] or match["called"])
             or (is_keyword and (match["blank"] or is_password))
-            or (is_password and match["called"] == "(" and CALLED.search(before[-1:] + name))
         )
         return (literal if is_literal else max(literal, Looks.DIGIT)), True
     is_alone = end is not None and not end["listed"]
@@ -371,7 +371,7 @@ def _need(text: str, start: int, stop: int, kind: str, match: re.Match[str]) -> 
     is_setting = is_alone and (is_equal or is_yaml) and is_begin
     is_tight = joined == "="
     if sign and is_password and how == "bare" and not is_setting:
-        is_pair = is_tight and before[-1:] in " ?&;" and follows in tuple("&; \t\r\n") + ("",)
+        is_pair = is_tight and before[-1:] in " ?&;" and (follows or " ") in "&; \t\r\n"
         is_setting = (
             is_pair
             or (is_option and is_tight)
@@ -393,8 +393,7 @@ def _need(text: str, start: int, stop: int, kind: str, match: re.Match[str]) -> 
             return literal, True
         if not (is_password and is_alone and len(match["bare"]) >= 8):
             return Looks.RANDOM, False
-        is_odd = "-" in name and ODD.fullmatch(match["bare"])
-        return (Looks.WORD if is_odd else Looks.MIX if is_line else Looks.RANDOM), False
+        return (Looks.MIX if is_line else Looks.RANDOM), False
     if is_alone or (is_tight and not (follows in (",", ")") and match["bare"].isidentifier())):
         return code, False
     if is_password and follows in (" ", "}", ",") and sign[0] == ":" and len(match["bare"]) >= 8:
@@ -456,7 +455,7 @@ def _near(text: str, start: int, at: int, kind: str) -> Iterator[Found]:
             and SAYS.search(gap)
             and (
                 is_quoted
-                or (is_alone and (ODD.fullmatch(value) or TITLED.fullmatch(value)))
+                or (is_alone and ODD.fullmatch(value))
                 or BESIDE.search(text, max(0, start - 80), start)
             )
         ):
@@ -489,9 +488,9 @@ def _telling(text: str, start: int, stop: int, kind: str) -> Iterator[Found]:
         value, gap = match["value"], text[max(begin, match.start() - 16) : match.start()]
         if HASHED.search(gap) or SHAPE.fullmatch(value) or match.start() <= start < match.end():
             continue
-        if (kind == "password" and len(value) >= 8) or SIGN.search(value) or is_strong(value):
-            if looks("", value, True) >= Looks.MIX:
-                yield *match.span("value"), "secret"
+        is_enough = (kind == "password" and len(value) >= 8) or SIGN.search(value) or is_strong(value)
+        if is_enough and looks("", value, True) >= Looks.MIX:
+            yield *match.span("value"), "secret"
 
 
 def _below(text: str, at: int) -> Generator[Found, None, int]:
