@@ -48,7 +48,7 @@ LAST_WORD = re.compile(r"([A-Z]?[a-z]+|[A-Z]+)[\W\d_]*$")
 NO_SECRETS_END = frozenset(
     "algorithm arn cost count endpoint error expires expiry field file format from hash header help hint id "
     "index kind label length limit message mode name path pattern placeholder policy prefix provider re ref "
-    "regex size state status stdin text title ttl type url uri version".split()
+    "regex rule size state status stdin text title ttl type url uri version".split()
 )
 """Words at the end of a name that speak of a secret and hold none."""
 NO_VALUE = late(

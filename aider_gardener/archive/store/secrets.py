@@ -168,8 +168,6 @@ OTHER_NAME = re.compile(r"""(?:(?<!\w )["'][\w.-]{1,40}["']\s?:|[\s,;]-{0,2}[\w-
 HASHED = late(r"(?i)hash|sha|md5|digest|sum|fingerprint|commit|revision|\bid\b|\bh1:")
 """What a run of hexadecimal digits behind it is."""
 TIGHT = re.compile(r"[^\W\d_]\d\d+[^\W\d_]|[^\W\d_]\d+[^\W\d_].*\d|\d.*[!*^%~#$&@]|[!*^%~#$&@].*\d")
-AT_ODDS = late(r"\b(?:from|by|as)\W*\Z|/")
-"""What leads to another thing than the name's value."""
 WORD, DIGIT, SIGN = re.compile(r"\w"), re.compile(r"\d"), re.compile(r"[!*^#&~$%]")
 KEY_WORDS = re.compile(r"(?i)\b(?:api|access|private|signing|encryption|master|licen[cs]e|unseal) key\Z")
 HEX = re.compile(r"(?i)(?:0x)?[0-9a-f-]{7,}")
@@ -367,16 +365,14 @@ def _need(text: str, start: int, stop: int, kind: str, match: re.Match[str]) -> 
         and INI.search(text, max(0, start - 200), start)
         and text.count(match[how]) == 1  # code has a name elsewhere too
     )
-    is_begin = _begins_line(text, start)
+    line = text.rfind("\n", max(0, start - 80), start) + 1
+    is_begin = SETTING.match(text, line, start) is not None
     is_setting = is_alone and (is_equal or is_yaml) and is_begin
     is_tight = joined == "="
     if sign and is_password and how == "bare" and not is_setting:
         is_pair = is_tight and before[-1:] in " ?&;" and (follows or " ") in "&; \t\r\n"
-        is_setting = (
-            is_pair
-            or (is_option and is_tight)
-            or (follows not in tuple(",)") and BESIDE.search(text, max(0, start - 80), start))
-        )
+        is_beside = follows not in tuple(",)") and _is_beside_user(text, start)
+        is_setting = is_pair or (is_option and is_tight) or is_beside
     if is_password and is_setting and (is_yaml or not is_begin) and match[how].isascii():
         literal = Looks.TITLE
     if how == "words":
@@ -388,7 +384,7 @@ def _need(text: str, start: int, stop: int, kind: str, match: re.Match[str]) -> 
     if is_setting or is_header or is_typed or (is_tight and name.isupper()):
         return literal, True
     if not sign:
-        is_line = is_password and is_alone and _begins_line(text, start)
+        is_line = is_password and is_alone and is_begin
         if is_line and COMPOUND.search(name):
             return literal, True
         if not (is_password and is_alone and len(match["bare"]) >= 8):
@@ -401,9 +397,8 @@ def _need(text: str, start: int, stop: int, kind: str, match: re.Match[str]) -> 
     return Looks.RANDOM, False
 
 
-def _begins_line(text: str, start: int) -> bool:
-    begin = text.rfind("\n", max(0, start - 80), start) + 1
-    return SETTING.match(text, begin, start) is not None
+def _is_beside_user(text: str, start: int) -> bool:
+    return BESIDE.search(text, max(0, start - 80), start) is not None
 
 
 def _near(text: str, start: int, at: int, kind: str) -> Iterator[Found]:
@@ -412,12 +407,12 @@ def _near(text: str, start: int, at: int, kind: str) -> Iterator[Found]:
     name, found, is_password = text[start:at], at, kind == "password"
     line = max(text.rfind("\n", max(0, start - NEAR_CHARS), start) + 1, start - NEAR_CHARS, 0)
     is_shown = PRINTS.match(text, line, start)
-    is_label = COMMAND.match(text, line, start) or text[start - 1 : start] == "$"
+    is_label = COMMAND.match(text, line, start) is not None or text[start - 1 : start] == "$"
     is_label = is_label or (len(name) > 4 and not text[line:start].strip(" \t#*-"))
     if kind == "key" or not LIKELY.search(text, at, at + NEAR_CHARS):
         return
     line = text.find("\n", at, at + NEAR_CHARS)
-    is_label = is_shown or (is_label and COMMAND_END.fullmatch(text, at, max(at, line)))
+    is_label = bool(is_shown or (is_label and COMMAND_END.fullmatch(text, at, max(at, line))))
     is_open = (
         line < 0 or is_label or BELOW.search(text, at, line) is not None or text[line + 1 : line + 2] == "$"
     )
@@ -435,11 +430,11 @@ def _near(text: str, start: int, at: int, kind: str) -> Iterator[Found]:
             continue
         is_led = is_quoted or is_given or LED.search(gap) is not None
         is_first = not gap.rpartition("\n")[2].strip(" \t-+*")
-        is_alone = is_quoted or (SENTENCE_END.match(follows) and (is_led or is_first))
+        is_alone = is_quoted or (SENTENCE_END.match(follows) is not None and (is_led or is_first))
         is_led = is_led or (is_password and not gap.strip() and is_alone)
         if (OTHER_NAME.search(gap) and not is_given) or (is_below and not is_alone):
             continue
-        need, found_looks = Looks.NEVER, looks(name, value, True)
+        need, is_odd = Looks.NEVER, is_alone and ODD.fullmatch(value) is not None
         is_said = gap[-3:-2].isalpha() and LED.search(gap[:-1]) is not None and not HASHED.search(gap)
         is_direct = (
             is_given
@@ -450,15 +445,7 @@ def _near(text: str, start: int, at: int, kind: str) -> Iterator[Found]:
         )
         if is_given:
             need = Looks.WORD if is_alone and is_password else Looks.RANDOM
-        elif (
-            is_password
-            and SAYS.search(gap)
-            and (
-                is_quoted
-                or (is_alone and ODD.fullmatch(value))
-                or BESIDE.search(text, max(0, start - 80), start)
-            )
-        ):
+        elif is_password and SAYS.search(gap) and (is_quoted or is_odd or _is_beside_user(text, start)):
             need = Looks.WORD
         elif is_label and found == at and is_below and is_first and is_alone and len(value) >= 8:
             need = Looks.MIX if is_password else Looks.RANDOM
@@ -473,9 +460,9 @@ def _near(text: str, start: int, at: int, kind: str) -> Iterator[Found]:
                 need = Looks.RANDOM
         elif is_led:
             digits = sum(map(str.isdigit, value)) if len(value) >= 8 else 0
-            is_tied = digits > 1 and not is_below and AT_ODDS.search(gap) is None
+            is_tied = digits > 1 and not is_below and "/" not in gap
             need = Looks.MIX if is_tied else Looks.RANDOM if digits > 2 and len(value) >= 10 else Looks.STRONG
-        if found_looks >= need:
+        if looks(name, value, True) >= need:
             found = end
             yield begin, end, "password" if is_password else "secret"
 
