@@ -91,8 +91,6 @@ SENTENCE = late(
 )
 """Words for people: what ends as a sentence, names what it asks for, or has a sentence's small words, as a
 phrase that is a secret may."""
-MARKED = re.compile(r"[^\w\s]\S*[^\w\s]\S*\d|\d\S*[^\w\s]\S*[^\w\s]")
-"""Signs and a digit in one word, as no sentence has them."""
 KEY_ID = re.compile(r"(?:0x)?(?:[0-9A-F]{8}){1,2}|[0-9A-Fa-f]{40}")
 MIXED = re.compile(r"(?=.*\d)(?=.*[^\W\d_])", re.DOTALL)
 JUMBLE = re.compile(
@@ -150,7 +148,7 @@ def is_no_secret(name: str, value: str) -> bool:
     if " " not in value:
         return False
     sentence = ASKS if "phrase" in name.lower() or name.isupper() else SENTENCE
-    return sentence.fullmatch(value) is not None and not MARKED.search(value)
+    return sentence.fullmatch(value) is not None
 
 
 def is_idle(kind: str, value: str) -> bool:

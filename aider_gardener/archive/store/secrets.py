@@ -135,7 +135,7 @@ CANDIDATE = re.compile(
 _NEITHER = r"\s\"'`<>,;(){}\[\]|\\"
 LIKELY = re.compile(
     rf"(?<![^{_NEITHER}])(?=[^{_NEITHER}]*?\d)(?=[^{_NEITHER}]*?[^\W\d_])[^{_NEITHER}]{{6}}"
-    r"|(?i:value|\bval|default|body|string|data)[\"']?[ \t:=>]"
+    r"|(?i:value|default|body|string)[\"']?[ \t:=>]"
     r"|\b(?:is|was|ist|lautet|est|es)[ \t](?:[\"'`]|[^\W_]+(?:[^\w\s.,\"'`]|_)\w)"
 )
 """What a value near its name has: letters and digits in one, or what stands before says that it follows."""
@@ -153,8 +153,8 @@ LED = late(
     r"|(?:\b(?:is|was)|'s)(?: still| now)?|\b(?:from|to|as|by|\d|ist|lautet|est|es|é|è))[\s\[({-]{0,8}\Z"
 )
 GIVEN = re.compile(
-    r"(?i)(?:(?:value|\bval|--body)[\"']?[ \t:=>]{1,9}"
-    r"|(?:default|body|string|data(?=[\"']?:))[\"']?[ \t]?[:=>]{1,2}[ \t]?)[\"'… ]{0,2}\Z"
+    r"(?i)(?:(?:value|--body)[\"']?[ \t:=>]{1,9}"
+    r"|(?:default|body|string)[\"']?[ \t]?[:=>]{1,2}[ \t]?)[\"'… ]{0,2}\Z"
 )
 TELLING = late(
     r"(?<![^\s\"'`(=:,>|])(?P<value>(?=[^\s\"'`]{0,60}\d)(?=[^\s\"'`]{0,60}[A-Za-z]{2})(?:"
