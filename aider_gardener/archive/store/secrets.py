@@ -379,7 +379,7 @@ def _need(text: str, start: int, stop: int, kind: str, match: re.Match[str]) -> 
         return (max(literal, Looks.DIGIT) if is_setting else Looks.NEVER), True
     is_header = sign == ":" and len(match["bare"]) >= 16 and ("-" in name or before[-1:] in ("'", '"'))
     if is_option and (is_tight or not sign):
-        return min(literal, Looks.MIX), True  # an option
+        return min(literal, Looks.MIX), True
     is_typed = not sign and (before.endswith("ENV ") or "BY" in joined)
     if is_setting or is_header or is_typed or (is_tight and name.isupper()):
         return literal, True

@@ -73,7 +73,7 @@ def test_a_value_that_is_joined_to_a_secrets_name_goes(name: str, joined: str, v
 HARMLESS = (
     "{0} = get_{0}()",
     "{0}: str",
-    "{0}: SecretStr",
+    "{0}: FieldInfo",
     "{0} = os.environ['X1']",
     '{0} = "<your-{0}>"',
     '{0} = "changeme"',
