@@ -65,7 +65,8 @@ _PARTS = {
     r"""|[!*^%~#$&@][^\s"'`]{0,60}\d))[^\s"'`]{6,200})""",
     "AFTER_USER": r"""([^\s"'`<>]{4,200}(?=@[\w.-]+:\d{2,5}(?:[/\s"']|$))"""
     r"""|[^\s/"'`<>]+|(?!\d{1,5}[/?#])[^\s"'`<>]{4,200})""",
-    "ARGUMENT": r"""(?:["'][^"'\n]{1,200}["']|[$@]?[\w.]{1,60}|\{[^{}\n]{0,200}\}),\s{0,9}""",
+    "ARGUMENT": r"""(?:["'][^"'\n]{1,200}["'](?:\.\w{1,20}\(\))?|[$@]?[\w.]{1,60}"""
+    r"""|\{[^{}\n]{0,200}\}),\s{0,9}""",
     "NAME": r"(?:pass\w{0,6}|pwd|pw|kennwort|contrase\S\S?a|senha|wachtwoord|has[lł]o|парол\S|密码|secret"
     r"|\w{0,9}\s?(?:token|key))",
 }
@@ -104,40 +105,37 @@ password ~ alias set,host add ~ - ~ \w+ \w+ \S{1,60} https?://\S{1,200} \S{1,100
 password ~ assword,passphrase ~ - ~
     (?i)\w+[^\n"']{0,40}["'][\s{},)]{0,40}(?:\w{1,20}\.)?send(?:line)?[\s(]{1,3}(?:-- )?
     ["']([^"'\n$]{4,200}?)(?:\\[rn]|["'])
-token ~  login  ~ ^[ \t]*(?:\S{0,60}[$#%>] )?(?:sudo )?[\w-]{2,20}$ ~
-     login (?:-\S{1,40} ){0,4}((?:s\.|(?=\S{0,60}\d)(?=\S{0,60}[A-Z])(?=\S{0,60}[a-z]))[\w-]{16,200})\s{0,9}$
 password ~ echo ,printf  ~ - ~
     (?:echo|printf)(?: -n)?(?: ["']?%s\S{0,4})?\s{1,9}["']?(?:\w{1,40}:)?([^\s"'$]{6,200})["']?\s{1,9}\|
     (?=.{0,80}(?:pass|secret|sudo -S|luks|login|stdin|kinit|users|crypt))
-password ~ net use,net user ~ - ~
-    net\s(?:user\s\S{1,60}|use\s\S{1,9}\s\S{1,200})(?:\s/\S{1,99}){0,3}\s((?=\S*\d)[^\s/*]\S{4,100})
+password ~ net use,net user,add_user,adduser,user add ~ - ~
+    (?:net\s(?:user\s\S{1,60}|use\s\S{1,9}\s\S{1,200})|[a-z]+[ _]?[a-z]+ (?:-\S{1,20} ){0,3}\S{1,60})
+    (?:\s/\S{1,99}){0,3}\s["']?((?=\S*\d)[^\s/*\-"'\\]\S{4,100}?)["']?(?=\s|$)
 password ~ login  ~ (?:^\s{0,9}(?:default )?|machine \S+ )$ ~
     login \S{1,60}\s{1,9}password ([^\s"'\\]{4,200})(?=\s{0,9}(?:$|[>|"'\\]))
 password ~ $apr1$,$2a$,$2b$,$2y$,$5$,$6$,$y$,{sha},{ssha} ~ - ~ (?i)[${]\w{1,4}[$}]([\w./$=,+-]{20,200})
-password ~  password , secret  ~
-    ^\s{0,9}(?:machine \S+ )?(?:(?:login|user(?:name)?) \S{1,60}|enable)(?: privilege \d+)?$ ~
-    \s\w+ (?:\d )?(\S{4,200})\s{0,9}$
-password ~ htpasswd ~ - ~ htpasswd\s.{0,200}?\sVALUE\s{0,20}$
 password ~  -u ~ (?:smb|rpc)client\b ~ \s-U\s{0,9}["']?[^\s%"']{1,100}%([^\s"']{4,})
-password ~ pass: ~ -pass(?:in|out)?\s{1,9}$ ~ pass:([^\s"'$]{4,})
 password ~ credential,login,auth,connect,mysqli(,pdo(,basic(,.begin(,user(,.sign(,hmac(,jwt.,bind( ~ - ~
-    [\w.]{1,30}(?:\(|[= ]{1,5}\()\s{0,9}(?:ARGUMENT){1,2}b?["']((?=\D{0,200}\d)[^"'\s]{6,200})["']
+    [\w.:]{1,40}(?:\(|[= ]{1,5}\(|\s(?='))\s{0,9}(?:ARGUMENT){1,4}b?["']((?=\D{0,200}\d)[^"'\s]{6,200})["']
 password ~ snmp-server,set snmp,com2sec,rocommunity,rwcommunity,tacacs-,radius-,isakmp ~ - ~
     .{0,200}?(?:community|com2sec6? \S+ \S+|\bkey(?: \d)?|\bauth (?:sha|md5)|\bpriv \w{2,5}(?: \d{2,3})?)
     \s((?![\d ]+\s)[^\s@]{6,200})
 password ~ psk=,key content ~ ^\s*$ ~ (?i)(?:psk=|key content\s{1,30}: )((?=.*[^a-z\s])\S.{3,62})$
 password ~ pwd={ ~ - ~ (?i)pwd=\{((?:[^}\n]|\}\}){4,200})\}
+password ~ pass: ~ -pass(?:in|out)?\s{1,9}$ ~ pass:([^\s"'$]{4,})
 password ~ temporary password,initial password,generated password ~ - ~ \w+ [^\n:]{0,80}: ((?=\S*\d)\S{6,60})$
 password ~ securestring ~ - ~ (?i:SecureString)\s{1,9}(?:-String\s{1,9})?VALUE
 password ~ wifi: ~ - ~ WIFI:[^\n]{0,200}?;P:((?:[^;\\\n]|\\.){4,200});
-password ~  as the , as my , as our , is the , is my , is our ~ TELLING["'`]?$ ~
-    (?i)["'`]? (?:as|is) (?:the|my|our) (?:[\w-]{1,30} ){0,3}?NAME\b
-    (?!.(?:hash|polic|manag|field|encod|algor|file|stor|typ))
-password ~ log in,login,creds,credential,auth,zugangsdaten ~ - ~
-    (?i)(?:log ?in|cred\w*|auth[\w.]*|zugangsdaten)(?: is| are| with|:){0,2}[ =]{1,4}
-    ["'`]?(?!\d{4}-)[\w.@-]{1,60} ?[/:,|] ?
+password ~ log in,login,creds,credential,auth,zugangsdaten,/pass,/ pass ~ - ~
+    (?i)(?:log ?in(?: (?:to|on|at|in) (?:[\w.-]{1,20} ){1,3}with)?|cred\w*|auth[\w.]*|zugangsdaten|[/:] ?p\w+)
+    (?: (?:for|f.r|of|to|de|do) [\w .-]{1,30}(?=:))?(?: is| are| with|:){0,2}
+    [ =]{1,4}["'`]?(?!\d{4}-)[\w.@-]{1,60}["'`]? ?[/:,|] ?["'`]?
     ((?!/)(?=\S{0,200}\d)(?=\S{0,200}[A-Za-z])[^\s"'`]{6,200})
 password ~ 334 ugfzc3dvcmq6 ~ - ~ \d+ \S+\s{1,9}(?:\S{1,3} )?([\w+/=]{4,200})(?!\S)
+password ~ assphrase,assword ~ (?i)^(?:\S{0,60}[$#%>] )?(?:enter|retype|current|\[sudo\]|repeat)\b.{0,40}$ ~
+    (?i)\w+[^\n:]{0,90}: (\S[^\n]{3,100})$
+password ~ btoa(,base64 ~ ["'][\w.@-]{1,40}:([^"'\s:/]{6,100})["']\)\.\w+\(["']$ ~
+    \w+(?:(?:\.\w+)?\(b?["'][\w.@-]{1,40}:([^"'\s:/]{6,100})["']|["'])
 password ~ setuser ~ - ~ (?i)setuser \S{1,60} .{0,200}?(?<!\S)[>#<](\S{4,200})
 password ~  as , als , comme , como , come , met  ~
     (?i)\b(?:log\w*[ -]?in|sign\w*[ -]in|conn?ec\w*|ssh|authenti\w*

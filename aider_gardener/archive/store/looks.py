@@ -48,11 +48,12 @@ LAST_WORD = re.compile(r"([A-Z]?[a-z]+|[A-Z]+)[\W\d_]*$")
 NO_SECRETS_END = frozenset(
     "algorithm arn cost count endpoint error expires expiry field file format from hash header help hint id "
     "index kind label length limit message mode name path pattern placeholder policy prefix provider re ref "
-    "regex size state status stdin text title ttl type url uri version".split()
+    "regex rule size state status stdin text title ttl type url uri version".split()
 )
 """Words at the end of a name that speak of a secret and hold none."""
 NO_VALUE = late(
-    r"(?i)^(?:[<\[{(%*.#^\\].*|[,+;)}&?:|=].*[(){};=].*|\$[a-z_(].*|your[_ -].*|\d{1,4}"
+    r"(?i)^(?:[<\[{(%*.#^\\].*|(?:null|true|false|\w{1,2})[,;].*"
+    r"|[,+;)}&?:|=].*[(){};=].*|\$[a-z_(].*|your[_ -].*|\d{1,4}"
     r"|@[\w./~-]+\.[a-z]{2,4}|[\d./%:]*[./%:][\d./%:]*"
     r"|\d+(?:\.\d+)?e[+-]?\d+"
     r"|.*(?:\$\{|\{\{|%\(|%s|<[a-z_ -]+>|\.\.\.|…|\(\?|\[a-z|\[0-9|\\[sdwb]|\*{3}|x{5}|\[redacted:).*"
@@ -90,12 +91,15 @@ SENTENCE = late(
 )
 """Words for people: what ends as a sentence, names what it asks for, or has a sentence's small words, as a
 phrase that is a secret may."""
-MARKED = re.compile(r"[^\w\s]\S*[^\w\s]\S*\d|\d\S*[^\w\s]\S*[^\w\s]")
-"""Signs and a digit in one word, as no sentence has them."""
 ENTRY_ID = re.compile(r"g[0-9a-f]{9}")
 """The id of a message, which stands behind words of any kind in notes."""
 KEY_ID = re.compile(r"(?:0x)?(?:[0-9A-F]{8}){1,2}|[0-9A-Fa-f]{40}")
 MIXED = re.compile(r"(?=.*\d)(?=.*[^\W\d_])", re.DOTALL)
+JUMBLE = re.compile(
+    r"(?:[a-z]{4}[ -]){3}[a-z]{4}|(?=[a-z]{12})[a-z]*[bcdfghjklmnpqrstvwxz]{6}[a-z]*"
+    r"|(?:[a-z]{0,3}[A-Z]{1,3}){6}[A-Za-z]*"
+)
+"""Letters in no order that a word has, small ones or small and great ones."""
 WORDY = re.compile(r"[A-Za-z]+\d{0,2}|\d{1,4}|v\d+")
 
 
@@ -115,6 +119,8 @@ def looks(name: str, value: str, is_literal: bool) -> Looks:
     value = value.strip().rstrip(";,")
     if is_no_secret(name, value):
         return Looks.NONE
+    if JUMBLE.fullmatch(value) and not value.isupper():
+        return Looks.RANDOM
     if len(value) >= 8 and len(set(value)) >= 7 and MIXED.match(value) and not is_wordy(value):
         is_lookup = not is_literal and ATTRIBUTE.fullmatch(value) and not is_strong(value.rpartition(".")[2])
         return Looks.NONE if is_lookup else Looks.STRONG if is_strong(value) else Looks.RANDOM
@@ -143,8 +149,8 @@ def is_no_secret(name: str, value: str) -> bool:
         return True
     if " " not in value:
         return False
-    sentence = ASKS if "phrase" in name.lower() else SENTENCE
-    return sentence.fullmatch(value) is not None and not MARKED.search(value)
+    sentence = ASKS if "phrase" in name.lower() or name.isupper() else SENTENCE
+    return sentence.fullmatch(value) is not None
 
 
 def is_idle(kind: str, value: str) -> bool:

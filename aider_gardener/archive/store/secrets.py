@@ -18,7 +18,7 @@ from aider_gardener.archive.store.formats import (
     PREFIXES,
     TOKEN,
 )
-from aider_gardener.archive.store.looks import Looks, is_idle, kind_of, looks
+from aider_gardener.archive.store.looks import Looks, ends_otherwise, is_idle, is_strong, kind_of, looks
 from aider_gardener.messages import LONG_CHARS
 from aider_gardener.reading.late import late
 from aider_gardener.reading.seeking import Places, seeker
@@ -78,17 +78,18 @@ NAME_BEHIND, NAME_AHEAD = re.compile(r"[\w.]*(?:-(?!-)[\w.]*)*"), re.compile(r"[
 _GAP, _OPEN, _QUOTE = r"[ \t]{0,20}", r"[\\\"'`\]*]{0,9}", r"\\{0,7}(?:\"\"\"|[\"'`])"
 _SCHEME = r"(?:(?i:bearer|basic|token|apikey|key)[ \t]{1,9})?"
 _CHARS = r"[^\s\"'`<>,;&(){}\[\]$\\]+"
-_BARE = rf"{_CHARS}(?:(?:&(?![\w.]{{1,40}}=)|\\(?![\"'nrt])|\${{1,2}}(?![$({{])){_CHARS})*"
+_BARE = rf"{_CHARS}(?:(?:[&,;](?![\w.-]{{1,40}}[=:])|\\(?![\"'nrt])|\${{1,2}}(?![$({{])){_CHARS})*"
 _WITHIN = r"(?:(?!(?P=quote))(?:\\[\"']|\\(?![\"'])|[^\n\\])){4,4000}"
 ASSIGNED = late(
     rf"""(?:
     # password: | and its lines
     {_OPEN}:{_GAP}[|>][+-]?\d?[ \t]*(?P<block>(?:\r?\n[ \t]{{1,80}}\S{{3,}}[^\s:][ \t]*(?=\r?\n|\Z)){{1,200}})
     # <password>x</password>
-    |["']?>(?P<element>[^\s<>]{{4,4000}})(?=</)
+    |(?:["']?|(?:[ ][\w:.-]{{1,40}}=["'][^"'<>]{{0,99}}["']){{1,4}})>(?P<element>[^\s<>]{{4,4000}})(?=</)
     # password = x, apiKey: str = x, "Authorization": x
-    |(?:(?:\[\d{{0,4}}\])?{_OPEN}{_GAP}(?::{_GAP}(?![0-9a-f]{{6}}\])[\w.\[\]|&<>?';* ]{{1,40}}(?==[^=\r\n]))?
-    (?P<sign>[:?]=|=>|:\*\*|<-|->|\u2192|\uff1a|::(?=\s)|\?:|={{1,3}}|!==?|:-?|[ ][|\u2014\u2013][ ]){_GAP}
+    |(?:(?:\[\d{{0,4}}\])?{_OPEN}{_GAP}
+    (?:(?::|[ ]As[ ]){_GAP}(?![0-9a-f]{{6}}\])[\w.\[\]|&<>?';* ]{{1,40}}(?==[^=\r\n]))?
+    (?P<sign>[:?]=|=>|:\*\*|<-|->|\u2192|\uff1a|::(?=\s)|\?:|={{1,3}}>?|!==?|:-?|[ ][|\u2014\u2013][ ]){_GAP}
     # define('PASSWORD', 'x')
     |(?P<called>["']{_GAP},{_GAP})(?={_QUOTE})
     # --password x, WITH PASSWORD 'x'
@@ -96,15 +97,16 @@ ASSIGNED = late(
     # {0x7F, 0x45}, "x", bytes.fromhex("x"), env.KEY || "x", {{x}}, x
     (?:\{{\s?(?P<bytes>(?:0x[0-9A-Fa-f]{{2}},?\s?){{8,64}})
     |(?P<call>(?:(?:[\w.$\[\]"']{{1,60}}[ ](?:\|\||\?\?|or)|&\w{{1,30}})[ ])?(?:[\w.:]{{1,40}}[(\[]){{0,2}})
-    [\w.@]{{0,12}}?(?P<quote>{_QUOTE}){_SCHEME}(?P<quoted>{_WITHIN}(?:(?P=quote)[ ]->[ ](?P=quote){_WITHIN})?)
-    (?P=quote)(?![ ]?:)
+    [\w.@$]{{0,12}}?(?P<quote>{_QUOTE}){_SCHEME}
+    (?P<quoted>{_WITHIN}(?:(?P=quote)[ ]->[ ](?P=quote){_WITHIN})?)(?P=quote)(?![ ]?:)
     |(?P<words>(?(sign)(?<=[ ])[^\W\d_]{{2,20}}(?:[ ][\w!?.-]{{1,20}}){{1,6}}(?=[ \t]*\r?(?:\n|\Z))|(?!)))
     |\{{(?P<braced>[^\s"'{{}}]{{6,200}})\}}|{_SCHEME}(?P<bare>{_BARE}))
-    # $ cat password.txt, and what it says
-    |[^\n]{{0,80}}\r?\n(?P<printed>\S{{4,400}})[ \t\r]*(?=\n|\Z))""",
+)""",
     re.VERBOSE,
 )
 """A value that belongs to the name that ends here."""
+TYPE = late(r"[A-Z][A-Za-z\d.]*(?:[?!]|[A-Z][a-z]*)|[a-z]+[A-Z][A-Za-z]*")
+"""A type's name or a variable's, as code has it where settings have a value."""
 VALUE_END = re.compile(r"[\"';,]?[ \t]{0,20}\|?[ \t]{0,20}(?:#.*)?(?=\r?\n|\Z)|(?P<listed>[ ]{0,3}[,}(])")
 PRINTS = late(
     r"(?m)^[ \t]*(?:\S{0,60}[$#%>] )?(?:sudo )?(?:cat|echo|printenv|kubectl|vault|aws|gcloud|az|op|pass)\b"
@@ -113,10 +115,15 @@ PRINTS = late(
 COMMAND = late(r"[ \t]*(?:\S{0,60}[$#%>] )?(?!git )[a-z][\w-]{1,20}(?:[ :][a-z][\w-]{1,20}){0,3}[ :]\Z")
 """What stands before a secret's name that ends a command: `heroku auth:token`."""
 PATH_BEHIND = re.compile(r"\w:\Z")
+COMMAND_END = re.compile(r"[ \t\r:*\"'}]*(?: --?[\w-]{1,20}){0,3}\r?")
 COMPOUND = late(r"(?i)[a-z](?:pass|pw|pwd|passwd)\Z")
 """A password's name that is no word of a sentence."""
 SETTING = re.compile(r"[ \t+>]*(?:(?:[-*#;$]|//|export|set|env|ENV|ARG) ){0,3}[ \t]*(?:[\w-]+\.)*\Z")
 """What stands before a name in a line of settings."""
+INI = late(
+    r"(?:\n|\A)[ \t]*(?:\[[\w .:-]{1,60}\]|[\w.-]{1,60} = [\w/:@-][\w./:@-]*)\r?\n[ \t]*(?:[\w-]+\.)*\Z"
+)
+"""A line of settings without quotes, or their heading."""
 NEAR_CHARS = 120
 """So far behind its name a value of such looks is taken for its own."""
 BELOW = re.compile(r"[:=>\"'\[({\])][ \t\r\\|]*\Z")
@@ -127,25 +134,46 @@ CANDIDATE = re.compile(
 )
 _NEITHER = r"\s\"'`<>,;(){}\[\]|\\"
 LIKELY = re.compile(rf"[{_NEITHER}](?=[^{_NEITHER}]{{6}})(?=[^{_NEITHER}\d]*\d)[^{_NEITHER}]*?[^\W\d_]")
-LEADS = re.compile(r"[vVdDbBsSſ](?i:(?<=v)alue|(?<=d)efault|(?<=b)ody|(?<=s)tring)[\"']?[ \t:=>]")
-"""What a value near its name has: letters and digits in one, or a word before that says that it follows. A
+LEADS = re.compile(
+    r"[vVdDbBsSſiwle](?:(?i:(?<=v)alue|(?<=d)efault|(?<=b)ody|(?<=s)tring)[\"']?[ \t:=>]"
+    r"|(?:(?<=\bi)st?|(?<=\bw)as|(?<=\bl)autet|(?<=\be)st?)[ \t](?:[\"'`]|[^\W_]+(?:[^\w\s.,\"'`]|_)\w))"
+)
+"""What a value near its name has: letters and digits in one, or what stands before says that it follows. A
 search skips to their first characters."""
+SAYS = late(r"(?:\b(?:is|was|ist|lautet|est|es)|は)\s?[\"'`]?\Z")
+SENTENCE_END = re.compile(r"[.!]?(?:\s|\Z)(?<! )|[.!] ")
+ODD = re.compile(r"[^\W\d_].*(?:[^\w\s.,-]|_|(?<=[a-z])[A-Z]).*[^\W_]")
+"""Signs or great letters within a word, as a sentence's words have none."""
+BESIDE = late(
+    r"(?i)(?:\buser\w{0,6}|\blog ?in|\be-?mail|\bkonto|\baccount|\bbenutzer\w{0,4}|\busuario|\butente|\bhost)"
+    r"(?:(?:[:=]| is) ?[^\n(){}]{1,60}[ ,;/]| (?!name|id)\S{1,40} (?:and|und|y|et|with|mit) )\Z"
+)
+"""A user's name beside a password."""
 LED = late(
-    r"(?:[:=>→：(\]]|<<<|(?:は|是)|\s--?\w{1,20}"
+    r"(?:[:=>→：(\]?<›»]|(?:は|是)|\s--?\w{1,20}"
     r"|(?:\b(?:is|was)|'s)(?: still| now)?|\b(?:from|to|as|by|\d|ist|lautet|est|es|é|è))[\s\[({-]{0,8}\Z"
 )
 GIVEN = re.compile(
-    r"(?i)(?:(?:value|--body)[\"']?[ \t:=>]{1,9}|(?:default|body|string)[\"']?[ \t]?[:=>]{1,2}[ \t]?)[\"']?\Z"
+    r"(?i)(?:(?:value|--body)[\"']?[ \t:=>]{1,9}"
+    r"|(?:default|body|string)[\"']?[ \t]?[:=>]{1,2}[ \t]?)[\"'… ]{0,2}\Z"
 )
+TELLING = late(
+    r"(?<![^\s\"'`(=:,>|])(?P<value>(?=[^\s\"'`]{0,60}\d)(?=[^\s\"'`]{0,60}[A-Za-z]{2})(?:"
+    r"[A-Za-z\d][\w.-]{1,60}(?:[!*^#&~$%]{1,2}[\w.-]{0,60}){1,3}"
+    r"|(?:[A-Z][a-z]{4,20}\d{1,4}|(?=[\w-]{0,60}[a-z])(?=[\w-]{0,60}[A-Z])[A-Za-z]+[-_][\w-]{4,60})(?![\w.(=])"
+    r"|(?=(?:[^\d\s]*\d){3})(?=\S{0,60}[a-z])(?=\S{0,60}[A-Z])[\w+~-]{16,100}={0,2})(?=[\s\"'`),;.<|]|\Z))"
+)
+"""What looks as a secret in whatever place: a sign and a figure in a word, or figures in no order."""
+VARIABLE = late(r"=[\"']?([\w+~-]{20,200}={0,2})(?=[\s\"';&]|\Z)")
 OTHER_NAME = re.compile(r"""(?:(?<!\w )["'][\w.-]{1,40}["']\s?:|[\s,;]-{0,2}[\w-]{1,40}=)\s?["']?\Z""")
-HASHED = late(r"(?i)hash|sha|md5|digest|sum|fingerprint|commit|revision|\bid\b")
+HASHED = late(r"(?i)hash|sha|md5|digest|sum|fingerprint|commit|revision|\bid\b|\bh1:")
 """What a run of hexadecimal digits behind it is."""
 TIGHT = re.compile(r"[^\W\d_]\d\d+[^\W\d_]|[^\W\d_]\d+[^\W\d_].*\d|\d.*[!*^%~#$&@]|[!*^%~#$&@].*\d")
-WORD = re.compile(r"\w")
+WORD, DIGIT, SIGN = re.compile(r"\w"), re.compile(r"\d"), re.compile(r"[!*^#&~$%]")
 KEY_WORDS = re.compile(r"(?i)\b(?:api|access|private|signing|encryption|master|licen[cs]e|unseal) key\Z")
 HEX = re.compile(r"(?i)(?:0x)?[0-9a-f-]{7,}")
 SHAPE = late(
-    r"(?i)[a-z_]\w*(?:\.[a-z_]\w*)+|[\d.:/-]+t[\d.:]+\S*|\S*\.\w{1,5}|[\d.]+[a-z%]{1,3}|[\w-]+[~=]+[\w.-]{1,7}|[a-z/]+:[\d.]+"
+    r"(?i)[a-z_]\w*(?:\.[a-z_]\w*)+|[\d.:/-]+t[\d.:]+\S*|\S*(?:\.[a-z]\w{0,4}|[\d.]\.\d+|\.so\.\d)|[\d.]+[a-z%]{1,3}|[\w-]+[~=]+[\w.-]{1,7}|[a-z/]+:[\d.]+"
     r"|.*sha-?\d{1,3}|-----.*|(?:[\w%]*\+){3}.*"
 )
 """Ids, hashes, times, addresses, versions and files."""
@@ -174,7 +202,12 @@ def find(text: str) -> list[Found]:
     """Every secret of a text; spans may overlap."""
     flat, place = flattened(text.replace("\0", "\n"))
     places, found = seeker(flat, PREFIXES if len(text) > LONG_CHARS else (), SOUGHT), []
-    for start, end, kind in (*_keys(flat, places), *_formats(flat, places), *_named(flat, places)):
+    for start, end, kind in (
+        *_keys(flat, places),
+        *_formats(flat, places),
+        *_variables(flat),
+        *_named(flat, places),
+    ):
         lines = LINES.match(flat, start)
         last = max(end, lines.end() if lines else 0) - 1
         begin = flat.rfind(REDACTED, max(0, start - REDACTED_CHARS), start)
@@ -240,6 +273,15 @@ def _before(expression: re.Pattern[str], text: str, at: int) -> re.Match[str] | 
     return expression.search(text, max(near, text.rfind("\n", near, at) + 1), at)
 
 
+def _variables(text: str) -> Iterator[Found]:
+    """Values of variables of the environment that look as nothing but a secret, whatever the name."""
+    for match in VARIABLE.finditer(text):
+        name = NAME_BEHIND.match(text[max(0, match.start() - NAME_CHARS) : match.start()][::-1])
+        called = name[0][::-1] if name else ""
+        if called.isupper() and is_strong(match[1]) and not (HASHED.search(called) or ends_otherwise(called)):
+            yield *match.span(1), "secret"
+
+
 def _named(text: str, places: Places) -> Iterator[Found]:
     """Values that belong to a name that says it is a secret's."""
     for word in NAME_WORDS:
@@ -254,6 +296,8 @@ def _named(text: str, places: Places) -> Iterator[Found]:
                 behind = NAME_BEHIND.match(text[max(0, at - NAME_CHARS) : at][::-1])
                 start -= len(behind[0].rstrip("-.0123456789") if behind else "")
             kind = kind_of(text[start:stop])
+            if kind or word in ("login", "credential", "auth", "identif"):
+                yield from _telling(text, start, stop, kind)
             if kind == "key" and text[start - 1 : start] == " " and KEY_WORDS.search(text, start - 12, stop):
                 kind = "secret"
             if kind:
@@ -284,14 +328,16 @@ def _need(text: str, start: int, stop: int, kind: str, match: re.Match[str]) -> 
     before, follows = text[max(0, start - 8) : start], text[match.end() : match.end() + 1]
     end, is_password = VALUE_END.match(text, match.end()), kind == "password"
     if is_password:
-        literal, code = (Looks.TITLE if name.isupper() else Looks.WORD), Looks.SIGNED
+        is_text = name.isupper() or (how in ("quoted", "element") and match[how].isascii())
+        literal, code = (Looks.TITLE if is_text else Looks.WORD), Looks.SIGNED
     else:
-        literal, code = Looks.WORD if name.isupper() and len(match[how]) >= 8 else Looks.RANDOM, Looks.RANDOM
-    if how == "printed":
-        line = max(0, start - 100, text.rfind("\n", max(0, start - 100), start) + 1)
-        is_last = not text[stop : match.start(how)].strip()
-        is_shown = PRINTS.match(text, line, start) or (is_last and COMMAND.match(text, line, start))
-        return (max(code, Looks.DIGIT) if is_shown else Looks.NEVER), True
+        is_long, is_phrase = (
+            len(match[how]) >= 8,
+            name.lower().endswith("secret") and not match[how].islower(),
+        )
+        literal = Looks.WORD if name.isupper() else Looks.SIGNED if is_phrase else Looks.MIX
+        literal = literal if is_long else Looks.RANDOM
+        code = Looks.RANDOM
     if kind == "key":
         return (Looks.STRONG if sign or match["called"] or how == "element" else Looks.NEVER), True
     if sign == ":" and PATH_BEHIND.search(before):
@@ -301,7 +347,9 @@ def _need(text: str, start: int, stop: int, kind: str, match: re.Match[str]) -> 
     if match["call"] or how == "braced":
         return Looks.RANDOM, False
     if sign and sign[-2:] in ("==", "!="):
-        literal = max(literal, Looks.MIX)  # what a value is compared with is often a word of a test
+        literal = max(
+            literal, Looks.MIX if is_password else Looks.RANDOM
+        )  # what a value is compared with is often a word of a test
     if sign and sign[0] == " ":
         return (Looks.RANDOM if end or follows == " " else Looks.NEVER), False
     if how not in ("bare", "words"):
@@ -314,11 +362,24 @@ def _need(text: str, start: int, stop: int, kind: str, match: re.Match[str]) -> 
         return (literal if is_literal else max(literal, Looks.DIGIT)), True
     is_alone = end is not None and not end["listed"]
     joined, is_option = text[stop : match.start(how)], before.endswith("-")
-    is_yaml = joined.strip() == ":" and (match[how].islower() or how == "words")
-    is_setting = is_alone and (joined == "=" or is_yaml) and _begins_line(text, start)
+    is_yaml = joined.strip(" \t*`\"'") == ":" and (how == "words" or not TYPE.fullmatch(match[how]))
+    is_equal = joined == "=" or (
+        joined.strip() == "="
+        and INI.search(text, max(0, start - 200), start)
+        and text.count(match[how]) == 1  # code has a name elsewhere too
+    )
+    line = text.rfind("\n", max(0, start - 80), start) + 1
+    is_begin = SETTING.match(text, line, start) is not None
+    is_setting = is_alone and (is_equal or is_yaml) and is_begin
+    is_tight = joined == "="
+    if sign and is_password and how == "bare" and not is_setting:
+        is_pair = is_tight and before[-1:] in " ?&;" and (follows or " ") in "&; \t\r\n"
+        is_beside = follows not in tuple(",)") and _is_beside_user(text, start)
+        is_setting = is_pair or (is_option and is_tight) or is_beside
+    if is_password and is_setting and (is_yaml or not is_begin) and match[how].isascii():
+        literal = Looks.TITLE
     if how == "words":
         return (max(literal, Looks.DIGIT) if is_setting else Looks.NEVER), True
-    is_tight = joined == "="
     is_header = sign == ":" and len(match["bare"]) >= 16 and ("-" in name or before[-1:] in ("'", '"'))
     if is_option and (is_tight or not sign):
         return min(literal, Looks.MIX), True
@@ -326,20 +387,21 @@ def _need(text: str, start: int, stop: int, kind: str, match: re.Match[str]) -> 
     if is_setting or is_header or is_typed or (is_tight and name.isupper()):
         return literal, True
     if not sign:
-        is_line = is_password and is_alone and _begins_line(text, start)
+        is_line = is_password and is_alone and is_begin
         if is_line and COMPOUND.search(name):
             return literal, True
-        return (Looks.MIX if is_line and len(match["bare"]) >= 8 else Looks.RANDOM), False
+        if not (is_password and is_alone and len(match["bare"]) >= 8):
+            return Looks.RANDOM, False
+        return (Looks.MIX if is_line else Looks.RANDOM), False
     if is_alone or (is_tight and not (follows in (",", ")") and match["bare"].isidentifier())):
         return code, False
-    if is_password and follows == " " and sign == ":" and len(match["bare"]) >= 8:
+    if is_password and follows in (" ", "}", ",") and sign[0] == ":" and len(match["bare"]) >= 8:
         return Looks.MIX, False
-    return (Looks.RANDOM if end or follows in tuple(" )\"'") else Looks.NEVER), False
+    return Looks.RANDOM, False
 
 
-def _begins_line(text: str, start: int) -> bool:
-    begin = text.rfind("\n", max(0, start - 80), start) + 1
-    return SETTING.match(text, begin, start) is not None
+def _is_beside_user(text: str, start: int) -> bool:
+    return BESIDE.search(text, max(0, start - 80), start) is not None
 
 
 def _near(text: str, start: int, at: int, kind: str) -> Iterator[Found]:
@@ -349,8 +411,15 @@ def _near(text: str, start: int, at: int, kind: str) -> Iterator[Found]:
     end = at + NEAR_CHARS
     if kind == "key" or not (LIKELY.search(text, at, end) or LEADS.search(text, at, end)):
         return
+    line = max(text.rfind("\n", max(0, start - NEAR_CHARS), start) + 1, start - NEAR_CHARS, 0)
+    is_shown = PRINTS.match(text, line, start)
+    is_label = COMMAND.match(text, line, start) is not None or text[start - 1 : start] == "$"
+    is_label = is_label or (len(name) > 4 and not text[line:start].strip(" \t#*-"))
     line = text.find("\n", at, at + NEAR_CHARS)
-    is_open = line < 0 or BELOW.search(text, at, line) is not None or text[line + 1 : line + 2] == "$"
+    is_label = bool(is_shown or (is_label and COMMAND_END.fullmatch(text, at, max(at, line))))
+    is_open = (
+        line < 0 or is_label or BELOW.search(text, at, line) is not None or text[line + 1 : line + 2] == "$"
+    )
     past = at
     while match := CANDIDATE.search(text, past, found + NEAR_CHARS):
         past = match.end()
@@ -361,13 +430,15 @@ def _near(text: str, start: int, at: int, kind: str) -> Iterator[Found]:
         closes = follows[2:] if follows[:1] == "\\" else follows
         is_quoted = closes.startswith("</" if before == ">" else before) and before in "\"'`>"
         is_given, is_below = GIVEN.search(gap) is not None, "\n" in gap or "\\n" in gap
+        if not (is_given or DIGIT.search(value) or ODD.fullmatch(value) or SAYS.search(gap)):
+            continue
         is_led = is_quoted or is_given or LED.search(gap) is not None
         is_first = not gap.rpartition("\n")[2].strip(" \t-+*")
-        is_alone = is_quoted or (follows[:1] in ("", "\r", "\n") and (is_led or is_first))
+        is_alone = is_quoted or (SENTENCE_END.match(follows) is not None and (is_led or is_first))
         is_led = is_led or (is_password and not gap.strip() and is_alone)
         if (OTHER_NAME.search(gap) and not is_given) or (is_below and not is_alone):
             continue
-        need, found_looks = Looks.NEVER, looks(name, value, True)
+        need, is_odd = Looks.NEVER, is_alone and ODD.fullmatch(value) is not None
         is_said = gap[-3:-2].isalpha() and LED.search(gap[:-1]) is not None and not HASHED.search(gap)
         is_direct = (
             is_given
@@ -376,26 +447,43 @@ def _near(text: str, start: int, at: int, kind: str) -> Iterator[Found]:
             or (is_led and not WORD.search(gap))
             or (is_below and is_password and is_first)
         )
-        if is_given and is_alone and is_password:
+        if is_given:
+            need = Looks.WORD if is_alone and is_password else Looks.RANDOM
+        elif is_password and SAYS.search(gap) and (is_quoted or is_odd or _is_beside_user(text, start)):
             need = Looks.WORD
+        elif is_label and found == at and is_below and is_first and is_alone and len(value) >= 8:
+            need = Looks.MIX if is_password else Looks.RANDOM
         elif SHAPE.fullmatch(value) or (HEX.fullmatch(value) and not is_direct):
             continue
         elif (is_below and not is_open) or "/" in value:
-            if is_given or (is_led and (is_password or not is_below)):
-                need = Looks.RANDOM if is_given else Looks.STRONG
+            need = Looks.STRONG if is_led and (is_password or not is_below) else need
         elif is_password:
             if is_led and len(value) >= 8:
                 need = Looks.MIX
             elif is_led or is_alone or TIGHT.search(value):
                 need = Looks.RANDOM
         elif is_led:
-            is_enough = is_given or (len(value) >= 10 and sum(map(str.isdigit, value)) > 2)
-            need = Looks.RANDOM if is_enough else Looks.STRONG
-        if found > at and (is_led or is_alone or TIGHT.search(value)):
-            need = min(need, Looks.RANDOM)
-        if found_looks >= need:
+            digits = sum(map(str.isdigit, value)) if len(value) >= 8 else 0
+            is_tied = digits > 1 and not is_below and "/" not in gap
+            need = Looks.MIX if is_tied else Looks.RANDOM if digits > 2 and len(value) >= 10 else Looks.STRONG
+        if looks(name, value, True) >= need:
             found = end
             yield begin, end, "password" if is_password else "secret"
+
+
+def _telling(text: str, start: int, stop: int, kind: str) -> Iterator[Found]:
+    """Values that look as secrets in the same line as a name, whatever stands between."""
+    begin = max(text.rfind("\n", max(0, start - NEAR_CHARS), start) + 1, start - NEAR_CHARS)
+    end = text.find("\n", stop, stop + NEAR_CHARS)
+    if end < 0 and begin == start - NEAR_CHARS:  # so long a line is none that people read
+        return
+    for match in TELLING.finditer(text, begin, stop + NEAR_CHARS if end < 0 else end):
+        value, gap = match["value"], text[max(begin, match.start() - 16) : match.start()]
+        if HASHED.search(gap) or SHAPE.fullmatch(value) or match.start() <= start < match.end():
+            continue
+        is_enough = (kind == "password" and len(value) >= 8) or SIGN.search(value) or is_strong(value)
+        if is_enough and looks("", value, True) >= Looks.MIX:
+            yield *match.span("value"), "secret"
 
 
 def _below(text: str, at: int) -> Generator[Found, None, int]:
@@ -410,6 +498,7 @@ def _below(text: str, at: int) -> Generator[Found, None, int]:
         and len(heads) > 1
         and kind_of(heads[column]) in ("password", "secret")
         and heads[column].count(" ") < 3
+        and not any(cell[:1].isdigit() for cell in heads)
     ):
         begin, end = end + 1, text.find("\n", end + 1)
         line = text[begin : len(text) if end < 0 else end]

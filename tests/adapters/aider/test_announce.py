@@ -10,7 +10,7 @@ import pytest
 from aider_gardener import install
 from aider_gardener.phrases import path_shown
 
-from .conftest import Driver, MakeDriver
+from .conftest import Begin, Driver, MakeDriver
 
 
 def started(driver: Driver) -> list[str]:

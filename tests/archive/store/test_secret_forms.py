@@ -73,6 +73,7 @@ def test_a_value_that_is_joined_to_a_secrets_name_goes(name: str, joined: str, v
 HARMLESS = (
     "{0} = get_{0}()",
     "{0}: str",
+    "{0}: FieldInfo",
     "{0} = os.environ['X1']",
     '{0} = "<your-{0}>"',
     '{0} = "changeme"',
@@ -87,6 +88,7 @@ HARMLESS = (
     "tests/{0}_test2.py::test_b12 passed",
     "{0}_length=412/423",
     "see the {0} in src/app/page2.html",
+    "apt\tbase-{0}\t3.6.1\napt\tbash\t5.2.15-2+b8",
     "import {0}\nfrom model import claude-sonnet-4-20250514",
 )
 
@@ -112,6 +114,19 @@ def test_what_is_no_value_stays(form: str) -> None:
         ("WIFI:T:WPA;S:attic;P:otter-Cobalt4RB;;", "otter-Cobalt4RB"),
         ("use otter-Cobalt4RB as the password", "otter-Cobalt4RB"),
         ("PUK: 48291733", "48291733"),
+        ("for db1, Otter!4cobalt since May, is no longer the password", "Otter!4cobalt"),
+        ("JWT_SIGNING=k7Rz2Xm9QpLv4TnWs8YbD3f run", "k7Rz2Xm9QpLv4TnWs8YbD3f"),
+        ("password=otter;tal7", "tal7"),
+        ("[client]\nuser = ada\npassword = gartentor\nport = 1", "gartentor"),
+        ("user: ada@x.test pass: Gartentor", "Gartentor"),
+        ("Password\nGartentor88", "Gartentor88"),
+        ("password: otkv wjzt plrm bnsd", "wjzt"),
+        ('<x:Password Type="Text">Garten#tor</x:Password>', "Garten#tor"),
+        ("user/password: ada / Garten88tor", "Garten88tor"),
+        ('"client_secret": "Gartentor88"', "Gartentor88"),
+        ("Enter password for ada: wald und wiese", "wiese"),
+        ("rabbitmqctl add_user ada 'Garten-Tor1'", "Garten-Tor1"),
+        ("Buffer.from('ada:Gartentor22').toString('base64')", "Gartentor22"),
     ],
 )
 def test_a_form_that_no_labelled_text_has_goes(text: str, secret: str) -> None:
