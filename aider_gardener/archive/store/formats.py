@@ -105,6 +105,8 @@ password ~ alias set,host add ~ - ~ \w+ \w+ \S{1,60} https?://\S{1,200} \S{1,100
 password ~ assword,passphrase ~ - ~
     (?i)\w+[^\n"']{0,40}["'][\s{},)]{0,40}(?:\w{1,20}\.)?send(?:line)?[\s(]{1,3}(?:-- )?
     ["']([^"'\n$]{4,200}?)(?:\\[rn]|["'])
+token ~  login  ~ ^[ \t]*(?:\S{0,60}[$#%>] )?(?:sudo )?[\w-]{2,20}$ ~
+     login (?:-\S{1,40} ){0,4}((?:s\.|(?=\S{0,60}\d)(?=\S{0,60}[A-Z])(?=\S{0,60}[a-z]))[\w-]{16,200})\s{0,9}$
 password ~ echo ,printf  ~ - ~
     (?:echo|printf)(?: -n)?(?: ["']?%s\S{0,4})?\s{1,9}["']?(?:\w{1,40}:)?([^\s"'$]{6,200})["']?\s{1,9}\|
     (?=.{0,80}(?:pass|secret|sudo -S|luks|login|stdin|kinit|users|crypt))
@@ -114,6 +116,10 @@ password ~ net use,net user,add_user,adduser,user add ~ - ~
 password ~ login  ~ (?:^\s{0,9}(?:default )?|machine \S+ )$ ~
     login \S{1,60}\s{1,9}password ([^\s"'\\]{4,200})(?=\s{0,9}(?:$|[>|"'\\]))
 password ~ $apr1$,$2a$,$2b$,$2y$,$5$,$6$,$y$,{sha},{ssha} ~ - ~ (?i)[${]\w{1,4}[$}]([\w./$=,+-]{20,200})
+password ~  password , secret  ~
+    ^\s{0,9}(?:machine \S+ )?(?:(?:login|user(?:name)?) \S{1,60}|enable)(?: privilege \d+)?$ ~
+    \s\w+ (?:\d )?(\S{4,200})\s{0,9}$
+password ~ htpasswd ~ - ~ htpasswd\s.{0,200}?\sVALUE\s{0,20}$
 password ~  -u ~ (?:smb|rpc)client\b ~ \s-U\s{0,9}["']?[^\s%"']{1,100}%([^\s"']{4,})
 password ~ credential,login,auth,connect,mysqli(,pdo(,basic(,.begin(,user(,.sign(,hmac(,jwt.,bind( ~ - ~
     [\w.:]{1,40}(?:\(|[= ]{1,5}\(|\s(?='))\s{0,9}(?:ARGUMENT){1,4}b?["']((?=\D{0,200}\d)[^"'\s]{6,200})["']
@@ -126,6 +132,9 @@ password ~ pass: ~ -pass(?:in|out)?\s{1,9}$ ~ pass:([^\s"'$]{4,})
 password ~ temporary password,initial password,generated password ~ - ~ \w+ [^\n:]{0,80}: ((?=\S*\d)\S{6,60})$
 password ~ securestring ~ - ~ (?i:SecureString)\s{1,9}(?:-String\s{1,9})?VALUE
 password ~ wifi: ~ - ~ WIFI:[^\n]{0,200}?;P:((?:[^;\\\n]|\\.){4,200});
+password ~  as the , as my , as our , is the , is my , is our ~ TELLING["'`]?$ ~
+    (?i)["'`]? (?:as|is) (?:the|my|our) (?:[\w-]{1,30} ){0,3}?NAME\b
+    (?!.(?:hash|polic|manag|field|encod|algor|file|stor|typ))
 password ~ log in,login,creds,credential,auth,zugangsdaten,/pass,/ pass ~ - ~
     (?i)(?:log ?in(?: (?:to|on|at|in) (?:[\w.-]{1,20} ){1,3}with)?|cred\w*|auth[\w.]*|zugangsdaten|[/:] ?p\w+)
     (?: (?:for|f.r|of|to|de|do) [\w .-]{1,30}(?=:))?(?: is| are| with|:){0,2}
