@@ -95,11 +95,6 @@ ENTRY_ID = re.compile(r"g[0-9a-f]{9}")
 """The id of a message, which stands behind words of any kind in notes."""
 KEY_ID = re.compile(r"(?:0x)?(?:[0-9A-F]{8}){1,2}|[0-9A-Fa-f]{40}")
 MIXED = re.compile(r"(?=.*\d)(?=.*[^\W\d_])", re.DOTALL)
-JUMBLE = re.compile(
-    r"(?:[a-z]{4}[ -]){3}[a-z]{4}|(?=[a-z]{12})[a-z]*[bcdfghjklmnpqrstvwxz]{6}[a-z]*"
-    r"|(?:[a-z]{0,3}[A-Z]{1,3}){6}[A-Za-z]*"
-)
-"""Letters in no order that a word has, small ones or small and great ones."""
 WORDY = re.compile(r"[A-Za-z]+\d{0,2}|\d{1,4}|v\d+")
 
 
@@ -119,8 +114,6 @@ def looks(name: str, value: str, is_literal: bool) -> Looks:
     value = value.strip().rstrip(";,")
     if is_no_secret(name, value):
         return Looks.NONE
-    if JUMBLE.fullmatch(value) and not value.isupper():
-        return Looks.RANDOM
     if len(value) >= 8 and len(set(value)) >= 7 and MIXED.match(value) and not is_wordy(value):
         is_lookup = not is_literal and ATTRIBUTE.fullmatch(value) and not is_strong(value.rpartition(".")[2])
         return Looks.NONE if is_lookup else Looks.STRONG if is_strong(value) else Looks.RANDOM

@@ -18,7 +18,7 @@ from aider_gardener.archive.store.formats import (
     PREFIXES,
     TOKEN,
 )
-from aider_gardener.archive.store.looks import Looks, ends_otherwise, is_idle, is_strong, kind_of, looks
+from aider_gardener.archive.store.looks import Looks, is_idle, is_strong, kind_of, looks
 from aider_gardener.messages import LONG_CHARS
 from aider_gardener.reading.late import late
 from aider_gardener.reading.seeking import Places, seeker
@@ -134,21 +134,10 @@ CANDIDATE = re.compile(
 )
 _NEITHER = r"\s\"'`<>,;(){}\[\]|\\"
 LIKELY = re.compile(rf"[{_NEITHER}](?=[^{_NEITHER}]{{6}})(?=[^{_NEITHER}\d]*\d)[^{_NEITHER}]*?[^\W\d_]")
-LEADS = re.compile(
-    r"[vVdDbBsSſiwle](?:(?i:(?<=v)alue|(?<=d)efault|(?<=b)ody|(?<=s)tring)[\"']?[ \t:=>]"
-    r"|(?:(?<=\bi)st?|(?<=\bw)as|(?<=\bl)autet|(?<=\be)st?)[ \t](?:[\"'`]|[^\W_]+(?:[^\w\s.,\"'`]|_)\w))"
-)
-"""What a value near its name has: letters and digits in one, or what stands before says that it follows. A
+LEADS = re.compile(r"[vVdDbBsSſ](?i:(?<=v)alue|(?<=d)efault|(?<=b)ody|(?<=s)tring)[\"']?[ \t:=>]")
+"""What a value near its name has: letters and digits in one, or a word before that says that it follows. A
 search skips to their first characters."""
-SAYS = late(r"(?:\b(?:is|was|ist|lautet|est|es)|は)\s?[\"'`]?\Z")
 SENTENCE_END = re.compile(r"[.!]?(?:\s|\Z)(?<! )|[.!] ")
-ODD = re.compile(r"[^\W\d_].*(?:[^\w\s.,-]|_|(?<=[a-z])[A-Z]).*[^\W_]")
-"""Signs or great letters within a word, as a sentence's words have none."""
-BESIDE = late(
-    r"(?i)(?:\buser\w{0,6}|\blog ?in|\be-?mail|\bkonto|\baccount|\bbenutzer\w{0,4}|\busuario|\butente|\bhost)"
-    r"(?:(?:[:=]| is) ?[^\n(){}]{1,60}[ ,;/]| (?!name|id)\S{1,40} (?:and|und|y|et|with|mit) )\Z"
-)
-"""A user's name beside a password."""
 LED = late(
     r"(?:[:=>→：(\]?<›»]|(?:は|是)|\s--?\w{1,20}"
     r"|(?:\b(?:is|was)|'s)(?: still| now)?|\b(?:from|to|as|by|\d|ist|lautet|est|es|é|è))[\s\[({-]{0,8}\Z"
@@ -164,7 +153,6 @@ TELLING = late(
     r"|(?=(?:[^\d\s]*\d){3})(?=\S{0,60}[a-z])(?=\S{0,60}[A-Z])[\w+~-]{16,100}={0,2})(?=[\s\"'`),;.<|]|\Z))"
 )
 """What looks as a secret in whatever place: a sign and a figure in a word, or figures in no order."""
-VARIABLE = late(r"=[\"']?([\w+~-]{20,200}={0,2})(?=[\s\"';&]|\Z)")
 OTHER_NAME = re.compile(r"""(?:(?<!\w )["'][\w.-]{1,40}["']\s?:|[\s,;]-{0,2}[\w-]{1,40}=)\s?["']?\Z""")
 HASHED = late(r"(?i)hash|sha|md5|digest|sum|fingerprint|commit|revision|\bid\b|\bh1:")
 """What a run of hexadecimal digits behind it is."""
@@ -202,12 +190,7 @@ def find(text: str) -> list[Found]:
     """Every secret of a text; spans may overlap."""
     flat, place = flattened(text.replace("\0", "\n"))
     places, found = seeker(flat, PREFIXES if len(text) > LONG_CHARS else (), SOUGHT), []
-    for start, end, kind in (
-        *_keys(flat, places),
-        *_formats(flat, places),
-        *_variables(flat),
-        *_named(flat, places),
-    ):
+    for start, end, kind in (*_keys(flat, places), *_formats(flat, places), *_named(flat, places)):
         lines = LINES.match(flat, start)
         last = max(end, lines.end() if lines else 0) - 1
         begin = flat.rfind(REDACTED, max(0, start - REDACTED_CHARS), start)
@@ -273,15 +256,6 @@ def _before(expression: re.Pattern[str], text: str, at: int) -> re.Match[str] | 
     return expression.search(text, max(near, text.rfind("\n", near, at) + 1), at)
 
 
-def _variables(text: str) -> Iterator[Found]:
-    """Values of variables of the environment that look as nothing but a secret, whatever the name."""
-    for match in VARIABLE.finditer(text):
-        name = NAME_BEHIND.match(text[max(0, match.start() - NAME_CHARS) : match.start()][::-1])
-        called = name[0][::-1] if name else ""
-        if called.isupper() and is_strong(match[1]) and not (HASHED.search(called) or ends_otherwise(called)):
-            yield *match.span(1), "secret"
-
-
 def _named(text: str, places: Places) -> Iterator[Found]:
     """Values that belong to a name that says it is a secret's."""
     for word in NAME_WORDS:
@@ -331,13 +305,9 @@ def _need(text: str, start: int, stop: int, kind: str, match: re.Match[str]) -> 
         is_text = name.isupper() or (how in ("quoted", "element") and match[how].isascii())
         literal, code = (Looks.TITLE if is_text else Looks.WORD), Looks.SIGNED
     else:
-        is_long, is_phrase = (
-            len(match[how]) >= 8,
-            name.lower().endswith("secret") and not match[how].islower(),
-        )
+        is_phrase = name.lower().endswith("secret") and not match[how].islower()
         literal = Looks.WORD if name.isupper() else Looks.SIGNED if is_phrase else Looks.MIX
-        literal = literal if is_long else Looks.RANDOM
-        code = Looks.RANDOM
+        literal, code = literal if len(match[how]) >= 8 else Looks.RANDOM, Looks.RANDOM
     if kind == "key":
         return (Looks.STRONG if sign or match["called"] or how == "element" else Looks.NEVER), True
     if sign == ":" and PATH_BEHIND.search(before):
@@ -346,10 +316,8 @@ def _need(text: str, start: int, stop: int, kind: str, match: re.Match[str]) -> 
         return Looks.NEVER, False
     if match["call"] or how == "braced":
         return Looks.RANDOM, False
-    if sign and sign[-2:] in ("==", "!="):
-        literal = max(
-            literal, Looks.MIX if is_password else Looks.RANDOM
-        )  # what a value is compared with is often a word of a test
+    if sign and sign[-2:] in ("==", "!="):  # what a value is compared with is often a word of a test
+        literal = max(literal, Looks.MIX if is_password else Looks.RANDOM)
     if sign and sign[0] == " ":
         return (Looks.RANDOM if end or follows == " " else Looks.NEVER), False
     if how not in ("bare", "words"):
@@ -363,19 +331,15 @@ def _need(text: str, start: int, stop: int, kind: str, match: re.Match[str]) -> 
     is_alone = end is not None and not end["listed"]
     joined, is_option = text[stop : match.start(how)], before.endswith("-")
     is_yaml = joined.strip(" \t*`\"'") == ":" and (how == "words" or not TYPE.fullmatch(match[how]))
-    is_equal = joined == "=" or (
-        joined.strip() == "="
-        and INI.search(text, max(0, start - 200), start)
-        and text.count(match[how]) == 1  # code has a name elsewhere too
-    )
+    is_tight = joined == "="
     line = text.rfind("\n", max(0, start - 80), start) + 1
     is_begin = SETTING.match(text, line, start) is not None
-    is_setting = is_alone and (is_equal or is_yaml) and is_begin
-    is_tight = joined == "="
+    is_ini = joined.strip() == "=" and INI.search(text, max(0, start - 200), start) is not None
+    is_ini = is_ini and text.count(match[how]) == 1  # code has a name elsewhere too
+    is_setting = is_alone and (is_tight or is_yaml or is_ini) and is_begin
     if sign and is_password and how == "bare" and not is_setting:
         is_pair = is_tight and before[-1:] in " ?&;" and (follows or " ") in "&; \t\r\n"
-        is_beside = follows not in tuple(",)") and _is_beside_user(text, start)
-        is_setting = is_pair or (is_option and is_tight) or is_beside
+        is_setting = is_pair or (is_option and is_tight)
     if is_password and is_setting and (is_yaml or not is_begin) and match[how].isascii():
         literal = Looks.TITLE
     if how == "words":
@@ -398,10 +362,6 @@ def _need(text: str, start: int, stop: int, kind: str, match: re.Match[str]) -> 
     if is_password and follows in (" ", "}", ",") and sign[0] == ":" and len(match["bare"]) >= 8:
         return Looks.MIX, False
     return Looks.RANDOM, False
-
-
-def _is_beside_user(text: str, start: int) -> bool:
-    return BESIDE.search(text, max(0, start - 80), start) is not None
 
 
 def _near(text: str, start: int, at: int, kind: str) -> Iterator[Found]:
@@ -430,7 +390,7 @@ def _near(text: str, start: int, at: int, kind: str) -> Iterator[Found]:
         closes = follows[2:] if follows[:1] == "\\" else follows
         is_quoted = closes.startswith("</" if before == ">" else before) and before in "\"'`>"
         is_given, is_below = GIVEN.search(gap) is not None, "\n" in gap or "\\n" in gap
-        if not (is_given or DIGIT.search(value) or ODD.fullmatch(value) or SAYS.search(gap)):
+        if not (is_given or DIGIT.search(value)):
             continue
         is_led = is_quoted or is_given or LED.search(gap) is not None
         is_first = not gap.rpartition("\n")[2].strip(" \t-+*")
@@ -438,7 +398,7 @@ def _near(text: str, start: int, at: int, kind: str) -> Iterator[Found]:
         is_led = is_led or (is_password and not gap.strip() and is_alone)
         if (OTHER_NAME.search(gap) and not is_given) or (is_below and not is_alone):
             continue
-        need, is_odd = Looks.NEVER, is_alone and ODD.fullmatch(value) is not None
+        need = Looks.NEVER
         is_said = gap[-3:-2].isalpha() and LED.search(gap[:-1]) is not None and not HASHED.search(gap)
         is_direct = (
             is_given
@@ -449,8 +409,6 @@ def _near(text: str, start: int, at: int, kind: str) -> Iterator[Found]:
         )
         if is_given:
             need = Looks.WORD if is_alone and is_password else Looks.RANDOM
-        elif is_password and SAYS.search(gap) and (is_quoted or is_odd or _is_beside_user(text, start)):
-            need = Looks.WORD
         elif is_label and found == at and is_below and is_first and is_alone and len(value) >= 8:
             need = Looks.MIX if is_password else Looks.RANDOM
         elif SHAPE.fullmatch(value) or (HEX.fullmatch(value) and not is_direct):
