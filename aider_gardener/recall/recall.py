@@ -9,6 +9,7 @@ One chat uses it when the user asks, and unasked before a prompt is sent.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
@@ -40,7 +41,7 @@ NOTE_HEAD = (
 OLD_CODE = ", old code"
 CODE = (ContentClass.CODE, ContentClass.EDIT)
 AMENDED = ", later with other values"
-EARLIER_CHAT = ", in an earlier chat"
+EARLIER_CHAT = ", in an earlier chat{}"
 IN_HOST = ", in {}"
 """Said in a chat with another agent than the one that is told."""
 BY_AUTHOR = ", by {}"
@@ -255,7 +256,8 @@ def body(found: Sequence[Recalled], session: str = "", *, with_ids: bool = False
 
 def heading(item: Recalled, session: str = "", *, with_id: bool = False) -> str:
     """The line above a quoted passage: when it was said, what it is, whose it is, and how far it holds."""
-    age = EARLIER_CHAT if session and item.session != session else ""
+    day = time.strftime(" of %Y-%m-%d", time.localtime(item.said_at)) if item.said_at else ""
+    age = EARLIER_CHAT.format(day) if session and item.session != session else ""
     age += BY_AUTHOR.format(item.author) if item.author else ""
     age += IN_HOST.format(item.host) if item.host else ""
     age += OLD_CODE if item.is_code else ""

@@ -167,6 +167,8 @@ def test_passages_of_one_message_stand_under_one_heading_in_the_order_of_the_cha
     ]
     older = recall.recall_note([item("g3", 1, "older", session="o")], session="s")
     assert ", in an earlier chat]" in older and older.startswith(recall.NOTE_HEAD)
+    dated = item("g3", 1, "older", session="o")._replace(said_at=1_794_000_000.0)
+    assert ", in an earlier chat of 2026-11-0" in recall.recall_note([dated], session="s")
     assert "earlier chat" not in recall.recall_note([item("g3", 1, "older", session="o")])
     assert recall.recall_note([]) == ""
     without = recall.recall_note(found, session="s", with_ids=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict
 
 import pytest
@@ -84,7 +85,7 @@ def test_other_chats_come_in_only_by_choice_and_with_their_hosts_name(store: Sto
     session.take_in(host.path)
     assert session.recall_note(QUESTION, boundary_of(host.path)) == ""
     note = chat(store, host, recall_sessions=True).recall_note(QUESTION, boundary_of(host.path))
-    assert ", in an earlier chat, in aider]\n> " + FACT in note
+    assert re.search(r", in an earlier chat of \d{4}-\d\d-\d\d, in aider\]\n> " + re.escape(FACT), note)
 
 
 def test_what_an_answer_recalled_counts_as_accessed_behind_it(store: Store, host: Host) -> None:
