@@ -139,10 +139,11 @@ def chosen(
 
 
 def apart(line: str, shown: str) -> str:
-    """The words of a line that one alike, which is shown, has not; "" where they are no name: too long, or no
-    words at all."""
-    words = set(words_in(shown))
-    name = " ".join(word for word in words_in(line) if word not in words)
+    """The words of a line that one alike, which is shown, has not, or not in their place; "" where they are no
+    name: too long, or no words at all."""
+    own, words = words_in(line), words_in(shown)
+    beside = words if len(own) == len(words) else [word if word in words else "" for word in own]
+    name = " ".join(word for word, other in zip(own, beside, strict=True) if word != other)
     is_name = len(name) <= NAME_CHARS and any(map(str.isalpha, name))
     return name if is_name and SEPARATOR.strip() not in name else ""
 

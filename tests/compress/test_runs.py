@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from aider_gardener.compress.outline import CAUSE
+from aider_gardener.compress.outline import CAUSE, apart
 from aider_gardener.compress.runs import kind_of, read
 from aider_gardener.compress.shapes import shortened
 
@@ -99,6 +99,13 @@ def test_every_test_that_fails_for_one_cause_is_named_or_none_where_they_are_too
         names = {f"{n}" for n in range(101, 101 + size)} & set(re.findall(r"\d+", form))
         assert len(names) == size if size < 900 else len(names) < size / 4
         assert size < 30 or len(form) < 0.9 * len(whole)
+
+
+def test_a_name_has_the_words_that_stand_elsewhere_in_the_line_shown() -> None:
+    shown = "FAILED t.py::t[0] - assert 1 == 0"
+    assert apart("FAILED t.py::t[1] - assert 2 == 1", shown) == "t.py::t[1] 2 1"
+    assert apart("FAILED t.py::u - KeyError: 'a'", shown) == "t.py::u KeyError 'a'"
+    assert apart("FAILED t.py::t[0] - assert 3 == 0", shown) == ""
 
 
 def test_what_a_failing_test_logged_is_not_the_name_of_another() -> None:
