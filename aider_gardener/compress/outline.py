@@ -139,8 +139,8 @@ def chosen(
 
 
 def apart(line: str, shown: str) -> str:
-    """The words of a line that one alike, which is shown, has not, or not in their place; "" where they are no
-    name: too long, or no words at all."""
+    """The words of a line that one alike, which is shown, has not, or not in their place; "" where they are
+    no name: too long, or no words at all."""
     own, words = words_in(line), words_in(shown)
     beside = words if len(own) == len(words) else [word if word in words else "" for word in own]
     name = " ".join(word for word, other in zip(own, beside, strict=True) if word != other)
