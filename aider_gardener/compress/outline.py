@@ -117,8 +117,10 @@ def chosen(
             shown = lines[example.get(note.form, row)]
             others = lesser.pop(note.form) - taken
             names = {at: name for at in others if (name := apart(lines[at], shown))}
-            cost = sum(count(name) + 1 for name in names.values())
-            if used_by_names + cost <= NAMES_SHARE * budget:
+            room = NAMES_SHARE * budget - used_by_names
+            # a name takes two tokens and more: of too many none is counted
+            cost = sum(count(name) + 1 for name in names.values()) if 2 * len(names) <= room else room + 1
+            if cost <= room:
                 named |= names.keys()
                 used_by_names += cost
             passed |= names.keys()

@@ -144,11 +144,17 @@ def families(units: int, seed: int = 1) -> Iterator[Family]:
         yield f"nest {pair}", partial(_nest, pair)
         yield f"nest {pair} by line", partial(_nest, (pair[0] + "\n", pair[1] + "\n"))
     yield "errors of many kinds", errors
+    yield "settings that are passwords", settings
     for number in range(units // 4):
         few = "".join(rng.choices(ALPHABET, k=rng.randint(2, 6)))
         yield f"mixture {few!r}", partial(_mixture, few, number)
         before = "".join(rng.choices(ALPHABET, k=6))
         yield f"behind {before!r} run {few[:3]!r}", partial(_behind, before, few[:3])
+
+
+def settings(size: int) -> str:
+    """Lines of a file of settings, each second of which sets a password."""
+    return "".join(f"user{n} = ada\npassword{n} = gartentor{n % 7}x\n" for n in range(size // 44))
 
 
 def errors(size: int) -> str:

@@ -124,6 +124,8 @@ INI = late(
     r"(?:\n|\A)[ \t]*(?:\[[\w .:-]{1,60}\]|[\w.-]{1,60} = [\w/:@-][\w./:@-]*)\r?\n[ \t]*(?:[\w-]+\.)*\Z"
 )
 """A line of settings without quotes, or their heading."""
+INI_CHARS = 2_000
+"""So far around a value is looked whether it stands elsewhere too."""
 NEAR_CHARS = 120
 """So far behind its name a value of such looks is taken for its own."""
 BELOW = re.compile(r"[:=>\"'\[({\])][ \t\r\\|]*\Z")
@@ -335,7 +337,8 @@ def _need(text: str, start: int, stop: int, kind: str, match: re.Match[str]) -> 
     line = text.rfind("\n", max(0, start - 80), start) + 1
     is_begin = SETTING.match(text, line, start) is not None
     is_ini = joined.strip() == "=" and INI.search(text, max(0, start - 200), start) is not None
-    is_ini = is_ini and text.count(match[how]) == 1  # code has a name elsewhere too
+    around = max(0, start - INI_CHARS), match.end() + INI_CHARS
+    is_ini = is_ini and text.count(match[how], *around) == 1  # code has a name elsewhere too
     is_setting = is_alone and (is_tight or is_yaml or is_ini) and is_begin
     if sign and is_password and how == "bare" and not is_setting:
         is_pair = is_tight and before[-1:] in " ?&;" and (follows or " ") in "&; \t\r\n"

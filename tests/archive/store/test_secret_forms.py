@@ -131,3 +131,10 @@ def test_what_is_no_value_stays(form: str) -> None:
 )
 def test_a_form_that_no_labelled_text_has_goes(text: str, secret: str) -> None:
     assert secret not in redact(text).text
+
+
+def test_a_setting_that_stands_elsewhere_in_code_too_stays_but_not_for_what_is_far_away() -> None:
+    setting, code = "[client]\nuser = ada\npassword = gartentor\n", "print(gartentor)\n"
+    assert "gartentor" in redact(setting + code).text
+    far = redact(setting + "port = 1\n" * 400 + code).text
+    assert "password = gartentor" not in far
