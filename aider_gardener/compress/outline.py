@@ -118,9 +118,8 @@ def chosen(
             others = lesser.pop(note.form) - taken
             names = {at: name for at in others if (name := apart(lines[at], shown))}
             room = NAMES_SHARE * budget - used_by_names
-            # a name takes two tokens and more: of too many none is counted
-            cost = sum(count(name) + 1 for name in names.values()) if 2 * len(names) <= room else room + 1
-            if cost <= room:
+            is_few = 2 * len(names) <= room  # a name takes two tokens and more
+            if is_few and (cost := sum(count(name) + 1 for name in names.values())) <= room:
                 named |= names.keys()
                 used_by_names += cost
             passed |= names.keys()
