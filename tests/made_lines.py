@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import apsw
@@ -12,6 +13,8 @@ from aider_gardener.messages import ContentClass, Entry, Rendition, Source, Sour
 
 NoSqlite = Callable[[bool], None]
 """Of the fixture `no_sqlite`: whether SQLite opens no file from now on."""
+
+opened_by_a_command = partial(open_store, or_memory=False)
 
 
 def put(store: Store, content: str, *, seq: int = 0, turn: int = 1, session: str = "s1", detail: str = "ls",

@@ -51,7 +51,7 @@ def mcp(project: Path | None, local: bool) -> None:
         raise UsageError(MISSING) from None
     from aider_gardener.adapters.mcp.server import make_server, over_stdio
     from aider_gardener.archive import plugin
-    from aider_gardener.archive.store.opening import opened_on_disk
+    from aider_gardener.archive.store import open_store
     from aider_gardener.gardener.memory import REMOTE, ProjectMemory
     from aider_gardener.recall.backlog import Backlog
     from aider_gardener.recall.embed import loading
@@ -61,7 +61,8 @@ def mcp(project: Path | None, local: bool) -> None:
     settings = Settings.from_env()
     start = (project or Path.cwd()).resolve()
     root = str(repository_root(start) or start)
-    store = opened_on_disk(*place_of(start=start))
+    directory, key_source = place_of(start=start)
+    store = open_store(directory, key_source=key_source, or_memory=False)
     tell(store.notice)
     backlog = Backlog(
         store, load=loading(settings.embedder), idle_seconds=IDLE_SECONDS, question_seconds=QUESTION_SECONDS

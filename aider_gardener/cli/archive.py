@@ -118,11 +118,11 @@ def store_copy(to: Path | Address | None, source: Path | Address | None, readabl
 def _of_place(place: Place, *, made: bool = False) -> Store:
     """The archive of a directory, or one on a server, begun if it is not there and is to be `made`."""
     from aider_gardener.archive import plugin
-    from aider_gardener.archive.store.opening import opened_on_disk
+    from aider_gardener.archive.store import open_store
     from aider_gardener.settings import Settings
 
     if isinstance(place, Path):
-        return opened_on_disk(place, Settings.from_env().store_key)
+        return open_store(place, key_source=Settings.from_env().store_key, or_memory=False)
     if made:
         tell(plugin.part("server").warning(place.environ))
     found: Store = plugin.part("lines").open_on_server(place, made=made, read_only=not made)

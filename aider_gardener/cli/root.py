@@ -169,10 +169,8 @@ def _opened(read_only: bool, made: bool) -> Store:
 
 def archive_directory(given: Path | None = None, *, made: bool = False) -> tuple[Path, str]:
     """The directory of the archive that is given, else of the one that is meant, and where its key is. Raises
-    UsageError when there is none in it yet, unless it is to be `made`, and StoreError for one that is
-    refused."""
+    UsageError when there is none in it yet, unless it is to be `made`, and StoreError for another's."""
     from aider_gardener.archive.store.location import check_whose
-    from aider_gardener.archive.store.opening import refuse
 
     place = given or click.get_current_context().meta.get(PLACE_KEY)
     if place is not None and not isinstance(place, Path):
@@ -181,7 +179,6 @@ def archive_directory(given: Path | None = None, *, made: bool = False) -> tuple
     check_whose(found)
     if not (made or holds_archive(found)):
         raise UsageError(f"there is no archive in {found}; run aider-gardener in the project first")
-    refuse(found, key_source)
     return found, key_source
 
 

@@ -171,8 +171,8 @@ def _rewrite(path: Path, old_key: str, new_key: str, source: str = "") -> None:
     part, copy = path.with_name(PART_NAME), path.with_name(location.COPY_NAME)
     db = opened(path, apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_URI, old_key)
     try:
-        if schema.application_of(db) != schema.APPLICATION_ID:
-            raise StoreError(f"{path} is not an archive")
+        if not schema.is_exact(db):
+            raise StoreError(f"{path} is no archive of this version: it was left alone")
         db.pragma("locking_mode", "exclusive")
         if db.pragma("journal_mode", "delete") != "delete":
             raise apsw.BusyError

@@ -21,6 +21,7 @@ from aider_gardener.archive.store.database import (
     NOT_OPENED,
     Database,
     ForeignFile,
+    Newer,
     Older,
     Unavailable,
     explain,
@@ -63,10 +64,11 @@ def open_store(
     """Open the archive in a directory, making it if need be; None keeps everything in memory.
 
     Does not raise for trouble with the file: one that is damaged or older is set aside and a new one begun;
-    where none can be used the store works in lines of JSON beside it, or in memory, which without `or_memory`
-    raises StoreError. `notice` says so in one line. `key_source` (`env`, `keyring`, `file:PATH`) is where the
-    key of an encrypted archive is; a new one is encrypted if it is given. `patience_milliseconds` is how long
-    each write waits for a lock of another process; 0: as long as is usual for the place.
+    where none can be used the store works in lines of JSON beside it, or in memory. Without `or_memory`, for
+    a command, that raises StoreError, and so does a newer archive, beside which only a chat goes on. `notice`
+    says so in one line. `key_source` (`env`, `keyring`, `file:PATH`) is where the key of an encrypted archive
+    is; a new one is encrypted if it is given. `patience_milliseconds` is how long each write waits for a lock
+    of another process; 0: as long as is usual for the place.
     """
     if directory is None:
         return Store(Database(None), clock=clock)
@@ -80,6 +82,8 @@ def open_store(
         return store
     except FAULTS as error:
         tier, reason = _tier_without_sqlite(place, directory, error, key_source)
+        if isinstance(error, Newer) and not or_memory:
+            raise
     if place is not None and tier == LINES:
         with contextlib.suppress(OSError):
             return open_lines(place, clock, reason)
@@ -134,7 +138,7 @@ def open_to_read(directory: Path, *, key_source: str = "") -> Store:
         store = _open_file_to_read(path, key_source)
     except StoreError as error:
         is_there = bool(encryption.header_of(path))
-        if not found.files or (is_there and not is_fault_of_file(error)):
+        if not found.files or isinstance(error, Newer) or (is_there and not is_fault_of_file(error)):
             raise
         store = Store(Database(None), kept=lines.FileLines(place, time.time))
         store.hold(found.records, found.problems, read_only=True)
@@ -247,22 +251,3 @@ def copy(source: Store, target: Store) -> tuple[int, list[str]]:
         COPY_NOT_ENCRYPTED.format(place=target.directory) if is_open else "",
     )
     return count, list(filter(None, told))
-
-
-def refuse(directory: Path, key_source: str = "") -> None:
-    """Raise StoreError for an archive that no command works on: another's, no archive of ours, or one of a
-    newer version, beside which a chat may go on."""
-    location.check_whose(directory)
-    try:
-        _open_file_to_read(Path(os.path.realpath(directory)) / location.FILE_NAME, key_source).close()
-    except ForeignFile:
-        raise
-    except StoreError:  # whoever opens it sees to that
-        pass
-
-
-def opened_on_disk(directory: Path, key_source: str = "") -> Store:
-    """The archive of a directory, made if need be. Raises StoreError where it would be in memory only, or is
-    of a newer version."""
-    refuse(directory, key_source)
-    return open_store(directory, key_source=key_source, or_memory=False)

@@ -235,7 +235,7 @@ def test_what_is_no_archive_is_not_encrypted(tmp_path: Path, key: str) -> None:
     other.execute("CREATE TABLE mine (a)")
     other.close()
     before = (tmp_path / "gardener.db").read_bytes()
-    with pytest.raises(StoreError, match="not an archive"):
+    with pytest.raises(StoreError, match="no archive"):
         encrypt(tmp_path, "env")
     assert (tmp_path / "gardener.db").read_bytes() == before and not (tmp_path / MARKER_NAME).exists()
     damaged = bytearray(before)

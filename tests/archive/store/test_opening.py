@@ -8,10 +8,10 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from made_lines import NoSqlite, bytes_of, files_of, left_behind, put, said, written
+from made_lines import NoSqlite, bytes_of, files_of, left_behind, opened_by_a_command, put, said, written
 from made_search import found
 
-from aider_gardener.archive.store import open_store, open_to_read, opening, schema
+from aider_gardener.archive.store import open_store, open_to_read, schema
 from aider_gardener.archive.store.encryption import VARIABLE
 from aider_gardener.errors import StoreError, UsageError
 from aider_gardener.messages import Entry, Fidelity, Rendition, entry_id
@@ -143,7 +143,8 @@ def test_a_newer_version_is_no_damage_whoever_wrote_its_number(tmp_path: Path, b
     if by == "a new page format":
         path.write_bytes(path.read_bytes()[:20] + b"\0" + path.read_bytes()[21:])
     before = path.read_bytes()
-    for opened in (open_to_read, opening.opened_on_disk):
+    left_behind(tmp_path, "said to an older version")
+    for opened in (open_to_read, opened_by_a_command):
         with pytest.raises(StoreError, match="newer"):
             opened(tmp_path)
     chat = open_store(tmp_path)

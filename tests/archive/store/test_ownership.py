@@ -12,10 +12,10 @@ from pathlib import Path
 import apsw
 import pytest
 from click.testing import CliRunner
-from made_lines import bytes_of, put, said, written
+from made_lines import bytes_of, opened_by_a_command, put, said, written
 
 from aider_gardener.archive.store import location, open_store, open_to_read, opening, records, schema
-from aider_gardener.archive.store.encryption import VARIABLE
+from aider_gardener.archive.store.encryption import VARIABLE, encrypt
 from aider_gardener.cli.root import main
 from aider_gardener.errors import StoreError
 
@@ -156,7 +156,7 @@ def test_what_is_another_users_is_left_alone(
     store = open_store(place)
     assert not store.persistent and f"another user (uid {owner})" in store.notice
     store.close()
-    for opened in (open_to_read, opening.opened_on_disk, opening.refuse):
+    for opened in (open_to_read, opened_by_a_command):
         with pytest.raises(StoreError, match="another user"):
             opened(place)
     assert opening.tier_of(place)[0] == opening.MEMORY
@@ -199,7 +199,9 @@ def test_what_root_makes_belongs_to_the_folders_owner(tmp_path: Path) -> None:
         "ALTER TABLE bodies RENAME TO theirs; CREATE VIEW bodies AS SELECT original, body FROM theirs",
     ],
 )
-def test_tables_that_are_not_ours_to_the_letter_are_left_alone(tmp_path: Path, statement: str) -> None:
+def test_tables_that_are_not_ours_to_the_letter_are_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, statement: str
+) -> None:
     path = filled(tmp_path / "a")
     written(path, statement)
     before = bytes_of(path.parent)
@@ -207,9 +209,12 @@ def test_tables_that_are_not_ours_to_the_letter_are_left_alone(tmp_path: Path, s
     put(store, "in memory")
     assert not store.persistent and "other tables" in store.notice and "\n" not in store.notice
     store.close()
-    for opened in (open_to_read, opening.opened_on_disk):
+    for opened in (open_to_read, opened_by_a_command):
         with pytest.raises(StoreError, match="other tables"):
             opened(path.parent)
+    monkeypatch.setenv(VARIABLE, "ab" * 32)
+    with pytest.raises(StoreError, match="no archive of this version"):
+        encrypt(path.parent, "env")
     assert bytes_of(path.parent) == before
 
 

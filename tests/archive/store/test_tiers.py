@@ -8,7 +8,7 @@ from pathlib import Path
 
 import apsw
 import pytest
-from made_lines import put, written
+from made_lines import opened_by_a_command, put, written
 
 from aider_gardener.archive.store import Store, database, location, open_store, opening, schema
 from aider_gardener.archive.store.encryption import VARIABLE
@@ -94,8 +94,8 @@ def test_an_archive_that_is_there_counts_with_what_the_next_chat_does_about_it(
 
 def copied(source: Path, target: Path, key_source: str = "") -> tuple[int, list[str], bool]:
     with (
-        closing(opening.opened_on_disk(source, key_source)) as one,
-        closing(opening.opened_on_disk(target, key_source)) as other,
+        closing(opened_by_a_command(source, key_source=key_source)) as one,
+        closing(opened_by_a_command(target, key_source=key_source)) as other,
     ):
         return *opening.copy(one, other), other.is_file
 
