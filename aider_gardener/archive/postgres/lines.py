@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from aider_gardener.archive.postgres import server
 from aider_gardener.archive.postgres.server import Address
 from aider_gardener.archive.providers import SHARED, may_go
-from aider_gardener.archive.store import entries, sessions
+from aider_gardener.archive.store import entries
 from aider_gardener.archive.store.database import Database
 from aider_gardener.archive.store.lines import UNREADABLE, Lines
 from aider_gardener.archive.store.records import NOT_READ, SAID, Record, as_json, from_json
@@ -98,21 +98,19 @@ def leaving(records: Iterable[Record]) -> tuple[list[Record], int]:
     names = {each["id"] for each in found if each["kind"] == "session"}.union(name for name, *_ in said)
     gone = local | {name for name in names if name.startswith(SHARED)}
     sent = {entry for name, provider, entry in said if name not in gone and may_go(provider, "server")}
-    unsent = {entry for _, _, entry in said} - sent
+    unsent = dict.fromkeys({entry for _, _, entry in said} - sent)
     left = [each for record in found if (each := _without(record, gone, unsent))]
     return left, len(local)
 
 
-def _without(record: Record, gone: set[str], unsent: set[str]) -> Record | None:
+def _without(record: Record, gone: set[str], unsent: Mapping[str, None]) -> Record | None:
     """A record without some sessions and entries, None if nothing of it is left."""
     kind = record["kind"]
     name = record["id"] if kind == "session" else record.get("session")
     if name in gone or (kind == SAID and record["id"] in unsent):
         return None
     if kind == "event":
-        data = record["data"]
-        for entry in unsent.intersection(sessions.entries_of(data)):
-            data = entries.without(data, entry) if data is not None else None
+        data = entries.with_ids(record["data"], unsent)
         return None if data is None else {**record, "data": data}
     return record
 

@@ -167,8 +167,9 @@ class Database:
             _open_to_read(self.path, self.key) if self.path and self.read_only else _open(self.path, self.key)
         )
         try:
-            with _one_moment(db):  # another process may be making the file
-                self._check(db)
+            db.execute("BEGIN")  # another process may be making the file: all is of one moment
+            self._check(db)
+            db.execute("COMMIT")
             if not self.read_only:
                 if self.path is not None:
                     location.make_private(self.path)
@@ -382,17 +383,6 @@ def _is_of_newer(path: Path) -> bool:
     version, application = (int.from_bytes(head[at : at + 4], "big") for at in HEADER_PLACES)
     is_turned = (version ^ schema.VERSION).bit_count() == 1
     return application == schema.APPLICATION_ID and version > schema.VERSION and not is_turned
-
-
-@contextlib.contextmanager
-def _one_moment(db: apsw.Connection) -> Iterator[None]:
-    """All that is read inside is of one state of the file."""
-    db.execute("BEGIN")
-    try:
-        yield
-    finally:
-        if db.in_transaction:  # after some errors SQLite itself has ended it
-            db.execute("ROLLBACK")
 
 
 def _open(path: Path | None, key: str = "") -> apsw.Connection:

@@ -138,7 +138,7 @@ def _occurrence(
     if held and held[0][0] == number and (not again or held[0][1:] == (turn, at)):
         return seq, False
     if held:
-        sql = "SELECT seq FROM occurrences WHERE session = ? AND original = ? AND turn = ? AND at = ?"
+        sql = "SELECT min(seq) FROM occurrences WHERE session = ? AND original = ? AND turn = ? AND at = ?"
         moved = db.execute(sql, (session, number, turn, at)).get if again else None
         if moved is not None:
             return int(moved), False
@@ -324,9 +324,7 @@ def _leave_events(db: apsw.Connection, ids: Collection[str]) -> None:
         if held := set(NAMED.findall(data)).intersection(ids):
             named.append((number, data, held))
     for number, data, held in named:
-        left = json.loads(data)
-        for stored_id in held:
-            left = without(left, stored_id)
+        left = with_ids(json.loads(data), dict.fromkeys(held))
         if left is None:
             db.execute("DELETE FROM events WHERE number = ?", (number,))
         else:
@@ -334,18 +332,18 @@ def _leave_events(db: apsw.Connection, ids: Collection[str]) -> None:
             db.execute("UPDATE events SET data = ? WHERE number = ?", (changed, number))
 
 
-def without(value: Any, stored_id: str) -> Any:
-    """An event's data without an entry: an object about it is dropped (None), as is its id in lists."""
-    if isinstance(value, dict):
-        if value.get("entry_id") == stored_id:
-            return None
-        return {key: without(each, stored_id) for key, each in value.items() if key != stored_id}
+def with_ids(value: Any, ids: Mapping[str, str | None]) -> Any:
+    """An event's data with other ids for some entries. None is for one that is gone: an object about it is
+    dropped (None), as is its id in lists and as a key."""
+    if isinstance(value, str):
+        return ids.get(value, value)
     if isinstance(value, list):
-        return [
-            without(each, stored_id)
-            for each in value
-            if each != stored_id and without(each, stored_id) is not None
-        ]
+        return [new for each in value if (new := with_ids(each, ids)) is not None or each is None]
+    if isinstance(value, dict):
+        if "entry_id" in value and with_ids(value["entry_id"], ids) is None:
+            return None
+        named = ((ids.get(key, key), each) for key, each in value.items())
+        return {key: with_ids(each, ids) for key, each in named if key is not None}
     return value
 
 

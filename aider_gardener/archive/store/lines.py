@@ -29,7 +29,7 @@ from aider_gardener.archive.store.records import (
     from_json,
 )
 
-NAME = re.compile(re.escape(location.FILE_NAME) + r"\.lines-([0-9a-f]{32})\.jsonl")
+NAME = re.compile(re.escape(location.FILE_NAME) + r"\.lines-[0-9a-f]{32}\.jsonl\Z")
 CLOSED = "closed"
 HEAD, SUM_BYTES = b'{"sum":"', 16
 QUIET_SECONDS = 24 * 3_600.0
@@ -117,10 +117,7 @@ def _in_order(records: Sequence[tuple[float, Record]]) -> Iterator[tuple[tuple[f
 
 def names(directory: Path) -> list[str]:
     """The names of the files of lines in a directory, whoever made them."""
-    try:
-        return sorted(name for name in os.listdir(directory) if NAME.fullmatch(name))
-    except OSError:
-        return []
+    return location.names_in(directory, NAME)
 
 
 def read(directory: Path, now: float) -> FoundLines:
@@ -248,8 +245,8 @@ class FileLines(Lines):
         if self.directory is None:
             return
         try:
-            if self._handle < 0 or not self._is_in_place():
-                self.begin(self._written)
+            if self._handle < 0 or location.identity(self._handle) != location.identity(self.path or Path()):
+                self.begin(self._written)  # of a process that is thought to have ended it is taken away
             while self._unwritten:
                 self._write(self._line(self._unwritten[0]))
                 self._written.append(self._unwritten.pop(0))
@@ -301,14 +298,6 @@ class FileLines(Lines):
     def _line(self, record: Record) -> bytes:
         assert self.path is not None
         return _framed({"written_at": self._clock(), **record}, self.path)
-
-    def _is_in_place(self) -> bool:
-        """Whether the file is still there: one of a process that is thought to have ended is taken away."""
-        try:
-            there, own = os.stat(self.path or ""), os.fstat(self._handle)
-        except OSError:
-            return False
-        return (there.st_dev, there.st_ino) == (own.st_dev, own.st_ino)
 
     def _write(self, line: bytes) -> None:
         """Bring a line to the disk; what a write that fails left of it is cut off, or told from the next

@@ -168,12 +168,17 @@ def is_anothers(found: os.stat_result) -> bool:
     return os.name == "posix" and os.geteuid() not in (0, found.st_uid)
 
 
-def set_aside_in(directory: Path) -> list[str]:
-    """The names of what was set aside in a directory, by this version or a former one."""
+def names_in(directory: Path, form: re.Pattern[str]) -> list[str]:
+    """The names in a directory that begin as a form says."""
     try:
-        return sorted(name for name in os.listdir(directory) if ASIDE.match(name))
+        return sorted(filter(form.match, os.listdir(directory)))
     except OSError:
         return []
+
+
+def set_aside_in(directory: Path) -> list[str]:
+    """The names of what was set aside in a directory, by this version or a former one."""
+    return names_in(directory, ASIDE)
 
 
 def check_files(directory: Path) -> None:
@@ -249,10 +254,11 @@ def make_private(path: Path, mode: int = 0o600) -> None:
         os.chmod(path, mode)
 
 
-def identity(path: Path) -> tuple[int, int] | None:
-    """What tells a file from another one later put in its place; None when it is not there."""
+def identity(file: Path | int) -> tuple[int, int] | None:
+    """What tells a file, by its path or as it is open, from another one later put in its place; None when it
+    is not there."""
     try:
-        found = os.stat(path)
+        found = os.stat(file)
     except OSError:
         return None
     return (found.st_dev, found.st_ino)

@@ -164,29 +164,23 @@ def export_of_other(old: apsw.Connection) -> Iterator[Record]:
         raise ValueError("damaged") from error
 
 
-def add_all(
-    db: apsw.Connection,
-    records: Iterable[Record],
-    fault: str,
-) -> int:
+def add_all(db: apsw.Connection, records: Iterable[Record], fault: str) -> int:
     """Add what another archive holds and this one does not, within the caller's transaction; returns how many
     of its records were new. What is known here of the same entries stays.
 
     The other's texts are redacted, its ids replaced where another text has them here. Raises StoreError that
     says `fault`, with its `number`, of a record that is none."""
-    redact, ids, count, new = Redactor(), dict[str, str](), 0, 0
-    left = iter(records)
-    while True:
-        try:
-            given = next(left, None)
-            if given is None:
-                return new
-            count += 1
+    redact, ids, number, new = Redactor(), dict[str, str](), 0, 0
+    try:
+        for given in records:
+            number += 1
             if given["kind"] == "meta":
                 continue
             if given["kind"] not in EXPORTED:
                 raise ValueError(given["kind"])
-            record = redacted(_with_ids(given, ids), redact)
+            if given["kind"] == "event":
+                given = {**given, "data": entries.with_ids(given["data"], ids)}
+            record = redacted(given, redact)
             if record["kind"] == "state":
                 session, key = record["session"], record["key"]
                 if session == schema.OWN or sessions.get_state(db, session, key) is not None:
@@ -196,20 +190,9 @@ def add_all(
             new += db.total_changes() > before
             if record["kind"] == SAID:
                 ids[given["id"]] = done.id
-        except NOT_READ as error:
-            raise StoreError(fault.replace("{number}", str(count))) from error
-
-
-def _with_ids(record: Record, ids: dict[str, str]) -> Record:
-    """A record that names entries as they are named here."""
-    if record["kind"] == "event":
-        data = dict(record["data"])
-        if isinstance(data.get("entry_id"), str):
-            data["entry_id"] = ids.get(data["entry_id"], data["entry_id"])
-        if isinstance(data.get("entry_ids"), list):
-            data["entry_ids"] = [ids.get(each, each) for each in data["entry_ids"]]
-        return {**record, "data": data}
-    return record
+    except NOT_READ as error:
+        raise StoreError(fault.replace("{number}", str(number))) from error
+    return new
 
 
 def write_export(db: apsw.Connection, path: Path) -> int:

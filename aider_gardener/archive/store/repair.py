@@ -197,9 +197,15 @@ def _ids(db: apsw.Connection) -> set[str]:
     return found
 
 
-def drop_copy(path: Path) -> None:
-    """Remove the copy, and what was begun of one: something in it is forgotten. Raises OSError."""
-    copy_of(path).unlink(missing_ok=True)
+def drop_copy(path: Path | None) -> None:
+    """Remove the copy of a file, and what was begun of one: something in it is forgotten, and leaves it with
+    all else. Raises StoreError."""
+    if path is None:
+        return
+    try:
+        copy_of(path).unlink(missing_ok=True)
+    except OSError as error:
+        raise StoreError(f"{copy_of(path)} cannot be deleted ({error.strerror}): delete it") from error
     clear_parts(path, older_than=0)
 
 

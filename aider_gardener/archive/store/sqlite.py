@@ -461,7 +461,7 @@ class Store:
             if isinstance(self.lines, FileLines):  # what ended since these were read is to go too
                 found = self.lines.read()
                 self._db.write(lambda db: records.take(db, found.records))
-            self._drop_copy()
+            repair.drop_copy(self._file.path)
             count = sum(self._db.write(step) for step in steps)
             self.scrub()
             if self.lines is not None:
@@ -524,23 +524,12 @@ class Store:
     def scrub(self) -> None:
         """Take what was forgotten out of the index's and the log's bytes; others may write in between."""
         self._redactor.forget()
-        self._drop_copy()
+        repair.drop_copy(self._file.path)
         self._db.write(search.begin_scrub)
         while self._db.write(search.scrub):
             pass
         if not self._db.outside(entries.empty_log):
             self.notice = LOG_IN_USE
-
-    def _drop_copy(self) -> None:
-        """What is forgotten leaves the copy with all else in it; the end of a session makes a new one."""
-        path = self._file.path
-        if path is None:
-            return
-        try:
-            repair.drop_copy(path)
-        except OSError as error:
-            place = repair.copy_of(path)
-            raise StoreError(f"{place} cannot be deleted ({error.strerror}): delete it") from error
 
     def record_event(
         self, session_id: str, turn: int, kind: str, data: Mapping[str, object], at: float
@@ -582,7 +571,7 @@ class Store:
 
     def compact(self) -> None:
         """Give room that deletions left back to the disk. Raises StoreError while the file is in use."""
-        self._drop_copy()
+        repair.drop_copy(self._file.path)
         self._db.outside(sessions.compact)
         if not self._db.outside(entries.empty_log):
             self.notice = LOG_IN_USE

@@ -99,7 +99,7 @@ def test_forgetting_says_when_another_process_holds_the_log(
     reader.close()
 
 
-def test_colliding_ids_are_lengthened(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_colliding_ids_are_lengthened(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(entries, "content_hash", lambda role, content: "ab" * 8 + content_hash_tail(content))
     monkeypatch.setattr(made_lines, "entry_id", lambda role, content: "gababababa")
     one, two = put(store, "one"), put(store, "two", seq=1)
@@ -107,6 +107,13 @@ def test_colliding_ids_are_lengthened(store: Store, monkeypatch: pytest.MonkeyPa
     assert (store.original(one.id), store.original(two.id)) == ("one", "two")
     assert put(store, "two", seq=5).id == two.id
     assert store.resolve("gab") == [one.id, two.id]
+    other = open_store(None)
+    own = put(other, "two")
+    other.record_event("s1", 1, "plan", {"swaps": [{"entry_id": own.id}], "entry_ids": [own.id]}, 1.0)
+    other.export(tmp_path / "out")
+    store.import_(tmp_path / "out")
+    assert own.id == one.id
+    assert store.events()[0].data == {"swaps": [{"entry_id": two.id}], "entry_ids": [two.id]}
 
 
 def content_hash_tail(content: str) -> str:
