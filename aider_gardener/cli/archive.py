@@ -17,6 +17,7 @@ from aider_gardener.cli.root import (
     archive_directory,
     json_option,
     open_archive,
+    opened,
     project_of,
     put,
     store_option,
@@ -28,9 +29,6 @@ from aider_gardener.phrases import counted, path_shown
 
 if TYPE_CHECKING:
     from aider_gardener.archive.postgres.server import Address
-    from aider_gardener.archive.store import Store
-    from aider_gardener.cli.root import Place
-
 
 SHOWN = ("entries", "sessions", "pinned", "original_tokens", "rendition_tokens", "bytes")
 """What people are shown of the statistics."""
@@ -104,29 +102,15 @@ def store_copy(to: Path | Address | None, source: Path | Address | None, readabl
     other = archive_directory(source)[0] if isinstance(source, Path) else source
     if os.path.realpath(own) == os.path.realpath(str(there or other)):
         raise UsageError(f"{own} is where the archive lies already; name another directory")
-    with closing(_of_place(other or own)) as given:
+    with closing(opened(other or own)) as given:
         if given.database.key and not (readable or isinstance(there or own, Path)):
             raise UsageError(plugin.part("sync").ENCRYPTED)
-        with closing(_of_place(there or own, made=True)) as taking:
+        with closing(opened(there or own, made=True)) as taking:
             count, told = opening.copy(given, taking)
             kind = "SQLite" if taking.is_file else "lines of JSON" if taking.directory else "PostgreSQL"
     for line in told:
         tell(line)
     click.echo(f"{counted(count, 'new line')} copied to {there or own} ({kind})")
-
-
-def _of_place(place: Place, *, made: bool = False) -> Store:
-    """The archive of a directory, or one on a server, begun if it is not there and is to be `made`."""
-    from aider_gardener.archive import plugin
-    from aider_gardener.archive.store import open_store
-    from aider_gardener.settings import Settings
-
-    if isinstance(place, Path):
-        return open_store(place, key_source=Settings.from_env().store_key, or_memory=False)
-    if made:
-        tell(plugin.part("server").warning(place.environ))
-    found: Store = plugin.part("lines").open_on_server(place, made=made, read_only=not made)
-    return found
 
 
 @store.command("remove", short_help="Delete an archive from a server.")

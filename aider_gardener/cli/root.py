@@ -134,7 +134,7 @@ def open_archive(*, read_only: bool = False, made: bool = False) -> Store:
     Raises UsageError when there is none yet, unless it is to be `made`, and with `read_only`, which leaves
     whatever is found as it is, StoreError for one that is damaged.
     """
-    store = _opened(read_only, made)
+    store = opened(read_only=read_only, made=made)
     told = store.notice
     tell(told)
 
@@ -152,16 +152,18 @@ def tell(notice: str) -> None:
         click.echo(f"gardener: {' '.join(notice.split())}", err=True)
 
 
-def _opened(read_only: bool, made: bool) -> Store:
+def opened(given: Place | None = None, *, read_only: bool = False, made: bool = False) -> Store:
+    """The archive of a place, as `open_archive` says; the caller closes it and tells its notice."""
     from aider_gardener.archive.store import open_store, open_to_read
 
-    place = click.get_current_context().meta.get(PLACE_KEY)
+    place = given or click.get_current_context().meta.get(PLACE_KEY)
     if place is not None and not isinstance(place, Path):
         from aider_gardener.archive import plugin
 
-        found: Store = plugin.part("lines").open_on_server(place, read_only=read_only)
+        tell(plugin.part("server").warning(place.environ) if made else "")
+        found: Store = plugin.part("lines").open_on_server(place, made=made, read_only=read_only)
         return found
-    directory, key_source = archive_directory(made=made)
+    directory, key_source = archive_directory(place, made=made)
     if read_only:
         return open_to_read(directory, key_source=key_source)
     return open_store(directory, key_source=key_source, or_memory=False)
