@@ -16,7 +16,6 @@ from aider_gardener.archive.postgres import server
 from aider_gardener.archive.postgres.server import Address
 from aider_gardener.archive.providers import SHARED, may_go
 from aider_gardener.archive.store import entries
-from aider_gardener.archive.store.database import Database
 from aider_gardener.archive.store.lines import UNREADABLE, Lines
 from aider_gardener.archive.store.records import NOT_READ, SAID, Record, as_json, from_json
 from aider_gardener.archive.store.sqlite import Store
@@ -205,6 +204,5 @@ def open_on_server(
     """The archive that a server keeps whole under a name, held in memory; every write goes to the server
     before it counts. `made`: it is begun if it is not there. Raises UsageError and ServerError."""
     kept = ServerLines(address, made=made, clock=clock)
-    store = Store(Database(None), clock=clock, kept=kept)
-    store.hold(kept.read(), kept.problems, read_only=read_only)
-    return store
+    said = kept.read()
+    return Store.of_lines(kept, said, kept.problems, clock=clock, read_only=read_only)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
@@ -114,19 +114,12 @@ def is_fault_of_file(fault: Exception) -> bool:
 class Database:
     """A connection behind one lock, so that any thread may call; every write is one transaction.
 
-    `path` None keeps everything in memory. `repair` is asked when SQLite reports damage; if it returns true
-    the step is run once more. `fault` is why it was closed before its end, `is_new` whether its tables were
-    made here, `number` what tells its archive from others. With `read_only` the file and all around it stay
-    as they are, whatever is found."""
+    `path` None keeps everything in memory; a file is opened by `connect`. `repair` is asked when SQLite
+    reports damage; if it returns true the step is run once more. `fault` is why it was closed before its end,
+    `is_new` whether its tables were made here, `number` what tells its archive from others. With `read_only`
+    the file and all around it stay as they are, whatever is found."""
 
-    def __init__(
-        self,
-        path: Path | None,
-        *,
-        connect: bool = True,
-        key_source: str = "",
-        read_only: bool = False,
-    ) -> None:
+    def __init__(self, path: Path | None, *, key_source: str = "", read_only: bool = False) -> None:
         self.path = path
         self.read_only = read_only
         self.key_source = key_source
@@ -141,7 +134,7 @@ class Database:
         self._is_identity_kept = False
         self._log: list[tuple[int, int] | None] = []
         self.number: object = None
-        if connect:
+        if path is None:
             self.connect()
 
     def connect(self) -> None:
@@ -221,8 +214,12 @@ class Database:
 
     def copy_into(self, other: apsw.Connection) -> None:
         """Make all of this the contents of another database. Raises StoreError."""
-        with self._lock, self._explained(), other.backup("main", self.live, "main") as backup:
-            backup.step(-1)
+
+        def step(db: apsw.Connection) -> None:
+            with other.backup("main", db, "main") as backup:
+                backup.step(-1)
+
+        self.outside(step)
 
     def read(self, step: Step[Result]) -> Result:
         """Run a step that only reads, on one consistent state of the file."""
@@ -242,8 +239,11 @@ class Database:
 
     def outside(self, step: Step[Result]) -> Result:
         """Run a step that may not stand in a transaction (checkpoints)."""
-        with self._lock, self._explained():
-            return step(self.live)
+        with self._lock:
+            try:
+                return step(self.live)
+            except apsw.Error as error:
+                raise self.failure(error) from error
 
     @property
     def live(self) -> apsw.Connection:
@@ -328,52 +328,31 @@ class Database:
         return kind(explain(error, self.path))
 
     def _attempt(self, step: Step[Result], begin: str) -> Result:
-        self._begin(begin)
+        """Run a step in a transaction, or as a part of the one that stands, which can be undone by itself."""
+        part = f"step{self._depth}" if self._depth else ""
+        self.live.execute(f"SAVEPOINT {part}" if part else begin)
+        self._depth += 1
         try:
-            if self._depth == 1:
+            if not part:
                 self._check_file()
             result = step(self.live)
-        except UnicodeDecodeError as error:  # in a column of text, which SQLite does not check
-            self._undo()
-            raise apsw.CorruptError(NO_TEXT) from error
-        except BaseException:
-            self._undo()
+            self._end(f"RELEASE {part}" if part else "COMMIT")
+        except BaseException as error:
+            db = self._connection
+            if db is not None and db.in_transaction:  # after some errors SQLite itself has undone all
+                db.execute(f"ROLLBACK TO {part}; RELEASE {part}" if part else "ROLLBACK")
+            if isinstance(error, UnicodeDecodeError):  # in a column of text, which SQLite does not check
+                raise apsw.CorruptError(NO_TEXT) from error
             raise
-        self._commit()
+        finally:
+            self._depth -= 1
         return result
 
-    def _begin(self, begin: str) -> None:
-        self.live.execute(f"SAVEPOINT step{self._depth}" if self._depth else begin)
-        self._depth += 1
-
-    def _commit(self) -> None:
-        statement = f"RELEASE step{self._depth - 1}" if self._depth > 1 else "COMMIT"
+    def _end(self, statement: str) -> None:
         try:
             self.live.execute(statement)
-        except BaseException as error:
-            self._undo()
-            if isinstance(error, apsw.ConstraintError):  # the index of words is another than it was
-                raise apsw.CorruptError(BAD_INDEX) from error
-            raise
-        self._depth -= 1
-
-    def _undo(self) -> None:
-        """Leave the innermost level; SQLite itself has already undone all after some I/O errors."""
-        self._depth -= 1
-        if self._connection is None or not self._connection.in_transaction:
-            return
-        if self._depth:
-            self._connection.execute(f"ROLLBACK TO step{self._depth}")
-            self._connection.execute(f"RELEASE step{self._depth}")
-        else:
-            self._connection.execute("ROLLBACK")
-
-    @contextlib.contextmanager
-    def _explained(self) -> Iterator[None]:
-        try:
-            yield
-        except apsw.Error as error:
-            raise self.failure(error) from error
+        except apsw.ConstraintError as error:  # the index of words is another than it was
+            raise apsw.CorruptError(BAD_INDEX) from error
 
 
 def _is_of_newer(path: Path) -> bool:

@@ -76,7 +76,7 @@ def open_store(
     try:
         place = location.prepare_directory(directory)
         path = place / location.FILE_NAME
-        store = _open_file(Database(path, connect=False, key_source=key_source), path, clock)
+        store = _open_file(Database(path, key_source=key_source), path, clock)
         store.database.set_patience(patience_milliseconds)
         store.take_in()
         return store
@@ -117,9 +117,8 @@ def open_lines(place: Path, clock: Callable[[], float], reason: str = "") -> Sto
     """
     kept = lines.FileLines(place, clock)
     kept.begin()
-    store = Store(Database(None), clock=clock, kept=kept)
     found = kept.read()
-    store.hold(found.records, found.problems)
+    store = Store.of_lines(kept, found.records, found.problems, clock=clock)
     if reason:
         store.notice = IN_LINES.format(reason=reason, place=place)
     return store
@@ -140,8 +139,8 @@ def open_to_read(directory: Path, *, key_source: str = "") -> Store:
         is_there = bool(encryption.header_of(path))
         if not found.files or isinstance(error, Newer) or (is_there and not is_fault_of_file(error)):
             raise
-        store = Store(Database(None), kept=lines.FileLines(place, time.time))
-        store.hold(found.records, found.problems, read_only=True)
+        kept = lines.FileLines(place, time.time)
+        store = Store.of_lines(kept, found.records, found.problems, read_only=True)
         if is_there:
             store.notice = str(error)
         return store
@@ -152,7 +151,7 @@ def open_to_read(directory: Path, *, key_source: str = "") -> Store:
 
 def _open_file_to_read(path: Path, key_source: str) -> Store:
     """The archive of a file, to be read only, whatever lies beside it. Raises StoreError."""
-    database = Database(path, connect=False, key_source=key_source, read_only=True)
+    database = Database(path, key_source=key_source, read_only=True)
     try:
         _connect(database)
     except Older as error:

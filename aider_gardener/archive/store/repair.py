@@ -230,7 +230,7 @@ def begin_anew(database: Database, path: Path, now: float, *, why: str = "damage
     or the new one whole, if need be for `finish` to put it there."""
     part = path.with_name(f"{location.MENDED_NAME}.{os.getpid()}{PART_ENDING}")
     seen = location.identity(path)
-    new = Database(part, connect=False, key_source=database.key_source)
+    new = Database(part, key_source=database.key_source)
     try:
         try:
             new.connect()

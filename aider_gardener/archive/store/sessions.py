@@ -143,8 +143,8 @@ def stats(db: apsw.Connection, path: Path | None) -> StoreStats:
             GROUP BY o.cls ORDER BY o.cls"""
     ).fetchall()
 
-    def count(table: str, condition: str = "1") -> int:
-        return int(db.execute(f"SELECT count(*) FROM {table} WHERE {condition}").get)
+    def count(table: str) -> int:
+        return int(db.execute(f"SELECT count(*) FROM {table}").get)
 
     files = [path.with_name(path.name + ending) for ending in ("", "-wal", "-shm")] if path else []
     return StoreStats(

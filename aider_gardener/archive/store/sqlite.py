@@ -108,6 +108,22 @@ class Store:
         self._holds = False
         database.repair = self._look_again if database.read_only else self._repair
 
+    @classmethod
+    def of_lines(
+        cls,
+        kept: Lines,
+        said: Iterable[Record],
+        problems: Iterable[str],
+        *,
+        clock: Callable[[], float] = time.time,
+        read_only: bool = False,
+    ) -> Store:
+        """The archive that these records say, in memory; `problems` are lines for the user."""
+        database = Database(None)
+        database.write(lambda db: records.take(db, said))
+        database.read_only = read_only
+        return cls(database, clock=clock, notice="; ".join(problems), kept=kept)
+
     @property
     def notice(self) -> str:
         """One line for the user when something was set aside or is unavailable, else ""."""
@@ -492,13 +508,6 @@ class Store:
         own = self.lines.place if self.lines is not None else ""
         found = lines.read(self.directory, self._clock())
         return [each for each in found.files if str(each.path) != own]
-
-    def hold(self, said: Iterable[Record], problems: Iterable[str] = (), *, read_only: bool = False) -> None:
-        """Be, in memory, the archive that these records say; `problems` are lines for the user."""
-        self._db.write(lambda db: records.take(db, said))
-        self._db.read_only = read_only
-        if told := "; ".join(problems):
-            self.notice = told
 
     def take_in(self) -> None:
         """Bring into the file what was written in lines while it could not be, also by processes that still
