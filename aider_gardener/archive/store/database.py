@@ -51,9 +51,14 @@ def is_damage(error: BaseException) -> bool:
     return is_altered or isinstance(error, (apsw.CorruptError, apsw.NotADBError))
 
 
-def explain(error: apsw.Error, path: Path | None) -> str:
+def explain(error: BaseException, path: Path | None) -> str:
     """One line for the user: what happened to the archive and what to do."""
     place = str(path) if path else "the archive in memory"
+    if isinstance(error, (OSError, ValueError)):
+        fault = getattr(error, "strerror", None) or error
+        return location.UNUSABLE.format(path=getattr(error, "filename", None) or place, fault=fault)
+    if not isinstance(error, apsw.Error):
+        return str(error)
     if is_damage(error) and not isinstance(error, apsw.NotADBError):
         error = apsw.CorruptError()
     text = EXPLANATIONS.get(type(error))
@@ -103,12 +108,6 @@ class Older(StoreError):
     def __init__(self, reason: str, identity: tuple[int, int] | None) -> None:
         super().__init__(reason)
         self.identity = identity
-
-
-def is_fault_of_file(fault: Exception) -> bool:
-    """Whether an archive cannot be used for what SQLite or the system says, or because it is of a newer
-    version, and not for what somebody put in its place."""
-    return isinstance(fault, (apsw.Error, OSError, Unavailable, Newer))
 
 
 class Database:
@@ -205,8 +204,12 @@ class Database:
             raise apsw.CorruptError(BAD_HEADER)
 
     def _check_unread(self, path: Path, error: BaseException) -> None:
-        """Raise another error than damage for a file that SQLite cannot read for another reason."""
-        if _is_of_newer(path):
+        """Raise another error than damage for a file that SQLite cannot read for another reason: its header
+        names a newer version, and not ours with a bit turned over, or its key is another."""
+        head = encryption.header_of(path)
+        version, application = (int.from_bytes(head[at : at + 4], "big") for at in HEADER_PLACES)
+        is_turned = (version ^ schema.VERSION).bit_count() == 1
+        if application == schema.APPLICATION_ID and version > schema.VERSION and not is_turned:
             raise Newer(TOO_NEW.format(path=path)) from None
         is_locked = isinstance(error, apsw.NotADBError) and self.key
         if is_locked and not encryption.read_marker(path.parent):
@@ -353,15 +356,6 @@ class Database:
             self.live.execute(statement)
         except apsw.ConstraintError as error:  # the index of words is another than it was
             raise apsw.CorruptError(BAD_INDEX) from error
-
-
-def _is_of_newer(path: Path) -> bool:
-    """Whether the header of an archive that cannot be read names a newer version, and not ours with a bit
-    turned over."""
-    head = encryption.header_of(path)
-    version, application = (int.from_bytes(head[at : at + 4], "big") for at in HEADER_PLACES)
-    is_turned = (version ^ schema.VERSION).bit_count() == 1
-    return application == schema.APPLICATION_ID and version > schema.VERSION and not is_turned
 
 
 def _open(path: Path | None, key: str = "") -> apsw.Connection:

@@ -11,9 +11,10 @@ import hashlib
 import os
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
+from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -83,7 +84,7 @@ class LinesFile:
     path: Path
     size: int
     is_alive: bool
-    records: list[tuple[float, Record]] = field(default_factory=list)
+    records: list[Record] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     unreadable: int = 0
 
@@ -102,17 +103,14 @@ class FoundLines(NamedTuple):
     @property
     def records(self) -> list[Record]:
         """All records in the order in which they were written; at one moment, what is said comes before what
-        is forgotten."""
-        found = [each for file in self.files for each in _in_order(file.records)]
-        return [record for _, record in sorted(found, key=lambda each: each[0])]
-
-
-def _in_order(records: Sequence[tuple[float, Record]]) -> Iterator[tuple[tuple[float, bool], Record]]:
-    """The records of one file with times that never fall: within a file the order of the lines counts."""
-    last = (0.0, False)
-    for at, record in records:
-        last = max(last, (at, record["kind"] in (FORGET, FORGET_SESSION)))
-        yield last, record
+        is forgotten. Within a file the order of the lines counts, whatever the clock said."""
+        found = []
+        for file in self.files:
+            last = (0.0, False)
+            for record in file.records:
+                last = max(last, (record["written_at"], record["kind"] in (FORGET, FORGET_SESSION)))
+                found.append((last, record))
+        return [record for _, record in sorted(found, key=itemgetter(0))]
 
 
 def names(directory: Path) -> list[str]:
@@ -164,7 +162,7 @@ def _read_file(path: Path, now: float) -> LinesFile:
             elif record["kind"] == CLOSED:
                 file.is_alive = False
             else:
-                file.records.append((float(record.pop("written_at")), record))
+                file.records.append({**record, "written_at": float(record["written_at"])})
     if is_cut and not file.is_alive:
         file.problems.append(CUT_OFF.format(name=path.name))
     if file.unreadable:

@@ -26,7 +26,6 @@ from aider_gardener.archive.store.database import (
     Unavailable,
     explain,
     is_damage,
-    is_fault_of_file,
     try_out,
 )
 from aider_gardener.archive.store.sqlite import Store
@@ -97,14 +96,9 @@ def _tier_without_sqlite(
 ) -> tuple[str, str]:
     """The tier for an archive that cannot be opened for this fault, and why. `place` is None where its
     directory itself cannot be used."""
-    if isinstance(fault, StoreError):
-        reason = str(fault)
-    elif isinstance(fault, apsw.Error):
-        reason = explain(fault, directory / location.FILE_NAME)
-    else:
-        reason = location.UNUSABLE.format(path=directory, fault=getattr(fault, "strerror", None) or fault)
-    if place is None or not is_fault_of_file(fault):
-        return MEMORY, reason
+    reason = explain(fault, directory / location.FILE_NAME)
+    if place is None or not isinstance(fault, (apsw.Error, OSError, Unavailable, Newer)):
+        return MEMORY, reason  # what somebody put in its place is no fault of the file's
     if encryption.is_secret(place / location.FILE_NAME, key_source):
         return MEMORY, reason + NO_PLAIN_LINES
     return LINES, reason
@@ -137,7 +131,7 @@ def open_to_read(directory: Path, *, key_source: str = "") -> Store:
         store = _open_file_to_read(path, key_source)
     except StoreError as error:
         is_there = bool(encryption.header_of(path))
-        if not found.files or isinstance(error, Newer) or (is_there and not is_fault_of_file(error)):
+        if not found.files or (is_there and not isinstance(error, Unavailable)):
             raise
         kept = lines.FileLines(place, time.time)
         store = Store.of_lines(kept, found.records, found.problems, read_only=True)

@@ -248,9 +248,8 @@ def begin_anew(database: Database, path: Path, now: float, *, why: str = "damage
             said = SAVED.format(reason=reason, aside=aside.name, saved=len(found))
         database.connect()
     except (StoreError, OSError, apsw.Error) as error:
-        cause = error.__cause__ or error
-        fault = explain(cause, path) if isinstance(cause, apsw.Error) else getattr(error, "strerror", error)
-        raise Unavailable(NOT_REPAIRED.format(path=path, fault=fault)) from error
+        cause = error.__cause__ if isinstance(error.__cause__, apsw.Error) else error
+        raise Unavailable(NOT_REPAIRED.format(path=path, fault=explain(cause, path))) from error
     finally:
         location.remove(part)
     lost = sorted(listed - found)

@@ -260,7 +260,7 @@ class Store:
                 self.notice = repair.begin_anew(self._file, path, self._clock())
         except (StoreError, apsw.Error, OSError) as fault:
             self._file.close()
-            self._file.fault = explain(fault, path) if isinstance(fault, apsw.Error) else str(fault)
+            self._file.fault = explain(fault, path)
             raise Unavailable(self._file.fault) from fault
         return True
 

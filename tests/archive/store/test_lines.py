@@ -182,7 +182,7 @@ def test_a_line_that_could_not_be_written_whole_is_kept_and_told_from_the_next(
     kept.append({**STATE, "value": "2"})
     kept.close()
     (file,) = of(tmp_path)
-    assert kept.fault == "" and [record["value"] for _, record in file.records] == ["1", "2"]
+    assert kept.fault == "" and [record["value"] for record in file.records] == ["1", "2"]
     assert file.unreadable == (0 if is_cut else 1)
 
 
@@ -209,6 +209,6 @@ def test_a_file_that_was_taken_away_or_written_anew_is_begun_again_with_all(tmp_
     os.replace(tmp_path / "anew", first)
     kept.append({**STATE, "value": "3"})
     assert kept.path != first
-    found = {record["value"] for file in of(tmp_path) if file.path == kept.path for _, record in file.records}
+    found = {record["value"] for file in of(tmp_path) if file.path == kept.path for record in file.records}
     assert found == {"1", "2", "3"}
     kept.close()
