@@ -266,11 +266,8 @@ def forget(db: apsw.Connection, ids: Iterable[str], *, told: bool = True) -> int
     Their words leave the index with `Store.scrub`. `told`: a server that the project is shared with hears
     of all that is the user's own, not of this machine's alone.
     """
-    numbers = {}
-    for stored_id in dict.fromkeys(ids):
-        number = db.execute("SELECT number FROM originals WHERE id = ?", (stored_id,)).get
-        if number is not None:
-            numbers[number] = stored_id
+    sql = "SELECT number, id FROM originals WHERE id IN (SELECT value FROM json_each(?)) ORDER BY number"
+    numbers: dict[int, str] = dict(db.execute(sql, (json.dumps(list(ids)),)).fetchall())
     if numbers:
         forgotten.note_entries(db, numbers, told=told)
         _delete(db, numbers)
@@ -285,12 +282,9 @@ def forget_places(db: apsw.Connection, numbers: Sequence[int]) -> list[str]:
     emptied = [row[0] for row in db.execute(stood, (listed,))]
     db.execute("DELETE FROM occurrences WHERE number IN (SELECT value FROM json_each(?))", (listed,))
     _delete(db, only_here)
-    for session in emptied:
-        db.execute(
-            "DELETE FROM sessions WHERE number = ?1 AND NOT EXISTS "
-            "(SELECT 1 FROM occurrences WHERE session = ?1)",
-            (session,),
-        )
+    sql = """DELETE FROM sessions WHERE number IN (SELECT value FROM json_each(?))
+             AND number NOT IN (SELECT session FROM occurrences)"""
+    db.execute(sql, (json.dumps(emptied),))
     return list(only_here.values())
 
 

@@ -130,22 +130,17 @@ def number_of(db: apsw.Connection) -> object:
 
 def create(db: apsw.Connection) -> bool:
     """Make the tables of an empty file, in one transaction; returns whether it was. Safe from several
-    processes."""
+    processes. After an error the connection is to be closed, which undoes it."""
     db.execute("BEGIN IMMEDIATE")
-    try:
-        is_new = is_empty(db)
-        if is_new:
-            for statement in TABLES:
-                db.execute(statement)
-            search.make_index(db)
-            db.pragma("application_id", APPLICATION_ID)
-            db.pragma("user_version", VERSION)
-            db.execute("INSERT INTO state (session, key, value) VALUES (?, ?, randomblob(16))", (OWN, NUMBER))
-        db.execute("COMMIT")
-    except BaseException:
-        if db.in_transaction:
-            db.execute("ROLLBACK")
-        raise
+    is_new = is_empty(db)
+    if is_new:
+        for statement in TABLES:
+            db.execute(statement)
+        search.make_index(db)
+        db.pragma("application_id", APPLICATION_ID)
+        db.pragma("user_version", VERSION)
+        db.execute("INSERT INTO state (session, key, value) VALUES (?, ?, randomblob(16))", (OWN, NUMBER))
+    db.execute("COMMIT")
     return is_new
 
 
