@@ -92,13 +92,12 @@ def store_copy(to: Path | Address | None, source: Path | Address | None, readabl
     server only ROLE can read it, and chats held with a local model are left out.
     """
     from aider_gardener.archive import plugin
-    from aider_gardener.archive.store import opening
-    from aider_gardener.archive.store.location import chosen_directory
+    from aider_gardener.archive.store import opening, store_directory
 
     if (to is None) == (source is None):
         raise UsageError("say where: --to PLACE, or --from PLACE")
     own, _key = archive_directory(made=to is None)
-    there = chosen_directory(to.expanduser()) if isinstance(to, Path) else to
+    there = store_directory(None, to.expanduser()) if isinstance(to, Path) else to
     other = archive_directory(source)[0] if isinstance(source, Path) else source
     if os.path.realpath(own) == os.path.realpath(str(there or other)):
         raise UsageError(f"{own} is where the archive lies already; name another directory")

@@ -187,13 +187,12 @@ def archive_directory(given: Path | None = None, *, made: bool = False) -> tuple
 def place_of(given: Path | None = None, *, start: Path | None = None) -> tuple[Path, str]:
     """Where the archive belongs that is given, else that of the project around `start` (the working
     directory), and where its key is. Nothing is touched."""
-    from aider_gardener.archive.store.location import chosen_directory, store_directory
+    from aider_gardener.archive.store import store_directory
     from aider_gardener.settings import Settings
 
     settings = Settings.from_env()
     root, named = repository_root(start or Path.cwd()), given or settings.store_path
-    found = chosen_directory(named) if named else store_directory(root, project=start)
-    return found, settings.store_key
+    return store_directory(root, named, project=start), settings.store_key
 
 
 def holds_archive(directory: Path) -> bool:

@@ -205,14 +205,11 @@ def settings_of(coder: HostCoder) -> Settings:
 
 def archive_directory(coder: HostCoder, settings: Settings) -> Path:
     """Where the archive of the coder's chat belongs; nothing is made or touched."""
-    # The package before its parts: while the warm-up is importing it, a part by itself would fail in either.
-    import aider_gardener.archive.store  # noqa: F401  # reason: imported to be whole
-    from aider_gardener.archive.store.location import chosen_directory, store_directory
+    from aider_gardener.archive.store import store_directory
 
-    given = settings.store_path
     root = Path(coder.root) if getattr(coder, "repo", None) else None
     user = state.origins.user if state.origins else None  # before a repository's files could name another
-    return chosen_directory(given) if given else store_directory(root, user=user)
+    return store_directory(root, settings.store_path, user=user)
 
 
 def warm_up() -> None:

@@ -205,9 +205,9 @@ def archive_directory(project: Path) -> Path:
     chosen = os.environ.get("AIDER_GARDENER_STORE", "").strip()
     if not chosen and (project / ".git").exists():
         return project / ".aider.gardener"
-    from aider_gardener.archive.store.location import chosen_directory, store_directory
+    from aider_gardener.archive.store import store_directory
 
-    return chosen_directory(Path(chosen).expanduser()) if chosen else store_directory(None, project=project)
+    return store_directory(None, Path(chosen).expanduser() if chosen else None, project=project)
 
 
 def archive(

@@ -17,7 +17,6 @@ from aider_gardener.adapters.plain.chat import AgentList
 from aider_gardener.adapters.plain.reading import AgentMessage, Item, Kind, as_mappings, items, text_of
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import open_store, store_directory
-from aider_gardener.archive.store.location import chosen_directory
 from aider_gardener.errors import UsageError, fault_log
 from aider_gardener.gardener.files import backlog_of
 from aider_gardener.gardener.gardener import Gardener as ChatGardener
@@ -86,11 +85,11 @@ class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
         if window <= 0 and not settings.history_tokens:
             named = f"the window of {model} is not known" if model else "no window is given"
             raise UsageError(f"{named}; give window=, the most tokens of a prompt")
-        root, place = os.path.realpath(project), settings.store_path
+        root = os.path.realpath(project)
         if not os.path.isdir(root):
             raise UsageError(f"{root} is no folder; name that of the project")
-        chosen = chosen_directory(place) if place else store_directory(Path(root))
-        store = open_store(None if memory else chosen, clock=clock, key_source=settings.store_key)
+        place = None if memory else store_directory(Path(root), settings.store_path)
+        store = open_store(place, clock=clock, key_source=settings.store_key)
         if store.notice:
             fault_log().warning("aider-gardener: %s", store.notice)
         archive = Archive(

@@ -267,7 +267,8 @@ def forget(db: apsw.Connection, ids: Iterable[str], *, told: bool = True) -> int
     of all that is the user's own, not of this machine's alone.
     """
     sql = "SELECT number, id FROM originals WHERE id IN (SELECT value FROM json_each(?)) ORDER BY number"
-    numbers: dict[int, str] = dict(db.execute(sql, (json.dumps(list(ids)),)).fetchall())
+    rows: list[Any] = db.execute(sql, (json.dumps(list(ids)),)).fetchall()
+    numbers: dict[int, str] = dict(rows)
     if numbers:
         forgotten.note_entries(db, numbers, told=told)
         _delete(db, numbers)

@@ -66,27 +66,24 @@ REMOTE_DRIVE = "remote"
 """What psutil says of a drive of Windows' that stands for a share."""
 
 
-def store_directory(root: Path | None, *, project: Path | None = None, user: Path | None = None) -> Path:
+def store_directory(
+    root: Path | None, named: Path | None = None, *, project: Path | None = None, user: Path | None = None
+) -> Path:
     """Where a project's archive belongs; nothing is made or touched.
 
-    In a work tree its own directory; without one a directory of the user (in `user`, by default
-    `user_directory()`), named by the hash of the path of `project` (by default the working directory).
+    At the place that the user named, if nothing is there yet or an archive is; else in a directory of its own
+    in it, so that the one that was named stays as it is. Without one in a work tree its own directory;
+    without either a directory of the user (in `user`, by default `user_directory()`), named by the hash of
+    the path of `project` (by default the working directory).
     """
+    if named is not None:
+        is_ours = named.name == DIRECTORY_NAME or not os.path.lexists(named) or _is_ours(named)
+        return named if is_ours else named / DIRECTORY_NAME
     if root is not None:
         return Path(root) / DIRECTORY_NAME
     place = os.path.realpath(project or Path.cwd())
     name = hashlib.sha256(os.path.normcase(place).encode("utf-8", "surrogatepass")).hexdigest()[:16]
     return (user or user_directory()) / "projects" / name
-
-
-def chosen_directory(place: Path) -> Path:
-    """Where the archive belongs if the user names a place; nothing is made or touched.
-
-    There, if nothing is there yet or an archive is; else in a directory of its own in it, so that the one
-    that was named stays as it is.
-    """
-    is_ours = place.name == DIRECTORY_NAME or not os.path.lexists(place) or _is_ours(place)
-    return place if is_ours else place / DIRECTORY_NAME
 
 
 def user_directory() -> Path:

@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from aider_gardener.archive.store import location, open_store, store_directory
-from aider_gardener.archive.store.location import chosen_directory, is_network_path, prepare_directory
+from aider_gardener.archive.store.location import is_network_path, prepare_directory
 from aider_gardener.errors import StoreError
 
 Mount = namedtuple("Mount", "mountpoint fstype opts")
@@ -148,14 +148,14 @@ def test_a_directory_that_was_there_before_stays_as_it_is(tmp_path: Path) -> Non
         store.close()
         assert [path.name for path in place.iterdir()] == [content]
         assert place.stat().st_mode & 0o777 == 0o755
-        store = open_store(chosen_directory(place))
+        store = open_store(store_directory(None, place))
         assert (
             store.persistent and store.notice == "" and (place / ".aider.gardener" / "gardener.db").exists()
         )
         store.close()
         assert place.stat().st_mode & 0o777 == 0o755
     (tmp_path / "empty").mkdir(mode=0o755)
-    open_store(chosen_directory(tmp_path / "empty")).close()
+    open_store(store_directory(None, tmp_path / "empty")).close()
     assert [path.name for path in (tmp_path / "empty").iterdir()] == [".aider.gardener"]
     assert (tmp_path / "empty").stat().st_mode & 0o777 == 0o755
 
@@ -178,6 +178,6 @@ def test_a_file_with_a_second_name_is_left_alone(tmp_path: Path, name: str) -> N
 def test_a_named_place_with_anything_of_an_archive_stays_its_place(tmp_path: Path, name: str) -> None:
     """Also where a repair was cut off, and where another process has just begun one."""
     (tmp_path / (name or ".gitignore")).touch()
-    assert chosen_directory(tmp_path) == tmp_path
+    assert store_directory(None, tmp_path) == tmp_path
     (tmp_path / "notes.md").write_text("x")
-    assert chosen_directory(tmp_path) == (tmp_path if name else tmp_path / ".aider.gardener")
+    assert store_directory(None, tmp_path) == (tmp_path if name else tmp_path / ".aider.gardener")
