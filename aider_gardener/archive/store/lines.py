@@ -219,18 +219,13 @@ class FileLines(Lines):
         self._clock = clock
         self._handle = -1
         self._is_torn = False
-        self._unwritten: list[Record] = []
-        self._written: list[Record] = []
+        self.records: list[Record] = []  # all that were appended; the disk has the first of them
+        self._written = 0
         self.found = FoundLines()
 
     @property
     def place(self) -> str:
         return str(self.path or self.directory or "")
-
-    @property
-    def records(self) -> list[Record]:
-        """All that was appended, whether the disk has it or not."""
-        return [*self._written, *self._unwritten]
 
     def read(self) -> FoundLines:
         """The files of lines in the directory, those of other processes too."""
@@ -239,23 +234,24 @@ class FileLines(Lines):
         return self.found
 
     def append(self, record: Record) -> None:
-        self._unwritten.append(record)
+        self.records.append(record)
         if self.directory is None:
             return
         try:
             if self._handle < 0 or location.identity(self._handle) != location.identity(self.path or Path()):
-                self.begin(self._written)  # of a process that is thought to have ended it is taken away
-            while self._unwritten:
-                self._write(self._line(self._unwritten[0]))
-                self._written.append(self._unwritten.pop(0))
+                self.begin(self.records[: self._written])  # taken away: its process is thought to have ended
+            while self._written < len(self.records):
+                self._write(self._line(self.records[self._written]))
+                self._written += 1
         except OSError as error:
             self.fault = error.strerror or str(error)
         else:
             self.fault = ""
 
     def replace(self, records: Iterable[Record]) -> list[str]:
-        own, self._unwritten, self._written = self.path, [], list(records)
-        self.begin(self._written)
+        own, self.records = self.path, list(records)
+        self._written = len(self.records)
+        self.begin(self.records)
         if own is not None:
             files.erase(own)
         return [line for file in self.found.files if file.path != own for line in dismiss(file, whole=True)]
@@ -263,7 +259,7 @@ class FileLines(Lines):
     def remove(self) -> None:
         """Close and remove the file: all of it is in the archive, or there is nothing in it."""
         self._close()
-        self._written, self._unwritten, self.fault = [], [], ""
+        self.records, self._written, self.fault = [], 0, ""
         if self.path is not None:
             with contextlib.suppress(OSError):
                 files.erase(self.path)
@@ -272,11 +268,11 @@ class FileLines(Lines):
     def close(self) -> None:
         if self._handle < 0:
             return
-        if not (self._written or self._unwritten):
+        if not self.records:
             self.remove()
             return
         with contextlib.suppress(OSError):
-            for record in [*self._unwritten, {"kind": CLOSED}]:
+            for record in [*self.records[self._written :], {"kind": CLOSED}]:
                 self._write(self._line(record))
         self._close()
 

@@ -154,9 +154,8 @@ def make_copy(database: Database) -> None:
         files.open_private(part).close()
         target = opened(part, apsw.SQLITE_OPEN_READWRITE, database.key)
         with contextlib.closing(target):
-            target.pragma(
-                "user_version", schema.VERSION
-            )  # check sums are kept from the first page's writing on
+            # Check sums are kept from the first page's writing on.
+            target.pragma("user_version", schema.VERSION)
             database.copy_into(target)
             is_sound = target.execute("PRAGMA quick_check(1)").get == "ok"
         if is_sound:
