@@ -30,11 +30,6 @@ if TYPE_CHECKING:
 VARIABLE = "AIDER_GARDENER_DATABASE_URL"
 NAMING = ("PGHOST", "PGHOSTADDR", "PGSERVICE", "PGDATABASE")
 """Any of these says that a server is meant; libpq knows the others."""
-VARIABLES = {
-    "host": "PGHOST", "hostaddr": "PGHOSTADDR", "service": "PGSERVICE", "user": "PGUSER",
-    "password": "PGPASSWORD", "sslmode": "PGSSLMODE", "sslrootcert": "PGSSLROOTCERT",
-}  # fmt: skip
-"""Where libpq takes a parameter from that the address does not give."""
 CONNECT_SECONDS = 10
 STATEMENT_SECONDS = 120
 SCHEMES = ("postgresql://", "postgres://")
@@ -141,8 +136,9 @@ def _asked(environ: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
     except psycopg.Error:
         raise UsageError(NOT_AN_ADDRESS) from None
     said = {name: str(value) for name, value in found.items()}
-    variables = {name: environ[variable] for name, variable in VARIABLES.items() if environ.get(variable)}
-    return said, variables | said
+    known = ((each.keyword, each.envvar or b"") for each in psycopg.pq.Conninfo.get_defaults())
+    given = {name.decode(): environ.get(variable.decode(), "") for name, variable in known}
+    return said, {name: value for name, value in given.items() if value} | said
 
 
 def _authorities(environ: Mapping[str, str]) -> str:
