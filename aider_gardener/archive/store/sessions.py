@@ -85,16 +85,16 @@ def touch(db: apsw.Connection, ids: Iterable[str], at: float, *, again: bool = F
     )
 
 
-def record_event(db: apsw.Connection, event: Event, *, again: bool = False) -> None:
+def record_event(db: apsw.Connection, record: Mapping[str, Any], *, again: bool = False) -> None:
     """Append an event, or `again` only if the very same is not there yet."""
+    data = json.dumps(record["data"], default=str, sort_keys=True)
     db.execute(
-        """INSERT INTO events (session, turn, kind, data, at) SELECT ?1, ?2, ?3, ?4, ?5
-           WHERE NOT ?6 OR NOT EXISTS (
-               SELECT 1 FROM events
-               WHERE session = ?1 AND turn = ?2 AND kind = ?3 AND data = ?4 AND at = ?5)""",
-        (event.session, event.turn, event.kind, json.dumps(event.data, default=str, sort_keys=True),
-         event.at, again),
-    )  # fmt: skip
+        """INSERT INTO events (session, turn, kind, data, at) SELECT :session, :turn, :event, :data, :at
+           WHERE NOT :again OR NOT EXISTS (
+               SELECT 1 FROM events WHERE session = :session AND turn = :turn AND kind = :event
+               AND data = :data AND at = :at)""",
+        {**record, "data": data, "again": again},
+    )
 
 
 def entries_of(data: Mapping[str, object]) -> list[str]:

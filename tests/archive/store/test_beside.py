@@ -58,6 +58,8 @@ def test_what_is_forgotten_leaves_every_file(tmp_path: Path, no_sqlite: NoSqlite
     ids = [store.session_entries("s1")[0].id, put(store, "the aardvark of today", seq=5, session="gone").id]
     put(store, "kept of today", seq=6)
     store.record_event("s1", 1, "swap", {"entry_ids": ids, "why": "x"}, 1.0)
+    for number in range(30):  # more lines than are left
+        store.touch(ids, 10.0 + number)
     if way == "entry":
         assert store.forget(ids) == 2
         assert b"aardvark" not in bytes_of(tmp_path)
