@@ -194,7 +194,7 @@ def _rewrite(path: Path, old_key: str, new_key: str, source: str = "") -> None:
             files.erase(copy)
     except (apsw.BusyError, apsw.LockedError):
         raise StoreError(f"{path} is in use by another process: end the project's chats first") from None
-    except apsw.Error as error:
+    except (apsw.Error, UnicodeDecodeError) as error:
         raise StoreError(f"{path} could not be rewritten ({' '.join(str(error).split())})") from error
     finally:
         db.close()

@@ -202,9 +202,8 @@ def find(
     else:
         columns = cache.every(db)
         if sessions is not None:
-            marks = ", ".join("?" * len(sessions))
-            sql = f"SELECT number FROM sessions WHERE id IN ({marks})"
-            wanted = [row[0] for row in db.execute(sql, tuple(sessions))]
+            sql = "SELECT number FROM sessions WHERE id IN (SELECT value FROM json_each(?))"
+            wanted = [row[0] for row in db.execute(sql, (json.dumps(list(sessions)),))]
             columns = columns[:, np.isin(columns[1], wanted)]
     chunks, of, starts, ends = columns
     return Evidence(chunks, of, starts, ends, _held(db, asked, chunks))

@@ -16,7 +16,7 @@ import apsw
 import made_lines
 import pytest
 from click.testing import CliRunner
-from made_lines import bytes_of
+from made_lines import bytes_of, written
 from made_search import found
 from made_vectors import LetterCounts
 
@@ -101,12 +101,8 @@ def test_no_plaintext_anywhere_in_the_directory(
     put(store, f"{MARK} at length " * 5_000, seq=99)
     seen = bytes_of(tmp_path)
     store.close()
-    for written in (seen, bytes_of(tmp_path)):
-        assert (
-            MARK.lower().encode() not in written.lower()
-            and vector not in written
-            and key.encode() not in written
-        )
+    for data in (seen, bytes_of(tmp_path)):
+        assert MARK.lower().encode() not in data.lower() and vector not in data and key.encode() not in data
     assert is_encrypted(tmp_path / "gardener.db")
     again = open_store(tmp_path)  # the marker says where the key is
     assert again.notice == "" and holds_everything(again, 31)
@@ -226,6 +222,14 @@ def test_nobody_else_writes_while_an_archive_is_rewritten(
         encrypt(tmp_path, "env")
         assert refused and is_encrypted(tmp_path / "gardener.db")
         assert os.name == "nt" or MARK.encode() not in old.read(), "the old bytes were overwritten"
+
+
+def test_tables_that_are_no_text_are_told(tmp_path: Path, key: str) -> None:
+    open_store(tmp_path).close()
+    bad = "UPDATE sqlite_schema SET sql = CAST(CAST(sql AS BLOB) || x'202d2dff' AS TEXT) WHERE name = 'state'"
+    written(tmp_path / "gardener.db", f"PRAGMA writable_schema = 1; {bad}")
+    with pytest.raises(StoreError, match="could not be rewritten"):
+        encrypt(tmp_path, "env")
 
 
 def test_what_is_no_archive_is_not_encrypted(tmp_path: Path, key: str) -> None:
