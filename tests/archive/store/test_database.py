@@ -7,12 +7,13 @@ import os
 import stat
 import subprocess
 import sys
+from contextlib import closing, suppress
 from pathlib import Path
 
 import apsw
 import made_lines
 import pytest
-from made_lines import bytes_of, put
+from made_lines import bytes_of, put, said, written
 
 from aider_gardener.archive.store import Store, entries, open_store
 from aider_gardener.archive.store.database import BUSY_MILLISECONDS, NETWORK_BUSY_MILLISECONDS
@@ -118,6 +119,30 @@ def test_colliding_ids_are_lengthened(store: Store, tmp_path: Path, monkeypatch:
 
 def content_hash_tail(content: str) -> str:
     return hashlib.sha256(content.encode()).hexdigest()[:48]
+
+
+def test_what_fails_within_a_transaction_is_undone_alone(store: Store) -> None:
+    def do() -> None:
+        put(store, "one")
+        with suppress(StoreError):
+            store.put_renditions("gffffffff", [Rendition(Fidelity.LINE, "of none", 1)])
+        put(store, "two", seq=1)
+
+    store.together(do)
+    assert said(store) == ["one", "two"]
+
+
+def test_an_index_that_is_of_another_moment_is_damage(tmp_path: Path, store: Store) -> None:
+    put(store, "one fox")
+    head = store._db.live.execute("SELECT block FROM word_index_data WHERE id = 10").get
+    put(store, "two foxes", seq=1)
+    store.close()
+    sql = f"UPDATE word_index_data SET block = x'{head.hex()}' WHERE id = 10"
+    written(tmp_path / "gardener.db", sql)
+    with closing(open_store(tmp_path)) as again:
+        put(again, "three", seq=2)
+        assert "was damaged" in again.notice and said(again) == ["one fox", "two foxes", "three"]
+        assert again.verify() == []
 
 
 def test_write_ahead_log_and_durable_writes(tmp_path: Path, store: Store) -> None:
