@@ -59,6 +59,7 @@ def store_status() -> None:
     found, key_source = archive_directory()
     with closing(open_to_read(found, key_source=key_source)) as archive:
         stats, directory, notice = asdict(archive.stats()), archive.directory or found, archive.notice
+        sharing = sharing_of(archive)
     tier, why = tier_of(found, key_source)
     aside = ", ".join(set_aside_in(directory))
     told = [notice, aside and f"set aside: {aside}; delete them when you need nothing of them any more"]
@@ -69,7 +70,6 @@ def store_status() -> None:
     facts |= {name: figure for name, figure in stats.items() if name not in ("path", "by_class")}
     columns = ("entries", "original_tokens", "compressed_tokens")
     by_class = {name: dict(zip(columns, row, strict=True)) for name, row in stats["by_class"].items()}
-    sharing = sharing_of(found, key_source)
     value = facts | {"by_class": by_class, "told": list(filter(None, told)), "sharing": sharing}
     put(value, lambda: stats_table(facts_shown, by_class, "\n".join(status_lines(sharing))))
     for line in told:

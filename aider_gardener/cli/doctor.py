@@ -161,10 +161,14 @@ def hooks() -> Found:
 
 def sharing() -> Found:
     """How the project is shared; "" where it is not."""
+    from aider_gardener.archive.store import open_to_read
     from aider_gardener.cli.shared import sharing_of
 
     directory, key = place_of()
-    found = sharing_of(directory, key) if (directory / "gardener.db").is_file() else {"shared": False}
+    if not (directory / "gardener.db").is_file():
+        return True, ""
+    with closing(open_to_read(directory, key_source=key)) as store:
+        found = sharing_of(store)
     if not found["shared"]:
         return True, ""
     failed = f"; the last sync failed: {found['problem']}" if found["problem"] else ""

@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -123,15 +122,12 @@ def _synced(store: Store, project: str, *, unasked: bool = False) -> None:
         raise StoreError(done.problem)
 
 
-def sharing_of(directory: Path, key_source: str) -> dict[str, Any]:
+def sharing_of(store: Store) -> dict[str, Any]:
     """How the project of an archive is shared, as the plug-in says it without asking the server."""
-    from aider_gardener.archive.store import open_to_read
-
-    with closing(open_to_read(directory, key_source=key_source)) as store:
-        project = project_of(store)
-        is_shared = plugin.is_shared(store, project)
-        found: dict[str, Any] = plugin.part("sync").status(store, project) if is_shared else {"shared": False}
-        return found
+    project = project_of(store)
+    is_shared = plugin.is_shared(store, project)
+    found: dict[str, Any] = plugin.part("sync").status(store, project) if is_shared else {"shared": False}
+    return found
 
 
 def report_text(done: Mapping[str, Any]) -> str:
