@@ -92,7 +92,7 @@ def store_copy(to: Path | Address | None, source: Path | Address | None, readabl
     server only ROLE can read it, and chats held with a local model are left out.
     """
     from aider_gardener.archive import plugin
-    from aider_gardener.archive.store import opening, store_directory
+    from aider_gardener.archive.store import store_directory
 
     if (to is None) == (source is None):
         raise UsageError("say where: --to PLACE, or --from PLACE")
@@ -105,9 +105,9 @@ def store_copy(to: Path | Address | None, source: Path | Address | None, readabl
         if given.database.key and not (readable or isinstance(there or own, Path)):
             raise UsageError(plugin.part("sync").ENCRYPTED)
         with closing(opened(there or own, made=True)) as taking:
-            count, told = opening.copy(given, taking)
+            count = taking.copy_from(given)
             kind = "SQLite" if taking.is_file else "lines of JSON" if taking.directory else "PostgreSQL"
-    for line in told:
+    for line in (given.notice, taking.notice):
         tell(line)
     click.echo(f"{counted(count, 'new line')} copied to {there or own} ({kind})")
 

@@ -1,8 +1,7 @@
 """How an archive is opened, and in which tier: as a file of SQLite's, lines of JSON where that cannot be
 written, else in memory; or to be read only.
 
-Trouble with the file never stops a chat: where it cannot be opened the store works in a lower tier, and says
-so. One archive is copied into another whatever the tiers of both.
+Trouble with the file never stops a chat: the store works in a lower tier then, and says so.
 """
 
 from __future__ import annotations
@@ -42,7 +41,6 @@ LINES_WAIT = (
 )
 NOT_ENCRYPTED = "{path} is not encrypted; `gardener store encrypt` encrypts it"
 LOG_LOST = "the log of {path} was damaged: some of what was said last before a chat ended is lost"
-COPY_NOT_ENCRYPTED = "the copy in {place} is not encrypted; `gardener store encrypt` encrypts it"
 NO_ARCHIVE = "{path} is gone: it was begun anew"
 RETRY_SECONDS = 0.05
 FAULTS = (StoreError, apsw.Error, OSError, ValueError)
@@ -231,16 +229,3 @@ def _try_sqlite(place: Path, key_source: str) -> None:
         except StoreError:  # damaged or older: the next chat sees to it
             pass
     try_out(place / f"{location.FILE_NAME}.probe-{os.urandom(8).hex()}")
-
-
-def copy(source: Store, target: Store) -> tuple[int, list[str]]:
-    """Copy all that an archive holds into another one, whatever the tiers of both; returns how many records
-    were new there and lines for the user. Vectors are made anew there. All or nothing. Raises StoreError."""
-    count = target.copy_from(source)
-    is_open = bool(source.database.key) and target.is_file and not target.database.key
-    told = (
-        source.notice,
-        target.notice,
-        COPY_NOT_ENCRYPTED.format(place=target.directory) if is_open else "",
-    )
-    return count, list(filter(None, told))

@@ -65,6 +65,7 @@ ANOTHER = "{path} is another archive than before: what this chat holds is writte
 NOT_NOW = "{path} cannot be written for the moment: try again when it can"
 NOT_KEPT = "{place} cannot be written ({fault}): until it can what is said is kept in memory only"
 LINES_TAKEN = "{count} lines that were written where the archive could not be are in it now"
+COPY_NOT_ENCRYPTED = "the copy in {place} is not encrypted; `gardener store encrypt` encrypts it"
 PUT_BACK = "{count} entries were missing: they were put back from the copy"
 BACKLOG_PER_ADD = 16
 BACKLOG_AT_ONCE = 200
@@ -631,10 +632,13 @@ class Store:
             raise StoreError(f"{path} cannot be read ({error.strerror})") from error
 
     def copy_from(self, source: Store) -> int:
-        """Add what another archive holds and this one does not; returns how many records were new. All or
-        nothing. Raises StoreError."""
+        """Add what another archive holds and this one does not, whatever the tiers of both; returns how many
+        records were new. Vectors are made anew here. All or nothing. Raises StoreError."""
         fault = f"{source.directory} cannot be read: nothing was copied"
-        return source._read(lambda old: self._add_all(records.export_of_other(old), fault))
+        count = source._read(lambda old: self._add_all(records.export_of_other(old), fault))
+        if source.database.key and self.is_file and not self.database.key:
+            self.notice = COPY_NOT_ENCRYPTED.format(place=self.directory)
+        return count
 
     def _add_all(self, found: Iterable[Record], fault: str) -> int:
         """Add what comes from elsewhere, to the lines too where they are the archive; `fault` is what is

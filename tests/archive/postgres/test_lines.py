@@ -15,7 +15,6 @@ from aider_gardener.archive.postgres.lines import ServerLines, open_on_server
 from aider_gardener.archive.postgres.server import VARIABLE, Address, ServerError, connected
 from aider_gardener.archive.store import Store, open_store
 from aider_gardener.archive.store.encryption import VARIABLE as KEY_VARIABLE
-from aider_gardener.archive.store.opening import copy
 from aider_gardener.cli.root import main
 from aider_gardener.errors import StoreError, UsageError
 from bench.postgres_server import PASSWORD
@@ -25,15 +24,15 @@ def address(team: Team, role: str = "ana", name: str = "pump") -> Address:
     return Address(team.environ(role)[VARIABLE], name)
 
 
-def copied(machine: Machine, to: Address) -> tuple[int, list[str]]:
+def copied(machine: Machine, to: Address) -> tuple[int, str]:
     """Close the archive of a machine and copy it."""
     machine.store.close()
     return between(open_store(machine.store.directory), open_on_server(to, made=True))
 
 
-def between(source: Store, target: Store) -> tuple[int, list[str]]:
+def between(source: Store, target: Store) -> tuple[int, str]:
     with closing(source), closing(target):
-        return copy(source, target)
+        return target.copy_from(source), target.notice
 
 
 def exported(store: Store, path: Path) -> bytes:
@@ -108,7 +107,7 @@ def test_what_was_said_to_a_local_model_or_to_none_stays_here(
     one.say("fetched from bob", session="shared:bob:x")
     told = "1 of the chats were held with a local model: they stay on this machine"
     if way == "copy":
-        assert copied(one, address(team))[1] == [told]
+        assert copied(one, address(team))[1] == told
     else:
         one.store.export(tmp_path / "all.jsonl")
         store = open_on_server(address(team), made=True)

@@ -92,12 +92,12 @@ def test_an_archive_that_is_there_counts_with_what_the_next_chat_does_about_it(
     assert store.persistent == (wanted != opening.MEMORY) and store.is_file == (wanted == opening.SQLITE)
 
 
-def copied(source: Path, target: Path, key_source: str = "") -> tuple[int, list[str], bool]:
+def copied(source: Path, target: Path, key_source: str = "") -> tuple[int, str, bool]:
     with (
         closing(opened_by_a_command(source, key_source=key_source)) as one,
         closing(opened_by_a_command(target, key_source=key_source)) as other,
     ):
-        return *opening.copy(one, other), other.is_file
+        return other.copy_from(one), other.notice, other.is_file
 
 
 def test_a_copy_of_an_encrypted_archive_says_whether_it_is_encrypted_too(
@@ -105,9 +105,8 @@ def test_a_copy_of_an_encrypted_archive_says_whether_it_is_encrypted_too(
 ) -> None:
     monkeypatch.setenv(VARIABLE, "ab" * 32)
     filled(open_store(tmp_path / "from", key_source="env")).close()
-    assert copied(tmp_path / "from", tmp_path / "same", "env")[1] == []
-    ((told,),) = (copied(tmp_path / "from", tmp_path / "open")[1],)
-    assert "is not encrypted" in told
+    assert copied(tmp_path / "from", tmp_path / "same", "env")[1] == ""
+    assert "is not encrypted" in copied(tmp_path / "from", tmp_path / "open")[1]
     assert b"text 1" in (tmp_path / "open" / "gardener.db").read_bytes()
     assert b"text 1" not in (tmp_path / "same" / "gardener.db").read_bytes()
 
