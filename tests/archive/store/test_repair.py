@@ -663,3 +663,16 @@ def test_what_a_killed_repair_left_goes_with_forgetting(tmp_path: Path, seconds:
     store = open_store(tmp_path)
     store.forget([stored[2].id])
     assert mended.exists() == is_left
+
+
+def test_where_the_copy_cannot_be_deleted_nothing_is_forgotten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stored = filled(tmp_path)
+    store = open_store(tmp_path)
+    monkeypatch.setattr(Path, "unlink", Mock(side_effect=PermissionError(13, "Permission denied")))
+    with pytest.raises(
+        StoreError, match=r"gardener.db.copy cannot be deleted \(Permission denied\): delete it"
+    ):
+        store.forget([stored[2].id])
+    assert store.original(stored[2].id) is not None
