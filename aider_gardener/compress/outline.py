@@ -83,39 +83,17 @@ def chosen(
 ) -> tuple[set[int], set[int]]:
     """The rows worth most within `budget` tokens, each with the rows that it needs above it; and those that
     are named behind a row of their form."""
-    seen: dict[Hashable, int] = {}
-    same: dict[str, int] = {}
-    ranked: list[tuple[float, int]] = []
-    lesser = defaultdict[Hashable, set[int]](set)
-    many = Counter(note.form for note in notes if note.named)
-    for row, (worth, _above, form, is_named) in enumerate(notes):
-        line = lines[row]
-        if worth <= NOISE or not line or line.isspace() or line.strip() == GAP:
-            continue
-        nth = seen[form] = seen.get(form, 0) + 1
-        nth_same = same[line] = same.get(line, 0) + 1
-        if nth_same > 1:
-            worth -= SAME * log2(nth_same)
-        if touches(line, focus):
-            worth += FOCUSED
-        elif nth > 1 and form is not None:
-            worth -= REPEAT * log2(nth)
-        if is_named and worth < FAILURE and many[form] >= MANY:
-            worth = max(worth, NAMED)
-            lesser[form].add(row)
-        if worth > 0:
-            ranked.append((-worth / (1 + 0.004 * max(0, min(len(line), LINE_CHARS) - 80)), row))
-    ranked.sort()
+    ranked, to_name = _ranked(lines, notes, focus)
     taken: set[int] = set()
     named: set[int] = set()
     passed: set[int] = set()
     example: dict[Hashable, int] = {}
     used = used_by_names = 0
     for value, row in ranked:
-        note, chain = notes[row], list[int]()
-        if row in lesser[note.form]:
-            shown = lines[example.get(note.form, row)]
-            others = lesser.pop(note.form) - taken
+        form = notes[row].form
+        if row in to_name[form]:
+            shown = lines[example.get(form, row)]
+            others = to_name.pop(form) - taken
             names = {at: name for at in others if (name := apart(lines[at], shown))}
             room = NAMES_SHARE * budget - used_by_names
             is_few = 2 * len(names) <= room  # a name takes two tokens and more
@@ -125,10 +103,11 @@ def chosen(
             passed |= names.keys()
         if row in passed:
             continue
+        chain = list[int]()
         while row >= 0 and row not in taken and row not in chain:
             chain.append(row)
             row = notes[row].above
-        room = budget * (STRETCH if value <= -FAILURE else 1) - used
+        room = budget * (STRETCH if value >= FAILURE else 1) - used
         if room <= 0 or not chain or sum(min(len(lines[at]), LINE_CHARS) for at in chain) > 12 * room:
             continue
         cost = sum(count(clip(lines[at].rstrip(), LINE_CHARS)) + 1 for at in chain) + 1
@@ -137,6 +116,34 @@ def chosen(
             example.update((notes[at].form, at) for at in chain)
             used += cost
     return taken, named
+
+
+def _ranked(
+    lines: Sequence[str], notes: Sequence[Note], focus: Focus
+) -> tuple[list[tuple[float, int]], dict[Hashable, set[int]]]:
+    """What each line is worth beside those of its form above it, and its row, the weightiest first; and by
+    form the rows that are told by their names where no more of them fits."""
+    seen, same = Counter[Hashable](), Counter[str]()
+    many = Counter(note.form for note in notes if note.named)
+    to_name = defaultdict[Hashable, set[int]](set)
+    ranked: list[tuple[float, int]] = []
+    for row, (worth, _above, form, is_named) in enumerate(notes):
+        line = lines[row]
+        if worth <= NOISE or not line or line.isspace() or line.strip() == GAP:
+            continue
+        seen[form] += 1
+        same[line] += 1
+        worth -= SAME * log2(same[line])
+        if touches(line, focus):
+            worth += FOCUSED
+        elif form is not None:
+            worth -= REPEAT * log2(seen[form])
+        if is_named and worth < FAILURE and many[form] >= MANY:
+            worth = max(worth, NAMED)
+            to_name[form].add(row)
+        if worth > 0:
+            ranked.append((worth / (1 + 0.004 * max(0, min(len(line), LINE_CHARS) - 80)), row))
+    return sorted(ranked, key=lambda one: (-one[0], one[1])), to_name
 
 
 def apart(line: str, shown: str) -> str:

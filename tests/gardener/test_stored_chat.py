@@ -23,7 +23,7 @@ from aider_gardener.plan.usage import Call, Prices
 from aider_gardener.recall.recall import EDIT_UNDONE
 from aider_gardener.settings import Settings
 
-TIGHT = Goal(high=1_200, low=900)
+TIGHT = Goal(high=1_400, low=1_100)
 
 
 def talked(gardener: Gardener, turns: int) -> None:
