@@ -108,16 +108,7 @@ ASSIGNED = late(
 TYPE = late(r"[A-Z][A-Za-z\d.]*(?:[?!]|[A-Z][a-z]*)|[a-z]+[A-Z][A-Za-z]*")
 """A type's name or a variable's, as code has it where settings have a value."""
 VALUE_END = re.compile(r"[\"';,]?[ \t]{0,20}\|?[ \t]{0,20}(?:#.*)?(?=\r?\n|\Z)|(?P<listed>[ ]{0,3}[,}(])")
-PRINTS = late(
-    r"(?m)^[ \t]*(?:\S{0,60}[$#%>] )?(?:sudo )?(?:cat|echo|printenv|kubectl|vault|aws|gcloud|az|op|pass)\b"
-)
-"""What begins a line that prints a secret in the next."""
-COMMAND = late(r"[ \t]*(?:\S{0,60}[$#%>] )?(?!git )[a-z][\w-]{1,20}(?:[ :][a-z][\w-]{1,20}){0,3}[ :]\Z")
-"""What stands before a secret's name that ends a command: `heroku auth:token`."""
 PATH_BEHIND = re.compile(r"\w:\Z")
-COMMAND_END = re.compile(r"[ \t\r:*\"'}]*(?: --?[\w-]{1,20}){0,3}\r?")
-COMPOUND = late(r"(?i)[a-z](?:pass|pw|pwd|passwd)\Z")
-"""A password's name that is no word of a sentence."""
 SETTING = re.compile(r"[ \t+>]*(?:(?:[-*#;$]|//|export|set|env|ENV|ARG) ){0,3}[ \t]*(?:[\w-]+\.)*\Z")
 """What stands before a name in a line of settings."""
 INI = late(
@@ -158,7 +149,6 @@ TELLING = late(
 OTHER_NAME = re.compile(r"""(?:(?<!\w )["'][\w.-]{1,40}["']\s?:|[\s,;]-{0,2}[\w-]{1,40}=)\s?["']?\Z""")
 HASHED = late(r"(?i)hash|sha|md5|digest|sum|fingerprint|commit|revision|\bid\b|\bh1:")
 """What a run of hexadecimal digits behind it is."""
-TIGHT = re.compile(r"[^\W\d_]\d\d+[^\W\d_]|[^\W\d_]\d+[^\W\d_].*\d|\d.*[!*^%~#$&@]|[!*^%~#$&@].*\d")
 WORD, DIGIT, SIGN = re.compile(r"\w"), re.compile(r"\d"), re.compile(r"[!*^#&~$%]")
 KEY_WORDS = re.compile(r"(?i)\b(?:api|access|private|signing|encryption|master|licen[cs]e|unseal) key\Z")
 HEX = re.compile(r"(?i)(?:0x)?[0-9a-f-]{7,}")
@@ -183,6 +173,15 @@ def flattened(text: str) -> tuple[str, Callable[[int], int]]:
         removed.append(removed[-1] + past - match.start())
     return "".join([*parts, text[past:]]), lambda at: at + removed[bisect_right(cuts, at)]
 
+
+NEEDS = {
+    "text": (Looks.WORD, Looks.MIX),
+    "likely": (Looks.MIX, Looks.RANDOM),
+    "loose": (Looks.RANDOM, Looks.RANDOM),
+    "far": (Looks.STRONG, Looks.STRONG),
+    "none": (Looks.NEVER, Looks.NEVER),
+}
+"""What a password and what another secret has to look like, by how it is joined to its name."""
 
 REDACTED, REDACTED_CHARS = "[redacted:", 40
 """How a placeholder begins, and its most characters."""
@@ -278,7 +277,10 @@ def _named(text: str, places: Places) -> Iterator[Found]:
                 kind = "secret"
             if kind:
                 match = ASSIGNED.match(text, stop)
-                if match and _is_value(text, start, stop, kind, match):
+                joint = _joint(text, start, stop, match) if match else "none"
+                if match and kind == "key" and match["blank"] is not None:
+                    joint = "none"
+                if match and _is_value(text[start:stop], kind, _value(match), joint):
                     yield *match.span(match.lastgroup or 0), "password" if kind == "password" else "secret"
                 else:
                     if at >= below:
@@ -288,102 +290,77 @@ def _named(text: str, places: Places) -> Iterator[Found]:
                 end = match.end() if match and match["bare"] and match["sign"] else stop
 
 
-def _is_value(text: str, start: int, stop: int, kind: str, match: re.Match[str]) -> bool:
-    """Whether what is joined to a name looks as a secret must look there."""
-    need, is_literal = _need(text, start, stop, kind, match)
-    how = match.lastgroup or ""
-    value = match[how].partition(" -> ")[0].strip("\\\"'")
-    value = "".join(value.split()) if how == "block" else value
-    return need < Looks.NEVER and looks(text[start:stop], value, is_literal) >= need
-
-
-def _need(text: str, start: int, stop: int, kind: str, match: re.Match[str]) -> tuple[Looks, bool]:
-    """What a value has to look like to be a secret, by how it is joined to its name, and whether it is a text
-    there and no code."""
-    how, name, sign = match.lastgroup or "", text[start:stop], match["sign"]
-    before, follows = text[max(0, start - 8) : start], text[match.end() : match.end() + 1]
-    end, is_password = VALUE_END.match(text, match.end()), kind == "password"
-    if is_password:
-        is_text = name.isupper() or (how in ("quoted", "element") and match[how].isascii())
-        literal, code = (Looks.TITLE if is_text else Looks.WORD), Looks.SIGNED
-    else:
-        is_phrase = name.lower().endswith("secret") and not match[how].islower()
-        literal = Looks.WORD if name.isupper() else Looks.SIGNED if is_phrase else Looks.MIX
-        literal, code = literal if len(match[how]) >= 8 else Looks.RANDOM, Looks.RANDOM
+def _is_value(name: str, kind: str, value: str, joint: str) -> bool:
+    """Whether a value looks as a secret must look that stands so beside its name."""
+    password, token = NEEDS[joint]
+    need = password if kind == "password" else token
     if kind == "key":
-        return (Looks.STRONG if sign or match["called"] or how == "element" else Looks.NEVER), True
-    if sign == ":" and PATH_BEHIND.search(before):
-        return Looks.NEVER, False
-    if follows in tuple("({[]$") if how == "bare" else before[-2:] in ("?'", '?"'):
-        return Looks.NEVER, False
+        need = max(need, Looks.STRONG)
+    elif kind == "password" and joint == "text" and value.isascii():
+        need = Looks.TITLE
+    elif kind == "secret" and len(value) < 8:
+        need = max(need, Looks.RANDOM)
+    elif kind == "secret" and joint == "text" and name.isupper():
+        need = Looks.WORD
+    return looks(name, value, joint == "text") >= need
+
+
+def _value(match: re.Match[str]) -> str:
+    """What is joined to a name, without its quotes and, of several lines, their ends."""
+    value = match[match.lastgroup or 0].partition(" -> ")[0].strip("\\\"'")
+    return "".join(value.split()) if match["block"] else value
+
+
+def _joint(text: str, start: int, stop: int, match: re.Match[str]) -> str:
+    """How a value is joined to its name, a key of NEEDS."""
+    how, name, sign = match.lastgroup or "", text[start:stop], match["sign"] or ""
+    value, joined = match[how], text[stop : match.start(how)]
+    before, follows = text[max(0, start - 8) : start], text[match.end() : match.end() + 1]
+    if (sign == ":" and PATH_BEHIND.search(before)) or (how == "bare" and follows in tuple("({[]$")):
+        return "none"
+    if sign[:1] == " ":  # the next cell of a table
+        return "loose" if not follows.strip() else "none"
     if match["call"] or how == "braced":
-        return Looks.RANDOM, False
-    if sign and sign[-2:] in ("==", "!="):  # what a value is compared with is often a word of a test
-        literal = max(literal, Looks.MIX if is_password else Looks.RANDOM)
-    if sign and sign[0] == " ":
-        return (Looks.RANDOM if end or follows == " " else Looks.NEVER), False
+        return "loose"
+    if sign[-2:] in ("==", "!="):  # what a value is compared with is often a word of a test
+        return "likely"
     if how not in ("bare", "words"):
         is_keyword = name.isupper() or name.lower() == "identified" or before[-1:] in (":", "-")
-        is_literal = (
-            sign
-            or not (match["blank"] or match["called"])
-            or (is_keyword and (match["blank"] or is_password))
-        )
-        return (literal if is_literal else max(literal, Looks.DIGIT)), True
-    is_alone = end is not None and not end["listed"]
-    joined, is_option = text[stop : match.start(how)], before.endswith("-")
-    is_yaml = joined.strip(" \t*`\"'") == ":" and (how == "words" or not TYPE.fullmatch(match[how]))
-    is_tight = joined == "="
+        is_text = sign or how == "element" or is_keyword
+        return "text" if is_text else "likely"
+    end = VALUE_END.match(text, match.end())
+    is_alone, is_tight = end is not None and not end["listed"], joined == "="
     line = text.rfind("\n", max(0, start - 80), start) + 1
     is_begin = SETTING.match(text, line, start) is not None
-    is_ini = joined.strip() == "=" and INI.search(text, max(0, start - 200), start) is not None
+    is_yaml = joined.strip(" \t*`\"'") == ":" and (how == "words" or not TYPE.fullmatch(value))
     around = max(0, start - INI_CHARS), match.end() + INI_CHARS
-    is_ini = is_ini and text.count(match[how], *around) == 1  # code has a name elsewhere too
-    is_setting = is_alone and (is_tight or is_yaml or is_ini) and is_begin
-    if sign and is_password and how == "bare" and not is_setting:
-        is_pair = is_tight and before[-1:] in " ?&;" and (follows or " ") in "&; \t\r\n"
-        is_setting = is_pair or (is_option and is_tight)
-    if is_password and is_setting and (is_yaml or not is_begin) and match[how].isascii():
-        literal = Looks.TITLE
+    is_ini = joined.strip() == "=" and INI.search(text, max(0, start - 200), start) is not None
+    is_ini = is_ini and text.count(value, *around) == 1  # code has a name elsewhere too
+    is_setting = is_alone and is_begin and (is_tight or is_yaml or is_ini)
     if how == "words":
-        return (max(literal, Looks.DIGIT) if is_setting else Looks.NEVER), True
-    is_header = sign == ":" and len(match["bare"]) >= 16 and ("-" in name or before[-1:] in ("'", '"'))
-    if is_option and (is_tight or not sign):
-        return min(literal, Looks.MIX), True
-    is_typed = not sign and (before.endswith("ENV ") or "BY" in joined)
-    if is_setting or is_header or is_typed or (is_tight and name.isupper()):
-        return literal, True
+        return "likely" if is_setting else "none"
+    is_pair = is_tight and before[-1:] in tuple(" ?&;-") and (follows or " ") in "&; \t\r\n"
+    is_header = sign == ":" and len(value) >= 16 and ("-" in name or before[-1:] in ("'", '"'))
+    is_typed = not sign and (before.endswith(("ENV ", "-")) or "BY" in joined)
+    if is_setting or is_pair or is_header or is_typed or (is_tight and name.isupper()):
+        return "text"
     if not sign:
-        is_line = is_password and is_alone and is_begin
-        if is_line and COMPOUND.search(name):
-            return literal, True
-        if not (is_password and is_alone and len(match["bare"]) >= 8):
-            return Looks.RANDOM, False
-        return (Looks.MIX if is_line else Looks.RANDOM), False
-    if is_alone or (is_tight and not (follows in (",", ")") and match["bare"].isidentifier())):
-        return code, False
-    if is_password and follows in (" ", "}", ",") and sign[0] == ":" and len(match["bare"]) >= 8:
-        return Looks.MIX, False
-    return Looks.RANDOM, False
+        return "likely" if is_alone and is_begin and len(value) >= 8 else "loose"
+    is_listed = sign[0] == ":" and len(value) >= 8 and follows in tuple(" },")
+    is_argument = is_tight and not (follows in (",", ")") and value.isidentifier())
+    return "likely" if is_alone or is_argument or is_listed else "loose"
 
 
 def _near(text: str, start: int, at: int, kind: str) -> Iterator[Found]:
     """Values by their looks near a name that is followed by no value of its own: in the words, arguments or
     items behind it, or alone in one of the next lines."""
-    name, found, is_password = text[start:at], at, kind == "password"
-    end = at + NEAR_CHARS
-    if kind == "key" or not (LIKELY.search(text, at, end) or LEADS.search(text, at, end)):
+    name, found, past, is_password = text[start:at], at, at, kind == "password"
+    if kind == "key" or not (
+        LIKELY.search(text, at, at + NEAR_CHARS) or LEADS.search(text, at, at + NEAR_CHARS)
+    ):
         return
-    line = max(text.rfind("\n", max(0, start - NEAR_CHARS), start) + 1, start - NEAR_CHARS, 0)
-    is_shown = PRINTS.match(text, line, start)
-    is_label = COMMAND.match(text, line, start) is not None or text[start - 1 : start] == "$"
-    is_label = is_label or (len(name) > 4 and not text[line:start].strip(" \t#*-"))
     line = text.find("\n", at, at + NEAR_CHARS)
-    is_label = bool(is_shown or (is_label and COMMAND_END.fullmatch(text, at, max(at, line))))
-    is_open = (
-        line < 0 or is_label or BELOW.search(text, at, line) is not None or text[line + 1 : line + 2] == "$"
-    )
-    past = at
+    is_open = line < 0 or BELOW.search(text, at, line) is not None
     while match := CANDIDATE.search(text, past, found + NEAR_CHARS):
         past = match.end()
         value, (begin, end) = match["value"], match.span("value")
@@ -391,8 +368,8 @@ def _near(text: str, start: int, at: int, kind: str) -> Iterator[Found]:
             return
         gap, before, follows = text[found:begin], text[begin - 1], text[end : end + 3]
         closes = follows[2:] if follows[:1] == "\\" else follows
-        is_quoted = closes.startswith("</" if before == ">" else before) and before in "\"'`>"
-        is_given, is_below = GIVEN.search(gap) is not None, "\n" in gap or "\\n" in gap
+        is_quoted = before in "\"'`>" and closes.startswith("</" if before == ">" else before)
+        is_given, is_below = GIVEN.search(gap) is not None, "\n" in gap
         if not (is_given or DIGIT.search(value)):
             continue
         is_led = is_quoted or is_given or LED.search(gap) is not None
@@ -401,33 +378,27 @@ def _near(text: str, start: int, at: int, kind: str) -> Iterator[Found]:
         is_led = is_led or (is_password and not gap.strip() and is_alone)
         if (OTHER_NAME.search(gap) and not is_given) or (is_below and not is_alone):
             continue
-        need = Looks.NEVER
-        is_said = gap[-3:-2].isalpha() and LED.search(gap[:-1]) is not None and not HASHED.search(gap)
-        is_direct = (
-            is_given
-            or (is_led and gap.rstrip()[-1:].isalpha() and len(value) >= 16 and not HASHED.search(gap))
-            or (is_quoted and is_said)
-            or (is_led and not WORD.search(gap))
-            or (is_below and is_password and is_first)
-        )
+        is_told = gap.rstrip(" \"'`")[-1:].isalpha() and len(value) >= 16 and not HASHED.search(gap)
+        is_direct = is_led and (is_told or not WORD.search(gap))
+        is_next = found == at and is_below and is_first and len(value) >= 8 and "=" not in gap
+        joint = "none"
         if is_given:
-            need = Looks.WORD if is_alone and is_password else Looks.RANDOM
-        elif is_label and found == at and is_below and is_first and is_alone and len(value) >= 8:
-            need = Looks.MIX if is_password else Looks.RANDOM
-        elif SHAPE.fullmatch(value) or (HEX.fullmatch(value) and not is_direct):
+            joint = "text" if is_alone else "loose"
+        elif SHAPE.fullmatch(value) or (HEX.fullmatch(value) and not (is_direct or is_next)):
             continue
+        elif is_next and HEX.fullmatch(value):
+            joint = "loose" if len(value) in (32, 36) else "none"  # a key or an id, or else a hash
+        elif is_next:
+            joint = "loose" if value.islower() or value.isupper() else "likely"
         elif (is_below and not is_open) or "/" in value:
-            need = Looks.STRONG if is_led and (is_password or not is_below) else need
-        elif is_password:
-            if is_led and len(value) >= 8:
-                need = Looks.MIX
-            elif is_led or is_alone or TIGHT.search(value):
-                need = Looks.RANDOM
+            joint = "far" if is_led and (is_password or not is_below) else "none"
+        elif is_led and is_password:
+            joint = "likely" if len(value) >= 8 else "loose"
         elif is_led:
-            digits = sum(map(str.isdigit, value)) if len(value) >= 8 else 0
-            is_tied = digits > 1 and not is_below and "/" not in gap
-            need = Looks.MIX if is_tied else Looks.RANDOM if digits > 2 and len(value) >= 10 else Looks.STRONG
-        if looks(name, value, True) >= need:
+            joint = "loose" if len(DIGIT.findall(value)) > 1 and "/" not in gap else "far"
+        elif is_alone and is_password:
+            joint = "loose"
+        if _is_value(name, kind, value, joint):
             found = end
             yield begin, end, "password" if is_password else "secret"
 
