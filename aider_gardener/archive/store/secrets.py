@@ -115,12 +115,8 @@ INI = late(
     r"(?:\n|\A)[ \t]*(?:\[[\w .:-]{1,60}\]|[\w.-]{1,60} = [\w/:@-][\w./:@-]*)\r?\n[ \t]*(?:[\w-]+\.)*\Z"
 )
 """A line of settings without quotes, or their heading."""
-INI_CHARS = 2_000
-"""So far around a value is looked whether it stands elsewhere too."""
 NEAR_CHARS = 120
 """So far behind its name a value of such looks is taken for its own."""
-BELOW = re.compile(r"[:=>\"'\[({\])][ \t\r\\|]*\Z")
-"""What ends a line whose value stands in the next."""
 CANDIDATE = re.compile(
     r"\[redacted:[a-z-]+:[0-9a-f]{6}\]|(?:[\w.@-]{1,40}[=:]{1,2}(?=[^\s=/]))?"
     r"(?P<value>[^\s\"'`<>,;(){}\[\]|\\]{5,200}[^\s\"'`<>,;(){}\[\]|\\.:?])"
@@ -137,7 +133,7 @@ LED = late(
 )
 GIVEN = re.compile(
     r"(?i)(?:(?:value|--body)[\"']?[ \t:=>]{1,9}"
-    r"|(?:default|body|string)[\"']?[ \t]?[:=>]{1,2}[ \t]?)[\"'… ]{0,2}\Z"
+    r"|(?:default|body|string)[\"']?[ \t]{0,9}[:=>]{1,2}[ \t]?)[\"'… ]{0,2}\Z"
 )
 TELLING = late(
     r"(?<![^\s\"'`(=:,>|])(?P<value>(?=[^\s\"'`]{0,60}\d)(?=[^\s\"'`]{0,60}[A-Za-z]{2})(?:"
@@ -146,7 +142,6 @@ TELLING = late(
     r"|(?=(?:[^\d\s]*\d){3})(?=\S{0,60}[a-z])(?=\S{0,60}[A-Z])[\w+~-]{16,100}={0,2})(?=[\s\"'`),;.<|]|\Z))"
 )
 """What looks as a secret in whatever place: a sign and a figure in a word, or figures in no order."""
-OTHER_NAME = re.compile(r"""(?:(?<!\w )["'][\w.-]{1,40}["']\s?:|[\s,;]-{0,2}[\w-]{1,40}=)\s?["']?\Z""")
 HASHED = late(r"(?i)hash|sha|md5|digest|sum|fingerprint|commit|revision|\bid\b|\bh1:")
 """What a run of hexadecimal digits behind it is."""
 WORD, DIGIT, SIGN = re.compile(r"\w"), re.compile(r"\d"), re.compile(r"[!*^#&~$%]")
@@ -300,8 +295,6 @@ def _is_value(name: str, kind: str, value: str, joint: str) -> bool:
         need = Looks.TITLE
     elif kind == "secret" and len(value) < 8:
         need = max(need, Looks.RANDOM)
-    elif kind == "secret" and joint == "text" and name.isupper():
-        need = Looks.WORD
     return looks(name, value, joint == "text") >= need
 
 
@@ -320,7 +313,7 @@ def _joint(text: str, start: int, stop: int, match: re.Match[str]) -> str:
         return "none"
     if sign[:1] == " ":  # the next cell of a table
         return "loose" if not follows.strip() else "none"
-    if match["call"] or how == "braced":
+    if match["call"] or how == "braced":  # what stands in a call or in brackets is often a name
         return "loose"
     if sign[-2:] in ("==", "!="):  # what a value is compared with is often a word of a test
         return "likely"
@@ -333,9 +326,7 @@ def _joint(text: str, start: int, stop: int, match: re.Match[str]) -> str:
     line = text.rfind("\n", max(0, start - 80), start) + 1
     is_begin = SETTING.match(text, line, start) is not None
     is_yaml = joined.strip(" \t*`\"'") == ":" and (how == "words" or not TYPE.fullmatch(value))
-    around = max(0, start - INI_CHARS), match.end() + INI_CHARS
     is_ini = joined.strip() == "=" and INI.search(text, max(0, start - 200), start) is not None
-    is_ini = is_ini and text.count(value, *around) == 1  # code has a name elsewhere too
     is_setting = is_alone and is_begin and (is_tight or is_yaml or is_ini)
     if how == "words":
         return "likely" if is_setting else "none"
@@ -345,9 +336,9 @@ def _joint(text: str, start: int, stop: int, match: re.Match[str]) -> str:
     if is_setting or is_pair or is_header or is_typed or (is_tight and name.isupper()):
         return "text"
     if not sign:
-        return "likely" if is_alone and is_begin and len(value) >= 8 else "loose"
+        return "loose"
     is_listed = sign[0] == ":" and len(value) >= 8 and follows in tuple(" },")
-    is_argument = is_tight and not (follows in (",", ")") and value.isidentifier())
+    is_argument = is_tight and not (follows in tuple(",)") and value.isidentifier())
     return "likely" if is_alone or is_argument or is_listed else "loose"
 
 
@@ -359,45 +350,39 @@ def _near(text: str, start: int, at: int, kind: str) -> Iterator[Found]:
         LIKELY.search(text, at, at + NEAR_CHARS) or LEADS.search(text, at, at + NEAR_CHARS)
     ):
         return
-    line = text.find("\n", at, at + NEAR_CHARS)
-    is_open = line < 0 or BELOW.search(text, at, line) is not None
     while match := CANDIDATE.search(text, past, found + NEAR_CHARS):
         past = match.end()
         value, (begin, end) = match["value"], match.span("value")
         if not value:
             return
         gap, before, follows = text[found:begin], text[begin - 1], text[end : end + 3]
-        closes = follows[2:] if follows[:1] == "\\" else follows
-        is_quoted = before in "\"'`>" and closes.startswith("</" if before == ">" else before)
+        is_quoted = before in "\"'`>" and follows.startswith("</" if before == ">" else before)
         is_given, is_below = GIVEN.search(gap) is not None, "\n" in gap
-        if not (is_given or DIGIT.search(value)):
+        if not (is_given or (len(value) >= 8 and DIGIT.search(value))):
             continue
         is_led = is_quoted or is_given or LED.search(gap) is not None
         is_first = not gap.rpartition("\n")[2].strip(" \t-+*")
-        is_alone = is_quoted or (SENTENCE_END.match(follows) is not None and (is_led or is_first))
+        is_alone = is_quoted or SENTENCE_END.match(follows) is not None
         is_led = is_led or (is_password and not gap.strip() and is_alone)
-        if (OTHER_NAME.search(gap) and not is_given) or (is_below and not is_alone):
+        if is_below and not is_alone:
             continue
-        is_told = gap.rstrip(" \"'`")[-1:].isalpha() and len(value) >= 16 and not HASHED.search(gap)
-        is_direct = is_led and (is_told or not WORD.search(gap))
-        is_next = found == at and is_below and is_first and len(value) >= 8 and "=" not in gap
-        joint = "none"
+        is_told = is_led and gap.rstrip(" \"'`")[-1:].isalpha() and not HASHED.search(gap)
+        is_next = is_below and is_first
+        is_key = (is_told and len(value) >= 16) or (is_next and len(value) in (32, 36))
         if is_given:
-            joint = "text" if is_alone else "loose"
-        elif SHAPE.fullmatch(value) or (HEX.fullmatch(value) and not (is_direct or is_next)):
-            continue
-        elif is_next and HEX.fullmatch(value):
-            joint = "loose" if len(value) in (32, 36) else "none"  # a key or an id, or else a hash
+            joint = "text" if is_alone else "likely"
+        elif SHAPE.fullmatch(value) or (HEX.fullmatch(value) and not is_key):
+            joint = "none"
         elif is_next:
             joint = "loose" if value.islower() or value.isupper() else "likely"
-        elif (is_below and not is_open) or "/" in value:
-            joint = "far" if is_led and (is_password or not is_below) else "none"
+        elif "/" in value or (is_below and not (is_password or is_quoted)) or gap.count("\n") > 1:
+            joint = "far"
         elif is_led and is_password:
-            joint = "likely" if len(value) >= 8 else "loose"
+            joint = "likely"
         elif is_led:
-            joint = "loose" if len(DIGIT.findall(value)) > 1 and "/" not in gap else "far"
-        elif is_alone and is_password:
-            joint = "loose"
+            joint = "far" if "/" in gap or len(DIGIT.findall(value)) < 2 else "loose"
+        else:
+            joint = "none"
         if _is_value(name, kind, value, joint):
             found = end
             yield begin, end, "password" if is_password else "secret"
@@ -439,7 +424,7 @@ def _below(text: str, at: int) -> Generator[Found, None, int]:
             value = cells[column]
             start = begin + line.find(value, len("|".join(cells[:column])))
             kind, is_plain = kind_of(heads[column]), value.islower() and " " not in value
-            need = Looks.WORD if is_plain else Looks.SIGNED
+            need = Looks.WORD
             if looks(heads[column], value, is_plain) >= (need if kind == "password" else Looks.RANDOM):
                 yield start, start + len(value), kind
         elif any(map(str.isalnum, line)):

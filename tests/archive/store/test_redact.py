@@ -83,6 +83,11 @@ def test_secrets_go(frame: str, secret: str) -> None:
         'expect "password:"\nsend "$password\\r"',
         "mc alias set mine https://minio.example.com minioadmin $SECRET",
         "it reads the token\nconfiguration",
+        "- thinking_tokens\n\n- name: model-sonnet-4-20250514",
+        'password = config.get("main")\npassword = row["kennung"]\n<Input password={formFields} />',
+        "connect(user=u, password=db_pw_v2, host=h)",
+        'token: "tok12"\nauth: "oauth2"',
+        'st.text_input("Passwort2", type="password")',
         "> what about the password field? (g9bbe3d68a)\n>   → a token of 370, here [g12ab34cd5]",
     ],
 )
