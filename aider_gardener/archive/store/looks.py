@@ -119,7 +119,7 @@ def looks(name: str, value: str, is_literal: bool) -> Looks:
         return Looks.NONE if is_lookup else Looks.STRONG if is_strong(value) else Looks.RANDOM
     if has_digit(value):
         return Looks.MIX if MIXED.match(value) else Looks.DIGIT
-    if value.isalpha() and (not value.isascii() or value.istitle()):
+    if value.isalpha() and not value.isascii():
         return Looks.TITLE
     is_word = value.replace("_", "").isalpha() or not value.isascii() or ATTRIBUTE.fullmatch(value)
     return Looks.WORD if is_word else Looks.SIGNED

@@ -169,14 +169,16 @@ def flattened(text: str) -> tuple[str, Callable[[int], int]]:
     return "".join([*parts, text[past:]]), lambda at: at + removed[bisect_right(cuts, at)]
 
 
+KINDS = ("password", "secret", "key")
 NEEDS = {
-    "text": (Looks.WORD, Looks.MIX),
-    "likely": (Looks.MIX, Looks.RANDOM),
-    "loose": (Looks.RANDOM, Looks.RANDOM),
-    "far": (Looks.STRONG, Looks.STRONG),
-    "none": (Looks.NEVER, Looks.NEVER),
+    "text": (Looks.WORD, Looks.MIX, Looks.STRONG),
+    "likely": (Looks.MIX, Looks.RANDOM, Looks.STRONG),
+    "loose": (Looks.RANDOM, Looks.RANDOM, Looks.STRONG),
+    "beside": (Looks.RANDOM, Looks.RANDOM, Looks.NEVER),
+    "far": (Looks.STRONG, Looks.STRONG, Looks.NEVER),
+    "none": (Looks.NEVER, Looks.NEVER, Looks.NEVER),
 }
-"""What a password and what another secret has to look like, by how it is joined to its name."""
+"""What the value of each kind of name has to look like, by how the two are joined."""
 
 REDACTED, REDACTED_CHARS = "[redacted:", 40
 """How a placeholder begins, and its most characters."""
@@ -273,35 +275,25 @@ def _named(text: str, places: Places) -> Iterator[Found]:
             if kind:
                 match = ASSIGNED.match(text, stop)
                 joint = _joint(text, start, stop, match) if match else "none"
-                if match and kind == "key" and match["blank"] is not None:
-                    joint = "none"
-                if match and _is_value(text[start:stop], kind, _value(match), joint):
+                value = match[match.lastgroup or 0].strip("\\\"'") if match else ""
+                if match and match["block"]:
+                    value = "".join(value.split())
+                if match and _is_value(text[start:stop], kind, value, joint):
                     yield *match.span(match.lastgroup or 0), "password" if kind == "password" else "secret"
                 else:
                     if at >= below:
                         below = yield from _below(text, at)
-                    if not (match and (match["sign"] or match["element"])):
+                    if not (match and match["sign"]):
                         yield from _near(text, start, stop, kind)
                 end = match.end() if match and match["bare"] and match["sign"] else stop
 
 
 def _is_value(name: str, kind: str, value: str, joint: str) -> bool:
     """Whether a value looks as a secret must look that stands so beside its name."""
-    password, token = NEEDS[joint]
-    need = password if kind == "password" else token
-    if kind == "key":
-        need = max(need, Looks.STRONG)
-    elif kind == "password" and joint == "text" and value.isascii():
-        need = Looks.TITLE
-    elif kind == "secret" and len(value) < 8:
+    need = NEEDS[joint][KINDS.index(kind)]
+    if kind == "secret" and len(value) < 8:
         need = max(need, Looks.RANDOM)
     return looks(name, value, joint == "text") >= need
-
-
-def _value(match: re.Match[str]) -> str:
-    """What is joined to a name, without its quotes and, of several lines, their ends."""
-    value = match[match.lastgroup or 0].partition(" -> ")[0].strip("\\\"'")
-    return "".join(value.split()) if match["block"] else value
 
 
 def _joint(text: str, start: int, stop: int, match: re.Match[str]) -> str:
@@ -318,7 +310,7 @@ def _joint(text: str, start: int, stop: int, match: re.Match[str]) -> str:
     if sign[-2:] in ("==", "!="):  # what a value is compared with is often a word of a test
         return "likely"
     if how not in ("bare", "words"):
-        is_keyword = name.isupper() or name.lower() == "identified" or before[-1:] in (":", "-")
+        is_keyword = name.isupper() or before[-1:] in (":", "-")
         is_text = sign or how == "element" or is_keyword
         return "text" if is_text else "likely"
     end = VALUE_END.match(text, match.end())
@@ -336,8 +328,8 @@ def _joint(text: str, start: int, stop: int, match: re.Match[str]) -> str:
     if is_setting or is_pair or is_header or is_typed or (is_tight and name.isupper()):
         return "text"
     if not sign:
-        return "loose"
-    is_listed = sign[0] == ":" and len(value) >= 8 and follows in tuple(" },")
+        return "beside"
+    is_listed = sign[0] == ":" and follows in tuple(" },")
     is_argument = is_tight and not (follows in tuple(",)") and value.isidentifier())
     return "likely" if is_alone or is_argument or is_listed else "loose"
 
@@ -363,7 +355,7 @@ def _near(text: str, start: int, at: int, kind: str) -> Iterator[Found]:
         is_led = is_quoted or is_given or LED.search(gap) is not None
         is_first = not gap.rpartition("\n")[2].strip(" \t-+*")
         is_alone = is_quoted or SENTENCE_END.match(follows) is not None
-        is_led = is_led or (is_password and not gap.strip() and is_alone)
+        is_led = is_led or (is_alone and not gap.strip())
         if is_below and not is_alone:
             continue
         is_told = is_led and gap.rstrip(" \"'`")[-1:].isalpha() and not HASHED.search(gap)
@@ -424,7 +416,7 @@ def _below(text: str, at: int) -> Generator[Found, None, int]:
             value = cells[column]
             start = begin + line.find(value, len("|".join(cells[:column])))
             kind, is_plain = kind_of(heads[column]), value.islower() and " " not in value
-            need = Looks.WORD
+            need = Looks.WORD if is_plain else Looks.SIGNED
             if looks(heads[column], value, is_plain) >= (need if kind == "password" else Looks.RANDOM):
                 yield start, start + len(value), kind
         elif any(map(str.isalnum, line)):
