@@ -367,7 +367,7 @@ def _near(text: str, start: int, at: int, kind: str) -> Iterator[Found]:
             joint = "none"
         elif is_next:
             joint = "loose" if value.islower() or value.isupper() else "likely"
-        elif "/" in value or (is_below and not (is_password or is_quoted)) or gap.count("\n") > 1:
+        elif "/" in value or (is_below and not is_password) or gap.count("\n") > 1:
             joint = "far"
         elif is_led and is_password:
             joint = "likely"
@@ -388,7 +388,7 @@ def _telling(text: str, start: int, stop: int, kind: str) -> Iterator[Found]:
         return
     for match in TELLING.finditer(text, begin, stop + NEAR_CHARS if end < 0 else end):
         value, gap = match["value"], text[max(begin, match.start() - 16) : match.start()]
-        if HASHED.search(gap) or SHAPE.fullmatch(value) or match.start() <= start < match.end():
+        if HASHED.search(gap) or match.start() <= start < match.end():
             continue
         is_enough = (kind == "password" and len(value) >= 8) or SIGN.search(value) or is_strong(value)
         if is_enough and looks("", value, True) >= Looks.MIX:
