@@ -28,17 +28,12 @@ Found = tuple[int, int, str]
 
 _COLOUR = r"\x1b\[[0-9;?]{0,40}[@-~]|\\u001b\[[0-9;?]{0,40}[@-~]"
 _NEXT_STRING = r"[ \t\\+]{0,20}\r?\n(?:[ \t]{1,80}|(?<=[\\+]\n))(?:\+[ \t]{0,20})?"
-WITHIN_VALUES = late(
-    rf"{_COLOUR}|\\\r?\n[ \t]{{0,80}}|\"{_NEXT_STRING}\"|'{_NEXT_STRING}'"
-    r"|\((?:(?<==\()|(?<== \())[ \t]{0,9}\r?\n[ \t]{0,80}(?=[\"'])"
-)
+WITHIN_VALUES = late(rf"{_COLOUR}|\\\r?\n[ \t]{{0,80}}|\"{_NEXT_STRING}\"|'{_NEXT_STRING}'")
 """What is no part of a value that it stands in: a colour, the end of a line or of a string that goes on."""
-BROKEN = re.compile(r"\n(?:(?<=[\"'\\(+]\n)|(?<=[\"'\\(+][ \t\r]\n))")
+BROKEN = re.compile(r"\n(?:(?<=[\"'\\+]\n)|(?<=[\"'\\+][ \t\r]\n))")
 """An end of a line that may be part of such: what a text has none of is read as it is."""
-_MARGIN = r"[ \t>|+]{0,80}"
-WITHIN_COPIES = re.compile(rf"{_COLOUR}|\\\r?\n{_MARGIN}|\r\n{_MARGIN}|\n{_MARGIN}")
-"""What is no part of a known secret: colours and every end of a line. Each way begins with a character of its
-own, so that a search skips to these."""
+WITHIN_COPIES = re.compile(rf"{_COLOUR}|\\?\r?\n[ \t>|+]{{0,80}}")
+"""What is no part of a known secret: colours and every end of a line."""
 
 
 KEY_BEGINS = late(
@@ -94,13 +89,13 @@ ASSIGNED = late(
     |(?P<called>["']{_GAP},{_GAP})(?={_QUOTE})
     # --password x, WITH PASSWORD 'x'
     |(?P<blank>[ \t]{{1,20}}(?:\d[ ]|(?:(?i:with)[ ]\w{{1,40}}[ ])?(?i:by)[ ]{{1,9}})?))
-    # {0x7F, 0x45}, "x", bytes.fromhex("x"), env.KEY || "x", {{x}}, x
+    # {0x7F, 0x45}, "x", bytes.fromhex("x"), env.KEY || "x", x
     (?:\{{\s?(?P<bytes>(?:0x[0-9A-Fa-f]{{2}},?\s?){{8,64}})
     |(?P<call>(?:(?:[\w.$\[\]"']{{1,60}}[ ](?:\|\||\?\?|or)|&\w{{1,30}})[ ])?(?:[\w.:]{{1,40}}[(\[]){{0,2}})
     [\w.@$]{{0,12}}?(?P<quote>{_QUOTE}){_SCHEME}
     (?P<quoted>{_WITHIN}(?:(?P=quote)[ ]->[ ](?P=quote){_WITHIN})?)(?P=quote)(?![ ]?:)
     |(?P<words>(?(sign)(?<=[ ])[^\W\d_]{{2,20}}(?:[ ][\w!?.-]{{1,20}}){{1,6}}(?=[ \t]*\r?(?:\n|\Z))|(?!)))
-    |\{{(?P<braced>[^\s"'{{}}]{{6,200}})\}}|{_SCHEME}(?P<bare>{_BARE}))
+    |{_SCHEME}(?P<bare>{_BARE}))
 )""",
     re.VERBOSE,
 )
@@ -144,12 +139,12 @@ TELLING = late(
 """What looks as a secret in whatever place: a sign and a figure in a word, or figures in no order."""
 HASHED = late(r"(?i)hash|sha|md5|digest|sum|fingerprint|commit|revision|\bid\b|\bh1:")
 """What a run of hexadecimal digits behind it is."""
-WORD, DIGIT, SIGN = re.compile(r"\w"), re.compile(r"\d"), re.compile(r"[!*^#&~$%]")
+DIGIT, SIGN = re.compile(r"\d"), re.compile(r"[!*^#&~$%]")
 KEY_WORDS = re.compile(r"(?i)\b(?:api|access|private|signing|encryption|master|licen[cs]e|unseal) key\Z")
 HEX = re.compile(r"(?i)(?:0x)?[0-9a-f-]{7,}")
 SHAPE = late(
-    r"(?i)[a-z_]\w*(?:\.[a-z_]\w*)+|[\d.:/-]+t[\d.:]+\S*|\S*(?:\.[a-z]\w{0,4}|[\d.]\.\d+|\.so\.\d)|[\d.]+[a-z%]{1,3}|[\w-]+[~=]+[\w.-]{1,7}|[a-z/]+:[\d.]+"
-    r"|.*sha-?\d{1,3}|-----.*|(?:[\w%]*\+){3}.*"
+    r"(?i)[a-z_]\w*(?:\.[a-z_]\w*)+|[\d.:/-]+t[\d.:]+\S*|\S*(?:\.[a-z]\w{0,4}|[\d.]\.\d+|\.so\.\d)"
+    r"|[\d.]+[a-z%]{1,3}|[\w-]+[~=]+[\w.-]{1,7}|[a-z/]+:[\d.]+|.*sha-?\d{1,3}"
 )
 """Ids, hashes, times, addresses, versions and files."""
 HEADING = re.compile(r"[\w \t.()/#\"*`|,;+-]{1,1000}\r?")
@@ -305,7 +300,7 @@ def _joint(text: str, start: int, stop: int, match: re.Match[str]) -> str:
         return "none"
     if sign[:1] == " ":  # the next cell of a table
         return "loose" if not follows.strip() else "none"
-    if match["call"] or how == "braced":  # what stands in a call or in brackets is often a name
+    if match["call"]:  # what stands in a call or in brackets is often a name
         return "loose"
     if sign[-2:] in ("==", "!="):  # what a value is compared with is often a word of a test
         return "likely"
