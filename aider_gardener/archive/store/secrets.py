@@ -130,13 +130,7 @@ GIVEN = re.compile(
     r"(?i)(?:(?:value|--body)[\"']?[ \t:=>]{1,9}"
     r"|(?:default|body|string)[\"']?[ \t]{0,9}[:=>]{1,2}[ \t]?)[\"'… ]{0,2}\Z"
 )
-TELLING = late(
-    r"(?<![^\s\"'`(=:,>|])(?P<value>(?=[^\s\"'`]{0,60}\d)(?=[^\s\"'`]{0,60}[A-Za-z]{2})(?:"
-    r"[A-Za-z\d][\w.-]{1,60}(?:[!*^#&~$%]{1,2}[\w.-]{0,60}){1,3}"
-    r"|(?:[A-Z][a-z]{4,20}\d{1,4}|(?=[\w-]{0,60}[a-z])(?=[\w-]{0,60}[A-Z])[A-Za-z]+[-_][\w-]{4,60})(?![\w.(=])"
-    r"|(?=(?:[^\d\s]*\d){3})(?=\S{0,60}[a-z])(?=\S{0,60}[A-Z])[\w+~-]{16,100}={0,2})(?=[\s\"'`),;.<|]|\Z))"
-)
-"""What looks as a secret in whatever place: a sign and a figure in a word, or figures in no order."""
+PLAIN = re.compile(r"[A-Za-z\d][\w.!*^#&~$%+-]*={0,2}")
 HASHED = late(r"(?i)hash|sha|md5|digest|sum|fingerprint|commit|revision|\bid\b|\bh1:")
 """What a run of hexadecimal digits behind it is."""
 DIGIT, SIGN = re.compile(r"\d"), re.compile(r"[!*^#&~$%]")
@@ -381,13 +375,16 @@ def _telling(text: str, start: int, stop: int, kind: str) -> Iterator[Found]:
     end = text.find("\n", stop, stop + NEAR_CHARS)
     if end < 0 and begin == start - NEAR_CHARS:  # so long a line is none that people read
         return
-    for match in TELLING.finditer(text, begin, stop + NEAR_CHARS if end < 0 else end):
-        value, gap = match["value"], text[max(begin, match.start() - 16) : match.start()]
-        if HASHED.search(gap) or match.start() <= start < match.end():
+    end = stop + NEAR_CHARS if end < 0 else end
+    for match in CANDIDATE.finditer(text, begin, end) if LIKELY.search(text, begin, end) else ():
+        value, (first, last) = match["value"] or "", match.span("value")
+        gap, is_code = text[max(begin, first - 16) : first], text[last : last + 1] in tuple("([]")
+        if is_code or first <= start < last or HASHED.search(gap) or SHAPE.fullmatch(value):
             continue
-        is_enough = (kind == "password" and len(value) >= 8) or SIGN.search(value) or is_strong(value)
-        if is_enough and looks("", value, True) >= Looks.MIX:
-            yield *match.span("value"), "secret"
+        is_plain = len(value) < 8 or value.islower() or value.isupper() or not PLAIN.fullmatch(value)
+        is_enough = kind == "password" or SIGN.search(value) or is_strong(value)
+        if is_enough and not is_plain and looks("", value, False) >= Looks.MIX:
+            yield first, last, "secret"
 
 
 def _below(text: str, at: int) -> Generator[Found, None, int]:
