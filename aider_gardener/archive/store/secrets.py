@@ -361,7 +361,7 @@ def _near(text: str, start: int, at: int, kind: str) -> Iterator[Found]:
         elif is_led and is_password:
             joint = "likely"
         elif is_led:
-            joint = "far" if "/" in gap or len(DIGIT.findall(value)) < 2 else "loose"
+            joint = "far" if "/" in gap or len(DIGIT.findall(value)) < 2 else "text"
         else:
             joint = "none"
         if _is_value(name, kind, value, joint):
@@ -381,9 +381,9 @@ def _telling(text: str, start: int, stop: int, kind: str) -> Iterator[Found]:
         gap, is_code = text[max(begin, first - 16) : first], text[last : last + 1] in tuple("([]")
         if is_code or first <= start < last or HASHED.search(gap) or SHAPE.fullmatch(value):
             continue
-        is_plain = len(value) < 8 or value.islower() or value.isupper() or not PLAIN.fullmatch(value)
-        is_enough = kind == "password" or SIGN.search(value) or is_strong(value)
-        if is_enough and not is_plain and looks("", value, False) >= Looks.MIX:
+        is_cased = not (value.islower() or value.isupper()) and (kind == "password" or is_strong(value))
+        is_enough = (is_cased or SIGN.search(value)) and len(value) >= 8 and PLAIN.fullmatch(value)
+        if is_enough and looks("", value, False) >= Looks.MIX:
             yield first, last, "secret"
 
 
