@@ -349,13 +349,16 @@ def _near(text: str, start: int, at: int, kind: str) -> Iterator[Found]:
             continue
         is_told = is_led and gap.rstrip(" \"'`")[-1:].isalpha() and not HASHED.search(gap)
         is_next = is_below and is_first
+        is_cased = not (value.islower() or value.isupper())
         is_key = (is_told and len(value) >= 16) or (is_next and len(value) in (32, 36))
         if is_given:
             joint = "text" if is_alone else "likely"
+        elif is_next and is_cased:
+            joint = "likely"
         elif SHAPE.fullmatch(value) or (HEX.fullmatch(value) and not is_key):
             joint = "none"
         elif is_next:
-            joint = "loose" if value.islower() or value.isupper() else "likely"
+            joint = "loose"
         elif "/" in value or (is_below and not is_password) or gap.count("\n") > 1:
             joint = "far"
         elif is_led and is_password:
