@@ -180,10 +180,15 @@ def find(text: str) -> list[Found]:
     for start, end, kind in (*_keys(flat, places), *_formats(flat, places), *_named(flat, places)):
         lines = LINES.match(flat, start)
         last = max(end, lines.end() if lines else 0) - 1
-        begin = flat.rfind(REDACTED, max(0, start - REDACTED_CHARS), start)
-        if begin < 0 or "]" in flat[begin:start]:  # else it is part of what stands for a secret
+        if not _is_redacted(flat, start):
             found.append((place(start), place(last) + 1, kind))
     return found
+
+
+def _is_redacted(text: str, at: int) -> bool:
+    """Whether a place is within what stands for a secret."""
+    begin = text.rfind(REDACTED, max(0, at - REDACTED_CHARS), at)
+    return begin >= 0 and "]" not in text[begin:at]
 
 
 def _keys(text: str, places: Places) -> Iterator[Found]:
@@ -248,7 +253,7 @@ def _named(text: str, places: Places) -> Iterator[Found]:
     for word in NAME_WORDS:
         end = below = 0
         for at in places(word):
-            if at < end:
+            if at < end or _is_redacted(text, at):
                 continue
             ahead = NAME_AHEAD.match(text, at + len(word))
             stop = end = ahead.end() if ahead else at + len(word)
@@ -318,7 +323,7 @@ def _joint(text: str, start: int, stop: int, match: re.Match[str]) -> str:
         return "text"
     if not sign:
         return "beside"
-    is_listed = sign[0] == ":" and follows in tuple(" },")
+    is_listed = sign[0] == ":" and len(value) >= 8 and follows in tuple(" },")
     is_argument = is_tight and not (follows in tuple(",)") and value.isidentifier())
     return "likely" if is_alone or is_argument or is_listed else "loose"
 

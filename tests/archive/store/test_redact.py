@@ -83,7 +83,7 @@ def test_secrets_go(frame: str, secret: str) -> None:
         'expect "password:"\nsend "$password\\r"',
         "mc alias set mine https://minio.example.com minioadmin $SECRET",
         "it reads the token\nconfiguration",
-        "- thinking_tokens\n\n- name: model-sonnet-4-20250514",
+        "- thinking_tokens\n- name: model-sonnet-4-20250514",
         'password = config.get("main")\npassword = row["kennung"]\n<Input password={formFields} />',
         "connect(user=u, password=db_pw_v2, host=h)",
         'token: "tok12"\nauth: "oauth2"',
