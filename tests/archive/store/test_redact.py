@@ -109,6 +109,11 @@ def test_redacting_what_is_labelled_twice_changes_nothing_more() -> None:
         assert redact(result.text).text == result.text, one.id
 
 
+def test_what_stands_for_a_secret_names_none() -> None:
+    for line in (f"| a | {MIXED} | [redacted:token:21056c]", "[redacted:password:21056c] Wm7xQ-2vLr9"):
+        assert redact(line).text == line
+
+
 def test_a_colour_stays_and_what_it_colours_goes() -> None:
     for text in (
         "\x1b[36mDB_PASSWORD\x1b[0m=\x1b[33mn1mbusCloud\x1b[0m",
