@@ -10,10 +10,10 @@ from aider_gardener.reading.late import late
 
 
 class Looks(IntEnum):
-    """What a value looks like: no secret, a heading's word, words, words with signs, with digits, with
+    """What a value looks like: no secret, a word beyond ASCII, words, words with signs, with digits, with
     letters and digits, letters and digits in no order, and many of those. NEVER is what none looks like."""
 
-    NONE, TITLE, WORD, SIGNED, DIGIT, MIX, RANDOM, STRONG, NEVER = range(9)
+    NONE, FOREIGN, WORD, SIGNED, DIGIT, MIX, RANDOM, STRONG, NEVER = range(9)
 
 
 PASSWORD_WORDS = (
@@ -119,8 +119,8 @@ def looks(name: str, value: str, is_literal: bool) -> Looks:
         return Looks.NONE if is_lookup else Looks.STRONG if is_strong(value) else Looks.RANDOM
     if has_digit(value):
         return Looks.MIX if MIXED.match(value) else Looks.DIGIT
-    if value.isalpha() and (not value.isascii() or value.istitle()):
-        return Looks.TITLE
+    if value.isalpha() and not value.isascii():
+        return Looks.FOREIGN
     is_word = value.replace("_", "").isalpha() or not value.isascii() or ATTRIBUTE.fullmatch(value)
     return Looks.WORD if is_word else Looks.SIGNED
 

@@ -28,17 +28,12 @@ Found = tuple[int, int, str]
 
 _COLOUR = r"\x1b\[[0-9;?]{0,40}[@-~]|\\u001b\[[0-9;?]{0,40}[@-~]"
 _NEXT_STRING = r"[ \t\\+]{0,20}\r?\n(?:[ \t]{1,80}|(?<=[\\+]\n))(?:\+[ \t]{0,20})?"
-WITHIN_VALUES = late(
-    rf"{_COLOUR}|\\\r?\n[ \t]{{0,80}}|\"{_NEXT_STRING}\"|'{_NEXT_STRING}'"
-    r"|\((?:(?<==\()|(?<== \())[ \t]{0,9}\r?\n[ \t]{0,80}(?=[\"'])"
-)
+WITHIN_VALUES = late(rf"{_COLOUR}|\\\r?\n[ \t]{{0,80}}|\"{_NEXT_STRING}\"|'{_NEXT_STRING}'")
 """What is no part of a value that it stands in: a colour, the end of a line or of a string that goes on."""
-BROKEN = re.compile(r"\n(?:(?<=[\"'\\(+]\n)|(?<=[\"'\\(+][ \t\r]\n))")
+BROKEN = re.compile(r"\n(?:(?<=[\"'\\+]\n)|(?<=[\"'\\+][ \t\r]\n))")
 """An end of a line that may be part of such: what a text has none of is read as it is."""
-_MARGIN = r"[ \t>|+]{0,80}"
-WITHIN_COPIES = re.compile(rf"{_COLOUR}|\\\r?\n{_MARGIN}|\r\n{_MARGIN}|\n{_MARGIN}")
-"""What is no part of a known secret: colours and every end of a line. Each way begins with a character of its
-own, so that a search skips to these."""
+WITHIN_COPIES = re.compile(rf"{_COLOUR}|\\?\r?\n[ \t>|+]{{0,80}}")
+"""What is no part of a known secret: colours and every end of a line."""
 
 
 KEY_BEGINS = late(
@@ -94,13 +89,13 @@ ASSIGNED = late(
     |(?P<called>["']{_GAP},{_GAP})(?={_QUOTE})
     # --password x, WITH PASSWORD 'x'
     |(?P<blank>[ \t]{{1,20}}(?:\d[ ]|(?:(?i:with)[ ]\w{{1,40}}[ ])?(?i:by)[ ]{{1,9}})?))
-    # {0x7F, 0x45}, "x", bytes.fromhex("x"), env.KEY || "x", {{x}}, x
+    # {0x7F, 0x45}, "x", bytes.fromhex("x"), env.KEY || "x", x
     (?:\{{\s?(?P<bytes>(?:0x[0-9A-Fa-f]{{2}},?\s?){{8,64}})
     |(?P<call>(?:(?:[\w.$\[\]"']{{1,60}}[ ](?:\|\||\?\?|or)|&\w{{1,30}})[ ])?(?:[\w.:]{{1,40}}[(\[]){{0,2}})
     [\w.@$]{{0,12}}?(?P<quote>{_QUOTE}){_SCHEME}
     (?P<quoted>{_WITHIN}(?:(?P=quote)[ ]->[ ](?P=quote){_WITHIN})?)(?P=quote)(?![ ]?:)
     |(?P<words>(?(sign)(?<=[ ])[^\W\d_]{{2,20}}(?:[ ][\w!?.-]{{1,20}}){{1,6}}(?=[ \t]*\r?(?:\n|\Z))|(?!)))
-    |\{{(?P<braced>[^\s"'{{}}]{{6,200}})\}}|{_SCHEME}(?P<bare>{_BARE}))
+    |{_SCHEME}(?P<bare>{_BARE}))
 )""",
     re.VERBOSE,
 )
@@ -108,28 +103,15 @@ ASSIGNED = late(
 TYPE = late(r"[A-Z][A-Za-z\d.]*(?:[?!]|[A-Z][a-z]*)|[a-z]+[A-Z][A-Za-z]*")
 """A type's name or a variable's, as code has it where settings have a value."""
 VALUE_END = re.compile(r"[\"';,]?[ \t]{0,20}\|?[ \t]{0,20}(?:#.*)?(?=\r?\n|\Z)|(?P<listed>[ ]{0,3}[,}(])")
-PRINTS = late(
-    r"(?m)^[ \t]*(?:\S{0,60}[$#%>] )?(?:sudo )?(?:cat|echo|printenv|kubectl|vault|aws|gcloud|az|op|pass)\b"
-)
-"""What begins a line that prints a secret in the next."""
-COMMAND = late(r"[ \t]*(?:\S{0,60}[$#%>] )?(?!git )[a-z][\w-]{1,20}(?:[ :][a-z][\w-]{1,20}){0,3}[ :]\Z")
-"""What stands before a secret's name that ends a command: `heroku auth:token`."""
 PATH_BEHIND = re.compile(r"\w:\Z")
-COMMAND_END = re.compile(r"[ \t\r:*\"'}]*(?: --?[\w-]{1,20}){0,3}\r?")
-COMPOUND = late(r"(?i)[a-z](?:pass|pw|pwd|passwd)\Z")
-"""A password's name that is no word of a sentence."""
 SETTING = re.compile(r"[ \t+>]*(?:(?:[-*#;$]|//|export|set|env|ENV|ARG) ){0,3}[ \t]*(?:[\w-]+\.)*\Z")
 """What stands before a name in a line of settings."""
 INI = late(
     r"(?:\n|\A)[ \t]*(?:\[[\w .:-]{1,60}\]|[\w.-]{1,60} = [\w/:@-][\w./:@-]*)\r?\n[ \t]*(?:[\w-]+\.)*\Z"
 )
 """A line of settings without quotes, or their heading."""
-INI_CHARS = 2_000
-"""So far around a value is looked whether it stands elsewhere too."""
 NEAR_CHARS = 120
 """So far behind its name a value of such looks is taken for its own."""
-BELOW = re.compile(r"[:=>\"'\[({\])][ \t\r\\|]*\Z")
-"""What ends a line whose value stands in the next."""
 CANDIDATE = re.compile(
     r"\[redacted:[a-z-]+:[0-9a-f]{6}\]|(?:[\w.@-]{1,40}[=:]{1,2}(?=[^\s=/]))?"
     r"(?P<value>[^\s\"'`<>,;(){}\[\]|\\]{5,200}[^\s\"'`<>,;(){}\[\]|\\.:?])"
@@ -146,25 +128,17 @@ LED = late(
 )
 GIVEN = re.compile(
     r"(?i)(?:(?:value|--body)[\"']?[ \t:=>]{1,9}"
-    r"|(?:default|body|string)[\"']?[ \t]?[:=>]{1,2}[ \t]?)[\"'… ]{0,2}\Z"
+    r"|(?:default|body|string)[\"']?[ \t]{0,9}[:=>]{1,2}[ \t]?)[\"'… ]{0,2}\Z"
 )
-TELLING = late(
-    r"(?<![^\s\"'`(=:,>|])(?P<value>(?=[^\s\"'`]{0,60}\d)(?=[^\s\"'`]{0,60}[A-Za-z]{2})(?:"
-    r"[A-Za-z\d][\w.-]{1,60}(?:[!*^#&~$%]{1,2}[\w.-]{0,60}){1,3}"
-    r"|(?:[A-Z][a-z]{4,20}\d{1,4}|(?=[\w-]{0,60}[a-z])(?=[\w-]{0,60}[A-Z])[A-Za-z]+[-_][\w-]{4,60})(?![\w.(=])"
-    r"|(?=(?:[^\d\s]*\d){3})(?=\S{0,60}[a-z])(?=\S{0,60}[A-Z])[\w+~-]{16,100}={0,2})(?=[\s\"'`),;.<|]|\Z))"
-)
-"""What looks as a secret in whatever place: a sign and a figure in a word, or figures in no order."""
-OTHER_NAME = re.compile(r"""(?:(?<!\w )["'][\w.-]{1,40}["']\s?:|[\s,;]-{0,2}[\w-]{1,40}=)\s?["']?\Z""")
+PLAIN = re.compile(r"[A-Za-z\d][\w.!*^#&~$%+-]*={0,2}")
 HASHED = late(r"(?i)hash|sha|md5|digest|sum|fingerprint|commit|revision|\bid\b|\bh1:")
 """What a run of hexadecimal digits behind it is."""
-TIGHT = re.compile(r"[^\W\d_]\d\d+[^\W\d_]|[^\W\d_]\d+[^\W\d_].*\d|\d.*[!*^%~#$&@]|[!*^%~#$&@].*\d")
-WORD, DIGIT, SIGN = re.compile(r"\w"), re.compile(r"\d"), re.compile(r"[!*^#&~$%]")
+DIGIT, SIGN = re.compile(r"\d"), re.compile(r"[!*^#&~$%]")
 KEY_WORDS = re.compile(r"(?i)\b(?:api|access|private|signing|encryption|master|licen[cs]e|unseal) key\Z")
 HEX = re.compile(r"(?i)(?:0x)?[0-9a-f-]{7,}")
 SHAPE = late(
-    r"(?i)[a-z_]\w*(?:\.[a-z_]\w*)+|[\d.:/-]+t[\d.:]+\S*|\S*(?:\.[a-z]\w{0,4}|[\d.]\.\d+|\.so\.\d)|[\d.]+[a-z%]{1,3}|[\w-]+[~=]+[\w.-]{1,7}|[a-z/]+:[\d.]+"
-    r"|.*sha-?\d{1,3}|-----.*|(?:[\w%]*\+){3}.*"
+    r"(?i)[a-z_]\w*(?:\.[a-z_]\w*)+|[\d.:/-]+t[\d.:]+\S*|\S*(?:\.[a-z]\w{0,4}|[\d.]\.\d+|\.so\.\d)"
+    r"|[\d.]+[a-z%]{1,3}|[\w-]+[~=]+[\w.-]{1,7}|[a-z/]+:[\d.]+|.*sha-?\d{1,3}"
 )
 """Ids, hashes, times, addresses, versions and files."""
 HEADING = re.compile(r"[\w \t.()/#\"*`|,;+-]{1,1000}\r?")
@@ -184,6 +158,17 @@ def flattened(text: str) -> tuple[str, Callable[[int], int]]:
     return "".join([*parts, text[past:]]), lambda at: at + removed[bisect_right(cuts, at)]
 
 
+KINDS = ("password", "secret", "key")
+NEEDS = {
+    "text": (Looks.WORD, Looks.MIX, Looks.STRONG),
+    "likely": (Looks.MIX, Looks.RANDOM, Looks.STRONG),
+    "loose": (Looks.RANDOM, Looks.RANDOM, Looks.STRONG),
+    "beside": (Looks.RANDOM, Looks.RANDOM, Looks.NEVER),
+    "far": (Looks.STRONG, Looks.STRONG, Looks.NEVER),
+    "none": (Looks.NEVER, Looks.NEVER, Looks.NEVER),
+}
+"""What the value of each kind of name has to look like, by how the two are joined."""
+
 REDACTED, REDACTED_CHARS = "[redacted:", 40
 """How a placeholder begins, and its most characters."""
 
@@ -195,10 +180,15 @@ def find(text: str) -> list[Found]:
     for start, end, kind in (*_keys(flat, places), *_formats(flat, places), *_named(flat, places)):
         lines = LINES.match(flat, start)
         last = max(end, lines.end() if lines else 0) - 1
-        begin = flat.rfind(REDACTED, max(0, start - REDACTED_CHARS), start)
-        if begin < 0 or "]" in flat[begin:start]:  # else it is part of what stands for a secret
+        if not _is_redacted(flat, start):
             found.append((place(start), place(last) + 1, kind))
     return found
+
+
+def _is_redacted(text: str, at: int) -> bool:
+    """Whether a place is within what stands for a secret."""
+    begin = text.rfind(REDACTED, max(0, at - REDACTED_CHARS), at)
+    return begin >= 0 and "]" not in text[begin:at]
 
 
 def _keys(text: str, places: Places) -> Iterator[Found]:
@@ -263,7 +253,7 @@ def _named(text: str, places: Places) -> Iterator[Found]:
     for word in NAME_WORDS:
         end = below = 0
         for at in places(word):
-            if at < end:
+            if at < end or _is_redacted(text, at):
                 continue
             ahead = NAME_AHEAD.match(text, at + len(word))
             stop = end = ahead.end() if ahead else at + len(word)
@@ -278,156 +268,111 @@ def _named(text: str, places: Places) -> Iterator[Found]:
                 kind = "secret"
             if kind:
                 match = ASSIGNED.match(text, stop)
-                if match and _is_value(text, start, stop, kind, match):
+                joint = _joint(text, start, stop, match) if match else "none"
+                value = match[match.lastgroup or 0].strip("\\\"'") if match else ""
+                if match and match["block"]:
+                    value = "".join(value.split())
+                if match and _is_value(text[start:stop], kind, value, joint):
                     yield *match.span(match.lastgroup or 0), "password" if kind == "password" else "secret"
                 else:
                     if at >= below:
                         below = yield from _below(text, at)
-                    if not (match and (match["sign"] or match["element"])):
+                    if not (match and match["sign"]):
                         yield from _near(text, start, stop, kind)
                 end = match.end() if match and match["bare"] and match["sign"] else stop
 
 
-def _is_value(text: str, start: int, stop: int, kind: str, match: re.Match[str]) -> bool:
-    """Whether what is joined to a name looks as a secret must look there."""
-    need, is_literal = _need(text, start, stop, kind, match)
-    how = match.lastgroup or ""
-    value = match[how].partition(" -> ")[0].strip("\\\"'")
-    value = "".join(value.split()) if how == "block" else value
-    return need < Looks.NEVER and looks(text[start:stop], value, is_literal) >= need
+def _is_value(name: str, kind: str, value: str, joint: str) -> bool:
+    """Whether a value looks as a secret must look that stands so beside its name."""
+    need = NEEDS[joint][KINDS.index(kind)]
+    if kind == "secret" and len(value) < 8:
+        need = max(need, Looks.RANDOM)
+    return looks(name, value, joint == "text") >= need
 
 
-def _need(text: str, start: int, stop: int, kind: str, match: re.Match[str]) -> tuple[Looks, bool]:
-    """What a value has to look like to be a secret, by how it is joined to its name, and whether it is a text
-    there and no code."""
-    how, name, sign = match.lastgroup or "", text[start:stop], match["sign"]
+def _joint(text: str, start: int, stop: int, match: re.Match[str]) -> str:
+    """How a value is joined to its name, a key of NEEDS."""
+    how, name, sign = match.lastgroup or "", text[start:stop], match["sign"] or ""
+    value, joined = match[how], text[stop : match.start(how)]
     before, follows = text[max(0, start - 8) : start], text[match.end() : match.end() + 1]
-    end, is_password = VALUE_END.match(text, match.end()), kind == "password"
-    if is_password:
-        is_text = name.isupper() or (how in ("quoted", "element") and match[how].isascii())
-        literal, code = (Looks.TITLE if is_text else Looks.WORD), Looks.SIGNED
-    else:
-        is_phrase = name.lower().endswith("secret") and not match[how].islower()
-        literal = Looks.WORD if name.isupper() else Looks.SIGNED if is_phrase else Looks.MIX
-        literal, code = literal if len(match[how]) >= 8 else Looks.RANDOM, Looks.RANDOM
-    if kind == "key":
-        return (Looks.STRONG if sign or match["called"] or how == "element" else Looks.NEVER), True
-    if sign == ":" and PATH_BEHIND.search(before):
-        return Looks.NEVER, False
-    if follows in tuple("({[]$") if how == "bare" else before[-2:] in ("?'", '?"'):
-        return Looks.NEVER, False
-    if match["call"] or how == "braced":
-        return Looks.RANDOM, False
-    if sign and sign[-2:] in ("==", "!="):  # what a value is compared with is often a word of a test
-        literal = max(literal, Looks.MIX if is_password else Looks.RANDOM)
-    if sign and sign[0] == " ":
-        return (Looks.RANDOM if end or follows == " " else Looks.NEVER), False
+    if (sign == ":" and PATH_BEHIND.search(before)) or (how == "bare" and follows in tuple("({[]$")):
+        return "none"
+    if sign[:1] == " ":  # the next cell of a table
+        return "loose" if not follows.strip() else "none"
+    if match["call"]:  # what stands in a call or in brackets is often a name
+        return "loose"
+    if sign[-2:] in ("==", "!="):  # what a value is compared with is often a word of a test
+        return "likely"
     if how not in ("bare", "words"):
-        is_keyword = name.isupper() or name.lower() == "identified" or before[-1:] in (":", "-")
-        is_literal = (
-            sign
-            or not (match["blank"] or match["called"])
-            or (is_keyword and (match["blank"] or is_password))
-        )
-        return (literal if is_literal else max(literal, Looks.DIGIT)), True
-    is_alone = end is not None and not end["listed"]
-    joined, is_option = text[stop : match.start(how)], before.endswith("-")
-    is_yaml = joined.strip(" \t*`\"'") == ":" and (how == "words" or not TYPE.fullmatch(match[how]))
-    is_tight = joined == "="
+        is_keyword = name.isupper() or before[-1:] in (":", "-")
+        is_text = sign or how == "element" or is_keyword
+        return "text" if is_text else "likely"
+    end = VALUE_END.match(text, match.end())
+    is_alone, is_tight = end is not None and not end["listed"], joined == "="
     line = text.rfind("\n", max(0, start - 80), start) + 1
     is_begin = SETTING.match(text, line, start) is not None
+    is_yaml = joined.strip(" \t*`\"'") == ":" and (how == "words" or not TYPE.fullmatch(value))
     is_ini = joined.strip() == "=" and INI.search(text, max(0, start - 200), start) is not None
-    around = max(0, start - INI_CHARS), match.end() + INI_CHARS
-    is_ini = is_ini and text.count(match[how], *around) == 1  # code has a name elsewhere too
-    is_setting = is_alone and (is_tight or is_yaml or is_ini) and is_begin
-    if sign and is_password and how == "bare" and not is_setting:
-        is_pair = is_tight and before[-1:] in " ?&;" and (follows or " ") in "&; \t\r\n"
-        is_setting = is_pair or (is_option and is_tight)
-    if is_password and is_setting and (is_yaml or not is_begin) and match[how].isascii():
-        literal = Looks.TITLE
+    is_setting = is_alone and is_begin and (is_tight or is_yaml or is_ini)
     if how == "words":
-        return (max(literal, Looks.DIGIT) if is_setting else Looks.NEVER), True
-    is_header = sign == ":" and len(match["bare"]) >= 16 and ("-" in name or before[-1:] in ("'", '"'))
-    if is_option and (is_tight or not sign):
-        return min(literal, Looks.MIX), True
-    is_typed = not sign and (before.endswith("ENV ") or "BY" in joined)
-    if is_setting or is_header or is_typed or (is_tight and name.isupper()):
-        return literal, True
+        return "likely" if is_setting else "none"
+    is_pair = is_tight and before[-1:] in tuple(" ?&;-") and (follows or " ") in "&; \t\r\n"
+    is_header = sign == ":" and len(value) >= 16 and ("-" in name or before[-1:] in ("'", '"'))
+    is_typed = not sign and (before.endswith(("ENV ", "-")) or "BY" in joined)
+    if is_setting or is_pair or is_header or is_typed or (is_tight and name.isupper()):
+        return "text"
     if not sign:
-        is_line = is_password and is_alone and is_begin
-        if is_line and COMPOUND.search(name):
-            return literal, True
-        if not (is_password and is_alone and len(match["bare"]) >= 8):
-            return Looks.RANDOM, False
-        return (Looks.MIX if is_line else Looks.RANDOM), False
-    if is_alone or (is_tight and not (follows in (",", ")") and match["bare"].isidentifier())):
-        return code, False
-    if is_password and follows in (" ", "}", ",") and sign[0] == ":" and len(match["bare"]) >= 8:
-        return Looks.MIX, False
-    return Looks.RANDOM, False
+        return "beside"
+    is_listed = sign[0] == ":" and len(value) >= 8 and follows in tuple(" },")
+    is_argument = is_tight and not (follows in tuple(",)") and value.isidentifier())
+    return "likely" if is_alone or is_argument or is_listed else "loose"
 
 
 def _near(text: str, start: int, at: int, kind: str) -> Iterator[Found]:
     """Values by their looks near a name that is followed by no value of its own: in the words, arguments or
     items behind it, or alone in one of the next lines."""
-    name, found, is_password = text[start:at], at, kind == "password"
-    end = at + NEAR_CHARS
-    if kind == "key" or not (LIKELY.search(text, at, end) or LEADS.search(text, at, end)):
+    name, found, past, is_password = text[start:at], at, at, kind == "password"
+    if kind == "key" or not (
+        LIKELY.search(text, at, at + NEAR_CHARS) or LEADS.search(text, at, at + NEAR_CHARS)
+    ):
         return
-    line = max(text.rfind("\n", max(0, start - NEAR_CHARS), start) + 1, start - NEAR_CHARS, 0)
-    is_shown = PRINTS.match(text, line, start)
-    is_label = COMMAND.match(text, line, start) is not None or text[start - 1 : start] == "$"
-    is_label = is_label or (len(name) > 4 and not text[line:start].strip(" \t#*-"))
-    line = text.find("\n", at, at + NEAR_CHARS)
-    is_label = bool(is_shown or (is_label and COMMAND_END.fullmatch(text, at, max(at, line))))
-    is_open = (
-        line < 0 or is_label or BELOW.search(text, at, line) is not None or text[line + 1 : line + 2] == "$"
-    )
-    past = at
     while match := CANDIDATE.search(text, past, found + NEAR_CHARS):
         past = match.end()
         value, (begin, end) = match["value"], match.span("value")
         if not value:
             return
         gap, before, follows = text[found:begin], text[begin - 1], text[end : end + 3]
-        closes = follows[2:] if follows[:1] == "\\" else follows
-        is_quoted = closes.startswith("</" if before == ">" else before) and before in "\"'`>"
-        is_given, is_below = GIVEN.search(gap) is not None, "\n" in gap or "\\n" in gap
-        if not (is_given or DIGIT.search(value)):
+        is_quoted = before in "\"'`>" and follows.startswith("</" if before == ">" else before)
+        is_given, is_below = GIVEN.search(gap) is not None, "\n" in gap
+        if not (is_given or (len(value) >= 8 and DIGIT.search(value))):
             continue
         is_led = is_quoted or is_given or LED.search(gap) is not None
         is_first = not gap.rpartition("\n")[2].strip(" \t-+*")
-        is_alone = is_quoted or (SENTENCE_END.match(follows) is not None and (is_led or is_first))
-        is_led = is_led or (is_password and not gap.strip() and is_alone)
-        if (OTHER_NAME.search(gap) and not is_given) or (is_below and not is_alone):
+        is_alone = is_quoted or SENTENCE_END.match(follows) is not None
+        is_led = is_led or (is_alone and not gap.strip())
+        if is_below and not is_alone:
             continue
-        need = Looks.NEVER
-        is_said = gap[-3:-2].isalpha() and LED.search(gap[:-1]) is not None and not HASHED.search(gap)
-        is_direct = (
-            is_given
-            or (is_led and gap.rstrip()[-1:].isalpha() and len(value) >= 16 and not HASHED.search(gap))
-            or (is_quoted and is_said)
-            or (is_led and not WORD.search(gap))
-            or (is_below and is_password and is_first)
-        )
+        is_told = is_led and gap.rstrip(" \"'`")[-1:].isalpha() and not HASHED.search(gap)
+        is_next = is_below and is_first
+        is_cased = not (value.islower() or value.isupper())
+        is_key = (is_told and len(value) >= 16) or (is_next and len(value) in (32, 36))
         if is_given:
-            need = Looks.WORD if is_alone and is_password else Looks.RANDOM
-        elif is_label and found == at and is_below and is_first and is_alone and len(value) >= 8:
-            need = Looks.MIX if is_password else Looks.RANDOM
-        elif SHAPE.fullmatch(value) or (HEX.fullmatch(value) and not is_direct):
-            continue
-        elif (is_below and not is_open) or "/" in value:
-            need = Looks.STRONG if is_led and (is_password or not is_below) else need
-        elif is_password:
-            if is_led and len(value) >= 8:
-                need = Looks.MIX
-            elif is_led or is_alone or TIGHT.search(value):
-                need = Looks.RANDOM
+            joint = "text" if is_alone else "likely"
+        elif is_next and is_cased:
+            joint = "likely"
+        elif SHAPE.fullmatch(value) or (HEX.fullmatch(value) and not is_key):
+            joint = "none"
+        elif is_next:
+            joint = "loose"
+        elif "/" in value or (is_below and not is_password) or gap.count("\n") > 1:
+            joint = "far"
+        elif is_led and is_password:
+            joint = "likely"
         elif is_led:
-            digits = sum(map(str.isdigit, value)) if len(value) >= 8 else 0
-            is_tied = digits > 1 and not is_below and "/" not in gap
-            need = Looks.MIX if is_tied else Looks.RANDOM if digits > 2 and len(value) >= 10 else Looks.STRONG
-        if looks(name, value, True) >= need:
+            joint = "far" if "/" in gap or len(DIGIT.findall(value)) < 2 else "text"
+        else:
+            joint = "none"
+        if _is_value(name, kind, value, joint):
             found = end
             yield begin, end, "password" if is_password else "secret"
 
@@ -438,13 +383,16 @@ def _telling(text: str, start: int, stop: int, kind: str) -> Iterator[Found]:
     end = text.find("\n", stop, stop + NEAR_CHARS)
     if end < 0 and begin == start - NEAR_CHARS:  # so long a line is none that people read
         return
-    for match in TELLING.finditer(text, begin, stop + NEAR_CHARS if end < 0 else end):
-        value, gap = match["value"], text[max(begin, match.start() - 16) : match.start()]
-        if HASHED.search(gap) or SHAPE.fullmatch(value) or match.start() <= start < match.end():
+    end = stop + NEAR_CHARS if end < 0 else end
+    for match in CANDIDATE.finditer(text, begin, end) if LIKELY.search(text, begin, end) else ():
+        value, (first, last) = match["value"] or "", match.span("value")
+        gap, is_code = text[max(begin, first - 16) : first], text[last : last + 1] in tuple("([]")
+        if is_code or first <= start < last or HASHED.search(gap) or SHAPE.fullmatch(value):
             continue
-        is_enough = (kind == "password" and len(value) >= 8) or SIGN.search(value) or is_strong(value)
-        if is_enough and looks("", value, True) >= Looks.MIX:
-            yield *match.span("value"), "secret"
+        is_cased = not (value.islower() or value.isupper()) and (kind == "password" or is_strong(value))
+        is_enough = (is_cased or SIGN.search(value)) and len(value) >= 8 and PLAIN.fullmatch(value)
+        if is_enough and looks("", value, False) >= Looks.MIX:
+            yield first, last, "secret"
 
 
 def _below(text: str, at: int) -> Generator[Found, None, int]:

@@ -83,6 +83,11 @@ def test_secrets_go(frame: str, secret: str) -> None:
         'expect "password:"\nsend "$password\\r"',
         "mc alias set mine https://minio.example.com minioadmin $SECRET",
         "it reads the token\nconfiguration",
+        "- thinking_tokens\n- name: model-sonnet-4-20250514",
+        'password = config.get("main")\npassword = row["kennung"]\n<Input password={formFields} />',
+        "connect(user=u, password=db_pw_v2, host=h)",
+        'token: "tok12"\nauth: "oauth2"',
+        'st.text_input("Passwort2", type="password")',
         "> what about the password field? (g9bbe3d68a)\n>   → a token of 370, here [g12ab34cd5]",
     ],
 )
@@ -102,6 +107,11 @@ def test_redacting_what_is_labelled_twice_changes_nothing_more() -> None:
         result = redact(one.text)
         assert restored(one.text, result) == one.text
         assert redact(result.text).text == result.text, one.id
+
+
+def test_what_stands_for_a_secret_names_none() -> None:
+    for line in (f"| a | {MIXED} | [redacted:token:21056c]", "[redacted:password:21056c] Wm7xQ-2vLr9"):
+        assert redact(line).text == line
 
 
 def test_a_colour_stays_and_what_it_colours_goes() -> None:
