@@ -17,7 +17,6 @@ from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from shared_archives import Team, postgres, team
 
-from aider_gardener.archive import postgres as plug_in
 from aider_gardener.archive.postgres import local
 from aider_gardener.archive.postgres.server import VARIABLE
 from aider_gardener.archive.store import open_store
@@ -224,18 +223,6 @@ def test_what_the_mcp_server_takes_in_comes_to_the_server_by_itself(project: Pat
             assert await anyio.to_thread.run_sync(comes, team, "The host is k7.")
 
     anyio.run(use)
-
-
-def test_what_a_chat_begins_in_the_background_syncs(project: Path, team: Team) -> None:
-    gardener("store", "share")
-    store = open_store(project / ".aider.gardener")
-    new = entry(5, "user", "said after the sync")
-    store.add(replace(new, provider="openai"), chunks=[(0, len(new.content))])
-    process = plug_in.begin(plug_in.command(store, str(project)), dict(os.environ))
-    assert process.wait(timeout=120) == 0
-    store.close()
-    assert team.said() == ["the gasket leaks", "said after the sync"]
-    assert isinstance(process, subprocess.Popen)
 
 
 def test_an_archive_is_copied_to_a_server_looked_after_there_and_brought_back(
