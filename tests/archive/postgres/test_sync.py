@@ -45,6 +45,7 @@ def test_unasked_nothing_goes_to_a_server_that_is_named_otherwise_until_the_user
     assert (report.sent, report.problem, called) == (0, sync.OTHERWISE, [])
     assert one.shared.problem == sync.OTHERWISE
     assert sync.sync(one.store, PROJECT, one.environ, unasked=True) == SyncReport(sent=1)
+    assert one.shared.problem == "", "the last sync went well"
     one.environ = {VARIABLE: one.environ[VARIABLE] + "?application_name=elsewhere"}
     assert sync.sync(one.store, PROJECT, one.environ, unasked=True).problem == sync.OTHERWISE
     one.share()
