@@ -16,10 +16,6 @@ from aider_gardener.archive.postgres.server import VARIABLE
 from .conftest import Begin
 
 
-def warnings(said: list[str]) -> list[str]:
-    return [line for line in said if line.startswith("aider-gardener")]
-
-
 def test_without_git_the_archive_is_at_user_level(begin: Begin, repository: Path) -> None:
     subprocess.run(["git", "worktree", "prune"], cwd=repository, check=True)
     driver = begin(use_git=False)

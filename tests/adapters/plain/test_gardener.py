@@ -247,8 +247,8 @@ def test_threads_that_share_one_wait_for_each_other(caplog: pytest.LogCaptureFix
 
         def chat(number: int) -> None:
             messages = [user(f"chat {number}")]
-            for turn in range(25):
-                messages += [said(f"answer {turn}"), user(f"question {turn} of {number} " + "word " * 99)]
+            for turn in range(12):
+                messages += [said(f"answer {turn}"), user(f"question {turn} of {number} " + "word " * 220)]
                 gardener.prompt(messages)
 
         with ThreadPoolExecutor(4) as threads:
