@@ -318,7 +318,7 @@ def attack(seed: int) -> dict[str, list[int]]:
 
     with tempfile.TemporaryDirectory() as folder:
         project = Project(Path(folder), seed)
-        install(Settings(history_tokens=600))
+        install(Settings(history_tokens=600, embedder="none"))  # words alone find all of it
         coder = project.chats()
         coder.io.yes = None
         last = ""

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import pytest
 
 from aider_gardener.replay.session.session import Probe, Session, SessionEvent
 from bench import agents
-from bench.claude_transcript import Host
 
 FACT = "Our queue listens on 9317, never on 8080."
 
@@ -31,15 +27,3 @@ def test_a_fact_from_before_a_compaction_is_counted_only_where_the_hooks_bring_i
     row = agents.asked(session(), way)
     assert row["compactions"] >= 1 and row["probes"] == 1
     assert (row["supported"], row["added_chars"] > 0) == (supported, bool(supported))
-
-
-def test_the_host_writes_old_records_again_from_the_second_compaction_on(tmp_path: Path) -> None:
-    host = Host(tmp_path / "transcript.jsonl")
-    host.ask(FACT)
-    host.compact()
-    assert host.path.read_text(encoding="utf-8").count('"user"') == 4, "a prompt and a summary, type and role"
-    host.ask("Go on.")
-    host.compact()
-    lines = [json.loads(line) for line in host.path.read_text(encoding="utf-8").splitlines()]
-    assert [line["uuid"] for line in lines if line.get("message", {}).get("content") == FACT] == ["u1", "u1"]
-    assert len(host.context) == 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 
@@ -11,7 +10,7 @@ import pytest
 from aider_gardener.adapters.aider.commands import COMMANDS, STEPS
 from aider_gardener.cli.root import main
 from bench.attacks import files, readers, settings, terminal
-from bench.attacks.results import HELD, environment, keep, keep_outcomes
+from bench.attacks.results import HELD, environment
 
 SHOWING = {
     "/recall", "/context-pressure", "/gardener constraints", "gardener recall", "gardener pressure", "gardener restore",
@@ -81,26 +80,6 @@ def test_the_attack_on_terminals_knows_what_is_raw() -> None:
     assert terminal.raw(held) == []
     for char in "\x1b\r\x07\x7f\x9b\u202e\u2066\u200e\u061c\u2028\u200b\ufeff\U000e0041\ud800":
         assert terminal.raw(f"a{char}b") == [char]
-
-
-def test_what_came_of_an_attack_is_kept_by_commit_or_in_place_of_the_last(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "new" / "a.json"
-    monkeypatch.setattr("sys.argv", ["a", "--seed", "3"])
-    for commit, outcome in (("one", "it hung"), ("two", HELD)):
-        monkeypatch.setattr("bench.attacks.results.made_on", lambda commit=commit: {"commit": commit})
-        assert keep_outcomes("a", {"x": HELD, "y": outcome}, path) == (outcome != HELD)
-    runs = json.loads(path.read_text("utf-8"))["runs"]
-    assert [(run["tried"], run["held"], run["attacks"]["y"]) for run in runs.values()] == [
-        (2, 1, "it hung"),
-        (2, 2, HELD),
-    ]
-    assert list(runs) == ["one", "two"] and runs["one"]["command"] == "python -m bench.attacks.a --seed 3"
-    keep("a", {"lost": 0}, path)
-    assert json.loads(path.read_text("utf-8"))["lost"] == 0 and "runs" not in json.loads(
-        path.read_text("utf-8")
-    )
 
 
 def test_an_attacked_process_gets_nothing_of_who_runs_the_attack(

@@ -51,20 +51,6 @@ def test_taken_results_are_medians_and_percentiles_in_ms(kept: Path, tmp_path: P
     assert value["provenance"]["python"] == sys.version.split()[0]
 
 
-@pytest.mark.parametrize(
-    ("run", "said"),
-    [
-        ({**report(work=[1.0]), "gardener": {"quick": True, "load": 0.5}}, "a quick run says nothing of"),
-        ({"benchmarks": []}, "not a report of bench/micro; make it with: make bench-micro"),
-    ],
-)
-def test_quick_runs_and_other_files_are_refused(
-    kept: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], run: dict[str, Any], said: str
-) -> None:
-    assert micro_results.main([run_of(tmp_path, run)]) == 1
-    assert said in capsys.readouterr().err and not kept.exists()
-
-
 def test_the_committed_results_are_of_the_full_sizes() -> None:
     value = json.loads((ROOT / "bench" / "results" / "micro.json").read_text("utf-8"))
     assert (value["kind"], value["format"], value["quick"]) == ("micro", micro_results.FORMAT, False)

@@ -9,7 +9,7 @@ import pytest
 from aider import prompts
 
 from aider_gardener.replay.session.history import load_session
-from bench.model_server import ModelServer, Script, context_length_exceeded, main
+from bench.model_server import ModelServer, Script, context_length_exceeded
 
 MINI = Path(__file__).parents[1] / "data" / "sessions" / "mini"
 
@@ -64,8 +64,3 @@ def test_a_session_answers_commits_and_summaries_from_their_own_queues() -> None
     assert script.next(commit).text == session.of_kind("commit")[0].text
     assert script.next(summary).text == session.summaries[0]
     assert script.next(plain).text == session.of_kind("reply")[0].text
-
-
-def test_started_by_hand_it_says_what_is_wrong(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--session", str(tmp_path / "none")]) == 1
-    assert "no such file or folder" in capsys.readouterr().err

@@ -13,7 +13,6 @@ from made_entries import entry
 from made_lines import written
 
 from aider_gardener.archive.store import lines, open_store
-from aider_gardener.archive.store.location import prepare_directory
 from aider_gardener.archive.store.opening import open_lines
 from aider_gardener.cli.root import main
 
@@ -102,18 +101,6 @@ def test_a_place_that_is_none_is_refused_in_one_line_without_its_password(
     )
     assert done.exit_code in (1, 2) and said in done.stderr
     assert len(done.stderr.splitlines()) == 1 and "secret" not in done.stderr
-
-
-def test_an_archive_that_is_lines_only_is_looked_after_like_any_other(archive: Path, tmp_path: Path) -> None:
-    copy = open_lines(prepare_directory(tmp_path / "lines"), clock=lambda: 9.0)
-    assert store(archive, "export", str(tmp_path / "out")).exit_code == 0
-    copy.import_(tmp_path / "out")
-    copy.close()
-    place = tmp_path / "lines"
-    assert json.loads(store(place, "status", "--json").stdout)["entries"] == len(SAID)
-    assert len(lines.names(place)) == 1
-    assert store(place, "verify").exit_code == 0, "what opens it to write takes it in"
-    assert lines.names(place) == [] and open_store(place).stats().entries == len(SAID)
 
 
 def test_what_may_go_goes_out_of_lines_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -74,11 +74,3 @@ def test_without_claude_code_the_lines_to_type_are_said(tmp_path: Path) -> None:
     assert done.exit_code == 1 and "claude is not on the PATH" in done.stderr
     assert f"claude plugin marketplace add {tmp_path / 'data' / 'claude-code'}" in done.stderr
     assert "plugin/hooks/hooks.json" in found(tmp_path / "data" / "claude-code")
-
-
-def test_a_host_that_there_is_not_and_a_file_that_is_no_json(project: Path) -> None:
-    assert gardener("install", "emacs").exit_code == 2
-    (project / ".cursor").mkdir()
-    (project / ".cursor" / "mcp.json").write_text("// mine\n{}")
-    done = gardener("install", "cursor", "--project")
-    assert done.exit_code == 2 and "no plain JSON" in done.stderr and "by hand" in done.stderr

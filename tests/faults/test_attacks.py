@@ -16,7 +16,7 @@ from aider_gardener.archive.store import open_store
 from bench.attacks import commands, foreign, kills, locks
 from bench.attacks.chat import Played, question, reply, stored
 
-KILLS = int(os.environ.get("GARDENER_TEST_KILLS", "5"))
+KILLS = int(os.environ.get("GARDENER_TEST_KILLS", "3"))
 YEAR = 365 * 86_400.0
 
 PLAY = """
@@ -51,7 +51,7 @@ def test_power_lost_between_archiving_and_swapping(tmp_path: Path, place: str) -
 @pytest.mark.skipif(os.name == "nt", reason="a killed process tells of it by its return code on POSIX")
 def test_chats_and_commands_killed_beside_each_other_lose_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(commands.VARIABLE, "")  # it sets its own
-    found = commands.attack(2, seed=5)
+    found = commands.attack(1, seed=5)
     assert (found["lost"], found["faults"]) == (0, {}) and found["messages acknowledged"] > 0
 
 
@@ -81,7 +81,7 @@ def test_a_log_torn_behind_the_last_commit(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("first", range(1, 7))
 def test_a_file_system_that_falters(tmp_path: Path, first: int) -> None:
-    for at in range(first, 260, 37):
+    for at in range(first, 260, 67):
         found = locks.attempt(tmp_path / str(at), at)
         assert found["statement"] and not found["raised"] and not found["problems"], found
         assert found["lost"] == 0 and found["notices"] <= 2, found

@@ -45,17 +45,6 @@ def test_one_session_written_by_two_processes_loses_nothing(tmp_path: Path) -> N
     two.close()
 
 
-def test_somebody_elses_database_is_left_alone(tmp_path: Path) -> None:
-    db = apsw.Connection(str(tmp_path / "gardener.db"))
-    db.execute("CREATE TABLE theirs (a)")
-    db.close()
-    before = (tmp_path / "gardener.db").read_bytes()
-    store = open_store(tmp_path)
-    assert not store.persistent and "left alone" in store.notice
-    store.close()
-    assert (tmp_path / "gardener.db").read_bytes() == before
-
-
 @pytest.mark.parametrize("blocked", ["directory", "parent", "database"])
 def test_places_that_cannot_be_written(tmp_path: Path, blocked: str) -> None:
     """A file where a directory belongs (and the other way round) stops root too, unlike modes."""

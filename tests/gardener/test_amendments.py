@@ -24,18 +24,6 @@ def note(gardener: Gardener) -> str:
     return gardener.map_note(lambda: "")
 
 
-def test_a_rule_set_by_hand_stands_in_every_prompt_at_once() -> None:
-    gardener = make_gardener(history_tokens=2_000)
-    assert note(gardener) == ""
-    gardener.add_rule("Answer   in\nGerman")
-    assert texts(gardener) == ["Answer in German"] and "[1] Answer in German" in note(gardener).splitlines()
-    gardener.sync(talk((TYPED, "Noted.")), [message("user", "go on")])
-    assert texts(gardener) == ["Answer in German", TYPED]
-    assert "Answer in German" in note(gardener) and TYPED not in note(gardener), "that stands in its message"
-    gardener.drop_rule(1)
-    assert texts(gardener) == [TYPED] and note(gardener) == ""
-
-
 def test_a_dropped_rule_is_noted_no_more_until_it_is_said_again() -> None:
     gardener = make_gardener(history_tokens=2_000)
     gardener.sync(talk((TYPED, "Noted."), ("go on", "Yes.")), [message("user", "and now?")])
@@ -62,7 +50,7 @@ def test_an_edited_rule_keeps_its_place_and_a_later_word_still_replaces_it() -> 
 
 def test_nothing_and_the_same_again_are_refused_and_what_is_long_is_cut() -> None:
     gardener = make_gardener()
-    gardener.add_rule("Be brief")
+    assert gardener.add_rule("Be brief").turn == 1, "of the first turn, though nothing was said yet"
     with pytest.raises(UsageError, match="say what"):
         gardener.add_rule(" \n ")
     with pytest.raises(UsageError, match="rule 1 already"):

@@ -28,14 +28,6 @@ def test_above_it_one_plan_goes_down_to_the_low_mark() -> None:
     assert gardener.state.history_used == plan.tokens_after <= 1_000 + 500
 
 
-def test_no_second_plan_without_new_content() -> None:
-    gardener = make_gardener(history_tokens=1_000)
-    gardener.sync(long_talk(12), [])
-    assert gardener.compact_if_due()
-    assert gardener.compact_if_due() is None
-    assert gardener.compact_if_due(cold=True) is None
-
-
 def test_what_was_taken_back_above_the_window_stands_until_something_new_is_said() -> None:
     gardener = make_gardener(history_tokens=1_000_000)
     gardener.state.frame = Frame(window=3_000, parts={"system": 1_000})

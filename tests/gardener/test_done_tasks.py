@@ -84,14 +84,6 @@ def test_a_file_of_the_users_is_not_written_over(root: Path) -> None:
     assert (root / "TODO.md").read_bytes() == TODO and (root / ARCHIVE_NAME).read_bytes() == b"# Ours\n"
 
 
-def test_a_list_may_be_named_and_must_be_there(root: Path) -> None:
-    other = root / "plan.txt"
-    other.write_bytes(b"- [x] other\n")
-    assert do(root, other)[0] == "plan.txt: other" and (root / "TODO.md").read_bytes() == TODO
-    with pytest.raises(UsageError, match="there is no"):
-        do(root, root / "none.md")
-
-
 def test_what_is_no_text_is_left_alone(root: Path) -> None:
     (root / "TODO.md").write_bytes(b"- [x] \xff\n")
     with pytest.raises(StoreError, match="not UTF-8"):

@@ -79,12 +79,6 @@ def test_the_same_archive_gives_the_same_bytes() -> None:
     assert page(one) == page(other) and project_index(one, "p") == project_index(other, "p")
 
 
-def test_a_secret_stands_in_no_page() -> None:
-    store, secret = open_store(None), "ghp_" + "a1B2" * 9
-    chat(store, f"never log {secret}", f"I won't log {secret}.")
-    assert "redacted" in page(store) and secret not in page(store) + project_index(store, "p")
-
-
 def test_the_index_is_newest_first_and_says_where_each_ended() -> None:
     store = open_store(None)
     chat(store, "the first", "Yes.", session="aaaa", at=DAY)

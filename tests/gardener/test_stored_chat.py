@@ -17,7 +17,6 @@ from aider_gardener.gardener.report import pressure_report
 from aider_gardener.gardener.state import ChatState, Prefix
 from aider_gardener.gardener.stored_chat import last_frame, save_growth, stored_chat, sums_of
 from aider_gardener.gardener.throttle import throttle_outputs
-from aider_gardener.messages import Fidelity
 from aider_gardener.plan.goals import Frame, Goal
 from aider_gardener.plan.usage import Call, Prices
 from aider_gardener.recall.recall import EDIT_UNDONE
@@ -42,20 +41,6 @@ def again(store: Store, settings: Settings | None = None) -> ChatState:
 
 def texts(state: ChatState) -> list[dict[str, Any]]:
     return list(state.chat.pieces)
-
-
-def test_it_stands_as_it_was_left() -> None:
-    store = open_store(None)
-    gardener = make_gardener(store)
-    talked(gardener, 8)
-    assert texts(again(store)) == shown(gardener)
-    assert compact_to(gardener.state, TIGHT) is not None
-    assert {Fidelity.HIDDEN} < set(gardener.state.chat.fidelity.values())
-    found = again(store)
-    assert found.chat.fidelity == gardener.state.chat.fidelity
-    assert texts(found) == shown(gardener)
-    gardener.undo()
-    assert again(store).chat.fidelity == {}
 
 
 def test_what_was_cleared_or_taken_out_stands_no_more() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from made_entries import entry, make_gardener, talk
+from made_entries import entry
 
 from aider_gardener.messages import ContentClass, Entry, Source, SourceKind
 from aider_gardener.notes.names import (
@@ -24,23 +24,6 @@ def test_names_are_specific_words() -> None:
     assert [word for word in named if not is_name(word)] == []
     plain = ["the", "Because", "answer", "12", "48213", "0.12", "https://x.org/y", "x" * 100]
     assert [word for word in plain if is_name(word)] == []
-
-
-def test_errors_are_open_until_their_command_runs_without_them() -> None:
-    failed = "I ran this command:\n\npytest -q\n\nAnd got this output:\n\nFAILED tests/test_a.py::test_x - boom\n1 failed\n"
-    passed = "I ran this command:\n\npytest -q\n\nAnd got this output:\n\n3 passed in 0.1s\n"
-    gardener = make_gardener(history_tokens=2_000)
-    gardener.enter_turn()
-    gardener.sync(talk((failed, "Ok.")), [])
-    entries = gardener.state.chat.all_entries()
-    assert faults_of(entries[0]) == ("tests/test_a.py::test_x",)
-    _names, open_faults = gather(entries)
-    assert [fault.solved for fault in open_faults] == [0]
-    gardener.leave_turn()
-    gardener.enter_turn()
-    gardener.sync(talk((failed, "Ok."), (passed, "Ok.")), [])
-    _names, faults = gather(gardener.state.chat.all_entries())
-    assert [fault.solved for fault in faults] == [2]
 
 
 def said(text: str, *, kind: SourceKind, cls: ContentClass = ContentClass.PROMPT, turn: int = 1) -> Entry:

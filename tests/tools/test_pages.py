@@ -5,18 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from pages import BadResults, Section, main, parts, results, table
+from pages import BadResults, Section, main, parts, results
 
 PAGE = "head\n<!-- sums -->\nold\n<!-- /sums -->\ntail\n"
-
-
-def test_a_table_reads_as_one_in_its_source_too() -> None:
-    assert list(table(["name", "n"], [["a", "1"], ["long name", "1,000"]])) == [
-        "| name      |     n |",
-        "| --------- | ----: |",
-        "| a         |     1 |",
-        "| long name | 1,000 |",
-    ]
 
 
 def test_the_markers_belong_to_the_outer_parts() -> None:

@@ -5,40 +5,9 @@ from __future__ import annotations
 
 import pytest
 from made_tree import SERIES
-from patches_page import Change, changes, digest_of, patch_table, points_of, replay_table, tries_of
+from patches_page import changes, digest_of, patch_table, replay_table, tries_of
 
 from aider_gardener.errors import PatchError
-
-DIFF = """a mail
-
----
-diff --git a/aider/x.py b/aider/x.py
---- a/aider/x.py
-+++ b/aider/x.py
-@@ -1,2 +1,3 @@
- a
--b
-+++ c
-+-- d
-diff --git a/aider/y.py b/aider/y.py
-new file mode 100644
---- /dev/null
-+++ b/aider/y.py
-@@ -0,0 +1 @@
-+x
-"""
-
-
-def test_lines_are_counted_by_file() -> None:
-    assert changes(DIFF) == [Change("aider/x.py", 2, 1), Change("aider/y.py", 1, 0)]
-    with pytest.raises(PatchError, match="not a diff"):
-        changes("words\n")
-
-
-def test_a_patch_point_stands_with_the_last_patch_that_it_takes() -> None:
-    assert "Coder.format_chat_chunks" in points_of(SERIES.find("history-interface"))
-    assert points_of(SERIES.find("history-provider")) == "Coder.create"  # it takes the one before too
-    assert points_of(SERIES.find("history-options")) == "–"
 
 
 def test_the_interface_is_at_most_150_lines_and_five_methods_without_a_coder() -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pickle
 from pathlib import Path
 from typing import Any
 
 import patches_replay
 import pytest
-from patches_replay import SIDES, Side, with_entry_points
+from patches_replay import SIDES, Side
 
 ONE, OTHER = {"1-1.json": "[1]"}, {"1-1.json": "[2]"}
 
@@ -48,26 +47,3 @@ def test_prompts_are_compared_byte_by_byte(
 def test_each_side_is_compared_with_one_before_it() -> None:
     names = [side.name for side in SIDES]
     assert all(not side.as_in or names.index(side.as_in) < at for at, side in enumerate(SIDES))
-
-
-def test_the_entry_point_is_found_as_it_is_declared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from importlib.metadata import entry_points
-
-    monkeypatch.syspath_prepend(str(with_entry_points(tmp_path)))
-    from aider_gardener.adapters.aider.history import make
-
-    assert entry_points(group="aider.history_providers")["gardener"].load() is make
-
-
-def test_a_side_says_how_many_seams_were_in_force(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    commands: list[list[str]] = []
-
-    def finished(command: list[str], **options: Any) -> Any:
-        commands.append(command)
-        (Path(command[-1]).parent / "seams").write_text("12", "utf-8")
-        return type("Done", (), {"returncode": 0})
-
-    monkeypatch.setattr(patches_replay.subprocess, "run", finished)
-    tree = tmp_path / "fewer" / "aider"
-    assert patches_replay.run(SIDES[3], tree, tmp_path / "dump", patches_replay.SESSIONS[0]) == 12
-    assert pickle.loads(Path(commands[0][-1]).read_bytes()).variant == "gardener"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import upstream_tests
-from upstream_tests import Run, RunFailed, differing, figures
+from upstream_tests import Run, RunFailed, differing
 
 
 def run_with(folder: Path, *reports: tuple[str, str]) -> Run:
@@ -38,10 +38,6 @@ def test_a_test_that_only_one_run_has_differs() -> None:
     without = {"a": "passed", "b": "failed", "c": "passed"}
     assert differing(without, {"a": "passed", "b": "passed"}) == ["b", "c"]
     assert differing(without, dict(without)) == []
-
-
-def test_figures_name_each_outcome_that_occurs() -> None:
-    assert figures({"a": "passed", "b": "passed", "c": "failed"}) == "3 tests, 2 passed, 1 failed"
 
 
 def test_a_package_with_another_hash_is_refused_and_deleted(

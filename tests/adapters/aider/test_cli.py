@@ -8,6 +8,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+from click.testing import CliRunner
+
+from aider_gardener.cli.root import main as gardener
 from bench.model_server import ModelServer
 
 SECONDS = 180
@@ -19,13 +22,6 @@ WATCHED = (
     "sys.exit(main())\n"
 )
 """The program, which says at its end what of the heavy libraries it has loaded."""
-
-
-def aider(*arguments: str, cwd: Path, **environ: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "aider_gardener.adapters.aider.cli", *arguments],
-        capture_output=True, text=True, timeout=120, cwd=cwd, env={**os.environ, **environ}, stdin=subprocess.DEVNULL,
-    )  # fmt: skip
 
 
 def test_an_unsupported_aider_runs_as_it_is() -> None:
@@ -53,8 +49,5 @@ def test_message_mode_works_and_ends(repository: Path) -> None:
     assert run.returncode == 0, run.stderr
     assert "Forty-two." in run.stdout
     assert "loaded: []" in run.stdout
-    found = subprocess.run(
-        [sys.executable, "-m", "aider_gardener.cli", "recall", "--json", "answer", "forty"],
-        cwd=repository, capture_output=True, text=True, timeout=SECONDS,
-    )  # fmt: skip
+    found = CliRunner().invoke(gardener, ["recall", "--json", "answer", "forty"])
     assert any("Forty-two." in row["text"] for row in json.loads(found.stdout))

@@ -16,10 +16,6 @@ from aider_gardener.archive.postgres.server import VARIABLE
 from .conftest import Begin
 
 
-def warnings(said: list[str]) -> list[str]:
-    return [line for line in said if line.startswith("aider-gardener")]
-
-
 def test_without_git_the_archive_is_at_user_level(begin: Begin, repository: Path) -> None:
     subprocess.run(["git", "worktree", "prune"], cwd=repository, check=True)
     driver = begin(use_git=False)
@@ -43,15 +39,6 @@ def test_the_end_of_the_process_closes_the_archive_and_makes_its_copy(tmp_path: 
         "gardener.db",
         "gardener.db.copy",
     ]
-
-
-def test_a_file_in_the_archives_place_leaves_memory_in_memory(begin: Begin, repository: Path) -> None:
-    (repository / ".aider.gardener").write_text("not a directory", encoding="utf-8")
-    driver = begin()
-    driver.ask("/ask remember 48213", "/ask and again")
-    assert len(driver.model.requests) == 2
-    assert len(warnings(driver.said)) == 1
-    assert not driver.coder.gardener.state.archive.store.persistent
 
 
 def test_a_shared_project_is_synced_with_the_environment_from_before_any_file_was_read(

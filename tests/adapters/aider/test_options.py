@@ -40,14 +40,6 @@ def test_flags_that_are_not_given_are_none() -> None:
     assert set(given.values()) == {None}
 
 
-def test_variables_serve_as_flags(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("AIDER_GARDENER_MODE", "observe")
-    monkeypatch.setenv("AIDER_GARDENER_HISTORY_TOKENS", "4321")
-    monkeypatch.setenv("AIDER_GARDENER", "false")
-    args = parser().parse_args([])
-    assert (args.gardener_mode, args.gardener_history_tokens, args.gardener) == ("observe", 4321, False)
-
-
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -23,10 +23,6 @@ from aider_gardener.adapters.claude_code.client import (
     stands_whole,
 )
 from aider_gardener.adapters.marks import SHORTENED_MARK
-from aider_gardener.archive.postgres import local
-from aider_gardener.archive.postgres.local import Share
-from aider_gardener.archive.postgres.server import VARIABLE
-from aider_gardener.archive.postgres.sync import OTHERWISE
 from aider_gardener.archive.store import Store, open_store, schema
 from bench.claude_transcript import Host
 
@@ -55,15 +51,6 @@ PATIENT = (
 )
 """Wherever a lock is waited for as long as it takes, a test does not end."""
 LOGGED = {"tool_name": "Bash", "tool_input": {"command": "cat app.log"}, "tool_response": {"stdout": LOG}}
-
-
-def shared(project: Path, name: str = "/elsewhere") -> Share:
-    """An archive there that shares a project, as it is kept."""
-    store = open_store(project / ".aider.gardener")
-    share = Share(name, "ana/pump", 1, "server", "ana", True, "machine")
-    store.database.write(lambda db: local.keep(db, share))
-    store.close()
-    return share
 
 
 def test_what_a_compaction_lost_comes_back(project: Path, host: Host) -> None:
@@ -302,33 +289,6 @@ def test_the_process_that_is_waited_for_imports_nothing_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
-
-
-def test_the_end_of_a_turn_begins_to_sync_a_shared_project_once_a_minute_across_processes(
-    project: Path, host: Host
-) -> None:
-    host.ask(FACT)
-    shared(project, str(project))
-    given, named = host.payload("Stop"), {VARIABLE: "postgresql://ana:hunter2@127.0.0.1:1/d"}
-    for event in ("UserPromptSubmit", "Stop", "Stop"):
-        done = run(event, given, project, **named)
-        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
-    assert until(lambda: bool(share_of(project).problem))
-    assert share_of(project).problem == OTHERWISE, "nobody agreed to this address"
-    store, begun = open_store(project / ".aider.gardener"), time.time()
-    local.note(store, str(project), active_at=begun)
-    store.close()
-    run("Stop", given, project, **named)
-    assert share_of(project).active_at == begun
-    assert not (project / ".aider.gardener" / LOG_NAME).exists()
-
-
-def share_of(project: Path) -> Share:
-    store = open_store(project / ".aider.gardener")
-    found = store.database.read(lambda db: local.share_of(db, str(project)))
-    store.close()
-    assert found is not None
-    return found
 
 
 def test_the_project_is_the_work_tree_around_the_hosts_folder(

@@ -109,7 +109,7 @@ def test_each_event_is_one_of_claude_codes(name: str, project: Path) -> None:
 
 
 @pytest.mark.parametrize("name", DIALECTS)
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_whatever_an_event_holds_it_is_told_in_texts(name: str, data: st.DataObject) -> None:
     dialect = DIALECTS[name]

@@ -29,6 +29,7 @@ with Gardener.open(".", window=900, model="gpt-4o", memory=True, background=Fals
         messages += [{"role": "user", "content": text}, {"role": "assistant", "content": f"Noted {turn}."}]
         prompt = gardener.prompt(messages)
     assert len(prompt) < len(messages) and prompt[-1] is messages[-1]
+    assert "40007" in gardener.recall("on which port listens box number 7?")[0].text
 print("fine")
 """
 

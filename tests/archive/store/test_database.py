@@ -5,8 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-import subprocess
-import sys
 from contextlib import closing, suppress
 from pathlib import Path
 
@@ -180,11 +178,6 @@ def test_an_archive_that_was_moved_to_a_network_leaves_its_log(
     moved.close()
     again = open_store(tmp_path)
     assert again._db.live.pragma("journal_mode") == "wal"
-
-
-def test_importing_the_package_loads_no_database() -> None:
-    code = "import sys, aider_gardener.archive.store; sys.exit('apsw' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_export_to_where_nothing_can_be_written(tmp_path: Path) -> None:
