@@ -8,6 +8,7 @@ without a name that ends with the process.
 from __future__ import annotations
 
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -67,6 +68,15 @@ class Output:
         """Take no more, though the pipe is still open."""
         with self._lock:
             self.closed = True
+
+    def look_for_reader(self) -> None:
+        """Take no more once nobody reads what would be printed, as behind `| head`."""
+        if self._through and hasattr(select, "poll"):
+            watch = select.poll()
+            with suppress(OSError):  # a terminal's: it has no descriptor, and hangs up by a signal
+                watch.register(self._through.fileno(), 0)
+            if watch.poll(0):
+                self.forsaken = self.closed = True
 
     def _put(self, chunk: bytes) -> None:
         self.binary |= self.size < BINARY_HEAD_BYTES and is_binary(chunk)
@@ -138,6 +148,7 @@ def run(command: Sequence[str], output: Output, progress: Callable[[], None]) ->
         while reader.is_alive():
             reader.join(STEP_SECONDS)
             progress()
+            output.look_for_reader()
             ended = ended or (time.monotonic() if process.poll() is not None else 0.0)
             if ended and time.monotonic() - max(ended, output.last_at) > SILENT_SECONDS:
                 output.end()

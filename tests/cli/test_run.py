@@ -170,7 +170,13 @@ def test_ctrl_c_at_a_terminal_reaches_the_command_once() -> None:
 
 
 @posix
-@pytest.mark.parametrize("code", [LINES, "import sys\nwhile True: sys.stdout.buffer.write(bytes(9999))"])
+@pytest.mark.parametrize(
+    "code",
+    [
+        LINES,
+        *(f"import sys\nwhile True: sys.stdout.buffer.write({data})" for data in ("bytes(9999)", "b'y\\n'")),
+    ],
+)
 def test_nobody_who_reads_is_no_error(code: str) -> None:
     reading, writing = os.pipe()
     with subprocess.Popen(
