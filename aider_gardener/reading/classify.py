@@ -150,21 +150,14 @@ def classify(text: str, source: Source | None = None, *, path: str = "") -> Verd
     sample, so the cost doesn't grow with the text.
     """
     source = source or Source()
-    fixed = _by_source(source)
-    if fixed:
-        return fixed
-    hinted = _by_path(path or _shown_path(source))
-    if hinted:
-        return hinted
-    return _by_content(text, source)
-
-
-def _by_source(source: Source) -> Verdict | None:
     if source.kind in (SourceKind.NOTICE, SourceKind.STUB):
         return ContentClass.PROSE, ""
     if source.kind is SourceKind.LINT:
         return ContentClass.LOG, ""
-    return None
+    path = path or _shown_path(source)
+    language = languages.language_of_path(path) if path else ""
+    hinted = by_language(language) if language and language not in languages.LOGS else None
+    return hinted or _by_content(text, source)
 
 
 def _shown_path(source: Source) -> str:
@@ -173,13 +166,6 @@ def _shown_path(source: Source) -> str:
         return source.detail
     shown = SHOW_COMMAND.match(source.detail[:COMMAND_CHARS]) if source.kind is SourceKind.COMMAND else None
     return shown[1] if shown else ""
-
-
-def _by_path(path: str) -> Verdict | None:
-    language = languages.language_of_path(path) if path else ""
-    if not language or language in languages.LOGS:
-        return None
-    return by_language(language)
 
 
 def by_language(language: str) -> Verdict | None:
@@ -262,7 +248,9 @@ def _detected(sample: str, counts: Counter[str]) -> Verdict | None:
     if is_run(sample, counts):
         return ContentClass.LOG, ""
     if is_traceback(sample, counts):
-        return (ContentClass.LOG, "") if _mostly_logged(counts) else (ContentClass.ERROR, "")
+        others = sum(counts.values()) - counts["trace"]
+        is_log_with_traces = counts["log"] >= max(8, 0.5 * others)
+        return (ContentClass.LOG if is_log_with_traces else ContentClass.ERROR), ""
     if is_log(sample, counts):
         return ContentClass.LOG, ""
     return (ContentClass.LISTING, "") if is_listing(sample, counts) else None
@@ -280,11 +268,6 @@ def _is_markdown(sample: str, counts: Counter[str], total: int, code: bool) -> b
     markup = len(_INLINE_MARKUP.findall(sample)) + fences
     words = counts["prose"] + counts["bullet"]
     return (words >= 0.35 * total and markup >= 3) or (fences >= 2 and words >= 2 and counts["heading"] >= 1)
-
-
-def _mostly_logged(counts: Counter[str]) -> bool:
-    """True for a log with stack traces in it: most lines that are no frames are records."""
-    return counts["log"] >= max(8, 0.5 * (sum(counts.values()) - counts["trace"]))
 
 
 def _repeats(solid: Sequence[str]) -> bool:

@@ -106,7 +106,8 @@ def squeeze(text: str) -> str:
 def clipped(text: str, chars: int) -> str:
     """A text on one line of at most so many characters, cut at a word."""
     line = squeeze(text)
-    return line if len(line) <= chars else line[:chars].rsplit(" ", 1)[0] + " …"
+    space = line.rfind(" ", chars // 2, chars)  # none where words are written without
+    return line if len(line) <= chars else line[: space if space > 0 else chars] + " …"
 
 
 def clip(line: str, size: int) -> str:
