@@ -42,6 +42,7 @@ def test_a_clipped_line_keeps_head_and_tail() -> None:
 
 def test_a_text_is_cut_at_a_word_and_where_words_are_written_without_spaces_at_a_sign() -> None:
     assert clipped("never touch the vendor folder", 24) == "never touch the vendor …"
+    assert clipped(f"see {'a/path' * 9}", 24) == "see …"
     rule = "vendor/ " + "の中の生成されたファイルは手で変更しないでください" * 20
     assert clipped(rule, 240) == f"{rule[:240]} …"
 
