@@ -41,8 +41,8 @@ FULL_SHARE = 0.98
 lines, which then are judged by their words. (373 outputs keep the same 2,230 facts.)"""
 
 ROOM = 80
-"""Of 1,000 tokens 450 may stay, of 10,000 800, of 100,000 1,420: what matters grows far slower than what a
-program prints."""
+"""The tokens of a short form by the fourth root of its output's. Of 1,000 450 may stay, of 10,000 800, of
+100,000 1,420: what matters grows far slower than what a program prints."""
 
 SMALL_TOKENS = 150
 """Outputs up to this size are left whole: a gap and a head would cost more than they save."""
@@ -58,11 +58,6 @@ class ShortForm(NamedTuple):
     engine: str
     lines: Sequence[str]
     failed: str = ""
-
-
-def budget_for(tokens: int) -> int:
-    """How many tokens the short form of an output may take: ROOM times the fourth root of what it has."""
-    return min(tokens, round(ROOM * sqrt(sqrt(tokens))))
 
 
 def explained(lines: Sequence[str]) -> tuple[list[Note], str]:
@@ -114,7 +109,7 @@ def shortened(
     notes, engine = explained(lines)
     if tokens <= SMALL_TOKENS:
         return ShortForm(text, engine, lines)
-    budget = budget_for(tokens)
+    budget = min(tokens, round(ROOM * sqrt(sqrt(tokens))))
     failed = ""
     original = Original(lines)
     for way, form in _forms(lines, notes, original, budget, focus, count):

@@ -101,10 +101,6 @@ def _put_renditions(db: apsw.Connection, record: Record) -> None:
     entries.put_renditions(db, number, record["renditions"])
 
 
-def _event(record: Record) -> Event:
-    return Event(record["session"], record["turn"], record["event"], record["data"], record["at"])
-
-
 STEPS: dict[str, Callable[[apsw.Connection, Record, bool], object]] = {
     SAID: lambda db, record, again: entries.add(db, record, again=again),
     "session": lambda db, record, _: sessions.open_session(db, *(record[name] for name in SESSION_FIELDS)),
@@ -117,7 +113,9 @@ STEPS: dict[str, Callable[[apsw.Connection, Record, bool], object]] = {
         "UPDATE originals SET active = ? WHERE id = ?",
         [(int(record["active"]), each) for each in record["ids"]],
     ),
-    "event": lambda db, record, again: sessions.record_event(db, _event(record), again=again),
+    "event": lambda db, record, again: sessions.record_event(
+        db, Event(*(record[name] for name in ("session", "turn", "event", "data", "at"))), again=again
+    ),
     "state": lambda db, record, _: sessions.set_state(db, record["session"], record["key"], record["value"]),
     FORGET: lambda db, record, _: entries.forget(db, record["ids"], told=record["told"]),
     FORGET_SESSION: lambda db, record, _: entries.forget_session(db, record["session"]),
