@@ -201,7 +201,8 @@ def _by_content(text: str, source: Source) -> Verdict:
     code = strength >= CODE_STRENGTH and guess_code_share(counts) >= 0.3
     if strength >= SURE_STRENGTH and not code:
         code = sum(map(is_sentence, solid)) < 0.25 * len(solid)
-    if not code or _loud(counts, sample):
+    machine = sum(counts[name] for name in ("trace", "diff", "log", "test", "location", "gitlog", "build"))
+    if not code or len(BANNER.findall(sample)) >= 2 or machine > 0.25 * sum(counts.values()):
         found = _detected(sample, counts)
         if found:
             return found
@@ -234,14 +235,6 @@ def _is_diff(sample: str, solid: list[str], source: Source) -> bool:
         and changed >= 0.3 * len(solid)
         and changed + marked[" "] >= 0.95 * len(solid)
     )
-
-
-def _loud(counts: Counter[str], sample: str) -> bool:
-    """True when machine shapes are too many for source code, or a test run's banners stand in it."""
-    if len(BANNER.findall(sample)) >= 2:
-        return True
-    machine = sum(counts[name] for name in ("trace", "diff", "log", "test", "location", "gitlog", "build"))
-    return machine > 0.25 * sum(counts.values())
 
 
 def _detected(sample: str, counts: Counter[str]) -> Verdict | None:

@@ -291,17 +291,12 @@ CORRECTS = late(
 
 RULE_WORDS = frozenset(
     "must never always only ever should shall may can cannot don't dont not no nor keep make sure ensure"
-    " use using"
-    " used prefer avoid stop please from now on instead rather than over want need needs have has want like"
-    " do does"
-    " remember note that this these those them it its is are be been stay stays remain leave alone new any"
-    " anything"
-    " everything every all each add change touch edit write run put set get let allow allowed forbidden"
-    " rule rules"
-    " going forward future until unless say tell ask time whenever again also just still yet here there our"
-    " your my"
-    " you we us me in of to for with without at by and or but so if when then as the a an will would"
-    " could".split()
+    " use using used prefer avoid stop please from now on instead rather than over want need needs have has"
+    " want like do does remember note that this these those them it its is are be been stay stays remain"
+    " leave alone new any anything everything every all each add change touch edit write run put set get let"
+    " allow allowed forbidden rule rules going forward future until unless say tell ask time whenever again"
+    " also just still yet here there our your my you we us me in of to for with without at by and or but so"
+    " if when then as the a an will would could".split()
 )
 """Words that say how, not what: they are no part of a rule's subject."""
 
@@ -334,8 +329,7 @@ SETTLES = (
     ),
     late(r"\b(?:on (?:garde|prend|utilise|part sur)|décidé|choisi|au lieu de|plutôt que|rejeté|écarté)\b"),
     late(
-        r"\b(?:vamos a usar|usaremos|nos quedamos con|decidimos|decidido|en lugar de|en vez de"
-        r"|descartado)\b"
+        r"\b(?:vamos a usar|usaremos|nos quedamos con|decidimos|decidido|en lugar de|en vez de|descartado)\b"
     ),
     late(
         r"(?:决定|我们(?:使用|采用|就用)|改用|而不是|放弃)|(?:に決め|決定|採用|にしま(?:す|しょう)|ことにした|ではなく|却下|見送)"
