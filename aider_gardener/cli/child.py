@@ -58,11 +58,14 @@ class Output:
 
     def take(self, source: IO[bytes]) -> None:
         """Read to the end, or until nobody takes what is passed on: the closed pipe tells the child."""
+        unended = False
         with source:
             while not self.closed and (chunk := os.read(source.fileno(), STEP_BYTES)):
+                unended = not chunk.endswith(b"\n")
                 with self._lock:
                     if not self.closed:
                         self._put(chunk)
+        self.lines += unended
 
     def end(self) -> None:
         """Take no more, though the pipe is still open."""
