@@ -141,7 +141,9 @@ class JsonLinesReader(Reader):
         line's end before it, is another one: it is read from its beginning. While a long line is passed over
         lines come that end where they begin. Raises OSError."""
         with files.open_plain(self.path, follow=True) as file:
-            self.at = self.at or seconds_in(file.read(min(HEAD_BYTES, os.fstat(file.fileno()).st_size)))
+            # What has no time of its own before the first that stands in the head was said then too.
+            first = STAMP.search(file.read(min(HEAD_BYTES, os.fstat(file.fileno()).st_size)))
+            self.at = self.at or (seconds(first[1].decode("ascii", "replace")) if first else 0.0)
             if self.offset:
                 file.seek(self.offset - 1)
                 if file.read(1) != b"\n":
@@ -293,9 +295,3 @@ def seconds(stamp: object) -> float:
         return datetime.fromisoformat(str(stamp).replace("Z", "+00:00")).timestamp()
     except (ValueError, OverflowError, OSError):
         return 0.0
-
-
-def seconds_in(head: bytes) -> float:
-    """The first time that stands in a transcript's head: what has none before it was said then too."""
-    found = STAMP.search(head)
-    return seconds(found[1].decode("ascii", "replace")) if found else 0.0

@@ -8,6 +8,7 @@ without a name that ends with the process.
 from __future__ import annotations
 
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -57,16 +58,28 @@ class Output:
 
     def take(self, source: IO[bytes]) -> None:
         """Read to the end, or until nobody takes what is passed on: the closed pipe tells the child."""
+        unended = False
         with source:
             while not self.closed and (chunk := os.read(source.fileno(), STEP_BYTES)):
+                unended = not chunk.endswith(b"\n")
                 with self._lock:
                     if not self.closed:
                         self._put(chunk)
+        self.lines += unended
 
     def end(self) -> None:
         """Take no more, though the pipe is still open."""
         with self._lock:
             self.closed = True
+
+    def look_for_reader(self) -> None:
+        """Take no more once nobody reads what would be printed, as behind `| head`."""
+        if self._through and hasattr(select, "poll"):
+            watch = select.poll()
+            with suppress(OSError):  # a terminal's: it has no descriptor, and hangs up by a signal
+                watch.register(self._through.fileno(), 0)
+            if watch.poll(0):
+                self.forsaken = self.closed = True
 
     def _put(self, chunk: bytes) -> None:
         self.binary |= self.size < BINARY_HEAD_BYTES and is_binary(chunk)
@@ -138,6 +151,7 @@ def run(command: Sequence[str], output: Output, progress: Callable[[], None]) ->
         while reader.is_alive():
             reader.join(STEP_SECONDS)
             progress()
+            output.look_for_reader()
             ended = ended or (time.monotonic() if process.poll() is not None else 0.0)
             if ended and time.monotonic() - max(ended, output.last_at) > SILENT_SECONDS:
                 output.end()

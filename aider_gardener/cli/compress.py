@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -55,8 +53,13 @@ def compress(file: str, source_text: str | None, focus: tuple[str, ...]) -> None
     }  # fmt: skip
     if as_json():
         put(report, str)
-    else:
-        _show(report)
+        return
+    about = "about " if report["counter"] == ESTIMATE else ""
+    what = f"{report['class']}, read as {report['engine']}" if report["engine"] else report["class"]
+    facts = f"Kept {after:,} of {about}{before:,} tokens ({report['ratio']:.0%}) of a text of class {what}"
+    whole = f"; the whole is {report['whole']}." if report["whole"] else "."
+    put_bytes(f"{report['text']}\n".encode("utf-8", "replace"))
+    click.echo(f"{facts}, in {ms:.0f} ms{whole}", err=True)
 
 
 def parse_source(text: str | None) -> Source | None:
@@ -86,13 +89,3 @@ def read_bytes(file: str) -> bytes:
         return files.read(Path(file), files.NAMED_BYTES, follow=True)
     except OSError as error:
         raise UsageError(f"cannot read {file}: {error.strerror}; name a file, or pipe text in") from None
-
-
-def _show(report: Mapping[str, Any]) -> None:
-    """The text on standard output, the figures beside it."""
-    about = "about " if report["counter"] == ESTIMATE else ""
-    kept = f"{report['tokens_after']:,} of {about}{report['tokens_before']:,} tokens"
-    what = f"{report['class']}, read as {report['engine']}" if report["engine"] else report["class"]
-    facts = f"Kept {kept} ({report['ratio']:.0%}) of a text of class {what}, in {report['ms']:.0f} ms"
-    put_bytes(f"{report['text']}\n".encode("utf-8", "replace"))
-    click.echo(facts + (f"; the whole is {report['whole']}." if report["whole"] else "."), err=True)

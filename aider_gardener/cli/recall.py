@@ -117,7 +117,8 @@ def recall(
     ]
 
     def shown() -> str:
-        return as_text(hits(found, store.original), why=why, columns=terminal.columns()) or NOTHING_FITS
+        none = NOTHING_FITS if limit >= 400 else f"No passage fits that in {limit} tokens."  # none has more
+        return as_text(hits(found, store.original), why=why, columns=terminal.columns()) or none
 
     put(rows, shown)
 

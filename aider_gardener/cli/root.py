@@ -71,7 +71,8 @@ class LazyGroup(click.Group):
         except OSError as error:  # but of a closed pipe, which click ends without a word
             is_gone = isinstance(error, FileNotFoundError)
             what = error.filename or ("the current directory" if is_gone else "standard output")
-            tell(f"{what} cannot be used ({error.strerror or error})")
+            if not isinstance(error.__context__, BrokenPipeError):  # rich's answer to it is an error
+                tell(f"{what} cannot be used ({error.strerror or error})")
             if what == "standard output":
                 from aider_gardener.cli.pipe import nobody_reads  # late: the other commands need none of it
 

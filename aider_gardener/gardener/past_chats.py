@@ -328,8 +328,9 @@ def render_month(found: dict[str, Any]) -> Iterator[str]:
     """The report as lines for people."""
     if not found["chats"]:
         yield f"No chat of this project ended in {found['month']}."
-    if found["sums"]:
-        yield f"{found['month']}: {sums_text(found['sums'])}"
+    if sums := found["sums"]:
+        which = "" if sums["sessions"] == len(found["chats"]) else "those with figures, "
+        yield f"{found['month']}: {which}{sums_text(sums)}"
     for chat in found["chats"]:
         sent = f"{short(chat['prompt_tokens'])} tokens" if chat["prompt_tokens"] else ""
         facts = [counted(chat["turns"], "turn"), sent, chat["cost"]]

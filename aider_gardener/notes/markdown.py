@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from aider_gardener.reading.output import without_codes
+from aider_gardener.reading.output import clipped, without_codes
 from aider_gardener.terminal import UNSEEN
 
 LIVE = re.compile(r"[\\`*\[\]|~$]|(?<![^\W_])_|_(?![^\W_])")
@@ -24,10 +24,8 @@ QUOTED_CHARS = 300
 
 def flat(text: str, chars: int = QUOTED_CHARS) -> str:
     """A text on one line of at most so many characters, cut at a word, without what is not seen."""
-    line = " ".join(UNSEEN.sub("", without_codes(text[: 8 * chars])).split())
-    if len(line) <= chars and len(text) <= 8 * chars:
-        return line
-    return (line[:chars].rsplit(" ", 1)[0] if len(line) > chars else line) + " …"
+    line = clipped(UNSEEN.sub("", without_codes(text[: 8 * chars])), chars)
+    return line if len(text) <= 8 * chars or line.endswith(" …") else f"{line} …"
 
 
 def quoted(text: str, chars: int = QUOTED_CHARS) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from aider_gardener.archive.store.words import stop_lists
 from aider_gardener.errors import tolerating
 from aider_gardener.messages import ContentClass, Entry, SourceKind, content_key, remembered
 from aider_gardener.reading.late import late
@@ -46,7 +47,7 @@ FIGURE = late(
 FIGURE_SHARE = 0.5
 """What a use of a figure counts beside that of a name: there are more of them, and fewer are asked for."""
 FIGURES_AN_ENTRY = 100
-NO_LABELS = STOPWORDS | {"line", "lines", "column"}
+NO_LABELS = STOPWORDS.union({"line", "lines", "column"}, *stop_lists())
 LEFT_CODE = late(r"(?:\\(?:x1b|u001b|033|e)|\^\[)\[[\d;]{0,12}m|\[\d[\d;]{0,11}m(?!\])")
 """A colour code that was copied without its first character, or with that spelled out."""
 INNER_CAPITAL = late(r"[a-z]\w*[A-Z]|[A-Z]{2,}[a-z]\w*[A-Z]")

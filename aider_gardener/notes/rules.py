@@ -167,7 +167,7 @@ def decisions_in(text: str, *, is_users: bool = False) -> tuple[str, ...]:
 @lru_cache(maxsize=2_048)
 def lifted_in(text: str) -> tuple[str, ...]:
     """The sentences that take a rule back, or have another figure for one."""
-    told = (sentence for _unit, sentence in sentences(edges(text)) if not sentence.endswith("?"))
+    told = (sentence for _unit, sentence in sentences(edges(text)) if not ASKS.search(sentence))
     return tuple(s for s in told if finds((LIFTS, REVOKES), s) or (CORRECTS.match(s) and NUMBER.search(s)))
 
 
@@ -178,7 +178,7 @@ def is_rule(sentence: str) -> bool:
     plain = masked(sentence).lower()  # reason: as in `decides`
     if ASKED_POLITELY.search(plain):
         return True
-    if plain.rstrip(" \"')").endswith(("?", "？")):
+    if ASKS.search(plain):
         return False
     sets = finds(RULES, plain) or (not plain.isascii() and finds(SIGN_RULES, plain))
     return sets and not finds((NO_RULE, FOR_NOW, REVOKES), plain)

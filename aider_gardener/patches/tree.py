@@ -43,11 +43,11 @@ def find_tree(given: Path | None) -> Path:
 
 
 def read_files(root: Path, paths: Iterable[str]) -> dict[str, str | None]:
-    """Those of the files that belong into this tree: an installed aider has no tests and documents.
+    """Those of the files that belong into this tree: an installed or copied aider has no tests and documents.
 
     Raises PatchError when one is no text.
     """
-    is_installed = any(root.glob("aider_chat-*.dist-info"))
+    is_installed = any(root.glob("aider_chat-*.dist-info")) or not (root / "tests").is_dir()
     found: dict[str, str | None] = {}
     for path in paths:
         if is_installed and (not path.startswith("aider/") or path.startswith("aider/website/")):

@@ -53,7 +53,7 @@ def _fenced(content: str) -> list[Block]:
             continue
         # A fence with a word behind it never closes one: in Markdown it opens another, elsewhere it is text.
         if info:
-            depth += _nests(open_at["info"])
+            depth += open_at["info"].strip().lower().split(" ")[0] in ("markdown", "md")
         elif depth:
             depth -= 1
         else:
@@ -62,11 +62,6 @@ def _fenced(content: str) -> list[Block]:
     if open_at is not None:
         blocks.append(_block(content, open_at, len(content), len(content)))
     return blocks
-
-
-def _nests(info: str) -> int:
-    """Only a fence of Markdown can hold another fence of the same length."""
-    return 1 if info.strip().lower().split(" ")[0] in ("markdown", "md") else 0
 
 
 def _block(content: str, opened: re.Match[str], close_start: int, close_end: int) -> Block:

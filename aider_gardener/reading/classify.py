@@ -150,21 +150,14 @@ def classify(text: str, source: Source | None = None, *, path: str = "") -> Verd
     sample, so the cost doesn't grow with the text.
     """
     source = source or Source()
-    fixed = _by_source(source)
-    if fixed:
-        return fixed
-    hinted = _by_path(path or _shown_path(source))
-    if hinted:
-        return hinted
-    return _by_content(text, source)
-
-
-def _by_source(source: Source) -> Verdict | None:
     if source.kind in (SourceKind.NOTICE, SourceKind.STUB):
         return ContentClass.PROSE, ""
     if source.kind is SourceKind.LINT:
         return ContentClass.LOG, ""
-    return None
+    path = path or _shown_path(source)
+    language = languages.language_of_path(path) if path else ""
+    hinted = by_language(language) if language and language not in languages.LOGS else None
+    return hinted or _by_content(text, source)
 
 
 def _shown_path(source: Source) -> str:
@@ -173,13 +166,6 @@ def _shown_path(source: Source) -> str:
         return source.detail
     shown = SHOW_COMMAND.match(source.detail[:COMMAND_CHARS]) if source.kind is SourceKind.COMMAND else None
     return shown[1] if shown else ""
-
-
-def _by_path(path: str) -> Verdict | None:
-    language = languages.language_of_path(path) if path else ""
-    if not language or language in languages.LOGS:
-        return None
-    return by_language(language)
 
 
 def by_language(language: str) -> Verdict | None:
@@ -215,7 +201,8 @@ def _by_content(text: str, source: Source) -> Verdict:
     code = strength >= CODE_STRENGTH and guess_code_share(counts) >= 0.3
     if strength >= SURE_STRENGTH and not code:
         code = sum(map(is_sentence, solid)) < 0.25 * len(solid)
-    if not code or _loud(counts, sample):
+    machine = sum(counts[name] for name in ("trace", "diff", "log", "test", "location", "gitlog", "build"))
+    if not code or len(BANNER.findall(sample)) >= 2 or machine > 0.25 * sum(counts.values()):
         found = _detected(sample, counts)
         if found:
             return found
@@ -250,19 +237,13 @@ def _is_diff(sample: str, solid: list[str], source: Source) -> bool:
     )
 
 
-def _loud(counts: Counter[str], sample: str) -> bool:
-    """True when machine shapes are too many for source code, or a test run's banners stand in it."""
-    if len(BANNER.findall(sample)) >= 2:
-        return True
-    machine = sum(counts[name] for name in ("trace", "diff", "log", "test", "location", "gitlog", "build"))
-    return machine > 0.25 * sum(counts.values())
-
-
 def _detected(sample: str, counts: Counter[str]) -> Verdict | None:
     if is_run(sample, counts):
         return ContentClass.LOG, ""
     if is_traceback(sample, counts):
-        return (ContentClass.LOG, "") if _mostly_logged(counts) else (ContentClass.ERROR, "")
+        others = sum(counts.values()) - counts["trace"]
+        is_log_with_traces = counts["log"] >= max(8, 0.5 * others)
+        return (ContentClass.LOG if is_log_with_traces else ContentClass.ERROR), ""
     if is_log(sample, counts):
         return ContentClass.LOG, ""
     return (ContentClass.LISTING, "") if is_listing(sample, counts) else None
@@ -280,11 +261,6 @@ def _is_markdown(sample: str, counts: Counter[str], total: int, code: bool) -> b
     markup = len(_INLINE_MARKUP.findall(sample)) + fences
     words = counts["prose"] + counts["bullet"]
     return (words >= 0.35 * total and markup >= 3) or (fences >= 2 and words >= 2 and counts["heading"] >= 1)
-
-
-def _mostly_logged(counts: Counter[str]) -> bool:
-    """True for a log with stack traces in it: most lines that are no frames are records."""
-    return counts["log"] >= max(8, 0.5 * (sum(counts.values()) - counts["trace"]))
 
 
 def _repeats(solid: Sequence[str]) -> bool:

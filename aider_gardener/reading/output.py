@@ -104,9 +104,12 @@ def squeeze(text: str) -> str:
 
 
 def clipped(text: str, chars: int) -> str:
-    """A text on one line of at most so many characters, cut at a word."""
+    """A text on one line of at most so many characters, cut at a word; at a sign where words are written
+    without spaces."""
     line = squeeze(text)
-    return line if len(line) <= chars else line[:chars].rsplit(" ", 1)[0] + " …"
+    head, _, rest = line[:chars].rpartition(" ")
+    is_unspaced = len(rest) > chars // 2 and not rest.isascii()
+    return line if len(line) <= chars else f"{head if head and not is_unspaced else line[:chars]} …"
 
 
 def clip(line: str, size: int) -> str:

@@ -45,7 +45,7 @@ def segment(content: str, source: Source = Source()) -> tuple[Segment, ...]:  # 
         return _web(content)
     if kind is SourceKind.UNKNOWN:
         whole = classify(content, source)
-        if whole[0] not in _PROSE_KINDS and not _is_fenced_document(content):
+        if whole[0] not in _PROSE_KINDS and content.lstrip()[:3] not in ("```", "~~~"):
             return (_span(0, len(content), whole),)
     return _mixed(content, source)
 
@@ -53,10 +53,6 @@ def segment(content: str, source: Source = Source()) -> tuple[Segment, ...]:  # 
 def _span(start: int, end: int, verdict: Verdict) -> Segment:
     cls, kind = verdict
     return Segment(start, end, cls, kind, kind if cls is ContentClass.CODE else "")
-
-
-def _is_fenced_document(content: str) -> bool:
-    return content.lstrip()[:3] in ("```", "~~~")
 
 
 def _command(content: str, source: Source) -> tuple[Segment, ...]:

@@ -83,10 +83,13 @@ GERMAN = (
     r"\b(?:ab (?:jetzt|sofort|heute)|von nun an|von jetzt an|künftig|in zukunft|auf keinen fall|keinesfalls"
     r"|unter keinen umständen|grundsätzlich (?:nur|nie|kein\w*|immer|alles))\b",
     r"^\W*(?:bitte )?(?:nie|niemals|immer|nur)\b(?! (?:noch|wieder|mal|gut|schön))",
-    r"^\W*(?:bitte )?(?:[a-zäöüß]+e|nimm|lass|schreib|halt|mach|benutz|verwend|nutz|ruf|lauf|lösch|änder|leg"
-    r"|setz|gib) .{0,80}\b(?:nie|niemals|nicht|immer|keine?n?|nur)\b",
+    r"^\W*(?:bitte )?(?:nimm|gib|lass|lauf|fasse?|(?:schreib|halt|mach|benutz|verwend|nutz|ruf|lösch|änder"
+    r"|leg|setz|füg|speicher|verschieb|entfern|installier|importier|kopier|start|führ|rühr|berühr|bearbeit"
+    r"|erstell|push|commit)t?e?) .{0,80}\b(?:nie|niemals|nicht|immer|keine?n?|nur)\b",
     r"\b(?:du )?(?:darfst|darf|dürfen|sollst|soll|sollen|muss|müssen|musst)\b.{0,80}"
     r"\b(?:nicht|nie|niemals|immer|nur|keine?n?|bleiben|sein|werden|laufen|gehen|passen|stehen|haben)\b",
+    r"\bwir (?:(?:speichern|schreiben|verwenden|nutzen|nehmen|loggen|testen) )?(?:immer|nie|niemals)\b"
+    r"(?! (?:wieder|noch|das gleiche))",
     r"\b(?:verwende|benutze|nutze|nimm|verwenden|benutzen|nutzen)\b.{1,80}\b(?:statt|anstatt|anstelle"
     r"|und nicht|nicht)\b",
     r"\b(?:achte darauf|achten sie darauf|stelle? sicher|stellen sie sicher|denk daran|vergiss nicht)\b",
@@ -106,15 +109,14 @@ FRENCH = (
     r"|rester|être|pas|jamais))|ne doi(?:t|vent))\b",
     r"\b(?:utilise|utilisez|utiliser|préfère|préférez|emploie)\b.{1,80}\b(?:au lieu d|plutôt qu|et non"
     r"|et pas|pas )",
-    r"^\W*(?:toujours|jamais|uniquement|pas de|pas d['’]|aucune?)\b|\b(?:utilise|écris|mets|fais|lance"
-    r"|ajoute)z? toujours\b",
+    r"^\W*(?:toujours|jamais (?!vu|eu)|uniquement|pas de|pas d['’]|aucune?)\b"
+    r"|\b(?:utilise|écris|mets|fais|lance|ajoute)z? toujours\b",
     r"\b(?:est|sont|reste|restent) (?:interdite?s?|obligatoires?|inchangée?s?|intouchables?)\b",
 )
 SPANISH = (
-    r"(?:^\W*|[,;:]\s*|\b(?:y|pero|así que|por favor)\b,? )no (?:me |lo |la |los |las |te )?[a-záéíóúñ]{3,}"
-    r"(?:es|as|en|an|e) (?:el|la|los|las|un|una|más|nada|est[aeo]s?|es[aeo]s?|mis?|tus?|sus?|ning\w+|nunca"
-    r"|con"
-    r"|sin|por|para|directamente|código|archivos?|nombres?|cambios?|en (?:el|la|los|las)|al|del)\b",
+    r"(?:^\W*|[,;:]\s*|\b(?:y|pero|así que|por favor)\b,? )no (?:me |lo |la |los |las |te )?(?:(?:us|utilic"
+    r"|toqu|cambi|modifiqu|edit|borr|elimin|agregu|instal|import|ejecut|llam|guard|mezcl|dej|cre|registr"
+    r"|public)e[sn]?|(?:sub|añad|escrib|pong|hag|romp|met|mov|mezcl)a[sn]?)\b",
     r"(?:^\W*|[,;:]\s*|\b(?:y|pero|por favor)\b,? )(?:nunca|jamás|siempre|evita|mantén|mantenga|prefiere"
     r"|prohibido)\b",
     r"\b(?:a partir de (?:ahora|hoy)|de ahora en adelante|en adelante|bajo ningún concepto|en ningún caso"
@@ -123,8 +125,27 @@ SPANISH = (
     r"|no se puede (?:tocar|cambiar|usar)|tiene[ns]? que (?:ser|estar|usar|seguir|quedar))\b",
     r"\b(?:usa|utiliza|utilice|usad|usar)\b.{1,80}\b(?:en lugar de|en vez de|y no)\b",
     r"\b(?:usa|utiliza|escribe|pon|añade|ejecuta) siempre\b|\b(?:está|están|queda|quedan) prohibid[oa]s?\b",
-    r"^\W*no (?:uses|utilices|toques|cambies|modifiques|edites|borres|elimines|añadas|agregues|escribas|hagas"
-    r"|pongas|instales|importes|subas|ejecutes|llames)\b",
+)
+PORTUGUESE = (
+    r"(?:^\W*|[,;:]\s*|\b(?:e|mas|por favor),? )(?:(?:nunca|jamais|sempre|não) (?:use|toque|altere|mude|mexa"
+    r"|edite|apague|remova|adicione|escreva|faça|coloque|instale|importe|chame|modifique|guarde|rode)|nada de"
+    r"|evite|mantenha)\b|\b(?:a partir de agora|de agora em diante|daqui em diante|em hipótese alguma"
+    r"|proibid[oa]s?|use (?:apenas|só)|devem? (?:ser|ficar|usar|sempre)(?! [oa]\b)"
+    r"|não podem? (?:mudar|ser))\b|\buse\b.{1,60} (?:em vez de|ao invés de)\b",
+)
+ITALIAN = (
+    r"\bnon (?:usare|toccare|cambiare|modificare|cancellare|aggiungere|scrivere|mettere|installare|importare"
+    r"|fare|rimuovere|chiamare)\b|^\W*(?:mai [a-z]+[aei]re|evita|mantieni)\b|^\W*niente (?!da\b|di\b)[a-z]+\b"
+    r"|\b(?:d'ora in (?:poi|avanti)|in nessun caso|vietat[oaie]|non dev(?:e|ono)|(?:usa|salva|scrivi|lancia"
+    r"|metti|tieni|aggiungi|chiedi|esegui) (?:solo|soltanto|sempre)|dev(?:e|ono) (?:essere in|restare|sempre"
+    r"|usare))\b|\busa(?:re)?\b.{1,60} (?:invece d|al posto d|e non )",
+)
+TURKISH = (
+    r"\b(?:asla|sakın|kesinlikle) .{0,60}\w+m[ae](?:y[ıi]n)?\W*$|\b\w+m[ae]l[ıi](?:d[ıi]r)?\W*$"
+    r"|\b(?:dokun|değiştir|kullan|sil|ekle|yaz|çalıştır|kaldır)m[ae](?:y[ıi]n)?(?: lütfen)?\W*$",
+    r"\b(?:her zaman|daima|mutlaka|sadece|yalnızca|yerine) .{0,80}(?:kullan|sakla|yaz|çalıştır|koru|tut)"
+    r"(?:[ıiuü]n|y?aca[ğk]ız|y?eceğiz|alım|elim)?\W*$|\b(?:bundan sonra|bundan böyle)\b"
+    r"|\byasak(?:t[ıi]r)?\b",
 )
 NAMED = (
     r"^\W*(?:rules?|regeln?|reglas?|règles?|regras?|regole|правил[оа])(?: \d+)?: \S+ \S",
@@ -144,10 +165,26 @@ JAPANESE = (
     r"(?:なければならない|なければなりません|ようにしてください|ようにして下さい|のみ使用|だけを?使)",
     r"(?:ではなく|の代わりに|じゃなくて).{1,40}(?:使|して|にして|用い)",
 )
-
-
-RULES = tuple(map(late, (*ENGLISH, *GERMAN, *FRENCH, *SPANISH, *NAMED)))
-SIGN_RULES = tuple(map(late, (*CHINESE, *JAPANESE)))
+RUSSIAN = (
+    r"(?:^\W*|[,;:–—]\s*|\b(?:и|но|пожалуйста),? )(?:никогда |больше )?не [а-яё]+"
+    r"(?:й|(?<!с)ь|[йь]те|ите|(?<!л)и)(?:ся|сь)?\b|\bникаких? [а-яё]+|^\W*ни в коем случае\b"
+    r"|\b(?:нельзя(?! ли)|запрещен[аоы]?|запрещён)\b",
+    r"\bвсегда [а-яё]+(?:[йь]|[йь]те|ите|(?<!л)и|ем|им|ть)\b|\b(?:используй(?:те)?|используем"
+    r"|использовать|пиш(?:и|ем|ите)) (?:.{1,60} вместо|только)\b|\bдолж(?:ен|на|ны) (?:быть|оставаться)\b"
+    r"|\b(?:с этого момента|отныне|впредь)\b",
+)
+ARABIC = (
+    r"(?:^\W*|، ?|فضلك )لا ت(?!عمل|ظهر|وجد|نجح|زال|قلق|نس)|\bي(?:جب|نبغي)(?! علي\b)\b|إياك|من الآن فصاعد"
+    r"|ممنوع|يُ?منع\b|محظور",
+    r"^\W*(?:استخدم|اكتب|احفظ|ضع|شغّ?ل) .{1,60}(?:بدل|عوض|وليس|فقط|دائما)",
+)
+HINDI = (
+    r" (?:मत|न) (?!में|से)\S+\W*$|नहीं \S+ना है|हमेशा .{1,60}(?:ना|नी|ने|ओ|ें|ो)(?: (?:है|हैं|चाहिए))?\W*$"
+    r"|(?:होन[ाेी]|रहन[ाेी]) चाहिए|मना है|वर्जित|निषिद्ध|अब से |आगे से ",
+    r"(?:केवल|सिर्फ़?|की जगह|के बजाय) .{1,60}(?:उपयोग|इस्तेमाल|प्रयोग) कर|केवल .{1,40}न[ाेी] हैं?\W*$",
+)
+RULES = tuple(map(late, (*ENGLISH, *GERMAN, *FRENCH, *SPANISH, *PORTUGUESE, *ITALIAN, *TURKISH, *NAMED)))
+SIGN_RULES = tuple(map(late, (*CHINESE, *JAPANESE, *RUSSIAN, *ARABIC, *HINDI)))
 """Those of languages without letters of ASCII."""
 
 NO_RULE = late(
@@ -172,17 +209,20 @@ NO_RULE = late(
     r"|calm)|\bmust (?:we|i|you|it|they)\b|\bin (?:the )?future (?:we|i|it|they|there|versions?"
     r"|releases?) (?:might|may|could|will|would)\b|\b(?:hope|think|guess|wonder|suspect|believe|assume|afraid"
     r"|heard|told|says?|said|complains?|claims?|asks?|asked|reads?|reported|reports?) (?:that |whether |if "
-    r"|why |me |us |him )?.{0,40}\b(?:must|never|always|don'?t)\b|\bder fehler|\bsiempre (?:falla|da"
-    r"|sale|me|ha|pasa|que)\b|\bnunca (?:termina|ha|llega|funciona|se|lleg|he)\b|\b(?:toujours"
-    r"|jamais) (?:le même|la même|pareil|en échec)\b|\bno (?:funciona|sé|entiendo|pasa|es|hay|está|puedo)\b"
-    r"|^\W*(?:immer|nie) (?:das gleiche|dasselbe|der gleiche)\b|\bich muss\b|\bmuss ich\b|\bsoll ich\b"
-    r"|\bn['’]est pas\b|^\W*ne (?:marche|fonctionne|sait|comprend)|必须要?吗|不要紧|要不要|是不是必须"
-    r"|で(?:すか|しょうか)|ますか",
+    r"|why |me |us |him )?.{0,40}\b(?:must|never|always|don'?t)\b|\bder fehler"
+    r"|\bkeine?n? (?:ahnung|fehler|probleme?|idee|treffer|ausgabe|zeit|eile)\b"
+    r"|\bsiempre (?:falla|da|sale|me|ha|pasa|que)\b|\bnunca (?:termina|ha|llega|funciona|se|lleg|he)\b"
+    r"|\b(?:toujours|jamais) (?:le même|la même|pareil|en échec)\b|\bno (?:funciona|sé|entiendo|pasa|es|hay"
+    r"|está|puedo)\b|^\W*(?:immer|nie) (?:das gleiche|dasselbe|der gleiche)\b|\bich muss\b|\bmuss ich\b"
+    r"|\bsoll ich\b|\bn['’]est pas\b|^\W*ne (?:marche|fonctionne|sait|comprend)|必须要?吗|不要紧|要不要"
+    r"|是不是必须"
+    r"|で(?:すか|しょうか)|ますか|\bsorun\b",
 )
 """Forms that look like a rule and are none: doubt, reports, small talk."""
 
 FOR_NOW = late(
-    r"\b(?:yet|todavía|aún)\b\W*(?:$|,)|\bnoch nicht\b|\b(?:pas encore|encore pas)\b|まだ"
+    r"今回|今だけ|^\W*(?:这次|這次|先不|暂时|इस बार|هذه المرة|в этот раз|пока не |bu sefer|só desta vez"
+    r"|per questa volta)|\b(?:yet|todavía|aún)\b\W*(?:$|,)|\bnoch nicht\b|\b(?:pas encore|encore pas)\b|まだ"
     r"|\bfor this (?:\w+ )?only\b|\bonly (?:for )?this (?:once|time)\b|\bsolo (?:por )?esta vez\b"
     r"|^\W*(?:please )?just\b(?! use\b).*\b(?:any|no)thing else\b"
     r"|\b(?:por ahora|de momento|dieses mal|diesmal|vorerst|cette fois)\b|\bpour l['’]instant\b"
@@ -214,6 +254,8 @@ LIFTS = late(
     r"|\bkannst du (?:jetzt|wieder)\b|\bjetzt kannst du\b|\bvergiss (?:das|die|den|was)\b"
     r"|\b(?:tu peux|vous pouvez|on peut)\b|\bplus besoin d|\boubliez? (?:ce|le|la|les)\b"
     r"|\b(?:puedes|podéis|podemos|se puede)\b|\bolvida(?:d|te)? (?:lo|el|la|de)\b"
+    r"|\b(?:agora (?:você )?pode|(?:ora|adesso) puoi|теперь (?:снова )?можно|больше не (?:нужно|надо))\b"
+    r"|\bartık\b.{0,60}(?:abilir|ebilir|serbest|gerek yok)|يمكنك الآن|لم يعد|अब .{0,60}सकते"
     r"|(?:现在可以|不再需要|可以了)|(?:ても(?:いい|良い|よい)|もう.{0,20}(?:ても|必要はない))",
     re.IGNORECASE,
 )
@@ -249,17 +291,12 @@ CORRECTS = late(
 
 RULE_WORDS = frozenset(
     "must never always only ever should shall may can cannot don't dont not no nor keep make sure ensure"
-    " use using"
-    " used prefer avoid stop please from now on instead rather than over want need needs have has want like"
-    " do does"
-    " remember note that this these those them it its is are be been stay stays remain leave alone new any"
-    " anything"
-    " everything every all each add change touch edit write run put set get let allow allowed forbidden"
-    " rule rules"
-    " going forward future until unless say tell ask time whenever again also just still yet here there our"
-    " your my"
-    " you we us me in of to for with without at by and or but so if when then as the a an will would"
-    " could".split()
+    " use using used prefer avoid stop please from now on instead rather than over want need needs have has"
+    " want like do does remember note that this these those them it its is are be been stay stays remain"
+    " leave alone new any anything everything every all each add change touch edit write run put set get let"
+    " allow allowed forbidden rule rules going forward future until unless say tell ask time whenever again"
+    " also just still yet here there our your my you we us me in of to for with without at by and or but so"
+    " if when then as the a an will would could".split()
 )
 """Words that say how, not what: they are no part of a rule's subject."""
 
@@ -267,7 +304,7 @@ LIFT_WORDS = frozenset(
     "it's fine longer need regel regeln gilt gelten niemals immer jetzt wieder keine neue neuen okay erlaubt"
     " darf darfst brauchst werden regla vale aplica pued puedes volver nunca siempre nada ahora hace falta"
     " uses usa usar quita olvida los las que règle jamais toujours pas utilise n'utilise utiliser peux"
-    " nouveau".split()
+    " nouveau никогда теперь можно снова больше нужно أبدا أبداً الآن يمكنك कभी मत सकते".split()
 )
 """Nor of what a sentence lifts, or one in another language."""
 
@@ -292,11 +329,12 @@ SETTLES = (
     ),
     late(r"\b(?:on (?:garde|prend|utilise|part sur)|décidé|choisi|au lieu de|plutôt que|rejeté|écarté)\b"),
     late(
-        r"\b(?:vamos a usar|usaremos|nos quedamos con|decidimos|decidido|en lugar de|en vez de"
-        r"|descartado)\b"
+        r"\b(?:vamos a usar|usaremos|nos quedamos con|decidimos|decidido|en lugar de|en vez de|descartado)\b"
     ),
     late(
-        r"(?:决定|我们(?:使用|采用|就用)|改用|而不是|放弃)|(?:に決め|決定|採用|にしましょう|ではなく|却下|見送)"
+        r"(?:决定|我们(?:使用|采用|就用)|改用|而不是|放弃)|(?:に決め|決定|採用|にしま(?:す|しょう)|ことにした|ではなく|却下|見送)"
+        r"|(?:решили|выбрали|будем использовать)|(?:karar verdik|kullanacağız)|(?:قررنا|سنستخدم|اخترنا)"
+        r"|(?:तय किया|(?:उपयोग|इस्तेमाल) करेंगे)|\b(?:vamos usar|usaremos|abbiamo deciso|useremo|usiamo)\b"
     ),
 )
 
@@ -306,7 +344,7 @@ CHOICE = late(
     re.IGNORECASE,
 )
 """A pick among what was offered: "C.", "option 2 then"."""
-ASKS = late(r"[?？][\"')\s]*$")
+ASKS = late(r"[?？؟][\"')\s]*$")
 IF = late(
     r"^\W*(?:if|when|should|shall|whether|maybe|perhaps|could|would|do you|ob|wenn|si|如果|もし)\b"
     r"|\b(?:not (?:yet )?decided|undecided|to be decided|have to decide|need to decide|decisions? (?:you|we"

@@ -173,7 +173,9 @@ class Backlog:
         try:
             while True:
                 with self._wake:
-                    is_due = self._wake.wait_for(self._is_due, self._idle_seconds)
+                    is_due = self._wake.wait_for(
+                        lambda: self._stopped or (self._work and not self._pauses), self._idle_seconds
+                    )
                     if self._stopped:
                         return
                     if is_due:
@@ -184,9 +186,6 @@ class Backlog:
                     self._embedder.unload()
         except Exception as error:  # whatever it is, the chat goes on without vectors
             self._give_up(str(error) or type(error).__name__)
-
-    def _is_due(self) -> bool:
-        return self._stopped or (self._work and not self._pauses)
 
     def _work_on(self) -> None:
         """Index what waits, do the upkeep, once, then embed what is pending, until a pause comes."""

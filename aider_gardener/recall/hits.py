@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from unicodedata import east_asian_width
 
+from aider_gardener.archive.store.words import UNSPACED
+from aider_gardener.reading.output import clipped
 from aider_gardener.recall.recall import AMENDED, Recalled
 
 STANDS = "stands in the chat already"
@@ -140,14 +142,15 @@ def around(text: str, wanted: set[str]) -> str:
     if len(text) <= EXCERPT_CHARS:
         return text
     places = [match.start() for match in WORD.finditer(text) if match.group().lower() in wanted]
+    pairs = filter(UNSPACED.match, wanted)  # of characters: what is written without spaces has no words
+    places = sorted([*places, *(found.start() for pair in pairs for found in re.finditer(pair, text))])
     best, at, end = 0, 0, 0
     for first, place in enumerate(places):
         while end < len(places) and places[end] < place + EXCERPT_CHARS:
             end += 1
         if end - first > best:
             best, at = end - first, place
-    begin = 0 if at < EXCERPT_CHARS // 2 else text.rfind(" ", 0, max(at - EXCERPT_CHARS // 4, 1)) + 1
-    cut = text[begin : begin + EXCERPT_CHARS]
-    if begin + EXCERPT_CHARS < len(text):
-        cut = cut.rsplit(" ", 1)[0] + " …"
+    early, late = at - EXCERPT_CHARS // 2, at - EXCERPT_CHARS // 4
+    begin = 0 if early < 0 else (text.rfind(" ", early, late) + 1 or late)
+    cut = clipped(text[begin:], EXCERPT_CHARS)
     return f"… {cut}" if begin else cut

@@ -62,6 +62,7 @@ CALLED = [
     ("nonsense", *[(2, "no such command 'nonsense'")] * 3),
     ("recall", *[(2, "missing argument 'QUERY...'")] * 3),
     ("recall port", (2, "run aider-gardener"), (0, "Try other words"), (0, "The port is 8081")),
+    ("recall port --limit 1", (2, "run aider-gardener"), *[(0, "No passage fits that in 1 tokens")] * 2),
     ("status", (2, "run aider-gardener"), (0, "0 chats"), (0, "1 chat, 10 different messages")),
     ("sessions", (2, "run aider-gardener"), (0, "holds no chat of"), (0, "tell me the port")),
     ("sessions show", *[(2, "missing argument 'ID'")] * 3),

@@ -30,6 +30,16 @@ def test_apply_says_what_it_did_and_the_second_time_that_there_is_nothing_to_do(
     assert run("revert", "--to", root).stdout.startswith("There is nothing to do")
 
 
+def test_a_copy_of_the_package_and_a_folder_of_others_tests_are_no_source_tree(tmp_path: Path) -> None:
+    root = installed_tree(tmp_path)
+    (root / "tests").mkdir()  # as some package beside aider leaves it
+    assert run("apply", "--to", str(root)).exit_code == run("revert", "--to", str(root)).exit_code == 0
+    (root / "tests").rmdir()
+    (root / "aider_chat-0.dist-info").rmdir()
+    applied = run("apply", "--to", str(root))
+    assert applied.exit_code == 0 and not (root / "tests").exists(), applied.stderr
+
+
 def test_what_a_patch_needs_comes_and_goes_with_it(tmp_path: Path) -> None:
     root = str(installed_tree(tmp_path))
     names = [patch.name for patch in SERIES.patches if patch.number in (10, 11, 12)]

@@ -85,6 +85,14 @@ def test_a_standard_output_that_cannot_be_written_is_one_line(archive: Path, wor
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no such shell")
+def test_a_pipe_that_nobody_reads_ends_a_command_without_a_word(tmp_path: Path) -> None:
+    history = tmp_path / ".aider.chat.history.md"
+    history.write_text("# aider chat started at 2026-10-01 10:00:00\n\n#### hello\n\nHi.\n")
+    done = in_shell("| true", "replay", str(history), "--variant", "none")
+    assert "cannot be used" not in done.stderr and "Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no such shell")
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
 def test_standard_streams_that_are_closed_are_as_good_as_none(archive: Path, closed: str) -> None:
     for words in ("recall quokka", "compress -"):

@@ -104,6 +104,13 @@ def test_a_binary_output_passes_as_it_comes_and_input_goes_to_the_command() -> N
         assert process.communicate(b"olleh\n", timeout=120)[0].split() == [b"hello"]
 
 
+def test_a_last_line_without_an_end_is_counted_too() -> None:
+    assert (
+        "[… short for 1 lines, 9 kB"
+        in run(sys.executable, "-c", "print('progress\\r' * 1000, end='')").stdout
+    )
+
+
 def test_with_json_there_is_one_value_and_nothing_else() -> None:
     found = report(code=f"{LINES}\nraise SystemExit(3)")
     assert found["status"] == 3 and found["command"][-1].startswith("for i")
@@ -170,7 +177,13 @@ def test_ctrl_c_at_a_terminal_reaches_the_command_once() -> None:
 
 
 @posix
-@pytest.mark.parametrize("code", [LINES, "import sys\nwhile True: sys.stdout.buffer.write(bytes(9999))"])
+@pytest.mark.parametrize(
+    "code",
+    [
+        LINES,
+        *(f"import sys\nwhile True: sys.stdout.buffer.write({data})" for data in ("bytes(9999)", "b'y\\n'")),
+    ],
+)
 def test_nobody_who_reads_is_no_error(code: str) -> None:
     reading, writing = os.pipe()
     with subprocess.Popen(

@@ -42,6 +42,9 @@ def test_a_month_has_its_own_chats_with_figures_and_what_was_done(store: Store) 
 
 def test_the_text_begins_with_what_was_sent_and_saved(store: Store) -> None:
     lines = list(render_month(month_report(store, "p", "2026-11")))
-    assert lines[0].startswith("2026-11: ") and "Sent 700 tokens in 1 call for $0.70" in lines[0]
+    assert (
+        lines[0].startswith("2026-11: those with figures, 1 chat")
+        and "Sent 700 tokens in 1 call for $0.70" in lines[0]
+    )
     assert "no cost is known" not in lines[0]
     assert lines[1] == "2026-11-20 aaaa make it two (2 turns, 700 tokens, $0.70, 1 commit, 1 file edited)"

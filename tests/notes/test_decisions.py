@@ -28,6 +28,13 @@ decidimos usar SQLite
 我们使用第二个方案
 我们决定保留三十六小时。
 第二案を採用します
+キャッシュには Redis を使うことにします
+решили оставить SQLite
+SQLite kullanacağız
+قررنا الاحتفاظ بـ SQLite
+हम SQLite का उपयोग करेंगे
+vamos usar SQLite
+abbiamo deciso per SQLite
 """.strip().splitlines()
 
 SETTLES_NOTHING = """
@@ -43,6 +50,7 @@ add a retry to the client
 the order is random on each run
 it prints "we decided to stop"
 maybe we'll use a queue
+ما اسم الوسم الذي اخترناه للإصدار؟
 The parser reads one line at a time.
 """.strip().splitlines()
 

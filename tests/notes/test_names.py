@@ -87,6 +87,9 @@ def test_a_number_counts_with_its_unit_or_name_and_never_bare() -> None:
     )  # fmt: skip
     assert names_in(text) == ("v1.2.3", "10.2.4", "2024-05-01", "app.py")
     assert figures_in("the release 1.9.3 is out, 240 is enough: [mill-4 105] and 1.10.0 goes") == ()
+    assert figures_in(
+        "Der Port liegt auf 5433, mit 135 Zeilen; con 500 filas, de 4000 a 5000; Nummer 107"
+    ) == ("Nummer 107",)
     assert mine(said("port 8080 of [mill-blue-2]", kind=SourceKind.TYPED)) == {
         "mill-blue-2": 3.0,
         "port 8080": 1.5,

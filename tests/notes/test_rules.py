@@ -155,6 +155,12 @@ def test_a_rule_can_be_lifted(rule: str, lift: str) -> None:
         ("N'utilise jamais pandas dans ce projet.", "Finalement, tu peux utiliser pandas de nouveau."),
         ("A partir de ahora, todos los commits en inglés.", "Olvida lo de los commits en inglés."),
         ("Nunca uses pandas en este proyecto, solo pyarrow.", "Puedes volver a usar pandas."),
+        ("Nunca altere os arquivos em vendor/.", "Agora pode alterar os arquivos em vendor/."),
+        ("Non modificare mai i file in vendor/.", "Ora puoi modificare i file in vendor/."),
+        ("Никогда не меняй файлы в vendor/.", "Теперь можно менять файлы в vendor/."),
+        ("vendor/ klasörünü asla değiştirme.", "Artık vendor/ klasörünü değiştirebilirsin."),
+        ("لا تغيّر مجلد vendor/ أبداً.", "يمكنك الآن تغيير مجلد vendor/."),
+        ("vendor/ फ़ोल्डर को कभी मत बदलना।", "अब vendor/ फ़ोल्डर बदल सकते हो।"),
     ],
 )
 def test_what_is_allowed_later_stands_behind_the_rule(rule: str, allowed: str) -> None:
@@ -176,6 +182,11 @@ def test_what_is_allowed_stands_behind_no_rule_that_it_only_touches() -> None:
         "Por ahora no toques los ficheros de configuración.",
         "Ändere die Tests noch nicht.",
         "Ne lance pas les tests pour l'instant.",
+        "今回だけテストは実行しないでください。",
+        "这次不要运行测试。",
+        "В этот раз не запускай тесты.",
+        "هذه المرة فقط لا تشغّل الاختبارات.",
+        "इस बार परीक्षण मत चलाना।",
     ],
 )
 def test_what_holds_for_now_only_is_no_rule(text: str) -> None:

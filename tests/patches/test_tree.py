@@ -168,6 +168,7 @@ def test_an_environment_is_found_by_its_folder_and_has_no_tests(tmp_path: Path) 
 
 
 def test_in_a_source_tree_there_are_tests_too(tmp_path: Path) -> None:
+    (tmp_path / "tests").mkdir()
     assert tree.read_files(tmp_path, ["tests/basic/test_coder.py"]) == {"tests/basic/test_coder.py": None}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from aider_gardener.reading.excerpt import MANY_LINES
-from aider_gardener.reading.output import LINE_CHARS, clip, lines_of, plain, squeeze
+from aider_gardener.reading.output import LINE_CHARS, clip, clipped, lines_of, plain, squeeze
 
 
 def test_colours_and_overwritten_lines_are_gone() -> None:
@@ -38,6 +38,13 @@ def test_a_clipped_line_keeps_head_and_tail() -> None:
     assert clip("short", 20) == "short"
     shown = clip("a" * 50 + "z" * 50, 30)
     assert len(shown) == 30 and " … " in shown and shown.endswith("z")
+
+
+def test_a_text_is_cut_at_a_word_and_where_words_are_written_without_spaces_at_a_sign() -> None:
+    assert clipped("never touch the vendor folder", 24) == "never touch the vendor …"
+    assert clipped(f"see {'a/path' * 9}", 24) == "see …"
+    rule = "vendor/ " + "の中の生成されたファイルは手で変更しないでください" * 20
+    assert clipped(rule, 240) == f"{rule[:240]} …"
 
 
 def test_white_space_is_squeezed() -> None:

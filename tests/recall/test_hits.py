@@ -55,6 +55,13 @@ def test_a_long_passage_is_cut_where_the_words_stand_together() -> None:
     assert made.startswith("… ") and made.endswith(" …") and len(made) <= EXCERPT_CHARS + 4
 
 
+def test_where_words_are_written_without_spaces_it_is_cut_there_too() -> None:
+    text = "天気の話です。" * 60 + "決済の再試行は 45 秒おきです。" + "後の話は別です。" * 60
+    made = excerpt(passage(text, "決済", "再試", "試行"), none)
+    assert "決済の再試行は 45 秒おきです。" in made and len(made) <= EXCERPT_CHARS + 4
+    assert len(excerpt(passage("45 " + "天気の話です。" * 60), none)) > EXCERPT_CHARS
+
+
 def test_code_keeps_its_lines() -> None:
     text = "def a():\n    pass\n\ndef reap():\n    wait(busy)\n    return 5\n\ndef b():\n    pass"
     assert excerpt(passage(text, "reap", "busy", code=True), none).splitlines() == [

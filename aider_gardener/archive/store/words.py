@@ -68,13 +68,13 @@ def stop_words(asked: Collection[str]) -> frozenset[str]:
     """What says nothing in a question of these words: the English list, with that of another language where
     the question holds more of its words than of any other ("die", "war", "comment" say much in English)."""
     held = set(asked)
-    english, *others = _stop_lists()
+    english, *others = stop_lists()
     found, best = max(((len(held & words), words) for words in others), key=lambda pair: pair[0])
     return english | best if found >= LEAST_FOUND and found > len(held & english) else english
 
 
 @cache
-def _stop_lists() -> tuple[frozenset[str], ...]:
+def stop_lists() -> tuple[frozenset[str], ...]:
     """The words of each language, as the words of the index are: English first."""
     lines = Path(__file__).with_name("stopwords.txt").read_text("utf-8").splitlines()
     return tuple(frozenset(line.split()[1:]) for line in lines)

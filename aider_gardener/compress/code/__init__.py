@@ -153,15 +153,11 @@ def apply_folds(lines: Sequence[str], folds: Sequence[Fold], language: str) -> l
             shown[-1] = f"{shown[-1].rstrip()} {marker.strip()} {closing}"
             at += 1
         else:
-            indent = fold.indent if fold.indent is not None else indent_of(lines[fold.start])
+            first = lines[fold.start]
+            indent = first[: len(first) - len(first.lstrip())] if fold.indent is None else fold.indent
             shown.append(indent + marker)
     shown.extend(lines[at:])
     return shown
-
-
-def indent_of(line: str) -> str:
-    """The white space that a line begins with."""
-    return line[: len(line) - len(line.lstrip())]
 
 
 def comment(language: str, fold: Fold) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -40,17 +40,13 @@ def inside(path: str) -> str:
     return path
 
 
-def all_inside(paths: Iterable[Any]) -> tuple[str, ...]:
-    return tuple(inside(str(path)) for path in paths)
-
-
 FIELDS: Mapping[str, Callable[[Any], Any]] = {
     **dict.fromkeys(("text", "command", "output", "question", "subject", "edit_format"), str),
     "exit_status": int,
     "prompt_messages": int,
     "path": inside,
     **dict.fromkeys(("answer", "in_chat", "gone"), bool),
-    **dict.fromkeys(("files", "read_only"), all_inside),
+    **dict.fromkeys(("files", "read_only"), lambda paths: tuple(inside(str(path)) for path in paths)),
     "at": float,
 }
 """The fields of an event besides kind and turn, and how each is read."""
