@@ -72,7 +72,7 @@ def counter(encode: Callable[[str], int]) -> TokenCounter:
 
     def count_all(text: str) -> int:
         if len(text) > LONG_CHARS:
-            return sampled(text, count_all, SAMPLES, SAMPLE_CHARS)
+            return _sampled(text, count_all)
         clean = text.encode("utf-8", "replace").decode("utf-8")
         return sum(count_piece(piece) for piece in pieces(clean))
 
@@ -131,11 +131,11 @@ def _encoding() -> Callable[[str], list[int]]:
     ).encode_ordinary
 
 
-def sampled(text: str, count: TokenCounter, samples: int, chars: int) -> int:
-    """The tokens of a text, extrapolated from so many pieces of so many characters at equal distances."""
-    step = max(1, len(text) // samples)
-    parts = [text[at : at + chars] for at in range(0, step * samples, step)]
-    return round(sum(map(count, parts)) * len(text) / max(1, sum(map(len, parts))))
+def _sampled(text: str, count: TokenCounter) -> int:
+    """The tokens of a text, extrapolated from SAMPLES pieces at equal distances."""
+    step = len(text) // SAMPLES
+    parts = [text[at : at + SAMPLE_CHARS] for at in range(0, step * SAMPLES, step)]
+    return round(sum(map(count, parts)) * len(text) / sum(map(len, parts)))
 
 
 def pieces(text: str, size: int = PIECE_CHARS) -> Iterator[str]:

@@ -19,7 +19,6 @@ from aider_gardener.compress.quoting import quoted
 from aider_gardener.compress.truth import Original, falsehoods, with_parents
 from aider_gardener.messages import Compressed, ContentClass, Focus, TokenCounter
 from aider_gardener.reading.output import clip, lines_of
-from aider_gardener.tokens import sampled
 
 ENGINES: dict[str, Engine] = {
     "logs": streams.read,
@@ -43,8 +42,9 @@ ROOM_TOKENS = 600
 """So much of an output may stay, however long it is: what matters does not grow with what a program prints.
 (80 times the fourth root of its tokens keeps 36 of 3,269 facts fewer in as many tokens.)"""
 
-SMALL_TOKENS = 150
-"""Outputs up to this size are left whole: a gap and a head would cost more than they save."""
+SMALL_TOKENS, SMALL_CHARS = 150, 3_000
+"""Outputs up to this size are left whole: a gap and a head would cost more than they save. What has more
+characters has more tokens, or is blank for the most part."""
 
 
 class ShortForm(NamedTuple):
@@ -96,18 +96,14 @@ def shortened(
     text: str,
     count: TokenCounter,
     focus: Focus = Focus(),  # noqa: B008
-    tokens: int = 0,
     *,
     counts: bool = True,
 ) -> ShortForm:
-    """The short form of an output of `tokens` tokens, without a head. Without `counts` it tells of no numbers
-    of lines alike: not all were read."""
+    """The short form of an output, without a head. Where not all lines were read it is made without `counts`:
+    then it tells of no numbers of lines alike."""
     laid = values.relaid(text)
     lines = lines_of(text if laid is None else "\n".join(laid))
-    tokens = tokens or count(text)
     notes, engine = explained(lines)
-    if tokens <= SMALL_TOKENS:
-        return ShortForm(text, engine, lines)
     failed = ""
     original = Original(lines)
     for way, form in _forms(lines, notes, original, focus, count):
@@ -121,11 +117,7 @@ def shortened(
 
 
 def _forms(
-    lines: Sequence[str],
-    notes: Sequence[Note],
-    original: Original,
-    focus: Focus,
-    count: TokenCounter,
+    lines: Sequence[str], notes: Sequence[Note], original: Original, focus: Focus, count: TokenCounter
 ) -> Iterator[tuple[int, str]]:
     """Forms of which the first that is true is taken: as engines would have it, with and without counts, as
     lines quoted by none, and the first lines."""
@@ -147,10 +139,6 @@ def _first(lines: Sequence[str], count: TokenCounter) -> set[int]:
     return {row for row, _ in enumerate(fitting) if lines[row].strip()}
 
 
-EXACT_CHARS = 40_000
-SAMPLES, SAMPLE_CHARS = 8, 4_000
-"""Texts up to this size are counted exactly, longer ones by so many samples of so many characters."""
-
 GIST_CHARS = 20_000
 """Of longer outputs so much of each end is searched for the lines that tell most."""
 
@@ -158,12 +146,10 @@ GIST_CHARS = 20_000
 def compress(text: str, ctx: Context) -> Compressed:
     """The lines worth most; short outputs and forms made before stay."""
     cls = ContentClass.LOG  # the caller's is put in its place
-    if MARKER.match(text.partition("\n")[0]) or len(text) <= SMALL_TOKENS:
+    is_small = len(text) <= SMALL_CHARS and ctx.count(text) <= SMALL_TOKENS
+    if is_small or MARKER.match(text.partition("\n")[0]):
         return unchanged(text, cls)
-    tokens = ctx.count(text) if len(text) <= EXACT_CHARS else sampled(text, ctx.count, SAMPLES, SAMPLE_CHARS)
-    if tokens <= SMALL_TOKENS:
-        return unchanged(text, cls)
-    form = shortened(text, ctx.count, ctx.focus, tokens, counts=not ctx.left_out)
+    form = shortened(text, ctx.count, ctx.focus, counts=not ctx.left_out)
     shown = sum(line not in ("", GAP) for line in form.text.split("\n"))
     if not shown:
         return unchanged(text, cls)

@@ -218,7 +218,7 @@ def test_it_holds_for_the_short_forms(grammar: Callable[[Made], None], random: R
     made = Made(random, equal)
     while len(made.lines) < 80:
         grammar(made)
-    form = shortened("\n".join(made.lines), lambda text: len(text) // 3 + 1, tokens=1_000)
+    form = shortened("\n".join(made.lines), lambda text: len(text) // 3 + 1)
     assert falsehoods(Original(form.lines), form.text) == []
     assert form.text.count("\n") > 2
 
