@@ -139,7 +139,9 @@ def test_a_newer_version_is_no_damage_whoever_wrote_its_number(tmp_path: Path, b
     chat = open_store(tmp_path)
     assert "newer" in chat.notice and "damaged" not in chat.notice and put(chat, "goes on")
     chat.close()
-    assert said(open_store(tmp_path)) == ["goes on"] and path.read_bytes() == before
+    assert (
+        said(open_store(tmp_path)) == ["said to an older version", "goes on"] and path.read_bytes() == before
+    )
 
 
 def test_a_turned_bit_of_the_version_is_damage(tmp_path: Path) -> None:

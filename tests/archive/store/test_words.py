@@ -41,7 +41,7 @@ def test_what_says_nothing_is_left_out_by_the_language_of_the_question(
 
 
 def test_every_stop_word_is_written_as_the_index_is() -> None:
-    lists = words._stop_lists()
+    lists = words.stop_lists()
     assert len(lists) == 10 and stop_words([]) == stop_words(["war"]) == lists[0]
     assert all(index_words(word) == [word] for each in lists for word in each)
 
