@@ -40,11 +40,13 @@ def uninstall() -> None:
 def __getattr__(name: str) -> object:
     """What is imported when it is asked for: importing the package alone stays light."""
     if name == "Gardener":
-        from aider_gardener.adapters.plain.gardener import Gardener
+        from aider_gardener.adapters.plain import gardener as module
+    elif name in __all__:
+        from aider_gardener.compress import shorten as module
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(module, name)
 
-        return Gardener
-    if name in ("Shortened", "shorten"):
-        from aider_gardener.compress import shorten
 
-        return getattr(shorten, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

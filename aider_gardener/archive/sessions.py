@@ -72,13 +72,14 @@ def session_named(store: Store, project: str, given: str) -> SessionInfo:
 
 
 def short_ids(ids: Sequence[str]) -> dict[str, str]:
-    """For each id its beginning that no other has, of at least SHORT_ID characters: a number is none."""
+    """For each id its beginning that no other has, on one line, of at least SHORT_ID characters: a number is
+    none."""
     ordered = sorted(ids)
     shared = dict.fromkeys(ids, 0)
     for one, other in pairwise(ordered):
         same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
         shared[one], shared[other] = max(shared[one], same), max(shared[other], same)
-    return {each: each[: max(SHORT_ID, shared[each] + 1)] for each in ids}
+    return {each: each[: max(SHORT_ID, shared[each] + 1)].replace("\n", r"\n") for each in ids}
 
 
 class PastSessions:

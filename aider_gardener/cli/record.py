@@ -12,6 +12,7 @@ import click
 
 from aider_gardener import terminal
 from aider_gardener.errors import UsageError
+from aider_gardener.phrases import counted
 
 if TYPE_CHECKING:
     from aider_gardener.replay.session.record import SessionFolder
@@ -57,7 +58,7 @@ def record(folder: Path | None, keep_files: bool | None, command: tuple[str, ...
     session = SessionFolder(place.resolve(), keep_files)
     status = recorded(session, program, command[1:])
     if session.events_file.exists():
-        words = f"{session.turn} turns in {place}; {session.redacted} secrets were taken out"
+        words = f"{counted(session.turn, 'turn')} in {place}; {counted(session.redacted, 'secret')} taken out"
         tell(f"{words}. Look through it before you give it away: it holds your chat.")
     else:
         tell("nothing was typed, so nothing is recorded")
