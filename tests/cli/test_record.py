@@ -23,7 +23,7 @@ def test_a_recording_is_never_written_over(tmp_path: Path) -> None:
 
 
 def test_the_program_has_the_terminal_to_itself(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(record, "main_of", lambda _program: lambda: print("\x1b[1mits colours"))
+    monkeypatch.setattr("aider.main.main", lambda: print("\x1b[1mits colours"))
     monkeypatch.setattr(sys, "argv", sys.argv)
     with terminal() as screen:
         guard()
