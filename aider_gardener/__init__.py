@@ -8,6 +8,7 @@ Importing this package does no I/O and does not import aider.
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 __version__ = "0.1.0"
@@ -39,12 +40,12 @@ def uninstall() -> None:
 
 def __getattr__(name: str) -> object:
     """What is imported when it is asked for: importing the package alone stays light."""
-    if name == "Gardener":
-        from aider_gardener.adapters.plain.gardener import Gardener
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    is_gardener = name == "Gardener"
+    place = "aider_gardener.adapters.plain.gardener" if is_gardener else "aider_gardener.compress.shorten"
+    return getattr(import_module(place), name)
 
-        return Gardener
-    if name in ("Shortened", "shorten"):
-        from aider_gardener.compress import shorten
 
-        return getattr(shorten, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

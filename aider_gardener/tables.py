@@ -96,10 +96,11 @@ def pressure_table(
         head = [Group(*head, "  " + ", ".join(map(" ".join, parts)))]
     if report.by_class:
         head.append(_full_classes(report) if full else _classes(report))
-    why = f" ({report.budget_set_by})" if report.budget_set_by else ""
-    history = (
-        f"The history has {report.history_used:,} tokens; room is made above {report.history_budget:,}{why}."
-    )
+    history = f"{host} makes room itself."
+    if report.history_budget:
+        why = f" ({report.budget_set_by})" if report.budget_set_by else ""
+        mark = f"{report.history_budget:,}{why}"
+        history = f"The history has {report.history_used:,} tokens; room is made above {mark}."
     verdict = f"{report.level}. {history}\n{report.recommendation}"
     if report.largest_messages:
         head.append(_largest(report, entries, shown, host))

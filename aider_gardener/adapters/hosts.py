@@ -355,14 +355,12 @@ def _record(path: Path, records: Path) -> Json | None:
 
 
 def claude_steps(folder: Path, scope: str, *, ours: bool) -> list[list[str]]:
-    """What Claude Code is told to do with the marketplace in a folder, the words of each step."""
-    plugin = f"{PLUGIN}@{PLUGIN}"
+    """What Claude Code is told to do with the marketplace in a folder, the words of each step. Without a
+    scope it forgets a marketplace with all that came from it, so a project's names its own."""
+    plugin, where = [f"{PLUGIN}@{PLUGIN}", "--scope", scope], ["--scope", scope] if scope != "user" else []
     if ours:
-        return [
-            ["plugin", "marketplace", "add", str(folder)],
-            ["plugin", "install", plugin, "--scope", scope],
-        ]
-    return [["plugin", "uninstall", plugin, "--scope", scope], ["plugin", "marketplace", "remove", PLUGIN]]
+        return [["plugin", "marketplace", "add", str(folder), *where], ["plugin", "install", *plugin]]
+    return [["plugin", "uninstall", *plugin], ["plugin", "marketplace", "remove", PLUGIN, *where]]
 
 
 def with_claude(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from aider_gardener.archive.providers import SHARED, may_go
 from aider_gardener.errors import StoreError, UsageError
+from aider_gardener.messages import SourceKind
 
 if TYPE_CHECKING:  # reason: the host's adapter reads names from here before any chat is there
     from aider_gardener.archive.store import SessionInfo, Store
@@ -21,6 +22,8 @@ NOTES = "notes-"
 """And of one that holds what agents kept."""
 NO_CHAT = "the archive holds no chat of {project} yet; run aider-gardener there"
 LAST = "last"
+NOTHING_SAID = (SourceKind.STUB, SourceKind.NOTICE)
+"""What stands in a chat that began with a note on the last one and ended there."""
 SHORT_ID = 4
 """An id is shown with so many characters at least; a number with fewer is one of the list."""
 
@@ -42,11 +45,16 @@ def clear_floor(store: Store, session: str) -> int:
 
 
 def project_sessions(store: Store, project: str) -> list[SessionInfo]:
-    """The sessions of a project in which anything was said here, the last used first."""
-    found = [
-        info for info in store.sessions(project) if info.entries and not info.id.startswith((SHARED, RUNS))
-    ]
-    return sorted(found, key=lambda info: info.last_at, reverse=True)
+    """The sessions of a project in which anything was said here, the last used first. A note on the last chat
+    and the host's answer to it are nothing said."""
+
+    def is_chat(info: SessionInfo) -> bool:
+        return info.entries > len(NOTHING_SAID) or any(
+            entry.source.kind not in NOTHING_SAID for entry in store.session_entries(info.id)
+        )
+
+    found = [info for info in store.sessions(project) if not info.id.startswith((SHARED, RUNS))]
+    return sorted(filter(is_chat, found), key=lambda info: info.last_at, reverse=True)
 
 
 def session_named(store: Store, project: str, given: str) -> SessionInfo:
@@ -72,13 +80,14 @@ def session_named(store: Store, project: str, given: str) -> SessionInfo:
 
 
 def short_ids(ids: Sequence[str]) -> dict[str, str]:
-    """For each id its beginning that no other has, of at least SHORT_ID characters: a number is none."""
+    """For each id its beginning that no other has, on one line, of at least SHORT_ID characters: a number is
+    none."""
     ordered = sorted(ids)
     shared = dict.fromkeys(ids, 0)
     for one, other in pairwise(ordered):
         same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
         shared[one], shared[other] = max(shared[one], same), max(shared[other], same)
-    return {each: each[: max(SHORT_ID, shared[each] + 1)] for each in ids}
+    return {each: each[: max(SHORT_ID, shared[each] + 1)].replace("\n", r"\n") for each in ids}
 
 
 class PastSessions:

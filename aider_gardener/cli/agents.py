@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import logging
 import os
+import shutil
 import signal
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from aider_gardener import __version__
 from aider_gardener.cli.root import json_option, place_of, put, repository_root, tell, working_project
 from aider_gardener.errors import UsageError
-
-if TYPE_CHECKING:
-    from aider_gardener.adapters.hosts import Change
 
 IDLE_SECONDS = 30.0
 """So long the model stays in memory behind a question: agents ask seldom, and to load it takes 0.2 s."""
@@ -148,13 +146,15 @@ def change(host: str, project: bool, dry_run: bool, *, ours: bool) -> None:
     if host not in hosts.NAMES:
         raise UsageError(f"no agent is called {host}; there are {', '.join(hosts.NAMES)}")
     root, command = working_project(), hosts.program()
-    changes, told = list["Change"](), list[str]()
+    changes: list[hosts.Change] = []
     if host == hosts.CLAUDE:
         folder = user_directory() / "claude-code"
         steps = hosts.claude_steps(folder, "local" if project else "user", ours=ours)
         told = [hosts.shell_line(["claude", *step]) for step in steps]
         if not dry_run:
             told = [hosts.with_claude(folder, steps, root, command, ours=ours)]
+            if not ours and not project:
+                shutil.rmtree(folder, ignore_errors=True)
     else:
         parts = hosts.parts_of(host, root if project else None, command, Path.home())
         if not project:  # the user's own settings may lie elsewhere; a project's links may lead anywhere

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from datetime import datetime
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,11 +12,13 @@ import click
 
 from aider_gardener import terminal
 from aider_gardener.errors import UsageError
+from aider_gardener.phrases import counted
 
 if TYPE_CHECKING:
     from aider_gardener.replay.session.record import SessionFolder
 
-PROGRAMS = ("aider", "aider-gardener")
+PROGRAMS = {"aider": "aider.main", "aider-gardener": "aider_gardener.adapters.aider.cli"}
+"""Each with the module whose `main` it runs."""
 
 
 @click.command(
@@ -57,7 +59,7 @@ def record(folder: Path | None, keep_files: bool | None, command: tuple[str, ...
     session = SessionFolder(place.resolve(), keep_files)
     status = recorded(session, program, command[1:])
     if session.events_file.exists():
-        words = f"{session.turn} turns in {place}; {session.redacted} secrets were taken out"
+        words = f"{counted(session.turn, 'turn')} in {place}; {counted(session.redacted, 'secret')} taken out"
         tell(f"{words}. Look through it before you give it away: it holds your chat.")
     else:
         tell("nothing was typed, so nothing is recorded")
@@ -79,7 +81,7 @@ def recorded(session: SessionFolder, program: str, arguments: tuple[str, ...]) -
     """Run the program in this process with the recorder's hooks in it; its exit status."""
     from aider_gardener.replay.session.record import Recorder
 
-    main = main_of(program)
+    main = import_module(PROGRAMS[program]).main
     recorder = Recorder(session)
     recorder.install()
     sys.argv = [program, *arguments]
@@ -94,15 +96,3 @@ def recorded(session: SessionFolder, program: str, arguments: tuple[str, ...]) -
         if recorder.problem:
             click.echo(f"gardener: the recording ended early ({recorder.problem})", err=True)
     return int(status or 0)
-
-
-def main_of(program: str) -> Callable[[], int | None]:
-    """The program's own entry point."""
-    if program == "aider-gardener":
-        from aider_gardener.adapters.aider.cli import main as gardened
-
-        return gardened
-    from aider.main import main
-
-    plain: Callable[[], int | None] = main
-    return plain

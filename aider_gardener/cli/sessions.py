@@ -59,10 +59,7 @@ def sessions(ctx: click.Context, limit: int) -> None:
     store = open_archive(read_only=True)
     project = project_of(store)
     found = past_chats(store, project, limit)
-    if not found:
-        put([], lambda: f"The archive holds no chat of {project}.")
-        return
-    put(found, lambda: chats_table(found))
+    put(found, lambda: chats_table(found) if found else f"The archive holds no chat of {project}.")
     more = len(project_sessions(store, project)) - len(found)
     if more and not as_json():
         click.echo(f"{more:,} older: --limit {len(found) + more}")

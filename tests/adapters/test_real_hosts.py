@@ -260,3 +260,10 @@ def test_claude_code_gets_back_what_a_compaction_loses_and_large_results_come_in
     shown = gardener(place, "recall", "quoted from earlier in this chat", "--limit", "9000")
     assert "Quoted from earlier in this chat by aider-gardener" not in shown, "recall feeds on itself"
     assert "no unknown records, no faults" in gardener(place, "doctor")
+    for words, is_left in (
+        (("install", "--project"), True),
+        (("uninstall", "--project"), True),
+        (("uninstall",), False),
+    ):
+        gardener(place, words[0], "claude-code", *words[1:])
+        assert ("aider-gardener" in run(place, "claude", "plugin", "list")) is is_left

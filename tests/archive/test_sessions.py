@@ -102,6 +102,7 @@ def test_an_id_is_shown_as_far_as_no_other_begins_so() -> None:
     ids = ["abcd1111", "abcd1222", "ffff0000"]
     assert short_ids(ids) == {"abcd1111": "abcd11", "abcd1222": "abcd12", "ffff0000": "ffff"}
     assert short_ids(["abc", "abc"]) == {"abc": "abc"} and short_ids([]) == {}
+    assert short_ids(["a\nbcdef"]) == {"a\nbcdef": r"a\nbc"}, "in a list it stands on one line"
 
 
 def test_an_archive_in_a_project_holds_its_chats_whatever_the_folder_was_called(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -23,6 +24,8 @@ def test_every_part_is_looked_at(repository: Path) -> None:
     assert found.exit_code == 0
     names = ["Python", "aider", "SQLite", "archive", "tier", "hooks"]
     assert [check["name"] for check in checks] == names
+    shown = (Path(__file__).parents[2] / "docs" / "quickstart.md").read_text("utf-8")
+    assert re.findall(r"^ok  (\w.*?)  ", shown, re.M) == names
     assert all(check["ok"] for check in checks)
     by_name = {check["name"]: check["found"] for check in checks}
     assert "none yet" in by_name["archive"]

@@ -22,11 +22,14 @@ def test_a_recording_is_never_written_over(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["session.jsonl"]
 
 
-def test_the_program_has_the_terminal_to_itself(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(record, "main_of", lambda _program: lambda: print("\x1b[1mits colours"))
+@pytest.mark.parametrize("program", record.PROGRAMS)
+def test_the_program_has_the_terminal_to_itself(
+    program: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(f"{record.PROGRAMS[program]}.main", lambda: print("\x1b[1mits colours"))
     monkeypatch.setattr(sys, "argv", sys.argv)
     with terminal() as screen:
         guard()
-        record.recorded(SessionFolder(tmp_path, False), "aider", ())
+        record.recorded(SessionFolder(tmp_path, False), program, ())
         print("\x1b]ours")
     assert screen.said() == "\x1b[1mits colours\n\\x1b]ours\n"

@@ -28,6 +28,11 @@ def test_what_is_asked_for_stays(focus: str | list[str]) -> None:
     assert "job=137 " not in aider_gardener.shorten(LOG, count=words).text
 
 
+def test_all_public_names_are_listed_before_they_are_used() -> None:
+    code = "import aider_gardener as a; assert set(a.__all__) <= set(dir(a)), dir(a)"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 def test_what_is_no_text_is_refused() -> None:
     with pytest.raises(UsageError, match="takes text, not bytes; decode it first"):
         aider_gardener.shorten(LOG.encode())  # type: ignore[arg-type]

@@ -62,6 +62,23 @@ def test_the_chat_goes_on_as_if_it_had_not_ended(
     assert kept == [(session, 3, 6)]
 
 
+def test_a_chat_that_ended_with_the_note_it_began_with_is_not_the_last_one(
+    begin: Begin, repository: Path
+) -> None:
+    session, history = ended(begin)
+    driver = begin(resume=True)
+    assert "Last time" in told(driver)
+    driver.type("/gardener")
+    uninstall()
+    again = begin(resume="last")
+    assert session_of(again) == session
+    assert [str(message["content"]) for message in again.history] == history
+    uninstall()
+    store = open_store(repository / ".aider.gardener")
+    assert [info.id for info in project_sessions(store, str(repository))] == [session]
+    store.close()
+
+
 def test_files_come_back_unless_they_are_gone(begin: Begin, repository: Path) -> None:
     (repository / "notes").mkdir()
     (repository / "notes" / "read me.md").write_text("Read this.\n", encoding="utf-8")

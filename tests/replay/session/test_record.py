@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 import subprocess
 import sys
@@ -96,7 +97,7 @@ def test_secrets_are_taken_out_and_counted(recorded: Any) -> None:
     folder, done = recorded
     assert TOKEN not in (folder / "session.jsonl").read_text("utf-8")
     assert "[redacted:" in events(folder)[1]["text"]
-    assert "secrets were taken out" in done.stderr and "0 secrets" not in done.stderr
+    assert re.search(r"gardener: [\d,]+ turns? in .*; 1 secret taken out\.", done.stderr)
 
 
 def test_only_the_owner_can_read_it(recorded: Any) -> None:
