@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import shutil
 import signal
 from collections.abc import Callable
 from dataclasses import replace
@@ -153,8 +152,6 @@ def change(host: str, project: bool, dry_run: bool, *, ours: bool) -> None:
         told = [hosts.shell_line(["claude", *step]) for step in steps]
         if not dry_run:
             told = [hosts.with_claude(folder, steps, root, command, ours=ours)]
-            if not ours and not project:
-                shutil.rmtree(folder, ignore_errors=True)
     else:
         parts = hosts.parts_of(host, root if project else None, command, Path.home())
         if not project:  # the user's own settings may lie elsewhere; a project's links may lead anywhere
