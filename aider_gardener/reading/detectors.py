@@ -26,7 +26,7 @@ head, and twice as many without; of records, frames aside; of rows."""
 HEAD = late(
     r"^(?:[ \t|+-]*(?:Exception Group )?Traceback \(most recent call last\):|(?:PHP )?(?:Fatal|Parse"
     r"|Catchable fatal) error: +\S|panic: |goroutine \d+ \[|fatal error: |thread '.*' (?:\(\d+\) )?panicked "
-    r"at |stack backtrace:|Exception in thread \"|Caused by: [\w.$]+(?::|$)|\s*\[?(?:Uncaught )?\w*Error: "
+    r"at |stack backtrace:|Exception in thread \"|Caused by: [\w.$]+(?::|$)|[ \t]*\[?(?:Uncaught )?\w*Error: "
     r".*\n(?:.*\n){0,12}\s+at |(?:node:internal|/|\w:\\|file:)\S*:\d+\n.*\n\s*\^+$|(?:==\d+==)?(?:ERROR"
     r"|WARNING): \w+Sanitizer: |Thread \d+ .*received signal )",
     re.MULTILINE,

@@ -18,6 +18,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import count
@@ -30,6 +31,7 @@ from aider_gardener.compress.line import line_form
 from aider_gardener.compress.message import compress_message
 from aider_gardener.compress.quoting import quoted
 from aider_gardener.compress.registry import compress_text
+from aider_gardener.errors import UsageError
 from aider_gardener.messages import ContentClass, Entry, Source, SourceKind
 from aider_gardener.notes.names import mine
 from aider_gardener.notes.rules import decisions_in, spoken_words, typed_words
@@ -242,7 +244,9 @@ ORIGINS = (
 
 
 def _public(function: Callable[..., object], text: str) -> object:
-    return function(**arguments(function, text))
+    with suppress(UsageError):  # the right answer to what is no word of a command
+        return function(**arguments(function, text))
+    return None
 
 
 def _compress(cls: ContentClass, kind: str, language: str, text: str) -> object:
