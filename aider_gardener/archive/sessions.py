@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from aider_gardener.archive.providers import SHARED, may_go
 from aider_gardener.errors import StoreError, UsageError
-from aider_gardener.messages import SourceKind
 
 if TYPE_CHECKING:  # reason: the host's adapter reads names from here before any chat is there
     from aider_gardener.archive.store import SessionInfo, Store
@@ -22,8 +21,6 @@ NOTES = "notes-"
 """And of one that holds what agents kept."""
 NO_CHAT = "the archive holds no chat of {project} yet; run aider-gardener there"
 LAST = "last"
-NOTHING_SAID = (SourceKind.STUB, SourceKind.NOTICE)
-"""What stands in a chat that began with a note on the last one and ended there."""
 SHORT_ID = 4
 """An id is shown with so many characters at least; a number with fewer is one of the list."""
 
@@ -45,16 +42,11 @@ def clear_floor(store: Store, session: str) -> int:
 
 
 def project_sessions(store: Store, project: str) -> list[SessionInfo]:
-    """The sessions of a project in which anything was said here, the last used first. A note on the last chat
-    and the host's answer to it are nothing said."""
-
-    def is_chat(info: SessionInfo) -> bool:
-        return info.entries > len(NOTHING_SAID) or any(
-            entry.source.kind not in NOTHING_SAID for entry in store.session_entries(info.id)
-        )
-
-    found = [info for info in store.sessions(project) if not info.id.startswith((SHARED, RUNS))]
-    return sorted(filter(is_chat, found), key=lambda info: info.last_at, reverse=True)
+    """The sessions of a project in which anything was said here, the last used first."""
+    found = [
+        info for info in store.sessions(project) if info.entries and not info.id.startswith((SHARED, RUNS))
+    ]
+    return sorted(found, key=lambda info: info.last_at, reverse=True)
 
 
 def session_named(store: Store, project: str, given: str) -> SessionInfo:

@@ -72,6 +72,7 @@ def recall(
         put(shared, lambda: found_text(shared) or NOTHING_FITS)
         return
     from aider_gardener.archive.archive import Archive
+    from aider_gardener.archive.passages import PASSAGE_CHARS
     from aider_gardener.plan.chat import Chat
     from aider_gardener.recall.asked import content_class, moment
     from aider_gardener.recall.backlog import Backlog
@@ -117,7 +118,8 @@ def recall(
     ]
 
     def shown() -> str:
-        none = NOTHING_FITS if limit >= 400 else f"No passage fits that in {limit} tokens."  # none has more
+        is_tight = limit < PASSAGE_CHARS  # a passage has at most so many tokens
+        none = f"No passage fits that in {limit} tokens." if is_tight else NOTHING_FITS
         return as_text(hits(found, store.original), why=why, columns=terminal.columns()) or none
 
     put(rows, shown)

@@ -201,6 +201,7 @@ def _by_content(text: str, source: Source) -> Verdict:
     code = strength >= CODE_STRENGTH and guess_code_share(counts) >= 0.3
     if strength >= SURE_STRENGTH and not code:
         code = sum(map(is_sentence, solid)) < 0.25 * len(solid)
+    # Machine shapes may be too many for source code, or a test run's banners stand in it.
     machine = sum(counts[name] for name in ("trace", "diff", "log", "test", "location", "gitlog", "build"))
     if not code or len(BANNER.findall(sample)) >= 2 or machine > 0.25 * sum(counts.values()):
         found = _detected(sample, counts)

@@ -52,7 +52,10 @@ class PendingPassage(NamedTuple):
 
 @dataclass(frozen=True)
 class SessionInfo:
-    """One session of a project; times are seconds since the epoch, `turns` is the highest turn seen."""
+    """One session of a project; times are seconds since the epoch, `turns` is the highest turn seen.
+
+    `entries` counts what was said: no note of the gardener's and no notice of the host's.
+    """
 
     id: str
     project: str

@@ -63,7 +63,8 @@ def sessions(db: apsw.Connection, project: str | None) -> list[SessionInfo]:
     before it was opened here: it was imported."""
     sql = """
         SELECT s.id, s.project, iif(min(n.at) < s.started_at OR s.started_at = 0, min(n.at), s.started_at),
-               count(n.number), coalesce(max(n.turn), 0), coalesce(max(n.at), s.started_at)
+               count(n.number) FILTER (WHERE n.source NOT IN ('stub', 'notice')),
+               coalesce(max(n.turn), 0), coalesce(max(n.at), s.started_at)
         FROM sessions s LEFT JOIN occurrences n ON n.session = s.number
         WHERE ?1 IS NULL OR s.project = ?1 GROUP BY s.number ORDER BY s.number"""
     found = []
