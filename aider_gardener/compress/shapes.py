@@ -40,7 +40,7 @@ lines, which then are judged by their words. (373 outputs keep the same 2,230 fa
 
 ROOM_TOKENS = 600
 """So much of an output may stay, however long it is: what matters does not grow with what a program prints.
-(80 to 84 times the fourth root of its tokens keeps 20 of 2,316 facts fewer in as many tokens: decision 0015.)"""
+(By the fourth root of its tokens, as it was, 20 of 2,316 facts fewer were kept in as many: decision 0015.)"""
 
 SMALL_TOKENS, SMALL_CHARS = 150, 3_000
 """Outputs up to this size are left whole: a gap and a head would cost more than they save. What has more
