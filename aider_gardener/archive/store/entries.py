@@ -329,7 +329,7 @@ def _leave_events(db: apsw.Connection, ids: Collection[str]) -> None:
 
 def with_ids(value: Any, ids: Mapping[str, str | None]) -> Any:
     """An event's data with other ids for some entries. None is for one that is gone: an object about it is
-    dropped (None), as is its id in lists and as a key."""
+    dropped (None), as is its id in lists."""
     if isinstance(value, str):
         return ids.get(value, value)
     if isinstance(value, list):
@@ -337,8 +337,7 @@ def with_ids(value: Any, ids: Mapping[str, str | None]) -> Any:
     if isinstance(value, dict):
         if "entry_id" in value and with_ids(value["entry_id"], ids) is None:
             return None
-        named = ((ids.get(key, key), each) for key, each in value.items())
-        return {key: with_ids(each, ids) for key, each in named if key is not None}
+        return {key: with_ids(each, ids) for key, each in value.items()}
     return value
 
 
