@@ -94,6 +94,18 @@ def test_an_output_of_nothing_stays_whole(text: str) -> None:
     assert made.text == text and made.lossless
 
 
+def test_a_long_output_is_never_counted_whole() -> None:
+    counted: list[int] = []
+
+    def count(text: str) -> int:
+        counted.append(len(text))
+        return len(text) // 4
+
+    output = "".join(f"src/app{i}.py:12: warning: unused variable x{i}\n" for i in range(9_000))
+    assert compress_text(output, ContentClass.LOG, Context(count=count)).text != output
+    assert max(counted) < 0.1 * len(output)
+
+
 def test_garbage_raises_nothing() -> None:
     raised, shortest = garbage.attack(400, garbage.texts_in([garbage.RECORDED]), random.randrange(10**6))
     assert raised == {}, shortest
