@@ -1,8 +1,7 @@
-"""What stands below something: settings, documents, descriptions, plans, sections of names.
+"""What stands below something: settings, documents, descriptions, plans.
 
 A line belongs to the nearest line above that is indented less; an item of a list to the key above it, a line
-below a bracketed section to the section, the lines of an item to the one that names it. Keys tell what is of
-worth.
+below a bracketed section to the section. Keys tell what is of worth.
 """
 
 from __future__ import annotations
@@ -13,12 +12,9 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from aider_gardener.compress.outline import CAUSE, CONTEXT, FAILURE, NOISE, OUTCOME, WARNING, Note
+from aider_gardener.compress.outline import CAUSE, CONTEXT, FAILURE, NOISE, WARNING, Note
 from aider_gardener.reading.alarms import alarm
 from aider_gardener.reading.late import late
-
-NAMING = frozenset("name id title file path kind url hostname".split())
-"""What tells one item of a list from the others."""
 
 TELLING = frozenset(
     """name version image replicas status state phase reason message msg error errors result conclusion
@@ -29,27 +25,16 @@ TELLING = frozenset(
     principal database title conditions events verdict triggers jobs services paths dependencies restart
     exit code oom killed cve fixed installed outcome""".split()
 )
-DULL = frozenset(
-    """uid uuid hash sha integrity digest checksum etag resolved wheels sdist created updated modified
-    generation managed annotations suppressed fixable gravatar avatar termination column fingerprint
-    signature revision timestamp usage deprecated suggestions description example examples source
-    namespace probe started finished apiversion resourceversion nodetype endline endcolumn messageid
-    creationtimestamp lastheartbeattime""".split()
-)
+"""Words of keys whose values a reader looks for."""
+
 WORD = late(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
-CHANGED = late(r"(?:[+~-] |-/\+ |\+/?- )")
 ACTION = late(r"# \S+ (?:will|must) be |.*# forces replacement")
-FOLLOWS = late(r".*(?:=|->) (?:null|\(known after apply\))$")
-SUMS_UP = late(
-    r"(?:Plan: \d|(?:Apply|Destroy) complete|No changes\b|\d+ changes?\b.*\bunchanged\b|"
-    r"(?:Planning|Execution) [Tt]ime:|\d+ (?:director(?:y|ies)|packages|dependencies)\b|"
-    r".{0,80}\b\d+ to (?:add|create|update|change|delete|destroy|replace)\b)"
-)
-"""How a plan's lines begin that tell of a change; what it does and why; what goes with what is deleted or not
-known yet; how it sums up, as do trees of files."""
+"""What a plan does to a thing, and why."""
 
-TOLD, UNTOLD = 3.0, -2.0
+PLAIN, TOLD, INSIDE = 3.0, 4.0, 1.5
+"""What a line is worth, so much more where its key tells (half of that without a value), and below such a
+key."""
 
 
 @lru_cache(maxsize=10_000)
@@ -58,21 +43,16 @@ def words_of(key: str) -> frozenset[str]:
     return frozenset([word.lower() for word in WORD.findall(key)] + [key.strip("\"'").lower()])
 
 
-def tells(key: str) -> float:
-    """What a key makes a line worth more, or less."""
-    if words_of(key) & DULL:
-        return UNTOLD
-    return TOLD if words_of(key) & TELLING else 0.0
+def tells(key: str) -> bool:
+    """Whether a reader looks for what a key says."""
+    return not words_of(key).isdisjoint(TELLING)
 
 
 LINE_CHARS, FEWEST_KEYS, LARGE = 400, 5, 20
 """What has fewer lines than LARGE and is the smaller part of a text belongs to something else."""
 
 PATIENCE = 8
-"""So much credit may keys earn; a line of something else costs a quarter of it, code or a trace the half."""
-
-CHANGE, INSIDE = 3.0, 1.5
-"""Worth more: what changes, and what stands below a key that tells something."""
+"""So much credit may keys earn; a line of something else costs a quarter of it."""
 
 _MARK = r"(?P<indent> *)(?P<mark>(?:[-+~]|-/\+|\+/-|\+-|<=|- [-+~]) +)?"
 _KEYED = late(
@@ -80,24 +60,13 @@ _KEYED = late(
     r"(?: {0,60}(?::|：|=)(?=\s|$)(?P<value>.*)|(?<=\w)=(?P<tight>[^=\s]\S*|\"[^\"]*\"|'[^']*'|)$)"
 )
 _HEAD = late(_MARK + r"(?P<key>[^\W_].{0,120}?) *(?:[:：{\[(]|= ?\{)$")
-_TAG = late(
-    r"(?P<indent> *)<(?P<key>[A-Za-z][\w:.-]*)"
-    r"(?:(?:\s[^>]*[^>/])?>(?P<value>(?:[^<]*</.*)?)$|(?P<tight>[\s/>].*))"
-)
-_SECTION = late(
-    r"(?!\[(?i:info|warn\w*|error|debug|fatal)\])\[{1,2}(?P<key>[\w\"'.: /@-]+)\]{1,2} *(?:[#;].*)?$"
-)
+_SECTION = late(r"\[{1,2}(?P<key>[\w\"'.: /@-]+)\]{1,2} *(?:[#;].*)?$")
 _OPENS = late(r"(?:^|[ =])[\[({]$")
-_CLOSES = late(r"(?:[\]})]+[,;]?|</[\w:.-]+>|end)$")
+_CLOSES = late(r"(?:[\]})]+[,;]?|end)$")
 _LIGHT = late(r"(?:- |[#;(]|//|---$)")
 _BLOCK = late(r" [|>][+-]?$")
 _RULE = late(r"-{2,}(?: +-{2,})+ *$")
-_CODE = late(
-    r"(?:(?:async |export |pub |static |public |private |default )*(?:def|class|fn|func|function|const|let|"
-    r"var|import|from|return|if|elif|else|for|while|try|except|catch|match|switch|impl|struct|package|raise|with)"
-    r"\b[ (].*[;:{(,)]$|[\w.]+\(.*\)$|@[\w.]+(?:\(.*\))?$|#include|.*(?:;|\) \{|=> \{|\):)$)"
-)
-_PLACE = late(r"\.\w{1,4}:\d|\(\S+:\d+\)")
+_CODE = late(r".*(?:;|\):?|[)>] ?\{)$")
 
 
 class _Line(NamedTuple):
@@ -137,56 +106,48 @@ def read(lines: Sequence[str]) -> dict[int, Note]:
     """The lines of documents in a text."""
     parsed = _parsed([line[:LINE_CHARS].expandtabs(8).rstrip() for line in lines])
     notes: dict[int, Note] = {}
-    for rows in _stretches(parsed) if sum(bool(line.key) for line in parsed) >= FEWEST_KEYS else ():
+    for rows in _stretches(parsed):
         notes.update(_document(parsed, rows))
-    if notes:
-        notes.update((row, Note(OUTCOME)) for row, line in enumerate(parsed) if SUMS_UP.match(line.bare))
     return notes
 
 
 def _parsed(lines: Sequence[str]) -> list[_Line]:
     """Each line with its key and value; what stands in a block of text has none."""
     plain = [_Line(bare := line.lstrip(), len(line) - len(bare)) for line in lines]
-    changes = any(CHANGED.match(line.bare) and line.bare[:2] != "- " for line in plain)
     block = -1
     for row, line in enumerate(plain):
         if not line.bare or 0 <= block < line.left or _CLOSES.match(line.bare):
             plain[row] = line._replace(held=0 <= block < line.left)
             continue
         after = next((other.left for other in plain[row + 1 : row + 3] if other.bare), 0)
-        plain[row] = _keyed(lines[row], line, changes, heads=after > line.left)
+        plain[row] = _keyed(lines[row], line, heads=after > line.left)
         block = line.left if plain[row].key and _BLOCK.search(line.bare) else -1
     return plain
 
 
-def _keyed(text: str, line: _Line, changes: bool, heads: bool) -> _Line:
+def _keyed(text: str, line: _Line, heads: bool) -> _Line:
     if text[0] == "[" and (section := _SECTION.match(text)):
         return line._replace(left=-1, column=-1, key=section["key"], opens=True)
-    found = _KEYED.match(text) if ":" in text or "=" in text or "：" in text else None
-    found = found or (_TAG.match(text) if "<" in text else None) or (_HEAD.match(text) if heads else None)
+    found = _KEYED.match(text) or (_HEAD.match(text) if heads else None)
     if not found or _CODE.match(line.bare):
         return line
     parts = found.groupdict()
-    item = not changes and (parts.get("mark") or "").startswith("- ")
+    item = (parts["mark"] or "").startswith("- ")
     value = _OPENS.sub("", (parts.get("value") or parts.get("tight") or "").strip())
     column = found.start("key")
-    return _Line(
-        line.bare, line.left if item else column, column, parts["key"], value, item, opens=item or not value
-    )
+    left = line.left if item else column
+    return _Line(line.bare, left, column, parts["key"], value, item, opens=item or not value)
 
 
 def _stretches(lines: Sequence[_Line]) -> Iterator[range]:
     """The rows of each part of the text that is mostly keys and what stands below them."""
     least = min(LARGE, 0.4 * sum(bool(line.bare) for line in lines))
     first, last, credit, left = -1, -1, 0, 0
-    for row, line in enumerate([*lines, *[_Line("The end.", 0)] * (PATIENCE // 2 + 1)]):
+    for row, line in enumerate([*lines, *[_Line("The end.", 0)] * 5]):
         if not line.bare or line.held or (first < 0 and not line.key):
             continue
         below = bool(line.key or line.left > left or _CLOSES.match(line.bare) or _LIGHT.match(line.bare))
-        # A line of a trace, of a message, of code.
-        if not line.key and (_PLACE.search(line.bare) or (not below and _CODE.match(line.bare))):
-            credit -= PATIENCE // 2
-        elif line.key:
+        if line.key:
             first, left = row if first < 0 else first, line.left
             credit = min(PATIENCE, credit + 1)
         elif not below:
@@ -199,13 +160,10 @@ def _stretches(lines: Sequence[_Line]) -> Iterator[range]:
 
 
 def _is_document(lines: Sequence[_Line]) -> bool:
-    """True where keys stand below keys, or each line has a key of its own."""
+    """True where keys stand below keys."""
     keyed = [line for line in lines if line.key]
     below = sum(one.opens and two.left > one.left for one, two in pairwise(keyed))
-    several = len({line.key for line in keyed}) * 10 >= len(keyed) * 8
-    pure = len(keyed) * 10 >= sum(bool(line.bare) for line in lines) * 9
-    nested = below >= min(LARGE, len(keyed) / 12)
-    return len(keyed) >= FEWEST_KEYS and (nested or (pure and (below > 0 or several)))
+    return len(keyed) >= FEWEST_KEYS and below >= min(LARGE, len(keyed) / 12)
 
 
 def _document(lines: Sequence[_Line], rows: range) -> dict[int, Note]:
@@ -218,15 +176,15 @@ def _document(lines: Sequence[_Line], rows: range) -> dict[int, Note]:
         line, level = lines[row], place.level
         form: Hashable
         if not line.key:
-            form = (level, place.inside.key, "text", CHANGED.match(line.bare) and line.bare[0])
+            form = (level, place.inside.key, "text")
         elif not line.value:
             form = (level, place.inside.key)
-        elif tells(line.key) > 0 or often[level, line.key] > 1:
+        elif tells(line.key) or often[level, line.key] > 1:
             form = (level, line.key)
         else:
             form = (place.above, "entries")
         headed = row + 1 < len(lines) and _RULE.match(lines[row + 1].bare)
-        notes[row] = Note(1.0 if headed else _worth(line, place), place.above, form)
+        notes[row] = Note(CONTEXT if headed else _worth(line, place.inside), place.above, form)
     return notes
 
 
@@ -240,8 +198,6 @@ def _placed(lines: Sequence[_Line], rows: range) -> dict[int, _Place]:
         if not line.bare:
             continue
         while stack[-1].column >= line.left + (line.bare[:2] == "- " and not stack[-1].item):
-            if line.left < 0 and line.key.startswith(f"{stack[-1].key}."):
-                break
             stack.pop()
         if _RULE.match(line.bare):
             header = row - 1
@@ -253,24 +209,19 @@ def _placed(lines: Sequence[_Line], rows: range) -> dict[int, _Place]:
         places[row] = _Place(header if 0 <= header < row - 1 else top.row, len(stack) - 1 + line.item, top)
         if line.item:
             stack.append(_Open(line.left, row, top.key, item=True))
-        elif line.key and top.item and words_of(line.key) & NAMING and line.value:
-            stack[-1] = top._replace(row=row)
         if line.key:
             stack.append(_Open(line.column, row, line.key, item=line.left < 0))
     return places
 
 
-def _worth(line: _Line, place: _Place) -> float:
+def _worth(line: _Line, inside: _Open) -> float:
     bare = line.bare
     if _CLOSES.match(bare) or _RULE.match(bare) or bare in ("---", "...", "(", "{", "["):
         return NOISE
     if ACTION.match(bare):
         return CAUSE
-    if FOLLOWS.match(bare) or (not line.key and bare[:2] != "- " and _LIGHT.match(bare)):
+    if not line.key and bare[:2] != "- " and _LIGHT.match(bare):
         return CONTEXT
-    key = tells(line.key) if line.key else 0.0
-    key = key if line.value or key < 0 else key / 3
-    worth = 4 + key - 0.25 * place.level if key > 0 else max(0.5, max(1.5, 4 - 0.5 * place.level) + key)
-    worth += INSIDE * (tells(place.inside.key) > 0)
-    worth += CHANGE * bool(CHANGED.match(bare) and key >= 0 and not line.item)
+    told = TOLD * tells(line.key) if line.key else 0.0
+    worth = PLAIN + (told if line.value else told / 2) + INSIDE * tells(inside.key)
     return max(worth, {"error": FAILURE, "warning": WARNING}.get(alarm(bare), worth))
