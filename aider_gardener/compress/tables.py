@@ -1,8 +1,8 @@
 """Tables: lines that consist of cells, whether bars, commas, tabs or blanks stand between these.
 
 What counts is what is unlike the rest: a value that few rows have, an empty cell, the largest number of a
-column; then the first rows, since many tables are ranked, the sums and the last row. A row needs the header
-of its table above it, the header its caption.
+column; then the first rows, since many tables are ranked, and the last row. A row needs the header of its
+table above it, the header its caption.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from aider_gardener.compress.outline import CONTEXT, DETAIL, NOISE, OUTCOME, Note, rare
-from aider_gardener.compress.quoting import indent_parents
+from aider_gardener.compress.outline import CONTEXT, DETAIL, NOISE, Note, rare
 from aider_gardener.reading.alarms import alarm
 from aider_gardener.reading.late import late
 
@@ -28,10 +27,8 @@ NUMBER = late(
 )
 SIZES = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
 TIMES = {"m": 60.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
-SUM = late(r"(?i)^\W*(?:grand |sub)?(?:total|sum|all files|average|avg|mean|overall|combined)\b")
 TITLE = late(r":(?: +\([^()]*\))?\s*$")
 WORD = late(r"[^\W\d_]{2}")
-QUOTED = late(r"\"[^\"]*\"")
 DIGITS = late(r"0x[0-9a-f]+|[0-9a-f]{7,}|\d+")
 
 LEAST, BARE = 3, 6
@@ -44,7 +41,7 @@ WIDE, SAMPLED = 300, 300
 """Columns of blanks are looked for in so many characters of so many lines."""
 
 FAR, TOP = 4, 5
-"""A number is far from others that is so many times as large; so many of the largest of a column are told."""
+"""Of a column the largest number is told, and of the next ones those so many times as large as the middle."""
 
 ALARM = {"error": 4.0, "warning": 2.0}
 """A row that tells of one is worth so much more, while most rows don't."""
@@ -71,7 +68,6 @@ def read(lines: Sequence[str]) -> dict[int, Note]:
     told = defaultdict[Hashable, list[range]](list)
     for run in _runs(lines):
         told[lines[run.start] if WORD.search(lines[run.start], 0, WIDE) else run.start].append(run)
-    above = indent_parents(lines) if told else []
     notes: dict[int, Note] = {}
     captions: dict[int, int] = {}
     for runs in told.values():
@@ -79,7 +75,7 @@ def read(lines: Sequence[str]) -> dict[int, Note]:
             first = rows[table.head if table.head >= 0 else table.rows[0]]
             starts = [first, *(run.start for run in some[1:])]
             for start in starts:
-                captions[start] = _caption(lines, above, start, captions, again=len(some) > 1)
+                captions[start] = _caption(lines, start, captions, again=len(some) > 1)
             notes.update(_judged(table, rows, {start: captions[start] for start in starts}))
     return notes
 
@@ -92,21 +88,17 @@ def _tables(
     rows = [*runs[0], *(row for run in runs[1:] for row in run[1:])]
     run = [lines[row] for row in rows]
     spread = [line.expandtabs() for line in run]
-    table = (_barred(spread) or _delimited(run) or _aligned(spread)) if len(rows) > LEAST else None
-    if table and (len(runs) == 1 or (table.head == 0 and len(set(map(tuple, table.cells))) >= LEAST)):
+    table = _barred(spread) or _delimited(run) or _aligned(spread)
+    if table and (len(runs) == 1 or len(set(map(tuple, table.cells))) >= LEAST):
         yield runs, rows, table
     elif len(runs) > 1:
         for one in runs:
             yield from _tables(lines, [one])
 
 
-def _caption(
-    lines: Sequence[str], above: Sequence[int], start: int, captions: Mapping[int, int], *, again: bool
-) -> int:
+def _caption(lines: Sequence[str], start: int, captions: Mapping[int, int], *, again: bool) -> int:
     """The row of what stands over the table that begins at `start`, -1 for nothing. Over one that is told
     again it is the paragraph above, or what stands over that where it is such a table itself."""
-    if above[start] >= 0:
-        return above[start]
     titles = [row for row in range(max(0, start - 2), start) if lines[row].rstrip().endswith(":")]
     if titles or not again:
         return titles[-1] if titles else -1
@@ -132,52 +124,31 @@ def _runs(lines: Sequence[str]) -> Iterator[range]:
 
 def _barred(run: Sequence[str]) -> _Table | None:
     """A table with bars between the cells."""
-    if not BAR.search("\n".join(run)):
-        return None
     rules = [row for row, line in enumerate(run) if RULE.match(line)]
-    ruled = set(rules)
-    counts = [0 if row in ruled else sum(map(line.count, BARS)) for row, line in enumerate(run)]
-    bars = {row: found for row, found in enumerate(counts) if found}
-    if len(bars) < LEAST:
-        return None
-    usual = Counter(bars.values()).most_common(1)[0][0]
+    bars = {
+        row: len(BAR.findall(line)) for row, line in enumerate(run) if row not in rules and BAR.search(line)
+    }
+    usual = Counter(bars.values()).most_common(1)[0][0] if bars else 0
     rows = [row for row, found in bars.items() if found == usual]
     crossed = any(CROSSED.search(run[row]) for row in rules)
     if len(rows) < LEAST or len(rows) < FITTING * len(bars) or (usual < 2 and not crossed):
         return None
-    framed = all(BAR.match(run[row].lstrip()) for row in rows)
     cells = [[cell.strip() for cell in BAR.split(run[row])] for row in rows]
-    if not crossed and not framed and not any(_numbers(cells, at) for at in range(1, usual)):
-        return None
     return _headed(run, rows, cells, rules)
 
 
 def _delimited(run: Sequence[str]) -> _Table | None:
     """A table with a character between the cells that each line has as often."""
-    for delimiter, least in (("\t", 1), (",", 2), (";", 2), (":", 5), (":", 1)):
-        if delimiter not in run[0] or delimiter not in run[-1]:
-            continue
-        bare = [QUOTED.sub(lambda it: "_" * len(it.group()), line) if '"' in line else line for line in run]
-        found = [line.count(delimiter) for line in bare]
+    for delimiter, least in (("\t", 1), (",", 2), (";", 2), (":", 1)):
+        found = [line.count(delimiter) for line in run]
         usual = Counter(found).most_common(1)[0][0]
         rows = [row for row, times in enumerate(found) if times == usual]
-        if usual < least or (least == 1 < usual and delimiter != "\t") or len(rows) < FITTING * len(run):
-            continue
-        cells = [[cell.strip() for cell in _cut(run[row], bare[row], delimiter)] for row in rows]
-        if not any(row[0] for row in cells):
-            continue
-        spaced = sum(f"{delimiter} " in line or (usual == 1 and " " in line) for line in bare)
-        if delimiter == "\t" or (spaced < 0.1 * len(run) and (least > 1 or _numbers(cells, -1))):
-            return _headed(run, rows, cells, [])
+        spaced = sum(f"{delimiter} " in line for line in run)
+        if usual >= least and len(rows) >= FITTING * len(run) and spaced < 0.1 * len(run):
+            cells = [[cell.strip() for cell in run[row].split(delimiter)] for row in rows]
+            if delimiter != ":" or _numbers(cells, -1):
+                return _headed(run, rows, cells, [])
     return None
-
-
-def _cut(line: str, bare: str, delimiter: str) -> Iterator[str]:
-    """The cells of a line whose delimiters stand where they stand in `bare`."""
-    at = 0
-    for part in bare.split(delimiter):
-        yield line[at : at + len(part)]
-        at += len(part) + 1
 
 
 def _aligned(run: Sequence[str]) -> _Table | None:
@@ -187,9 +158,6 @@ def _aligned(run: Sequence[str]) -> _Table | None:
     if 2 * sum("|" in run[row] or "│" in run[row] for row in lines) > len(lines):
         return None
     gaps = _gaps([run[row] for row in lines[:: max(1, len(lines) // SAMPLED)]])
-    heads = [run[row] for row in lines[:4] if 2 * len(run[row].split()) > len(gaps)]
-    kept = [[gap for gap in gaps if not head[gap : gap + 1].strip()] for head in heads]
-    gaps = max(kept, key=len, default=gaps)
     if not gaps:
         return None
     rows: list[int] = []
@@ -206,20 +174,17 @@ def _aligned(run: Sequence[str]) -> _Table | None:
 
 
 def _parts(line: str, gaps: Sequence[int]) -> list[str]:
-    """The cells of a line; a few may be wider than the column between two gaps. None of a line of others."""
-    cuts = [0]
-    for gap in gaps:
-        cut = line.rfind(" ", cuts[-1], gap + 1) if line[gap:] else gap
-        cuts.append(cut if cut > cuts[-1] else line.find(" ", max(gap, cuts[-1])) % (len(line) + 1))
-    if sum(cut != gap for cut, gap in zip(cuts[1:], gaps, strict=True)) > max(1, len(gaps) // 3):
-        return words if len(words := line.split()) == len(cuts) else []
-    return [line[start:end].strip() for start, end in pairwise([*cuts, len(line)])]
+    """The cells of a line: its words where there are as many, else what stands between the gaps."""
+    words = line.split()
+    if len(words) == len(gaps) + 1:
+        return words
+    return [line[start:end].strip() for start, end in pairwise([0, *gaps, len(line)])]
 
 
 def _gaps(lines: Sequence[str]) -> list[int]:
     """The last blank of each column of blanks that goes through nearly all lines."""
     lengths = sorted(map(len, lines))
-    if len(lines) < LEAST or lengths[len(lengths) // 2] > 4 * WIDE:
+    if len(lines) < LEAST:
         return []
     width = min(lengths[len(lengths) // 2], WIDE)
     columns = zip(*(line[:width].ljust(width) for line in lines), strict=True)
@@ -230,12 +195,9 @@ def _gaps(lines: Sequence[str]) -> list[int]:
 
 
 def _plain_cells(cells: _Cells) -> bool:
-    """True for cells of a table without header: few words in each, columns of numbers."""
-    wordy = sum(any(cell.count(" ") > 2 for cell in row) for row in cells)
-    if wordy > 0.2 * len(cells) or len(cells) < BARE:
-        return False
+    """True for cells of a table without header: columns of numbers."""
     numbers = [at for at in range(len(cells[0])) if _numbers(cells, at)]
-    return len(numbers) > 1 or numbers == [0]
+    return len(cells) >= BARE and (len(numbers) > 1 or numbers == [0])
 
 
 def _numbers(cells: _Cells, column: int, one: Callable[[str], object] = NUMBER.fullmatch) -> bool:
@@ -273,16 +235,13 @@ def _judged(table: _Table, rows: Sequence[int], captions: Mapping[int, int]) -> 
     if table.head >= 0:
         notes.update((head, Note(DETAIL, captions[head], ("header", first))) for head in heads)
     unlike = _unlike(table.cells)
-    closing = {rule + 1 for rule in table.rules[1:4]} if len(table.rules) < 5 else set()
-    for at, (row, cells) in enumerate(zip(table.rows, table.cells, strict=True)):
+    for at, row in enumerate(table.rows):
         worth, form = PLAIN + max(0.0, 1 - 0.5 * at), ("row", first)
         extra, why = unlike.get(at, (0.0, None))
         if at == len(table.rows) - 1 and extra < CONTEXT:
             extra, why = CONTEXT, "last"
         if extra:
             worth, form = worth + extra, ("row", first, why)  # type: ignore[assignment]
-        if SUM.match(next(filter(None, cells), "")) or (row in closing and at > 1):
-            worth, form = OUTCOME, ("sum", first)
         head = heads[bisect(heads, rows[row]) - 1]
         notes[rows[row]] = Note(worth, head if table.head >= 0 else captions[head], form)
     return notes
@@ -309,33 +268,24 @@ def _unlike(cells: _Cells) -> dict[int, tuple[float, Hashable]]:
 
 
 def _kinds(values: Sequence[str]) -> list[str]:
-    """What each value of a column is, so that most rows share theirs: its words, the first, if any."""
-    if _numbers([[value] for value in values], 0):
-        if len(set(values)) <= 4 + 0.01 * len(values):
-            return list(values)
-        return ["0" if NUMBER.fullmatch(value) else DIGITS.sub("0", value) for value in values]
-    masked = [" ".join(DIGITS.sub("0", value).split()) for value in values]
-    for kinds in (masked, [value.split(" ", 1)[0] for value in masked]):
-        if len(set(kinds)) <= 3 + 0.2 * len(kinds):
-            return kinds
-    return [value and "*" for value in values]
+    """What each value of a column is, so that most rows share theirs: its words, or whether it is empty."""
+    kinds = [" ".join(DIGITS.sub("0", value).split()) for value in values]
+    few = len(set(kinds)) <= 3 + 0.2 * len(kinds)
+    return kinds if few else [value and "*" for value in values]
 
 
 def _extremes(values: Sequence[str]) -> Iterator[tuple[int, float]]:
-    """The rows with the largest and the smallest number of a column; those far from the rest count more."""
+    """The rows with the largest numbers of a column, and with one below zero that is the smallest."""
     found = [(_value(number), row) for row, cell in enumerate(values) if (number := NUMBER.fullmatch(cell))]
     if len(found) < max(LEAST, NUMERIC * sum(map(bool, values))):
         return
     ranked = sorted(found, key=lambda pair: pair[0])
-    if ranked[0][0] == ranked[-1][0]:
-        return
     middle = abs(ranked[len(ranked) // 2][0])
-    top = ranked[: -2 - TOP : -1]
-    for place, ((value, row), (below, _)) in enumerate(pairwise(top)):
+    for place, ((value, row), (below, _)) in enumerate(pairwise(ranked[: -2 - TOP : -1])):
         if value > below and (not place or value > FAR * middle):
-            yield row, 5.0 if value > FAR * abs(below) else 2.0 - 0.3 * place
-    if ranked[0][0] < min(0, ranked[1][0]) or FAR * ranked[0][0] < ranked[1][0]:
-        yield ranked[0][1], 4.0 if ranked[0][0] < 0 else CONTEXT
+            yield row, 3.0 - 0.3 * place
+    if ranked[0][0] < min(0, ranked[1][0]):
+        yield ranked[0][1], 4.0
 
 
 def _value(number: re.Match[str]) -> float:
