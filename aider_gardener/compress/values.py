@@ -1,9 +1,7 @@
-"""JSON written as lines that can be quoted: `key: value`, indented; what is small in one line.
+"""JSON written over lines that can be quoted, indented; what is small stands in one line.
 
-The same data, no more and no less: keys twice in an object, the digits of numbers, empty objects and line
-breaks in strings stay. Lists have an item a line, so that items of the same keys look alike and the odd one
-shows. Strings stand bare where no reader could take them for something else, else as JSON writes them; one of
-several lines stands as lines below `|`.
+The same data, no more and no less: keys twice in an object and the digits of numbers stay. Lists have an item
+a line, so that items of the same keys look alike and the odd one shows.
 """
 
 from __future__ import annotations
@@ -17,7 +15,7 @@ from aider_gardener.reading.late import late
 from aider_gardener.reading.output import plain
 
 LINE_CHARS = 120
-"""What takes no more than this is written in one line."""
+"""What takes no more than this stands in one line."""
 
 LONGEST_LINE = 400
 """Of many documents, a line each, only those longer than this are written anew: the others can be quoted."""
@@ -33,9 +31,6 @@ MOST_WASTE = 50_000_000
 """Attempts to read what only looks like JSON may cost so much."""
 
 OPENS = late(r"^([ \t]*)(?=[{\[][\s]{0,200}[\"{}\[\]\dtfn-])", re.MULTILINE)
-NUMBER = late(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
-WORDS = frozenset({"", "true", "false", "null", "NaN", "Infinity", "-Infinity", "|"})
-"""Strings that would be read as something else."""
 
 
 class Bare(str):
@@ -71,8 +66,7 @@ def relaid(text: str) -> list[str] | None:
     try:
         for document in found:
             lines += _around(text[at : document.start])
-            written = _items([document.value], 0) if len(found) > 1 else _below(document.value, 0)
-            lines += (document.indent + line for line in written)
+            lines += (document.indent + line for line in _written(document.value))
             at = document.end
     except RecursionError:
         return None
@@ -104,111 +98,28 @@ def _documents(text: str) -> Iterator[Document]:
             yield Document(opens.start(), at, opens.group(1), value)
 
 
-def _below(value: Value, level: int) -> Iterator[str]:
-    """The lines of an object or a list."""
+def _written(value: Value, level: int = 0) -> list[str]:
+    """The lines of a value."""
     if level > MOST_LEVELS:
         raise RecursionError
-    if isinstance(value, list):
-        yield from _items(value, level)
-    elif isinstance(value, tuple):
-        for key, inner in value:
-            yield from _member(key, inner, level)
-
-
-def _items(values: list[Any], level: int) -> Iterator[str]:
-    indent = "  " * level
-    for value in values:
-        line = _short(value)
-        if line is None and isinstance(value, (list, tuple)):
-            inner = _below(value, level + 1)
-            yield f"{indent}- {next(inner)[len(indent) + 2 :]}"
-            yield from inner
-        elif line is None and _is_lines(value):
-            yield f"{indent}- |"
-            yield from (f"{indent}  {part}" for part in value.split("\n"))
-        else:
-            yield f"{indent}- {_scalar(value) if line is None else line}"
-
-
-def _member(key: str, value: Value, level: int) -> Iterator[str]:
-    head = "  " * level + (key if _plain_key(key) else _quoted(key)) + ":"
-    line = _short(value)
-    if isinstance(value, str) and not isinstance(value, Bare) and _plain_value(value):
-        yield f"{head} {value}"
-    elif line is not None:
-        yield f"{head} {line}"
-    elif isinstance(value, (list, tuple)):
-        yield head
-        yield from _below(value, level + 1)
-    elif isinstance(value, str) and _is_lines(value):
-        yield f"{head} |"
-        yield from ("  " * (level + 1) + part for part in value.split("\n"))
-    else:
-        yield f"{head} {_scalar(value)}"
-
-
-def _short(value: Value) -> str | None:
-    """The value in one line, None where it doesn't fit."""
-    parts: list[str] = []
-    room = LINE_CHARS
-    for part in _parts(value):
-        parts.append(part)
-        room -= len(part)
-        if room < 0:
-            return None
-    return "".join(parts)
-
-
-def _parts(value: Value) -> Iterator[str]:
-    """What a value is in one line, piece by piece."""
-    if isinstance(value, tuple):
-        for at, (key, inner) in enumerate(value):
-            yield f"{', ' if at else '{'}{_scalar(key)}: "
-            yield from _parts(inner)
-        yield "}" if value else "{}"
-    elif isinstance(value, list):
-        for at, inner in enumerate(value):
-            yield ", " if at else "["
-            yield from _parts(inner)
-        yield "]" if value else "[]"
-    else:
-        yield _scalar(value)
+    if isinstance(value, Bare):
+        return [value]
+    if not isinstance(value, (tuple, list)):
+        return [_scalar(value)]
+    opens, closes = "{}" if isinstance(value, tuple) else "[]"
+    parts: list[list[str]] = []
+    for each in value:
+        key, inner = (f"{_scalar(each[0])}: ", each[1]) if opens == "{" else ("", each)
+        first, *rest = _written(inner, level + 1)
+        parts.append([key + first, *rest])
+    flat = f"{opens}{', '.join(part[0] for part in parts)}{closes}"
+    if len(flat) <= LINE_CHARS and all(len(part) == 1 for part in parts):
+        return [flat]
+    for part in parts[:-1]:
+        part[-1] += ","
+    return [opens, *(f"  {line}" for part in parts for line in part), closes]
 
 
 def _scalar(value: Value) -> str:
-    if isinstance(value, Bare):
-        return value
-    if isinstance(value, str) and _plain_word(value):
-        return value
-    return _quoted(value)
-
-
-def _quoted(value: Value) -> str:
     legible = json.dumps(value, ensure_ascii=False)
     return legible if legible.isprintable() else json.dumps(value)
-
-
-def _plain_value(text: str) -> bool:
-    """True for a string that is read as itself where it fills the rest of a line."""
-    return (
-        text.isprintable()
-        and text.strip() == text
-        and text not in WORDS
-        and text[0] not in '"{['
-        and not NUMBER.fullmatch(text)
-    )
-
-
-def _plain_key(text: str) -> bool:
-    """True for a key that is read as itself at the beginning of a line."""
-    return _plain_value(text) and ": " not in text and text[-1] != ":" and not text.startswith(("- ", "|"))
-
-
-def _plain_word(text: str) -> bool:
-    """True for a string that is read as itself among others in a line."""
-    return _plain_key(text) and not any(mark in text for mark in ',{}[]"') and text != "-"
-
-
-def _is_lines(text: Value) -> bool:
-    """True for a string that can stand as lines."""
-    return isinstance(text, str) and "\n" in text and text.replace("\n", "").replace("\t", "").isprintable()
