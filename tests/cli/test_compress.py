@@ -39,7 +39,7 @@ def test_source_and_focus(tmp_path: Path) -> None:
         "def f():\n" + "".join(f"    value_{i} = compute({i})\n" for i in range(40)), encoding="utf-8"
     )
     folded = CliRunner().invoke(main, ["compress", str(path), "--source", "file: x.py"])
-    assert "# … 40 lines …" in folded.stdout
+    assert "… 40 lines …" in folded.stdout
     focused = CliRunner().invoke(main, ["compress", str(path), "--focus", "value_17"])
     assert "value_17 = compute(17)" in focused.stdout and "value_16" not in focused.stdout
     sourced = CliRunner().invoke(main, ["compress", str(path), "--source", "run: cat x.py", "--json"])

@@ -1,8 +1,6 @@
 """Code: imports, signatures, types, decorators and constants stay, bodies fold to `… N lines …`.
 
-The fold keeps whole rows and puts one comment in the language's own syntax for the rows it drops, so
-that the result still parses. Languages without a grammar, broken code and very long texts are folded
-by indentation.
+Whole rows stay or go. Languages without a grammar, broken code and very long texts are folded by indentation.
 """
 
 from __future__ import annotations
@@ -11,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from aider_gardener.compress.base import Context, unchanged
-from aider_gardener.compress.code.tree import Fold, parses, tree_folds
+from aider_gardener.compress.code.tree import Fold, tree_folds
 from aider_gardener.messages import Compressed, ContentClass, Focus
 from aider_gardener.reading.languages import guess_language, language_name
 from aider_gardener.reading.late import late
@@ -39,19 +37,6 @@ LINE_LIMIT_CHARS = 2_000
 FOLDED = late(r"… \d+ lines …")
 """Stands where rows were folded before."""
 
-BLOCK_COMMENTS = frozenset(
-    """javascript typescript tsx java go rust c cpp csharp kotlin swift scala php css scss dart zig objc
-    solidity groovy cuda glsl proto hcl""".split()
-)
-LINE_COMMENTS = {
-    "python": "...  # {}", "bash": ":  # {}", "ruby": "# {}", "perl": "# {}", "r": "# {}", "elixir": "# {}",
-    "julia": "# {}", "make": "# {}",
-    "dockerfile": "# {}", "powershell": "# {}", "lua": "-- {}", "sql": "-- {}", "haskell": "-- {}",
-    "elm": "-- {}", "html": "<!-- {} -->",
-    "vue": "<!-- {} -->", "svelte": "<!-- {} -->", "xml": "<!-- {} -->", "clojure": "; {}", "elisp": "; {}",
-    "scheme": "; {}",
-}  # fmt: skip
-
 
 def indent_folds(lines: Sequence[str], focus: frozenset[int]) -> list[Fold]:
     """Runs of rows deeper than their surroundings that define nothing. Linear in the text."""
@@ -74,8 +59,8 @@ def indent_folds(lines: Sequence[str], focus: frozenset[int]) -> list[Fold]:
             end = row
             while end > start and not lines[end - 1].strip():
                 end -= 1
-            if end - start >= MIN_ROWS and not all("… " in lines[i] for i in range(start, end)):
-                folds.append(Fold(start, end, braces=True))
+            if end - start >= MIN_ROWS:
+                folds.append(Fold(start, end))
             start = -1
     return folds
 
@@ -87,22 +72,17 @@ def compress(text: str, ctx: Context) -> Compressed:
         return unchanged(text, ContentClass.CODE)
     language = language_name(ctx.language) or guess_language([line[:400] for line in lines[:400]])[0]
     folds = _folds(text, lines, language, focus_rows(text, ctx.focus))
-    shown = apply_folds(lines, folds, language)
+    shown = folded(lines, folds)
     shown = [line if len(line) <= LINE_LIMIT_CHARS else cut_line(line) for line in shown]
     return Compressed("\n".join(shown), ContentClass.CODE, "code")
 
 
 def _folds(text: str, lines: Sequence[str], language: str, focus: frozenset[int]) -> Sequence[Fold]:
-    """By the tree where there is one, as much of it as leaves a text that parses; else by indentation."""
-    parsed = tree_folds(text, language, focus) if len(text) <= TREE_LIMIT_CHARS else None
-    if parsed is None:
-        return [] if FOLDED.search(text) else indent_folds(lines, focus)
-    if not parsed.clean:
-        return parsed.folds
-    for folds in (parsed.folds, [fold for fold in parsed.folds if not fold.text and not fold.plain]):
-        if parses("\n".join(apply_folds(lines, folds, language)), language):
-            return folds
-    return []
+    """By the tree where there is one, else by indentation; none of what was folded before."""
+    if FOLDED.search(text):
+        return []
+    folds = tree_folds(text, language, focus) if len(text) <= TREE_LIMIT_CHARS else None
+    return indent_folds(lines, focus) if folds is None else folds
 
 
 def cut_line(line: str) -> str:
@@ -132,42 +112,13 @@ def path_names(paths: Iterable[str]) -> Iterator[str]:
         yield from (path.lower(), stem, stem.replace("/", "."))
 
 
-def apply_folds(lines: Sequence[str], folds: Sequence[Fold], language: str) -> list[str]:
-    """The rows with each fold replaced by one comment, joined to its braces where it has any."""
+def folded(lines: Sequence[str], folds: Iterable[Fold]) -> list[str]:
+    """The rows with a line in place of each fold, which tells how many they are."""
     shown: list[str] = []
     at = 0
-    for fold in sorted(folds, key=lambda fold: fold.start):
-        if fold.start < at:
-            continue
-        shown.extend(lines[at : fold.start])
-        marker = comment(language, fold)
-        at = fold.end
-        closing = lines[at].strip() if at < len(lines) else ""
-        if (
-            fold.braces
-            and language in BLOCK_COMMENTS
-            and shown
-            and shown[-1].rstrip().endswith("{")
-            and closing.startswith("}")
-        ):
-            shown[-1] = f"{shown[-1].rstrip()} {marker.strip()} {closing}"
-            at += 1
-        else:
-            first = lines[fold.start]
-            indent = first[: len(first) - len(first.lstrip())] if fold.indent is None else fold.indent
-            shown.append(indent + marker)
-    shown.extend(lines[at:])
-    return shown
-
-
-def comment(language: str, fold: Fold) -> str:
-    """`… N lines …` as a comment of the language; inside a literal or a string as that place allows."""
-    words = f"… {fold.end - fold.start} lines …"
-    if fold.text:
-        return fold.text.format(words)
-    if language in BLOCK_COMMENTS:
-        return f"/* {words} */"
-    template = LINE_COMMENTS.get(language, "[{}]")
-    if fold.plain and template.startswith(("...", ":")):
-        template = "# {}"
-    return template.format(words)
+    for start, end in sorted(folds):
+        if start >= at:
+            indent = lines[start][: len(lines[start]) - len(lines[start].lstrip())]
+            shown += [*lines[at:start], f"{indent}… {end - start} lines …"]
+            at = end
+    return [*shown, *lines[at:]]

@@ -7,7 +7,7 @@ comments the first rows stay, which say what it is about.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from itertools import accumulate
@@ -79,8 +79,6 @@ STRING_ARGUMENTS = frozenset(
     """string template_string interpreted_string_literal string_literal raw_string_literal""".split()
 )
 
-COMMENT_MARK = late(r"//[/!]?|#|--|;+|%")
-
 LITERAL_ROWS = 8
 """Data literals longer than this keep their first rows only."""
 
@@ -143,15 +141,10 @@ def endless(text: str, language: str) -> bool:
 
 
 class Fold(NamedTuple):
-    """Rows `start:end` to be replaced by one comment. `braces`: the comment may join the braces around
-    it; `plain`: no statement is needed there; `text`: what to write, "{}" for the count."""
+    """Rows `start:end` to be left out."""
 
     start: int
     end: int
-    braces: bool = False
-    plain: bool = False
-    text: str = ""
-    indent: str | None = None
 
 
 def end_row(node: Any) -> int:
@@ -160,9 +153,8 @@ def end_row(node: Any) -> int:
     return row - 1 if column == 0 and row > node.start_point[0] else row
 
 
-def comment_folds(children: Iterable[Any], lines: Sequence[str], focus: frozenset[int]) -> list[Fold]:
-    """Of comments of four and more rows the first two rows stay, of a doc comment its first words."""
-    folds: list[Fold] = []
+def comment_folds(children: Iterable[Any], focus: frozenset[int]) -> Iterator[Fold]:
+    """Of comments of five and more rows the first two and the last stay."""
     run: list[Any] = []
     for child in [*children, None]:
         is_comment = child is not None and child.type in COMMENTS
@@ -170,41 +162,20 @@ def comment_folds(children: Iterable[Any], lines: Sequence[str], focus: frozense
             run.append(child)
             continue
         if run:
-            folds.extend(_fold_rows(run[0].start_point[0], end_row(run[-1]), len(run) == 1, lines, focus))
+            start, end = run[0].start_point[0], end_row(run[-1])
+            if end - start >= 4 and focus.isdisjoint(range(start, end + 1)):
+                yield Fold(start + 2, end)
         run = [child] if is_comment else []
-    return folds
 
 
-def _fold_rows(
-    start: int, end: int, single: bool, lines: Sequence[str], focus: frozenset[int]
-) -> Iterable[Fold]:
-    if end - start < 3 or any(row in focus for row in range(start, end + 1)):
-        return
-    first = lines[start].lstrip()
-    if single and first.startswith(("/*", "=begin", "<!--")):
-        starred = lines[start + 1].lstrip().startswith("*")
-        yield Fold(start + 2, end, text="* {}" if starred else "{}")
-    elif not single:
-        mark = COMMENT_MARK.match(first)
-        if mark:
-            yield Fold(start + 2, end + 1, text=mark[0] + " {}")
-
-
-class Parsed(NamedTuple):
-    """The folds of a text by its tree, and whether the text parsed without an error."""
-
-    folds: list[Fold]
-    clean: bool
-
-
-def tree_folds(text: str, language: str, focus: frozenset[int]) -> Parsed | None:
+def tree_folds(text: str, language: str, focus: frozenset[int]) -> list[Fold] | None:
     """The folds of a text, or None when its language has no grammar or the tree is mostly errors."""
     root = parsed(text, language)
     if root is None:
         return None
     if root.has_error and _error_rows(root) > ERROR_SHARE * (root.end_point[0] + 1):
         return None
-    return Parsed(_Folder(text.split("\n"), language, focus).run(root), not root.has_error)
+    return _Folder(text.split("\n"), language, focus).run(root)
 
 
 def parses(text: str, language: str) -> bool:
@@ -247,7 +218,7 @@ class _Folder:
                 stack.extend(self._fold_body(node, node))
             elif not self._fold_value(node):
                 children = node.children
-                self.folds.extend(comment_folds(children, self.lines, self.focus))
+                self.folds.extend(comment_folds(children, self.focus))
                 if node.parent is None:
                     children = self._fold_script(children)
                 stack.extend((child, inside) for child in children)
@@ -261,9 +232,7 @@ class _Folder:
 
     def _worth(self, fold: Fold) -> bool:
         rows = self.lines[fold.start : fold.end]
-        if sum(1 for row in rows if "… " not in row and row.strip()) < 2 and not fold.text:
-            return False
-        return sum(len(row.strip()) for row in rows) > 40
+        return sum(map(bool, map(str.strip, rows))) >= 2 and sum(len(row.strip()) for row in rows) > 40
 
     def _mark_holders(self, root: Any) -> None:
         """Remember every node that has a named definition or an import somewhere below it."""
@@ -323,7 +292,7 @@ class _Folder:
                 self._flush(run)
             elif first <= end:
                 run = [min(run[0], first), end] if run else [first, end]
-        self._flush(run, braces=self.closed and not deeper and bool(run) and run[0] == header + 1)
+        self._flush(run)
         return deeper
 
     def _limits(self, owner: Any, body: Any) -> tuple[int, int]:
@@ -352,9 +321,9 @@ class _Folder:
             bool(self.focus) and end - first < 8 and any(row in self.focus for row in range(first, end + 1))
         )
 
-    def _flush(self, run: list[int], *, braces: bool = False) -> None:
+    def _flush(self, run: list[int]) -> None:
         if len(run) == 2 and run[1] > run[0]:
-            self.folds.append(Fold(run[0], run[1] + 1, braces))
+            self.folds.append(Fold(run[0], run[1] + 1))
         run.clear()
 
     def _fold_docstring(self, node: Any) -> bool:
@@ -363,7 +332,7 @@ class _Folder:
         first = start + 1 if self.lines[start].strip().strip("rbuRBU\"'") else start + 2
         closes = not self.lines[end].strip().strip("\"'")
         if closes and end - first >= 2:
-            self.folds.append(Fold(first, end, text="{}"))
+            self.folds.append(Fold(first, end))
         return True
 
     def _fold_literal(self, node: Any) -> bool:
@@ -380,7 +349,7 @@ class _Folder:
         before = items[items.index(keep) - 1]
         if before.end_point[0] >= first or stop - first < 3:
             return False
-        self.folds.append(Fold(first, stop + 1, plain=True))
+        self.folds.append(Fold(first, stop + 1))
         return True
 
     def _fold_script(self, children: Sequence[Any]) -> list[Any]:
