@@ -46,12 +46,6 @@ BLOCKS = frozenset(
     """block statement_block compound_statement constructor_body body_statement function_body do_group
     switch_body statements then else switch_block declaration_list_body control_structure_body""".split()
 )
-SCRIPT = frozenset(
-    """expression_statement command pipeline list if_statement for_statement while_statement
-    with_statement try_statement switch_statement for_in_statement case_statement redirected_statement
-    call if unless c_style_for_statement assert_statement delete_statement match_statement
-    global_statement test_command compound_statement""".split()
-)
 LITERALS = frozenset(
     """list dictionary set tuple array object array_expression initializer_list literal_value hash
     array_initializer array_creation_expression initializer_expression token_tree enum_body
@@ -81,9 +75,6 @@ STRING_ARGUMENTS = frozenset(
 
 LITERAL_ROWS = 8
 """Data literals longer than this keep their first rows only."""
-
-SCRIPT_ROWS = 4
-"""Top-level statements that only do something fold from so many rows in a row."""
 
 ERROR_SHARE = 0.3
 """Above this share of rows in error nodes, the tree is not trusted."""
@@ -217,11 +208,8 @@ class _Folder:
             elif inside and node.type in BLOCKS:
                 stack.extend(self._fold_body(node, node))
             elif not self._fold_value(node):
-                children = node.children
-                self.folds.extend(comment_folds(children, self.focus))
-                if node.parent is None:
-                    children = self._fold_script(children)
-                stack.extend((child, inside) for child in children)
+                self.folds.extend(comment_folds(node.children, self.focus))
+                stack.extend((child, inside) for child in node.children)
         return [fold for fold in self.folds if self._worth(fold)]
 
     def _fold_value(self, node: Any) -> bool:
@@ -351,24 +339,3 @@ class _Folder:
             return False
         self.folds.append(Fold(first, stop + 1))
         return True
-
-    def _fold_script(self, children: Sequence[Any]) -> list[Any]:
-        """Runs of top-level statements that define nothing fold; the others are returned to be walked."""
-        rest: list[Any] = []
-        run: list[Any] = []
-        for child in [*children, None]:
-            does = child is not None and child.type in SCRIPT and child.id not in self.holding
-            does = does and not self._is_docstring(child)
-            if child is not None and does and not self._in_focus(child.start_point[0], end_row(child)):
-                run.append(child)
-                continue
-            if child is not None and run and child.type in COMMENTS:
-                continue
-            if run and end_row(run[-1]) - run[0].start_point[0] >= SCRIPT_ROWS:
-                self.folds.append(Fold(run[0].start_point[0], end_row(run[-1]) + 1))
-            else:
-                rest.extend(run)
-            run = []
-            if child is not None:
-                rest.append(child)
-        return rest
