@@ -14,10 +14,21 @@ from typing import NamedTuple
 
 from aider_gardener.compress import changes, records, runs, streams, tables, traces, trees, values
 from aider_gardener.compress.base import MARKER, Context, omitted, unchanged
-from aider_gardener.compress.outline import GAP, LINE_CHARS, NOISE, Engine, Note, Notes, chosen, written
+from aider_gardener.compress.outline import (
+    FAILURE,
+    GAP,
+    LINE_CHARS,
+    NOISE,
+    Engine,
+    Note,
+    Notes,
+    chosen,
+    written,
+)
 from aider_gardener.compress.quoting import quoted
 from aider_gardener.compress.truth import Original, falsehoods, with_parents
 from aider_gardener.messages import Compressed, ContentClass, Focus, TokenCounter
+from aider_gardener.reading.alarms import alarm
 from aider_gardener.reading.output import clip, lines_of
 
 ENGINES: dict[str, Engine] = {
@@ -160,11 +171,23 @@ def compress(text: str, ctx: Context) -> Compressed:
     return Compressed(f"{head}\n{form.text}", cls, form.engine or "lines")
 
 
+def tells_failure(text: str) -> bool:
+    """Whether an output tells of a failing test, an error at a place or an exception."""
+    lines = lines_of(_ends(text))
+    return any(
+        note.worth >= FAILURE and alarm(lines[row]) == "error"
+        for read in (runs.read, records.read, traces.read)
+        for row, note in read(lines).items()
+    )
+
+
 def gist(text: str, most: int = 2) -> list[str]:
     """The few lines of an output that tell most, the weightiest first."""
-    if len(text) > 2 * GIST_CHARS:
-        text = f"{text[:GIST_CHARS]}\n{text[-GIST_CHARS:]}"
-    lines = lines_of(text)
+    lines = lines_of(_ends(text))
     notes, _engine = explained(lines)
     rows = (row for row, line in enumerate(lines) if notes[row].worth > NOISE and any(map(str.isalnum, line)))
     return [lines[row] for row in sorted(rows, key=lambda row: -notes[row].worth)[:most]]
+
+
+def _ends(text: str) -> str:
+    return text if len(text) <= 2 * GIST_CHARS else f"{text[:GIST_CHARS]}\n{text[-GIST_CHARS:]}"

@@ -15,12 +15,12 @@ from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.sessions import NOTES, project_sessions
 from aider_gardener.archive.store.base import SessionInfo
 from aider_gardener.compress.edits import read_edits
+from aider_gardener.compress.shapes import tells_failure
 from aider_gardener.messages import ContentClass, Entry, Fidelity, SourceKind, TokenCounter
 from aider_gardener.notes.names import faults_of
 from aider_gardener.notes.rules import decided, rules_of
 from aider_gardener.phrases import counted
 from aider_gardener.plan.view import is_filler
-from aider_gardener.reading.facts import extract
 from aider_gardener.reading.output import clipped, squeeze
 from aider_gardener.reading.source import NOTE_END, is_failed_edit
 from aider_gardener.tokens import fitting
@@ -43,7 +43,6 @@ PINNED, ASKED = "Pinned:", "Asked, and what came of it:"
 ROOM = {PINNED: 1.0, RULES: 0.45, DECIDED: 0.75, FAILING: 0.9, FILES: 1.0, ASKED: 1.0}
 """The share of a note's budget that is spent when each part has had its own; what is pinned may take all."""
 OUTPUTS = (SourceKind.COMMAND, SourceKind.TEST, SourceKind.LINT)
-BAD_FACTS = frozenset({"failure", "error"})
 Part = tuple[str, Sequence[str]]
 """A part of a note: its title, and its rows, the newest last."""
 
@@ -208,6 +207,5 @@ def open_errors(entries: Sequence[Entry], most: int | None = None) -> list[Entry
 
 def reports_error(entry: Entry) -> bool:
     """Whether an output is an error, or states a failure or an error."""
-    if entry.cls is ContentClass.ERROR or entry.source.kind is SourceKind.LINT:
-        return True
-    return any(fact.kind in BAD_FACTS for fact in extract(entry.content))
+    is_error = entry.cls is ContentClass.ERROR or entry.source.kind is SourceKind.LINT
+    return is_error or bool(faults_of(entry)) or tells_failure(entry.content)

@@ -112,7 +112,7 @@ CALM = late(
     r"(?:new |known )?(?:errors?|failures?|failed|warnings?|problems?|issues?|vulnerabilities|conflicts?|"
     r"fehler|warnungen|erreurs?|errores|erros|errori)|0 ?[个個件] ?(?:错误|警告|錯誤|エラー)|"
     r"\b(?:errors?|failed|failures?|fail|unreachable|rescued|ignored|warnings?|lost|errs?|dropped|missing)"
-    r" ?[=:] ?0\b(?![.\d])|(?:exit(?:ed)?(?: with)?(?: code| status)?|status|rc|errno|returncode)[ =:]+0\b|"
+    r" ?[=: ] ?0\b(?![.\d])|(?:exit(?:ed)?(?: with)?(?: code| status)?|status|rc|errno|returncode)[ =:]+0\b|"
     r"errors? handling|error-?free|fail-?safe|fail-?over"
 )
 """What says that there is no trouble, in small letters."""

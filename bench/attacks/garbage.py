@@ -23,10 +23,10 @@ from aider_gardener.archive.passages import chunk
 from aider_gardener.compress.base import Context
 from aider_gardener.compress.line import line_form
 from aider_gardener.compress.registry import compressor_for
+from aider_gardener.compress.shapes import tells_failure
 from aider_gardener.messages import ContentClass, Focus, Source, SourceKind
 from aider_gardener.notes.rules import decisions_in, lifted_in, rules_in
 from aider_gardener.reading.classify import classify
-from aider_gardener.reading.facts import extract
 from aider_gardener.reading.segments import segment
 from bench.attacks.linear import KINDS, UNITS, entry_of
 from bench.attacks.results import keep, parser_of, place_of
@@ -65,7 +65,7 @@ def _read(source: Source, text: str) -> object:
 
 def _noted(text: str) -> object:
     entry = entry_of(text, Source(SourceKind.TYPED))
-    return rules_in(text), lifted_in(text), decisions_in(text), extract(text), entry
+    return rules_in(text), lifted_in(text), decisions_in(text), tells_failure(text), entry
 
 
 def mutated(texts: Sequence[str], rng: random.Random) -> str:

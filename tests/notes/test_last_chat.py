@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_entries import talk, words
@@ -55,6 +56,23 @@ def test_an_error_that_was_mended_is_not_open() -> None:
     assert found.rows[FAILING] == 1
     assert "mypy" in found.note
     assert "test_b" not in found.note
+
+
+@pytest.mark.parametrize(
+    ("output", "is_open"),
+    [
+        ("cc -o t t.c\nt.c: In Funktion »main«:\nt.c:3:5: Fehler: »x« nicht deklariert\n", True),
+        ("ok 1 - a\nnot ok 2 - b\n1..2\n# pass 1\n# fail 1\n", True),
+        ("ok 1 - a\nok 2 - b\n1..2\n# pass 2\n# fail 0\n", False),
+        ('src/a.py:12:    raise StoreError("bad error")\nsrc/b.py:14:    except OSError as error:\n', False),
+    ],
+)
+def test_what_failed_is_open_in_any_tool_and_language(output: str, is_open: bool) -> None:
+    store = open_store(None)
+    chat(store, "old", talk(("go", "Yes."), ran("make check", output)))
+    found = told(store)
+    assert found is not None
+    assert bool(found.rows.get(FAILING)) == is_open
 
 
 def test_the_newest_chat_of_which_something_may_be_told() -> None:

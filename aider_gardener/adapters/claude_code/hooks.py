@@ -12,7 +12,7 @@ from aider_gardener.adapters.claude_code.session import ClaudeSession, boundary_
 from aider_gardener.adapters.intake import PART, PLACES, SHORTENED, SHORTENED_AT, WHOLE
 from aider_gardener.adapters.marks import LARGE_TOKENS
 from aider_gardener.adapters.transcript import call_of
-from aider_gardener.messages import Fidelity, Message, Rendition, Source, SourceKind
+from aider_gardener.messages import Fidelity, Message, Rendition, Source
 from aider_gardener.reading.source import own_output
 from aider_gardener.settings import Settings
 from aider_gardener.tokens import approximate
@@ -35,7 +35,6 @@ START_TOKENS, COMPACTED_TOKENS = 400, 900
 LONG = "the result of a tool was long"
 WHICH = "this chat before its last compaction"
 REACH = "Whole originals: the tools recall and get, or `gardener restore ID`."
-BAD_FACTS = frozenset({"error", "failure", "assertion", "place"})
 TEXTS = {
     "Bash": (("stdout",), ("stderr",)),
     "Read": (("file", "content"),),
@@ -190,12 +189,10 @@ def shortened(
     chat: ClaudeSession, text: str, source: Source, large: int, transcript: Path | None, what: str
 ) -> str:
     """The compressed form of a text above so many tokens, once that is archived, under a line that says
-    `what` of the whole it is; "" where it is not shorter by half, or would lose a line that tells of an
-    error."""
+    `what` of the whole it is; "" where it is not shorter by half."""
     if approximate(text) <= large:
         return ""
     from aider_gardener.compress.message import compress_message  # as late: most results are small
-    from aider_gardener.reading.facts import extract, missing
 
     # the transcript does not hold the result yet
     place = transcript.stat().st_size if transcript is not None and transcript.is_file() else 0
@@ -206,10 +203,7 @@ def shortened(
     made = compress_message(
         clean.content, source, segments=clean.segments, entry_id=entry.id, count=approximate
     )
-    is_output = source.kind in (SourceKind.COMMAND, SourceKind.TEST)
-    errors = [fact for fact in extract(text) if fact.kind in BAD_FACTS] if is_output else []
-    is_short = len(made.text) <= (1 - LEAST_SAVED_SHARE) * len(text)
-    if made.lossless or not is_short or missing(errors, made.text):
+    if made.lossless or len(made.text) > (1 - LEAST_SAVED_SHARE) * len(text):
         return ""
     form = Rendition(Fidelity.COMPRESSED, made.text, approximate(made.text))
     stored = archive.put(entry, {form.fidelity: form})
