@@ -65,9 +65,7 @@ LISTING_COMMAND = late(
 )
 
 SHOW_COMMAND = late(r"(?:cat|bat|head|tail|less|type|sed -n \S+)(?: -\S+)*(?: \d+)? ([^\s|;&<>*]+)$")
-DIFF_COMMAND = late(r"\b(?:git|hg|svn|jj) (?:-\S+ )*(?:diff|show)\b|(?:^|[;&|] *)diff\b")
 BANNER = late(r"^(?:={4,} .+ ={4,}|_{4,} .+ _{4,}|E   +\S.*|\S+:\d+: (?:error|warning): .*)$", re.M)
-_FRONT_MATTER = late(r"---\n(?:\w[\w-]*:.*\n|[ #-].*\n|\n)*?---\s*\n")
 _FENCE = late(r"^ {0,3}(?:`{3,}|~{3,})", re.M)
 _LINK_OR_BOLD = r"\[[^\]\n]+\]\([^)\n]+\)|(?<!\*)\*\*[^*\n]+\*\*(?!\*)"
 _TEXT_MARKUP = late(rf"{_LINK_OR_BOLD}|^#{{2,6}} \S", re.M)
@@ -194,24 +192,21 @@ def _by_content(text: str, source: Source) -> Verdict:
         return ContentClass.STRUCTURED, data
     sample = plain("\n".join(lines))
     counts = shape_counts(solid)
-    if _is_diff(sample, solid, source):
+    changed = sum(line[0] in "+-" for line in solid)
+    if changed >= 0.1 * len(solid) and is_diff(sample):
         return ContentClass.DIFF, ""
     may_be_code = guess_code_share(counts) >= 0.1
     language, strength = languages.guess_language(solid) if may_be_code else ("", 0.0)
     code = strength >= CODE_STRENGTH and guess_code_share(counts) >= 0.3
     if strength >= SURE_STRENGTH and not code:
         code = sum(map(is_sentence, solid)) < 0.25 * len(solid)
-    # Machine shapes may be too many for source code, or a test run's banners stand in it.
-    machine = sum(counts[name] for name in ("trace", "diff", "log", "test", "location", "gitlog", "build"))
-    if not code or len(BANNER.findall(sample)) >= 2 or machine > 0.25 * sum(counts.values()):
+    if not code or len(BANNER.findall(sample)) >= 2:
         found = _detected(sample, counts)
         if found:
             return found
-    if not code or counts["section"] + counts["assign"] + counts["yaml"] > 0.5 * len(solid):
-        outside = _outside_blocks(solid)
-        shaped = shaped_data(outside, counts if len(outside) == len(solid) else shape_counts(outside))
-        if shaped:
-            return ContentClass.STRUCTURED, shaped
+    outside = _outside_blocks(solid)
+    if not code and (shaped := shaped_data(outside, shape_counts(outside))):
+        return ContentClass.STRUCTURED, shaped
     if _is_markdown(sample, counts, len(solid), code):
         return ContentClass.PROSE, "markdown"
     if code:
@@ -221,23 +216,6 @@ def _by_content(text: str, source: Source) -> Verdict:
     return _undecided(counts, solid, language, strength, source)
 
 
-def _is_diff(sample: str, solid: list[str], source: Source) -> bool:
-    """With hunk headers by the detector; without any, when nearly all lines begin as in a hunk."""
-    marked = Counter(line[0] for line in solid)
-    changed = marked["+"] + marked["-"]
-    if changed >= 0.1 * len(solid) and is_diff(sample):
-        return True
-    if DIFF_COMMAND.search(source.detail[:COMMAND_CHARS]) and changed >= 0.3 * len(solid):
-        return True
-    both = min(marked["+"], marked["-"]) >= 0.05 * len(solid)
-    return (
-        both
-        and len(solid) >= 6
-        and changed >= 0.3 * len(solid)
-        and changed + marked[" "] >= 0.95 * len(solid)
-    )
-
-
 def _detected(sample: str, counts: Counter[str]) -> Verdict | None:
     if is_run(sample, counts):
         return ContentClass.LOG, ""
@@ -245,15 +223,13 @@ def _detected(sample: str, counts: Counter[str]) -> Verdict | None:
         others = sum(counts.values()) - counts["trace"]
         is_log_with_traces = counts["log"] >= max(8, 0.5 * others)
         return (ContentClass.LOG if is_log_with_traces else ContentClass.ERROR), ""
-    if is_log(sample, counts):
+    if is_log(counts):
         return ContentClass.LOG, ""
     return (ContentClass.LISTING, "") if is_listing(sample, counts) else None
 
 
 def _is_markdown(sample: str, counts: Counter[str], total: int, code: bool) -> bool:
     """By its markup; list marks alone are none: programs print them too."""
-    if _FRONT_MATTER.match(sample):
-        return True
     fences = len(_FENCE.findall(sample))
     if sample.startswith("#!") or (code and not fences):
         return False
@@ -284,8 +260,6 @@ def _undecided(
     if source.kind in (SourceKind.COMMAND, SourceKind.TEST):
         listed = LISTING_COMMAND.match(source.detail[:COMMAND_CHARS])
         return (ContentClass.LISTING, "") if listed else (ContentClass.LOG, "")
-    if code_share >= 0.6 and total >= 3:
-        return ContentClass.CODE, language if strength >= 0.1 else ""
     written = source.kind in (SourceKind.TYPED, SourceKind.REPLY)
     return (ContentClass.LOG, "") if not written and _is_printed(solid) else (ContentClass.PROSE, "")
 

@@ -33,15 +33,6 @@ HEAD = late(
 )
 """What stands above the frames of a stack."""
 
-RECORD = late(
-    r"(?i:\W{0,2}(?:trace|debug|info|notice|warn(?:ing)?|error|critical|fatal|alert|severe|fine)\b)"
-    r"|[\w.-]+ +\| \S|\S+ \S+ \S+ \[\d\d/\w{3}/\d{4}:|(?:\w+=(?:\"[^\"]*\"|\S+) ){2}|\{.*\"(?:level|severity"
-    r"|lvl|msg|message|time|timestamp|ts|@timestamp)\"\s*:|(?:\[pid +\d+\] |\d+ +)?(?:\d[\d:.]* "
-    r")?(?:\w+\(.*(?:\) += \S+|<unfinished \.\.\.>)|<\.\.\. \w+ resumed>|[+-]{3} \w+)|# (?:HELP|TYPE) \w"
-    r"|[a-zA-Z_:][\w:.]*(?:\{[^}]*\})? +[-+]?[\d.eE+-]+(?: \d+)?$"
-)
-"""Records without a time: with a level, of a container, of a server, of fields, of calls, of measures."""
-
 ROW = late(
     r"(?:│|\|| )*(?:├|└|\|--|`--|\+--)|\d+[:-]|--$| +\d{1,12} \S|[\w@~+./\\() -]+:\d+$|Binary file |"
     r"[\w@~+./\\()\[\] #-]+-\d+-|[\w@~+.\\-]*[/.][\w@~+./\\-]*\.\w{1,6}:\s*\S|"
@@ -49,11 +40,6 @@ ROW = late(
 )
 """Rows of lists besides those whose shapes say so: trees, matches of a search, what is counted or sized."""
 
-PROFILE = late(
-    r"^\s*ncalls\s+tottime|^\s*%\s+cumulative\s+self|^\s*flat\s+flat%|^# Overhead|Total samples|"
-    r"^ *ticks +(?:parent|total)|^Line #\s+Hits",
-    re.MULTILINE,
-)
 GAP = late(r"\S {2,}\S|\S\t+\S")
 STATEMENT = late(r"\s*(?:def|if|for|return|[{}#/*<]|\w+\()")
 RULE_CHARS = frozenset(" \t|+:=─━┼-")
@@ -75,23 +61,16 @@ def is_traceback(text: str, counts: Counter[str]) -> bool:
     return frames >= max(2, 2 * least) or (frames >= least and bool(HEAD.search(text)))
 
 
-def is_log(text: str, counts: Counter[str]) -> bool:
-    """True for the records of a program, of a server, of calls or of measures."""
-    if counts["log"] >= max(3, LOG_SHARE * (sum(counts.values()) - counts["trace"])):
-        return True
-    return _share(_filled(text), RECORD) >= ROW_SHARE
+def is_log(counts: Counter[str]) -> bool:
+    """True for the records of a program or of a server."""
+    return counts["log"] >= max(3, LOG_SHARE * (sum(counts.values()) - counts["trace"]))
 
 
 def is_listing(text: str, counts: Counter[str]) -> bool:
-    """True for matches of a search, files, commits, a tree, a profile or another table."""
+    """True for matches of a search, files, commits, a tree or another table."""
     lines = _filled(text)
     rows = counts["location"] + counts["gitlog"] + counts["listing"] + counts["table"]
-    return (
-        rows >= ROW_SHARE * sum(counts.values())
-        or _share(lines, ROW) >= ROW_SHARE
-        or bool(PROFILE.search(text))
-        or _is_table(lines)
-    )
+    return rows >= ROW_SHARE * sum(counts.values()) or _share(lines, ROW) >= ROW_SHARE or _is_table(lines)
 
 
 def _filled(text: str) -> list[str]:

@@ -132,10 +132,6 @@ _HINTS: dict[str, tuple[str, ...]] = {
     r"\bguard let\b|\bif let\b", r"^\s*(?:struct|extension|protocol) \w+"),
 }  # fmt: skip
 _ANY = {name: late("|".join(f"(?:{hint})" for hint in hints)) for name, hints in _HINTS.items()}
-_JSX = late(
-    r"^\s*(?:return \(?|\(|\{?\w+ (?:&&|\?) \(?)?\s*<(?:/?[A-Z][\w.]*|/?(?:div|span|p|ul|li|button"
-    r"|input|h\d))\b|className="
-)
 
 
 def language_name(word: str) -> str:
@@ -181,6 +177,4 @@ def guess_language(lines: list[str]) -> tuple[str, float]:
             score = hit * min(1.0, 0.4 + variety)
             if score > best_score:
                 best, best_score = name, score
-    if best in ("typescript", "javascript") and sum(1 for line in solid if _JSX.search(line)) >= 2:
-        best = "tsx" if best == "typescript" else "javascript"
     return best, best_score

@@ -23,7 +23,6 @@ EXAMPLES = {
     "traceback": ("error", 'Traceback (most recent call last):\n  File "a.py", line 1, in <module>\n    f()\n  File "a.py", line 9, in f\n    raise KeyError("x")\nKeyError: \'x\'\n'),
     "java": ("error", 'Exception in thread "main" java.lang.IllegalStateException: no pool\n\tat com.acme.Pool.get(Pool.java:17)\n\tat com.acme.Main.main(Main.java:5)\nCaused by: java.io.IOException: refused\n\tat com.acme.Net.open(Net.java:88)\n'),
     "diff": ("diff", "diff --git a/a.py b/a.py\nindex 123456..abcdef 100644\n--- a/a.py\n+++ b/a.py\n@@ -1,3 +1,3 @@\n import os\n-x = 1\n+x = 2\n"),
-    "diff without headers": ("diff", " def f():\n-    return 1\n+    return 2\n \n def g():\n-    pass\n+    return 3\n"),
     "grep": ("listing", "".join(f"src/app/mod{i}.py:{i * 7}:    def handler_{i}(self):\n" for i in range(8))),
     "git log": ("listing", "".join(f"{i:07x} fix: change number {i} of the parser\n" for i in range(0x1000000, 0x1000009))),
     "ls": ("listing", "total 12\n" + "".join(f"-rw-r--r-- 1 ann ann {i} Jan  1 10:00 file{i}.txt\n" for i in range(6))),
