@@ -54,7 +54,7 @@ def mcp(project: Path | None, local: bool) -> None:
     from aider_gardener.recall.embed import loading
     from aider_gardener.settings import Settings
 
-    logging.getLogger("mcp").setLevel(logging.CRITICAL)  # its warnings quote the request
+    logging.disable(logging.ERROR)  # the SDK's warnings, the root logger's too, quote the request
     settings = Settings.from_env()
     start = (project or Path.cwd()).resolve()
     root = str(repository_root(start) or start)

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, cast
 import anyio
 import anyio.to_thread
 import mcp.types as types
+from jsonschema import Draft202012Validator
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
@@ -27,7 +28,7 @@ from aider_gardener.messages import ContentClass, Entry
 from aider_gardener.notes.last_chat import when
 from aider_gardener.phrases import counted
 from aider_gardener.plan.view import label_of
-from aider_gardener.reading.output import clipped
+from aider_gardener.reading.output import clip, clipped
 from aider_gardener.tokens import fitting
 
 NAME = "gardener"
@@ -289,15 +290,18 @@ def make_server(
     async def list_tools() -> list[types.Tool]:
         return [act.tool for act in ACTS]
 
-    @server.call_tool()  # type: ignore[untyped-decorator]  # reason: as above
+    @server.call_tool(validate_input=False)  # type: ignore[untyped-decorator]  # reason: as above
     async def call_tool(name: str, given: Arguments) -> list[types.TextContent]:
-        act = by_name.get(name)
-        if act is None:
-            raise UsageError(f"there is no tool {name}; there are {', '.join(by_name)}")
         client = server.request_context.session.client_params
         if client is not None and client.clientInfo.name:  # what it has kept goes under its own name
             memory.host = clipped(client.clientInfo.name, 40)
         try:  # what fails is told in one line, without a word of what was said
+            act = by_name.get(name)
+            if act is None:
+                raise UsageError(f"there is no tool {name}; there are {', '.join(by_name)}")
+            for wrong in Draft202012Validator(act.tool.inputSchema).iter_errors(given):
+                place = ".".join(["arguments", *map(str, wrong.path)])
+                raise UsageError(f"{place}: {clip(wrong.message, LINE_CHARS)}")
             found = await anyio.to_thread.run_sync(done, act, given, abandon_on_cancel=True)
         except GardenerError as error:
             raise UsageError(clipped(str(error), 4 * LINE_CHARS)) from None

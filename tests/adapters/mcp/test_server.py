@@ -249,6 +249,9 @@ def test_forget_deletes_for_good(memory: ProjectMemory, store: Store) -> None:
         ("remember", {"text": " ", "kind": "fact"}, "text must have 1 to 20,000 characters"),
         ("remember", {"text": "x", "kind": "poem"}, "'poem' is not one of"),
         ("nonsense", {}, "there is no tool nonsense"),
+        ("nonsense " * 9_999, {}, "there is no tool nonsense"),
+        ("remember", {"text": "fact", "kind": "word " * 9_999}, "' is not one of ['rule', "),
+        ("recall", {"query": {"word": "x" * 99_999}}, "arguments.query: {'word': 'xxx"),
     ],
 )
 def test_an_error_is_one_line_of_the_tool(
@@ -256,6 +259,7 @@ def test_an_error_is_one_line_of_the_tool(
 ) -> None:
     result = call(memory, name, **given)
     assert result.isError and says in text(result) and "\n" not in text(result)
+    assert len(text(result)) < 1_000
 
 
 def test_a_fault_of_ours_tells_its_kind_and_no_word_of_a_chat(
