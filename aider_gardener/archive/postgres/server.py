@@ -30,8 +30,13 @@ if TYPE_CHECKING:
 VARIABLE = "AIDER_GARDENER_DATABASE_URL"
 NAMING = ("PGHOST", "PGHOSTADDR", "PGSERVICE", "PGDATABASE")
 """Any of these says that a server is meant; libpq knows the others."""
-CONNECT_SECONDS = 10
 STATEMENT_SECONDS = 120
+USUAL = {
+    "connect_timeout": "10", "application_name": "aider-gardener",
+    "keepalives_idle": "20", "keepalives_interval": "5", "keepalives_count": "4", "tcp_user_timeout": "40000",
+}  # fmt: skip
+"""What libpq is told where the address does not say otherwise: that the network was cut is noticed within a
+minute; by itself a system waits for two hours."""
 SCHEMES = ("postgresql://", "postgres://")
 VERIFIED = "verify-full"
 AUTHORITIES = (
@@ -117,8 +122,7 @@ def parameters(environ: Mapping[str, str]) -> dict[str, str]:
     A socket or a loopback address needs none. Raises UsageError where no server is named, or badly.
     """
     found, asked = _asked(environ)
-    found.setdefault("connect_timeout", str(CONNECT_SECONDS))
-    found.setdefault("application_name", "aider-gardener")
+    found = USUAL | found
     if "sslmode" not in asked and not _is_here(asked):
         found["sslmode"] = VERIFIED
         if "sslrootcert" not in asked and not Path("~/.postgresql/root.crt").expanduser().exists():
