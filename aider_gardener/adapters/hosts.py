@@ -239,12 +239,13 @@ def _refusing(part: Part) -> Iterator[None]:
     """Say of which file it is true that it cannot be changed, and what stands in it with us."""
     try:
         yield
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
+        why = "it is nested too deeply" if isinstance(error, RecursionError) else error
         entries: Json = {}
         for path, one in part.entries.items():
             _put(entries, path, one)
         raise UsageError(
-            f"{part.path} was left as it is: {error}; what is ours in it, to be put in or taken out by hand:"
+            f"{part.path} was left as it is: {why}; what is ours in it, to be put in or taken out by hand:"
             f" {json.dumps(entries)}"
         ) from None
 

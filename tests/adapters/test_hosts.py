@@ -140,6 +140,7 @@ def test_a_new_place_of_the_program_takes_that_of_the_old(tmp_path: Path) -> Non
         ('{"mcpServers": []}', 'its "mcpServers" is no object'),
         ('{"mcpServers": {"gardener": {"command": "another"}}}', 'it has another "gardener"'),
         ('{"limit": 1e400}', "not JSON compliant"),
+        pytest.param('{"a": ' * 9_999 + "1" + "}" * 9_999, "nested too deeply", id="deep"),
     ],
 )
 def test_what_cannot_be_changed_is_left_and_said_with_what_to_put_in(

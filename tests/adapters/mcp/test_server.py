@@ -249,7 +249,7 @@ def test_forget_deletes_for_good(memory: ProjectMemory, store: Store) -> None:
         ("remember", {"text": " ", "kind": "fact"}, "text must have 1 to 20,000 characters"),
         ("remember", {"text": "x", "kind": "poem"}, "'poem' is not one of"),
         ("nonsense", {}, "there is no tool nonsense"),
-        ("nonsense " * 9_999, {}, "there is no tool nonsense"),
+        pytest.param("nonsense " * 9_999, {}, "there is no tool nonsense", id="a long name"),
         ("remember", {"text": "fact", "kind": "word " * 9_999}, "' is not one of ['rule', "),
         ("recall", {"query": {"word": "x" * 99_999}}, "arguments.query: {'word': 'xxx"),
     ],
