@@ -23,6 +23,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from difflib import unified_diff
 from importlib import metadata, resources
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,8 @@ NAMES = (CLAUDE, CODEX, OPENCODE, GEMINI, CURSOR)
 AFTERWARDS = {CODEX: "In Codex type /hooks and trust the gardener's: until then only its tools work."}
 """What is to be done, or known, once the gardener is in a host."""
 SERVER, PLUGIN = "gardener", "aider-gardener"
+WORKSPACE = "${workspaceFolder}"
+"""What Cursor puts the project in place of: it starts a server of the user's own settings in their home."""
 PROGRAMS = ("gardener", "gardener.exe")
 MODULE = ("-I", "-m", "aider_gardener.cli")
 """How Python runs the same: isolated, since a hook is run in a folder whose files are other people's."""
@@ -115,6 +118,7 @@ def parts_of(name: str, root: Path | None, command: Sequence[str], home: Path) -
     hooked, base = hooks_of(name, DIALECTS[name].events, command), root or home
     if name == GEMINI:
         return [Part(base / ".gemini/settings.json", {**served, **hooked})]
+    server["args"] = [*server["args"], "--project", WORKSPACE]
     versioned: Entries = {("version",): 1, **hooked}
     return [Part(base / ".cursor/mcp.json", served), Part(base / ".cursor/hooks.json", versioned)]
 
@@ -314,8 +318,7 @@ def _without_ours(value: Any) -> Any:
 def _is_ours(entry: Any) -> bool:
     """Whether a hook or a server runs the gardener, of whatever place."""
     words = _words(entry)
-    at = words.index("hook") if "hook" in words else len(words) - 1
-    program = words[at - 1] if at > 0 and words[at] in ("hook", "mcp") else ""
+    program = next((one for one, act in pairwise(words) if act in ("hook", "mcp")), "")
     return program == MODULE[-1] or program.replace("\\", "/").rpartition("/")[2] in PROGRAMS
 
 

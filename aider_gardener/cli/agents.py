@@ -26,7 +26,7 @@ MISSING = "gardener mcp needs the package mcp: pip install 'aider-gardener[mcp]'
 @click.command(short_help="Serve the archive to other agents (MCP).")
 @click.option(
     "--project",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    type=click.Path(file_okay=False, path_type=Path),
     help="The project  [default: the work tree around the current directory]",
 )
 @click.option(
@@ -56,7 +56,10 @@ def mcp(project: Path | None, local: bool) -> None:
 
     logging.disable(logging.ERROR)  # the SDK's warnings, the root logger's too, quote the request
     settings = Settings.from_env()
-    start = (project or Path.cwd()).resolve()
+    is_unfilled = str(project).startswith("${")  # a variable that the host does not know
+    start = (Path.cwd() if project is None or is_unfilled else project).resolve()
+    if not start.is_dir():
+        raise UsageError(f"{start} is no folder; name that of the project")
     root = str(repository_root(start) or start)
     directory, key_source = place_of(start=start)
     store = open_store(directory, key_source=key_source, or_memory=False)
