@@ -37,8 +37,6 @@ NAMES = (CLAUDE, CODEX, OPENCODE, GEMINI, CURSOR)
 AFTERWARDS = {CODEX: "In Codex type /hooks and trust the gardener's: until then only its tools work."}
 """What is to be done, or known, once the gardener is in a host."""
 SERVER, PLUGIN = "gardener", "aider-gardener"
-WORKSPACE = "${workspaceFolder}"
-"""What Cursor puts the project in place of: it starts a server of the user's own settings in their home."""
 PROGRAMS = ("gardener", "gardener.exe")
 MODULE = ("-I", "-m", "aider_gardener.cli")
 """How Python runs the same: isolated, since a hook is run in a folder whose files are other people's."""
@@ -102,7 +100,7 @@ def program() -> list[str]:
 
 def parts_of(name: str, root: Path | None, command: Sequence[str], home: Path) -> list[Part]:
     """What a host is given, in a project's folder `root` or, None, for this user."""
-    server = {"command": command[0], "args": [*command[1:], "mcp"]}
+    server: Json = {"command": command[0], "args": [*command[1:], "mcp"]}
     if name == CODEX:
         base = root / ".codex" if root else Path(os.environ.get("CODEX_HOME") or home / ".codex")
         entries = hooks_of(name, EVENTS, command)
@@ -118,7 +116,7 @@ def parts_of(name: str, root: Path | None, command: Sequence[str], home: Path) -
     hooked, base = hooks_of(name, DIALECTS[name].events, command), root or home
     if name == GEMINI:
         return [Part(base / ".gemini/settings.json", {**served, **hooked})]
-    server["args"] = [*server["args"], "--project", WORKSPACE]
+    server["args"] += ["--project", "${workspaceFolder}"]  # Cursor may start it in the user's home
     versioned: Entries = {("version",): 1, **hooked}
     return [Part(base / ".cursor/mcp.json", served), Part(base / ".cursor/hooks.json", versioned)]
 

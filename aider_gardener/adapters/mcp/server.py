@@ -43,10 +43,7 @@ EXTRA_TOKENS = 60
 FORGOTTEN_SHOWN, FILES_SHOWN, LARGEST_SHOWN = 20, 10, 5
 REQUEST_CHARS = 16 * 1024 * 1024
 """A longer request is none, as it is none of a hook."""
-NO_QUERY = "query is empty: ask in the words that may have been used, a name or a number"
 IN_MEMORY = ", but only until this server ends: {why}"
-NO_REQUEST = "no request of this protocol"
-FAILED = "aider-gardener failed ({kind}); nothing was changed"
 CHAT_COMMAND = re.compile(r" \(/[^)]*\)|, worth a /drop if not needed")
 """What a recommendation says to people in a chat."""
 
@@ -81,7 +78,7 @@ class Act(NamedTuple):
 
 def recall(memory: ProjectMemory, given: Arguments) -> str:
     if not given["query"].strip():
-        raise UsageError(NO_QUERY)
+        raise UsageError("query is empty: ask in the words that may have been used, a name or a number")
     limit = given.get("token_limit", RECALL_TOKENS)
     found = memory.recall(
         given["query"],
@@ -300,13 +297,12 @@ def make_server(
             if act is None:
                 raise UsageError(f"there is no tool {name}; there are {', '.join(by_name)}")
             for wrong in Draft202012Validator(act.tool.inputSchema).iter_errors(given):
-                place = ".".join(["arguments", *map(str, wrong.path)])
-                raise UsageError(f"{place}: {clip(wrong.message, LINE_CHARS)}")
+                raise UsageError(f"{wrong.json_path}: {clip(wrong.message, LINE_CHARS)}")
             found = await anyio.to_thread.run_sync(done, act, given, abandon_on_cancel=True)
         except GardenerError as error:
             raise UsageError(clipped(str(error), 4 * LINE_CHARS)) from None
         except Exception as error:  # reason: told as the tool's error; the server goes on
-            raise UsageError(FAILED.format(kind=type(error).__name__)) from None
+            raise UsageError(f"aider-gardener failed ({type(error).__name__}); nothing was changed") from None
         return [types.TextContent(type="text", text=found)]
 
     return server
@@ -351,5 +347,5 @@ def mended(line: str) -> tuple[str, dict[str, Any]]:
             return text, {}
     except ValueError:
         pass
-    error = {"code": types.INVALID_REQUEST, "message": NO_REQUEST}
+    error = {"code": types.INVALID_REQUEST, "message": "no request of this protocol"}
     return "", {"jsonrpc": "2.0", "id": named, "error": error}

@@ -35,8 +35,7 @@ USUAL = {
     "connect_timeout": "10", "application_name": "aider-gardener",
     "keepalives_idle": "20", "keepalives_interval": "5", "keepalives_count": "4", "tcp_user_timeout": "40000",
 }  # fmt: skip
-"""What libpq is told where the address does not say otherwise: that the network was cut is noticed within a
-minute; by itself a system waits for two hours."""
+"""What the address need not say. That the network was cut is noticed in a minute, and not in two hours."""
 SCHEMES = ("postgresql://", "postgres://")
 VERIFIED = "verify-full"
 AUTHORITIES = (
@@ -121,8 +120,8 @@ def parameters(environ: Mapping[str, str]) -> dict[str, str]:
 
     A socket or a loopback address needs none. Raises UsageError where no server is named, or badly.
     """
-    found, asked = _asked(environ)
-    found = USUAL | found
+    said, asked = _asked(environ)
+    found = USUAL | said
     if "sslmode" not in asked and not _is_here(asked):
         found["sslmode"] = VERIFIED
         if "sslrootcert" not in asked and not Path("~/.postgresql/root.crt").expanduser().exists():

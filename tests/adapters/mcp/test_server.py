@@ -251,7 +251,7 @@ def test_forget_deletes_for_good(memory: ProjectMemory, store: Store) -> None:
         ("nonsense", {}, "there is no tool nonsense"),
         pytest.param("nonsense " * 9_999, {}, "there is no tool nonsense", id="a long name"),
         ("remember", {"text": "fact", "kind": "word " * 9_999}, "' is not one of ['rule', "),
-        ("recall", {"query": {"word": "x" * 99_999}}, "arguments.query: {'word': 'xxx"),
+        ("recall", {"query": {"word": "x" * 99_999}}, "$.query: {'word': 'xxx"),
     ],
 )
 def test_an_error_is_one_line_of_the_tool(
