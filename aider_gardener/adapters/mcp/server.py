@@ -43,7 +43,6 @@ EXTRA_TOKENS = 60
 FORGOTTEN_SHOWN, FILES_SHOWN, LARGEST_SHOWN = 20, 10, 5
 REQUEST_CHARS = 16 * 1024 * 1024
 """A longer request is none, as it is none of a hook."""
-IN_MEMORY = ", but only until this server ends: {why}"
 CHAT_COMMAND = re.compile(r" \(/[^)]*\)|, worth a /drop if not needed")
 """What a recommendation says to people in a chat."""
 
@@ -177,7 +176,7 @@ def forget(memory: ProjectMemory, given: Arguments) -> str:
 def remember(memory: ProjectMemory, given: Arguments) -> str:
     kept, store = memory.remember(given["text"], given["kind"]), memory.store
     is_lost = store.lines is not None and store.lines.fault
-    return f"Kept as {kept.id}{IN_MEMORY.format(why=store.notice) if is_lost else ''}."
+    return f"Kept as {kept.id}{f', but only until this server ends: {store.notice}' if is_lost else ''}."
 
 
 def pin(memory: ProjectMemory, given: Arguments) -> str:
@@ -296,6 +295,7 @@ def make_server(
             act = by_name.get(name)
             if act is None:
                 raise UsageError(f"there is no tool {name}; there are {', '.join(by_name)}")
+            given = {key: value for key, value in given.items() if value is not None}  # null is no argument
             for wrong in Draft202012Validator(act.tool.inputSchema).iter_errors(given):
                 raise UsageError(f"{wrong.json_path}: {clip(wrong.message, LINE_CHARS)}")
             found = await anyio.to_thread.run_sync(done, act, given, abandon_on_cancel=True)

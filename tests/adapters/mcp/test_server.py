@@ -126,6 +126,12 @@ def test_recall_keeps_to_class_and_limit(memory: ProjectMemory) -> None:
     assert text(call(memory, "recall", query="zebra")) == "Nothing of that was said in this project."
 
 
+def test_a_null_is_an_argument_that_was_not_given(memory: ProjectMemory) -> None:
+    every = {"class": None, "limit": None, "token_limit": None, "full": None}
+    assert quotes(call(memory, "recall", query="queue port", **every))
+    assert "'query' is a required property" in text(call(memory, "recall", query=None))
+
+
 def test_what_somebody_shared_is_told_with_their_name_their_agent_and_the_day(
     memory: ProjectMemory, store: Store
 ) -> None:
