@@ -20,7 +20,6 @@ IDLE_SECONDS = 30.0
 """So long the model stays in memory behind a question: agents ask seldom, and to load it takes 0.2 s."""
 QUESTION_SECONDS = 2.0
 """So long a recall waits for the model to come back: without it words alone would serve most questions."""
-MISSING = "gardener mcp needs the package mcp: pip install 'aider-gardener[mcp]'"
 
 
 @click.command(short_help="Serve the archive to other agents (MCP).")
@@ -45,7 +44,7 @@ def mcp(project: Path | None, local: bool) -> None:
     try:
         import mcp as sdk  # noqa: F401  # reason: asked for before anything is opened
     except ImportError:
-        raise UsageError(MISSING) from None
+        raise UsageError("gardener mcp needs the package mcp: pip install 'aider-gardener[mcp]'") from None
     from aider_gardener.adapters.mcp.server import make_server, over_stdio
     from aider_gardener.archive import plugin
     from aider_gardener.archive.store import open_store
