@@ -23,6 +23,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from difflib import unified_diff
 from importlib import metadata, resources
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -99,7 +100,7 @@ def program() -> list[str]:
 
 def parts_of(name: str, root: Path | None, command: Sequence[str], home: Path) -> list[Part]:
     """What a host is given, in a project's folder `root` or, None, for this user."""
-    server = {"command": command[0], "args": [*command[1:], "mcp"]}
+    server: Json = {"command": command[0], "args": [*command[1:], "mcp"]}
     if name == CODEX:
         base = root / ".codex" if root else Path(os.environ.get("CODEX_HOME") or home / ".codex")
         entries = hooks_of(name, EVENTS, command)
@@ -115,6 +116,7 @@ def parts_of(name: str, root: Path | None, command: Sequence[str], home: Path) -
     hooked, base = hooks_of(name, DIALECTS[name].events, command), root or home
     if name == GEMINI:
         return [Part(base / ".gemini/settings.json", {**served, **hooked})]
+    server["args"] += ["--project", "${workspaceFolder}"]  # Cursor may start it in the user's home
     versioned: Entries = {("version",): 1, **hooked}
     return [Part(base / ".cursor/mcp.json", served), Part(base / ".cursor/hooks.json", versioned)]
 
@@ -239,12 +241,13 @@ def _refusing(part: Part) -> Iterator[None]:
     """Say of which file it is true that it cannot be changed, and what stands in it with us."""
     try:
         yield
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
+        why = "it is nested too deeply" if isinstance(error, RecursionError) else error
         entries: Json = {}
         for path, one in part.entries.items():
             _put(entries, path, one)
         raise UsageError(
-            f"{part.path} was left as it is: {error}; what is ours in it, to be put in or taken out by hand:"
+            f"{part.path} was left as it is: {why}; what is ours in it, to be put in or taken out by hand:"
             f" {json.dumps(entries)}"
         ) from None
 
@@ -313,8 +316,7 @@ def _without_ours(value: Any) -> Any:
 def _is_ours(entry: Any) -> bool:
     """Whether a hook or a server runs the gardener, of whatever place."""
     words = _words(entry)
-    at = words.index("hook") if "hook" in words else len(words) - 1
-    program = words[at - 1] if at > 0 and words[at] in ("hook", "mcp") else ""
+    program = next((one for one, act in pairwise(words) if act in ("hook", "mcp")), "")
     return program == MODULE[-1] or program.replace("\\", "/").rpartition("/")[2] in PROGRAMS
 
 

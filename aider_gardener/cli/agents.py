@@ -20,13 +20,12 @@ IDLE_SECONDS = 30.0
 """So long the model stays in memory behind a question: agents ask seldom, and to load it takes 0.2 s."""
 QUESTION_SECONDS = 2.0
 """So long a recall waits for the model to come back: without it words alone would serve most questions."""
-MISSING = "gardener mcp needs the package mcp: pip install 'aider-gardener[mcp]'"
 
 
 @click.command(short_help="Serve the archive to other agents (MCP).")
 @click.option(
     "--project",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    type=click.Path(file_okay=False, path_type=Path),
     help="The project  [default: the work tree around the current directory]",
 )
 @click.option(
@@ -45,7 +44,7 @@ def mcp(project: Path | None, local: bool) -> None:
     try:
         import mcp as sdk  # noqa: F401  # reason: asked for before anything is opened
     except ImportError:
-        raise UsageError(MISSING) from None
+        raise UsageError("gardener mcp needs the package mcp: pip install 'aider-gardener[mcp]'") from None
     from aider_gardener.adapters.mcp.server import make_server, over_stdio
     from aider_gardener.archive import plugin
     from aider_gardener.archive.store import open_store
@@ -54,9 +53,12 @@ def mcp(project: Path | None, local: bool) -> None:
     from aider_gardener.recall.embed import loading
     from aider_gardener.settings import Settings
 
-    logging.getLogger("mcp").setLevel(logging.CRITICAL)  # its warnings quote the request
+    logging.disable(logging.ERROR)  # the SDK's warnings, the root logger's too, quote the request
     settings = Settings.from_env()
-    start = (project or Path.cwd()).resolve()
+    is_unfilled = str(project).startswith("${")  # a variable that the host does not know
+    start = (Path.cwd() if project is None or is_unfilled else project).resolve()
+    if not start.is_dir():
+        raise UsageError(f"{start} is no folder; name that of the project")
     root = str(repository_root(start) or start)
     directory, key_source = place_of(start=start)
     store = open_store(directory, key_source=key_source, or_memory=False)

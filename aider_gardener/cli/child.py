@@ -129,10 +129,12 @@ class Output:
         self.held.seek(0)
         if self.held_size <= READ_BYTES:
             return self.held.read().decode("utf-8", "replace")
-        head = self.held.read(READ_BYTES // 2).rpartition(b"\n")[0]
-        self.held.seek(self.held_size - READ_BYTES // 2)
-        tail = self.held.read().partition(b"\n")[2]
-        return b"\n".join((head, tail)).decode("utf-8", "replace")
+        half = READ_BYTES // 2
+        head = self.held.read(half)
+        self.held.seek(self.held_size - half)
+        tail = self.held.read()
+        end, start = head.rfind(b"\n", half // 2), tail.find(b"\n", 0, half // 2) + 1  # a longer line is cut
+        return b"\n".join((head[:end] if end > 0 else head, tail[start:])).decode("utf-8", "replace")
 
 
 def run(command: Sequence[str], output: Output, progress: Callable[[], None]) -> int:

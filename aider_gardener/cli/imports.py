@@ -61,15 +61,15 @@ def import_chats(path: Path | None) -> None:
 
 def report(found: Imported) -> Iterator[str]:
     """What came of it, a line each."""
-    if not found.chats:
+    if found.chats:
+        hosts = ", ".join(f"{host} {count:,}" for host, count in found.chats.most_common())
+        known = f"; of {counted(found.known, 'chat')} nothing was new" if found.known else ""
+        yield f"{counted(found.chats.total(), 'chat')} read ({hosts}): {found.messages:,} new messages{known}"
+        if found.elsewhere:
+            yield f"Held in another folder: {found.elsewhere:,} of these"
+        yield f"Not kept: {by_kind(found.lost) or 'nothing'}"
+    else:
         yield "No chat of this project was found; name a file or a folder: gardener import PATH"
-        return
-    hosts = ", ".join(f"{host} {count:,}" for host, count in found.chats.most_common())
-    known = f"; of {counted(found.known, 'chat')} nothing was new" if found.known else ""
-    yield f"{counted(found.chats.total(), 'chat')} read ({hosts}): {found.messages:,} new messages{known}"
-    if found.elsewhere:
-        yield f"Held in another folder: {found.elsewhere:,} of these"
-    yield f"Not kept: {by_kind(found.lost) or 'nothing'}"
     if found.records:
         yield f"The hosts' own records, passed over: {by_kind(found.records)}"
     yield from (f"not taken in: {name} ({why})" for name, why in list(found.others.items())[:NAMED])

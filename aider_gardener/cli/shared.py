@@ -65,7 +65,7 @@ def share(
             plugin.part("server").prepare(connection)
         click.echo("The server is ready.")
         return
-    store = _on_disk()
+    store = _on_disk(made=not (as_status or removed))
     project = project_of(store)
     if as_status:
         value = shared.status(store, project)
@@ -186,9 +186,9 @@ def found_text(passages: Sequence[Any]) -> str:
     )
 
 
-def _on_disk() -> Store:
-    """The archive of a project, which must be one on disk."""
-    store = open_archive()
+def _on_disk(*, made: bool = False) -> Store:
+    """The archive of a project, which must be one on disk, or is `made`."""
+    store = open_archive(made=made)
     if not store.is_file:
         raise UsageError(plugin.part("sync").IN_MEMORY)
     return store

@@ -26,7 +26,7 @@ HEAD_SHARE = 0.6
 """Of what a cut leaves, so much is the head; the rest is the tail, where questions and totals stand."""
 CUT_ROUNDS = 12
 LEAST_ROOM_TOKENS = 200
-"""A message is not cut below this: what is left would say nothing."""
+"""A message is not cut below this, or its share of the room: what is left would say nothing."""
 
 SUMMARY = re.compile(r"^\[… (\d+ of [\d,]+ lines)[;\]]", re.MULTILINE)
 """The line in which a compressed form says how much of the whole it shows."""
@@ -116,16 +116,15 @@ def throttle_open(state: ChatState, most_tokens: int) -> list[Throttled]:
     """Cut the messages that wait for an answer, the largest first, until together they take at most
     `most_tokens`; returns what was cut. Only for a prompt that could not be sent otherwise: what the
     user typed is cut here too."""
-    chat = state.chat
-    now = open_exchange(chat)
-    pieces = [piece for piece in chat.cur if now.intersection(piece.levels)]
-    over = piece_tokens(pieces, state.count) - max(most_tokens, LEAST_ROOM_TOKENS)
+    now, room = open_exchange(state.chat), max(most_tokens, LEAST_ROOM_TOKENS)
+    pieces = [piece for piece in state.chat.cur if now.intersection(piece.levels)]
+    over, least = piece_tokens(pieces, state.count) - room, min(LEAST_ROOM_TOKENS, room // (len(pieces) + 1))
     limits: dict[int, int] = {}
     for piece in sorted(pieces, key=lambda piece: -len(piece.content)):
         tokens = piece.tokens(state.count)
-        if over > 0 and tokens > LEAST_ROOM_TOKENS and len(piece.levels) == 1:
+        if over > 0 and tokens > least and len(piece.levels) == 1:
             (seq,) = piece.levels
-            limits[seq] = max(LEAST_ROOM_TOKENS, tokens - over)
+            limits[seq] = max(least, tokens - over)
             over -= tokens - limits[seq]
     return _cut(state, limits)
 

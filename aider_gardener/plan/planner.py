@@ -2,8 +2,8 @@
 
 A plan spares the last exchanges. Of what is older, outputs and pastes go to their short forms, then what is
 worth least (`priority`) leaves the prompt until the history is at its low mark. Only where the prompt could
-not be sent otherwise the last exchanges go to their short forms too. What has expired, by its class's or its
-own term, is shown shorter by the next plan.
+not be sent otherwise the last exchanges go to their short forms too, then to a line each. What has expired,
+by its class's or its own term, is shown shorter by the next plan.
 """
 
 from __future__ import annotations
@@ -197,7 +197,7 @@ def _shortened(
         least_first = sorted(older, key=lambda entry: (points[entry.seq], entry.seq))
         view = view.down_to(max(goal.low, min(room, goal.high)), least_first, Fidelity.HIDDEN)
     if over_hard:
-        view = view.down_to(goal.hard, kept, Fidelity.COMPRESSED)
+        view = view.down_to(goal.hard, kept, Fidelity.COMPRESSED).down_to(goal.hard, kept, Fidelity.LINE)
     minimum = 1 if over_hard else max(1, int((MINIMUM_GAIN if over else EXPIRED_GAIN) * goal.high))
     if now.tokens - view.tokens < minimum:
         return None

@@ -109,6 +109,17 @@ def test_hooks_are_written_as_each_host_reads_them(tmp_path: Path) -> None:
     assert cursor.entries["version",] == 1 and cursor.entries["hooks", "postToolUse"] == [flat]
 
 
+def test_cursors_server_is_told_the_project_and_taken_out_of_a_file_that_was_edited(tmp_path: Path) -> None:
+    server, _hooks = hosts.parts_of(hosts.CURSOR, None, ["gardener"], tmp_path)
+    change(server, tmp_path / "records", ours=True)
+    path = tmp_path / ".cursor" / "mcp.json"
+    args = ["mcp", "--project", "${workspaceFolder}"]
+    assert json.loads(path.read_text())["mcpServers"]["gardener"] == {"command": "gardener", "args": args}
+    path.write_text(path.read_text() + "\n")  # edited since
+    change(server, tmp_path / "records", ours=False)
+    assert "gardener" not in path.read_text()
+
+
 def test_flat_handlers_are_told_apart_and_another_version_is_refused(tmp_path: Path) -> None:
     _server, hooks = hosts.parts_of(hosts.CURSOR, tmp_path, COMMAND, tmp_path)
     hooks.path.parent.mkdir()
@@ -140,6 +151,7 @@ def test_a_new_place_of_the_program_takes_that_of_the_old(tmp_path: Path) -> Non
         ('{"mcpServers": []}', 'its "mcpServers" is no object'),
         ('{"mcpServers": {"gardener": {"command": "another"}}}', 'it has another "gardener"'),
         ('{"limit": 1e400}', "not JSON compliant"),
+        pytest.param('{"a": ' * 9_999 + "1" + "}" * 9_999, "nested too deeply", id="deep"),
     ],
 )
 def test_what_cannot_be_changed_is_left_and_said_with_what_to_put_in(

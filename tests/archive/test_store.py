@@ -138,6 +138,12 @@ def test_any_text_comes_back_byte_for_byte(store: Store, texts: list[str]) -> No
         found(store, text)
 
 
+def test_a_source_of_any_text_is_stored(store: Store) -> None:
+    odd = replace(entry("of a file"), source=Source(SourceKind.COMMAND, "cat caf\udce9 \ud83d \0"))
+    got = store.get(store.add(odd, chunks=[(0, 9)]).id)
+    assert got is not None and got.source.detail.startswith("cat caf? ? ")
+
+
 def test_one_content_is_stored_once_and_occurs_twice(store: Store) -> None:
     first = put(store, "same text", turn=1, seq=0)
     store.open_session("s2", project="p", started_at=20.0)

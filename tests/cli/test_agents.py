@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -27,6 +28,11 @@ def test_without_the_sdk_one_line_says_what_to_install(monkeypatch: pytest.Monke
     assert (
         result.stderr == "gardener: gardener mcp needs the package mcp: pip install 'aider-gardener[mcp]'\n"
     )
+
+
+def test_a_project_that_is_no_folder_is_told(tmp_path: Path) -> None:
+    result = CliRunner().invoke(main, ["mcp", "--project", str(tmp_path / "none")])
+    assert result.exit_code == 2 and "none is no folder; name that of the project" in result.stderr
 
 
 def test_hook_has_a_page_of_help_and_no_other_call_of_it_has_an_exit_code() -> None:

@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from aider_gardener.archive.store import Store
 from aider_gardener.cli.pipe import progress_bar
 from aider_gardener.cli.root import main
+from aider_gardener.replay.imports import HISTORY
 from aider_gardener.terminal import guard
 from bench.attacks.terminal import terminal
 
@@ -109,3 +110,9 @@ def test_a_path_that_holds_no_chats_is_an_error_and_no_archive_is_made(tmp_path:
     (tmp_path / "folder").mkdir()
     assert "holds no chats; name a .jsonl" in run(str(tmp_path / "folder"), code=2)
     assert not (tmp_path / "project" / ".aider.gardener").exists()
+
+
+def test_a_file_of_the_project_that_cannot_be_read_is_named_where_it_is_the_only_one() -> None:
+    Path(HISTORY).write_bytes(b"\n#### what is\0 this?  \n\nA line.\n")
+    told = run()
+    assert told.startswith("No chat of this project was found") and f"{HISTORY} (holds binary data" in told

@@ -288,6 +288,15 @@ def test_of_a_very_long_output_the_ends_are_read(monkeypatch: pytest.MonkeyPatch
     assert all(re.fullmatch(r"\d+ fine", line) for line in text.splitlines()), "no line is cut"
 
 
+@pytest.mark.parametrize("code", ["print('x' * 9_000)", "print('begun', 'x' * 9_000, 'done', sep='\\n')"])
+def test_of_a_line_longer_than_what_is_read_the_ends_are_shown(
+    code: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(child, "READ_BYTES", 4_000)
+    shown = run(code=code).stdout
+    assert len(shown) < 2_000 and "xxx …" in shown and "middle was not read" in shown
+
+
 def test_an_output_without_end_does_not_fill_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(child, "HELD_BYTES", 10_000)
     output = child.Output()

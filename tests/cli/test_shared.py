@@ -113,6 +113,17 @@ def test_access_is_given_and_taken_away(project: Path) -> None:
     assert done.exit_code == 2 and "name it once" in done.stderr and not done.stdout
 
 
+def test_who_joins_before_a_first_chat_fetches_what_was_said(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gardener("store", "share")
+    (tmp_path / "copy" / ".git").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "copy")
+    assert gardener("store", "share", "--status").exit_code == 2
+    assert gardener("store", "share", "--name", "ana/pump").stdout.endswith("0 messages sent, 1 fetched.\n")
+    assert "the gasket leaks" in gardener("recall", "gasket").stdout
+
+
 def test_what_is_shared_is_found_everywhere(project: Path) -> None:
     gardener("store", "share")
     told = gardener("recall", "--everywhere", "gasket").stdout

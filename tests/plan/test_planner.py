@@ -133,6 +133,17 @@ def test_pinned_entries_stay_even_where_the_prompt_cannot_be_sent_and_the_last_e
     assert made.chat.fidelity[5] is Fidelity.COMPRESSED
 
 
+def test_the_last_exchange_goes_to_a_line_where_its_short_forms_cannot_be_sent() -> None:
+    def renditions(_entry: Entry) -> dict[Fidelity, Rendition]:
+        rows = ((Fidelity.COMPRESSED, 8), (Fidelity.LINE, 1))
+        return {level: Rendition(level, "short " * tokens, tokens) for level, tokens in rows}
+
+    chat = printed(chat_of(talk(("a question", "an answer"), *[("output " * 90, "Ok.")] * 4)), 2, 4, 6, 8)
+    hard = Goal(high=1, low=1, hard=40)
+    made = draft(chat, hard, focus=Focus(), count=words, renditions=renditions)
+    assert made is not None and made.plan.tokens_after <= 40
+
+
 def test_an_entry_that_the_policy_keeps_stays_as_long_as_the_prompt_can_be_sent() -> None:
     named = Policy(named=frozenset({1}))
     assert 1 in untouched(drafted(plain(4), LOW_TO_NOTHING, named))

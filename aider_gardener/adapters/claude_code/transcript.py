@@ -44,9 +44,9 @@ class ClaudeReader(JsonLinesReader):
     """See `JsonLinesReader`."""
 
     def unknown(self, value: Mapping[str, Any]) -> str | None:
-        kind = value.get("type")
+        kind = str(value.get("type"))
         is_message = kind in ("user", "assistant") and isinstance(value.get("message"), dict)
-        return None if is_message or kind in SILENT else str(kind)[:80]
+        return None if is_message or kind in SILENT else kind[:80]
 
     def said(self, value: Mapping[str, Any]) -> Iterator[TranscriptRecord]:
         kind, message = value["type"], value.get("message")

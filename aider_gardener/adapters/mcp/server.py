@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, cast
 import anyio
 import anyio.to_thread
 import mcp.types as types
+from jsonschema import Draft202012Validator
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
@@ -27,7 +28,7 @@ from aider_gardener.messages import ContentClass, Entry
 from aider_gardener.notes.last_chat import when
 from aider_gardener.phrases import counted
 from aider_gardener.plan.view import label_of
-from aider_gardener.reading.output import clipped
+from aider_gardener.reading.output import clip, clipped
 from aider_gardener.tokens import fitting
 
 NAME = "gardener"
@@ -42,10 +43,6 @@ EXTRA_TOKENS = 60
 FORGOTTEN_SHOWN, FILES_SHOWN, LARGEST_SHOWN = 20, 10, 5
 REQUEST_CHARS = 16 * 1024 * 1024
 """A longer request is none, as it is none of a hook."""
-NO_QUERY = "query is empty: ask in the words that may have been used, a name or a number"
-IN_MEMORY = ", but only until this server ends: {why}"
-NO_REQUEST = "no request of this protocol"
-FAILED = "aider-gardener failed ({kind}); nothing was changed"
 CHAT_COMMAND = re.compile(r" \(/[^)]*\)|, worth a /drop if not needed")
 """What a recommendation says to people in a chat."""
 
@@ -80,7 +77,7 @@ class Act(NamedTuple):
 
 def recall(memory: ProjectMemory, given: Arguments) -> str:
     if not given["query"].strip():
-        raise UsageError(NO_QUERY)
+        raise UsageError("query is empty: ask in the words that may have been used, a name or a number")
     limit = given.get("token_limit", RECALL_TOKENS)
     found = memory.recall(
         given["query"],
@@ -179,7 +176,7 @@ def forget(memory: ProjectMemory, given: Arguments) -> str:
 def remember(memory: ProjectMemory, given: Arguments) -> str:
     kept, store = memory.remember(given["text"], given["kind"]), memory.store
     is_lost = store.lines is not None and store.lines.fault
-    return f"Kept as {kept.id}{IN_MEMORY.format(why=store.notice) if is_lost else ''}."
+    return f"Kept as {kept.id}{f', but only until this server ends: {store.notice}' if is_lost else ''}."
 
 
 def pin(memory: ProjectMemory, given: Arguments) -> str:
@@ -289,20 +286,23 @@ def make_server(
     async def list_tools() -> list[types.Tool]:
         return [act.tool for act in ACTS]
 
-    @server.call_tool()  # type: ignore[untyped-decorator]  # reason: as above
+    @server.call_tool(validate_input=False)  # type: ignore[untyped-decorator]  # reason: as above
     async def call_tool(name: str, given: Arguments) -> list[types.TextContent]:
-        act = by_name.get(name)
-        if act is None:
-            raise UsageError(f"there is no tool {name}; there are {', '.join(by_name)}")
         client = server.request_context.session.client_params
         if client is not None and client.clientInfo.name:  # what it has kept goes under its own name
             memory.host = clipped(client.clientInfo.name, 40)
         try:  # what fails is told in one line, without a word of what was said
+            act = by_name.get(name)
+            if act is None:
+                raise UsageError(f"there is no tool {name}; there are {', '.join(by_name)}")
+            given = {key: value for key, value in given.items() if value is not None}  # null is no argument
+            for wrong in Draft202012Validator(act.tool.inputSchema).iter_errors(given):
+                raise UsageError(f"{wrong.json_path}: {clip(wrong.message, LINE_CHARS)}")
             found = await anyio.to_thread.run_sync(done, act, given, abandon_on_cancel=True)
         except GardenerError as error:
             raise UsageError(clipped(str(error), 4 * LINE_CHARS)) from None
         except Exception as error:  # reason: told as the tool's error; the server goes on
-            raise UsageError(FAILED.format(kind=type(error).__name__)) from None
+            raise UsageError(f"aider-gardener failed ({type(error).__name__}); nothing was changed") from None
         return [types.TextContent(type="text", text=found)]
 
     return server
@@ -347,5 +347,5 @@ def mended(line: str) -> tuple[str, dict[str, Any]]:
             return text, {}
     except ValueError:
         pass
-    error = {"code": types.INVALID_REQUEST, "message": NO_REQUEST}
+    error = {"code": types.INVALID_REQUEST, "message": "no request of this protocol"}
     return "", {"jsonrpc": "2.0", "id": named, "error": error}

@@ -30,8 +30,12 @@ if TYPE_CHECKING:
 VARIABLE = "AIDER_GARDENER_DATABASE_URL"
 NAMING = ("PGHOST", "PGHOSTADDR", "PGSERVICE", "PGDATABASE")
 """Any of these says that a server is meant; libpq knows the others."""
-CONNECT_SECONDS = 10
 STATEMENT_SECONDS = 120
+USUAL = {
+    "connect_timeout": "10", "application_name": "aider-gardener",
+    "keepalives_idle": "20", "keepalives_interval": "5", "keepalives_count": "4", "tcp_user_timeout": "40000",
+}  # fmt: skip
+"""What the address need not say. That the network was cut is noticed in a minute, and not in two hours."""
 SCHEMES = ("postgresql://", "postgres://")
 VERIFIED = "verify-full"
 AUTHORITIES = (
@@ -116,9 +120,8 @@ def parameters(environ: Mapping[str, str]) -> dict[str, str]:
 
     A socket or a loopback address needs none. Raises UsageError where no server is named, or badly.
     """
-    found, asked = _asked(environ)
-    found.setdefault("connect_timeout", str(CONNECT_SECONDS))
-    found.setdefault("application_name", "aider-gardener")
+    said, asked = _asked(environ)
+    found = USUAL | said
     if "sslmode" not in asked and not _is_here(asked):
         found["sslmode"] = VERIFIED
         if "sslrootcert" not in asked and not Path("~/.postgresql/root.crt").expanduser().exists():

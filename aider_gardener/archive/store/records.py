@@ -49,8 +49,9 @@ def said(entry: Entry, redact: Redactor, chunks: Sequence[Span], renditions: Ite
     """An entry as it is stored: every text redacted, every span moved along."""
     record: Record = {
         "kind": SAID, "session": entry.session, "seq": entry.seq, "turn": entry.turn,
-        "source": entry.source.kind.value, "detail": entry.source.detail, "provider": entry.provider,
-        "at": entry.created_at, "id": entry.id, "role": entry.role, "cls": entry.cls.value,
+        "detail": entry.source.detail.encode("utf-8", "replace").decode(),  # no column takes lone surrogates
+        "source": entry.source.kind.value, "provider": entry.provider, "at": entry.created_at, "id": entry.id,
+        "role": entry.role, "cls": entry.cls.value,
         "segments": [[s.start, s.end, s.cls.value, s.kind, s.language] for s in entry.segments],
         "redactions": [], "tokens": entry.tokens, "pinned": entry.pinned, "active": entry.active,
         "content": entry.content, "chunks": [list(span) for span in chunks],

@@ -108,7 +108,7 @@ def prices_of(model: str) -> Prices:
     """The prices of a model; ReplayError if litellm's table has none."""
     row = known_of(model)
     if row.get("input_cost_per_token") is None:
-        raise ReplayError(f"{model}: litellm's table has no price for it; name a model that it knows")
+        raise ReplayError(f"{model}: litellm's table has no price for it yet")
     return Prices.of(row)
 
 

@@ -138,8 +138,10 @@ def test_a_written_file_and_several_edits_are_edits_too(tmp_path: Path) -> None:
 
 
 def test_a_record_of_an_unknown_type_comes_as_it_is(tmp_path: Path) -> None:
-    records = read(tmp_path, line(type="hologram", beam=1), "no json\n", '["a list"]\n', line(type="mode"))
-    assert [each.unknown for each in records] == ["hologram", "no JSON object", "no JSON object"]
+    records = read(
+        tmp_path, line(type="hologram", beam=1), "no json\n", '["a list"]\n', line(type="mode"), line(type=[])
+    )
+    assert [each.unknown for each in records] == ["hologram", "no JSON object", "no JSON object", "[]"]
     first = records[0].message
     assert first is not None and json.loads(first.content)["beam"] == 1 and first.role == "system"
 

@@ -28,10 +28,11 @@ WAIT_SECONDS = 120
 
 
 class Process:
-    """The server as a process; `answers` has what it said, by id."""
+    """The server as a process; `answers` has what it said, by id, the file `log` what it told the host."""
 
     def __init__(self, project: Path) -> None:
         (project / ".git").mkdir()
+        self.log = project / "log"
         self.command = [sys.executable, "-m", "aider_gardener.cli", "mcp", "--project", str(project)]
         self.answers: dict[object, dict[str, Any]] = {}
         self.changed = threading.Condition()
@@ -42,7 +43,7 @@ class Process:
             self.command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
+            stderr=self.log.open("wb"),
             env=environ,
         )
         threading.Thread(target=self._listen, daemon=True).start()
@@ -119,6 +120,7 @@ def test_each_malformed_request_is_answered_and_the_server_goes_on(tmp_path: Pat
             "id",
             "jsonrpc",
         }
+    assert server.log.read_bytes() == b""  # a host keeps it: it quotes no request
 
 
 def test_what_holds_lone_surrogates_is_found_and_kept(tmp_path: Path) -> None:

@@ -22,7 +22,8 @@ from bench.claude_transcript import Host
 FACT = "Never use the port 8080, our queue listens on 9317."
 
 
-def test_a_process_serves_what_hooks_brought_of_its_project(tmp_path: Path) -> None:
+@pytest.mark.parametrize("named", ["{root}/src", "${{workspaceFolder}}"])
+def test_a_process_serves_what_hooks_brought_of_its_project(tmp_path: Path, root: Path, named: str) -> None:
     (tmp_path / ".git").mkdir()
     (tmp_path / "src").mkdir()
     host = Host(tmp_path / "transcript.jsonl")
@@ -32,8 +33,9 @@ def test_a_process_serves_what_hooks_brought_of_its_project(tmp_path: Path) -> N
     store.close()
     started = StdioServerParameters(
         command=sys.executable,
-        args=["-m", "aider_gardener.cli", "mcp", "--project", str(tmp_path / "src")],
-        env={**get_default_environment(), "AIDER_GARDENER_EMBEDDER": "none"},
+        args=["-m", "aider_gardener.cli", "mcp", "--project", named.format(root=tmp_path)],
+        cwd=tmp_path,
+        env={**get_default_environment(), "AIDER_GARDENER_EMBEDDER": "none", "PYTHONPATH": str(root)},
     )
 
     async def use() -> None:

@@ -126,6 +126,12 @@ def test_recall_keeps_to_class_and_limit(memory: ProjectMemory) -> None:
     assert text(call(memory, "recall", query="zebra")) == "Nothing of that was said in this project."
 
 
+def test_a_null_is_an_argument_that_was_not_given(memory: ProjectMemory) -> None:
+    every = {"class": None, "limit": None, "token_limit": None, "full": None}
+    assert quotes(call(memory, "recall", query="queue port", **every))
+    assert "'query' is a required property" in text(call(memory, "recall", query=None))
+
+
 def test_what_somebody_shared_is_told_with_their_name_their_agent_and_the_day(
     memory: ProjectMemory, store: Store
 ) -> None:
@@ -249,6 +255,9 @@ def test_forget_deletes_for_good(memory: ProjectMemory, store: Store) -> None:
         ("remember", {"text": " ", "kind": "fact"}, "text must have 1 to 20,000 characters"),
         ("remember", {"text": "x", "kind": "poem"}, "'poem' is not one of"),
         ("nonsense", {}, "there is no tool nonsense"),
+        pytest.param("nonsense " * 9_999, {}, "there is no tool nonsense", id="a long name"),
+        ("remember", {"text": "fact", "kind": "word " * 9_999}, "' is not one of ['rule', "),
+        ("recall", {"query": {"word": "x" * 99_999}}, "$.query: {'word': 'xxx"),
     ],
 )
 def test_an_error_is_one_line_of_the_tool(
@@ -256,6 +265,7 @@ def test_an_error_is_one_line_of_the_tool(
 ) -> None:
     result = call(memory, name, **given)
     assert result.isError and says in text(result) and "\n" not in text(result)
+    assert len(text(result)) < 1_000
 
 
 def test_a_fault_of_ours_tells_its_kind_and_no_word_of_a_chat(

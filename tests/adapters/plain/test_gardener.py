@@ -135,6 +135,17 @@ def test_a_task_of_many_calls_keeps_its_question_whole() -> None:
             assert messages[1] in prompt and prompt[-1] is messages[-1]
 
 
+def test_many_calls_at_once_fit_the_window_together() -> None:
+    with opened(window=8_000) as gardener:
+        messages = [user("Read all of it.")]
+        for number in range(3):
+            names = [f"c{number}-{n}" for n in range(60)]
+            messages.append(calls(*(call(name, "cat") for name in names)))
+            messages += [result(name, f"{name}\n{'a word ' * 900}") for name in names]
+            prompt = gardener.prompt(messages)
+            assert illegal(prompt) == "" and tokens(prompt) < 8_000
+
+
 def test_images_stay_with_their_message_and_count() -> None:
     picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
     with opened() as gardener:

@@ -54,6 +54,14 @@ def test_tls_is_verified_unless_the_server_is_on_this_machine() -> None:
     assert server.parameters({"PGSERVICE": "cellar"})["sslmode"] == "verify-full"
 
 
+def test_a_network_that_was_cut_is_noticed_unless_the_address_says_otherwise() -> None:
+    usual = server.parameters(given("postgresql://u@db.example/d"))
+    idle, interval, count = (int(usual[f"keepalives_{name}"]) for name in ("idle", "interval", "count"))
+    assert idle + interval * count <= 60 and int(usual["tcp_user_timeout"]) <= 60_000
+    own = server.parameters(given("postgresql://u@db.example/d?keepalives_idle=99&application_name=mine"))
+    assert (own["keepalives_idle"], own["application_name"]) == ("99", "mine")
+
+
 def test_a_weaker_mode_is_taken_only_if_it_is_written_out_and_one_line_says_so() -> None:
     weak = given("postgresql://u:hunter2@db.example/d?sslmode=require")
     assert server.parameters(weak)["sslmode"] == "require"
