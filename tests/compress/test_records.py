@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from made_entries import words
 
-from aider_gardener.compress.outline import CONTEXT, FAILURE
+from aider_gardener.compress.outline import FAILURE
 from aider_gardener.compress.records import MATCH, read
 from aider_gardener.compress.shapes import shortened
 
@@ -21,10 +21,8 @@ def test_a_place_below_a_head_is_worth_nearly_as_much_and_the_code_little() -> N
             "   = note: it was a `u32` before",
         ]
     )
-    assert FAILURE > found[1].worth > CONTEXT > found[2].worth
-    assert found[4].worth > found[3].worth > CONTEXT
-    assert found[1].above == 0 and found[3].above == 0
-    assert found[4].above == 3, "a caret needs the line that it points into"
+    assert FAILURE > found[1].worth > 2 * max(found[row].worth for row in range(2, 6))
+    assert all(found[row].above == 0 for row in range(1, 6))
 
 
 def test_what_a_search_found_is_of_equal_worth_and_spread_over_files() -> None:
