@@ -27,7 +27,7 @@ from aider_gardener.compress.outline import (
     Note,
 )
 from aider_gardener.compress.quoting import form_of
-from aider_gardener.compress.traces import LIBRARY_PATH
+from aider_gardener.compress.traces import LIBRARY
 from aider_gardener.compress.traces import read as read_traces
 from aider_gardener.reading.alarms import alarm
 from aider_gardener.reading.late import late
@@ -371,7 +371,7 @@ def _notes(
     rows = [row for row in case.body if lines[row].strip()]
     head = max(row for row in (case.row, *case.named) if row == case.row or row < min(rows, default=0))
     marked = any(lines[row].startswith("E  ") for row in rows)
-    own = {row for row in rows if not LIBRARY_PATH.search(lines[row])}
+    own = {row for row in rows if not LIBRARY.search(lines[row])}
     places = [row for row in rows if row in own and PLACE.search(lines[row])]
     compared = others = 0
     for row in rows:
