@@ -20,10 +20,10 @@ LIBRARY = late(
     r"library/(?:std|core|alloc|test)/|[/\\]go[/\\]pkg[/\\]mod|/go/src/|hostedtoolcache|"
     r"[/\\](?:gems|rubies|vendor|stdlib)[/\\]|/usr/|\.so\b|\.dylib|<null>|\?\? |libsanitizer|__interceptor|"
     r"\[internal|\{main\}|\b(?:std|core|alloc|test|backtrace|node|v8)::|\b_+(?:start|libc|rust)|rust_begin|"
-    r"\((?:package:|dart:)|(?:^|[ /])(?:javax?|jdk|sun|com\.sun|kotlinx?|scala|groovy|org\.(?:junit|"
-    r"opentest4j|apache|gradle|springframework|hibernate|mockito|assertj|hamcrest|testng|eclipse)|reactor|"
-    r"io\.(?:netty|micronaut|quarkus|vertx|grpc)|com\.(?:fasterxml|google)|junit|System|Microsoft|Xunit|"
-    r"NUnit|runtime|testing|reflect)\."
+    r"\((?:package:(?:test|flutter)|dart:|elixir |stdlib )|(?:^|[ /])(?:javax?|jdk|sun|com\.sun|kotlinx?|"
+    r"scala|groovy|org\.(?:junit|opentest4j|apache|gradle|springframework|hibernate|mockito|assertj|hamcrest|testng|"
+    r"eclipse)|reactor|io\.(?:netty|micronaut|quarkus|vertx|grpc)|com\.(?:fasterxml|google)|junit|System|"
+    r"Microsoft|Xunit|NUnit|runtime|testing|reflect)\."
 )
 """What is in a frame that is not the project's own."""
 
@@ -117,10 +117,10 @@ def _frames(
             worth = FAILURE + 0.5 if own else DETAIL
         else:
             worth = FAILURE - 1 - 1.5 * log2(nth_own[at] or 1) if at in nth_own else 0.0
-        if name in seen:
-            worth = 0.0
-        seen.add(name)
+        known = f"{name} innermost" if at == inner else name
+        worth = 0.0 if known in seen else worth
+        seen |= {name, known}
         for row in frame:
             held = row > frame[0]
-            notes[row] = Note(worth - held, frame[0] if held else top, ("frame", name, row - frame[0]))
+            notes[row] = Note(worth - held, frame[0] if held else top, ("frame", known, row - frame[0]))
     return notes
