@@ -111,3 +111,30 @@ def test_a_name_has_the_words_that_stand_elsewhere_in_the_line_shown() -> None:
 def test_what_a_failing_test_logged_is_not_the_name_of_another() -> None:
     logged = "ERROR    hut.beds:hut_test.py:23 no bed left"
     assert kind_of(logged) == ("", "") and kind_of("ERROR hut_test.py::test_bed - KeyError")[0] == "bad"
+
+
+def test_of_tests_with_one_name_that_fail_in_several_places_each_is_told() -> None:
+    rows = [
+        f"FAILED tests/test_{name}.py::test_open - no {name} found here"
+        for name in ("bolt", "hinge", "latch")
+    ]
+    form = shortened(
+        "\n".join([*ok(90), *rows, "3 failed, 90 passed in 1s"]), lambda text: len(text) // 4
+    ).text
+    assert all(row in form for row in rows)
+
+
+def test_what_a_failing_test_was_called_with_parts_it_from_nothing_below() -> None:
+    cases = [
+        f"____ test_tide[{n}] ____\n\nn = {n}\n\n    def test_tide(n):\n>       tide(n)\n\ntest_tide.py:4: \n"
+        f"_ _ _ _ _\n\nn = {n}\n\n    def tide(n):\n>       {what}\nE       {what}\n\ntide.py:{n}: Low\n"
+        for n, what in enumerate(["no water", "mud is deep", "moon fell down"], 1)
+    ]
+    text = "\n".join([*ok(90), *cases, "3 failed, 90 passed in 1s"])
+    form = shortened(text, lambda text: len(text) // 4).text
+    assert all(f"E       {what}" in form for what in ("no water", "mud is deep", "moon fell down"))
+    assert "alike: test_tide[2]" not in form
+
+
+def ok(size: int) -> list[str]:
+    return [f"test_lock.py::test_{n} PASSED" for n in range(size)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from aider_gardener.compress.outline import FAILURE
 from aider_gardener.compress.traces import read
 
@@ -30,3 +32,32 @@ def test_recursion_shows_each_frame_once_and_how_often_it_was_left_out() -> None
 
 
 HEAD = "Traceback (most recent call last):"
+
+STACKS = {
+    "python": f'{HEAD}\n  File "/w/mill.py", line 3, in grind\n  File "/w/lib/python3.12/json/a.py", line 9, in b\nKeyError: 1',
+    "pytest": "mill.py:3: in grind\n    sack()\n/v/site-packages/a.py:9: in b\n    c()\nE   KeyError: 1",
+    "node": "TypeError: no sack\n    at Mill.grind (/w/mill.js:3:5)\n    at node:internal/main:9:1",
+    "java": "a.NoSack: none\n\tat a.Mill.grind(Mill.java:3)\n\tat java.base/java.lang.Thread.run(Thread.java:9)",
+    "dotnet": "System.Exception: no sack\n   at Mill.Grind(Int32 n) in /w/mill.cs:line 3\n   at System.Run()",
+    "go": "panic: no sack\n\nmain.grind(0x1)\n\t/w/mill.go:3 +0x1d\nruntime.main()\n\t/usr/lib/go/src/runtime/proc.go:9 +0x2",
+    "rust": "panicked at no sack:\n   0: std::panicking::begin\n             at /rustc/a/library/std/src/b.rs:9:5\n"
+    "   1: mill::grind\n             at ./src/mill.rs:3:5",
+    "ruby": "no sack (RuntimeError)\n\tfrom /w/mill.rb:3:in 'grind'\n\tfrom /g/gems/rake/a.rb:9:in 'b'",
+    "php": "Fatal error: no sack\n#0 /w/mill.php(3): grind()\n#1 /w/vendor/a.php(9): b()\n#2 {main}",
+    "gdb": "SIGSEGV, no sack\n#0  0x01 in grind (n=1) at mill.c:3\n#1  0x02 in __libc_start_main () from /lib/libc.so.6",
+    "elixir": "** (RuntimeError) no sack\n    (mill 0.1.0) lib/mill.ex:3: Mill.grind/1\n    (stdlib 5.0) a.erl:9: :b.c/1",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("language", STACKS)
+def test_a_frame_of_the_project_is_told_from_those_of_libraries(language: str) -> None:
+    lines = STACKS[language].split("\n")
+    own = next(row for row, line in enumerate(lines) if "rind" in line)
+    notes = read(lines)
+    frames = {
+        row: note.worth
+        for row, note in notes.items()
+        if isinstance(note.form, tuple) and note.form[0] == "frame"
+    }
+    assert max(frames, key=lambda row: frames[row]) == own and frames[own] >= FAILURE
+    assert any(worth <= 0 for worth in frames.values())
