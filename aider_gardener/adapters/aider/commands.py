@@ -236,8 +236,8 @@ def show_plan(at: CommandLine, focus: str) -> None:
         return
     at.gardener.state.listed = tuple(swap.entry_id for swap in plan.swaps)
     at.put(plan_table(plan))
-    again = f"/compact {focus}".rstrip()
-    at.io.tool_output(f"This is a preview: nothing was changed. {again} does it.")
+    does_it = f" {f'/compact {focus}'.rstrip()} does it." if at.gardener.state.acts else ""
+    at.io.tool_output(f"This is a preview: nothing was changed.{does_it}")
 
 
 def undo(at: CommandLine, words: str) -> None:
