@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from aider_gardener.adapters.aider import link
 from aider_gardener.adapters.aider.coder import HostCoder, HostCommands, Terminal
-from aider_gardener.adapters.aider.wrappers import ATTRIBUTE, Guard
+from aider_gardener.adapters.aider.wrappers import ATTRIBUTE, guard
 from aider_gardener.archive.entries import last_said
 from aider_gardener.errors import GardenerError, UsageError
 from aider_gardener.messages import Entry
@@ -95,11 +95,11 @@ def command(words: Callable[[HostCommands], list[str]] | None = None) -> Callabl
 
         @wraps(work)
         def run(self: HostCommands, args: str) -> None:
-            with Guard(self.coder, name):
+            with guard(self.coder, name):
                 _run(work, self.coder, args)
 
         def complete(self: HostCommands) -> list[str]:
-            with Guard(self.coder, "completion"):
+            with guard(self.coder, "completion"):
                 return words(self) if words else []
             return []
 
