@@ -81,7 +81,7 @@ def pressure_report(state: ChatState, *, cold: bool = False) -> Pressure:
     shown = [pieces[row["index"]].members for row in made.largest_messages]
     return replace(
         made,
-        history_budget=goal.high,
+        history_budget=goal.high if state.acts else 0,
         budget_set_by=goal.set_by,
         history_used=history,
         eviction_candidates=len(asked.plan.swaps) if asked else 0,
@@ -188,8 +188,8 @@ def status_record(state: ChatState, *, cold: bool = False) -> dict[str, Any]:
         "history_mark": goal_of(state, cold=cold).high,
         "recall_budget": state.recall_budget,
         "turns": state.chat.turn,
-        "entries": len(state.chat.entries),
-        "cleared": sum(seq < state.chat.floor for seq in state.chat.entries),
+        "entries": len(state.chat.entries) - len(state.chat.forgotten),
+        "cleared": sum(seq < state.chat.floor for seq in state.chat.entries.keys() - state.chat.forgotten),
         "compactions": sums.compactions,
         "tokens_saved": sum(_saved_by(event.data) for event in made),
         "calls": sums.calls,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from aider_gardener.adapters.aider import call, link, prompt
 from aider_gardener.adapters.aider.coder import HostCoder, HostIO, HostModel, Terminal
 from aider_gardener.adapters.aider.provider import history_limit, listed_window, provider_of
-from aider_gardener.adapters.aider.wrappers import ATTRIBUTE, Guard
+from aider_gardener.adapters.aider.wrappers import ATTRIBUTE, guard
 from aider_gardener.archive import sessions
 from aider_gardener.archive.providers import may_go
 from aider_gardener.archive.sessions import AIDER, LAST, SHORT_ID
@@ -84,7 +84,7 @@ def create(original: Any) -> Any:
     ) -> HostCoder:
         options = {"main_model": main_model, "edit_format": edit_format, **kwargs}
         gardener, acts = None, False
-        with Guard(from_coder):
+        with guard(from_coder):
             if from_coder is not None:
                 gardener = hand_on(from_coder, options, summarise=summarize_from_coder)
             acts = gardener is not None and gardener.state.acts
@@ -92,7 +92,7 @@ def create(original: Any) -> Any:
             kwargs["restore_chat_history"] = False
         summarise = summarize_from_coder and not acts
         coder: HostCoder = plain(cls, main_model, edit_format, io, from_coder, summarise, **kwargs)
-        with Guard(coder):
+        with guard(coder):
             take_over(coder, from_coder, gardener)
         return coder
 

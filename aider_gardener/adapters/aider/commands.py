@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from aider_gardener.adapters.aider import link
 from aider_gardener.adapters.aider.coder import HostCoder, HostCommands, Terminal
-from aider_gardener.adapters.aider.wrappers import ATTRIBUTE, Guard
+from aider_gardener.adapters.aider.wrappers import ATTRIBUTE, guard
 from aider_gardener.archive.entries import last_said
 from aider_gardener.errors import GardenerError, UsageError
 from aider_gardener.messages import Entry
@@ -95,11 +95,11 @@ def command(words: Callable[[HostCommands], list[str]] | None = None) -> Callabl
 
         @wraps(work)
         def run(self: HostCommands, args: str) -> None:
-            with Guard(self.coder, name):
+            with guard(self.coder, name):
                 _run(work, self.coder, args)
 
         def complete(self: HostCommands) -> list[str]:
-            with Guard(self.coder, "completion"):
+            with guard(self.coder, "completion"):
                 return words(self) if words else []
             return []
 
@@ -236,8 +236,8 @@ def show_plan(at: CommandLine, focus: str) -> None:
         return
     at.gardener.state.listed = tuple(swap.entry_id for swap in plan.swaps)
     at.put(plan_table(plan))
-    again = f"/compact {focus}".rstrip()
-    at.io.tool_output(f"This is a preview: nothing was changed. {again} does it.")
+    does_it = f" {f'/compact {focus}'.rstrip()} does it." if at.gardener.state.acts else ""
+    at.io.tool_output(f"This is a preview: nothing was changed.{does_it}")
 
 
 def undo(at: CommandLine, words: str) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 from aider_gardener.adapters.aider import call, chat, link, prompt
 from aider_gardener.adapters.aider.coder import Chunks, HostCoder, HostMessage
 from aider_gardener.adapters.aider.options import USERS_OWN
-from aider_gardener.adapters.aider.wrappers import Guard, guarded_context
+from aider_gardener.adapters.aider.wrappers import guard, guarded_context
 from aider_gardener.errors import UsageError
 from aider_gardener.settings import Settings, variable
 from aider_gardener.terminal import visible
@@ -86,7 +86,7 @@ class GardenerProvider:
     def _join(self, coder: HostCoder, from_coder: HostCoder | None) -> None:
         """Serve a coder from now on, which goes on with the chat of another or begins one."""
         coder.history = GardenerProvider(self.settings, coder)
-        with Guard(coder):
+        with guard(coder):
             chat.join(coder, from_coder)
             if from_coder is None and self.settings is not None:
                 chat.announce(coder)  # with the settings of `install` a wrapper does

@@ -25,7 +25,7 @@ from aider_gardener.adapters.aider.provider import (
     provider_of,
     token_counter,
 )
-from aider_gardener.adapters.aider.wrappers import ATTRIBUTE, Guard
+from aider_gardener.adapters.aider.wrappers import ATTRIBUTE, guard
 from aider_gardener.errors import GardenerError, UsageError
 from aider_gardener.phrases import chat_text
 from aider_gardener.settings import Settings
@@ -93,10 +93,10 @@ class Process:
         """As the process ends: chats are reported, and what is open is closed, which makes an archive's copy
         of a session's end."""
         for gardener, io, stop in self.chats:
-            with Guard(None):
+            with guard(None):
                 stop()
                 report_end(gardener, io)
-        with Guard(None):
+        with guard(None):
             self.close()
 
     def close(self) -> None:
@@ -134,7 +134,7 @@ def gardener_of(coder: HostCoder, choose: Choose | None = None) -> Gardener | No
 def run(hook: Callable[..., Any], coder: HostCoder, *args: Any, **options: Any) -> Any:
     """What a hook of ours makes of a coder, its gardener and the arguments; None where there is none or it
     failed."""
-    with Guard(coder):
+    with guard(coder):
         if (gardener := gardener_of(coder)) is not None:
             return hook(coder, gardener, *args, **options)
     return None
@@ -216,7 +216,7 @@ def warm_up() -> None:
     """Import the core in the background while the user types the first prompt."""
 
     def load() -> None:
-        with Guard(None):
+        with guard(None):
             import aider_gardener.archive.store.opening
             import aider_gardener.gardener.gardener  # noqa: F401  # reason: imported for its time
 

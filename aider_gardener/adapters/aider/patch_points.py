@@ -10,7 +10,7 @@ from typing import Any
 
 from aider_gardener.adapters.aider import call, chat, commands, history, layout, link, prompt
 from aider_gardener.adapters.aider.options import Origins, add_options
-from aider_gardener.adapters.aider.wrappers import Guard, Hook, Wrap, added, around, beside, guarded
+from aider_gardener.adapters.aider.wrappers import Hook, Wrap, added, around, beside, guard, guarded
 
 TRIED = (
     *("0.83.2", "0.84.0", "0.85.0", "0.85.1", "0.85.2", "0.85.3", "0.85.4", "0.85.5"),
@@ -67,7 +67,7 @@ def get_parser(original: Any) -> Any:
     @wraps(original)
     def get_parser(default_config_files: list[str], git_root: str | None) -> ArgumentParser:
         parser: ArgumentParser = original(default_config_files, git_root)
-        with Guard(None):
+        with guard(None):
             add_options(parser)
             if default_config_files:  # aider starts; for another repository it does so again, files read
                 known = link.state.origins

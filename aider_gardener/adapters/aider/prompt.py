@@ -67,9 +67,9 @@ def after(coder: HostCoder, gardener: Gardener, chunks: Chunks) -> None:
     last, laid, found = "", state.layout, state.recollection.quoted
     if grows or layout.grows(coder, state):
         last = layout.arrange(coder, gardener, chunks, cold=cold)
-        state.frame = frame_of(coder, state, chunks, last)
     else:
         place_settled(gardener, chunks)
+    state.frame = frame_of(coder, state, chunks, last)
     if layout.last_user(chunks.cur) is not None:
         question = question_of(coder.cur_messages)
         place_before_question(gardener.recall_note(question, f"{files}\n{state.note.text}"), chunks)

@@ -1,7 +1,7 @@
 """What takes aider's place, and where our faults end: in one visible line, and aider goes its own way.
 
 The rule of every wrapper: the original's signature, the original's path when the gardener is off, and every
-statement of ours in a `Guard`, so that no exception of ours reaches the host. A hook gets the coder and the
+statement of ours in a `guard`, so that no exception of ours reaches the host. A hook gets the coder and the
 arguments of the call and is guarded already. Lists are replaced only after all work on them is done, so the
 last good view stays.
 """
@@ -9,11 +9,12 @@ last good view stays.
 from __future__ import annotations
 
 import inspect
+import signal
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from functools import wraps
-from types import TracebackType
+from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any
 
 from aider_gardener.errors import fault_log
@@ -29,41 +30,48 @@ Wrap = Callable[[Any], Any]
 Hook = Callable[..., Any]
 
 
-class Guard:
-    """`with Guard(coder):` swallows any Exception raised inside and ends the gardener of the coder's chat.
+@contextmanager
+def guard(coder: HostCoder | None, what: str = "") -> Iterator[None]:
+    """`with guard(coder):` swallows any Exception raised inside and ends the gardener of the coder's chat. A
+    Ctrl-C counts behind it, or chat and lists would differ; pressed twice it counts at once.
 
     With `what`, a command's name, only that has failed and the gardener goes on. `coder` None: there is none
     yet, and nobody to tell.
     """
-
-    def __init__(self, coder: HostCoder | None, what: str = "") -> None:
-        self.coder = coder
-        self.what = what
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> bool:
-        if not isinstance(error, Exception):  # reason: Ctrl-C and exits are the host's
-            return False
-        name = type(error).__name__
-        if self.coder is not None and not self.what:
-            self.coder.__dict__[ATTRIBUTE] = None
+    with _interrupts_wait():
         try:
-            frames = "".join(traceback.format_list(traceback.extract_tb(trace)))
-            fault_log().error("%s\n%s", name, frames)
-            if self.coder is not None:
-                io: Any = self.coder.io  # the words are ours alone, and `Terminal` may be what failed
-                io.tool_warning(
-                    f"aider-gardener: {self.what} failed ({name})."
-                    if self.what
-                    else f"aider-gardener stopped in this chat ({name}); aider goes on without it."
-                )
-        except Exception:  # reason: a terminal that is gone must not end the chat
-            return True
-        return True
+            yield
+        except Exception as error:  # reason: Ctrl-C and exits are the host's
+            name = type(error).__name__
+            if coder is not None and not what:
+                coder.__dict__[ATTRIBUTE] = None
+            with suppress(Exception):  # reason: a terminal that is gone must not end the chat
+                frames = "".join(traceback.format_list(traceback.extract_tb(error.__traceback__)))
+                fault_log().error("%s\n%s", name, frames)
+                if coder is not None:
+                    io: Any = coder.io  # the words are ours alone, and `Terminal` may be what failed
+                    io.tool_warning(
+                        f"aider-gardener: {what} failed ({name})."
+                        if what
+                        else f"aider-gardener stopped in this chat ({name}); aider goes on without it."
+                    )
+
+
+@contextmanager
+def _interrupts_wait() -> Iterator[None]:
+    """A context within which Ctrl-C is only noted the first time, unless one is around it already."""
+    pythons = signal.default_int_handler
+    if signal.getsignal(signal.SIGINT) is not pythons or current_thread() is not main_thread():
+        yield
+        return
+    pressed: list[int] = []
+    signal.signal(signal.SIGINT, lambda at, frame: pythons(at, frame) if pressed else pressed.append(at))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, pythons)
+        if pressed:
+            raise KeyboardInterrupt
 
 
 def guarded(hook: Hook) -> Hook:
@@ -71,7 +79,7 @@ def guarded(hook: Hook) -> Hook:
 
     @wraps(hook)
     def run(coder: Any, *args: Any, **options: Any) -> Any:
-        with Guard(coder):
+        with guard(coder):
             return hook(coder, *args, **options)
         return None
 
@@ -83,16 +91,16 @@ def guarded_context(coder: HostCoder, context: AbstractContextManager[Any] | Non
     """A context of ours, if there is one, around work of the host's: it is left where it could be entered,
     and told of the host's errors, which go on up."""
     entered = ExitStack()
-    with Guard(coder):
-        if context is not None:
-            entered.enter_context(context)
     try:
+        with guard(coder):
+            if context is not None:
+                entered.enter_context(context)
         yield
     except BaseException as error:
-        with Guard(coder):
+        with guard(coder):
             entered.__exit__(type(error), error, error.__traceback__)
         raise
-    with Guard(coder):
+    with guard(coder):
         entered.close()
 
 

@@ -94,6 +94,7 @@ def test_forget_session_empties_chat_and_archive(begin: Begin, drive: MakeDriver
     assert "The chat is empty" in said
     assert driver.history == []
     assert MARKER.encode() not in bytes_of(repository / ".aider.gardener")
+    assert "turns, 0 messages; room was made" in say(driver, "/gardener")
     assert "zeppelins" in say(driver, "/recall older chat zeppelins")
     driver.ask("/ask are you still there?", reply="Yes, here.")
     assert "still there" in say(driver, "/recall still there")

@@ -8,6 +8,7 @@ import importlib
 import inspect
 import logging
 import pkgutil
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -22,7 +23,8 @@ import aider_gardener
 from aider_gardener import uninstall
 from aider_gardener.adapters.aider import link
 from aider_gardener.adapters.aider.cli import try_to_install
-from aider_gardener.adapters.aider.wrappers import ATTRIBUTE, Guard
+from aider_gardener.adapters.aider.wrappers import ATTRIBUTE, guard
+from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.settings import Settings
 
 from .conftest import EDIT, Driver, MakeDriver, ScriptedModel
@@ -31,7 +33,7 @@ from .test_overflow import rejection
 NOT_IN_A_CHAT = ("replay", "patches", "cli")
 """Rooms that no chat goes through."""
 ADAPTER = "aider_gardener.adapters.aider."
-GUARDS = ("guarded", "guarded_context")
+GUARDS = ("guard", "guarded", "guarded_context")
 """What catches the faults of all others has nothing around it."""
 PARTS = 3
 
@@ -260,7 +262,7 @@ def test_a_fault_is_told_in_one_line_and_traced_only_to_those_who_ask(
     said: list[str] = []
     secret = f"{7 * 6} words of the user"
     coder: Any = SimpleNamespace(io=SimpleNamespace(tool_warning=said.append))
-    with caplog.at_level(logging.ERROR, "aider_gardener"), Guard(coder):
+    with caplog.at_level(logging.ERROR, "aider_gardener"), guard(coder):
         raise Injected(secret)
     assert said == ["aider-gardener stopped in this chat (Injected); aider goes on without it."]
     assert coder._gardener is None
@@ -270,5 +272,28 @@ def test_a_fault_is_told_in_one_line_and_traced_only_to_those_who_ask(
 
 
 def test_ctrl_c_is_the_hosts() -> None:
-    with pytest.raises(KeyboardInterrupt), Guard(None):
+    with pytest.raises(KeyboardInterrupt), guard(None):
         raise KeyboardInterrupt
+
+
+def test_ctrl_c_waits_for_what_ours_has_begun_and_pressed_twice_does_not(
+    driver: Driver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replace_chat, presses = Gardener.replace_chat, [1]
+
+    def interrupted(gardener: Gardener, chat: Any) -> None:
+        for _ in range(presses.pop() if presses else 0):
+            signal.raise_signal(signal.SIGINT)
+        replace_chat(gardener, chat)
+
+    monkeypatch.setattr(Gardener, "replace_chat", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        driver.type("first")
+    assert not driver.model.requests and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    driver.ask("second")
+    state = driver.coder.gardener.state
+    assert "first" in driver.model.last_prompt() and not state.busy
+    presses.append(2)
+    with pytest.raises(KeyboardInterrupt):
+        driver.type("third")
+    assert "third" not in [entry.content for entry in state.chat.entries.values()]

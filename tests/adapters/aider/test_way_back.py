@@ -72,6 +72,17 @@ def test_off_gives_the_whole_history_back(
     assert all(text in model.last_prompt() for _role, text in originals(driver)[:-1])
 
 
+def test_off_is_told_as_it_is(begin: Begin) -> None:
+    driver = begin(history_tokens=1_000)
+    driver.ask("/ask Never touch vendor/.")
+    chatter(driver, 12)
+    assert ", notes " in say(driver, "/context-pressure") and "room is made above 1,000" in driver.last_said
+    driver.type("/gardener off")
+    assert "aider makes room itself" in say(driver, "/context-pressure") and "notes" not in driver.last_said
+    assert "Room is made" not in say(driver, "/gardener")
+    assert say(driver, "/gardener plan").endswith("nothing was changed.")
+
+
 def test_on_takes_over_again_where_off_left_the_history_whole(
     begin: Begin, monkeypatch: pytest.MonkeyPatch
 ) -> None:
