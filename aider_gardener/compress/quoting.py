@@ -26,7 +26,6 @@ NUMBER = late(r"[\da-f](?:(?<=0)x[0-9a-f]+|(?<=[0-9a-f])[0-9a-f]{6,}|(?<=\d)\d*)
 """A number, an address, a hash. It begins with a class of characters so that a search skips to them."""
 
 QUOTED = late(r"'[^']*'|\"[^\"]*\"|`[^`]*`|‘[^’]*’|“[^”]*”")
-PATH = late(r"(?<![\w.-])[\w.-]*/[\w./-]+")
 FORM_CHARS = 90
 
 SEVERAL = 4
@@ -38,10 +37,10 @@ LINES_KNOWN = 20_000
 
 @lru_cache(maxsize=LINES_KNOWN)
 def form_of(line: str) -> str:
-    """The line without numbers, hashes, paths, quoted words; what it tells first where quotes may hide it."""
+    """The line without numbers, hashes, quoted words; what it tells first where quotes may hide it."""
     line = NUMBER.sub("0", line.strip()[: 3 * FORM_CHARS])
     bare, hidden = QUOTED.subn("Q", line)
-    return (alarm(line) if hidden else "") + (PATH.sub("P", bare) if "/" in bare else bare)[:FORM_CHARS]
+    return (alarm(line) if hidden else "") + bare[:FORM_CHARS]
 
 
 def quoted(
@@ -77,19 +76,16 @@ def _near(lines: Sequence[str], forms: Sequence[str], rows: Collection[int]) -> 
     total = len(lines)
     shared = _shared_words(forms)
     often = Counter(shared)
-    first: dict[str, int] = {}
     near = [NOISE] * total
     looked_at = {row + step for row in rows for step in range(-3, 3) if 0 <= row + step < total}
     worth = dict[int, float]()
     for row, form in enumerate(forms):
         if not form:
             continue
-        if form not in first or len(lines[row]) > FORM_CHARS:
-            first[form] = row
         if row in looked_at:
             left = total - row
             ends = max(0, 3 - 0.4 * row) * (row < 5) + (4 - 0.25 * left) * (left <= 12)
-            worth[row] = _told(lines[first[form]]) + 3 / (1 + log2(often[shared[row]])) + ends
+            worth[row] = _told(lines[row]) + 3 / (1 + log2(often[shared[row]])) + ends
     for row in rows:
         near[row] = worth[row]
         for step, share in ((-1, 0.45), (-2, 0.3), (-3, 0.15), (1, 0.3), (2, 0.1)):

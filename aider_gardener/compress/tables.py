@@ -146,7 +146,7 @@ def _delimited(run: Sequence[str]) -> _Table | None:
         spaced = sum(f"{delimiter} " in line for line in run)
         if usual >= least and len(rows) >= FITTING * len(run) and spaced < 0.1 * len(run):
             cells = [[cell.strip() for cell in run[row].split(delimiter)] for row in rows]
-            if delimiter != ":" or _numbers(cells, -1):
+            if delimiter != ":" or (usual == 1 and _numbers(cells, -1)):
                 return _headed(run, rows, cells, [])
     return None
 
