@@ -70,7 +70,7 @@ def read(lines: Sequence[str]) -> dict[int, Note]:
             form = (level, code, form_of(message)) if level else row
             seen.update(((form, path), code or path))
             worth = {"error": CAUSE, "warning": WARNING}.get(level, MATCH)
-            again = log2(seen[form, path]) + 0.6 * log2(seen[code or path])
+            again = log2(seen[form, path]) if level == "error" else 0.6 * log2(seen[code or path])
             placed = bool(path)
             above = -1 if placed else place
             notes[row] = Note(max(worth - again, CONTEXT), above, form, placed and level == "error")

@@ -42,7 +42,7 @@ TEXTS = {
     "toml": (ContentClass.STRUCTURED, "", "[paths]\n" + "".join(f'part_{n} = "src/shop/part_{n}.py"\n' for n in range(400)), PATH),
     "app-log": (ContentClass.LOG, "", "".join(f"2024-05-01 10:{n // 60:02}:{n % 60:02} WARN watch: word{n}x changed in src/shop/part_{n}.py after save\n" for n in range(400)), PATH),
     "pytest": (ContentClass.LOG, "", failures(), "src/shop/part_237.py:240"),
-    "mypy": (ContentClass.LOG, "", "".join(f'src/shop/part_{n}.py:{k}: error: Name "total{n}" is not defined  [name-defined]\n' for n in range(400) for k in range(6)), f'{PATH}:0: error: Name "total237"'),
+    "mypy": (ContentClass.LOG, "", "".join(f'src/shop/part_{n}.py:{k}: error: Name "total{n}" is not defined  [name-defined]\n' for n in range(400) for k in range(6)), f'{PATH}:3: error: Name "total237"'),
     "flake8": (ContentClass.LOG, "", "".join(f"src/shop/part_{n}.py:{k}:1: W291 trailing whitespace\n" for n in range(400) for k in range(6)), f"{PATH}:0:1: W291"),
     "traceback-python": (ContentClass.ERROR, "", "Traceback (most recent call last):\n" + "".join(f'  File "/srv/src/shop/part_{n}.py", line {n}, in go\n    step_{n}()\n' for n in range(400)) + "ValueError: no\n", "part_237.py"),
     "grep": (ContentClass.LISTING, "", "".join(f"src/shop/part_{n}.py:{k}:    value = compute({k}, {n})\n" for n in range(400) for k in range(9)), "compute(0, 237)"),
