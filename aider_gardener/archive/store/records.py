@@ -49,9 +49,8 @@ def said(entry: Entry, redact: Redactor, chunks: Sequence[Span], renditions: Ite
     """An entry as it is stored: every text redacted, every span moved along."""
     record: Record = {
         "kind": SAID, "session": entry.session, "seq": entry.seq, "turn": entry.turn,
-        "detail": entry.source.detail.encode("utf-8", "replace").decode(),  # no column takes lone surrogates
-        "source": entry.source.kind.value, "provider": entry.provider, "at": entry.created_at, "id": entry.id,
-        "role": entry.role, "cls": entry.cls.value,
+        "source": entry.source.kind.value, "detail": entry.source.detail, "provider": entry.provider,
+        "at": entry.created_at, "id": entry.id, "role": entry.role, "cls": entry.cls.value,
         "segments": [[s.start, s.end, s.cls.value, s.kind, s.language] for s in entry.segments],
         "redactions": [], "tokens": entry.tokens, "pinned": entry.pinned, "active": entry.active,
         "content": entry.content, "chunks": [list(span) for span in chunks],
@@ -71,6 +70,7 @@ def redacted(record: Record, redact: Redactor) -> Record:
     if kind != SAID:
         return record
     body = redact(record["content"])  # first: what is a secret there is one in its short forms
+    detail = redact(record["detail"]).text.encode("utf-8", "replace").decode()  # no lone surrogate
     spans = (_moved(body, each) for each in record["chunks"])
     added = [[span.start, span.end, span.kind] for span in body.spans]
     return {
@@ -80,7 +80,7 @@ def redacted(record: Record, redact: Redactor) -> Record:
         "chunks": [list(each) for each in dict.fromkeys(spans) if each[0] < each[1]],
         "redactions": [*record["redactions"], *added],
         "renditions": [[word, redact(text).text, n] for word, text, n in record["renditions"]],
-        "detail": redact(record["detail"]).text,
+        "detail": detail,
     }
 
 
