@@ -164,8 +164,8 @@ def checksums() -> str:
 
 def opened(path: Path, flags: int, key: str, *, query: str = "") -> apsw.Connection:
     """A connection to a file whose pages are checked; `query` are parameters of SQLite's URIs."""
-    name = f"{path.absolute().as_uri()}?{query}" if query else str(path)
-    flags |= apsw.SQLITE_OPEN_NOFOLLOW | (apsw.SQLITE_OPEN_URI if query else 0)
+    name = f"{path.absolute().as_uri()}?{query}"  # takes paths that are no UTF-8, too
+    flags |= apsw.SQLITE_OPEN_NOFOLLOW | apsw.SQLITE_OPEN_URI
     db = apsw.Connection(name, flags=flags, vfs=None if key else checksums())
     if not key:
         db.reserve_bytes(reserve=CHECKSUM_BYTES)  # of a file that is begun now
@@ -183,7 +183,7 @@ def _cipher_key(key: str) -> str:
 def new_file(path: Path, key: str) -> str:
     """What `VACUUM INTO` is given so that it makes a file of this kind."""
     kind = f"cipher={CIPHER}&key={quote(_cipher_key(key))}" if key else f"vfs={checksums()}&reserve=8&key="
-    return f"file:{quote(path.as_posix())}?{kind}"
+    return f"{path.absolute().as_uri()}?{kind}"
 
 
 def _distrust(db: apsw.Connection) -> None:

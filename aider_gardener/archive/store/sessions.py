@@ -45,6 +45,11 @@ class Owner(NamedTuple):
     started: str
 
 
+def _column(project: str) -> str:
+    """A project's path as a column takes it: what in it is no UTF-8 is written by its bytes."""
+    return project.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
 def open_session(db: apsw.Connection, session: str, project: str, started_at: float) -> None:
     """Begin a session; one known by name only (it got entries first) is completed."""
     db.execute(
@@ -54,7 +59,7 @@ def open_session(db: apsw.Connection, session: str, project: str, started_at: fl
                started_at = iif(started_at = 0, excluded.started_at, started_at)
                WHERE (project = '' AND excluded.project != '')
                    OR (started_at = 0 AND excluded.started_at != 0)""",
-        (session, project, started_at),
+        (session, _column(project), started_at),
     )
 
 
@@ -68,7 +73,7 @@ def sessions(db: apsw.Connection, project: str | None) -> list[SessionInfo]:
         FROM sessions s LEFT JOIN occurrences n ON n.session = s.number
         WHERE ?1 IS NULL OR s.project = ?1 GROUP BY s.number ORDER BY s.number"""
     found = []
-    for session, own, started_at, *more in db.execute(sql, (project,)):
+    for session, own, started_at, *more in db.execute(sql, (project and _column(project),)):
         found.append(SessionInfo(session, own, started_at or 0.0, *more))
     return found
 

@@ -3,6 +3,7 @@ line and left whole."""
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -172,3 +173,16 @@ def test_to_be_read_only_lines_are_shown_and_nothing_changes(tmp_path: Path, no_
         (tmp_path / "b" / path.name).write_bytes(path.read_bytes())
     reader = open_to_read(tmp_path / "b")
     assert said(reader) == ["in the file"] and "1 lines wait" in reader.notice
+
+
+def test_a_folder_whose_name_is_no_text_has_an_archive_too(tmp_path: Path) -> None:
+    folder = os.fsdecode(os.fsencode(tmp_path) + b"/p\xff\xe9")
+    try:
+        os.mkdir(folder)
+    except OSError:
+        pytest.skip("file names are text here")
+    with closing(open_store(Path(folder))) as store:
+        store.open_session("s", project=folder, started_at=1.0)
+        assert store.is_file and not store.notice
+    with closing(open_to_read(Path(folder))) as store:
+        assert [info.id for info in store.sessions(folder)] == ["s"]
