@@ -1,5 +1,5 @@
-"""A host's transcript as messages: a file of JSON lines that only grows. What a line says is the host's own
-grammar (`claude_code.transcript`, `codex.rollout`); the rest is here.
+"""A host's transcript as messages: a file that only grows. What a line of JSON says is the host's own grammar
+(`claude_code.transcript`, `codex.rollout`); the rest is here.
 
 A line that is too long is passed over, and a record of its own says so; the transcript keeps it.
 """
@@ -9,9 +9,8 @@ from __future__ import annotations
 import json
 import os
 import re
-from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,8 +20,14 @@ from aider_gardener.messages import Message, Source, SourceKind
 from aider_gardener.reading.source import command_source
 
 SHELL = "Bash"
-PAGES = ("WebFetch", "WebSearch")
 EDITORS = ("Edit", "MultiEdit", "Write", "NotebookEdit", "apply_patch")
+KINDS = {
+    "Read": SourceKind.FILE,
+    "WebFetch": SourceKind.WEB,
+    "WebSearch": SourceKind.WEB,
+    **dict.fromkeys(EDITORS, SourceKind.NOTICE),
+}
+"""What the results of tools are, where not what a command gave."""
 FAILED_EDIT = "# 1 SEARCH/REPLACE block failed to match!\n"
 DETAILS = "command file_path notebook_path url pattern query path description prompt".split()
 """What of a tool's input says what it was called for, the first that is there."""
@@ -52,14 +57,10 @@ class ToolCall(NamedTuple):
     @property
     def source(self) -> Source:
         """The source of what it gave back."""
-        if self.name in PAGES:
-            return Source(SourceKind.WEB, self.detail)
-        if self.name == "Read":
-            return Source(SourceKind.FILE, self.detail)
-        if self.name in EDITORS:
-            return Source(SourceKind.NOTICE)
         if self.name == SHELL:
             return command_source(self.detail)
+        if kind := KINDS.get(self.name):
+            return Source(kind, "" if kind is SourceKind.NOTICE else self.detail)
         return Source(SourceKind.COMMAND, f"{self.name} {self.detail}".strip())
 
 
@@ -116,7 +117,7 @@ class TranscriptLine(NamedTuple):
     records: tuple[TranscriptRecord, ...]
 
 
-class Reader(ABC):
+class Reader:
     """Reads a transcript from an offset on. `calls` are the tools that were called and whose results are
     still to come, by the id of the call, `at` is the time of the last record: both can be kept and given to
     the next reader. `passed` counts what was not kept, by its kind."""
@@ -127,14 +128,6 @@ class Reader(ABC):
         self.path, self.offset, self.at = path, offset, at
         self.calls = dict(calls or {})
         self.passed: Counter[str] = Counter()
-
-    @abstractmethod
-    def lines(self) -> Iterator[TranscriptLine]:
-        """What is complete from the offset on. Raises OSError."""
-
-
-class JsonLinesReader(Reader):
-    """Reads a transcript that has a JSON object on each line."""
 
     def lines(self) -> Iterator[TranscriptLine]:
         """The lines from the offset on that are complete. A file that is shorter than the offset, or has no
@@ -152,44 +145,44 @@ class JsonLinesReader(Reader):
             at, is_passed = self.offset, False
             for raw in files.lines(file, LINE_BYTES):
                 start, at = self.offset, at + len(raw)
-                if not raw.endswith(b"\n"):
-                    if len(raw) == LINE_BYTES:
-                        is_passed = True
-                        yield TranscriptLine(start, start, ())
-                    else:  # it is being written, or its writer was killed
-                        self.passed[UNFINISHED] += 1
-                    continue
-                self.offset = at
-                if is_passed:
-                    self.passed[LONG_LINE] += 1
-                    told = Message("system", f"{at - start:,} bytes of the transcript were passed over")
-                    yield TranscriptLine(start, at, (TranscriptRecord(told, unknown=LONG_LINE, place=start),))
-                    is_passed = False
-                else:
-                    yield TranscriptLine(start, at, tuple(self.records(raw, start)))
+                if raw.endswith(b"\n"):
+                    said = self.passed_over(start, at) if is_passed else self.records(raw, start)
+                    self.offset, is_passed = at, False
+                    yield TranscriptLine(start, at, tuple(said))
+                elif len(raw) == LINE_BYTES:
+                    is_passed = True
+                    yield TranscriptLine(start, start, ())
+                else:  # it is being written, or its writer was killed
+                    self.passed[UNFINISHED] += 1
+
+    def passed_over(self, start: int, end: int) -> list[TranscriptRecord]:
+        """What is told of a line that is too long."""
+        self.passed[LONG_LINE] += 1
+        told = Message("system", f"{end - start:,} bytes of the transcript were passed over")
+        return [TranscriptRecord(told, unknown=LONG_LINE, place=start)]
 
     def records(self, raw: bytes, place: int) -> list[TranscriptRecord]:
-        """What a line says; of one that is no JSON object, the line."""
+        """What a line says. Of one that nobody here knows, or that is no JSON object, that is the line."""
         text = raw.decode("utf-8", "replace").removeprefix("\ufeff").strip()
         if not text:
             return []
-        value = parsed(text)
+        value, found = parsed(text), [TranscriptRecord(unknown="no JSON object")]
         if isinstance(value, dict):
             self.at = seconds(value.get("timestamp")) or self.at
-            unknown = self.unknown(value)
-        else:
-            unknown = "no JSON object"
-        raw_record = TranscriptRecord(Message("system", text), unknown=unknown or "")
-        found = [raw_record] if unknown is not None else self.said(value)
-        return [record._replace(place=place, part=part, at=self.at) for part, record in enumerate(found)]
+            found = [*self.said(value)]
+        return [
+            record._replace(
+                message=Message("system", text) if record.unknown else record.message,
+                place=place,
+                part=part,
+                at=self.at,
+            )
+            for part, record in enumerate(found)
+        ]
 
-    @abstractmethod
-    def unknown(self, value: Mapping[str, Any]) -> str | None:
-        """The type of a record that is not known, None for one that is."""
-
-    @abstractmethod
-    def said(self, value: Mapping[str, Any]) -> Iterator[TranscriptRecord]:
-        """What a record says, in order."""
+    def said(self, value: Mapping[str, Any]) -> Iterable[TranscriptRecord]:
+        """What a record says, in order; of one that is not known its type alone."""
+        raise NotImplementedError
 
     def called(
         self, key: object, name: str, given: Mapping[str, Any], text: str = ""
@@ -228,8 +221,7 @@ def call_text(name: str, given: Mapping[str, Any], detail: str) -> str:
         rest = {key: value for key, value in rest.items() if key not in EDIT_KEYS}
     elif [str(value).strip() for value in rest.values()] == [detail]:
         return ""
-    lines = "".join(f"{key}: {as_text(value)}\n" for key, value in rest.items())
-    head = f"{name}\n{lines}" if lines else ""
+    head = "\n".join([name, *(f"{key}: {as_text(value)}" for key, value in rest.items()), ""]) if rest else ""
     return f"{head}{edit}" if edit else head.rstrip("\n")
 
 
@@ -244,9 +236,8 @@ def as_text(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-EDIT_KEYS = frozenset(
-    "file_path notebook_path edits old_string new_string content new_source replace_all".split()
-)
+AFTER_KEYS = ("new_string", "content", "new_source")
+EDIT_KEYS = frozenset({"file_path", "notebook_path", "edits", "old_string", "replace_all", *AFTER_KEYS})
 
 
 def edit_text(name: str, given: Mapping[str, Any]) -> str:
@@ -258,16 +249,11 @@ def edit_text(name: str, given: Mapping[str, Any]) -> str:
     made = []
     for edit in edits or []:
         if isinstance(edit, dict):
-            after = edit.get("new_string", edit.get("content", edit.get("new_source", "")))
+            texts = edit.get("old_string"), next((edit[key] for key in AFTER_KEYS if key in edit), "")
+            before, after = (str(text).removesuffix("\n") + "\n" if text else "" for text in texts)
             every = "Every occurrence:\n" if edit.get("replace_all") else ""
-            before, after = ended(str(edit.get("old_string") or "")), ended(str(after or ""))
             made.append(f"{every}{path}\n<<<<<<< SEARCH\n{before}=======\n{after}>>>>>>> REPLACE\n")
     return "\n".join(made)
-
-
-def ended(text: str) -> str:
-    """The text with a line's end, unless there is none."""
-    return text if not text or text.endswith("\n") else f"{text}\n"
 
 
 def named(kind: str, data: str) -> str:

@@ -23,7 +23,7 @@ from aider_gardener.adapters.claude_code.session import HOST as CLAUDE_CODE
 from aider_gardener.adapters.claude_code.session import provider
 from aider_gardener.adapters.claude_code.transcript import ClaudeReader
 from aider_gardener.adapters.codex.rollout import HOST as CODEX
-from aider_gardener.adapters.codex.rollout import RolloutReader, is_head, kind_and_item, provider_of
+from aider_gardener.adapters.codex.rollout import RolloutReader, head_of, provider_of
 from aider_gardener.adapters.intake import Intake, Teller
 from aider_gardener.adapters.transcript import Reader
 from aider_gardener.archive.sessions import AIDER, host_of
@@ -116,14 +116,13 @@ def files_named(place: Path) -> list[Path]:
 def chats_of(path: Path) -> list[ChatFile]:
     """The chats of a file. Raises SessionError for one that holds none."""
     try:
-        head, size = head_of(path), files.check_plain(path, follow=True).st_size
+        head, size = first_records(path), files.check_plain(path, follow=True).st_size
         if path.suffix == ".md":
             return history_chats(path)
     except OSError as problem:
         raise SessionError(f"{path}: cannot be read ({problem.strerror or problem})") from problem
     for row in head:
-        kind, item = kind_and_item(row)
-        if is_head(row) or (kind == "session_meta" and "id" in item):
+        if "id" in (item := head_of(row)):
             session, folder = str(item["id"]), str(item.get("cwd") or "")
             return [ChatFile(path, session, CODEX, provider_of(item), folder, RolloutReader, size)]
         if isinstance(row.get("sessionId"), str) and row["sessionId"]:
@@ -134,7 +133,7 @@ def chats_of(path: Path) -> list[ChatFile]:
     raise SessionError(f"{path}: no transcript of Claude Code or Codex and no history of aider")
 
 
-def head_of(path: Path) -> list[dict[str, Any]]:
+def first_records(path: Path) -> list[dict[str, Any]]:
     """The first records of a file of JSON lines. Raises OSError, and SessionError for what is not UTF-8."""
     found = []
     with files.open_plain(path, follow=True) as file:

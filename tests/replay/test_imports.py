@@ -356,10 +356,9 @@ def test_what_was_said_to_a_model_of_this_machine_counts_as_such(
     tmp_path: Path, given: dict[str, str], provider: str
 ) -> None:
     head = {"id": "s", "timestamp": "2026-01-01T00:00:00Z", **given}
-    for row in ({"type": "session_meta", "payload": head}, head):  # as versions of 2025 have it, too
-        (tmp_path / "x.jsonl").write_text(json.dumps(row))
-        (chat,) = imports.chats_of(tmp_path / "x.jsonl")
-        assert (chat.session, chat.host, chat.provider) == ("s", "Codex", provider)
+    (tmp_path / "x.jsonl").write_text(json.dumps({"type": "session_meta", "payload": head}))
+    (chat,) = imports.chats_of(tmp_path / "x.jsonl")
+    assert (chat.session, chat.host, chat.provider) == ("s", "Codex", provider)
 
 
 # A law

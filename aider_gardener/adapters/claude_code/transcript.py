@@ -13,7 +13,7 @@ from typing import Any
 from aider_gardener.adapters.transcript import (
     MOST_TOKENS,
     THINKING,
-    JsonLinesReader,
+    Reader,
     TranscriptRecord,
     Used,
     named,
@@ -23,7 +23,7 @@ from aider_gardener.adapters.transcript import (
 from aider_gardener.messages import SourceKind
 
 SILENT = frozenset(
-    "agent-name ai-title attachment bridge-session content-replacement custom-title file-history-snapshot"
+    "agent-name ai-title bridge-session content-replacement custom-title file-history-snapshot"
     " frame-link last-prompt mode permission-mode pr-link progress queue-operation summary system tag".split()
 )
 """Types of records that say nothing of the conversation itself."""
@@ -40,19 +40,14 @@ WINDOW, LARGE_WINDOW, LARGE_MARK = 200_000, 1_000_000, "[1m]"
 """Tokens of the window of Claude Code's models, of those too that say otherwise in their names."""
 
 
-class ClaudeReader(JsonLinesReader):
-    """See `JsonLinesReader`."""
-
-    def unknown(self, value: Mapping[str, Any]) -> str | None:
-        kind = str(value.get("type"))
-        is_message = kind in ("user", "assistant") and isinstance(value.get("message"), dict)
-        return None if is_message or kind in SILENT else kind[:80]
+class ClaudeReader(Reader):
+    """See `Reader`."""
 
     def said(self, value: Mapping[str, Any]) -> Iterator[TranscriptRecord]:
-        kind, message = value["type"], value.get("message")
-        if kind == "user":
+        kind, message = str(value.get("type")), value.get("message")
+        if kind == "user" and isinstance(message, dict):
             yield from self._told(value, message)
-        elif kind == "assistant":
+        elif kind == "assistant" and isinstance(message, dict):
             yield from self._answered(value, message)
         elif kind == "attachment":
             yield from self._attached(value.get("attachment"))
@@ -60,8 +55,10 @@ class ClaudeReader(JsonLinesReader):
             yield TranscriptRecord(boundary=True)
         elif kind == "system" and isinstance(text := value.get("content"), str):
             yield from said_by("user", text, SourceKind.NOTICE)
-        else:
+        elif kind in SILENT:
             self.passed[f"record {kind}"] += 1
+        else:
+            yield TranscriptRecord(unknown=kind[:80])
 
     def _told(self, value: Mapping[str, Any], message: Any) -> Iterator[TranscriptRecord]:
         """What a record of the type `user` says: who said it, and whether it begins a turn."""
