@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from aider_gardener.adapters.marks import SHORTENED_MARK
 from aider_gardener.adapters.transcript import Reader, ToolCall, TranscriptLine, TranscriptRecord, Used
@@ -72,7 +72,8 @@ class Teller(NamedTuple):
 
 
 class Intake:
-    """A chat of another host by its session id, in the project's archive."""
+    """A chat of another host by its session id, in the project's archive. `reader` reads its transcript on
+    where the last one stopped."""
 
     def __init__(
         self,
@@ -80,10 +81,11 @@ class Intake:
         session: str,
         project: str,
         teller: Teller,
+        transcript: Path | None,
         *,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self.store, self.teller = store, teller
+        self.store, self.transcript = store, transcript
         self.archive = Archive(
             store,
             session=session,
@@ -95,34 +97,38 @@ class Intake:
         )
         self.archive.provider = teller.provider
         self.progress = Progress.read(store.get_state(session, TRANSCRIPT_KEY))
-        self.waiting: dict[str, ToolCall] = {}
+        calls: dict[str, ToolCall] = {}
         with suppress(ValueError, TypeError, AttributeError):
             kept = json.loads(store.get_state(session, CALLS_KEY) or "{}")
-            self.waiting = {key: ToolCall(*call) for key, call in kept.items()}
+            calls = {key: ToolCall(*call) for key, call in kept.items()}
+        self.reader = teller.reader(transcript or Path(), self.progress.offset, calls, at=self.progress.at)
 
-    def reader_of(self, transcript: Path) -> Reader:
-        """What reads on where the last one stopped."""
-        calls = self.waiting
-        return self.teller.reader(transcript, self.progress.offset, calls, at=self.progress.at)
-
-    def take_in(self, transcript: Path, seconds: float = 60.0) -> int:
-        """Archive what is new of a transcript, for at most so long; returns how many entries that were. What
-        is left comes with the next call. A transcript that cannot be read is none."""
-        reader = self.reader_of(transcript)
+    def take_in(self, seconds: float = 60.0) -> int:
+        """Archive what is new of the transcript, for at most so long; returns how many entries that were.
+        What is left comes with the next call. A transcript that cannot be read is none."""
         until, added = time.monotonic() + seconds, 0
-        before = (asdict(self.progress), self.waiting)
+        before = (asdict(self.progress), dict(self.reader.calls))
         try:
-            for line in reader.lines():
+            for line in self.reader.lines():
                 added += self.take_line(line)
                 if time.monotonic() > until:
                     break
         except OSError:
             return added
         finally:
-            self.follow(reader)
-            if (asdict(self.progress), self.waiting) != before:
+            self.progress.at = self.reader.at
+            if (asdict(self.progress), self.reader.calls) != before:
                 self.keep_progress()
         return added
+
+    def take_said(self, lines: Sequence[Mapping[str, Any]]) -> None:
+        """Archive what a host without a transcript says now, as lines of one."""
+        self.reader.at = self.archive.clock()
+        place = round(PLACES_A_SECOND * self.reader.at)
+        records = [each for line in lines for each in self.reader.records(json.dumps(line).encode(), place)]
+        numbered = (each._replace(part=part) for part, each in enumerate(records))
+        self.take_line(TranscriptLine(place, place, tuple(numbered)))
+        self.keep_progress()
 
     def take_line(self, line: TranscriptLine) -> int:
         """Archive what a line says; returns how many entries that were."""
@@ -172,17 +178,14 @@ class Intake:
             progress.sent += used.sent
             progress.cost += used.cost
 
-    def follow(self, reader: Reader) -> None:
-        """Note what the next reader needs of this one."""
-        self.waiting = dict(list(reader.calls.items())[-MOST_CALLS:])
-        self.progress.at = reader.at
-
     def keep_progress(self) -> None:
         """Keep how far the transcript was taken in, the last measured prompt, and what all came to."""
         progress = self.progress
+        progress.at = self.reader.at
         self.archive.keep(TRANSCRIPT_KEY, asdict(progress))
-        if self.waiting or self.store.get_state(self.archive.session, CALLS_KEY):
-            self.archive.keep(CALLS_KEY, self.waiting)
+        waiting = dict(list(self.reader.calls.items())[-MOST_CALLS:])
+        if waiting or self.store.get_state(self.archive.session, CALLS_KEY):
+            self.archive.keep(CALLS_KEY, waiting)
         window, model = progress.window, progress.model
         if progress.used:
             frame = {"window": window, "parts": {"prompt": progress.used}, "model": model}

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from aider_gardener import files
-from aider_gardener.adapters.claude_code.session import HOST as CLAUDE_CODE
-from aider_gardener.adapters.claude_code.session import provider
+from aider_gardener.adapters.claude_code.hooks import HOST as CLAUDE_CODE
+from aider_gardener.adapters.claude_code.hooks import provider
 from aider_gardener.adapters.claude_code.transcript import ClaudeReader
 from aider_gardener.adapters.codex.rollout import HOST as CODEX
 from aider_gardener.adapters.codex.rollout import RolloutReader, head_of, provider_of
@@ -222,25 +222,22 @@ def _taken(store: Store, project: str, chats: Sequence[ChatFile], found: Importe
             continue
         clock = partial(os.path.getmtime, chat.path)
         teller = Teller(chat.host, chat.reader, chat.provider)
-        intake = Intake(store, chat.session, project, teller, clock=clock)
+        intake = Intake(store, chat.session, project, teller, chat.path, clock=clock)
         if intake.progress.offset >= chat.size:
             found.known += 1
             continue
-        reader = intake.reader_of(chat.path)
         try:
-            for line in reader.lines():
+            for line in intake.reader.lines():
                 found.messages += intake.take_line(line)
                 pending += line.end - line.start
                 if pending >= BATCH_BYTES:
-                    intake.follow(reader)
                     intake.keep_progress()
                     yield pending
                     pending = 0
         except OSError as problem:
             found.others[str(chat.path)] = f"cannot be read ({problem.strerror or problem})"
-        intake.follow(reader)
         intake.keep_progress()
-        found.count(reader)
+        found.count(intake.reader)
     yield pending
 
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aider_gardener.adapters.claude_code.session import ClaudeSession
+from aider_gardener.adapters.claude_code.hooks import Hooks
 from aider_gardener.adapters.claude_code.transcript import ClaudeReader
 from aider_gardener.adapters.transcript import DETAIL_CHARS, THINKING, call_of, call_text
 from aider_gardener.archive.archive import Archive
@@ -171,8 +171,7 @@ def test_what_hooks_archived_is_not_doubled_and_is_gone_on_with(store: Store, tm
     host.path.parent.mkdir()
     host.ask("Never use port 8080.")
     host.run("ls", "a\nb")
-    live = ClaudeSession(store, SESSION, PROJECT, settings=Settings())
-    live.take_in(host.path)
+    Hooks(store, PROJECT, settings=Settings()).take_in(host.payload("Stop"))
     assert taken(store, host.path.parent).messages == 0
     host.ask("Go on.")
     assert taken(store, host.path.parent).messages == 1
@@ -202,7 +201,7 @@ def test_what_was_forgotten_comes_back_by_no_way(store: Store, tmp_path: Path) -
     store.forget_session(SESSION)
     assert taken(store, host.path.parent).messages == 0
     host.ask("Go on.")
-    ClaudeSession(store, SESSION, PROJECT, settings=Settings()).take_in(host.path)
+    Hooks(store, PROJECT, settings=Settings()).take_in(host.payload("Stop"))
     assert [entry.content for entry in entries(store)] == ["Go on."]
     path = tmp_path / "all.jsonl"
     store.export(path)

@@ -1,25 +1,51 @@
-"""What each hook of Claude Code does: JSON in, one JSON object out, {} for nothing to say."""
+"""What each hook of Claude Code does, or of a host with such: JSON in, JSON out, {} for nothing to say."""
 
 from __future__ import annotations
 
+import mmap
+import os
 import time
 from collections.abc import Callable, Mapping
+from copy import deepcopy
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aider_gardener import files
-from aider_gardener.adapters.claude_code.session import ClaudeSession, boundary_of, teller_of
-from aider_gardener.adapters.intake import PART, PLACES, SHORTENED, SHORTENED_AT, WHOLE
-from aider_gardener.adapters.marks import LARGE_TOKENS
+from aider_gardener.adapters.addresses import is_loopback
+from aider_gardener.adapters.claude_code.transcript import ClaudeReader
+from aider_gardener.adapters.intake import (
+    PART,
+    PLACES,
+    SHORTENED,
+    SHORTENED_AT,
+    WHOLE,
+    Intake,
+    Teller,
+)
+from aider_gardener.adapters.marks import BOUNDARY_MARKS, LARGE_TOKENS
 from aider_gardener.adapters.transcript import call_of
+from aider_gardener.archive.providers import AWAY, HERE, LOOPBACK, SAY_LOCAL, WITHHELD
 from aider_gardener.messages import Fidelity, Message, Rendition, Source
+from aider_gardener.plan.chat import Chat
 from aider_gardener.reading.source import own_output
-from aider_gardener.settings import Settings
+from aider_gardener.settings import TRUE_WORDS, Settings
 from aider_gardener.tokens import approximate
 
 if TYPE_CHECKING:
     from aider_gardener.archive.store import Store
 
+HOST = "Claude Code"
+HOST_CHARS = 40
+MOST_CONTEXT_CHARS = 10_000
+"""More of what a hook adds goes to a file of the host's."""
+RECALL_TOKENS = 2_350
+"""What is recalled within that: with its head and the marks of quotes it stays below."""
+BOUNDARY_BYTES = 4_000_000
+"""A record that says where a compaction was is no longer; Codex's holds what stands in its context then."""
+ROLLOUT = "rollout-?*.jsonl"
+"""What Codex calls a transcript."""
+LOCAL_VARIABLE = "AIDER_GARDENER_LOCAL"
 TURN_SECONDS, BEHIND_SECONDS = 0.1, 60.0
 """So long a hook takes in what is new of the transcript: before it answers, and behind that."""
 LARGE_FILE_TOKENS = 10_000
@@ -66,9 +92,7 @@ class Hooks:
             "SessionStart": self.session_started,
         }.get(event)
         chat = self.chat(given)
-        if act is None or chat is None:
-            return {}
-        return {} if self.settings.mode == "observe" else act(chat, given)
+        return {} if act is None or chat is None or self.settings.mode == "observe" else act(chat, given)
 
     def take_in(self, given: Given) -> None:
         """Archive what is new. What an answer recalled counts as accessed only behind it: that is written,
@@ -81,50 +105,70 @@ class Hooks:
             take_in(chat, given, BEHIND_SECONDS)
             if said := given.get("said"):
                 chat.take_said(said)
-            path = transcript_of(given)
-            if path is not None and path.parts[-3:-1] == COPIES:
-                path.unlink(missing_ok=True)  # its secrets are no longer needed; the next one is as long
+            if chat.transcript is not None and chat.transcript.parts[-3:-1] == COPIES:
+                # its secrets are no longer needed; the next one is as long
+                chat.transcript.unlink(missing_ok=True)
 
-    def chat(self, given: Given) -> ClaudeSession | None:
-        session = given.get("session_id")
+    def chat(self, given: Given) -> Intake | None:
+        """The chat that an event is of."""
+        session, path = given.get("session_id"), given.get("transcript_path")
         if not isinstance(session, str) or not session or not self.settings.enabled:
             return None
-        teller = teller_of(given.get("host"), transcript_of(given))
-        return ClaudeSession(self.store, session, self.project, self.settings, teller, clock=self.clock)
+        transcript = Path(path).expanduser() if isinstance(path, str) and path else None
+        teller = teller_of(given.get("host"), transcript)
+        return Intake(self.store, session, self.project, teller, transcript, clock=self.clock)
 
-    def prompt_submitted(self, chat: ClaudeSession, given: Given) -> Answer:
+    def prompt_submitted(self, chat: Intake, given: Given) -> Answer:
         """Add what the prompt needs of what the context has lost, which is archived by now as a rule: then no
         lock is waited for."""
-        prompt, boundary = given.get("prompt"), boundary_of(transcript_of(given), chat.teller.reader)
+        prompt, boundary = given.get("prompt"), boundary_of(chat.transcript, type(chat.reader))
         if not isinstance(prompt, str):
             return {}
         if PLACES * chat.progress.offset < boundary:
             take_in(chat, given, TURN_SECONDS)
-        note = chat.recall_note(prompt, boundary)
-        self.recalled = chat.recalled
-        return added("UserPromptSubmit", note)
+        return added("UserPromptSubmit", self.recall_note(chat, prompt, boundary))
 
-    def session_started(self, chat: ClaudeSession, given: Given) -> Answer:
+    def recall_note(self, chat: Intake, prompt: str, boundary: int) -> str:
+        """What the prompt needs of what its context has lost, as one note; "" when nothing is missing.
+        `boundary` is where the context begins."""
+        from aider_gardener.recall import recall as recalling  # as late: most prompts come before that
+        from aider_gardener.recall.request import ORDINARY_SHARE, Request, recall_part
+
+        part, archive = recall_part(prompt), chat.archive
+        limit = int(part * min(self.settings.recall_tokens, RECALL_TOKENS))
+        if limit <= 0 or not prompt.strip():
+            return ""
+        older, order = self.settings.recall_sessions, part == ORDINARY_SHARE
+        request = Request(prompt, token_limit=limit, unasked=True, older=older, order=order, ids=True)
+        found = recalling.recall(archive, chat_since(chat, boundary), request, count=approximate)
+        self.recalled = [item.entry_id for item in found]
+        note = recalling.recall_note(found, session=archive.session)
+        note = note if len(note) <= MOST_CONTEXT_CHARS else ""
+        if archive.withheld:
+            told = WITHHELD.format(count=len(archive.withheld), how=SAY_LOCAL)
+            note = f"{note}\n(aider-gardener: {told}.)".lstrip()
+        return note
+
+    def session_started(self, chat: Intake, given: Given) -> Answer:
         """Say where the chat stands that was compacted, or the last one where a new one begins. After /clear
         nothing: that is how a context is dropped."""
         source = given.get("source")
         take_in(chat, given, TURN_SECONDS)
         from aider_gardener.notes.last_chat import state_block, state_of_last  # late: the others need none
 
-        if source == "compact" or (
-            source == "resume" and boundary_of(transcript_of(given), chat.teller.reader)
-        ):
+        resumed = source == "resume" and boundary_of(chat.transcript, type(chat.reader))
+        if source == "compact" or resumed:
             entries = self.store.session_entries(chat.archive.session)
             limit = COMPACTED_TOKENS
             block = state_block(entries, which=WHICH, token_limit=limit, count=approximate, reach=REACH)
-            return added("SessionStart", block)
-        if source in ("clear", "resume"):
+        elif source in ("clear", "resume"):
             return {}
-        everywhere = self.settings.recall_sessions
-        block = state_of_last(chat.archive, token_limit=START_TOKENS, everywhere=everywhere)
+        else:
+            everywhere = self.settings.recall_sessions
+            block = state_of_last(chat.archive, token_limit=START_TOKENS, everywhere=everywhere)
         return added("SessionStart", block)
 
-    def tool_used(self, chat: ClaudeSession, given: Given) -> Answer:
+    def tool_used(self, chat: Intake, given: Given) -> Answer:
         """Put the compressed form in place of a large result, in the tool's own shape."""
         name, result, asked = given.get("tool_name"), given.get("tool_response"), given.get("tool_input")
         if not isinstance(name, str) or not isinstance(result, dict) or name not in TEXTS:
@@ -134,34 +178,101 @@ class Hooks:
             return {}
         take_in(chat, given, TURN_SECONDS)
         large = self.settings.throttle_tokens or (LARGE_FILE_TOKENS if name == "Read" else LARGE_TOKENS)
-        transcript = transcript_of(given)
-        made: Answer = {**result}
-        for path in TEXTS[name]:
-            text, what = text_at(result, path), WHOLE
-            if path == TEXTS[name][0] and KEPT_AT in result:
-                whole = kept_whole(result[KEPT_AT], transcript)
+        made: Answer = deepcopy(result)
+        for number, (*outer, key) in enumerate(TEXTS[name]):
+            place: Any = made
+            for each in outer:
+                place = place.get(each) if isinstance(place, dict) else None
+            text = place.get(key) if isinstance(place, dict) else None
+            if not isinstance(text, str):
+                continue
+            what, kept_at = WHOLE, made.get(KEPT_AT) if number == 0 else None
+            if kept_at is not None:
+                whole = kept_whole(kept_at, chat.transcript)
                 if not whole:
-                    what = PART.format(path=" ".join(str(result[KEPT_AT]).split()), chars=len(text))
+                    what = PART.format(path=" ".join(str(kept_at).split()), chars=len(text))
                 text = whole or text
-            if short := shortened(chat, text, source, large, transcript, what):
-                put(made, path, short)
-                if path == TEXTS[name][0]:  # with these the host shows the beginning of what is put here
+            if short := shortened(chat, text, source, large, what):
+                place[key] = short
+                if kept_at is not None:  # with these the host shows the beginning of what is put here
                     made = {key: value for key, value in made.items() if key not in (KEPT_AT, KEPT_SIZE)}
         if made == result:
             return {}
         return {"hookSpecificOutput": {"hookEventName": "PostToolUse", "updatedToolOutput": made}}
 
 
-def take_in(chat: ClaudeSession, given: Given, seconds: float) -> None:
-    transcript = transcript_of(given)
-    if transcript is not None and "said" not in given:
-        chat.take_in(transcript, seconds)
+def boundary_of(transcript: Path | None, reader: Callable[..., Any] = ClaudeReader) -> int:
+    """The sequence number at which the host's context begins since its last compaction; 0: at the beginning,
+    or there is no transcript. It is read off the file, so that no lock is waited for."""
+    try:
+        if transcript is not None:
+            with (
+                files.open_plain(transcript, follow=True) as file,
+                mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as text,
+            ):
+                at = len(text)
+                while (at := max(text.rfind(mark, 0, at) for mark in BOUNDARY_MARKS)) >= 0:
+                    at, end = text.rfind(b"\n", 0, at) + 1, text.find(b"\n", at)
+                    line = text[at:end] if end - at <= BOUNDARY_BYTES else b""
+                    for each in reader(transcript).records(line, at):
+                        if each.boundary:
+                            return PLACES * int(each.place)
+    except (OSError, ValueError):  # none is there, or nothing in it
+        pass
+    return 0
 
 
-def transcript_of(given: Given) -> Path | None:
-    """The transcript that an event names."""
-    path = given.get("transcript_path")
-    return Path(path).expanduser() if isinstance(path, str) and path else None
+def provider(environ: Mapping[str, str]) -> str:
+    """The provider that Claude Code talks to, as entries name it. That it runs on this machine the user
+    says."""
+    address = environ.get("ANTHROPIC_BASE_URL", "")
+    if is_local(environ):
+        return "anthropic" + HERE
+    return "anthropic" + ((LOOPBACK if is_loopback(address) else AWAY) if address else "")
+
+
+def is_local(environ: Mapping[str, str]) -> bool:
+    """Whether the user says that the agent's model runs on this machine."""
+    return environ.get(LOCAL_VARIABLE, "").strip().lower() in TRUE_WORDS
+
+
+def teller_of(named: object, transcript: Path | None) -> Teller:
+    """Who tells of an event, by the name that it gives and by its transcript; Claude Code gives none."""
+    if transcript is not None and transcript.match(ROLLOUT):
+        from aider_gardener.adapters.codex import rollout  # late: only of Codex
+
+        name = rollout.provider_in(transcript)
+        name = name.partition("@")[0] + HERE if is_local(os.environ) else name
+        return Teller(rollout.HOST, rollout.RolloutReader, name)
+    host = " ".join(named.split())[:HOST_CHARS] if isinstance(named, str) else ""
+    if host in ("", HOST):
+        return Teller(HOST, ClaudeReader, provider(os.environ))
+    from aider_gardener.adapters.claude_code.dialects import SaidReader  # late: most are Claude Code's
+
+    return Teller(host, SaidReader, host.lower() + (HERE if is_local(os.environ) else AWAY))
+
+
+def chat_since(held: Intake, boundary: int) -> Chat:
+    """The chat as its host's context holds it: what was said from the boundary on stands whole."""
+    entries = held.store.session_entries(held.archive.session)
+    numbered = {seq: replace(entry, seq=seq) for seq, entry in enumerate(entries)}
+    hidden = {
+        seq for seq, entry in enumerate(entries) if entry.seq < boundary or entry.seq % PLACES >= SHORTENED_AT
+    }
+    whole = [entry for seq, entry in numbered.items() if seq not in hidden]
+    chat = Chat(
+        entries=numbered,
+        order=tuple(numbered),
+        border=len(numbered),
+        fidelity=dict.fromkeys(hidden, Fidelity.HIDDEN),
+        turn=held.progress.turn,
+    )
+    return replace(chat, done=[chat.piece(entry.role, entry.content, entry) for entry in whole])
+
+
+def take_in(chat: Intake, given: Given, seconds: float) -> None:
+    if chat.transcript is not None and "said" not in given:
+        chat.take_in(seconds)
 
 
 def added(event: str, text: str) -> Answer:
@@ -185,9 +296,7 @@ def kept_whole(named: object, transcript: Path | None) -> str:
         return ""
 
 
-def shortened(
-    chat: ClaudeSession, text: str, source: Source, large: int, transcript: Path | None, what: str
-) -> str:
+def shortened(chat: Intake, text: str, source: Source, large: int, what: str) -> str:
     """The compressed form of a text above so many tokens, once that is archived, under a line that says
     `what` of the whole it is; "" where it is not shorter by half."""
     if approximate(text) <= large:
@@ -195,7 +304,7 @@ def shortened(
     from aider_gardener.compress.message import compress_message  # as late: most results are small
 
     # the transcript does not hold the result yet
-    place = transcript.stat().st_size if transcript is not None and transcript.is_file() else 0
+    place = chat.transcript.stat().st_size if chat.transcript and chat.transcript.is_file() else 0
     seq, turn = PLACES * place + SHORTENED_AT, max(1, chat.progress.turn)
     archive, message = chat.archive, Message("user", text)
     entry = archive.entry(message, turn=turn, seq=seq, source=source, at=archive.clock())
@@ -212,19 +321,3 @@ def shortened(
     it = "it" if what == WHOLE else "them"
     head = SHORTENED.format(what=what, entry_id=stored.id, tokens=stored.tokens, it=it)
     return f"{head}\n{made.text.replace(entry.id, stored.id)}"
-
-
-def text_at(value: Given, path: tuple[str, ...]) -> str:
-    """The text at a place in a tool's result, "" where there is none."""
-    found: Any = value
-    for key in path:
-        found = found.get(key) if isinstance(found, Mapping) else None
-    return found if isinstance(found, str) else ""
-
-
-def put(value: Answer, path: tuple[str, ...], text: str) -> None:
-    """Put a text at a place; what lies on the way is copied, not changed."""
-    for key in path[:-1]:
-        value[key] = dict(value[key])
-        value = value[key]
-    value[path[-1]] = text

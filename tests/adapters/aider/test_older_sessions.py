@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from aider_gardener.adapters.claude_code.session import ClaudeSession, boundary_of
+from aider_gardener.adapters.claude_code.hooks import Hooks
 from aider_gardener.messages import SourceKind
 from aider_gardener.settings import Settings
 from bench.claude_transcript import Host
@@ -118,17 +118,16 @@ def test_what_was_settled_in_claude_code_meanwhile_comes_with_its_hosts_name(
     archive = driver.coder.gardener.state.archive
     host = Host(tmp_path / "transcript.jsonl")
     host.ask(f"{FACT} please remember")
-    settings = Settings(recall_sessions=True)
-    other = ClaudeSession(archive.store, "claude", archive.project, settings=settings)
-    other.take_in(host.path)
+    other = Hooks(archive.store, archive.project, settings=Settings(recall_sessions=True))
+    other.take_in(host.payload("Stop"))
     driver.ask(QUESTION)
     assert re.search(EARLIER.format("Claude Code"), driver.model.last_prompt())
     assert "48213" in driver.model.last_prompt()
     assert "in Claude Code" in say(driver, "/recall staging box port")
     host.compact()
-    other.take_in(host.path)
-    note = other.recall_note("On which pier does the heron nest?", boundary_of(host.path))
-    assert re.search(EARLIER.format("aider") + "the heron nests on pier 4, remember it", note)
+    prompt = host.payload("UserPromptSubmit", prompt="On which pier does the heron nest?")
+    answer = other.answer("UserPromptSubmit", prompt)["hookSpecificOutput"]["additionalContext"]
+    assert re.search(EARLIER.format("aider") + "the heron nests on pier 4, remember it", answer)
 
 
 def test_a_chat_of_another_agent_is_not_gone_on_with_here(
@@ -138,7 +137,7 @@ def test_a_chat_of_another_agent_is_not_gone_on_with_here(
     archive = driver.coder.gardener.state.archive
     host = Host(tmp_path / "transcript.jsonl", session="c1a0de", records=10_000)
     host.ask(FACT)
-    ClaudeSession(archive.store, "c1a0de", archive.project, settings=Settings()).take_in(host.path)
+    Hooks(archive.store, archive.project, settings=Settings()).take_in(host.payload("Stop"))
     other = begin(resume="c1a0")
     other.ask(QUESTION)
     assert "48213" not in model.last_prompt()
