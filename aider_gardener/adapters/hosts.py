@@ -18,12 +18,10 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import unified_diff
 from importlib import metadata, resources
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +47,10 @@ TABLE = re.compile(
     re.MULTILINE,
 )
 """A server of our name in Codex's TOML, or all servers as one value, to which no table can be added."""
+OURS = re.compile(
+    r"(?:^|[\s/\\\\'\"])(?:gardener(?:\.exe)?|aider_gardener\.cli)['\"]?\s+(?:hook|mcp)(?:\s|$)"
+)
+"""A command that runs the gardener, of whatever place."""
 BLOCK = re.compile(rf"(?:(?<=\n)\r?\n)?{re.escape(BEGIN)}.*?{re.escape(END)}\r?\n?", re.DOTALL)
 
 Json = dict[str, Any]
@@ -173,13 +175,22 @@ def plugin_files(command: Sequence[str] = (SERVER,)) -> dict[str, Json]:
 def planned(part: Part, records: Path, *, ours: bool) -> Change:
     """The change after which a file has what is ours, or has not. Raises UsageError for a file that is not to
     be changed, StoreError for one that cannot be read."""
-    held = files.read_bytes(part.path)
-    record = _record(part.path, records)
-    if record and record["after"] == _hash(held):
-        base = None if record["before"] is None else base64.b64decode(record["before"])
-    else:
-        base = _without(part, held)
-    return Change(part.path, held, _with(part, base) if ours else base, base)
+    held, record = files.read_bytes(part.path), _record(part.path, records)
+    try:
+        if record and record["after"] == _hash(held):
+            base = None if record["before"] is None else base64.b64decode(record["before"])
+        else:
+            base = _without(part, held)
+        return Change(part.path, held, _with(part, base) if ours else base, base)
+    except (ValueError, RecursionError) as error:
+        why = "it is nested too deeply" if isinstance(error, RecursionError) else error
+        entries: Json = {}
+        for path, one in part.entries.items():
+            _put(entries, path, one)
+        raise UsageError(
+            f"{part.path} was left as it is: {why}; what is ours in it, to be put in or taken out by hand:"
+            f" {json.dumps(entries)}"
+        ) from None
 
 
 def carry_out(change: Change, records: Path, *, ours: bool) -> None:
@@ -201,21 +212,17 @@ def carry_out(change: Change, records: Path, *, ours: bool) -> None:
 
 
 def _with(part: Part, base: bytes | None) -> bytes:
-    if not part.entries:
-        return _with_text(part, base)
-    with _refusing(part):
+    """A file with what is ours. Raises UsageError for what is another's, ValueError where it says why not."""
+    if part.entries:
         value = _parsed(base)
         for path, one in part.entries.items():
             _put(value, path, one)
         return _dumped(value, base)
-
-
-def _with_text(part: Part, base: bytes | None) -> bytes:
-    text = (base or b"").decode("utf-8", "surrogateescape")
     if part.path.suffix != ".toml":
         if base is not None:
             raise UsageError(f"{part.path} is another's; move it and run the command again")
         return part.text.encode()
+    text = (base or b"").decode("utf-8", "surrogateescape")
     if TABLE.search(text):
         raise UsageError(f"{part.path} has another MCP server {SERVER}, or all in a line; change that first")
     gap = "" if not text else "\n" if text.endswith("\n") else "\n\n"
@@ -223,33 +230,16 @@ def _with_text(part: Part, base: bytes | None) -> bytes:
 
 
 def _without(part: Part, held: bytes | None) -> bytes | None:
-    """A file that somebody edited, without what is ours."""
+    """A file that somebody edited, without what is ours. Raises ValueError where it says why not."""
     if held is None:
         return None
-    if not part.entries:
-        if part.path.suffix != ".toml":
-            return None if held.startswith(part.text.partition("\n")[0].encode()) else held
-        return BLOCK.sub("", held.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
-    with _refusing(part):
+    if part.entries:
         value = _parsed(held)
         left = _without_ours(value) or {}
         return held if left == value else _dumped(left, held)
-
-
-@contextmanager
-def _refusing(part: Part) -> Iterator[None]:
-    """Say of which file it is true that it cannot be changed, and what stands in it with us."""
-    try:
-        yield
-    except (ValueError, RecursionError) as error:
-        why = "it is nested too deeply" if isinstance(error, RecursionError) else error
-        entries: Json = {}
-        for path, one in part.entries.items():
-            _put(entries, path, one)
-        raise UsageError(
-            f"{part.path} was left as it is: {why}; what is ours in it, to be put in or taken out by hand:"
-            f" {json.dumps(entries)}"
-        ) from None
+    if part.path.suffix != ".toml":
+        return None if held.startswith(part.text.partition("\n")[0].encode()) else held
+    return BLOCK.sub("", held.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
 
 
 def _parsed(data: bytes | None) -> Json:
@@ -313,27 +303,11 @@ def _without_ours(value: Any) -> Any:
     return None if is_group else kept or (None if value else value)
 
 
-def _is_ours(entry: Any) -> bool:
+def _is_ours(entry: Json) -> bool:
     """Whether a hook or a server runs the gardener, of whatever place."""
-    words = _words(entry)
-    program = next((one for one, act in pairwise(words) if act in ("hook", "mcp")), "")
-    return program == MODULE[-1] or program.replace("\\", "/").rpartition("/")[2] in PROGRAMS
-
-
-def _words(entry: Any) -> list[str]:
-    """The words of the command that a hook or a server runs, none where it is no plain one."""
-    command = entry.get("command") if isinstance(entry, dict) else None
-    arguments = entry.get("args") if isinstance(entry, dict) else None
-    if isinstance(command, list):
-        return [str(word) for word in command]
-    if not isinstance(command, str):
-        return []
-    if isinstance(arguments, list):
-        return [command, *map(str, arguments)]
-    try:
-        return shlex.split(command)
-    except ValueError:
-        return []
+    found = (entry.get(key) for key in ("command", "args"))
+    words = (str(word) for each in found for word in (each if isinstance(each, list) else [each]))
+    return OURS.search(" ".join(words)) is not None
 
 
 def _hash(data: bytes | None) -> str:
@@ -373,22 +347,24 @@ def with_claude(
     for name, value in plugin_files(command).items() if ours else ():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         files.write_private(folder / name, json.dumps(value, indent=2) + "\n")
+    claude = shutil.which("claude") or "claude"
     for at, step in enumerate(steps):
-        if why := _run_claude(step, root):
+        try:
+            done = subprocess.run(
+                [claude, *step],
+                cwd=root,
+                capture_output=True,
+                text=True,
+                timeout=COMMAND_SECONDS,
+                check=False,
+            )
+            why = f"exit code {done.returncode} {done.stderr or done.stdout}" if done.returncode else ""
+        except FileNotFoundError:
+            why = "claude is not on the PATH"
+        except (OSError, subprocess.TimeoutExpired) as error:
+            why = type(error).__name__
+        if why:
+            why = " ".join(why.split())[:300]
             rest = "; ".join(shell_line(["claude", *each]) for each in steps[at:])
             raise GardenerError(f"Claude Code did not do it ({why}): type {rest}")
     return f"Claude Code {'has' if ours else 'no longer has'} the plugin, from its next start on."
-
-
-def _run_claude(words: Sequence[str], root: Path) -> str:
-    """Have Claude Code do something; what went wrong, "" for nothing."""
-    found = shutil.which("claude")
-    if found is None:
-        return "claude is not on the PATH"
-    try:
-        done = subprocess.run(
-            [found, *words], cwd=root, capture_output=True, text=True, timeout=COMMAND_SECONDS, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return type(error).__name__
-    return "" if done.returncode == 0 else " ".join((done.stderr or done.stdout).split())[:300]

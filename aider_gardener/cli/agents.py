@@ -156,7 +156,10 @@ def change(host: str, project: bool, dry_run: bool, *, ours: bool) -> None:
             told = [hosts.with_claude(folder, steps, root, command, ours=ours)]
     else:
         parts = hosts.parts_of(host, root if project else None, command, Path.home())
-        if not project:  # the user's own settings may lie elsewhere; a project's links may lead anywhere
+        for part in parts if project and ours else ():  # its links may lead anywhere
+            if root.resolve() not in (place := part.path.resolve()).parents:
+                raise UsageError(f"{part.path} is {place}, outside of the project; install without --project")
+        if not project:  # the user's own settings may lie elsewhere
             parts = [
                 replace(part, path=part.path.resolve()) if part.path.is_symlink() else part for part in parts
             ]

@@ -51,7 +51,11 @@ def test_settings_that_lie_elsewhere_are_changed_there(project: Path, tmp_path: 
     )
     assert gardener("uninstall", "gemini").exit_code == 0
     assert settings.read_text(encoding="utf-8") == '{"theme": "x"}\n'
-    assert gardener("install", "gemini", "--project").exit_code == 1, "a repository's links may lead anywhere"
+    (project / ".cursor").symlink_to(settings.parent)
+    for name in ("gemini", "cursor"):  # a repository's links may lead anywhere
+        done = gardener("install", name, "--project")
+        assert done.exit_code == 2 and "outside of the project" in done.stderr
+    assert found(settings.parent) == ["gemini.json"]
 
 
 @pytest.mark.parametrize("level", [[], ["--project"]])
