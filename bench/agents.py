@@ -27,7 +27,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from aider_gardener.adapters.claude_code.hooks import Hooks
-from aider_gardener.adapters.mcp.server import ACTS
+from aider_gardener.adapters.mcp.server import TOOLS
 from aider_gardener.archive.store import open_store
 from aider_gardener.replay.measure.probes import score, texts_of_turn
 from aider_gardener.replay.play.report import find_paths
@@ -77,7 +77,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def listing_tokens() -> int:
     """The tokens of the list of all tools as a client gets it."""
-    tools = [act.tool.model_dump(exclude_none=True, by_alias=True, mode="json") for act in ACTS]
+    tools = [
+        listed.model_dump(exclude_none=True, by_alias=True, mode="json") for listed, _run in TOOLS.values()
+    ]
     return default_counter()(json.dumps(tools))
 
 

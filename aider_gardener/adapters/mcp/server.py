@@ -12,7 +12,8 @@ import re
 import sys
 from bisect import bisect_right
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from typing import Any, NamedTuple, cast
+from functools import partial
+from typing import Any, cast
 
 import anyio
 import anyio.to_thread
@@ -48,34 +49,51 @@ CHAT_COMMAND = re.compile(r" \(/[^)]*\)|, worth a /drop if not needed")
 
 Arguments = Mapping[str, Any]
 Schema = dict[str, Any]
-Effect = types.ToolAnnotations
-LOOKS = Effect(readOnlyHint=True, openWorldHint=False)
-ADDS = Effect(readOnlyHint=False, destructiveHint=False, openWorldHint=False)
-DELETES = Effect(readOnlyHint=False, destructiveHint=True, openWorldHint=False)
+Run = Callable[[ProjectMemory, Arguments], str]
+LOOKS = types.ToolAnnotations(readOnlyHint=True, openWorldHint=False)
+ADDS = types.ToolAnnotations(readOnlyHint=False, destructiveHint=False, openWorldHint=False)
+DELETES = types.ToolAnnotations(readOnlyHint=False, destructiveHint=True, openWorldHint=False)
 ID: Schema = {"type": "string", "description": "g and nine letters or digits"}
 
 
-class Act(NamedTuple):
-    """A tool: its name, what it is for, what it takes and what of that it needs, how it answers, and whether
-    it only looks."""
-
-    name: str
-    about: str
-    given: Schema
-    run: Callable[[ProjectMemory, Arguments], str]
-    needed: tuple[str, ...] = ()
-    effect: Effect = LOOKS
-
-    @property
-    def tool(self) -> types.Tool:
-        """As it is listed."""
-        taken: Schema = {"type": "object", "properties": self.given, "additionalProperties": False}
-        if self.needed:
-            taken["required"] = list(self.needed)
-        return types.Tool(name=self.name, description=self.about, inputSchema=taken, annotations=self.effect)
+RECALL_TOKENS, TIMELINE_TOKENS, GET_TOKENS = 1_000, 1_500, 2_000
+TOOLS: dict[str, tuple[types.Tool, Run]] = {}
+"""What is listed, and what answers, by name."""
 
 
+def number(low: int, high: int, default: int | None = None, **more: str) -> Schema:
+    found: Schema = {"type": "integer", "minimum": low, "maximum": high, **more}
+    return found if default is None else {**found, "default": default}
+
+
+def tool(given: Schema, *needed: str, effect: types.ToolAnnotations = LOOKS) -> Callable[[Run], Run]:
+    """Makes a function a tool under its name, with its docstring for what agents read: what is `given` to it,
+    what of that is `needed`, and what it does to the archive."""
+
+    def listed(run: Run) -> Run:
+        taken: Schema = {"type": "object", "properties": given, "additionalProperties": False}
+        taken |= {"required": [*needed]} if needed else {}
+        name, about = run.__name__, " ".join((run.__doc__ or "").split())
+        TOOLS[name] = types.Tool(name=name, description=about, inputSchema=taken, annotations=effect), run
+        return run
+
+    return listed
+
+
+@tool(
+    {
+        "query": {"type": "string"},
+        "class": {"enum": [each.value for each in ContentClass]},
+        "limit": number(1, 100, description="passages"),
+        "token_limit": number(LEAST_TOKENS, MOST_TOKENS, RECALL_TOKENS),
+        "full": {"type": "boolean", "description": "whole messages where they fit"},
+    },
+    "query",
+)
 def recall(memory: ProjectMemory, given: Arguments) -> str:
+    """Search all earlier chats. Use it before you ask the user, or work out anew, what may have been said:
+    decisions, rules, errors, outputs, code. Returns quoted passages, best first, each with turn, speaker,
+    agent, time and id."""
     if not given["query"].strip():
         raise UsageError("query is empty: ask in the words that may have been used, a name or a number")
     limit = given.get("token_limit", RECALL_TOKENS)
@@ -102,7 +120,16 @@ def room_of(memory: ProjectMemory, limit: int) -> int:
     return limit - EXTRA_TOKENS - (memory.count(memory.withheld) + 1 if memory.withheld else 0)
 
 
+@tool(
+    {
+        "around": ID,
+        "turns": number(0, MOST_TURNS, 3),
+        "token_limit": number(LEAST_TOKENS, MOST_TOKENS, TIMELINE_TOKENS),
+    }
+)
 def timeline(memory: ProjectMemory, given: Arguments) -> str:
+    """What was said before and after a message, or last of all. Use it after recall for the context of an id,
+    or to see where the last chat ended. Returns messages in order, a line each."""
     around = given.get("around", "")
     entries = memory.timeline(around, given.get("turns", 3))
     withheld, room = memory.withheld, room_of(memory, given.get("token_limit", TIMELINE_TOKENS))
@@ -116,7 +143,17 @@ def timeline(memory: ProjectMemory, given: Arguments) -> str:
     return "\n".join(filter(None, [shown, withheld]))
 
 
+@tool(
+    {
+        "id": ID,
+        "start": number(0, 1_000_000_000, 0, description="characters"),
+        "token_limit": number(LEAST_TOKENS, MOST_TOKENS, GET_TOKENS),
+    },
+    "id",
+)
 def get(memory: ProjectMemory, given: Arguments) -> str:
+    """One message whole. Use it where a passage is not enough. Returns it as a quote; a long one in parts,
+    and says with which start the next begins."""
     entry, start = memory.get(given["id"]), given.get("start", 0)
     if start and start >= len(entry.content):
         raise UsageError(f"{entry.id} has {len(entry.content):,} characters; start must be less")
@@ -156,7 +193,10 @@ def answer(blocks: Sequence[str], left_out: int = 0) -> str:
     return "\n".join(filter(None, [HEAD, *blocks, more]))
 
 
+@tool({})
 def context_pressure(memory: ProjectMemory, given: Arguments) -> str:
+    """How full the window of the last chat was. Use it to decide what to drop. Returns JSON: used, limit,
+    recommendation, droppable_files and more."""
     found = memory.pressure()
     found["limit"] = found["used"] + found["available"]
     found["largest_messages"] = found["largest_messages"][:LARGEST_SHOWN]
@@ -167,19 +207,18 @@ def context_pressure(memory: ProjectMemory, given: Arguments) -> str:
     return json.dumps(found)
 
 
-def forget(memory: ProjectMemory, given: Arguments) -> str:
-    ids = memory.forget(given["id"])
-    more = len(ids) - FORGOTTEN_SHOWN
-    return f"Forgot {', '.join(ids[:FORGOTTEN_SHOWN])}{f' and {more:,} more' if more > 0 else ''} for good."
-
-
+@tool({"text": {"type": "string"}, "kind": {"enum": [*KINDS]}}, "text", "kind", effect=ADDS)
 def remember(memory: ProjectMemory, given: Arguments) -> str:
+    """Keep something for later chats with any agent. Use it for what the user wants to hold on. Returns its
+    id."""
     kept, store = memory.remember(given["text"], given["kind"]), memory.store
     is_lost = store.lines is not None and store.lines.fault
     return f"Kept as {kept.id}{f', but only until this server ends: {store.notice}' if is_lost else ''}."
 
 
+@tool({"id": ID, "pinned": {"type": "boolean"}}, "id", effect=ADDS)
 def pin(memory: ProjectMemory, given: Arguments) -> str:
+    """Have a message kept whole in chats. Use it for what must not be shortened. Returns what holds."""
     found, is_held = memory.get(given["id"]).id, given.get("pinned", True)
     memory.store.pin(found, is_held)
     return (
@@ -187,85 +226,13 @@ def pin(memory: ProjectMemory, given: Arguments) -> str:
     )
 
 
-def number(low: int, high: int, default: int | None = None, **more: str) -> Schema:
-    found: Schema = {"type": "integer", "minimum": low, "maximum": high, **more}
-    return found if default is None else {**found, "default": default}
-
-
-RECALL_TOKENS, TIMELINE_TOKENS, GET_TOKENS = 1_000, 1_500, 2_000
-ACTS = (
-    Act(
-        "recall",
-        "Search all earlier chats. Use it before you ask the user, or work out anew, what may have been"
-        " said: decisions, rules, errors, outputs, code. Returns quoted passages, best first, each with"
-        " turn, speaker, agent, time and id.",
-        {
-            "query": {"type": "string"},
-            "class": {"enum": [each.value for each in ContentClass]},
-            "limit": number(1, 100, description="passages"),
-            "token_limit": number(LEAST_TOKENS, MOST_TOKENS, RECALL_TOKENS),
-            "full": {"type": "boolean", "description": "whole messages where they fit"},
-        },
-        recall,
-        ("query",),
-    ),
-    Act(
-        "timeline",
-        "What was said before and after a message, or last of all. Use it after recall for the context"
-        " of an id, or to see where the last chat ended. Returns messages in order, a line each.",
-        {
-            "around": ID,
-            "turns": number(0, MOST_TURNS, 3),
-            "token_limit": number(LEAST_TOKENS, MOST_TOKENS, TIMELINE_TOKENS),
-        },
-        timeline,
-    ),
-    Act(
-        "get",
-        "One message whole. Use it where a passage is not enough. Returns it as a quote; a long one in"
-        " parts, and says with which start the next begins.",
-        {
-            "id": ID,
-            "start": number(0, 1_000_000_000, 0, description="characters"),
-            "token_limit": number(LEAST_TOKENS, MOST_TOKENS, GET_TOKENS),
-        },
-        get,
-        ("id",),
-    ),
-    Act(
-        "context_pressure",
-        "How full the window of the last chat was. Use it to decide what to drop. Returns JSON: used,"
-        " limit, recommendation, droppable_files and more.",
-        {},
-        context_pressure,
-    ),
-    Act(
-        "remember",
-        "Keep something for later chats with any agent. Use it for what the user wants to hold on."
-        " Returns its id.",
-        {"text": {"type": "string"}, "kind": {"enum": list(KINDS)}},
-        remember,
-        ("text", "kind"),
-        ADDS,
-    ),
-    Act(
-        "pin",
-        "Have a message kept whole in chats. Use it for what must not be shortened. Returns what holds.",
-        {"id": ID, "pinned": {"type": "boolean"}},
-        pin,
-        ("id",),
-        ADDS,
-    ),
-    Act(
-        "forget",
-        "Delete a message for good, with the notes that quote it. Use it only if the user asks."
-        " Returns the ids.",
-        {"id": ID},
-        forget,
-        ("id",),
-        DELETES,
-    ),
-)
+@tool({"id": ID}, "id", effect=DELETES)
+def forget(memory: ProjectMemory, given: Arguments) -> str:
+    """Delete a message for good, with the notes that quote it. Use it only if the user asks. Returns the
+    ids."""
+    ids = memory.forget(given["id"])
+    more = len(ids) - FORGOTTEN_SHOWN
+    return f"Forgot {', '.join(ids[:FORGOTTEN_SHOWN])}{f' and {more:,} more' if more > 0 else ''} for good."
 
 
 def make_server(
@@ -274,17 +241,16 @@ def make_server(
     """A server of that memory, to be run on any transport, which tells its version. `changed` is called, in a
     thread, after each tool that added or deleted something."""
     server: Server[Any, Any] = Server(NAME, version=version or None, instructions=ABOUT)
-    by_name = {act.name: act for act in ACTS}
 
-    def done(act: Act, given: Arguments) -> str:
-        found = act.run(memory, given)
-        if act.effect is not LOOKS:
+    def done(run: Run, given: Arguments, *, looks: bool) -> str:
+        found = run(memory, given)
+        if not looks:
             changed()
         return found.encode("utf-8", "replace").decode()  # the SDK can send no lone surrogates
 
     @server.list_tools()  # type: ignore[no-untyped-call,untyped-decorator]  # reason: the SDK's decorators are untyped
     async def list_tools() -> list[types.Tool]:
-        return [act.tool for act in ACTS]
+        return [listed for listed, _run in TOOLS.values()]
 
     @server.call_tool(validate_input=False)  # type: ignore[untyped-decorator]  # reason: as above
     async def call_tool(name: str, given: Arguments) -> list[types.TextContent]:
@@ -292,13 +258,14 @@ def make_server(
         if client is not None and client.clientInfo.name:  # what it has kept goes under its own name
             memory.host = clipped(client.clientInfo.name, 40)
         try:  # what fails is told in one line, without a word of what was said
-            act = by_name.get(name)
-            if act is None:
-                raise UsageError(f"there is no tool {name}; there are {', '.join(by_name)}")
+            if name not in TOOLS:
+                raise UsageError(f"there is no tool {name}; there are {', '.join(TOOLS)}")
+            listed, run = TOOLS[name]
             given = {key: value for key, value in given.items() if value is not None}  # null is no argument
-            for wrong in Draft202012Validator(act.tool.inputSchema).iter_errors(given):
+            for wrong in Draft202012Validator(listed.inputSchema).iter_errors(given):
                 raise UsageError(f"{wrong.json_path}: {clip(wrong.message, LINE_CHARS)}")
-            found = await anyio.to_thread.run_sync(done, act, given, abandon_on_cancel=True)
+            answering = partial(done, run, given, looks=listed.annotations is LOOKS)
+            found = await anyio.to_thread.run_sync(answering, abandon_on_cancel=True)
         except GardenerError as error:
             raise UsageError(clipped(str(error), 4 * LINE_CHARS)) from None
         except Exception as error:  # reason: told as the tool's error; the server goes on

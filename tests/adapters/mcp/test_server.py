@@ -22,7 +22,7 @@ from mcp import ClientSession, McpError
 from mcp.shared.memory import create_connected_server_and_client_session
 from mcp.types import CallToolResult, TextContent
 
-from aider_gardener.adapters.mcp.server import ACTS, HEAD, LEAST_TOKENS, MOST_TOKENS, make_server
+from aider_gardener.adapters.mcp.server import HEAD, LEAST_TOKENS, MOST_TOKENS, TOOLS, make_server
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import Store, open_store
 from aider_gardener.gardener.memory import ProjectMemory
@@ -331,9 +331,11 @@ def test_a_request_that_is_given_up_leaves_the_server_answering(
 
 
 def test_the_list_of_tools_costs_little_and_says_what_each_does_to_the_archive() -> None:
-    tools = [act.tool.model_dump(exclude_none=True, by_alias=True, mode="json") for act in ACTS]
+    tools = [
+        listed.model_dump(exclude_none=True, by_alias=True, mode="json") for listed, _run in TOOLS.values()
+    ]
     assert default_counter()(json.dumps(tools)) < LISTING_TOKENS
-    hints = {act.tool.name: act.tool.annotations for act in ACTS}
+    hints = {listed.name: listed.annotations for listed, _run in TOOLS.values()}
     assert all(hint is not None for hint in hints.values())
     reading = {name for name, hint in hints.items() if hint and hint.readOnlyHint}
     assert reading == {"recall", "timeline", "get", "context_pressure"}
