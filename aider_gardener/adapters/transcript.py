@@ -256,6 +256,30 @@ def edit_text(name: str, given: Mapping[str, Any]) -> str:
     return "\n".join(made)
 
 
+def text_of(content: object) -> str:
+    """The text of a content, as any host hands it over: a text, parts, or what stands where a result has its
+    text. Of a picture its kind and size, of what nobody here knows all."""
+    if content is None or isinstance(content, str):
+        return content or ""
+    if isinstance(content, list):
+        return "\n".join(text_of(part) for part in content if part)
+    if isinstance(content, Mapping):
+        if "text" in content:
+            return content["text"] if isinstance(content["text"], str) else ""
+        for key in ("llmContent", "output"):
+            if key in content:
+                return text_of(content[key])
+        for key, kind in (("source", "media_type"), ("inlineData", "mimeType")):
+            if isinstance(held := content.get(key), Mapping):
+                data = str(held.get("data") or "")
+                name = str(held.get(kind) or content.get("type") or "data")
+                return data if held.get("type") == "text" else named(name, data)
+        if isinstance(url := content.get("image_url"), str):
+            name, _, data = url.removeprefix("data:").partition(";base64,")
+            return named(name if data else f"image {url}", data)
+    return json.dumps(content, ensure_ascii=False)
+
+
 def named(kind: str, data: str) -> str:
     """What stands for a picture or a document: its kind, and the bytes that its base64 has."""
     size = len(data) * 3 // 4 - data[-2:].count("=")

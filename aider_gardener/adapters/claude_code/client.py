@@ -62,7 +62,11 @@ def main(event: str, host: str = "") -> int:
     one of another dialect than Claude Code's. Returns 0, or ends the process with it."""
     gc.disable()  # the process ends before there is anything to collect
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy begins as many threads as there are processors
-    dialect = dialect_of(host)
+    dialect = None
+    if host:
+        from aider_gardener.adapters.claude_code.dialects import DIALECTS  # late: most are Claude Code's
+
+        dialect = DIALECTS.get(host)
     ours = dialect.events.get(event, "") if dialect else event
     patience = OWN_SHARE * EVENTS.get(ours, min(EVENTS.values()))
     if not hasattr(os, "fork"):
@@ -82,14 +86,6 @@ def main(event: str, host: str = "") -> int:
     os.close(writing)
     printed(received(reading, patience))
     return 0
-
-
-def dialect_of(host: str) -> Dialect | None:
-    if not host:
-        return None
-    from aider_gardener.adapters.claude_code.dialects import DIALECTS  # late: most hooks are Claude Code's
-
-    return DIALECTS.get(host)
 
 
 def printed(answer: bytes) -> None:

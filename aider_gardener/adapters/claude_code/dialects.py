@@ -7,7 +7,6 @@ the reference of Gemini's hooks (0.61, tried) and that of Cursor's (cursor.com/d
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,13 +15,12 @@ from typing import Any
 from aider_gardener.adapters.claude_code.transcript import ClaudeReader
 from aider_gardener.adapters.intake import PLACES_A_SECOND
 from aider_gardener.adapters.marks import PROMPT, SNAPSHOT_MARK, START, STOP, TOOL
-from aider_gardener.adapters.transcript import TranscriptRecord, named, parsed, seconds
+from aider_gardener.adapters.transcript import TranscriptRecord, parsed, seconds, text_of
 
 Given = Mapping[str, Any]
 KEPT = ("session_id", "transcript_path", "cwd", "prompt", "source")
 RESULTS, REPLIES = ("tool_response", "tool_output", "error_message"), ("prompt_response", "text")
-TEXTS = ("llmContent", "output", "text")
-"""Where in an event the result of a tool and the model's answer stand, and in a result its text."""
+"""Where in an event the result of a tool and the model's answer stand."""
 TOOLS = {
     "run_shell_command": "Bash", "Shell": "Bash", "read_file": "Read", "write_file": "Write",
     "replace": "Edit", "web_fetch": "WebFetch", "google_web_search": "WebSearch",
@@ -97,7 +95,7 @@ def said_in(event: str, given: Given) -> list[dict[str, Any]]:
     own = OWN_TOOL.fullmatch(name)
     name = f"mcp__gardener__{own[1]}" if own else TOOLS.get(name, name)
     call = {"type": "tool_use", "id": "said", "name": name, "input": asked}
-    result = {"type": "tool_result", "tool_use_id": "said", "content": text_of(first(given, RESULTS))}
+    result = {"type": "tool_result", "tool_use_id": "said", "content": text_of(held(first(given, RESULTS)))}
     return [line("assistant", [call]), line("user", [result])]
 
 
@@ -114,20 +112,6 @@ def held(value: Any) -> Any:
     """A value, or what a text holds as JSON."""
     found = parsed(value) if isinstance(value, str) else None
     return value if found is None else found
-
-
-def text_of(value: Any) -> str:
-    """The text of a tool's result: a text, what stands where a result has its text, or several of these."""
-    value = held(value)
-    if isinstance(value, list):
-        return "\n".join(map(text_of, value))
-    if not isinstance(value, Mapping):
-        return "" if value is None else str(value)
-    data = value.get("inlineData")
-    if isinstance(data, Mapping):
-        return named(str(data.get("mimeType", "data")), str(data.get("data", "")))
-    found = first(value, TEXTS)
-    return json.dumps(value, ensure_ascii=False) if found is None else text_of(found)
 
 
 class SaidReader(ClaudeReader):

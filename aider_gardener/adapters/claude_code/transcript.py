@@ -16,8 +16,8 @@ from aider_gardener.adapters.transcript import (
     Reader,
     TranscriptRecord,
     Used,
-    named,
     said_by,
+    text_of,
     tokens,
 )
 from aider_gardener.messages import SourceKind
@@ -106,21 +106,11 @@ class ClaudeReader(Reader):
             self.passed[f"record attachment {kind[:40]}"] += 1
 
     def _text(self, block: Mapping[str, Any]) -> str:
-        """The text of a block; of a picture or a document its name, of what nobody here knows all."""
-        kind = block.get("type")
-        if kind == "text":
-            text = block.get("text")
-            return text if isinstance(text, str) else ""
-        if kind in ("thinking", "redacted_thinking"):
+        """The text of a block; what is thought is counted."""
+        if block.get("type") in ("thinking", "redacted_thinking"):
             self.passed[THINKING] += 1
             return ""
-        if kind in ("image", "document"):
-            source = block.get("source")
-            source = source if isinstance(source, dict) else {}
-            if source.get("type") == "text":
-                return str(source.get("data", ""))
-            return named(str(source.get("media_type") or kind), str(source.get("data") or ""))
-        return json.dumps(block, ensure_ascii=False)
+        return text_of(block)
 
 
 def blocks(message: Any) -> list[Mapping[str, Any]]:

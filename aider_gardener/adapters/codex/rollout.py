@@ -5,7 +5,6 @@ Codex writes each thing twice, as the model's item and as an event for its scree
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 from collections.abc import Iterator, Mapping
@@ -21,9 +20,9 @@ from aider_gardener.adapters.transcript import (
     Reader,
     TranscriptRecord,
     Used,
-    named,
     parsed,
     said_by,
+    text_of,
     tokens,
 )
 from aider_gardener.archive.providers import LOOPBACK
@@ -160,20 +159,3 @@ def command_line(command: object) -> str:
     words = [str(word) for word in command]
     is_shell = len(words) == 3 and words[0].endswith("sh") and words[1] in ("-c", "-lc")
     return words[2] if is_shell else shlex.join(words)
-
-
-def text_of(content: object) -> str:
-    """The text of a message's content; of a picture its kind, of what nobody here knows all."""
-    if not isinstance(content, list):
-        return content if isinstance(content, str) else "" if content is None else json.dumps(content)
-    texts = []
-    for part in content:
-        text = part.get("text") if isinstance(part, dict) else part
-        if isinstance(text, str):
-            texts.append(text)
-        elif isinstance(part, dict) and isinstance(url := part.get("image_url"), str):
-            kind, _, data = url.removeprefix("data:").partition(";base64,")
-            texts.append(named(kind if data else f"image {url}", data))
-        elif part:
-            texts.append(json.dumps(part, ensure_ascii=False))
-    return "\n".join(texts)

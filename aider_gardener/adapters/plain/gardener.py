@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from aider_gardener.adapters.plain.chat import AgentList
-from aider_gardener.adapters.plain.reading import AgentMessage, Item, Kind, as_mappings, items, text_of
+from aider_gardener.adapters.plain.reading import Item, Kind, items
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import open_store, store_directory
 from aider_gardener.errors import UsageError, fault_log
@@ -138,19 +138,16 @@ class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
 
         Raises UsageError for what is no list of messages with roles and JSON content.
         """
-        given = as_mappings(messages)
-        read = items(given)
+        read = items(messages)
         try:
             with self._lock:
-                return self._prompt(messages, given, read, [*tools]) if self.state.on else list(messages)
+                return self._prompt(messages, read, [*tools]) if self.state.on else list(messages)
         except Exception as error:  # reason: whatever fails in here, the agent goes on with its own list
             fault_log().warning("aider-gardener: this prompt is sent as it is (%s)", type(error).__name__)
             fault_log().debug("the fault", exc_info=error)
             return list(messages)
 
-    def _prompt(
-        self, own: Sequence[Any], given: Sequence[AgentMessage], read: Sequence[Item], tools: Sequence[Any]
-    ) -> list[Any]:
+    def _prompt(self, own: Sequence[Any], read: Sequence[Item], tools: Sequence[Any]) -> list[Any]:
         state = self.state
         asked = ([item.key for item in read], repr(tools), state.amendments, state.acts)
         if self._sent[0] == asked and self._sent[1] is state.chat:
@@ -169,9 +166,9 @@ class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
         self.compact_if_due()
         if state.acts:
             fit_open(state)
-        shown = self._shown(own[head:], given[head:])
+        shown = self._shown(own[head:])
         if state.acts:
-            instructions = "\n".join(text_of(message) for message in given[:head])
+            instructions = "\n".join(item.message.content for item in read[:head])
             shown = self._with_notes(shown, instructions)
         state.embed_if_soon()
         if notice := self.take_notice():
@@ -197,17 +194,16 @@ class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
             self.replace_chat(chat)
             return added
 
-    def _shown(self, own: Sequence[Any], given: Sequence[AgentMessage]) -> list[Any]:
+    def _shown(self, own: Sequence[Any]) -> list[Any]:
         """What is shown, as messages to send: those that are whole are the agent's own."""
-        chat = self.state.chat
-        places = {seq: at for at, seq in enumerate(chat.order)}
+        chat, items = self.state.chat, self._list.items
+        held = dict(zip(chat.order, own, strict=True))
 
         def message(piece: Piece) -> Any:
             if piece.is_note or len(piece.levels) != 1:
                 return dict(piece)
             (seq,) = piece.levels
-            at = places[seq]
-            return own[at] if seq not in chat.fidelity else {**given[at], "content": piece.content}
+            return {**items[seq].given, "content": piece.content} if seq in chat.fidelity else held[seq]
 
         return [message(piece) for piece in chat.cur]
 

@@ -48,11 +48,12 @@ class Kind(str, Enum):
 
 @dataclass(frozen=True)
 class Item:
-    """One message of the agent as read: `key` tells it from others while this process runs, `message` is its
-    text in the core's words, `source` where it came from, None where its text tells. `images` counts its
-    parts that are no text."""
+    """One message of the agent as read: `key` tells it from others while this process runs, `given` is the
+    message itself, `message` its text in the core's words, `source` where it came from, None where its text
+    tells. `images` counts its parts that are no text."""
 
     key: Hashable
+    given: AgentMessage
     kind: Kind
     message: Message
     source: Source | None = None
@@ -66,27 +67,6 @@ class AgentCall:
     id: str
     name: str
     given: Any
-
-
-def as_mappings(messages: object) -> list[AgentMessage]:
-    """The messages as mappings; objects that give themselves as one (`model_dump`) are asked to.
-
-    Raises UsageError for what is no list of messages with a role.
-    """
-    if not isinstance(messages, Sequence) or isinstance(messages, str | bytes):
-        raise UsageError(f"prompt() takes the list of messages, not {type(messages).__name__}")
-    found = [_plain(message) for message in messages]
-    for place, message in enumerate(found, 1):
-        if (
-            not isinstance(message, Mapping)
-            or not isinstance(message.get("role"), str)
-            or not message["role"]
-        ):
-            raise UsageError(f"message {place} has no role; give a dict with role and content")
-        if not isinstance(message.get("content"), str | list | tuple | None):
-            kind = type(message["content"]).__name__
-            raise UsageError(f"the content of message {place} is {kind}; give text or parts")
-    return found
 
 
 def _plain(value: Any) -> Any:
@@ -103,23 +83,32 @@ def _json(value: object) -> object:
     return found
 
 
-def items(messages: Sequence[AgentMessage]) -> list[Item]:
-    """Every message as read. Raises UsageError for one that cannot be sent as JSON."""
+def items(messages: object) -> list[Item]:
+    """Every message as read; objects that give themselves as a mapping (`model_dump`) are asked to.
+
+    Raises UsageError for what is no list of messages with a role that can be sent as JSON.
+    """
+    if not isinstance(messages, Sequence) or isinstance(messages, str | bytes):
+        raise UsageError(f"prompt() takes the list of messages, not {type(messages).__name__}")
     calls: dict[str, AgentCall] = {}
     found = []
-    for place, message in enumerate(messages, 1):
-        is_text = type(message) is dict and all(type(each) is str for each in (*message, *message.values()))
+    for place, given in enumerate(map(_plain, messages), 1):
+        if not isinstance(given, Mapping) or not isinstance(given.get("role"), str) or not given["role"]:
+            raise UsageError(f"message {place} has no role; give a dict with role and content")
+        is_text = type(given) is dict and all(type(each) is str for each in (*given, *given.values()))
         try:
-            data = "" if is_text else json.dumps(message, sort_keys=True, default=_json)
+            data = "" if is_text else json.dumps(given, sort_keys=True, default=_json)
         except (TypeError, ValueError, RecursionError) as error:
             raise UsageError(f"message {place} cannot be sent as JSON ({error}); encode it as text") from None
-        plain = message if is_text else json.loads(data)  # without tuples and objects
-        key = frozenset((name, text_key(text)) for name, text in message.items()) if is_text else _hash(data)
+        plain = given if is_text else json.loads(data)  # without tuples and objects
+        parts = plain.get("content")
+        if not isinstance(parts, str | list | None):
+            raise UsageError(f"the content of message {place} is {type(parts).__name__}; give text or parts")
+        key = frozenset((name, text_key(text)) for name, text in given.items()) if is_text else _hash(data)
         made = _calls_of(plain)
         calls.update((call.id, call) for call in made)
-        parts = plain.get("content")
         images = sum(_text_in(part) is None for part in parts) if isinstance(parts, list) else 0
-        found.append(Item(key, *_read(plain, made, calls), images))
+        found.append(Item(key, given, *_read(plain, made, calls), images))
     return found
 
 

@@ -22,6 +22,7 @@ from aider_gardener.adapters.claude_code.client import (
     project_of,
     stands_whole,
 )
+from aider_gardener.adapters.claude_code.dialects import DIALECTS
 from aider_gardener.adapters.marks import SHORTENED_MARK
 from aider_gardener.archive.store import Store, open_store, schema
 from bench.claude_transcript import Host
@@ -228,7 +229,7 @@ def test_only_an_event_that_may_have_an_answer_is_waited_for(
     given = io.TextIOWrapper(io.BytesIO(json.dumps({"session_id": "s", "cwd": str(project)}).encode()))
     monkeypatch.setattr("sys.stdin", given)
     monkeypatch.setattr(client, "archive", lambda *_given: order.append("archived"))
-    client.act(event, lambda _answer: order.append("told"), 60, client.dialect_of(host))
+    client.act(event, lambda _answer: order.append("told"), 60, DIALECTS.get(host))
     assert order == (["archived"] if is_waited_for else ["told", "archived"])
 
 

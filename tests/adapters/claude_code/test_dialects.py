@@ -64,6 +64,12 @@ def test_what_is_said_in_gemini_is_archived_and_comes_back_once_it_was_compacted
     assert answer["hookEventName"] == "BeforeAgent" and FACT in answer["additionalContext"]
 
 
+def test_a_result_that_is_json_itself_is_archived_as_it_is(project: Path) -> None:
+    text = '{"text": "x",\n "port": 9317}'
+    told("gemini", "AfterTool", project, tool_name="read_file", tool_response={"llmContent": text})
+    assert [each.content for each in archived(project, 1)] == [text]
+
+
 def test_what_is_said_in_cursor_is_archived_and_a_new_chat_begins_with_it(project: Path) -> None:
     more = {
         "session_id": None,
