@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from aider_gardener.adapters.marks import SHORTENED_MARK
-from aider_gardener.adapters.transcript import Reader, ToolCall, TranscriptLine, TranscriptRecord, Used
+from aider_gardener.adapters.transcript import Reader, TranscriptLine, TranscriptRecord, Used
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import Store
 from aider_gardener.archive.store.base import FRAME_KEY, GROWTH_KEY, TRANSCRIPT_KEY
@@ -97,10 +97,10 @@ class Intake:
         )
         self.archive.provider = teller.provider
         self.progress = Progress.read(store.get_state(session, TRANSCRIPT_KEY))
-        calls: dict[str, ToolCall] = {}
+        calls: dict[str, Source] = {}
         with suppress(ValueError, TypeError, AttributeError):
             kept = json.loads(store.get_state(session, CALLS_KEY) or "{}")
-            calls = {key: ToolCall(*call) for key, call in kept.items()}
+            calls = {key: Source(SourceKind(kind), detail) for key, (kind, detail) in kept.items()}
         self.reader = teller.reader(transcript or Path(), self.progress.offset, calls, at=self.progress.at)
 
     def take_in(self, seconds: float = 60.0) -> int:
@@ -183,7 +183,8 @@ class Intake:
         progress = self.progress
         progress.at = self.reader.at
         self.archive.keep(TRANSCRIPT_KEY, asdict(progress))
-        waiting = dict(list(self.reader.calls.items())[-MOST_CALLS:])
+        last = list(self.reader.calls.items())[-MOST_CALLS:]
+        waiting = {key: (source.kind.value, source.detail) for key, source in last}
         if waiting or self.store.get_state(self.archive.session, CALLS_KEY):
             self.archive.keep(CALLS_KEY, waiting)
         window, model = progress.window, progress.model

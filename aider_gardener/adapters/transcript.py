@@ -48,25 +48,6 @@ MOST_TOKENS = 1_000_000_000
 NO_SOURCE = Source()
 
 
-class ToolCall(NamedTuple):
-    """A tool that the model called, and what for."""
-
-    name: str
-    detail: str
-
-    @property
-    def source(self) -> Source:
-        """The source of what it gave back."""
-        if self.name == SHELL:
-            return command_source(self.detail)
-        if kind := KINDS.get(self.name):
-            return Source(kind, "" if kind is SourceKind.NOTICE else self.detail)
-        return Source(SourceKind.COMMAND, f"{self.name} {self.detail}".strip())
-
-
-NO_CALL = ToolCall("", "")
-
-
 class Used(NamedTuple):
     """What an answer of the model took, by its `key`: several records may tell of the same. Tokens of its
     prompt that were sent plainly, read from the cache, written to it for five minutes and for an hour, those
@@ -118,12 +99,12 @@ class TranscriptLine(NamedTuple):
 
 
 class Reader:
-    """Reads a transcript from an offset on. `calls` are the tools that were called and whose results are
-    still to come, by the id of the call, `at` is the time of the last record: both can be kept and given to
+    """Reads a transcript from an offset on. `calls` are the sources of results that are still to come, by
+    the id of the call, `at` is the time of the last record: both can be kept and given to
     the next reader. `passed` counts what was not kept, by its kind."""
 
     def __init__(
-        self, path: Path, offset: int = 0, calls: Mapping[str, ToolCall] | None = None, *, at: float = 0.0
+        self, path: Path, offset: int = 0, calls: Mapping[str, Source] | None = None, *, at: float = 0.0
     ) -> None:
         self.path, self.offset, self.at = path, offset, at
         self.calls = dict(calls or {})
@@ -188,15 +169,14 @@ class Reader:
         self, key: object, name: str, given: Mapping[str, Any], text: str = ""
     ) -> list[TranscriptRecord]:
         """Remember a call until its result comes; what it says that the result is not told with."""
-        self.calls[str(key)] = call = call_of(name, given)
-        text = text or call_text(name, given, call.detail)
-        return said_by("assistant", text, SourceKind.REPLY)
+        self.calls[str(key)] = source_of(name, given)
+        return said_by("assistant", text or call_text(name, given), SourceKind.REPLY)
 
     def gave(self, key: object, text: str, *, failed: bool) -> list[TranscriptRecord]:
         """The result of a call; a tool that could not edit says so as where aider's edits fail."""
-        call = self.calls.pop(str(key), NO_CALL)
-        text = f"{FAILED_EDIT}{text}" if failed and call.name in EDITORS else text
-        return said_by("user", text, call.source.kind, call.source.detail)
+        source = self.calls.pop(str(key), Source(SourceKind.COMMAND))
+        is_failed_edit = failed and source.kind is SourceKind.NOTICE
+        return said_by("user", f"{FAILED_EDIT}{text}" if is_failed_edit else text, source.kind, source.detail)
 
 
 def said_by(role: str, text: str, kind: SourceKind, detail: str = "") -> list[TranscriptRecord]:
@@ -206,20 +186,30 @@ def said_by(role: str, text: str, kind: SourceKind, detail: str = "") -> list[Tr
     return [TranscriptRecord(Message(role, text), Source(kind, detail), asks=kind is SourceKind.TYPED)]
 
 
-def call_of(name: str, given: Mapping[str, Any]) -> ToolCall:
-    """A call of a tool by its name and input."""
+def detail_of(given: Mapping[str, Any]) -> str:
+    """What a tool was called for, by its input."""
     detail = next((given[key] for key in DETAILS if isinstance(given.get(key), str)), "")
-    return ToolCall(name, detail[:DETAIL_CHARS].strip())
+    return detail[:DETAIL_CHARS].strip()
 
 
-def call_text(name: str, given: Mapping[str, Any], detail: str) -> str:
+def source_of(name: str, given: Mapping[str, Any]) -> Source:
+    """The source of what a tool gives back, by its name and input."""
+    detail = detail_of(given)
+    if name == SHELL:
+        return command_source(detail)
+    if kind := KINDS.get(name):
+        return Source(kind, "" if kind is SourceKind.NOTICE else detail)
+    return Source(SourceKind.COMMAND, f"{name} {detail}".strip())
+
+
+def call_text(name: str, given: Mapping[str, Any]) -> str:
     """All that a call says: an edit as a SEARCH/REPLACE block, so that it is read as an edit everywhere, the
-    rest by its keys. "" where that is its `detail`."""
+    rest by its keys. "" where that is its detail."""
     edit = edit_text(name, given)
     rest = {key: value for key, value in given.items() if value not in (None, "", False, [], {})}
     if edit:
         rest = {key: value for key, value in rest.items() if key not in EDIT_KEYS}
-    elif [str(value).strip() for value in rest.values()] == [detail]:
+    elif [str(value).strip() for value in rest.values()] == [detail_of(given)]:
         return ""
     head = "\n".join([name, *(f"{key}: {as_text(value)}" for key, value in rest.items()), ""]) if rest else ""
     return f"{head}{edit}" if edit else head.rstrip("\n")

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from aider_gardener.adapters.claude_code.hooks import Hooks
 from aider_gardener.adapters.claude_code.transcript import ClaudeReader
-from aider_gardener.adapters.transcript import DETAIL_CHARS, THINKING, call_of, call_text
+from aider_gardener.adapters.transcript import DETAIL_CHARS, THINKING, call_text, detail_of
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.sessions import AIDER
 from aider_gardener.archive.store import Store, open_store, records
@@ -376,9 +376,9 @@ INPUTS = st.dictionaries(
 
 @given(st.sampled_from(["Bash", "Edit", "MultiEdit", "Write", "TodoWrite", "mcp__x"]), INPUTS)
 def test_every_text_of_a_call_stands_in_it_or_beside_its_result(name: str, given: dict[str, Any]) -> None:
-    call = call_of(name, given)
-    told = f"{call_text(name, given, call.detail)}\n{call.detail}"
-    assert len(call.detail) <= DETAIL_CHARS
+    detail = detail_of(given)
+    told = f"{call_text(name, given)}\n{detail}"
+    assert len(detail) <= DETAIL_CHARS
     is_edit = isinstance(given.get("file_path"), str) and name in ("Edit", "MultiEdit", "Write")
     for text in given.values():
         assert is_edit or not isinstance(text, str) or text.strip() in told

@@ -24,7 +24,7 @@ from aider_gardener.adapters.intake import (
     Teller,
 )
 from aider_gardener.adapters.marks import BOUNDARY_MARKS, LARGE_TOKENS
-from aider_gardener.adapters.transcript import call_of
+from aider_gardener.adapters.transcript import source_of
 from aider_gardener.archive.providers import AWAY, HERE, LOOPBACK, SAY_LOCAL, WITHHELD
 from aider_gardener.messages import Fidelity, Message, Rendition, Source
 from aider_gardener.plan.chat import Chat
@@ -173,7 +173,7 @@ class Hooks:
         name, result, asked = given.get("tool_name"), given.get("tool_response"), given.get("tool_input")
         if not isinstance(name, str) or not isinstance(result, dict) or name not in TEXTS:
             return {}
-        source = call_of(name, asked if isinstance(asked, dict) else {}).source
+        source = source_of(name, asked if isinstance(asked, dict) else {})
         if result.get("isImage") or own_output(source):
             return {}
         take_in(chat, given, TURN_SECONDS)

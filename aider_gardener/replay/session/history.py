@@ -18,10 +18,8 @@ from typing import Any
 
 from aider_gardener import files
 from aider_gardener.adapters.transcript import (
-    SHELL,
     THINKING,
     Reader,
-    ToolCall,
     TranscriptLine,
     TranscriptRecord,
     Used,
@@ -31,6 +29,7 @@ from aider_gardener.adapters.transcript import (
 from aider_gardener.archive.store.redact import Redactor
 from aider_gardener.errors import SessionError
 from aider_gardener.messages import SourceKind
+from aider_gardener.reading.source import command_source
 from aider_gardener.replay.session.grammar import (
     EDIT_ERROR,
     Span,
@@ -267,8 +266,8 @@ class HistoryReader(Reader):
             elif event.kind == "command" and NOT_HELD.match(event.output):
                 self.passed["output that the history does not hold"] += 1
             elif event.kind == "command":
-                call = ToolCall(SHELL, event.command)
-                kind, detail = call.source.kind, call.source.detail
+                source = command_source(event.command)
+                kind, detail = source.kind, source.detail
         used = [TranscriptRecord(used=used_by(*told.groups(""))) for told in SPENT.finditer(text)]
         return [*said_by("user", text, kind, detail), *used]
 
