@@ -92,7 +92,11 @@ class Hooks:
             "SessionStart": self.session_started,
         }.get(event)
         chat = self.chat(given)
-        return {} if act is None or chat is None or self.settings.mode == "observe" else act(chat, given)
+        if act is None or chat is None or self.settings.mode == "observe":
+            return {}
+        found = act(chat, given)
+        key = "additionalContext" if isinstance(found, str) else "updatedToolOutput"
+        return {"hookSpecificOutput": {"hookEventName": event, key: found}} if found else {}
 
     def take_in(self, given: Given) -> None:
         """Archive what is new. What an answer recalled counts as accessed only behind it: that is written,
@@ -118,15 +122,15 @@ class Hooks:
         teller = teller_of(given.get("host"), transcript)
         return Intake(self.store, session, self.project, teller, transcript, clock=self.clock)
 
-    def prompt_submitted(self, chat: Intake, given: Given) -> Answer:
+    def prompt_submitted(self, chat: Intake, given: Given) -> str:
         """Add what the prompt needs of what the context has lost, which is archived by now as a rule: then no
         lock is waited for."""
         prompt, boundary = given.get("prompt"), boundary_of(chat.transcript, type(chat.reader))
         if not isinstance(prompt, str):
-            return {}
+            return ""
         if PLACES * chat.progress.offset < boundary:
             take_in(chat, given, TURN_SECONDS)
-        return added("UserPromptSubmit", self.recall_note(chat, prompt, boundary))
+        return self.recall_note(chat, prompt, boundary)
 
     def recall_note(self, chat: Intake, prompt: str, boundary: int) -> str:
         """What the prompt needs of what its context has lost, as one note; "" when nothing is missing.
@@ -149,7 +153,7 @@ class Hooks:
             note = f"{note}\n(aider-gardener: {told}.)".lstrip()
         return note
 
-    def session_started(self, chat: Intake, given: Given) -> Answer:
+    def session_started(self, chat: Intake, given: Given) -> str:
         """Say where the chat stands that was compacted, or the last one where a new one begins. After /clear
         nothing: that is how a context is dropped."""
         source = given.get("source")
@@ -158,15 +162,12 @@ class Hooks:
 
         resumed = source == "resume" and boundary_of(chat.transcript, type(chat.reader))
         if source == "compact" or resumed:
-            entries = self.store.session_entries(chat.archive.session)
-            limit = COMPACTED_TOKENS
-            block = state_block(entries, which=WHICH, token_limit=limit, count=approximate, reach=REACH)
-        elif source in ("clear", "resume"):
-            return {}
-        else:
-            everywhere = self.settings.recall_sessions
-            block = state_of_last(chat.archive, token_limit=START_TOKENS, everywhere=everywhere)
-        return added("SessionStart", block)
+            entries, limit = self.store.session_entries(chat.archive.session), COMPACTED_TOKENS
+            return state_block(entries, which=WHICH, token_limit=limit, count=approximate, reach=REACH)
+        if source in ("clear", "resume"):
+            return ""
+        everywhere = self.settings.recall_sessions
+        return state_of_last(chat.archive, token_limit=START_TOKENS, everywhere=everywhere)
 
     def tool_used(self, chat: Intake, given: Given) -> Answer:
         """Put the compressed form in place of a large result, in the tool's own shape."""
@@ -196,9 +197,7 @@ class Hooks:
                 place[key] = short
                 if kept_at is not None:  # with these the host shows the beginning of what is put here
                     made = {key: value for key, value in made.items() if key not in (KEPT_AT, KEPT_SIZE)}
-        if made == result:
-            return {}
-        return {"hookSpecificOutput": {"hookEventName": "PostToolUse", "updatedToolOutput": made}}
+        return {} if made == result else made
 
 
 def boundary_of(transcript: Path | None, reader: Callable[..., Any] = ClaudeReader) -> int:
@@ -273,13 +272,6 @@ def chat_since(held: Intake, boundary: int) -> Chat:
 def take_in(chat: Intake, given: Given, seconds: float) -> None:
     if chat.transcript is not None and "said" not in given:
         chat.take_in(seconds)
-
-
-def added(event: str, text: str) -> Answer:
-    """The answer that adds a text to the context; {} for none."""
-    if not text:
-        return {}
-    return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
 
 
 def kept_whole(named: object, transcript: Path | None) -> str:
