@@ -109,26 +109,21 @@ def test_hooks_are_written_as_each_host_reads_them(tmp_path: Path) -> None:
     assert cursor.entries["version",] == 1 and cursor.entries["hooks", "postToolUse"] == [flat]
 
 
-def test_cursors_server_is_told_the_project_and_taken_out_of_a_file_that_was_edited(tmp_path: Path) -> None:
-    server, _hooks = hosts.parts_of(hosts.CURSOR, None, ["gardener"], tmp_path)
-    change(server, tmp_path / "records", ours=True)
-    path = tmp_path / ".cursor" / "mcp.json"
-    args = ["mcp", "--project", "${workspaceFolder}"]
-    assert json.loads(path.read_text())["mcpServers"]["gardener"] == {"command": "gardener", "args": args}
-    path.write_text(path.read_text() + "\n")  # edited since
-    change(server, tmp_path / "records", ours=False)
-    assert "gardener" not in path.read_text()
-
-
-def test_flat_handlers_are_told_apart_and_another_version_is_refused(tmp_path: Path) -> None:
-    _server, hooks = hosts.parts_of(hosts.CURSOR, tmp_path, COMMAND, tmp_path)
+def test_cursors_server_is_told_the_project_and_its_flat_handlers_are_told_apart(tmp_path: Path) -> None:
+    server, hooks = hosts.parts_of(hosts.CURSOR, None, ["gardener"], tmp_path)
     hooks.path.parent.mkdir()
-    own = {"command": "say done"}
-    hooks.path.write_text(json.dumps({"version": 1, "hooks": {"sessionStart": [own]}}))
-    change(hooks, tmp_path / "records", ours=True)
-    hooks.path.write_text(hooks.path.read_text() + "\n")  # edited since
-    change(hooks, tmp_path / "records", ours=False)
-    assert json.loads(hooks.path.read_text()) == {"version": 1, "hooks": {"sessionStart": [own]}}
+    hooks.path.write_text('{"version": 1, "hooks": {"sessionStart": [{"command": "say done"}]}}')
+    for part in (server, hooks):
+        change(part, tmp_path / "records", ours=True)
+    args = ["mcp", "--project", "${workspaceFolder}"]
+    served = json.loads(server.path.read_text())["mcpServers"]["gardener"]
+    assert served == {"command": "gardener", "args": args}
+    for part in (server, hooks):
+        part.path.write_text(part.path.read_text() + "\n")  # edited since
+        change(part, tmp_path / "records", ours=False)
+    assert "gardener" not in server.path.read_text()
+    left = json.loads(hooks.path.read_text())
+    assert left == {"version": 1, "hooks": {"sessionStart": [{"command": "say done"}]}}
     hooks.path.write_text('{"version": 2}')
     with pytest.raises(UsageError, match='it has another "version"'):
         change(hooks, tmp_path / "records", ours=True)

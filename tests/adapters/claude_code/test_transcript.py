@@ -203,13 +203,6 @@ def test_another_file_in_its_place_is_read_from_the_beginning(tmp_path: Path) ->
     assert len(list(ClaudeReader(path, 10_000).lines())) == 1, "an offset behind the end"
 
 
-def test_the_tokens_of_a_prompt_are_told_with_the_model(tmp_path: Path) -> None:
-    text = {"type": "text", "text": "Yes."}
-    records = read(tmp_path, assistant(text, input_tokens=10, cache_read_input_tokens=200, output_tokens=5))
-    used = records[-1].used
-    assert used is not None and (used.sent, used.held, used.model) == (210, 215, "claude-sonnet-5")
-
-
 @pytest.mark.parametrize(
     ("text", "words", "kind"),
     [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from aider_gardener.adapters.plain.chat import AgentList, aligned
+from aider_gardener.adapters.plain.chat import AgentList
 from aider_gardener.adapters.plain.reading import Item, items
 from aider_gardener.messages import ContentClass, Entry, Fidelity, Message, Source, SourceKind, entry_id
 from aider_gardener.plan.chat import Admit, Chat
@@ -118,9 +118,3 @@ def test_a_forgotten_call_takes_its_results_out_of_their_places() -> None:
     agent.forget(3)
     assert not any("files" in piece.content for piece in agent.chat.cur)
     assert agent.chat.cur[1].content in ("done", FILLER)
-
-
-def test_lists_are_aligned_in_order() -> None:
-    assert aligned("abcd", "abXcdY") == [0, 1, None, 2, 3, None]
-    assert aligned("abc", "ac") == [0, 2]
-    assert aligned("", "a") == [None] and aligned("a", "") == []

@@ -12,24 +12,6 @@ from aider_gardener.messages import SourceKind
 from .agents import call, calls, result, user
 
 
-def test_each_role_has_its_kind() -> None:
-    read = items(
-        [
-            {"role": "system", "content": "Be brief."},
-            {"role": "developer", "content": "In German."},
-            user("Hello"),
-            calls(call("c1", "ls"), text="Let me look."),
-            result("c1", "a.py"),
-            {"role": "assistant", "content": "There is one file."},
-        ]
-    )
-    assert [item.kind for item in read] == [
-        *[Kind.FIXED] * 2, Kind.WORDS, Kind.CALLS, Kind.RESULT, Kind.WORDS,
-    ]  # fmt: skip
-    assert [item.message.role for item in read] == [*["user"] * 3, "assistant", "user", "assistant"]
-    assert read[3].message.content == "Let me look.\n\nCalled bash: command=ls"
-
-
 def test_a_result_comes_from_the_call_that_it_answers() -> None:
     read = items([calls(call("c1", "ls -l"), call("c2", "pytest -q")), result("c2", ""), result("c1", "")])
     assert [(item.source.kind, item.source.detail) for item in read[1:] if item.source] == [
