@@ -167,7 +167,7 @@ def compress(text: str, ctx: Context) -> Compressed:
     laid = len(form.lines) - (not form.lines[-1])
     whole = max(text.rstrip("\n").count("\n") + 1, laid) + ctx.left_out
     told = streams.summary(form.lines) if form.engine == "logs" and not ctx.left_out else ""
-    head = omitted(", ".join(filter(None, [f"{shown} of {whole:,} lines", told])), ctx.entry_id)
+    head = omitted(", ".join(filter(None, [f"{min(shown, whole)} of {whole:,} lines", told])), ctx.entry_id)
     return Compressed(f"{head}\n{form.text}", cls, form.engine or "lines")
 
 
