@@ -256,6 +256,9 @@ def test_claude_code_is_told_and_what_it_refuses_is_left_to_type(
         GardenerError, match=r"no such plugin.*type claude plugin marketplace add .*; claude plugin"
     ):
         hosts.with_claude(folder, steps, tmp_path, COMMAND, ours=True)
+    claude.write_text("#!/bin/sh\nexit 3\n")
+    with pytest.raises(GardenerError, match="exit code 3"):  # without a word of why
+        hosts.with_claude(folder, steps, tmp_path, COMMAND, ours=True)
     monkeypatch.setenv("PATH", str(tmp_path / "nowhere"))
     with pytest.raises(GardenerError, match="not on the PATH"):
         hosts.with_claude(folder, steps, tmp_path, COMMAND, ours=True)

@@ -117,28 +117,27 @@ def received(reading: int, seconds: float) -> bytes:
 def act(event: str, say: Say, seconds: float, dialect: Dialect | None = None) -> None:
     """Do what an event asks for, for at most so long. `say` is called once, with the answer or with nothing;
     what comes behind that nobody waits for. Raises nothing."""
-    place: list[Path] = []
-    with ending(event, place, seconds):
+    given: dict[str, Any] = {}
+    with ending(event, given, seconds):
         try:
             raw = sys.stdin.buffer.read(LARGEST_BYTES)
-            given = json.loads(raw.decode("utf-8", "replace"))
-            if not isinstance(given, dict):
+            found = json.loads(raw.decode("utf-8", "replace"))
+            if not isinstance(found, dict):
                 raise ValueError("no JSON object")
             ours, answered = event, ANSWERED
             if dialect:
-                given, ours = dialect.translated(event, given), dialect.events[event]
+                found, ours = dialect.translated(event, found), dialect.events[event]
                 answered = dialect.answered
-            elif "cursor_version" in given or (event == TOOL and len(raw) <= 4 * large_tokens()):
+            elif "cursor_version" in found or (event == TOOL and len(raw) <= 4 * large_tokens()):
                 return  # Cursor runs Claude Code's hooks too, and has its own
-            project = project_of(given)
-            place.append(archive_directory(project))
+            given.update(found)
             if ours not in answered or (ours == PROMPT and stands_whole(given)):
                 say(b"")
-                archive(place[0], ours, given, project)
+                archive(ours, given)
             else:
-                archive(place[0], ours, given, project, partial(in_words, say, event, dialect))
+                archive(ours, given, partial(in_words, say, event, dialect))
         except BaseException as error:  # reason: a hook must never fail its host, whatever it meets
-            note_fault(place, event, error)
+            note_fault(given, event, error)
 
 
 def in_words(say: Say, event: str, dialect: Dialect | None, answer: dict[str, Any]) -> None:
@@ -149,13 +148,13 @@ def in_words(say: Say, event: str, dialect: Dialect | None, answer: dict[str, An
 
 
 @contextlib.contextmanager
-def ending(event: str, place: list[Path], seconds: float) -> Iterator[None]:
-    """A context that ends the process with 0 where what is done in it takes longer. `place` holds the
-    archive's directory as soon as it is known."""
+def ending(event: str, given: Mapping[str, Any], seconds: float) -> Iterator[None]:
+    """A context that ends the process with 0 where what is done in it takes longer. `given` holds what the
+    event brings as soon as that is known."""
 
     def end() -> None:
         try:
-            note_fault(place, event, TimeoutError())
+            note_fault(given, event, TimeoutError())
         finally:
             os._exit(0)
 
@@ -207,11 +206,7 @@ def archive_directory(project: Path) -> Path:
 
 
 def archive(
-    directory: Path,
-    event: str,
-    given: Mapping[str, Any],
-    project: Path,
-    say: Callable[[dict[str, Any]], object] | None = None,
+    event: str, given: Mapping[str, Any], say: Callable[[dict[str, Any]], object] | None = None
 ) -> None:
     """Take in what an event brings; where somebody waits, `say` the answer before. It is made by words alone,
     for no model is loaded for one question."""
@@ -222,8 +217,10 @@ def archive(
     settings = Settings.from_env()
     if not settings.enabled:
         return
-    patience = round(1_000 * LOCK_SECONDS) if say is not None else 0
-    store = open_store(directory, key_source=settings.store_key, patience_milliseconds=patience)
+    project, patience = project_of(given), round(1_000 * LOCK_SECONDS) if say is not None else 0
+    store = open_store(
+        archive_directory(project), key_source=settings.store_key, patience_milliseconds=patience
+    )
     try:
         if not store.persistent:  # what is taken in would end with this process, and may be another's project
             return
@@ -244,10 +241,10 @@ def archive(
         store.close()
 
 
-def note_fault(place: list[Path], event: str, error: BaseException) -> None:
+def note_fault(given: Mapping[str, Any], event: str, error: BaseException) -> None:
     """One line in the log: when, which event, the kind of the fault. Never its message, which may quote."""
     try:
-        path = (place or [archive_directory(project_of({}))])[0] / LOG_NAME
+        path = archive_directory(project_of(given)) / LOG_NAME
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | files.NO_LINK
         full = os.path.lexists(path) and files.check_plain(path).st_size > LOG_BYTES
         handle = os.open(path, flags | (os.O_TRUNC if full else 0), 0o600)
@@ -257,5 +254,5 @@ def note_fault(place: list[Path], event: str, error: BaseException) -> None:
             file.write(
                 f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} {name} {type(error).__name__}\n"
             )
-    except OSError:
+    except (OSError, ValueError):  # the last for a path that is none
         return

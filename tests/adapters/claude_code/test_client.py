@@ -261,7 +261,7 @@ def test_a_result_whose_archive_ends_meanwhile_is_not_shortened(
     states, said = iter([True, False, False]), list[dict[str, object]]()
     monkeypatch.setattr(Store, "persistent", property(lambda _store: next(states)))
     given = host.payload("PostToolUse", **LOGGED)
-    client.archive(project / ".aider.gardener", "PostToolUse", given, project, said.append)
+    client.archive("PostToolUse", given, said.append)
     assert said == [{}]
 
 
