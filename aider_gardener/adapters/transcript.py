@@ -259,11 +259,11 @@ def text_of(content: object) -> str:
         for key in ("llmContent", "output"):
             if key in content:
                 return text_of(content[key])
-        for key, kind in (("source", "media_type"), ("inlineData", "mimeType")):
-            if isinstance(held := content.get(key), Mapping):
-                data = str(held.get("data") or "")
-                name = str(held.get(kind) or content.get("type") or "data")
-                return data if held.get("type") == "text" else named(name, data)
+        kind = content.get("type")
+        held = content.get("source" if kind in ("image", "document") else "inlineData")
+        if isinstance(held, Mapping):
+            name, data = held.get("media_type") or held.get("mimeType"), str(held.get("data") or "")
+            return data if held.get("type") == "text" else named(str(name or kind or "data"), data)
         if isinstance(url := content.get("image_url"), str):
             name, _, data = url.removeprefix("data:").partition(";base64,")
             return named(name if data else f"image {url}", data)

@@ -106,11 +106,13 @@ class ClaudeReader(Reader):
             self.passed[f"record attachment {kind[:40]}"] += 1
 
     def _text(self, block: Mapping[str, Any]) -> str:
-        """The text of a block; what is thought is counted."""
-        if block.get("type") in ("thinking", "redacted_thinking"):
+        """The text of a block, of one that nobody here knows all; what is thought is counted."""
+        kind = block.get("type")
+        if kind in ("thinking", "redacted_thinking"):
             self.passed[THINKING] += 1
             return ""
-        return text_of(block)
+        is_known = kind in ("text", "image", "document")
+        return text_of(block) if is_known else json.dumps(block, ensure_ascii=False)
 
 
 def blocks(message: Any) -> list[Mapping[str, Any]]:

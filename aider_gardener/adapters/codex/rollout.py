@@ -50,7 +50,7 @@ class RolloutReader(Reader):
 
     def said(self, value: Mapping[str, Any]) -> Iterator[TranscriptRecord]:
         kind, item = str(value.get("type")), item_of(value)
-        what = str(item.get("type") or kind)
+        what = str(item.get("type"))
         if kind == "compacted":
             yield TranscriptRecord(boundary=True)
             yield from said_by("user", str(item.get("message") or ""), SourceKind.SUMMARY)
@@ -69,7 +69,7 @@ class RolloutReader(Reader):
             text = text_of(item.get("output", item.get("tools")))
             yield from self.gave(item.get("call_id"), text, failed=PATCHED not in text)
         else:
-            yield TranscriptRecord(unknown=what[:80])
+            yield TranscriptRecord(unknown=str(item.get("type") or kind)[:80])
 
     def _message(self, item: Mapping[str, Any]) -> Iterator[TranscriptRecord]:
         role, content = item.get("role"), item.get("content")

@@ -92,6 +92,12 @@ def test_prompts_replies_and_results_have_their_sources(tmp_path: Path) -> None:
     assert {each.at for each in records} == {seconds(STAMP)} and seconds(STAMP) > 1.7e9
 
 
+def test_a_block_that_nobody_knows_is_kept_whole(tmp_path: Path) -> None:
+    block = {"type": "search_result", "title": "Ports", "text": "9317", "source": {"url": "x"}}
+    ((_role, text, _kind, _detail),) = said(read(tmp_path, result([block])))
+    assert json.loads(text) == block
+
+
 def test_what_is_typed_with_a_picture_and_an_open_file_is_one_prompt(tmp_path: Path) -> None:
     picture = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}}
     texts = ["<ide_opened_file>The user opened w.py</ide_opened_file>", "Make it so."]

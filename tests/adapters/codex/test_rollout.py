@@ -54,9 +54,11 @@ def test_a_rollout_of_the_real_program() -> None:
 def test_an_event_is_counted_and_another_record_that_nobody_knows_comes_as_it_is(tmp_path: Path) -> None:
     event = {"type": "event_msg", "payload": {"type": "omen", "said": "x"}}
     compacted = {"type": "compacted", "payload": {"message": "In short."}}
-    records, reader = read(tmp_path, event, item(type="hologram", beam=7), compacted)
-    assert [each.unknown for each in records] == ["hologram", "", ""] and records[1].boundary
-    assert said(records)[1:] == [("In short.", SourceKind.SUMMARY, "")] and '"beam": 7' in said(records)[0][0]
+    bare = {"type": "message", "role": "user", "content": "as the first versions wrote it"}
+    records, reader = read(tmp_path, event, item(type="hologram", beam=7), compacted, bare)
+    assert [each.unknown for each in records] == ["hologram", "", "", "message"] and records[1].boundary
+    assert said(records)[1] == ("In short.", SourceKind.SUMMARY, "")
+    assert '"beam": 7' in said(records)[0][0]
     assert reader.passed == {"record event_msg omen": 1}
 
 
