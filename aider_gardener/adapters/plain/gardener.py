@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from aider_gardener.adapters.plain.chat import AgentList
-from aider_gardener.adapters.plain.reading import Item, Kind, items
+from aider_gardener.adapters.plain.reading import Item, Kind, as_mapping, items
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import open_store, store_directory
 from aider_gardener.errors import UsageError, fault_log
@@ -196,14 +196,15 @@ class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
 
     def _shown(self, own: Sequence[Any]) -> list[Any]:
         """What is shown, as messages to send: those that are whole are the agent's own."""
-        chat, items = self.state.chat, self._list.items
+        chat = self.state.chat
         held = dict(zip(chat.order, own, strict=True))
 
         def message(piece: Piece) -> Any:
             if piece.is_note or len(piece.levels) != 1:
                 return dict(piece)
             (seq,) = piece.levels
-            return {**items[seq].given, "content": piece.content} if seq in chat.fidelity else held[seq]
+            given = held[seq]
+            return {**as_mapping(given), "content": piece.content} if seq in chat.fidelity else given
 
         return [message(piece) for piece in chat.cur]
 

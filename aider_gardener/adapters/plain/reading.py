@@ -48,12 +48,11 @@ class Kind(str, Enum):
 
 @dataclass(frozen=True)
 class Item:
-    """One message of the agent as read: `key` tells it from others while this process runs, `given` is the
-    message itself, `message` its text in the core's words, `source` where it came from, None where its text
-    tells. `images` counts its parts that are no text."""
+    """One message of the agent as read: `key` tells it from others while this process runs, `message` is its
+    text in the core's words, `source` where it came from, None where its text tells. `images` counts its
+    parts that are no text."""
 
     key: Hashable
-    given: AgentMessage
     kind: Kind
     message: Message
     source: Source | None = None
@@ -69,7 +68,7 @@ class AgentCall:
     given: Any
 
 
-def _plain(value: Any) -> Any:
+def as_mapping(value: Any) -> Any:
     """A value, or what an object gives itself as (`model_dump`)."""
     dump = getattr(value, "model_dump", None)
     return dump(exclude_none=True) if callable(dump) else value
@@ -77,7 +76,7 @@ def _plain(value: Any) -> Any:
 
 def _json(value: object) -> object:
     """What an object inside a message is as JSON. Raises TypeError, as json does."""
-    found = _plain(value)
+    found = as_mapping(value)
     if found is value:
         raise TypeError(f"it holds {type(value).__name__}")
     return found
@@ -92,7 +91,7 @@ def items(messages: object) -> list[Item]:
         raise UsageError(f"prompt() takes the list of messages, not {type(messages).__name__}")
     calls: dict[str, AgentCall] = {}
     found = []
-    for place, given in enumerate(map(_plain, messages), 1):
+    for place, given in enumerate(map(as_mapping, messages), 1):
         if not isinstance(given, Mapping) or not isinstance(given.get("role"), str) or not given["role"]:
             raise UsageError(f"message {place} has no role; give a dict with role and content")
         is_text = type(given) is dict and all(type(each) is str for each in (*given, *given.values()))
@@ -108,7 +107,7 @@ def items(messages: object) -> list[Item]:
         made = _calls_of(plain)
         calls.update((call.id, call) for call in made)
         images = sum(_text_in(part) is None for part in parts) if isinstance(parts, list) else 0
-        found.append(Item(key, given, *_read(plain, made, calls), images))
+        found.append(Item(key, *_read(plain, made, calls), images))
     return found
 
 
