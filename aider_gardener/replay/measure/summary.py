@@ -6,14 +6,11 @@ what was said.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import Any
 
-from aider_gardener.errors import ReplayError
 from aider_gardener.replay.measure.cost import Cost, added, costs, provider_of
 from aider_gardener.replay.measure.result import Carried, ProbeResult, ReplayResult
 
@@ -24,7 +21,7 @@ READ_TOKENS_PER_SECOND, WRITE_TOKENS_PER_SECOND, CALL_SECONDS = 5_000.0, 60.0, 0
 """The rate by which the wall-clock of LLM summaries is modelled, where none was measured."""
 
 FORMAT = 2
-"""Of the JSON that `write_report` writes."""
+"""Of the JSON that is written."""
 
 NEEDED_SHARE = 0.8
 """The recall over everything said so far that a usable session keeps."""
@@ -218,16 +215,6 @@ def summary_json(summary: Summary) -> dict[str, Any]:
     }
     del value["overhead_ms"]
     return value
-
-
-def write_report(report: ReplayReport, path: Path) -> None:
-    """Write the JSON to a file; ReplayError if that fails."""
-    text = json.dumps(report_json(report), ensure_ascii=False, indent=1) + "\n"
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    except OSError as problem:
-        raise ReplayError(f"{path}: cannot be written ({problem.strerror or problem})") from problem
 
 
 def usable_length(result: ReplayResult) -> UsableLength:

@@ -18,9 +18,6 @@ from aider_gardener.replay.play.recorded import Recorded
 from aider_gardener.replay.session.session import Session
 from aider_gardener.settings import Settings, parse
 
-DEFAULT_VARIANTS = ("stock", "stock-fixed", "gardener")
-"""What `gardener replay` runs if not told otherwise."""
-
 
 @dataclass(frozen=True)
 class Job:
