@@ -40,7 +40,7 @@ def test_no_path_and_a_missing_path_are_usage_errors(tmp_path: Path) -> None:
     refused(run(tmp_path / "nowhere"), 2, "nowhere", "no such file")
     if os.name == "posix":
         os.mkfifo(tmp_path / "fifo")
-        refused(run(tmp_path / "fifo"), 1, "fifo", "no regular file and no folder")
+        refused(run(tmp_path / "fifo"), 2, "fifo", "holds no session")
 
 
 def test_an_unknown_variant_lists_those_that_exist() -> None:
@@ -57,7 +57,7 @@ def test_what_cannot_be_written_is_refused_before_any_work(tmp_path: Path) -> No
 
 
 def test_a_folder_without_a_session_says_what_to_give(tmp_path: Path) -> None:
-    refused(run(tmp_path), 1, "session.jsonl", ".aider.chat.history.md")
+    refused(run(tmp_path), 2, "session.jsonl", ".aider.chat.history.md")
 
 
 @pytest.fixture(scope="module")

@@ -40,32 +40,31 @@ class Watched:
             self._gardener, self._plans_seen, self._seconds_seen = gardener, 0, 0.0
         applied = list(gardener.state.plans)
         for event in applied[self._plans_seen :]:
-            self.note_plan(gardener, event, turn)
+            self.plans.append(plan_of(gardener, event, turn))
         self._plans_seen = len(applied)
         seconds = gardener.state.seconds
         if seconds:
             self.overhead[turn] = self.overhead.get(turn, 0.0) + seconds - self._seconds_seen
         self._seconds_seen = seconds
 
-    def note_plan(self, gardener: Any, event: Any, turn: int) -> None:
-        """Note one plan that was applied, with the texts that it swapped."""
-        entries = {entry.id: entry for entry in gardener.state.chat.entries.values()}
-        self.plans.append(
-            Compaction(
-                turn=turn,
-                by="plan",
-                applied=True,
-                tokens_before=event.plan.tokens_before,
-                tokens_after=event.plan.tokens_after,
-                reason=event.plan.reason,
-                seconds=float(event.seconds),
-                swaps=tuple(
-                    swapped(gardener, swap, entries[swap.entry_id])
-                    for swap in event.plan.swaps
-                    if swap.entry_id in entries
-                ),
-            )
-        )
+
+def plan_of(gardener: Any, event: Any, turn: int) -> Compaction:
+    """A plan that was applied, with the texts that it swapped."""
+    entries = {entry.id: entry for entry in gardener.state.chat.entries.values()}
+    return Compaction(
+        turn=turn,
+        by="plan",
+        applied=True,
+        tokens_before=event.plan.tokens_before,
+        tokens_after=event.plan.tokens_after,
+        reason=event.plan.reason,
+        seconds=float(event.seconds),
+        swaps=tuple(
+            swapped(gardener, swap, entries[swap.entry_id])
+            for swap in event.plan.swaps
+            if swap.entry_id in entries
+        ),
+    )
 
 
 def swapped(gardener: Any, swap: Any, entry: Any) -> Swapped:

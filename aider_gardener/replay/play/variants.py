@@ -9,12 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from aider_gardener.errors import UsageError
 from aider_gardener.replay.measure.result import Compaction, ModelCall
-from aider_gardener.replay.play.calls import Calls
-from aider_gardener.replay.play.recorded import Recorded
 from aider_gardener.replay.session.session import Session
 from aider_gardener.settings import Settings, parse
 
@@ -40,18 +38,8 @@ class Job:
     imports: tuple[str, ...] = ()
 
 
-class Replay(Protocol):
-    """What a variant sees of the replay that it prepares.
-
-    `messages_before_turn` is how many messages the chat held when the current turn began.
-    """
-
-    turn: int
-    messages_before_turn: int
-    session: Session
-    recorded: Recorded
-    compactions: list[Compaction]
-    calls: Calls
+Replay = Any
+"""The replay's Runner, as a variant sees it that prepares it."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +74,10 @@ def with_joined_summaries(runner: Replay) -> None:
         start(self)
         if self.summarizer_thread is not None:
             self.summarizer_thread.join()
-            note_summary(runner, self)
+            self.replayed_summary = len(runner.compactions)  # it counts as thrown away until it is applied
+            count = self.main_model.token_count
+            before, after = count(self.summarizing_messages), count(self.summarized_done_messages)
+            runner.compactions.append(summary_of(runner.turn, runner.calls.take_summaries(), before, after))
 
     def noted_end(self: Any) -> None:
         pending = self.summarizer_thread is not None
@@ -98,14 +89,6 @@ def with_joined_summaries(runner: Replay) -> None:
 
     Coder.summarize_start = joined_start
     Coder.summarize_end = noted_end
-
-
-def note_summary(runner: Replay, coder: Any) -> None:
-    """Record a finished summary; it counts as thrown away until it is applied."""
-    count = coder.main_model.token_count
-    coder.replayed_summary = len(runner.compactions)
-    before, after = count(coder.summarizing_messages), count(coder.summarized_done_messages)
-    runner.compactions.append(summary_of(runner.turn, runner.calls.take_summaries(), before, after))
 
 
 def summary_of(turn: int, calls: Sequence[ModelCall], before: int, after: int) -> Compaction:
@@ -180,20 +163,15 @@ def variant_named(name: str) -> Variant:
     base, *overrides = name.split("+")
     if base not in VARIANTS:
         raise UsageError(f"unknown variant {base!r}; known: {', '.join(sorted(VARIANTS))}")
-    found = VARIANTS[base]
+    found, known = VARIANTS[base], {field.name: field for field in fields(Settings)}
     if not overrides:
         return found
     if found.settings is None:
         raise UsageError(f"{name!r}: {base} has no settings of the gardener's to change")
-    changed = dict(setting(text, name) for text in overrides)
-    about = f"{found.about}, {', '.join(overrides)}"
-    return replace(found, name=name, about=about, settings={**found.settings, **changed})
-
-
-def setting(text: str, name: str) -> tuple[str, Any]:
-    """A setting and its value out of `recall_tokens=0`; UsageError for one that does not exist."""
-    key, given, value = text.partition("=")
-    known = {field.name: field for field in fields(Settings)}
-    if key not in known or not given:
-        raise UsageError(f"{name!r}: {text!r} is no setting=value; settings: {', '.join(sorted(known))}")
-    return key, parse(known[key], value, f"{name!r}: {key}")
+    settings = dict(found.settings)
+    for text in overrides:
+        key, given, value = text.partition("=")
+        if key not in known or not given:
+            raise UsageError(f"{name!r}: {text!r} is no setting=value; settings: {', '.join(sorted(known))}")
+        settings[key] = parse(known[key], value, f"{name!r}: {key}")
+    return replace(found, name=name, about=f"{found.about}, {', '.join(overrides)}", settings=settings)

@@ -86,8 +86,9 @@ def load_history(path: str | Path) -> Session:
     if not any(event.kind == "user" for event in reader.events):
         what = "no prompt was typed in it" if reader.chats else "this is no chat history of aider"
         raise SessionError(f"{place}: {what}; give an .aider.chat.history.md with at least one prompt")
+    usual = place.name.startswith(".aider.chat.history")  # then the folder's name says more
     return Session(
-        name=history_name(place),
+        name=(place.resolve().parent.name if usual else place.name.removesuffix(".md")) or "history",
         events=tuple(without_secrets(reader.events)),
         sha256=hashlib.sha256(data).hexdigest(),
         edit_format=reader.edit_format or "diff",
@@ -103,13 +104,6 @@ def without_secrets(events: Iterable[SessionEvent]) -> Iterator[SessionEvent]:
     for event in events:
         text, command, output = (redactor(said).text for said in (event.text, event.command, event.output))
         yield replace(event, text=text, command=command, output=output)
-
-
-def history_name(place: Path) -> str:
-    """The folder's name for a file with the usual name, the file's own name otherwise."""
-    if place.name.startswith(".aider.chat.history"):
-        return place.resolve().parent.name or "history"
-    return place.name.removesuffix(".md") or "history"
 
 
 def decode(data: bytes, place: Path) -> str:
@@ -321,10 +315,6 @@ def _same(one: str, other: str) -> bool:
 def load_session(path: str | Path) -> Session:
     """Read a recorded session folder, or a chat history file; SessionError says what is wrong."""
     place = Path(path)
-    if not place.exists():
-        raise SessionError(
-            f"{place}: no such file or folder; give a recorded session folder or an .aider.chat.history.md"
-        )
     if place.is_file() and place.name != "session.jsonl":
         return load_history(place)
     return load_folder(place if place.is_dir() else place.parent)

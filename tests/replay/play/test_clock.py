@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from aider_gardener.replay.play.calls import CHUNKS, PromptLog
+from aider_gardener.replay.play.calls import CHUNKS, Calls
 from aider_gardener.replay.play.clock import CachedTokenCount
 
 
@@ -37,7 +37,8 @@ def test_role_and_model_are_part_of_what_is_counted() -> None:
 def test_copies_of_messages_have_the_part_of_theirs_and_others_that_of_the_one_before() -> None:
     chunks = SimpleNamespace(**{attribute: [] for _, attribute in CHUNKS})
     chunks.repo, chunks.cur = [{"role": "user", "content": "map"}], [{"role": "user", "content": "why?"}]
-    log = PromptLog()
+    nothing: Any = None
+    log = Calls(nothing, nothing, nothing, nothing)
     sent = log.watching(lambda found: [*found.cur, *found.repo])(chunks)
     more = [*map(dict, sent), {"role": "assistant", "content": "nobody's"}]
     rows = log.rows(more, "main", lambda _message: 1)
