@@ -15,7 +15,7 @@ from aider_gardener.cli.root import (
     FILE,
     PLACE,
     archive_directory,
-    json_option,
+    archive_options,
     open_archive,
     opened,
     project_of,
@@ -44,8 +44,7 @@ for _command in (share, unshare, sync):
 
 
 @store.command("status", short_help="What the archive holds, by class, and where what is said goes.")
-@store_option
-@json_option
+@archive_options
 def store_status() -> None:
     """Which tier the archive works in (SQLite, lines of JSON or memory) and why no better one, where it is,
     what it holds, by class, and how many files of lines wait to be taken into SQLite; how this project is
@@ -125,8 +124,7 @@ def store_remove(address: Path | Address) -> None:
 
 
 @store.command("verify", short_help="Check the file, its index and every original.")
-@store_option
-@json_option
+@archive_options
 def store_verify() -> None:
     """Check the file's pages and indexes, and every original against its hash.
 
@@ -172,8 +170,7 @@ def store_import(file: Path) -> None:
     metavar="DAYS",
     help="Let go what was not used for so long, in place of the rules.",
 )
-@store_option
-@json_option
+@archive_options
 def store_gc(dry_run: bool, yes: bool, max_size: int | None, older_than: float | None) -> None:
     """Show what the retention rules let go; with --yes, or if the setting `retention` is prune, delete it.
 

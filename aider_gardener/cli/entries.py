@@ -11,14 +11,13 @@ import click
 from aider_gardener import files
 from aider_gardener.cli.pipe import put_bytes
 from aider_gardener.cli.root import (
+    archive_options,
     as_json,
     entry_named,
-    json_option,
     open_archive,
     project_of,
     put,
     session_named,
-    store_option,
     yes_option,
 )
 from aider_gardener.errors import UsageError
@@ -30,8 +29,7 @@ HISTORY_COPY = (
 
 
 @click.command(short_help="What the last chat used of its window.")
-@store_option
-@json_option
+@archive_options
 def pressure() -> None:
     """What the last chat of this project used of window and budget, as it was left."""
     from aider_gardener.archive.sessions import host_of
@@ -57,8 +55,7 @@ def pressure() -> None:
     metavar="FILE",
     help="Write to this new file, which only you can read.",
 )
-@store_option
-@json_option
+@archive_options
 def restore(entry_id: str, output: Path | None) -> None:
     """Print the whole original of an entry, and nothing else: byte for byte into a pipe or a file, on a
     terminal with its controls made visible."""
@@ -84,8 +81,7 @@ def restore(entry_id: str, output: Path | None) -> None:
 
 @click.command(short_help="Tell why a message was shortened or left out.")
 @click.argument("entry_id", metavar="ID|last")
-@store_option
-@json_option
+@archive_options
 def why(entry_id: str) -> None:
     """Tell when and why a message was shortened or left out, and what brings it back."""
     from aider_gardener.archive.entries import why_stored
@@ -104,8 +100,7 @@ def why(entry_id: str) -> None:
     help="Forget a session: the entries that no other holds. `last`: the project's last one.",
 )
 @yes_option
-@store_option
-@json_option
+@archive_options
 def forget(entry_ids: tuple[str, ...], session: str | None, yes: bool) -> None:
     """Delete entries, or a whole session, for good: from the file, its log and its index.
 
@@ -154,8 +149,7 @@ def mark(entry_id: str, *, pinned: bool) -> None:
 
 @click.command(short_help="Have a message kept whole in chats.")
 @click.argument("entry_id", metavar="ID|last")
-@store_option
-@json_option
+@archive_options
 def pin(entry_id: str) -> None:
     """Mark a message to be kept whole in chats; --gardener-resume brings it along."""
     mark(entry_id, pinned=True)
@@ -163,8 +157,7 @@ def pin(entry_id: str) -> None:
 
 @click.command()
 @click.argument("entry_id", metavar="ID|last")
-@store_option
-@json_option
+@archive_options
 def unpin(entry_id: str) -> None:
     """Let go of a pinned message: it may be compacted again."""
     mark(entry_id, pinned=False)

@@ -5,15 +5,7 @@ from __future__ import annotations
 import click
 
 from aider_gardener import terminal
-from aider_gardener.cli.root import (
-    json_option,
-    open_archive,
-    project_of,
-    put,
-    session_named,
-    store_option,
-    tell,
-)
+from aider_gardener.cli.root import archive_options, open_archive, project_of, put, session_named, tell
 from aider_gardener.errors import UsageError
 
 NOTHING_FITS = "Nothing in the archive fits that. Try other words, or a name or number."
@@ -48,8 +40,7 @@ NOTHING_FITS = "Nothing in the archive fits that. Try other words, or a name or 
     help="In all projects that you may read on the server, not in this archive (docs/shared.md); of the other"
     " options --passages and --json hold.",
 )
-@store_option
-@json_option
+@archive_options
 def recall(
     query: tuple[str, ...],
     limit: int,
@@ -126,8 +117,7 @@ def recall(
 
 
 @click.command(short_help="What the archive holds and what the chats came to.")
-@store_option
-@json_option
+@archive_options
 def status() -> None:
     """What the archive of this project holds, how its last chat stood, what its chats came to.
 

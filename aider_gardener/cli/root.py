@@ -250,6 +250,13 @@ json_option = click.option(
     callback=_keep(JSON_KEY),
     help="One JSON value on stdout and nothing else.",
 )
+
+
+def archive_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """--store and --json, which most commands take."""
+    return store_option(json_option(command))
+
+
 yes_option = click.option("--yes", is_flag=True, help="Don't ask; needed where nobody can be asked.")
 FILE = click.Path(dir_okay=False, path_type=Path)
 

@@ -8,15 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from aider_gardener.archive.sessions import AIDER
-from aider_gardener.cli.root import (
-    as_json,
-    json_option,
-    open_archive,
-    project_of,
-    put,
-    session_named,
-    store_option,
-)
+from aider_gardener.cli.root import archive_options, as_json, open_archive, project_of, put, session_named
 from aider_gardener.phrases import counted, short
 
 if TYPE_CHECKING:
@@ -41,8 +33,7 @@ NAMES_SHOWN = 6
     metavar="N",
     help="At most so many.",
 )
-@store_option
-@json_option
+@archive_options
 @click.pass_context
 def sessions(ctx: click.Context, limit: int) -> None:
     """List the chats of this project, the last used first.
@@ -68,8 +59,7 @@ def sessions(ctx: click.Context, limit: int) -> None:
 @sessions.command("show")
 @click.argument("session", metavar="ID")
 @click.option("--full", is_flag=True, help="Long outputs whole.")
-@store_option
-@json_option
+@archive_options
 def show(session: str, full: bool) -> None:
     """Print one chat turn by turn: prompts, replies, outputs. ID may be `last`.
 

@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from aider_gardener.archive import plugin
-from aider_gardener.cli.root import as_json, json_option, open_archive, project_of, put, store_option, tell
+from aider_gardener.cli.root import (
+    archive_options,
+    as_json,
+    open_archive,
+    project_of,
+    put,
+    store_option,
+    tell,
+)
 from aider_gardener.errors import StoreError, UsageError
 from aider_gardener.phrases import counted
 
@@ -42,8 +50,7 @@ REMOVED = (
 @click.option(
     "--status", "as_status", is_flag=True, help="Only say how the project is shared, and with whom."
 )
-@store_option
-@json_option
+@archive_options
 def share(
     name: str,
     owners: tuple[str, ...],
@@ -105,8 +112,7 @@ def unshare(delete: bool) -> None:
 @click.command("sync", short_help="Send and fetch what is new of a shared project.")
 @click.option("--unasked", is_flag=True, hidden=True, help="A host began it: nothing is said.")
 @click.option("--project", default="", hidden=True, help="The project's path.")
-@store_option
-@json_option
+@archive_options
 def sync(unasked: bool, project: str) -> None:
     """Send what is new of a shared project to the server and fetch what others sent, now."""
     store = _on_disk()

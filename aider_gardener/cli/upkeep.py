@@ -10,8 +10,8 @@ import click
 
 from aider_gardener.cli.root import (
     FILE,
+    archive_options,
     as_json,
-    json_option,
     open_archive,
     project_of,
     put,
@@ -47,8 +47,7 @@ def upkeep(ctx: click.Context, dry_run: bool) -> None:
 @upkeep.command(short_help="One session as Markdown.")
 @click.argument("session", default="last")
 @output_option
-@store_option
-@json_option
+@archive_options
 def session(session: str, output: Path | None) -> None:
     """Print a session as Markdown: what was asked, done and decided, rules, files, what still fails.
 
@@ -87,8 +86,7 @@ def index(output: Path | None, dry_run: bool) -> None:
 
 @upkeep.command(short_help="What three chats say, proposed as rules.")
 @click.option("--all", "everything", is_flag=True, help="List those too that were not seen for 28 days.")
-@store_option
-@json_option
+@archive_options
 def observations(everything: bool) -> None:
     """List the rules that you said in three chats of this project, with where.
 
@@ -141,8 +139,7 @@ def tasks(listed: Path | None, dry_run: bool) -> None:
 
 @upkeep.command(short_help="What the chats of a month came to.")
 @click.argument("month", default="", metavar="[YYYY-MM]")
-@store_option
-@json_option
+@archive_options
 def month(month: str) -> None:
     """What the chats came to in which something was last said in a month, the current one by default."""
     from aider_gardener.gardener.past_chats import month_report, render_month
