@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 from aider_gardener.replay.measure.probes import texts_of_turn
@@ -40,12 +39,8 @@ LOWER, UPPER = re.compile("[a-z]"), re.compile("[A-Z]")
 EXTENSION = re.compile(r"\w\.[A-Za-z][A-Za-z0-9]{0,5}$")
 
 
-@dataclass(frozen=True)
-class Facts:
-    """The facts and the lines of one text."""
-
-    facts: frozenset[str]
-    lines: frozenset[str]
+Facts = frozenset[tuple[bool, str]]
+"""The facts and the lines of one text, each with whether it is a line."""
 
 
 def is_fact(word: str) -> bool:
@@ -77,59 +72,47 @@ def facts_in(text: str) -> Facts:
         if not NUMBER.fullmatch(word):
             pieces.update(SLASHES.split(word), DOTS.split(word))
         found.update(piece for piece in pieces if is_fact(piece))
-    lines = {line.strip() for line in text.splitlines()}
-    return Facts(frozenset(found), frozenset(line for line in lines if is_telling(line)))
-
-
-def is_telling(line: str) -> bool:
-    """Long enough to be a quotation, and made of more than rules and marks."""
-    return len(line) >= LINE_CHARS and sum(letter.isalnum() for letter in line) >= LINE_CHARS // 2
+    lines = {line.strip() for line in text.splitlines() if len(line.strip()) >= LINE_CHARS}
+    telling = {line for line in lines if sum(letter.isalnum() for letter in line) >= LINE_CHARS // 2}
+    return frozenset((is_line, one) for is_line, ones in ((False, found), (True, telling)) for one in ones)
 
 
 def carried(session: Session, made: Sequence[ModelCall], texts: Mapping[str, str]) -> Iterator[Carried]:
     """Each old fact that a reply of a session used again, in the order of the replies. `made` are a replay's
     calls, `texts` what their hashes stand for."""
     known = lru_cache(maxsize=None)(facts_in)
-    last_said: dict[str, int] = {}
-    calls: dict[int, list[ModelCall]] = {}
-    for call in made:
-        if call.kind == MAIN:
-            calls.setdefault(call.turn, []).append(call)
+    last_said: dict[tuple[bool, str], int] = {}
     for turn in range(1, session.turn_count + 1):
         said = [known(text) for text in texts_of_turn(session, turn)]
         replies = [event.text for event in session.of_kind("reply", turn)]
         current = [known(text) for text in texts_of_turn(session, turn) if text not in replies]
-        for call, reply in zip(calls.get(turn, []), replies, strict=False):
+        calls = [call for call in made if call.kind == MAIN and call.turn == turn]
+        for call, reply in zip(calls, replies, strict=False):
             yield from score_reply(known(reply), last_said, current, call, texts, known)
             current.append(known(reply))
         for facts in said:
-            last_said.update(dict.fromkeys(facts.facts | facts.lines, turn))
+            last_said.update(dict.fromkeys(facts, turn))
         if session.of_kind(RESTART, turn):
             last_said.clear()
 
 
 def score_reply(
     reply: Facts,
-    last_said: Mapping[str, int],
+    last_said: Mapping[tuple[bool, str], int],
     current: Iterable[Facts],
     call: ModelCall,
     texts: Mapping[str, str],
     known: Callable[[str], Facts],
 ) -> Iterator[Carried]:
     """The old facts and lines of one reply; `last_said` gives the turn of each that was ever said."""
-    newest = call.turn - AGE_TURNS
-    facts = {fact for fact in reply.facts if last_said.get(fact, call.turn) <= newest}
-    lines = {line for line in reply.lines if last_said.get(line, call.turn) <= newest}
+    old = {one for one in reply if last_said.get(one, call.turn) <= call.turn - AGE_TURNS}
     sent = [(part, known(_without_marks(part, texts.get(sha, "")))) for sha, _, part in call.prompt]
     now = known(texts.get(call.files_sha, ""))
-    for given in [*current, now, *(found for part, found in sent if part in GIVEN_PARTS)]:
-        facts -= given.facts
-        lines -= given.lines
+    old = old.difference(*current, now, *(found for part, found in sent if part in GIVEN_PARTS))
     past = [found for part, found in sent if part not in GIVEN_PARTS]
-    for fact in sorted(facts):
-        yield Carried(fact, False, last_said[fact], call.turn, any(fact in found.facts for found in past))
-    for line in sorted(lines):
-        yield Carried(line, True, last_said[line], call.turn, any(line in found.lines for found in past))
+    for one in sorted(old):
+        is_line, text = one
+        yield Carried(text, is_line, last_said[one], call.turn, any(one in found for found in past))
 
 
 def _without_marks(part: str, text: str) -> str:

@@ -132,15 +132,6 @@ def held(earlier: ModelCall, call: ModelCall, provider: Provider, *, cold: bool 
     return call.at - earlier.at <= provider.ttl_seconds
 
 
-def prefixes(prompt: Sequence[tuple[str, int, str]]) -> list[int]:
-    """A key for each prefix of whole messages, the shortest first."""
-    keys, key = [], 0
-    for content, _, _ in prompt:
-        key = hash((key, content))
-        keys.append(key)
-    return keys
-
-
 def breakpoints(call: ModelCall) -> list[int]:
     """Indexes of the messages that are marked: where the run had no marks those that it would have had, the
     ends of examples (or system), of the map (or read-only files) and of the chat files; in a prompt that only
@@ -178,11 +169,12 @@ def shared_tokens(
 
 
 def split_breakpoints(
-    call: ModelCall, seen: dict[int, ModelCall], provider: Provider, *, cold: bool
+    call: ModelCall, seen: dict[str, ModelCall], provider: Provider, *, cold: bool
 ) -> tuple[int, int]:
     """(tokens read, tokens written) under a cache that is read and written at marks only. `seen` has the last
     call of each beginning that was marked, and gets this one."""
-    keys, ends = prefixes(call.prompt), list(accumulate(tokens for _, tokens, _ in call.prompt))
+    keys = list(accumulate((sha for sha, _, _ in call.prompt), lambda key, sha: str(hash(key + sha))))
+    ends = list(accumulate(tokens for _, tokens, _ in call.prompt))
     marks = [at for at in breakpoints(call) if ends[at] >= provider.minimum_tokens]
     hits = [
         index
@@ -211,7 +203,7 @@ def added(bills: Iterable[Bill]) -> Bill:
 def bill(calls: Sequence[ModelCall], provider: Provider, *, cold: bool = False) -> Bill:
     """Charge all calls of a run in order. A call that isn't of kind "main" goes to the weak model. The caches
     of a provider are apart by model."""
-    seen: dict[int, ModelCall] = {}
+    seen: dict[str, ModelCall] = {}
     bills = []
     for call in calls:
         read, written = 0, 0

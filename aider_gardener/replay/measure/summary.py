@@ -228,23 +228,14 @@ def usable_length(result: ReplayResult) -> UsableLength:
     )
     limit = result.turns if overflow is None else overflow - 1
     last, ended_by, at_most = limit, "" if overflow is None else "window", False
-    recall = recall_by_turn(result.probes)
-    asked = [turn for turn in sorted(recall) if turn <= limit]
+    recall, met = dict[int, float](), 0
+    for count, probe in enumerate(sorted(result.probes, key=lambda one: one.ask_at_turn), 1):
+        met += probe.supported
+        if count >= LEAST_PROBES and probe.ask_at_turn <= limit:
+            recall[probe.ask_at_turn] = met / count  # of all probes asked up to that turn
+    asked = list(recall)
     if asked and recall[asked[-1]] < NEEDED_SHARE:
         good = [turn for turn in asked if recall[turn] >= NEEDED_SHARE]
         failing = [turn for turn in asked if not good or turn > good[-1]]
         last, ended_by, at_most = failing[0] - 1, "recall", not good
     return UsableLength(max(0, last), ended_by, at_most)
-
-
-def recall_by_turn(probes: Sequence[ProbeResult]) -> dict[int, float]:
-    """For each turn at which a probe was asked: the share supported of all probes asked up to it.
-
-    Turns before LEAST_PROBES were asked are left out.
-    """
-    shares, met = {}, 0
-    for count, probe in enumerate(sorted(probes, key=lambda one: one.ask_at_turn), 1):
-        met += probe.supported
-        if count >= LEAST_PROBES:
-            shares[probe.ask_at_turn] = met / count
-    return shares
