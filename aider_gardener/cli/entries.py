@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Any
 
 import click
 
-from aider_gardener import files
 from aider_gardener.cli.pipe import put_bytes
 from aider_gardener.cli.root import (
     archive_options,
@@ -49,14 +47,8 @@ def pressure() -> None:
 
 @click.command(short_help="Print a message whole, as it is stored.")
 @click.argument("entry_id", metavar="ID|last")
-@click.option(
-    "--output",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Write to this new file, which only you can read.",
-)
 @archive_options
-def restore(entry_id: str, output: Path | None) -> None:
+def restore(entry_id: str) -> None:
     """Print the whole original of an entry, and nothing else: byte for byte into a pipe or a file, on a
     terminal with its controls made visible."""
     from aider_gardener.archive.entries import source_words, stored
@@ -64,17 +56,12 @@ def restore(entry_id: str, output: Path | None) -> None:
     store = open_archive()
     entry = stored(store, entry_named(store, entry_id))
     data = entry.content.encode("utf-8", "surrogatepass")
-    if output is not None:
-        if output.exists():
-            raise UsageError(f"{output} exists already; name a new file")
-        files.write_if_unchanged(output, None, data)
-        click.echo(f"{len(entry.content):,} characters written to {output}", err=True)
     if as_json():
         record = {"id": entry.id, "session": entry.session, "turn": entry.turn}
         record |= {"source": source_words(store, entry), "class": entry.cls.value}
         record |= {"tokens": entry.tokens, "text": entry.content}
         put(record, str)
-    elif output is None:
+    else:
         end = b"\n" if sys.stdout.isatty() and not data.endswith(b"\n") else b""
         put_bytes(data + end)
 

@@ -108,12 +108,9 @@ def recall(
         for item in found
     ]
 
-    def shown() -> str:
-        is_tight = limit < PASSAGE_CHARS  # a passage has at most so many tokens
-        none = f"No passage fits that in {limit} tokens." if is_tight else NOTHING_FITS
-        return as_text(hits(found, store.original), why=why, columns=terminal.columns()) or none
-
-    put(rows, shown)
+    is_tight = limit < PASSAGE_CHARS  # a passage has at most so many tokens
+    none = f"No passage fits that in {limit} tokens." if is_tight else NOTHING_FITS
+    put(rows, lambda: as_text(hits(found, store.original), why=why, columns=terminal.columns()) or none)
 
 
 @click.command(short_help="What the archive holds and what the chats came to.")
@@ -128,11 +125,11 @@ def status() -> None:
     from aider_gardener.phrases import archive_text
 
     store = open_archive(read_only=True)
-    stats = store.stats()
+    stats, project = store.stats(), project_of(store)
     ratio = stats.rendition_tokens / stats.original_tokens if stats.original_tokens else 1.0
     value = {
         "archive": stats.path,
-        "sessions": len(project_sessions(store, project_of(store))),
+        "sessions": len(project_sessions(store, project)),
         "entries": stats.entries,
         "original_tokens": stats.original_tokens,
         "compressed_tokens": stats.rendition_tokens,
@@ -140,6 +137,6 @@ def status() -> None:
         "redacted_secrets": stats.redacted,
         "pinned": stats.pinned,
         "bytes": stats.bytes,
-        **project_status(store, project_of(store)),
+        **project_status(store, project),
     }
     put(value, lambda: archive_text(value))

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from aider_gardener.gardener.past_chats import PastChat, Said, Transcript
 
 LISTED = 20
-KEPT = "kept for later chats"
-"""How what an agent kept by itself stands in the list of chats."""
 OUTPUT_LINES = 40
 """So many lines of an output are shown unless all is asked for: half at its head, half at its tail."""
 NAMES_SHOWN = 6
@@ -99,7 +97,7 @@ def chats_table(chats: Sequence[PastChat]) -> Table:
 def first_words(chat: PastChat) -> str:
     """How a chat began, on one line, with the agent in which it was held where that is not aider."""
     words = " ".join(chat.first_prompt.split())
-    return words if chat.host == AIDER else f"({chat.host}) {words or KEPT}"
+    return words if chat.host == AIDER else f"({chat.host}) {words or 'kept for later chats'}"
 
 
 def transcript_lines(transcript: Transcript, *, full: bool) -> Iterator[str]:
@@ -107,13 +105,11 @@ def transcript_lines(transcript: Transcript, *, full: bool) -> Iterator[str]:
     from aider_gardener.recall.hits import when
 
     chat = transcript.chat
-    facts = [counted(chat.turns, "turn")]
-    facts += [f"{short(chat.sums.prompt_tokens)} tokens sent"] if chat.sums else []
-    facts += [chat.cost] if chat.cost else []
-    told_by = ["" if chat.host == AIDER else chat.host, chat.model]
+    sent = f"{short(chat.sums.prompt_tokens)} tokens sent" if chat.sums else ""
     times = f"{when(chat.started_at)} to {when(chat.last_at)}"
-    yield ", ".join(filter(None, [f"Session {chat.short}", times, *told_by]))
-    yield ", ".join(facts)
+    held_with = "" if chat.host == AIDER else chat.host
+    yield ", ".join(filter(None, [f"Session {chat.short}", times, held_with, chat.model]))
+    yield ", ".join(filter(None, [counted(chat.turns, "turn"), sent, chat.cost]))
     for head, names in (("In the chat at its end", chat.in_chat), ("Edited", chat.edited)):
         if names:
             yield f"{head}: {', '.join(names[:NAMES_SHOWN])}{' …' if len(names) > NAMES_SHOWN else ''}"

@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,8 +27,6 @@ from aider_gardener.phrases import counted
 if TYPE_CHECKING:
     from aider_gardener.archive.store import Store
 
-REMOVE_ALONE = "--remove goes without --name, --owner and --reader"
-NAMED_TWICE = "{role} is named as owner and as reader: name it once, an owner reads too"
 REMOVED = (
     "{role} was removed, unless a group that --status shows admits it. What {role} wrote stays on the server,"
     " what {role} fetched stays with {role}."
@@ -81,12 +78,12 @@ def share(
         return
     if removed:
         if name or owners or readers:
-            raise UsageError(REMOVE_ALONE)
+            raise UsageError("--remove goes without --name, --owner and --reader")
         shared.remove(store, project, removed)
         put({"removed": removed}, lambda: (REMOVED.format(role=role) for role in removed))
         return
     if twice := sorted({*owners} & {*readers}):
-        raise UsageError(NAMED_TWICE.format(role=twice[0]))
+        raise UsageError(f"{twice[0]} is named as owner and as reader: name it once, an owner reads too")
     tell(plugin.part("server").warning(os.environ))
     wanted = name or Path(project).name
     found = shared.share(store, project, wanted, owners=owners, readers=readers, readable=readable)
@@ -123,7 +120,10 @@ def _synced(store: Store, project: str, *, unasked: bool = False) -> None:
     done = plugin.part("sync").sync(store, project, unasked=unasked)
     has_moved = any((done.sent, done.fetched, done.told, done.heard, done.refused))
     if not unasked and (has_moved or not done.problem or as_json()):
-        put(done, lambda: report_text(asdict(done)))
+        parts = [f"{counted(done.sent, 'message')} sent", f"{done.fetched:,} fetched"]
+        parts += [f"{done.told:,} deletions told, {done.heard:,} heard"] if done.told or done.heard else []
+        parts += [f"{done.refused:,} refused: they are not what they say"] if done.refused else []
+        put(done, lambda: ", ".join(parts) + ".")
     if done.problem:
         raise StoreError(done.problem)
 
@@ -134,16 +134,6 @@ def sharing_of(store: Store) -> dict[str, Any]:
     is_shared = plugin.is_shared(store, project)
     found: dict[str, Any] = plugin.part("sync").status(store, project) if is_shared else {"shared": False}
     return found
-
-
-def report_text(done: Mapping[str, Any]) -> str:
-    """What one sync did, in one line."""
-    parts = [f"{counted(done['sent'], 'message')} sent", f"{done['fetched']:,} fetched"]
-    if done["told"] or done["heard"]:
-        parts.append(f"{done['told']:,} deletions told, {done['heard']:,} heard")
-    if done["refused"]:
-        parts.append(f"{done['refused']:,} refused: they are not what they say")
-    return ", ".join(parts) + "."
 
 
 def status_lines(value: Mapping[str, Any]) -> Iterator[str]:

@@ -81,7 +81,7 @@ def carried(session: Session, made: Sequence[ModelCall], texts: Mapping[str, str
     """Each old fact that a reply of a session used again, in the order of the replies. `made` are a replay's
     calls, `texts` what their hashes stand for."""
     known = lru_cache(maxsize=None)(facts_in)
-    last_said: dict[tuple[bool, str], int] = {}
+    last_said: dict[str, int] = {}
     for turn in range(1, session.turn_count + 1):
         said = [known(text) for text in texts_of_turn(session, turn)]
         replies = [event.text for event in session.of_kind("reply", turn)]
@@ -91,28 +91,28 @@ def carried(session: Session, made: Sequence[ModelCall], texts: Mapping[str, str
             yield from score_reply(known(reply), last_said, current, call, texts, known)
             current.append(known(reply))
         for facts in said:
-            last_said.update(dict.fromkeys(facts, turn))
+            last_said.update((text, turn) for _, text in facts)
         if session.of_kind(RESTART, turn):
             last_said.clear()
 
 
 def score_reply(
     reply: Facts,
-    last_said: Mapping[tuple[bool, str], int],
+    last_said: Mapping[str, int],
     current: Iterable[Facts],
     call: ModelCall,
     texts: Mapping[str, str],
     known: Callable[[str], Facts],
 ) -> Iterator[Carried]:
     """The old facts and lines of one reply; `last_said` gives the turn of each that was ever said."""
-    old = {one for one in reply if last_said.get(one, call.turn) <= call.turn - AGE_TURNS}
+    old = {one for one in reply if last_said.get(one[1], call.turn) <= call.turn - AGE_TURNS}
     sent = [(part, known(_without_marks(part, texts.get(sha, "")))) for sha, _, part in call.prompt]
     now = known(texts.get(call.files_sha, ""))
     old = old.difference(*current, now, *(found for part, found in sent if part in GIVEN_PARTS))
     past = [found for part, found in sent if part not in GIVEN_PARTS]
     for one in sorted(old):
         is_line, text = one
-        yield Carried(text, is_line, last_said[one], call.turn, any(one in found for found in past))
+        yield Carried(text, is_line, last_said[text], call.turn, any(one in found for found in past))
 
 
 def _without_marks(part: str, text: str) -> str:

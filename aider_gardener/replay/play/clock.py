@@ -27,12 +27,6 @@ class VirtualClock:
     def __init__(self) -> None:
         self.now = START
 
-    def time(self) -> float:
-        return self.now
-
-    def time_ns(self) -> int:
-        return int(self.now * 1_000_000_000)
-
     def advance(self, seconds: float) -> None:
         self.now += seconds
 
@@ -51,7 +45,8 @@ class VirtualClock:
     def install(self) -> None:
         """Have `time.time` and `time.time_ns` read this clock from now on. `time.monotonic` and
         `time.perf_counter` stay real: timeouts and measurements need them."""
-        time.time, time.time_ns = self.time, self.time_ns
+        time.time = lambda: self.now
+        time.time_ns = lambda: int(self.now * 1_000_000_000)
 
 
 class CachedTokenCount:

@@ -236,13 +236,15 @@ def no_trace(runner: Runner) -> Iterator[None]:
 def provenance(runner: Runner) -> Provenance:
     model = runner.main_model  # the chat may have switched since
     gardener = getattr(runner.coder, "gardener", None)
+    chosen = litellm.utils._select_tokenizer(model.name)  # what counts the tokens of a message
+    name = getattr(chosen.get("tokenizer"), "name", "")
     return Provenance(
         gardener=aider_gardener.__version__,
         aider=metadata.version("aider-chat"),
         litellm=metadata.version("litellm"),
         model=model.name,
         weak_model=model.weak_model.name,
-        tokenizer=tokenizer_name(model.name),
+        tokenizer="o200k_base" if "gpt-4o" in model.name else str(name or chosen.get("type", "")),
         window_tokens=int(model.info.get("max_input_tokens") or 0),
         history_tokens=int(gardener.state.budget if gardener else runner.coder.summarizer.max_tokens),
         settings=runner.variant.settings or {},
@@ -250,11 +252,3 @@ def provenance(runner: Runner) -> Provenance:
         map_tokens=int(host.map_budget(model, runner.job.map_tokens)),
         cache_prompts=runner.job.cache_prompts,
     )
-
-
-def tokenizer_name(model: str) -> str:
-    """What counts the tokens of a message for this model: litellm's own choice, by name."""
-    if "gpt-4o" in model:
-        return "o200k_base"
-    chosen = litellm.utils._select_tokenizer(model)
-    return str(getattr(chosen.get("tokenizer"), "name", "") or chosen.get("type", ""))

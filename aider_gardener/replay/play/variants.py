@@ -108,7 +108,7 @@ def summary_of(turn: int, calls: Sequence[ModelCall], before: int, after: int) -
 def with_applied_summaries(runner: Replay) -> None:
     """aider with its worst fault mended: the commit notice is appended before the summary starts,
     so that the finished summary is applied. In a plain chat (`plain` in the session's meta line) an
-    exchange is finished with its reply."""
+    exchange is finished with its reply, as after an edit."""
     with_joined_summaries(runner)
     from aider.coders.base_coder import Coder
 
@@ -123,16 +123,6 @@ def with_applied_summaries(runner: Replay) -> None:
         self.summarize_end()
         self.cur_messages = []
 
-    Coder.move_back_cur_messages = move_back_cur_messages
-    if runner.session.meta.get("plain"):
-        with_exchanges_closed(runner)
-
-
-def with_exchanges_closed(runner: Replay) -> None:
-    """A finished exchange is moved to the past after each reply, as after an edit: without edits aider
-    never does so, and would never summarise."""
-    from aider.coders.base_coder import Coder
-
     run_one = Coder.run_one
 
     def run_and_close(self: Any, user_message: str, preproc: bool) -> None:
@@ -141,7 +131,9 @@ def with_exchanges_closed(runner: Replay) -> None:
         if runner.recorded.given > given:
             self.move_back_cur_messages(None)
 
-    Coder.run_one = run_and_close
+    Coder.move_back_cur_messages = move_back_cur_messages
+    if runner.session.meta.get("plain"):  # without edits aider never moves one, and would never summarise
+        Coder.run_one = run_and_close
 
 
 VARIANTS: dict[str, Variant] = {

@@ -63,14 +63,10 @@ def brief(rows: Sequence[Summary]) -> list[Figure]:
         Figure("largest prompt", lambda row: f"{row.largest_prompt:,}"),
         Figure("questions supported", lambda row: of(row.recall.supported, row.recall.asked), supported),
         Figure(
-            "facts used again",
-            lambda row: of(row.carry_over.facts_present, row.carry_over.facts),
-            USED_AGAIN,
+            "facts used again", lambda row: of(row.carry_over.facts_present, row.carry_over.facts), USED_AGAIN
         ),
         Figure(
-            "lines used again",
-            lambda row: of(row.carry_over.lines_present, row.carry_over.lines),
-            USED_AGAIN,
+            "lines used again", lambda row: of(row.carry_over.lines_present, row.carry_over.lines), USED_AGAIN
         ),
     ]
     return telling(figures, rows)
