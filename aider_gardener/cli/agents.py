@@ -71,14 +71,14 @@ def mcp(project: Path | None, local: bool) -> None:
     memory = ProjectMemory(store, root, settings=settings, reader=reader)
     memory.archive.backlog = backlog
 
+    def changed() -> None:
+        plugin.part().sync_if_due(store, memory.project, os.environ)
+
     def end(*signalled: object) -> None:
         backlog.stop()
         store.close()
         if signalled:  # while a thread waits for standard input, or nobody reads what is said
             os._exit(0)
-
-    def changed() -> None:
-        plugin.part().sync_if_due(store, memory.project, os.environ)
 
     for name in {"SIGTERM", "SIGINT", "SIGPIPE"} & set(dir(signal)):  # before anything is left behind
         signal.signal(getattr(signal, name), end)

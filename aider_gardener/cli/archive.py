@@ -158,13 +158,13 @@ def store_import(file: Path) -> None:
 @click.option("--yes", is_flag=True, help="Delete it, for good.")
 @click.option(
     "--max-size",
-    type=click.IntRange(min=1),
+    type=click.IntRange(1),
     metavar="MB",
     help="Let the oldest of the least important go until the archive is no larger.",
 )
 @click.option(
     "--older-than",
-    type=click.FloatRange(min=0),
+    type=click.FloatRange(0),
     metavar="DAYS",
     help="Let go what was not used for so long, in place of the rules.",
 )

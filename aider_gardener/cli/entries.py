@@ -16,7 +16,6 @@ from aider_gardener.cli.root import (
     project_of,
     put,
     session_named,
-    yes_option,
 )
 from aider_gardener.errors import UsageError
 from aider_gardener.phrases import counted
@@ -86,7 +85,7 @@ def why(entry_id: str) -> None:
     metavar="ID",
     help="Forget a session: the entries that no other holds. `last`: the project's last one.",
 )
-@yes_option
+@click.option("--yes", is_flag=True, help="Don't ask; needed where nobody can be asked.")
 @archive_options
 def forget(entry_ids: tuple[str, ...], session: str | None, yes: bool) -> None:
     """Delete entries, or a whole session, for good: from the file, its log and its index.

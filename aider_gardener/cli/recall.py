@@ -15,17 +15,14 @@ NOTHING_FITS = "Nothing in the archive fits that. Try other words, or a name or 
 @click.argument("query", nargs=-1, required=True)
 @click.option(
     "--limit",
-    type=click.IntRange(min=1),
+    type=click.IntRange(1),
     default=1_000,
     show_default=True,
     metavar="TOKENS",
     help="At most about so much.",
 )
 @click.option(
-    "--passages",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="At most so many passages  [default: what fits]",
+    "--passages", type=click.IntRange(1), metavar="N", help="At most so many passages  [default: what fits]"
 )
 @click.option("--class", "classes", multiple=True, metavar="NAME", help="Only messages of this class.")
 @click.option("--since", default="", metavar="TIME", help="Only what came since 3h, 2d, 1w or 2026-01-31.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,13 +41,13 @@ PATH = click.Path(path_type=Path)
 )
 @click.option(
     "--history-tokens",
-    type=click.IntRange(min=1),
+    type=click.IntRange(1),
     metavar="N",
     help="Budget of the history in tokens.  [default: the model's]",
 )
 @click.option(
     "--map-tokens",
-    type=click.IntRange(min=0),
+    type=click.IntRange(0),
     metavar="N",
     help="Budget of the repository map in tokens, 0 for none.  [default: the model's]",
 )
@@ -56,7 +56,6 @@ PATH = click.Path(path_type=Path)
     is_flag=True,
     help="Run aider with its --cache-prompts: a map that is made anew only for other files, and marks.",
 )
-@click.option("--probes", type=FILE, metavar="FILE", help="Probes to ask in place of the session's own.")
 @click.option(
     "--dump-prompts",
     type=PATH,
@@ -81,7 +80,6 @@ def replay(
     paths: tuple[Path, ...],
     variants: str | None,
     model: str | None,
-    probes: Path | None,
     dump_prompts: Path | None,
     full: bool,
     json_target: str | None,
@@ -98,16 +96,21 @@ def replay(
     from aider_gardener.replay.measure.summary import make_report, report_json
     from aider_gardener.replay.play.report import find_paths, notes, read_sessions
     from aider_gardener.replay.play.variants import Job, variant_named
-    from aider_gardener.replay.session.session import load_probes
     from aider_gardener.replay.show.table import print_report
     from aider_gardener.tables import Screen
 
     transcripts = [path for path in paths if path.suffix == ".jsonl" and path.name != "session.jsonl"]
     if transcripts:
-        others = [len(transcripts) < len(paths), variants, model, probes, dump_prompts, full, html]
+        others = [len(transcripts) < len(paths), variants, model, dump_prompts, full, html]
         if any((*others, *host.values())) or json_target not in (None, "-"):
             raise UsageError("name transcripts alone, with no option but --json -")
-        tell_costs(transcripts, as_json=bool(json_target))
+        from aider_gardener.replay.measure.usage import chat_cost, told
+
+        costs = {str(path): chat_cost(path) for path in transcripts}
+        if json_target:
+            click.echo(json.dumps({path: asdict(cost) for path, cost in costs.items()}))
+        else:
+            click.echo("\n".join(f"{path}: {told(cost)}" for path, cost in costs.items()))
         return
     names = dict.fromkeys(name.strip() for name in (variants or DEFAULT_VARIANTS).split(","))
     for name in names:
@@ -115,10 +118,6 @@ def replay(
     if not paths:
         raise UsageError("name at least one recorded session folder or .aider.chat.history.md")
     sessions = read_sessions(find_paths(paths))
-    if probes and len(sessions) > 1:
-        raise UsageError("--probes belongs to one session; name one PATH with it")
-    if probes:
-        sessions = [replace(sessions[0], probes=load_probes(probes))]
     if model and not _is_known(model):
         raise UsageError(f"--model {model}: its window is not known; name one that litellm knows")
     folder = dump_prompts and dump_prompts.resolve()
@@ -144,34 +143,18 @@ def replay(
         click.echo(f"report written to {html}; it holds parts of the chat", err=True)
 
 
-def tell_costs(transcripts: Sequence[Path], *, as_json: bool) -> None:
-    from aider_gardener.replay.measure.usage import chat_cost, told
-
-    costs = {str(path): chat_cost(path) for path in transcripts}
-    if as_json:
-        click.echo(json.dumps({path: asdict(cost) for path, cost in costs.items()}))
-    else:
-        click.echo("\n".join(f"{path}: {told(cost)}" for path, cost in costs.items()))
-
-
 def replayed(jobs: Sequence[Job]) -> list[ReplayResult]:
     """Run the jobs; on standard error a terminal shows how many turns are done, elsewhere each replay is a
     line. How long it will take is not said: the last turns of a chat take much longer than the first."""
     from aider_gardener.replay.play.jobs import replay_all
 
-    turns = sum(job.session.turn_count for job in jobs)
-
-    def say(text: str) -> None:
+    def done(result: ReplayResult) -> None:
         if not sys.stderr.isatty():
-            click.echo(text, err=True)
+            click.echo(f"replayed {result.session} under {result.variant}", err=True)
 
-    say(f"replaying {turns:,} turns, those of all variants together")
+    turns = sum(job.session.turn_count for job in jobs)
     with progress_bar(turns, "turns replayed", by_time=False) as bar:
-        return replay_all(
-            jobs,
-            lambda: bar.update(1),
-            lambda result: say(f"replayed {result.session} under {result.variant}"),
-        )
+        return replay_all(jobs, lambda: bar.update(1), done)
 
 
 def _is_known(name: str) -> bool:

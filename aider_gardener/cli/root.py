@@ -241,7 +241,6 @@ def archive_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return store_option(json_option(command))
 
 
-yes_option = click.option("--yes", is_flag=True, help="Don't ask; needed where nobody can be asked.")
 FILE = click.Path(dir_okay=False, path_type=Path)
 
 

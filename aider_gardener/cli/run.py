@@ -77,6 +77,7 @@ def run(focus: tuple[str, ...], out: Path | None, command: tuple[str, ...]) -> N
     except OSError as error:
         tell(f"{command[0]} cannot be run ({error.strerror}); is it a program?")
         sys.exit(NOT_RUNNABLE)
+    seconds = round(time.monotonic() - began, 3)
     tell(output.problem)
     if out:
         try:
@@ -85,7 +86,6 @@ def run(focus: tuple[str, ...], out: Path | None, command: tuple[str, ...]) -> N
             tell(f"{out} was not written ({error.strerror})")
             out = None
     if as_json():
-        seconds = round(time.monotonic() - began, 3)
         head = {"command": command, "status": status, "seconds": seconds}
         put_bytes(json.dumps(head | _report(output, command_line(command), focus, out)).encode() + b"\n")
     elif output.forsaken:

@@ -24,12 +24,7 @@ NAMES_SHOWN = 6
 
 @click.group(invoke_without_command=True)
 @click.option(
-    "--limit",
-    type=click.IntRange(min=1),
-    default=LISTED,
-    show_default=True,
-    metavar="N",
-    help="At most so many.",
+    "--limit", type=click.IntRange(1), default=LISTED, show_default=True, metavar="N", help="At most so many."
 )
 @archive_options
 @click.pass_context

@@ -11,7 +11,7 @@ own prompt held, so a session recorded with a short history shows few.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from aider_gardener.replay.measure.probes import texts_of_turn
@@ -88,35 +88,18 @@ def carried(session: Session, made: Sequence[ModelCall], texts: Mapping[str, str
         current = [known(text) for text in texts_of_turn(session, turn) if text not in replies]
         calls = [call for call in made if call.kind == MAIN and call.turn == turn]
         for call, reply in zip(calls, replies, strict=False):
-            yield from score_reply(known(reply), last_said, current, call, texts, known)
+            given, past = [*current, known(texts.get(call.files_sha, ""))], list[Facts]()
+            for sha, _, part in call.prompt:
+                text = texts.get(sha, "")
+                if part in DIFF_PARTS:  # its lines as they stand in their files
+                    text = DIFF.sub(lambda found: DIFF_MARK.sub("", found[0]), text)
+                (given if part in GIVEN_PARTS else past).append(known(text))
+            old = {one for one in known(reply) if last_said.get(one[1], turn) <= turn - AGE_TURNS}
+            for one in sorted(old.difference(*given)):
+                is_line, text = one
+                yield Carried(text, is_line, last_said[text], turn, any(one in found for found in past))
             current.append(known(reply))
         for facts in said:
             last_said.update((text, turn) for _, text in facts)
         if session.of_kind(RESTART, turn):
             last_said.clear()
-
-
-def score_reply(
-    reply: Facts,
-    last_said: Mapping[str, int],
-    current: Iterable[Facts],
-    call: ModelCall,
-    texts: Mapping[str, str],
-    known: Callable[[str], Facts],
-) -> Iterator[Carried]:
-    """The old facts and lines of one reply; `last_said` gives the turn of each that was ever said."""
-    old = {one for one in reply if last_said.get(one[1], call.turn) <= call.turn - AGE_TURNS}
-    sent = [(part, known(_without_marks(part, texts.get(sha, "")))) for sha, _, part in call.prompt]
-    now = known(texts.get(call.files_sha, ""))
-    old = old.difference(*current, now, *(found for part, found in sent if part in GIVEN_PARTS))
-    past = [found for part, found in sent if part not in GIVEN_PARTS]
-    for one in sorted(old):
-        is_line, text = one
-        yield Carried(text, is_line, last_said[text], call.turn, any(one in found for found in past))
-
-
-def _without_marks(part: str, text: str) -> str:
-    """The text of a part, lines of diffs as they stand in their files."""
-    if part not in DIFF_PARTS:
-        return text
-    return DIFF.sub(lambda found: DIFF_MARK.sub("", found[0]), text)

@@ -47,18 +47,12 @@ STOP_WORDS = frozenset(
 )
 
 
-def content_words(words: Iterable[str]) -> set[str]:
-    """The words that carry content, in lower case."""
-    lower = {word.lower() for word in words if len(word) >= 3}
-    return lower - STOP_WORDS
-
-
 def around(text: str, start: int, end: int, words: int) -> set[str]:
     """The content words at most `words` words before `start` or after `end`, in characters."""
     reach = words * LONGEST_WORDS
     before = WORD.findall(text[max(0, start - reach) : start])[-words:]
     after = WORD.findall(text[end : end + reach])[:words]
-    return content_words(before) | content_words(after)
+    return {word.lower() for word in (*before, *after) if len(word) >= 3} - STOP_WORDS
 
 
 def key_pattern(key: str) -> re.Pattern[str]:
@@ -113,8 +107,5 @@ def score(probe: Probe, said: Sequence[str], sent: Iterable[str], number: int = 
 
 def surroundings(keys: Iterable[str], said: str) -> set[str]:
     """The content words near some keys in the text where they were said."""
-    found: set[str] = set()
-    for key in keys:
-        for match in key_pattern(key).finditer(said):
-            found |= around(said, *match.span(), NEAR_WORDS)
-    return found
+    spans = (match.span() for key in keys for match in key_pattern(key).finditer(said))
+    return set[str]().union(*(around(said, *span, NEAR_WORDS) for span in spans))

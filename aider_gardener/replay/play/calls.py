@@ -68,7 +68,7 @@ class Calls:
         messages, name = list(options["messages"]), str(options["model"])
         main_names = [self.main_model.name, self.main_model.editor_model.name]
         kind = kind_of(messages, name, main_names)
-        self.clock.advance(SECONDS_PER_CALL)
+        self.clock.now += SECONDS_PER_CALL
         turn = self.recorded.turn
         number = 1 + sum(call.turn == turn for call in self.made)
         self.dump(f"{turn}-{number}", messages)

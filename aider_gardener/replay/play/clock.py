@@ -22,13 +22,10 @@ SECONDS_PER_CALL = 5.0
 
 
 class VirtualClock:
-    """Seconds since the epoch that move only when told to."""
+    """Seconds since the epoch, `now`, that move only when told to."""
 
     def __init__(self) -> None:
         self.now = START
-
-    def advance(self, seconds: float) -> None:
-        self.now += seconds
 
     def datetime_class(self) -> type[datetime]:
         """A datetime whose `now` reads this clock, in UTC where no zone is asked for."""
@@ -78,7 +75,3 @@ class CachedTokenCount:
 
     def of_messages(self, model: Any, messages: Sequence[Mapping[str, Any]]) -> int:
         return sum(self.of_message(model, message) for message in messages) + self.overhead(model)
-
-    def method(self) -> Callable[[Any, Any], int]:
-        """What to put in the place of `Model.token_count`."""
-        return lambda model, given: (self.of_messages if type(given) is list else self.once)(model, given)

@@ -1,21 +1,10 @@
-"""What a replay asks of the gardener, and what it reads from it afterwards."""
+"""What a replay reads from the gardener."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-import aider_gardener
-from aider_gardener.adapters.aider import link
 from aider_gardener.replay.measure.result import Compaction, Swapped, middle_cut
-from aider_gardener.settings import Settings
-
-
-def install(settings: Mapping[str, Any], history_tokens: int | None) -> None:
-    """Install the gardener into this process's aider with these settings."""
-    budget = {"history_tokens": history_tokens} if history_tokens else {}
-    aider_gardener.install(Settings(**{**budget, **settings}))
-    link.state.background = False
 
 
 class Watched:

@@ -45,13 +45,10 @@ def sorted_set_property(name: str) -> property:
     """An attribute that keeps whatever set it is given as SortedNames."""
     place = f"_sorted_{name}"
 
-    def get(self: Any) -> Any:
-        return self.__dict__.get(place)
-
     def put(self: Any, value: Any) -> None:
         self.__dict__[place] = SortedNames(value) if isinstance(value, set) else value
 
-    return property(get, put)
+    return property(lambda self: self.__dict__.get(place), put)
 
 
 def pin_surroundings(clock: VirtualClock) -> CachedTokenCount:
@@ -64,15 +61,11 @@ def pin_surroundings(clock: VirtualClock) -> CachedTokenCount:
     Coder.abs_read_only_fnames = sorted_set_property("abs_read_only_fnames")
     trees: dict[str, Any] = {}  # by file, with its time: every coder makes a map of its own of the same files
     repomap.RepoMap.tree_context_cache = property(lambda _map: trees, lambda _map, _empty: None)
-    pin_model_information()
     counted = CachedTokenCount(models.Model.token_count)
-    models.Model.token_count = counted.method()
-    return counted
-
-
-def pin_model_information() -> None:
-    """Limits and prices come from litellm's own table; nothing is downloaded."""
-    manager = models.model_info_manager
+    models.Model.token_count = lambda model, given: (
+        counted.of_messages(model, given) if type(given) is list else counted.once(model, given)
+    )
+    manager = models.model_info_manager  # limits and prices come from litellm's own table
     manager._cache_loaded = True
     manager.content = litellm.model_cost
     manager._update_cache = lambda: None
@@ -81,6 +74,7 @@ def pin_model_information() -> None:
     manager.openrouter_manager._cache_loaded = True
     if hasattr(manager, "fetch_openrouter_model_info"):
         manager.fetch_openrouter_model_info = lambda model: {}
+    return counted
 
 
 def answer_from_recording(recorded: Recorded) -> None:

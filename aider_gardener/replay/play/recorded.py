@@ -43,10 +43,6 @@ class LeftRecording(BaseException):
     """
 
 
-Answer = tuple[str, SessionEvent | None]
-"""What the recording says to a call, and the event that says it; None where a placeholder stands in."""
-
-
 class Recorded:
     """The events of a session, handed out in order, turn by turn, each once.
 
@@ -80,8 +76,9 @@ class Recorded:
 
     # -- calls of a model
 
-    def answer(self, kind: str) -> Answer:
-        """The recorded answer to the next call of a kind in this turn."""
+    def answer(self, kind: str) -> tuple[str, SessionEvent | None]:
+        """The recorded answer to the next call of a kind in this turn, and the event that says it; None where
+        a placeholder stands in."""
         if kind == SUMMARY:
             at, self.summaries_given = self.summaries_given, self.summaries_given + 1
             if self.summaries is not None and at < len(self.summaries):
@@ -108,7 +105,7 @@ class Recorded:
         )
         raise LeftRecording(str(self.failure))
 
-    def placeholder(self, kind: str, text: str) -> Answer:
+    def placeholder(self, kind: str, text: str) -> tuple[str, None]:
         self.placeholders[kind] = self.placeholders.get(kind, 0) + 1
         return text, None
 

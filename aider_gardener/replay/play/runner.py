@@ -17,6 +17,7 @@ from aider.commands import SwitchCoder
 from aider.models import Model
 
 import aider_gardener
+from aider_gardener.adapters.aider import link
 from aider_gardener.adapters.aider.coder import text_of
 from aider_gardener.errors import ReplayError
 from aider_gardener.replay.measure.carryover import carried
@@ -32,11 +33,12 @@ from aider_gardener.replay.measure.result import (
 from aider_gardener.replay.play import host
 from aider_gardener.replay.play.calls import Calls
 from aider_gardener.replay.play.clock import SECONDS_PER_TURN, VirtualClock
-from aider_gardener.replay.play.gardened import Watched, install
+from aider_gardener.replay.play.gardened import Watched
 from aider_gardener.replay.play.recorded import LeftRecording, Recorded
 from aider_gardener.replay.play.sandbox import make_repository, set_commit_time
 from aider_gardener.replay.play.variants import Job, summary_of, variant_named
 from aider_gardener.replay.session.session import RESTART, SessionEvent
+from aider_gardener.settings import Settings
 
 
 @dataclass
@@ -91,7 +93,9 @@ class Runner:
         litellm.completion = self.calls.complete
         self.variant.prepare(self)
         if self.variant.settings is not None:
-            install(self.variant.settings, self.job.history_tokens)
+            budget = {"history_tokens": self.job.history_tokens} if self.job.history_tokens else {}
+            aider_gardener.install(Settings(**{**budget, **self.variant.settings}))
+            link.state.background = False
         self.coder = self.new_coder()
 
     def new_coder(self, restart: SessionEvent | None = None) -> Any:
@@ -123,7 +127,7 @@ class Runner:
 
     def begin_turn(self, turn: int) -> None:
         self.turn = turn
-        self.clock.advance(SECONDS_PER_TURN)
+        self.clock.now += SECONDS_PER_TURN
         set_commit_time(self.clock.now)
         self.recorded.begin_turn(turn)
 

@@ -32,12 +32,12 @@ from aider_gardener.archive.store.redact import Redactor
 from aider_gardener.errors import SessionError
 from aider_gardener.messages import SourceKind
 from aider_gardener.replay.session.grammar import (
+    ABOUT_EDIT_ERRORS,
     EDIT_ERROR,
     Span,
     confirmation,
-    edit_error_text,
-    lint_text,
     spans,
+    text_end,
 )
 from aider_gardener.replay.session.session import RESTART, Session, SessionEvent, load_folder
 
@@ -178,11 +178,12 @@ class _Reader:
             elif notice.startswith(RUNNING):
                 running = notice.removeprefix(RUNNING)
             elif notice.startswith(LINT):
-                said, read_to = lint_text(notices, number)
-                self.add("warning", text=said)
+                read_to = text_end(notices, number + 1)
+                self.add("warning", text="\n".join(("", *notices[number:read_to], "")))
             elif EDIT_ERROR.match(notice):
-                said, read_to = edit_error_text(notices, number)
-                if said:
+                read_to = text_end(notices, number + 1)
+                told = [line for line in notices[number + 1 : read_to] if not ABOUT_EDIT_ERRORS.match(line)]
+                if said := "\n".join(told).strip():
                     self.add("error", text=said)
         if applied and not commits:
             self.add("commit", text=UNCOMMITTED)

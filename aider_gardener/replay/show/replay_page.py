@@ -35,18 +35,15 @@ SHORT_CHARS, PAGE_CHARS = 300, 4_000_000
 
 @dataclass
 class Allowance:
-    """How many characters of chat a page may still hold; no secret is among them. `cut` counts the texts that
-    were cut short because it was used up."""
+    """How many characters of chat a page may still hold; no secret is among them."""
 
     redactor: Redactor
     left: int
-    cut: int = 0
 
     def take(self, text: str) -> str:
         """The text, its middle left out where it is longer than allowed."""
         clean = self.redactor(text).text
         shown = clean if self.left > 0 else middle_cut(clean, SHORT_CHARS)
-        self.cut += shown != clean
         self.left -= len(shown)
         return shown
 

@@ -83,9 +83,10 @@ def answer(own: Summary, other: Summary, chat: str) -> str:
     else:
         bill = f"{own.tokens_billed:,} tokens instead of {other.tokens_billed:,} {apart}, {difference}"
     keeps = max(1, known(own)) / max(1, known(other))
-    if overflows(other) and not overflows(own):
-        turns = other.usable.turns if other.usable else 0
-        return f"Worth it for {chat}: without it turn {turns + 1} no longer fits the window; {bill}."
+    ends = [row.usable.ended_by if row.usable else "" for row in (own, other)]
+    if other.usable and ends[1] == "window" != ends[0]:
+        turn = other.usable.turns + 1
+        return f"Worth it for {chat}: without it turn {turn} no longer fits the window; {bill}."
     if saved >= WORTH_SHARE and keeps >= NEEDED_SHARE:
         return f"Worth it for {chat}: {bill}."
     if abs(saved) < WORTH_SHARE <= keeps - 1:
@@ -97,10 +98,6 @@ def answer(own: Summary, other: Summary, chat: str) -> str:
     else:
         why = f"less than {NEEDED_SHARE:.0%} of what is known without it still is"
     return f"Not worth it for {chat}, because {why}: {bill}."
-
-
-def overflows(row: Summary) -> bool:
-    return row.usable is not None and row.usable.ended_by == "window"
 
 
 def known_apart(results: Sequence[ReplayResult], one: str, other: str) -> str:
