@@ -13,10 +13,9 @@ from typing import Any
 
 from aider_gardener.adapters.aider.coder import text_of
 from aider_gardener.adapters.aider.layout import Placed
-from aider_gardener.replay.measure.result import MAIN, SUMMARY, ModelCall
+from aider_gardener.replay.measure.result import COMMIT, MAIN, OTHER, SUMMARY, ModelCall
 from aider_gardener.replay.measure.sharing import SentBefore
 from aider_gardener.replay.play.clock import SECONDS_PER_CALL, CachedTokenCount, VirtualClock
-from aider_gardener.replay.play.model import completion, kind_of
 from aider_gardener.replay.play.recorded import Recorded
 
 CHUNKS = (
@@ -152,3 +151,33 @@ def short_hash(message: Mapping[str, Any]) -> str:
     """The first 16 hex digits of the SHA-256 over role and text."""
     text = f"{message.get('role')}\0{text_of(message)}"
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def kind_of(messages: Sequence[Mapping[str, Any]], model: str, main_models: Sequence[str]) -> str:
+    """Which of aider's prompts this is, by its system message; otherwise by the model's name."""
+    from aider import prompts
+
+    first = text_of(messages[0]) if messages else ""
+    if first == prompts.summarize:
+        return SUMMARY
+    if first.startswith(prompts.commit_system[:80]):
+        return COMMIT
+    return MAIN if model in main_models else OTHER
+
+
+def completion(text: str, model: str, prompt_tokens: int, completion_tokens: int) -> Any:
+    """A litellm response that says `text`, with usage numbers as a provider would give them."""
+    from litellm.types.utils import Choices, Message, ModelResponse, Usage
+
+    digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+    return ModelResponse(
+        id=f"chatcmpl-{digest[:24]}",
+        created=0,
+        model=model,
+        choices=[Choices(finish_reason="stop", index=0, message=Message(role="assistant", content=text))],
+        usage=Usage(
+            prompt_tokens=prompt_tokens,
+            completion_tokens=completion_tokens,
+            total_tokens=prompt_tokens + completion_tokens,
+        ),
+    )

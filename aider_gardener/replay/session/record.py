@@ -26,7 +26,7 @@ from aider_gardener import files
 from aider_gardener.archive.store.redact import Redacted, Redactor, cleaned
 from aider_gardener.errors import SessionError
 from aider_gardener.replay.measure.result import COMMIT, MAIN, SUMMARY
-from aider_gardener.replay.play.model import kind_of
+from aider_gardener.replay.play.calls import kind_of
 from aider_gardener.replay.session.session import FORMAT
 
 EVENT_OF_CALL = {MAIN: "reply", COMMIT: "commit", SUMMARY: "summary"}

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import pytest
 
 from aider_gardener.replay.measure.result import TEXT_CHARS, ReplayResult, middle_cut
-from aider_gardener.replay.play import gardened
 from aider_gardener.replay.play.jobs import replay_job
+from aider_gardener.replay.play.runner import Watched
 from aider_gardener.replay.play.variants import Job
 from aider_gardener.replay.session.history import load_history
 
@@ -73,7 +73,7 @@ def test_the_turn_in_which_a_gardener_stops_is_noted_once() -> None:
     class Coder:
         gardener: Gardener | None = None
 
-    watched, coder = gardened.Watched(), Coder()
+    watched, coder = Watched(), Coder()
     coder.gardener = Gardener()
     watched.look(coder, 2)
     assert not watched.stopped
