@@ -211,12 +211,4 @@ def bill(calls: Sequence[ModelCall], provider: Provider, *, cold: bool = False) 
 
 def costs(calls: Sequence[ModelCall], providers: Iterable[Provider] = PROVIDERS) -> list[Cost]:
     """A Cost for each provider."""
-    return [
-        Cost(
-            provider=provider.name,
-            model=provider.main,
-            cached=bill(calls, provider),
-            uncached=bill(calls, provider, cold=True),
-        )
-        for provider in providers
-    ]
+    return [Cost(one.name, one.main, bill(calls, one), bill(calls, one, cold=True)) for one in providers]

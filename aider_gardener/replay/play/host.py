@@ -180,17 +180,13 @@ def make_coder(session: Session, job: Job, model: Any, io: Any, root: Path) -> A
         read_only_fnames=[str(root / name) for name in session.read_only if (root / name).is_file()],
         stream=False,
         auto_lint=session.auto_lint,
-        auto_test=False,
         test_cmd=session.test_cmd or None,
         commands=aider_commands.Commands(io, None),
         summarizer=base_coder.ChatSummary([model.weak_model, model], limit),  # or what a gardener put there
         map_tokens=map_budget(model, job.map_tokens),
         map_refresh="files" if job.cache_prompts else "auto",
         cache_prompts=job.cache_prompts,
-        num_cache_warming_pings=0,
         chat_language="English",
-        detect_urls=True,
-        suggest_shell_commands=True,
     )
 
 

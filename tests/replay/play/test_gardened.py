@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from aider_gardener.replay.measure.result import TEXT_CHARS, ReplayResult, middle_cut
+from aider_gardener.replay.measure.result import ReplayResult
 from aider_gardener.replay.play.jobs import replay_job
 from aider_gardener.replay.play.runner import Watched
 from aider_gardener.replay.play.variants import Job
@@ -54,12 +54,6 @@ def test_every_plan_has_its_swaps_with_both_texts(result: ReplayResult) -> None:
         assert len(swap.rendition) < len(swap.original) or swap.cls == "prompt"
     assert "rate_" not in json.dumps(result.to_json()), "no text of the chat"
     assert any("Part 0: rate_" in swap.original[:20] for swap in swaps)
-
-
-def test_the_middle_of_a_long_text_is_left_out() -> None:
-    assert middle_cut("a" * 10, 10) == "a" * 10
-    cut = middle_cut("a" * TEXT_CHARS + "b" * TEXT_CHARS, TEXT_CHARS)
-    assert cut.startswith("a") and cut.endswith("b") and f"{TEXT_CHARS:,} characters" in cut
 
 
 def test_the_turn_in_which_a_gardener_stops_is_noted_once() -> None:
