@@ -30,6 +30,7 @@ PATH = click.Path(path_type=Path)
 @click.option(
     "--variant",
     "variants",
+    multiple=True,
     metavar="NAME,...",
     help=f"Ways to treat the past, apart by commas.  [default: {DEFAULT_VARIANTS}]",
 )
@@ -78,7 +79,7 @@ PATH = click.Path(path_type=Path)
 )
 def replay(
     paths: tuple[Path, ...],
-    variants: str | None,
+    variants: tuple[str, ...],
     model: str | None,
     dump_prompts: Path | None,
     full: bool,
@@ -112,7 +113,7 @@ def replay(
         else:
             click.echo("\n".join(f"{path}: {told(cost)}" for path, cost in costs.items()))
         return
-    names = dict.fromkeys(name.strip() for name in (variants or DEFAULT_VARIANTS).split(","))
+    names = dict.fromkeys(name.strip() for name in (",".join(variants) or DEFAULT_VARIANTS).split(","))
     for name in names:
         variant_named(name)
     if not paths:
