@@ -13,9 +13,9 @@ from dataclasses import replace
 from functools import cache
 
 from aider_gardener.replay.measure.cost import (
+    PREFIX,
     Bill,
     Provider,
-    Rule,
     added,
     charged,
     held,
@@ -29,7 +29,7 @@ from aider_gardener.replay.measure.sharing import Row
 NET_READ = 0.1
 """What a cached token counts among net tokens: about the share of the full price that it costs."""
 
-PLAIN = Provider("", "main", "weak", Rule.PREFIX)
+PLAIN = Provider("", "main", "weak", PREFIX)
 """A provider without minimum, block or price."""
 
 
@@ -74,7 +74,7 @@ class Limit:
         following: dict[str, int] = {}
         for place in range(len(calls) - 1, -1, -1):
             call, model, written = calls[place], model_of(calls[place], provider), 0
-            if model in following and provider.rule is not Rule.PREFIX:
+            if model in following and provider.rule is not PREFIX:
                 after = following[model]
                 before = tuple(pair for pair in calls[after].shared if pair[0] < place)
                 earlier = replace(calls[after], shared=before)

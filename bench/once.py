@@ -20,7 +20,7 @@ from aider_gardener import install, tokens
 from aider_gardener.archive.store.redact import redact
 from aider_gardener.reading.segments import segment
 from aider_gardener.replay.play import sandbox
-from aider_gardener.replay.play.model import completion
+from aider_gardener.replay.play.calls import completion
 from aider_gardener.settings import Settings
 from bench.inputs import made
 

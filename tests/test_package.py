@@ -18,6 +18,8 @@ import pytest
 from hatchling.builders.wheel import WheelBuilder
 from packaging.requirements import Requirement
 
+from aider_gardener.cli.root import MODULES
+
 if sys.version_info >= (3, 11):
     import tomllib
 else:
@@ -118,7 +120,8 @@ def test_every_module_of_the_wheel_is_used_by_what_users_start(
         for name in wheel
         if name.endswith(".py")
     }
-    commands = (target.partition(":")[0] for target in project["scripts"].values())
+    commands = [target.partition(":")[0] for target in project["scripts"].values()]
+    commands += [f"aider_gardener.cli.{name}" for name in MODULES.values()]
     waiting = [*STARTED, *commands, *(name for name in modules if name.endswith(".__main__"))]
     reached: set[str] = set()
     while waiting:

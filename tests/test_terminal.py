@@ -11,7 +11,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import SimpleNamespace
 
 import click
 import pytest
@@ -133,14 +132,12 @@ def test_bytes_are_visible_on_a_terminal_whatever_they_are_cut_into() -> None:
         assert tty.said() == "é\\x1b[2Jÿ €\ufffd"
 
 
-def test_the_line_of_progress_is_drawn_and_what_it_quotes_is_visible() -> None:
+def test_the_line_of_progress_is_drawn_and_what_it_quotes_is_visible(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(child, "PROGRESS_SECONDS", 0.0)
+    code = r"print('a\x1b[2J\r\u202eb', flush=True); import time; time.sleep(0.5)"
     with guarded() as tty:
-        output = SimpleNamespace(passed=False, lines=3, last_line="a\x1b[2J\r\u202eb".encode())
-        progress = child.Progress(output)  # type: ignore[arg-type]
-        progress._shown_at -= 9
-        progress()
-        assert re.fullmatch(r"\r\x1b\[K\d+ s, 3 lines: a\\x1b\[2J\\r\\u202eb", tty.said())
-        progress.clear()
+        child.run([sys.executable, "-S", "-X", "utf8", "-c", code], child.Output())
+        assert re.search(r"\r\x1b\[K\d+ s, 1 lines: a\\x1b\[2J\\r\\u202eb", tty.said())
         assert tty.said().endswith("\r\x1b[K")
 
 

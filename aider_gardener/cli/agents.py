@@ -71,30 +71,21 @@ def mcp(project: Path | None, local: bool) -> None:
     memory = ProjectMemory(store, root, settings=settings, reader=reader)
     memory.archive.backlog = backlog
 
-    def end() -> None:
-        backlog.stop()
-        store.close()
-
     def changed() -> None:
         plugin.part().sync_if_due(store, memory.project, os.environ)
 
-    ends_with(end)  # before anything is left behind that a signal must take along
+    def end(*signalled: object) -> None:
+        backlog.stop()
+        store.close()
+        if signalled:  # while a thread waits for standard input, or nobody reads what is said
+            os._exit(0)
+
+    for name in {"SIGTERM", "SIGINT", "SIGPIPE"} & set(dir(signal)):  # before anything is left behind
+        signal.signal(getattr(signal, name), end)
     try:
         over_stdio(make_server(memory, __version__, changed=changed))
     finally:
         end()
-
-
-def ends_with(end: Callable[[], None]) -> None:
-    """Do this also where a host ends the server by a signal, while a thread waits for standard input, or
-    reads no more of what it says."""
-
-    def ended(_number: int, _frame: object) -> None:
-        end()
-        os._exit(0)
-
-    for name in {"SIGTERM", "SIGINT", "SIGPIPE"} & set(dir(signal)):
-        signal.signal(getattr(signal, name), ended)
 
 
 @click.command(short_help="Answer one hook of another agent.")

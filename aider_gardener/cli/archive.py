@@ -15,7 +15,7 @@ from aider_gardener.cli.root import (
     FILE,
     PLACE,
     archive_directory,
-    json_option,
+    archive_options,
     open_archive,
     opened,
     project_of,
@@ -44,8 +44,7 @@ for _command in (share, unshare, sync):
 
 
 @store.command("status", short_help="What the archive holds, by class, and where what is said goes.")
-@store_option
-@json_option
+@archive_options
 def store_status() -> None:
     """Which tier the archive works in (SQLite, lines of JSON or memory) and why no better one, where it is,
     what it holds, by class, and how many files of lines wait to be taken into SQLite; how this project is
@@ -64,14 +63,12 @@ def store_status() -> None:
     aside = ", ".join(set_aside_in(directory))
     told = [notice, aside and f"set aside: {aside}; delete them when you need nothing of them any more"]
     facts = {"tier": tier, "why": why, "directory": str(directory), "lines_files": len(names(directory))}
-    facts_shown = (
-        facts | {"directory": path_shown(directory, Path.cwd())} | {name: stats[name] for name in SHOWN}
-    )
-    facts |= {name: figure for name, figure in stats.items() if name not in ("path", "by_class")}
+    shown = {**facts, "directory": path_shown(directory, Path.cwd()), **{name: stats[name] for name in SHOWN}}
     columns = ("entries", "original_tokens", "compressed_tokens")
-    by_class = {name: dict(zip(columns, row, strict=True)) for name, row in stats["by_class"].items()}
-    value = facts | {"by_class": by_class, "told": list(filter(None, told)), "sharing": sharing}
-    put(value, lambda: stats_table(facts_shown, by_class, "\n".join(status_lines(sharing))))
+    by_class = {name: dict(zip(columns, row, strict=True)) for name, row in stats.pop("by_class").items()}
+    del stats["path"]
+    value = facts | stats | {"by_class": by_class, "told": list(filter(None, told)), "sharing": sharing}
+    put(value, lambda: stats_table(shown, by_class, "\n".join(status_lines(sharing))))
     for line in told:
         tell(line)
 
@@ -125,8 +122,7 @@ def store_remove(address: Path | Address) -> None:
 
 
 @store.command("verify", short_help="Check the file, its index and every original.")
-@store_option
-@json_option
+@archive_options
 def store_verify() -> None:
     """Check the file's pages and indexes, and every original against its hash.
 
@@ -162,18 +158,17 @@ def store_import(file: Path) -> None:
 @click.option("--yes", is_flag=True, help="Delete it, for good.")
 @click.option(
     "--max-size",
-    type=click.IntRange(min=1),
+    type=click.IntRange(1),
     metavar="MB",
     help="Let the oldest of the least important go until the archive is no larger.",
 )
 @click.option(
     "--older-than",
-    type=click.FloatRange(min=0),
+    type=click.FloatRange(0),
     metavar="DAYS",
     help="Let go what was not used for so long, in place of the rules.",
 )
-@store_option
-@json_option
+@archive_options
 def store_gc(dry_run: bool, yes: bool, max_size: int | None, older_than: float | None) -> None:
     """Show what the retention rules let go; with --yes, or if the setting `retention` is prune, delete it.
 
@@ -195,12 +190,8 @@ def store_gc(dry_run: bool, yes: bool, max_size: int | None, older_than: float |
     if deletes:
         prune(archive, policy)
         renew_index(archive, project_of(archive))
-    value: dict[str, Any] = {
-        "deleted": deletes,
-        "bytes_before": before,
-        "bytes_after": archive.size_bytes(),
-        "entries": [each.record() for each in due],
-    }
+    value: dict[str, Any] = {"deleted": deletes, "bytes_before": before, "bytes_after": archive.size_bytes()}
+    value |= {"entries": [each.record() for each in due]}
     put(value, lambda: gc_report(value))
 
 
@@ -227,8 +218,10 @@ def store_encrypt(source: str | None) -> None:
         raise UsageError("say where the key is to be: --key keyring, --key env or --key file:PATH")
     found, _key = archive_directory()
     readable = encrypt(found, settings.store_key)
-    click.echo(f"The archive in {found} is encrypted. Its key is that of {settings.store_key}: keep it well,")
-    click.echo("without it nobody can read the archive.")
+    click.echo(
+        f"The archive in {found} is encrypted. Its key is that of {settings.store_key}: keep it well,\n"
+        "without it nobody can read the archive."
+    )
     if readable:
         click.echo(f"Not encrypted, delete them if you can: {', '.join(readable)}")
 
@@ -252,8 +245,7 @@ def gc_report(value: dict[str, Any]) -> Any:
     size, left = (f"{value[name] / MEGABYTE:.1f} MB" for name in ("bytes_before", "bytes_after"))
     if not value["entries"]:
         return f"Nothing may go: the archive takes {size}."
+    done = f"Nothing was deleted (the archive takes {size}); --yes deletes these entries for good."
     if value["deleted"]:
         done = f"Deleted for good. The archive took {size} and takes {left} now."
-    else:
-        done = f"Nothing was deleted (the archive takes {size}); --yes deletes these entries for good."
     return pruning_table(value["entries"], done)

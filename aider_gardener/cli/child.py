@@ -15,7 +15,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from tempfile import SpooledTemporaryFile
 from types import FrameType
@@ -137,10 +137,14 @@ class Output:
         return b"\n".join((head[:end] if end > 0 else head, tail[start:])).decode("utf-8", "replace")
 
 
-def run(command: Sequence[str], output: Output, progress: Callable[[], None]) -> int:
+def run(command: Sequence[str], output: Output) -> int:
     """Run a command to its end, and take its output; its exit status, 128 and the signal for one that ended
-    it. Raises OSError where it cannot be started."""
+    it. On a terminal a line says from its first second on how far it is and what it printed last, so that a
+    question it asks is seen. Raises OSError where it cannot be started."""
     program = (shutil.which(command[0]) if os.name == "nt" else None) or command[0]  # npm is npm.cmd there
+    is_shown = sys.stderr is not None and sys.stderr.isatty()
+    drawn_at = began = time.monotonic()
+    ended = 0.0
     with _signals_for() as started:
         process = subprocess.Popen(
             [program, *command[1:]], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, bufsize=0
@@ -149,20 +153,31 @@ def run(command: Sequence[str], output: Output, progress: Callable[[], None]) ->
         assert process.stdout is not None
         reader = threading.Thread(target=output.take, args=(process.stdout,), daemon=True)
         reader.start()
-        ended = 0.0
         while reader.is_alive():
             reader.join(STEP_SECONDS)
-            progress()
+            now = time.monotonic()
+            if is_shown and not output.passed and now - drawn_at >= PROGRESS_SECONDS:
+                drawn_at = now
+                last = " ".join(visible(output.last_line.decode("utf-8", "replace")).split())
+                _draw(f"{now - began:.0f} s, {output.lines:,} lines: {last}")
             output.look_for_reader()
-            ended = ended or (time.monotonic() if process.poll() is not None else 0.0)
-            if ended and time.monotonic() - max(ended, output.last_at) > SILENT_SECONDS:
+            ended = ended or (now if process.poll() is not None else 0.0)
+            if ended and now - max(ended, output.last_at) > SILENT_SECONDS:
                 output.end()
-                output.problem = (
-                    f"{command[0]} left a process behind; what it prints from now on is not shown"
-                )
+                left = f"{command[0]} left a process behind"
+                output.problem = f"{left}; what it prints from now on is not shown"
                 break
         status = process.wait()
+    if drawn_at > began:
+        _draw("")
     return 128 - status if status < 0 else status
+
+
+def _draw(line: str) -> None:
+    """Put a line in place of the one on the terminal."""
+    stream = bare(sys.stderr)
+    stream.write(f"\r\x1b[K{line[: shutil.get_terminal_size().columns - 1]}")
+    stream.flush()
 
 
 @contextmanager
@@ -197,40 +212,3 @@ def _is_in_foreground() -> bool:
             return os.tcgetpgrp(terminal.fileno()) == os.getpgrp()
     except OSError:
         return False
-
-
-class Progress:
-    """A line on a terminal that says how far a command is and what it printed last, from its first second
-    on, so that a question it asks is seen."""
-
-    def __init__(self, output: Output) -> None:
-        self.output = output
-        self.began = time.monotonic()
-        self._shown_at = self.began
-        self._on = sys.stderr is not None and sys.stderr.isatty()
-        self._shown = False
-
-    @property
-    def seconds(self) -> float:
-        """How long the command has run."""
-        return time.monotonic() - self.began
-
-    def __call__(self) -> None:
-        """Draw the line anew, once a second."""
-        now = time.monotonic()
-        if not self._on or self.output.passed or now - self._shown_at < PROGRESS_SECONDS:
-            return
-        self._shown_at, self._shown = now, True
-        last = " ".join(visible(self.output.last_line.decode("utf-8", "replace")).split())
-        line = f"{self.seconds:.0f} s, {self.output.lines:,} lines: {last}"
-        self._draw(line[: shutil.get_terminal_size().columns - 1])
-
-    def clear(self) -> None:
-        """Take the line away."""
-        if self._shown:
-            self._draw("")
-
-    def _draw(self, line: str) -> None:
-        stream = bare(sys.stderr)
-        stream.write(f"\r\x1b[K{line}")
-        stream.flush()

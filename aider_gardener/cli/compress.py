@@ -13,7 +13,7 @@ from aider_gardener.cli.pipe import figures, is_binary, put_bytes
 from aider_gardener.cli.root import as_json, json_option, put
 from aider_gardener.errors import UsageError
 from aider_gardener.messages import Source, SourceKind
-from aider_gardener.tokens import ESTIMATE, approximate, default_counter
+from aider_gardener.tokens import approximate, default_counter
 
 SOURCE_WORDS = {kind.value: kind for kind in SourceKind} | {"run": SourceKind.COMMAND}
 TOO_LARGE = files.TOO_LARGE.format(limit=files.NAMED_BYTES)
@@ -46,20 +46,17 @@ def compress(file: str, source_text: str | None, focus: tuple[str, ...]) -> None
     ms = (time.perf_counter() - started) * 1000
     tokens = figures(text, result.text, count)
     before, after = tokens["tokens_before"], tokens["tokens_after"]
-    report = {
-        "class": result.cls.value, "text": result.text, **tokens,
-        "ratio": round(after / before, 4) if before else 1.0, "ms": round(ms, 2),
-        "engine": result.engine, "whole": None if file == "-" or result.lossless else file,
-    }  # fmt: skip
+    ratio, whole = after / before if before else 1.0, None if file == "-" or result.lossless else file
     if as_json():
-        put(report, str)
+        report = {"class": result.cls.value, "text": result.text, **tokens, "ratio": round(ratio, 4)}
+        put({**report, "ms": round(ms, 2), "engine": result.engine, "whole": whole}, str)
         return
-    about = "about " if report["counter"] == ESTIMATE else ""
-    what = f"{report['class']}, read as {report['engine']}" if report["engine"] else report["class"]
-    facts = f"Kept {after:,} of {about}{before:,} tokens ({report['ratio']:.0%}) of a text of class {what}"
-    whole = f"; the whole is {report['whole']}." if report["whole"] else "."
-    put_bytes(f"{report['text']}\n".encode("utf-8", "replace"))
-    click.echo(f"{facts}, in {ms:.0f} ms{whole}", err=True)
+    what = f"{result.cls.value}, read as {result.engine}" if result.engine else result.cls.value
+    facts = (
+        f"Kept {after:,} of about {before:,} tokens ({ratio:.0%}) of a text of class {what}, in {ms:.0f} ms"
+    )
+    put_bytes(f"{result.text}\n".encode("utf-8", "replace"))
+    click.echo(f"{facts}; the whole is {whole}." if whole else f"{facts}.", err=True)
 
 
 def parse_source(text: str | None) -> Source | None:

@@ -6,10 +6,11 @@ import os
 import platform
 import sys
 from collections import Counter
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,6 +18,9 @@ from aider_gardener.archive import plugin
 from aider_gardener.cli.root import holds_archive, json_option, place_of, put
 from aider_gardener.errors import GardenerError
 from aider_gardener.phrases import counted, path_shown
+
+if TYPE_CHECKING:
+    from aider_gardener.archive.store import Store
 
 OLDEST, NEWEST = (3, 10), (3, 12)
 MOST_PROBLEMS, LOG_LIMIT = 5, 1 << 20
@@ -52,27 +56,13 @@ def doctor() -> None:
     """
     from aider_gardener.tables import grid
 
-    checks = checkup()
+    steps = {"Python": python, "aider": patch_points, "SQLite": sqlite, "archive": archive, "tier": tier}
+    steps |= {"hooks": hooks, "sharing": sharing, "server": server}
+    checks = [check for name, step in steps.items() if (check := checked(name, step)).found]
     rows = [("ok" if check.ok else "NOT OK", check.name, check.found) for check in checks]
     put(checks, lambda: grid(("", "", ""), rows, box=None, show_header=False))
     if any(not check.ok for check in checks):
         sys.exit(1)
-
-
-def checkup() -> list[Check]:
-    """All checks, in the order in which one would look; none of them leaves anything changed."""
-    steps: dict[str, Callable[[], Found]] = {
-        "Python": python,
-        "aider": patch_points,
-        "SQLite": sqlite,
-        "archive": archive,
-        "tier": tier,
-        "hooks": hooks,
-        "sharing": sharing,
-        "server": server,
-    }
-    checks = [checked(name, step) for name, step in steps.items()]
-    return [check for check in checks if check.found]
 
 
 def checked(name: str, step: Callable[[], Found]) -> Check:
@@ -110,20 +100,31 @@ def sqlite() -> Found:
     return fts, f"{apsw.sqlite_lib_version()}, full text {text}"
 
 
-def archive() -> Found:
+@contextmanager
+def reading(directory: Path, key: str) -> Iterator[Store | None]:
+    """The archive in a directory, None where none is begun."""
     from aider_gardener.archive.store import open_to_read
+
+    if not holds_archive(directory):
+        yield None
+        return
+    with closing(open_to_read(directory, key_source=key)) as store:
+        yield store
+
+
+def archive() -> Found:
     from aider_gardener.archive.store.location import check_whose, set_aside_in
 
     directory, key = place_of()
     check_whose(directory)
-    aside = ", ".join(set_aside_in(directory))
+    place, aside = path_shown(directory, Path.cwd()), ", ".join(set_aside_in(directory))
     told = f"; set aside there, and no part of it: {aside}" if aside else ""
-    if not holds_archive(directory):
-        return True, f"none yet (will be made in {path_shown(directory, Path.cwd())}){told}"
-    with closing(open_to_read(directory, key_source=key)) as store:
+    with reading(directory, key) as store:
+        if store is None:
+            return True, f"none yet (will be made in {place}){told}"
         problems = store.verify()
     if not problems:
-        return True, f"sound, in {path_shown(directory, Path.cwd())}{told}"
+        return True, f"sound, in {place}{told}"
     more = f" and {len(problems) - MOST_PROBLEMS:,} more" if len(problems) > MOST_PROBLEMS else ""
     named = "; ".join(problems[:MOST_PROBLEMS])
     return False, f"{named}{more}; `gardener store verify` puts right what it can{told}"
@@ -143,32 +144,28 @@ def hooks() -> Found:
     from aider_gardener import files
     from aider_gardener.adapters.claude_code.client import LOG_NAME
     from aider_gardener.adapters.intake import UNKNOWN_RECORD
-    from aider_gardener.archive.store import open_to_read
 
     directory, key = place_of()
-    if not (directory / "gardener.db").is_file():
-        return True, "nothing was taken in yet"
-    with closing(open_to_read(directory, key_source=key)) as store:
+    with reading(directory, key) as store:
+        if store is None:
+            return True, "nothing was taken in yet"
         unknown = Counter(str(event.data.get("type")) for event in store.events(kind=UNKNOWN_RECORD))
     log = directory / LOG_NAME
     faults = files.read(log, LOG_LIMIT).decode("utf-8", "replace").splitlines() if log.is_file() else []
-    told = [f"{count} of the type {kind}" for kind, count in unknown.most_common(MOST_PROBLEMS)]
-    records = f"records of unknown types, kept as they are, or not read: {', '.join(told)}" if told else ""
-    failed = f"{counted(len(faults), 'hook')} failed, last {faults[-1]}" if faults else ""
-    failed += f"; see {path_shown(log, Path.cwd())}" if faults else ""
-    return not faults, "; ".join(filter(None, [records, failed])) or "no unknown records, no faults"
+    kinds = ", ".join(f"{count} of the type {kind}" for kind, count in unknown.most_common(MOST_PROBLEMS))
+    found = [f"records of unknown types, kept as they are, or not read: {kinds}"] if kinds else []
+    if faults:
+        failed = f"{counted(len(faults), 'hook')} failed, last {faults[-1]}"
+        found.append(f"{failed}; see {path_shown(log, Path.cwd())}")
+    return not faults, "; ".join(found) or "no unknown records, no faults"
 
 
 def sharing() -> Found:
     """How the project is shared; "" where it is not."""
-    from aider_gardener.archive.store import open_to_read
     from aider_gardener.cli.shared import sharing_of
 
-    directory, key = place_of()
-    if not (directory / "gardener.db").is_file():
-        return True, ""
-    with closing(open_to_read(directory, key_source=key)) as store:
-        found = sharing_of(store)
+    with reading(*place_of()) as store:
+        found = sharing_of(store) if store else {"shared": False}
     if not found["shared"]:
         return True, ""
     failed = f"; the last sync failed: {found['problem']}" if found["problem"] else ""

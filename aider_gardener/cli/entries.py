@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Any
 
 import click
 
-from aider_gardener import files
 from aider_gardener.cli.pipe import put_bytes
 from aider_gardener.cli.root import (
+    archive_options,
     as_json,
     entry_named,
-    json_option,
     open_archive,
     project_of,
     put,
     session_named,
-    store_option,
-    yes_option,
 )
 from aider_gardener.errors import UsageError
 from aider_gardener.phrases import counted
@@ -30,8 +26,7 @@ HISTORY_COPY = (
 
 
 @click.command(short_help="What the last chat used of its window.")
-@store_option
-@json_option
+@archive_options
 def pressure() -> None:
     """What the last chat of this project used of window and budget, as it was left."""
     from aider_gardener.archive.sessions import host_of
@@ -51,15 +46,8 @@ def pressure() -> None:
 
 @click.command(short_help="Print a message whole, as it is stored.")
 @click.argument("entry_id", metavar="ID|last")
-@click.option(
-    "--output",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Write to this new file, which only you can read.",
-)
-@store_option
-@json_option
-def restore(entry_id: str, output: Path | None) -> None:
+@archive_options
+def restore(entry_id: str) -> None:
     """Print the whole original of an entry, and nothing else: byte for byte into a pipe or a file, on a
     terminal with its controls made visible."""
     from aider_gardener.archive.entries import source_words, stored
@@ -67,25 +55,19 @@ def restore(entry_id: str, output: Path | None) -> None:
     store = open_archive()
     entry = stored(store, entry_named(store, entry_id))
     data = entry.content.encode("utf-8", "surrogatepass")
-    if output is not None:
-        if output.exists():
-            raise UsageError(f"{output} exists already; name a new file")
-        files.write_if_unchanged(output, None, data)
-        click.echo(f"{len(entry.content):,} characters written to {output}", err=True)
     if as_json():
         record = {"id": entry.id, "session": entry.session, "turn": entry.turn}
         record |= {"source": source_words(store, entry), "class": entry.cls.value}
         record |= {"tokens": entry.tokens, "text": entry.content}
         put(record, str)
-    elif output is None:
+    else:
         end = b"\n" if sys.stdout.isatty() and not data.endswith(b"\n") else b""
         put_bytes(data + end)
 
 
 @click.command(short_help="Tell why a message was shortened or left out.")
 @click.argument("entry_id", metavar="ID|last")
-@store_option
-@json_option
+@archive_options
 def why(entry_id: str) -> None:
     """Tell when and why a message was shortened or left out, and what brings it back."""
     from aider_gardener.archive.entries import why_stored
@@ -103,9 +85,8 @@ def why(entry_id: str) -> None:
     metavar="ID",
     help="Forget a session: the entries that no other holds. `last`: the project's last one.",
 )
-@yes_option
-@store_option
-@json_option
+@click.option("--yes", is_flag=True, help="Don't ask; needed where nobody can be asked.")
+@archive_options
 def forget(entry_ids: tuple[str, ...], session: str | None, yes: bool) -> None:
     """Delete entries, or a whole session, for good: from the file, its log and its index.
 
@@ -154,8 +135,7 @@ def mark(entry_id: str, *, pinned: bool) -> None:
 
 @click.command(short_help="Have a message kept whole in chats.")
 @click.argument("entry_id", metavar="ID|last")
-@store_option
-@json_option
+@archive_options
 def pin(entry_id: str) -> None:
     """Mark a message to be kept whole in chats; --gardener-resume brings it along."""
     mark(entry_id, pinned=True)
@@ -163,8 +143,7 @@ def pin(entry_id: str) -> None:
 
 @click.command()
 @click.argument("entry_id", metavar="ID|last")
-@store_option
-@json_option
+@archive_options
 def unpin(entry_id: str) -> None:
     """Let go of a pinned message: it may be compacted again."""
     mark(entry_id, pinned=False)

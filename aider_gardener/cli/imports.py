@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from aider_gardener.cli.pipe import progress_bar
-from aider_gardener.cli.root import archive_directory, json_option, put, store_option, tell, working_project
+from aider_gardener.cli.root import archive_directory, archive_options, put, tell, working_project
 from aider_gardener.errors import StoreError, UsageError
 from aider_gardener.phrases import counted
 
@@ -25,8 +25,7 @@ NAMED = 5
 
 @click.command("import", short_help="Take in chats of Claude Code, Codex and aider that were held before.")
 @click.argument("path", required=False, type=click.Path(exists=True, path_type=Path))
-@store_option
-@json_option
+@archive_options
 def import_chats(path: Path | None) -> None:
     """Take chats into the archive that were held before the gardener was there, or without it.
 

@@ -55,16 +55,11 @@ def check(series: Series, root: Path, chosen: Sequence[Patch]) -> None:
     state = state_of(series, root)
     faults = {patch: fault(series, state, patch) for patch in chosen}
     problem = next(filter(None, faults.values()), "")
-    rows = [
-        {
-            "number": patch.number,
-            "name": patch.name,
-            "subject": patch.subject,
-            "state": "applied" if patch in state.applied else "does not apply" if found else "applies",
-        }
-        for patch, found in faults.items()
-    ]
-    cells = [(f"{row['number']:04d}", str(row["subject"]), str(row["state"])) for row in rows]
+    rows, cells = [], []
+    for patch, found in faults.items():
+        how = "applied" if patch in state.applied else "does not apply" if found else "applies"
+        rows.append({"number": patch.number, "name": patch.name, "subject": patch.subject, "state": how})
+        cells.append((f"{patch.number:04d}", patch.subject, how))
     put(
         {"tree": str(root), "problem": problem, "patches": rows},
         lambda: grid(("patch", "what it does", "state"), cells, title=f"aider in {root}"),

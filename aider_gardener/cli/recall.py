@@ -5,15 +5,7 @@ from __future__ import annotations
 import click
 
 from aider_gardener import terminal
-from aider_gardener.cli.root import (
-    json_option,
-    open_archive,
-    project_of,
-    put,
-    session_named,
-    store_option,
-    tell,
-)
+from aider_gardener.cli.root import archive_options, open_archive, project_of, put, session_named, tell
 from aider_gardener.errors import UsageError
 
 NOTHING_FITS = "Nothing in the archive fits that. Try other words, or a name or number."
@@ -23,17 +15,14 @@ NOTHING_FITS = "Nothing in the archive fits that. Try other words, or a name or 
 @click.argument("query", nargs=-1, required=True)
 @click.option(
     "--limit",
-    type=click.IntRange(min=1),
+    type=click.IntRange(1),
     default=1_000,
     show_default=True,
     metavar="TOKENS",
     help="At most about so much.",
 )
 @click.option(
-    "--passages",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="At most so many passages  [default: what fits]",
+    "--passages", type=click.IntRange(1), metavar="N", help="At most so many passages  [default: what fits]"
 )
 @click.option("--class", "classes", multiple=True, metavar="NAME", help="Only messages of this class.")
 @click.option("--since", default="", metavar="TIME", help="Only what came since 3h, 2d, 1w or 2026-01-31.")
@@ -48,8 +37,7 @@ NOTHING_FITS = "Nothing in the archive fits that. Try other words, or a name or 
     help="In all projects that you may read on the server, not in this archive (docs/shared.md); of the other"
     " options --passages and --json hold.",
 )
-@store_option
-@json_option
+@archive_options
 def recall(
     query: tuple[str, ...],
     limit: int,
@@ -117,17 +105,13 @@ def recall(
         for item in found
     ]
 
-    def shown() -> str:
-        is_tight = limit < PASSAGE_CHARS  # a passage has at most so many tokens
-        none = f"No passage fits that in {limit} tokens." if is_tight else NOTHING_FITS
-        return as_text(hits(found, store.original), why=why, columns=terminal.columns()) or none
-
-    put(rows, shown)
+    is_tight = limit < PASSAGE_CHARS  # a passage has at most so many tokens
+    none = f"No passage fits that in {limit} tokens." if is_tight else NOTHING_FITS
+    put(rows, lambda: as_text(hits(found, store.original), why=why, columns=terminal.columns()) or none)
 
 
 @click.command(short_help="What the archive holds and what the chats came to.")
-@store_option
-@json_option
+@archive_options
 def status() -> None:
     """What the archive of this project holds, how its last chat stood, what its chats came to.
 
@@ -138,11 +122,11 @@ def status() -> None:
     from aider_gardener.phrases import archive_text
 
     store = open_archive(read_only=True)
-    stats = store.stats()
+    stats, project = store.stats(), project_of(store)
     ratio = stats.rendition_tokens / stats.original_tokens if stats.original_tokens else 1.0
     value = {
         "archive": stats.path,
-        "sessions": len(project_sessions(store, project_of(store))),
+        "sessions": len(project_sessions(store, project)),
         "entries": stats.entries,
         "original_tokens": stats.original_tokens,
         "compressed_tokens": stats.rendition_tokens,
@@ -150,6 +134,6 @@ def status() -> None:
         "redacted_secrets": stats.redacted,
         "pinned": stats.pinned,
         "bytes": stats.bytes,
-        **project_status(store, project_of(store)),
+        **project_status(store, project),
     }
     put(value, lambda: archive_text(value))

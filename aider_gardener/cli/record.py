@@ -54,9 +54,15 @@ def record(folder: Path | None, keep_files: bool | None, command: tuple[str, ...
     place = folder or store_directory(root) / "recordings" / datetime.now().strftime("%Y%m%d-%H%M%S")
     if (place / "session.jsonl").exists():
         raise UsageError(f"{place} holds a recording already; name a new folder with --to")
-    if keep_files is None:
-        keep_files = asked(len(listed(root)) if root else 0)
-    session = SessionFolder(place.resolve(), keep_files)
+    count = len(listed(root)) if root and keep_files is None else 0
+    if count and not sys.stdin.isatty():
+        tell("no files of the repository are stored; --yes stores them")
+    elif count:
+        question = (
+            f"Store the text of the repository's {count} files too? Edits can't be replayed without it."
+        )
+        keep_files = click.confirm(question, default=False, err=True)
+    session = SessionFolder(place.resolve(), bool(keep_files))
     status = recorded(session, program, command[1:])
     if session.events_file.exists():
         words = f"{counted(session.turn, 'turn')} in {place}; {counted(session.redacted, 'secret')} taken out"
@@ -64,17 +70,6 @@ def record(folder: Path | None, keep_files: bool | None, command: tuple[str, ...
     else:
         tell("nothing was typed, so nothing is recorded")
     sys.exit(status)
-
-
-def asked(files: int) -> bool:
-    """Whether the user lets the repository's files be stored; no where nobody can be asked."""
-    if not files:
-        return False
-    if not sys.stdin.isatty():
-        click.echo("gardener: no files of the repository are stored; --yes stores them", err=True)
-        return False
-    question = f"Store the text of the repository's {files} files too? Edits can't be replayed without it."
-    return bool(click.confirm(question, default=False, err=True))
 
 
 def recorded(session: SessionFolder, program: str, arguments: tuple[str, ...]) -> int:

@@ -9,7 +9,7 @@ import importlib
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,37 +27,21 @@ if TYPE_CHECKING:
     Place = Path | Address
     """Where an archive is: in a directory, or on a server."""
 
-GROUPS: Mapping[str, Mapping[str, str]] = {
-    "Every day": {
-        "recall": "aider_gardener.cli.recall",
-        "status": "aider_gardener.cli.recall",
-        "sessions": "aider_gardener.cli.sessions",
-        "pressure": "aider_gardener.cli.entries",
-        "restore": "aider_gardener.cli.entries",
-        "why": "aider_gardener.cli.entries",
-        "pin": "aider_gardener.cli.entries",
-        "unpin": "aider_gardener.cli.entries",
-        "forget": "aider_gardener.cli.entries",
-        "run": "aider_gardener.cli.run",
-        "compress": "aider_gardener.cli.compress",
-        "replay": "aider_gardener.cli.replay",
-        "import": "aider_gardener.cli.imports",
-    },
-    "Looking after it": {
-        "store": "aider_gardener.cli.archive",
-        "upkeep": "aider_gardener.cli.upkeep",
-        "doctor": "aider_gardener.cli.doctor",
-    },
-    "For agents": {
-        "install": "aider_gardener.cli.agents",
-        "uninstall": "aider_gardener.cli.agents",
-        "mcp": "aider_gardener.cli.agents",
-        "hook": "aider_gardener.cli.agents",
-    },
-    "For developers": {"record": "aider_gardener.cli.record", "patches": "aider_gardener.cli.patches"},
+GROUPS = {
+    "Every day": (
+        "recall status sessions pressure restore why pin unpin forget run compress replay import"
+    ).split(),
+    "Looking after it": ["store", "upkeep", "doctor"],
+    "For agents": ["install", "uninstall", "mcp", "hook"],
+    "For developers": ["record", "patches"],
 }
-"""The commands as they are listed, each with its module, which is imported only when it is called for."""
-MODULES = {name: module for group in GROUPS.values() for name, module in group.items()}
+"""The commands as they are listed."""
+MODULES = {name: name for names in GROUPS.values() for name in names} | {
+    **dict.fromkeys(("pressure", "restore", "why", "pin", "unpin", "forget"), "entries"),
+    **dict.fromkeys(GROUPS["For agents"], "agents"),
+    **{"status": "recall", "import": "imports", "store": "archive"},
+}
+"""The module of each, which is imported only when it is called for."""
 
 
 class LazyGroup(click.Group):
@@ -85,7 +69,7 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in MODULES:
             return super().get_command(ctx, cmd_name)
-        module = importlib.import_module(MODULES[cmd_name])
+        module = importlib.import_module(f"aider_gardener.cli.{MODULES[cmd_name]}")
         commands = (one for one in vars(module).values() if isinstance(one, click.Command))
         return next(one for one in commands if one.name == cmd_name)
 
@@ -250,7 +234,13 @@ json_option = click.option(
     callback=_keep(JSON_KEY),
     help="One JSON value on stdout and nothing else.",
 )
-yes_option = click.option("--yes", is_flag=True, help="Don't ask; needed where nobody can be asked.")
+
+
+def archive_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """--store and --json, which most commands take."""
+    return store_option(json_option(command))
+
+
 FILE = click.Path(dir_okay=False, path_type=Path)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import secrets
 import shlex
 import sys
@@ -15,7 +16,7 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from aider_gardener import files
-from aider_gardener.cli.child import NOT_FOUND, NOT_RUNNABLE, Output, Progress
+from aider_gardener.cli.child import NOT_FOUND, NOT_RUNNABLE, Output
 from aider_gardener.cli.child import run as run_child
 from aider_gardener.cli.pipe import figures, nobody_reads, printing, put_bytes, standard_output
 from aider_gardener.cli.root import (
@@ -63,36 +64,35 @@ def run(focus: tuple[str, ...], out: Path | None, command: tuple[str, ...]) -> N
     is printed as it is, and a binary one passes as it comes. The whole is kept in the archive of the project,
     else in a temporary file, without the secrets in it.
     """
-    file = _new_file(out) if out else None
-    output = Output(None if as_json() or file else standard_output())
-    progress = Progress(output)
+    if out and not _can_hold(out):
+        raise UsageError(f"{out} cannot be written as a plain file; name another for --out")
+    output = Output(None if as_json() or out else standard_output())
+    began = time.monotonic()
     try:
-        status = run_child(command, output, progress)
+        status = run_child(command, output)
+    except FileNotFoundError:
+        hint = "check its name; a line for a shell is run by: gardener run -- sh -c 'LINE'"
+        tell(f"there is no command {command[0]}; {hint}")
+        sys.exit(NOT_FOUND)
     except OSError as error:
-        sys.exit(_not_started(command[0], error))
-    finally:
-        progress.clear()
-    if file:
-        _write(output, file)
+        tell(f"{command[0]} cannot be run ({error.strerror}); is it a program?")
+        sys.exit(NOT_RUNNABLE)
+    seconds = round(time.monotonic() - began, 3)
     tell(output.problem)
+    if out:
+        try:
+            files.put(out, _without_secrets(output))
+        except OSError as error:
+            tell(f"{out} was not written ({error.strerror})")
+            out = None
     if as_json():
-        head = {"command": command, "status": status, "seconds": round(progress.seconds, 3)}
+        head = {"command": command, "status": status, "seconds": seconds}
         put_bytes(json.dumps(head | _report(output, command_line(command), focus, out)).encode() + b"\n")
     elif output.forsaken:
         nobody_reads()
     elif not output.passed:
         _print(output, command_line(command), focus, out)
     sys.exit(status)
-
-
-def _not_started(name: str, error: OSError) -> int:
-    """Say why there is nothing to run; the status that a shell would give."""
-    if isinstance(error, FileNotFoundError):
-        hint = "check its name; a line for a shell is run by: gardener run -- sh -c 'LINE'"
-        tell(f"there is no command {name}; {hint}")
-        return NOT_FOUND
-    tell(f"{name} cannot be run ({error.strerror}); is it a program?")
-    return NOT_RUNNABLE
 
 
 def command_line(command: Sequence[str]) -> str:
@@ -190,47 +190,31 @@ def _archived(text: str, command: str) -> str:
     return entry.id
 
 
+def _can_hold(path: Path) -> bool:
+    """Whether a file can be made at a path, or be put in place of the plain one there."""
+    is_free = not path.is_symlink() and (path.is_file() or not path.exists())
+    return is_free and path.parent.is_dir() and os.access(path.parent, os.W_OK)
+
+
 def _in_temporary_file(output: Output) -> str:
     from tempfile import mkstemp
 
     with suppress(OSError):
         handle, name = mkstemp(prefix="gardener-", suffix=".bin" if output.binary else ".txt")
         with open(handle, "wb") as file:
-            _write_clean(output, file)
+            file.writelines(_without_secrets(output))
         return name
     return ""
 
 
-def _new_file(path: Path) -> IO[bytes]:
-    """The file that the user named for the whole, begun before the command is, so that what is wrong with it
-    is told first. Raises UsageError."""
-    if path.is_symlink() or (path.exists() and not path.is_file()):
-        raise UsageError(f"{path} is no plain file; name another for --out")
-    try:
-        path.unlink(missing_ok=True)
-        return files.open_private(path)
-    except OSError as error:
-        raise UsageError(f"{path} cannot be written ({error.strerror}); name another for --out") from None
-
-
-def _write(output: Output, file: IO[bytes]) -> None:
-    """Write the whole to the file that the user named."""
-    try:
-        with file:
-            _write_clean(output, file)
-    except OSError as error:
-        tell(f"{file.name} holds only a part ({error.strerror})")
-
-
-def _write_clean(output: Output, file: IO[bytes]) -> None:
-    if output.binary:
-        output.copy_to(file)
-        return
+def _without_secrets(output: Output) -> Iterator[bytes]:
+    """What an output holds; of a text without the secrets in it."""
     from aider_gardener.archive.store.redact import Redactor
 
     redact = Redactor()
     for piece in _pieces(output.held):
-        file.write(redact(piece.decode("utf-8", "replace")).text.encode("utf-8", "replace"))
+        is_text = not output.binary
+        yield redact(piece.decode("utf-8", "replace")).text.encode("utf-8", "replace") if is_text else piece
 
 
 def _pieces(held: IO[bytes]) -> Iterator[bytes]:

@@ -8,15 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from aider_gardener.archive.sessions import AIDER
-from aider_gardener.cli.root import (
-    as_json,
-    json_option,
-    open_archive,
-    project_of,
-    put,
-    session_named,
-    store_option,
-)
+from aider_gardener.cli.root import archive_options, as_json, open_archive, project_of, put, session_named
 from aider_gardener.phrases import counted, short
 
 if TYPE_CHECKING:
@@ -25,8 +17,6 @@ if TYPE_CHECKING:
     from aider_gardener.gardener.past_chats import PastChat, Said, Transcript
 
 LISTED = 20
-KEPT = "kept for later chats"
-"""How what an agent kept by itself stands in the list of chats."""
 OUTPUT_LINES = 40
 """So many lines of an output are shown unless all is asked for: half at its head, half at its tail."""
 NAMES_SHOWN = 6
@@ -34,15 +24,9 @@ NAMES_SHOWN = 6
 
 @click.group(invoke_without_command=True)
 @click.option(
-    "--limit",
-    type=click.IntRange(min=1),
-    default=LISTED,
-    show_default=True,
-    metavar="N",
-    help="At most so many.",
+    "--limit", type=click.IntRange(1), default=LISTED, show_default=True, metavar="N", help="At most so many."
 )
-@store_option
-@json_option
+@archive_options
 @click.pass_context
 def sessions(ctx: click.Context, limit: int) -> None:
     """List the chats of this project, the last used first.
@@ -68,8 +52,7 @@ def sessions(ctx: click.Context, limit: int) -> None:
 @sessions.command("show")
 @click.argument("session", metavar="ID")
 @click.option("--full", is_flag=True, help="Long outputs whole.")
-@store_option
-@json_option
+@archive_options
 def show(session: str, full: bool) -> None:
     """Print one chat turn by turn: prompts, replies, outputs. ID may be `last`.
 
@@ -109,7 +92,7 @@ def chats_table(chats: Sequence[PastChat]) -> Table:
 def first_words(chat: PastChat) -> str:
     """How a chat began, on one line, with the agent in which it was held where that is not aider."""
     words = " ".join(chat.first_prompt.split())
-    return words if chat.host == AIDER else f"({chat.host}) {words or KEPT}"
+    return words if chat.host == AIDER else f"({chat.host}) {words or 'kept for later chats'}"
 
 
 def transcript_lines(transcript: Transcript, *, full: bool) -> Iterator[str]:
@@ -117,13 +100,11 @@ def transcript_lines(transcript: Transcript, *, full: bool) -> Iterator[str]:
     from aider_gardener.recall.hits import when
 
     chat = transcript.chat
-    facts = [counted(chat.turns, "turn")]
-    facts += [f"{short(chat.sums.prompt_tokens)} tokens sent"] if chat.sums else []
-    facts += [chat.cost] if chat.cost else []
-    told_by = ["" if chat.host == AIDER else chat.host, chat.model]
+    sent = f"{short(chat.sums.prompt_tokens)} tokens sent" if chat.sums else ""
     times = f"{when(chat.started_at)} to {when(chat.last_at)}"
-    yield ", ".join(filter(None, [f"Session {chat.short}", times, *told_by]))
-    yield ", ".join(facts)
+    held_with = "" if chat.host == AIDER else chat.host
+    yield ", ".join(filter(None, [f"Session {chat.short}", times, held_with, chat.model]))
+    yield ", ".join(filter(None, [counted(chat.turns, "turn"), sent, chat.cost]))
     for head, names in (("In the chat at its end", chat.in_chat), ("Edited", chat.edited)):
         if names:
             yield f"{head}: {', '.join(names[:NAMES_SHOWN])}{' …' if len(names) > NAMES_SHOWN else ''}"

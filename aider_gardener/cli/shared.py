@@ -6,22 +6,27 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from aider_gardener.archive import plugin
-from aider_gardener.cli.root import as_json, json_option, open_archive, project_of, put, store_option, tell
+from aider_gardener.cli.root import (
+    archive_options,
+    as_json,
+    open_archive,
+    project_of,
+    put,
+    store_option,
+    tell,
+)
 from aider_gardener.errors import StoreError, UsageError
 from aider_gardener.phrases import counted
 
 if TYPE_CHECKING:
     from aider_gardener.archive.store import Store
 
-REMOVE_ALONE = "--remove goes without --name, --owner and --reader"
-NAMED_TWICE = "{role} is named as owner and as reader: name it once, an owner reads too"
 REMOVED = (
     "{role} was removed, unless a group that --status shows admits it. What {role} wrote stays on the server,"
     " what {role} fetched stays with {role}."
@@ -42,8 +47,7 @@ REMOVED = (
 @click.option(
     "--status", "as_status", is_flag=True, help="Only say how the project is shared, and with whom."
 )
-@store_option
-@json_option
+@archive_options
 def share(
     name: str,
     owners: tuple[str, ...],
@@ -74,12 +78,12 @@ def share(
         return
     if removed:
         if name or owners or readers:
-            raise UsageError(REMOVE_ALONE)
+            raise UsageError("--remove goes without --name, --owner and --reader")
         shared.remove(store, project, removed)
         put({"removed": removed}, lambda: (REMOVED.format(role=role) for role in removed))
         return
     if twice := sorted({*owners} & {*readers}):
-        raise UsageError(NAMED_TWICE.format(role=twice[0]))
+        raise UsageError(f"{twice[0]} is named as owner and as reader: name it once, an owner reads too")
     tell(plugin.part("server").warning(os.environ))
     wanted = name or Path(project).name
     found = shared.share(store, project, wanted, owners=owners, readers=readers, readable=readable)
@@ -105,8 +109,7 @@ def unshare(delete: bool) -> None:
 @click.command("sync", short_help="Send and fetch what is new of a shared project.")
 @click.option("--unasked", is_flag=True, hidden=True, help="A host began it: nothing is said.")
 @click.option("--project", default="", hidden=True, help="The project's path.")
-@store_option
-@json_option
+@archive_options
 def sync(unasked: bool, project: str) -> None:
     """Send what is new of a shared project to the server and fetch what others sent, now."""
     store = _on_disk()
@@ -117,7 +120,10 @@ def _synced(store: Store, project: str, *, unasked: bool = False) -> None:
     done = plugin.part("sync").sync(store, project, unasked=unasked)
     has_moved = any((done.sent, done.fetched, done.told, done.heard, done.refused))
     if not unasked and (has_moved or not done.problem or as_json()):
-        put(done, lambda: report_text(asdict(done)))
+        parts = [f"{counted(done.sent, 'message')} sent", f"{done.fetched:,} fetched"]
+        parts += [f"{done.told:,} deletions told, {done.heard:,} heard"] if done.told or done.heard else []
+        parts += [f"{done.refused:,} refused: they are not what they say"] if done.refused else []
+        put(done, lambda: ", ".join(parts) + ".")
     if done.problem:
         raise StoreError(done.problem)
 
@@ -128,16 +134,6 @@ def sharing_of(store: Store) -> dict[str, Any]:
     is_shared = plugin.is_shared(store, project)
     found: dict[str, Any] = plugin.part("sync").status(store, project) if is_shared else {"shared": False}
     return found
-
-
-def report_text(done: Mapping[str, Any]) -> str:
-    """What one sync did, in one line."""
-    parts = [f"{counted(done['sent'], 'message')} sent", f"{done['fetched']:,} fetched"]
-    if done["told"] or done["heard"]:
-        parts.append(f"{done['told']:,} deletions told, {done['heard']:,} heard")
-    if done["refused"]:
-        parts.append(f"{done['refused']:,} refused: they are not what they say")
-    return ", ".join(parts) + "."
 
 
 def status_lines(value: Mapping[str, Any]) -> Iterator[str]:

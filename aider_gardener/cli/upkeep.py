@@ -10,8 +10,7 @@ import click
 
 from aider_gardener.cli.root import (
     FILE,
-    as_json,
-    json_option,
+    archive_options,
     open_archive,
     project_of,
     put,
@@ -21,7 +20,6 @@ from aider_gardener.cli.root import (
 )
 from aider_gardener.errors import UsageError
 
-output_option = click.option("--output", type=FILE, metavar="FILE", help="Write to this file, mode 0600.")
 dry_run_option = click.option("--dry-run", is_flag=True, help="Only say what would be done.")
 numbers_argument = click.argument("numbers", nargs=-1, required=True, metavar="N...")
 
@@ -46,15 +44,12 @@ def upkeep(ctx: click.Context, dry_run: bool) -> None:
 
 @upkeep.command(short_help="One session as Markdown.")
 @click.argument("session", default="last")
-@output_option
-@store_option
-@json_option
-def session(session: str, output: Path | None) -> None:
+@archive_options
+def session(session: str) -> None:
     """Print a session as Markdown: what was asked, done and decided, rules, files, what still fails.
 
     SESSION is the beginning of an id, a number of `gardener sessions`, or `last`. What stands in the page has
-    ids, with which `gardener restore` prints the whole. A file that is there already is written anew if it is
-    such a page.
+    ids, with which `gardener restore` prints the whole.
     """
     from aider_gardener.archive.sessions import project_sessions, short_ids
     from aider_gardener.gardener import files
@@ -63,15 +58,11 @@ def session(session: str, output: Path | None) -> None:
     store = open_archive(read_only=True)
     found = account(store, session_named(store, session))
     short = short_ids([each.id for each in project_sessions(store, project_of(store))])[found.info.id]
-    if output is None or as_json():
-        put(found, lambda: files.session_page(found, short).removesuffix("\n"))
-    else:
-        files.write_page(output, files.session_page(found, short))
-        click.echo(f"Session {found.info.id} written to {output}", err=True)
+    put(found, lambda: files.session_page(found, short).removesuffix("\n"))
 
 
 @upkeep.command(short_help="The index of all sessions as Markdown.")
-@output_option
+@click.option("--output", type=FILE, metavar="FILE", help="Write to this file, mode 0600.")
 @dry_run_option
 @store_option
 def index(output: Path | None, dry_run: bool) -> None:
@@ -87,8 +78,7 @@ def index(output: Path | None, dry_run: bool) -> None:
 
 @upkeep.command(short_help="What three chats say, proposed as rules.")
 @click.option("--all", "everything", is_flag=True, help="List those too that were not seen for 28 days.")
-@store_option
-@json_option
+@archive_options
 def observations(everything: bool) -> None:
     """List the rules that you said in three chats of this project, with where.
 
@@ -141,8 +131,7 @@ def tasks(listed: Path | None, dry_run: bool) -> None:
 
 @upkeep.command(short_help="What the chats of a month came to.")
 @click.argument("month", default="", metavar="[YYYY-MM]")
-@store_option
-@json_option
+@archive_options
 def month(month: str) -> None:
     """What the chats came to in which something was last said in a month, the current one by default."""
     from aider_gardener.gardener.past_chats import month_report, render_month

@@ -42,8 +42,6 @@ from aider_gardener.replay.session.history import (
 from aider_gardener.tokens import known_of
 
 HISTORY = ".aider.chat.history.md"
-SHORTER = "{path} has more of the same session"
-NOT_UTF8 = "UTF-16, or no text; bring it to UTF-8 first, as by iconv -f UTF-16 -t UTF-8"
 IMPORTED = "history-"
 """How the session of a chat begins that was read from a history of aider's: the file names none."""
 BATCH_BYTES = 2_000_000
@@ -82,11 +80,6 @@ class Imported:
     lost: Counter[str] = field(default_factory=Counter)
     records: Counter[str] = field(default_factory=Counter)
     others: dict[str, str] = field(default_factory=dict)
-
-    def count(self, reader: Reader) -> None:
-        for kind, count in reader.passed.items():
-            is_host = kind.startswith("record ")
-            (self.records if is_host else self.lost)[kind.removeprefix("record ")] += count
 
 
 # What there is
@@ -139,7 +132,8 @@ def first_records(path: Path) -> list[dict[str, Any]]:
     with files.open_plain(path, follow=True) as file:
         for number, raw in zip(range(HEAD_LINES), files.lines(file), strict=False):
             if not number and b"\0" in raw:
-                raise SessionError(f"{path}: {NOT_UTF8}")
+                how = "bring it to UTF-8 first, as by iconv -f UTF-16 -t UTF-8"
+                raise SessionError(f"{path}: UTF-16, or no text; {how}")
             try:
                 value = json.loads(raw)
             except (ValueError, RecursionError):
@@ -191,7 +185,7 @@ def find(paths: Iterable[Path], project: str, *, only_own: bool, found: Imported
                 shorter, longer = sorted((chat, chats.get(chat.session, chat)), key=lambda each: each.size)
                 chats[chat.session] = longer
                 if shorter.size < longer.size and chat.host != AIDER:  # a history has other chats too
-                    found.others[str(shorter.path)] = SHORTER.format(path=longer.path)
+                    found.others[str(shorter.path)] = f"{longer.path} has more of the same session"
     return list(chats.values())
 
 
@@ -237,7 +231,9 @@ def _taken(store: Store, project: str, chats: Sequence[ChatFile], found: Importe
         except OSError as problem:
             found.others[str(chat.path)] = f"cannot be read ({problem.strerror or problem})"
         intake.keep_progress()
-        found.count(intake.reader)
+        for kind, count in intake.reader.passed.items():
+            of = found.records if kind.startswith("record ") else found.lost
+            of[kind.removeprefix("record ")] += count
     yield pending
 
 

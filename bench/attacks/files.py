@@ -286,7 +286,7 @@ TALK = """
 import sys
 from types import SimpleNamespace
 import aider.main, litellm
-from aider_gardener.replay.play.model import completion
+from aider_gardener.replay.play.calls import completion
 litellm.completion = lambda **options: completion("Noted.", options["model"], 10, 5)
 if sys.argv[1:]:
     from aider_gardener import install

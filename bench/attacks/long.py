@@ -119,7 +119,7 @@ def make_coder(root: Path) -> Any:
     from aider.io import InputOutput
     from aider.models import Model
 
-    from aider_gardener.replay.play.model import completion
+    from aider_gardener.replay.play.calls import completion
 
     (root / "app.py").write_text("def greet():\n    return 'hello'\n", encoding="utf-8")
     (root / "printer.py").write_text(PRINTER, encoding="utf-8")

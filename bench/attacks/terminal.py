@@ -170,7 +170,7 @@ class Project:
         from aider.io import InputOutput
         from aider.models import Model
 
-        from aider_gardener.replay.play.model import completion
+        from aider_gardener.replay.play.calls import completion
 
         def complete(**options: Any) -> Any:
             text = f"We'll use {self.text()} instead of that. Done: {self.text()}. " * 12

@@ -13,14 +13,14 @@ from made_replays import made_result
 
 from aider_gardener.plan.usage import Prices
 from aider_gardener.replay.measure import cost
-from aider_gardener.replay.measure.cost import Provider, Rule, bill, shared_tokens
+from aider_gardener.replay.measure.cost import Provider, bill, shared_tokens
 from aider_gardener.replay.measure.result import ModelCall
 from aider_gardener.replay.measure.sharing import Row, SentBefore
 from bench import limit
 from bench.limit import Limit, net_tokens, standing_tokens
 
 TABLE = {"big": Prices(10.0, 40.0, 1.0, 12.5), "small": Prices(2.0, 8.0, 0.5, 2.5)}
-PROVIDERS = [Provider("P", "big", "small", rule, minimum_tokens=1) for rule in Rule]
+PROVIDERS = [Provider("P", "big", "small", each, minimum_tokens=1) for each in (cost.PREFIX, cost.MARKS, "")]
 PREFIX, MARKED = PROVIDERS[0], PROVIDERS[1]
 
 

@@ -87,11 +87,6 @@ def test_the_tier_says_why_there_is_no_better_one(
     assert check.ok == ok and check.found.startswith(name) and check.found.endswith(why)
 
 
-def test_an_import_that_fails_is_a_line_too() -> None:
-    failing = Mock(side_effect=ImportError("no module named x"))
-    assert doctor.checked("part", failing) == doctor.Check("part", False, "no module named x")
-
-
 def test_a_directory_that_may_not_be_entered_is_a_line(
     repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from pathlib import Path
 from typing import Any
@@ -57,20 +56,13 @@ def test_pressure_reports_the_last_chat_as_it_was_left(
     assert "of 128,000 tokens" in table and "OK. The history has" in table
 
 
-def test_restore_prints_the_original_and_nothing_else(left: tuple[Driver, str], tmp_path: Path) -> None:
+def test_restore_prints_the_original_and_nothing_else(left: tuple[Driver, str]) -> None:
     driver, stored_id = left
     entries = driver.coder.gardener.state.chat.entries.values()
     text = next(entry.content for entry in entries if entry.id == stored_id)
     uninstall()
     assert gardener("restore", stored_id[:7]).stdout == text
     assert json.loads(gardener("restore", stored_id, "--json").stdout)["text"] == text
-    file = tmp_path / "out.txt"
-    assert gardener("restore", stored_id, "--output", str(file)).exit_code == 0
-    assert file.read_text(encoding="utf-8") == text
-    if os.name != "nt":
-        assert file.stat().st_mode & 0o777 == 0o600
-    again = gardener("restore", stored_id, "--output", str(file))
-    assert (again.exit_code, again.stderr.count("\n")) == (2, 1)
 
 
 def test_restore_gives_a_pipe_every_byte_and_a_terminal_what_it_does_not_obey(tmp_path: Path) -> None:

@@ -89,17 +89,6 @@ def test_a_history_named_from_its_own_folder_is_of_this_project(tmp_path: Path) 
     assert "another folder" not in run(".aider.chat.history.md")
 
 
-def test_a_chat_that_was_imported_began_when_it_was_held() -> None:
-    run(str(CHATS))
-    rows = json.loads(CliRunner().invoke(main, ["sessions", "--json"]).output)
-    assert rows and all(row["started_at"] <= row["last_at"] for row in rows)
-
-
-def test_as_json_it_is_one_value() -> None:
-    value = json.loads(run(str(CHATS), "--json"))
-    assert value["lost"] == {"thinking": 9} and value["chats"] == {"Claude Code": 2, "Codex": 1}
-
-
 def test_without_a_path_and_without_chats_it_says_what_to_name() -> None:
     assert "No chat of this project was found; name a file or a folder" in run()
 

@@ -261,6 +261,15 @@ def test_a_file_that_cannot_be_written_is_told_before_the_command_is_run(name: s
     assert done.exit_code == 2 and done.stderr.count("\n") == 1 and not Path("ran").exists()
 
 
+def test_a_file_that_cannot_be_written_after_all_is_told_and_the_whole_is_kept_elsewhere(
+    project: Path,
+) -> None:
+    (project / "gone").mkdir()
+    done = run("--out", "gone/x.log", code=f"import os; os.rmdir('gone')\n{LINES}")
+    assert "gone/x.log was not written (" in done.stderr
+    assert Path(where(done.stdout)).parent == project / "tmp"
+
+
 def test_no_piece_of_a_text_parts_a_private_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(command, "PIECE_BYTES", 1_000)
     key = (

@@ -43,20 +43,10 @@ def test_a_session_is_printed_as_markdown(project: Path) -> None:
     assert run("session", "zzzz").exit_code == 2
 
 
-def test_a_session_goes_to_a_private_file(project: Path) -> None:
-    done = run("session", "aaaa", "--output", "one.md")
-    path = project / "one.md"
-    assert done.exit_code == 0 and done.stdout == ""
-    assert path.read_text("utf-8") == run("session", "aaaa").stdout
-    assert os.name != "posix" or path.stat().st_mode & 0o777 == 0o600
-    assert run("session", "bbbb", "--output", "one.md").exit_code == 0
-    assert "# Session bbbb" in path.read_text("utf-8")
-
-
 def test_a_file_of_the_users_is_not_written_over(project: Path) -> None:
     (project / "notes.md").write_text("mine")
     (project / DIRECTORY_NAME / "CONTEXT_ARCHIVE.md").write_text("mine")
-    for words in (["session", "aaaa", "--output", "notes.md"], ["index", "--output", "notes.md"], ["index"]):
+    for words in (["index", "--output", "notes.md"], ["index"]):
         done = run(*words)
         assert done.exit_code == 2 and done.stderr.count("\n") == 1 and "name another file" in done.stderr
     assert (project / "notes.md").read_text() == "mine"

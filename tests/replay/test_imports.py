@@ -20,7 +20,7 @@ from aider_gardener.adapters.transcript import DETAIL_CHARS, THINKING, call_text
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.sessions import AIDER
 from aider_gardener.archive.store import Store, open_store, records
-from aider_gardener.errors import SessionError, StoreError
+from aider_gardener.errors import StoreError
 from aider_gardener.gardener.past_chats import past_chats, project_status, transcript
 from aider_gardener.gardener.report import last_pressure
 from aider_gardener.messages import Entry, Focus, Message, Source, SourceKind
@@ -326,21 +326,6 @@ def test_without_a_path_the_projects_own_are_found(store: Store, tmp_path: Path)
     chats = find(own_files(project, home, {}), str(project), only_own=True, found=found)
     assert sorted(chat.session for chat in chats if chat.host != AIDER) == sorted([name, f"{name}-web"])
     assert sum(chat.host == AIDER for chat in chats) == 2
-
-
-def test_what_is_no_chat_is_named(store: Store, tmp_path: Path) -> None:
-    place = tmp_path / "chats"
-    place.mkdir()
-    (place / "rows.jsonl").write_text('{"a": 1}\n', encoding="utf-8")
-    (place / "empty.jsonl").touch()
-    (place / "my.history.md").write_text("# Notes\n", encoding="utf-8")
-    assert {Path(name).name for name in taken(store, place).others} == {
-        "rows.jsonl",
-        "empty.jsonl",
-        "my.history.md",
-    }
-    with pytest.raises(SessionError, match=r"rows\.jsonl: no transcript"):
-        imports.chats_of(place / "rows.jsonl")
 
 
 @pytest.mark.parametrize(

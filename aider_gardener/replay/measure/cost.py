@@ -16,7 +16,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass, replace
-from enum import Enum
 from functools import cache
 from itertools import accumulate
 
@@ -25,15 +24,9 @@ from aider_gardener.plan.usage import Prices
 from aider_gardener.replay.measure.result import MAIN, ModelCall
 from aider_gardener.tokens import known_of
 
-
-class Rule(str, Enum):
-    """How a provider caches prompts."""
-
-    PREFIX = "prefix"
-    """By itself: the longest prefix already seen, in whole units, from a minimum on."""
-    BREAKPOINTS = "breakpoints"
-    """Only up to marks that the host sets; writing costs extra."""
-    NONE = "none"
+PREFIX, MARKS, NONE = "prefix", "marks", ""
+"""How a provider caches prompts: by itself the longest prefix already seen, in whole units, from a minimum
+on; only up to marks that the host sets, where writing costs extra; not at all."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +40,7 @@ class Provider:
     name: str
     main: str
     weak: str
-    rule: Rule
+    rule: str
     minimum_tokens: int = 1024
     unit_tokens: int = 1
     ttl_seconds: float = 300.0
@@ -57,12 +50,12 @@ DEEPSEEK, KIMI = "deepseek/deepseek-chat", "moonshot/kimi-k2-0905-preview"
 GEMINI = ("gemini/gemini-2.5-pro", "gemini/gemini-2.5-flash")
 
 PROVIDERS = (
-    Provider("OpenAI", "gpt-4o", "gpt-4o-mini", Rule.PREFIX, unit_tokens=128),
-    Provider("DeepSeek", DEEPSEEK, DEEPSEEK, Rule.PREFIX, minimum_tokens=64, unit_tokens=64),
-    Provider("Anthropic", "claude-sonnet-4-5", "claude-haiku-4-5", Rule.NONE),
-    Provider("Anthropic --cache-prompts", "claude-sonnet-4-5", "claude-haiku-4-5", Rule.BREAKPOINTS),
-    Provider("Google", *GEMINI, Rule.PREFIX, minimum_tokens=2048),
-    Provider("Moonshot", KIMI, KIMI, Rule.PREFIX, minimum_tokens=256, unit_tokens=256),
+    Provider("OpenAI", "gpt-4o", "gpt-4o-mini", PREFIX, unit_tokens=128),
+    Provider("DeepSeek", DEEPSEEK, DEEPSEEK, PREFIX, minimum_tokens=64, unit_tokens=64),
+    Provider("Anthropic", "claude-sonnet-4-5", "claude-haiku-4-5", NONE),
+    Provider("Anthropic --cache-prompts", "claude-sonnet-4-5", "claude-haiku-4-5", MARKS),
+    Provider("Google", *GEMINI, PREFIX, minimum_tokens=2048),
+    Provider("Moonshot", KIMI, KIMI, PREFIX, minimum_tokens=256, unit_tokens=256),
 )
 """Five providers, Anthropic in two ways. OpenAI's, DeepSeek's, Anthropic's and Google's units are those
 they publish; Google's minimum is that of Gemini 2.5, newer models ask for 4,096. Moonshot publishes none:
@@ -117,7 +110,7 @@ def provider_of(model: str, weak: str, *, cache_prompts: bool) -> Provider | Non
     cached. None without a price. A weak model without one costs as much as the main one."""
     vendor = next((name for pattern, name in VENDORS if re.search(pattern, model)), "")
     marks = " --cache-prompts" if vendor == "Anthropic" and cache_prompts else ""
-    rule = next((one for one in PROVIDERS if one.name == vendor + marks), Provider("", "", "", Rule.NONE))
+    rule = next((one for one in PROVIDERS if one.name == vendor + marks), Provider("", "", "", NONE))
     has_price, has_weak = (known_of(name).get("input_cost_per_token") is not None for name in (model, weak))
     return replace(rule, main=model, weak=weak if has_weak else model) if has_price else None
 
@@ -130,15 +123,6 @@ def held(earlier: ModelCall, call: ModelCall, provider: Provider, *, cold: bool 
     if earlier.at is None or call.at is None:
         return True
     return call.at - earlier.at <= provider.ttl_seconds
-
-
-def prefixes(prompt: Sequence[tuple[str, int, str]]) -> list[int]:
-    """A key for each prefix of whole messages, the shortest first."""
-    keys, key = [], 0
-    for content, _, _ in prompt:
-        key = hash((key, content))
-        keys.append(key)
-    return keys
 
 
 def breakpoints(call: ModelCall) -> list[int]:
@@ -178,11 +162,12 @@ def shared_tokens(
 
 
 def split_breakpoints(
-    call: ModelCall, seen: dict[int, ModelCall], provider: Provider, *, cold: bool
+    call: ModelCall, seen: dict[str, ModelCall], provider: Provider, *, cold: bool
 ) -> tuple[int, int]:
     """(tokens read, tokens written) under a cache that is read and written at marks only. `seen` has the last
     call of each beginning that was marked, and gets this one."""
-    keys, ends = prefixes(call.prompt), list(accumulate(tokens for _, tokens, _ in call.prompt))
+    keys = list(accumulate((sha for sha, _, _ in call.prompt), lambda key, sha: str(hash(key + sha))))
+    ends = list(accumulate(tokens for _, tokens, _ in call.prompt))
     marks = [at for at in breakpoints(call) if ends[at] >= provider.minimum_tokens]
     hits = [
         index
@@ -211,14 +196,14 @@ def added(bills: Iterable[Bill]) -> Bill:
 def bill(calls: Sequence[ModelCall], provider: Provider, *, cold: bool = False) -> Bill:
     """Charge all calls of a run in order. A call that isn't of kind "main" goes to the weak model. The caches
     of a provider are apart by model."""
-    seen: dict[int, ModelCall] = {}
+    seen: dict[str, ModelCall] = {}
     bills = []
     for call in calls:
         read, written = 0, 0
-        if provider.rule is Rule.PREFIX:
+        if provider.rule is PREFIX:
             shared = shared_tokens(call, calls, provider, cold=cold)
             read = shared - shared % provider.unit_tokens if shared >= provider.minimum_tokens else 0
-        elif provider.rule is Rule.BREAKPOINTS and call.kind == MAIN:
+        elif provider.rule is MARKS and call.kind == MAIN:
             read, written = split_breakpoints(call, seen, provider, cold=cold)
         bills.append(charged(call, prices_of(model_of(call, provider)), read, written))
     return added(bills)
@@ -226,12 +211,4 @@ def bill(calls: Sequence[ModelCall], provider: Provider, *, cold: bool = False) 
 
 def costs(calls: Sequence[ModelCall], providers: Iterable[Provider] = PROVIDERS) -> list[Cost]:
     """A Cost for each provider."""
-    return [
-        Cost(
-            provider=provider.name,
-            model=provider.main,
-            cached=bill(calls, provider),
-            uncached=bill(calls, provider, cold=True),
-        )
-        for provider in providers
-    ]
+    return [Cost(one.name, one.main, bill(calls, one), bill(calls, one, cold=True)) for one in providers]

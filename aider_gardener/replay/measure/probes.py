@@ -15,9 +15,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 
+from aider_gardener.replay.measure.result import ProbeResult
 from aider_gardener.replay.session.session import Probe, Session
 
 NEAR_WORDS = 14
@@ -48,18 +47,12 @@ STOP_WORDS = frozenset(
 )
 
 
-def content_words(words: Iterable[str]) -> set[str]:
-    """The words that carry content, in lower case."""
-    lower = {word.lower() for word in words if len(word) >= 3}
-    return lower - STOP_WORDS
-
-
 def around(text: str, start: int, end: int, words: int) -> set[str]:
     """The content words at most `words` words before `start` or after `end`, in characters."""
     reach = words * LONGEST_WORDS
     before = WORD.findall(text[max(0, start - reach) : start])[-words:]
     after = WORD.findall(text[end : end + reach])[:words]
-    return content_words(before) | content_words(after)
+    return {word.lower() for word in (*before, *after) if len(word) >= 3} - STOP_WORDS
 
 
 def key_pattern(key: str) -> re.Pattern[str]:
@@ -87,40 +80,32 @@ def texts_of_turn(session: Session, turn: int) -> list[str]:
     return texts
 
 
-@dataclass(frozen=True)
-class Score:
-    """Whether a probe is present and supported, and the keys for which it isn't."""
-
-    present: bool
-    supported: bool
-    missing: tuple[str, ...]
-    unsupported: tuple[str, ...]
-
-
-def score(probe: Probe, said: Sequence[str], sent: Iterable[str]) -> Score:
-    """Score a probe: `said` are the texts of its turn, `sent` the contents that would be sent."""
+def score(probe: Probe, said: Sequence[str], sent: Iterable[str], number: int = 0) -> ProbeResult:
+    """How a probe is met: `said` are the texts of its turn, `sent` the contents that would be sent."""
     said_text, sent_text = "\n".join(said), "\n".join(sent)
     missing, unsupported = [], []
     for key in probe.answer_keys:
         spans = [match.span() for match in key_pattern(key).finditer(sent_text)]
+        wanted = surroundings(probe.near or (key,), said_text) if spans else set()
+        enough = SUPPORT_SHARE * len(wanted)
         if not spans:
             missing.append(key)
-        elif not key_supported(surroundings(probe.near or (key,), said_text), sent_text, spans):
+        elif not any(len(wanted & around(sent_text, *span, AROUND_WORDS)) >= enough for span in spans):
             unsupported.append(key)
-    present = not missing
-    return Score(present, present and not unsupported, tuple(missing), tuple(unsupported))
+    return ProbeResult(
+        number,
+        probe.about_turn,
+        probe.ask_at_turn,
+        probe.kind,
+        probe.question,
+        present=not missing,
+        supported=not (missing or unsupported),
+        missing=tuple(missing),
+        unsupported=tuple(unsupported),
+    )
 
 
 def surroundings(keys: Iterable[str], said: str) -> set[str]:
     """The content words near some keys in the text where they were said."""
-    found: set[str] = set()
-    for key in keys:
-        for match in key_pattern(key).finditer(said):
-            found |= around(said, *match.span(), NEAR_WORDS)
-    return found
-
-
-def key_supported(wanted: AbstractSet[str], sent: str, spans: Sequence[tuple[int, int]]) -> bool:
-    """Whether around some span of what is sent stands enough of what is wanted."""
-    enough = SUPPORT_SHARE * len(wanted)
-    return any(len(wanted & around(sent, *span, AROUND_WORDS)) >= enough for span in spans)
+    spans = (match.span() for key in keys for match in key_pattern(key).finditer(said))
+    return set[str]().union(*(around(said, *span, NEAR_WORDS) for span in spans))

@@ -15,9 +15,6 @@ from aider_gardener.replay.measure.result import MAIN
 Row = tuple[str, int, str]
 """A message as a ModelCall has it: hash, tokens, part."""
 
-Shared = tuple[int, int]
-"""The place of an earlier call among the run's, from 0, and the tokens that both prompts begin with."""
-
 
 class SentBefore:
     """The prompts of a run, in order. `texts` must have role and text of every message, by its hash, before
@@ -27,13 +24,17 @@ class SentBefore:
         self.texts = texts
         self.sent: list[tuple[bool, Sequence[Row]]] = []
 
-    def add(self, kind: str, prompt: Sequence[Row], tokens_of: Callable[[str], int]) -> tuple[Shared, ...]:
+    def add(
+        self, kind: str, prompt: Sequence[Row], tokens_of: Callable[[str], int]
+    ) -> tuple[tuple[int, int], ...]:
         """What the prompt shares with earlier ones, see `ModelCall.shared`; `tokens_of` counts a text."""
         found = [pair for main in (True, False) for pair in self._shared(main, prompt, tokens_of)]
         self.sent.append((kind == MAIN, prompt))
         return tuple(found)
 
-    def _shared(self, main: bool, prompt: Sequence[Row], tokens_of: Callable[[str], int]) -> Iterator[Shared]:
+    def _shared(
+        self, main: bool, prompt: Sequence[Row], tokens_of: Callable[[str], int]
+    ) -> Iterator[tuple[int, int]]:
         most = (0, 0)
         for place in range(len(self.sent) - 1, -1, -1):
             of_main, earlier = self.sent[place]

@@ -6,14 +6,11 @@ what was said.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import Any
 
-from aider_gardener.errors import ReplayError
 from aider_gardener.replay.measure.cost import Cost, added, costs, provider_of
 from aider_gardener.replay.measure.result import Carried, ProbeResult, ReplayResult
 
@@ -24,7 +21,7 @@ READ_TOKENS_PER_SECOND, WRITE_TOKENS_PER_SECOND, CALL_SECONDS = 5_000.0, 60.0, 0
 """The rate by which the wall-clock of LLM summaries is modelled, where none was measured."""
 
 FORMAT = 2
-"""Of the JSON that `write_report` writes."""
+"""Of the JSON that is written."""
 
 NEEDED_SHARE = 0.8
 """The recall over everything said so far that a usable session keeps."""
@@ -220,16 +217,6 @@ def summary_json(summary: Summary) -> dict[str, Any]:
     return value
 
 
-def write_report(report: ReplayReport, path: Path) -> None:
-    """Write the JSON to a file; ReplayError if that fails."""
-    text = json.dumps(report_json(report), ensure_ascii=False, indent=1) + "\n"
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    except OSError as problem:
-        raise ReplayError(f"{path}: cannot be written ({problem.strerror or problem})") from problem
-
-
 def usable_length(result: ReplayResult) -> UsableLength:
     """The last turn at which the prompt fits and recall over all that was said so far holds.
 
@@ -241,23 +228,14 @@ def usable_length(result: ReplayResult) -> UsableLength:
     )
     limit = result.turns if overflow is None else overflow - 1
     last, ended_by, at_most = limit, "" if overflow is None else "window", False
-    recall = recall_by_turn(result.probes)
-    asked = [turn for turn in sorted(recall) if turn <= limit]
+    recall, met = dict[int, float](), 0
+    for count, probe in enumerate(sorted(result.probes, key=lambda one: one.ask_at_turn), 1):
+        met += probe.supported
+        if count >= LEAST_PROBES and probe.ask_at_turn <= limit:
+            recall[probe.ask_at_turn] = met / count  # of all probes asked up to that turn
+    asked = list(recall)
     if asked and recall[asked[-1]] < NEEDED_SHARE:
         good = [turn for turn in asked if recall[turn] >= NEEDED_SHARE]
         failing = [turn for turn in asked if not good or turn > good[-1]]
         last, ended_by, at_most = failing[0] - 1, "recall", not good
     return UsableLength(max(0, last), ended_by, at_most)
-
-
-def recall_by_turn(probes: Sequence[ProbeResult]) -> dict[int, float]:
-    """For each turn at which a probe was asked: the share supported of all probes asked up to it.
-
-    Turns before LEAST_PROBES were asked are left out.
-    """
-    shares, met = {}, 0
-    for count, probe in enumerate(sorted(probes, key=lambda one: one.ask_at_turn), 1):
-        met += probe.supported
-        if count >= LEAST_PROBES:
-            shares[probe.ask_at_turn] = met / count
-    return shares

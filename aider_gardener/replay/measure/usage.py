@@ -65,11 +65,15 @@ def chat_cost(path: Path) -> ChatCost:
     """The cost of a transcript. Raises SessionError for one without usage numbers, ReplayError where a price
     is missing."""
     try:
-        records = records_of(path)
-        calls, subagents = answers(records), sorted((path.with_suffix("") / "subagents").glob("*.jsonl"))
-        everything = [*calls, *(call for each in subagents for call in answers(records_of(each)))]
+        subagents = sorted((path.with_suffix("") / "subagents").glob("*.jsonl"))
+        records, *others = (
+            [record for line in ClaudeReader(each).lines() for record in line.records]
+            for each in (path, *subagents)
+        )
     except OSError as problem:
         raise SessionError(f"{path}: cannot be read ({problem.strerror})") from problem
+    calls = answers(records)
+    everything = [*calls, *(call for each in others for call in answers(each))]
     if not everything:
         raise SessionError(f"{path}: holds no usage numbers; give a transcript of Claude Code")
     told = sum(call.used.cost for call in everything)
@@ -77,9 +81,7 @@ def chat_cost(path: Path) -> ChatCost:
     if abs(priced - told) > AGREED * told:
         raise SessionError(f"{path}: its own costs are ${told:.2f}, by litellm's prices ${priced:.2f}")
     ends = [record.at for record in records if record.boundary]
-    pairs = [
-        (one, next_) for one, next_ in pairwise(calls) if not any(one.at <= at <= next_.at for at in ends)
-    ]
+    pairs = (pair for pair in pairwise(calls) if not any(pair[0].at <= at <= pair[1].at for at in ends))
     cold = [extra for before, call in pairs if (extra := cold_dollars(before, call))]
     long = list(long_dollars(records, ends, calls))
     return ChatCost(
@@ -91,10 +93,6 @@ def chat_cost(path: Path) -> ChatCost:
         long=len(long),
         long_dollars=sum(long),
     )
-
-
-def records_of(path: Path) -> list[TranscriptRecord]:
-    return [record for line in ClaudeReader(path).lines() for record in line.records]
 
 
 def answers(records: Iterable[TranscriptRecord]) -> list[Answer]:

@@ -13,10 +13,9 @@ from typing import Any
 
 from aider_gardener.adapters.aider.coder import text_of
 from aider_gardener.adapters.aider.layout import Placed
-from aider_gardener.replay.measure.result import MAIN, SUMMARY, ModelCall
+from aider_gardener.replay.measure.result import COMMIT, MAIN, OTHER, SUMMARY, ModelCall
 from aider_gardener.replay.measure.sharing import SentBefore
 from aider_gardener.replay.play.clock import SECONDS_PER_CALL, CachedTokenCount, VirtualClock
-from aider_gardener.replay.play.model import completion, kind_of
 from aider_gardener.replay.play.recorded import Recorded
 
 CHUNKS = (
@@ -33,7 +32,8 @@ CHUNKS = (
 
 
 class Calls:
-    """Stands in for `litellm.completion`. `made` are the calls so far, of all turns.
+    """Stands in for `litellm.completion`. `made` are the calls so far, of all turns; `said` has role and text
+    of all messages that were sent, by their hash. Prompts go to `dump_dir` where there is one.
 
     `main_model` is aider's Model whose calls are answered with recorded replies; it may be replaced
     when the chat switches models.
@@ -42,32 +42,43 @@ class Calls:
     def __init__(
         self,
         recorded: Recorded,
-        prompts: PromptLog,
         counted: CachedTokenCount,
         clock: VirtualClock,
         main_model: Any,
+        dump_dir: Path | None = None,
     ) -> None:
         self.recorded = recorded
-        self.prompts = prompts
         self.counted = counted
         self.clock = clock
         self.main_model = main_model
-        self.sent = SentBefore(prompts.said)
+        self.dump_dir = dump_dir
+        self.parts: list[tuple[Any, str]] = []
+        self.files = ""
+        self.said: dict[str, tuple[str, str]] = {}
+        self.sent = SentBefore(self.said)
         self.made: list[ModelCall] = []
         self.taken = 0
+
+    @property
+    def texts(self) -> dict[str, str]:
+        return {sha: text for sha, (_role, text) in self.said.items()}
 
     def complete(self, **options: Any) -> Any:
         messages, name = list(options["messages"]), str(options["model"])
         main_names = [self.main_model.name, self.main_model.editor_model.name]
         kind = kind_of(messages, name, main_names)
-        self.clock.advance(SECONDS_PER_CALL)
+        self.clock.now += SECONDS_PER_CALL
         turn = self.recorded.turn
         number = 1 + sum(call.turn == turn for call in self.made)
-        self.prompts.dump(f"{turn}-{number}", messages)
+        self.dump(f"{turn}-{number}", messages)
         text, event = self.recorded.answer(kind)
         weak = self.main_model.weak_model
         model = weak if name == weak.name else self.main_model
-        rows = self.prompts.rows(messages, kind, lambda m: self.counted.of_message(model, m))
+        rows = self.rows(messages, kind, lambda message: self.counted.of_message(model, message))
+        files_sha = ""
+        if kind == MAIN and self.files:
+            files_sha = short_hash({"role": "files", "content": self.files})
+            self.said.setdefault(files_sha, ("files", self.files))
         call = ModelCall(
             turn=turn,
             call=number,
@@ -80,7 +91,7 @@ class Calls:
             shared=self.sent.add(kind, rows, lambda text: self.counted.once(model, text)),
             at=self.recorded.typed_at,
             marks=tuple(at for at, message in enumerate(messages) if is_marked(message)),
-            files_sha=self.prompts.keep(self.prompts.files) if kind == MAIN else "",
+            files_sha=files_sha,
         )
         self.made.append(call)
         return completion(text, name, call.prompt_tokens, call.completion_tokens)
@@ -90,33 +101,6 @@ class Calls:
         found = [call for call in self.made[self.taken :] if call.kind == SUMMARY]
         self.taken = len(self.made)
         return found
-
-
-def is_marked(message: Mapping[str, Any]) -> bool:
-    """Whether a message carries a mark for the provider's cache."""
-    content = message.get("content")
-    return isinstance(content, list) and any("cache_control" in part for part in content)
-
-
-def short_hash(message: Mapping[str, Any]) -> str:
-    """The first 16 hex digits of the SHA-256 over role and text."""
-    text = f"{message.get('role')}\0{text_of(message)}"
-    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
-
-
-class PromptLog:
-    """Knows the part of every message of the last prompt that aider put together, and has role and text of
-    all messages that were sent, by their hash."""
-
-    def __init__(self, dump_dir: Path | None = None) -> None:
-        self.dump_dir = dump_dir
-        self.parts: list[tuple[Any, str]] = []
-        self.files = ""
-        self.said: dict[str, tuple[str, str]] = {}
-
-    @property
-    def texts(self) -> dict[str, str]:
-        return {sha: text for sha, (_role, text) in self.said.items()}
 
     def watching(self, all_messages: Callable[[Any], Any]) -> Callable[[Any], Any]:
         """ChatChunks.all_messages that notes the parts of what it is about to join."""
@@ -150,16 +134,50 @@ class PromptLog:
             rows.append((sha, tokens_of(message), part))
         return tuple(rows)
 
-    def keep(self, text: str) -> str:
-        """The hash by which a text that is no message is kept; "" for none."""
-        sha = short_hash({"role": "files", "content": text}) if text else ""
-        if text:
-            self.said.setdefault(sha, ("files", text))
-        return sha
-
     def dump(self, name: str, messages: Sequence[Mapping[str, Any]]) -> None:
-        if self.dump_dir is None:
-            return
-        self.dump_dir.mkdir(parents=True, exist_ok=True)
-        text = json.dumps(list(messages), ensure_ascii=False, indent=1, default=str)
-        (self.dump_dir / f"{name}.json").write_text(text + "\n", encoding="utf-8")
+        if self.dump_dir is not None:
+            self.dump_dir.mkdir(parents=True, exist_ok=True)
+            text = json.dumps(list(messages), ensure_ascii=False, indent=1, default=str)
+            (self.dump_dir / f"{name}.json").write_text(text + "\n", encoding="utf-8")
+
+
+def is_marked(message: Mapping[str, Any]) -> bool:
+    """Whether a message carries a mark for the provider's cache."""
+    content = message.get("content")
+    return isinstance(content, list) and any("cache_control" in part for part in content)
+
+
+def short_hash(message: Mapping[str, Any]) -> str:
+    """The first 16 hex digits of the SHA-256 over role and text."""
+    text = f"{message.get('role')}\0{text_of(message)}"
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def kind_of(messages: Sequence[Mapping[str, Any]], model: str, main_models: Sequence[str]) -> str:
+    """Which of aider's prompts this is, by its system message; otherwise by the model's name."""
+    from aider import prompts
+
+    first = text_of(messages[0]) if messages else ""
+    if first == prompts.summarize:
+        return SUMMARY
+    if first.startswith(prompts.commit_system[:80]):
+        return COMMIT
+    return MAIN if model in main_models else OTHER
+
+
+def completion(text: str, model: str, prompt_tokens: int, completion_tokens: int) -> Any:
+    """A litellm response that says `text`, with usage numbers as a provider would give them."""
+    from litellm.types.utils import Choices, Message, ModelResponse, Usage
+
+    digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+    return ModelResponse(
+        id=f"chatcmpl-{digest[:24]}",
+        created=0,
+        model=model,
+        choices=[Choices(finish_reason="stop", index=0, message=Message(role="assistant", content=text))],
+        usage=Usage(
+            prompt_tokens=prompt_tokens,
+            completion_tokens=completion_tokens,
+            total_tokens=prompt_tokens + completion_tokens,
+        ),
+    )

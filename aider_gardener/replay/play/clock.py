@@ -22,19 +22,10 @@ SECONDS_PER_CALL = 5.0
 
 
 class VirtualClock:
-    """Seconds since the epoch that move only when told to."""
+    """Seconds since the epoch, `now`, that move only when told to."""
 
     def __init__(self) -> None:
         self.now = START
-
-    def time(self) -> float:
-        return self.now
-
-    def time_ns(self) -> int:
-        return int(self.now * 1_000_000_000)
-
-    def advance(self, seconds: float) -> None:
-        self.now += seconds
 
     def datetime_class(self) -> type[datetime]:
         """A datetime whose `now` reads this clock, in UTC where no zone is asked for."""
@@ -51,7 +42,8 @@ class VirtualClock:
     def install(self) -> None:
         """Have `time.time` and `time.time_ns` read this clock from now on. `time.monotonic` and
         `time.perf_counter` stay real: timeouts and measurements need them."""
-        time.time, time.time_ns = self.time, self.time_ns
+        time.time = lambda: self.now
+        time.time_ns = lambda: int(self.now * 1_000_000_000)
 
 
 class CachedTokenCount:
@@ -83,7 +75,3 @@ class CachedTokenCount:
 
     def of_messages(self, model: Any, messages: Sequence[Mapping[str, Any]]) -> int:
         return sum(self.of_message(model, message) for message in messages) + self.overhead(model)
-
-    def method(self) -> Callable[[Any, Any], int]:
-        """What to put in the place of `Model.token_count`."""
-        return lambda model, given: (self.of_messages if type(given) is list else self.once)(model, given)

@@ -45,13 +45,10 @@ def sorted_set_property(name: str) -> property:
     """An attribute that keeps whatever set it is given as SortedNames."""
     place = f"_sorted_{name}"
 
-    def get(self: Any) -> Any:
-        return self.__dict__.get(place)
-
     def put(self: Any, value: Any) -> None:
         self.__dict__[place] = SortedNames(value) if isinstance(value, set) else value
 
-    return property(get, put)
+    return property(lambda self: self.__dict__.get(place), put)
 
 
 def pin_surroundings(clock: VirtualClock) -> CachedTokenCount:
@@ -64,15 +61,11 @@ def pin_surroundings(clock: VirtualClock) -> CachedTokenCount:
     Coder.abs_read_only_fnames = sorted_set_property("abs_read_only_fnames")
     trees: dict[str, Any] = {}  # by file, with its time: every coder makes a map of its own of the same files
     repomap.RepoMap.tree_context_cache = property(lambda _map: trees, lambda _map, _empty: None)
-    pin_model_information()
     counted = CachedTokenCount(models.Model.token_count)
-    models.Model.token_count = counted.method()
-    return counted
-
-
-def pin_model_information() -> None:
-    """Limits and prices come from litellm's own table; nothing is downloaded."""
-    manager = models.model_info_manager
+    models.Model.token_count = lambda model, given: (
+        counted.of_messages(model, given) if type(given) is list else counted.once(model, given)
+    )
+    manager = models.model_info_manager  # limits and prices come from litellm's own table
     manager._cache_loaded = True
     manager.content = litellm.model_cost
     manager._update_cache = lambda: None
@@ -81,6 +74,7 @@ def pin_model_information() -> None:
     manager.openrouter_manager._cache_loaded = True
     if hasattr(manager, "fetch_openrouter_model_info"):
         manager.fetch_openrouter_model_info = lambda model: {}
+    return counted
 
 
 def answer_from_recording(recorded: Recorded) -> None:
@@ -146,38 +140,28 @@ class ReplayIO(InputOutput):  # type: ignore[misc]  # reason: aider ships no typ
         super().__init__(pretty=False, fancy_input=False, yes=None, line_endings="lf")
 
     def confirm_ask(
-        self,
-        question: str,
-        default: str = "y",
-        subject: str | None = None,
-        explicit_yes_required: bool = False,
-        group: Any = None,
-        allow_never: bool = False,
+        self, question: str, default: str = "y", subject: str | None = None, *_: Any, **__: Any
     ) -> bool:
         self.num_user_asks += 1
         return self.recorded.confirm(question, subject or "", default)
 
-    def prompt_ask(self, question: str, default: str = "", subject: str | None = None) -> str:
+    def prompt_ask(self, question: str, default: str = "", *_: Any, **__: Any) -> str:
         return default
 
-    def offer_url(self, url: str, prompt: str = "", allow_never: bool = True) -> bool:
+    def offer_url(self, *_: Any, **__: Any) -> bool:
         return False
 
-    def tool_output(self, *_messages: str, log_only: bool = False, bold: bool = False) -> None:
-        pass
+    def tool_output(self, *_: Any, **__: Any) -> None:
+        """Nothing is shown."""
 
-    def tool_error(self, message: str = "", strip: bool = True) -> None:
+    assistant_output = print = tool_output
+
+    def tool_error(self, *_: Any, **__: Any) -> None:
         self.num_error_outputs += 1
 
-    def tool_warning(self, message: str = "", strip: bool = True) -> None:
+    def tool_warning(self, message: str = "", *_: Any, **__: Any) -> None:
         if "Traceback (most recent call last)" in str(message):
             self.faults.append(str(message).strip().splitlines()[-1])
-
-    def assistant_output(self, message: str, pretty: bool | None = None) -> None:
-        pass
-
-    def print(self, message: str = "") -> None:
-        pass
 
 
 def make_coder(session: Session, job: Job, model: Any, io: Any, root: Path) -> Any:
@@ -187,8 +171,6 @@ def make_coder(session: Session, job: Job, model: Any, io: Any, root: Path) -> A
     gets them; no cache is kept warm.
     """
     limit = job.history_tokens or model.max_chat_history_tokens
-    # The name in the module: a gardener that replaced it is to be asked.
-    summarizer = base_coder.ChatSummary([model.weak_model, model], limit)
     return Coder.create(
         main_model=model,
         edit_format=session.edit_format,
@@ -198,17 +180,13 @@ def make_coder(session: Session, job: Job, model: Any, io: Any, root: Path) -> A
         read_only_fnames=[str(root / name) for name in session.read_only if (root / name).is_file()],
         stream=False,
         auto_lint=session.auto_lint,
-        auto_test=False,
         test_cmd=session.test_cmd or None,
         commands=aider_commands.Commands(io, None),
-        summarizer=summarizer,
+        summarizer=base_coder.ChatSummary([model.weak_model, model], limit),  # or what a gardener put there
         map_tokens=map_budget(model, job.map_tokens),
         map_refresh="files" if job.cache_prompts else "auto",
         cache_prompts=job.cache_prompts,
-        num_cache_warming_pings=0,
         chat_language="English",
-        detect_urls=True,
-        suggest_shell_commands=True,
     )
 
 
@@ -224,8 +202,9 @@ def change_file(coder: Any, root: Path, event: SessionEvent) -> None:
         path.unlink(missing_ok=True)
         return
     path.parent.mkdir(parents=True, exist_ok=True)
-    if not path.is_file() or path.read_bytes() != event.text.encode("utf-8", "replace"):
-        path.write_bytes(event.text.encode("utf-8", "replace"))
+    data = event.text.encode("utf-8", "replace")
+    if not path.is_file() or path.read_bytes() != data:
+        path.write_bytes(data)
     if event.in_chat:
         coder.abs_fnames.add(str(path))
 
@@ -236,9 +215,6 @@ def command_name(coder: Any, text: str) -> str:
         return ""
     if text.startswith("!"):
         return "run"
-    matching = coder.commands.matching_commands(text)
-    if not matching:
-        return ""
-    names, first_word, _rest = matching
+    names, first_word, _rest = coder.commands.matching_commands(text) or ([], "", "")
     name = names[0] if len(names) == 1 else first_word
     return str(name).lstrip("/").replace("-", "_")

@@ -43,10 +43,6 @@ class LeftRecording(BaseException):
     """
 
 
-Answer = tuple[str, SessionEvent | None]
-"""What the recording says to a call, and the event that says it; None where a placeholder stands in."""
-
-
 class Recorded:
     """The events of a session, handed out in order, turn by turn, each once.
 
@@ -80,8 +76,9 @@ class Recorded:
 
     # -- calls of a model
 
-    def answer(self, kind: str) -> Answer:
-        """The recorded answer to the next call of a kind in this turn."""
+    def answer(self, kind: str) -> tuple[str, SessionEvent | None]:
+        """The recorded answer to the next call of a kind in this turn, and the event that says it; None where
+        a placeholder stands in."""
         if kind == SUMMARY:
             at, self.summaries_given = self.summaries_given, self.summaries_given + 1
             if self.summaries is not None and at < len(self.summaries):
@@ -98,23 +95,19 @@ class Recorded:
             return event.text, event
         if not self.session.recorded:
             return self.placeholder(MAIN, UNRECORDED_REPLY)
+        closest = "none, it holds no reply"
+        if replies := self.session.of_kind("reply"):
+            near = min(reversed(replies), key=lambda event: abs(event.turn - self.turn))
+            closest = f"the reply of turn {near.turn} that begins {near.text.strip()[:60]!r}"
         self.failure = ReplayError(
             f"{self.session.name}: turn {self.turn} asks for reply {self.given + 1}, the recording "
-            f"has {len(self.replies)}; closest recorded event: {self.closest_event()}"
+            f"has {len(self.replies)}; closest recorded event: {closest}"
         )
         raise LeftRecording(str(self.failure))
 
-    def placeholder(self, kind: str, text: str) -> Answer:
+    def placeholder(self, kind: str, text: str) -> tuple[str, None]:
         self.placeholders[kind] = self.placeholders.get(kind, 0) + 1
         return text, None
-
-    def closest_event(self) -> str:
-        """The recorded reply nearest to where the replay stands, in one line."""
-        replies = self.session.of_kind("reply")
-        if not replies:
-            return "none, it holds no reply"
-        near = min(reversed(replies), key=lambda event: abs(event.turn - self.turn))
-        return f"the reply of turn {near.turn} that begins {near.text.strip()[:60]!r}"
 
     # -- commands, pages and questions
 
@@ -126,16 +119,14 @@ class Recorded:
             self.commands.remove(found)
         return found
 
-    def run_cmd(
-        self, command: str, verbose: bool = False, error_print: Any = None, cwd: str | None = None
-    ) -> tuple[int, str | None]:
+    def run_cmd(self, command: str, *_: Any, **__: Any) -> tuple[int, str | None]:
         """Stands in for aider's `run_cmd`: gives the output that was recorded, runs nothing."""
         event = self.take_command(command)
-        if event is None:
-            told = f"turn {self.turn}: the command {command[:60]!r} has no recorded output; skipped"
-            self.notices.append(told)
-            return 0, None
-        return event.exit_status, event.output
+        if event is not None:
+            return event.exit_status, event.output
+        told = f"turn {self.turn}: the command {command[:60]!r} has no recorded output; skipped"
+        self.notices.append(told)
+        return 0, None
 
     def scrape(self, url: str) -> str:
         """The recorded text of a web page, empty where there is none."""
@@ -144,7 +135,7 @@ class Recorded:
 
     def confirm(self, question: str, subject: str, default: str) -> bool:
         """The recorded answer to a question about a subject, or about one that one side doesn't name."""
-        alike = [event for event in self.confirms if same_question(event.question) == same_question(question)]
+        alike = [event for event in self.confirms if shape(event.question) == shape(question)]
         exact = [event for event in alike if event.subject == subject]
         loose = [event for event in alike if not (event.subject and subject)]
         for event in [*exact, *loose][:1]:
@@ -186,6 +177,6 @@ class Recorded:
         return "\n".join(found) or UNRECORDED_REFLECTION
 
 
-def same_question(asked: str) -> str:
+def shape(asked: str) -> str:
     """A question without its numbers: token counts in it depend on the tokenizer."""
     return re.sub(r"\d+(\.\d+)?k?", "#", asked)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from aider_gardener.errors import SessionError, UsageError
+from aider_gardener.errors import UsageError
 from aider_gardener.replay.measure.result import ReplayResult
 from aider_gardener.replay.play.variants import Job
 from aider_gardener.replay.session.history import load_session
@@ -25,31 +25,22 @@ FROM_HISTORY = (
 def find_paths(given: Sequence[Path]) -> list[Path]:
     """The sessions that were meant, each once: a folder may hold a chat history or several recordings.
 
-    UsageError for what doesn't exist or holds no session.
+    UsageError for what holds none.
     """
     found: list[Path] = []
     for path in given:
-        if not path.exists():
-            raise UsageError(
-                f"{path}: no such file or folder; give a recorded session folder or an {HISTORY_NAME}"
-            )
-        found.extend([path] if path.is_file() or (path / RECORDING_NAME).exists() else sessions_in(path))
+        if path.is_file() or (path / RECORDING_NAME).exists():
+            held = [path]
+        elif (path / HISTORY_NAME).is_file():
+            held = [path / HISTORY_NAME]
+        else:
+            held = [recording.parent for recording in sorted(path.glob(f"*/{RECORDING_NAME}"))]
+        if not held:
+            why = "holds no session" if path.exists() else "no such file or folder"
+            what = f"the folder of a recorded session, with its {RECORDING_NAME}, or an {HISTORY_NAME}"
+            raise UsageError(f"{path}: {why}; give {what}")
+        found += held
     return list(dict.fromkeys(path.resolve() for path in found))
-
-
-def sessions_in(folder: Path) -> list[Path]:
-    """The chat history in a folder, else the recordings one level below it."""
-    if not folder.is_dir():
-        raise SessionError(f"{folder}: is no regular file and no folder; give a recording or a chat history")
-    if (folder / HISTORY_NAME).is_file():
-        return [folder / HISTORY_NAME]
-    below = sorted(child for child in folder.iterdir() if (child / RECORDING_NAME).is_file())
-    if not below:
-        raise SessionError(
-            f"{folder}: holds no {RECORDING_NAME} and no {HISTORY_NAME}; give the folder "
-            "of a recorded session or a chat history file"
-        )
-    return below
 
 
 def read_sessions(paths: Sequence[Path]) -> list[Session]:
@@ -60,8 +51,9 @@ def read_sessions(paths: Sequence[Path]) -> list[Session]:
     for path in paths:
         session = load_session(path)
         counts[session.name] += 1
-        count = counts[session.name]
-        sessions.append(session if count == 1 else replace(session, name=f"{session.name} ({count})"))
+        if (count := counts[session.name]) > 1:
+            session = replace(session, name=f"{session.name} ({count})")
+        sessions.append(session)
     return sessions
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from importlib import metadata
@@ -17,6 +17,7 @@ from aider.commands import SwitchCoder
 from aider.models import Model
 
 import aider_gardener
+from aider_gardener.adapters.aider import link
 from aider_gardener.adapters.aider.coder import text_of
 from aider_gardener.errors import ReplayError
 from aider_gardener.replay.measure.carryover import carried
@@ -28,15 +29,82 @@ from aider_gardener.replay.measure.result import (
     ProbeResult,
     Provenance,
     ReplayResult,
+    Swapped,
+    middle_cut,
 )
 from aider_gardener.replay.play import host
-from aider_gardener.replay.play.calls import Calls, PromptLog
+from aider_gardener.replay.play.calls import Calls
 from aider_gardener.replay.play.clock import SECONDS_PER_TURN, VirtualClock
-from aider_gardener.replay.play.gardened import Watched, install
 from aider_gardener.replay.play.recorded import LeftRecording, Recorded
 from aider_gardener.replay.play.sandbox import make_repository, set_commit_time
 from aider_gardener.replay.play.variants import Job, summary_of, variant_named
-from aider_gardener.replay.session.session import RESTART, Probe, SessionEvent
+from aider_gardener.replay.session.session import RESTART, SessionEvent
+from aider_gardener.settings import Settings
+
+
+class Watched:
+    """What the gardeners of a replay did, noted turn by turn: a chat that starts anew has another one.
+    `stopped` is the turn in which none was there any more, as after a fault of its own."""
+
+    def __init__(self) -> None:
+        self.plans: list[Compaction] = []
+        self.overhead: dict[int, float] = {}
+        self.stopped = 0
+        self._gardener: Any = None
+        self._plans_seen = 0
+        self._seconds_seen = 0.0
+
+    def look(self, coder: Any, turn: int) -> None:
+        """Note what the coder's gardener did since the last look, as of this turn."""
+        gardener = getattr(coder, "gardener", None)
+        if gardener is None:
+            self.stopped = self.stopped or turn
+            return
+        if gardener is not self._gardener:
+            self._gardener, self._plans_seen, self._seconds_seen = gardener, 0, 0.0
+        applied = list(gardener.state.plans)
+        for event in applied[self._plans_seen :]:
+            self.plans.append(plan_of(gardener, event, turn))
+        self._plans_seen = len(applied)
+        seconds = gardener.state.seconds
+        if seconds:
+            self.overhead[turn] = self.overhead.get(turn, 0.0) + seconds - self._seconds_seen
+        self._seconds_seen = seconds
+
+
+def plan_of(gardener: Any, event: Any, turn: int) -> Compaction:
+    """A plan that was applied, with the texts that it swapped."""
+    entries = {entry.id: entry for entry in gardener.state.chat.entries.values()}
+    return Compaction(
+        turn=turn,
+        by="plan",
+        applied=True,
+        tokens_before=event.plan.tokens_before,
+        tokens_after=event.plan.tokens_after,
+        reason=event.plan.reason,
+        seconds=float(event.seconds),
+        swaps=tuple(
+            swapped(gardener, swap, entries[swap.entry_id])
+            for swap in event.plan.swaps
+            if swap.entry_id in entries
+        ),
+    )
+
+
+def swapped(gardener: Any, swap: Any, entry: Any) -> Swapped:
+    hidden = swap.after.value == "hidden"
+    return Swapped(
+        entry_id=entry.id,
+        turn=entry.turn,
+        source=": ".join(part for part in (entry.source.kind.value, entry.source.detail) if part),
+        cls=entry.cls.value,
+        before=swap.before.value,
+        after=swap.after.value,
+        tokens_saved=swap.tokens_saved,
+        reason=swap.reason,
+        original=middle_cut(entry.content),
+        rendition="" if hidden else middle_cut(gardener.state.archive.text(entry, swap.after)),
+    )
 
 
 @dataclass
@@ -78,21 +146,22 @@ class Runner:
         self.root = make_repository(self.folder, self.session.repo0, clock.now)
         summaries = self.session.summaries if self.variant.summaries else None
         self.recorded = Recorded(self.session, self.notices, summaries)
-        folder = self.job.dump_dir
-        self.prompts = PromptLog(folder and folder / self.session.name / self.variant.name)
-        self.counted = host.pin_surroundings(clock)
+        counted = host.pin_surroundings(clock)
         host.answer_from_recording(self.recorded)
         host.keep_edits_inside(self.root)
         if self.session.repo0 is None:
             host.accept_edits_as_recorded(self.recorded)
-        ChatChunks.all_messages = self.prompts.watching(ChatChunks.all_messages)
         self.io = host.ReplayIO(self.recorded)
         self.main_model = Model(self.job.model)
-        self.calls = Calls(self.recorded, self.prompts, self.counted, clock, self.main_model)
+        folder = self.job.dump_dir and self.job.dump_dir / self.session.name / self.variant.name
+        self.calls = Calls(self.recorded, counted, clock, self.main_model, folder)
+        ChatChunks.all_messages = self.calls.watching(ChatChunks.all_messages)
         litellm.completion = self.calls.complete
         self.variant.prepare(self)
         if self.variant.settings is not None:
-            install(self.variant.settings, self.job.history_tokens)
+            budget = {"history_tokens": self.job.history_tokens} if self.job.history_tokens else {}
+            aider_gardener.install(Settings(**{**budget, **self.variant.settings}))
+            link.state.background = False
         self.coder = self.new_coder()
 
     def new_coder(self, restart: SessionEvent | None = None) -> Any:
@@ -124,7 +193,7 @@ class Runner:
 
     def begin_turn(self, turn: int) -> None:
         self.turn = turn
-        self.clock.advance(SECONDS_PER_TURN)
+        self.clock.now += SECONDS_PER_TURN
         set_commit_time(self.clock.now)
         self.recorded.begin_turn(turn)
 
@@ -164,9 +233,21 @@ class Runner:
         prompts: dict[str, list[dict[str, Any]]] = {}
         for number, probe in enumerate(self.session.probes, 1):
             if probe.ask_at_turn == turn or (beyond and probe.ask_at_turn > turn):
-                if probe.question not in prompts:
-                    prompts[probe.question] = prompt_of(self, probe.question)
-                self.asked.append(ask_probe(self, number, probe, prompts[probe.question]))
+                prompt = prompts.get(probe.question) or self.prompt_of(probe.question)
+                prompts[probe.question] = prompt
+                self.calls.dump(f"{probe.ask_at_turn}-probe{number}", prompt)
+                asked = [m["role"] == "user" and text_of(m).startswith(probe.question) for m in prompt]
+                last = max((at for at, is_it in enumerate(asked) if is_it), default=None)
+                sent = [text_of(message) for at, message in enumerate(prompt) if at != last]
+                said = texts_of_turn(self.session, probe.about_turn)
+                self.asked.append(score(probe, said, sent, number))
+
+    def prompt_of(self, question: str) -> list[dict[str, Any]]:
+        """The prompt that a question would send now, put together leaving no trace."""
+        with no_trace(self):
+            self.messages_before_turn = self.chat_length()
+            self.coder.cur_messages += [{"role": "user", "content": question}]
+            return [dict(message) for message in self.coder.format_messages().all_messages()]
 
     # -- the result
 
@@ -174,11 +255,13 @@ class Runner:
         for kind, count in sorted(self.recorded.placeholders.items()):
             if kind != SUMMARY or self.variant.summaries:
                 self.notices.append(f"{count} {kind} answers were not recorded; a placeholder stood in")
-        self.note_other_summaries()
+        for call in self.calls.take_summaries():  # outside aider's summary thread, as at a mode switch
+            made = summary_of(call.turn, [call], call.prompt_tokens, call.completion_tokens)
+            self.compactions.append(replace(made, applied=True, reason="outside the summary thread"))
         gardened = self.variant.settings is not None
         if gardened and self.watched.stopped:
             self.notices.insert(0, f"turn {self.watched.stopped}: {STOPPED}")
-        texts = self.prompts.texts
+        texts = self.calls.texts
         found = ReplayResult(
             session=self.session.name,
             variant=self.variant.name,
@@ -197,87 +280,41 @@ class Runner:
             aider_gardener.uninstall()  # which closes its archive
         return found
 
-    def note_other_summaries(self) -> None:
-        """Summaries outside aider's summary thread, as at a mode switch: each rewrote the history."""
-        for call in self.calls.take_summaries():
-            made = summary_of(call.turn, [call], call.prompt_tokens, call.completion_tokens)
-            self.compactions.append(replace(made, applied=True, reason="outside the summary thread"))
-
 
 @contextmanager
 def no_trace(runner: Runner) -> Iterator[None]:
     """Within the block a prompt may be put together; afterwards the coder, its repository map, the gardener,
     the terminal and the replay's own books are what they were, the same objects with the same contents."""
-    coder = runner.coder
-    before = [
-        (vars(one), dict(vars(one)), contents(vars(one)))
-        for one in (coder, coder.repo_map, runner, runner.calls, runner.io)
-        if one
-    ]
+    coder, before = runner.coder, []
+    for one in filter(None, (coder, coder.repo_map, runner, runner.calls, runner.io)):
+        held = [value for value in vars(one).values() if isinstance(value, (list, set, dict))]
+        before.append((vars(one), dict(vars(one)), [(value, value.copy()) for value in held]))
     gardener: Any = getattr(coder, "gardener", None)
     try:
         with gardener.preview() if gardener is not None else nullcontext():
             yield
     finally:
-        for attributes, values, held in before:
+        for attributes, values, contents in before:
             attributes.clear()
             attributes.update(values)
-            for value, items in held:
+            for value, items in contents:
                 value.clear()
                 refill = value.extend if isinstance(value, list) else value.update
                 refill(items)
 
 
-def contents(attributes: Mapping[str, Any]) -> list[tuple[Any, Any]]:
-    """The lists, sets and dicts among some attributes, each with a copy of what is in it."""
-    return [(value, value.copy()) for value in attributes.values() if isinstance(value, (list, set, dict))]
-
-
-def prompt_of(runner: Runner, question: str) -> list[dict[str, Any]]:
-    """The prompt that a question would send now, put together leaving no trace."""
-    coder = runner.coder
-    with no_trace(runner):
-        runner.messages_before_turn = runner.chat_length()
-        coder.cur_messages += [{"role": "user", "content": question}]
-        return [dict(message) for message in coder.format_messages().all_messages()]
-
-
-def ask_probe(runner: Runner, number: int, probe: Probe, prompt: Sequence[Mapping[str, Any]]) -> ProbeResult:
-    runner.prompts.dump(f"{probe.ask_at_turn}-probe{number}", prompt)
-    sent = [text_of(message) for message in without_question(prompt, probe.question)]
-    found = score(probe, texts_of_turn(runner.session, probe.about_turn), sent)
-    return ProbeResult(
-        number=number,
-        about_turn=probe.about_turn,
-        ask_at_turn=probe.ask_at_turn,
-        kind=probe.kind,
-        question=probe.question,
-        present=found.present,
-        supported=found.supported,
-        missing=found.missing,
-        unsupported=found.unsupported,
-    )
-
-
-def without_question(messages: Sequence[Mapping[str, Any]], question: str) -> list[Mapping[str, Any]]:
-    """The messages but the last one of the user's that begins with the question."""
-    for at in range(len(messages) - 1, -1, -1):
-        message = messages[at]
-        if message["role"] == "user" and text_of(message).startswith(question):
-            return [*messages[:at], *messages[at + 1 :]]
-    return list(messages)
-
-
 def provenance(runner: Runner) -> Provenance:
     model = runner.main_model  # the chat may have switched since
     gardener = getattr(runner.coder, "gardener", None)
+    chosen = litellm.utils._select_tokenizer(model.name)  # what counts the tokens of a message
+    name = getattr(chosen.get("tokenizer"), "name", "")
     return Provenance(
         gardener=aider_gardener.__version__,
         aider=metadata.version("aider-chat"),
         litellm=metadata.version("litellm"),
         model=model.name,
         weak_model=model.weak_model.name,
-        tokenizer=tokenizer_name(model.name),
+        tokenizer="o200k_base" if "gpt-4o" in model.name else str(name or chosen.get("type", "")),
         window_tokens=int(model.info.get("max_input_tokens") or 0),
         history_tokens=int(gardener.state.budget if gardener else runner.coder.summarizer.max_tokens),
         settings=runner.variant.settings or {},
@@ -285,11 +322,3 @@ def provenance(runner: Runner) -> Provenance:
         map_tokens=int(host.map_budget(model, runner.job.map_tokens)),
         cache_prompts=runner.job.cache_prompts,
     )
-
-
-def tokenizer_name(model: str) -> str:
-    """What counts the tokens of a message for this model: litellm's own choice, by name."""
-    if "gpt-4o" in model:
-        return "o200k_base"
-    chosen = litellm.utils._select_tokenizer(model)
-    return str(getattr(chosen.get("tokenizer"), "name", "") or chosen.get("type", ""))

@@ -16,13 +16,10 @@ from aider_gardener.errors import ReplayError
 REPOSITORY_NAME = "repo"
 """The only part of the temporary path that anything in a prompt could show."""
 
-AUTHOR = "Replay"
-EMAIL = "replay@example.invalid"
-
-CONFIGURATION = f"""\
+CONFIGURATION = """\
 [user]
-\tname = {AUTHOR}
-\temail = {EMAIL}
+\tname = Replay
+\temail = replay@example.invalid
 [core]
 \tautocrlf = false
 \tfileMode = false

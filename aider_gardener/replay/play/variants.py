@@ -9,17 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from aider_gardener.errors import UsageError
 from aider_gardener.replay.measure.result import Compaction, ModelCall
-from aider_gardener.replay.play.calls import Calls
-from aider_gardener.replay.play.recorded import Recorded
 from aider_gardener.replay.session.session import Session
 from aider_gardener.settings import Settings, parse
-
-DEFAULT_VARIANTS = ("stock", "stock-fixed", "gardener")
-"""What `gardener replay` runs if not told otherwise."""
 
 
 @dataclass(frozen=True)
@@ -43,18 +38,8 @@ class Job:
     imports: tuple[str, ...] = ()
 
 
-class Replay(Protocol):
-    """What a variant sees of the replay that it prepares.
-
-    `messages_before_turn` is how many messages the chat held when the current turn began.
-    """
-
-    turn: int
-    messages_before_turn: int
-    session: Session
-    recorded: Recorded
-    compactions: list[Compaction]
-    calls: Calls
+Replay = Any
+"""The replay's Runner, as a variant sees it that prepares it."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +74,10 @@ def with_joined_summaries(runner: Replay) -> None:
         start(self)
         if self.summarizer_thread is not None:
             self.summarizer_thread.join()
-            note_summary(runner, self)
+            self.replayed_summary = len(runner.compactions)  # it counts as thrown away until it is applied
+            count = self.main_model.token_count
+            before, after = count(self.summarizing_messages), count(self.summarized_done_messages)
+            runner.compactions.append(summary_of(runner.turn, runner.calls.take_summaries(), before, after))
 
     def noted_end(self: Any) -> None:
         pending = self.summarizer_thread is not None
@@ -101,14 +89,6 @@ def with_joined_summaries(runner: Replay) -> None:
 
     Coder.summarize_start = joined_start
     Coder.summarize_end = noted_end
-
-
-def note_summary(runner: Replay, coder: Any) -> None:
-    """Record a finished summary; it counts as thrown away until it is applied."""
-    count = coder.main_model.token_count
-    coder.replayed_summary = len(runner.compactions)
-    before, after = count(coder.summarizing_messages), count(coder.summarized_done_messages)
-    runner.compactions.append(summary_of(runner.turn, runner.calls.take_summaries(), before, after))
 
 
 def summary_of(turn: int, calls: Sequence[ModelCall], before: int, after: int) -> Compaction:
@@ -128,7 +108,7 @@ def summary_of(turn: int, calls: Sequence[ModelCall], before: int, after: int) -
 def with_applied_summaries(runner: Replay) -> None:
     """aider with its worst fault mended: the commit notice is appended before the summary starts,
     so that the finished summary is applied. In a plain chat (`plain` in the session's meta line) an
-    exchange is finished with its reply."""
+    exchange is finished with its reply, as after an edit."""
     with_joined_summaries(runner)
     from aider.coders.base_coder import Coder
 
@@ -143,16 +123,6 @@ def with_applied_summaries(runner: Replay) -> None:
         self.summarize_end()
         self.cur_messages = []
 
-    Coder.move_back_cur_messages = move_back_cur_messages
-    if runner.session.meta.get("plain"):
-        with_exchanges_closed(runner)
-
-
-def with_exchanges_closed(runner: Replay) -> None:
-    """A finished exchange is moved to the past after each reply, as after an edit: without edits aider
-    never does so, and would never summarise."""
-    from aider.coders.base_coder import Coder
-
     run_one = Coder.run_one
 
     def run_and_close(self: Any, user_message: str, preproc: bool) -> None:
@@ -161,7 +131,9 @@ def with_exchanges_closed(runner: Replay) -> None:
         if runner.recorded.given > given:
             self.move_back_cur_messages(None)
 
-    Coder.run_one = run_and_close
+    Coder.move_back_cur_messages = move_back_cur_messages
+    if runner.session.meta.get("plain"):  # without edits aider never moves one, and would never summarise
+        Coder.run_one = run_and_close
 
 
 VARIANTS: dict[str, Variant] = {
@@ -183,20 +155,15 @@ def variant_named(name: str) -> Variant:
     base, *overrides = name.split("+")
     if base not in VARIANTS:
         raise UsageError(f"unknown variant {base!r}; known: {', '.join(sorted(VARIANTS))}")
-    found = VARIANTS[base]
+    found, known = VARIANTS[base], {field.name: field for field in fields(Settings)}
     if not overrides:
         return found
     if found.settings is None:
         raise UsageError(f"{name!r}: {base} has no settings of the gardener's to change")
-    changed = dict(setting(text, name) for text in overrides)
-    about = f"{found.about}, {', '.join(overrides)}"
-    return replace(found, name=name, about=about, settings={**found.settings, **changed})
-
-
-def setting(text: str, name: str) -> tuple[str, Any]:
-    """A setting and its value out of `recall_tokens=0`; UsageError for one that does not exist."""
-    key, given, value = text.partition("=")
-    known = {field.name: field for field in fields(Settings)}
-    if key not in known or not given:
-        raise UsageError(f"{name!r}: {text!r} is no setting=value; settings: {', '.join(sorted(known))}")
-    return key, parse(known[key], value, f"{name!r}: {key}")
+    settings = dict(found.settings)
+    for text in overrides:
+        key, given, value = text.partition("=")
+        if key not in known or not given:
+            raise UsageError(f"{name!r}: {text!r} is no setting=value; settings: {', '.join(sorted(known))}")
+        settings[key] = parse(known[key], value, f"{name!r}: {key}")
+    return replace(found, name=name, about=f"{found.about}, {', '.join(overrides)}", settings=settings)

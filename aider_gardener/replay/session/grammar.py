@@ -270,19 +270,6 @@ def confirmation(notices: Sequence[str], at: int) -> tuple[str, str, bool] | Non
     return question, subject, found.group("answer")[0].lower() in "ya"
 
 
-def lint_text(notices: Sequence[str], at: int) -> tuple[str, int]:
-    """What the linter said, as it was shown, and the number of the notice behind it."""
-    end = text_end(notices, at + 1)
-    return "\n" + "\n".join(notices[at:end]) + "\n", end
-
-
-def edit_error_text(notices: Sequence[str], at: int) -> tuple[str, int]:
-    """What the model was told about edits that could not be made, and the notice behind it."""
-    end = text_end(notices, at + 1)
-    told = [line for line in notices[at + 1 : end] if not ABOUT_EDIT_ERRORS.match(line)]
-    return "\n".join(told).strip(), end
-
-
 def text_end(notices: Sequence[str], at: int) -> int:
     """The first notice from here on that says something else."""
     while at < len(notices) and not (CONFIRM.match(notices[at]) or ENDS_A_TEXT.match(notices[at])):

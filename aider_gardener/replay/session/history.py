@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -31,12 +31,12 @@ from aider_gardener.errors import SessionError
 from aider_gardener.messages import SourceKind
 from aider_gardener.reading.source import command_source
 from aider_gardener.replay.session.grammar import (
+    ABOUT_EDIT_ERRORS,
     EDIT_ERROR,
     Span,
     confirmation,
-    edit_error_text,
-    lint_text,
     spans,
+    text_end,
 )
 from aider_gardener.replay.session.session import RESTART, Session, SessionEvent, load_folder
 
@@ -76,39 +76,25 @@ def load_history(path: str | Path) -> Session:
         data = files.read(place, files.RECORDING_BYTES, follow=True)
     except OSError as problem:
         raise SessionError(f"{place}: cannot be read ({problem.strerror or problem})") from problem
-    text = decode(data, place)
-    if not text.strip():
-        raise SessionError(f"{place}: empty; give the history file of a chat that has begun")
     reader = _Reader()
-    for span in spans(text):
+    for span in spans(decode(data, place)):
         reader.take(span)
-    if not any(event.kind == "user" for event in reader.events):
-        what = "no prompt was typed in it" if reader.chats else "this is no chat history of aider"
-        raise SessionError(f"{place}: {what}; give an .aider.chat.history.md with at least one prompt")
+    if not reader.turn:
+        raise SessionError(f"{place}: no prompt was typed in it; give an .aider.chat.history.md of a chat")
+    redactor, events = Redactor(), []  # as those of a recording; a secret in one text is one in all
+    for event in reader.events:
+        text, command, output = (redactor(said).text for said in (event.text, event.command, event.output))
+        events.append(replace(event, text=text, command=command, output=output))
+    usual = place.name.startswith(".aider.chat.history")  # then the folder's name says more
     return Session(
-        name=history_name(place),
-        events=tuple(without_secrets(reader.events)),
+        name=(place.resolve().parent.name if usual else place.name.removesuffix(".md")) or "history",
+        events=tuple(events),
         sha256=hashlib.sha256(data).hexdigest(),
         edit_format=reader.edit_format or "diff",
         auto_lint=any(event.kind == "warning" for event in reader.events),
         recorded=False,
         meta={"model": reader.model},
     )
-
-
-def without_secrets(events: Iterable[SessionEvent]) -> Iterator[SessionEvent]:
-    """The events without secrets, as those of a recording are; what is one in one text is one in all."""
-    redactor = Redactor()
-    for event in events:
-        text, command, output = (redactor(said).text for said in (event.text, event.command, event.output))
-        yield replace(event, text=text, command=command, output=output)
-
-
-def history_name(place: Path) -> str:
-    """The folder's name for a file with the usual name, the file's own name otherwise."""
-    if place.name.startswith(".aider.chat.history"):
-        return place.resolve().parent.name or "history"
-    return place.name.removesuffix(".md") or "history"
 
 
 def decode(data: bytes, place: Path) -> str:
@@ -130,7 +116,6 @@ class _Reader:
 
     events: list[SessionEvent] = field(default_factory=list)
     turn: int = 0
-    chats: int = 0
     prompt: str = ""
     reply: str = ""
     model: str = ""
@@ -140,7 +125,9 @@ class _Reader:
 
     def take(self, span: Span) -> None:
         if span.kind == "header":
-            self.take_header()
+            self.prompt, self.reply, self.starting = "", "", True
+            if self.turn and self.events[-1].kind != RESTART:
+                self.add(RESTART)
         elif span.kind == "prompt":
             self.take_prompt(span.text)
         elif span.kind == "reply":
@@ -149,15 +136,8 @@ class _Reader:
         else:
             self.take_notices(span.notices)
 
-    def add(self, kind: str, *, turn: int | None = None, **fields: Any) -> None:
-        self.events.append(SessionEvent(kind, self.turn if turn is None else turn, **fields))
-
-    def take_header(self) -> None:
-        self.chats += 1
-        self.prompt = self.reply = ""
-        self.starting = True
-        if self.turn and self.events[-1].kind != RESTART:
-            self.add(RESTART)
+    def add(self, kind: str, **fields: Any) -> None:
+        self.events.append(SessionEvent(kind, self.turn, **fields))
 
     def take_prompt(self, text: str) -> None:
         """A new turn, unless the host only logs again what it hands to another of its modes."""
@@ -165,7 +145,7 @@ class _Reader:
             return
         asked = ASKING.match(self.prompt)
         handed_on = (asked.group("rest") if asked else None, without_thoughts(self.reply) or None)
-        if any(other is not None and _same(text, other) for other in handed_on):
+        if any(other is not None and _kept(text) == _kept(other) for other in handed_on):
             self.prompt = self.reply = ""
             return
         self.turn += 1
@@ -197,11 +177,12 @@ class _Reader:
             elif notice.startswith(RUNNING):
                 running = notice.removeprefix(RUNNING)
             elif notice.startswith(LINT):
-                said, read_to = lint_text(notices, number)
-                self.add("warning", text=said)
+                read_to = text_end(notices, number + 1)
+                self.add("warning", text="\n".join(("", *notices[number:read_to], "")))
             elif EDIT_ERROR.match(notice):
-                said, read_to = edit_error_text(notices, number)
-                if said:
+                read_to = text_end(notices, number + 1)
+                told = [line for line in notices[number + 1 : read_to] if not ABOUT_EDIT_ERRORS.match(line)]
+                if said := "\n".join(told).strip():
                     self.add("error", text=said)
         if applied and not commits:
             self.add("commit", text=UNCOMMITTED)
@@ -310,20 +291,14 @@ def without_thoughts(reply: str) -> str:
     return reply.partition(f"</{mark.group(1)}>")[2] if mark else reply
 
 
-def _same(one: str, other: str) -> bool:
-    """Equal but for white space at line ends and around, which the file doesn't keep."""
-    return [line.rstrip() for line in one.strip().splitlines()] == [
-        line.rstrip() for line in other.strip().splitlines()
-    ]
+def _kept(text: str) -> list[str]:
+    """What the file keeps of a text: not the white space at line ends and around."""
+    return [line.rstrip() for line in text.strip().splitlines()]
 
 
 def load_session(path: str | Path) -> Session:
     """Read a recorded session folder, or a chat history file; SessionError says what is wrong."""
     place = Path(path)
-    if not place.exists():
-        raise SessionError(
-            f"{place}: no such file or folder; give a recorded session folder or an .aider.chat.history.md"
-        )
     if place.is_file() and place.name != "session.jsonl":
         return load_history(place)
     return load_folder(place if place.is_dir() else place.parent)

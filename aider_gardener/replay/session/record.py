@@ -15,16 +15,18 @@ import json
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import RLock
 from typing import Any
+from unittest.mock import patch
 
 from aider_gardener import files
 from aider_gardener.archive.store.redact import Redacted, Redactor, cleaned
 from aider_gardener.errors import SessionError
 from aider_gardener.replay.measure.result import COMMIT, MAIN, SUMMARY
-from aider_gardener.replay.play.model import kind_of
+from aider_gardener.replay.play.calls import kind_of
 from aider_gardener.replay.session.session import FORMAT
 
 EVENT_OF_CALL = {MAIN: "reply", COMMIT: "commit", SUMMARY: "summary"}
@@ -44,9 +46,7 @@ class Recorder:
         self.coder: Any = None
         self.tree: dict[str, str] = {}
         self.chat_files: set[str] = set()
-        self._originals: list[tuple[Any, str, Any]] = []
-
-    # -- hooks
+        self._hooks = ExitStack()
 
     def install(self) -> None:
         """Put the hooks in place; `uninstall` puts the same objects back."""
@@ -56,28 +56,36 @@ class Recorder:
         self.around(base_coder.Coder, "run_one", self.run_one)
         self.around(models.Model, "send_completion", self.send_completion)
         for module in (commands, base_coder, run_cmd):
-            self.around(module, "run_cmd", self.run_cmd)
-        self.around(scrape.Scraper, "scrape", self.scrape)
-        self.around(io.InputOutput, "confirm_ask", self.confirm_ask)
-        self.around(io.InputOutput, "write_text", self.write_text)
-        self.around(io.InputOutput, "tool_warning", functools.partial(self.shown, "warning"))
-        self.around(io.InputOutput, "tool_error", functools.partial(self.shown, "error"))
+            self.after(module, "run_cmd", self.ran)
+        self.after(scrape.Scraper, "scrape", self.scraped)
+        self.after(io.InputOutput, "confirm_ask", self.confirmed)
+        self.after(io.InputOutput, "write_text", self.written)
+        self.after(io.InputOutput, "tool_warning", functools.partial(self.shown, "warning"))
+        self.after(io.InputOutput, "tool_error", functools.partial(self.shown, "error"))
 
     def uninstall(self) -> None:
-        while self._originals:
-            holder, name, original = self._originals.pop()
-            setattr(holder, name, original)
+        self._hooks.close()
 
     def around(self, holder: Any, name: str, hook: Callable[..., Any]) -> None:
         """Replace `holder.name` by a function that calls `hook` with the original first."""
         original = holder.__dict__[name]
-        self._originals.append((holder, name, original))
 
         @functools.wraps(original)
         def wrapped(*args: Any, **kwargs: Any) -> Any:
             return hook(original, *args, **kwargs)
 
-        setattr(holder, name, wrapped)
+        self._hooks.enter_context(patch.object(holder, name, wrapped))
+
+    def after(self, holder: Any, name: str, hook: Callable[..., None]) -> None:
+        """Have `hook` called with the result first once `holder.name` has returned, while it is recorded."""
+
+        def noted(original: Any, *args: Any, **kwargs: Any) -> Any:
+            result = original(*args, **kwargs)
+            if self.session.is_open:
+                self.note(lambda: hook(result, *args, **kwargs))
+            return result
+
+        self.around(holder, name, noted)
 
     def note(self, work: Callable[[], None]) -> None:
         """Do a part of the recording; the first fault ends all of it."""
@@ -87,10 +95,6 @@ class Recorder:
             work()
         except Exception as problem:  # reason: a recorder must not break the chat that it records
             self.problem = f"{type(problem).__name__}: {problem}"
-
-    def event(self, kind: str, **fields: Any) -> None:
-        if self.session.is_open:
-            self.note(lambda: self.session.add(kind, **fields))
 
     # -- turns
 
@@ -106,8 +110,8 @@ class Recorder:
             return original(coder, user_message, *args, **kwargs)
         finally:
             self.depth -= 1
-            if is_turn:
-                self.note(lambda: self.end_turn(coder))
+            if is_turn:  # to tell what the watcher adds before the next one
+                self.note(lambda: vars(self).update(chat_files=files_in_chat(coder)))
 
     def begin_turn(self, coder: Any, text: str) -> None:
         root = Path(coder.root)
@@ -143,17 +147,11 @@ class Recorder:
         in_chat = files_in_chat(coder)
         for name in sorted({*tree, *self.tree}):
             added = name in in_chat and name not in self.chat_files
-            if tree.get(name) == self.tree.get(name) and not added:
-                continue
-            if name in texts:
-                self.session.add("file", path=name, text=texts[name], in_chat=added)
-            else:
+            if name not in texts:
                 self.session.add("file", path=name, text="", gone=True)
+            elif added or tree[name] != self.tree.get(name):
+                self.session.add("file", path=name, text=texts[name], in_chat=added)
         self.tree = tree
-
-    def end_turn(self, coder: Any) -> None:
-        """Remember which files the chat held, to tell what the watcher adds before the next turn."""
-        self.chat_files = files_in_chat(coder)
 
     # -- what happens within a turn
 
@@ -166,7 +164,7 @@ class Recorder:
             return digest, response
         if hasattr(response, "choices"):
             said = response.choices[0].message.content or ""
-            self.event(kind, text=said, prompt_messages=len(sent))
+            self.note(lambda: self.session.add(kind, text=said, prompt_messages=len(sent)))
             return digest, response
         return digest, self.listening(response, kind, len(sent))
 
@@ -180,55 +178,41 @@ class Recorder:
                     said.append(getattr(choice.delta, "content", None) or "")
                 yield chunk
         finally:
-            self.event(kind, text="".join(said), prompt_messages=messages)
+            self.note(lambda: self.session.add(kind, text="".join(said), prompt_messages=messages))
 
     def main_names(self) -> list[str]:
         model = getattr(self.coder, "main_model", None)
-        if model is None:
-            return []
         editor = getattr(model, "editor_model", None)
-        return [model.name, *([editor.name] if editor else [])]
+        return [each.name for each in (model, editor) if each]
 
-    def run_cmd(self, original: Any, command: str, *args: Any, **kwargs: Any) -> Any:
-        began = time.monotonic()
-        status, output = original(command, *args, **kwargs)
-        self.event(
-            "command",
-            command=command,
-            exit_status=status,
-            output=output or "",
-            seconds=round(time.monotonic() - began, 3),
-        )
-        return status, output
+    def ran(self, result: Any, command: str, *_: Any, **__: Any) -> None:
+        status, output = result
+        self.session.add("command", command=command, exit_status=status, output=output or "")
 
-    def scrape(self, original: Any, scraper: Any, url: str) -> Any:
-        page = original(scraper, url)
-        self.event("command", command=f"/web {url}", exit_status=0, output=page or "", seconds=0.0)
-        return page
+    def scraped(self, page: Any, _scraper: Any, url: str) -> None:
+        self.session.add("command", command=f"/web {url}", exit_status=0, output=page or "")
 
-    def confirm_ask(self, original: Any, io: Any, question: str, *args: Any, **kwargs: Any) -> Any:
-        answer = original(io, question, *args, **kwargs)
-        subject = kwargs.get("subject", args[1] if len(args) > 1 else None)
-        self.event("confirm", question=question, subject=subject or "", answer=bool(answer))
-        return answer
+    def confirmed(
+        self,
+        answer: Any,
+        _io: Any,
+        question: str,
+        default: Any = "y",
+        subject: Any = None,
+        *_: Any,
+        **__: Any,
+    ) -> None:
+        self.session.add("confirm", question=question, subject=subject or "", answer=bool(answer))
 
-    def write_text(self, original: Any, io: Any, name: Any, content: str, *args: Any, **kwargs: Any) -> Any:
-        done = original(io, name, content, *args, **kwargs)
-        self.note(lambda: self.expect(Path(str(name)), content))
-        return done
-
-    def expect(self, path: Path, content: str) -> None:
+    def written(self, _result: Any, _io: Any, name: Any, content: str, *_: Any, **__: Any) -> None:
         """aider itself wrote this file: a replay does it too."""
-        if self.coder is not None and self.session.is_open:
-            root = Path(self.coder.root).resolve()
-            if path.resolve().is_relative_to(root):
-                self.tree[path.resolve().relative_to(root).as_posix()] = digest(content)
+        root, path = Path(self.coder.root).resolve(), Path(str(name)).resolve()
+        if path.is_relative_to(root):
+            self.tree[path.relative_to(root).as_posix()] = digest(content)
 
-    def shown(self, kind: str, original: Any, io: Any, *args: Any, **kwargs: Any) -> Any:
-        text = args[0] if args else kwargs.get("message", "")
-        if self.depth and str(text).strip():
-            self.event(kind, text=str(text))
-        return original(io, *args, **kwargs)
+    def shown(self, kind: str, _result: Any, _io: Any, message: Any = "", *_: Any, **__: Any) -> None:
+        if self.depth and str(message).strip():
+            self.session.add(kind, text=str(message))
 
 
 @dataclass
@@ -250,7 +234,12 @@ class SessionFolder:
     def begin(self, meta: Mapping[str, Any], tree: Mapping[str, str]) -> None:
         """Write the head of the recording, and the texts of the files as they are, by path."""
         self.is_open = True
-        make_private(self.folder)
+        try:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as problem:
+            raise SessionError(
+                f"{self.folder}: cannot be made ({problem.strerror}); give another --to"
+            ) from problem
         head = {"kind": "meta", "format": FORMAT, "name": self.folder.name, **self.clean(meta)}
         files.write_private(self.events_file, json.dumps(head, ensure_ascii=False) + "\n")
         for name, text in tree.items():
@@ -265,13 +254,13 @@ class SessionFolder:
 
     def clean(self, value: Any) -> Any:
         """A value as JSON has it without secrets: a test command may hold one."""
-        return cleaned(value, self.without_secrets)
 
-    def without_secrets(self, text: str) -> Redacted:
-        """A text without secrets, which are counted."""
-        found = self.redactor(text)
-        self.redacted += len(found.spans)
-        return found
+        def without_secrets(text: str) -> Redacted:
+            found = self.redactor(text)
+            self.redacted += len(found.spans)
+            return found
+
+        return cleaned(value, without_secrets)
 
 
 def files_in_chat(coder: Any) -> set[str]:
@@ -282,22 +271,10 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def make_private(folder: Path) -> None:
-    """Make a folder that only its owner can enter; SessionError if that can't be."""
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as problem:
-        raise SessionError(f"{folder}: cannot be made ({problem.strerror}); give another --to") from problem
-
-
 def texts_of(root: Path) -> dict[str, str]:
     """The text files of a work tree that git doesn't ignore, by their path with forward slashes."""
-    found = {}
-    for name in listed(root):
-        text = text_of_file(root / name)
-        if text is not None:
-            found[name] = text
-    return found
+    found = {name: text_of_file(root / name) for name in listed(root)}
+    return {name: text for name, text in found.items() if text is not None}
 
 
 def listed(root: Path) -> list[str]:

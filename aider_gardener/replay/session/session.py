@@ -24,12 +24,11 @@ FORMAT = 1
 RESTART = "restart"
 """Kind of the event where the host was started anew: chat and files are empty from here on."""
 
-NEEDED = {"command": "command", "confirm": "question", "file": "path", RESTART: ""}
-"""The text that an event of a kind must have, where it isn't `text`."""
-
-EVENT_KINDS = frozenset(
-    {"user", "reply", "commit", "command", "confirm", "warning", "error", "summary", RESTART, "file"}
-)
+NEEDED = {
+    **dict.fromkeys(("user", "reply", "commit", "warning", "error", "summary"), "text"),
+    **{"command": "command", "confirm": "question", "file": "path", RESTART: ""},
+}
+"""The kinds of events, each with the text that it must have."""
 
 
 def inside(path: str) -> str:
@@ -179,38 +178,40 @@ def load_folder(folder: Path) -> Session:
 def read_rows(path: Path) -> list[tuple[int, dict[str, Any]]]:
     """The objects of a file of JSON lines with their line numbers. Raises SessionError, which names the line
     that is none."""
+    rows = []
+    for number, line in enumerate(_text(path).split("\n"), 1):
+        if line.strip():
+            row = _json(line, f"{path}:{number}")
+            if not isinstance(row, dict):
+                raise SessionError(f"{path}:{number}: is not a JSON object")
+            rows.append((number, row))
+    return rows
+
+
+def _text(path: Path) -> str:
     try:
-        data = files.read(path, files.RECORDING_BYTES)
-        text = data.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
-    except FileNotFoundError:
-        raise SessionError(f"{path}: is missing; the folder of a recorded session has one") from None
-    except UnicodeDecodeError:
-        raise SessionError(f"{path}: is not UTF-8 throughout") from None
+        return files.read_text(path, files.RECORDING_BYTES)
     except OSError as problem:
         raise SessionError(f"{path}: cannot be read ({problem.strerror})") from problem
-    rows = []
-    for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-        except (json.JSONDecodeError, RecursionError) as problem:
-            where = f"column {problem.colno}" if isinstance(problem, ValueError) else "nested too deep"
-            raise SessionError(f"{path}:{number}: is truncated or not JSON ({where})") from problem
-        if not isinstance(row, dict):
-            raise SessionError(f"{path}:{number}: is not a JSON object")
-        rows.append((number, row))
-    return rows
+    except ValueError:
+        raise SessionError(f"{path}: is not UTF-8 throughout") from None
+
+
+def _json(text: str, place: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as problem:
+        raise SessionError(f"{place}: is truncated or not JSON ({problem})") from problem
 
 
 def parse_event(row: Mapping[str, Any]) -> SessionEvent:
     """One event from its JSON object. Raises TypeError or ValueError, which says what is wrong."""
     kind, turn = row.get("kind"), row.get("turn")
-    if kind not in EVENT_KINDS:
+    if kind not in NEEDED:
         raise ValueError(f"unknown event kind {kind!r}")
     if not isinstance(turn, int) or turn < 0:
         raise ValueError(f"`turn` must be a whole number, got {turn!r}")
-    needed = NEEDED.get(kind, "text")
+    needed = NEEDED[kind]
     if needed and not isinstance(row.get(needed), str):
         raise ValueError(f"a {kind} event needs the text `{needed}`")
     found = {name: read(row[name]) for name, read in FIELDS.items() if row.get(name) not in (None, "")}
@@ -247,12 +248,7 @@ def load_summaries(path: Path) -> tuple[str, ...]:
 
 def json_list(path: Path) -> list[Any]:
     """What is in a JSON file, which must be a list; [] where there is no file."""
-    if not path.exists():
-        return []
-    try:
-        rows = json.loads(files.read(path, files.RECORDING_BYTES))
-    except (OSError, ValueError, RecursionError) as problem:
-        raise SessionError(f"{path}: cannot be read as JSON ({problem})") from problem
+    rows = _json(_text(path), str(path)) if path.exists() else []
     if not isinstance(rows, list):
         raise SessionError(f"{path}: must be a JSON list")
     return rows

@@ -11,14 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
 from aider_gardener.archive.store.redact import Redactor
-from aider_gardener.files import write_private
 from aider_gardener.phrases import counted
 from aider_gardener.replay.measure.result import ProbeResult, ReplayResult, middle_cut
 from aider_gardener.replay.measure.summary import ReplayReport, Summary
 from aider_gardener.replay.play.variants import variant_named
 from aider_gardener.replay.show.chart import can_draw, plot_svg
-from aider_gardener.replay.show.table import NOTHING, Figure, brief, further, provenance, providers, telling
+from aider_gardener.replay.show.table import NOTHING, brief, further, provenance, providers
 from aider_gardener.replay.show.verdict import best_stock, gardened_in, verdict
 
 FACTS_SHOWN, FACT_CHARS = 400, 200
@@ -31,47 +32,30 @@ SWAPS_SHOWN = 200
 SHORT_CHARS, PAGE_CHARS = 300, 4_000_000
 """So little of one text is shown once a page holds so many characters of chat."""
 
-LIMITS = (
-    "No model was asked: every reply is the one recorded. The page cannot show whether a model would have "
-    "written a better or worse edit with another history, only what it was sent and what that costs.",
-    "What was used again is counted from replies that could only use what their own prompts held then: a "
-    "chat that was held with a short history shows little.",
-    "Dollars are modelled from published prices and caching rules, with the tokens of one tokenizer for "
-    "every provider: compare the columns, not the providers.",
-)
-PROBES_LIMIT = (
-    "Supported says what a prompt held, not what a model would have made of it. What is asked of the "
-    "recorded sessions was written by a language model, and so were both sides of those chats."
-)
-
 
 @dataclass
 class Allowance:
-    """How many characters of chat a page may still hold; no secret is among them. `cut` counts the texts that
-    were cut short because it was used up."""
+    """How many characters of chat a page may still hold; no secret is among them."""
 
     redactor: Redactor
     left: int
-    cut: int = 0
 
     def take(self, text: str) -> str:
         """The text, its middle left out where it is longer than allowed."""
         clean = self.redactor(text).text
         shown = clean if self.left > 0 else middle_cut(clean, SHORT_CHARS)
-        self.cut += shown != clean
         self.left -= len(shown)
         return shown
 
 
-def write_page(report: ReplayReport, path: Path) -> None:
-    """Write the report, readable by its owner only; StoreError if that fails."""
-    write_private(path, page_of(report))
-
-
-def rendered(**values: Any) -> str:
-    """The text of a page with these values, each escaped."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
+def page_of(report: ReplayReport) -> str:
+    """The page; every value in it is escaped."""
+    names = list(dict.fromkeys(result.session for result in report.results))
+    redactor = Redactor()
+    for result in report.results:
+        for event in result.compactions:
+            for swap in event.swaps:
+                redactor(swap.original)  # what is a secret in one text is one in all
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent / "html"),
         autoescape=True,
@@ -80,25 +64,14 @@ def rendered(**values: Any) -> str:
         lstrip_blocks=True,
     )
     environment.filters.update(count="{:,}".format, counted=counted)
-    return environment.get_template("report.html.jinja").render(values)
-
-
-def page_of(report: ReplayReport) -> str:
-    names = list(dict.fromkeys(result.session for result in report.results))
-    redactor = Redactor()
-    for result in report.results:
-        for event in result.compactions:
-            for swap in event.swaps:
-                redactor(swap.original)  # what is a secret in one text is one in all
-    asked = any(summary.recall.asked for summary in report.summaries)
-    return rendered(
+    return environment.get_template("report.html.jinja").render(
         title=names[0] if len(names) == 1 else counted(len(names), "chat"),
         sessions=[session_of(f"s{number}", name, report, redactor) for number, name in enumerate(names, 1)],
         verdict=verdict(report),
         totals=tables_of(report.totals) if report.totals else [],
         provenance=provenance(report),
         notes=report.notes,
-        limits=[*LIMITS, PROBES_LIMIT] if asked else LIMITS,
+        asked=any(summary.recall.asked for summary in report.summaries),
         allowance=Allowance(redactor, PAGE_CHARS),
         swaps_shown=SWAPS_SHOWN,
     )
@@ -133,18 +106,19 @@ def tables_of(summaries: Sequence[Summary]) -> list[dict[str, Any]]:
     first = [name for name in (gardened_in(rows), best_stock(rows)) if name]
     names = list(dict.fromkeys([*first, *rows]))
     ordered = [rows[name] for name in names]
-
-    def table(title: str, figures: Sequence[Figure]) -> dict[str, Any]:
-        shown = telling(figures, ordered)
-        return {
+    return [
+        {
             "title": title,
-            "names": names,
-            "rows": [(figure.name, [figure.cell(row) for row in ordered]) for figure in shown],
-            "abouts": list(dict.fromkeys(figure.about for figure in shown if figure.about)),
+            "variants": [(name, variant_named(name).about) for name in names],
+            "rows": [(figure.name, [figure.cell(row) for row in ordered]) for figure in figures],
+            "abouts": list(dict.fromkeys(figure.about for figure in figures if figure.about)),
         }
-
-    head = {**table("", brief(ordered)), "variants": [(name, variant_named(name).about) for name in names]}
-    return [head, table("Further figures", further(ordered)), table("Other providers", providers())]
+        for title, figures in (
+            ("", brief(ordered)),
+            ("Further figures", further(ordered)),
+            ("Other providers", providers(ordered)),
+        )
+    ]
 
 
 def probe_rows(results: Sequence[ReplayResult]) -> list[tuple[ProbeResult, list[str]]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,6 @@ from aider_gardener.replay.measure.summary import (
     NEEDED_SHARE,
     READ_TOKENS_PER_SECOND,
     WRITE_TOKENS_PER_SECOND,
-    Recall,
     ReplayReport,
     Summary,
     percentile,
@@ -21,7 +20,7 @@ from aider_gardener.replay.measure.summary import (
 from aider_gardener.replay.show.verdict import money, verdict
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+    from rich.console import Console
 
 NOTHING = "–"
 
@@ -35,6 +34,14 @@ COSTS = (
     "Costs are with the provider's cache kept through the session, or only within a turn (cold); all with "
     "the token counts of one tokenizer, so compare variants, not providers."
 )
+USABLE = (
+    f"usable turns: the prompt fits the window and at least {NEEDED_SHARE * 100:.0f} % of the questions "
+    "asked so far are supported; ≥ where the session ended first, ≤ where it was too few from the first."
+)
+RATES = (
+    f"Summaries are taken to last {CALL_SECONDS} s a call, {READ_TOKENS_PER_SECOND:,.0f} tokens/s read, "
+    f"{WRITE_TOKENS_PER_SECOND:,.0f} tokens/s written."
+)
 
 
 @dataclass(frozen=True)
@@ -46,74 +53,57 @@ class Figure:
     about: str = ""
 
 
-def own_cost(summary: Summary) -> Figure:
-    """What the chat costs with its own model."""
-    model = summary.own.model if summary.own else ""
-    return Figure(f"$ at {model}", lambda row: money(row.own.cached.usd) if row.own else NOTHING)
-
-
 def brief(rows: Sequence[Summary]) -> list[Figure]:
     """What a user decides by."""
-    return [
-        own_cost(rows[0]),
+    model = rows[0].own.model if rows[0].own else ""
+    supported = f"{PRESENT} {SUPPORTED}"
+    figures = [
+        Figure(f"$ at {model}", lambda row: money(row.own.cached.usd) if row.own else NOTHING),
         Figure("tokens billed", lambda row: f"{row.tokens_billed:,}"),
         Figure("largest prompt", lambda row: f"{row.largest_prompt:,}"),
+        Figure("questions supported", lambda row: of(row.recall.supported, row.recall.asked), supported),
         Figure(
-            "questions supported",
-            lambda row: of_count(row.recall.supported, row.recall.asked),
-            f"{PRESENT} {SUPPORTED}",
+            "facts used again", lambda row: of(row.carry_over.facts_present, row.carry_over.facts), USED_AGAIN
         ),
         Figure(
-            "facts used again",
-            lambda row: of_count(row.carry_over.facts_present, row.carry_over.facts),
-            USED_AGAIN,
-        ),
-        Figure(
-            "lines used again",
-            lambda row: of_count(row.carry_over.lines_present, row.carry_over.lines),
-            USED_AGAIN,
+            "lines used again", lambda row: of(row.carry_over.lines_present, row.carry_over.lines), USED_AGAIN
         ),
     ]
+    return telling(figures, rows)
 
 
 def further(rows: Sequence[Summary]) -> list[Figure]:
-    return [
-        Figure("questions present", lambda row: of_count(row.recall.present, row.recall.asked)),
-        *recall_figures(rows),
-        Figure(
-            "usable turns",
-            usable_turns,
-            f"usable turns: the prompt fits the window and at least {NEEDED_SHARE * 100:.0f} % of the "
-            "questions asked so far are supported; ≥ where the session ended first, ≤ where it was too few "
-            "from the first.",
-        ),
-        Figure("summaries by a model", llm_compactions, "lost: paid for and thrown away."),
+    """The other figures of the chat's own model."""
+    figures = [
+        Figure("questions present", lambda row: of(row.recall.present, row.recall.asked)),
+        *(recall_at(name, rows) for name, _, _ in DISTANCES),
+        Figure("usable turns", usable_turns, USABLE),
+        Figure("summaries by a model", summaries, "lost: paid for and thrown away."),
         Figure("plans of the gardener", lambda row: str(row.plan_compactions or NOTHING)),
-        Figure(
-            "summaries take, modelled",
-            lambda row: seconds(row.llm_seconds),
-            f"Summaries are taken to last {CALL_SECONDS} s a call, {READ_TOKENS_PER_SECOND:,.0f} tokens/s "
-            f"read, {WRITE_TOKENS_PER_SECOND:,.0f} tokens/s written.",
-        ),
+        Figure("summaries take, modelled", lambda row: seconds(row.llm_seconds), RATES),
         Figure("plans take, measured", lambda row: seconds(row.plan_seconds)),
         Figure("overhead a turn, p50 / p95 ms", overhead),
     ]
+    return telling(figures, rows)
 
 
-def providers() -> list[Figure]:
+def providers(rows: Sequence[Summary]) -> list[Figure]:
+    """What every provider asks for, its cache kept or cold."""
 
-    def cost(number: int, *, cold: bool) -> Callable[[Summary], str]:
-        def cell(row: Summary) -> str:
-            bills = row.costs[number]
-            return money((bills.uncached if cold else bills.cached).usd)
+    def cost(number: int, bill: str) -> Callable[[Summary], str]:
+        return lambda row: money(getattr(row.costs[number], bill).usd)
 
-        return cell
-
-    return [
-        Figure(f"$ {provider.name}{', cold' if cold else ''}", cost(number, cold=cold), COSTS)
+    figures = [
+        Figure(f"$ {provider.name}{mark}", cost(number, bill), COSTS)
         for number, provider in enumerate(PROVIDERS)
-        for cold in (False, True)
+        for mark, bill in (("", "cached"), (", cold", "uncached"))
     ]
+    return telling(figures, rows)
+
+
+def telling(figures: Sequence[Figure], rows: Sequence[Summary]) -> list[Figure]:
+    """Those that say something of some row."""
+    return [figure for figure in figures if any(figure.cell(row) != NOTHING for row in rows)]
 
 
 def usable_turns(row: Summary) -> str:
@@ -122,7 +112,7 @@ def usable_turns(row: Summary) -> str:
     return NOTHING if unknown else str(row.usable)
 
 
-def of_count(count: int, total: int) -> str:
+def of(count: int, total: int) -> str:
     return f"{count:,} of {total:,}" if total else NOTHING
 
 
@@ -132,71 +122,50 @@ def seconds(value: float) -> str:
     return f"{value:,.0f} s" if value >= 10 else f"{value:.2f} s"
 
 
-def llm_compactions(row: Summary) -> str:
+def summaries(row: Summary) -> str:
     lost = f", {row.llm_discarded} lost" if row.llm_discarded else ""
     return f"{row.llm_compactions}{lost}" if row.llm_compactions or lost else NOTHING
 
 
 def overhead(row: Summary) -> str:
-    if not row.overhead_ms:
-        return NOTHING
-    return f"{percentile(row.overhead_ms, 0.5):.1f} / {percentile(row.overhead_ms, 0.95):.1f}"
+    half, most = (percentile(row.overhead_ms, share) for share in (0.5, 0.95))
+    return f"{half:.1f} / {most:.1f}" if row.overhead_ms else NOTHING
 
 
-def recall_figures(rows: Sequence[Summary]) -> list[Figure]:
-    """By distance: how many of the probes were present / supported."""
+def recall_at(distance: str, rows: Sequence[Summary]) -> Figure:
+    """How many of the probes of a distance were present / supported."""
 
-    def figure(name: str) -> Figure:
-        asked = max((row.recall_by_distance.get(name, Recall()).asked for row in rows), default=0)
+    def cell(row: Summary) -> str:
+        found = row.recall_by_distance[distance]
+        return f"{found.present} / {found.supported}" if found.asked else NOTHING
 
-        def cell(row: Summary) -> str:
-            found = row.recall_by_distance.get(name, Recall())
-            return f"{found.present} / {found.supported}" if found.asked else NOTHING
-
-        return Figure(f"  {name} turns ago, {asked}", cell, "of these: present / supported.")
-
-    return [figure(name) for name, _, _ in DISTANCES]
+    asked = max(row.recall_by_distance[distance].asked for row in rows)
+    return Figure(f"  {distance} turns ago, {asked}", cell, "of these: present / supported.")
 
 
-def telling(figures: Sequence[Figure], rows: Sequence[Summary]) -> list[Figure]:
-    return [figure for figure in figures if any(figure.cell(row) != NOTHING for row in rows)]
-
-
-def figures(rows: Sequence[Summary], *, full: bool) -> list[Figure]:
-    """The rows of a table that say something."""
-    return telling([*brief(rows), *(further(rows) if full else ()), *(providers() if full else ())], rows)
-
-
-def blocks(report: ReplayReport) -> Iterator[tuple[str, list[Summary]]]:
-    """(title, rows) for each session, then for their sum."""
-    everything = [*report.summaries, *report.totals]
-    for session in dict.fromkeys(summary.session for summary in everything):
-        rows = [summary for summary in everything if summary.session == session]
-        asked = f", {rows[0].recall.asked} questions" if rows[0].recall.asked else ""
-        yield f"{session}: {rows[0].turns} turns{asked}", rows
-
-
-def tables(report: ReplayReport, *, full: bool = False) -> Iterator[RenderableType]:
-    """What to print, in order; the verdict last. In brief of several sessions their sum alone."""
+def print_report(report: ReplayReport, console: Console, *, full: bool = False) -> None:
+    """A table for each session, then for their sum; the verdict last. In brief of several sessions their sum
+    alone."""
     from rich import box
     from rich.text import Text
 
     from aider_gardener.tables import grid
 
-    found = list(blocks(report))
+    everything = [*report.summaries, *report.totals]
+    sessions = list(dict.fromkeys(summary.session for summary in everything))
     abouts: dict[str, None] = {}
-    for title, rows in found if full or not report.totals else found[-1:]:
-        yield Text(title, style="bold")
-        shown = figures(rows, full=full)
+    for session in sessions if full or not report.totals else sessions[-1:]:
+        rows = [summary for summary in everything if summary.session == session]
+        asked = f", {rows[0].recall.asked} questions" if rows[0].recall.asked else ""
+        console.print(Text(f"{session}: {rows[0].turns} turns{asked}", style="bold"))
+        shown = [*brief(rows), *(further(rows) + providers(rows) if full else ())]
         abouts |= dict.fromkeys(figure.about for figure in shown)
         cells = [(figure.name, *(figure.cell(row) for row in rows)) for figure in shown]
-        yield grid(("", *(f">{row.variant}" for row in rows)), cells, box=box.SIMPLE_HEAD)
-        yield ""
+        console.print(grid(("", *(f">{row.variant}" for row in rows)), cells, box=box.SIMPLE_HEAD))
+        console.print()
     told = [provenance(report), *abouts] if full else []
-    for line in filter(None, [*told, *report.notes]):
-        yield Text(line)
-    for line in verdict(report).lines:
-        yield Text(line)
+    for line in filter(None, [*told, *report.notes, *verdict(report)]):
+        console.print(Text(line), highlight=False)
 
 
 def provenance(report: ReplayReport) -> str:
@@ -211,8 +180,3 @@ def provenance(report: ReplayReport) -> str:
         f"{first.map_tokens:,} tokens, {'--cache-prompts, ' if first.cache_prompts else ''}"
         f"aider {first.aider}, tokens by {first.tokenizer}."
     )
-
-
-def print_report(report: ReplayReport, console: Console, *, full: bool = False) -> None:
-    for part in tables(report, full=full):
-        console.print(part, soft_wrap=False, highlight=False)

@@ -4,7 +4,6 @@ and what other providers would have asked for."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from aider_gardener.phrases import counted
 from aider_gardener.replay.measure.result import Carried, ReplayResult
@@ -19,21 +18,9 @@ WORTH_SHARE = 0.1
 """From this share on a saving, or a difference in what was known, is worth a change of tools."""
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """What is said of one chat or of several: whether it is worth it and why, what was lost, and what other
-    providers ask for. Without lines there is none: it takes a gardener and aider without one."""
-
-    answer: str = ""
-    lost: str = ""
-    elsewhere: str = ""
-
-    @property
-    def lines(self) -> tuple[str, ...]:
-        return tuple(filter(None, (self.answer, self.lost, self.elsewhere)))
-
-
-def verdict(report: ReplayReport, session: str = "") -> Verdict:
+def verdict(report: ReplayReport, session: str = "") -> tuple[str, ...]:
+    """What is said of one chat or of all: whether it is worth it and why, what was lost, and what other
+    providers ask for. There is none without a gardener and aider without one."""
     chats = len({row.session for row in report.summaries}) if not session else 1
     rows = report.totals if chats > 1 else report.summaries
     results = [one for one in report.results if session in ("", one.session)]
@@ -41,17 +28,23 @@ def verdict(report: ReplayReport, session: str = "") -> Verdict:
     return verdict_on(found, results, chats)
 
 
-def verdict_on(rows: Mapping[str, Summary], results: Sequence[ReplayResult], chats: int = 1) -> Verdict:
+def verdict_on(
+    rows: Mapping[str, Summary], results: Sequence[ReplayResult], chats: int = 1
+) -> tuple[str, ...]:
     """The gardener held against the stock variant that knew most, of the rows by variant."""
     gardened, stock = gardened_in(rows), best_stock(rows)
     if not gardened or not stock:
-        return Verdict()
+        return ()
     own, other = rows[gardened], rows[stock]
     chat = "this chat" if chats == 1 else f"these {chats:,} chats"
     if own.tokens_billed == other.tokens_billed and not own.plan_compactions:
         idle = f"{'its history' if chats == 1 else 'their histories'} never passed aider's own limit"
-        return Verdict(f"No difference for {chat}: {idle}, and until then prompts are aider's.")
-    return Verdict(answer(own, other, chat), differences(results, gardened, stock), elsewhere(own, other))
+        return (f"No difference for {chat}: {idle}, and until then prompts are aider's.",)
+    lost, gained = known_apart(results, gardened, stock), known_apart(results, stock, gardened)
+    losses = (
+        f"Lost: {lost or 'nothing that was asked or used again'}.{f' Gained: {gained}.' if gained else ''}"
+    )
+    return answer(own, other, chat), losses, *elsewhere(own, other)
 
 
 def gardened_in(variants: Iterable[str]) -> str:
@@ -64,19 +57,14 @@ def best_stock(rows: Mapping[str, Summary]) -> str:
     """The stock variant that still knew most, the cheaper of two that knew as much; "" if there is none."""
     return max(
         (name for name in STOCK if name in rows),
-        key=lambda name: (*map(sum, zip(*counts(rows[name]), strict=True)), -rows[name].usd),
+        key=lambda name: (known(rows[name]), -rows[name].usd),
         default="",
     )
 
 
-def counts(row: Summary) -> list[tuple[int, int]]:
-    """(known, asked for) of the questions, and of the facts and of the lines that replies used again."""
-    again = row.carry_over
-    return [
-        (row.recall.supported, row.recall.asked),
-        (again.facts_present, again.facts),
-        (again.lines_present, again.lines),
-    ]
+def known(row: Summary) -> int:
+    """How much was known of the questions, and of the facts and lines that replies used again."""
+    return row.recall.supported + row.carry_over.facts_present + row.carry_over.lines_present
 
 
 def answer(own: Summary, other: Summary, chat: str) -> str:
@@ -85,12 +73,20 @@ def answer(own: Summary, other: Summary, chat: str) -> str:
     It is worth it if it costs WORTH_SHARE less and of all that was known without it NEEDED_SHARE still was;
     or if it knew WORTH_SHARE more at about the same price; or if without it the window was too small.
     """
-    saved, bill = saving(own, other), price(own, other)
-    all_known, all_other = (max(1, sum(one for one, _ in counts(row))) for row in (own, other))
-    keeps = all_known / all_other
-    if overflows(other) and not overflows(own):
-        turns = other.usable.turns if other.usable else 0
-        return f"Worth it for {chat}: without it turn {turns + 1} no longer fits the window; {bill}."
+    mine, theirs = (own.usd, other.usd) if other.usd else (own.tokens_billed, other.tokens_billed)
+    saved = 1 - mine / theirs if theirs else 0.0
+    percent = round(100 * abs(saved))
+    difference = f"{percent} % {'less' if saved > 0 else 'more'}" if percent else "about as much"
+    apart = "without it" if other.variant == WHOLE else f"with {other.variant}"
+    if own.own and other.usd:
+        bill = f"${money(own.usd)} instead of ${money(other.usd)} {apart} at {own.own.model}, {difference}"
+    else:
+        bill = f"{own.tokens_billed:,} tokens instead of {other.tokens_billed:,} {apart}, {difference}"
+    keeps = max(1, known(own)) / max(1, known(other))
+    ends = [row.usable.ended_by if row.usable else "" for row in (own, other)]
+    if other.usable and ends[1] == "window" != ends[0]:
+        turn = other.usable.turns + 1
+        return f"Worth it for {chat}: without it turn {turn} no longer fits the window; {bill}."
     if saved >= WORTH_SHARE and keeps >= NEEDED_SHARE:
         return f"Worth it for {chat}: {bill}."
     if abs(saved) < WORTH_SHARE <= keeps - 1:
@@ -104,51 +100,16 @@ def answer(own: Summary, other: Summary, chat: str) -> str:
     return f"Not worth it for {chat}, because {why}: {bill}."
 
 
-def overflows(row: Summary) -> bool:
-    return row.usable is not None and row.usable.ended_by == "window"
-
-
-def saving(own: Summary, other: Summary) -> float:
-    """The share saved, of dollars with the chat's own model or, without a price, of tokens; of more, below
-    0."""
-    mine, theirs = (own.usd, other.usd) if other.usd else (own.tokens_billed, other.tokens_billed)
-    return 1 - mine / theirs if theirs else 0.0
-
-
-def price(own: Summary, other: Summary) -> str:
-    apart = "without it" if other.variant == WHOLE else f"with {other.variant}"
-    if own.own and other.usd:
-        costs = f"${money(own.usd)} instead of ${money(other.usd)} {apart} at {own.own.model}"
-    else:
-        costs = f"{own.tokens_billed:,} tokens instead of {other.tokens_billed:,} {apart}"
-    return f"{costs}, {percent(saving(own, other))}"
-
-
-def percent(saved: float) -> str:
-    """A share saved in words."""
-    rounded = round(100 * abs(saved))
-    return f"{rounded} % {'less' if saved > 0 else 'more'}" if rounded else "about as much"
-
-
-def differences(results: Sequence[ReplayResult], gardened: str, stock: str) -> str:
-    """What was known without the gardener and not with it, and the other way round, in words."""
-    lost, gained = known_apart(results, gardened, stock), known_apart(results, stock, gardened)
-    return f"Lost: {lost or 'nothing that was asked or used again'}.{f' Gained: {gained}.' if gained else ''}"
-
-
 def known_apart(results: Sequence[ReplayResult], one: str, other: str) -> str:
     """What stood in the prompts of another variant and not in those of one, of all that was asked or used
     again; "" for nothing."""
     of = {(result.session, result.variant): result for result in results}
-    pairs = [
-        (mine, of[name, other])
-        for (name, variant), mine in of.items()
-        if variant == one and (name, other) in of
-    ]
-    asked = [probe for mine, _ in pairs for probe in mine.probes]
-    used = [carried for mine, _ in pairs for carried in mine.carried]
-    unanswered, gone = 0, list[Carried]()
-    for mine, theirs in pairs:
+    asked = unanswered = 0
+    used, gone = list[Carried](), list[Carried]()
+    for (name, variant), mine in of.items():
+        if variant != one or (theirs := of.get((name, other))) is None:
+            continue
+        asked, used = asked + len(mine.probes), [*used, *mine.carried]
         met = {probe.number for probe in theirs.probes if probe.supported}
         unanswered += sum(not probe.supported and probe.number in met for probe in mine.probes)
         there = {(each.used_turn, each.text) for each in theirs.carried if each.present}
@@ -159,18 +120,18 @@ def known_apart(results: Sequence[ReplayResult], one: str, other: str) -> str:
         if (count := sum(each.is_line is is_line for each in gone))
     ]
     again = f"{' and '.join(kinds)} that a reply used again" if kinds else ""
-    answers = f"the answers to {unanswered:,} of {counted(len(asked), 'question')}" if unanswered else ""
+    answers = f"the answers to {unanswered:,} of {counted(asked, 'question')}" if unanswered else ""
     return "; ".join(filter(None, (answers, again)))
 
 
-def elsewhere(own: Summary, other: Summary) -> str:
+def elsewhere(own: Summary, other: Summary) -> list[str]:
     vendor = own.own.provider.partition(" ")[0] if own.own else ""
     shares = [
         f"{mine.provider} {100 * (mine.cached.usd / theirs.cached.usd - 1):+.0f} %".replace("-", "−")
         for mine, theirs in zip(own.costs, other.costs, strict=True)
         if " " not in mine.provider and mine.provider != vendor and theirs.cached.usd
     ]
-    return f"Cost elsewhere: {', '.join(shares)}." if shares else ""
+    return [f"Cost elsewhere: {', '.join(shares)}."] if shares else []
 
 
 def money(usd: float) -> str:

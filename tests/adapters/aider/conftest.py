@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from aider_gardener import install, uninstall
-from aider_gardener.replay.play.model import completion
+from aider_gardener.replay.play.calls import completion
 from aider_gardener.settings import Settings
 
 EDIT = """Here is the change.

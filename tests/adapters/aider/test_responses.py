@@ -9,7 +9,7 @@ import pytest
 
 from aider_gardener.adapters.aider.call import reported_call
 from aider_gardener.plan.usage import Call
-from aider_gardener.replay.play.model import completion
+from aider_gardener.replay.play.calls import completion
 
 from .conftest import Begin
 

@@ -34,7 +34,7 @@ from aider_gardener.replay.measure.result import Carried, Compaction
 from aider_gardener.replay.measure.summary import make_report
 from aider_gardener.replay.session.history import load_history
 from aider_gardener.replay.session.record import SessionFolder
-from aider_gardener.replay.show.replay_page import write_page
+from aider_gardener.replay.show.replay_page import page_of
 from aider_gardener.settings import Settings
 from bench.secrets import Snippet, snippets
 
@@ -146,7 +146,7 @@ def test_recordings_pages_and_histories_that_are_read_hold_none(tmp_path: Path, 
     event = Compaction(1, "plan", True, 900, 400, reason="above its budget", swaps=swaps)
     carried = tuple(Carried(one.text, True, 1, 4, True) for one in found)
     result = replace(made_result(turns=2, compactions=[event]), carried=carried)
-    write_page(make_report([result]), tmp_path / "page.html")
+    (tmp_path / "page.html").write_text(page_of(make_report([result])), "utf-8")
     replies = "".join(f"\n#### what of it?  \n\n{LOG}\n{one.text}\n\n> Tokens: 1k sent.  \n" for one in found)
     (tmp_path.parent / "h.md").write_text(
         f"\n# aider chat started at 2025-01-01 10:00:00\n{replies}", "utf-8"

@@ -10,14 +10,14 @@ import pytest
 from aider_gardener.errors import ReplayError
 from aider_gardener.plan.usage import Prices
 from aider_gardener.replay.measure import cost
-from aider_gardener.replay.measure.cost import PROVIDERS, Bill, Provider, Rule, costs
+from aider_gardener.replay.measure.cost import MARKS, NONE, PREFIX, PROVIDERS, Bill, Provider, costs
 from aider_gardener.replay.measure.result import ModelCall
 from aider_gardener.replay.measure.sharing import SentBefore
 
-OPENAI = Provider("O", "big", "small", Rule.PREFIX, unit_tokens=128)
-DEEPSEEK = Provider("D", "big", "big", Rule.PREFIX, minimum_tokens=64, unit_tokens=64)
-PLAIN = Provider("A", "big", "small", Rule.NONE)
-MARKED = Provider("A+", "big", "small", Rule.BREAKPOINTS)
+OPENAI = Provider("O", "big", "small", PREFIX, unit_tokens=128)
+DEEPSEEK = Provider("D", "big", "big", PREFIX, minimum_tokens=64, unit_tokens=64)
+PLAIN = Provider("A", "big", "small", NONE)
+MARKED = Provider("A+", "big", "small", MARKS)
 TABLE = {"big": Prices(10.0, 40.0, 1.0, 12.5), "small": Prices(2.0, 8.0, 0.5, 2.5)}
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,7 +17,6 @@ from aider_gardener.replay.measure.summary import (
     report_json,
     summarize,
     usable_length,
-    write_report,
 )
 
 
@@ -82,12 +80,8 @@ def test_chats_of_several_models_have_a_sum_if_all_have_a_price(model: str, name
     assert (both.own.model if both.own else "") == named
 
 
-def test_the_json_is_written_and_is_the_same_for_the_same_replay(tmp_path: Path) -> None:
+def test_the_json_is_the_same_for_the_same_replay() -> None:
     report = make_report([made(overhead={1: 0.002})])
-    write_report(report, tmp_path / "new" / "r.json")
-    assert json.loads((tmp_path / "new" / "r.json").read_text("utf-8")) == json.loads(
-        json.dumps(report_json(report))
-    )
     again = make_report([made(overhead={1: 0.004})])
     values = [report_json(one) for one in (report, again)]
     for value in values:
@@ -101,23 +95,22 @@ def probes(*met: tuple[int, bool]) -> list:
     return [made_probe(n, 1, ask, supported=ok) for n, (ask, ok) in enumerate(met, 1)]
 
 
-def test_a_session_that_ends_first_gives_a_lower_bound() -> None:
-    found = usable_length(made_result([made_call(10, tokens=500)]))
-    assert found == UsableLength(10, "") and str(found) == "≥ 10"
-
-
-def test_the_window_ends_it_before_the_turn_that_does_not_fit() -> None:
-    calls = [made_call(turn, tokens=turn * 100) for turn in range(1, 11)]
-    assert usable_length(made_result(calls, window_tokens=700)) == UsableLength(7, "window")
-    assert usable_length(made_result(calls, window_tokens=0)).turns == 10
-
-
-def test_recall_ends_it_where_it_falls_for_good() -> None:
-    asked = probes((1, True), (2, True), (3, True), (4, True), (5, True), (6, False), (7, False), (8, False))
-    # 5/5, 5/6 = 83 %, then 5/7 and 5/8.
-    assert usable_length(made_result(probes=asked)) == UsableLength(6, "recall")
-
-
-def test_recall_too_low_from_the_first_gives_an_upper_bound() -> None:
-    found = usable_length(made_result(probes=probes(*((turn, False) for turn in range(4, 10)))))
-    assert found == UsableLength(7, "recall", at_most=True) and str(found) == "≤ 7"
+@pytest.mark.parametrize(
+    ("calls", "window", "met", "found", "shown"),
+    [
+        # the session ends first
+        ([made_call(10, tokens=500)], 128_000, [], UsableLength(10, ""), "≥ 10"),
+        # the window ends it before the turn that does not fit; an unknown one never does
+        ([made_call(n, tokens=n * 100) for n in range(1, 11)], 700, [], UsableLength(7, "window"), "7"),
+        ([made_call(n, tokens=n * 100) for n in range(1, 11)], 0, [], UsableLength(10, ""), "≥ 10"),
+        # recall falls for good: 5/5, 5/6 = 83 %, then 5/7 and 5/8
+        ([], 128_000, [(n, n < 6) for n in range(1, 9)], UsableLength(6, "recall"), "6"),
+        # recall is too low from the first
+        ([], 128_000, [(n, False) for n in range(4, 10)], UsableLength(7, "recall", at_most=True), "≤ 7"),
+    ],
+)
+def test_a_session_is_usable_while_prompts_fit_and_enough_is_known(
+    calls: list, window: int, met: list, found: UsableLength, shown: str
+) -> None:
+    usable = usable_length(made_result(calls, window_tokens=window, probes=probes(*met)))
+    assert (usable, str(usable)) == (found, shown)

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from aider_gardener.replay.measure.result import TEXT_CHARS, ReplayResult, middle_cut
-from aider_gardener.replay.play import gardened
+from aider_gardener.replay.measure.result import ReplayResult
 from aider_gardener.replay.play.jobs import replay_job
+from aider_gardener.replay.play.runner import Watched
 from aider_gardener.replay.play.variants import Job
 from aider_gardener.replay.session.history import load_history
 
@@ -56,12 +56,6 @@ def test_every_plan_has_its_swaps_with_both_texts(result: ReplayResult) -> None:
     assert any("Part 0: rate_" in swap.original[:20] for swap in swaps)
 
 
-def test_the_middle_of_a_long_text_is_left_out() -> None:
-    assert middle_cut("a" * 10, 10) == "a" * 10
-    cut = middle_cut("a" * TEXT_CHARS + "b" * TEXT_CHARS, TEXT_CHARS)
-    assert cut.startswith("a") and cut.endswith("b") and f"{TEXT_CHARS:,} characters" in cut
-
-
 def test_the_turn_in_which_a_gardener_stops_is_noted_once() -> None:
     class State:
         plans: Sequence[object] = ()
@@ -73,7 +67,7 @@ def test_the_turn_in_which_a_gardener_stops_is_noted_once() -> None:
     class Coder:
         gardener: Gardener | None = None
 
-    watched, coder = gardened.Watched(), Coder()
+    watched, coder = Watched(), Coder()
     coder.gardener = Gardener()
     watched.look(coder, 2)
     assert not watched.stopped

@@ -55,10 +55,3 @@ def test_the_map_has_the_budget_that_was_asked_for(made: Any) -> None:
     assert made("gpt-4o").repo_map.max_map_tokens == 4096
     assert made("gpt-4o", map_tokens=512).repo_map.max_map_tokens == 512
     assert made("gpt-4o", map_tokens=0).repo_map is None
-
-
-def test_of_a_traceback_that_aider_reports_the_last_line_is_kept() -> None:
-    io = ReplayIO(Recorded(load_session(MINI), []))
-    io.tool_warning("Traceback (most recent call last):\n  in a place\nValueError: no such file\n")
-    io.tool_warning("careful")
-    assert io.faults == ["ValueError: no such file"]

@@ -210,10 +210,10 @@ def test_text_in_another_encoding_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "says"),
     [
-        (b"", "empty"),
-        (b"\n \n", "empty"),
+        (b"", "no prompt was typed"),
+        (b"\n \n", "no prompt was typed"),
         (b"\n# aider chat started at 2025-01-01 10:00:00\n\n> Aider v0.86.2  \n", "no prompt was typed"),
-        (b"[project]\nname = 'x'\n# a comment\n", "no chat history"),
+        (b"[project]\nname = 'x'\n# a comment\n", "no prompt was typed"),
         (b"SQLite format 3\x00\x01\x02", "binary"),
     ],
 )

@@ -143,8 +143,9 @@ def test_a_fault_of_the_recorder_ends_the_recording_only(tmp_path: Path) -> None
     session = SessionFolder(tmp_path / "s", keep_files=False)
     session.is_open = True  # begun, but its folder is gone
     recorder = Recorder(session)
-    done = recorder.run_cmd(lambda command: (0, "out"), "ls")
-    assert done == (0, "out") and "FileNotFoundError" in recorder.problem
+    module = SimpleNamespace(run_cmd=lambda command: (0, "out"))
+    recorder.after(module, "run_cmd", recorder.ran)
+    assert module.run_cmd("ls") == (0, "out") and "FileNotFoundError" in recorder.problem
 
 
 def test_hooks_are_taken_out_again(tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ def test_hash_changes_with_any_file(tmp_path: Path) -> None:
         ([json.dumps(META), '{"kind": "reply", "turn": 1}'], "a reply event needs the text `text`"),
         ([json.dumps(META), '{"kind": "user", "turn": 1, "text": "x", "at": "noon"}'], "jsonl:2: could not"),
         ([json.dumps(META), '{"kind": "command", "turn": 1, "text": "x"}'], "needs the text `command`"),
-        ([json.dumps(META), "[" * 99_999], "session.jsonl:2: is truncated or not JSON (nested too deep)"),
+        ([json.dumps(META), "[" * 99_999], "session.jsonl:2: is truncated or not JSON (max"),
         ([json.dumps(META), "[1]"], "session.jsonl:2: is not a JSON object"),
         ([json.dumps(META), '{"kind": "answer", "turn": 1, "text": ""}'], "unknown event kind 'answer'"),
         ([json.dumps(META), '{"kind": "file", "turn": 1, "path": "../x"}'], "the path '../x' leads out"),
@@ -98,16 +98,14 @@ def test_the_probes_of_our_sessions_were_said_where_they_claim(path: Path) -> No
 
 
 def test_missing_paths_are_named(tmp_path: Path) -> None:
-    with pytest.raises(SessionError, match="no such file or folder"):
-        load_session(tmp_path / "nowhere")
-    with pytest.raises(SessionError, match=r"session\.jsonl: is missing"):
+    with pytest.raises(SessionError, match=r"session\.jsonl: cannot be read \(No such file"):
         load_session(tmp_path)
 
 
 def test_bad_probes_and_summaries_are_refused(tmp_path: Path) -> None:
     bad = tmp_path / "probes.json"
     for text, said in (
-        ("{", "cannot be read as JSON"),
+        ("{", "not JSON"),
         ("{}", "must be a JSON list"),
         ('[{"kind": "x"}]', "needs"),
     ):

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from aider_gardener.replay.measure.result import Compaction, ReplayResult
 from aider_gardener.replay.measure.summary import ReplayReport, make_report
-from aider_gardener.replay.show.table import figures, print_report
+from aider_gardener.replay.show.table import brief, further, print_report, providers
 from aider_gardener.replay.show.verdict import verdict
 
 
@@ -59,7 +59,7 @@ def test_nothing_is_wider_than_the_terminal_and_no_figure_is_lost(report: Replay
     assert max(len(line) for line in text.splitlines()) <= width
     assert "…" not in text and "\x1b" not in text
     for summary in report.summaries:
-        for figure in figures(report.summaries, full=True):
+        for figure in brief(report.summaries) + further(report.summaries) + providers(report.summaries):
             assert figure.cell(summary) in text
             assert not figure.about or " ".join(figure.about.split()) in " ".join(text.split())
 
@@ -80,5 +80,5 @@ def test_of_what_is_not_there_nothing_is_said() -> None:
 
 def test_the_verdict_ends_it_where_both_were_run() -> None:
     lines = rendered(made_report(), 200).strip().splitlines()
-    assert tuple(line.strip() for line in lines[-3:]) == verdict(made_report()).lines
+    assert tuple(line.strip() for line in lines[-3:]) == verdict(made_report())
     assert "orth it" not in rendered(make_report([made("stock"), made("none")]), 200)
