@@ -133,7 +133,6 @@ def bill(sums: Mapping[str, Any]) -> str:
 
 def status_text(status: Mapping[str, Any]) -> str:
     """What a chat's gardener is and did, given its `status()`."""
-    less = f", {short(status['tokens_saved'])} tokens less" if status["tokens_saved"] else ""
     rules, stored = status["constraints"], counted(status["stored_entries"], "different message")
     before = f", {status['cleared']:,} of them before /clear" if status["cleared"] else ""
     held = f"{counted(rules, 'rule')} of yours {'holds' if rules == 1 else 'hold'} (/gardener constraints)."
@@ -142,7 +141,7 @@ def status_text(status: Mapping[str, Any]) -> str:
         or f"The gardener is on. Room is made when the history passes {status['history_mark']:,} tokens;"
         f" a question may recall {status['recall_budget']:,} beside it.",
         f"This chat: {counted(status['turns'], 'turn')}, {counted(status['entries'], 'message')}{before};"
-        f" {room_made(status['compactions'])}{less}.",
+        f" {room_made(status['compactions'])}.",
         bill(status) if status["calls"] else "Nothing was sent yet.",
         held if rules else "No rule of yours was found.",
         f"Archive {status['store']}: {stored}, {size(status['stored_bytes'])}."

@@ -16,7 +16,7 @@ from rich.text import Text
 from aider_gardener.archive.entries import Why
 from aider_gardener.archive.sessions import AIDER
 from aider_gardener.messages import Entry, Plan
-from aider_gardener.phrases import LEVELS, bar
+from aider_gardener.phrases import LEVELS, bar, counted
 from aider_gardener.plan.goals import Pressure
 from aider_gardener.plan.view import label_of
 from aider_gardener.terminal import bare, columns, visible
@@ -25,6 +25,8 @@ BAR_CELLS = 30
 BEGINNING_CHARS = 80
 SCREEN_CLASSES, SCREEN_LARGEST, SCREEN_BEGINNING_CHARS = 5, 5, 36
 """So many rows, and so much of a message, fit one screen."""
+SHOWN_SWAPS = 20
+"""So many changes of a plan are shown; of a long chat it has hundreds."""
 PARTS = {"current": "this turn"}
 """Parts of a prompt, where the word for people is another."""
 FLAT: Mapping[str, Any] = {"box": None, "header_style": "", "no_wrap": True}
@@ -148,15 +150,16 @@ def beginning(text: str, chars: int) -> str:
 
 
 def plan_table(plan: Plan) -> Group:
-    """A plan as /gardener plan shows it."""
-    rows = []
-    for number, swap in enumerate(plan.swaps, 1):
+    """A plan as /gardener plan shows it, with its first SHOWN_SWAPS changes."""
+    rows, more = [], len(plan.swaps) - SHOWN_SWAPS
+    for number, swap in enumerate(plan.swaps[:SHOWN_SWAPS], 1):
         change = f"{LEVELS[swap.before]} → {LEVELS[swap.after]}"
         rows.append((str(number), swap.entry_id, change, f"−{swap.tokens_saved:,}", swap.reason))
     swaps = grid((">", "message", "stands", ">tokens", "why"), rows, **FLAT)
+    rest = [f"… and {counted(more, 'message')} more."] if more > 0 else []
     head = f"{plan.tokens_before:,} → {plan.tokens_after:,} tokens of history ({plan.reason})."
     cost = f"It makes {plan.prefix_tokens_broken:,} tokens of a cached prompt uncached once."
-    return spaced(swaps, Group(head, cost))
+    return spaced(Group(swaps, *rest), Group(head, cost))
 
 
 def two_columns(rows: Iterable[Sequence[str]]) -> Table:

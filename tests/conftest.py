@@ -10,6 +10,7 @@ import functools
 import importlib.util
 import os
 import shutil
+import signal
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -75,6 +76,7 @@ def enter_sandbox() -> None:
         MPLBACKEND="Agg",
         COLUMNS="120",
     )
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job begins without
     # What is compiled serves the processes that tests start, and the next run.
     sys.dont_write_bytecode = False
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)

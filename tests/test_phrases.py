@@ -69,7 +69,7 @@ def test_the_status_of_a_chat_names_no_field() -> None:
     gardener.compact_if_due()
     text = status_text(gardener.status())
     assert text.startswith("The gardener is on. Room is made when the history passes 2,000 tokens;")
-    assert "room was made once, " in text and "20 messages" in text
+    assert "room was made once." in text and "20 messages" in text
     assert not re.search(r"[a-z]_[a-z]", text)
     gardener.state.on = False
     assert status_text(gardener.status()).startswith("The gardener is off; it goes on archiving.")

@@ -100,6 +100,9 @@ def test_a_plan_is_shown_swap_by_swap_with_its_cost() -> None:
     for number, swap in enumerate(plan.swaps, 1):
         change = f"{LEVELS[swap.before]} → {LEVELS[swap.after]}"
         assert f"{number} {swap.entry_id} {change} −{swap.tokens_saved:,} {swap.reason}" in text
+    assert "more." not in text
+    text = flat(plan_table(replace(plan, swaps=plan.swaps[:1] * 300)))
+    assert "… and 280 messages more." in text and text.count(plan.swaps[0].entry_id) == 20
 
 
 def test_why_shows_each_change_or_that_there_was_none() -> None:

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence, Set
-from math import log2
+from math import inf, log2
 from typing import NamedTuple
 
 from aider_gardener.messages import Focus, TokenCounter
+from aider_gardener.reading.late import late
 from aider_gardener.reading.output import clip
 
 OUTCOME, CAUSE, FAILURE, WARNING, DETAIL, CONTEXT, NOISE = 14.0, 11.0, 9.0, 5.0, 3.0, 1.0, -9.0
@@ -48,11 +49,21 @@ MANY = 3
 """From so many lines of one form that are not shown their number is told."""
 
 
+FIGURE = late(r"[^\w.]*(\d(?:[\d,]*\d)?(?:\.\d+)?)[%A-Za-zµ]{0,3}\W*$")
+"""A number with its unit; its sign does not count."""
+
+NUMERIC = 0.9
+"""Such a part of a column of numbers is numbers."""
+
 RARE = 0.06
 """A value is rare that no larger part of the rows has, while most rows have values that are not rare."""
 
 ALIKE = 8
-"""From so many lines of one form one is odd that has a rare word."""
+"""From so many lines of one form one is odd that has a rare word, or a number far from the others."""
+
+FAR, FEW = 5, 0.15
+"""Numbers are far from the others that are so many times as large, or as small, as the next of these, and no
+more than this share of all."""
 
 
 class Note(NamedTuple):
@@ -194,7 +205,8 @@ def written(
 
 
 def odd(lines: Sequence[str], forms: Sequence[Hashable]) -> dict[int, tuple[float, str]]:
-    """The rows with a word that few lines of their form have in its place: how odd it is, and the word."""
+    """The rows with a word that few lines of their form have in its place, or a number that is far from
+    theirs: how odd it is, and the word."""
     alike = defaultdict[Hashable, list[int]](list)
     for row, form in enumerate(forms):
         alike[form].append(row)
@@ -202,8 +214,9 @@ def odd(lines: Sequence[str], forms: Sequence[Hashable]) -> dict[int, tuple[floa
     found = dict[int, tuple[float, str]]()
     for rows in alike.values():
         for column in zip(*(lines[row].split() for row in rows), strict=False) if len(rows) >= ALIKE else ():
-            if 1 < len(set(column)) < len(rows) / 2:
-                found.update((rows[at], (worth, word)) for at, worth, word in rare(column))
+            if len(set(column)) > 1:
+                unlike = rare(column) if len(set(column)) < len(rows) / 2 else far(column)
+                found.update((rows[at], (worth, word)) for at, worth, word in unlike)
     return found
 
 
@@ -216,6 +229,24 @@ def rare(kinds: Sequence[str]) -> Iterator[tuple[int, float, str]]:
     for at, kind in enumerate(kinds):
         if often[kind] <= limit:
             yield at, min(5.0, log2(len(kinds) / often[kind])), kind
+
+
+def far(cells: Sequence[str]) -> Iterator[tuple[int, float, str]]:
+    """The places of the numbers that are far from the others: what each is worth more, and the number. What
+    only counts up or down has none."""
+    numbers = {
+        at: float(found[1].replace(",", "")) for at, cell in enumerate(cells) if (found := FIGURE.match(cell))
+    }
+    ranked = sorted(numbers.values())
+    middle = ranked[len(ranked) // 2] if len(ranked) >= NUMERIC * len(cells) else 0.0
+    if not middle or list(numbers.values()) in (ranked, ranked[::-1]):
+        return
+    few = range(1, max(1, int(FEW * len(ranked))) + 1)
+    low = max((ranked[at - 1] for at in few if ranked[at] >= FAR * ranked[at - 1]), default=-1.0)
+    high = min((ranked[-at] for at in few if ranked[-at] >= FAR * ranked[-at - 1]), default=inf)
+    for at, number in numbers.items():
+        if number <= low or number >= high:
+            yield at, min(5.0, log2(max(number / middle, middle / max(number, middle / 32)))), cells[at]
 
 
 def touches(line: str, focus: Focus) -> bool:

@@ -28,6 +28,13 @@ NUMBER = late(r"[\da-f](?:(?<=0)x[0-9a-f]+|(?<=[0-9a-f])[0-9a-f]{6,}|(?<=\d)\d*)
 QUOTED = late(r"'[^']*'|\"[^\"]*\"|`[^`]*`|‘[^’]*’|“[^”]*”")
 FORM_CHARS = 90
 
+SECTION = late(r"\[{1,2}[\w\"'.: /@-]+\]{1,2} *(?:[#;].*)?$")
+MARKS = "-+!"
+"""Begin lines of a diff, or items of a list, which say something themselves."""
+
+ERROR = 5.0
+"""What a line is worth that tells of an error, and besides what stands near it."""
+
 SEVERAL = 4
 """A word is shared that so many forms have: what differs from line to line is no part of what they say."""
 
@@ -63,8 +70,11 @@ def _judged(lines: Sequence[str], known: Notes) -> list[Note]:
     if not open_rows and all(note.form is not None for note in known.values()):
         return [known.get(row) or Note(NOISE, -1, "") for row in range(len(lines))]
     forms = [form_of(line) for line in lines]
-    worth = _near(lines, forms, open_rows)
     above = indent_parents(lines) if open_rows else [-1] * len(lines)
+    worth = _near(lines, forms, open_rows)
+    for row in open_rows.intersection(above):
+        if worth[row] < ERROR and lines[row].lstrip()[0] not in MARKS:
+            worth[row] = 0.0  # it comes with what stands below it
     notes = list(map(Note, worth, above, forms))
     for row, note in known.items():
         notes[row] = note if note.form is not None else note._replace(form=forms[row])
@@ -90,8 +100,10 @@ def _near(lines: Sequence[str], forms: Sequence[str], rows: Collection[int]) -> 
         near[row] = worth[row]
         for step, share in ((-1, 0.45), (-2, 0.3), (-3, 0.15), (1, 0.3), (2, 0.1)):
             value = worth.get(row + step, NOISE)
-            if value >= 5:
+            if value >= ERROR:
                 near[row] = max(near[row], value * share + worth[row] * 0.6)
+        if not any(map(str.isalnum, lines[row])):
+            near[row] = NOISE
     return near
 
 
@@ -111,7 +123,7 @@ def _shared_words(forms: Sequence[str]) -> list[Hashable]:
 def _told(line: str) -> float:
     """What the words of a line say that it is worth."""
     level = alarm(line)
-    value: float = 5 * (level == "error") + 2 * (level == "warning") + 3 * tells_outcome(line)
+    value: float = ERROR * (level == "error") + 2 * (level == "warning") + 3 * tells_outcome(line)
     line = line[:400]
     small = line.lower()
     value += 3 * bool(SUMS_UP.search(small))
@@ -119,7 +131,8 @@ def _told(line: str) -> float:
 
 
 def indent_parents(lines: Sequence[str]) -> list[int]:
-    """For each line the row of the nearest line above that is indented less, -1 for none."""
+    """For each line the row of the nearest line above that is indented less, -1 for none. Below a bracketed
+    section all stands, however it is indented, and an item below the key above it."""
     above: list[int] = []
     open_rows: list[tuple[int, int]] = []
     for row, line in enumerate(lines):
@@ -127,7 +140,10 @@ def indent_parents(lines: Sequence[str]) -> list[int]:
         if not bare:
             above.append(-1)
             continue
-        depth = len(line) - len(bare)
+        depth = 2 * (len(line) - len(bare)) - bool(SECTION.match(bare))
+        if bare[:2] == "- " and open_rows:
+            last, key = open_rows[-1]
+            depth += last == depth + 1 or lines[key].rstrip().endswith(":")
         while open_rows and open_rows[-1][0] >= depth:
             open_rows.pop()
         above.append(open_rows[-1][1] if open_rows else -1)

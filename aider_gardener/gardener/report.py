@@ -181,7 +181,7 @@ def droppable(frame: Frame, used: int) -> list[dict[str, Any]]:
 def status_record(state: ChatState, *, cold: bool = False) -> dict[str, Any]:
     """Mode, mark (`cold` as above), what was done, also when the chat was held before, and what is stored."""
     store, sums = state.archive.store, sums_of(state)
-    stats, made = store.stats(), store.events(state.archive.session, kind="plan")
+    stats = store.stats()
     return {
         "mode": state.settings.mode if state.on else "off",
         "history_budget": state.budget,
@@ -191,7 +191,6 @@ def status_record(state: ChatState, *, cold: bool = False) -> dict[str, Any]:
         "entries": len(state.chat.entries) - len(state.chat.forgotten),
         "cleared": sum(seq < state.chat.floor for seq in state.chat.entries.keys() - state.chat.forgotten),
         "compactions": sums.compactions,
-        "tokens_saved": sum(_saved_by(event.data) for event in made),
         "calls": sums.calls,
         "prompt_tokens": sums.prompt_tokens,
         "saved_tokens": sums.saved_tokens,
@@ -204,12 +203,6 @@ def status_record(state: ChatState, *, cold: bool = False) -> dict[str, Any]:
         "stored_entries": stats.entries,
         "stored_bytes": stats.bytes,
     }
-
-
-def _saved_by(plan: Mapping[str, object]) -> int:
-    """The tokens that a recorded plan saved; an archive may come from elsewhere."""
-    before, after = plan.get("tokens_before"), plan.get("tokens_after")
-    return before - after if isinstance(before, int) and isinstance(after, int) else 0
 
 
 # Growth

@@ -1,7 +1,7 @@
 """The chat map: one small note on what the chat has touched and settled, before the history.
 
-It names what the prompt does not show any more: the user's rules, decisions, errors met, files, symbols and
-numbers, each with its turn. It is made anew only when the view changes, so that between two plans it is
+It names what the prompt does not show any more: the user's rules, decisions, files, symbols and numbers,
+each with its turn. It is made anew only when the view changes, so that between two plans it is
 the same text and providers go on serving it from their caches.
 
 Where old turns are hidden by their age it holds the rolling summary of them, by extraction alone: a line a
@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from aider_gardener.compress.line import cut_at_word
 from aider_gardener.messages import Entry, Fidelity, SourceKind, TokenCounter
-from aider_gardener.notes.names import Fault, Name, gather, names_in
+from aider_gardener.notes.names import Name, gather, names_in
 from aider_gardener.notes.rules import Amendment, Constraint, Decision, decided, line, rules_of
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.planner import Applied, RenditionsOf, is_notice
@@ -27,7 +27,7 @@ from aider_gardener.reading.output import squeeze
 from aider_gardener.tokens import approximate, fitting
 
 RULES_SHARE, FACTS_SHARE, SUMMARY_SHARE = 0.05, 0.1, 0.25
-"""The shares of the history budget that rules, decisions, errors and names together, and the summary of old
+"""The shares of the history budget that rules, decisions and names together, and the summary of old
 turns may use."""
 MAP_HEAD = (
     "(What is settled in this chat, kept by aider-gardener; [n] is the turn. Newer messages and files take"
@@ -35,16 +35,14 @@ MAP_HEAD = (
 )
 RULES_HEAD = "Rules set by the user:"
 DECIDED_HEAD = "Decided:"
-FAULTS_HEAD = "Errors met:"
 NAMES_HEAD = "Names and numbers that came up, by turn:"
 SUMMARY_HEAD = "Earlier turns:"
-DECIDED_SHARE, FAULTS_SHARE = 0.35, 0.15
-"""Shares of the map for decisions and errors, at most; names get the rest."""
+DECIDED_SHARE = 0.35
+"""The share of the map for decisions, at most; names get the rest."""
 LEAST_SCORE = 0.2
 """Names that score less, mentioned once long ago, are not worth their place."""
 NAMED_TURNS = 240
-"""Names and errors are read of so many turns, six times the half-life of a name."""
-FAULTS_SHOWN = 6
+"""Names are read of so many turns, six times the half-life of a name."""
 TURN_TOKENS = 4
 """What the turn before a decision or the names of one turn costs."""
 NAME_CHARS = 3
@@ -122,16 +120,12 @@ def past(chat: Chat) -> list[Entry]:
 
 
 def _facts(turn: int, entries: Sequence[Entry], shown: str, room: int) -> str:
-    """Decisions, errors and names that are not shown elsewhere, within `room` tokens."""
-    names, faults = gather([entry for entry in entries if entry.turn > turn - NAMED_TURNS])
-    flat = squeeze(shown)
-    sections = [
-        _section(DECIDED_HEAD, _decision_lines(decided(entries), flat, int(DECIDED_SHARE * room))),
-        _section(FAULTS_HEAD, _fault_lines(faults, flat, int(FAULTS_SHARE * room))),
-    ]
-    left = room - sum(approximate(text) for text in sections if text) - approximate(NAMES_HEAD) - 2
-    sections.append(_section(NAMES_HEAD, name_lines(names.values(), shown, turn, left)))
-    return "\n".join(filter(None, sections))
+    """Decisions and names that are not shown elsewhere, within `room` tokens."""
+    names = gather([entry for entry in entries if entry.turn > turn - NAMED_TURNS])
+    made = _decision_lines(decided(entries), squeeze(shown), int(DECIDED_SHARE * room))
+    decisions = _section(DECIDED_HEAD, made)
+    left = room - (approximate(decisions) if decisions else 0) - approximate(NAMES_HEAD) - 2
+    return "\n".join(filter(None, [decisions, _section(NAMES_HEAD, name_lines(names, shown, turn, left))]))
 
 
 def _section(head: str, lines: Sequence[str]) -> str:
@@ -151,19 +145,6 @@ def _decision_lines(made: Sequence[Decision], flat: str, room: int) -> list[str]
     best = sorted(missing, key=lambda one: (not one.is_users, -one.seq))
     kept = fitting(best, room - approximate(DECIDED_HEAD), lambda one: approximate(one.text) + TURN_TOKENS)
     return [line(one) for one in sorted(kept, key=made.index)]
-
-
-def _fault_lines(faults: Sequence[Fault], flat: str, room: int) -> list[str]:
-    """The last errors, open ones first to be kept, in the order in which they were met."""
-    missing = [fault for fault in faults if fault.text not in flat]
-    best = sorted(missing, key=lambda fault: (bool(fault.solved), -fault.turn))[:FAULTS_SHOWN]
-    kept = fitting(
-        best, room - approximate(FAULTS_HEAD), lambda fault: approximate(fault.text) + 2 * TURN_TOKENS
-    )
-    return [
-        f"[{fault.turn}] {fault.text}" + (f", gone in [{fault.solved}]" if fault.solved else "")
-        for fault in sorted(kept, key=faults.index)
-    ]
 
 
 def name_lines(names: Iterable[Name], shown: str, turn: int, room: int) -> list[str]:

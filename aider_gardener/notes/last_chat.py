@@ -15,9 +15,8 @@ from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.sessions import NOTES, project_sessions
 from aider_gardener.archive.store.base import SessionInfo
 from aider_gardener.compress.edits import read_edits
-from aider_gardener.compress.shapes import tells_failure
+from aider_gardener.compress.shapes import gist, tells_failure
 from aider_gardener.messages import ContentClass, Entry, Fidelity, SourceKind, TokenCounter
-from aider_gardener.notes.names import faults_of
 from aider_gardener.notes.rules import decided, rules_of
 from aider_gardener.phrases import counted
 from aider_gardener.plan.view import is_filler
@@ -29,7 +28,7 @@ TOKEN_LIMIT = 600
 """The note is never longer, whatever the history budget."""
 PROMPT_CHARS, RESULT_CHARS = 200, 240
 MOST_FILES = 12
-MOST_FAULTS, FAULTS_EACH = 4, 3
+MOST_FAULTS, FAULT_LINES = 4, 3
 SESSIONS_TRIED = 5
 """So many sessions back one is looked for of which anything may be told."""
 HEAD = (
@@ -172,11 +171,9 @@ def _quoted(turn: int, text: str, entry_id: str) -> str:
 
 
 def _fault_words(entry: Entry) -> str:
-    """What failed, in one line: the command and the first of its faults."""
-    faults = faults_of(entry)
-    first = "; ".join(faults[:FAULTS_EACH]) or squeeze(entry.content)[:160]
-    more = f" (+{len(faults) - FAULTS_EACH} more)" if len(faults) > FAULTS_EACH else ""
-    return f"{entry.source.detail}: {first}{more}" if entry.source.detail else first + more
+    """What failed, in one line: the command and the lines that tell most of it."""
+    told = clipped("; ".join(map(squeeze, gist(entry.content, FAULT_LINES))), RESULT_CHARS)
+    return f"{entry.source.detail}: {told}" if entry.source.detail else told
 
 
 def edited_files(entries: Sequence[Entry]) -> list[str]:
@@ -208,4 +205,4 @@ def open_errors(entries: Sequence[Entry], most: int | None = None) -> list[Entry
 def reports_error(entry: Entry) -> bool:
     """Whether an output is an error, or states a failure or an error."""
     is_error = entry.cls is ContentClass.ERROR or entry.source.kind is SourceKind.LINT
-    return is_error or bool(faults_of(entry)) or tells_failure(entry.content)
+    return is_error or tells_failure(entry.content)

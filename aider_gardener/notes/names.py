@@ -1,4 +1,4 @@
-"""What a chat has touched, mined from its entries: names, paths, numbers, errors, each with its turns.
+"""What a chat has touched, mined from its entries: names, paths, numbers, each with its turns.
 
 Nothing here reads a prompt or decides what is shown; `chatmap` does.
 """
@@ -6,8 +6,7 @@ Nothing here reads a prompt or decides what is shown; `chatmap` does.
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -15,7 +14,7 @@ from aider_gardener.archive.store.words import stop_lists
 from aider_gardener.errors import tolerating
 from aider_gardener.messages import ContentClass, Entry, SourceKind, content_key, remembered
 from aider_gardener.reading.late import late
-from aider_gardener.reading.output import squeeze, without_codes
+from aider_gardener.reading.output import without_codes
 from aider_gardener.reading.sentences import STOPWORDS
 
 SCANNED_CHARS = 24_000
@@ -52,20 +51,6 @@ LEFT_CODE = late(r"(?:\\(?:x1b|u001b|033|e)|\^\[)\[[\d;]{0,12}m|\[\d[\d;]{0,11}m
 """A colour code that was copied without its first character, or with that spelled out."""
 INNER_CAPITAL = late(r"[a-z]\w*[A-Z]|[A-Z]{2,}[a-z]\w*[A-Z]")
 PATH = late(r"[\w.@-]+(?:/[\w.@-]+)+|\w[\w-]*\.[A-Za-z]\w{0,5}")
-EXCEPTION = late(
-    r"^(?:E\s+|Caused by: |Uncaught |panicked at .*?: )?((?:[A-Za-z_$][\w$]*\.)*[A-Z]\w*(?:Error|Exception"
-    r"|Exit|Interrupt)"
-    r"\b(?:: .*|\b)|error(?:\[\w+\]| TS\d+)?: .+|fatal: .+)$",
-    re.M,
-)
-FAILED = late(
-    r"^(?:FAILED|ERROR) (\S+::\S+)|^[ \t]*--- FAIL: (\S+)|^(?:not ok \d+ - |✖ "
-    r"|[ \t]*✕ )(.+?)(?: \([\d.]+ ?ms\))?$"
-    r"|^test (\S+) \.\.\. FAILED$|^(?:FAIL|ERROR): (\w+ \([\w.]+\))",
-    re.M,
-)
-ERROR_CHARS = 110
-FAULTS_REMEMBERED = 100
 NOT_SAID = (SourceKind.NOTICE, SourceKind.STUB)
 """What the host or the gardener wrote: it tells nothing new."""
 
@@ -84,16 +69,6 @@ class Name:
         """Rank by reuse and recency: the weight of its uses on a log scale, halved every 40 turns of rest."""
         rest = max(0, turn - self.last_turn)
         return math.log2(1.0 + self.weight) * math.pow(0.5, rest / HALF_LIFE_TURNS)
-
-
-@dataclass
-class Fault:
-    """An error or failing test: the turn it was last met in, and that in which its command ran without it."""
-
-    text: str
-    turn: int
-    solved: int = 0
-    command: str = ""
 
 
 def is_name(word: str) -> bool:
@@ -150,48 +125,12 @@ def mine(entry: Entry) -> Mapping[str, float]:
     return names
 
 
-@remembered(2_048, key=content_key)
-def faults_of(entry: Entry) -> tuple[str, ...]:
-    """The errors and failing tests that an output or a paste shows, each once, in order; none where it can't
-    be read."""
-    found: list[str] = []
-    if entry.source.kind in (*NOT_SAID, SourceKind.REPLY, SourceKind.WEB):
-        return ()
-    with tolerating("reader of faults"):
-        text = scanned(entry.content)
-        if entry.source.kind is SourceKind.TYPED:
-            kinds = (ContentClass.ERROR, ContentClass.LOG)
-            pasted = (part for part in entry.segments if part.cls in kinds)
-            text = "\n".join(scanned(entry.content[part.start : part.end]) for part in pasted)
-        found = [next(filter(None, match.groups())) for match in FAILED.finditer(text)]
-        found = found or [match.group(1) for match in EXCEPTION.finditer(text)]
-    return tuple(dict.fromkeys(squeeze(text)[:ERROR_CHARS] for text in found))[:12]
-
-
-def gather(entries: Iterable[Entry]) -> tuple[dict[str, Name], list[Fault]]:
-    """All names with their uses, and all faults with what became of them, over the entries in order."""
+def gather(entries: Iterable[Entry]) -> list[Name]:
+    """All names with their uses over the entries in order."""
     names: dict[str, Name] = {}
-    faults: dict[str, Fault] = {}
     for entry in entries:
         for text, weight in mine(entry).items():
-            name = names.get(text)
-            if name is None:
-                name = names[text] = Name(text, entry.turn, entry.turn, len(names))
+            name = names.setdefault(text, Name(text, entry.turn, entry.turn, len(names)))
             name.last_turn = max(name.last_turn, entry.turn)
             name.weight += weight
-        _note_run(entry, faults_of(entry), faults)
-    return names, list(faults.values())
-
-
-def _note_run(entry: Entry, found: Sequence[str], faults: dict[str, Fault]) -> None:
-    """Faults of one output: those found are open, those that its command showed before are solved."""
-    command, kind = entry.source.detail, entry.source.kind
-    for fault in faults.values() if kind in (SourceKind.COMMAND, SourceKind.TEST) else ():
-        is_run_again = fault.command == command or kind is SourceKind.TEST
-        if is_run_again and not fault.solved and fault.text not in found:
-            fault.solved = entry.turn
-    for text in found:
-        faults.pop(text, None)
-        faults[text] = Fault(text, entry.turn, 0, command)
-    while len(faults) > FAULTS_REMEMBERED:
-        del faults[next(iter(faults))]
+    return list(names.values())

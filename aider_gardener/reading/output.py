@@ -13,7 +13,7 @@ from aider_gardener.reading.late import late
 LINE_CHARS = 6_000
 """What is read of one line: a line beyond this is data, not a message."""
 
-ANSI = late(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+ANSI = late(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]+[0-~]|[@-Z\\-_])")
 STRETCH_CHARS, FEW_CHARACTERS = 100, 11
 """A stretch of a line with fewer different characters than that is dull: a rule, filler, a dump of digits.
 A list of numbers has more."""

@@ -9,7 +9,7 @@ from made_search import found
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import open_store
 from aider_gardener.messages import Fidelity, Focus, Message, Source, SourceKind
-from aider_gardener.notes.names import faults_of, mine
+from aider_gardener.notes.names import mine
 
 RED, GREEN, BOLD, PLAIN = "\x1b[31m", "\x1b[38;5;40m", "\x1b[1m", "\x1b[0m"
 LINES = [f"{GREEN}2024-05-01{PLAIN} {BOLD}worker_{n}{PLAIN} took the lease in {n} ms" for n in range(90)]
@@ -31,7 +31,7 @@ def test_nothing_that_is_read_has_a_code_and_the_original_has_all(text: str) -> 
     forms = archive.renditions(entry)
     assert forms.keys() == {Fidelity.COMPRESSED, Fidelity.LINE}
     assert [form for form in forms.values() if "\x1b" in form.text or "[0m" in form.text] == []
-    named = {*mine(entry), *" ".join(faults_of(entry)).split()}
+    named = mine(entry)
     assert named and [name for name in named if name.startswith(("m2024", "mFAILED", "31m", "0m"))] == []
     pending = archive.store.vectors_pending(100, "any")
     assert pending and [each.text for each in pending if "\x1b" in each.text] == []

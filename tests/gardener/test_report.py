@@ -84,10 +84,9 @@ def test_the_status_counts_what_was_done() -> None:
     gardener = make_gardener(history_tokens=2_000)
     gardener.sync([*talk(("Never touch the table ledger_lines.", "Noted.")), *long_talk(10)], [])
     assert gardener.status()["compactions"] == 0
-    plan = gardener.compact_if_due()
-    assert plan is not None
+    assert gardener.compact_if_due() is not None
     status = gardener.status()
-    assert (status["compactions"], status["tokens_saved"]) == (1, plan.tokens_saved)
+    assert status["compactions"] == 1
     assert (status["mode"], status["history_budget"], status["constraints"]) == ("garden", 2_000, 1)
     assert status["entries"] == status["stored_entries"] == 22
     assert status["seconds"] == pytest.approx(gardener.state.seconds, abs=0.001)

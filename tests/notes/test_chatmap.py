@@ -161,6 +161,6 @@ def test_what_was_forgotten_is_not_named_any_more() -> None:
 def test_names_go_by_the_turn_they_first_came_up_in() -> None:
     gardener = make_gardener(history_tokens=2_000)
     rounds(gardener, ("see one_thing", "yes"), ("see two_thing and one_thing", "yes"), turns=3)
-    names, _faults = gather(gardener.state.chat.all_entries())
-    lines = name_lines(names.values(), "", gardener.state.chat.turn, 100)
+    names = gather(gardener.state.chat.all_entries())
+    lines = name_lines(names, "", gardener.state.chat.turn, 100)
     assert lines == ["[1] one_thing", "[2] two_thing"]

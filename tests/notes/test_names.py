@@ -1,4 +1,4 @@
-"""Names and errors of a chat: which words are worth naming, and what became of an error."""
+"""Names of a chat: which words are worth naming."""
 
 from __future__ import annotations
 
@@ -8,11 +8,8 @@ from made_entries import entry
 
 from aider_gardener.messages import ContentClass, Entry, Source, SourceKind
 from aider_gardener.notes.names import (
-    FAULTS_REMEMBERED,
     Name,
-    faults_of,
     figures_in,
-    gather,
     is_name,
     mine,
     names_in,
@@ -51,30 +48,6 @@ def test_a_name_weighs_by_who_said_it_and_where() -> None:
 def test_a_name_that_rests_for_forty_turns_is_worth_half() -> None:
     name = Name("ring_buffer", 1, 10, 0, weight=3.0)
     assert [name.score(turn) for turn in (5, 10, 50)] == [2.0, 2.0, 1.0]
-
-
-def test_an_error_is_gone_only_when_its_own_command_runs_without_it() -> None:
-    def output(turn: int, command: str, text: str) -> Entry:
-        made = said(text, kind=SourceKind.COMMAND, cls=ContentClass.ERROR, turn=turn)
-        return replace(made, source=Source(SourceKind.COMMAND, command))
-
-    failed = output(1, "make", "fatal: no such target")
-    _names, (fault,) = gather((failed, output(2, "ls", "fine")))
-    assert (fault.text, fault.solved) == ("fatal: no such target", 0)
-    _names, (fault,) = gather((failed, output(3, "make", "fine")))
-    assert fault.solved == 3
-
-
-def test_what_the_model_or_a_page_says_of_errors_is_none() -> None:
-    text = "fatal: no such target"
-    assert faults_of(said(text, kind=SourceKind.COMMAND)) == (text,)
-    assert [faults_of(said(text, kind=kind)) for kind in (SourceKind.REPLY, SourceKind.WEB)] == [(), ()]
-
-
-def test_so_many_errors_are_remembered_the_newest() -> None:
-    rows = [said(f"fatal: fault {n}", kind=SourceKind.COMMAND, turn=n) for n in range(FAULTS_REMEMBERED + 5)]
-    _names, faults = gather(rows)
-    assert [fault.turn for fault in faults] == list(range(5, FAULTS_REMEMBERED + 5))
 
 
 def test_a_number_counts_with_its_unit_or_name_and_never_bare() -> None:
