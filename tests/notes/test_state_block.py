@@ -41,7 +41,10 @@ def test_it_tells_rules_decisions_errors_and_files_with_their_ids() -> None:
     assert lines[0] == STATE_HEAD and "of this chat, not a request" in lines[1]
     assert f"> [1] Never use the port 8080. ({said[0].id})" in lines
     assert f"> [2] We decided to use SQLite for the queue. ({said[1].id})" in lines
-    assert f"> [4] pytest -q: 1 failed in 0.1s; FAILED tests/test_w.py::test_go - assert 1 == 2 ({said[3].id})" in lines
+    assert (
+        f"> [4] pytest -q: 1 failed in 0.1s; FAILED tests/test_w.py::test_go - assert 1 == 2 ({said[3].id})"
+        in lines
+    )
     assert "> src/w.py" in lines and lines[-1] == "Ask recall."
 
 
