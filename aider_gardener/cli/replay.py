@@ -72,6 +72,9 @@ PATH = click.Path(path_type=Path)
     help="Write everything as JSON; '-' is standard output, and nothing else then goes there.",
 )
 @click.option(
+    "--plot", type=FILE, metavar="FILE", help="Draw tokens per request over turns (.svg, .png or .pdf)."
+)
+@click.option(
     "--html",
     type=FILE,
     metavar="FILE",
@@ -84,6 +87,7 @@ def replay(
     dump_prompts: Path | None,
     full: bool,
     json_target: str | None,
+    plot: Path | None,
     html: Path | None,
     **host: Any,
 ) -> None:
@@ -102,7 +106,7 @@ def replay(
 
     transcripts = [path for path in paths if path.suffix == ".jsonl" and path.name != "session.jsonl"]
     if transcripts:
-        others = [len(transcripts) < len(paths), variants, model, dump_prompts, full, html]
+        others = [len(transcripts) < len(paths), variants, model, dump_prompts, full, plot, html]
         if any((*others, *host.values())) or json_target not in (None, "-"):
             raise UsageError("name transcripts alone, with no option but --json -")
         from aider_gardener.replay.measure.usage import chat_cost, told
@@ -118,6 +122,10 @@ def replay(
         variant_named(name)
     if not paths:
         raise UsageError("name at least one recorded session folder or .aider.chat.history.md")
+    if plot is not None:
+        from aider_gardener.replay.show.chart import check_suffix, write_plot
+
+        check_suffix(plot)
     sessions = read_sessions(find_paths(paths))
     if model and not _is_known(model):
         raise UsageError(f"--model {model}: its window is not known; name one that litellm knows")
@@ -137,6 +145,9 @@ def replay(
     if json_target not in (None, "-"):
         write_private(Path(json_target), json.dumps(value, ensure_ascii=False, indent=1) + "\n")
         click.echo(f"JSON written to {json_target}", err=True)
+    if plot is not None:
+        write_plot(report.results, plot)
+        click.echo(f"plot written to {plot}", err=True)
     if html is not None:
         from aider_gardener.replay.show.replay_page import page_of
 

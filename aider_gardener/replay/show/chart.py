@@ -1,13 +1,17 @@
-"""The plot of tokens per request over the turns of a chat, a line a variant, by matplotlib."""
+"""The plot of tokens per request over the turns, a line a variant, by matplotlib."""
 
 from __future__ import annotations
 
 import importlib.util
 from collections.abc import Sequence
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
+from aider_gardener.errors import ReplayError, UsageError
 from aider_gardener.replay.measure.result import ReplayResult
+
+SUFFIXES = (".svg", ".png", ".pdf")
 
 STYLES: tuple[tuple[str, Any, str], ...] = (
     ("#0072B2", "solid", "o"),
@@ -26,12 +30,39 @@ WINDOW_SHOWN_FROM = 0.45
 """The window is drawn if some prompt reaches this share of it."""
 
 
+NO_MATPLOTLIB = "matplotlib is not installed; try: pip install 'aider-gardener[plot]'"
+
+
+def check_suffix(path: Path) -> None:
+    """UsageError unless the plot can be written in the format that the name asks for, and drawn."""
+    if path.suffix.lower() not in SUFFIXES:
+        raise UsageError(f"--plot {path}: name it with one of {', '.join(SUFFIXES)}")
+    if not can_draw():
+        raise UsageError(f"--plot {path}: {NO_MATPLOTLIB}")
+
+
 def can_draw() -> bool:
     return importlib.util.find_spec("matplotlib") is not None
 
 
+def write_plot(results: Sequence[ReplayResult], path: Path) -> None:
+    """Draw all results, one panel per session, and write them to `path` by its suffix.
+
+    No display is needed. ReplayError if the file can't be written, UsageError for another suffix.
+    """
+    check_suffix(path)
+    import matplotlib
+
+    same_each_time = {"Date": None} if path.suffix.lower() == ".svg" else None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with matplotlib.rc_context(STYLE):
+            draw(results).savefig(path, dpi=150, metadata=same_each_time)
+    except OSError as problem:
+        raise ReplayError(f"{path}: cannot be written ({problem.strerror or problem})") from problem
+
+
 def plot_svg(results: Sequence[ReplayResult]) -> str:
-    """The plot of one session's results as an SVG element."""
     import matplotlib
 
     out = StringIO()
@@ -42,25 +73,48 @@ def plot_svg(results: Sequence[ReplayResult]) -> str:
 
 
 def draw(results: Sequence[ReplayResult]) -> Any:
-    """A line a variant, the budget, and the window where some prompt comes near it; axes in round numbers. It
-    is matplotlib's own Figure class, so no global state and no display."""
+    """A panel a session: matplotlib's own Figure class, so no global state and no display."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
+
+    sessions = list(dict.fromkeys(result.session for result in results))
+    figure = Figure(figsize=(9, 0.6 + 4.2 * len(sessions)), layout="constrained")
+    FigureCanvasAgg(figure)
+    panels = figure.subplots(len(sessions), 1, squeeze=False)[:, 0]
+    for panel, session in zip(panels, sessions, strict=True):
+        draw_session(panel, [result for result in results if result.session == session])
+    return figure
+
+
+def tokens_by_turn(result: ReplayResult) -> tuple[list[int], list[int]]:
+    """Turns and the tokens of the largest request of the main model in each."""
+    largest: dict[int, int] = {}
+    for call in result.main_calls():
+        largest[call.turn] = max(largest.get(call.turn, 0), call.prompt_tokens)
+    return list(largest), list(largest.values())
+
+
+def draw_session(panel: Any, results: Sequence[ReplayResult]) -> None:
+    """One panel: a line a variant, the budget, and the window where some prompt comes near it; axes in round
+    numbers."""
     from matplotlib.ticker import MaxNLocator
 
-    figure = Figure(figsize=(9, 4.8), layout="constrained")
-    FigureCanvasAgg(figure)
-    panel: Any = figure.subplots()
     for number, result in enumerate(results):
-        tokens: dict[int, int] = {}
-        for call in result.main_calls():
-            tokens[call.turn] = max(tokens.get(call.turn, 0), call.prompt_tokens)
+        turns, tokens = tokens_by_turn(result)
         colour, _, _ = STYLES[number % len(STYLES)]
         _, style, marker = STYLES[(number + number // len(STYLES)) % len(STYLES)]
-        every = max(1, len(tokens) // 10)
-        look = {"color": colour, "linestyle": style, "linewidth": 1.6, "marker": marker, "markersize": 4}
-        look["markevery"] = (number % every, every)
-        panel.plot(list(tokens), list(tokens.values()), label=result.variant, **look)
+        every = max(1, len(turns) // 10)
+        panel.plot(
+            turns,
+            tokens,
+            color=colour,
+            linestyle=style,
+            marker=marker,
+            markersize=4,
+            markevery=(number % every, every),
+            linewidth=1.6,
+            label=result.variant,
+        )
     window, largest = results[0].provenance.window_tokens, max(result.largest_prompt for result in results)
     limits = {
         f"budget of the history alone: {budget:,}": (budget, (0, (4, 3)))
@@ -83,4 +137,3 @@ def draw(results: Sequence[ReplayResult]) -> Any:
     panel.grid(axis="y", color="#dddddd", linewidth=0.6)
     panel.set_axisbelow(True)
     panel.spines[["top", "right"]].set_visible(False)
-    return figure

@@ -1,15 +1,36 @@
-"""The chart of a page, drawn without a display."""
+"""Charts are drawn without a display, the plot in the format that its name asks for."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
 from made_replays import made_call, made_result
 
-from aider_gardener.replay.show.chart import draw, plot_svg
+from aider_gardener.errors import ReplayError, UsageError
+from aider_gardener.replay.measure.result import ReplayResult
+from aider_gardener.replay.show.chart import draw, plot_svg, write_plot
+
+
+def results(sessions: int = 1, variants: int = 3) -> list[ReplayResult]:
+    return [
+        made_result(
+            [made_call(t, tokens=1000 * t + 50 * v) for t in range(1, 11)], session=f"s{s}", variant=f"v{v}"
+        )
+        for s in range(sessions)
+        for v in range(variants)
+    ]
+
+
+@pytest.mark.parametrize(("suffix", "begins"), [(".png", b"\x89PNG"), (".svg", b"<?xml"), (".PDF", b"%PDF")])
+def test_the_suffix_chooses_the_format(tmp_path: Path, suffix: str, begins: bytes) -> None:
+    path = tmp_path / "new" / f"p{suffix}"
+    write_plot(results(), path)
+    assert path.read_bytes().startswith(begins)
 
 
 def test_every_variant_is_named_and_told_apart_without_colour() -> None:
-    calls = [made_call(turn, tokens=1000 * turn) for turn in range(1, 11)]
-    (panel,) = draw([made_result(calls, variant=f"v{number}") for number in range(8)]).axes
+    (panel,) = draw(results(variants=8)).axes
     lines = [line for line in panel.lines if len(line.get_xdata()) > 2]
     assert len({(str(line._dash_pattern), line.get_marker()) for line in lines[:6]}) == 6
     assert len({(str(line._dash_pattern), line.get_marker(), line.get_color()) for line in lines}) == 8
@@ -23,6 +44,22 @@ def test_window_and_budget_are_named_and_drawn_where_they_fit() -> None:
     budget = "budget of the history alone: 8,000"
     assert named == [[budget, "window: 128,000"], [budget]]
     assert near.get_ylim()[1] >= 128_000 > far.get_ylim()[1] >= 8_000
+
+
+def test_what_cannot_be_written_is_one_clear_error(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"\.svg"):
+        write_plot(results(), tmp_path / "p.txt")
+    (tmp_path / "d.svg").mkdir()
+    with pytest.raises(ReplayError, match="cannot be written"):
+        write_plot(results(), tmp_path / "d.svg")
+
+
+def test_without_matplotlib_it_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
+    with pytest.raises(
+        UsageError, match=r"matplotlib is not installed; try: pip install 'aider-gardener\[plot\]'"
+    ):
+        write_plot(results(), tmp_path / "p.svg")
 
 
 def test_axes_have_round_numbers_and_each_turn_once() -> None:
