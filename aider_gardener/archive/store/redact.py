@@ -124,22 +124,13 @@ def redact(text: str, known: Iterable[str] = ()) -> Redacted:
     own = dict.fromkeys(piece for start, end, _ in found for piece in pieces(text[start:end]))
     found.extend(_copies(text, dict.fromkeys(known) | own))
     spans, parts, at = list[Redaction](), list[str](), 0
-    for start, end, kind in _disjoint(found):
-        spans.append(Redaction(start, end, kind, placeholder(text[start:end], kind)))
-        parts += [text[at:start], spans[-1].placeholder]
-        at = end
-    return Redacted(Clean("".join([*parts, text[at:]])), tuple(spans))
-
-
-def _disjoint(found: list[secrets.Found]) -> list[secrets.Found]:
-    """Spans in order; of those that overlap the union, under the kind of the first and longest."""
-    kept: list[secrets.Found] = []
     for start, end, kind in sorted(found, key=lambda item: (item[0], -item[1])):
-        if kept and start < kept[-1][1]:
-            kept[-1] = (kept[-1][0], max(kept[-1][1], end), kept[-1][2])
-        else:
-            kept.append((start, end, kind))
-    return kept
+        start = max(start, at)
+        if start < end:
+            spans.append(Redaction(start, end, kind, placeholder(text[start:end], kind)))
+            parts += [text[at:start], spans[-1].placeholder]
+            at = end
+    return Redacted(Clean("".join([*parts, text[at:]])), tuple(spans))
 
 
 def _copies(text: str, known: Iterable[str]) -> Iterator[secrets.Found]:
