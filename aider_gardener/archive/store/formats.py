@@ -116,8 +116,8 @@ FORMATS = tuple(map(_format, _ROWS.replace(" ~\n    ", " ~ ").replace("\n    ", 
 TELLING = (
     "sqlplus|alias set|host add|htpasswd|> auth |setuser|vault login|snmp-server|set snmp|com2sec"
     "|rocommunity|rwcommunity|tacacs-|radius-|isakmp|securestring|add-mask::|issecret=true|wifi:|creds|jwt."
-    "|zugangsdaten|credential(|auth=(|connect(|.login(|mysqli(|pdo(|d'api|clé api|chiave api|chave api|clave api"
-    "|chave de api|clave de api".split("|")
+    "|zugangsdaten|credential(|auth=(|connect(|.login(|mysqli(|pdo(|d'api|clé api|chiave api|chave api"
+    "|clave api|chave de api|clave de api".split("|")
 )
 """Commands, calls and words in whose line what looks like a secret is one."""
 _BY_FIRST: dict[str, list[str]] = {}
