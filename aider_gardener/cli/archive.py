@@ -16,12 +16,14 @@ from aider_gardener.cli.root import (
     PLACE,
     archive_directory,
     archive_options,
+    confirm,
     open_archive,
     opened,
     project_of,
     put,
     store_option,
     tell,
+    yes_option,
 )
 from aider_gardener.cli.shared import share, sharing_of, status_lines, sync, unshare
 from aider_gardener.errors import UsageError
@@ -111,12 +113,14 @@ def store_copy(to: Path | Address | None, source: Path | Address | None, readabl
 
 @store.command("remove", short_help="Delete an archive from a server.")
 @click.argument("address", type=PLACE, metavar="postgresql://...#NAME")
-def store_remove(address: Path | Address) -> None:
+@yes_option
+def store_remove(address: Path | Address, yes: bool) -> None:
     """Delete an archive that `gardener store copy --to` brought to a server. The one here stays."""
     from aider_gardener.archive import plugin
 
     if isinstance(address, Path):
         raise UsageError("name an archive on a server, postgresql://ROLE@HOST/DATABASE#NAME")
+    confirm(f"Delete {address} for good?", yes)
     plugin.part("lines").ServerLines(address).remove()
     click.echo(f"{address} is deleted.")
 

@@ -11,11 +11,13 @@ from aider_gardener.cli.pipe import put_bytes
 from aider_gardener.cli.root import (
     archive_options,
     as_json,
+    confirm,
     entry_named,
     open_archive,
     project_of,
     put,
     session_named,
+    yes_option,
 )
 from aider_gardener.errors import UsageError
 from aider_gardener.phrases import counted
@@ -85,7 +87,7 @@ def why(entry_id: str) -> None:
     metavar="ID",
     help="Forget a session: the entries that no other holds. `last`: the project's last one.",
 )
-@click.option("--yes", is_flag=True, help="Don't ask; needed where nobody can be asked.")
+@yes_option
 @archive_options
 def forget(entry_ids: tuple[str, ...], session: str | None, yes: bool) -> None:
     """Delete entries, or a whole session, for good: from the file, its log and its index.
@@ -114,14 +116,6 @@ def forget(entry_ids: tuple[str, ...], session: str | None, yes: bool) -> None:
     renew_index(store, project_of(store))
     put(value, lambda: f"Forgot {counted(value['forgotten'], 'entry', 'entries')}. {HISTORY_COPY}")
 
-
-def confirm(question: str, yes: bool) -> None:
-    """Ask unless told not to. Raises UsageError where nobody can answer."""
-    if yes:
-        return
-    if not sys.stdin.isatty():
-        raise UsageError("this deletes for good; add --yes where nobody can be asked")
-    click.confirm(question, abort=True)
 
 
 def mark(entry_id: str, *, pinned: bool) -> None:

@@ -234,6 +234,7 @@ json_option = click.option(
     callback=_keep(JSON_KEY),
     help="One JSON value on stdout and nothing else.",
 )
+yes_option = click.option("--yes", is_flag=True, help="Don't ask; needed where nobody can be asked.")
 
 
 def archive_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -297,3 +298,12 @@ def say(lines: Iterable[str]) -> None:
 
 def _plain(value: Any) -> Any:
     return asdict(value) if is_dataclass(value) and not isinstance(value, type) else str(value)
+
+
+def confirm(question: str, yes: bool) -> None:
+    """Ask unless told not to. Raises UsageError where nobody can answer."""
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise UsageError("this deletes for good; add --yes where nobody can be asked")
+    click.confirm(question, abort=True)

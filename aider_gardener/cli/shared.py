@@ -145,7 +145,8 @@ def status_lines(value: Mapping[str, Any]) -> Iterator[str]:
     place = value["server"] or "no server"
     when = time.strftime("%Y-%m-%d %H:%M", time.localtime(at)) if at else "never"
     yield f"Shared as {value['name']} by {value['author']} ({value['role']}) on {place}."
-    yield f"Waiting: {value['waiting']:,} messages, {value['to_forget']:,} deletions. Last sync: {when}."
+    waits = f"{counted(value['waiting'], 'message')}, {counted(value['to_forget'], 'deletion')}"
+    yield f"Waiting: {waits}. Last sync: {when}."
     if value["problem"]:
         yield f"The last sync failed: {value['problem']}"
     if value.get("members"):
