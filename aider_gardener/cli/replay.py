@@ -59,7 +59,7 @@ PATH = click.Path(path_type=Path)
 )
 @click.option(
     "--dump-prompts",
-    type=PATH,
+    type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
     help="Write each prompt to DIR/<session>/<variant>/<turn>-<n>.json.",
 )

@@ -54,6 +54,7 @@ def test_an_unknown_model_says_that_its_window_is_unknown() -> None:
 def test_what_cannot_be_written_is_refused_before_any_work(tmp_path: Path) -> None:
     refused(run(HISTORY, "--json", tmp_path), 2, "is a directory")
     refused(run(HISTORY, "--html", tmp_path), 2, "is a directory")
+    refused(run(HISTORY, "--dump-prompts", HISTORY), 2, "is a file")
 
 
 def test_a_folder_without_a_session_says_what_to_give(tmp_path: Path) -> None:
