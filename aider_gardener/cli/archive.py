@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -154,6 +154,10 @@ def store_export(file: Path) -> None:
 @store_option
 def store_import(file: Path) -> None:
     """Add what an export holds and the archive does not, which is begun if need be; all or nothing."""
+    from aider_gardener.archive.store.records import read_export
+
+    with suppress(OSError):  # told when it is taken in
+        next(read_export(file))  # no archive is begun for what is none
     click.echo(f"{counted(open_archive(made=True).import_(file), 'new line')} read from {file}")
 
 

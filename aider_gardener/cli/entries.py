@@ -117,7 +117,6 @@ def forget(entry_ids: tuple[str, ...], session: str | None, yes: bool) -> None:
     put(value, lambda: f"Forgot {counted(value['forgotten'], 'entry', 'entries')}. {HISTORY_COPY}")
 
 
-
 def mark(entry_id: str, *, pinned: bool) -> None:
     """Set or clear the mark of an entry and say so."""
     store = open_archive()

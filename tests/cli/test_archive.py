@@ -48,6 +48,12 @@ def test_what_is_exported_comes_back_after_it_was_forgotten(archive: Path, tmp_p
     assert json.loads(store(tmp_path / "new", "status", "--json").stdout)["entries"] == len(SAID)
 
 
+def test_what_is_no_export_begins_no_archive(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("nothing\n", encoding="utf-8")
+    done = store(tmp_path / "new", "import", str(tmp_path / "notes.txt"))
+    assert done.exit_code and "nothing was imported" in done.stderr and not (tmp_path / "new").exists()
+
+
 def test_the_status_says_tier_and_what_waits(archive: Path) -> None:
     value = json.loads(store(archive, "status", "--json").stdout)
     assert (value["tier"], value["why"], value["directory"]) == ("SQLite", "", str(archive))
