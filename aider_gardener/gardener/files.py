@@ -21,6 +21,7 @@ from aider_gardener.notes.markdown import code, quoted
 from aider_gardener.phrases import counted
 from aider_gardener.recall.backlog import Backlog
 from aider_gardener.recall.embed import loading as loading  # what a benchmark puts its own in place of
+from aider_gardener.recall.embed import not_offered
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -141,5 +142,7 @@ def backlog_of(store: Store, project: str, settings: Settings, *, background: bo
     `Backlog` for `background`."""
     upkeep = partial(keep_to_policy, store, project, settings)
     backlog = Backlog(store, load=loading(settings.embedder), background=background, upkeep=upkeep)
+    if reason := not_offered(settings.embedder):  # said at once: few chats get as far as the loading
+        backlog.give_up(reason)
     backlog.resume()
     return backlog

@@ -46,6 +46,7 @@ HISTORY_COPY = (
     "aider's own files keep their copies: .aider.chat.history.md and .aider.input.history"
     " (and --llm-history-file if you use it). Delete them there by hand."
 )
+NOTHING_PINNED = "Nothing is pinned in this chat; /pin ID holds a message, /pin last the newest."
 CONSTRAINTS_USAGE = "Usage: /gardener constraints [add TEXT | edit N TEXT | drop N]"
 NAMED_USAGE = "Usage: {} (ID, its beginning, a number of the last list, or last)"
 WHOLE_SESSION, LAST, YES = "session", "last", "--yes"
@@ -445,12 +446,16 @@ def cmd_pin(at: CommandLine, args: str) -> None:
         at.gardener.state.listed = tuple(entry.id for entry in rows)
         at.put(entries_table(rows))
     else:
-        at.io.tool_output("Nothing is pinned in this chat; /pin ID holds a message, /pin last the newest.")
+        at.io.tool_output(NOTHING_PINNED)
 
 
 @command(lambda self: _ids_of(self, pinned=True))
 def cmd_unpin(at: CommandLine, args: str) -> None:
     "Let go of a pinned message: it may be compacted again"
+    from aider_gardener.gardener.compactions import pinned_entries
+
+    if args.lower() == LAST and not pinned_entries(at.gardener.state):
+        raise UsageError(NOTHING_PINNED)
     entry = at.gardener.pin(named(at, args, "/unpin ID", lambda entry: entry.pinned), pinned=False)
     at.io.tool_output(f"{entry.id} is no longer pinned.")
 
