@@ -70,11 +70,7 @@ class Restored(NamedTuple):
 def find(state: ChatState, given: str) -> Entry:
     """The entry that an id or its beginning names, as it stands in this chat if it does, with its content."""
     own = {entry.id: entry for entry in state.chat.entries.values()}
-    found = entries.full_id(state.archive.store, given, own)
-    entry = own.get(found) or state.archive.store.get(found)
-    if entry is None:
-        raise UsageError(f"no entry has the id {found}; notes and /recall show the ids there are")
-    return entry
+    return entries.stored(state.archive.store, given, own)
 
 
 def _notes_on(state: ChatState, entry: Entry) -> list[Entry]:

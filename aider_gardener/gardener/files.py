@@ -16,7 +16,7 @@ from aider_gardener.archive.sessions import project_sessions, short_ids
 from aider_gardener.archive.store import SessionInfo
 from aider_gardener.errors import GardenerError, StoreError, UsageError
 from aider_gardener.files import read_bytes, write_private
-from aider_gardener.gardener.past_chats import Account, account
+from aider_gardener.gardener.past_chats import account
 from aider_gardener.notes.markdown import code, quoted
 from aider_gardener.phrases import counted
 from aider_gardener.recall.backlog import Backlog
@@ -67,11 +67,6 @@ def _span(info: SessionInfo) -> str:
         time.strftime("%Y-%m-%d %H:%M", time.gmtime(at)) for at in (info.started_at, info.last_at)
     )
     return f"{began} to {ended[11:] if began[:10] == ended[:10] else ended} UTC"
-
-
-def session_page(found: Account, short: str) -> str:
-    """The account of a session as a page. `short` is the beginning of its id that no other one has."""
-    return rendered("session.md.jinja", found=found, short=short)
 
 
 def project_index(store: Store, project: str) -> str:

@@ -169,11 +169,9 @@ def load_offered(name: str) -> tuple[Embedder | None, str]:
 
 def not_offered(name: str) -> str:
     """Why there is no embedder of this name, in one line; "" where there is."""
-    if name in (known := [USE, NONE]) or name in (offered := _offered()):
-        return ""
-    return (
-        f"no installed package offers an embedder {name}; there are {', '.join([*known, *sorted(offered)])}"
-    )
+    there = [USE, NONE] if name in (USE, NONE) else [USE, NONE, *sorted(_offered())]
+    known = ", ".join(there)
+    return "" if name in there else f"no installed package offers an embedder {name}; there are {known}"
 
 
 def _offered() -> Mapping[str, Any]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aider_gardener.adapters.aider import call, link, prompt
-from aider_gardener.adapters.aider.coder import HostCoder, HostIO, HostModel, Terminal
+from aider_gardener.adapters.aider.coder import HostCoder, HostModel, Terminal
 from aider_gardener.adapters.aider.provider import history_limit, listed_window, provider_of
 from aider_gardener.adapters.aider.wrappers import ATTRIBUTE, guard
 from aider_gardener.archive import sessions
@@ -77,7 +77,7 @@ def create(original: Any) -> Any:
         cls: type,
         main_model: HostModel | None = None,
         edit_format: str | None = None,
-        io: HostIO | None = None,
+        io: Any | None = None,
         from_coder: HostCoder | None = None,
         summarize_from_coder: bool = True,
         **kwargs: Any,

@@ -78,7 +78,7 @@ def after(coder: HostCoder, gardener: Gardener, chunks: Chunks) -> None:
     parts += [] if state.layout.updates == laid.updates else [_changes(state)]
     if state.settings.status_line:
         coder.__dict__[call.TO_TELL] = "; ".join(filter(None, parts))
-    if notice := gardener.take_notice():
+    if notice := state.archive.take_notice():
         Terminal(coder.io).tool_warning(f"aider-gardener: {notice}")
 
 

@@ -24,7 +24,7 @@ from aider_gardener.gardener.gardener import Gardener as ChatGardener
 from aider_gardener.gardener.state import ChatState
 from aider_gardener.gardener.throttle import fit_open, throttle_outputs
 from aider_gardener.messages import Entry, TokenCounter
-from aider_gardener.plan.chat import Admit, Chat
+from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.view import FILLER, Piece
 from aider_gardener.recall.backlog import Backlog
 from aider_gardener.settings import Settings
@@ -173,7 +173,7 @@ class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
             instructions = "\n".join(item.message.content for item in read[:head])
             shown = self._with_notes(shown, instructions)
         state.embed_if_soon()
-        if notice := self.take_notice():
+        if notice := state.archive.take_notice():
             fault_log().warning("aider-gardener: %s", notice)
         self._sent = asked, state.chat, [*own[:head], *shown]
         return list(self._sent[2])
@@ -187,12 +187,8 @@ class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
     def _sync(self, read: Sequence[Item]) -> list[Entry]:
         """Archive what is new in the list; returns its entries."""
         state = self.state
-
-        def admit_as(item: Item) -> Admit:
-            return lambda chat, message: self.admit(chat, message, item.source)
-
         with state.timed():
-            self._list, chat, added = self._list.sync(state.chat, read, admit_as, state.archive.text)
+            self._list, chat, added = self._list.sync(state.chat, read, self.admit, state.archive.text)
             self.replace_chat(chat)
             return added
 
