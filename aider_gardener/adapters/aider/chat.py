@@ -189,7 +189,6 @@ def _go_on(coder: HostCoder, gardener: Gardener) -> None:
     if info is None:
         return
     gardener.go_on(info)
-    link.show(coder, gardener)
     coder.done_messages, coder.cur_messages = [*coder.done_messages, *coder.cur_messages], []
     if coder.done_messages and coder.done_messages[-1]["role"] == "user":
         coder.done_messages = [*coder.done_messages, {"role": "assistant", "content": FILLER}]

@@ -183,7 +183,6 @@ def cmd_compact(at: CommandLine, args: str) -> None:
         return
     with state.timed():
         compactions.apply(state, asked, time.perf_counter())
-    link.show(at.coder, at.gardener)
     io.tool_output(f"M{made_room(plan)[1:]}.")
 
 
@@ -245,7 +244,6 @@ def undo(at: CommandLine, words: str) -> None:
     if words not in ("", "all"):
         raise UsageError(USAGE)
     changed = at.gardener.undo(every=bool(words))
-    link.show(at.coder, at.gardener)
     what = "every compaction of this chat" if words else "the last compaction"
     at.io.tool_output(f"Took back {what}: {counted(changed, 'message')} changed.")
 

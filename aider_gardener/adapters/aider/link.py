@@ -258,8 +258,10 @@ class CoderHost:
             sync(coder, self.gardener)
 
     def show(self) -> None:
+        """New lists: a prompt that is out keeps the old ones."""
         if (coder := self.reference()) is not None:
-            show(coder, self.gardener)
+            chat = self.gardener.state.chat
+            coder.done_messages, coder.cur_messages = list(chat.done), list(chat.cur)
 
 
 def bind(gardener: Gardener, coder: HostCoder) -> None:
@@ -289,7 +291,6 @@ def sync(coder: HostCoder, gardener: Gardener) -> None:
     refresh(gardener, coder)
     added = gardener.sync(coder.done_messages, coder.cur_messages)
     if cut := throttle_outputs(gardener.state, added):
-        show(coder, gardener)
         for line in dict.fromkeys(item.line() for item in cut):  # aider adds a test's output twice
             Terminal(coder.io).tool_output(f"aider-gardener: {line}")
 
@@ -303,12 +304,6 @@ def refresh(gardener: Gardener, coder: HostCoder) -> None:
         state.archive.count = token_counter(model, state.usage.factor(state.frame.model))
         state.archive.provider = provider_of(model)
         state.usage.prices = prices_of(coder)
-
-
-def show(coder: HostCoder, gardener: Gardener) -> None:
-    """Replace the coder's lists by the view. New lists: a prompt that is out keeps the old ones."""
-    chat = gardener.state.chat
-    coder.done_messages, coder.cur_messages = list(chat.done), list(chat.cur)
 
 
 @contextmanager

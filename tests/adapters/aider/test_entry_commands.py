@@ -112,7 +112,6 @@ def test_a_pinned_entry_stays_whole(begin: Begin) -> None:
     assert MARKER in say(driver, "/pin")
     driver.type(f"/unpin {id_of(driver, MARKER)}")
     driver.coder.gardener.compact_after_rejection()
-    driver.coder.gardener.state.host.show()
     driver.ask("/ask and now?")
     assert long.strip() not in driver.model.last_prompt()
     assert "Nothing is pinned" in say(driver, "/pin")
