@@ -120,7 +120,7 @@ def drafted(state: ChatState, goal: Goal, named: frozenset[int] = frozenset()) -
         focus=state.focus(),
         count=state.count,
         renditions=state.archive.renditions,
-        policy=replace(state.policy, named=named) if named else state.policy,
+        policy=replace(state.policy, named=named),
     )
 
 

@@ -129,12 +129,12 @@ class Gardener:
     def preview(self) -> Iterator[ChatState]:
         """A context in which prompts are computed and nothing is kept of them: chat, archive and times are
         as before when it ends. Gives the state of the prompts made in it."""
-        before = self.state
-        self.state = before.unwritten()
+        before = dict(vars(self))
+        self.state = self.state.unwritten()
         try:
             yield self.state
         finally:
-            self.state = before
+            vars(self).update(before)
 
     # How it stands
 

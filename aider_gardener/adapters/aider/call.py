@@ -228,7 +228,7 @@ def _made_shorter(coder: HostCoder, gardener: Gardener, stated: int) -> bool:
     cut = throttle_open(state, now // 2 if nothing_else else room)
     if plan is None and not cut:
         return False
-    saved = (plan.tokens_saved if plan else 0) + sum(c.tokens_before - c.tokens_after for c in cut)
+    saved = (plan.tokens_saved if plan else 0) + sum(c.entry.tokens - c.tokens_after for c in cut)
     done = f"compacted the history by {saved:,} tokens and tries once more"
     if plan is None:
         done = "tries once more without the middle of your message"

@@ -8,8 +8,8 @@ import os
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
@@ -21,7 +21,6 @@ from aider_gardener.archive.store import open_store, store_directory
 from aider_gardener.errors import UsageError, fault_log
 from aider_gardener.gardener.files import backlog_of
 from aider_gardener.gardener.gardener import Gardener as ChatGardener
-from aider_gardener.gardener.state import ChatState
 from aider_gardener.gardener.throttle import fit_open, throttle_outputs
 from aider_gardener.messages import Entry, TokenCounter
 from aider_gardener.plan.chat import Chat
@@ -117,15 +116,6 @@ class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
     def sync(self, done: Sequence[Any], cur: Sequence[Any]) -> NoReturn:
         """Not here: `prompt` takes the list in. Raises UsageError."""
         raise UsageError("this gardener takes the agent's whole list; call prompt(messages)")
-
-    @contextmanager
-    def preview(self) -> Iterator[ChatState]:
-        own = self._list, self._recalled, self._sent
-        with super().preview() as state:
-            try:
-                yield state
-            finally:
-                self._list, self._recalled, self._sent = own
 
     # The prompt
 
