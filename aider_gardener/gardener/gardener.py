@@ -179,11 +179,8 @@ class Gardener:
         originals where they fit.
         """
         wanted = Request(query, token_limit=token_limit, classes=frozenset(classes), session=session)
-        return self.recall_for(replace(wanted, full=full, since=since, passages=limit))
-
-    def recall_for(self, request: Request) -> list[Recalled]:
-        """What answers a request; see `recall`."""
-        return self.state.recollection.find(self.state.chat, request, self.state.count)
+        wanted = replace(wanted, full=full, since=since, passages=limit)
+        return self.state.recollection.find(self.state.chat, wanted, self.state.count)
 
     def recall_note(self, question: str, standing: str) -> str:
         """What is recalled for the prompt that asks `question`, as one note; "" when nothing fits.
