@@ -87,9 +87,11 @@ def full_id(store: Store, given: str, known: Iterable[str] = ()) -> str:
     return found[0]
 
 
-def stored(store: Store, given: str) -> Entry:
-    """The one entry of the archive whose id begins so. Raises UsageError."""
-    entry = store.get(full_id(store, given))
+def stored(store: Store, given: str, known: Mapping[str, Entry] | None = None) -> Entry:
+    """The one entry whose id begins so, as it is `known` by its id, else as the archive has it. Raises
+    UsageError."""
+    found = full_id(store, given, known or ())
+    entry = (known or {}).get(found) or store.get(found)
     if entry is None:  # forgotten in between
         raise UsageError(f"no entry has the id {given}; recall shows the ids there are")
     return entry

@@ -58,7 +58,7 @@ def session(session: str) -> None:
     store = open_archive(read_only=True)
     found = account(store, session_named(store, session))
     short = short_ids([each.id for each in project_sessions(store, project_of(store))])[found.info.id]
-    put(found, lambda: files.session_page(found, short).removesuffix("\n"))
+    put(found, lambda: files.rendered("session.md.jinja", found=found, short=short).removesuffix("\n"))
 
 
 @upkeep.command(short_help="The index of all sessions as Markdown.")

@@ -70,11 +70,7 @@ class Restored(NamedTuple):
 def find(state: ChatState, given: str) -> Entry:
     """The entry that an id or its beginning names, as it stands in this chat if it does, with its content."""
     own = {entry.id: entry for entry in state.chat.entries.values()}
-    found = entries.full_id(state.archive.store, given, own)
-    entry = own.get(found) or state.archive.store.get(found)
-    if entry is None:
-        raise UsageError(f"no entry has the id {found}; notes and /recall show the ids there are")
-    return entry
+    return entries.stored(state.archive.store, given, own)
 
 
 def _notes_on(state: ChatState, entry: Entry) -> list[Entry]:
@@ -85,27 +81,29 @@ def _notes_on(state: ChatState, entry: Entry) -> list[Entry]:
 def forget(state: ChatState, given: str) -> int:
     """Delete an entry for good, from archive and chat, with the notes that quote it; returns how many
     entries that were. Raises StoreError when nothing could be deleted; then the chat is as before."""
-    with state.at_host():
-        entry, store = find(state, given), state.archive.store
-        quoted = [note.id for note in _notes_on(state, entry)]
-        ids = list(dict.fromkeys([entry.id, *quoted, *entries.quoting(store, [entry.id])]))
-        forgotten = store.forget(ids)
-        _show_no_more(state, ids)
-        state.event("forget", count=forgotten)
+    state.sync_host()
+    entry, store = find(state, given), state.archive.store
+    quoted = [note.id for note in _notes_on(state, entry)]
+    ids = list(dict.fromkeys([entry.id, *quoted, *entries.quoting(store, [entry.id])]))
+    forgotten = store.forget(ids)
+    _show_no_more(state, ids)
+    state.show()
+    state.event("forget", count=forgotten)
     return forgotten
 
 
 def forget_session(state: ChatState) -> int:
     """Delete for good what this chat added to the archive, and empty the chat; returns the entries. What was
     said in other sessions too stays theirs."""
-    with state.at_host():
-        archive = state.archive
-        ids = {entry.id for entry in state.chat.entries.values()}
-        forgotten = archive.store.forget_session(archive.session)
-        archive.store.open_session(archive.session, project=archive.project, started_at=archive.clock())
-        _show_no_more(state, ids)
-        state.chat = state.chat.cleared()
-        state.amendments = ()
+    state.sync_host()
+    archive = state.archive
+    ids = {entry.id for entry in state.chat.entries.values()}
+    forgotten = archive.store.forget_session(archive.session)
+    archive.store.open_session(archive.session, project=archive.project, started_at=archive.clock())
+    _show_no_more(state, ids)
+    state.chat = state.chat.cleared()
+    state.amendments = ()
+    state.show()
     return forgotten
 
 
@@ -142,25 +140,26 @@ def restore(state: ChatState, entry_id: str) -> Restored:
     """Put an original back into the chat whole: in its place, or where it has none at the end. It is not
     compacted again before the history has grown. Raises UsageError where the window has no room for it; then
     the marks are as before."""
-    with state.at_host():
-        entry = find(state, entry_id)
-        places = state.chat.places(entry.id)
-        below = [seq for seq in places[-1:] if seq in state.chat.fidelity]
-        noted = any(state.chat.places(note.id) for note in _notes_on(state, entry))
-        is_whole = not below and (bool(places) or noted)
-        if not is_whole and entry.tokens > state.room:
-            raise UsageError(NO_ROOM.format(id=entry.id, tokens=entry.tokens, room=max(0, state.room)))
-        state.archive.touch([entry.id])
-        if is_whole:
-            return Restored(entry, in_place=bool(places), changed=False)
-        if below:
-            levels = {seq: level for seq, level in state.chat.fidelity.items() if seq != below[0]}
-            show(state, levels, RESTORE, rests=True)
-            return Restored(entry, in_place=True)
-        text = state.archive.store.original(entry.id) or entry.content
-        whole = quote(entry, text, 0, len(text), 1.0, label=edit_outcome(state.archive, state.chat, entry))
-        added = state.add_note(recall_note([whole], session=state.archive.session, head=RESTORED_HEAD))
-        state.event(RESTORE, entry_id=entry.id)
+    state.sync_host()
+    entry = find(state, entry_id)
+    places = state.chat.places(entry.id)
+    below = [seq for seq in places[-1:] if seq in state.chat.fidelity]
+    noted = any(state.chat.places(note.id) for note in _notes_on(state, entry))
+    is_whole = not below and (bool(places) or noted)
+    if not is_whole and entry.tokens > state.room:
+        raise UsageError(NO_ROOM.format(id=entry.id, tokens=entry.tokens, room=max(0, state.room)))
+    state.archive.touch([entry.id])
+    if is_whole:
+        return Restored(entry, in_place=bool(places), changed=False)
+    if below:
+        levels = {seq: level for seq, level in state.chat.fidelity.items() if seq != below[0]}
+        show(state, levels, RESTORE, rests=True)
+        return Restored(entry, in_place=True)
+    text = state.archive.store.original(entry.id) or entry.content
+    whole = quote(entry, text, 0, len(text), 1.0, label=edit_outcome(state.archive, state.chat, entry))
+    added = state.add_note(recall_note([whole], session=state.archive.session, head=RESTORED_HEAD))
+    state.show()
+    state.event(RESTORE, entry_id=entry.id)
     return Restored(entry, in_place=False, messages=tuple(piece.message for piece in added))
 
 

@@ -120,7 +120,7 @@ def drafted(state: ChatState, goal: Goal, named: frozenset[int] = frozenset()) -
         focus=state.focus(),
         count=state.count,
         renditions=state.archive.renditions,
-        policy=replace(state.policy, named=named) if named else state.policy,
+        policy=replace(state.policy, named=named),
     )
 
 
@@ -133,6 +133,7 @@ def apply(state: ChatState, made: Draft, began: float) -> Plan:
     seconds = time.perf_counter() - began
     one = Applied(state.chat.turn, made.plan, seconds, state.chat.next_seq, due.high, due.hard, due.set_by)
     state.plans = (*state.plans, one)
+    state.show()
     return made.plan
 
 
@@ -209,6 +210,7 @@ def show(state: ChatState, fidelity: Mapping[int, Fidelity], kind: str, *, rests
         state.put_back_at = before.next_seq
     data = {RESTS: before.next_seq} if rests else {}
     state.archive.swaps_event(before, state.chat, kind, data)
+    state.show()
     shown = [entry for entry in state.chat.all_entries() if not is_filler(entry)]
     return sum(before.level_of(entry) is not state.chat.level_of(entry) for entry in shown)
 
@@ -216,6 +218,7 @@ def show(state: ChatState, fidelity: Mapping[int, Fidelity], kind: str, *, rests
 def undo(state: ChatState, *, every: bool = False) -> int:
     """Take back the last compaction (or every one) as far as its entries are still there; returns how
     many entries changed. Raises UsageError when there is nothing to take back."""
+    state.sync_host()
     made = _undoable(state.archive.store.events(state.archive.session))
     if not made:
         raise UsageError("there is no compaction to undo in this chat")
@@ -255,9 +258,9 @@ def give_back(state: ChatState) -> int:
     """Put every original that is hidden or shortened back into its place whole, for good: no compaction of
     before can be undone any more. What the host took out and what was forgotten stays away. Returns how many
     messages changed."""
-    with state.at_host():
-        state.note = MapNote()
-        return show(state, {}, GIVEN_BACK)
+    state.sync_host()
+    state.note = MapNote()
+    return show(state, {}, GIVEN_BACK)
 
 
 def hide_finished(state: ChatState) -> int:

@@ -16,11 +16,12 @@ from aider_gardener.archive.sessions import project_sessions, short_ids
 from aider_gardener.archive.store import SessionInfo
 from aider_gardener.errors import GardenerError, StoreError, UsageError
 from aider_gardener.files import read_bytes, write_private
-from aider_gardener.gardener.past_chats import Account, account
+from aider_gardener.gardener.past_chats import account
 from aider_gardener.notes.markdown import code, quoted
 from aider_gardener.phrases import counted
 from aider_gardener.recall.backlog import Backlog
 from aider_gardener.recall.embed import loading as loading  # what a benchmark puts its own in place of
+from aider_gardener.recall.embed import not_offered
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -66,11 +67,6 @@ def _span(info: SessionInfo) -> str:
         time.strftime("%Y-%m-%d %H:%M", time.gmtime(at)) for at in (info.started_at, info.last_at)
     )
     return f"{began} to {ended[11:] if began[:10] == ended[:10] else ended} UTC"
-
-
-def session_page(found: Account, short: str) -> str:
-    """The account of a session as a page. `short` is the beginning of its id that no other one has."""
-    return rendered("session.md.jinja", found=found, short=short)
 
 
 def project_index(store: Store, project: str) -> str:
@@ -141,5 +137,7 @@ def backlog_of(store: Store, project: str, settings: Settings, *, background: bo
     `Backlog` for `background`."""
     upkeep = partial(keep_to_policy, store, project, settings)
     backlog = Backlog(store, load=loading(settings.embedder), background=background, upkeep=upkeep)
+    if reason := not_offered(settings.embedder):  # said at once: few chats get as far as the loading
+        backlog.give_up(reason)
     backlog.resume()
     return backlog

@@ -13,7 +13,7 @@ from aider_gardener.errors import StoreError
 from aider_gardener.gardener import care, compactions, report, stored_chat
 from aider_gardener.gardener.learnt import taken_rules
 from aider_gardener.gardener.state import ChatState
-from aider_gardener.messages import ContentClass, Entry, TokenCounter
+from aider_gardener.messages import ContentClass, Entry
 from aider_gardener.notes.chatmap import MapNote, past
 from aider_gardener.notes.last_chat import LastTime, last_time
 from aider_gardener.notes.rules import Decision, decided
@@ -27,10 +27,8 @@ ACCOUNT_SHARE, LEAST_ACCOUNT_TOKENS = 0.3, 240
 """The part of the high mark that the account of the last chat may take, and what it needs to say anything."""
 
 NOT_RECALLED = "not recalled"
-"""The event that tells of a question that got no note, with its cause."""
-ALL_STANDS = "all of the chat stands in the prompt"
-NO_ROOM = "the window has no room for it, or --gardener-recall-tokens is 0"
-NOTHING_FITS = "nothing that the prompt lacks shares a word with it or is near in meaning"
+"""The event that tells of a question that got no note: whether all of the chat stands in the prompt, and the
+tokens of room for one. Where there was something to find, and room, nothing fitted."""
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
@@ -56,7 +54,6 @@ class Gardener:
 
     def __init__(self, settings: Settings, archive: Archive) -> None:
         self.state = ChatState.new(settings, archive)
-        self._unanswered = ("", "")
         self.state.chat = Chat(hint=care.HINT if settings.ask_for_originals else "")
         with suppress(StoreError):
             self.state.taken = taken_rules(archive.store, archive.project)
@@ -120,10 +117,6 @@ class Gardener:
             self.state.chat = replace(chat, undone=chat.undone | {entry.seq})
             self.state.event(EDIT_UNDONE, entry_id=entry.id)
 
-    def set_counter(self, count: TokenCounter) -> None:
-        """Count with another model's tokenizer from now on."""
-        self.state.archive.count = count
-
     def idle(self) -> int:
         """Work off what is left to embed, now and in this thread; returns how many passages that were.
 
@@ -136,12 +129,12 @@ class Gardener:
     def preview(self) -> Iterator[ChatState]:
         """A context in which prompts are computed and nothing is kept of them: chat, archive and times are
         as before when it ends. Gives the state of the prompts made in it."""
-        before = self.state
-        self.state = before.unwritten()
+        before = dict(vars(self))
+        self.state = self.state.unwritten()
         try:
             yield self.state
         finally:
-            self.state = before
+            vars(self).update(before)
 
     # How it stands
 
@@ -186,11 +179,8 @@ class Gardener:
         originals where they fit.
         """
         wanted = Request(query, token_limit=token_limit, classes=frozenset(classes), session=session)
-        return self.recall_for(replace(wanted, full=full, since=since, passages=limit))
-
-    def recall_for(self, request: Request) -> list[Recalled]:
-        """What answers a request; see `recall`."""
-        return self.state.recollection.find(self.state.chat, request, self.state.count)
+        wanted = replace(wanted, full=full, since=since, passages=limit)
+        return self.state.recollection.find(self.state.chat, wanted, self.state.count)
 
     def recall_note(self, question: str, standing: str) -> str:
         """What is recalled for the prompt that asks `question`, as one note; "" when nothing fits.
@@ -205,12 +195,8 @@ class Gardener:
         part = recall_part(question)
         budget = min(int(state.recall_budget * part), state.room)
         left = budget - MARGIN_TOKENS - state.count(NOTE_HEAD)
-        note, cause = "", NOTHING_FITS
-        if not state.chat.fidelity and not state.settings.recall_sessions:
-            cause = ALL_STANDS
-        elif left <= 0:
-            cause = NO_ROOM
-        else:
+        note, all_stands = "", not (state.chat.fidelity or state.settings.recall_sessions)
+        if left > 0 and not all_stands:
             with state.timed():
                 request = Request(
                     question,
@@ -223,9 +209,8 @@ class Gardener:
                     files=frozenset(state.frame.files),
                 )
                 note = state.recollection.note(state.chat, request, state.count)
-        if not note and part > ORDINARY_SHARE and self._unanswered != (question, cause):
-            self._unanswered = question, cause
-            state.event(NOT_RECALLED, cause=cause)
+        if not note and part > ORDINARY_SHARE:
+            state.event(NOT_RECALLED, all_stands=all_stands, room=max(0, left))
         return note
 
     def map_note(self, around: Callable[[], str]) -> str:
@@ -263,7 +248,3 @@ class Gardener:
         state = self.state
         most = max(LEAST_ACCOUNT_TOKENS, int(ACCOUNT_SHARE * compactions.goal_of(state).high))
         return last_time(state.archive, token_limit=min(state.recall_budget, most))
-
-    def take_notice(self) -> str:
-        """What the user should know of the archive, in one line, once; "" when there is nothing."""
-        return self.state.archive.take_notice()

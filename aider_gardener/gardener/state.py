@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
 from typing import NamedTuple, Protocol
 
@@ -277,13 +278,10 @@ class ChatState:
 
     def add_note(self, text: str, detail: str = "") -> list[Piece]:
         """The messages of a note of ours for the end of the host's list, archived and marked."""
-
-        def admit(chat: Chat, message: Message) -> Entry:
-            kind = SourceKind.STUB if message.role == "user" else SourceKind.NOTICE
-            return self.admit(chat, message, Source(kind, detail))
-
         chat, added = self.chat, list[Piece]()
-        for role, content in (("user", text), ("assistant", FILLER)):
+        ours, fillers = SourceKind.STUB, SourceKind.NOTICE
+        for role, content, kind in (("user", text, ours), ("assistant", FILLER, fillers)):
+            admit = partial(self.admit, source=Source(kind, detail))
             chat, entry = chat.enter(Message(role, content), admit)
             added.append(Piece({"role": role, "content": content}, {entry.seq: Fidelity.FULL}, chat.mark))
         self.chat = chat.with_lists(list(chat.done), [*chat.cur, *added])
@@ -298,12 +296,13 @@ class ChatState:
         """Record in the archive what was done to the chat in this turn."""
         self.archive.event(self.chat.turn, kind, data)
 
-    @contextmanager
-    def at_host(self) -> Iterator[None]:
-        """Work on the chat as its host holds it now, and show the result there."""
+    def sync_host(self) -> None:
+        """Take over the chat as its host holds it now."""
         if self.host:
             self.host.sync()
-        yield
+
+    def show(self) -> None:
+        """Make the host's lists what the chat is now."""
         if self.host:
             self.host.show()
 

@@ -68,6 +68,7 @@ def go_on(state: ChatState, info: SessionInfo) -> None:
     state.amendments = (*state.amendments, *kept_rules(state.archive.store, info.id))
     if kept := kept_growth(state.archive.store, info):
         state.growth.earlier, state.growth.points = kept
+    state.show()
 
 
 def _stand_again(state: ChatState, info: SessionInfo) -> None:

@@ -36,11 +36,10 @@ OUTPUTS = frozenset({SourceKind.COMMAND, SourceKind.TEST, SourceKind.LINT, Sourc
 
 
 class Throttled(NamedTuple):
-    """One message that was cut: its entry, its tokens before and after, how much the short form shows, and
-    whether the window has room for the whole."""
+    """One message that was cut: its entry, its tokens after, how much the short form shows, and whether the
+    window has room for the whole."""
 
     entry: Entry
-    tokens_before: int
     tokens_after: int
     shown: str
     fits: bool
@@ -60,7 +59,7 @@ class Throttled(NamedTuple):
     def _part(self) -> str:
         what = {"typed": "your message", "web": "the page"}.get(self.entry.source.kind.value, "the output")
         shown = f" ({self.shown})" if self.shown else ""
-        return f"{self.tokens_after:,} of {self.tokens_before:,} tokens of {what} in the chat{shown}"
+        return f"{self.tokens_after:,} of {self.entry.tokens:,} tokens of {what} in the chat{shown}"
 
 
 def throttle_outputs(state: ChatState, added: Iterable[Entry]) -> list[Throttled]:
@@ -150,7 +149,7 @@ def _cut(state: ChatState, limits: Mapping[int, int]) -> list[Throttled]:
 def _throttled(state: ChatState, entry: Entry, made: Rendition | None, short: Rendition) -> Throttled:
     shown = SUMMARY.search(short.text) if made is not None and made.text == short.text else None
     after, fits = state.count(short.text), entry.tokens <= state.room
-    return Throttled(entry, entry.tokens, after, shown[1] if shown else "", fits)
+    return Throttled(entry, after, shown[1] if shown else "", fits)
 
 
 def short_form(

@@ -109,7 +109,7 @@ class Backlog:
                     found.append(embedder.embed([text])[0])
                     self.want()
             except Exception as error:  # any failure of the model: full text serves alone
-                self._give_up(str(error))
+                self.give_up(str(error))
 
         if self.background:
             asking = threading.Thread(target=answer, name="gardener-question", daemon=True)
@@ -135,7 +135,7 @@ class Backlog:
         except StoreError:
             return 0
         except Exception as error:  # any failure of the model: full text serves alone
-            self._give_up(str(error))
+            self.give_up(str(error))
             return 0
 
     def drain(self, limit: int | None = None) -> int:
@@ -185,7 +185,7 @@ class Backlog:
                 elif self._embedder is not None and time.monotonic() - self._used_at >= self._idle_seconds:
                     self._embedder.unload()
         except Exception as error:  # whatever it is, the chat goes on without vectors
-            self._give_up(str(error) or type(error).__name__)
+            self.give_up(str(error) or type(error).__name__)
 
     def _work_on(self) -> None:
         """Index what waits, do the upkeep, once, then embed what is pending, until a pause comes."""
@@ -236,10 +236,11 @@ class Backlog:
             if self._embedder is None and self._load is not None and not self.off:
                 self._embedder, reason = self._load()
                 if self._embedder is None:
-                    self._give_up(reason)
+                    self.give_up(reason)
             return None if self.off else self._embedder
 
-    def _give_up(self, reason: str) -> None:
+    def give_up(self, reason: str) -> None:
+        """Do without vectors from now on; `take_notice` says why."""
         if not self.off and not self._stopped:
             line = " ".join(reason.split())
             self._notice = f"recall works by full text alone, not by meaning: {line}"

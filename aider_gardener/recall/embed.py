@@ -14,7 +14,7 @@ import hashlib
 import importlib.util
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -153,14 +153,10 @@ def load_use() -> tuple[Embedder | None, str]:
 
 def load_offered(name: str) -> tuple[Embedder | None, str]:
     """The embedder that an installed package offers under this name, as `load_use` gives the encoder."""
-    import importlib.metadata  # a hundredth of a second
-
-    offered = {each.name: each for each in importlib.metadata.entry_points(group=GROUP)}
-    if name not in offered:
-        known = ", ".join([USE, NONE, *sorted(offered)])
-        return None, f"no installed package offers an embedder {name}; there are {known}"
+    if reason := not_offered(name):
+        return None, reason
     try:
-        load: Load = offered[name].load()
+        load: Load = _offered()[name].load()
         embedder, reason = load()
         if embedder is not None:
             embedder.load()
@@ -169,6 +165,19 @@ def load_offered(name: str) -> tuple[Embedder | None, str]:
         fault_log().info("the embedder %s cannot be loaded", name, exc_info=True)
         reason = one_line(error)
     return None, f"the embedder {name} cannot be loaded ({' '.join(reason.split()) or 'it does not say why'})"
+
+
+def not_offered(name: str) -> str:
+    """Why there is no embedder of this name, in one line; "" where there is."""
+    there = [USE, NONE] if name in (USE, NONE) else [USE, NONE, *sorted(_offered())]
+    known = ", ".join(there)
+    return "" if name in there else f"no installed package offers an embedder {name}; there are {known}"
+
+
+def _offered() -> Mapping[str, Any]:
+    import importlib.metadata  # a hundredth of a second
+
+    return {each.name: each for each in importlib.metadata.entry_points(group=GROUP)}
 
 
 def check_file(path: Path, sha256: str) -> None:

@@ -112,7 +112,7 @@ class Played:
 
     def listen(self) -> None:
         """Read the notice that a user would be shown."""
-        if notice := self.gardener.take_notice():
+        if notice := self.gardener.state.archive.take_notice():
             self.notices.append(notice)
 
     def said(self) -> list[str]:

@@ -74,3 +74,8 @@ def test_the_backlog_of_a_chat_does_that_when_it_rests_first(store: Store) -> No
         time.sleep(0.05)
     backlog.stop()
     assert "1 archived messages" in said
+
+
+def test_an_embedder_that_nobody_offers_is_said_before_it_is_needed(store: Store) -> None:
+    backlog = backlog_of(store, "p", Settings(embedder="nosuch"), background=False)
+    assert "no installed package offers an embedder nosuch" in backlog.take_notice()

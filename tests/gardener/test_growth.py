@@ -75,7 +75,7 @@ def test_what_was_left_out_is_saved_on_every_prompt_and_recall_counts_against_it
 def test_where_all_stood_whole_another_counter_and_more_around_it_save_and_lose_nothing() -> None:
     gardener = make_gardener(history_tokens=1_000_000)
     chatted(gardener, 3)
-    gardener.set_counter(lambda text: 2 * words(text))
+    gardener.state.archive.count = lambda text: 2 * words(text)
     reminder = "answer in the edit format " * 50
     send(gardener, "word " * 100, *(piece.content for piece in shown(gardener)), reminder)
     assert gardener.state.growth.saved_tokens == 0 and gardener.state.growth.saved_cost == 0

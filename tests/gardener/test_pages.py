@@ -11,14 +11,15 @@ from markdown_it import MarkdownIt
 from aider_gardener.archive.sessions import session_named
 from aider_gardener.archive.store import Store, open_store
 from aider_gardener.gardener import files
-from aider_gardener.gardener.files import MADE, project_index, session_page
+from aider_gardener.gardener.files import MADE, project_index, rendered
 from aider_gardener.gardener.past_chats import account
 
 DAY = 86_400.0
 
 
 def page(store: Store, session: str = "s") -> str:
-    return session_page(account(store, session_named(store, "p", session)), session)
+    found = account(store, session_named(store, "p", session))
+    return rendered("session.md.jinja", found=found, short=session)
 
 
 def full_session(store: Store) -> None:

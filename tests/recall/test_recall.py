@@ -32,24 +32,22 @@ def chat() -> Gardener:
     return gardener
 
 
-def test_a_question_that_gets_no_note_leaves_its_cause_once() -> None:
-    def causes(gardener: Gardener) -> list[object]:
+def test_a_question_that_gets_no_note_leaves_its_cause() -> None:
+    def causes(gardener: Gardener) -> list[tuple[object, bool]]:
         events = gardener.state.archive.store.events(kind="not recalled")
-        return [event.data["cause"] for event in events]
+        return [(event.data["all_stands"], event.data["room"] > 0) for event in events]
 
     standing = make_gardener()
     standing.sync(talk(("about the escrow account", ANSWER)), [])
-    for _prompt in range(2):
-        assert standing.recall_note(QUESTION, "") == ""
-    assert causes(standing) == ["all of the chat stands in the prompt"]
+    assert standing.recall_note(QUESTION, "") == "" and causes(standing) == [(True, True)]
     hidden = chat()
     assert hidden.recall_note(QUESTION, "") and causes(hidden) == []
     assert hidden.recall_note("zzz?", "") == "" == hidden.recall_note("xyz, write the xyzzy", "")
-    assert causes(hidden) == ["nothing that the prompt lacks shares a word with it or is near in meaning"]
+    assert causes(hidden) == [(False, True)]
     mute = make_gardener(recall_tokens=0)
     mute.sync(talk(("about the escrow account", ANSWER), ("go on", "done")), [])
     show(mute.state, {0: Fidelity.HIDDEN, 1: Fidelity.HIDDEN}, "made")
-    assert mute.recall_note(QUESTION, "") == "" and "no room" in str(causes(mute)[0])
+    assert mute.recall_note(QUESTION, "") == "" and causes(mute) == [(False, False)]
 
 
 EDIT = """The escrow account closes on the 18th now.

@@ -43,8 +43,8 @@ STATED = re.compile(
 """How providers and local servers say how long a prompt may be."""
 LEAST_WINDOW = 512
 
-TRIED, RETRIED, UNSENT = "_gardener_tried", "_gardener_retried", "_gardener_unsent"
-"""Of a coder's message: whether it was sent, the prompt that was made shorter, why it cannot be sent."""
+TRIED, UNSENT = "_gardener_tried", "_gardener_unsent"
+"""Of a coder's message: whether it was sent, and why it cannot be."""
 TO_TELL = "_gardener_to_tell"
 """Of the prompt that was made last: the dim line on it, for when it is sent; some are only made."""
 
@@ -152,14 +152,14 @@ def send(original: Any) -> Any:
         model: HostModel | None = None,
         functions: Any = None,
     ) -> Iterator[Any]:
-        self.__dict__.update({TRIED: True, RETRIED: None})
-        while True:
+        self.__dict__[TRIED] = True
+        for may_retry in (True, False):
             _tell(self)
             try:
                 yield from original(self, messages, model=model, functions=functions)
                 return
             except Exception as error:  # reason: any provider's error class; what is no overflow goes on up
-                again = link.run(shrink, self, messages, error)
+                again = link.run(shrink, self, messages, error, may_retry)
                 if again is None:
                     raise
             if not again:
@@ -177,17 +177,15 @@ def _tell(coder: HostCoder) -> None:
 
 
 def shrink(
-    coder: HostCoder, gardener: Gardener, messages: list[HostMessage], error: BaseException
+    coder: HostCoder, gardener: Gardener, messages: list[HostMessage], error: BaseException, may_retry: bool
 ) -> bool | None:
     """After a failed call: True when the prompt was made shorter, in place, to be sent once more; False when
-    it was given up, as on a second failure, and the user told; None when the failure is the host's to deal
-    with: none of the prompt's length, or something came back."""
+    it was given up and the user told; None when the failure is the host's to deal with: none of the prompt's
+    length, or something came back."""
     coder.__dict__[TRIED] = True
     if not gardener.state.acts or coder.partial_response_content or not is_overflow(error):
         return None
-    is_second = coder.__dict__.get(RETRIED) is messages
-    coder.__dict__[RETRIED] = messages
-    if not is_second and _made_shorter(coder, gardener, window_of(error)):
+    if may_retry and _made_shorter(coder, gardener, window_of(error)):
         messages[:] = coder.format_messages().all_messages()
         return True
     _give_up(coder, gardener)
@@ -230,8 +228,7 @@ def _made_shorter(coder: HostCoder, gardener: Gardener, stated: int) -> bool:
     cut = throttle_open(state, now // 2 if nothing_else else room)
     if plan is None and not cut:
         return False
-    link.show(coder, gardener)
-    saved = (plan.tokens_saved if plan else 0) + sum(c.tokens_before - c.tokens_after for c in cut)
+    saved = (plan.tokens_saved if plan else 0) + sum(c.entry.tokens - c.tokens_after for c in cut)
     done = f"compacted the history by {saved:,} tokens and tries once more"
     if plan is None:
         done = "tries once more without the middle of your message"
@@ -283,7 +280,7 @@ def used(coder: HostCoder, gardener: Gardener, messages: list[HostMessage], comp
         state.usage.compare(model.name, estimated=estimated, reported=call.prompt_tokens)
         after = state.usage.factor(model.name)
         if after != before and state.frame.model == model.name:
-            gardener.set_counter(token_counter(model, after))
+            state.archive.count = token_counter(model, after)
 
 
 def reported_call(completion: Any) -> Call | None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aider_gardener.adapters.aider import call, link, prompt
-from aider_gardener.adapters.aider.coder import HostCoder, HostIO, HostModel, Terminal
+from aider_gardener.adapters.aider.coder import HostCoder, HostModel, Terminal
 from aider_gardener.adapters.aider.provider import history_limit, listed_window, provider_of
 from aider_gardener.adapters.aider.wrappers import ATTRIBUTE, guard
 from aider_gardener.archive import sessions
@@ -77,7 +77,7 @@ def create(original: Any) -> Any:
         cls: type,
         main_model: HostModel | None = None,
         edit_format: str | None = None,
-        io: HostIO | None = None,
+        io: Any | None = None,
         from_coder: HostCoder | None = None,
         summarize_from_coder: bool = True,
         **kwargs: Any,
@@ -189,7 +189,6 @@ def _go_on(coder: HostCoder, gardener: Gardener) -> None:
     if info is None:
         return
     gardener.go_on(info)
-    link.show(coder, gardener)
     coder.done_messages, coder.cur_messages = [*coder.done_messages, *coder.cur_messages], []
     if coder.done_messages and coder.done_messages[-1]["role"] == "user":
         coder.done_messages = [*coder.done_messages, {"role": "assistant", "content": FILLER}]

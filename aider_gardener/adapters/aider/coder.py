@@ -15,18 +15,12 @@ HostMessage = dict[str, Any]
 """A message as aider holds it: "role" and "content", which is a text or a list of parts."""
 
 
-class HostIO(Protocol):
-    """aider's terminal. We write to it by `Terminal`."""
-
-    def read_text(self, filename: str, silent: bool = False) -> str | None: ...
-
-
 class Terminal:
     """aider's terminal as all of ours writes to it: texts are made visible first, and what its encoding does
     not have is a question mark (aider would end with a UnicodeEncodeError)."""
 
-    def __init__(self, io: HostIO) -> None:
-        self._io: Any = io
+    def __init__(self, io: Any) -> None:
+        self._io = io
 
     def _shown(self, line: str) -> str:
         encoding = getattr(getattr(self._io, "console", None), "encoding", "utf-8")
@@ -71,15 +65,6 @@ class HostModel(Protocol):
     def send_completion(self, messages: list[HostMessage], functions: None, stream: bool) -> Any: ...
 
 
-class HostSummarizer(Protocol):
-    """aider's summary of the history by a model."""
-
-    models: Sequence[HostModel]
-    max_tokens: int
-
-    def summarize_all(self, messages: list[HostMessage]) -> list[HostMessage]: ...
-
-
 class Chunks(Protocol):
     """A prompt in its parts, in the order in which they are sent."""
 
@@ -117,10 +102,10 @@ class HostCoder(Protocol):
     repo_map: Any | None
     fence: tuple[str, str]
     repo: Any | None
-    io: HostIO
+    io: Any
     commands: HostCommands | None
     main_model: HostModel
-    summarizer: HostSummarizer
+    summarizer: Any
     history: Any
     edit_format: str
     add_cache_headers: bool

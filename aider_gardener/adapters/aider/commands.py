@@ -46,6 +46,7 @@ HISTORY_COPY = (
     "aider's own files keep their copies: .aider.chat.history.md and .aider.input.history"
     " (and --llm-history-file if you use it). Delete them there by hand."
 )
+NOTHING_PINNED = "Nothing is pinned in this chat; /pin ID holds a message, /pin last the newest."
 CONSTRAINTS_USAGE = "Usage: /gardener constraints [add TEXT | edit N TEXT | drop N]"
 NAMED_USAGE = "Usage: {} (ID, its beginning, a number of the last list, or last)"
 WHOLE_SESSION, LAST, YES = "session", "last", "--yes"
@@ -182,7 +183,6 @@ def cmd_compact(at: CommandLine, args: str) -> None:
         return
     with state.timed():
         compactions.apply(state, asked, time.perf_counter())
-    link.show(at.coder, at.gardener)
     io.tool_output(f"M{made_room(plan)[1:]}.")
 
 
@@ -244,7 +244,6 @@ def undo(at: CommandLine, words: str) -> None:
     if words not in ("", "all"):
         raise UsageError(USAGE)
     changed = at.gardener.undo(every=bool(words))
-    link.show(at.coder, at.gardener)
     what = "every compaction of this chat" if words else "the last compaction"
     at.io.tool_output(f"Took back {what}: {counted(changed, 'message')} changed.")
 
@@ -334,7 +333,8 @@ def cmd_recall(at: CommandLine, args: str) -> None:
     if archive.backlog is not None:  # the user waits; without a model of meanings words serve alone
         with contextlib.suppress(GardenerError), state.timed():
             archive.backlog.drain(EMBEDDED_FIRST)
-    found = hits(at.gardener.recall_for(request), archive.store.original)[: max(SHOWN_HITS, request.passages)]
+    found = hits(state.recollection.find(state.chat, request, state.count), archive.store.original)
+    found = found[: max(SHOWN_HITS, request.passages)]
     if not found:
         at.io.tool_output("Nothing in the archive fits that. Try other words, or a name or number.")
         return
@@ -445,12 +445,16 @@ def cmd_pin(at: CommandLine, args: str) -> None:
         at.gardener.state.listed = tuple(entry.id for entry in rows)
         at.put(entries_table(rows))
     else:
-        at.io.tool_output("Nothing is pinned in this chat; /pin ID holds a message, /pin last the newest.")
+        at.io.tool_output(NOTHING_PINNED)
 
 
 @command(lambda self: _ids_of(self, pinned=True))
 def cmd_unpin(at: CommandLine, args: str) -> None:
     "Let go of a pinned message: it may be compacted again"
+    from aider_gardener.gardener.compactions import pinned_entries
+
+    if args.lower() == LAST and not pinned_entries(at.gardener.state):
+        raise UsageError(NOTHING_PINNED)
     entry = at.gardener.pin(named(at, args, "/unpin ID", lambda entry: entry.pinned), pinned=False)
     at.io.tool_output(f"{entry.id} is no longer pinned.")
 

@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aider_gardener.adapters.aider.coder import HostCoder, HostIO, Terminal
+from aider_gardener.adapters.aider.coder import HostCoder, Terminal
 from aider_gardener.adapters.aider.options import Origins, settings_given
 from aider_gardener.adapters.aider.provider import (
     history_limit,
@@ -43,29 +43,21 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class OpenArchive:
-    """An archive with what embeds its passages."""
-
-    store: Store
-    backlog: Backlog
-
-
-@dataclass
 class Process:
-    """What this process shares: the settings given to `install`, the open archives by directory, and each
-    chat with the terminal that it may write to at the end and what ends its upkeep. `background` false: no
-    thread, only `Gardener.idle` does it. `origins` is what is known of where settings came from; None where
-    no command line was read."""
+    """What this process shares: the settings given to `install`, the backlogs of the open archives by
+    directory, and each chat with the terminal that it may write to at the end and what ends its upkeep.
+    `background` false: no thread, only `Gardener.idle` does it. `origins` is what is known of where settings
+    came from; None where no command line was read."""
 
     settings: Settings | None = None
-    archives: dict[str, OpenArchive] = field(default_factory=dict)
-    chats: list[tuple[Gardener, HostIO, Callable[[], None]]] = field(default_factory=list)
+    archives: dict[str, Backlog] = field(default_factory=dict)
+    chats: list[tuple[Gardener, Any, Callable[[], None]]] = field(default_factory=list)
     background: bool = True
     origins: Origins | None = None
     lock: threading.RLock = field(default_factory=threading.RLock)
 
-    def open(self, directory: Path, project: str, settings: Settings) -> OpenArchive:
-        """The archive of a directory, opened once."""
+    def open(self, directory: Path, project: str, settings: Settings) -> Backlog:
+        """The archive of a directory, opened once, with what embeds its passages."""
         from aider_gardener.archive.store import open_store
         from aider_gardener.gardener.files import backlog_of
 
@@ -74,8 +66,8 @@ class Process:
                 if not self.archives:
                     atexit.register(self.end)
                 store = open_store(directory, key_source=settings.store_key)
-                backlog = backlog_of(store, project, settings, background=self.background)
-                self.archives[str(directory)] = OpenArchive(store, backlog)
+                opened = backlog_of(store, project, settings, background=self.background)
+                self.archives[str(directory)] = opened
             return self.archives[str(directory)]
 
     def sync_shared(self, gardener: Gardener) -> None:
@@ -105,7 +97,7 @@ class Process:
             for _gardener, _io, stop in self.chats:
                 stop()
             for opened in self.archives.values():
-                opened.backlog.stop()
+                opened.stop()
                 opened.store.close()
             self.chats, self.archives = [], {}
             self.settings = self.origins = None
@@ -180,7 +172,7 @@ def _make(coder: HostCoder, choose: Choose | None) -> Gardener | None:
         project=project,
         count=token_counter(coder.main_model),
         clock=time.time,
-        backlog=opened.backlog,
+        backlog=opened,
     )
     gardener = Gardener(settings, archive)
     if state.background:
@@ -226,7 +218,7 @@ def warm_up() -> None:
 # Between turns and at the end
 
 
-def report_end(gardener: Gardener, io: HostIO) -> None:
+def report_end(gardener: Gardener, io: Any) -> None:
     """Renew the index of the project's sessions and show the chat's report, where they are wanted."""
     from aider_gardener.gardener.files import renew_index
     from aider_gardener.gardener.stored_chat import sums_of
@@ -266,8 +258,10 @@ class CoderHost:
             sync(coder, self.gardener)
 
     def show(self) -> None:
+        """New lists: a prompt that is out keeps the old ones."""
         if (coder := self.reference()) is not None:
-            show(coder, self.gardener)
+            chat = self.gardener.state.chat
+            coder.done_messages, coder.cur_messages = list(chat.done), list(chat.cur)
 
 
 def bind(gardener: Gardener, coder: HostCoder) -> None:
@@ -297,7 +291,6 @@ def sync(coder: HostCoder, gardener: Gardener) -> None:
     refresh(gardener, coder)
     added = gardener.sync(coder.done_messages, coder.cur_messages)
     if cut := throttle_outputs(gardener.state, added):
-        show(coder, gardener)
         for line in dict.fromkeys(item.line() for item in cut):  # aider adds a test's output twice
             Terminal(coder.io).tool_output(f"aider-gardener: {line}")
 
@@ -308,15 +301,9 @@ def refresh(gardener: Gardener, coder: HostCoder) -> None:
     state.host_limit, state.host_limit_given = history_limit(coder)
     if state.frame.model != model.name:
         state.frame = replace(state.frame, model=model.name, window=listed_window(model))
-        gardener.set_counter(token_counter(model, state.usage.factor(state.frame.model)))
+        state.archive.count = token_counter(model, state.usage.factor(state.frame.model))
         state.archive.provider = provider_of(model)
         state.usage.prices = prices_of(coder)
-
-
-def show(coder: HostCoder, gardener: Gardener) -> None:
-    """Replace the coder's lists by the view. New lists: a prompt that is out keeps the old ones."""
-    chat = gardener.state.chat
-    coder.done_messages, coder.cur_messages = list(chat.done), list(chat.cur)
 
 
 @contextmanager

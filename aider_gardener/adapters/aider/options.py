@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from aider_gardener.adapters.aider.coder import HostIO, Terminal
+from aider_gardener.adapters.aider.coder import Terminal
 from aider_gardener.errors import UsageError
 from aider_gardener.settings import OWN, SWITCH, TOLD, Settings, parse, variable
 
@@ -137,7 +137,7 @@ class Origins:
     user: Path = field(default_factory=_user_directory)
     said: set[str] = field(default_factory=set)
 
-    def settings(self, io: HostIO, args: Namespace) -> Settings:
+    def settings(self, io: Any, args: Namespace) -> Settings:
         """The settings of a chat, with the user's own in place of what the repository's files set and may
         not. Raises UsageError."""
         found = settings_given(args, os.environ)
@@ -168,7 +168,7 @@ class Origins:
             found, **own, given=frozenset(each.name for each in dataclasses.fields(found))
         )
 
-    def _say(self, io: HostIO, line: str, values: Mapping[str, object]) -> None:
+    def _say(self, io: Any, line: str, values: Mapping[str, object]) -> None:
         """Tell the user of values, once."""
         what = ", ".join(f"{name}={str(value)[:SHOWN_CHARS]!r}" for name, value in sorted(values.items()))
         if what and what not in self.said:

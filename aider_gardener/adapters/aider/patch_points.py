@@ -41,7 +41,7 @@ class PatchPoint:
     that and returns what takes its place.
 
     `retired_by` are the patches that together do what the wrapper does: where aider has them all, the patch
-    point stays as it is. `remains` says why no patch of the series retires it.
+    point stays as it is.
     """
 
     module: str
@@ -50,15 +50,10 @@ class PatchPoint:
     wrap: Wrap
     reason: str
     retired_by: tuple[str, ...] = ()
-    remains: str = ""
 
     @property
     def name(self) -> str:
         return f"{self.module}:{self.path}"
-
-
-OURS = "a command of ours; aider's own report is /tokens"
-NOT_ASKED = "no step of the plan needs it; a hook for it can follow"
 
 
 def get_parser(original: Any) -> Any:
@@ -89,28 +84,26 @@ def _attribute(command: str) -> str:
 THE_GARDENER = property(guarded(link.gardener_of), doc="The gardener of this chat, or None when it is off.")
 PATCH_POINTS = (
     PatchPoint(CODER, "Coder.gardener", "", added(THE_GARDENER),
-        "the gardener of a chat, for users of the library", remains="a name of the library's"),
+        "the gardener of a chat, for users of the library"),
     PatchPoint(CODER, "Coder.create",
         "(main_model=None, edit_format=None, io=None, from_coder=None, summarize_from_coder=True, **kwargs)",
         chat.create, "hand the gardener on; switch modes without an LLM; do not resurrect a cleared history",
         (INTERFACE, PROVIDER)),
     PatchPoint(CODER, "Coder.show_announcements", "(self)", beside(after=guarded(chat.announce)),
-        "the start tells that the gardener is on", remains="a line of ours in aider's start"),
+        "the start tells that the gardener is on"),
     PatchPoint(CODER, "Coder.format_chat_chunks", "(self)",
         beside(before=ours(prompt.before), result=ours(prompt.after)),
         "garden the history before it is sent, recall into the prompt", (INTERFACE,)),
     PatchPoint(CODER, "Coder.format_messages", "(self)", beside(result=ours(layout.set_breakpoints)),
-        "a cache breakpoint behind the history", remains=NOT_ASKED),
+        "a cache breakpoint behind the history"),
     PatchPoint(CODER, "Coder.get_cur_message_text", "(self)", beside(instead=ours(layout.current_texts)),
-        "the map's mentions come from what was said, not from what stands of it", remains=NOT_ASKED),
+        "the map's mentions come from what was said, not from what stands of it"),
     PatchPoint(CODER, "Coder.send", "(self, messages, model=None, functions=None)", call.send,
-        "garden harder and try once more when the provider says the prompt is too long",
-        remains="local servers refuse it with a plain bad request, which 0014 leaves alone"),
+        "garden harder and try once more when the provider says the prompt is too long"),
     PatchPoint(CODER, "Coder.send_message", "(self, inp)", around(ours(call.message)),
-        "a reply that asks for an original gets it; one not sent leaves a legal chat", remains=NOT_ASKED),
+        "a reply that asks for an original gets it; one not sent leaves a legal chat"),
     PatchPoint("aider.coders.architect_coder", "ArchitectCoder.reply_completed", "(self)",
-        beside(instead=ours(call.answer)), "no editor is sent off while the architect asks for an original",
-        remains=NOT_ASKED),
+        beside(instead=ours(call.answer)), "no editor is sent off while the architect asks for an original"),
     PatchPoint(CODER, "Coder.calculate_and_show_tokens_and_cost", "(self, messages, completion=None)",
         beside(after=ours(call.used)),
         "count what the provider says a call used, cache reads and writes too", (USAGE,)),
@@ -123,7 +116,7 @@ PATCH_POINTS = (
     PatchPoint(CODER, "Coder.move_back_cur_messages", "(self, message)", around(ours(link.syncing)),
         "archive the commit notice as soon as it exists", (APPEND,)),
     PatchPoint(COMMANDS, "Commands.cmd_run", "(self, args, add_on_nonzero_exit=False)",
-        around(ours(chat.running)), "a line says what of an output will stand", remains="for one line"),
+        around(ours(chat.running)), "a line says what of an output will stand"),
     PatchPoint(CODER, "Coder.run_one", "(self, user_message, preproc)", around(ours(chat.turn)),
         "count turns; archive what commands added", (APPEND,)),
     PatchPoint(CODER, "Coder.run_stream", "(self, user_message)", around(ours(chat.turn)),
@@ -134,19 +127,18 @@ PATCH_POINTS = (
         "notes say of an edit that it was undone", (APPEND,)),
     PatchPoint(COMMANDS, "Commands.matching_commands", "(self, inp)",
         beside(result=guarded(commands.aiders_first)),
-        "prefixes of aider's own commands mean what they meant", remains=OURS),
-    *(PatchPoint(COMMANDS, f"Commands.cmd_{_attribute(name)}", "", added(run), name, remains=OURS)
+        "prefixes of aider's own commands mean what they meant"),
+    *(PatchPoint(COMMANDS, f"Commands.cmd_{_attribute(name)}", "", added(run), name)
       for name, (run, _) in commands.COMMANDS.items()),
     *(PatchPoint(COMMANDS, f"Commands.completions_{_attribute(name)}", "", added(complete),
-        "ids complete as one types", remains=OURS)
+        "ids complete as one types")
       for name, (_, complete) in commands.COMMANDS.items() if complete),
     PatchPoint("aider.main", "get_parser", "(default_config_files, git_root)", get_parser,
-        "the --gardener flags, their variables and help",
-        remains="aider-gardener's own flags; aider's --history-option sets the same"),
+        "the --gardener flags, their variables and help"),
 )  # fmt: skip
 
 PROVIDERS = (
     PatchPoint(CODER, "Coder.default_history", "", added(staticmethod(history.default_history)),
-        "coders that are made without a provider get ours", remains="what the others give way to"),
+        "coders that are made without a provider get ours"),
 )  # fmt: skip
 """What is replaced instead, each where aider has it: how `install` gives chats its provider."""

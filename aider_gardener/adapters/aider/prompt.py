@@ -34,7 +34,6 @@ def before(coder: HostCoder, gardener: Gardener) -> bool:
     state = gardener.state
     state.frame = replace(state.frame, parts={**state.frame.parts, "current": state.current})
     if (plan := gardener.compact_if_due()) is not None:
-        link.show(coder, gardener)
         _say(coder, state, plan)
     if state.settings.llm in ("fallback", "both") and state.acts and state.is_hard:
         last_resort(coder, gardener)
@@ -55,11 +54,10 @@ def after(coder: HostCoder, gardener: Gardener, chunks: Chunks) -> None:
     if not state.acts:
         return
     cold = is_cold(coder, state, chunks, grows=grows)
+    reminder = reminder_of(coder, chunks)  # while the host's list is the one that it was made of
     plan = gardener.compact_if_due(cold=cold)
     cut = fit_open(state)
     if plan is not None or cut:
-        reminder = reminder_of(coder, chunks)
-        link.show(coder, gardener)
         chunks.done = coder.done_messages
         chunks.cur = [*coder.cur_messages[: len(coder.cur_messages) - len(reminder)], *reminder]
         _say(coder, state, plan, cut)
@@ -78,7 +76,7 @@ def after(coder: HostCoder, gardener: Gardener, chunks: Chunks) -> None:
     parts += [] if state.layout.updates == laid.updates else [_changes(state)]
     if state.settings.status_line:
         coder.__dict__[call.TO_TELL] = "; ".join(filter(None, parts))
-    if notice := gardener.take_notice():
+    if notice := state.archive.take_notice():
         Terminal(coder.io).tool_warning(f"aider-gardener: {notice}")
 
 
@@ -212,7 +210,6 @@ def forget_edits(coder: HostCoder, gardener: Gardener) -> bool:
             levels[entry.seq] = next(shorter, Fidelity.HIDDEN)
     if len(levels) > len(state.chat.fidelity):
         compactions.show(state, levels, "the edit format changed")
-        link.show(coder, gardener)
     return True
 
 
@@ -239,8 +236,7 @@ def last_resort(coder: HostCoder, gardener: Gardener) -> None:
     if not summary or tokens >= state.history_used:
         Terminal(coder.io).tool_warning(f"aider-gardener: the summary {why}; the history stays as it is.")
         return
-    with state.at_host():
-        hidden = hide_finished(state)
+    hidden = hide_finished(state)
     coder.done_messages = [*summary, {"role": "assistant", "content": FILLER}, *coder.done_messages]
     gardener.sync(coder.done_messages, coder.cur_messages)
     Terminal(coder.io).tool_output(

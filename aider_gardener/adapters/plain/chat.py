@@ -11,19 +11,17 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
+from functools import partial
 from itertools import zip_longest
 
 from aider_gardener.adapters.plain.reading import Item, Kind
 from aider_gardener.compress.base import omitted
 from aider_gardener.messages import Entry, Fidelity, SourceKind
-from aider_gardener.plan.chat import Admit, Chat, Rendering
+from aider_gardener.plan.chat import Chat, Rendering
 from aider_gardener.plan.view import Piece, TextOf
 
 MARK_CHARS = 120
 """A short form of a result that is no longer than this is shown even where the result is hidden."""
-
-AdmitItem = Callable[[Item], Admit]
-"""Gives what makes and stores the entry of an item."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +34,7 @@ class AgentList:
     items: dict[int, Item] = field(default_factory=dict)
 
     def sync(
-        self, chat: Chat, read: Sequence[Item], admit_as: AdmitItem, text_of: TextOf
+        self, chat: Chat, read: Sequence[Item], admit: Callable[..., Entry], text_of: TextOf
     ) -> tuple[AgentList, Chat, list[Entry]]:
         """The list and the chat as they are now, and the entries that are new. A message that is no longer
         there is gone, and where nothing of the last list is left the chat was cleared."""
@@ -46,7 +44,7 @@ class AgentList:
         items, added, seqs = dict(self.items), list[Entry](), list[int]()
         for item, known in zip(read, aligned(self.keys, keys), strict=True):
             if known is None:
-                chat, entry = chat.enter(item.message, admit_as(item))
+                chat, entry = chat.enter(item.message, partial(admit, source=item.source))
                 items[entry.seq] = item
                 added.append(entry)
             seqs.append(added[-1].seq if known is None else self.seqs[known])

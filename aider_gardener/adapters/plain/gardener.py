@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
@@ -20,10 +21,9 @@ from aider_gardener.archive.store import open_store, store_directory
 from aider_gardener.errors import UsageError, fault_log
 from aider_gardener.gardener.files import backlog_of
 from aider_gardener.gardener.gardener import Gardener as ChatGardener
-from aider_gardener.gardener.state import ChatState
 from aider_gardener.gardener.throttle import fit_open, throttle_outputs
 from aider_gardener.messages import Entry, TokenCounter
-from aider_gardener.plan.chat import Admit, Chat
+from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.view import FILLER, Piece
 from aider_gardener.recall.backlog import Backlog
 from aider_gardener.settings import Settings
@@ -79,9 +79,10 @@ class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
         Raises UsageError where project is no folder, or neither window nor `history_tokens` is known.
         """
         settings = settings if settings is not None else Settings.from_env()
+        is_size = isinstance(window, (int, float)) and math.isfinite(window)
+        if not (is_size and isinstance(model, str) and isinstance(settings, Settings)):
+            raise UsageError("window= takes a number of tokens, model= a name, settings= a Settings")
         window = window or window_of(model)
-        if not isinstance(window, (int, float)) or not isinstance(settings, Settings):
-            raise UsageError("window= takes a number of tokens, settings= a Settings")
         if window <= 0 and not settings.history_tokens:
             named = f"the window of {model} is not known" if model else "no window is given"
             raise UsageError(f"{named}; give window=, the most tokens of a prompt")
@@ -115,15 +116,6 @@ class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
     def sync(self, done: Sequence[Any], cur: Sequence[Any]) -> NoReturn:
         """Not here: `prompt` takes the list in. Raises UsageError."""
         raise UsageError("this gardener takes the agent's whole list; call prompt(messages)")
-
-    @contextmanager
-    def preview(self) -> Iterator[ChatState]:
-        own = self._list, self._recalled, self._sent
-        with super().preview() as state:
-            try:
-                yield state
-            finally:
-                self._list, self._recalled, self._sent = own
 
     # The prompt
 
@@ -171,7 +163,7 @@ class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
             instructions = "\n".join(item.message.content for item in read[:head])
             shown = self._with_notes(shown, instructions)
         state.embed_if_soon()
-        if notice := self.take_notice():
+        if notice := state.archive.take_notice():
             fault_log().warning("aider-gardener: %s", notice)
         self._sent = asked, state.chat, [*own[:head], *shown]
         return list(self._sent[2])
@@ -185,12 +177,8 @@ class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
     def _sync(self, read: Sequence[Item]) -> list[Entry]:
         """Archive what is new in the list; returns its entries."""
         state = self.state
-
-        def admit_as(item: Item) -> Admit:
-            return lambda chat, message: self.admit(chat, message, item.source)
-
         with state.timed():
-            self._list, chat, added = self._list.sync(state.chat, read, admit_as, state.archive.text)
+            self._list, chat, added = self._list.sync(state.chat, read, self.admit, state.archive.text)
             self.replace_chat(chat)
             return added
 

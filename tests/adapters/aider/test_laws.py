@@ -200,11 +200,9 @@ class ChatLaws(RuleBasedStateMachine):
         used = gardener.state.history_used
         plan = compact_to(gardener.state, Goal(high=max(1, used // 2), low=max(1, used // 4)))
         if plan is not None:
-            link.show(coder, gardener)
             assert alternates(self.driver.history)
             assert gardener.state.history_used == plan.tokens_after < plan.tokens_before == used
             gardener.undo()
-            link.show(coder, gardener)
         assert self.driver.history == before
         self.disturbed = True
 

@@ -26,7 +26,6 @@ def compacted(begin: Begin, **options: Any) -> tuple[Driver, str]:
     state = driver.coder.gardener.state
     (reply,) = [entry for entry in state.chat.entries.values() if MARKER in entry.content]
     show(state, {reply.seq: Fidelity.LINE}, "a test")
-    state.host.show()
     driver.ask("/ask go on")
     assert WHOLE.strip() not in texts(driver)
     return driver, reply.id

@@ -5,23 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from aider_gardener.adapters.plain.chat import AgentList
-from aider_gardener.adapters.plain.reading import Item, items
+from aider_gardener.adapters.plain.reading import items
 from aider_gardener.messages import ContentClass, Entry, Fidelity, Message, Source, SourceKind, entry_id
-from aider_gardener.plan.chat import Admit, Chat
+from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.view import FILLER, NOTE_HEAD
 
 from .agents import Sent, call, calls, result, said, user
 
 
-def admit_as(item: Item) -> Admit:
-    def admit(chat: Chat, message: Message) -> Entry:
-        is_asked = message.role == "user" and item.source is None
-        source = item.source or Source(SourceKind.TYPED if is_asked else SourceKind.REPLY)
-        name, seq = entry_id(message.role, message.content), chat.next_seq
-        turn = chat.turn_of(source)
-        return Entry(name, "s", turn, seq, message.role, message.content, source, ContentClass.PROSE, (), 9)
-
-    return admit
+def admit(chat: Chat, message: Message, source: Source | None) -> Entry:
+    is_asked = message.role == "user" and source is None
+    source = source or Source(SourceKind.TYPED if is_asked else SourceKind.REPLY)
+    name, seq = entry_id(message.role, message.content), chat.next_seq
+    turn = chat.turn_of(source)
+    return Entry(name, "s", turn, seq, message.role, message.content, source, ContentClass.PROSE, (), 9)
 
 
 def text_of(entry: Entry, level: Fidelity) -> str:
@@ -36,7 +33,7 @@ class Agent:
     chat: Chat = field(default_factory=Chat)
 
     def take(self, sent: Sent) -> list[Entry]:
-        self.messages, self.chat, added = self.messages.sync(self.chat, items(sent), admit_as, text_of)
+        self.messages, self.chat, added = self.messages.sync(self.chat, items(sent), admit, text_of)
         return added
 
     def forget(self, seq: int) -> None:

@@ -244,8 +244,14 @@ def test_a_window_that_nobody_knows_is_asked_for(capsys: pytest.CaptureFixture[s
         Gardener.open(".", memory=True)
     with pytest.raises(UsageError, match="the window of nosuch is not known"):
         Gardener.open(".", memory=True, model="nosuch")
-    for wrong in ({"window": "100k"}, {"window": 8_000, "settings": {}}):
-        with pytest.raises(UsageError, match="window= takes a number of tokens, settings= a Settings"):
+    for wrong in (
+        {"window": "100k"},
+        {"window": float("nan")},
+        {"window": float("inf")},
+        {"window": 8_000, "settings": {}},
+        {"model": None},
+    ):
+        with pytest.raises(UsageError, match="window= takes a number of tokens, model= a name, settings= a"):
             Gardener.open(".", memory=True, **wrong)
     assert capsys.readouterr() == ("", "")
     with opened(window=0, history_tokens=1_000) as gardener:
