@@ -172,9 +172,12 @@ class ChatState:
         )
 
     def unwritten(self) -> ChatState:
-        """A copy of which nothing is written to the archive: what is computed on it leaves no trace."""
+        """A copy of which nothing is written to the archive, and whose lists are no host's until one binds
+        itself: what is computed on it leaves no trace."""
         archive = self.archive.unwritten()
-        return replace(self, archive=archive, recollection=replace(self.recollection, archive=archive))
+        return replace(
+            self, archive=archive, recollection=replace(self.recollection, archive=archive), host=None
+        )
 
     @property
     def is_preview(self) -> bool:

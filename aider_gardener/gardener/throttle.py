@@ -114,15 +114,15 @@ def fit_open(state: ChatState) -> list[Throttled]:
 def throttle_open(state: ChatState, most_tokens: int) -> list[Throttled]:
     """Cut the messages that wait for an answer, the largest first, until together they take at most
     `most_tokens`; returns what was cut. Only for a prompt that could not be sent otherwise: what the
-    user typed is cut here too."""
+    user typed is cut here too; what the host says itself, an agent's instructions, never is."""
     now, room = open_exchange(state.chat), max(most_tokens, LEAST_ROOM_TOKENS)
     pieces = [piece for piece in state.chat.cur if now.intersection(piece.levels)]
     over, least = piece_tokens(pieces, state.count) - room, min(LEAST_ROOM_TOKENS, room // (len(pieces) + 1))
     limits: dict[int, int] = {}
     for piece in sorted(pieces, key=lambda piece: -len(piece.content)):
-        tokens = piece.tokens(state.count)
-        if over > 0 and tokens > least and len(piece.levels) == 1:
-            (seq,) = piece.levels
+        tokens, (seq, *more) = piece.tokens(state.count), piece.levels
+        is_hosts = state.chat.entries[seq].source.kind is SourceKind.NOTICE
+        if over > 0 and tokens > least and not (more or is_hosts):
             limits[seq] = max(least, tokens - over)
             over -= tokens - limits[seq]
     return _cut(state, limits)

@@ -95,6 +95,12 @@ def test_results_are_shortened_in_their_own_places() -> None:
         assert "300 passed" in kept[0]["content"]
 
 
+def test_an_agents_instructions_are_never_cut_whatever_waits_beside_them() -> None:
+    rules = {"role": "developer", "content": "Answer in one line. " * 300}
+    with opened(window=1_500) as gardener:
+        assert rules in gardener.prompt([user("What is the port?"), rules, user("word " * 300)])
+
+
 def test_one_result_larger_than_the_window_is_cut_and_archived_whole() -> None:
     with opened(window=4_000) as gardener:
         huge = test_run(1, 2_000) + "\nValueError: the last line"
