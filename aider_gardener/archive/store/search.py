@@ -36,7 +36,6 @@ LEAF_BYTES = 4_000
 two."""
 SCRUB_PAGES = 1_000
 """Pages of the index rewritten in one transaction: a few tens of milliseconds."""
-FILL_BATCH = 200
 MOST_HELD = 5_000
 """So many of the newest passages that hold a word are looked up: one that more hold tells next to nothing."""
 PLACES = """SELECT c.number, n.session, c.start, c."end", n.seq
@@ -150,15 +149,6 @@ def scrub(db: apsw.Connection) -> bool:
     before = db.total_changes()
     db.execute("INSERT INTO word_index (word_index, rank) VALUES ('merge', ?)", (SCRUB_PAGES,))
     return db.total_changes() - before >= 2
-
-
-def rebuild(db: apsw.Connection) -> None:
-    """Build the whole index anew from the stored texts."""
-    db.execute("DROP TABLE IF EXISTS word_index")
-    make_index(db)
-    db.execute("UPDATE chunks SET indexed = 0")
-    while work_off(db, FILL_BATCH):
-        pass
 
 
 def make_index(db: apsw.Connection) -> None:
