@@ -76,24 +76,16 @@ def add_chunks(db: apsw.Connection, original: int, text: str, spans: Sequence[Sp
 
 
 def work_off(db: apsw.Connection, limit: int) -> int:
-    """Cut blocks that wait into chunks, and index these and such as wait themselves; returns how many were
-    done, 0 when none is left."""
+    """Cut blocks that wait into chunks and index these; returns how many were done, 0 when none is left."""
     sql = """SELECT c.number, o.segments, c.original, c.start, c."end"
              FROM chunks c JOIN originals o ON o.number = c.original WHERE c.indexed = 0
              ORDER BY c.number LIMIT ?"""
-    done = 0
-    for (number, segments, original, start, end), text in with_texts(
-        db, db.execute(sql, (limit,)).fetchall()
-    ):
-        if is_block((start, end)):
-            found = chunk_part(text, start, segments_of(segments))
-            add_chunks(db, original, text, found, start)
-            db.execute("DELETE FROM chunks WHERE number = ?", (number,))
-            done += len(found)
-        else:
-            _index(db, number, text)
-            db.execute("UPDATE chunks SET indexed = 1 WHERE number = ?", (number,))
-        done += 1
+    done, blocks = 0, db.execute(sql, (limit,)).fetchall()
+    for (number, segments, original, start, _), text in with_texts(db, blocks):
+        found = chunk_part(text, start, segments_of(segments))
+        add_chunks(db, original, text, found, start)
+        db.execute("DELETE FROM chunks WHERE number = ?", (number,))
+        done += len(found) + 1
         if done >= limit:
             break
     return done
