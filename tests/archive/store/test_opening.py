@@ -44,6 +44,7 @@ def test_what_is_said_where_sqlite_cannot_open_is_there_at_the_next_start(
     no_sqlite(False)
     last = open_store(tmp_path / "a")
     assert said(last) == ["the quokka lives in the attic", "and the second"]
+    assert "2 lines" in last.notice and files_of(tmp_path / "a") == [] and last.verify() == []
     assert "damaged" not in again.notice + last.notice, "there was no archive yet"
 
 
