@@ -34,17 +34,6 @@ def test_several_processes_write_at_once(tmp_path: Path, how: list[str], count: 
     store.close()
 
 
-def test_one_session_written_by_two_processes_loses_nothing(tmp_path: Path) -> None:
-    one, two = open_store(tmp_path), open_store(tmp_path)
-    for n in range(20):
-        put(one, f"from one {n}", seq=n)
-        put(two, f"from two {n}", seq=n)
-    assert len(one.session_entries("s1")) == 40
-    assert len({e.seq for e in two.session_entries("s1")}) == 40
-    one.close()
-    two.close()
-
-
 @pytest.mark.parametrize("blocked", ["directory", "parent", "database"])
 def test_places_that_cannot_be_written(tmp_path: Path, blocked: str) -> None:
     """A file where a directory belongs (and the other way round) stops root too, unlike modes."""

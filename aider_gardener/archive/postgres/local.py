@@ -149,8 +149,6 @@ def _message(db: apsw.Connection, number: int, once: str) -> Iterator[Row]:
     with suppress(*NOT_READ):
         for said in entries.said_at(db, "n.number = ?", number):
             name, key = said["session"], content_hash(said["role"], said["content"])
-            if known_by(name, said["seq"], key, said["at"]) != once:
-                continue
             started_at = db.execute("SELECT started_at FROM sessions WHERE id = ?", (name,)).get
             begun = {"kind": "session", "id": name, "project": "", "started_at": started_at}
             said["begun"] = {**begun, "host": sessions.get_state(db, name, HOST_KEY) or ""}

@@ -234,12 +234,6 @@ class Database:
             raise StoreError(READ_ONLY.format(path=self.path))
         return self._run(step, "BEGIN IMMEDIATE")
 
-    def have_repaired(self) -> None:
-        """Do about the file what is done when SQLite reports damage."""
-        with self._lock:
-            if self.repair is not None:
-                self.repair(apsw.CorruptError("found by a check"))
-
     def outside(self, step: Step[Result]) -> Result:
         """Run a step that may not stand in a transaction (checkpoints)."""
         with self._lock:

@@ -40,7 +40,7 @@ COLUMNS = {
     "provider": "n.provider", "at": "n.at", "id": "o.id", "role": "o.role", "cls": "o.cls",
     "segments": "o.segments", "redactions": "o.redactions", "tokens": "o.tokens", "pinned": "o.pinned",
     "active": "o.active", "accessed_at": "o.accessed_at", "access_count": "o.access_count",
-    "content": "b.body", "original": "n.original",
+    "content": "b.body", "original": "n.original", "hash": "o.hash",
 }  # fmt: skip
 SELECT_SAID = f"SELECT {', '.join(COLUMNS.values())} {PLACES} JOIN bodies b ON b.original = o.number"
 """What was said where, by the names that a record of it has."""
@@ -222,12 +222,15 @@ def renditions(db: apsw.Connection, stored_id: str) -> dict[Fidelity, Rendition]
 
 
 def said_at(db: apsw.Connection, where: str, *given: object) -> Iterator[dict[str, Any]]:
-    """What was said at these places, as `records.said` made it of what was to be stored."""
+    """What was said at these places, as `records.said` made it of what was to be stored; no text that is
+    another than its hash was made of."""
     chunks = """SELECT start, "end" FROM chunks WHERE original = ? ORDER BY number"""
     forms = "SELECT fidelity, text, tokens FROM renditions WHERE original = ? ORDER BY fidelity"
     for row in db.execute(f"{SELECT_SAID} WHERE {where}", given):
         record: dict[str, Any] = {"kind": "said", **dict(zip(COLUMNS, row, strict=True))}
-        number = record.pop("original")
+        number, stored_hash = record.pop("original"), record.pop("hash")
+        if not is_text_of(record["role"], stored_hash, record["content"]):
+            continue
         record |= {name: json.loads(record[name]) for name in ("segments", "redactions")}
         record |= {name: bool(record[name]) for name in ("pinned", "active")}
         made: list[Any] = db.execute(forms, (number,)).fetchall()
@@ -239,7 +242,7 @@ def said_at(db: apsw.Connection, where: str, *given: object) -> Iterator[dict[st
 
 def _entry(row: Any) -> Entry:
     (session, seq, turn, source, detail, provider, at, stored_id, role, cls, segments, _, tokens, pinned,
-     active, accessed_at, access_count, body, _) = row  # fmt: skip
+     active, accessed_at, access_count, body, *_) = row  # fmt: skip
     return Entry(
         id=stored_id,
         session=session,

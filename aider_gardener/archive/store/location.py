@@ -239,6 +239,13 @@ def prepare_file(path: Path) -> None:
         files.open_private(path).close()
 
 
+def remove_empty(path: Path) -> None:
+    """Remove a file that was made for a database and became none: the next process would call it damaged."""
+    with contextlib.suppress(OSError):
+        if not path.stat().st_size:
+            path.unlink()
+
+
 def remove(path: Path, *, file: bool = True) -> None:
     """Remove a database with its log, or what lies beside it alone. Raises OSError."""
     for ending in ("", *BESIDE) if file else BESIDE:

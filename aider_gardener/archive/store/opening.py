@@ -161,6 +161,7 @@ def _open_file(database: Database, path: Path, clock: Callable[[], float]) -> St
     if not path.exists() and not repair.finish(path):
         notice = repair.keep_copy(path)
         notice = NO_ARCHIVE.format(path=path) + notice if notice else ""
+    is_new = not path.exists()
     try:
         if repair.stays(lambda: repair.is_cut_off(path)):
             raise apsw.CorruptError(f"{path} was cut off")
@@ -170,8 +171,10 @@ def _open_file(database: Database, path: Path, clock: Callable[[], float]) -> St
             notice = repair.begin_anew(database, path, clock(), why="older", reason=str(error))
         else:  # another process has set it aside
             _connect(database)
-    except apsw.Error as error:
+    except (apsw.Error, OSError, StoreError) as error:
         if not is_damage(error):
+            if is_new and not isinstance(error, apsw.BusyError):
+                location.remove_empty(path)
             raise
         notice = repair.begin_anew(database, path, clock())
     else:

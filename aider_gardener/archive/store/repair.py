@@ -306,7 +306,7 @@ def salvage(new: Database, damaged: Path, copy: Path, key: str) -> set[str]:
     ones.
 
     An original whose text cannot be read, or is another than its hash says, is left behind, and with it all
-    that belongs to it. Raises StoreError.
+    that belongs to it. Passages and index are made anew. Raises StoreError.
     """
     listed: set[str] = set()
 
@@ -323,7 +323,6 @@ def salvage(new: Database, damaged: Path, copy: Path, key: str) -> set[str]:
             _add_unchecked(damaged, db)
         _place(db)
         _chunk(db)
-        search.rebuild(db)
         forgotten.begin_again(db)
 
     new.write(step)
@@ -359,31 +358,20 @@ def _opened_damaged(damaged: Path, key: str) -> apsw.Connection | None:
 
 def _add_unchecked(damaged: Path, db: apsw.Connection) -> None:
     """Add what has no place yet and stands on pages whose check sums do not hold, where each text is the one
-    that its hash was made of: another SQLite that moves the log into the file leaves all of its pages so."""
+    that its hash was made of: another SQLite that moves the log into the file leaves all of its pages so.
+    Nothing of a file with other tables than ours: a column that is computed would run what it calls."""
     old = _opened_damaged(damaged, "")
     if old is None:
         return
-    with contextlib.closing(old), contextlib.suppress(ValueError):  # broken: what stands before that is added
+    # What is broken ends it: what stands before that is added.
+    with contextlib.closing(old), contextlib.suppress(ValueError, apsw.Error):
         old.pragma("checksum_verification", "off")
-        right = _right_ids(old)
         placed = "SELECT id FROM originals WHERE number IN (SELECT original FROM occurrences)"
-        lacking = right.difference(stored_id for (stored_id,) in db.execute(placed))
-        for record in records.export_of_other(old) if lacking else ():
+        lacking = _ids(old).difference(stored_id for (stored_id,) in db.execute(placed))
+        for record in records.export_of_other(old) if lacking and schema.is_exact(old) else ():
             if record["kind"] in ("session", "state") or record.get("id") in lacking:
                 with contextlib.suppress(StoreError):
                     records.add_all(db, [record], DAMAGED)
-
-
-def _right_ids(old: apsw.Connection) -> set[str]:
-    """The ids of the originals whose text is the one that was stored, as far as they can be read; none of a
-    file with other tables than ours."""
-    found: set[str] = set()
-    with contextlib.suppress(*UNREADABLE):
-        if schema.is_exact(old):  # a column that is computed would run what it calls
-            for _, stored_id, is_right in _texts(old):
-                if is_right:
-                    found.add(stored_id)
-    return found
 
 
 def _read_first_page(old: apsw.Connection) -> None:
@@ -466,7 +454,7 @@ def _tidy(db: apsw.Connection) -> None:
     """Drop each text that is not the one that was stored, and what belongs to no original."""
     wrong = [(number,) for number, _, is_right in _texts(db) if not is_right]
     db.executemany("DELETE FROM originals WHERE number = ?", wrong)
-    for table in ("bodies", "occurrences", "renditions", "chunks"):
+    for table in ("bodies", "occurrences", "renditions"):
         db.execute(f"DELETE FROM {table} WHERE original NOT IN (SELECT number FROM originals)")
 
 

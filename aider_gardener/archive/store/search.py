@@ -36,7 +36,6 @@ LEAF_BYTES = 4_000
 two."""
 SCRUB_PAGES = 1_000
 """Pages of the index rewritten in one transaction: a few tens of milliseconds."""
-FILL_BATCH = 200
 MOST_HELD = 5_000
 """So many of the newest passages that hold a word are looked up: one that more hold tells next to nothing."""
 PLACES = """SELECT c.number, n.session, c.start, c."end", n.seq
@@ -77,24 +76,16 @@ def add_chunks(db: apsw.Connection, original: int, text: str, spans: Sequence[Sp
 
 
 def work_off(db: apsw.Connection, limit: int) -> int:
-    """Cut blocks that wait into chunks, and index these and such as wait themselves; returns how many were
-    done, 0 when none is left."""
+    """Cut blocks that wait into chunks and index these; returns how many were done, 0 when none is left."""
     sql = """SELECT c.number, o.segments, c.original, c.start, c."end"
              FROM chunks c JOIN originals o ON o.number = c.original WHERE c.indexed = 0
              ORDER BY c.number LIMIT ?"""
-    done = 0
-    for (number, segments, original, start, end), text in with_texts(
-        db, db.execute(sql, (limit,)).fetchall()
-    ):
-        if is_block((start, end)):
-            found = chunk_part(text, start, segments_of(segments))
-            add_chunks(db, original, text, found, start)
-            db.execute("DELETE FROM chunks WHERE number = ?", (number,))
-            done += len(found)
-        else:
-            _index(db, number, text)
-            db.execute("UPDATE chunks SET indexed = 1 WHERE number = ?", (number,))
-        done += 1
+    done, blocks = 0, db.execute(sql, (limit,)).fetchall()
+    for (number, segments, original, start, _), text in with_texts(db, blocks):
+        found = chunk_part(text, start, segments_of(segments))
+        add_chunks(db, original, text, found, start)
+        db.execute("DELETE FROM chunks WHERE number = ?", (number,))
+        done += len(found) + 1
         if done >= limit:
             break
     return done
@@ -150,15 +141,6 @@ def scrub(db: apsw.Connection) -> bool:
     before = db.total_changes()
     db.execute("INSERT INTO word_index (word_index, rank) VALUES ('merge', ?)", (SCRUB_PAGES,))
     return db.total_changes() - before >= 2
-
-
-def rebuild(db: apsw.Connection) -> None:
-    """Build the whole index anew from the stored texts."""
-    db.execute("DROP TABLE IF EXISTS word_index")
-    make_index(db)
-    db.execute("UPDATE chunks SET indexed = 0")
-    while work_off(db, FILL_BATCH):
-        pass
 
 
 def make_index(db: apsw.Connection) -> None:

@@ -599,10 +599,11 @@ class Store:
         kept = [] if self.lines is None or self.directory is not None else self.lines.problems
         found = [*kept, *(line for each in self._lines_of_others() for line in each.problems)]
         try:
-            found += self._read(repair.problems)
-            if found and self.generation == generation and not self._db.read_only:
-                self._db.have_repaired()
-            if not self._db.read_only and (count := repair.put_back(self._file)):
+            wrong, is_writable = self._read(repair.problems), not self._db.read_only
+            found += wrong
+            if wrong and self.generation == generation and is_writable and self._db is self._file:
+                self._file.outside(lambda _: self._repair(apsw.CorruptError("found by a check")))
+            if is_writable and (count := repair.put_back(self._file)):
                 found.append(PUT_BACK.format(count=count))
         except StoreError as error:
             found.append(str(error))

@@ -20,17 +20,6 @@ from aider_gardener.errors import StoreError
 from aider_gardener.messages import Fidelity, Rendition
 
 
-def test_it_goes_into_the_archive_as_soon_as_that_opens(tmp_path: Path, no_sqlite: NoSqlite) -> None:
-    left_behind(tmp_path, "one", "two")
-    no_sqlite(False)
-    store = open_store(tmp_path)
-    assert store.stats().path.endswith("gardener.db") and said(store) == ["one", "two"]
-    assert "2 lines" in store.notice and files_of(tmp_path) == [] and store.verify() == []
-    store.close()
-    again = open_store(tmp_path)
-    assert again.notice == "" and said(again) == ["one", "two"]
-
-
 def test_what_was_taken_in_before_a_kill_is_not_taken_twice(
     tmp_path: Path, no_sqlite: NoSqlite, monkeypatch: pytest.MonkeyPatch, store: Store
 ) -> None:

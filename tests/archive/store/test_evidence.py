@@ -48,14 +48,6 @@ def test_passages_come_session_by_session_as_they_were_said(store: Store) -> Non
     assert told(store, "kettle", sessions=["one"]) == kettle and told(store, "kettle", sessions=[]) == []
 
 
-def test_what_is_not_there_is_no_evidence(store: Store) -> None:
-    for scope in ({"session": "three"}, {"sessions": ["three"]}):
-        assert told(store, "kettle", **scope) == []
-    assert [held for _start, held in told(store, "zebra", session="one")] == [[False]] * 3
-    assert len(store.evidence([], session="one")) == 3
-    assert len(open_store(None).evidence(query_words("kettle"))) == 0
-
-
 def test_what_is_said_twice_stands_twice_and_what_is_forgotten_nowhere(store: Store) -> None:
     again = add(store, "two", 7, "a kettle", "a pan")
     assert [start for start, _held in told(store, "kettle", session="two")] == [0, SPAN, 0, SPAN]

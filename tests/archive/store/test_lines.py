@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 import stat
+from collections.abc import Callable
 from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
 from made_lines import NoSqlite, bytes_of, crash, files_of, left_behind, put, said
 
-from aider_gardener.archive.store import lines, open_store, open_to_read, records, sessions
+from aider_gardener.archive.store import lines, location, open_store, open_to_read, records, sessions
 from aider_gardener.messages import Fidelity, Rendition, entry_id
 
 SECRET = "Zx9-marker-Secret-4711"
@@ -95,6 +96,22 @@ def test_an_altered_line_is_left_out_and_its_file_set_aside(tmp_path: Path, no_s
     again = open_store(tmp_path)
     assert said(again) == ["the first", "the third"] and "set aside" in again.notice
     assert files_of(tmp_path) == [] and len(list(tmp_path.glob("gardener.db.damaged-lines-*"))) == 1
+
+
+def test_an_altered_line_of_a_running_chat_is_no_damage_of_the_archive(
+    tmp_path: Path, no_sqlite: NoSqlite, elsewhere: Callable[[int], None]
+) -> None:
+    chat = open_store(tmp_path)
+    put(chat, "the first")
+    put(chat, "the second", seq=1)
+    elsewhere(1)
+    (path,) = files_of(tmp_path)
+    path.write_bytes(path.read_bytes().replace(b"the second", b"the secord"))
+    no_sqlite(False)
+    store = open_store(tmp_path)
+    number = location.identity(tmp_path / "gardener.db")
+    assert any("1 lines are not what was written" in line for line in store.verify())
+    assert said(store) == ["the first"] and location.identity(tmp_path / "gardener.db") == number
 
 
 def test_a_line_that_is_no_record_is_left_out_whole_and_its_file_set_aside(

@@ -41,6 +41,11 @@ def test_what_is_said_where_sqlite_cannot_open_is_there_at_the_next_start(
     put(again, "and the second", seq=1)
     again.close()
     assert len(files_of(tmp_path / "a")) == 2
+    no_sqlite(False)
+    last = open_store(tmp_path / "a")
+    assert said(last) == ["the quokka lives in the attic", "and the second"]
+    assert "2 lines" in last.notice and files_of(tmp_path / "a") == [] and last.verify() == []
+    assert "damaged" not in again.notice + last.notice, "there was no archive yet"
 
 
 def test_what_an_older_archive_holds_is_carried_over(tmp_path: Path) -> None:

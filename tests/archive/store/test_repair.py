@@ -21,7 +21,15 @@ import pytest
 from made_lines import bytes_of, crash, files_of, written
 from made_search import found
 
-from aider_gardener.archive.store import Store, location, open_store, open_to_read, repair, schema, search
+from aider_gardener.archive.store import (
+    Store,
+    forgotten,
+    location,
+    open_store,
+    open_to_read,
+    repair,
+    schema,
+)
 from aider_gardener.archive.store.encryption import VARIABLE
 from aider_gardener.errors import StoreError
 from aider_gardener.messages import Entry, Fidelity, Rendition
@@ -118,6 +126,7 @@ def test_a_text_that_is_not_the_one_that_was_stored_is_not_saved(tmp_path: Path,
     stored = filled(tmp_path, has_copy=has_copy)
     written(tmp_path / "gardener.db", "UPDATE bodies SET body = CAST('cow' AS BLOB) WHERE original = 3")
     store = open_store(tmp_path)
+    assert store.export(tmp_path / "out") and '"cow"' not in (tmp_path / "out").read_text()
     said = store.verify()
     assert f"{stored[2].id}: its text is not the one that was stored" in said
     assert store.original(stored[2].id) == (stored[2].content if has_copy else None)
@@ -338,7 +347,7 @@ def test_a_plain_archive_that_breaks_where_new_ones_are_encrypted_is_saved(
     assert len(store.session_entries("s")) == 8 and "8 of its entries were saved" in store.notice
 
 
-STEPS = ["location.open_private", "schema.create", "search.rebuild", "files.synced", "os.replace"]
+STEPS = ["location.open_private", "schema.create", "search.add_chunks", "files.synced", "os.replace"]
 
 
 @pytest.mark.parametrize("step", STEPS)
@@ -392,7 +401,7 @@ def test_a_repair_that_fails_half_way_is_done_later(tmp_path: Path, monkeypatch:
     filled(tmp_path, 50, has_copy=False)
     flipped(tmp_path / "gardener.db", "sqlite_schema")
     with monkeypatch.context() as patch:
-        patch.setattr(search, "rebuild", Mock(side_effect=apsw.FullError("database or disk is full")))
+        patch.setattr(forgotten, "begin_again", Mock(side_effect=apsw.FullError("database or disk is full")))
         store = open_store(tmp_path)
         put(store, "goes on", 99)
         assert "damaged" in store.notice and "\n" not in store.notice and store.persistent

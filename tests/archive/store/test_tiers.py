@@ -8,9 +8,9 @@ from pathlib import Path
 
 import apsw
 import pytest
-from made_lines import opened_by_a_command, put, written
+from made_lines import NoSqlite, opened_by_a_command, put, written
 
-from aider_gardener.archive.store import Store, database, location, open_store, opening, schema
+from aider_gardener.archive.store import Store, location, open_store, opening, schema
 from aider_gardener.archive.store.encryption import VARIABLE
 from aider_gardener.errors import StoreError
 
@@ -23,19 +23,6 @@ def filled(store: Store) -> Store:
     return store
 
 
-def without_sqlite(monkeypatch: pytest.MonkeyPatch, place: Path) -> None:
-    """SQLite opens no file below a place."""
-    opened = database._open
-
-    def attempt(path: Path | None, key: str = "") -> apsw.Connection:
-        if path is not None and place in path.parents:
-            raise apsw.ProtocolError("locking protocol")
-        return opened(path, key)
-
-    monkeypatch.setattr(database, "_open", attempt)
-    monkeypatch.setattr("aider_gardener.archive.store.opening.FALTERING_SECONDS", 0.0)
-
-
 def test_a_place_where_sqlite_works_gives_sqlite_and_stays_as_it_was(tmp_path: Path) -> None:
     assert opening.tier_of(tmp_path / "not" / "yet") == (opening.SQLITE, "")
     assert os.listdir(tmp_path) == []
@@ -45,14 +32,13 @@ def test_a_place_where_sqlite_works_gives_sqlite_and_stays_as_it_was(tmp_path: P
     assert sorted(os.listdir(tmp_path / "a")) == before
 
 
-def test_a_place_that_sqlite_cannot_lock_gives_lines_and_says_why(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_place_where_sqlite_opens_nothing_gives_lines_and_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_sqlite: NoSqlite
 ) -> None:
-    without_sqlite(monkeypatch, tmp_path)
     location.prepare_directory(tmp_path / "a")
     before = sorted(os.listdir(tmp_path / "a"))
     name, why = opening.tier_of(tmp_path / "a")
-    assert name == opening.LINES and "cannot be locked" in why and "\n" not in why
+    assert name == opening.LINES and "cannot be opened" in why and "\n" not in why
     assert sorted(os.listdir(tmp_path / "a")) == before
     name, why = opening.tier_of(tmp_path / "a", "env")
     assert name == opening.MEMORY and "plain text" in why

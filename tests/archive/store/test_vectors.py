@@ -153,20 +153,6 @@ def test_equal_vectors_are_equally_near_wherever_they_stand() -> None:
         assert len(set(found[: min(37, len(asked))].tolist())) == 1
 
 
-def test_memory_grows_bit_by_bit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("aider_gardener.archive.store.vectors.SLICE_ROWS", 7)
-    embedder = LetterCounts()
-    store = Store(Database(None))
-    for n in range(60):
-        put(store, f"{chr(97 + n % 26)} {n}", seq=n)
-        if n % 9 == 0:
-            embed_all(store, embedder)
-            assert store.warm_vectors(embedder.name) == n + 1
-    embed_all(store, embedder)
-    assert store.warm_vectors(embedder.name) == 60
-    assert set(nearest(store, embedder, "a")) == {f"{chr(97 + n % 26)} {n}" for n in range(60)}
-
-
 def test_an_interrupt_while_vectors_are_read_leaves_none_beside_another(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
