@@ -45,7 +45,7 @@ TYPED = [
     ("/pin last", "there is no such message in this chat yet", "stays whole in the chat; /unpin"),
     ("/pin", "/pin ID holds a message", "Answer 3."),
     ("/unpin", "Usage: /unpin ID", "Usage: /unpin ID"),
-    ("/unpin last", "there is no such message in this chat yet", "is no longer pinned."),
+    ("/unpin last", "Nothing is pinned in this chat", "is no longer pinned."),
     ("/restore", "Usage: /restore ID", "Usage: /restore ID"),
     ("/restore last", "there is no such message in this chat yet", "stands whole in the chat already"),
     ("/why", "Usage: /why ID", "Usage: /why ID"),
