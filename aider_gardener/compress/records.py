@@ -24,10 +24,10 @@ MATCH = 4.0
 
 PLACED = late(
     r"\s*(?:(?P<tag>[^\s\w]?\w\S{0,200})\s+)?"
-    r"(?P<path>(?:[A-Za-z]:(?=[\\/]))?(?=[^\s:(]{0,200}[./\\])[^\s:()|\"'`=<>*]{1,200}?)"
+    r"(?P<path>(?:[A-Za-z]:(?=[\\/]))?(?=[^\s:(]{0,200}[./\\])(?![\d.]+:)[^\s:()|\"'`=<>*]{1,200}?)"
     r"(?:[:(]\[?\d+(?:[:.,-]\d+)*[\])]?|:? line \d+)(?P<rest>(?:[\s:：,].*)?)$"
 )
-"""A place with a path, behind a tag or none."""
+"""A place with a path, behind a tag or none; an address of the network with its port is none."""
 
 SEVERE = late(r"\W*(?P<severity>[^\W\d]+)\]?(?:\[[\w./:-]+\]| [A-Z]+\d+)?\s?[:：]\s*(?P<message>.*)$")
 """A severity, perhaps with a code."""

@@ -29,8 +29,8 @@ LIBRARY = late(
 
 PYTHON = late(r'[\s|+-]*File "[^"]+", line \d|[\w./\\-]+\.py:\d+: in \S')
 FRAME = late(
-    rf"{PYTHON.pattern}|[\s|+*-]*(?:==\d+==\s+)?(?:at (?=.*[\w>]\()|(?:at|by|from|frame|[#❯›@]|#\d+:?)\s+"
-    r"(?=.*(?:\.\w+[:(]\d|:\d+\)?$|line \d|0x|<anonymous>|\{main\})))|\s*\d+: +0x|"
+    rf"{PYTHON.pattern}|[\s|+*-]*(?:==\d+==\s+)?(?:at (?=.*[\w>]\()|(?:at|by|from|frame|[❯›@]|#\d+:?)\s+"
+    r"(?=.*(?:\.\w+[:(]\d|:\d+\)?$|line \d|0x|<anonymous>|\{main\})))|\s*#\s+(?=.*\.\w+:\d)|\s*\d+: +0x|"
     r".* called at \S+(?::| line )\d|\s*\S+:\d+:? ?in\b|\s+\S+\.dart \d+:\d+ |\s+\([\w. ]+\) \S+:\d+: "
 )
 CALL = late(r"\s*(?:created by |\d+: )|.*\)$")

@@ -80,3 +80,8 @@ def test_the_code_that_a_tool_would_write_is_worth_less_than_what_it_says() -> N
     ]
     found = read(lines)
     assert all(found[row].worth < found[0].worth / 2 and found[row].above >= 0 for row in range(5, 11))
+
+
+def test_an_address_with_its_port_is_no_place_in_a_file() -> None:
+    assert read([f"worker-{at}  10.20.1.{at}:8301  alive  server" for at in range(9)]) == {}
+    assert len(read([f"src/10.2/a{at}.c:83:1: note the cast" for at in range(9)])) == 9

@@ -61,3 +61,11 @@ def test_a_frame_of_the_project_is_told_from_those_of_libraries(language: str) -
     }
     assert max(frames, key=lambda row: frames[row]) == own and frames[own] >= FAILURE
     assert any(worth <= 0 for worth in frames.values())
+
+
+def test_a_hash_begins_a_frame_only_before_a_place_in_a_file() -> None:
+    report = ["# Query 1: 0.05 QPS at byte 812", "# Time range: 2026-01-02T07:00:01 to 2026-01-02T08:10:02"]
+    assert read([*report, "# 1 0x5A1F SELECT invoices"]) == {}
+    assert read(
+        ["Failure: expected 3", "     # ./spec/stop_spec.rb:21:in 'block'", "     # ./lib/stop.rb:8:in 'add'"]
+    )
