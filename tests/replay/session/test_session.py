@@ -15,7 +15,9 @@ from aider_gardener.replay.session.history import load_session
 from aider_gardener.replay.session.session import load_probes, load_summaries
 
 MINI = Path(__file__).parents[2] / "data" / "sessions" / "mini"
-RECORDED = sorted((Path(__file__).parents[3] / "recorded_sessions").glob("*/"))
+RECORDED = sorted(
+    path.parent for path in (Path(__file__).parents[3] / "recorded_sessions").glob("*/session.jsonl")
+)
 META = {"kind": "meta", "format": 1, "name": "x"}
 
 
