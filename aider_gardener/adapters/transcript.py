@@ -162,7 +162,7 @@ class Reader:
         ]
 
     def said(self, value: Mapping[str, Any]) -> Iterable[TranscriptRecord]:
-        """What a record says, in order; of one that is not known its type alone."""
+        """What a record says, in order, as each host writes it; of one that is not known its type alone."""
         raise NotImplementedError
 
     def called(

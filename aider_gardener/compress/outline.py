@@ -242,11 +242,11 @@ def far(cells: Sequence[str]) -> Iterator[tuple[int, float, str]]:
     if not middle or list(numbers.values()) in (ranked, ranked[::-1]):
         return
     few = range(1, max(1, int(FEW * len(ranked))) + 1)
-    low = max((ranked[at - 1] for at in few if ranked[at] >= FAR * ranked[at - 1]), default=-1.0)
-    high = min((ranked[-at] for at in few if ranked[-at] >= FAR * ranked[-at - 1]), default=inf)
+    low = max((ranked[at - 1] for at in few if ranked[at] > FAR * ranked[at - 1]), default=-1.0)
+    high = min((ranked[-at] for at in few if ranked[-at] > FAR * ranked[-at - 1]), default=inf)
     for at, number in numbers.items():
         if number <= low or number >= high:
-            yield at, min(5.0, log2(max(number / middle, middle / max(number, middle / 32)))), cells[at]
+            yield at, min(5.0, abs(log2(max(number / middle, 1 / 32)))), cells[at]
 
 
 def touches(line: str, focus: Focus) -> bool:

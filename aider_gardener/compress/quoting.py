@@ -29,6 +29,8 @@ QUOTED = late(r"'[^']*'|\"[^\"]*\"|`[^`]*`|‘[^’]*’|“[^”]*”")
 FORM_CHARS = 90
 
 SECTION = late(r"\[{1,2}[\w\"'.: /@-]+\]{1,2} *(?:[#;].*)?$")
+"""The heading of a section, as in an INI or a TOML file."""
+
 MARKS = "-+!"
 """Begin lines of a diff, or items of a list, which say something themselves."""
 

@@ -28,6 +28,7 @@ from aider_gardener.compress.outline import (
 from aider_gardener.compress.quoting import quoted
 from aider_gardener.compress.truth import Original, falsehoods, with_parents
 from aider_gardener.messages import Compressed, ContentClass, Focus, TokenCounter
+from aider_gardener.phrases import counted
 from aider_gardener.reading.alarms import alarm
 from aider_gardener.reading.output import clip, lines_of
 
@@ -166,7 +167,8 @@ def compress(text: str, ctx: Context) -> Compressed:
     laid = len(form.lines) - (not form.lines[-1])
     whole = max(text.rstrip("\n").count("\n") + 1, laid) + ctx.left_out
     told = streams.summary(form.lines) if form.engine == "logs" and not ctx.left_out else ""
-    head = omitted(", ".join(filter(None, [f"{min(shown, whole)} of {whole:,} lines", told])), ctx.entry_id)
+    part = f"{shown} of {whole:,} lines" if shown < whole else f"parts of {counted(whole, 'line')}"
+    head = omitted(", ".join(filter(None, [part, told])), ctx.entry_id)
     return Compressed(f"{head}\n{form.text}", cls, form.engine or "lines")
 
 

@@ -28,7 +28,7 @@ CUT_ROUNDS = 12
 LEAST_ROOM_TOKENS = 200
 """A message is not cut below this, or its share of the room: what is left would say nothing."""
 
-SUMMARY = re.compile(r"^\[… (\d+ of [\d,]+ lines)[;\]]", re.MULTILINE)
+SUMMARY = re.compile(r"^\[… ((?:\d+|parts) of [\d,]+ lines?)[;\]]", re.MULTILINE)
 """The line in which a compressed form says how much of the whole it shows."""
 
 OUTPUTS = frozenset({SourceKind.COMMAND, SourceKind.TEST, SourceKind.LINT, SourceKind.WEB})

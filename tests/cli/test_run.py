@@ -306,8 +306,8 @@ def test_of_a_line_longer_than_what_is_read_the_ends_are_shown(
     assert len(shown) < 2_000 and "xxx …" in shown and "middle was not read" in shown
 
 
-def test_of_one_line_that_is_read_by_its_ends_no_more_lines_are_told_than_it_has() -> None:
-    assert run(code="print('ab ' * 900_000)").stdout.startswith("[… 1 of 1 lines]\n")
+def test_of_one_line_that_is_read_by_its_ends_parts_are_told() -> None:
+    assert run(code="print('ab ' * 900_000)").stdout.startswith("[… parts of 1 line]\n")
 
 
 def test_an_output_without_end_does_not_fill_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:

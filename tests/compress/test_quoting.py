@@ -8,6 +8,7 @@ from itertools import pairwise
 import pytest
 
 from aider_gardener import shorten
+from aider_gardener.compress.outline import far
 from aider_gardener.compress.quoting import indent_parents
 
 COMPOSE = """
@@ -76,6 +77,14 @@ def test_a_number_far_from_those_of_lines_alike_is_shown_and_not_counted_as_alik
         int(line.rpartition("[+")[2].removesuffix(" alike]")) for line in shown if line.endswith(" alike]")
     ]
     assert sum(counts) == 400 - sum(line.startswith("progress") for line in shown)
+
+
+def test_a_number_that_many_lines_have_is_not_far_from_the_others() -> None:
+    rng = random.Random(3)
+    rates = [f"{rng.uniform(330, 390):.1f}" for _ in range(70)]
+    mixed = rng.sample([*rates, *["0"] * 30], 100)
+    assert not [*far(mixed)]
+    assert [cell for *_, cell in far([*rates, "0"])] == ["0"]
 
 
 def test_no_room_goes_to_headings_without_a_setting_below_them() -> None:
