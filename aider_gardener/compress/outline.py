@@ -30,9 +30,6 @@ REPEAT = 2.2
 SAME = 2.0
 """The n-th line with the very same words is worth less by so much besides."""
 
-STRETCH = 1.5
-"""What is worth at least FAILURE may pass the budget up to so many times it."""
-
 NAMES_SHARE = 0.75
 """The names of all lines of a form are told, or none: of names so much of the budget may be told besides."""
 
@@ -100,7 +97,7 @@ def chosen(
     passed: set[int] = set()
     example: dict[Hashable, int] = {}
     used = used_by_names = 0
-    for value, row in ranked:
+    for _value, row in ranked:
         form = notes[row].form
         if row in to_name[form]:
             shown = lines[example.get(form, row)]
@@ -118,7 +115,7 @@ def chosen(
         while row >= 0 and row not in taken and row not in chain:
             chain.append(row)
             row = notes[row].above
-        room = budget * (STRETCH if value >= FAILURE else 1) - used
+        room = budget - used
         if room <= 0 or not chain or sum(min(len(lines[at]), LINE_CHARS) for at in chain) > 12 * room:
             continue
         cost = sum(count(clip(lines[at].rstrip(), LINE_CHARS)) + 1 for at in chain) + 1

@@ -26,10 +26,22 @@ NUMBER = late(r"[\da-f](?:(?<=0)x[0-9a-f]+|(?<=[0-9a-f])[0-9a-f]{6,}|(?<=\d)\d*)
 """A number, an address, a hash. It begins with a class of characters so that a search skips to them."""
 
 QUOTED = late(r"'[^']*'|\"[^\"]*\"|`[^`]*`|‘[^’]*’|“[^”]*”")
+NAME = late(r"'[^' ]*'|\"[^\" ]*\"|`[^` ]*`|‘[^’ ]*’|“[^” ]*”")
+"""A quoted word: what differs from line to line. A sentence in quotes is what a line of a document says."""
+
+KEY = late(r"[{\[ ]*\"[\w.$@/ -]+\" ?:")
+"""The key of a line of JSON, which tells lines apart."""
+
 FORM_CHARS = 90
 
 SECTION = late(r"\[{1,2}[\w\"'.: /@-]+\]{1,2} *(?:[#;].*)?$")
 """The heading of a section, as in an INI or a TOML file."""
+
+COMMENT = late(r"(?:^|(?<=\s))(?:#(?![!\d])|;|//).*")
+"""A comment of a configuration: a line of its own, or what stands behind a setting."""
+
+COMMENTS = 2 / 3
+"""Of a configuration with its manual, as servers come with, more lines than this share are comments."""
 
 MARKS = "-+!"
 """Begin lines of a diff, or items of a list, which say something themselves."""
@@ -47,9 +59,19 @@ LINES_KNOWN = 20_000
 @lru_cache(maxsize=LINES_KNOWN)
 def form_of(line: str) -> str:
     """The line without numbers, hashes, quoted words; what it tells first where quotes may hide it."""
-    line = NUMBER.sub("0", line.strip()[: 3 * FORM_CHARS])
-    bare, hidden = QUOTED.subn("Q", line)
-    return (alarm(line) if hidden else "") + bare[:FORM_CHARS]
+    line = line.strip()[: 3 * FORM_CHARS]
+    key = KEY.match(line)
+    name, line = (key[0], line[key.end() :]) if key else ("", line)
+    line = NUMBER.sub("0", line)
+    bare, hidden = (NAME if name[:1] == '"' else QUOTED).subn("Q", line)
+    return (alarm(line) if hidden else "") + (name + bare)[:FORM_CHARS]
+
+
+def without_manual(lines: Sequence[str]) -> Sequence[str]:
+    """Of a configuration that is mostly comments what it sets, each in its row; other texts as they are."""
+    bare = [COMMENT.sub("", line, count=1).rstrip() for line in lines]
+    filled, left = (sum(map(bool, map(str.strip, text))) for text in (lines, bare))
+    return bare if SEVERAL <= left < (1 - COMMENTS) * filled else lines
 
 
 def quoted(
@@ -63,7 +85,7 @@ def quoted(
     for row, (more, word) in odd(lines, forms).items():
         worth, above, form, is_named = notes[row]
         worth = max(worth, CONTEXT + more) if row in known else worth + more
-        notes[row] = Note(worth, above, form if is_named else (form, word), is_named)
+        notes[row] = Note(worth, above, form if is_named else (form, NUMBER.sub("0", word)), is_named)
     return notes
 
 

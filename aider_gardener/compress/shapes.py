@@ -25,7 +25,7 @@ from aider_gardener.compress.outline import (
     chosen,
     written,
 )
-from aider_gardener.compress.quoting import quoted
+from aider_gardener.compress.quoting import quoted, without_manual
 from aider_gardener.compress.truth import Original, falsehoods, with_parents
 from aider_gardener.messages import Compressed, ContentClass, Focus, TokenCounter
 from aider_gardener.phrases import counted
@@ -47,7 +47,7 @@ TASTED_LINES = 150
 
 FULL_SHARE = 0.98
 """An engine that explains so much of a text is asked alone: the others would take as long again for its last
-lines, which then are judged by their words. (609 outputs keep the same 2,785 facts.)"""
+lines, which then are judged by their words."""
 
 ROOM_TOKENS = 600
 """So much of an output may stay, however long it is: what matters does not grow with what a program prints.
@@ -72,6 +72,7 @@ class ShortForm(NamedTuple):
 
 def explained(lines: Sequence[str]) -> tuple[list[Note], str]:
     """A note for each line, and the name of the engine that explains most of them."""
+    lines = without_manual(lines)
     claims = _claims(lines)
     known: dict[int, Note] = {}
     for _name, found in claims:

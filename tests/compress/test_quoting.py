@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from itertools import pairwise
 
@@ -94,3 +95,39 @@ def test_no_room_goes_to_headings_without_a_setting_below_them() -> None:
     shown = shorten(text, count=words).text.split("\n")[1:]
     headings = [at for at, line in enumerate(shown) if line.startswith("[router")]
     assert len(headings) > 20 and all("=" in shown[at + 1] for at in headings)
+
+
+def test_different_keys_of_a_document_are_not_alike() -> None:
+    rng = random.Random(7)
+    names = ["".join(rng.choices("abcdefghij", k=7)) for _ in range(120)]
+    document = {name: rng.choice(names) for name in names}
+    assert "alike]" not in shorten(json.dumps(document, indent=2), count=words).text
+
+
+@pytest.mark.parametrize("mark", ["#", ";", "//"])
+def test_of_a_configuration_with_its_manual_what_it_sets_is_shown(mark: str) -> None:
+    rng = random.Random(9)
+    told = (
+        "if it fails the server must not be killed: errors are lost, warnings are not, see the manual".split()
+    )
+    lines = [f"{mark} {' '.join(rng.choices(told, k=12))}" for _ in range(600)]
+    settings = [f"{chr(97 + at) * 4}_{rng.choice(told)} {at}MB" for at in range(20)]
+    for at, setting in enumerate(settings):
+        lines[29 * at + 9] = f"{setting}  {mark} {' '.join(rng.choices(told, k=6))}"
+    shown = shorten("\n".join(lines), command="cat server.conf", count=words).text
+    assert [setting for setting in settings if setting not in shown] == []
+
+
+def test_many_numbers_that_few_lines_share_do_not_fill_the_room() -> None:
+    rng = random.Random(4)
+    removed = [0] * 600 + [rng.randrange(1_000_000) for _ in range(300)]
+    rng.shuffle(removed)
+    lines = [
+        f"tuples: {one} removed, 0 are dead, but not yet removable, pages read by it too" for one in removed
+    ]
+    for at in range(20):
+        lines.insert(
+            45 * at, f"table {chr(97 + at) * 3} has an index {chr(98 + at) * 3} of another kind by now"
+        )
+    shown = shorten("\n".join(lines), count=words).text.split("\n")
+    assert sum(line.startswith("table") for line in shown) == 20
