@@ -49,6 +49,9 @@ MARKS = "-+!"
 ERROR = 5.0
 """What a line is worth that tells of an error, and besides what stands near it."""
 
+LAST, SAID_LAST = 2, 4.0
+"""What an output ends with tells how it went, whatever explains it: so many lines, worth so much more."""
+
 SEVERAL = 4
 """A word is shared that so many forms have: what differs from line to line is no part of what they say."""
 
@@ -81,6 +84,10 @@ def quoted(
     is odd among lines alike is worth more, and has a form of its own, but for rows whose engine has
     `compared` them itself."""
     notes = _judged(lines, known)
+    said = [row for row, line in enumerate(lines) if any(map(str.isalnum, line))]
+    for row in known.keys() & said[-LAST:]:
+        if notes[row].worth > NOISE:
+            notes[row] = notes[row]._replace(worth=notes[row].worth + SAID_LAST)
     forms = [note.form if note.worth > 0 and row not in compared else None for row, note in enumerate(notes)]
     for row, (more, word) in odd(lines, forms).items():
         worth, above, form, is_named = notes[row]

@@ -131,3 +131,14 @@ def test_many_numbers_that_few_lines_share_do_not_fill_the_room() -> None:
         )
     shown = shorten("\n".join(lines), count=words).text.split("\n")
     assert sum(line.startswith("table") for line in shown) == 20
+
+
+def record(number: int, name: str) -> str:
+    return f"2026-03-01 10:{number // 60:02}:{number % 60:02} INFO worker {name} took {name[::-1]} from {name[2:]}"
+
+
+def test_what_an_output_ends_with_is_shown_whatever_engine_explains_it() -> None:
+    rng = random.Random(8)
+    lines = [record(number, "".join(rng.choices("abcdefghij", k=9))) for number in range(900)]
+    shown = shorten("\n".join(lines), command="./report", count=words)
+    assert shown.engine == "logs" and shown.text.rstrip().split("\n")[-2:] == lines[-2:]
