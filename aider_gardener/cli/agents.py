@@ -162,6 +162,6 @@ def change(host: str, project: bool, dry_run: bool, *, ours: bool) -> None:
         told = [hosts.AFTERWARDS[host]] if ours and host in hosts.AFTERWARDS and not dry_run else []
     made = [one for one in changes if one.before != one.after]
     value = {"host": host, "files": [str(one.path) for one in made], "told": told}
-
     lines = [one.diff() if dry_run else f"{one.done} {one.path}" for one in made]
-    put(value, lambda: [*lines, *told] or [f"{host}: nothing to change"])
+    nothing = [f"{host}: nothing to change"] if changes and not made else []
+    put(value, lambda: [*lines, *nothing, *told])

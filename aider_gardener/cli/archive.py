@@ -144,8 +144,6 @@ def store_verify() -> None:
 @store_option
 def store_export(file: Path) -> None:
     """Write everything as JSON lines, readable by the owner only."""
-    if str(file) == "-":
-        raise UsageError("name a file: an export holds what was said, and is its owner's alone")
     click.echo(f"{counted(open_archive().export(file), 'line')} written to {file}")
 
 
