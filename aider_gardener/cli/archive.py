@@ -163,19 +163,13 @@ def store_import(file: Path) -> None:
 @click.option("--dry-run", is_flag=True, help="Show what may go, delete nothing, whatever the setting says.")
 @click.option("--yes", is_flag=True, help="Delete it, for good.")
 @click.option(
-    "--max-size",
-    type=click.IntRange(1),
-    metavar="MB",
-    help="Let the oldest of the least important go until the archive is no larger.",
-)
-@click.option(
     "--older-than",
     type=click.FloatRange(0),
     metavar="DAYS",
     help="Let go what was not used for so long, in place of the rules.",
 )
 @archive_options
-def store_gc(dry_run: bool, yes: bool, max_size: int | None, older_than: float | None) -> None:
+def store_gc(dry_run: bool, yes: bool, older_than: float | None) -> None:
     """Show what the retention rules let go; with --yes, or if the setting `retention` is prune, delete it.
 
     Shown by class and reason, with tokens and bytes. What is deleted is gone from the file, its log and its
@@ -188,8 +182,7 @@ def store_gc(dry_run: bool, yes: bool, max_size: int | None, older_than: float |
 
     settings = Settings.from_env()
     archive = open_archive()
-    limit = settings.store_limit if max_size is None else max_size
-    policy = RetentionPolicy(max_bytes=limit * MEGABYTE, older_than_days=older_than)
+    policy = RetentionPolicy(max_bytes=settings.store_limit * MEGABYTE, older_than_days=older_than)
     due = proposal(archive, policy)
     deletes = bool(due) and not dry_run and (yes or settings.prunes)
     before = archive.size_bytes()
