@@ -27,7 +27,7 @@ from aider_gardener.cli.root import (
 )
 from aider_gardener.cli.shared import share, sharing_of, status_lines, sync, unshare
 from aider_gardener.errors import UsageError
-from aider_gardener.phrases import counted, path_shown
+from aider_gardener.phrases import counted, path_shown, size
 
 if TYPE_CHECKING:
     from aider_gardener.archive.postgres.server import Address
@@ -238,13 +238,12 @@ def store_decrypt() -> None:
 
 def gc_report(value: dict[str, Any]) -> Any:
     """What `gardener store gc` shows: what goes, by reason and class, and what was done about it."""
-    from aider_gardener.archive.retention import MEGABYTE
     from aider_gardener.tables import pruning_table
 
-    size, left = (f"{value[name] / MEGABYTE:.1f} MB" for name in ("bytes_before", "bytes_after"))
+    before, after = (size(value[name]) for name in ("bytes_before", "bytes_after"))
     if not value["entries"]:
-        return f"Nothing may go: the archive takes {size}."
-    done = f"Nothing was deleted (the archive takes {size}); --yes deletes these entries for good."
+        return f"Nothing may go: the archive takes {before}."
+    done = f"Nothing was deleted (the archive takes {before}); --yes deletes these entries for good."
     if value["deleted"]:
-        done = f"Deleted for good. The archive took {size} and takes {left} now."
+        done = f"Deleted for good. The archive took {before} and takes {after} now."
     return pruning_table(value["entries"], done)
