@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import closing, suppress
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,15 +24,12 @@ from aider_gardener.cli.root import (
     tell,
     yes_option,
 )
-from aider_gardener.cli.shared import share, sharing_of, status_lines, sync, unshare
+from aider_gardener.cli.shared import share, sync, unshare
 from aider_gardener.errors import UsageError
-from aider_gardener.phrases import counted, path_shown, size
+from aider_gardener.phrases import counted, size
 
 if TYPE_CHECKING:
     from aider_gardener.archive.postgres.server import Address
-
-SHOWN = ("entries", "sessions", "pinned", "original_tokens", "rendition_tokens", "bytes")
-"""What people are shown of the statistics."""
 
 
 @click.group()
@@ -43,36 +39,6 @@ def store() -> None:
 
 for _command in (share, unshare, sync):
     store.add_command(_command)
-
-
-@store.command("status", short_help="What the archive holds, by class, and where what is said goes.")
-@archive_options
-def store_status() -> None:
-    """Which tier the archive works in (SQLite, lines of JSON or memory) and why no better one, where it is,
-    what it holds, by class, and how many files of lines wait to be taken into SQLite; how this project is
-    shared, and what waits to be sent. Changes nothing, and asks no server."""
-    from aider_gardener.archive.store import open_to_read
-    from aider_gardener.archive.store.lines import names
-    from aider_gardener.archive.store.location import set_aside_in
-    from aider_gardener.archive.store.opening import tier_of
-    from aider_gardener.tables import stats_table
-
-    found, key_source = archive_directory()
-    with closing(open_to_read(found, key_source=key_source)) as archive:
-        stats, directory, notice = asdict(archive.stats()), archive.directory or found, archive.notice
-        sharing = sharing_of(archive)
-    tier, why = tier_of(found, key_source)
-    aside = ", ".join(set_aside_in(directory))
-    told = [notice, aside and f"set aside: {aside}; delete them when you need nothing of them any more"]
-    facts = {"tier": tier, "why": why, "directory": str(directory), "lines_files": len(names(directory))}
-    shown = {**facts, "directory": path_shown(directory, Path.cwd()), **{name: stats[name] for name in SHOWN}}
-    columns = ("entries", "original_tokens", "compressed_tokens")
-    by_class = {name: dict(zip(columns, row, strict=True)) for name, row in stats.pop("by_class").items()}
-    del stats["path"]
-    value = facts | stats | {"by_class": by_class, "told": list(filter(None, told)), "sharing": sharing}
-    put(value, lambda: stats_table(shown, by_class, "\n".join(status_lines(sharing))))
-    for line in told:
-        tell(line)
 
 
 @store.command("copy", short_help="Copy the whole archive to a directory or a server, or back.")
