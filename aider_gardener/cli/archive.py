@@ -126,7 +126,6 @@ def store_import(file: Path) -> None:
 
 
 @store.command("gc", short_help="Show, or with --yes delete, what the retention rules let go.")
-@click.option("--dry-run", is_flag=True, help="Show what may go, delete nothing, whatever the setting says.")
 @click.option("--yes", is_flag=True, help="Delete it, for good.")
 @click.option(
     "--older-than",
@@ -135,8 +134,9 @@ def store_import(file: Path) -> None:
     help="Let go what was not used for so long, in place of the rules.",
 )
 @archive_options
-def store_gc(dry_run: bool, yes: bool, older_than: float | None) -> None:
-    """Show what the retention rules let go; with --yes, or if the setting `retention` is prune, delete it.
+def store_gc(yes: bool, older_than: float | None) -> None:
+    """Show what the retention rules let go, and beyond them the size that the setting `retention` names; with
+    --yes delete it.
 
     Shown by class and reason, with tokens and bytes. What is deleted is gone from the file, its log and its
     index, and the room is given back to the disk. What is pinned never goes, nor what stands in a session
@@ -150,7 +150,7 @@ def store_gc(dry_run: bool, yes: bool, older_than: float | None) -> None:
     archive = open_archive()
     policy = RetentionPolicy(max_bytes=settings.store_limit * MEGABYTE, older_than_days=older_than)
     due = proposal(archive, policy)
-    deletes = bool(due) and not dry_run and (yes or settings.prunes)
+    deletes = bool(due) and yes
     before = archive.size_bytes()
     if deletes:
         prune(archive, policy)
