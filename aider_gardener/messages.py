@@ -98,12 +98,19 @@ class Segment:
 class Focus(NamedTuple):
     """What the user is about now; every compressor favours text that touches it.
 
-    `words` are lower-case words and identifiers of the last user messages; `paths` are files in the
-    chat or lately edited, relative with forward slashes.
+    `words` are lower-case words and identifiers of the last user messages, or those that were given for
+    this; of the first only those of `least_chars` are looked for in lines, shorter ones stand everywhere.
+    `paths` are files in the chat or lately edited, relative with forward slashes.
     """
 
     words: frozenset[str] = frozenset()
     paths: frozenset[str] = frozenset()
+    least_chars: int = 4
+
+    @property
+    def telling(self) -> frozenset[str]:
+        """The words that are looked for."""
+        return frozenset(word for word in self.words if len(word) >= self.least_chars)
 
 
 @dataclass(frozen=True)

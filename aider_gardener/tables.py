@@ -16,7 +16,7 @@ from rich.text import Text
 from aider_gardener.archive.entries import Why
 from aider_gardener.archive.sessions import AIDER
 from aider_gardener.messages import Entry, Plan
-from aider_gardener.phrases import LEVELS, bar, counted
+from aider_gardener.phrases import LEVELS, archive_text, bar, counted
 from aider_gardener.plan.goals import Pressure
 from aider_gardener.plan.view import label_of
 from aider_gardener.terminal import bare, columns, visible
@@ -205,16 +205,13 @@ def level_words(name: str) -> str:
     return next((words for level, words in LEVELS.items() if level.value == name), name)
 
 
-def stats_table(facts: Mapping[str, Any], by_class: Mapping[str, Mapping[str, int]], sharing: str) -> Group:
-    """The state of an archive and what it holds, by class."""
+def archive_table(status: Mapping[str, Any], sharing: Iterable[str]) -> Group:
+    """What an archive holds, by class too, what its chats came to, and how it is shared."""
+    by_class = status["by_class"]
     rows = [(name, *(f"{figure:,}" for figure in row.values())) for name, row in by_class.items()]
-    table = grid(("class", ">entries", ">original", ">compressed"), rows, title="By class")
-    named = [
-        (name.replace("_", " "), f"{value:,}" if isinstance(value, int) else str(value))
-        for name, value in facts.items()
-        if value != ""
-    ]
-    return spaced(two_columns(named), *([table] if rows else []), sharing)
+    table = grid(("class", ">entries", ">original", ">compressed"), rows, **FLAT)
+    tier = [f"What is said goes to {status['tier']}: {status['why']}"] if status["why"] else []
+    return spaced(archive_text(status), *([table] if rows else []), "\n".join([*tier, *sharing]))
 
 
 def pruning_table(entries: Iterable[Mapping[str, Any]], done: str) -> Table:

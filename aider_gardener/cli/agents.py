@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 from aider_gardener import __version__
+from aider_gardener.adapters import hosts
 from aider_gardener.cli.root import json_option, place_of, put, repository_root, tell, working_project
 from aider_gardener.errors import UsageError
 
@@ -28,16 +29,10 @@ QUESTION_SECONDS = 2.0
     type=click.Path(file_okay=False, path_type=Path),
     help="The project  [default: the work tree around the current directory]",
 )
-@click.option(
-    "--local",
-    is_flag=True,
-    envvar="AIDER_GARDENER_LOCAL",
-    help="The agent's model runs on this machine: it may see what was said to one. The same as"
-    " AIDER_GARDENER_LOCAL=true, which counts for the hooks of Claude Code too.",
-)
-def mcp(project: Path | None, local: bool) -> None:
+def mcp(project: Path | None) -> None:
     """Serve the archive of a project to any agent that speaks the Model Context Protocol, over standard input
-    and output.
+    and output. AIDER_GARDENER_LOCAL=true says that the agent's model runs on this machine: it may see what
+    was said to one.
 
     The tools: recall, timeline, get, context_pressure, pin, remember, forget.
     """
@@ -45,6 +40,7 @@ def mcp(project: Path | None, local: bool) -> None:
         import mcp as sdk  # noqa: F401  # reason: asked for before anything is opened
     except ImportError:
         raise UsageError("gardener mcp needs the package mcp: pip install 'aider-gardener[mcp]'") from None
+    from aider_gardener.adapters.claude_code.hooks import is_local
     from aider_gardener.adapters.mcp.server import make_server, over_stdio
     from aider_gardener.archive import plugin
     from aider_gardener.archive.store import open_store
@@ -67,7 +63,7 @@ def mcp(project: Path | None, local: bool) -> None:
         store, load=loading(settings.embedder), idle_seconds=IDLE_SECONDS, question_seconds=QUESTION_SECONDS
     )
     backlog.resume()
-    reader = "agent@here" if local else REMOTE
+    reader = "agent@here" if is_local(os.environ) else REMOTE
     memory = ProjectMemory(store, root, settings=settings, reader=reader)
     memory.archive.backlog = backlog
 
@@ -104,7 +100,7 @@ def hook(event: str, host: str) -> None:
 def options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The argument and options of both commands."""
     for option in (
-        click.argument("host"),
+        click.argument("host", type=click.Choice(hosts.NAMES), metavar="HOST"),
         click.option("--project", is_flag=True, help="For this project only.  [default: for this user]"),
         click.option("--dry-run", is_flag=True, help="Print what would be changed; change nothing."),
         json_option,
@@ -132,11 +128,8 @@ def uninstall(host: str, project: bool, dry_run: bool) -> None:
 
 def change(host: str, project: bool, dry_run: bool, *, ours: bool) -> None:
     """Install or uninstall, and say what was done."""
-    from aider_gardener.adapters import hosts
     from aider_gardener.archive.store.location import user_directory
 
-    if host not in hosts.NAMES:
-        raise UsageError(f"no agent is called {host}; there are {', '.join(hosts.NAMES)}")
     root, command = working_project(), hosts.program()
     changes: list[hosts.Change] = []
     if host == hosts.CLAUDE:
@@ -162,6 +155,6 @@ def change(host: str, project: bool, dry_run: bool, *, ours: bool) -> None:
         told = [hosts.AFTERWARDS[host]] if ours and host in hosts.AFTERWARDS and not dry_run else []
     made = [one for one in changes if one.before != one.after]
     value = {"host": host, "files": [str(one.path) for one in made], "told": told}
-
     lines = [one.diff() if dry_run else f"{one.done} {one.path}" for one in made]
-    put(value, lambda: [*lines, *told] or [f"{host}: nothing to change"])
+    nothing = [f"{host}: nothing to change"] if changes and not made else []
+    put(value, lambda: [*lines, *nothing, *told])

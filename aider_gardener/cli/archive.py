@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import closing, suppress
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,15 +24,12 @@ from aider_gardener.cli.root import (
     tell,
     yes_option,
 )
-from aider_gardener.cli.shared import share, sharing_of, status_lines, sync, unshare
+from aider_gardener.cli.shared import share, sync, unshare
 from aider_gardener.errors import UsageError
-from aider_gardener.phrases import counted, path_shown
+from aider_gardener.phrases import counted, size
 
 if TYPE_CHECKING:
     from aider_gardener.archive.postgres.server import Address
-
-SHOWN = ("entries", "sessions", "pinned", "original_tokens", "rendition_tokens", "bytes")
-"""What people are shown of the statistics."""
 
 
 @click.group()
@@ -43,36 +39,6 @@ def store() -> None:
 
 for _command in (share, unshare, sync):
     store.add_command(_command)
-
-
-@store.command("status", short_help="What the archive holds, by class, and where what is said goes.")
-@archive_options
-def store_status() -> None:
-    """Which tier the archive works in (SQLite, lines of JSON or memory) and why no better one, where it is,
-    what it holds, by class, and how many files of lines wait to be taken into SQLite; how this project is
-    shared, and what waits to be sent. Changes nothing, and asks no server."""
-    from aider_gardener.archive.store import open_to_read
-    from aider_gardener.archive.store.lines import names
-    from aider_gardener.archive.store.location import set_aside_in
-    from aider_gardener.archive.store.opening import tier_of
-    from aider_gardener.tables import stats_table
-
-    found, key_source = archive_directory()
-    with closing(open_to_read(found, key_source=key_source)) as archive:
-        stats, directory, notice = asdict(archive.stats()), archive.directory or found, archive.notice
-        sharing = sharing_of(archive)
-    tier, why = tier_of(found, key_source)
-    aside = ", ".join(set_aside_in(directory))
-    told = [notice, aside and f"set aside: {aside}; delete them when you need nothing of them any more"]
-    facts = {"tier": tier, "why": why, "directory": str(directory), "lines_files": len(names(directory))}
-    shown = {**facts, "directory": path_shown(directory, Path.cwd()), **{name: stats[name] for name in SHOWN}}
-    columns = ("entries", "original_tokens", "compressed_tokens")
-    by_class = {name: dict(zip(columns, row, strict=True)) for name, row in stats.pop("by_class").items()}
-    del stats["path"]
-    value = facts | stats | {"by_class": by_class, "told": list(filter(None, told)), "sharing": sharing}
-    put(value, lambda: stats_table(shown, by_class, "\n".join(status_lines(sharing))))
-    for line in told:
-        tell(line)
 
 
 @store.command("copy", short_help="Copy the whole archive to a directory or a server, or back.")
@@ -144,8 +110,6 @@ def store_verify() -> None:
 @store_option
 def store_export(file: Path) -> None:
     """Write everything as JSON lines, readable by the owner only."""
-    if str(file) == "-":
-        raise UsageError("name a file: an export holds what was said, and is its owner's alone")
     click.echo(f"{counted(open_archive().export(file), 'line')} written to {file}")
 
 
@@ -162,14 +126,7 @@ def store_import(file: Path) -> None:
 
 
 @store.command("gc", short_help="Show, or with --yes delete, what the retention rules let go.")
-@click.option("--dry-run", is_flag=True, help="Show what may go, delete nothing, whatever the setting says.")
 @click.option("--yes", is_flag=True, help="Delete it, for good.")
-@click.option(
-    "--max-size",
-    type=click.IntRange(1),
-    metavar="MB",
-    help="Let the oldest of the least important go until the archive is no larger.",
-)
 @click.option(
     "--older-than",
     type=click.FloatRange(0),
@@ -177,8 +134,9 @@ def store_import(file: Path) -> None:
     help="Let go what was not used for so long, in place of the rules.",
 )
 @archive_options
-def store_gc(dry_run: bool, yes: bool, max_size: int | None, older_than: float | None) -> None:
-    """Show what the retention rules let go; with --yes, or if the setting `retention` is prune, delete it.
+def store_gc(yes: bool, older_than: float | None) -> None:
+    """Show what the retention rules let go, and beyond them the size that the setting `retention` names; with
+    --yes delete it.
 
     Shown by class and reason, with tokens and bytes. What is deleted is gone from the file, its log and its
     index, and the room is given back to the disk. What is pinned never goes, nor what stands in a session
@@ -190,10 +148,9 @@ def store_gc(dry_run: bool, yes: bool, max_size: int | None, older_than: float |
 
     settings = Settings.from_env()
     archive = open_archive()
-    limit = settings.store_limit if max_size is None else max_size
-    policy = RetentionPolicy(max_bytes=limit * MEGABYTE, older_than_days=older_than)
+    policy = RetentionPolicy(max_bytes=settings.store_limit * MEGABYTE, older_than_days=older_than)
     due = proposal(archive, policy)
-    deletes = bool(due) and not dry_run and (yes or settings.prunes)
+    deletes = bool(due) and yes
     before = archive.size_bytes()
     if deletes:
         prune(archive, policy)
@@ -247,13 +204,12 @@ def store_decrypt() -> None:
 
 def gc_report(value: dict[str, Any]) -> Any:
     """What `gardener store gc` shows: what goes, by reason and class, and what was done about it."""
-    from aider_gardener.archive.retention import MEGABYTE
     from aider_gardener.tables import pruning_table
 
-    size, left = (f"{value[name] / MEGABYTE:.1f} MB" for name in ("bytes_before", "bytes_after"))
+    before, after = (size(value[name]) for name in ("bytes_before", "bytes_after"))
     if not value["entries"]:
-        return f"Nothing may go: the archive takes {size}."
-    done = f"Nothing was deleted (the archive takes {size}); --yes deletes these entries for good."
+        return f"Nothing may go: the archive takes {before}."
+    done = f"Nothing was deleted (the archive takes {before}); --yes deletes these entries for good."
     if value["deleted"]:
-        done = f"Deleted for good. The archive took {size} and takes {left} now."
+        done = f"Deleted for good. The archive took {before} and takes {after} now."
     return pruning_table(value["entries"], done)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -72,9 +71,6 @@ PATH = click.Path(path_type=Path)
     help="Write everything as JSON; '-' is standard output, and nothing else then goes there.",
 )
 @click.option(
-    "--plot", type=FILE, metavar="FILE", help="Draw tokens per request over turns (.svg, .png or .pdf)."
-)
-@click.option(
     "--html",
     type=FILE,
     metavar="FILE",
@@ -87,7 +83,6 @@ def replay(
     dump_prompts: Path | None,
     full: bool,
     json_target: str | None,
-    plot: Path | None,
     html: Path | None,
     **host: Any,
 ) -> None:
@@ -95,8 +90,7 @@ def replay(
 
     No model is called and no key is needed: replies come from the recording. Each PATH is a recorded
     session's folder or a chat history file. The last lines say whether the gardener is worth it for these
-    chats. Of a transcript of Claude Code (.jsonl) it is told what it cost by its own usage numbers, and what
-    of that a warm cache and short outputs spare.
+    chats.
     """
     from aider_gardener.replay.measure.summary import make_report, report_json
     from aider_gardener.replay.play.report import find_paths, notes, read_sessions
@@ -104,28 +98,11 @@ def replay(
     from aider_gardener.replay.show.table import print_report
     from aider_gardener.tables import Screen
 
-    transcripts = [path for path in paths if path.suffix == ".jsonl" and path.name != "session.jsonl"]
-    if transcripts:
-        others = [len(transcripts) < len(paths), variants, model, dump_prompts, full, plot, html]
-        if any((*others, *host.values())) or json_target not in (None, "-"):
-            raise UsageError("name transcripts alone, with no option but --json -")
-        from aider_gardener.replay.measure.usage import chat_cost, told
-
-        costs = {str(path): chat_cost(path) for path in transcripts}
-        if json_target:
-            click.echo(json.dumps({path: asdict(cost) for path, cost in costs.items()}))
-        else:
-            click.echo("\n".join(f"{path}: {told(cost)}" for path, cost in costs.items()))
-        return
     names = dict.fromkeys(name.strip() for name in (",".join(variants) or DEFAULT_VARIANTS).split(","))
     for name in names:
         variant_named(name)
     if not paths:
         raise UsageError("name at least one recorded session folder or .aider.chat.history.md")
-    if plot is not None:
-        from aider_gardener.replay.show.chart import check_suffix, write_plot
-
-        check_suffix(plot)
     sessions = read_sessions(find_paths(paths))
     if model and not _is_known(model):
         raise UsageError(f"--model {model}: its window is not known; name one that litellm knows")
@@ -145,9 +122,6 @@ def replay(
     if json_target not in (None, "-"):
         write_private(Path(json_target), json.dumps(value, ensure_ascii=False, indent=1) + "\n")
         click.echo(f"JSON written to {json_target}", err=True)
-    if plot is not None:
-        write_plot(report.results, plot)
-        click.echo(f"plot written to {plot}", err=True)
     if html is not None:
         from aider_gardener.replay.show.replay_page import page_of
 

@@ -242,7 +242,16 @@ def archive_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return store_option(json_option(command))
 
 
-FILE = click.Path(dir_okay=False, path_type=Path)
+class FileType(click.Path):
+    """A file that is named; none of our files is to be called "-", as standard output is elsewhere."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if str(value) == "-":
+            self.fail("it is written to a file: name one", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+FILE = FileType(dir_okay=False, path_type=Path)
 
 
 def as_json() -> bool:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-import time
+from datetime import datetime
 from pathlib import Path
 
 import click
@@ -18,28 +17,14 @@ from aider_gardener.cli.root import (
     session_named,
     store_option,
 )
-from aider_gardener.errors import UsageError
 
 dry_run_option = click.option("--dry-run", is_flag=True, help="Only say what would be done.")
 numbers_argument = click.argument("numbers", nargs=-1, required=True, metavar="N...")
 
 
-@click.group(invoke_without_command=True, short_help="Pages of sessions, proposals for rules, done tasks.")
-@dry_run_option
-@store_option
-@click.pass_context
-def upkeep(ctx: click.Context, dry_run: bool) -> None:
-    """Upkeep of what was said and learnt. Without a command: the index of sessions is written, proposals for
-    rules are shown, tasks that are checked off are moved."""
-    if ctx.invoked_subcommand:
-        return
-    from aider_gardener.gardener import done_tasks, files, learnt
-
-    store = open_archive(read_only=True)
-    project = project_of(store)
-    click.echo(files.write_index(store, project, dry_run=dry_run))
-    say(learnt.render(store, project, learnt.learnt(store, project)))
-    say(done_tasks.moved(Path(project), dry_run=dry_run))
+@click.group(short_help="Pages of sessions, proposals for rules, done tasks.")
+def upkeep() -> None:
+    """Upkeep of what was said and learnt."""
 
 
 @upkeep.command(short_help="One session as Markdown.")
@@ -130,15 +115,12 @@ def tasks(listed: Path | None, dry_run: bool) -> None:
 
 
 @upkeep.command(short_help="What the chats of a month came to.")
-@click.argument("month", default="", metavar="[YYYY-MM]")
+@click.argument("month", type=click.DateTime(["%Y-%m"]), default=None, required=False, metavar="[YYYY-MM]")
 @archive_options
-def month(month: str) -> None:
+def month(month: datetime | None) -> None:
     """What the chats came to in which something was last said in a month, the current one by default."""
     from aider_gardener.gardener.past_chats import month_report, render_month
 
-    month = month or time.strftime("%Y-%m")
-    if not re.fullmatch(r"\d{4}-(?:0[1-9]|1[0-2])", month):
-        raise UsageError(f"{month!r} is no month; write it as 2026-11")
     store = open_archive(read_only=True)
-    found = month_report(store, project_of(store), month)
+    found = month_report(store, project_of(store), f"{month or datetime.now():%Y-%m}")
     put(found, lambda: render_month(found))

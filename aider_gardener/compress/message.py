@@ -42,7 +42,7 @@ def compress_message(
     applied edit blocks become one line a file; the host's own notices stay. `entry_id` is named in
     the markers that say what was left out.
     """
-    whole, content = content, excerpt(content, focus.words)
+    whole, content = content, excerpt(content, focus.telling)
     if segments is None or content is not whole:
         segments = segment(content, source)
     content, parts = message_without_codes(content, segments)

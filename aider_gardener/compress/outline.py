@@ -8,6 +8,7 @@ worth, which line it needs above it, and what it repeats.
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence, Set
 from math import inf, log2
@@ -41,6 +42,9 @@ GAP = "…"
 
 NAMED, NAME_CHARS, SEPARATOR = 7.0, 100, "; "
 """What the name of a line is worth that stands behind one like it, how long it may be, what parts two."""
+
+SHORT_CHARS = 3
+"""A word of so few letters is in many others: it is met as a word alone."""
 
 MANY = 3
 """From so many lines of one form that are not shown their number is told."""
@@ -247,10 +251,16 @@ def far(cells: Sequence[str]) -> Iterator[tuple[int, float, str]]:
 
 
 def touches(line: str, focus: Focus) -> bool:
-    """True when the line names a path or one of the longer words that the user is about."""
+    """True when the line names a path or one of the telling words that the user is about; a short one was
+    given for this, and stands alone."""
     if not focus.words and not focus.paths:
         return False
     if any(path in line or path.rpartition("/")[2] in line for path in focus.paths):
         return True
     lowered = line.lower()
-    return any(len(word) > 3 and word in lowered for word in focus.words)
+    return any(
+        len(word) >= focus.least_chars
+        and word in lowered
+        and (len(word) > SHORT_CHARS or re.search(rf"(?<!\w){re.escape(word)}(?!\w)", lowered) is not None)
+        for word in focus.words
+    )

@@ -54,6 +54,7 @@ def source_of(text: str, command: str = "") -> Source:
 
 
 def focus_on(words: str | Iterable[str]) -> Focus:
-    """A focus on words, each of which may be several with spaces between them."""
+    """A focus on words, each of which may be several with spaces between them; one of a single letter is
+    none."""
     given = [words] if isinstance(words, str) else words
-    return Focus(frozenset(word for some in given for word in some.lower().split()))
+    return Focus(frozenset(word for some in given for word in some.lower().split()), least_chars=2)

@@ -35,8 +35,8 @@ KINDS = ("rule", "decision", "fact", "task")
 LONGEST_KEPT_CHARS = 20_000
 NO_CHAT = "the archive holds no chat of this project yet"
 STAYS_HERE = (
-    "{entry_id} was said to a model of this machine, or to none that is known, and goes to no other; start"
-    " the server with --local"
+    "{entry_id} was said to a model of this machine, or to none that is known, and goes to no other;"
+    f" {SAY_LOCAL} where the server starts"
 )
 
 

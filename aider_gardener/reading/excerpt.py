@@ -19,8 +19,6 @@ SEARCHED_CHARS = 2_000_000
 """So much before the tail is searched for such lines: what ends a run is told near its end."""
 TELLS = frozenset("rror|ERR|FAIL|Fail|fail|xception|panic|FATAL|fatal|Traceback|not ok|✖|✗".split("|"))
 WARNS = frozenset(("WARN", "Warn", "warn"))
-SHORT_WORD = 3
-"""Words of so many letters are too many to be looked for."""
 GAP = "…"
 """The line that stands where something is left out."""
 
@@ -33,7 +31,7 @@ def is_long(text: str) -> bool:
 @remembered(8, key=lambda text, words=frozenset(): (text_key(text), words))
 def excerpt(text: str, words: frozenset[str] = frozenset()) -> str:
     """What is read of a text: all of it, or of a very long one at most three shares, with gaps between. The
-    longer of the `words`, which are lower-case, are looked for as well."""
+    `words`, which are lower-case, are looked for as well."""
     if not is_long(text):
         return text
     head, tail = ends(text)
@@ -77,7 +75,6 @@ def _telling(text: str, start: int, end: int, words: frozenset[str]) -> list[tup
     stop = max(start, end - SEARCHED_CHARS)
     found = list[tuple[int, int, int]]()
     searched, shift = text[stop:end], stop
-    words = frozenset(word for word in words if len(word) > SHORT_WORD)
     places = seeker(searched, TELLS | WARNS, words)
     ranks = dict.fromkeys(words, 1) | dict.fromkeys(WARNS, 2) | dict.fromkeys(TELLS, 0)
     for at, less in sorted((shift + at, rank) for word, rank in ranks.items() for at in places(word)):

@@ -29,7 +29,7 @@ from bench.attacks.results import HELD, environment, keep_outcomes, parser_of
 ARCHIVE = ".aider.gardener"
 SAID, SECONDS = "the quokka lives in the attic", 120
 OWNER, OTHER = 4321, 5432
-SUITE = ("status", "recall quokka", "pressure", "doctor --json", "store status",
+SUITE = ("status", "recall quokka", "pressure", "doctor --json",
          "store verify", "store export out.jsonl", "sessions", "upkeep month", "mcp")  # fmt: skip
 HOOKS = ("SessionStart", "UserPromptSubmit", "PostToolUse")
 MADE = """

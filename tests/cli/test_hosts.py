@@ -74,6 +74,13 @@ def test_installed_twice_and_taken_out_nothing_is_left(
     assert [path for path in found(place) if not path.startswith(".git/")] == []
 
 
+def test_a_second_time_it_says_that_nothing_was_changed() -> None:
+    trust = "In Codex type /hooks"
+    made, again = (gardener("install", "codex").stdout.splitlines() for _ in range(2))
+    assert made[0].startswith("Made ") and made[-1].startswith(trust)
+    assert again[0] == "codex: nothing to change" and again[1].startswith(trust)
+
+
 def test_without_claude_code_the_lines_to_type_are_said(tmp_path: Path) -> None:
     done = gardener("install", "claude-code")
     assert done.exit_code == 1 and "claude is not on the PATH" in done.stderr

@@ -210,9 +210,7 @@ def test_who_only_looks_leaves_a_damaged_archive_as_it_is(
     assert found.exit_code == 1
 
 
-@pytest.mark.parametrize(
-    "command", ["status", "doctor", "sessions", "recall quokka", "store status", "pressure"]
-)
+@pytest.mark.parametrize("command", ["status", "doctor", "sessions", "recall quokka", "pressure"])
 def test_who_only_looks_leaves_a_sound_archive_as_it_is_too(
     command: str, archive: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

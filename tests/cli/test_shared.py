@@ -78,13 +78,13 @@ def test_the_status_is_told_though_nobody_answers(project: Path, monkeypatch: py
 def test_the_archives_status_says_how_it_is_shared_without_asking(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert gardener("store", "status").stdout.endswith("This project is not shared.\n")
-    assert json.loads(gardener("store", "status", "--json").stdout)["sharing"] == {"shared": False}
+    assert gardener("status").stdout.endswith("This project is not shared.\n")
+    assert json.loads(gardener("status", "--json").stdout)["sharing"] == {"shared": False}
     gardener("store", "share")
     monkeypatch.setenv(VARIABLE, f"postgresql://ana:{PASSWORD}@127.0.0.1:1/d")
-    done = gardener("store", "status")
+    done = gardener("status")
     assert "Shared as ana/pump by ana (owner) on 127.0.0.1." in done.stdout and PASSWORD not in done.output
-    found = json.loads(gardener("store", "status", "--json").stdout)["sharing"]
+    found = json.loads(gardener("status", "--json").stdout)["sharing"]
     assert (found["name"], found["waiting"], found["problem"]) == ("ana/pump", 0, "")
 
 
@@ -253,7 +253,7 @@ def test_an_archive_is_copied_to_a_server_looked_after_there_and_brought_back(
     assert json.loads(gardener("status", "--json", "--store", place).stdout)["entries"] == 0
     gardener("store", "import", str(tmp_path / "there.jsonl"), "--store", place)
     assert json.loads(gardener("status", "--json", "--store", place).stdout)["entries"] == 1
-    for words in (("store", "encrypt"), ("store", "share"), ("store", "status")):
+    for words in (("store", "encrypt"), ("store", "share")):
         refused = gardener(*words, "--store", place)
         assert refused.exit_code == 2 and refused.stderr.count("\n") == 1, words
     assert "add --yes" in gardener("store", "remove", place).stderr

@@ -28,6 +28,14 @@ def test_what_is_asked_for_stays(focus: str | list[str]) -> None:
     assert "job=137 " not in aider_gardener.shorten(LOG, count=words).text
 
 
+def test_a_short_word_that_is_asked_for_counts_where_it_stands_alone() -> None:
+    log = "".join(f"worker {n} has taken job {n // 7} of queue x{n}\n" for n in range(500, 1_000))
+    assert "worker 777 " not in aider_gardener.shorten(log, count=words).text
+    shown = aider_gardener.shorten(log, focus="777", count=words).text
+    assert "worker 777 " in shown
+    assert "worker 555 " in aider_gardener.shorten(log, focus="x 555", count=words).text
+
+
 def test_all_public_names_are_listed_before_they_are_used() -> None:
     code = "import aider_gardener as a; assert set(a.__all__) <= set(dir(a)), dir(a)"
     subprocess.run([sys.executable, "-c", code], check=True)

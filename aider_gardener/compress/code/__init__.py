@@ -92,7 +92,7 @@ def cut_line(line: str) -> str:
 
 def focus_rows(text: str, focus: Focus) -> frozenset[int]:
     """Rows that hold a focus word, or name a file in focus, rare in this text; rows are counted from 0."""
-    words = sorted({word for word in focus.words if len(word) >= 4} | {*path_names(focus.paths)})
+    words = sorted({*focus.telling, *path_names(focus.paths)})
     lowered = text.lower() if words else ""
     rows: set[int] = set()
     for word in words:

@@ -11,8 +11,10 @@ import multiprocessing
 import os
 import signal
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -30,15 +32,7 @@ OnTurn = Callable[[], None]
 METHOD = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
 PROCESSES: Any = multiprocessing.get_context(METHOD)
 if METHOD == "forkserver":
-    PROCESSES.set_forkserver_preload(
-        [
-            "aider.coders",
-            "networkx",
-            "scipy.sparse",
-            "litellm.litellm_core_utils.default_encoding",
-            "aider_gardener.replay.play.loaded",
-        ]
-    )
+    PROCESSES.set_forkserver_preload(["aider_gardener.replay.play.loaded"])
 STARTING = Lock()
 
 
@@ -87,7 +81,7 @@ def replay_job(job: Job, on_turn: OnTurn = lambda: None) -> ReplayResult:
         environ = environment(folder / "home", os.environ)
         ours, its = PROCESSES.Pipe(duplex=False)
         process = PROCESSES.Process(target=work, args=(job, folder, environ, its), daemon=True)
-        with STARTING, patch.dict(os.environ, environ, clear=True):  # a new process begins with these
+        with STARTING, without_ctrl_c(), patch.dict(os.environ, environ, clear=True):  # it begins with these
             process.start()
         its.close()
         try:
@@ -105,6 +99,21 @@ def replay_job(job: Job, on_turn: OnTurn = lambda: None) -> ReplayResult:
         raise said
     assert isinstance(said, ReplayResult)
     return said
+
+
+@contextmanager
+def without_ctrl_c() -> Iterator[None]:
+    """What is started within has Ctrl-C blocked from its first moment, until it lets it through again (see
+    `loaded`): before that Python would answer it with a traceback."""
+    if not hasattr(signal, "pthread_sigmask"):  # on Windows
+        yield
+        return
+    resource_tracker.ensure_running()  # else it begins within, and lets signals through again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 LOG = "output.txt"

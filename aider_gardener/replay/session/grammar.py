@@ -65,7 +65,7 @@ ENDS_A_TEXT = re.compile(
 
 @dataclass(frozen=True)
 class Span:
-    """One part of the file: `kind` is header, prompt, notice or reply; `line` counts from 1.
+    """One part of the file: `kind` is header, prompt, notice or reply.
 
     Consecutive notices are one span; `notices` are its single ones, of one line or of several.
     Prompts, notices and replies have lost what the host added.
@@ -73,7 +73,6 @@ class Span:
 
     kind: str
     text: str
-    line: int
     notices: tuple[str, ...] = ()
 
 
@@ -96,7 +95,7 @@ class _Scanner:
     def run(self) -> Iterator[Span]:
         last, blanks = "", 1
         while self.at < len(self.lines):
-            line, start = self.lines[self.at], self.at
+            line = self.lines[self.at]
             if not line.strip():
                 blanks, self.at = blanks + 1, self.at + 1
                 continue
@@ -114,7 +113,7 @@ class _Scanner:
                 kind, text = "reply", self.read_reply()
             last, blanks = kind, self.blanks_before(self.at)
             if text or kind == "prompt":
-                yield Span(kind, text, start + 1, notices)
+                yield Span(kind, text, notices)
 
     def ends_marked(self, line: str) -> bool:
         return self.bare or line.endswith("  ")

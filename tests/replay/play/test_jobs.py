@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from multiprocessing import forkserver
@@ -19,7 +22,8 @@ from aider_gardener.replay.play.jobs import OnTurn, replay_all, replay_job
 from aider_gardener.replay.play.variants import Job
 from aider_gardener.replay.session.history import load_session
 
-MINI = load_session(Path(__file__).resolve().parents[2] / "data" / "sessions" / "mini")
+DATA = Path(__file__).resolve().parents[2] / "data" / "sessions"
+MINI = load_session(DATA / "mini")
 
 
 def module(folder: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> tuple[str, ...]:
@@ -124,3 +128,34 @@ def test_a_failure_and_ctrl_c_are_raised(two_chats: Callable[..., list[Job]], pr
     with pytest.raises((KeyboardInterrupt, ReplayError)):
         replay_all(two_chats(failing), lambda: None, lambda _result: None)
     assert len(begun) < 4, "those not begun are dropped"
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="a Windows console has no process groups")
+def test_a_ctrl_c_while_the_host_is_loaded_ends_without_a_traceback(tmp_path: Path) -> None:
+    (tmp_path / "networkx.py").write_text("import time\nprint('loading', flush=True)\ntime.sleep(20)\n")
+    (script := tmp_path / "replays.py").write_text(
+        "import sys\nfrom aider_gardener.replay.play import jobs\n"
+        "from aider_gardener.replay.session.history import load_session\n"
+        "if __name__ == '__main__':\n"
+        "    try:\n"
+        f"        jobs.replay_job(jobs.Job(load_session({str(DATA / 'mini')!r}), 'none'))\n"
+        "    except KeyboardInterrupt:\n"
+        "        sys.exit('Aborted!')\n",
+        encoding="utf-8",
+    )
+    environ = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
+    begun = subprocess.Popen(
+        [sys.executable, str(script)],
+        env=environ,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,  # a terminal tells all processes of a group
+    )
+    try:
+        assert begun.stdout is not None and begun.stdout.readline() == "loading\n"
+        os.killpg(begun.pid, signal.SIGINT)
+        assert begun.wait(15) == 1
+    finally:
+        os.killpg(begun.pid, signal.SIGKILL)
+    assert begun.communicate()[1] == "Aborted!\n"
