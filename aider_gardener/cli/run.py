@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import secrets
 import shlex
 import sys
@@ -14,6 +15,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
+from aider_gardener import files
 from aider_gardener.cli.child import NOT_FOUND, NOT_RUNNABLE, Output
 from aider_gardener.cli.child import run as run_child
 from aider_gardener.cli.pipe import figures, nobody_reads, printing, put_bytes, standard_output
@@ -25,7 +27,7 @@ from aider_gardener.cli.root import (
     tell,
     working_project,
 )
-from aider_gardener.errors import GardenerError, StoreError
+from aider_gardener.errors import GardenerError, StoreError, UsageError
 from aider_gardener.phrases import size
 from aider_gardener.tokens import approximate, default_counter
 
@@ -37,7 +39,7 @@ SHORT_BYTES = 2_000
 MOST_SHARE = 0.8
 """A short form that saves less is not worth what it leaves out."""
 SHELLS = frozenset("sh bash dash zsh ksh fish".split())
-NOT_KEPT = "not kept, for the archive is encrypted"
+NOT_KEPT = "not kept, --out FILE keeps it"
 PIECE_BYTES = 4_000_000
 """Secrets are looked for in so much of a text at once."""
 
@@ -48,16 +50,24 @@ PIECE_BYTES = 4_000_000
     short_help="Run a command and print its output in short.",
 )
 @click.option("--focus", multiple=True, metavar="WORDS", help="Favour lines with these words (repeatable).")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write the whole to this file, which only you can read; one that is there is replaced.",
+)
 @json_option
 @click.argument("command", nargs=-1, required=True, metavar="-- COMMAND...", type=click.UNPROCESSED)
-def run(focus: tuple[str, ...], command: tuple[str, ...]) -> None:
+def run(focus: tuple[str, ...], out: Path | None, command: tuple[str, ...]) -> None:
     """Run a command, print its output in short and where the whole is; the exit status is the command's.
 
     What it prints on both of its streams comes in order on standard output, once it has ended. A short output
     is printed as it is, and a binary one passes as it comes. The whole is kept in the archive of the project,
     else in a temporary file, without the secrets in it.
     """
-    output = Output(None if as_json() else standard_output())
+    if out and not _can_hold(out):
+        raise UsageError(f"{out} cannot be written as a plain file; name another for --out")
+    output = Output(None if as_json() or out else standard_output())
     began = time.monotonic()
     try:
         status = run_child(command, output)
@@ -70,13 +80,19 @@ def run(focus: tuple[str, ...], command: tuple[str, ...]) -> None:
         sys.exit(NOT_RUNNABLE)
     seconds = round(time.monotonic() - began, 3)
     tell(output.problem)
+    if out:
+        try:
+            files.put(out, _without_secrets(output))
+        except OSError as error:
+            tell(f"{out} was not written ({error.strerror})")
+            out = None
     if as_json():
         head = {"command": command, "status": status, "seconds": seconds}
-        put_bytes(json.dumps(head | _report(output, command_line(command), focus)).encode() + b"\n")
+        put_bytes(json.dumps(head | _report(output, command_line(command), focus, out)).encode() + b"\n")
     elif output.forsaken:
         nobody_reads()
     elif not output.passed:
-        _print(output, command_line(command), focus)
+        _print(output, command_line(command), focus, out)
     sys.exit(status)
 
 
@@ -86,7 +102,7 @@ def command_line(command: Sequence[str]) -> str:
     return command[2] if is_line and Path(command[0]).name in SHELLS else shlex.join(command)
 
 
-def _print(output: Output, command: str, focus: Sequence[str]) -> None:
+def _print(output: Output, command: str, focus: Sequence[str], out: Path | None) -> None:
     """The short form and where the whole is, or where it is not worth it the output itself."""
     text = output.text() if output.size > SHORT_BYTES and not output.binary else ""
     made = _shortened(text, command, focus) if text else None
@@ -96,18 +112,18 @@ def _print(output: Output, command: str, focus: Sequence[str]) -> None:
         return
     put_bytes((made.text.removesuffix("\n") + "\n").encode("utf-8", "replace"))  # keeping it takes longer
     read = "" if output.is_read_whole else ", whose middle was not read"
-    where = _keep(output, text, command) or NOT_KEPT
+    where = str(out) if out else _keep(output, text, command) or NOT_KEPT
     put_bytes(f"[… short for {output.lines:,} lines, {size(output.size)}{read}; whole: {where}]\n".encode())
 
 
-def _report(output: Output, command: str, focus: Sequence[str]) -> dict[str, Any]:
+def _report(output: Output, command: str, focus: Sequence[str], out: Path | None) -> dict[str, Any]:
     """What --json says of an output; its tokens are counted exactly."""
     text = "" if output.binary else output.text()
     made = _shortened(text, command, focus)
     is_short = _is_worth_it(made, output, text)
     shown = made.text if is_short else text
     is_all = not (is_short or output.binary) and output.is_read_whole
-    where = "" if is_all else _keep(output, text, command)
+    where = str(out) if out else "" if is_all else _keep(output, text, command)
     return {
         "class": None if output.binary else made.cls.value, "engine": made.engine, "text": shown,
         **figures(text, shown, default_counter()), "shortened": is_short, "binary": output.binary,
@@ -172,6 +188,12 @@ def _archived(text: str, command: str) -> str:
     if not store.persistent:  # also where the disk is full since it was opened
         raise StoreError("the archive cannot be written; the whole is kept elsewhere")
     return entry.id
+
+
+def _can_hold(path: Path) -> bool:
+    """Whether a file can be made at a path, or be put in place of the plain one there."""
+    is_free = not path.is_symlink() and (path.is_file() or not path.exists())
+    return is_free and path.parent.is_dir() and os.access(path.parent, os.W_OK)
 
 
 def _in_temporary_file(output: Output) -> str:

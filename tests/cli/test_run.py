@@ -91,9 +91,9 @@ def test_both_streams_stand_in_the_order_in_which_they_were_written() -> None:
 def test_a_binary_output_passes_untouched() -> None:
     data, code = bytes(range(256)) * 4_000, "import sys; sys.stdout.buffer.write(bytes(range(256)) * 4_000)"
     assert run(code=code).stdout_bytes == data
-    found = report(code=code)
-    assert (found["binary"], found["text"], found["class"]) == (True, "", None)
-    assert Path(found["whole"]).read_bytes() == data
+    found = report("--out", "data.bin", code=code)
+    assert (found["binary"], found["text"], found["class"], found["whole"]) == (True, "", None, "data.bin")
+    assert Path("data.bin").read_bytes() == data
 
 
 def test_a_binary_output_passes_as_it_comes_and_input_goes_to_the_command() -> None:
@@ -240,8 +240,34 @@ def test_beside_an_encrypted_archive_nothing_is_written_in_the_open(
     monkeypatch.setenv("AIDER_GARDENER_KEY", "ab" * 32)
     open_store(project / ".aider.gardener", key_source="env").close()
     monkeypatch.delenv("AIDER_GARDENER_KEY")
-    assert where(run(code=LINES).stdout) == "not kept, for the archive is encrypted"
+    assert where(run(code=LINES).stdout) == "not kept, --out FILE keeps it"
     assert list((project / "tmp").iterdir()) == []
+
+
+def test_the_user_may_name_the_file(project: Path) -> None:
+    file = project / "whole.log"
+    file.write_text("what the last run wrote")
+    done = run("--out", "whole.log", code=f"print('token={SECRET}')\n{LINES}")
+    assert where(done.stdout) == "whole.log" and list((project / "tmp").iterdir()) == []
+    assert file.read_text().count("\n") == 501 and SECRET not in file.read_text()
+    assert os.name == "nt" or stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert run("--out", "whole.log", code="print('short')").stdout.split() == ["short"]
+    assert file.read_text().split() == ["short"]
+
+
+@pytest.mark.parametrize("name", ["tmp", "no/such/folder"])
+def test_a_file_that_cannot_be_written_is_told_before_the_command_is_run(name: str) -> None:
+    done = run("--out", name, code="open('ran', 'w')")
+    assert done.exit_code == 2 and done.stderr.count("\n") == 1 and not Path("ran").exists()
+
+
+def test_a_file_that_cannot_be_written_after_all_is_told_and_the_whole_is_kept_elsewhere(
+    project: Path,
+) -> None:
+    (project / "gone").mkdir()
+    done = run("--out", "gone/x.log", code=f"import os; os.rmdir('gone')\n{LINES}")
+    assert "gone/x.log was not written (" in done.stderr
+    assert Path(where(done.stdout)).parent == project / "tmp"
 
 
 def test_no_piece_of_a_text_parts_a_private_key(monkeypatch: pytest.MonkeyPatch) -> None:
