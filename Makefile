@@ -22,7 +22,7 @@ TEST_FLAGS ?= -n auto --dist worksteal
 
 demo: $(INSTALLED)
 	@mkdir -p build
-	$(BIN)/gardener replay $(DEMO_SESSION) --html build/demo.html
+	$(BIN)/gardener replay $(DEMO_SESSION) --plot build/demo.svg
 
 test: $(INSTALLED)
 	$(BIN)/python -m pytest $(TEST_FLAGS) --benchmark-disable

@@ -188,7 +188,7 @@ def provided(distribution: str) -> set[str]:
 
 def test_what_is_imported_is_declared(root: Path, project: dict[str, Any]) -> None:
     """What an extra brings is imported where it is asked for."""
-    assert imported(root) - set().union(*map(provided, declared(project, "mcp", "postgres"))) == set()
+    assert imported(root) - set().union(*map(provided, declared(project, "mcp", "plot", "postgres"))) == set()
 
 
 def test_every_aider_that_was_tried_is_allowed_and_none_older_and_no_newer_one_is_shut_out(
@@ -214,7 +214,7 @@ def test_the_lock_names_every_dependency_with_hashes_and_no_address(
 ) -> None:
     lock = (root / "requirements" / "dev.lock").read_text("utf-8")
     pins = dict(re.findall(r"^([a-z0-9][\w.-]*)==(\S+)", lock, re.MULTILINE))
-    assert declared(project, "mcp", "postgres") <= {normal(pin) for pin in pins}
+    assert declared(project, "mcp", "plot", "postgres") <= {normal(pin) for pin in pins}
     assert "://" not in lock
     requirements = re.split(r"^(?=[a-z0-9])", lock, flags=re.MULTILINE)[1:]
     assert [text.splitlines()[0] for text in requirements if "--hash=sha256:" not in text] == []

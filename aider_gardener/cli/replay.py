@@ -71,6 +71,9 @@ PATH = click.Path(path_type=Path)
     help="Write everything as JSON; '-' is standard output, and nothing else then goes there.",
 )
 @click.option(
+    "--plot", type=FILE, metavar="FILE", help="Draw tokens per request over turns (.svg, .png or .pdf)."
+)
+@click.option(
     "--html",
     type=FILE,
     metavar="FILE",
@@ -83,6 +86,7 @@ def replay(
     dump_prompts: Path | None,
     full: bool,
     json_target: str | None,
+    plot: Path | None,
     html: Path | None,
     **host: Any,
 ) -> None:
@@ -103,6 +107,10 @@ def replay(
         variant_named(name)
     if not paths:
         raise UsageError("name at least one recorded session folder or .aider.chat.history.md")
+    if plot is not None:
+        from aider_gardener.replay.show.chart import check_suffix, write_plot
+
+        check_suffix(plot)
     sessions = read_sessions(find_paths(paths))
     if model and not _is_known(model):
         raise UsageError(f"--model {model}: its window is not known; name one that litellm knows")
@@ -122,6 +130,9 @@ def replay(
     if json_target not in (None, "-"):
         write_private(Path(json_target), json.dumps(value, ensure_ascii=False, indent=1) + "\n")
         click.echo(f"JSON written to {json_target}", err=True)
+    if plot is not None:
+        write_plot(report.results, plot)
+        click.echo(f"plot written to {plot}", err=True)
     if html is not None:
         from aider_gardener.replay.show.replay_page import page_of
 

@@ -6,24 +6,17 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from aider_gardener.replay.show.chart import STYLE, STYLES
 from bench.grid.cells import ABLATIONS
 from bench.grid.means import FACTS, PROBES, Key, Measure, Row, complete, dollars, ordinary, total
 
 PROVIDER = "OpenAI"
-STYLES: tuple[tuple[str, Any, str], ...] = (
-    ("#0072B2", "solid", "o"),
-    ("#D55E00", (0, (6, 2)), "s"),
-    ("#009E73", (0, (2, 1.5)), "^"),
-    ("#7B3294", (0, (6, 1.5, 1, 1.5)), "D"),
-    ("#8C510A", (0, (1, 1)), "v"),
-    ("#333333", (0, (8, 2, 2, 2, 2, 2)), "X"),
+MORE_STYLES: tuple[tuple[str, Any, str], ...] = (
     ("#CC79A7", (0, (3, 1.5)), "P"),
     ("#56B4E9", (0, (5, 1, 1, 1, 1, 1)), "<"),
     ("#B8860B", (0, (1, 2)), ">"),
     ("#000000", (0, (4, 4)), "*"),
 )
-STYLE = {"font.size": 9, "svg.hashsalt": "gardener", "svg.fonttype": "none"}
-"""Of matplotlib: text of an SVG stays text, and its ids are the same each time."""
 LABELLED = "gardener"
 """The curve whose points have their budgets beside them; the others have theirs in the same order."""
 CHANGED = "+"
@@ -76,7 +69,7 @@ def draw(rows: Sequence[Row], axis: str, place: Place, upwards: str, measure: Me
     found = complete(rows)
     panel.set_xlim(0, 1.12 * max(place(own) for own in found.values()))
     panel.set_ylim(0, 108)
-    for (variant, points), style in zip(drawn(found), STYLES, strict=False):
+    for (variant, points), style in zip(drawn(found), (*STYLES, *MORE_STYLES), strict=False):
         colour, line, marker = style
         across = [place(found[variant, budget]) for budget in points]
         up = [measure.share(found[variant, budget]).value for budget in points]

@@ -57,9 +57,12 @@ def test_what_cannot_be_written_is_refused_before_any_work(tmp_path: Path) -> No
     refused(run(HISTORY, "--dump-prompts", HISTORY), 2, "is a file")
 
 
-def test_a_report_needs_the_name_of_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+@pytest.mark.parametrize("option", ["--html", "--plot"])
+def test_a_report_needs_the_name_of_a_file(
+    option: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.chdir(tmp_path)
-    refused(run(HISTORY, "--html", "-"), 2, "--html", "name one")
+    refused(run(HISTORY, option, "-"), 2, option, "name one")
     assert not any(tmp_path.iterdir())
 
 

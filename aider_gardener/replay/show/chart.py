@@ -1,106 +1,139 @@
-"""The chart of a page: tokens per request over the turns of a chat, a line a variant, as SVG."""
+"""The plot of tokens per request over the turns, a line a variant, by matplotlib."""
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Sequence
-from html import escape
-from itertools import count
+from io import StringIO
+from pathlib import Path
+from typing import Any
 
+from aider_gardener.errors import ReplayError, UsageError
 from aider_gardener.replay.measure.result import ReplayResult
 
-STYLES = (
-    ("#0072B2", "none", "●"),
-    ("#D55E00", "9 3", "■"),
-    ("#009E73", "3 2.5", "▲"),
-    ("#7B3294", "9 2.5 2 2.5", "◆"),
-    ("#8C510A", "1.5 1.5", "▼"),
-    ("#333333", "12 3 3 3 3 3", "✚"),
+SUFFIXES = (".svg", ".png", ".pdf")
+
+STYLES: tuple[tuple[str, Any, str], ...] = (
+    ("#0072B2", "solid", "o"),
+    ("#D55E00", (0, (6, 2)), "s"),
+    ("#009E73", (0, (2, 1.5)), "^"),
+    ("#7B3294", (0, (6, 1.5, 1, 1.5)), "D"),
+    ("#8C510A", (0, (1, 1)), "v"),
+    ("#333333", (0, (8, 2, 2, 2, 2, 2)), "X"),
 )
-"""Colour (told apart with any colour vision), dashes and marker of each variant in turn."""
-GREY, LIGHT = "#555555", "#dddddd"
+"""Colour (told apart with any colour vision), line style and marker of each variant in turn."""
+
+STYLE = {"font.size": 9, "svg.hashsalt": "gardener", "svg.fonttype": "none"}
+"""Of matplotlib: text of an SVG stays text, and its ids are the same each time."""
+
 WINDOW_SHOWN_FROM = 0.45
 """The window is drawn if some prompt reaches this share of it."""
-LEFT, RIGHT, TOP, BOTTOM, WIDTH = 52, 888, 32, 330, 900
-"""Where lines are drawn, in the chart's own units, of which a letter has about 7."""
-NAME_WIDTH, ROW_HEIGHT = 278, 20
-"""The room of a name below, three beside each other."""
 
 
-def chart_of(results: Sequence[ReplayResult]) -> str:
-    """The results of one chat: a line a variant, the budget, and the window where some prompt comes near it;
-    axes in round numbers."""
-    turns, limits = results[0].turns, limits_of(results)
-    most = max(*(result.largest_prompt for result in results), *(tokens for tokens, _ in limits.values()), 1)
-
-    def across(turn: float) -> float:
-        return LEFT + (RIGHT - LEFT) * turn / (turns + 0.5)
-
-    def up(tokens: float) -> float:
-        return BOTTOM - (BOTTOM - TOP) * tokens / (1.04 * most)
-
-    drawn = [text(LEFT, 16, f"{results[0].session}: tokens per request", weight="bold")]
-    for tokens in round_numbers(most, 8):
-        drawn += [line([(LEFT, up(tokens)), (RIGHT, up(tokens))], LIGHT, "none", 0.8)]
-        drawn += [text(LEFT - 6, up(tokens) + 4, f"{tokens / 1000:g}k" if tokens else "0", anchor="end")]
-    for turn in round_numbers(turns, 12):
-        drawn += [text(across(turn), BOTTOM + 16, str(turn), anchor="middle")]
-    drawn += [text(LEFT, BOTTOM + 34, "turn")]
-    drawn += [
-        line([(LEFT, up(limit)), (RIGHT, up(limit))], GREY, dashes, 1.2) for limit, dashes in limits.values()
-    ]
-    named: list[tuple[str, str, str, str]] = []
-    for number, result in enumerate(results):
-        colour = STYLES[number % len(STYLES)][0]
-        _, dashes, marker = STYLES[(number + number // len(STYLES)) % len(STYLES)]
-        points = [(across(turn), up(tokens)) for turn, tokens in tokens_by_turn(result).items()]
-        every = max(1, len(points) // 10)
-        drawn += [line(points, colour, dashes, 1.8)]
-        drawn += [
-            text(x, y + 4, marker, anchor="middle", colour=colour) for x, y in points[number % every :: every]
-        ]
-        named += [(result.variant, colour, dashes, marker)]
-    named += [(name, GREY, dashes, "") for name, (_, dashes) in limits.items()]
-    for number, (name, colour, dashes, marker) in enumerate(named):
-        x, y = LEFT + NAME_WIDTH * (number % 3), BOTTOM + 56 + ROW_HEIGHT * (number // 3)
-        drawn += [line([(x, y - 4), (x + 40, y - 4)], colour, dashes, 1.8)]
-        drawn += [text(x + 20, y, marker, anchor="middle", colour=colour), text(x + 46, y, name)]
-    height = BOTTOM + 46 + ROW_HEIGHT * -(-len(named) // 3)
-    size = f'viewBox="0 0 {WIDTH} {height}" font-family="sans-serif" font-size="12"'
-    return "\n".join([f'<svg xmlns="http://www.w3.org/2000/svg" {size}>', *drawn, "</svg>"])
+NO_MATPLOTLIB = "matplotlib is not installed; try: pip install 'aider-gardener[plot]'"
 
 
-def limits_of(results: Sequence[ReplayResult]) -> dict[str, tuple[int, str]]:
-    """The budgets of the history, and the window where some prompt comes near it, each with its dashes."""
-    budgets = sorted({result.provenance.history_tokens for result in results} - {0})
-    found = {f"budget of the history alone: {budget:,}": (budget, "6 4") for budget in budgets}
-    window = results[0].provenance.window_tokens
-    if window and max(result.largest_prompt for result in results) >= WINDOW_SHOWN_FROM * window:
-        found[f"window: {window:,}"] = (window, "1.5 4")
-    return found
+def check_suffix(path: Path) -> None:
+    """UsageError unless the plot can be written in the format that the name asks for, and drawn."""
+    if path.suffix.lower() not in SUFFIXES:
+        raise UsageError(f"--plot {path}: name it with one of {', '.join(SUFFIXES)}")
+    if not can_draw():
+        raise UsageError(f"--plot {path}: {NO_MATPLOTLIB}")
 
 
-def tokens_by_turn(result: ReplayResult) -> dict[int, int]:
-    """The tokens of the largest request of the main model in each turn."""
+def can_draw() -> bool:
+    return importlib.util.find_spec("matplotlib") is not None
+
+
+def write_plot(results: Sequence[ReplayResult], path: Path) -> None:
+    """Draw all results, one panel per session, and write them to `path` by its suffix.
+
+    No display is needed. ReplayError if the file can't be written, UsageError for another suffix.
+    """
+    check_suffix(path)
+    import matplotlib
+
+    same_each_time = {"Date": None} if path.suffix.lower() == ".svg" else None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with matplotlib.rc_context(STYLE):
+            draw(results).savefig(path, dpi=150, metadata=same_each_time)
+    except OSError as problem:
+        raise ReplayError(f"{path}: cannot be written ({problem.strerror or problem})") from problem
+
+
+def plot_svg(results: Sequence[ReplayResult]) -> str:
+    import matplotlib
+
+    out = StringIO()
+    with matplotlib.rc_context(STYLE):
+        draw(results).savefig(out, format="svg", metadata={"Date": None})
+    text = out.getvalue()
+    return text[text.index("<svg") :]
+
+
+def draw(results: Sequence[ReplayResult]) -> Any:
+    """A panel a session: matplotlib's own Figure class, so no global state and no display."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    sessions = list(dict.fromkeys(result.session for result in results))
+    figure = Figure(figsize=(9, 0.6 + 4.2 * len(sessions)), layout="constrained")
+    FigureCanvasAgg(figure)
+    panels = figure.subplots(len(sessions), 1, squeeze=False)[:, 0]
+    for panel, session in zip(panels, sessions, strict=True):
+        draw_session(panel, [result for result in results if result.session == session])
+    return figure
+
+
+def tokens_by_turn(result: ReplayResult) -> tuple[list[int], list[int]]:
+    """Turns and the tokens of the largest request of the main model in each."""
     largest: dict[int, int] = {}
     for call in result.main_calls():
         largest[call.turn] = max(largest.get(call.turn, 0), call.prompt_tokens)
-    return largest
+    return list(largest), list(largest.values())
 
 
-def round_numbers(most: int, steps: int) -> range:
-    """Round numbers from 0 to `most`, in at most so many steps."""
-    sizes = (size * 10**zeros for zeros in count() for size in (1, 2, 5))
-    return range(0, most + 1, next(size for size in sizes if most <= steps * size))
+def draw_session(panel: Any, results: Sequence[ReplayResult]) -> None:
+    """One panel: a line a variant, the budget, and the window where some prompt comes near it; axes in round
+    numbers."""
+    from matplotlib.ticker import MaxNLocator
 
-
-def line(points: Sequence[tuple[float, float]], colour: str, dashes: str, width: float) -> str:
-    places = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
-    look = f'fill="none" stroke="{colour}" stroke-width="{width}" stroke-dasharray="{dashes}"'
-    return f'<polyline points="{places}" {look}/>'
-
-
-def text(
-    x: float, y: float, words: str, *, anchor: str = "start", colour: str = "#1c2126", weight: str = "normal"
-) -> str:
-    place = f'x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{colour}" font-weight="{weight}"'
-    return f"<text {place}>{escape(words)}</text>"
+    for number, result in enumerate(results):
+        turns, tokens = tokens_by_turn(result)
+        colour, _, _ = STYLES[number % len(STYLES)]
+        _, style, marker = STYLES[(number + number // len(STYLES)) % len(STYLES)]
+        every = max(1, len(turns) // 10)
+        panel.plot(
+            turns,
+            tokens,
+            color=colour,
+            linestyle=style,
+            marker=marker,
+            markersize=4,
+            markevery=(number % every, every),
+            linewidth=1.6,
+            label=result.variant,
+        )
+    window, largest = results[0].provenance.window_tokens, max(result.largest_prompt for result in results)
+    limits = {
+        f"budget of the history alone: {budget:,}": (budget, (0, (4, 3)))
+        for budget in sorted({result.provenance.history_tokens for result in results})
+        if budget
+    }
+    if window and largest >= WINDOW_SHOWN_FROM * window:
+        limits[f"window: {window:,}"] = (window, (0, (1, 3)))
+    for name, (limit, style) in limits.items():
+        panel.axhline(limit, color="#555555", linestyle=style, linewidth=1.1, zorder=1, label=name)
+    panel.legend(loc="upper left", bbox_to_anchor=(0.06, -0.06), ncol=4, frameon=False, fontsize=8)
+    panel.set_ylim(0, 1.04 * max(largest, *(limit for limit, _ in limits.values()), 1))
+    panel.set_xlim(0, results[0].turns + 0.5)
+    panel.set_title(f"{results[0].session}: tokens per request", loc="left", fontweight="bold")
+    panel.set_xlabel("turn", loc="left")
+    round_numbers = {"steps": [1, 2, 5, 10], "integer": True}
+    panel.xaxis.set_major_locator(MaxNLocator(12, **round_numbers))
+    panel.yaxis.set_major_locator(MaxNLocator(8, **round_numbers))
+    panel.yaxis.set_major_formatter(lambda value, _: f"{value / 1000:g}k" if value else "0")
+    panel.grid(axis="y", color="#dddddd", linewidth=0.6)
+    panel.set_axisbelow(True)
+    panel.spines[["top", "right"]].set_visible(False)

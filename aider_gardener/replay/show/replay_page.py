@@ -5,6 +5,7 @@ Whatever a chat holds is text in it, never markup.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +18,7 @@ from aider_gardener.phrases import counted
 from aider_gardener.replay.measure.result import ProbeResult, ReplayResult, middle_cut
 from aider_gardener.replay.measure.summary import ReplayReport, Summary
 from aider_gardener.replay.play.variants import variant_named
-from aider_gardener.replay.show.chart import chart_of
+from aider_gardener.replay.show.chart import can_draw, plot_svg
 from aider_gardener.replay.show.table import NOTHING, brief, further, provenance, providers
 from aider_gardener.replay.show.verdict import best_stock, gardened_in, verdict
 
@@ -79,13 +80,14 @@ def page_of(report: ReplayReport) -> str:
 def session_of(key: str, name: str, report: ReplayReport, redactor: Redactor) -> dict[str, Any]:
     """One session's part of the page; `key` begins the ids in it."""
     results = [result for result in report.results if result.session == name]
+    chart = re.sub(r"<metadata>.*?</metadata>", "", plot_svg(results) if can_draw() else "", flags=re.DOTALL)
     return {
         "key": key,
         "name": name,
         "turns": results[0].turns,
         "verdict": verdict(report, name),
         "tables": tables_of([summary for summary in report.summaries if summary.session == name]),
-        "chart": chart_of(results),
+        "chart": re.sub(r'(\bid="|url\(#|xlink:href="#)', rf"\g<1>{key}-svg-", chart),
         "compactions": [
             (result.variant, sorted(result.compactions, key=lambda event: event.turn))
             for result in results

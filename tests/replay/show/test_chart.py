@@ -1,48 +1,72 @@
-"""The chart of a page: every variant told apart, axes in round numbers, nothing of a name as markup."""
+"""Charts are drawn without a display, the plot in the format that its name asks for."""
 
 from __future__ import annotations
 
-import re
-from xml.etree import ElementTree
+from pathlib import Path
 
+import pytest
 from made_replays import made_call, made_result
 
-from aider_gardener.replay.show.chart import chart_of
+from aider_gardener.errors import ReplayError, UsageError
+from aider_gardener.replay.measure.result import ReplayResult
+from aider_gardener.replay.show.chart import draw, plot_svg, write_plot
 
 
-def texts(chart: str) -> list[str]:
-    return [each.text or "" for each in ElementTree.fromstring(chart).iter() if each.tag.endswith("text")]
+def results(sessions: int = 1, variants: int = 3) -> list[ReplayResult]:
+    return [
+        made_result(
+            [made_call(t, tokens=1000 * t + 50 * v) for t in range(1, 11)], session=f"s{s}", variant=f"v{v}"
+        )
+        for s in range(sessions)
+        for v in range(variants)
+    ]
+
+
+@pytest.mark.parametrize(("suffix", "begins"), [(".png", b"\x89PNG"), (".svg", b"<?xml"), (".PDF", b"%PDF")])
+def test_the_suffix_chooses_the_format(tmp_path: Path, suffix: str, begins: bytes) -> None:
+    path = tmp_path / "new" / f"p{suffix}"
+    write_plot(results(), path)
+    assert path.read_bytes().startswith(begins)
 
 
 def test_every_variant_is_named_and_told_apart_without_colour() -> None:
-    results = [
-        made_result([made_call(t, tokens=1000 * t + 50 * v) for t in range(1, 11)], variant=f"v{v}")
-        for v in range(8)
-    ]
-    chart = chart_of(results)
-    assert {f"v{n}" for n in range(8)} <= set(texts(chart))
-    looks = re.findall(r'stroke="(#\w+)" stroke-width="1.8" stroke-dasharray="([^"]+)"', chart)[:8]
-    assert len(set(looks)) == 8 and len({dashes for _, dashes in looks[:6]}) == 6
-    assert {"●", "■", "▲", "◆", "▼", "✚"} <= set(texts(chart))
+    (panel,) = draw(results(variants=8)).axes
+    lines = [line for line in panel.lines if len(line.get_xdata()) > 2]
+    assert len({(str(line._dash_pattern), line.get_marker()) for line in lines[:6]}) == 6
+    assert len({(str(line._dash_pattern), line.get_marker(), line.get_color()) for line in lines}) == 8
+    assert {f"v{n}" for n in range(8)} <= {text.get_text() for text in panel.get_legend().get_texts()}
 
 
 def test_window_and_budget_are_named_and_drawn_where_they_fit() -> None:
-    near, far = (texts(chart_of([made_result([made_call(1, tokens=n)])])) for n in (100_000, 3_000))
-    assert {"budget of the history alone: 8,000", "window: 128,000", "120k"} <= set(near)
-    assert "budget of the history alone: 8,000" in far and "window: 128,000" not in far and "8k" in far
+    near = draw([made_result([made_call(1, tokens=100_000)])]).axes[0]
+    far = draw([made_result([made_call(1, tokens=3_000)])]).axes[0]
+    named = [[text.get_text() for text in panel.get_legend().get_texts()][1:] for panel in (near, far)]
+    budget = "budget of the history alone: 8,000"
+    assert named == [[budget, "window: 128,000"], [budget]]
+    assert near.get_ylim()[1] >= 128_000 > far.get_ylim()[1] >= 8_000
+
+
+def test_what_cannot_be_written_is_one_clear_error(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"\.svg"):
+        write_plot(results(), tmp_path / "p.txt")
+    (tmp_path / "d.svg").mkdir()
+    with pytest.raises(ReplayError, match="cannot be written"):
+        write_plot(results(), tmp_path / "d.svg")
+
+
+def test_without_matplotlib_it_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
+    with pytest.raises(
+        UsageError, match=r"matplotlib is not installed; try: pip install 'aider-gardener\[plot\]'"
+    ):
+        write_plot(results(), tmp_path / "p.svg")
 
 
 def test_axes_have_round_numbers_and_each_turn_once() -> None:
     calls = [made_call(turn, tokens=1_111 * turn, number=n) for turn in range(1, 114) for n in (1, 2)]
-    chart = chart_of([made_result(calls, turns=113)])
-    numbers = [each for each in texts(chart) if each.isdecimal()]
-    assert numbers[1:] == [str(turn) for turn in range(0, 113, 10)] and numbers[0] == "0"
-    assert [each for each in texts(chart) if re.fullmatch(r"\d+k", each)] == [
-        f"{n}k" for n in range(20, 121, 20)
-    ]
-    points = max(re.findall(r'points="([^"]*)"', chart), key=len).split()
-    assert len(points) == 113
-
-
-def test_a_name_is_text_and_a_chat_without_a_request_has_a_chart() -> None:
-    assert "a<b>&c: tokens per request" in texts(chart_of([made_result(session="a<b>&c")]))
+    (panel,) = draw([made_result(calls, turns=113)]).axes
+    turns = [tick for tick in panel.get_xticks() if 0 < tick <= 113]
+    assert len(set(turns)) == len(turns) > 5 and all(tick % 10 == 0 for tick in turns)
+    assert all(tick % 10_000 == 0 for tick in panel.get_yticks())
+    assert len(panel.lines[0].get_xdata()) == 113
+    assert plot_svg([made_result()]).startswith("<svg"), "no request at all"

@@ -12,7 +12,7 @@ from made_replays import NASTY, made_report, made_swap
 
 from aider_gardener.replay.measure.result import Carried
 from aider_gardener.replay.measure.summary import ReplayReport, make_report
-from aider_gardener.replay.show import replay_page
+from aider_gardener.replay.show import chart, replay_page
 from aider_gardener.replay.show.replay_page import SWAPS_SHOWN, page_of
 from aider_gardener.replay.show.table import brief, further, providers
 from aider_gardener.replay.show.verdict import verdict
@@ -46,6 +46,17 @@ class Page(HTMLParser):
 
     def all(self, tag: str, **wanted: str) -> list[dict[str, str]]:
         return [a for name, a in self.elements if name == tag and wanted.items() <= a.items()]
+
+
+@pytest.fixture(scope="module")
+def drawn() -> str:
+    return chart.plot_svg(made_report().results)
+
+
+@pytest.fixture(autouse=True)
+def drawn_once(drawn: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every page has the same real chart, for drawing it takes longer than all else."""
+    monkeypatch.setattr(replay_page, "plot_svg", lambda _results: drawn)
 
 
 def shown(*arguments: Any, **options: Any) -> tuple[str, Page]:
@@ -153,3 +164,9 @@ def test_facts_name_the_turns_and_whether_they_stood_in_the_prompt() -> None:
     text = page_of(make_report([replace(stock, carried=(held,)), replace(gardener, carried=(lost,))]))
     row = r'<code>deep_blue_7</code></td><td>yes</td><td>no</td><td class="n">1</td><td class="n">5</td>'
     assert re.search(row, text) and "1 fact or line<" in text
+
+
+def test_without_matplotlib_the_page_says_how_to_get_the_chart(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
+    text, page = shown()
+    assert not chart.can_draw() and "pip install 'aider-gardener[plot]'" in page.text and "<svg" not in text
