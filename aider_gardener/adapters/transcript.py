@@ -50,15 +50,24 @@ NO_SOURCE = Source()
 
 class Used(NamedTuple):
     """What an answer of the model took, by its `key`: several records may tell of the same. Tokens of its
-    prompt, and those `held` in the window behind it (0: of another chat). `cost` is what the host says of
-    dollars, 0 for nothing."""
+    prompt that were sent plainly, read from the cache, written to it for five minutes and for an hour, those
+    of the answer, and those `held` in the window behind it (0: of another chat). `cost` is what the host says
+    of dollars, 0 for nothing."""
 
     key: str
-    sent: int
+    plain: int
+    read: int = 0
+    written: int = 0
+    hour: int = 0
+    output: int = 0
     held: int = 0
     model: str = ""
     window: int = 0
     cost: float = 0.0
+
+    @property
+    def sent(self) -> int:
+        return self.plain + self.read + self.written + self.hour
 
 
 class TranscriptRecord(NamedTuple):

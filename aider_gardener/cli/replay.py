@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -94,7 +95,8 @@ def replay(
 
     No model is called and no key is needed: replies come from the recording. Each PATH is a recorded
     session's folder or a chat history file. The last lines say whether the gardener is worth it for these
-    chats.
+    chats. Of a transcript of Claude Code (.jsonl) it is told what it cost by its own usage numbers, and what
+    of that a warm cache and short outputs spare.
     """
     from aider_gardener.replay.measure.summary import make_report, report_json
     from aider_gardener.replay.play.report import find_paths, notes, read_sessions
@@ -102,6 +104,19 @@ def replay(
     from aider_gardener.replay.show.table import print_report
     from aider_gardener.tables import Screen
 
+    transcripts = [path for path in paths if path.suffix == ".jsonl" and path.name != "session.jsonl"]
+    if transcripts:
+        others = [len(transcripts) < len(paths), variants, model, dump_prompts, full, plot, html]
+        if any((*others, *host.values())) or json_target not in (None, "-"):
+            raise UsageError("name transcripts alone, with no option but --json -")
+        from aider_gardener.replay.measure.usage import chat_cost, told
+
+        costs = {str(path): chat_cost(path) for path in transcripts}
+        if json_target:
+            click.echo(json.dumps({path: asdict(cost) for path, cost in costs.items()}))
+        else:
+            click.echo("\n".join(f"{path}: {told(cost)}" for path, cost in costs.items()))
+        return
     names = dict.fromkeys(name.strip() for name in (",".join(variants) or DEFAULT_VARIANTS).split(","))
     for name in names:
         variant_named(name)

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from aider_gardener.adapters.transcript import (
+    MOST_TOKENS,
     THINKING,
     Reader,
     TranscriptRecord,
@@ -153,10 +154,12 @@ def used_by(value: Mapping[str, Any], message: Mapping[str, Any]) -> Used | None
     if not isinstance(usage, dict):
         return None
     names = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
-    *sent, output = (tokens(usage.get(name)) for name in names)
-    if not sum(sent) + output:
-        return None
-    model = str(message.get("model", ""))
-    held = 0 if value.get("isSidechain") else sum(sent) + output
+    plain, read, written, output = (tokens(usage.get(name)) for name in names)
+    kept, cost, model = usage.get("cache_creation"), value.get("costUSD"), str(message.get("model", ""))
+    hour = min(written, tokens(kept.get("ephemeral_1h_input_tokens"))) if isinstance(kept, dict) else 0
+    held = 0 if value.get("isSidechain") else plain + read + written + output
     window = LARGE_WINDOW if LARGE_MARK in model else WINDOW
-    return Used(str(message.get("id") or ""), sum(sent), held, model, window)
+    cost = float(cost) if isinstance(cost, (int, float)) and 0 < cost < MOST_TOKENS else 0.0
+    key = str(message.get("id") or "")
+    made = Used(key, plain, read, written - hour, hour, output, held, model, window, cost)
+    return made if made.sent + output else None

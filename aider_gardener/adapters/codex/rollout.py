@@ -111,7 +111,7 @@ def used_by(item: Mapping[str, Any], model: str) -> Iterator[TranscriptRecord]:
     except (KeyError, TypeError):
         return
     window = tokens(info.get("model_context_window"))
-    yield TranscriptRecord(used=Used(f"sum {key}", sent, held, model, window))
+    yield TranscriptRecord(used=Used(f"sum {key}", sent, held=held, model=model, window=window))
 
 
 def head_of(value: Mapping[str, Any]) -> Mapping[str, Any]:

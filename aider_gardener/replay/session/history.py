@@ -256,8 +256,8 @@ class HistoryReader(Reader):
 def used_by(sent: str, unit: str, cost: str) -> Used:
     """What an answer took, as far as aider rounds it."""
     thousands = {"": 1, "k": 1_000, "m": 1_000_000}[unit.lower()]
-    count, dollars = (float(figure.replace(",", "") or 0) for figure in (sent, cost))
-    return Used("", tokens(round(count * thousands)), cost=dollars)
+    plain, dollars = (float(figure.replace(",", "") or 0) for figure in (sent, cost))
+    return Used("", tokens(round(plain * thousands)), cost=dollars)
 
 
 def chats_in(text: str) -> list[list[Span]]:
