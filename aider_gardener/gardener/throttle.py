@@ -14,7 +14,7 @@ from typing import NamedTuple
 from aider_gardener.compress.base import omitted
 from aider_gardener.gardener.compactions import THROTTLE, show
 from aider_gardener.gardener.state import ChatState
-from aider_gardener.messages import Entry, Fidelity, Message, Rendition, SourceKind, TokenCounter
+from aider_gardener.messages import Entry, Fidelity, Rendition, SourceKind, TokenCounter
 from aider_gardener.plan.chat import open_exchange
 from aider_gardener.plan.goals import HARD_AT, WARNING_AT
 from aider_gardener.plan.planner import note_rendition, piece_tokens
@@ -46,20 +46,11 @@ class Throttled(NamedTuple):
 
     def line(self) -> str:
         """What the user is told."""
-        return f"kept {self._part}; the whole is {self.entry.id}: {self._way_back(self.entry.id)}"
-
-    def outlook(self) -> str:
-        """What the user is told before it enters."""
-        return f"added, it stands as {self._part}; the whole is kept, and {self._way_back('last')}"
-
-    def _way_back(self, name: str) -> str:
-        return f"/restore {name} brings it back" if self.fits else "/recall WORDS brings parts of it back"
-
-    @property
-    def _part(self) -> str:
         what = {"typed": "your message", "web": "the page"}.get(self.entry.source.kind.value, "the output")
-        shown = f" ({self.shown})" if self.shown else ""
-        return f"{self.tokens_after:,} of {self.entry.tokens:,} tokens of {what} in the chat{shown}"
+        part = f"{self.tokens_after:,} of {self.entry.tokens:,} tokens of {what} in the chat"
+        shown, name = f" ({self.shown})" if self.shown else "", self.entry.id
+        back = f"/restore {name} brings it back" if self.fits else "/recall WORDS brings parts of it back"
+        return f"kept {part}{shown}; the whole is {name}: {back}"
 
 
 def throttle_outputs(state: ChatState, added: Iterable[Entry]) -> list[Throttled]:
@@ -73,28 +64,10 @@ def throttle_outputs(state: ChatState, added: Iterable[Entry]) -> list[Throttled
         return []
     new = list(added)
     beside = piece_tokens(state.chat.pieces, state.count) - sum(entry.tokens for entry in new)
-    limit = _limit(state, beside)
+    room = max(LEAST_TOKENS, int(WARNING_AT * state.frame.window) - state.frame.tokens - beside)
+    limit = state.settings.throttle_tokens or (room if state.frame.window else UNKNOWN_ROOM)
     large = [entry for entry in new if entry.source.kind in OUTPUTS and entry.tokens > limit]
     return _cut(state, {entry.seq: limit for entry in large})
-
-
-def would_cut(state: ChatState, message: Message) -> Throttled | None:
-    """How an output that may be about to enter would be cut; None where it would stand whole. Nothing is
-    stored."""
-    archive, limit = state.archive, _limit(state, piece_tokens(state.chat.pieces, state.count))
-    if not state.acts or state.count(message.content) <= limit:
-        return None
-    entry = archive.entry(message, turn=state.chat.turn, seq=state.chat.next_seq, source=None, at=0.0)
-    made = archive.compress(entry, state.focus()).get(Fidelity.COMPRESSED)
-    short = short_form(entry, made, limit, count=state.count)
-    return _throttled(state, entry, made, short) if short is not None else None
-
-
-def _limit(state: ChatState, beside: int) -> int:
-    """The most tokens of an output that enters beside so many of other messages."""
-    frame = state.frame
-    room = max(LEAST_TOKENS, int(WARNING_AT * frame.window) - frame.around - beside)
-    return state.settings.throttle_tokens or (room if frame.window else UNKNOWN_ROOM)
 
 
 def room_for_open(state: ChatState) -> int:
@@ -102,7 +75,7 @@ def room_for_open(state: ChatState) -> int:
     they have where the window is unknown."""
     if not state.frame.window:
         return state.open_used
-    return int(HARD_AT * state.frame.window) - state.frame.around - state.history_used
+    return int(HARD_AT * state.frame.window) - state.frame.tokens - state.history_used
 
 
 def fit_open(state: ChatState) -> list[Throttled]:
@@ -138,18 +111,15 @@ def _cut(state: ChatState, limits: Mapping[int, int]) -> list[Throttled]:
         short = short_form(archive.without_secrets(entry), made, limit, count=count)
         if short is not None:
             archive.put_rendition(entry, short)
-            cut.append(_throttled(state, entry, made, short))
+            stands_uncut = made is not None and made.text == short.text
+            shown = SUMMARY.search(short.text) if stands_uncut else None
+            fits = entry.tokens <= state.room
+            cut.append(Throttled(entry, count(short.text), shown[1] if shown else "", fits))
     if cut:
         seqs = [item.entry.seq for item in cut]
         state.chat = replace(state.chat, throttled=state.chat.throttled.union(seqs))
         show(state, {**state.chat.fidelity, **dict.fromkeys(seqs, Fidelity.COMPRESSED)}, THROTTLE)
     return cut
-
-
-def _throttled(state: ChatState, entry: Entry, made: Rendition | None, short: Rendition) -> Throttled:
-    shown = SUMMARY.search(short.text) if made is not None and made.text == short.text else None
-    after, fits = state.count(short.text), entry.tokens <= state.room
-    return Throttled(entry, after, shown[1] if shown else "", fits)
 
 
 def short_form(
