@@ -80,11 +80,7 @@ class Gardener:
         """What the user entered has been dealt with."""
         state = self.state
         state.turns_open = max(0, state.turns_open - 1)
-        if state.busy:
-            return
-        if state.frame.parts:
-            waiting = {"current": 0} if "current" in state.frame.parts else {}
-            state.frame = replace(state.frame, parts={**state.frame.parts, **waiting})
+        if state.frame.parts and not state.busy:
             stored_chat.save_measures(state)
 
     def sync(self, done: list[dict[str, Any]], cur: list[dict[str, Any]]) -> list[Entry]:

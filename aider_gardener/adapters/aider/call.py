@@ -222,7 +222,7 @@ def _made_shorter(coder: HostCoder, gardener: Gardener, stated: int) -> bool:
     state = gardener.state
     if stated and (not state.frame.window or stated < state.frame.window):
         state.frame = replace(state.frame, window=stated)
-    plan = gardener.compact_after_rejection(max(0, int(HARD_AT * state.frame.window) - state.frame.tokens))
+    plan = gardener.compact_after_rejection(max(0, int(HARD_AT * state.frame.window) - state.beside))
     now, room = state.open_used, room_for_open(state)
     nothing_else = plan is None and room >= now
     cut = throttle_open(state, now // 2 if nothing_else else room)

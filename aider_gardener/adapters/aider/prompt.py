@@ -32,7 +32,6 @@ def before(coder: HostCoder, gardener: Gardener) -> bool:
     link.bind(gardener, coder)
     link.sync(coder, gardener)
     state = gardener.state
-    state.frame = replace(state.frame, parts={**state.frame.parts, "current": state.current})
     if (plan := gardener.compact_if_due()) is not None:
         _say(coder, state, plan)
     if state.settings.llm in ("fallback", "both") and state.acts and state.is_hard:
@@ -167,7 +166,6 @@ def frame_of(coder: HostCoder, state: ChatState, chunks: Chunks, last: str = "")
     }
     parts = {name: sum(state.count(text_of(m)) for m in messages) for name, messages in around.items()}
     parts["files"] += state.count(last) if last else 0
-    parts["current"] = state.current
     if state.note.tokens:
         parts["notes"] = state.note.tokens
     if state.layout.begun:  # map and note stand among the files
