@@ -24,7 +24,7 @@ from aider_gardener.notes.last_chat import OUTPUTS, edited_files, open_errors
 from aider_gardener.notes.markdown import flat
 from aider_gardener.notes.rules import Constraint, Decision, decided, rules_of, spoken_words
 from aider_gardener.phrases import counted, dollars, short, sums_text
-from aider_gardener.plan.view import is_filler
+from aider_gardener.plan.view import is_filler, label_of
 from aider_gardener.recall.recall import EDIT_UNDONE
 
 if TYPE_CHECKING:
@@ -37,18 +37,6 @@ COMMITTED = re.compile(
 )
 """How a commit is told: by aider to the model and in its history, and by git itself."""
 LINE_ID = re.compile(r" \[g[0-9a-f]{9,64}\]$")
-SPEAKERS = {
-    SourceKind.TYPED: "you",
-    SourceKind.REPLY: "model",
-    SourceKind.COMMAND: "output",
-    SourceKind.TEST: "tests",
-    SourceKind.LINT: "lint",
-    SourceKind.WEB: "web page",
-    SourceKind.STUB: "aider-gardener",
-    SourceKind.FILE: "file",
-    SourceKind.SUMMARY: "summary",
-    SourceKind.REMEMBERED: "note",
-}
 PROMPT_CHARS = 80
 SHORTER = (Fidelity.COMPRESSED, Fidelity.LINE)
 
@@ -92,8 +80,8 @@ class Shown:
 
 @dataclass(frozen=True)
 class Said:
-    """One message of a chat: who said it, the original, and how it stood in prompts since. `cleared`: a
-    /clear or the host took it out."""
+    """One message of a chat: who said it in a word, the original, and how it stood in prompts since.
+    `cleared`: a /clear or the host took it out."""
 
     id: str
     speaker: str
@@ -172,13 +160,13 @@ def transcript(store: Store, project: str, info: SessionInfo) -> Transcript:
     entries = store.session_entries(info.id)
     chat = past_chat(store, info, infos.index(info.id) + 1, short_ids(infos)[info.id], entries)
     floor, levels = clear_floor(store, info.id), levels_by_id(store.events(info.id))
-    turns, speakers = dict[int, list[Said]](), {**SPEAKERS, SourceKind.NOTICE: chat.host}
+    turns = dict[int, list[Said]]()
     for entry in entries:
         if is_filler(entry):
             continue
         message = Said(
             id=entry.id,
-            speaker=speakers.get(entry.source.kind) or ("model" if entry.role == "assistant" else "you"),
+            speaker=label_of(entry, chat.host),
             detail=entry.source.detail,
             text=entry.content,
             tokens=entry.tokens,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,11 +11,10 @@ from rich.console import Console
 
 from aider_gardener.adapters.aider.coder import Terminal
 
-from .conftest import EDIT, Begin
+from .conftest import Begin
 
 LONG = " ".join(f"Detail {n} of the worker is not worth a word." for n in range(60))
-CHANGE = EDIT.format(path="app.py", old="    return 'hello'", new="    return 'good day'")
-WORDS = ("recalled ", "sent as what changed", "made room")
+WORDS = ("recalled ", "made room")
 
 
 def told(said: list[str]) -> list[str]:
@@ -59,16 +57,6 @@ def test_the_line_of_a_prompt_that_was_only_made_is_not_told_of_a_later_one(begi
     before = told(driver.said)
     driver.ask("and now?", reply="Nothing.")
     assert told(driver.said) == before
-
-
-def test_a_line_where_a_file_is_sent_as_what_changed(begin: Begin, repository: Path) -> None:
-    (repository / "app.py").write_text("def greet():\n    return 'hello'\n" + "# a line\n" * 60)
-    driver = begin(files="append")
-    driver.ask("/ask hello")
-    driver.ask("change it", reply=CHANGE)
-    assert not told(driver.said)
-    driver.ask("/ask and now?", "/ask and then?")
-    assert told(driver.said) == ["aider-gardener: sent as what changed: app.py"]
 
 
 def test_on_a_colour_terminal_the_line_is_dim_and_kept_in_aiders_file() -> None:
