@@ -20,7 +20,7 @@ from aider_gardener.messages import Entry, Fidelity, Focus, Message, Source, Sou
 from aider_gardener.notes.chatmap import MapNote
 from aider_gardener.notes.rules import Amendment
 from aider_gardener.plan.chat import Chat
-from aider_gardener.plan.goals import HARD_AT, Frame, Level, history_budget, level
+from aider_gardener.plan.goals import HARD_AT, Frame, history_budget
 from aider_gardener.plan.layout import Layout
 from aider_gardener.plan.planner import Applied, Policy, history_tokens, open_tokens
 from aider_gardener.plan.priority import focus_words
@@ -251,7 +251,7 @@ class ChatState:
     @property
     def is_hard(self) -> bool:
         """Whether the next prompt takes 95 % of the window or more."""
-        return level(self.beside + self.history_used, self.frame.window) is Level.HARD
+        return self.room <= 0
 
     def focus(self, chat: Chat | None = None) -> Focus:
         """What the user is about now (in this `chat`): words of the last prompts, files of the chat."""

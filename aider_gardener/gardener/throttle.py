@@ -16,7 +16,7 @@ from aider_gardener.gardener.compactions import THROTTLE, show
 from aider_gardener.gardener.state import ChatState
 from aider_gardener.messages import Entry, Fidelity, Rendition, SourceKind, TokenCounter
 from aider_gardener.plan.chat import open_exchange
-from aider_gardener.plan.goals import HARD_AT, WARNING_AT
+from aider_gardener.plan.goals import WARNING_AT
 from aider_gardener.plan.planner import note_rendition, piece_tokens
 
 LEAST_TOKENS, UNKNOWN_ROOM = 1_024, 4_000
@@ -70,17 +70,9 @@ def throttle_outputs(state: ChatState, added: Iterable[Entry]) -> list[Throttled
     return _cut(state, {entry.seq: limit for entry in large})
 
 
-def room_for_open(state: ChatState) -> int:
-    """The tokens that the window leaves beside all else for the messages that wait for an answer; as many as
-    they have where the window is unknown."""
-    if not state.frame.window:
-        return state.open_used
-    return int(HARD_AT * state.frame.window) - state.frame.tokens - state.history_used
-
-
 def fit_open(state: ChatState) -> list[Throttled]:
     """Before a prompt is sent that cannot fit: cut the message that waits for an answer, if that helps."""
-    room = room_for_open(state)
+    room = state.room + state.current
     return throttle_open(state, room) if 0 < room < state.open_used else []
 
 

@@ -72,9 +72,9 @@ def test_one_chat_is_named_by_a_beginning_a_number_or_last(chats: tuple[str, str
 def test_a_chat_is_printed_turn_by_turn_with_what_the_model_saw_less_of(chats: tuple[str, str]) -> None:
     text = gardener("sessions", "show", chats[1]).stdout
     assert text.splitlines()[0].startswith(f"Session {chats[1][:4]}, ")
-    assert "── turn 5 ·" in text and "[you]\n/ask" not in text and "[you]\nquestion 3" in text
+    assert "── turn 5 ·" in text and "[user]\n/ask" not in text and "[user]\nquestion 3" in text
     assert "(In prompts: left out from turn " in text
-    assert "[output: echo one; echo two]" in gardener("sessions", "show", "2").stdout
+    assert "[shell: echo one; echo two]" in gardener("sessions", "show", "2").stdout
     whole = json.loads(gardener("sessions", "show", chats[1], "--json").stdout)
     assert whole["chat"]["id"] == chats[1] and len(whole["turns"]) == 5
 
