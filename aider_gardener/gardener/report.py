@@ -244,7 +244,7 @@ def cold_line(state: ChatState) -> str:
 
 def turn_over(state: ChatState) -> bool:
     """Take a point of growth and keep all in the archive; whether the turn called the model."""
-    growth, archive, calls = state.growth, state.archive, state.usage.totals.calls
+    growth, archive, calls = state.growth, state.archive, state.usage.calls
     called, growth.calls_seen = calls > growth.calls_seen, calls
     if not called:
         return False

@@ -6,7 +6,6 @@ compressed form (whose markers name the id of the whole), cut in its middle wher
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
@@ -28,29 +27,25 @@ CUT_ROUNDS = 12
 LEAST_ROOM_TOKENS = 200
 """A message is not cut below this, or its share of the room: what is left would say nothing."""
 
-SUMMARY = re.compile(r"^\[… ((?:\d+|parts) of [\d,]+ lines?)[;\]]", re.MULTILINE)
-"""The line in which a compressed form says how much of the whole it shows."""
-
 OUTPUTS = frozenset({SourceKind.COMMAND, SourceKind.TEST, SourceKind.LINT, SourceKind.WEB})
 """What programs and pages said. Words that the user typed or pasted are never cut as they enter."""
 
 
 class Throttled(NamedTuple):
-    """One message that was cut: its entry, its tokens after, how much the short form shows, and whether the
-    window has room for the whole."""
+    """One message that was cut: its entry, its tokens after, and whether the window has room for the
+    whole."""
 
     entry: Entry
     tokens_after: int
-    shown: str
     fits: bool
 
     def line(self) -> str:
         """What the user is told."""
         what = {"typed": "your message", "web": "the page"}.get(self.entry.source.kind.value, "the output")
         part = f"{self.tokens_after:,} of {self.entry.tokens:,} tokens of {what} in the chat"
-        shown, name = f" ({self.shown})" if self.shown else "", self.entry.id
+        name = self.entry.id
         back = f"/restore {name} brings it back" if self.fits else "/recall WORDS brings parts of it back"
-        return f"kept {part}{shown}; the whole is {name}: {back}"
+        return f"kept {part}; the whole is {name}: {back}"
 
 
 def throttle_outputs(state: ChatState, added: Iterable[Entry]) -> list[Throttled]:
@@ -103,10 +98,7 @@ def _cut(state: ChatState, limits: Mapping[int, int]) -> list[Throttled]:
         short = short_form(archive.without_secrets(entry), made, limit, count=count)
         if short is not None:
             archive.put_rendition(entry, short)
-            stands_uncut = made is not None and made.text == short.text
-            shown = SUMMARY.search(short.text) if stands_uncut else None
-            fits = entry.tokens <= state.room
-            cut.append(Throttled(entry, count(short.text), shown[1] if shown else "", fits))
+            cut.append(Throttled(entry, count(short.text), entry.tokens <= state.room))
     if cut:
         seqs = [item.entry.seq for item in cut]
         state.chat = replace(state.chat, throttled=state.chat.throttled.union(seqs))
