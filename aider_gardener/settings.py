@@ -187,9 +187,9 @@ class Settings:
     )
     status_line: str = option(
         NOTES,
-        "notes: a dim line where something is recalled, a file is sent as what changed of it, or room is"
-        " made. full: besides, after each reply how full the window is and how often room was made, and at"
-        " the end tokens sent and not sent, money saved, time taken. Empty, or off: none of these.",
+        "notes: a dim line where something is recalled or room is made. full: besides, after each reply how"
+        " full the window is and how often room was made, and at the end tokens sent and not sent, money"
+        " saved, time taken. Empty, or off: none of these.",
         choices=("", NOTES, FULL),
         switch=FULL,
     )

@@ -122,7 +122,7 @@ def said_lines(said: Said, *, full: bool) -> Iterator[str]:
     """One message with a line above it that says whose it is, and one below if the model saw less."""
     yield f"\n[{said.speaker}{f': {said.detail}' if said.detail else ''}]"
     lines = said.text.strip("\n").split("\n")
-    is_own = said.speaker in ("you", "model")
+    is_own = said.speaker in ("user", "reply")
     if full or is_own or len(lines) <= OUTPUT_LINES:
         yield from lines
     else:

@@ -14,7 +14,6 @@ from aider_gardener.cli.root import (
     project_of,
     put,
     say,
-    session_named,
     store_option,
 )
 
@@ -22,28 +21,9 @@ dry_run_option = click.option("--dry-run", is_flag=True, help="Only say what wou
 numbers_argument = click.argument("numbers", nargs=-1, required=True, metavar="N...")
 
 
-@click.group(short_help="Pages of sessions, proposals for rules, done tasks.")
+@click.group(short_help="An index of sessions, proposals for rules, done tasks.")
 def upkeep() -> None:
     """Upkeep of what was said and learnt."""
-
-
-@upkeep.command(short_help="One session as Markdown.")
-@click.argument("session", default="last")
-@archive_options
-def session(session: str) -> None:
-    """Print a session as Markdown: what was asked, done and decided, rules, files, what still fails.
-
-    SESSION is the beginning of an id, a number of `gardener sessions`, or `last`. What stands in the page has
-    ids, with which `gardener restore` prints the whole.
-    """
-    from aider_gardener.archive.sessions import project_sessions, short_ids
-    from aider_gardener.gardener import files
-    from aider_gardener.gardener.past_chats import account
-
-    store = open_archive(read_only=True)
-    found = account(store, session_named(store, session))
-    short = short_ids([each.id for each in project_sessions(store, project_of(store))])[found.info.id]
-    put(found, lambda: files.rendered("session.md.jinja", found=found, short=short).removesuffix("\n"))
 
 
 @upkeep.command(short_help="The index of all sessions as Markdown.")

@@ -54,7 +54,14 @@ def goal_of(state: ChatState, *, cold: bool = False) -> Goal:
         growth=growth_of(state),
         held=max(0, _pinned_tokens(state) - int(PINNED_SHARE * state.budget)),
     )
-    goal = marks(state.frame, limit, market(state, cold=cold), compacted=bool(state.chat.fidelity), cold=cold)
+    goal = marks(
+        state.frame,
+        limit,
+        market(state, cold=cold),
+        current=state.current,
+        compacted=bool(state.chat.fidelity),
+        cold=cold,
+    )
     if state.put_back_at < 0:
         return goal
     now = open_exchange(state.chat)
@@ -73,7 +80,7 @@ def pinned_room(state: ChatState) -> int:
     has free below its first threshold beside the rest of the prompt and a history of its usual length, where
     that is more."""
     share, frame = int(PINNED_SHARE * state.budget), state.frame
-    free = int(WARNING_AT * frame.window) - frame.around - (state.budget - share)
+    free = int(WARNING_AT * frame.window) - frame.tokens - (state.budget - share)
     return (max(share, free) if frame.window else share) - _pinned_tokens(state)
 
 

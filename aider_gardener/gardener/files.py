@@ -1,4 +1,4 @@
-"""Sessions as Markdown files for people: the whole account of one, and beside the archive an index of all.
+"""Sessions as a Markdown file for people: an index of all, beside the archive.
 
 The same archive gives the same bytes on every machine: times are in UTC. Whatever was said stands on a line
 of its own as plain words, so that nothing of it can be taken for a part of the page.
@@ -7,9 +7,9 @@ of its own as plain words, so that nothing of it can be taken for a part of the 
 from __future__ import annotations
 
 import time
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from aider_gardener.archive.retention import MEGABYTE, RetentionPolicy, prune
 from aider_gardener.archive.sessions import project_sessions, short_ids
@@ -24,8 +24,6 @@ from aider_gardener.recall.embed import loading as loading  # what a benchmark p
 from aider_gardener.recall.embed import not_offered
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
-
     from aider_gardener.archive.store import Store
     from aider_gardener.settings import Settings
 
@@ -40,27 +38,6 @@ PRUNED = "{count} archived messages that the retention policy lets go were delet
 NOT_OURS = "{path} is there already and no page of `gardener upkeep`; name another file"
 
 
-@cache
-def _templates() -> Environment:
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    made = Environment(  # without escapes for HTML: `code` and `quoted` make words of what was said
-        loader=FileSystemLoader(Path(__file__).parent),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    made.filters.update(code=code, quoted=quoted, counted=counted)
-    made.globals.update(made=MADE, span=_span)
-    return made
-
-
-def rendered(name: str, **values: Any) -> str:
-    """A page of a template beside this module."""
-    return _templates().get_template(name).render(**values)
-
-
 def _span(info: SessionInfo) -> str:
     """From when to when a session was held."""
     began, ended = (
@@ -71,10 +48,22 @@ def _span(info: SessionInfo) -> str:
 
 def project_index(store: Store, project: str) -> str:
     """The index of a project's sessions, the newest first. Raises StoreError."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # late: a chat needs no pages
+
+    made = Environment(  # without escapes for HTML: `code` and `quoted` make words of what was said
+        loader=FileSystemLoader(Path(__file__).parent),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    made.filters.update(code=code, quoted=quoted, counted=counted)
     infos = project_sessions(store, project)
-    short = short_ids([info.id for info in infos])
     found = [account(store, info) for info in infos[:INDEX_SESSIONS]]
-    return rendered("index.md.jinja", found=found, short=short, count=len(infos)).rstrip("\n") + "\n"
+    short = short_ids([info.id for info in infos])
+    page = made.get_template("index.md.jinja")
+    text = page.render(made=MADE, span=_span, found=found, short=short, count=len(infos))
+    return text.rstrip("\n") + "\n"
 
 
 def write_page(path: Path, page: str) -> None:

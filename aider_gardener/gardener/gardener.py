@@ -80,11 +80,7 @@ class Gardener:
         """What the user entered has been dealt with."""
         state = self.state
         state.turns_open = max(0, state.turns_open - 1)
-        if state.busy:
-            return
-        if state.frame.parts:
-            waiting = {"current": 0} if "current" in state.frame.parts else {}
-            state.frame = replace(state.frame, parts={**state.frame.parts, **waiting})
+        if state.frame.parts and not state.busy:
             stored_chat.save_measures(state)
 
     def sync(self, done: list[dict[str, Any]], cur: list[dict[str, Any]]) -> list[Entry]:
@@ -167,19 +163,15 @@ class Gardener:
         token_limit: int = 1_000,
         limit: int = 0,
         classes: Iterable[ContentClass] = (),
-        session: str = "",
-        since: float = 0.0,
         full: bool = False,
     ) -> list[Recalled]:
         """Passages of originals that fit the question best, within a token budget, best first.
 
         It reaches what was cleared and older sessions of the project too. A hit counts as an access.
-        At most `limit` passages come (0: as many as fit), of messages of these `classes` (none: all), of
-        one `session` (its whole id) and not older than `since` (seconds since the epoch). `full` gives whole
-        originals where they fit.
+        At most `limit` passages come (0: as many as fit), of messages of these `classes` (none: all). `full`
+        gives whole originals where they fit.
         """
-        wanted = Request(query, token_limit=token_limit, classes=frozenset(classes), session=session)
-        wanted = replace(wanted, full=full, since=since, passages=limit)
+        wanted = Request(query, token_limit, full, classes=frozenset(classes), passages=limit)
         return self.state.recollection.find(self.state.chat, wanted, self.state.count)
 
     def recall_note(self, question: str, standing: str) -> str:

@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from aider_gardener.archive.archive import Archive
@@ -75,8 +74,9 @@ class ProjectMemory:
     ) -> list[Recalled]:
         """Passages that fit the question best, of any chat of the project, best first; see
         `Gardener.recall`."""
-        wanted = Request(query, token_limit=token_limit, classes=frozenset(classes), reader=self.reader)
-        return self._recollection.find(Chat(), replace(wanted, full=full, passages=limit), self.count)
+        kinds = frozenset(classes)
+        wanted = Request(query, token_limit, full, classes=kinds, passages=limit, reader=self.reader)
+        return self._recollection.find(Chat(), wanted, self.count)
 
     @property
     def withheld(self) -> str:

@@ -9,22 +9,21 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from aider_gardener.archive.entries import levels_by_id
 from aider_gardener.archive.sessions import AIDER, clear_floor, host_of, project_sessions, short_ids
 from aider_gardener.archive.store import SessionInfo
-from aider_gardener.gardener.care import kept_rules
 from aider_gardener.gardener.report import outlook
 from aider_gardener.gardener.state import ChatSums
 from aider_gardener.gardener.stored_chat import kept_growth, kept_sessions, last_frame
 from aider_gardener.messages import Entry, Fidelity, SourceKind
-from aider_gardener.notes.last_chat import OUTPUTS, edited_files, open_errors
+from aider_gardener.notes.last_chat import edited_files, open_errors
 from aider_gardener.notes.markdown import flat
-from aider_gardener.notes.rules import Constraint, Decision, decided, rules_of, spoken_words
+from aider_gardener.notes.rules import Decision, decided
 from aider_gardener.phrases import counted, dollars, short, sums_text
-from aider_gardener.plan.view import is_filler
+from aider_gardener.plan.view import is_filler, label_of
 from aider_gardener.recall.recall import EDIT_UNDONE
 
 if TYPE_CHECKING:
@@ -36,19 +35,6 @@ COMMITTED = re.compile(
     re.MULTILINE,
 )
 """How a commit is told: by aider to the model and in its history, and by git itself."""
-LINE_ID = re.compile(r" \[g[0-9a-f]{9,64}\]$")
-SPEAKERS = {
-    SourceKind.TYPED: "you",
-    SourceKind.REPLY: "model",
-    SourceKind.COMMAND: "output",
-    SourceKind.TEST: "tests",
-    SourceKind.LINT: "lint",
-    SourceKind.WEB: "web page",
-    SourceKind.STUB: "aider-gardener",
-    SourceKind.FILE: "file",
-    SourceKind.SUMMARY: "summary",
-    SourceKind.REMEMBERED: "note",
-}
 PROMPT_CHARS = 80
 SHORTER = (Fidelity.COMPRESSED, Fidelity.LINE)
 
@@ -92,8 +78,8 @@ class Shown:
 
 @dataclass(frozen=True)
 class Said:
-    """One message of a chat: who said it, the original, and how it stood in prompts since. `cleared`: a
-    /clear or the host took it out."""
+    """One message of a chat: who said it in a word, the original, and how it stood in prompts since.
+    `cleared`: a /clear or the host took it out."""
 
     id: str
     speaker: str
@@ -172,13 +158,13 @@ def transcript(store: Store, project: str, info: SessionInfo) -> Transcript:
     entries = store.session_entries(info.id)
     chat = past_chat(store, info, infos.index(info.id) + 1, short_ids(infos)[info.id], entries)
     floor, levels = clear_floor(store, info.id), levels_by_id(store.events(info.id))
-    turns, speakers = dict[int, list[Said]](), {**SPEAKERS, SourceKind.NOTICE: chat.host}
+    turns = dict[int, list[Said]]()
     for entry in entries:
         if is_filler(entry):
             continue
         message = Said(
             id=entry.id,
-            speaker=speakers.get(entry.source.kind) or ("model" if entry.role == "assistant" else "you"),
+            speaker=label_of(entry, chat.host),
             detail=entry.source.detail,
             text=entry.content,
             tokens=entry.tokens,
@@ -204,28 +190,16 @@ def _shown(store: Store, entry: Entry, levels: Sequence[tuple[int, Fidelity]]) -
 
 
 @dataclass(frozen=True)
-class SessionStep:
-    """What was asked in one prompt, and what came of it before the next, a line each with its entry's id.
-    `asked` and `entry_id` are "" for what was done before the first prompt."""
-
-    turn: int
-    entry_id: str
-    asked: str
-    done: list[tuple[str, str]] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
 class Account:
-    """What came of a session. Everything is in the order in which it came; `files` the last edited first."""
+    """What came of a session. Everything is in the order in which it came, what was `asked` too; `files` the
+    last edited first."""
 
     info: SessionInfo
-    steps: tuple[SessionStep, ...]
+    asked: tuple[str, ...]
     commits: tuple[str, ...]
     decisions: tuple[Decision, ...]
-    rules: tuple[Constraint, ...]
     files: tuple[str, ...]
     open_errors: tuple[Entry, ...]
-    pinned: tuple[Entry, ...]
 
 
 def account(store: Store, info: SessionInfo) -> Account:
@@ -234,13 +208,13 @@ def account(store: Store, info: SessionInfo) -> Account:
     undone = {event.data.get("entry_id") for event in store.events(info.id, EDIT_UNDONE)}
     return Account(
         info=info,
-        steps=tuple(step for step in _steps(store, entries) if step.asked or step.done),
+        asked=tuple(
+            entry.content for entry in entries if entry.source.kind is SourceKind.TYPED and entry.content
+        ),
         commits=tuple(commits_in(entries)),
         decisions=tuple(decided(entries)),
-        rules=tuple(rules_of(entries, kept_rules(store, info.id))),
         files=tuple(edited_files([entry for entry in entries if entry.id not in undone])),
         open_errors=tuple(open_errors(entries)),
-        pinned=tuple({entry.id: entry for entry in entries if entry.pinned}.values()),
     )
 
 
@@ -253,28 +227,6 @@ def commits_in(entries: Sequence[Entry]) -> list[str]:
         or (each.source.kind is SourceKind.COMMAND and "git commit" in each.source.detail)
     )
     return [f"{found[1]} {found[2].strip()}" for text in told for found in COMMITTED.finditer(text)]
-
-
-def _steps(store: Store, entries: Sequence[Entry]) -> list[SessionStep]:
-    steps = [SessionStep(0, "", "")]
-    for entry in entries:
-        if entry.source.kind is SourceKind.TYPED:
-            steps.append(SessionStep(entry.turn, entry.id, entry.content))
-        elif entry.source.kind in (SourceKind.REPLY, *OUTPUTS) and not is_filler(entry):
-            steps[-1].done.append((_line(store, entry), entry.id))
-        else:
-            steps[-1].done.extend((f"committed {commit}", entry.id) for commit in commits_in([entry]))
-    return steps
-
-
-def _line(store: Store, entry: Entry) -> str:
-    """An entry's line form, without its id; of what is so short that it has none, all that was said."""
-    if made := store.renditions(entry.id).get(Fidelity.LINE):
-        return LINE_ID.sub("", made.text)
-    if entry.source.kind is SourceKind.REPLY:
-        return spoken_words(entry).strip()
-    body = "".join(entry.content[part.start : part.end] for part in entry.segments if part.kind != "wrapper")
-    return f"ran {entry.source.detail}: {body}" if entry.source.detail else body
 
 
 # All chats, and those of a month

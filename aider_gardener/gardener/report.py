@@ -234,7 +234,7 @@ def cold_line(state: ChatState) -> str:
     none, as in a stream, by its prices. A plan that is due then is taken by itself."""
     usage = state.usage
     per_token = usage.prices.input - usage.prices.cache_read
-    lost = (state.frame.around + state.history_used) * per_token
+    lost = (state.frame.tokens + state.history_used) * per_token
     if not usage.is_cold or (usage.reports and not usage.cache_read_share) or lost < COLD_WORTH:
         return ""
     goal, history = goal_of(state, cold=True), state.history_used
@@ -244,7 +244,7 @@ def cold_line(state: ChatState) -> str:
 
 def turn_over(state: ChatState) -> bool:
     """Take a point of growth and keep all in the archive; whether the turn called the model."""
-    growth, archive, calls = state.growth, state.archive, state.usage.totals.calls
+    growth, archive, calls = state.growth, state.archive, state.usage.calls
     called, growth.calls_seen = calls > growth.calls_seen, calls
     if not called:
         return False
@@ -252,7 +252,7 @@ def turn_over(state: ChatState) -> bool:
         growth.earlier = replace(growth.earlier, started_at=archive.clock())
         before = kept_sessions(archive.store, archive.project, archive.host)[-1:]
         growth.points = [*(point for _sums, points in before for point in points), *growth.points]
-    tokens = state.frame.around + piece_tokens(state.chat.pieces, state.count)
+    tokens = state.frame.tokens + piece_tokens(state.chat.pieces, state.count)
     growth.points = [*growth.points, Point(tokens, state.frame.window)][-POINTS:]
     save_growth(state)
     return True

@@ -20,7 +20,7 @@ from aider_gardener.messages import Entry, Fidelity, Focus, Message, Source, Sou
 from aider_gardener.notes.chatmap import MapNote
 from aider_gardener.notes.rules import Amendment
 from aider_gardener.plan.chat import Chat
-from aider_gardener.plan.goals import HARD_AT, Frame, Level, history_budget, level
+from aider_gardener.plan.goals import HARD_AT, Frame, history_budget
 from aider_gardener.plan.layout import Layout
 from aider_gardener.plan.planner import Applied, Policy, history_tokens, open_tokens
 from aider_gardener.plan.priority import focus_words
@@ -233,10 +233,15 @@ class ChatState:
         return min(self.open_used, window // 2) if window else self.open_used
 
     @property
+    def beside(self) -> int:
+        """Tokens of the next prompt beside its history."""
+        return self.frame.tokens + self.current
+
+    @property
     def room(self) -> int:
         """Tokens that the next prompt may take on below 95 % of the window; unbounded where it is unknown."""
         window = self.frame.window
-        return int(HARD_AT * window) - self.frame.tokens - self.history_used if window else sys.maxsize
+        return int(HARD_AT * window) - self.beside - self.history_used if window else sys.maxsize
 
     @property
     def is_cold(self) -> bool:
@@ -246,7 +251,7 @@ class ChatState:
     @property
     def is_hard(self) -> bool:
         """Whether the next prompt takes 95 % of the window or more."""
-        return level(self.frame.tokens + self.history_used, self.frame.window) is Level.HARD
+        return self.room <= 0
 
     def focus(self, chat: Chat | None = None) -> Focus:
         """What the user is about now (in this `chat`): words of the last prompts, files of the chat."""

@@ -140,17 +140,17 @@ def save_growth(state: ChatState) -> None:
 
 def sums_of(state: ChatState) -> ChatSums:
     """What the chat has come to, with what it came to when it was held before."""
-    totals, growth = state.usage.totals, state.growth
+    usage, growth = state.usage, state.growth
     earlier = growth.earlier
     return ChatSums(
         started_at=earlier.started_at,
         ended_at=state.archive.clock(),
         model=state.frame.model,
         turns=state.chat.turn,
-        calls=earlier.calls + totals.calls,
-        prompt_tokens=earlier.prompt_tokens + totals.prompt_tokens,
+        calls=earlier.calls + usage.calls,
+        prompt_tokens=earlier.prompt_tokens + usage.prompt_tokens,
         saved_tokens=earlier.saved_tokens + growth.saved_tokens,
-        cost=round(earlier.cost + totals.cost, 6),
+        cost=round(earlier.cost + usage.cost, 6),
         saved_cost=round(earlier.saved_cost + growth.saved_cost, 6),
         compactions=earlier.compactions + len(state.plans),
         seconds=round(earlier.seconds + state.seconds, 3),

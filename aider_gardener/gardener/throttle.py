@@ -6,7 +6,6 @@ compressed form (whose markers name the id of the whole), cut in its middle wher
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
@@ -14,9 +13,9 @@ from typing import NamedTuple
 from aider_gardener.compress.base import omitted
 from aider_gardener.gardener.compactions import THROTTLE, show
 from aider_gardener.gardener.state import ChatState
-from aider_gardener.messages import Entry, Fidelity, Message, Rendition, SourceKind, TokenCounter
+from aider_gardener.messages import Entry, Fidelity, Rendition, SourceKind, TokenCounter
 from aider_gardener.plan.chat import open_exchange
-from aider_gardener.plan.goals import HARD_AT, WARNING_AT
+from aider_gardener.plan.goals import WARNING_AT
 from aider_gardener.plan.planner import note_rendition, piece_tokens
 
 LEAST_TOKENS, UNKNOWN_ROOM = 1_024, 4_000
@@ -28,38 +27,25 @@ CUT_ROUNDS = 12
 LEAST_ROOM_TOKENS = 200
 """A message is not cut below this, or its share of the room: what is left would say nothing."""
 
-SUMMARY = re.compile(r"^\[… ((?:\d+|parts) of [\d,]+ lines?)[;\]]", re.MULTILINE)
-"""The line in which a compressed form says how much of the whole it shows."""
-
 OUTPUTS = frozenset({SourceKind.COMMAND, SourceKind.TEST, SourceKind.LINT, SourceKind.WEB})
 """What programs and pages said. Words that the user typed or pasted are never cut as they enter."""
 
 
 class Throttled(NamedTuple):
-    """One message that was cut: its entry, its tokens after, how much the short form shows, and whether the
-    window has room for the whole."""
+    """One message that was cut: its entry, its tokens after, and whether the window has room for the
+    whole."""
 
     entry: Entry
     tokens_after: int
-    shown: str
     fits: bool
 
     def line(self) -> str:
         """What the user is told."""
-        return f"kept {self._part}; the whole is {self.entry.id}: {self._way_back(self.entry.id)}"
-
-    def outlook(self) -> str:
-        """What the user is told before it enters."""
-        return f"added, it stands as {self._part}; the whole is kept, and {self._way_back('last')}"
-
-    def _way_back(self, name: str) -> str:
-        return f"/restore {name} brings it back" if self.fits else "/recall WORDS brings parts of it back"
-
-    @property
-    def _part(self) -> str:
         what = {"typed": "your message", "web": "the page"}.get(self.entry.source.kind.value, "the output")
-        shown = f" ({self.shown})" if self.shown else ""
-        return f"{self.tokens_after:,} of {self.entry.tokens:,} tokens of {what} in the chat{shown}"
+        part = f"{self.tokens_after:,} of {self.entry.tokens:,} tokens of {what} in the chat"
+        name = self.entry.id
+        back = f"/restore {name} brings it back" if self.fits else "/recall WORDS brings parts of it back"
+        return f"kept {part}; the whole is {name}: {back}"
 
 
 def throttle_outputs(state: ChatState, added: Iterable[Entry]) -> list[Throttled]:
@@ -73,41 +59,15 @@ def throttle_outputs(state: ChatState, added: Iterable[Entry]) -> list[Throttled
         return []
     new = list(added)
     beside = piece_tokens(state.chat.pieces, state.count) - sum(entry.tokens for entry in new)
-    limit = _limit(state, beside)
+    room = max(LEAST_TOKENS, int(WARNING_AT * state.frame.window) - state.frame.tokens - beside)
+    limit = state.settings.throttle_tokens or (room if state.frame.window else UNKNOWN_ROOM)
     large = [entry for entry in new if entry.source.kind in OUTPUTS and entry.tokens > limit]
     return _cut(state, {entry.seq: limit for entry in large})
 
 
-def would_cut(state: ChatState, message: Message) -> Throttled | None:
-    """How an output that may be about to enter would be cut; None where it would stand whole. Nothing is
-    stored."""
-    archive, limit = state.archive, _limit(state, piece_tokens(state.chat.pieces, state.count))
-    if not state.acts or state.count(message.content) <= limit:
-        return None
-    entry = archive.entry(message, turn=state.chat.turn, seq=state.chat.next_seq, source=None, at=0.0)
-    made = archive.compress(entry, state.focus()).get(Fidelity.COMPRESSED)
-    short = short_form(entry, made, limit, count=state.count)
-    return _throttled(state, entry, made, short) if short is not None else None
-
-
-def _limit(state: ChatState, beside: int) -> int:
-    """The most tokens of an output that enters beside so many of other messages."""
-    frame = state.frame
-    room = max(LEAST_TOKENS, int(WARNING_AT * frame.window) - frame.around - beside)
-    return state.settings.throttle_tokens or (room if frame.window else UNKNOWN_ROOM)
-
-
-def room_for_open(state: ChatState) -> int:
-    """The tokens that the window leaves beside all else for the messages that wait for an answer; as many as
-    they have where the window is unknown."""
-    if not state.frame.window:
-        return state.open_used
-    return int(HARD_AT * state.frame.window) - state.frame.around - state.history_used
-
-
 def fit_open(state: ChatState) -> list[Throttled]:
     """Before a prompt is sent that cannot fit: cut the message that waits for an answer, if that helps."""
-    room = room_for_open(state)
+    room = state.room + state.current
     return throttle_open(state, room) if 0 < room < state.open_used else []
 
 
@@ -138,18 +98,12 @@ def _cut(state: ChatState, limits: Mapping[int, int]) -> list[Throttled]:
         short = short_form(archive.without_secrets(entry), made, limit, count=count)
         if short is not None:
             archive.put_rendition(entry, short)
-            cut.append(_throttled(state, entry, made, short))
+            cut.append(Throttled(entry, count(short.text), entry.tokens <= state.room))
     if cut:
         seqs = [item.entry.seq for item in cut]
         state.chat = replace(state.chat, throttled=state.chat.throttled.union(seqs))
         show(state, {**state.chat.fidelity, **dict.fromkeys(seqs, Fidelity.COMPRESSED)}, THROTTLE)
     return cut
-
-
-def _throttled(state: ChatState, entry: Entry, made: Rendition | None, short: Rendition) -> Throttled:
-    shown = SUMMARY.search(short.text) if made is not None and made.text == short.text else None
-    after, fits = state.count(short.text), entry.tokens <= state.room
-    return Throttled(entry, after, shown[1] if shown else "", fits)
 
 
 def short_form(

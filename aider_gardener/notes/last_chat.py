@@ -19,9 +19,9 @@ from aider_gardener.compress.shapes import gist, tells_failure
 from aider_gardener.messages import ContentClass, Entry, Fidelity, SourceKind, TokenCounter
 from aider_gardener.notes.rules import decided, rules_of
 from aider_gardener.phrases import counted
-from aider_gardener.plan.view import is_filler
+from aider_gardener.plan.view import failed_edits, is_filler
 from aider_gardener.reading.output import clipped, squeeze
-from aider_gardener.reading.source import NOTE_END, is_failed_edit
+from aider_gardener.reading.source import NOTE_END
 from aider_gardener.tokens import fitting
 
 TOKEN_LIMIT = 600
@@ -179,11 +179,9 @@ def _fault_words(entry: Entry) -> str:
 def edited_files(entries: Sequence[Entry]) -> list[str]:
     """The paths of edit blocks that were applied, in the order of their last edit, the newest first."""
     paths: dict[str, None] = {}
-    for at, entry in enumerate(entries):
-        after = entries[at + 1].content if at + 1 < len(entries) else ""
-        if entry.role != "assistant" or is_failed_edit(after):
-            continue
-        for part in entry.segments:
+    failed = failed_edits(entries)
+    for entry in entries:
+        for part in entry.segments if entry.role == "assistant" and entry.seq not in failed else ():
             if part.cls is ContentClass.EDIT:
                 for edit in read_edits(entry.content[part.start : part.end], part.kind):
                     paths.pop(edit.path, None)

@@ -28,9 +28,9 @@ from aider_gardener.plan.view import (
     failed_edits,
     has_edit,
     is_filler,
+    is_legal,
     members,
     note,
-    problems,
 )
 
 Admit = Callable[["Chat", Message], Entry]
@@ -146,7 +146,7 @@ class Rendering:
 def legal(chat: Chat, done: list[Piece], cur: list[Piece]) -> tuple[list[Piece], list[Piece]]:
     """Both lists as one history in which user and assistant take turns; where the originals in full do not,
     nothing of ours would mend it."""
-    if not problems([*done, *cur]) or problems(chat.all_entries()):
+    if is_legal([*done, *cur]) or not is_legal(chat.all_entries()):
         return done, cur
     found: tuple[list[Piece], list[Piece]] = ([], [])
     last_role = ""

@@ -52,9 +52,10 @@ class Level(str, Enum):
 
 @dataclass(frozen=True)
 class Frame:
-    """What surrounds the history in a prompt, in tokens, as last seen: the parts and the window.
+    """What surrounds the history in a prompt, in tokens, as last seen: the parts and the window. What waits
+    for an answer is no part of it.
 
-    `parts` maps "system", "map", "files", "current" to tokens. `window` is the model's
+    `parts` maps "system", "map", "files", "notes" to tokens. `window` is the model's
     max_input_tokens, 0 when unknown. `files` are the chat's files with their tokens, `read_only` the names of
     those that the model may not edit.
     """
@@ -69,11 +70,6 @@ class Frame:
     def tokens(self) -> int:
         """All of it."""
         return sum(self.parts.values())
-
-    @property
-    def around(self) -> int:
-        """All of it but what waits for an answer."""
-        return sum(tokens for name, tokens in self.parts.items() if name != "current")
 
 
 @dataclass(frozen=True)
@@ -159,50 +155,40 @@ class Limit(NamedTuple):
     growth: float = 0.0
     held: int = 0
 
-    @property
-    def low(self) -> int:
-        return int(self.low_share * self.tokens) + self.held
 
-    @property
-    def most(self) -> int:
-        """What the history may have before anything is done to it."""
-        return self.tokens + self.held
+def marks(
+    frame: Frame, limit: Limit, market: Market, *, current: int = 0, compacted: bool, cold: bool = False
+) -> Goal:
+    """The goal for the history beside its frame and the `current` tokens that wait for an answer.
 
-    def at(self, market: Market) -> Limit:
-        """What the limit is where tokens have these prices."""
-        is_wide = not self.fixed and market.cached <= CHEAP_SHARE * market.full
-        return self._replace(tokens=max(self.tokens, MOST_HIGH)) if is_wide else self
-
-    def high(self, market: Market) -> int:
-        """The high mark: the limit, or where a cached token costs half as much or less what is added in
-        REST_TURNS, in proportion where it costs more."""
-        if self.fixed:
-            return self.most
-        saved_share = market.lost / market.full if market.full else 0.0
-        batch = int(REST_TURNS * self.growth * min(1.0, 2 * saved_share))
-        return max(self.most, min(self.low + batch, MOST_HIGH + self.held))
-
-
-def marks(frame: Frame, limit: Limit, market: Market, *, compacted: bool, cold: bool = False) -> Goal:
-    """The goal for the history beside the rest of a prompt.
+    The high mark is the limit. Unless the user set it, more is allowed where a cached token costs half as
+    much or less: what is added in REST_TURNS, in proportion where it costs more, and MOST_HIGH where it is
+    cheap.
 
     The window sets the marks where it leaves less: compaction starts at 70 % of it (once some of the history
     is compacted, the rest of it at 85 %) and goes down to 60 %; 95 % is never passed. `cold` says that the
     provider's cache is lost anyway, so that a plan costs nothing and is worth it earlier, but never below the
     limit.
     """
-    most, limit = limit.most, limit.at(market)
-    high, low = limit.high(market), limit.low
+    most, tokens = limit.tokens + limit.held, limit.tokens
+    if not limit.fixed and market.cached <= CHEAP_SHARE * market.full:
+        tokens = max(tokens, MOST_HIGH)
+    low, high = int(limit.low_share * tokens) + limit.held, tokens + limit.held
+    if not limit.fixed:
+        saved_share = market.lost / market.full if market.full else 0.0
+        batch = int(REST_TURNS * limit.growth * min(1.0, 2 * saved_share))
+        high = max(high, min(low + batch, MOST_HIGH + limit.held))
     hard, reason = 0, OVER_LIMIT
     set_by = YOURS if limit.fixed else HOSTS if high <= most else BY_PRICE
     if cold:
         high = max(most, int(low + COLD_SHARE * (high - low)))
     if frame.window:
-        hard = max(1, int(HARD_AT * frame.window) - frame.tokens)
+        beside = frame.tokens + current
+        hard = max(1, int(HARD_AT * frame.window) - beside)
         mark = OPTIMIZE_AT if compacted else WARNING_AT
-        soft = int(mark * frame.window) - frame.tokens
+        soft = int(mark * frame.window) - beside
         if soft < high:
             high = max(soft, 1)
-            low = max(min(low, int(WINDOW_LOW * frame.window) - frame.tokens), 1)
+            low = max(min(low, int(WINDOW_LOW * frame.window) - beside), 1)
             reason, set_by = f"window above {mark:.0%}", BY_WINDOW
     return Goal(high, low, hard, reason + (f", {WHILE_COLD}" if cold else ""), set_by)

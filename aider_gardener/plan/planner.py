@@ -151,20 +151,16 @@ def draft(
 
     None when nothing is due or what could be saved is not worth a plan; never more tokens than now.
     """
-    before = history_tokens(chat, count)
-    leaving = _leaving(chat, goal, policy, before) if policy.incremental else []
-    hidden = dict.fromkeys((entry.seq for entry in leaving), Fidelity.HIDDEN)
-    rolled = _View(chat, count, renditions).at(hidden).chat
-    after = history_tokens(rolled, count)
-    if after >= before:
-        return _shortened(chat, goal, focus, count, renditions, policy)
+    now = _View(chat, count, renditions)
+    leaving = _leaving(chat, goal, policy, now.tokens) if policy.incremental else []
+    rolled = now.at(dict.fromkeys((entry.seq for entry in leaving), Fidelity.HIDDEN))
+    if rolled.tokens >= now.tokens:
+        return _shortened(now, goal, focus, policy)
     reason = f"turns left the last {policy.incremental} that stay whole"
-    changed = tuple(Swap(e.id, chat.level_of(e), Fidelity.HIDDEN, e.tokens, reason) for e in leaving)
-    more = _shortened(rolled, goal, focus, count, renditions, policy) if after > goal.high else None
-    if more is not None:
-        changed, after, rolled = (*changed, *more.plan.swaps), more.plan.tokens_after, more.chat
-    broken = broken_prefix(chat, rolled, count)
-    return Draft(Plan(changed, reason, before, after, broken, goal.marks(before)), rolled)
+    swaps = tuple(Swap(e.id, chat.level_of(e), Fidelity.HIDDEN, e.tokens, reason) for e in leaving)
+    if rolled.tokens > goal.high and (more := _shortened(rolled, goal, focus, policy)):
+        swaps, rolled = (*swaps, *more.plan.swaps), _View(more.chat, count, renditions)
+    return _drafted(now, rolled, swaps, reason, goal)
 
 
 def _leaving(chat: Chat, goal: Goal, policy: Policy, before: int) -> list[Entry]:
@@ -179,19 +175,23 @@ def _leaving(chat: Chat, goal: Goal, policy: Policy, before: int) -> list[Entry]
     return [entry for entry in past if entry.seq not in staying]
 
 
-def _shortened(
-    chat: Chat, goal: Goal, focus: Focus, count: TokenCounter, renditions: RenditionsOf, policy: Policy
-) -> Draft | None:
-    now = view = _View(chat, count, renditions)
+def _drafted(now: _View, view: _View, swaps: tuple[Swap, ...], reason: str, goal: Goal) -> Draft:
+    """The plan from one view to another."""
+    broken = broken_prefix(now.chat, view.chat, now.count)
+    marks = goal.marks(now.tokens)
+    return Draft(Plan(swaps, reason, now.tokens, view.tokens, broken, marks), view.chat)
+
+
+def _shortened(now: _View, goal: Goal, focus: Focus, policy: Policy) -> Draft | None:
+    """The plan that shortens and hides what is due and, above the high mark, what is worth least."""
+    chat = now.chat
     over_hard = 0 < goal.hard < now.tokens
     over = now.tokens > goal.high or over_hard or goal.asked
     if not over and not policy.terms:
         return None
     older, kept = _older_and_kept(chat, policy, int(TAIL_SHARE * goal.low))
     points = {entry.seq: priority(entry, turn=chat.turn, focus=focus) for entry in [*older, *kept]}
-    view = view.at(
-        {entry.seq: view.lowest(entry, policy.due_level(entry, chat.turn, over)) for entry in older}
-    )
+    view = now.at({entry.seq: now.lowest(entry, policy.due_level(entry, chat.turn, over)) for entry in older})
     if over:
         room = sum(map(now.tokens_of, kept)) + int((1 - TAIL_SHARE) * goal.low)
         least_first = sorted(older, key=lambda entry: (points[entry.seq], entry.seq))
@@ -212,9 +212,7 @@ def _shortened(
         for entry in [*older, *kept]
         if view.chat.level_of(entry) is not chat.level_of(entry) and not is_filler(entry)
     )
-    reason = goal.reason if over else "expired"
-    broken = broken_prefix(chat, view.chat, count)
-    return Draft(Plan(swaps, reason, now.tokens, view.tokens, broken, goal.marks(now.tokens)), view.chat)
+    return _drafted(now, view, swaps, goal.reason if over else "expired", goal)
 
 
 def _reason(entry: Entry, points: float, age: int) -> str:

@@ -74,20 +74,13 @@ class Call(NamedTuple):
     reported: bool = True
 
 
-class Totals(NamedTuple):
-    """Sums over a chat; `cost` in dollars."""
-
-    calls: int = 0
-    prompt_tokens: int = 0
-    cost: float = 0.0
-
-
 class Usage:
-    """The usage of one chat. `clock` gives seconds since the epoch."""
+    """The usage of one chat: its `calls`, the `prompt_tokens` that they sent, and their `cost` in dollars.
+    `clock` gives seconds since the epoch."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
-        self.totals = Totals()
+        self.calls, self.prompt_tokens, self.cost = 0, 0, 0.0
         self.prices = Prices()
         self._last_at = -math.inf
         self._last_prompt = 0
@@ -106,13 +99,13 @@ class Usage:
             self._held_seconds = max(self._held_seconds, self.idle_seconds - self._kept_seconds)
         self._cold.append(self.is_cold)
         self._kept_seconds = kept_seconds
-        old, self.prices, self._last_at = self.totals, prices, self._clock()
-        self._last_prompt = call.prompt_tokens
+        self.prices, self._last_at, self._last_prompt = prices, self._clock(), call.prompt_tokens
         if call.reported:
             self._recent.append(call)
         self._caches = self._caches or call.cached_tokens + call.written_tokens > 0
-        sent = old.prompt_tokens + call.prompt_tokens
-        self.totals = Totals(old.calls + 1, sent, old.cost + prices.cost(call))
+        self.calls += 1
+        self.prompt_tokens += call.prompt_tokens
+        self.cost += prices.cost(call)
 
     def taken(self, model: str, call: Call) -> int:
         """The longest prompt in tokens that a model has taken in this chat, that of a call included."""

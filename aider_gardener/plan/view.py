@@ -142,15 +142,9 @@ def note(parts: Sequence[tuple[Entry, str]], labels: Mapping[int, str]) -> str:
     )
 
 
-def problems(messages: Sequence[Message | Entry | Piece]) -> list[str]:
-    """Everything that aider or a strict provider would not take of a history; [] when it is legal."""
-    found = []
-    if strange := sorted({message.role for message in messages} - {"user", "assistant"}):
-        found.append(f"roles {', '.join(strange)} in a history")  # some providers hoist them to the top
-    if messages and messages[0].role == "assistant":
-        found.append("begins with the assistant")
-    same = [at for at, (one, other) in enumerate(pairwise(messages), 1) if one.role == other.role]
-    found += [f"messages {at} and {at + 1} are both the {messages[at].role}'s" for at in same[:1]]
-    empty = [at for at, message in enumerate(messages, 1) if not message.content.strip()]
-    found += [f"message {at} is empty" for at in empty[:1]]
-    return found
+def is_legal(messages: Sequence[Message | Entry | Piece]) -> bool:
+    """Whether aider and strict providers take a history: user and assistant take turns, the user first, and
+    nothing is empty. Other roles some providers hoist to the top."""
+    roles = [message.role for message in messages]
+    take_turns = all(role == ("assistant" if at % 2 else "user") for at, role in enumerate(roles))
+    return take_turns and all(message.content.strip() for message in messages)

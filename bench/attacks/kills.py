@@ -35,7 +35,7 @@ from aider_gardener.gardener.state import ChatState
 from aider_gardener.gardener.stored_chat import stored_chat
 from aider_gardener.messages import Entry, Plan, content_hash
 from aider_gardener.plan.planner import Draft
-from aider_gardener.plan.view import problems
+from aider_gardener.plan.view import is_legal
 from aider_gardener.settings import Settings
 from bench.attacks.chat import Played, words
 from bench.attacks.results import keep, parser_of
@@ -247,7 +247,8 @@ def by_halves(store: Store, name: str) -> list[str]:
         if [entry.seq for entry in entries] != list(range(len(entries))):
             continue  # what was forgotten leaves a gap: no list of messages can be made of the rest
         chat = stored_chat(store, info, Settings(), words).chat
-        found += problems([piece.message for piece in [*chat.done, *chat.cur]])
+        if not is_legal([piece.message for piece in [*chat.done, *chat.cur]]):
+            found.append("a history that no provider takes")
         shown = [seq for piece in [*chat.done, *chat.cur] for seq in piece.members]
         if len(set(shown)) < len(shown):
             found.append("an entry is shown twice")

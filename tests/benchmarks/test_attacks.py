@@ -15,7 +15,7 @@ from bench.attacks.results import HELD, environment
 SHOWING = {
     "/recall", "/context-pressure", "/gardener constraints", "gardener recall", "gardener pressure", "gardener restore",
     "gardener sessions", "gardener sessions show", "gardener doctor", "gardener compress",
-    "gardener run", "gardener upkeep session", "gardener status",
+    "gardener run", "gardener status",
 }  # fmt: skip
 """Commands that quote what is hostile here: it is to be seen there, not left out."""
 on_posix = pytest.mark.skipif(os.name != "posix", reason="needs FIFOs and names with control characters")

@@ -72,9 +72,9 @@ def test_one_chat_is_named_by_a_beginning_a_number_or_last(chats: tuple[str, str
 def test_a_chat_is_printed_turn_by_turn_with_what_the_model_saw_less_of(chats: tuple[str, str]) -> None:
     text = gardener("sessions", "show", chats[1]).stdout
     assert text.splitlines()[0].startswith(f"Session {chats[1][:4]}, ")
-    assert "── turn 5 ·" in text and "[you]\n/ask" not in text and "[you]\nquestion 3" in text
+    assert "── turn 5 ·" in text and "[user]\n/ask" not in text and "[user]\nquestion 3" in text
     assert "(In prompts: left out from turn " in text
-    assert "[output: echo one; echo two]" in gardener("sessions", "show", "2").stdout
+    assert "[shell: echo one; echo two]" in gardener("sessions", "show", "2").stdout
     whole = json.loads(gardener("sessions", "show", chats[1], "--json").stdout)
     assert whole["chat"]["id"] == chats[1] and len(whole["turns"]) == 5
 
@@ -107,7 +107,7 @@ def chat(prompt: str, **changes: object) -> PastChat:
     return PastChat(**{**known, **changes})  # type: ignore[arg-type]
 
 
-def said(text: str, speaker: str = "output", **changes: object) -> Said:
+def said(text: str, speaker: str = "shell", **changes: object) -> Said:
     known = {"id": "g1", "speaker": speaker, "detail": "", "text": text, "tokens": 9, "at": NOW}
     known |= {"pinned": False, "cleared": False, "shown": ()}
     return Said(**{**known, **changes})  # type: ignore[arg-type]
@@ -134,7 +134,7 @@ def test_of_long_outputs_both_ends_are_shown_unless_all_is_asked_for() -> None:
     short = lines_of(said(long))
     assert "… 60 lines more: --full, or gardener restore g1" in short
     assert "line 19" in short and "line 20" not in short and "line 99" in short
-    assert "line 50" in lines_of(said(long), full=True) and "line 50" in lines_of(said(long, "you"))
+    assert "line 50" in lines_of(said(long), full=True) and "line 50" in lines_of(said(long, "user"))
 
 
 def test_what_the_model_saw_less_of_and_what_was_cleared_is_told_in_a_line() -> None:

@@ -1,4 +1,4 @@
-"""`gardener upkeep` prints a session, writes the index, and writes over nothing that is not its own."""
+"""`gardener upkeep` writes the index, and writes over nothing that is not its own."""
 
 from __future__ import annotations
 
@@ -32,15 +32,6 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     store.close()
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def test_a_session_is_printed_as_markdown(project: Path) -> None:
-    assert "# Session bbbb" in run("session").stdout
-    done = run("session", "aaaa")
-    assert done.exit_code == 0 and "# Session aaaa" in done.stdout and "`src/a.py`" in done.stdout
-    record = json.loads(run("session", "aaaa", "--json").stdout)
-    assert record["files"] == ["src/a.py"] and record["steps"][0]["asked"] == "make it two"
-    assert run("session", "zzzz").exit_code == 2
 
 
 def test_a_file_of_the_users_is_not_written_over(project: Path) -> None:

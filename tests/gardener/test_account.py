@@ -54,14 +54,9 @@ def test_files_are_those_of_edits_that_applied_and_were_not_undone() -> None:
     assert read(store).files == ("a.py",)
 
 
-def test_rules_decisions_and_pinned_messages_are_told_with_their_ids() -> None:
+def test_what_was_asked_and_decided_is_told() -> None:
     store = open_store(None)
-    gardener = chat(store, "never touch the migrations", "I won't.", "we'll use httpx, not requests", "Fine.")
-    gardener.add_rule("keep it short")
-    entry = next(iter(gardener.state.chat.entries.values()))
-    gardener.pin(entry.id)
+    chat(store, "never touch the migrations", "I won't.", "we'll use httpx, not requests", "Fine.")
     found = read(store)
-    assert found.rules[0].text == "never touch the migrations"
-    assert [rule.entry_id for rule in found.rules if rule.text == "keep it short"] == [""]
+    assert found.asked == ("never touch the migrations", "we'll use httpx, not requests")
     assert found.decisions[-1].text.startswith("we'll use httpx")
-    assert [pinned.id for pinned in found.pinned] == [entry.id]

@@ -16,7 +16,7 @@ from aider_gardener.gardener.compactions import compact_to, goal_of, show
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.messages import Fidelity, entry_id
 from aider_gardener.plan.goals import Frame, Goal
-from aider_gardener.plan.view import FILLER, problems
+from aider_gardener.plan.view import FILLER, is_legal
 
 
 def text(gardener: Gardener) -> str:
@@ -65,7 +65,7 @@ def test_laws_of_forgetting_and_pinning(
     gardener.compact_after_rejection()
     done, cur = list(gardener.state.chat.done), list(gardener.state.chat.cur)
     for part in (done, cur):
-        assert problems([piece.message for piece in part]) == []
+        assert is_legal([piece.message for piece in part])
     standing = text(gardener)
     for seq in forgotten:
         assert messages[seq]["content"] not in standing

@@ -13,7 +13,7 @@ from made_search import found
 
 from aider_gardener.gardener.compactions import compact_to
 from aider_gardener.plan.goals import Goal
-from aider_gardener.plan.view import problems
+from aider_gardener.plan.view import is_legal
 
 
 def test_what_recall_finds_was_swapped_out_and_stays_within_its_budget() -> None:
@@ -100,7 +100,7 @@ def test_laws_of_plans(turns: list[tuple[str, str]], budget: int, split: int) ->
         assert after < before if plan else after == before
         done, cur = list(gardener.state.chat.done), list(gardener.state.chat.cur)
         for part in (done, cur):
-            assert problems([piece.message for piece in part]) == []
+            assert is_legal([piece.message for piece in part])
         assert gardener.compact_if_due() is None
     originals = [gardener.state.archive.store.original(e.id) for e in gardener.state.chat.entries.values()]
     assert originals == [message["content"] for message in seen]

@@ -1,4 +1,4 @@
-"""Sessions as Markdown: all that came of one, an index that stays small, and nothing that was said is markup."""
+"""Sessions as Markdown: an index that stays small, what came of each, and nothing that was said is markup."""
 
 from __future__ import annotations
 
@@ -8,18 +8,11 @@ import pytest
 from gardener.test_account import COMMIT, EDIT, FAILED, PASSED, chat, ran
 from markdown_it import MarkdownIt
 
-from aider_gardener.archive.sessions import session_named
 from aider_gardener.archive.store import Store, open_store
 from aider_gardener.gardener import files
-from aider_gardener.gardener.files import MADE, project_index, rendered
-from aider_gardener.gardener.past_chats import account
+from aider_gardener.gardener.files import MADE, project_index
 
 DAY = 86_400.0
-
-
-def page(store: Store, session: str = "s") -> str:
-    found = account(store, session_named(store, "p", session))
-    return rendered("session.md.jinja", found=found, short=session)
 
 
 def full_session(store: Store) -> None:
@@ -31,53 +24,45 @@ def full_session(store: Store) -> None:
     )  # fmt: skip
 
 
-def test_a_page_has_all_that_came_of_a_session() -> None:
+def test_the_index_has_what_came_of_a_session() -> None:
     store = open_store(None)
     full_session(store)
-    text = page(store)
-    heads = re.findall(r"^## (.+)$", text, re.M)
-    assert heads == [
-        "Asked and done", "Decided", "Rules set by the user", "Files edited", "Failed when they ran last",
-    ]  # fmt: skip
-    head = "1970-01-01 00:16 to 00:16 UTC: 7 turns, 1 commit, 1 file edited."
-    assert text.startswith(MADE) and head in text
-    assert re.search(r"^- \*\*Turn 2:\*\* make it two \(g\w{9}\)$", text, re.M)
-    assert re.search(r"^    - Here it is\. \(g\w{9}\)\n    - committed cfd9539 fix: say two \(g", text, re.M)
-    assert re.search(r"^    - ran pytest -q: .*1 failed.* \(g", text, re.M)
-    assert re.search(r"^- `src/a.py`$", text, re.M)
-    assert re.search(r"^- `` pytest `x` `` \(turn 7, g", text, re.M) and "`pytest -q` (turn" not in text
-    assert re.search(r"^- mend it, we'll use httpx, not requests \(turn 5, you, g", text, re.M)
+    text = project_index(store, "p")
+    assert text.startswith(MADE) and "1970-01-01 00:16 to 00:16 UTC, 7 turns" in text
+    assert "- **Done:** 1 commit; edited `src/a.py`\n- **Last commit:** cfd9539 fix: say two\n" in text
+    assert re.search(r"^- \*\*Decided:\*\* mend it, we'll use httpx, not requests \(g", text, re.M)
+    assert re.findall(r"^- \*\*Failed when it ran last:\*\* (.*) \(g", text, re.M) == ["`` pytest `x` ``"]
 
 
-def test_every_id_in_a_page_is_one_that_can_be_restored() -> None:
+def test_every_id_in_the_index_is_one_that_can_be_restored() -> None:
     store = open_store(None)
     full_session(store)
-    ids = set(re.findall(r"\bg[0-9a-f]{9}\b", page(store)))
-    assert len(ids) >= 6 and all(store.get(each) for each in ids)
+    ids = set(re.findall(r"\bg[0-9a-f]{9}\b", project_index(store, "p")))
+    assert len(ids) >= 2 and all(store.get(each) for each in ids)
 
 
-def test_nothing_that_was_said_is_markup_in_a_page() -> None:
+def test_nothing_that_was_said_is_markup_in_the_index() -> None:
     store = open_store(None)
     nasty = "```\n</li><script>x</script>\n# head\n- [x](javascript:y)\n\n---\n| a |\n|---|\n~~~"
     chat(store, nasty, nasty, f"never {nasty}", "Ok then.", ran("cat <b>*x*</b>", nasty), "Ok.", session="s")
-    for text in (page(store), project_index(store, "p")):
-        tokens = MarkdownIt("commonmark").enable("table").parse(text)
-        assert {t.type for t in tokens} <= {
-            "heading_open", "heading_close", "inline", "paragraph_open", "paragraph_close", "html_block",
-            "bullet_list_open", "bullet_list_close", "list_item_open", "list_item_close",
-        }  # fmt: skip
-        assert [t.content.strip() for t in tokens if t.type == "html_block"] == [MADE]
-        kinds = {child.type for t in tokens for child in t.children or ()}
-        assert not kinds & {"link_open", "image", "html_inline", "em_open"}
-        heads = [tokens[at + 1].content for at, t in enumerate(tokens) if t.type == "heading_open"]
-        assert not any("head" in head for head in heads)
+    text = project_index(store, "p")
+    tokens = MarkdownIt("commonmark").enable("table").parse(text)
+    assert {t.type for t in tokens} <= {
+        "heading_open", "heading_close", "inline", "paragraph_open", "paragraph_close", "html_block",
+        "bullet_list_open", "bullet_list_close", "list_item_open", "list_item_close",
+    }  # fmt: skip
+    assert [t.content.strip() for t in tokens if t.type == "html_block"] == [MADE]
+    kinds = {child.type for t in tokens for child in t.children or ()}
+    assert not kinds & {"link_open", "image", "html_inline", "em_open"}
+    heads = [tokens[at + 1].content for at, t in enumerate(tokens) if t.type == "heading_open"]
+    assert not any("head" in head for head in heads)
 
 
 def test_the_same_archive_gives_the_same_bytes() -> None:
     one, other = open_store(None), open_store(None)
     full_session(one)
     full_session(other)
-    assert page(one) == page(other) and project_index(one, "p") == project_index(other, "p")
+    assert project_index(one, "p") == project_index(other, "p")
 
 
 def test_the_index_is_newest_first_and_says_where_each_ended() -> None:

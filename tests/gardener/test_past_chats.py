@@ -44,7 +44,7 @@ def test_a_transcript_has_every_form_in_which_a_message_stood() -> None:
     gardener.sync(with_outputs(8), [])
     assert compact_to(gardener.state, Goal(high=1_400, low=1_100)) is not None
     rows = all_said(store)
-    assert len(rows) == 17 and [row.speaker for row in rows[:3]] == ["output", "you", "model"]
+    assert len(rows) == 17 and [row.speaker for row in rows[:3]] == ["shell", "user", "reply"]
     answer = next(row for row in rows if row.shown and row.shown[0].level is not Fidelity.HIDDEN)
     assert 0 < answer.shown[0].tokens < answer.tokens and answer.shown[0].text != answer.text
     assert answer.remark.startswith("In prompts: shorter from turn 8 (")

@@ -65,7 +65,7 @@ def test_what_was_cleared_or_taken_out_stands_no_more() -> None:
 def test_every_report_names_the_same_mark(step: str, window: int) -> None:
     store = open_store(None)
     gardener = make_gardener(store)
-    frame = Frame(window, {"system": 100, "files": 3_000, "current": 700})
+    frame = Frame(window, {"system": 100, "files": 3_000})
     gardener.state.frame = frame
     gardener.state.host_limit, gardener.state.prefix = 2_000, Prefix("k", prompts=7, kept=3)
     talked(gardener, 8)

@@ -45,7 +45,7 @@ def test_the_limit_is_the_setting_or_what_the_window_has_room_for(
     setting: int, window: int, stays: bool
 ) -> None:
     gardener = make_gardener(throttle_tokens=setting)
-    gardener.state.frame = Frame(window, {"system": 100, "current": 50})
+    gardener.state.frame = Frame(window, {"system": 100})
     assert entered(gardener, output()) == ([] if stays else [gardener.state.chat.entries[0].id])
 
 

@@ -55,11 +55,16 @@ def test_the_window_is_the_tighter_mark_where_it_leaves_less() -> None:
     assert (goal.high, goal.hard, goal.reason) == (4_000, 6_500, "window above 70%")
 
 
+def test_what_waits_for_an_answer_takes_of_the_window_too() -> None:
+    goal = marks(Frame(window=10_000, parts={"files": 2_000}), LIMIT, HALF, current=1_000, compacted=False)
+    assert (goal.high, goal.hard) == (4_000, 6_500)
+
+
 def test_once_something_is_compacted_the_window_may_fill_to_85_percent() -> None:
     frame = Frame(window=10_000, parts={"files": 3_000})
     goal = marks(frame, LIMIT, HALF, compacted=True)
     assert (goal.high, goal.hard, goal.reason) == (5_500, 6_500, "window above 85%")
-    assert goal.low == LIMIT.low
+    assert goal.low == 2_000
 
 
 def test_where_the_window_leaves_next_to_nothing_a_plan_goes_down_to_60_percent_of_it() -> None:

@@ -33,9 +33,8 @@ def test_totals_add_up_and_idle_time_is_that_since_the_last_answer() -> None:
     usage.add(Call(2_000, 60, reported=False), PRICES)
     now[0] = 130.0
     assert usage.idle_seconds == 30.0
-    totals = usage.totals
-    assert (totals.calls, totals.prompt_tokens) == (2, 3_000)
-    assert totals.cost == pytest.approx(2_600 * 3e-6 + 400 * 0.3e-6 + 110 * 15e-6)
+    assert (usage.calls, usage.prompt_tokens) == (2, 3_000)
+    assert usage.cost == pytest.approx(2_600 * 3e-6 + 400 * 0.3e-6 + 110 * 15e-6)
 
 
 def test_the_cached_share_is_that_of_the_last_prompts_and_none_without_caching() -> None:

@@ -261,7 +261,7 @@ def test_what_a_chat_came_to_is_what_its_host_counted_once(
     report = last_pressure(store, store.sessions(PROJECT)[0], Settings(), approximate)[0]
     assert not window or (report.used, report.used + report.available) == (1_250, window)
     turns = transcript(store, PROJECT, store.sessions(PROJECT)[0]).turns
-    assert {said.speaker for turn in turns for said in turn.said} <= {"you", "model", chat.host}
+    assert {said.speaker for turn in turns for said in turn.said} <= {"user", "reply", chat.host}
     last = project_status(store, PROJECT)["last_chat"]
     assert last.get("tokens") == (1_250 if window else None)
 

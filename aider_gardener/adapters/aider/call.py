@@ -216,14 +216,14 @@ def window_of(error: BaseException) -> int:
 def _made_shorter(coder: HostCoder, gardener: Gardener, stated: int) -> bool:
     """Garden harder; False when nothing can go. A window that the provider states and that is smaller than
     the one known is taken over."""
-    from aider_gardener.gardener.throttle import room_for_open, throttle_open
+    from aider_gardener.gardener.throttle import throttle_open
 
     link.sync(coder, gardener)
     state = gardener.state
     if stated and (not state.frame.window or stated < state.frame.window):
         state.frame = replace(state.frame, window=stated)
-    plan = gardener.compact_after_rejection(max(0, int(HARD_AT * state.frame.window) - state.frame.tokens))
-    now, room = state.open_used, room_for_open(state)
+    plan = gardener.compact_after_rejection(max(0, int(HARD_AT * state.frame.window) - state.beside))
+    now, room = state.open_used, state.room + state.current
     nothing_else = plan is None and room >= now
     cut = throttle_open(state, now // 2 if nothing_else else room)
     if plan is None and not cut:

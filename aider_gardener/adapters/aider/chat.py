@@ -18,7 +18,6 @@ from aider_gardener.archive import sessions
 from aider_gardener.archive.providers import may_go
 from aider_gardener.archive.sessions import AIDER, LAST, SHORT_ID
 from aider_gardener.errors import GardenerError, UsageError
-from aider_gardener.messages import Message
 from aider_gardener.phrases import counted, path_shown
 from aider_gardener.settings import SHORT_NOTE, Settings
 
@@ -315,48 +314,6 @@ def _turn_over(coder: HostCoder, gardener: Gardener) -> None:
     if called and state.settings.has_status:
         Terminal(coder.io).tool_output(report.status_line(state.growth.points, len(state.plans)))
     link.state.sync_shared(gardener)
-
-
-# What /run brings
-
-
-@contextmanager
-def running(
-    coder: HostCoder, gardener: Gardener, args: str, add_on_nonzero_exit: bool = False
-) -> Iterator[None]:
-    """A context of a command of the user's: before aider asks whether the output enters the chat, a line says
-    what of it will stand there, if that is not all. Tests are not asked about.
-
-    aider counts the tokens of the output just before it asks, and nothing else in between.
-    """
-    if add_on_nonzero_exit:
-        yield
-        return
-    model: Any = coder.main_model
-    count, its_own = model.token_count, "token_count" in vars(model)
-
-    def counted_first(output: Any) -> Any:
-        link.run(_say_what_stands, coder, args, output)
-        return count(output)
-
-    model.token_count = counted_first
-    try:
-        yield
-    finally:
-        model.token_count = count
-        if not its_own:
-            del model.token_count
-
-
-def _say_what_stands(coder: HostCoder, gardener: Gardener, command: str, output: str) -> None:
-    from aider import prompts
-
-    from aider_gardener.gardener.throttle import would_cut
-
-    link.refresh(gardener, coder)
-    text = prompts.run_output.format(command=command, output=output)
-    if cut := would_cut(gardener.state, Message("user", text)):
-        Terminal(coder.io).tool_output(f"aider-gardener: {cut.outlook()}.")
 
 
 # What the user takes back

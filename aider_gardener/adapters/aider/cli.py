@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from aider_gardener.settings import Settings
 
 
 def main() -> int | None:
@@ -18,13 +14,13 @@ def main() -> int | None:
     return status
 
 
-def try_to_install(settings: Settings | None = None) -> None:
+def try_to_install() -> None:
     """Install the gardener; where that fails (an aider that is not supported, a fault of ours) say so in one
     line and leave aider as it is."""
     try:
         from aider_gardener.adapters.aider.install import install
 
-        install(settings)
+        install()
     except Exception as error:  # reason: aider must start whatever is wrong with us
         from aider_gardener.errors import GardenerError
         from aider_gardener.terminal import visible

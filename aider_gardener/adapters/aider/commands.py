@@ -117,14 +117,12 @@ def _run(work: Work, coder: HostCoder, args: str) -> None:
         io.tool_warning(OFF)
         return
     link.sync(coder, gardener)
-    store = gardener.state.archive.store
-    before = store.notice
     try:
         work(CommandLine(coder, gardener, io), " ".join((args or "").split()))
     except GardenerError as error:
         io.tool_error(str(error))
-    if store.notice not in ("", before):
-        io.tool_warning(f"aider-gardener: {store.notice}")
+    if notice := gardener.state.archive.take_notice():
+        io.tool_warning(f"aider-gardener: {notice}")
 
 
 def aiders_first(_coder: HostCoder, result: Any, _typed: str) -> Any:

@@ -84,9 +84,8 @@ class Process:
     def end(self) -> None:
         """As the process ends: chats are reported, and what is open is closed, which makes an archive's copy
         of a session's end."""
-        for gardener, io, stop in self.chats:
+        for gardener, io, _stop in self.chats:
             with guard(None):
-                stop()
                 report_end(gardener, io)
         with guard(None):
             self.close()

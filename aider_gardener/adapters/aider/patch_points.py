@@ -115,8 +115,6 @@ PATCH_POINTS = (
         "archive the reply as soon as it exists", (INTERFACE,)),
     PatchPoint(CODER, "Coder.move_back_cur_messages", "(self, message)", around(ours(link.syncing)),
         "archive the commit notice as soon as it exists", (APPEND,)),
-    PatchPoint(COMMANDS, "Commands.cmd_run", "(self, args, add_on_nonzero_exit=False)",
-        around(ours(chat.running)), "a line says what of an output will stand"),
     PatchPoint(CODER, "Coder.run_one", "(self, user_message, preproc)", around(ours(chat.turn)),
         "count turns; archive what commands added", (APPEND,)),
     PatchPoint(CODER, "Coder.run_stream", "(self, user_message)", around(ours(chat.turn)),

@@ -32,7 +32,6 @@ def before(coder: HostCoder, gardener: Gardener) -> bool:
     link.bind(gardener, coder)
     link.sync(coder, gardener)
     state = gardener.state
-    state.frame = replace(state.frame, parts={**state.frame.parts, "current": state.current})
     if (plan := gardener.compact_if_due()) is not None:
         _say(coder, state, plan)
     if state.settings.llm in ("fallback", "both") and state.acts and state.is_hard:
@@ -62,7 +61,7 @@ def after(coder: HostCoder, gardener: Gardener, chunks: Chunks) -> None:
         chunks.cur = [*coder.cur_messages[: len(coder.cur_messages) - len(reminder)], *reminder]
         _say(coder, state, plan, cut)
     files = "\n".join(map(text_of, [*chunks.readonly_files, *chunks.chat_files]))
-    last, laid, found = "", state.layout, state.recollection.quoted
+    last, found = "", state.recollection.quoted
     if grows or layout.grows(coder, state):
         last = layout.arrange(coder, gardener, chunks, cold=cold)
     else:
@@ -72,10 +71,8 @@ def after(coder: HostCoder, gardener: Gardener, chunks: Chunks) -> None:
         question = question_of(coder.cur_messages)
         place_before_question(gardener.recall_note(question, f"{files}\n{state.note.text}"), chunks)
     place_before_question(last, chunks)
-    parts = [] if state.recollection.quoted is found else [_recalled(state)]
-    parts += [] if state.layout.updates == laid.updates else [_changes(state)]
-    if state.settings.status_line:
-        coder.__dict__[call.TO_TELL] = "; ".join(filter(None, parts))
+    if state.settings.status_line and state.recollection.quoted is not found:
+        coder.__dict__[call.TO_TELL] = _recalled(state)
     if notice := state.archive.take_notice():
         Terminal(coder.io).tool_warning(f"aider-gardener: {notice}")
 
@@ -98,12 +95,6 @@ def _recalled(state: ChatState) -> str:
     found, own = state.recollection.quoted, state.archive.session
     turns = [item.turn for item in found if item.session == own]
     return recalled(turns, len(found) - len(turns)) if found else ""
-
-
-def _changes(state: ChatState) -> str:
-    """The files that the prompt has newly as what changed of them, "" for none."""
-    names = {each.name for update in state.layout.updates[-1:] for each in update.files if each.diff}
-    return f"sent as what changed: {', '.join(sorted(names))}" if names else ""
 
 
 # What is put in
@@ -167,7 +158,6 @@ def frame_of(coder: HostCoder, state: ChatState, chunks: Chunks, last: str = "")
     }
     parts = {name: sum(state.count(text_of(m)) for m in messages) for name, messages in around.items()}
     parts["files"] += state.count(last) if last else 0
-    parts["current"] = state.current
     if state.note.tokens:
         parts["notes"] = state.note.tokens
     if state.layout.begun:  # map and note stand among the files

@@ -154,7 +154,9 @@ class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
         }
         state.frame = replace(state.frame, parts=parts)
         throttle_outputs(state, self._sync(read[head:]))
-        state.frame = replace(state.frame, parts={**parts, **self._open_parts()})
+        whole = (seq for seq in self._list.seqs if seq not in state.chat.fidelity)
+        parts["images"] = IMAGE_TOKENS * sum(self._list.items[seq].images for seq in whole)
+        state.frame = replace(state.frame, parts=parts)
         self.compact_if_due()
         if state.acts:
             fit_open(state)
@@ -167,12 +169,6 @@ class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
             fault_log().warning("aider-gardener: %s", notice)
         self._sent = asked, state.chat, [*own[:head], *shown]
         return list(self._sent[2])
-
-    def _open_parts(self) -> dict[str, int]:
-        """The tokens of what waits for an answer, and those of the images that are shown."""
-        whole = (seq for seq in self._list.seqs if seq not in self.state.chat.fidelity)
-        images = IMAGE_TOKENS * sum(self._list.items[seq].images for seq in whole)
-        return {"current": self.state.current, "images": images}
 
     def _sync(self, read: Sequence[Item]) -> list[Entry]:
         """Archive what is new in the list; returns its entries."""

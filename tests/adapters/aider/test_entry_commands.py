@@ -11,7 +11,7 @@ from made_lines import bytes_of
 from aider_gardener.adapters.aider.commands import picked
 from aider_gardener.errors import UsageError
 from aider_gardener.messages import Message
-from aider_gardener.plan.view import problems
+from aider_gardener.plan.view import is_legal
 
 from .conftest import Begin, Driver, MakeDriver, ScriptedModel
 from .test_wrappers import FACT, chatter
@@ -30,9 +30,9 @@ def texts(driver: Driver) -> str:
     return "\n".join(str(message["content"]) for message in driver.history)
 
 
-def is_legal(driver: Driver) -> bool:
+def holds_legal_lists(driver: Driver) -> bool:
     lists = (driver.coder.done_messages, driver.coder.cur_messages)
-    return not any(problems([Message(m["role"], m["content"]) for m in part]) for part in lists)
+    return all(is_legal([Message(m["role"], m["content"]) for m in part]) for part in lists)
 
 
 def say(driver: Driver, line: str) -> str:
@@ -51,7 +51,7 @@ def test_forget_deletes_for_good(driver: Driver, repository: Path) -> None:
     assert ".aider.chat.history.md" in said
     assert MARKER.encode() not in bytes_of(store)
     assert MARKER not in texts(driver)
-    assert is_legal(driver)
+    assert holds_legal_lists(driver)
     driver.ask(f"/ask where is {MARKER}?")
     assert SECRET_WORDS not in driver.model.last_prompt()
     assert "attic" in driver.model.last_prompt()  # the reply stands, in a note
@@ -150,7 +150,7 @@ def test_restore_adds_what_is_no_longer_in_the_chat(
     second.ask("/ask hello")
     assert "to the end of the chat" in say(second, f"/restore {stored_id}")
     assert f"> {SECRET_WORDS}" in second.history[-2]["content"]
-    assert is_legal(second)
+    assert holds_legal_lists(second)
     second.ask("/ask now?")
     assert SECRET_WORDS in model.last_prompt()
     assert "already" in say(second, f"/restore {stored_id}")

@@ -164,7 +164,8 @@ def held(drive: MakeDriver, model: ScriptedModel, chat: Chat, settings: Settings
     """Hold a chat from its start to its end."""
     model.requests.clear()
     model.replies.clear()
-    try_to_install(settings)
+    try_to_install()
+    link.state.settings = settings
     driver = drive(use_git=False)
     Path("app.py").write_text("def greet():\n    return 'hello'\n", encoding="utf-8")
     chat(driver)

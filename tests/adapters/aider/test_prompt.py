@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
 from made_entries import make_gardener
 
 from aider_gardener.adapters.aider.prompt import estimate, question_of
 from aider_gardener.notes.chatmap import MAP_HEAD
+from aider_gardener.notes.rules import Decision
 from aider_gardener.plan.goals import Frame
 from aider_gardener.plan.view import FILLER, NOTE_HEAD
 
@@ -67,7 +69,7 @@ def test_what_stands_around_the_history_is_measured_by_part(
     state = driver.coder.gardener.state
     assert state.frame.read_only == ("notes.md",) and state.frame.files == {"app.py": estimate("app.py")}
     assert state.frame.parts["files"] > 150 and state.frame.parts["system"] > 50
-    assert state.frame.parts["current"] < 50 and "notes" not in state.frame.parts
+    assert "notes" not in state.frame.parts
     state.note = state.note._replace(tokens=77)
     driver.ask("/ask and now?")
     assert state.frame.parts["notes"] == 77
@@ -79,6 +81,23 @@ def test_what_the_archive_has_to_say_is_said_in_the_chat(driver: Driver) -> None
     driver.coder.gardener.state.archive.store.notice = "the archive was begun anew"
     driver.ask("/ask hello again")
     assert driver.said.count("aider-gardener: the archive was begun anew") == 1
+
+
+def test_what_it_says_during_a_command_is_said_with_it_and_not_again(
+    driver: Driver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    driver.ask("/ask hello")
+    gardener, line = driver.coder.gardener, "the archive was begun anew"
+
+    def decisions() -> list[Decision]:
+        gardener.state.archive.store.notice = line
+        return []
+
+    monkeypatch.setattr(gardener, "decisions", decisions)
+    driver.type("/gardener decisions")
+    assert driver.said[-1] == f"aider-gardener: {line}"
+    driver.ask("/ask hello again")
+    assert driver.said.count(f"aider-gardener: {line}") == 1
 
 
 def test_the_note_stands_behind_what_is_compacted_and_before_what_is_not(

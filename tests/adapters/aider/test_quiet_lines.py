@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,12 +11,10 @@ from rich.console import Console
 
 from aider_gardener.adapters.aider.coder import Terminal
 
-from .conftest import EDIT, Begin
-from .test_throttle import write_noise
+from .conftest import Begin
 
 LONG = " ".join(f"Detail {n} of the worker is not worth a word." for n in range(60))
-CHANGE = EDIT.format(path="app.py", old="    return 'hello'", new="    return 'good day'")
-WORDS = ("recalled ", "sent as what changed", "made room")
+WORDS = ("recalled ", "made room")
 
 
 def told(said: list[str]) -> list[str]:
@@ -62,16 +59,6 @@ def test_the_line_of_a_prompt_that_was_only_made_is_not_told_of_a_later_one(begi
     assert told(driver.said) == before
 
 
-def test_a_line_where_a_file_is_sent_as_what_changed(begin: Begin, repository: Path) -> None:
-    (repository / "app.py").write_text("def greet():\n    return 'hello'\n" + "# a line\n" * 60)
-    driver = begin(files="append")
-    driver.ask("/ask hello")
-    driver.ask("change it", reply=CHANGE)
-    assert not told(driver.said)
-    driver.ask("/ask and now?", "/ask and then?")
-    assert told(driver.said) == ["aider-gardener: sent as what changed: app.py"]
-
-
 def test_on_a_colour_terminal_the_line_is_dim_and_kept_in_aiders_file() -> None:
     class Host:
         pretty = True
@@ -98,28 +85,3 @@ def test_what_a_terminals_encoding_does_not_have_is_a_question_mark() -> None:
         Terminal(host).tool_output(line)
     shown.seek(0)
     assert shown.read().splitlines() == ["2% ?? of 8 ? 4", "the next one"]
-
-
-@pytest.mark.parametrize(("limit", "is_told"), [(500, True), (0, False)])
-def test_before_aider_asks_a_line_says_what_of_an_output_will_stand(
-    begin: Begin, limit: int, is_told: bool, repository: Path
-) -> None:
-    driver = begin(throttle_tokens=limit)
-    seen: list[list[str]] = []
-
-    def confirm(*_question: Any, **_options: Any) -> bool:
-        seen.append(list(driver.said))
-        return False
-
-    driver.coder.io.confirm_ask = confirm
-    driver.type(f"/run {write_noise(repository, 600)}")
-    lines = [line for line in seen[0] if "it stands as" in line]
-    assert "token_count" not in vars(driver.coder.main_model), "aider's own is back"
-    assert bool(lines) == is_told
-    gardener = driver.coder.gardener
-    assert not gardener.state.archive.store.stats().entries  # declined: nothing was said
-    if is_told:
-        driver.coder.io.confirm_ask = lambda *_question, **_options: True
-        driver.type(f"/run {write_noise(repository, 600)}")
-        kept = next(line for line in driver.said if "kept " in line)
-        assert lines[0].split("stands as ")[1].split(";")[0] == kept.split("kept ")[1].split(";")[0]

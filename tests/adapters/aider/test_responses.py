@@ -58,7 +58,7 @@ def test_numbers_reach_the_chat_and_correct_the_counter(
     for number in range(3):
         driver.type(f"question {number}")
     gardener = driver.coder.gardener
-    assert gardener.state.usage.totals.calls == 3
+    assert gardener.state.usage.calls == 3
     assert gardener.state.usage.factor("gpt-4o") == pytest.approx(1.2, abs=0.06)
     plain = len(driver.coder.main_model.tokenizer("some words of a text " * 50))
     assert gardener.state.count("some words of a text " * 50) == pytest.approx(1.2 * plain, rel=0.06)
@@ -85,14 +85,13 @@ def test_no_prompt_passes_the_window_when_the_provider_reports_too_little(
         driver.type(f"Turn {turn}: " + " ".join(f"item {n} of list {turn} stays;" for n in range(200)))
     assert len(sent) == 9 and max(sent[3:]) > window // 2
     assert max(sent) <= window
-    assert driver.coder.gardener.state.usage.totals.prompt_tokens == sum(n // 2 for n in sent)
+    assert driver.coder.gardener.state.usage.prompt_tokens == sum(n // 2 for n in sent)
 
 
 def test_without_numbers_a_call_is_estimated(begin: Begin) -> None:
     driver = begin(stream=True)
     driver.ask("hello")
     usage = driver.coder.gardener.state.usage
-    totals = usage.totals
-    assert totals.calls == 1 and usage.cache_read_share is None
-    assert totals.prompt_tokens > 500
-    assert totals.cost > 0
+    assert usage.calls == 1 and usage.cache_read_share is None
+    assert usage.prompt_tokens > 500
+    assert usage.cost > 0

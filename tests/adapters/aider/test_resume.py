@@ -11,7 +11,7 @@ from aider_gardener import uninstall
 from aider_gardener.archive.sessions import project_sessions
 from aider_gardener.archive.store import Store, open_store
 from aider_gardener.gardener.stored_chat import sums_of
-from aider_gardener.plan.view import problems
+from aider_gardener.plan.view import is_legal
 
 from .conftest import Begin, Driver, ScriptedModel
 from .test_entry_commands import say
@@ -105,7 +105,7 @@ def test_what_stood_shorter_stands_shorter_and_a_long_past_is_compacted(
     driver.ask("/ask and now?")
     assert gardener.state.plans and gardener.state.history_used <= 1_000
     assert "question 11 about" in model.last_prompt() and f"topic 2: {LONG}" not in model.last_prompt()
-    assert problems([piece.message for piece in gardener.state.chat.pieces]) == []
+    assert is_legal([piece.message for piece in gardener.state.chat.pieces])
     shown = [piece.content for piece in gardener.state.chat.pieces]
     again = begin(resume=session, history_tokens=1_000)
     assert [piece.content for piece in again.coder.gardener.state.chat.pieces] == shown

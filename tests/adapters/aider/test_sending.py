@@ -12,7 +12,7 @@ from aider_gardener.gardener.compactions import show
 from aider_gardener.messages import Fidelity
 
 from .conftest import Begin, Driver
-from .test_entry_commands import MARKER, is_legal, say, texts
+from .test_entry_commands import MARKER, holds_legal_lists, say, texts
 from .test_wrappers import GOODBYE, chatter
 
 WHOLE = f"The {MARKER} lives in the attic. " + "Then we went on and spoke of other rooms. " * 20
@@ -46,7 +46,7 @@ def test_a_reply_that_asks_is_answered_with_the_original(begin: Begin) -> None:
     assert HEAD in driver.model.requests[-1][-1]["content"] or HEAD in driver.model.last_prompt()
     assert f"> {WHOLE.strip()}" in driver.model.last_prompt()
     assert f"the model asked for {stored_id}" in said
-    assert is_legal(driver)
+    assert holds_legal_lists(driver)
 
 
 def test_the_same_is_not_given_twice_and_nothing_loops(begin: Begin) -> None:
@@ -66,7 +66,7 @@ def test_an_edit_in_the_same_reply_is_applied(begin: Begin) -> None:
     assert "goodbye" in Path("app.py").read_text(encoding="utf-8")
     assert driver.model.commit_calls == 1
     assert f"> {WHOLE.strip()}" in driver.model.last_prompt()
-    assert is_legal(driver)
+    assert holds_legal_lists(driver)
 
 
 def test_the_architect_gets_it_before_an_editor_is_sent_off(begin: Begin) -> None:

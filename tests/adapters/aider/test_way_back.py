@@ -12,7 +12,7 @@ from aider_gardener.gardener.compactions import goal_of
 from aider_gardener.messages import Fidelity, SourceKind
 
 from .conftest import EDIT, Begin, Driver, MakeDriver, ScriptedModel
-from .test_entry_commands import is_legal, say
+from .test_entry_commands import holds_legal_lists, say
 from .test_laws import alternates
 from .test_wrappers import FACT, GOODBYE, chatter
 
@@ -63,7 +63,7 @@ def test_off_gives_the_whole_history_back(
     assert standing(driver) == originals(driver)
     assert len(standing(driver)) > short
     assert alternates(driver.history)
-    assert is_legal(driver)
+    assert holds_legal_lists(driver)
     found = re.search(r"is off: (\d+) messages came back whole, ([\d,]+) tokens more", said)
     assert found
     assert 10 < int(found[1]) <= len(standing(driver))
@@ -164,7 +164,7 @@ def test_the_account_stays_for_some_prompts_and_can_be_had_back(
     driver.type(f"/restore {entry.id}")
     driver.ask("/ask and?")
     assert note in model.last_prompt()
-    assert is_legal(driver)
+    assert holds_legal_lists(driver)
 
 
 # Why
