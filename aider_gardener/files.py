@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, BinaryIO
 
-from aider_gardener.errors import StoreError
+from aider_gardener.errors import StoreError, UsageError
 
 SMALL_BYTES = 64 * 1024
 """Room for what is written by this package and read whole: markers, keys, ignore files."""
@@ -37,6 +37,15 @@ LINK = "a symbolic link"
 NOT_PLAIN = "not a regular file"
 TOO_LARGE = "larger than {limit:,} bytes"
 CHANGED = "{path} was changed meanwhile; it was left as it is: try again"
+
+
+def in_home(path: str | Path) -> Path:
+    """A path, with the home that `~` or `~name` before it stands for. Raises UsageError without one."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        raise UsageError(f"{path} is in a home that is not known here; name it from the root on") from None
+
 
 FLAGS = (
     os.O_RDONLY

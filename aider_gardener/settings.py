@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from aider_gardener import files
 from aider_gardener.errors import UsageError
 from aider_gardener.messages import ContentClass, Fidelity
 
@@ -268,7 +269,7 @@ class Settings:
 
     @property
     def store_path(self) -> Path | None:
-        return Path(self.store).expanduser() if self.store else None
+        return files.in_home(self.store) if self.store else None
 
 
 def variable(field_name: str) -> str:

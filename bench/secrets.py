@@ -7,11 +7,13 @@ was written later by somebody who had not seen them; what they lacked was added 
 everyday forms of many tools, of which "d1" was looked at first, "e" was written when those went, and "g"
 when that went. "h1", "h2" (of hard forms), "i1" and "i2" (of common ones) were written by people who had
 not seen the code; by "h1" and "i1" something was added then, by "h2" and "i2" nothing ever. "k" is by
-somebody who knew the code, and nothing was added by it either. "l1" and "l2" are by another who had not seen
-it; something was added by "l1". So are "m1" and "m2", by one person one after the other; something was
-added by both. "n1", "n2" and "n3" are by one person too, the first written before the expressions were
-seen; something was added by all three. "o" is by somebody who knew the code, of tools that the others do not
-have; two expressions were mended by it. What nothing was added by says what a text of a stranger's loses.
+somebody who knew the code, and nothing was added by it either. "l1" and "l2" are by another who had not
+seen it; something was added by "l1". So are "m1" and "m2", by one person one after the other; something
+was added by both. "n1", "n2" and "n3" are by one person too, the first written before the expressions
+were seen; something was added by all three. "o" is by somebody who knew the code, of tools that the
+others do not have; two expressions were mended by it. "p1" and "p2" are by another who knew it, of forms
+that the tables lacked: "p2" was looked at when "p1" went. "q" was written then, of everyday forms. What
+nothing was added by says what a text of a stranger's loses.
 `blind` in the results has the figures from before a half was looked at. A snippet counts as found when none
 of its secrets is left, and as harmless when not a byte of it changes.
 """
@@ -35,7 +37,7 @@ SESSIONS = ROOT / "recorded_sessions"
 RESULTS = Path(__file__).with_name("results") / "secrets.json"
 MARK = "{+}"
 """Stands within each secret of the file, so that no scanner takes it for one in use."""
-HALVES = (*"a b c d1 d2 e g h1 h2 i1 i2 k l1 l2 m1 m2 n1 n2 n3 o".split(), "all")
+HALVES = (*"a b c d1 d2 e g h1 h2 i1 i2 k l1 l2 m1 m2 n1 n2 n3 o p1 p2 q".split(), "all")
 SPEED_CHARS = 2_000_000
 
 

@@ -43,7 +43,7 @@ TOOLS = {"PostToolUse": "Bash|Read|Grep|WebFetch"}
 BEGIN, END = "# aider-gardener: begin", "# aider-gardener: end"
 COMMAND_SECONDS = 120
 TABLE = re.compile(
-    rf"^\s*(?:\[?\s*mcp_servers\s*(?:=|\.\s*[\"']?{SERVER}[\"']?\s*[\].=])|[\"']?{SERVER}[\"']?\s*[.=])",
+    rf"^\s*(?:\[?\s*[\"']?mcp_servers[\"']?\s*(?:=|\.\s*[\"']?{SERVER}[\"']?\s*[\].=])|[\"']?{SERVER}[\"']?\s*[.=])",
     re.MULTILINE,
 )
 """A server of our name in Codex's TOML, or all servers as one value, to which no table can be added."""

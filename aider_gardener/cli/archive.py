@@ -56,13 +56,14 @@ def store_copy(to: Path | Address | None, source: Path | Address | None, readabl
     JSON; a new archive there is encrypted if the setting store_key is given, whatever this one is. On a
     server only ROLE can read it, and chats held with a local model are left out.
     """
+    from aider_gardener import files
     from aider_gardener.archive import plugin
     from aider_gardener.archive.store import store_directory
 
     if (to is None) == (source is None):
         raise UsageError("say where: --to PLACE, or --from PLACE")
     own, _key = archive_directory(made=to is None)
-    there = store_directory(None, to.expanduser()) if isinstance(to, Path) else to
+    there = store_directory(None, files.in_home(to)) if isinstance(to, Path) else to
     other = archive_directory(source)[0] if isinstance(source, Path) else source
     if os.path.realpath(own) == os.path.realpath(str(there or other)):
         raise UsageError(f"{own} is where the archive lies already; name another directory")

@@ -54,7 +54,7 @@ def restore(entry_id: str) -> None:
     terminal with its controls made visible."""
     from aider_gardener.archive.entries import source_words, stored
 
-    store = open_archive()
+    store = open_archive(read_only=True)
     entry = stored(store, entry_named(store, entry_id))
     data = entry.content.encode("utf-8", "surrogatepass")
     if as_json():

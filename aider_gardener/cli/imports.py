@@ -63,10 +63,11 @@ def report(found: Imported) -> Iterator[str]:
     if found.chats:
         hosts = ", ".join(f"{host} {count:,}" for host, count in found.chats.most_common())
         known = f"; of {counted(found.known, 'chat')} nothing was new" if found.known else ""
-        yield f"{counted(found.chats.total(), 'chat')} read ({hosts}): {found.messages:,} new messages{known}"
+        new = counted(found.messages, "new message")
+        yield f"{counted(found.chats.total(), 'chat')} read ({hosts}): {new}{known}"
         if found.elsewhere:
             yield f"Held in another folder: {found.elsewhere:,} of these"
-        yield f"Not kept: {by_kind(found.lost) or 'nothing'}"
+        yield f"Not kept: {by_kind(+found.lost) or 'nothing'}"
     else:
         yield "No chat of this project was found; name a file or a folder: gardener import PATH"
     if found.records:

@@ -113,7 +113,8 @@ def _print(output: Output, command: str, focus: Sequence[str], out: Path | None)
     put_bytes((made.text.removesuffix("\n") + "\n").encode("utf-8", "replace"))  # keeping it takes longer
     read = "" if output.is_read_whole else ", whose middle was not read"
     where = str(out) if out else _keep(output, text, command) or NOT_KEPT
-    put_bytes(f"[… short for {output.lines:,} lines, {size(output.size)}{read}; whole: {where}]\n".encode())
+    told = f"[… short for {output.lines:,} lines, {size(output.size)}{read}; whole: {where}]\n"
+    put_bytes(told.encode("utf-8", "backslashreplace"))
 
 
 def _report(output: Output, command: str, focus: Sequence[str], out: Path | None) -> dict[str, Any]:
@@ -155,7 +156,7 @@ def _keep(output: Output, text: str, command: str) -> str:
 
     try:
         directory: Path | None = archive_directory()[0]
-    except GardenerError:
+    except (GardenerError, OSError):  # the last where the current directory is gone
         directory = None
     if directory and text and output.is_read_whole:
         try:

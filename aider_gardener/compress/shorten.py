@@ -38,6 +38,9 @@ def shorten(
     """
     if not isinstance(text, str):
         raise UsageError(f"shorten() takes text, not {type(text).__name__}; decode it first")
+    focus = [focus] if isinstance(focus, str) else [*(focus or ())]
+    if not all(isinstance(each, str) for each in (command or "", *focus)):
+        raise UsageError("shorten() takes command= as one line of text, and focus= as words")
     count = count or default_counter()
     made = compress_message(text, source_of(text, command), focus=focus_on(focus), count=count)
     after = count(made.text)

@@ -74,9 +74,13 @@ def fit_open(state: ChatState) -> list[Throttled]:
 def throttle_open(state: ChatState, most_tokens: int) -> list[Throttled]:
     """Cut the messages that wait for an answer, the largest first, until together they take at most
     `most_tokens`; returns what was cut. Only for a prompt that could not be sent otherwise: what the
-    user typed is cut here too; what the host says itself, an agent's instructions, never is."""
+    user typed is cut here too, the last of it where it takes more than half; what the host says itself, an
+    agent's instructions, never is."""
     now, room = open_exchange(state.chat), max(most_tokens, LEAST_ROOM_TOKENS)
     pieces = [piece for piece in state.chat.cur if now.intersection(piece.levels)]
+    last = piece_tokens(pieces[-1:], state.count)
+    if pieces and 2 * last <= room and _is_typed(state.chat.entries[pieces[-1].members[0]]):
+        pieces, room = pieces[:-1], room - last
     over, least = piece_tokens(pieces, state.count) - room, min(LEAST_ROOM_TOKENS, room // (len(pieces) + 1))
     limits: dict[int, int] = {}
     for piece in sorted(pieces, key=lambda piece: -len(piece.content)):
@@ -86,6 +90,10 @@ def throttle_open(state: ChatState, most_tokens: int) -> list[Throttled]:
             limits[seq] = max(least, tokens - over)
             over -= tokens - limits[seq]
     return _cut(state, limits)
+
+
+def _is_typed(entry: Entry) -> bool:
+    return entry.source.kind is SourceKind.TYPED
 
 
 def _cut(state: ChatState, limits: Mapping[int, int]) -> list[Throttled]:

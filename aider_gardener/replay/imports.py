@@ -44,6 +44,7 @@ from aider_gardener.tokens import known_of
 HISTORY = ".aider.chat.history.md"
 IMPORTED = "history-"
 """How the session of a chat begins that was read from a history of aider's: the file names none."""
+UNASKED = "text of a chat without a prompt"
 BATCH_BYTES = 2_000_000
 """So much is one transaction: what is lost where the import is killed, and what others wait for."""
 HEAD_LINES = 40
@@ -106,12 +107,13 @@ def files_named(place: Path) -> list[Path]:
     return found
 
 
-def chats_of(path: Path) -> list[ChatFile]:
-    """The chats of a file. Raises SessionError for one that holds none."""
+def chats_of(path: Path, lost: Counter[str]) -> list[ChatFile]:
+    """The chats of a file; what it says outside of them is counted in `lost`. Raises SessionError for a file
+    that holds none."""
     try:
         head, size = first_records(path), files.check_plain(path, follow=True).st_size
         if path.suffix == ".md":
-            return history_chats(path)
+            return history_chats(path, lost)
     except OSError as problem:
         raise SessionError(f"{path}: cannot be read ({problem.strerror or problem})") from problem
     for row in head:
@@ -142,7 +144,7 @@ def first_records(path: Path) -> list[dict[str, Any]]:
     return found
 
 
-def history_chats(path: Path) -> list[ChatFile]:
+def history_chats(path: Path, lost: Counter[str]) -> list[ChatFile]:
     """The chats of a history of aider's. Each has the session of its header and first words, so that it is
     known again in a copy of the file. Raises OSError, and SessionError for what is no history."""
     text = decode(files.read(path, files.NAMED_BYTES, follow=True), path)
@@ -151,6 +153,7 @@ def history_chats(path: Path) -> list[ChatFile]:
     for parts in chats_in(text):
         first = next((span.text for span in parts if span.kind == "prompt"), "")
         if not first:
+            lost[UNASKED] += sum(span.kind == "reply" for span in parts)
             continue
         key = f"{parts[0].text}\n{first}"
         alike[key] += 1
@@ -174,7 +177,7 @@ def find(paths: Iterable[Path], project: str, *, only_own: bool, found: Imported
     chats: dict[str, ChatFile] = {}
     for path in paths:
         try:
-            held = chats_of(path)
+            held = chats_of(path, found.lost)
         except SessionError as problem:
             found.others[str(path)] = str(problem).removeprefix(f"{path}: ")
             continue

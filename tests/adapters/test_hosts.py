@@ -166,6 +166,7 @@ def test_another_server_of_the_name_in_toml_and_another_plugin_are_refused(tmp_p
     for part, text in (
         (config, "[mcp_servers.gardener]\ncommand = 'x'\n"),
         (config, "mcp_servers.gardener.command = 'x'\n"),
+        (config, "['mcp_servers'.\"gardener\"]\ncommand = 'x'\n"),
         (config, "mcp_servers = {x = {command = 'y'}}\n"),
         (config, "[mcp_servers]\ngardener = {command = 'x'}\n"),
         (plugin, "export const Mine = 1\n"),

@@ -12,7 +12,7 @@ import pytest
 from aider_gardener.archive import plugin
 from aider_gardener.archive.postgres import local
 from aider_gardener.archive.postgres.local import Share
-from aider_gardener.archive.store import open_store
+from aider_gardener.archive.store import forgotten, open_store, schema
 
 
 def test_a_shared_project_is_known_by_its_path(tmp_path: Path) -> None:
@@ -23,6 +23,14 @@ def test_a_shared_project_is_known_by_its_path(tmp_path: Path) -> None:
     assert store.database.read(lambda db: local.share_of(db, "/p")) == kept
     store.close()
     assert not plugin.is_shared(open_store(None), "/p")
+
+
+def test_a_project_whose_path_is_no_utf8_is_shared_or_not_like_another(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    assert not plugin.is_shared(store, "/caf\udce9")
+    store.set_state(schema.OWN, forgotten.KEY + "/caf\udce9", "{}")
+    assert plugin.is_shared(store, "/caf\udce9")
+    store.close()
 
 
 def test_it_is_found_by_its_entry_point_or_in_the_source_tree(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -123,3 +123,23 @@ def test_last_is_the_newest_message_of_the_last_chat(left: tuple[Driver, str]) -
     assert json.loads(gardener("unpin", "last", "--json").stdout)["id"] == stored_id, "the newest pinned one"
     assert gardener("unpin", "last").exit_code == 2
     assert json.loads(gardener("forget", "last", "--yes", "--json").stdout)["ids"][0] == newest
+
+
+@pytest.mark.parametrize("command", ["restore", "why", "pin", "forget"])
+def test_an_id_that_is_no_utf8_is_none(left: tuple[Driver, str], command: str) -> None:
+    done = gardener(command, "\udcff")
+    assert done.exit_code == 2 and "no entry has the id" in done.stderr
+
+
+def test_an_original_is_restored_from_an_archive_that_cannot_be_written(
+    left: tuple[Driver, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    uninstall()
+    monkeypatch.setattr("aider_gardener.archive.store.open_store", lambda *_a, **_b: pytest.fail("written"))
+    assert MARKER in gardener("restore", left[1]).stdout
+
+
+def test_a_home_that_nobody_has_is_told_in_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AIDER_GARDENER_STORE", "~nobody-here/archive")
+    done = gardener("status")
+    assert done.exit_code == 2 and "is in a home that is not known here" in done.stderr

@@ -70,6 +70,17 @@ def test_a_part_of_a_session_and_an_unfinished_line_are_told(tmp_path: Path) -> 
     assert f"{place / 'wide.jsonl'} (UTF-16, or no text; bring it to UTF-8 first" in said
 
 
+def test_what_stands_in_a_history_before_a_first_prompt_is_counted(tmp_path: Path) -> None:
+    head = "# aider chat started at 2026-01-01 10:00:00\n\n"
+    history = tmp_path / ".aider.chat.history.md"
+    history.write_text(f"a note\n\n{head}> Aider v0.86.2\n{head}#### hi\n\nhello\n", encoding="utf-8")
+    said = run(str(history))
+    assert "3 new messages\n" in said and "Not kept: text of a chat without a prompt 1\n" in said
+    row = {"type": "user", "sessionId": "s", "message": {"content": "fact"}}
+    (tmp_path / "one.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
+    assert "1 chat read (Claude Code 1): 1 new message\n" in run(str(tmp_path / "one.jsonl"))
+
+
 def test_a_terminal_shows_how_far_it_is() -> None:
     with terminal() as screen:
         guard()

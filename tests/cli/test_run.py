@@ -351,3 +351,22 @@ def test_it_starts_without_what_takes_long_and_asks_no_network(root: Path) -> No
             [sys.executable, "-c", code, *words], env=environment, capture_output=True, text=True, check=True
         )
         assert done.stdout.split() == []
+
+
+@posix
+def test_a_name_that_is_no_utf8_is_told_by_its_bytes(project: Path) -> None:
+    done = run("--out", os.fsdecode(b"caf\xe9.log"), "--", code=LINES)
+    assert (done.exit_code, where(done.stdout)) == (0, "caf\\udce9.log")
+    assert len((project / os.fsdecode(b"caf\xe9.log")).read_text().splitlines()) == 500
+
+
+@posix
+def test_where_the_directory_is_gone_the_whole_is_in_a_temporary_file(
+    project: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = tmp_path_factory.mktemp("gone")
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    done = run(code=f"{LINES}\nraise SystemExit(3)")
+    assert done.exit_code == 3 and len(Path(where(done.stdout)).read_text().splitlines()) == 500
+    monkeypatch.chdir(project)

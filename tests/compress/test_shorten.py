@@ -44,6 +44,9 @@ def test_all_public_names_are_listed_before_they_are_used() -> None:
 def test_what_is_no_text_is_refused() -> None:
     with pytest.raises(UsageError, match="takes text, not bytes; decode it first"):
         aider_gardener.shorten(LOG.encode())  # type: ignore[arg-type]
+    for wrong in ({"command": ["make", "-j8"]}, {"command": b"make"}, {"focus": b"job"}, {"focus": [137]}):
+        with pytest.raises(UsageError, match="takes command= as one line of text, and focus= as words"):
+            aider_gardener.shorten(LOG, count=words, **wrong)  # type: ignore[arg-type]
 
 
 def test_it_needs_neither_aider_nor_litellm_nor_a_network(root: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -341,7 +342,7 @@ def test_what_was_said_to_a_model_of_this_machine_counts_as_such(
 ) -> None:
     head = {"id": "s", "timestamp": "2026-01-01T00:00:00Z", **given}
     (tmp_path / "x.jsonl").write_text(json.dumps({"type": "session_meta", "payload": head}))
-    (chat,) = imports.chats_of(tmp_path / "x.jsonl")
+    (chat,) = imports.chats_of(tmp_path / "x.jsonl", Counter())
     assert (chat.session, chat.host, chat.provider) == ("s", "Codex", provider)
 
 

@@ -32,6 +32,7 @@ from aider_gardener.adapters.marks import (
     STOP,
     TOOL,
 )
+from aider_gardener.errors import UsageError
 
 if TYPE_CHECKING:
     from aider_gardener.adapters.claude_code.dialects import Dialect
@@ -121,7 +122,7 @@ def act(event: str, say: Say, seconds: float, dialect: Dialect | None = None) ->
     with ending(event, given, seconds):
         try:
             raw = sys.stdin.buffer.read(LARGEST_BYTES)
-            found = json.loads(raw.decode("utf-8", "replace"))
+            found = json.loads(raw.decode("utf-8-sig", "replace"))
             if not isinstance(found, dict):
                 raise ValueError("no JSON object")
             ours, answered = event, ANSWERED
@@ -202,7 +203,7 @@ def archive_directory(project: Path) -> Path:
         return project / ".aider.gardener"
     from aider_gardener.archive.store import store_directory
 
-    return store_directory(None, Path(chosen).expanduser() if chosen else None, project=project)
+    return store_directory(None, files.in_home(chosen) if chosen else None, project=project)
 
 
 def archive(
@@ -254,5 +255,5 @@ def note_fault(given: Mapping[str, Any], event: str, error: BaseException) -> No
             file.write(
                 f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} {name} {type(error).__name__}\n"
             )
-    except (OSError, ValueError):  # the last for a path that is none
+    except (OSError, ValueError, UsageError):  # the last two for a path that is none
         return

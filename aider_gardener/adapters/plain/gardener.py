@@ -86,7 +86,10 @@ class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
         if window <= 0 and not settings.history_tokens:
             named = f"the window of {model} is not known" if model else "no window is given"
             raise UsageError(f"{named}; give window=, the most tokens of a prompt")
-        root = os.path.realpath(project)
+        try:
+            root = os.path.realpath(os.fsdecode(project))
+        except (TypeError, ValueError) as error:
+            raise UsageError(f"project= takes the path of a folder ({error})") from None
         if not os.path.isdir(root):
             raise UsageError(f"{root} is no folder; name that of the project")
         place = None if memory else store_directory(Path(root), settings.store_path)
@@ -119,7 +122,7 @@ class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
 
     # The prompt
 
-    def prompt(self, messages: Sequence[Any], *, tools: Iterable[Any] = ()) -> list[Any]:
+    def prompt(self, messages: Sequence[Any], *, tools: Iterable[Any] | None = None) -> list[Any]:
         """The messages to send in place of the agent's own list, which stays as it is.
 
         As long as they fit the budget that is the list itself. What no longer stands is in the archive;
@@ -133,7 +136,7 @@ class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
         read = items(messages)
         try:
             with self._lock:
-                return self._prompt(messages, read, [*tools]) if self.state.on else list(messages)
+                return self._prompt(messages, read, [*(tools or ())]) if self.state.on else list(messages)
         except Exception as error:  # reason: whatever fails in here, the agent goes on with its own list
             fault_log().warning("aider-gardener: this prompt is sent as it is (%s)", type(error).__name__)
             fault_log().debug("the fault", exc_info=error)

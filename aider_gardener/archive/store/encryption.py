@@ -113,7 +113,7 @@ def read_key(source: str, *, make: bool = False) -> str:
         elif kind == "keyring":
             key = _of_keyring(make=make)
         elif kind == "file":
-            key = _of_file(Path(place).expanduser(), make=make)
+            key = _of_file(files.in_home(place), make=make)
         else:
             raise ValueError("it is none of keyring, env and file:PATH")
         if not key:

@@ -187,7 +187,7 @@ def session_entries(db: apsw.Connection, session: str) -> list[Entry]:
 def resolve(db: apsw.Connection, prefix: str) -> list[str]:
     """Ids by their beginning; the letters of an id are lower case, what is typed need not be."""
     wanted = prefix.strip().lower()
-    if not wanted:
+    if not wanted or not wanted.isascii():
         return []
     if number_of(db, wanted) is not None:
         return [wanted]

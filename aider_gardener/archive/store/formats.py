@@ -45,6 +45,7 @@ _PREFIXES = {
     r"[\w-]{20,26}\.[\w-]{6,7}\.[\w-]{27,70}": "MD MT Mj Mz ND NT Nj Nz OD OT",
     r"[A-Z0-9]{16}(?!\w)": "AKIA ASIA ABIA ACCA",
     r"[A-Z0-9]{50,}": "AGE-SECRET-KEY-1",
+    r"[A-Za-z0-9]{100,}": "xprv yprv zprv",
     r"[\w-]{8,2000}\.eyJ[\w-]{8,}(?:\.[\w-]*)?": "eyJ",
     r"[A-Za-z0-9]{14}\.[a-f0-9]{64}": "pat",
     r"[A-Z0-9]{6}(?:-[A-Z0-9]{5,11}){3,5}": "A3-",
@@ -75,11 +76,22 @@ password ~ mysql,mariadb ~ (?:mysql|mariadb)\w*\b.{0,200}?["'\s]-p["']?([^\s"'$-
 password ~  -p,/p:, -w , -a , -k , -n , -x , -hp ~
     \b(?:7za?|zip|unzip|u?n?rar|redis-cli|sshpass|login|ldap\w+|sqlcmd|mosquitto_\w+|ipmitool|openssl\s[a-z]+
     |snmp\w+|twine|mongo\w*|plink|pscp|security|ssh-keygen|cqlsh|rabbitmqadmin|usermod|keytool|schtasks|xfreerdp
-    |cf|openfortivpn)\b.{0,200}?\s(?:-[apPwkNAX]w?[ =]{1,2}|/p:|-h?p(?=\S*\d))(?![-/.]|\d+\s)VALUE
-password ~ password ,psk ,secret ,requirepass ,bindpw ,pass: ~
+    |cf|openfortivpn|hydra(?!.* -P)|crackmapexec|nxc|smbmap|evil-winrm|psexec\w*|mcrcon)\b.{0,200}?
+    \s(?:-[apPwkNAX]w?[ =]{1,2}|/p:|-h?p(?=\S*\d))(?![-/.]|\d+\s)VALUE
+password ~  -x  ~ \bsnmp\w+\b.{0,200}\s-X\s{1,9}VALUE
+password ~ secrets set ~ secrets set\s(?:.{0,200}?\s)??[A-Za-z]\w{1,60}=VALUE
+password ~ hmac( ~ (?i)hmac\(\s?(?:["'][\w-]{3,20}["'], ?)?b?["'](?!sha|md5)([^"'\n]{8,200})["']
+password ~ thin:,exp ,imp ,expdp ,impdp ,sqlldr ,rman  ~
+    (?:\bthin:|\b(?:exp|imp|expdp|impdp|sqlldr|rman)\s(?:.{0,80}?[\s=])?["']?)
+    [\w$#]{1,60}/([^\s"'@/]{4,60})@(?=[\w/(:])
+password ~  /  ~
+    (?<![^\s:(|"'])[\w.@-]{2,60} / ((?=\S*\d)(?=\S*[a-zA-Z])(?=\S*[!*^%~#$&@+])[^\s"'/=(){}]{8,60})(?=\s|$)
+token ~ key,licen,serial,activation ~ \b((?=[A-Z-]*\d)[A-Z\d]{5}(?:-[A-Z\d]{5}){4})(?![\w-])
+password ~ password ,psk ,secret ,requirepass ,bindpw ,masterauth ,rootpw ,pass: ~
     (?:\b(?:nmcli|ipmitool)\b.{0,200}?|^\s{0,9}(?:machine \S{1,200} |default )?
     (?:(?:login|user(?:name)?) \S{1,60}|enable)(?: privilege \d+)?)\s{1,9}(?:password|psk|secret)
-     (?:\d )?VALUE|-pass(?:in|out)?\s{1,9}pass:([^\s"'$]{4,200})|^(?:requirepass|bindpw)\s{1,9}(\S{4,200})$
+     (?:\d )?VALUE|-pass(?:in|out)?\s{1,9}pass:([^\s"'$]{4,200})
+    |^(?:requirepass|bindpw|masterauth|rootpw)\s{1,9}(\S{4,200})$
 password ~ assword,passphrase ~
     (?i)ass(?:word|phrase)[^\n"']{0,40}["'][\s{},)]{0,40}(?:\w{1,20}\.)?send(?:line)?[\s(]{1,3}(?:-- )?
     ["']([^"'\n$]{4,200}?)(?:\\[rn]|["'])
@@ -90,12 +102,11 @@ password ~ net use,add_user,adduser,user add ~
     (?:net\suser|net\suse\s\S{1,9}|add_?user|user add)(?: -\S{1,20}){0,3}(?: \S{1,60})?
     (?:\s/\S{1,99}){0,3}\s["']?((?=\S*\d)[^\s/*\-"'\\]\S{4,100}?)["']?(?=\s|$)
 password ~ psk=,key content ~ (?i)^\s*(?:psk=|key content\s{1,30}: )((?=.*[^a-z\s])\S.{3,62})$
-password ~ temporary password ~ temporary password [^:\n]{0,80}: (\S{6,60})$
 password ~ pwd={ ~ (?i)pwd=\{((?:[^}\n]|\}\}){4,200})\}
 password ~  as , als , comme , como , come , met  ~
      (?:as|als|com[eo]|comme|met) ["'`]?[\w.@-]{1,60}["'`]? (?:with|using|mit|avec|con|com|met)
     (?: \w{2,12}){0,3}? ["'`]?((?=\S{0,60}\d)(?=\S{0,60}[!*^%~#$&@])[^\s"'`]{8,200})
-token ~ setup key,secret key,manual entry,entry key,key manually ~
+token ~ app password,setup key,secret key,manual entry,entry key,key manually ~
     \w+ \w+[^:\n]{0,40}:\s{1,9}((?:[A-Za-z2-7]{4}[ -]){3,15}[A-Za-z2-7]{4})(?!\w)
 pin ~ recovery code,backup code ~
     (?i)(?:recovery|backup) codes?[^\n:]{0,60}:((?:\s{1,9}(?:[-*] |\d{1,2}[.)] )?
@@ -116,8 +127,8 @@ FORMATS = tuple(map(_format, _ROWS.replace(" ~\n    ", " ~ ").replace("\n    ", 
 TELLING = (
     "sqlplus|alias set|host add|htpasswd|> auth |setuser|vault login|snmp-server|set snmp|com2sec"
     "|rocommunity|rwcommunity|tacacs-|radius-|isakmp|securestring|add-mask::|issecret=true|wifi:|creds|jwt."
-    "|zugangsdaten|credential(|auth=(|connect(|.login(|mysqli(|pdo(|d'api|clé api|chiave api|chave api"
-    "|clave api|chave de api|clave de api".split("|")
+    "|zugangsdaten|credential(|credentials(|auth=(|auth(|connect(|connection(|authentication(|.login(|mysqli("
+    "|pdo(|d'api|clé api|chiave api|chave api|clave api|chave de api|clave de api".split("|")
 )
 """Commands, calls and words in whose line what looks like a secret is one."""
 _BY_FIRST: dict[str, list[str]] = {}

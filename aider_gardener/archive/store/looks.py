@@ -21,10 +21,11 @@ PASSWORD_WORDS = (
     r"|psk\b|identified\b|kennwort|contrase\w{2,3}|senha|wachtwoord"
     r"|has[łl]o|lösenord|parola\b|şifre|\bclave\b|\bheslo|salasana|jelsz[óo]|adgangskode|парол\w{0,2}|密码|密碼|口令"
     r"|パスワード|비밀번호|암호"
+    r"|كلمة (?:ال)?(?:مرور|سر)|पासवर्ड|סיסמ[הא]|κωδικ(?:ός|ό)\b|mật khẩu|รหัสผ่าน|kata sandi|\bmdp\b"
 )
 SECRET_NAME = late(
     rf"(?i){PASSWORD_WORDS}|secret(?!sm|ar[iy]|i(?:on|ve)|ly)|token(?!i[sz])|credential|\bcreds\b"
-    r"|\b_?auth\b|authorization|(?:\b|_)(?:salt|seed)$"
+    r"|\b_?auth\b|authorization|(?:\b|_)(?:salt|seed|pepper)$"
     r"|(?:api|access|auth|private|client|account|service|encryption|record"
     r"|master|app|license|shared|webhook|consumer|subscription|deploy)[_. -]?(?:key|schlüssel)"
     r"|signing[_. -]key|(?:zugangs|zugriffs|lizenz)schlüssel|密钥|密鑰"
@@ -34,7 +35,7 @@ PASSWORD = late(rf"(?i)(?:{PASSWORD_WORDS})s?\d*$")
 """A name whose value is a secret however it looks."""
 KEY_NAME = late(
     r"(?i)\A(?!.*(?:public|cache|sort|partition))"
-    r".*(?:keys?[\W\d]*|_api|[._]login)$"
+    r".*(?:keys?[\W\d]*|_api|_pat|[._]login)$"
 )
 """A name that speaks of a secret only if its value is one by its looks."""
 STRONG = re.compile(

@@ -34,6 +34,7 @@ WITHIN_COPIES = re.compile(rf"{_COLOUR}|\\?\r?\n[ \t>|+]{{0,80}}")
 
 KEY_BEGINS = late(
     r"-----BEGIN(?:[A-Z0-9 +]|%20){0,40}PRIVATE(?:[ +]|%20)KEY(?: BLOCK)?-----"
+    r"|-----BEGIN OpenVPN Static key V\d-----"
     r"|---- BEGIN SSH2 [A-Z ]{0,20}PRIVATE KEY ----|Private-Lines: \d{1,4}[ \t\r]*\n"
 )
 KEY_ENDS = re.compile(r"-{4,5} ?END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
@@ -61,13 +62,16 @@ LINES = re.compile(
 WINDOW_CHARS = 300
 """So far before and behind a word its form is looked for, and one that begins there so much further."""
 NAME_WORDS = tuple(
-    'pass|"assword|pw|secret|token|credential|creds|key|auth|_api|psk|identif|salt|seed|login'
+    'pass|"assword|pw|secret|token|credential|creds|key|auth|_api|psk|identif|salt|seed|pepper|_pat|login'
     "|kennwort|schlüssel|contrase|senha|wachtwoord|hasło|haslo|lösenord|parola|şifre|clave|heslo|salasana"
-    "|jelsz|adgangskode|парол|密码|密碼|密钥|密鑰|口令|パスワード|비밀번호|암호".split("|")
+    "|jelsz|adgangskode|парол|密码|密碼|密钥|密鑰|口令|パスワード|비밀번호|암호"
+    "|كلمة المرور|كلمة مرور|كلمة السر|كلمة سر|पासवर्ड|סיסמ|κωδικ|mật khẩu|รหัสผ่าน|kata sandi|mdp".split("|")
 )
-SOUGHT = frozenset(("private", *NAME_WORDS, *TELLING, *(word for item in FORMATS for word in item.words)))
+KEY_KINDS = ("private", "static key")
+"""Words of the lines that begin private keys."""
+SOUGHT = frozenset((*KEY_KINDS, *NAME_WORDS, *TELLING, *(word for item in FORMATS for word in item.words)))
 NAME_CHARS = 80
-NAME_BEHIND, NAME_AHEAD = re.compile(r"[\w.-]*"), re.compile(r"[\w-]{0,60}")
+NAME_BEHIND, NAME_AHEAD = re.compile(r"[\w.-]*"), re.compile(r"(?:(?![是为は])[\w-]){0,60}")
 _GAP, _OPEN, _QUOTE = r"[ \t]{0,20}", r"[\\\"'`\]*]{0,9}", r"\\{0,7}(?:\"\"\"|[\"'`])"
 _SCHEME = r"(?:(?i:bearer|basic|token|apikey|key)[ \t]{1,9})?"
 _CHARS = r"[^\s\"'`<>,;&(){}\[\]$\\]+"
@@ -82,7 +86,8 @@ ASSIGNED = late(
     # password = x, apiKey: str = x, "Authorization": x
     |(?:(?:\[\d{{0,4}}\])?{_OPEN}{_GAP}
     (?::{_GAP}[\w.\[\]|&<>?';* ]{{1,40}}(?==[^=\r\n]))?
-    (?P<sign>[:?]=|=>|:\*\*|<-|->|\u2192|\uff1a|::(?=\s)|\?:|={{1,3}}>?|!==?|:-?|[ ][|\u2014\u2013][ ]){_GAP}
+    (?P<sign>[:?]=|=>|:\*\*|<-|->|\u2192|\uff1a|[是为は](?={_GAP}[!-~]{{6,60}}(?:[\s,。、]|です|\Z))|::(?=\s)|\?:|={{1,3}}>?
+    |!==?|:-?|[ ][|\u2014\u2013][ ]){_GAP}
     # define('PASSWORD', 'x')
     |(?P<called>["']{_GAP},{_GAP})(?={_QUOTE})
     # --password x, WITH PASSWORD 'x'
@@ -178,7 +183,7 @@ def find(text: str) -> list[Found]:
 def _keys(text: str, places: Places) -> Iterator[Found]:
     """Private keys: what stands behind the line that begins one, and before one that ends it."""
     stop = 0
-    for at in places("private"):
+    for at in sorted(at for word in KEY_KINDS for at in places(word)):
         near, past = max(0, at - MARK_CHARS), at + MARK_CHARS
         ends = KEY_ENDS.search(text, near, past)
         if begins := KEY_BEGINS.search(text, max(stop, near), past):

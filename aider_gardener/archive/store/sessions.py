@@ -46,7 +46,7 @@ class Owner(NamedTuple):
 
 
 def _column(project: str) -> str:
-    """A project's path as a column takes it: what in it is no UTF-8 is written by its bytes."""
+    """A project's path, or a key with it, as a column takes it: what is no UTF-8 is written by its bytes."""
     return project.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
@@ -132,12 +132,12 @@ def set_state(db: apsw.Connection, session: str, key: str, value: str) -> None:
     db.execute(
         "INSERT INTO state (session, key, value) VALUES (?, ?, ?) "
         "ON CONFLICT (session, key) DO UPDATE SET value = excluded.value",
-        (session, key, search.encode(value)),
+        (session, _column(key), search.encode(value)),
     )
 
 
 def get_state(db: apsw.Connection, session: str, key: str) -> str | None:
-    value = db.execute("SELECT value FROM state WHERE session = ? AND key = ?", (session, key)).get
+    value = db.execute("SELECT value FROM state WHERE session = ? AND key = ?", (session, _column(key))).get
     return None if value is None else search.decode(value)
 
 

@@ -85,6 +85,12 @@ def test_a_malformed_call_ends_with_0_and_nothing(project: Path, event: str, sai
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
+def test_a_mark_of_the_byte_order_before_the_event_is_passed_over(project: Path, host: Host) -> None:
+    host.ask(FACT)
+    run("PreCompact", b"\xef\xbb\xbf" + json.dumps(host.payload("PreCompact")).encode(), project)
+    assert until(lambda: told(project) == [FACT], 20.0)
+
+
 @pytest.mark.skipif(os.name == "nt", reason="there is no such shell")
 @pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
 def test_a_hook_whose_output_is_closed_archives_and_ends_with_0(

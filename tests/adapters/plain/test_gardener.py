@@ -152,6 +152,21 @@ def test_many_calls_at_once_fit_the_window_together() -> None:
             assert illegal(prompt) == "" and tokens(prompt) < 8_000
 
 
+def test_of_many_messages_without_an_answer_the_last_stays_whole() -> None:
+    with opened() as gardener:
+        messages = [user(f"{number}. " + "what the room said of the pump " * 100) for number in range(60)]
+        for end in range(1, 61):
+            prompt = gardener.prompt(messages[:end])
+            assert prompt[-1] is messages[end - 1]
+        assert tokens(prompt) <= 8_000
+
+
+def test_no_schemas_may_be_named_as_none(caplog: pytest.LogCaptureFixture) -> None:
+    with opened() as gardener, caplog.at_level(logging.WARNING, "aider_gardener"):
+        messages = [part for number in range(30) for part in turn(number)]
+        assert tokens(gardener.prompt(messages, tools=None)) < 8_000 and caplog.records == []
+
+
 def test_images_stay_with_their_message_and_count() -> None:
     picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
     with opened() as gardener:
@@ -243,6 +258,10 @@ def test_what_is_wrong_with_the_archive_is_said_as_it_is_opened(
     assert len(told) == 1 and "kept in memory only" in told[0] and "a symbolic link" in told[0]
     with pytest.raises(UsageError, match="nosuch is no folder; name that of the project"):
         Gardener.open(tmp_path / "nosuch", window=8_000)
+    for wrong in (None, 5, "a\0b"):
+        with pytest.raises(UsageError, match="project= takes the path of a folder"):
+            Gardener.open(wrong, window=8_000)  # type: ignore[arg-type]
+    Gardener.open(os.fsencode(tmp_path), window=8_000, memory=True).close()  # type: ignore[arg-type]
 
 
 def test_a_window_that_nobody_knows_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
