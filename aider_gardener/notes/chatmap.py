@@ -77,6 +77,7 @@ class MapNote(NamedTuple):
         amendments: Sequence[Amendment] = (),
         plans: Sequence[Applied] = (),
         rolls: bool = False,
+        rules_only: bool = False,
     ) -> MapNote:
         """The note for a prompt whose history has this budget; the same one until the chat's view or its
         rules are changed. Empty as long as everything is shown in full, but for rules that were changed by
@@ -84,12 +85,13 @@ class MapNote(NamedTuple):
 
         `around` gives the text of the prompt beside the history: what is in there is not named. `redact`
         takes out secrets: no note says again what was said with its message. `rolls`: the hidden turns are
-        summarised. After `plans` it is no longer than this one and what the last of them
-        saved, so that a compaction never makes a prompt longer.
+        summarised. `rules_only`: the window has no room for more. After `plans` it is no longer than this one
+        and what the last of them saved, so that a compaction never makes a prompt longer.
         """
         shown = (tuple(chat.fidelity.items()), chat.floor, len(chat.forgotten), tuple(amendments))
-        rules_room, facts_room = int(RULES_SHARE * budget), int(FACTS_SHARE * budget)
-        summary_room = int(SUMMARY_SHARE * budget) if rolls else 0
+        rules_room = int(RULES_SHARE * budget)
+        facts_room = 0 if rules_only else int(FACTS_SHARE * budget)
+        summary_room = int(SUMMARY_SHARE * budget) if rolls and not rules_only else 0
         key = (shown, rules_room, facts_room, summary_room)
         if key == self.key:
             return self

@@ -7,7 +7,7 @@ from made_entries import make_gardener, message, talk
 from aider_gardener.gardener.compactions import show
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.messages import Fidelity, Plan
-from aider_gardener.notes.chatmap import FACTS_SHARE, MAP_HEAD, RULES_SHARE, MapNote, name_lines
+from aider_gardener.notes.chatmap import FACTS_SHARE, MAP_HEAD, RULES_HEAD, RULES_SHARE, MapNote, name_lines
 from aider_gardener.notes.names import gather
 from aider_gardener.plan.goals import Frame
 from aider_gardener.plan.planner import Applied
@@ -60,12 +60,12 @@ def test_rules_survive_every_budget_that_leaves_room_for_them() -> None:
     assert (RULE in view) != (RULE in note(gardener))
 
 
-def test_at_hard_pressure_there_is_no_note() -> None:
-    gardener = make_gardener(history_tokens=2_000)
-    rounds(gardener, (RULE, "Noted."))
-    assert note(gardener)
+def test_at_hard_pressure_only_the_rules_are_noted() -> None:
+    gardener = make_gardener(history_tokens=2_000, incremental=1)
+    rounds(gardener, (RULE, "It is in ledger/post_entry.py."))
+    assert "ledger/post_entry.py" in note(gardener)
     gardener.state.frame = Frame(window=1_000, parts={"files": 990})
-    assert note(gardener) == ""
+    assert note(gardener).splitlines()[1:] == [RULES_HEAD, f"[1] {RULE}"]
 
 
 def test_after_clear_nothing_older_is_noted() -> None:
