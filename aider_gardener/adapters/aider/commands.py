@@ -48,6 +48,7 @@ HISTORY_COPY = (
 )
 NOTHING_PINNED = "Nothing is pinned in this chat; /pin ID holds a message, /pin last the newest."
 CONSTRAINTS_USAGE = "Usage: /gardener constraints [add TEXT | edit N TEXT | drop N]"
+NO_ROOM_FOR_RULE = "In prompts there is no room for {}: say rules in fewer words, or drop others."
 NAMED_USAGE = "Usage: {} (ID, its beginning, a number of the last list, or last)"
 WHOLE_SESSION, LAST, YES = "session", "last", "--yes"
 COMPLETED_IDS = 400
@@ -250,15 +251,20 @@ def undo(at: CommandLine, words: str) -> None:
 
 def constraints(at: CommandLine, words: str) -> None:
     """The rules that hold, listed with their turns and numbers, or one of them set, changed or dropped."""
+    from aider_gardener.gardener.care import rules_without_room
     from aider_gardener.notes.rules import line
 
     what, _, rest = words.partition(" ")
     given, _, text = rest.partition(" ")
     number = int(given[:6]) if given.isdecimal() else None
     if not words:
-        lines = [f"{n}. {line(rule)}" for n, rule in enumerate(at.gardener.constraints(), 1)]
+        held = at.gardener.constraints()
+        lines = [f"{n}. {line(rule)}" for n, rule in enumerate(held, 1)]
         none = "No rules were set in this chat; /gardener constraints add TEXT sets one."
         at.put("\n".join(lines) or none)
+        if out := rules_without_room(at.gardener.state):
+            numbers = ", ".join(str(n) for n, rule in enumerate(held, 1) if rule in out)
+            at.io.tool_warning(NO_ROOM_FOR_RULE.format(numbers))
     elif what == "add" and rest:
         _rule_set(at, "Set", at.gardener.add_rule(rest))
     elif what == "edit" and number is not None and text:
@@ -271,13 +277,13 @@ def constraints(at: CommandLine, words: str) -> None:
 
 def _rule_set(at: CommandLine, done: str, rule: Constraint) -> None:
     """Say what was done, and why the rule would not stand in prompts."""
-    from aider_gardener.gardener.care import has_room
+    from aider_gardener.gardener.care import rules_without_room
 
     at.io.tool_output(f"{done}: {rule.text}")
     if not at.gardener.state.acts:
         at.io.tool_warning("It stands in no prompt as long as the gardener is off or only observes.")
-    elif not has_room(at.gardener.state, rule):
-        at.io.tool_warning("It is longer than what rules may take of a prompt: say it in fewer words.")
+    elif rule in rules_without_room(at.gardener.state):
+        at.io.tool_warning(NO_ROOM_FOR_RULE.format("it"))
 
 
 def show_help(at: CommandLine, _words: str) -> None:

@@ -205,7 +205,9 @@ def test_what_is_no_command_of_it_is_one_line(driver: Driver) -> None:
 
 
 def test_a_rule_that_stands_in_no_prompt_says_why(begin: Begin) -> None:
-    driver = begin(history_tokens=1_000)
-    assert "say it in fewer words" in say(driver, f"/gardener constraints add Be {'very ' * 60}brief")
+    driver = begin(history_tokens=400)
+    assert "no room for it: say rules in fewer words" in say(
+        driver, f"/gardener constraints add Be {'very ' * 60}brief"
+    )
     driver.type("/gardener off")
     assert "stands in no prompt" in say(driver, "/gardener constraints add Be kind")
