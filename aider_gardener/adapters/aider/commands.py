@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from aider_gardener.gardener.gardener import Gardener
+    from aider_gardener.gardener.state import ChatState
     from aider_gardener.notes.rules import Constraint
     from aider_gardener.plan.chat import Chat
     from aider_gardener.recall.recall import Recalled
@@ -41,7 +42,6 @@ COMMANDS: dict[
 ] = {}
 """What the user types to run a command of ours: its function, and what gives the words that may follow it."""
 OFF = "The gardener is off in this chat (started with --no-gardener, or stopped by a fault)."
-NOTHING_WORTH_IT = "There is nothing worth compacting now."
 HISTORY_COPY = (
     "aider's own files keep their copies: .aider.chat.history.md and .aider.input.history"
     " (and --llm-history-file if you use it). Delete them there by hand."
@@ -168,7 +168,7 @@ def cmd_compact(at: CommandLine, args: str) -> None:
     with state.timed():
         asked = compactions.asked_for(state, args)
     if asked is None:
-        io.tool_output(NOTHING_WORTH_IT)
+        io.tool_output(_nothing_worth_it(state))
         return
     plan, named = asked.plan, asked.named
     history = f"{plan.tokens_before:,} → {plan.tokens_after:,} tokens of history"
@@ -185,6 +185,15 @@ def cmd_compact(at: CommandLine, args: str) -> None:
     with state.timed():
         compactions.apply(state, asked, time.perf_counter())
     io.tool_output(f"M{made_room(plan)[1:]}.")
+
+
+def _nothing_worth_it(state: ChatState) -> str:
+    from aider_gardener.gardener.compactions import goal_of
+
+    marks = (
+        f"the history has {state.history_used:,} tokens, and a compaction goes down to {goal_of(state).low:,}"
+    )
+    return f"There is nothing worth compacting now: {marks}."
 
 
 @command(lambda _self: list(STEPS))
@@ -233,7 +242,7 @@ def show_plan(at: CommandLine, focus: str) -> None:
     at.measure()
     plan = at.gardener.plan(focus)
     if plan is None:
-        at.io.tool_output(NOTHING_WORTH_IT)
+        at.io.tool_output(_nothing_worth_it(at.gardener.state))
         return
     at.gardener.state.listed = tuple(swap.entry_id for swap in plan.swaps)
     at.put(plan_table(plan))
