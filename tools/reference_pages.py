@@ -82,7 +82,7 @@ def settings_table() -> Iterator[str]:
         words = field.name.replace("_", "-")
         flag = "--gardener, --no-gardener" if field.name == "enabled" else f"--gardener-{words}"
         help_text = cell(field.metadata["help"])
-        default = shown(False if field.metadata["switch"] else field.default)
+        default = shown((field.default or False) if field.metadata["switch"] else field.default)
         yield f"| `{flag}` | `{variable(field.name)}` | {default} | {help_text} |"
     yield ""
 

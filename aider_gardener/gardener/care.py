@@ -22,8 +22,8 @@ from aider_gardener.gardener.compactions import RESTORE, pinned_room, show
 from aider_gardener.gardener.state import ChatState
 from aider_gardener.gardener.throttle import bounded
 from aider_gardener.messages import Entry, Fidelity, Message
-from aider_gardener.notes.chatmap import RULES_HEAD, RULES_SHARE, past
-from aider_gardener.notes.rules import RULE_CHARS, Amendment, Constraint, line, rules_of
+from aider_gardener.notes.chatmap import past, without_room
+from aider_gardener.notes.rules import RULE_CHARS, Amendment, Constraint, rules_of
 from aider_gardener.plan.priority import parts, priority
 from aider_gardener.reading.blocks import find_blocks
 from aider_gardener.reading.output import clipped
@@ -342,7 +342,7 @@ def kept_rules(store: Store, session: str) -> list[Amendment]:
     return [Amendment(**row) for row in rows if len(row) == len(names)]  # type: ignore[arg-type]  # reason: read from JSON
 
 
-def has_room(state: ChatState, rule: Constraint) -> bool:
-    """Whether what rules may use of a prompt has room for this one."""
-    room = int(RULES_SHARE * state.budget)
-    return state.count(f"{RULES_HEAD}\n{line(rule)}") + 1 <= room
+def rules_without_room(state: ChatState) -> list[Constraint]:
+    """The rules that hold and yet stand in no prompt: newer ones take all that rules may use of one."""
+    view = "\n".join(piece.content for piece in state.chat.pieces)
+    return without_room(rules(state), view, state.budget)

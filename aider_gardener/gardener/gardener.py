@@ -209,10 +209,10 @@ class Gardener:
         """Rules, summary and chat map as one note before the history; "" while all stands in full.
 
         It stays the same until the view changes. `around` gives the text of the prompt beside the
-        history: what stands there is not named. At HARD pressure there is no note.
+        history: what stands there is not named. At HARD pressure only the rules are noted.
         """
         state = self.state
-        if not state.acts or state.is_hard:
+        if not state.acts:
             return ""
         with state.timed():
             state.note = state.note.renewed(
@@ -225,6 +225,7 @@ class Gardener:
                 amendments=care.amendments(state),
                 plans=state.plans,
                 rolls=bool(state.settings.incremental),
+                rules_only=state.is_hard,
             )
             return state.note.text
 

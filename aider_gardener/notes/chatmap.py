@@ -26,9 +26,9 @@ from aider_gardener.plan.planner import Applied, RenditionsOf, is_notice
 from aider_gardener.reading.output import squeeze
 from aider_gardener.tokens import approximate, fitting
 
-RULES_SHARE, FACTS_SHARE, SUMMARY_SHARE = 0.05, 0.1, 0.25
+RULES_SHARE, FACTS_SHARE, SUMMARY_SHARE = 0.15, 0.1, 0.25
 """The shares of the history budget that rules, decisions and names together, and the summary of old
-turns may use."""
+turns may use. Decisions and names have no more than the rules leave of theirs."""
 MAP_HEAD = (
     "(What is settled in this chat, kept by aider-gardener; [n] is the turn. Newer messages and files take"
     " precedence.)"
@@ -77,6 +77,7 @@ class MapNote(NamedTuple):
         amendments: Sequence[Amendment] = (),
         plans: Sequence[Applied] = (),
         rolls: bool = False,
+        rules_only: bool = False,
     ) -> MapNote:
         """The note for a prompt whose history has this budget; the same one until the chat's view or its
         rules are changed. Empty as long as everything is shown in full, but for rules that were changed by
@@ -84,20 +85,21 @@ class MapNote(NamedTuple):
 
         `around` gives the text of the prompt beside the history: what is in there is not named. `redact`
         takes out secrets: no note says again what was said with its message. `rolls`: the hidden turns are
-        summarised. After `plans` it is no longer than this one and what the last of them
-        saved, so that a compaction never makes a prompt longer.
+        summarised. `rules_only`: the window has no room for more. After `plans` it is no longer than this one
+        and what the last of them saved, so that a compaction never makes a prompt longer.
         """
         shown = (tuple(chat.fidelity.items()), chat.floor, len(chat.forgotten), tuple(amendments))
-        rules_room, facts_room = int(RULES_SHARE * budget), int(FACTS_SHARE * budget)
-        summary_room = int(SUMMARY_SHARE * budget) if rolls else 0
-        key = (shown, rules_room, facts_room, summary_room)
+        facts_room = 0 if rules_only else int(FACTS_SHARE * budget)
+        summary_room = int(SUMMARY_SHARE * budget) if rolls and not rules_only else 0
+        key = (shown, budget, facts_room, summary_room)
         if key == self.key:
             return self
         if not chat.fidelity and not amendments:
             return MapNote(key)
         entries, most = past(chat), 0
         view = "\n".join(piece.content for piece in chat.pieces)
-        rules = _rule_lines(rules_of(entries, amendments), squeeze(view), rules_room)
+        rules, left = _rule_lines(rules_of(entries, amendments), view, budget)
+        facts_room = min(facts_room, left)
         sections = [_section(RULES_HEAD, rules)]
         if chat.fidelity:
             most = self.tokens + plans[-1].plan.tokens_saved if plans else 0
@@ -132,11 +134,28 @@ def _section(head: str, lines: Sequence[str]) -> str:
     return "\n".join([head, *lines]) if lines else ""
 
 
-def _rule_lines(rules: Sequence[Constraint], flat: str, room: int) -> list[str]:
-    """The rules that are not shown in the user's own words, the newest that fit."""
-    missing = [line(rule) for rule in reversed(rules) if rule.text.removesuffix(" …") not in flat]
-    left = room - approximate(RULES_HEAD) - 1
-    return [*fitting(missing, left, lambda text: approximate(text) + 1, gaps=False)][::-1]
+def _rule_lines(rules: Sequence[Constraint], view: str, budget: int) -> tuple[list[str], int]:
+    """The rules that are not shown in the user's own words, the newest that fit, and the tokens that they
+    leave of their room."""
+    missing = [line(rule) for rule in reversed(_not_in(view, rules))]
+    left = int(RULES_SHARE * budget) - approximate(RULES_HEAD) - 1
+    found = [*fitting(missing, left, _line_tokens, gaps=False)][::-1]
+    return found, left - sum(map(_line_tokens, found))
+
+
+def without_room(rules: Sequence[Constraint], view: str, budget: int) -> list[Constraint]:
+    """The rules that stand in no prompt with this view of the chat: newer ones take all that they may use."""
+    shown, _left = _rule_lines(rules, view, budget)
+    return [rule for rule in _not_in(view, rules) if line(rule) not in shown]
+
+
+def _not_in(view: str, rules: Sequence[Constraint]) -> list[Constraint]:
+    flat = squeeze(view)
+    return [rule for rule in rules if rule.text.removesuffix(" …") not in flat]
+
+
+def _line_tokens(text: str) -> int:
+    return approximate(text) + 1
 
 
 def _decision_lines(made: Sequence[Decision], flat: str, room: int) -> list[str]:

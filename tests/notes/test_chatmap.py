@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from made_entries import make_gardener, message, talk
 
+from aider_gardener.gardener.care import rules_without_room
 from aider_gardener.gardener.compactions import show
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.messages import Fidelity, Plan
-from aider_gardener.notes.chatmap import FACTS_SHARE, MAP_HEAD, RULES_SHARE, MapNote, name_lines
+from aider_gardener.notes.chatmap import FACTS_SHARE, MAP_HEAD, RULES_HEAD, RULES_SHARE, MapNote, name_lines
 from aider_gardener.notes.names import gather
 from aider_gardener.plan.goals import Frame
 from aider_gardener.plan.planner import Applied
@@ -60,12 +61,32 @@ def test_rules_survive_every_budget_that_leaves_room_for_them() -> None:
     assert (RULE in view) != (RULE in note(gardener))
 
 
-def test_at_hard_pressure_there_is_no_note() -> None:
-    gardener = make_gardener(history_tokens=2_000)
-    rounds(gardener, (RULE, "Noted."))
-    assert note(gardener)
+def test_rules_take_the_room_of_names_before_one_of_them_is_left_out() -> None:
+    gardener = make_gardener(history_tokens=1_024)
+    told = [f"Never touch the table ledger_{name}." for name in "one two six ten red blue".split()]
+    rounds(gardener, *((rule, "It is in ledger/post_entry.py and mod_a.py.") for rule in told), hide=True)
+    assert [rule.text for rule in gardener.constraints()] == told
+    assert all(rule in note(gardener) for rule in told)
+    assert rules_without_room(gardener.state) == []
+
+
+def test_a_rule_that_has_no_room_in_prompts_is_named() -> None:
+    gardener = make_gardener(history_tokens=1_024)
+    told = [
+        f"Never touch the table {number * 'x'}_rows in the module of {number * 'y'}_lines."
+        for number in range(20)
+    ]
+    rounds(gardener, *((rule, "Noted.") for rule in told), hide=True)
+    out = [rule.text for rule in rules_without_room(gardener.state)]
+    assert out and out == [rule for rule in told if rule not in note(gardener)]
+
+
+def test_at_hard_pressure_only_the_rules_are_noted() -> None:
+    gardener = make_gardener(history_tokens=2_000, incremental=1)
+    rounds(gardener, (RULE, "It is in ledger/post_entry.py."))
+    assert "ledger/post_entry.py" in note(gardener)
     gardener.state.frame = Frame(window=1_000, parts={"files": 990})
-    assert note(gardener) == ""
+    assert note(gardener).splitlines()[1:] == [RULES_HEAD, f"[1] {RULE}"]
 
 
 def test_after_clear_nothing_older_is_noted() -> None:
@@ -118,7 +139,7 @@ def test_the_note_fits_its_share_of_the_budget() -> None:
         made = MapNote().renewed(
             state.chat, budget, around=str, renditions=state.archive.renditions, count=state.count, redact=str
         )
-        most = int(FACTS_SHARE * budget) + int(RULES_SHARE * budget) + state.count(MAP_HEAD)
+        most = max(FACTS_SHARE, RULES_SHARE) * budget + state.count(MAP_HEAD)
         assert made.tokens == state.count(made.text) <= most
 
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from aider_gardener.gardener.gardener import Gardener
+    from aider_gardener.gardener.state import ChatState
     from aider_gardener.notes.rules import Constraint
     from aider_gardener.plan.chat import Chat
     from aider_gardener.recall.recall import Recalled
@@ -41,13 +42,13 @@ COMMANDS: dict[
 ] = {}
 """What the user types to run a command of ours: its function, and what gives the words that may follow it."""
 OFF = "The gardener is off in this chat (started with --no-gardener, or stopped by a fault)."
-NOTHING_WORTH_IT = "There is nothing worth compacting now."
 HISTORY_COPY = (
     "aider's own files keep their copies: .aider.chat.history.md and .aider.input.history"
     " (and --llm-history-file if you use it). Delete them there by hand."
 )
 NOTHING_PINNED = "Nothing is pinned in this chat; /pin ID holds a message, /pin last the newest."
 CONSTRAINTS_USAGE = "Usage: /gardener constraints [add TEXT | edit N TEXT | drop N]"
+NO_ROOM_FOR_RULE = "In prompts there is no room for {}: say rules in fewer words, or drop others."
 NAMED_USAGE = "Usage: {} (ID, its beginning, a number of the last list, or last)"
 WHOLE_SESSION, LAST, YES = "session", "last", "--yes"
 COMPLETED_IDS = 400
@@ -165,7 +166,7 @@ def cmd_compact(at: CommandLine, args: str) -> None:
     with state.timed():
         asked = compactions.asked_for(state, args)
     if asked is None:
-        io.tool_output(NOTHING_WORTH_IT)
+        io.tool_output(_nothing_worth_it(state))
         return
     plan, named = asked.plan, asked.named
     history = f"{plan.tokens_before:,} → {plan.tokens_after:,} tokens of history"
@@ -182,6 +183,15 @@ def cmd_compact(at: CommandLine, args: str) -> None:
     with state.timed():
         compactions.apply(state, asked, time.perf_counter())
     io.tool_output(f"M{made_room(plan)[1:]}.")
+
+
+def _nothing_worth_it(state: ChatState) -> str:
+    from aider_gardener.gardener.compactions import goal_of
+
+    marks = (
+        f"the history has {state.history_used:,} tokens, and a compaction goes down to {goal_of(state).low:,}"
+    )
+    return f"There is nothing worth compacting now: {marks}."
 
 
 @command(lambda _self: list(STEPS))
@@ -230,7 +240,7 @@ def show_plan(at: CommandLine, focus: str) -> None:
     at.measure()
     plan = at.gardener.plan(focus)
     if plan is None:
-        at.io.tool_output(NOTHING_WORTH_IT)
+        at.io.tool_output(_nothing_worth_it(at.gardener.state))
         return
     at.gardener.state.listed = tuple(swap.entry_id for swap in plan.swaps)
     at.put(plan_table(plan))
@@ -248,15 +258,20 @@ def undo(at: CommandLine, words: str) -> None:
 
 def constraints(at: CommandLine, words: str) -> None:
     """The rules that hold, listed with their turns and numbers, or one of them set, changed or dropped."""
+    from aider_gardener.gardener.care import rules_without_room
     from aider_gardener.notes.rules import line
 
     what, _, rest = words.partition(" ")
     given, _, text = rest.partition(" ")
     number = int(given[:6]) if given.isdecimal() else None
     if not words:
-        lines = [f"{n}. {line(rule)}" for n, rule in enumerate(at.gardener.constraints(), 1)]
+        held = at.gardener.constraints()
+        lines = [f"{n}. {line(rule)}" for n, rule in enumerate(held, 1)]
         none = "No rules were set in this chat; /gardener constraints add TEXT sets one."
         at.put("\n".join(lines) or none)
+        if out := rules_without_room(at.gardener.state):
+            numbers = ", ".join(str(n) for n, rule in enumerate(held, 1) if rule in out)
+            at.io.tool_warning(NO_ROOM_FOR_RULE.format(numbers))
     elif what == "add" and rest:
         _rule_set(at, "Set", at.gardener.add_rule(rest))
     elif what == "edit" and number is not None and text:
@@ -269,13 +284,13 @@ def constraints(at: CommandLine, words: str) -> None:
 
 def _rule_set(at: CommandLine, done: str, rule: Constraint) -> None:
     """Say what was done, and why the rule would not stand in prompts."""
-    from aider_gardener.gardener.care import has_room
+    from aider_gardener.gardener.care import rules_without_room
 
     at.io.tool_output(f"{done}: {rule.text}")
     if not at.gardener.state.acts:
         at.io.tool_warning("It stands in no prompt as long as the gardener is off or only observes.")
-    elif not has_room(at.gardener.state, rule):
-        at.io.tool_warning("It is longer than what rules may take of a prompt: say it in fewer words.")
+    elif rule in rules_without_room(at.gardener.state):
+        at.io.tool_warning(NO_ROOM_FOR_RULE.format("it"))
 
 
 def show_help(at: CommandLine, _words: str) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from aider_gardener.adapters.aider import call, layout, link
 from aider_gardener.adapters.aider.coder import Chunks, HostCoder, HostMessage, Terminal, text_of
 from aider_gardener.messages import Fidelity, Plan, SourceKind
-from aider_gardener.phrases import limit_passed, made_room, recalled
+from aider_gardener.phrases import counted, limit_passed, made_room, recalled
 from aider_gardener.plan.goals import Frame
 from aider_gardener.plan.layout import Layout
 from aider_gardener.plan.view import FILLER, has_edit
@@ -198,8 +198,11 @@ def forget_edits(coder: HostCoder, gardener: Gardener) -> bool:
             made = state.archive.renditions(entry)
             shorter = (f for f in (Fidelity.COMPRESSED, Fidelity.LINE) if f in made)
             levels[entry.seq] = next(shorter, Fidelity.HIDDEN)
-    if len(levels) > len(state.chat.fidelity):
+    if edits := len(levels) - len(state.chat.fidelity):
         compactions.show(state, levels, "the edit format changed")
+        if state.settings.status_line:
+            line = f"the edit format changed: {counted(edits, 'message')} with edits now in short form"
+            Terminal(coder.io).dim(f"aider-gardener: {line}")
     return True
 
 

@@ -143,7 +143,11 @@ def test_compact_spares_what_its_words_name(begin: Begin, monkeypatch: pytest.Mo
 def test_compact_says_when_nothing_is_worth_it_and_when_it_is_off(driver: Driver) -> None:
     driver.ask("/ask hello")
     driver.type("/compact")
-    assert driver.said[-1] == "There is nothing worth compacting now."
+    used, low = driver.coder.gardener.state.history_used, 3_200  # 40 % of aider's limit
+    said = (
+        f"There is nothing worth compacting now: the history has {used} tokens, and a compaction goes down to"
+    )
+    assert driver.said[-1] == f"{said} {low:,}."
     driver.type("/gardener off")
     driver.type("/compact")
     assert "The gardener is off in this chat; nothing is compacted." in driver.said
@@ -205,7 +209,9 @@ def test_what_is_no_command_of_it_is_one_line(driver: Driver) -> None:
 
 
 def test_a_rule_that_stands_in_no_prompt_says_why(begin: Begin) -> None:
-    driver = begin(history_tokens=1_000)
-    assert "say it in fewer words" in say(driver, f"/gardener constraints add Be {'very ' * 60}brief")
+    driver = begin(history_tokens=400)
+    assert "no room for it: say rules in fewer words" in say(
+        driver, f"/gardener constraints add Be {'very ' * 60}brief"
+    )
     driver.type("/gardener off")
     assert "stands in no prompt" in say(driver, "/gardener constraints add Be kind")

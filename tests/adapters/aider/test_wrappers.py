@@ -65,6 +65,7 @@ def test_a_mode_switch_strips_edit_blocks_without_an_llm(driver: Driver) -> None
     assert "goodbye" in Path("app.py").read_text(encoding="utf-8")
     driver.type("/chat-mode whole")
     assert driver.coder.edit_format == "whole"
+    assert any("edit format changed: 1 message with edits now in short form" in line for line in driver.said)
     assert not driver.model.summary_calls
     assert not any("<<<<<<< SEARCH" in message["content"] for message in driver.history)
     driver.ask("what next?")
