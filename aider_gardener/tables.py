@@ -210,8 +210,7 @@ def archive_table(status: Mapping[str, Any], sharing: Iterable[str]) -> Group:
     by_class = status["by_class"]
     rows = [(name, *(f"{figure:,}" for figure in row.values())) for name, row in by_class.items()]
     table = grid(("class", ">entries", ">original", ">compressed"), rows, **FLAT)
-    tier = [f"What is said goes to {status['tier']}: {status['why']}"] if status["why"] else []
-    return spaced(archive_text(status), *([table] if rows else []), "\n".join([*tier, *sharing]))
+    return spaced(archive_text(status), *([table] if rows else []), "\n".join(sharing))
 
 
 def pruning_table(entries: Iterable[Mapping[str, Any]], done: str) -> Table:

@@ -25,12 +25,6 @@ if TYPE_CHECKING:
 OLDEST, NEWEST = (3, 10), (3, 12)
 MOST_PROBLEMS, LOG_LIMIT = 5, 1 << 20
 """So many faults of an archive are named; `gardener store verify` names all."""
-TIERS = {
-    "SQLite": "SQLite, the best for one machine",
-    "JSON lines": "JSON lines, taken into SQLite as soon as that works: {why}",
-    "memory": "memory only, what is said is lost at the end: {why}",
-}
-"""What is said of each tier."""
 
 Found = tuple[bool, str]
 """Whether a part is in order, and what was found or what to do."""
@@ -48,15 +42,15 @@ class Check:
 @click.command(short_help="Check this installation and archive; changes nothing.")
 @json_option
 def doctor() -> None:
-    """Check this installation: Python, aider and its patch points, SQLite, the archive of this project, and
-    its tier: whether what is said goes to SQLite, to lines of JSON or to memory, and why. Where a server is
-    named that it may be shared through: whether it answers within seconds, and is fit.
+    """Check this installation: Python, aider and its patch points, SQLite, the archive of this project and
+    whether it can be written. Where a server is named that it may be shared through: whether it answers
+    within seconds, and is fit.
 
     Exit code 1 when something is not in order. A fault report should begin with the output.
     """
     from aider_gardener.tables import grid
 
-    steps = {"Python": python, "aider": patch_points, "SQLite": sqlite, "archive": archive, "tier": tier}
+    steps = {"Python": python, "aider": patch_points, "SQLite": sqlite, "archive": archive}
     steps |= {"hooks": hooks, "sharing": sharing, "server": server}
     checks = [check for name, step in steps.items() if (check := checked(name, step)).found]
     rows = [("ok" if check.ok else "NOT OK", check.name, check.found) for check in checks]
@@ -113,10 +107,13 @@ def reading(directory: Path, key: str) -> Iterator[Store | None]:
 
 
 def archive() -> Found:
-    from aider_gardener.archive.store.location import check_whose, set_aside_in
+    from aider_gardener.archive.store.location import FILE_NAME, UNWRITABLE, set_aside_in, unusable
 
     directory, key = place_of()
-    check_whose(directory)
+    if why := unusable(directory):
+        return False, why
+    if (path := directory / FILE_NAME).exists() and not os.access(path, os.W_OK):
+        return False, UNWRITABLE.format(path=path)
     place, aside = path_shown(directory, Path.cwd()), ", ".join(set_aside_in(directory))
     told = f"; set aside there, and no part of it: {aside}" if aside else ""
     with reading(directory, key) as store:
@@ -128,14 +125,6 @@ def archive() -> Found:
     more = f" and {len(problems) - MOST_PROBLEMS:,} more" if len(problems) > MOST_PROBLEMS else ""
     named = "; ".join(problems[:MOST_PROBLEMS])
     return False, f"{named}{more}; `gardener store verify` puts right what it can{told}"
-
-
-def tier() -> Found:
-    """The tier that a chat would work in, and why no better one; only memory is out of order."""
-    from aider_gardener.archive.store import opening
-
-    name, why = opening.tier_of(*place_of())
-    return name != opening.MEMORY, TIERS[name].format(why=why)
 
 
 def hooks() -> Found:

@@ -6,7 +6,6 @@ import click
 
 from aider_gardener import terminal
 from aider_gardener.cli.root import (
-    archive_directory,
     archive_options,
     open_archive,
     project_of,
@@ -123,15 +122,14 @@ def recall(
 @archive_options
 def status() -> None:
     """What the archive of this project holds, by class too, how its last chat stood, what its chats came to,
-    where what is said goes (SQLite, lines of JSON or memory) and why nowhere better, how the project is
-    shared and what waits to be sent. Changes nothing, and asks no server but one that --store names.
+    whether it is in SQLite or in lines of JSON, how the project is shared and what waits to be sent. Changes
+    nothing, and asks no server but one that --store names.
 
     Of the last chat: how full the window was at its end, and where that was heading over its last 50 turns.
     """
     from aider_gardener.archive.sessions import project_sessions
     from aider_gardener.archive.store.lines import names
     from aider_gardener.archive.store.location import set_aside_in
-    from aider_gardener.archive.store.opening import tier_of
     from aider_gardener.gardener.past_chats import project_status
     from aider_gardener.tables import archive_table
 
@@ -140,7 +138,7 @@ def status() -> None:
     ratio = stats.rendition_tokens / stats.original_tokens if stats.original_tokens else 1.0
     columns = ("entries", "original_tokens", "compressed_tokens")
     directory = store.directory
-    tier, why = tier_of(*archive_directory()) if directory else ("server", "")
+    tier = ("SQLite" if store.is_file else "JSON lines") if directory else "server"
     aside = ", ".join(set_aside_in(directory)) if directory else ""
     tell(aside and f"set aside: {aside}; delete them when you need nothing of them any more")
     value = {
@@ -155,7 +153,6 @@ def status() -> None:
         "bytes": stats.bytes,
         "by_class": {name: dict(zip(columns, row, strict=True)) for name, row in stats.by_class.items()},
         "tier": tier,
-        "why": why,
         "lines_files": len(names(directory)) if directory else 0,
         "sharing": sharing_of(store),
         **project_status(store, project),

@@ -43,9 +43,11 @@ put(store, sys.argv[1])
 store.close()
 """
 NEWER = """
-import sqlite3
-db = sqlite3.connect(".aider.gardener/gardener.db")
-db.execute("PRAGMA user_version = 99")
+from pathlib import Path
+import apsw
+from aider_gardener.archive.store.schema import opened
+db = opened(Path(".aider.gardener/gardener.db"), apsw.SQLITE_OPEN_READWRITE, "")
+db.pragma("user_version", 99)
 db.close()
 """
 KEEP_CAPABILITIES, AMBIENT, RAISE, CAPABILITIES_3, READ_SEARCH = 8, 47, 2, 0x20080522, 2
@@ -76,7 +78,7 @@ CASES = {
     "root under sudo": Case(user=0, is_owned=True),
     "another user": Case(user=OTHER, refused="another user", is_owned=True),
     "committed": Case(refused="git tracks", before=committed),
-    "newer": Case(refused="newer", before=renewed),
+    "newer": Case(refused="another version", before=renewed),
 }
 
 

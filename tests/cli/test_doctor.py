@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 from unittest.mock import Mock
@@ -13,7 +14,7 @@ from click.testing import CliRunner
 from aider_gardener.adapters.aider import install
 from aider_gardener.adapters.claude_code.client import LOG_NAME
 from aider_gardener.adapters.intake import UNKNOWN_RECORD
-from aider_gardener.archive.store import open_store, opening
+from aider_gardener.archive.store import open_store
 from aider_gardener.cli import doctor
 from aider_gardener.cli.root import main
 
@@ -22,14 +23,13 @@ def test_every_part_is_looked_at(repository: Path) -> None:
     found = CliRunner().invoke(main, ["doctor", "--json"])
     checks = json.loads(found.stdout)
     assert found.exit_code == 0
-    names = ["Python", "aider", "SQLite", "archive", "tier", "hooks"]
+    names = ["Python", "aider", "SQLite", "archive", "hooks"]
     assert [check["name"] for check in checks] == names
     shown = (Path(__file__).parents[2] / "docs" / "quickstart.md").read_text("utf-8")
     assert re.findall(r"^ok  (\w.*?)  ", shown, re.M) == names
     assert all(check["ok"] for check in checks)
     by_name = {check["name"]: check["found"] for check in checks}
     assert "none yet" in by_name["archive"]
-    assert by_name["tier"].startswith("SQLite")
 
 
 def test_it_tells_what_hooks_could_not_read_and_where_they_failed(repository: Path) -> None:
@@ -77,14 +77,13 @@ def test_an_aider_that_does_not_match_is_a_line_that_names_the_seam(monkeypatch:
     assert not check.ok and "raw_cmd_undo is missing" in check.found and "tried were 0.83.2 to" in check.found
 
 
-@pytest.mark.parametrize(("name", "ok"), [("SQLite", True), ("JSON lines", True), ("memory", False)])
-def test_the_tier_says_why_there_is_no_better_one(
-    repository: Path, monkeypatch: pytest.MonkeyPatch, name: str, ok: bool
+def test_an_archive_that_cannot_be_written_is_out_of_order(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    why = "" if name == "SQLite" else "the disk is odd"
-    monkeypatch.setattr(opening, "tier_of", lambda directory, key_source: (name, why))
-    check = doctor.checked("tier", lambda: doctor.tier())
-    assert check.ok == ok and check.found.startswith(name) and check.found.endswith(why)
+    open_store(repository / ".aider.gardener").close()
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path).name != "gardener.db")
+    check = doctor.checked("archive", doctor.archive)
+    assert not check.ok and "gardener.db cannot be written" in check.found
 
 
 def test_a_directory_that_may_not_be_entered_is_a_line(

@@ -28,16 +28,15 @@ NETWORK_BUSY_MILLISECONDS = 30_000
 """Over a network every write is slower, and without a write-ahead log readers hold writers up."""
 CACHE_KIB = 16_384
 NO_TEXT = "a text that is no UTF-8"
-HEADER_PLACES = 60, 68
-"""Where a file's header has `user_version` and `application_id`."""
 BAD_INDEX = "an index of words that fits no more"
 BAD_HEADER = "a header that is not an archive's"
 NOT_OURS = "{path} is not an archive of the gardener's: it was left alone"
 CHANGED = "{path} has other tables than an archive of the gardener's: it was left alone; move it away"
-TOO_NEW = "{path} was written by a newer aider-gardener: it was left alone; upgrade to read it"
-TOO_OLD = "{path} was written by an older aider-gardener"
+OTHER_VERSION = (
+    "{path} was written by another version of aider-gardener: it was left alone; `gardener store export` of"
+    " that version writes what `gardener store import` of this one reads"
+)
 UNREPAIRED = "{path} is damaged and was left as it is; `gardener store verify` saves what can be read of it"
-NOT_OPENED = "{reason}, and it was left as it is; the next chat of the project carries it over"
 READ_ONLY = "{path} is open to be read only"
 
 
@@ -95,19 +94,11 @@ class LogGone(Gone):
 
 
 class ForeignFile(StoreError):
-    """The file is somebody else's, or of a newer version: it must not be touched."""
+    """The file is somebody else's, or of another version: it must not be touched."""
 
 
-class Newer(ForeignFile):
-    """The file is of a newer version."""
-
-
-class Older(StoreError):
-    """The archive is of an older version: it is set aside, and what it holds carried over."""
-
-    def __init__(self, reason: str, identity: tuple[int, int] | None) -> None:
-        super().__init__(reason)
-        self.identity = identity
+class OtherVersion(ForeignFile):
+    """The file is an archive of another version."""
 
 
 class Database:
@@ -173,8 +164,8 @@ class Database:
             raise apsw.CorruptError(NO_TEXT) from error
         except BaseException as error:
             db.close()
-            if self.path is not None and is_damage(error):
-                self._check_unread(self.path, error)
+            if self.path is not None and self.key and isinstance(error, apsw.NotADBError):
+                encryption.check_marked(self.path, self.key_source)
             raise
         self._connection, self.number = db, schema.number_of(db)
         # Some file systems number a file anew when it is first written, or whenever they are asked.
@@ -187,33 +178,19 @@ class Database:
 
     def _check(self, db: apsw.Connection) -> None:
         """Whether the file is new or an archive of this version, with its tables to the letter. Raises
-        ForeignFile for what must be left alone, Older, CorruptError."""
+        ForeignFile for what must be left alone, CorruptError."""
         application, version = schema.application_of(db), schema.version_of(db)
         if self.path is None or (schema.is_empty(db) and not application and not version):
             return
         if application != schema.APPLICATION_ID:
             raise ForeignFile(NOT_OURS.format(path=self.path))
-        if version > schema.VERSION:
-            raise Newer(TOO_NEW.format(path=self.path))
-        if version < schema.VERSION:
-            raise Older(TOO_OLD.format(path=self.path), self._identity)
+        if version != schema.VERSION:
+            raise OtherVersion(OTHER_VERSION.format(path=self.path))
         if not schema.is_exact(db):
             raise ForeignFile(CHANGED.format(path=self.path))
         # Through SQLite: to close a file that was opened beside it would give up the locks of the process.
         if not self.key and db.read("main", 0, CHECKSUM_PLACE, 1)[1][0] != CHECKSUM_BYTES:
             raise apsw.CorruptError(BAD_HEADER)
-
-    def _check_unread(self, path: Path, error: BaseException) -> None:
-        """Raise another error than damage for a file that SQLite cannot read for another reason: its header
-        names a newer version, and not ours with a bit turned over, or its key is another."""
-        head = encryption.header_of(path)
-        version, application = (int.from_bytes(head[at : at + 4], "big") for at in HEADER_PLACES)
-        is_turned = (version ^ schema.VERSION).bit_count() == 1
-        if application == schema.APPLICATION_ID and version > schema.VERSION and not is_turned:
-            raise Newer(TOO_NEW.format(path=path)) from None
-        is_locked = isinstance(error, apsw.NotADBError) and self.key
-        if is_locked and not encryption.read_marker(path.parent):
-            raise encryption.Locked(encryption.WRONG_KEY.format(path=path, source=self.key_source)) from None
 
     def copy_into(self, other: apsw.Connection) -> None:
         """Make all of this the contents of another database. Raises StoreError."""
@@ -390,17 +367,3 @@ def _configure(db: apsw.Connection, path: Path | None) -> None:
         db.pragma("journal_mode", "truncate")
     db.pragma("synchronous", "full")
     db.pragma("journal_size_limit", 8 * 1024 * 1024)
-
-
-def try_out(path: Path) -> None:
-    """See whether SQLite can lock and write a file as it would the archive's, at a place that is free.
-
-    Nothing of it stays. Raises apsw.Error or OSError.
-    """
-    try:
-        location.prepare_file(path)
-        with contextlib.closing(_open(path)) as db:
-            _configure(db, path)
-            schema.create(db)
-    finally:
-        location.remove(path)

@@ -103,6 +103,12 @@ def key_for(path: Path, source: str) -> str:
     return key
 
 
+def check_marked(path: Path, source: str) -> None:
+    """Raise Locked for an archive that no key fits, where no marker says that this one does."""
+    if not read_marker(path.parent):
+        raise Locked(WRONG_KEY.format(path=path, source=source)) from None
+
+
 def read_key(source: str, *, make: bool = False) -> str:
     """The key of a source: `env`, `keyring` or `file:PATH`. With `make` a keyring or a file that has none yet
     gets a random one. Raises Locked, saying what to do."""

@@ -20,7 +20,6 @@ from typing import NamedTuple
 
 from aider_gardener import files
 from aider_gardener.archive.store import location, sessions
-from aider_gardener.archive.store.database import TOO_NEW, Newer
 from aider_gardener.archive.store.records import (
     FORGET,
     FORGET_SESSION,
@@ -93,12 +92,13 @@ class FoundLines(NamedTuple):
     """The files of lines in a directory: those of the archive, and a line for what was left alone."""
 
     files: tuple[LinesFile, ...] = ()
-    refused: tuple[str, ...] = ()
+    refused: str = ""
 
     @property
     def problems(self) -> list[str]:
         """What is wrong with them, one line each."""
-        return [*(each for file in self.files for each in file.problems), *self.refused]
+        found = [each for file in self.files for each in file.problems]
+        return [*found, self.refused] if self.refused else found
 
     @property
     def records(self) -> list[Record]:
@@ -120,30 +120,25 @@ def names(directory: Path) -> list[str]:
 
 def read(directory: Path, now: float) -> FoundLines:
     """Read the files of lines of a directory that are the user's; nothing is changed."""
-    found, strangers, newer = [], [], list[str]()
+    found, strangers = [], []
     for name in names(directory):
         try:
             found.append(_read_file(directory / name, now))
         except FileNotFoundError:  # taken in by another process meanwhile
             continue
-        except Newer as error:
-            newer.append(str(error))
         except (OSError, ValueError, KeyError, TypeError):
             strangers.append(name)
-    refused = [STRANGERS.format(names=", ".join(strangers))] if strangers else []
-    return FoundLines(tuple(found), (*refused, *newer))
+    return FoundLines(tuple(found), STRANGERS.format(names=", ".join(strangers)) if strangers else "")
 
 
 def _read_file(path: Path, now: float) -> LinesFile:
-    """Read one file. Raises OSError or ValueError for another's and for what is none, and Newer."""
+    """Read one file. Raises OSError or ValueError for another's and for what is none of this version."""
     with files.open_plain(path) as source:
         status = os.fstat(source.fileno())
         if location.is_anothers(status):
             raise OSError("another user's")
         head = source.readline(files.SMALL_BYTES)
         first = _unframed(head[:-1], path) if head.endswith(b"\n") else None
-        if first is not None and first["kind"] == "meta" and first["format"] > FORMAT:
-            raise Newer(TOO_NEW.format(path=path))
         if first is None or first["kind"] != "meta" or first["format"] != FORMAT:
             raise ValueError("no first line of this version")
         if first["host"] == sessions.this_host():

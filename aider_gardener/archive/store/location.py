@@ -33,10 +33,8 @@ DATABASE_NAMES = (FILE_NAME, *(f"{FILE_NAME}{ending}" for ending in BESIDE))
 GIT_SECONDS = 10
 PLAIN_INDEX, INDEX_BYTES = (b"DIRC\0\0\0\2", b"DIRC\0\0\0\3"), 1 << 28
 
-ASIDE = re.compile(
-    re.escape(FILE_NAME) + r"\.(damaged|foreign|older|removed|damaged-lines)-(?!.*-(?:wal|shm|journal)$)"
-)
-"""What this version and former ones set aside, without its log."""
+ASIDE = re.compile(re.escape(FILE_NAME) + r"\.(damaged|removed|damaged-lines)-(?!.*-(?:wal|shm|journal)$)")
+"""What was set aside, without its log."""
 
 NOT_OURS = "{path} holds other files: name an empty directory, or one that does not exist yet"
 TRACKED = (
@@ -174,7 +172,7 @@ def names_in(directory: Path, form: re.Pattern[str]) -> list[str]:
 
 
 def set_aside_in(directory: Path) -> list[str]:
-    """The names of what was set aside in a directory, by this version or a former one."""
+    """The names of what was set aside in a directory."""
     return names_in(directory, ASIDE)
 
 

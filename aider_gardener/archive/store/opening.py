@@ -17,21 +17,14 @@ import apsw
 from aider_gardener.archive.store import encryption, lines, location, repair
 from aider_gardener.archive.store.database import (
     BUSY_MILLISECONDS,
-    NOT_OPENED,
     Database,
-    ForeignFile,
-    Newer,
-    Older,
+    OtherVersion,
     Unavailable,
     explain,
     is_damage,
-    try_out,
 )
 from aider_gardener.archive.store.sqlite import Store
 from aider_gardener.errors import StoreError
-
-SQLITE, LINES, MEMORY = "SQLite", "JSON lines", "memory"
-"""The tiers, for people."""
 
 IN_MEMORY = "this session is kept in memory only: {reason}"
 NO_PLAIN_LINES = "; lines of plain text are not written beside an encrypted archive"
@@ -60,12 +53,12 @@ def open_store(
 ) -> Store:
     """Open the archive in a directory, making it if need be; None keeps everything in memory.
 
-    Does not raise for trouble with the file: one that is damaged or older is set aside and a new one begun;
+    Does not raise for trouble with the file: one that is damaged is set aside and a new one begun;
     where none can be used the store works in lines of JSON beside it, or in memory. Without `or_memory`, for
-    a command, that raises StoreError, and so does a newer archive, beside which only a chat goes on. `notice`
-    says so in one line. `key_source` (`env`, `keyring`, `file:PATH`) is where the key of an encrypted archive
-    is; a new one is encrypted if it is given. `patience_milliseconds` is how long each write waits for a lock
-    of another process; 0: as long as is usual for the place.
+    a command, that raises StoreError, and so does one of another version, beside which only a chat goes on.
+    `notice` says so in one line. `key_source` (`env`, `keyring`, `file:PATH`) is where the key of an
+    encrypted archive is; a new one is encrypted if it is given. `patience_milliseconds` is how long each
+    write waits for a lock of another process; 0: as long as is usual for the place.
     """
     if directory is None:
         return Store(Database(None), clock=clock)
@@ -78,28 +71,19 @@ def open_store(
         store.take_in()
         return store
     except FAULTS as error:
-        tier, reason = _tier_without_sqlite(place, directory, error, key_source)
-        if isinstance(error, Newer) and not or_memory:
+        if isinstance(error, OtherVersion) and not or_memory:
             raise
-    if place is not None and tier == LINES:
-        with contextlib.suppress(OSError):
-            return open_lines(place, clock, reason)
+        reason = explain(error, directory / location.FILE_NAME)
+        is_writable = isinstance(error, (apsw.Error, OSError, Unavailable, OtherVersion))
+    if place is not None and is_writable:  # what somebody put in its place is no fault of the file's
+        if encryption.is_secret(place / location.FILE_NAME, key_source):
+            reason += NO_PLAIN_LINES
+        else:
+            with contextlib.suppress(OSError):
+                return open_lines(place, clock, reason)
     if not or_memory:
         raise StoreError(reason)
     return Store(Database(None), clock=clock, notice=IN_MEMORY.format(reason=reason))
-
-
-def _tier_without_sqlite(
-    place: Path | None, directory: Path, fault: Exception, key_source: str
-) -> tuple[str, str]:
-    """The tier for an archive that cannot be opened for this fault, and why. `place` is None where its
-    directory itself cannot be used."""
-    reason = explain(fault, directory / location.FILE_NAME)
-    if place is None or not isinstance(fault, (apsw.Error, OSError, Unavailable, Newer)):
-        return MEMORY, reason  # what somebody put in its place is no fault of the file's
-    if encryption.is_secret(place / location.FILE_NAME, key_source):
-        return MEMORY, reason + NO_PLAIN_LINES
-    return LINES, reason
 
 
 def open_lines(place: Path, clock: Callable[[], float], reason: str = "") -> Store:
@@ -146,8 +130,6 @@ def _open_file_to_read(path: Path, key_source: str) -> Store:
     database = Database(path, key_source=key_source, read_only=True)
     try:
         _connect(database)
-    except Older as error:
-        raise StoreError(NOT_OPENED.format(reason=error)) from error
     except apsw.Error as error:
         raise database.failure(error) from error
     except OSError as error:
@@ -166,11 +148,6 @@ def _open_file(database: Database, path: Path, clock: Callable[[], float]) -> St
         if repair.stays(lambda: repair.is_cut_off(path)):
             raise apsw.CorruptError(f"{path} was cut off")
         _connect(database)
-    except Older as error:
-        if location.identity(path) == error.identity:
-            notice = repair.begin_anew(database, path, clock(), why="older", reason=str(error))
-        else:  # another process has set it aside
-            _connect(database)
     except (apsw.Error, OSError, StoreError) as error:
         if not is_damage(error):
             if is_new and not isinstance(error, apsw.BusyError):
@@ -198,37 +175,3 @@ def _connect(database: Database) -> None:
             if is_damage(error) or time.monotonic() >= began + patience:
                 raise
             time.sleep(RETRY_SECONDS)
-
-
-def tier_of(directory: Path, key_source: str = "") -> tuple[str, str]:
-    """The tier that a chat would work in whose archive belongs to this directory, and why no better one.
-
-    An archive that the next chat would mend or set aside counts as one that opens. Nothing changes.
-    """
-    place = None
-    try:
-        if why := location.unusable(directory):
-            return MEMORY, why
-        found = Path(os.path.realpath(directory))
-        if found.exists():
-            location.check_files(found)
-            place = found
-            _try_sqlite(found, key_source)
-    except FAULTS as error:
-        return _tier_without_sqlite(place, directory, error, key_source)
-    return SQLITE, ""
-
-
-def _try_sqlite(place: Path, key_source: str) -> None:
-    """Raise what SQLite would raise for a chat in a directory."""
-    path = place / location.FILE_NAME
-    if path.exists() and not os.access(path, os.R_OK | os.W_OK):
-        raise Unavailable(explain(apsw.ReadOnlyError(), path))
-    if encryption.header_of(path):
-        try:
-            _open_file_to_read(path, key_source).close()
-        except (encryption.Locked, ForeignFile, Unavailable):
-            raise
-        except StoreError:  # damaged or older: the next chat sees to it
-            pass
-    try_out(place / f"{location.FILE_NAME}.probe-{os.urandom(8).hex()}")

@@ -28,9 +28,8 @@ SAID, FORGET, FORGET_SESSION = "said", "forget", "forget session"
 EXPORTED = frozenset(("session", SAID, "event", "state"))
 """What another archive may say here."""
 SESSION_FIELDS = ("id", "project", "started_at")
-NOT_AN_EXPORT = "{path} is not an export of this version's (format {format})"
+NOT_AN_EXPORT = "{path} is no export of a format that this version reads ({format})"
 NOT_IMPORTED = "{path}, line {number}, cannot be read: nothing was imported"
-OF_NEWER = "{path} is an export of a newer aider-gardener: upgrade to import it"
 NOT_READ = (KeyError, ValueError, TypeError, IndexError, AttributeError, OverflowError, RecursionError)
 """What a record raises that is none."""
 
@@ -217,9 +216,7 @@ def read_export(path: Path) -> Iterator[Record]:
             except NOT_READ as error:
                 raise StoreError(NOT_IMPORTED.format(path=path, number=number)) from error
             if not is_ours:
-                found = record["format"] if record["kind"] == "meta" else 0
-                told = OF_NEWER if isinstance(found, int) and found > FORMAT else NOT_AN_EXPORT
-                raise StoreError(told.format(path=path, format=FORMAT))
+                raise StoreError(NOT_AN_EXPORT.format(path=path, format=FORMAT))
             yield record
     if not number:
         raise StoreError(f"{path} is empty")

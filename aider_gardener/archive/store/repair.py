@@ -56,7 +56,7 @@ KEPT = (
     " `gardener store copy --from` takes it over"
 )
 DAMAGED = "{path} was damaged"
-SAVED = "{reason}: it was set aside as {aside}, and {saved} of its entries were saved"
+SAVED = "{path} was damaged: it was set aside as {aside}, and {saved} of its entries were saved"
 NOT_REPAIRED = "{path} is damaged and no new one can be put in its place ({fault})"
 QUICKER = "{path} was damaged; another process has begun it anew"
 NOT_SAVED = "; {count} could not be: {ids}"
@@ -221,9 +221,9 @@ def keep_copy(path: Path) -> str:
     return KEPT.format(copy=name.name)
 
 
-def begin_anew(database: Database, path: Path, now: float, *, why: str = "damaged", reason: str = "") -> str:
-    """Put a new archive in the place of one that cannot be used, with what can be saved of it and of the
-    copy; returns the line for the user. `why` names what is set aside, `reason` says more of it.
+def begin_anew(database: Database, path: Path, now: float) -> str:
+    """Put a new archive in the place of one that is damaged, with what can be saved of it and of the copy;
+    returns the line for the user.
 
     `database` is closed and is opened on the new one. A kill at any moment leaves the old one in its place,
     or the new one whole, if need be for `finish` to put it there."""
@@ -241,10 +241,9 @@ def begin_anew(database: Database, path: Path, now: float, *, why: str = "damage
         if location.identity(path) == seen:
             os.replace(part, _mended(path))
             files.synced(path.parent)
-            aside = set_aside(path, now, why)
+            aside = set_aside(path, now)
             finish(path)
-            reason = reason or DAMAGED.format(path=path)
-            said = SAVED.format(reason=reason, aside=aside.name, saved=len(found))
+            said = SAVED.format(path=path, aside=aside.name, saved=len(found))
         database.connect()
     except (StoreError, OSError, apsw.Error) as error:
         cause = error.__cause__ if isinstance(error.__cause__, apsw.Error) else error
@@ -283,9 +282,9 @@ def clear_parts(path: Path, *, older_than: float) -> None:
                 part.unlink()
 
 
-def set_aside(path: Path, now: float, why: str) -> Path:
-    """Rename a database with its log; returns the new name, which says why. Raises OSError."""
-    name = _free_name(path, now, why)
+def set_aside(path: Path, now: float) -> Path:
+    """Rename a damaged database with its log; returns the new name. Raises OSError."""
+    name = _free_name(path, now, "damaged")
     os.replace(path, name)
     for ending in location.BESIDE:
         with contextlib.suppress(FileNotFoundError):

@@ -2,7 +2,7 @@
 
 Each page of a plain file ends in a check sum, which `cksumvfs` keeps, an extension of SQLite's own; each of
 an encrypted one in the tag of its cipher. Any SQLite can read a plain file; what another one writes to it
-counts as damaged. Nothing of an older version is read: what it left is set aside."""
+counts as damaged. No other version is read."""
 
 from __future__ import annotations
 

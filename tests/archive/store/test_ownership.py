@@ -110,11 +110,13 @@ def test_what_git_tracks_is_left_alone_and_every_command_fails(
         store.close()
 
 
-def test_beside_a_newer_archive_every_command_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_beside_an_archive_of_another_version_every_command_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     git(tmp_path, "init", "-q")
     path = filled(tmp_path / ".aider.gardener")
     written(path, f"PRAGMA user_version = {schema.VERSION + 3}; CREATE TABLE later (x)")
-    every_command_fails(tmp_path, monkeypatch, "newer")
+    every_command_fails(tmp_path, monkeypatch, "version")
 
 
 @pytest.mark.parametrize("form", ["--index-version=2", "--index-version=4", "--split-index"])
@@ -159,7 +161,6 @@ def test_what_is_another_users_is_left_alone(
     for opened in (open_to_read, opened_by_a_command):
         with pytest.raises(StoreError, match="another user"):
             opened(place)
-    assert opening.tier_of(place)[0] == opening.MEMORY
 
 
 @posix
@@ -255,17 +256,17 @@ def test_a_journal_that_names_another_is_not_played_back(tmp_path: Path) -> None
     assert not store.persistent and "journal" in store.notice and victim.read_text() == "precious"
 
 
-def test_what_a_former_version_set_aside_is_named_and_can_be_taken_over(
+def test_what_was_set_aside_is_named_and_can_be_taken_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     place = tmp_path / ".aider.gardener"
     (tmp_path / ".git").mkdir()
-    foreign = filled(place).rename(place / "gardener.db.foreign-20260101-000000")
-    names = [foreign.name]
+    removed = filled(place).rename(place / "gardener.db.removed-20260101-000000")
+    names = [removed.name]
     for name in ("gardener.db.damaged-20250101-000000", f"gardener.db.damaged-lines-{'a' * 32}"):
         (place / name).write_text("theirs")
         names.append(name)
-    (place / f"{foreign.name}-wal").touch()
+    (place / f"{removed.name}-wal").touch()
     monkeypatch.chdir(tmp_path)
 
     def run(*words: str) -> str:
@@ -283,8 +284,8 @@ def test_what_a_former_version_set_aside_is_named_and_can_be_taken_over(
     assert "sound" in archive_found() and all(name in archive_found() for name in names)
     assert "-wal" not in archive_found()
     (tmp_path / "old").mkdir()
-    foreign_file = foreign.rename(tmp_path / "old" / "gardener.db")
-    assert run("store", "copy", "--from", str(foreign_file.parent)).startswith("0 ")
+    file = removed.rename(tmp_path / "old" / "gardener.db")
+    assert run("store", "copy", "--from", str(file.parent)).startswith("0 ")
     store = open_store(place)
     assert said(store) == [MINE] and store.notice == ""
 

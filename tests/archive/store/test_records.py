@@ -57,10 +57,10 @@ def test_an_export_with_one_strange_value_is_taken_whole_or_not_at_all(tmp_path:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ('{"kind": "meta", "format": 1}', "is not an export of this version's (format 2)"),
-        ('{"kind": "meta", "format": 3}', "is an export of a newer aider-gardener"),
-        ('{"kind": "meta", "format": "3"}', "is not an export of this version's"),
-        ('{"kind": "session"}', "is not an export of this version's"),
+        ('{"kind": "meta", "format": 1}', "is no export of a format that this version reads (2)"),
+        ('{"kind": "meta", "format": 3}', "is no export of a format"),
+        ('{"kind": "meta", "format": "3"}', "is no export of a format"),
+        ('{"kind": "session"}', "is no export of a format"),
         (
             '{"kind": "meta", "format": 2}\n{"kind": "pin", "id": "g1", "pinned": true}',
             ", line 2, cannot be read",

@@ -1,17 +1,18 @@
-"""Each place gives a tier, with the reason why no better one; an archive is copied from any tier to any."""
+"""Each place gives a tier; an archive is copied from any tier to any."""
 
 from __future__ import annotations
 
-import os
 from contextlib import closing
 from pathlib import Path
+from unittest.mock import Mock
 
 import apsw
 import pytest
 from made_lines import NoSqlite, opened_by_a_command, put, written
 
-from aider_gardener.archive.store import Store, location, open_store, opening, schema
+from aider_gardener.archive.store import Store, open_store, schema
 from aider_gardener.archive.store.encryption import VARIABLE
+from aider_gardener.archive.store.lines import FileLines
 from aider_gardener.errors import StoreError
 
 
@@ -23,59 +24,42 @@ def filled(store: Store) -> Store:
     return store
 
 
-def test_a_place_where_sqlite_works_gives_sqlite_and_stays_as_it_was(tmp_path: Path) -> None:
-    assert opening.tier_of(tmp_path / "not" / "yet") == (opening.SQLITE, "")
-    assert os.listdir(tmp_path) == []
-    open_store(tmp_path / "a").close()
-    before = sorted(os.listdir(tmp_path / "a"))
-    assert opening.tier_of(tmp_path / "a") == (opening.SQLITE, "")
-    assert sorted(os.listdir(tmp_path / "a")) == before
-
-
-def test_a_place_where_sqlite_opens_nothing_gives_lines_and_says_why(
+def test_where_sqlite_opens_nothing_there_are_lines_unless_as_plain_text(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_sqlite: NoSqlite
 ) -> None:
-    location.prepare_directory(tmp_path / "a")
-    before = sorted(os.listdir(tmp_path / "a"))
-    name, why = opening.tier_of(tmp_path / "a")
-    assert name == opening.LINES and "cannot be opened" in why and "\n" not in why
-    assert sorted(os.listdir(tmp_path / "a")) == before
-    name, why = opening.tier_of(tmp_path / "a", "env")
-    assert name == opening.MEMORY and "plain text" in why
-    monkeypatch.setattr(os, "access", lambda path, mode: False)
-    name, why = opening.tier_of(tmp_path / "a")
-    assert name == opening.MEMORY and "cannot be written" in why
+    monkeypatch.setenv(VARIABLE, "ab" * 32)
+    lines = open_store(tmp_path / "a")
+    assert lines.persistent and not lines.is_file and "cannot be opened" in lines.notice
+    secret = open_store(tmp_path / "b", key_source="env")
+    assert not secret.persistent and "plain text" in secret.notice
+    monkeypatch.setattr(FileLines, "begin", Mock(side_effect=OSError(30, "Read-only file system")))
+    assert not open_store(tmp_path / "c").persistent
 
 
-@pytest.mark.parametrize("damage", ["newer", "not ours", "damaged", "older", "locked"])
-def test_an_archive_that_is_there_counts_with_what_the_next_chat_does_about_it(
+@pytest.mark.parametrize("damage", ["another version", "not ours", "damaged", "locked"])
+def test_what_is_there_decides_the_tier_of_a_chat(
     tmp_path: Path, damage: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(VARIABLE, "ab" * 32)
-    path, wanted = tmp_path / "gardener.db", opening.SQLITE
+    path, wanted = tmp_path / "gardener.db", "SQLite"
     if damage == "damaged":
         path.write_text("my notes " * 1_000)
     elif damage == "not ours":
         with apsw.Connection(str(path)) as db:
             db.execute("CREATE TABLE theirs (a)")
-        wanted = opening.MEMORY
-    elif damage == "older":
-        open_store(tmp_path).close()
-        written(path, f"PRAGMA user_version = {schema.VERSION - 1}")
-    elif damage == "newer":
+        wanted = "memory"
+    elif damage == "another version":
         open_store(tmp_path).close()
         written(path, f"PRAGMA user_version = {schema.VERSION + 1}; CREATE TABLE news (a)")
-        wanted = opening.LINES
+        wanted = "JSON lines"
     else:
         open_store(tmp_path, key_source="env").close()
         monkeypatch.delenv(VARIABLE)
-        wanted = opening.MEMORY
+        wanted = "memory"
     before = path.read_bytes()
-    name, why = opening.tier_of(tmp_path)
-    assert (name, bool(why)) == (wanted, wanted != opening.SQLITE), why
-    assert path.read_bytes() == before
     store = open_store(tmp_path)
-    assert store.persistent == (wanted != opening.MEMORY) and store.is_file == (wanted == opening.SQLITE)
+    assert store.persistent == (wanted != "memory") and store.is_file == (wanted == "SQLite")
+    assert store.is_file or (store.notice and path.read_bytes() == before)
 
 
 def copied(source: Path, target: Path, key_source: str = "") -> tuple[int, str, bool]:
