@@ -350,9 +350,10 @@ def test_events(store: Store) -> None:
     one, two = put(store, "one", seq=0), put(store, "two", seq=1)
     store.record_event("s1", 1, "swap", {"entry_id": one.id, "why": "old", "saved": 5}, 11.0)
     store.record_event("s1", 2, "plan", {"entry_ids": [one.id, two.id]}, 12.0)
-    store.record_event("s2", 1, "clear", {"seen": two.id}, 13.0)  # named, and not what it is about
+    store.record_event("s2", 1, "clear", {"seen": two.id, "said": f'"{one.id}" and {one.id}'}, 13.0)
     assert [e.kind for e in store.events()] == ["swap", "plan", "clear"]
-    assert [e.kind for e in store.events(entry_id=two.id)] == ["plan"]
+    assert [e.kind for e in store.events(entry_id=two.id)] == ["plan", "clear"]
+    assert [e.kind for e in store.events(entry_id=one.id)] == ["swap", "plan"], "not what a text quotes"
     assert [e.kind for e in store.events("s1", entry_id=two.id)] == ["plan"]
     assert [e.at for e in store.events(kind="swap", entry_id=one.id)] == [11.0]
     assert store.events("s1", "swap")[0].data == {"entry_id": one.id, "why": "old", "saved": 5}

@@ -169,14 +169,13 @@ def host_of(environ: Mapping[str, str]) -> str:
 
 
 @contextmanager
-def connected(environ: Mapping[str, str] | None = None, *, seconds: int = 0) -> Iterator[Connection]:
+def connected(environ: Mapping[str, str] = os.environ, *, seconds: int = 0) -> Iterator[Connection]:
     """A connection for one piece of work; nothing is open afterwards.
 
     Each `with connection.transaction()` in it is a transaction; what stands outside is none. With `seconds`,
     at least 2, connecting takes at most so long at each of the server's addresses, and each statement. Raises
     UsageError or ServerError; errors of the server's within the context come out so too.
     """
-    environ = os.environ if environ is None else environ
     given = parameters(environ) | ({"connect_timeout": str(seconds)} if seconds else {})
     psycopg = _library()
     try:

@@ -82,7 +82,7 @@ class SyncReport:
 def sync(
     store: Store,
     project: str,
-    environ: Mapping[str, str] | None = None,
+    environ: Mapping[str, str] = os.environ,
     *,
     unasked: bool = False,
     clock: Callable[[], float] = time.time,
@@ -93,7 +93,6 @@ def sync(
     began it and not its user, so that no server is called but the one that the user named as the project was
     shared, and for no archive that only says that it is: one may come with a project's files.
     """
-    environ = os.environ if environ is None else environ
     exchange = _Exchange(store, share_of(store, project), clock)
     try:
         held = exchange.share
@@ -209,14 +208,13 @@ def share(
     owners: Sequence[str] = (),
     readers: Sequence[str] = (),
     readable: bool = False,
-    environ: Mapping[str, str] | None = None,
+    environ: Mapping[str, str] = os.environ,
 ) -> Share:
     """Share a project under a name, or as `CREATOR/NAME` one that another made; admit roles to it.
 
     `readable`: the user agrees that what is encrypted here is not there. Sends nothing yet. Raises UsageError
     and ServerError.
     """
-    environ = os.environ if environ is None else environ
     if not store.is_file:
         raise UsageError(IN_MEMORY)
     if store.database.key and not readable:
@@ -261,7 +259,7 @@ def unshare(
     *,
     delete: bool = False,
     now: float,
-    environ: Mapping[str, str] | None = None,
+    environ: Mapping[str, str] = os.environ,
 ) -> Share:
     """Share a project no more. With `delete` all that this role shared of it goes from the server, and
     from the archives that fetched it as they sync; what the others wrote stays. Raises UsageError and
@@ -277,9 +275,7 @@ def unshare(
     return held
 
 
-def remove(
-    store: Store, project: str, roles: Sequence[str], environ: Mapping[str, str] | None = None
-) -> None:
+def remove(store: Store, project: str, roles: Sequence[str], environ: Mapping[str, str] = os.environ) -> None:
     """Take the access of these roles to a shared project away, all or none; as members of a group they may
     still have it.
 
@@ -292,7 +288,7 @@ def remove(
             connection.execute(SET_MEMBER, (held.number, role, None))
 
 
-def members(store: Store, project: str, environ: Mapping[str, str] | None = None) -> dict[str, Any]:
+def members(store: Store, project: str, environ: Mapping[str, str] = os.environ) -> dict[str, Any]:
     """Who may read a shared project, as the server says within a few seconds: `members`, each with `member`,
     `role` (owner or reader) and `creator` (whether it made the project); or in `members_problem` why that is
     not known. Raises UsageError where nothing is shared."""
@@ -314,14 +310,13 @@ def members(store: Store, project: str, environ: Mapping[str, str] | None = None
     return {"members": found, "members_problem": ""}
 
 
-def status(store: Store, project: str, environ: Mapping[str, str] | None = None) -> dict[str, Any]:
+def status(store: Store, project: str, environ: Mapping[str, str] = os.environ) -> dict[str, Any]:
     """How a project is shared, as plain data, without asking the server.
 
     `shared` says whether it is; then `name`, `server` (its host), `role` (owner or reader), `author`,
     `waiting` (messages to send), `to_forget`, `synced_at` (seconds since the epoch, None for never) and
     `problem` (one line, "" when the last sync went well).
     """
-    environ = os.environ if environ is None else environ
     found = store.database.read(lambda db: local.share_of(db, project)) if store.is_file else None
     if found is None:
         return {"shared": False}
@@ -351,7 +346,7 @@ def look(environ: Mapping[str, str]) -> tuple[bool, str]:
 
 
 @contextmanager
-def _reached(share: Share, environ: Mapping[str, str] | None, *, seconds: int = 0) -> Iterator[Connection]:
+def _reached(share: Share, environ: Mapping[str, str], *, seconds: int = 0) -> Iterator[Connection]:
     """A connection to the server that a project is shared with. Raises ServerError if it is another."""
     with connected(environ, seconds=seconds) as connection:
         if server.check(connection) != share.server:

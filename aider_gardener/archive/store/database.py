@@ -173,8 +173,6 @@ class Database:
         has_log = self._is_identity_kept and not self.read_only and db.pragma("journal_mode") == "wal"
         self._log = self._log_identities() if has_log else []
         self.set_patience()
-        if self.path is not None and not self.read_only:
-            encryption.clear_part(self.path)
 
     def _check(self, db: apsw.Connection) -> None:
         """Whether the file is new or an archive of this version, with its tables to the letter. Raises

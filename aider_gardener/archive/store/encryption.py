@@ -32,7 +32,9 @@ KEY_BYTES = 32
 PLAIN_HEADER, PAYLOAD_FRACTIONS = b"SQLite format 3\0", b"\x40\x20\x20"
 """What every SQLite file begins with, and its bytes 21 to 23, which the cipher leaves as they are."""
 HEADER_BYTES = 100
-PART_NAME = "gardener.db.rekeyed"
+PART_NAME = f"{location.FILE_NAME}.rekeyed.part"
+"""What is about to take an archive's place; what a killed process leaves of it goes as `repair.clear_parts`
+says."""
 WRONG_KEY = "{path} is encrypted and the key of {source} is not the one; it was left alone"
 NO_KEY = "no key for the encrypted archive from {source}: {why}"
 
@@ -183,7 +185,7 @@ def _rewrite(path: Path, old_key: str, new_key: str, source: str = "") -> None:
         if db.pragma("journal_mode", "delete") != "delete":
             raise apsw.BusyError
         db.execute("BEGIN EXCLUSIVE; COMMIT")
-        clear_part(path)
+        location.remove(part)
         files.open_private(part).close()
         db.execute("VACUUM INTO ?", (new_file(part, new_key),))
         if not new_key:
@@ -204,7 +206,8 @@ def _rewrite(path: Path, old_key: str, new_key: str, source: str = "") -> None:
         raise StoreError(f"{path} could not be rewritten ({' '.join(str(error).split())})") from error
     finally:
         db.close()
-        clear_part(path)
+        with contextlib.suppress(OSError):
+            location.remove(part)
 
 
 def _keep_check_sums(path: Path) -> None:
@@ -213,9 +216,3 @@ def _keep_check_sums(path: Path) -> None:
     with contextlib.closing(opened(path, apsw.SQLITE_OPEN_READWRITE, "")) as db:
         db.pragma("checksum_verification", "off")
         db.execute("VACUUM")
-
-
-def clear_part(path: Path) -> None:
-    """Remove what an interrupted run left beside an archive. The caller has the archive open."""
-    with contextlib.suppress(OSError):
-        location.remove(path.with_name(PART_NAME))

@@ -103,14 +103,6 @@ def record_event(db: apsw.Connection, record: Mapping[str, Any], *, again: bool 
     )
 
 
-def entries_of(data: Mapping[str, object]) -> list[str]:
-    one, many = data.get("entry_id"), data.get("entry_ids")
-    found = [one] if isinstance(one, str) else []
-    if isinstance(many, (list, tuple)):
-        found += [each for each in many if isinstance(each, str)]
-    return found
-
-
 def events(db: apsw.Connection, session: str | None, kind: str | None, stored_id: str | None) -> list[Event]:
     conditions, values = [], []
     for column, value in (("session", session), ("kind", kind)):
@@ -118,14 +110,13 @@ def events(db: apsw.Connection, session: str | None, kind: str | None, stored_id
             conditions.append(f"{column} = ?")
             values.append(value)
     if stored_id is not None:
-        conditions.append("instr(data, ?)")
+        conditions.append("instr(data, ?)")  # an id by itself is one: within a text its quotes are escaped
         values.append(f'"{stored_id}"')
     where = " AND ".join(["1", *conditions])
     sql = f"SELECT session, turn, kind, data, at FROM events WHERE {where} ORDER BY number"
-    found = [
+    return [
         Event(own, turn, word, json.loads(data), at) for own, turn, word, data, at in db.execute(sql, values)
     ]
-    return found if stored_id is None else [each for each in found if stored_id in entries_of(each.data)]
 
 
 def set_state(db: apsw.Connection, session: str, key: str, value: str) -> None:

@@ -544,7 +544,7 @@ class Store:
     def record_event(
         self, session_id: str, turn: int, kind: str, data: Mapping[str, object], at: float
     ) -> None:
-        """Append an event. `data` is JSON; its keys `entry_id` and `entry_ids` say whom it is about."""
+        """Append an event. `data` is JSON; an id of an entry by itself says that it is about that one."""
         clean = cleaned(data, self._redactor)
         self._write(
             {"kind": "event", "session": session_id, "turn": turn, "event": kind, "data": clean, "at": at}

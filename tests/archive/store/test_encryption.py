@@ -20,7 +20,7 @@ from made_lines import bytes_of, written
 from made_search import found
 from made_vectors import LetterCounts
 
-from aider_gardener.archive.store import Store, encryption, open_store
+from aider_gardener.archive.store import Store, location, open_store
 from aider_gardener.archive.store.encryption import (
     MARKER_NAME,
     PART_NAME,
@@ -195,9 +195,11 @@ def test_a_conversion_that_breaks_leaves_an_archive_that_opens(
     filled(tmp_path, key_source="env" if way == "decrypt" else "")
     with monkeypatch.context() as patch:
         patch.setattr(step, Mock(side_effect=OSError("the power went")))
-        patch.setattr(encryption, "clear_part", lambda path: None)  # as where it was killed
+        patch.setattr(location, "remove", lambda path, file=True: None)  # as where it was killed
         with contextlib.suppress(OSError, StoreError):
             encrypt(tmp_path, "env") if way == "encrypt" else decrypt(tmp_path)
+    (tmp_path / PART_NAME).touch()
+    os.utime(tmp_path / PART_NAME, (1.0, 1.0))
     again = open_store(tmp_path)
     assert again.notice == "" and holds_everything(again) and not (tmp_path / PART_NAME).exists()
 
