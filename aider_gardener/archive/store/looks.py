@@ -70,7 +70,6 @@ LABEL = late(
     rf"(?i)(?=.*(?:{PASSWORD_WORDS}|pass|secret|token|auth|login|credential|user|reset|key))"
     r"[^\W\d_]+(?:[-_/.:][^\W\d_]+){0,20}[-_.]?v?\d?"
 )
-ATTRIBUTE = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
 PLACE = re.compile(r"[\w.]+\(.*|arn:.*|(?:https?://|\.{0,2}/|~/).*|[a-z][\w.]*@[\w-]+(?:\.[\w-]+)+")
 """Calls, paths, addresses."""
 SENTENCE = late(
@@ -95,13 +94,12 @@ def kind_of(name: str) -> str:
     return "key" if KEY_NAME.search(name) else ""
 
 
-def looks(value: str, is_literal: bool) -> Looks:
-    """What a value looks like that belongs to a name; what is no text but code is seldom more than a name."""
+def looks(value: str) -> Looks:
+    """What a value looks like that belongs to a name."""
     if is_no_secret(value):
         return Looks.NONE
     if len(value) >= 8 and len(set(value)) >= 7 and MIXED.match(value) and not is_wordy(value):
-        is_lookup = not is_literal and ATTRIBUTE.fullmatch(value) and not is_strong(value.rpartition(".")[2])
-        return Looks.NONE if is_lookup else Looks.STRONG if is_strong(value) else Looks.RANDOM
+        return Looks.STRONG if is_strong(value) else Looks.RANDOM
     if MIXED.match(value):
         return Looks.MIX
     return Looks.NONE if value.isalpha() and not value.isascii() else Looks.WORD

@@ -261,7 +261,7 @@ def _is_value(kind: str, value: str, joint: str) -> bool:
     need = NEEDS[joint][KINDS.index(kind)]
     if kind == "secret" and len(value) < 8:
         need = max(need, Looks.RANDOM)
-    return looks(value, joint == "text") >= need
+    return looks(value) >= need
 
 
 def _joint(text: str, start: int, stop: int, match: re.Match[str]) -> str:
@@ -345,7 +345,7 @@ def _telling(text: str, start: int, stop: int, kind: str) -> Iterator[Found]:
             continue
         is_cased = not (value.islower() or value.isupper()) and (kind in ("", "password") or is_strong(value))
         is_enough = len(value) >= 8 and (is_cased or SIGN.search(value)) and PLAIN.fullmatch(value)
-        if looks(value, False) >= (Looks.MIX if is_enough else Looks.NEVER if kind else Looks.RANDOM):
+        if looks(value) >= (Looks.MIX if is_enough else Looks.NEVER if kind else Looks.RANDOM):
             yield first, last, "secret"
 
 
@@ -370,7 +370,7 @@ def _below(text: str, at: int) -> Generator[Found, None, int]:
             value = cells[column]
             start = begin + line.find(value, len("|".join(cells[:column])))
             kind = kind_of(heads[column])
-            if looks(value, True) >= (Looks.WORD if kind == "password" else Looks.RANDOM):
+            if looks(value) >= (Looks.WORD if kind == "password" else Looks.RANDOM):
                 yield start, start + len(value), kind
         elif any(map(str.isalnum, line)):
             break
