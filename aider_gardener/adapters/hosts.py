@@ -354,7 +354,8 @@ def with_claude(
                 [claude, *step],
                 cwd=root,
                 capture_output=True,
-                text=True,
+                encoding="utf-8",
+                errors="replace",
                 timeout=COMMAND_SECONDS,
                 check=False,
             )

@@ -81,6 +81,17 @@ def test_a_second_time_it_says_that_nothing_was_changed() -> None:
     assert again[0] == "codex: nothing to change" and again[1].startswith(trust)
 
 
+@pytest.mark.skipif(os.name == "nt", reason="there is no such shell")
+def test_what_claude_code_says_as_it_fails_may_be_any_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (claude := tmp_path / "claude").write_text("#!/bin/sh\nprintf 'no \\377 plugins' >&2; exit 3\n")
+    claude.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    done = gardener("install", "claude-code")
+    assert done.exit_code == 1 and "(exit code 3 no \ufffd plugins): type claude plugin" in done.stderr
+
+
 def test_without_claude_code_the_lines_to_type_are_said(tmp_path: Path) -> None:
     done = gardener("install", "claude-code")
     assert done.exit_code == 1 and "claude is not on the PATH" in done.stderr

@@ -277,7 +277,7 @@ def make_server(
 
 def over_stdio(server: Server[Any, Any]) -> None:
     """Serve the process that started this one, until it closes standard input."""
-    stdin = io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8", errors="replace")
+    stdin = io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8-sig", errors="replace")
     stdout = anyio.wrap_file(io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", errors="replace"))
 
     async def lines() -> AsyncIterator[str]:

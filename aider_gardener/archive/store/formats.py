@@ -102,6 +102,7 @@ password ~ net use,add_user,adduser,user add ~
     (?:net\suser|net\suse\s\S{1,9}|add_?user|user add)(?: -\S{1,20}){0,3}(?: \S{1,60})?
     (?:\s/\S{1,99}){0,3}\s["']?((?=\S*\d)[^\s/*\-"'\\]\S{4,100}?)["']?(?=\s|$)
 password ~ psk=,key content ~ (?i)^\s*(?:psk=|key content\s{1,30}: )((?=.*[^a-z\s])\S.{3,62})$
+password ~ temporary password ~ temporary password [^:\n]{0,80}: (\S{6,60})$
 password ~ pwd={ ~ (?i)pwd=\{((?:[^}\n]|\}\}){4,200})\}
 password ~  as , als , comme , como , come , met  ~
      (?:as|als|com[eo]|comme|met) ["'`]?[\w.@-]{1,60}["'`]? (?:with|using|mit|avec|con|com|met)

@@ -47,6 +47,7 @@ class Process:
             env=environ,
         )
         threading.Thread(target=self._listen, daemon=True).start()
+        self.process.stdin.write(b"\xef\xbb\xbf")  # as PowerShell begins a pipe
         self.ask("hello", "initialize", HELLO)
         self.say(b'{"jsonrpc": "2.0", "method": "notifications/initialized"}')
         return self
