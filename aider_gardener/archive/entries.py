@@ -130,7 +130,8 @@ def source_words(store: Store, entry: Entry) -> str:
 
 
 def changes_of(events: Iterable[Event], stored_id: str) -> tuple[LevelChange, ...]:
-    """The changes of an entry's rendition that events tell of, oldest first."""
+    """The changes of an entry's rendition that events tell of, oldest first. One that changed in several
+    places of a chat alike has one."""
     found = []
     for event, swap in _swaps(events):
         if swap.get("entry_id") == stored_id:
@@ -139,7 +140,7 @@ def changes_of(events: Iterable[Event], stored_id: str) -> tuple[LevelChange, ..
             found.append(
                 LevelChange(event.session, event.turn, event.at, event.kind, before, after, reason, cause)
             )
-    return tuple(found)
+    return tuple(dict.fromkeys(found))
 
 
 def _swaps(events: Iterable[Event]) -> Iterator[tuple[Event, Mapping[str, Any]]]:

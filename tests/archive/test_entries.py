@@ -56,7 +56,7 @@ def test_why_tells_every_change_and_how_it_stands(store: Store) -> None:
     stored = put(store, 0, "1 passed", Source(SourceKind.COMMAND, "pytest -q"))
     swap = {"entry_id": stored.id, "before": "full", "after": "line", "reason": "old"}
     data = {
-        "swaps": [swap],
+        "swaps": [swap, swap],  # the same words said twice
         "entry_ids": [stored.id],
         "reason": "history over its mark",
         "tokens_before": 9_000,
