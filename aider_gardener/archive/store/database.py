@@ -28,6 +28,8 @@ NETWORK_BUSY_MILLISECONDS = 30_000
 """Over a network every write is slower, and without a write-ahead log readers hold writers up."""
 CACHE_KIB = 16_384
 NO_TEXT = "a text that is no UTF-8"
+HEADER_PLACES = 60, 68
+"""Where a file's header has `user_version` and `application_id`."""
 BAD_INDEX = "an index of words that fits no more"
 BAD_HEADER = "a header that is not an archive's"
 NOT_OURS = "{path} is not an archive of the gardener's: it was left alone"
@@ -164,8 +166,8 @@ class Database:
             raise apsw.CorruptError(NO_TEXT) from error
         except BaseException as error:
             db.close()
-            if self.path is not None and self.key and isinstance(error, apsw.NotADBError):
-                encryption.check_marked(self.path, self.key_source)
+            if self.path is not None and is_damage(error):
+                self._check_unread(self.path, error)
             raise
         self._connection, self.number = db, schema.number_of(db)
         # Some file systems number a file anew when it is first written, or whenever they are asked.
@@ -189,6 +191,17 @@ class Database:
         # Through SQLite: to close a file that was opened beside it would give up the locks of the process.
         if not self.key and db.read("main", 0, CHECKSUM_PLACE, 1)[1][0] != CHECKSUM_BYTES:
             raise apsw.CorruptError(BAD_HEADER)
+
+    def _check_unread(self, path: Path, error: BaseException) -> None:
+        """Raise another error than damage for a file that SQLite cannot read for another reason: its header
+        names a newer version, and not ours with a bit turned over, or its key is another."""
+        head = encryption.header_of(path)
+        version, application = (int.from_bytes(head[at : at + 4], "big") for at in HEADER_PLACES)
+        is_turned = (version ^ schema.VERSION).bit_count() == 1
+        if application == schema.APPLICATION_ID and version > schema.VERSION and not is_turned:
+            raise OtherVersion(OTHER_VERSION.format(path=path)) from None
+        if self.key and isinstance(error, apsw.NotADBError):
+            encryption.check_marked(path, self.key_source)
 
     def copy_into(self, other: apsw.Connection) -> None:
         """Make all of this the contents of another database. Raises StoreError."""

@@ -4,6 +4,7 @@ line and left whole."""
 from __future__ import annotations
 
 import os
+import sqlite3
 from contextlib import closing
 from pathlib import Path
 
@@ -114,11 +115,18 @@ def test_what_is_open_to_be_read_only_sees_a_chat_that_goes_on_beside_it(tmp_pat
     assert sorted(path.name for path in tmp_path.iterdir()) == names
 
 
-@pytest.mark.parametrize("version", [schema.VERSION - 1, schema.VERSION + 90])
-def test_another_version_is_left_alone_and_a_chat_goes_on_in_lines(tmp_path: Path, version: int) -> None:
+@pytest.mark.parametrize("by", ["an older program", "a newer one", "another SQLite", "a new page format"])
+def test_another_version_is_left_alone_whoever_wrote_its_number(tmp_path: Path, by: str) -> None:
     filled(tmp_path)
-    path = tmp_path / "gardener.db"
-    written(path, f"PRAGMA user_version = {version}")
+    path, is_older = tmp_path / "gardener.db", by == "an older program"
+    sql = f"PRAGMA user_version = {schema.VERSION - 1 if is_older else schema.VERSION + 90}"
+    if by in ("an older program", "a newer one"):
+        written(path, sql)
+    else:
+        with closing(sqlite3.connect(path)) as db:
+            db.execute(sql)
+    if by == "a new page format":
+        path.write_bytes(path.read_bytes()[:20] + b"\0" + path.read_bytes()[21:])
     before = path.read_bytes()
     left_behind(tmp_path, "said to this version")
     for opened in (open_to_read, opened_by_a_command):

@@ -116,7 +116,7 @@ def test_beside_an_archive_of_another_version_every_command_fails(
     git(tmp_path, "init", "-q")
     path = filled(tmp_path / ".aider.gardener")
     written(path, f"PRAGMA user_version = {schema.VERSION + 3}; CREATE TABLE later (x)")
-    every_command_fails(tmp_path, monkeypatch, "version")
+    every_command_fails(tmp_path, monkeypatch, "gardener.db")
 
 
 @pytest.mark.parametrize("form", ["--index-version=2", "--index-version=4", "--split-index"])
