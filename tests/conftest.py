@@ -51,8 +51,9 @@ def has_room_in_memory() -> bool:
     return place.f_bavail * place.f_frsize >= MEMORY_BYTES and not place.f_flag & os.ST_NOEXEC
 
 
-def enter_sandbox() -> None:
-    """Point this process and its children at an empty home, and take the user's own settings away."""
+def enter_sandbox() -> Path:
+    """Point this process and its children at an empty home, and take the user's own settings away; gives where
+    aider's price table is in it."""
     if has_room_in_memory():
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
         tempfile.tempdir = os.environ.setdefault("TMPDIR", str(MEMORY))
@@ -81,18 +82,25 @@ def enter_sandbox() -> None:
     sys.dont_write_bytecode = False
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     (home / ".gitconfig").write_text(GIT_CONFIG, encoding="utf-8")
-    place_price_table(home)
+    return place_price_table(home)
 
 
-def place_price_table(home: Path) -> None:
+def place_price_table(home: Path) -> Path:
     """Give aider the price table that litellm ships where it would otherwise download a newer one."""
-    spec = importlib.util.find_spec("litellm")
-    if spec is None or spec.origin is None:
-        return
-    table = Path(spec.origin).parent / "model_prices_and_context_window_backup.json"
     cache = home / ".aider" / "caches" / "model_prices_and_context_window.json"
-    cache.parent.mkdir(parents=True)
-    shutil.copy(table, cache)
+    spec = importlib.util.find_spec("litellm")
+    if spec is not None and spec.origin is not None:
+        cache.parent.mkdir(parents=True)
+        shutil.copy(Path(spec.origin).parent / "model_prices_and_context_window_backup.json", cache)
+    return cache
+
+
+def keep_price_table() -> None:
+    """Have aider read the price table in the sandbox's home. It looks in the home in which it was imported: where
+    that was a test's own, every later test of the process would try to fetch one."""
+    manager: Any = getattr(sys.modules.get("aider.models"), "model_info_manager", None)
+    if manager is not None and not manager.content:
+        manager.cache_file, manager._cache_loaded = price_table, False
 
 
 def remember_vectors() -> None:
@@ -110,7 +118,7 @@ def remember_vectors() -> None:
     ENCODER.embed = embed  # type: ignore[method-assign]  # reason: only this process's one encoder
 
 
-enter_sandbox()
+price_table = enter_sandbox()
 remember_vectors()
 deny_network(attempts.append)
 # Examples are made and tried on machines that do other work too: no law is broken by taking long.
@@ -128,6 +136,7 @@ def pytest_xdist_auto_num_workers() -> int:
 def no_network() -> Iterator[None]:
     """Fail a test that tried to leave this machine, even if the code under test swallowed the refusal."""
     attempts.clear()
+    keep_price_table()
     yield
     if attempts:
         hosts = ", ".join(sorted(set(attempts)))

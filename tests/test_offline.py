@@ -27,3 +27,14 @@ def test_a_connection_to_another_address_is_refused_and_noted() -> None:
 def test_the_home_is_the_sandbox() -> None:
     assert "gardener-tests-home-" in str(Path.home())
     assert not [name for name in os.environ if name.startswith("AIDER_GARDENER")]
+
+
+def test_aider_reads_its_price_table_whatever_home_it_was_imported_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from aider.models import model_info_manager as manager
+
+    for name, value in (("content", None), ("cache_file", tmp_path / "none"), ("_cache_loaded", True)):
+        monkeypatch.setattr(manager, name, value)
+    conftest.keep_price_table()
+    assert manager.get_model_from_cached_json_db("gpt-4o")["mode"] == "chat" and conftest.attempts == []
