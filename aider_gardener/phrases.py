@@ -23,6 +23,8 @@ YOUR_LIMIT, WINDOW_LEAVES = "your limit", "what the window leaves"
 WHILE_COLD = "while the prompt cache is cold"
 LEAST_SPARED = 0.005
 """Dollars that are worth a word."""
+TURNS_NAMED = 8
+"""Of more turns only their number and the span are told: nobody reads a line of 28 numbers."""
 TIMES = {0: "no room had to be made", 1: "room was made once", 2: "room was made twice"}
 
 
@@ -80,14 +82,16 @@ def limit_passed(set_by: str, tokens: int) -> str:
 
 
 def recalled(turns: Collection[int], elsewhere: int) -> str:
-    """What was recalled for a prompt: "recalled 3 passages: turns 4 and 9, 1 of another chat". `turns` are
-    those of the passages said in this chat, `elsewhere` counts the others."""
+    """What was recalled for a prompt: "recalled 3 passages: turns 4 and 9, 1 of another chat"; of many turns
+    their span. `turns` are those of the passages said in this chat, `elsewhere` counts the others."""
     parts = [_turns(sorted(set(turns)))] if turns else []
     parts += [f"{elsewhere} of another chat"] if elsewhere else []
     return f"recalled {counted(len(turns) + elsewhere, 'passage')}: {', '.join(parts)}"
 
 
 def _turns(turns: Sequence[int]) -> str:
+    if len(turns) > TURNS_NAMED:
+        return f"{len(turns)} turns, {turns[0]} to {turns[-1]}"
     *first, last = map(str, turns)
     return f"turns {', '.join(first)} and {last}" if first else f"turn {last}"
 

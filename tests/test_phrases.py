@@ -17,6 +17,7 @@ from aider_gardener.phrases import (
     limit_passed,
     made_room,
     outlook_text,
+    recalled,
     short,
     size,
     status_text,
@@ -148,3 +149,8 @@ def test_tokens_in_a_few_characters() -> None:
     assert [short(n) for n in (0, 940, 999, 1_000, 86_700, 999_949, 999_950, -2_500)] == [
         "0", "940", "999", "1.0k", "86.7k", "999.9k", "1.0M", "-2.5k"
     ]  # fmt: skip
+
+
+def test_of_many_turns_the_span_is_told() -> None:
+    assert recalled([4, 9, 4], 1) == "recalled 4 passages: turns 4 and 9, 1 of another chat"
+    assert recalled(range(3, 31), 0) == "recalled 28 passages: 28 turns, 3 to 30"
