@@ -27,7 +27,8 @@ NUMBER = late(r"[\da-f](?:(?<=0)x[0-9a-f]+|(?<=[0-9a-f])[0-9a-f]{6,}|(?<=\d)\d*)
 
 QUOTED = late(r"'[^']*'|\"[^\"]*\"|`[^`]*`|‘[^’]*’|“[^”]*”")
 NAME = late(r"'[^' ]*'|\"[^\" ]*\"|`[^` ]*`|‘[^’ ]*’|“[^” ]*”")
-"""A quoted word: what differs from line to line. A sentence in quotes is what a line of a document says."""
+"""A quoted word: what differs from line to line. Behind the key of a line of its own a sentence in quotes is
+what the line says; in a row of objects (`{"id": …}`) it is a cell."""
 
 KEY = late(r"[{\[ ]*\"[\w.$@/ -]+\" ?:")
 """The key of a line of JSON, which tells lines apart."""
@@ -37,6 +38,7 @@ FORM_CHARS = 90
 SECTION = late(r"\[{1,2}[\w\"'.: /@-]+\]{1,2} *(?:[#;].*)?$")
 """The heading of a section, as in an INI or a TOML file."""
 
+COMMENT_MARKS = "#", ";", "//"
 COMMENT = late(r"(?:^|(?<=\s))(?:#(?![!\d])|;|//).*")
 """A comment of a configuration: a line of its own, or what stands behind a setting."""
 
@@ -72,8 +74,12 @@ def form_of(line: str) -> str:
 
 def without_manual(lines: Sequence[str]) -> Sequence[str]:
     """Of a configuration that is mostly comments what it sets, each in its row; other texts as they are."""
+    begun = [line.lstrip()[:2] for line in lines]
+    filled = len(begun) - begun.count("")
+    if sum(begins.startswith(COMMENT_MARKS) for begins in begun) <= COMMENTS * filled:
+        return lines  # nearly all texts, which need not be searched
     bare = [COMMENT.sub("", line, count=1).rstrip() for line in lines]
-    filled, left = (sum(map(bool, map(str.strip, text))) for text in (lines, bare))
+    left = sum(map(bool, map(str.strip, bare)))
     return bare if SEVERAL <= left < (1 - COMMENTS) * filled else lines
 
 
