@@ -45,6 +45,10 @@ COMMENT = late(r"(?:^|(?<=\s))(?:#(?![!\d])|;|//).*")
 COMMENTS = 2 / 3
 """Of a configuration with its manual, as servers come with, more lines than this share are comments."""
 
+FIGURES = late(r"(?<=\s)\d[\d.,]*[a-zA-Z%]*\s+\d[\d.,]*[a-zA-Z%]*\s+\d")
+FIGURED = 0.1
+"""Where more comments than this share hold three numbers in a row they are what a report says."""
+
 MARKS = "-+!"
 """Begin lines of a diff, or items of a list, which say something themselves."""
 
@@ -76,8 +80,11 @@ def without_manual(lines: Sequence[str]) -> Sequence[str]:
     """Of a configuration that is mostly comments what it sets, each in its row; other texts as they are."""
     begun = [line.lstrip()[:2] for line in lines]
     filled = len(begun) - begun.count("")
-    if sum(begins.startswith(COMMENT_MARKS) for begins in begun) <= COMMENTS * filled:
+    comments = [line for line, begins in zip(lines, begun, strict=True) if begins.startswith(COMMENT_MARKS)]
+    if len(comments) <= COMMENTS * filled:
         return lines  # nearly all texts, which need not be searched
+    if sum(map(bool, map(FIGURES.search, comments))) > FIGURED * len(comments):
+        return lines
     bare = [COMMENT.sub("", line, count=1).rstrip() for line in lines]
     left = sum(map(bool, map(str.strip, bare)))
     return bare if SEVERAL <= left < (1 - COMMENTS) * filled else lines

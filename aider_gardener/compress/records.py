@@ -12,7 +12,7 @@ from math import log2
 from typing import NamedTuple
 
 from aider_gardener.compress.outline import CAUSE, CONTEXT, WARNING, Note
-from aider_gardener.compress.quoting import NAMES_PLACE, form_of
+from aider_gardener.compress.quoting import NAME, NAMES_PLACE, NUMBER, form_of
 from aider_gardener.reading.alarms import alarm
 from aider_gardener.reading.late import late
 
@@ -67,7 +67,7 @@ def read(lines: Sequence[str]) -> dict[int, Note]:
             opened, place, depth, worth, placed = row, row, indent, CAUSE, True
         elif head and head.level != "note":
             level, code, path, message = head
-            form = (level, code, form_of(message)) if level else row
+            form = (level, code, form_of(message) if level else NAME.sub("", NUMBER.sub("", message)))
             seen.update(((form, path), code or path))
             worth = {"error": CAUSE, "warning": WARNING}.get(level, MATCH)
             again = log2(seen[form, path]) if level == "error" else 0.6 * log2(seen[code or path])

@@ -118,6 +118,16 @@ def test_of_a_configuration_with_its_manual_what_it_sets_is_shown(mark: str) -> 
     assert [setting for setting in settings if setting not in shown] == []
 
 
+def test_a_report_whose_lines_begin_as_comments_do_is_no_manual() -> None:
+    rows = [f"# part{at % 4}  {at}us  {at * 3}.5ms  {7 * at}  2.0k" for at in range(80)]
+    said = [f"# What follows was seen {at} times" for at in range(200)]
+    queries = [f"select {chr(97 + at)} from t;" for at in range(6)]
+    shown = shorten(
+        "\n".join(["# Overall: 65 total", *said, *rows, *queries]), command="digest", count=words
+    ).text
+    assert "# Overall: 65 total" in shown and "us  " in shown
+
+
 def test_many_numbers_that_few_lines_share_do_not_fill_the_room() -> None:
     rng = random.Random(4)
     removed = [0] * 600 + [rng.randrange(1_000_000) for _ in range(300)]

@@ -31,6 +31,16 @@ def test_what_a_search_found_is_of_equal_worth_and_spread_over_files() -> None:
     assert found[2].worth > found[1].worth
 
 
+def test_what_says_the_same_of_many_places_without_a_severity_leaves_room_for_the_rest() -> None:
+    said = ["should have a comment", "should be in lower case", "is used twice"]
+    lines = [f'a{at % 7}/b.proto:{at}:4:Field "name_{at}" {said[at % 3]}.' for at in range(90)]
+    lines[60] = 'a1/b.proto:3:1:Previously present enum "Status" was deleted from file.'
+    form = shortened("\n".join(lines), words).text
+    assert lines[60] in form and "alike]" in form
+    searched = [f"src/a{at}.py:{at}:    io.tell('no {sort} of {at}')" for at, sort in enumerate("abcdef" * 2)]
+    assert len({note.form for note in read(searched).values()}) == 6, "a sentence in quotes tells them apart"
+
+
 def test_a_short_form_keeps_each_code_once_and_the_sum() -> None:
     lines = [f"a{at % 9}.py:{at}:80: E501 line too long ({at} > 79 characters)" for at in range(80, 400)]
     lines[200:200] = ["a3.py:7:9: F821 undefined name 'lit'", "a4.py:8:1: W605 invalid escape sequence"]
