@@ -51,9 +51,14 @@ def printing() -> Iterator[BinaryIO]:
         yield stdout
         stdout.flush()
     except OSError as error:
-        if error.errno not in (errno.EPIPE, errno.EINVAL):  # the second is Windows'
+        if not is_unread(error):
             raise
         nobody_reads()
+
+
+def is_unread(error: OSError) -> bool:
+    """Whether what could not be printed has nobody who reads it."""
+    return error.errno in (errno.EPIPE, errno.EINVAL)  # the second is Windows'
 
 
 def standard_output() -> BinaryIO:

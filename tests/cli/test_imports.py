@@ -113,6 +113,6 @@ def test_a_path_that_holds_no_chats_is_an_error_and_no_archive_is_made(tmp_path:
 
 
 def test_a_file_of_the_project_that_cannot_be_read_is_named_where_it_is_the_only_one() -> None:
-    Path(HISTORY).write_bytes(b"\n#### what is\0 this?  \n\nA line.\n")
+    Path(HISTORY).write_bytes(b"SQLite format 3\0")
     told = run()
     assert told.startswith("No chat of this project was found") and f"{HISTORY} (holds binary data" in told
