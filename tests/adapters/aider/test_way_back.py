@@ -29,7 +29,9 @@ def originals(driver: Driver) -> list[tuple[str, str]]:
 def as_entered(driver: Driver) -> list[tuple[str, str]]:
     """The same, with the outputs short that were cut as they entered."""
     state = driver.coder.gardener.state
-    cut = {seq: state.archive.text(state.chat.entries[seq], Fidelity.COMPRESSED) for seq in state.chat.throttled}
+    cut = {
+        seq: state.archive.text(state.chat.entries[seq], Fidelity.COMPRESSED) for seq in state.chat.throttled
+    }
     return [(entry.role, cut.get(entry.seq, entry.content)) for entry in state.chat.entries.values()]
 
 
