@@ -120,6 +120,15 @@ def test_to_be_sent_at_all_the_largest_open_message_is_cut_first() -> None:
     assert words(gardener.state.chat.cur[-1].content) > LEAST_ROOM_TOKENS // 2
 
 
+def test_of_many_open_messages_each_of_which_nearly_fits_some_are_cut_by_a_fifth() -> None:
+    gardener = make_gardener()
+    texts = [" ".join(f"w{number}x{at}" for at in range(140)) for number in range(20)]
+    gardener.sync([], [message("user", text) for text in texts])
+    before = open_tokens(gardener.state.chat, words)
+    assert 0 < len(throttle_open(gardener.state, before - 200)) < 20
+    assert open_tokens(gardener.state.chat, words) <= before - 200
+
+
 def test_what_was_cut_as_it_entered_is_no_compaction_and_stays_cut() -> None:
     gardener = make_gardener(throttle_tokens=300, history_tokens=100_000)
     entered(gardener, output())
