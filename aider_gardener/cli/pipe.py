@@ -73,6 +73,7 @@ def nobody_reads() -> None:
 
 
 def put_bytes(data: bytes) -> None:
-    """Print bytes as they are, on a terminal visible."""
+    """Print bytes as they are, on a terminal visible and with a line's end."""
+    end = b"\n" if data and sys.stdout.isatty() and not data.endswith(b"\n") else b""
     with printing() as stdout:
-        stdout.write(data)
+        stdout.write(data + end)

@@ -183,14 +183,18 @@ def find(paths: Iterable[Path], project: str, *, only_own: bool, found: Imported
             found.others[str(path)] = str(problem).removeprefix(f"{path}: ")
             continue
         for chat in held:
-            is_own = not chat.folder or Path(project) in [Path(chat.folder), *Path(chat.folder).parents]
-            if is_own or not only_own:
-                found.elsewhere += not is_own
+            if is_own(chat, project) or not only_own:
                 shorter, longer = sorted((chat, chats.get(chat.session, chat)), key=lambda each: each.size)
                 chats[chat.session] = longer
                 if shorter.size < longer.size and chat.host != AIDER:  # a history has other chats too
                     found.others[str(shorter.path)] = f"{longer.path} has more of the same session"
+    found.elsewhere = sum(not is_own(chat, project) for chat in chats.values())
     return list(chats.values())
+
+
+def is_own(chat: ChatFile, project: str) -> bool:
+    """Whether a chat was held in a project, as far as it says where."""
+    return not chat.folder or Path(project) in [Path(chat.folder), *Path(chat.folder).parents]
 
 
 def take_in(
