@@ -27,8 +27,8 @@ SCREEN_CLASSES, SCREEN_LARGEST, SCREEN_BEGINNING_CHARS = 5, 5, 36
 """So many rows, and so much of a message, fit one screen."""
 SHOWN_SWAPS = 20
 """So many changes of a plan are shown; of a long chat it has hundreds."""
-PARTS = {"current": "this turn"}
-"""Parts of a prompt, where the word for people is another."""
+WORDS = {"current": "this turn", "note": "notes' heads"}
+"""Parts of a prompt and of its history, where the word for people is another."""
 FLAT: Mapping[str, Any] = {"box": None, "header_style": "", "no_wrap": True}
 """A table without lines, each row on one line."""
 
@@ -88,7 +88,7 @@ def pressure_table(
     if report.available or report.utilization:
         share = f"{report.utilization:.1%} {bar(report.utilization, BAR_CELLS)}"
         window = f"{report.used:,} of {report.used + report.available:,} tokens, {share}"
-    parts = [(PARTS.get(name, name), f"{tokens:,}") for name, tokens in report.parts.items()]
+    parts = [(WORDS.get(name, name), f"{tokens:,}") for name, tokens in report.parts.items()]
     head: list[RenderableType] = [f"Prompt: {window}"]
     if full:
         shown = len(report.largest_messages)
@@ -114,13 +114,19 @@ def _classes(report: Pressure) -> Table:
     shown = dict(list(rows.items())[:SCREEN_CLASSES])
     if others := list(rows.values())[SCREEN_CLASSES:]:
         shown["others"] = [sum(column) for column in zip(*others, strict=True)]
-    texts = [(name, *(f"{figure:,}" for figure in figures)) for name, figures in shown.items()]
+    texts = [
+        (WORDS.get(name, name), *(f"{figure:,}" for figure in figures)) for name, figures in shown.items()
+    ]
     return grid(("History", ">messages", ">as said", ">now"), texts, **FLAT)
 
 
 def _full_classes(report: Pressure) -> Table:
     rows = [
-        (name, str(row["count"]), f"{row['orig']:,}", f"{row['sum']:,}", f"{row['ratio']:.0%}")
+        (
+            WORDS.get(name, name),
+            *(f"{row[figure]:,}" for figure in ("count", "orig", "sum")),
+            f"{row['ratio']:.0%}" if row["orig"] else "",
+        )
         for name, row in report.by_class.items()
     ]
     columns = ("kind", ">messages", ">as said", ">now", ">share")

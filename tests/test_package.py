@@ -177,8 +177,11 @@ def imported(root: Path) -> set[str]:
 
 
 def provided(distribution: str) -> set[str]:
-    """Top names of the modules that an installed distribution brings."""
-    files = importlib.metadata.files(distribution) or []
+    """Top names of the modules that a distribution brings; its own of one that another Python needs."""
+    try:
+        files = importlib.metadata.files(distribution) or []
+    except importlib.metadata.PackageNotFoundError:
+        return {distribution}
     return {
         file.parts[0].partition(".")[0]
         for file in files

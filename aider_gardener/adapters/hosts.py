@@ -30,6 +30,11 @@ from aider_gardener.adapters.claude_code.client import EVENTS
 from aider_gardener.adapters.claude_code.dialects import DIALECTS
 from aider_gardener.errors import GardenerError, UsageError
 
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
 CLAUDE, CODEX, OPENCODE, GEMINI, CURSOR = "claude-code", "codex", "opencode", "gemini", "cursor"
 NAMES = (CLAUDE, CODEX, OPENCODE, GEMINI, CURSOR)
 AFTERWARDS = {CODEX: "In Codex type /hooks and trust the gardener's: until then only its tools work."}
@@ -42,11 +47,6 @@ TOOLS = {"PostToolUse": "Bash|Read|Grep|WebFetch"}
 """The tools that an event is for, where not for all there is."""
 BEGIN, END = "# aider-gardener: begin", "# aider-gardener: end"
 COMMAND_SECONDS = 120
-TABLE = re.compile(
-    rf"^\s*(?:\[?\s*[\"']?mcp_servers[\"']?\s*(?:=|\.\s*[\"']?{SERVER}[\"']?\s*[\].=])|[\"']?{SERVER}[\"']?\s*[.=])",
-    re.MULTILINE,
-)
-"""A server of our name in Codex's TOML, or all servers as one value, to which no table can be added."""
 OURS = re.compile(
     r"(?:^|[\s/\\\\'\"])(?:gardener(?:\.exe)?|aider_gardener\.cli)['\"]?\s+(?:hook|mcp)(?:\s|$)"
 )
@@ -222,11 +222,24 @@ def _with(part: Part, base: bytes | None) -> bytes:
         if base is not None:
             raise UsageError(f"{part.path} is another's; move it and run the command again")
         return part.text.encode()
-    text = (base or b"").decode("utf-8", "surrogateescape")
-    if TABLE.search(text):
+    held = base or b""
+    if fault := _toml_fault(held):
+        raise UsageError(f"{part.path} is no TOML ({fault}); mend it first")
+    made = held + (b"" if not held else b"\n" if held.endswith(b"\n") else b"\n\n") + part.text.encode()
+    if _toml_fault(made):
         raise UsageError(f"{part.path} has another MCP server {SERVER}, or all in a line; change that first")
-    gap = "" if not text else "\n" if text.endswith("\n") else "\n\n"
-    return (text + gap + part.text).encode("utf-8", "surrogateescape")
+    return made
+
+
+def _toml_fault(data: bytes) -> str:
+    """Why a file is no TOML; "" where it is."""
+    try:
+        tomllib.loads(data.decode("utf-8-sig"))
+    except RecursionError:
+        return "nested too deeply"
+    except ValueError as error:
+        return str(error)
+    return ""
 
 
 def _without(part: Part, held: bytes | None) -> bytes | None:

@@ -111,22 +111,24 @@ class Reader:
         self.passed: Counter[str] = Counter()
 
     def lines(self) -> Iterator[TranscriptLine]:
-        """The lines from the offset on that are complete. A file that is shorter than the offset, or has no
-        line's end before it, is another one: it is read from its beginning. While a long line is passed over
-        lines come that end where they begin. Raises OSError."""
+        """The lines from the offset on that are complete, the last one also where its end is missing. A file
+        that is shorter than the offset, or has no line's end around it, is another one: it is read from its
+        beginning. While a long line is passed over lines come that end where they begin. Raises OSError."""
         with files.open_plain(self.path, follow=True) as file:
             # What has no time of its own before the first that stands in the head was said then too.
             first = STAMP.search(file.read(min(HEAD_BYTES, os.fstat(file.fileno()).st_size)))
             self.at = self.at or (seconds(first[1].decode("ascii", "replace")) if first else 0.0)
             if self.offset:
                 file.seek(self.offset - 1)
-                if file.read(1) != b"\n":
+                before, behind = file.read(1), file.read(1)
+                if before != b"\n" and not (before and behind in (b"", b"\r", b"\n")):
                     self.offset = 0
             file.seek(self.offset)
             at, is_passed = self.offset, False
             for raw in files.lines(file, LINE_BYTES):
                 start, at = self.offset, at + len(raw)
-                if raw.endswith(b"\n"):
+                is_last = len(raw) < LINE_BYTES and not is_passed
+                if raw.endswith(b"\n") or (is_last and isinstance(parsed(raw), dict)):
                     said = self.passed_over(start, at) if is_passed else self.records(raw, start)
                     self.offset, is_passed = at, False
                     yield TranscriptLine(start, at, tuple(said))

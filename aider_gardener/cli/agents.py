@@ -8,14 +8,25 @@ import signal
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from aider_gardener import __version__
 from aider_gardener.adapters import hosts
-from aider_gardener.cli.root import json_option, place_of, put, repository_root, tell, working_project
-from aider_gardener.errors import UsageError
+from aider_gardener.cli.root import (
+    holds_archive,
+    json_option,
+    place_of,
+    put,
+    repository_root,
+    tell,
+    working_project,
+)
+from aider_gardener.errors import StoreError, UsageError
+
+if TYPE_CHECKING:
+    from aider_gardener.archive.store import Store
 
 IDLE_SECONDS = 30.0
 """So long the model stays in memory behind a question: agents ask seldom, and to load it takes 0.2 s."""
@@ -43,7 +54,6 @@ def mcp(project: Path | None) -> None:
     from aider_gardener.adapters.claude_code.hooks import is_local
     from aider_gardener.adapters.mcp.server import make_server, over_stdio
     from aider_gardener.archive import plugin
-    from aider_gardener.archive.store import open_store
     from aider_gardener.gardener.memory import REMOTE, ProjectMemory
     from aider_gardener.recall.backlog import Backlog
     from aider_gardener.recall.embed import loading
@@ -57,7 +67,7 @@ def mcp(project: Path | None) -> None:
         raise UsageError(f"{start} is no folder; name that of the project")
     root = str(repository_root(start) or start)
     directory, key_source = place_of(start=start)
-    store = open_store(directory, key_source=key_source, or_memory=False)
+    store = _served(directory, key_source)
     tell(store.notice)
     backlog = Backlog(
         store, load=loading(settings.embedder), idle_seconds=IDLE_SECONDS, question_seconds=QUESTION_SECONDS
@@ -82,6 +92,24 @@ def mcp(project: Path | None) -> None:
         over_stdio(make_server(memory, __version__, changed=changed))
     finally:
         end()
+
+
+def _served(directory: Path, key_source: str) -> Store:
+    """The archive in a directory: to be read only where it cannot be written, as on a read-only disk, and in
+    memory where it cannot be begun there. A server that ends at its start takes its host's chat with it.
+    Raises StoreError for one that is not to be used."""
+    from aider_gardener.archive.store import open_store, open_to_read
+    from aider_gardener.archive.store.location import check_whose
+
+    try:
+        return open_store(directory, key_source=key_source, or_memory=False)
+    except StoreError as error:
+        if not holds_archive(directory):
+            check_whose(directory)
+            return open_store(directory)
+        store = open_to_read(directory, key_source=key_source)
+        store.notice = f"{error}; what is there can be recalled, nothing is kept"
+        return store
 
 
 @click.command(short_help="Answer one hook of another agent.")

@@ -21,7 +21,7 @@ from tempfile import SpooledTemporaryFile
 from types import FrameType
 from typing import IO, BinaryIO
 
-from aider_gardener.cli.pipe import BINARY_HEAD_BYTES, is_binary
+from aider_gardener.cli.pipe import BINARY_HEAD_BYTES, is_binary, is_unread
 from aider_gardener.terminal import bare, visible
 
 STEP_BYTES, STEP_SECONDS = 1 << 16, 0.1
@@ -42,8 +42,8 @@ class Output:
     """What a command prints. It is held; a binary one is passed on to `through` as it comes, where that is
     given.
 
-    `passed` tells that it was, `forsaken` that nobody reads there any more, `problem` what the user is to
-    know.
+    `passed` tells that it was, `forsaken` that nobody reads there any more, `fault` why it can be written
+    there no more, `problem` what the user is to know.
     """
 
     def __init__(self, through: BinaryIO | None = None) -> None:
@@ -53,6 +53,7 @@ class Output:
         self.last_line = b""
         self.last_at = time.monotonic()
         self.problem = ""
+        self.fault: OSError | None = None
         self._through = through
         self._lock = threading.Lock()
 
@@ -111,8 +112,9 @@ class Output:
             try:
                 self._through.write(chunk)
                 self._through.flush()
-            except OSError:
+            except OSError as error:
                 self.forsaken = self.closed = True
+                self.fault = None if is_unread(error) else error
 
     def copy_to(self, out: IO[bytes]) -> None:
         """Write what is held, byte for byte."""

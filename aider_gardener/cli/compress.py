@@ -55,7 +55,8 @@ def compress(file: str, source_text: str | None, focus: tuple[str, ...]) -> None
     facts = (
         f"Kept {after:,} of about {before:,} tokens ({ratio:.0%}) of a text of class {what}, in {ms:.0f} ms"
     )
-    put_bytes(f"{result.text}\n".encode("utf-8", "replace"))
+    shown = (result.text.removesuffix("\n") + "\n").encode("utf-8", "replace")
+    put_bytes(data if result.text == text else shown)
     click.echo(f"{facts}; the whole is {whole}." if whole else f"{facts}.", err=True)
 
 

@@ -107,13 +107,14 @@ def reading(directory: Path, key: str) -> Iterator[Store | None]:
 
 
 def archive() -> Found:
-    from aider_gardener.archive.store.location import FILE_NAME, UNWRITABLE, set_aside_in, unusable
+    from aider_gardener.archive.store.location import DATABASE_NAMES, UNWRITABLE, set_aside_in, unusable
 
     directory, key = place_of()
     if why := unusable(directory):
         return False, why
-    if (path := directory / FILE_NAME).exists() and not os.access(path, os.W_OK):
-        return False, UNWRITABLE.format(path=path)
+    for path in (directory / name for name in DATABASE_NAMES):
+        if path.exists() and not os.access(path, os.W_OK):
+            return False, UNWRITABLE.format(path=path)
     place, aside = path_shown(directory, Path.cwd()), ", ".join(set_aside_in(directory))
     told = f"; set aside there, and no part of it: {aside}" if aside else ""
     with reading(directory, key) as store:

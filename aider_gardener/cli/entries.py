@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import click
@@ -63,8 +62,7 @@ def restore(entry_id: str) -> None:
         record |= {"tokens": entry.tokens, "text": entry.content}
         put(record, str)
     else:
-        end = b"\n" if sys.stdout.isatty() and not data.endswith(b"\n") else b""
-        put_bytes(data + end)
+        put_bytes(data)
 
 
 @click.command(short_help="Tell why a message was shortened or left out.")

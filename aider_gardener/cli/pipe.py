@@ -51,9 +51,14 @@ def printing() -> Iterator[BinaryIO]:
         yield stdout
         stdout.flush()
     except OSError as error:
-        if error.errno not in (errno.EPIPE, errno.EINVAL):  # the second is Windows'
+        if not is_unread(error):
             raise
         nobody_reads()
+
+
+def is_unread(error: OSError) -> bool:
+    """Whether what could not be printed has nobody who reads it."""
+    return error.errno in (errno.EPIPE, errno.EINVAL)  # the second is Windows'
 
 
 def standard_output() -> BinaryIO:
@@ -68,6 +73,7 @@ def nobody_reads() -> None:
 
 
 def put_bytes(data: bytes) -> None:
-    """Print bytes as they are, on a terminal visible."""
+    """Print bytes as they are, on a terminal visible and with a line's end."""
+    end = b"\n" if data and sys.stdout.isatty() and not data.endswith(b"\n") else b""
     with printing() as stdout:
-        stdout.write(data)
+        stdout.write(data + end)

@@ -80,6 +80,8 @@ def run(focus: tuple[str, ...], out: Path | None, command: tuple[str, ...]) -> N
         sys.exit(NOT_RUNNABLE)
     seconds = round(time.monotonic() - began, 3)
     tell(output.problem)
+    if output.fault:
+        raise output.fault
     if out:
         try:
             files.put(out, _without_secrets(output))

@@ -29,7 +29,8 @@ from aider_gardener.tokens import MESSAGE_OVERHEAD_TOKENS
 
 PLAN, THROTTLE = "plan", "throttle"
 UNDO, RESTORE, GIVEN_BACK = "undo", "restore", "all given back"
-"""Kinds of events that change how entries stand. All but these three can be undone."""
+"""Kinds of events that change how entries stand. All but these can be undone, and `THROTTLE`: what was cut as
+it entered would not have been sent."""
 RESTS = "rests_before"
 """What an event records after which what was put back rests: the first sequence number behind it."""
 PINNED_SHARE = 0.5
@@ -224,13 +225,15 @@ def show(state: ChatState, fidelity: Mapping[int, Fidelity], kind: str, *, rests
 
 def undo(state: ChatState, *, every: bool = False) -> int:
     """Take back the last compaction (or every one) as far as its entries are still there; returns how
-    many entries changed. Raises UsageError when there is nothing to take back."""
+    many entries changed. What was cut as it entered stays cut. Raises UsageError when there is nothing to
+    take back."""
     state.sync_host()
     made = _undoable(state.archive.store.events(state.archive.session))
     if not made:
         raise UsageError("there is no compaction to undo in this chat")
     if every:
-        return show(state, {}, GIVEN_BACK, rests=True)
+        cut = state.chat.throttled.intersection(state.chat.fidelity)
+        return show(state, dict.fromkeys(cut, Fidelity.COMPRESSED), GIVEN_BACK, rests=True)
     levels = dict(state.chat.fidelity)
     for seq, before, _after in swapped(made[-1]):
         if seq in levels and LEVELS.index(before) < LEVELS.index(levels[seq]):
@@ -246,7 +249,7 @@ def _undoable(events: Iterable[Event]) -> list[Event]:
             made.clear()
         elif event.kind == UNDO and made:
             made.pop()
-        elif event.kind not in (UNDO, RESTORE) and swapped(event):
+        elif event.kind not in (UNDO, RESTORE, THROTTLE) and swapped(event):
             made.append(event)
     return made
 

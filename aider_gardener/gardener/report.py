@@ -67,8 +67,9 @@ def pressure_report(state: ChatState, *, cold: bool = False) -> Pressure:
     parts = {**frame.parts, "history": history, "current": state.open_used}
     asked = asked_for(state) if state.acts else None
     saves, goal = asked.plan.tokens_saved if asked else 0, goal_of(state, cold=cold)
-    takes = _tokens_by_entry(state)
-    made = _pressure(frame, parts, rows, [(each, takes[each.seq]) for each in chat.all_entries()])
+    takes, around = _tokens_by_entry(state)
+    shown = [(each, takes[each.seq]) for each in chat.all_entries()]
+    made = _pressure(frame, parts, rows, shown, around)
     drop = droppable(frame, made.used)
     advice = (TENDED if state.acts else UNTENDED)[Level(made.level)]
     if state.acts and made.level == Level.OK.value and history > goal.high:
@@ -78,7 +79,7 @@ def pressure_report(state: ChatState, *, cold: bool = False) -> Pressure:
     if drop and made.level != Level.OK.value:
         named = ", ".join(str(row["path"]) for row in drop)
         advice += f" Largest files in the chat, worth a /drop if not needed: {named}."
-    shown = [pieces[row["index"]].members for row in made.largest_messages]
+    members = [pieces[row["index"]].members for row in made.largest_messages]
     return replace(
         made,
         history_budget=goal.high if state.acts else 0,
@@ -88,7 +89,7 @@ def pressure_report(state: ChatState, *, cold: bool = False) -> Pressure:
         plan_would_save=saves,
         droppable_files=drop,
         recommendation=advice,
-        largest_ids=[chat.entries[seqs[0]].id if len(seqs) == 1 else "" for seqs in shown],
+        largest_ids=[chat.entries[seqs[0]].id if len(seqs) == 1 else "" for seqs in members],
     )
 
 
@@ -114,11 +115,15 @@ def _untended(state: ChatState) -> Pressure:
 
 
 def _pressure(
-    frame: Frame, parts: Mapping[str, int], rows: Sequence[dict[str, Any]], shown: Sequence[tuple[Entry, int]]
+    frame: Frame,
+    parts: Mapping[str, int],
+    rows: Sequence[dict[str, Any]],
+    shown: Sequence[tuple[Entry, int]],
+    around: int = 0,
 ) -> Pressure:
     """What is reported of any chat: `rows` of its messages, its entries with the tokens they take as they are
-    `shown`."""
-    used, classes = sum(parts.values()), by_class(shown)
+    `shown`, and those of notes `around` them."""
+    used, classes = sum(parts.values()), by_class(shown, around)
     original, summary = (sum(row[name] for row in classes.values()) for name in ("orig", "sum"))
     return Pressure(
         used=used,
@@ -139,18 +144,20 @@ def _pressure(
     )
 
 
-def _tokens_by_entry(state: ChatState) -> Counter[int]:
-    """The tokens that each entry takes of the next prompt, by its place; all of them are what its messages
-    take. The head of a note, and what only keeps the roles alternating, counts with the entry before it."""
-    found, last = Counter[int](), next(iter(state.chat.order), 0)
+def _tokens_by_entry(state: ChatState) -> tuple[Counter[int], int]:
+    """The tokens that each entry takes of the next prompt, by its place, at most those it had as it was said,
+    and those of what else its messages hold: a note's head and whose each line is, what only keeps the roles
+    alternating."""
+    found, around = Counter[int](), 0
     for piece in state.chat.pieces:
-        left = piece.tokens(state.count) + MESSAGE_OVERHEAD_TOKENS
-        for last in piece.members:
-            tokens = state.tokens_shown(state.chat.entries[last])
-            found[last] += tokens
-            left -= tokens
-        found[last] += left
-    return found
+        around += piece.tokens(state.count) + MESSAGE_OVERHEAD_TOKENS
+        for seq in piece.members:
+            entry = state.chat.entries[seq]
+            own = MESSAGE_OVERHEAD_TOKENS if len(piece.members) == 1 and seq not in state.chat.fidelity else 0
+            shown = min(state.tokens_shown(entry), entry.tokens) + own
+            found[seq] += shown
+            around -= shown
+    return found, around
 
 
 def _row(index: int, role: str, cls: ContentClass | None, tokens: int) -> dict[str, Any]:
@@ -158,9 +165,10 @@ def _row(index: int, role: str, cls: ContentClass | None, tokens: int) -> dict[s
     return {"index": index, "role": role, "class": cls.value if cls else "note", "tokens": tokens}
 
 
-def by_class(rows: Sequence[tuple[Entry, int]]) -> dict[str, dict[str, Any]]:
-    """Entries, original tokens, tokens as they are shown, and their ratio, for each class that occurs."""
-    found: dict[str, dict[str, Any]] = {}
+def by_class(rows: Sequence[tuple[Entry, int]], around: int = 0) -> dict[str, dict[str, Any]]:
+    """Entries, original tokens, tokens as they are shown, and their ratio, for each class that occurs; what
+    notes have `around` them is of the class "note", and was never said."""
+    found: dict[str, dict[str, Any]] = {"note": {"count": 0, "orig": 0, "sum": around}} if around else {}
     for entry, shown in rows:
         row = found.setdefault(entry.cls.value, {"count": 0, "orig": 0, "sum": 0})
         row["count"] += 1

@@ -17,6 +17,7 @@ from aider_gardener.messages import Entry, Fidelity, Rendition, SourceKind, Toke
 from aider_gardener.plan.chat import open_exchange
 from aider_gardener.plan.goals import WARNING_AT
 from aider_gardener.plan.planner import note_rendition, piece_tokens
+from aider_gardener.tokens import MESSAGE_OVERHEAD_TOKENS
 
 LEAST_TOKENS, UNKNOWN_ROOM = 1_024, 4_000
 LEAST_SAVED_SHARE = 0.2
@@ -25,7 +26,8 @@ HEAD_SHARE = 0.6
 """Of what a cut leaves, so much is the head; the rest is the tail, where questions and totals stand."""
 CUT_ROUNDS = 12
 LEAST_ROOM_TOKENS = 200
-"""A message is not cut below this, or its share of the room: what is left would say nothing."""
+"""A message is not cut below this, or its share of the room, by more than a fifth: what is left would say
+nothing."""
 
 OUTPUTS = frozenset({SourceKind.COMMAND, SourceKind.TEST, SourceKind.LINT, SourceKind.WEB})
 """What programs and pages said. Words that the user typed or pasted are never cut as they enter."""
@@ -81,13 +83,14 @@ def throttle_open(state: ChatState, most_tokens: int) -> list[Throttled]:
     last = piece_tokens(pieces[-1:], state.count)
     if pieces and 2 * last <= room and _is_typed(state.chat.entries[pieces[-1].members[0]]):
         pieces, room = pieces[:-1], room - last
-    over, least = piece_tokens(pieces, state.count) - room, min(LEAST_ROOM_TOKENS, room // (len(pieces) + 1))
+    over = piece_tokens(pieces, state.count) - room
+    least = min(LEAST_ROOM_TOKENS, room // (len(pieces) + 1) - MESSAGE_OVERHEAD_TOKENS)
     limits: dict[int, int] = {}
     for piece in sorted(pieces, key=lambda piece: -len(piece.content)):
         tokens, (seq, *more) = piece.tokens(state.count), piece.levels
         is_hosts = state.chat.entries[seq].source.kind is SourceKind.NOTICE
         if over > 0 and tokens > least and not (more or is_hosts):
-            limits[seq] = max(least, tokens - over)
+            limits[seq] = min(max(least, tokens - over), int((1 - LEAST_SAVED_SHARE) * tokens))
             over -= tokens - limits[seq]
     return _cut(state, limits)
 

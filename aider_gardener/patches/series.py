@@ -66,8 +66,8 @@ class Series:
     def chosen(self, only: Sequence[str] = ()) -> list[Patch]:
         """The patches named by number, file name or its middle part, several with commas; all when none is
         named. Raises UsageError on a name that no patch has."""
-        named = [self.find(name.strip()) for text in only for name in text.split(",") if name.strip()]
-        return [patch for patch in self.patches if patch in named or not named]
+        named = [self.find(name.strip()) for text in only for name in text.strip(" ,").split(",")]
+        return [patch for patch in self.patches if patch in named or not only]
 
     def find(self, name: str) -> Patch:
         """The one of that name. Raises UsageError."""

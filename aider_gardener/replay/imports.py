@@ -37,6 +37,7 @@ from aider_gardener.replay.session.history import (
     chats_in,
     decode,
     model_of,
+    no_prompt,
     started_at,
 )
 from aider_gardener.tokens import known_of
@@ -111,9 +112,9 @@ def chats_of(path: Path, lost: Counter[str]) -> list[ChatFile]:
     """The chats of a file; what it says outside of them is counted in `lost`. Raises SessionError for a file
     that holds none."""
     try:
-        head, size = first_records(path), files.check_plain(path, follow=True).st_size
         if path.suffix == ".md":
             return history_chats(path, lost)
+        head, size = first_records(path), files.check_plain(path, follow=True).st_size
     except OSError as problem:
         raise SessionError(f"{path}: cannot be read ({problem.strerror or problem})") from problem
     for row in head:
@@ -147,7 +148,7 @@ def first_records(path: Path) -> list[dict[str, Any]]:
 def history_chats(path: Path, lost: Counter[str]) -> list[ChatFile]:
     """The chats of a history of aider's. Each has the session of its header and first words, so that it is
     known again in a copy of the file. Raises OSError, and SessionError for what is no history."""
-    text = decode(files.read(path, files.NAMED_BYTES, follow=True), path)
+    text = decode(files.read(path, files.NAMED_BYTES, follow=True))
     found: list[ChatFile] = []
     alike: Counter[str] = Counter()
     for parts in chats_in(text):
@@ -164,7 +165,7 @@ def history_chats(path: Path, lost: Counter[str]) -> list[ChatFile]:
         name = known_of(model).get("litellm_provider") or (model.partition("/")[0] if "/" in model else "")
         found.append(ChatFile(path, IMPORTED + digest[:24], AIDER, name, folder, reader, size))
     if not found:
-        raise SessionError(f"{path}: no prompt was typed in it; give an {HISTORY}")
+        raise no_prompt(path, text)
     return found
 
 
@@ -182,14 +183,18 @@ def find(paths: Iterable[Path], project: str, *, only_own: bool, found: Imported
             found.others[str(path)] = str(problem).removeprefix(f"{path}: ")
             continue
         for chat in held:
-            is_own = not chat.folder or Path(project) in [Path(chat.folder), *Path(chat.folder).parents]
-            if is_own or not only_own:
-                found.elsewhere += not is_own
+            if is_own(chat, project) or not only_own:
                 shorter, longer = sorted((chat, chats.get(chat.session, chat)), key=lambda each: each.size)
                 chats[chat.session] = longer
                 if shorter.size < longer.size and chat.host != AIDER:  # a history has other chats too
                     found.others[str(shorter.path)] = f"{longer.path} has more of the same session"
+    found.elsewhere = sum(not is_own(chat, project) for chat in chats.values())
     return list(chats.values())
+
+
+def is_own(chat: ChatFile, project: str) -> bool:
+    """Whether a chat was held in a project, as far as it says where."""
+    return not chat.folder or Path(project) in [Path(chat.folder), *Path(chat.folder).parents]
 
 
 def take_in(

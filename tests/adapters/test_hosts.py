@@ -56,7 +56,9 @@ def test_what_was_there_comes_back_byte_for_byte(
     for part in hosts.parts_of(name, home / "project", COMMAND, home):
         before = data.draw(st.one_of(st.none(), st.just(b""), looks)) if part.entries else None
         if part.path.suffix == ".toml":
-            before = data.draw(st.sampled_from([None, b"", b'model = "x"', b"[a]\nb = 1\r\n", b"# \xff\n"]))
+            before = data.draw(
+                st.sampled_from([None, b"", b'model = "x"', b"[a]\nb = 1\r\n", b"\xef\xbb\xbf# x\n"])
+            )
         part.path.parent.mkdir(parents=True, exist_ok=True)
         if before is not None:
             part.path.write_bytes(before)
@@ -176,6 +178,18 @@ def test_another_server_of_the_name_in_toml_and_another_plugin_are_refused(tmp_p
         with pytest.raises(UsageError, match="another"):
             change(part, tmp_path / "records", ours=True)
         assert part.path.read_text() == text
+
+
+@pytest.mark.parametrize(
+    "text", [b'model = "x', b"[a\nb = 1\n", b"a = 1\na = 2\n", b"# \xff\n", b"a=" + b"[" * 9_999]
+)
+def test_what_is_no_toml_is_left_as_it_is_in_one_line(tmp_path: Path, text: bytes) -> None:
+    config, _hooks = hosts.parts_of(hosts.CODEX, tmp_path, COMMAND, tmp_path)
+    config.path.parent.mkdir()
+    config.path.write_bytes(text)
+    with pytest.raises(UsageError, match=r"config\.toml is no TOML \(.*\); mend it first") as refused:
+        change(config, tmp_path / "records", ours=True)
+    assert config.path.read_bytes() == text and "\n" not in str(refused.value)
 
 
 def test_toml_whose_line_ends_an_editor_changed_has_nothing_of_ours_left(tmp_path: Path) -> None:

@@ -28,9 +28,14 @@ def test_the_text_goes_to_stdout_and_the_figures_to_stderr() -> None:
     assert result.stderr.startswith("Kept ") and "tokens" in result.stderr and "Kept" not in result.stdout
 
 
-def test_a_text_that_is_not_shortened_goes_into_a_pipe_as_it_is() -> None:
-    text = "a\x9b\u202eb\r\n"
-    assert CliRunner().invoke(main, ["compress"], input=text).stdout_bytes == f"{text}\n".encode()
+@pytest.mark.parametrize("data", ["a\x9b\u202eb\r\n".encode(), b"no line end", b"", b"caf\xe9\n"])
+def test_a_text_that_is_not_shortened_goes_into_a_pipe_as_it_is(data: bytes) -> None:
+    assert CliRunner().invoke(main, ["compress"], input=data).stdout_bytes == data
+
+
+def test_a_short_form_has_one_line_end_at_its_end() -> None:
+    shown = CliRunner().invoke(main, ["compress"], input=LOG).stdout
+    assert len(shown) < len(LOG) and shown.endswith("\n") and not shown.endswith("\n\n")
 
 
 def test_source_and_focus(tmp_path: Path) -> None:

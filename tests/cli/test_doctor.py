@@ -77,13 +77,15 @@ def test_an_aider_that_does_not_match_is_a_line_that_names_the_seam(monkeypatch:
     assert not check.ok and "raw_cmd_undo is missing" in check.found and "tried were 0.83.2 to" in check.found
 
 
+@pytest.mark.parametrize("name", ["gardener.db", "gardener.db-wal", "gardener.db-shm"])
 def test_an_archive_that_cannot_be_written_is_out_of_order(
-    repository: Path, monkeypatch: pytest.MonkeyPatch
+    repository: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     open_store(repository / ".aider.gardener").close()
-    monkeypatch.setattr(os, "access", lambda path, mode: Path(path).name != "gardener.db")
+    (repository / ".aider.gardener" / name).touch()
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path).name != name)
     check = doctor.checked("archive", doctor.archive)
-    assert not check.ok and "gardener.db cannot be written" in check.found
+    assert not check.ok and f"{name} cannot be written" in check.found
 
 
 def test_a_directory_that_may_not_be_entered_is_a_line(

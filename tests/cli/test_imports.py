@@ -100,6 +100,14 @@ def test_a_history_named_from_its_own_folder_is_of_this_project(tmp_path: Path) 
     assert "another folder" not in run(".aider.chat.history.md")
 
 
+def test_a_chat_of_another_folder_counts_once_however_many_files_have_of_it(tmp_path: Path) -> None:
+    row = {"type": "user", "sessionId": "s", "cwd": "/srv/other", "message": {"content": "fact"}}
+    for number in range(3):
+        (tmp_path / f"{number}.jsonl").write_text(f"{json.dumps(row)}\n" * (number + 1), encoding="utf-8")
+    said = run(str(tmp_path))
+    assert "1 chat read" in said and "Held in another folder: 1 of these" in said
+
+
 def test_without_a_path_and_without_chats_it_says_what_to_name() -> None:
     assert "No chat of this project was found; name a file or a folder" in run()
 
@@ -113,6 +121,6 @@ def test_a_path_that_holds_no_chats_is_an_error_and_no_archive_is_made(tmp_path:
 
 
 def test_a_file_of_the_project_that_cannot_be_read_is_named_where_it_is_the_only_one() -> None:
-    Path(HISTORY).write_bytes(b"\n#### what is\0 this?  \n\nA line.\n")
+    Path(HISTORY).write_bytes(b"SQLite format 3\0")
     told = run()
     assert told.startswith("No chat of this project was found") and f"{HISTORY} (holds binary data" in told

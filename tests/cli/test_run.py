@@ -196,6 +196,17 @@ def test_nobody_who_reads_is_no_error(code: str) -> None:
     assert process.returncode in (0, 1, 128 + signal.SIGPIPE)
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no device that is always full")
+@pytest.mark.parametrize("size", [3_000, 30_000_000])
+def test_a_binary_output_that_has_no_room_is_told(size: int) -> None:
+    code = f"import sys; sys.stdout.buffer.write(bytes({size}))"
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [*GARDENER, sys.executable, "-c", code], stdout=full, stderr=subprocess.PIPE, check=False
+        )
+    assert done.returncode == 1 and b"standard output cannot be used (No space left" in done.stderr
+
+
 @posix
 def test_a_process_left_behind_is_not_waited_for() -> None:
     done = run("sh", "-c", "sleep 30 & echo begun")

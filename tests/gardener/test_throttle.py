@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_entries import entry, make_gardener, message, talk, words
 
+from aider_gardener.errors import UsageError
 from aider_gardener.gardener.care import forget
-from aider_gardener.gardener.compactions import growth_of
+from aider_gardener.gardener.compactions import growth_of, show
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.gardener.throttle import (
     LEAST_ROOM_TOKENS,
@@ -117,3 +118,29 @@ def test_to_be_sent_at_all_the_largest_open_message_is_cut_first() -> None:
     throttle_open(gardener.state, 1)
     assert all(words(piece.content) <= LEAST_ROOM_TOKENS for piece in gardener.state.chat.cur)
     assert words(gardener.state.chat.cur[-1].content) > LEAST_ROOM_TOKENS // 2
+
+
+def test_of_many_open_messages_each_of_which_nearly_fits_some_are_cut_by_a_fifth() -> None:
+    gardener = make_gardener()
+    texts = [" ".join(f"w{number}x{at}" for at in range(140)) for number in range(20)]
+    gardener.sync([], [message("user", text) for text in texts])
+    before = open_tokens(gardener.state.chat, words)
+    assert 0 < len(throttle_open(gardener.state, before - 200)) < 20
+    assert open_tokens(gardener.state.chat, words) <= before - 200
+
+
+def test_what_was_cut_as_it_entered_is_no_compaction_and_stays_cut() -> None:
+    gardener = make_gardener(throttle_tokens=300, history_tokens=100_000)
+    entered(gardener, output())
+    with pytest.raises(UsageError, match="no compaction to undo"):
+        gardener.undo()
+    short = gardener.state.chat.pieces
+    for every in (False, True):
+        show(gardener.state, {0: Fidelity.HIDDEN}, "a test")
+        gardener.undo(every=every)
+        assert gardener.state.chat.pieces == short
+    gardener.restore(gardener.state.chat.entries[0].id)
+    whole = gardener.state.chat.pieces
+    show(gardener.state, {0: Fidelity.HIDDEN}, "a test")
+    gardener.undo()
+    assert gardener.state.chat.pieces == whole != short

@@ -76,4 +76,7 @@ def test_git_makes_the_same_files_of_the_mails(tmp_path: Path) -> None:
 def test_names_that_no_patch_has_are_refused() -> None:
     with pytest.raises(UsageError, match="no patch '9999'"):
         SERIES.chosen(["1,9999"])
+    for empty in ("", " , "):  # a variable of a script that is not set
+        with pytest.raises(UsageError, match="no patch ''"):
+            SERIES.chosen([empty])
     assert SERIES.chosen(["2", FIXES[0].slug]) == FIXES[:2]

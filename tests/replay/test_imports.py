@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from aider_gardener.adapters.claude_code.hooks import Hooks
 from aider_gardener.adapters.claude_code.transcript import ClaudeReader
-from aider_gardener.adapters.transcript import DETAIL_CHARS, THINKING, call_text, detail_of
+from aider_gardener.adapters.transcript import DETAIL_CHARS, THINKING, UNFINISHED, call_text, detail_of
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.sessions import AIDER
 from aider_gardener.archive.store import Store, open_store, records
@@ -179,6 +179,22 @@ def test_what_hooks_archived_is_not_doubled_and_is_gone_on_with(store: Store, tm
     assert [entry.content for entry in entries(store)] == ["Never use port 8080.", "a\nb", "Go on."]
 
 
+@pytest.mark.parametrize(("name", "last"), [("agent-", ""), ("rollout-", '"type": "message"')])
+def test_the_last_line_of_a_file_needs_no_end(store: Store, tmp_path: Path, name: str, last: str) -> None:
+    (whole,) = CHATS.glob(f"{name}*")
+    rows = whole.read_text("utf-8").splitlines(keepends=True)
+    said = rows[: max(number for number, row in enumerate(rows) if last in row) + 1]
+    (chat := tmp_path / whole.name).write_text("".join(said).rstrip("\n"), encoding="utf-8")
+    first = taken(store, chat)
+    chat.write_text("".join(rows), encoding="utf-8")
+    other = open_store(tmp_path / "archive-of-whole")
+    assert first.messages == len(entries(store)) and not first.lost.get(UNFINISHED)
+    again, whole_again = taken(store, chat), taken(other, chat)
+    assert first.messages + again.messages == whole_again.messages
+    assert entries(store)[-1].content == entries(other)[-1].content
+    other.close()
+
+
 def test_an_undated_record_has_the_time_of_the_one_beside_it(store: Store, tmp_path: Path) -> None:
     rows: list[dict[str, Any]] = [
         {"type": "user", "sessionId": "s", "message": {"role": "user", "content": f"{number}"}}
@@ -288,6 +304,14 @@ def test_a_history_is_a_session_a_chat_with_the_time_of_its_header(store: Store,
     ]
     assert second[0].created_at - first[0].created_at == 86_400 and first[0].provider == "openai"
     assert taken(store, tmp_path / "chats").messages == 0
+
+
+@pytest.mark.parametrize("before", ["", "src/a.py\0src/b.py\n"])
+def test_a_history_with_names_apart_by_nuls_is_taken_in(store: Store, tmp_path: Path, before: str) -> None:
+    text = before + HISTORY.replace("Understood", "a.py\0b.py: understood")
+    (tmp_path / ".aider.chat.history.md").write_text(text, encoding="utf-8")
+    assert not taken(store, tmp_path).others
+    assert "a.py\0b.py: understood, it listens on 9317." in archived(store)
 
 
 def test_a_history_that_grew_brings_what_is_new(store: Store, tmp_path: Path) -> None:

@@ -249,8 +249,8 @@ def _chosen(coder: HostCoder, store: Store, project: str, given: str) -> Session
 
 
 def _put_back_files(coder: HostCoder, store: Store, session: str) -> None:
-    """Add the files of a session's last prompt to the chat with the host's own commands, which say so and
-    refuse what it refuses; a line names those that are gone."""
+    """Add the files of a session's last prompt to the chat with the host's own commands, which refuse what it
+    refuses; a line names those that are gone. Those that were added the host lists as it starts."""
     from aider_gardener.gardener.stored_chat import last_frame
 
     frame = last_frame(store, session)
@@ -259,13 +259,26 @@ def _put_back_files(coder: HostCoder, store: Store, session: str) -> None:
     wanted = [(name, "cmd_add") for name in frame.files]
     wanted += [(name, "cmd_read_only") for name in frame.read_only]
     gone = []
-    for name, add in wanted:
-        if name not in here and (Path(coder.root) / name).is_file() and '"' not in name:
-            getattr(coder.commands, add)(f'"{name}"')
-        elif name not in here:
-            gone.append(name)
+    with _unsaid(coder.io, "Added "):
+        for name, add in wanted:
+            if name not in here and (Path(coder.root) / name).is_file() and '"' not in name:
+                getattr(coder.commands, add)(f'"{name}"')
+            elif name not in here:
+                gone.append(name)
     if gone:
         Terminal(coder.io).tool_warning(f"aider-gardener: no longer there, and not added: {', '.join(gone)}")
+
+
+@contextmanager
+def _unsaid(io: Any, begins: str) -> Iterator[None]:
+    """A context in which the host does not say the lines that begin so."""
+    own, say = vars(io).get("tool_output"), io.tool_output
+    io.tool_output = lambda *words, **look: str(*words[:1]).startswith(begins) or say(*words, **look)
+    try:
+        yield
+    finally:
+        del io.tool_output
+        vars(io).update({"tool_output": own} if own else {})
 
 
 def _going_on(state: ChatState, info: SessionInfo) -> str:

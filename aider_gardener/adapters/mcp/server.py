@@ -212,7 +212,7 @@ def remember(memory: ProjectMemory, given: Arguments) -> str:
     """Keep something for later chats with any agent. Use it for what the user wants to hold on. Returns its
     id."""
     kept, store = memory.remember(given["text"], given["kind"]), memory.store
-    is_lost = store.lines is not None and store.lines.fault
+    is_lost = store.notice and not store.persistent
     return f"Kept as {kept.id}{f', but only until this server ends: {store.notice}' if is_lost else ''}."
 
 

@@ -77,10 +77,11 @@ def load_history(path: str | Path) -> Session:
     except OSError as problem:
         raise SessionError(f"{place}: cannot be read ({problem.strerror or problem})") from problem
     reader = _Reader()
-    for span in spans(decode(data, place)):
+    text = decode(data)
+    for span in spans(text):
         reader.take(span)
     if not reader.turn:
-        raise SessionError(f"{place}: no prompt was typed in it; give an .aider.chat.history.md of a chat")
+        raise no_prompt(place, text)
     redactor, events = Redactor(), []  # as those of a recording; a secret in one text is one in all
     for event in reader.events:
         text, command, output = (redactor(said).text for said in (event.text, event.command, event.output))
@@ -97,12 +98,16 @@ def load_history(path: str | Path) -> Session:
     )
 
 
-def decode(data: bytes, place: Path) -> str:
+def no_prompt(place: Path, text: str) -> SessionError:
+    """What is said of a file in which nobody typed anything."""
+    why = "holds binary data" if "\0" in text else "no prompt was typed in it"
+    return SessionError(f"{place}: {why}; give an .aider.chat.history.md of a chat")
+
+
+def decode(data: bytes) -> str:
     """The text of a history file: UTF-8 with or without a mark, UTF-16 with one, else Windows-1252."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return data.decode("utf-16", "replace").replace("\r\n", "\n")
-    if b"\0" in data[:65536]:
-        raise SessionError(f"{place}: holds binary data; give an .aider.chat.history.md")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as problem:

@@ -129,7 +129,7 @@ def test_a_stated_window_is_forgotten_once_a_longer_prompt_goes_through(begin: B
     assert driver.coder.gardener.state.frame.window == 128_000
 
 
-def test_a_message_larger_than_the_window_is_sent_short_and_can_be_had_back(begin: Begin) -> None:
+def test_a_message_larger_than_the_window_is_sent_short_and_no_undo_puts_it_back(begin: Begin) -> None:
     driver = begin(model_name="gpt-4")
     rows = "\n".join(f"record {n} of the import took {n * 7} ms in shard {n % 13}" for n in range(1_500))
     pasted = f"why is shard 7 slow?\n{rows}\nplease say it in one sentence"
@@ -142,8 +142,11 @@ def test_a_message_larger_than_the_window_is_sent_short_and_can_be_had_back(begi
     assert entry.id in sent
     assert driver.coder.gardener.state.archive.store.original(entry.id) == pasted
     assert sum(entry.id in line and "your message" in line for line in driver.said) == 1
-    driver.type("/gardener undo")
-    assert driver.history[0]["content"] == pasted
+    driver.type("/gardener undo all")
+    assert "no compaction to undo" in driver.last_said
+    driver.type(f"/restore {entry.id}")
+    assert "/recall WORDS brings the passages" in driver.last_said, "the next prompt could not be sent"
+    assert driver.history[0]["content"] == sent
 
 
 def test_files_that_fill_the_window_leave_the_message_whole_and_say_so(driver: Driver) -> None:

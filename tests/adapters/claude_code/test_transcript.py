@@ -152,20 +152,33 @@ def test_a_record_of_an_unknown_type_comes_as_it_is(tmp_path: Path) -> None:
     assert first is not None and json.loads(first.content)["beam"] == 1 and first.role == "system"
 
 
-@pytest.mark.parametrize("text", ["two", "x" * 2_000], ids=["short", "too long"])
+@pytest.mark.parametrize(("text", "end"), [("two", '"}}'), ("x" * 2_000, "")], ids=["short", "too long"])
 def test_a_line_that_is_being_written_waits(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, end: str
 ) -> None:
     monkeypatch.setattr(transcript, "LINE_BYTES", 300)
     path = tmp_path / "transcript.jsonl"
-    path.write_text(user("one") + user(text).rstrip("\n"), encoding="utf-8")
+    path.write_text(user("one") + user(text).rstrip("\n").removesuffix(end), encoding="utf-8")
     reader = ClaudeReader(path)
     assert len([record for line in reader.lines() for record in line.records]) == 1
     assert reader.offset == len(user("one"))
     with path.open("a", encoding="utf-8") as file:
-        file.write("\n")
+        file.write(f"{end}\n")
     again = ClaudeReader(path, reader.offset)
     assert [each.records[0].place for each in again.lines() if each.records] == [reader.offset]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_last_line_without_an_end_is_read_once(tmp_path: Path, end: str) -> None:
+    path, offset, found = tmp_path / "transcript.jsonl", 0, []
+    for text in ("one", "two", "", "three"):
+        with path.open("a", encoding="utf-8", newline="") as file:
+            file.write((end if path.stat().st_size else "") + user(text).rstrip("\n") if text else "")
+        reader = ClaudeReader(path, offset)
+        found += [record for line in reader.lines() for record in line.records]
+        offset = reader.offset
+        assert offset == path.stat().st_size and not reader.passed
+    assert [each.message.content for each in found if each.message] == ["one", "two", "three"]
 
 
 def test_a_line_that_is_too_long_is_passed_over_and_told_of(

@@ -16,6 +16,7 @@ from mcp.types import TextContent
 
 from aider_gardener.adapters.claude_code.hooks import Hooks
 from aider_gardener.archive.store import open_store
+from aider_gardener.gardener.memory import ProjectMemory
 from aider_gardener.settings import Settings
 from bench.claude_transcript import Host
 
@@ -73,3 +74,40 @@ def test_a_host_that_ends_it_by_a_signal_or_hangs_up_leaves_nothing_behind(
     assert {path.name for path in archive.iterdir()} <= {".gitignore", "gardener.db"}
     for stream in (server.stdin, server.stdout, server.stderr):
         stream.close()
+
+
+@pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="a disk is mounted read-only")
+@pytest.mark.parametrize("has_archive", [True, False])
+def test_a_project_on_a_disk_that_is_read_only_is_served_all_the_same(
+    tmp_path: Path, root: Path, has_archive: bool
+) -> None:
+    (tmp_path / ".git").mkdir()
+    if has_archive:
+        store = open_store(tmp_path / ".aider.gardener")
+        ProjectMemory(store, str(tmp_path), settings=Settings()).remember(FACT, "rule")
+        store.close()
+    mount = ["mount", "--bind", str(tmp_path), str(tmp_path)]
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("nothing can be mounted here")
+    try:
+        subprocess.run(["mount", "-o", "remount,ro,bind", str(tmp_path)], check=True)
+        started = StdioServerParameters(
+            command=sys.executable,
+            args=["-m", "aider_gardener.cli", "mcp", "--project", str(tmp_path)],
+            cwd="/",
+            env={**get_default_environment(), "AIDER_GARDENER_EMBEDDER": "none", "PYTHONPATH": str(root)},
+        )
+
+        async def use() -> None:
+            async with stdio_client(started) as (reading, writing), ClientSession(reading, writing) as client:
+                await client.initialize()
+                found = await client.call_tool("recall", {"query": "queue port"})
+                kept = await client.call_tool("remember", {"text": "The host is h7.", "kind": "fact"})
+                assert has_archive is (FACT in found.content[0].text)
+                told = kept.content[0].text
+                assert kept.isError if has_archive else "only until this server ends" in told
+                assert str(tmp_path) in told
+
+        anyio.run(use)
+    finally:
+        subprocess.run(["umount", str(tmp_path)], check=True)

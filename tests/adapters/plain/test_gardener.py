@@ -161,6 +161,15 @@ def test_of_many_messages_without_an_answer_the_last_stays_whole() -> None:
         assert tokens(prompt) <= 8_000
 
 
+@pytest.mark.parametrize(("count", "words"), [(180, 60), (500, 20)])
+def test_however_many_messages_have_no_answer_they_fit_the_window(count: int, words: int) -> None:
+    messages = [user(f"{number}: " + "what the room said of the pump " * words) for number in range(count)]
+    with opened() as gardener:
+        prompt = gardener.prompt(messages)
+        assert prompt[-1] is messages[-1]
+        assert tokens(prompt) <= 8_000 < tokens(messages)
+
+
 def test_no_schemas_may_be_named_as_none(caplog: pytest.LogCaptureFixture) -> None:
     with opened() as gardener, caplog.at_level(logging.WARNING, "aider_gardener"):
         messages = [part for number in range(30) for part in turn(number)]
