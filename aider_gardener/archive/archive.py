@@ -264,7 +264,7 @@ class Archive:
         """Record in the store which entries the host has taken out or put back since."""
         for seqs, active in ((after.gone - before.gone, False), (before.gone - after.gone, True)):
             if seqs:
-                self.store.set_active([after.entries[seq].id for seq in seqs], active)
+                self.store.set_active(self.session, sorted(seqs), active)
 
     def take_notice(self) -> str:
         """What the user should know, in one line, once: of the store since it was opened, of a text that

@@ -29,6 +29,7 @@ NOTICE_HEADS = (
     "I switched to a new code base.",
     "I have updated the set of files added to the chat.",
     "The LLM did not conform to the edit format.",
+    "^C KeyboardInterrupt",
 )
 ACKNOWLEDGEMENTS = frozenset(
     {

@@ -162,8 +162,8 @@ def test_role_belongs_to_the_content(store: Store) -> None:
 
 
 def test_adding_again_changes_nothing(store: Store) -> None:
-    first = put(store, "once", seq=4)
-    store.set_active([first.id], False)
+    put(store, "once", seq=4)
+    store.set_active("s1", [4], False)
     again = put(store, "once", seq=4)
     assert again.seq == 4 and again.active is False
     assert store.stats().occurrences == 1
@@ -320,7 +320,7 @@ def test_marks(store: Store) -> None:
     store.touch([stored.id, stored.id, "gffffffff"], 500.0)
     store.touch([stored.id], 300.0)
     store.pin(stored.id, True)
-    store.set_active([stored.id], False)
+    store.set_active("s1", [0], False)
     got = store.get(stored.id)
     assert (got.pinned, got.active, got.accessed_at, got.access_count) == (True, False, 500.0, 2)
     put(store, "marked", seq=9)
@@ -426,7 +426,7 @@ def fill(store: Store) -> None:
     store.open_session("s2", project="p", started_at=20.0)
     put(store, "one \0\ud83d\ude00", session="s2", seq=0)
     store.pin(one.id, True)
-    store.set_active([two.id], False)
+    store.set_active("s1", [1], False)
     store.touch([one.id, two.id], 900.0)
     for at in (1.0, 2.0):
         store.record_event("s1", 1, "swap", {"entry_id": one.id, "saved": 5}, at)

@@ -36,6 +36,9 @@ def test_other_sources() -> None:
     assert infer_source("assistant", "Ok.").kind is SourceKind.NOTICE
     assert infer_source("assistant", "Ok. I will do that.").kind is SourceKind.REPLY
     assert infer_source("user", "please add a test").kind is SourceKind.TYPED
+    assert infer_source("user", "^C KeyboardInterrupt").kind is SourceKind.NOTICE, (
+        "aider says it, not the user"
+    )
 
 
 def test_failed_edits_are_notices_and_recognised() -> None:

@@ -10,7 +10,7 @@ import time
 import weakref
 from argparse import Namespace
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -83,12 +83,13 @@ class Process:
 
     def end(self) -> None:
         """As the process ends: chats are reported, and what is open is closed, which makes an archive's copy
-        of a session's end."""
-        for gardener, io, _stop in self.chats:
+        of a session's end. A Ctrl-C meanwhile says what happens anyway; pressed twice it leaves the rest."""
+        with suppress(KeyboardInterrupt), guard(None):
+            for gardener, io, _stop in self.chats:
+                with guard(None):
+                    report_end(gardener, io)
             with guard(None):
-                report_end(gardener, io)
-        with guard(None):
-            self.close()
+                self.close()
 
     def close(self) -> None:
         """Stop and close all of it, and forget the settings."""

@@ -39,7 +39,7 @@ COLUMNS = {
     "session": "s.id", "seq": "n.seq", "turn": "n.turn", "source": "n.source", "detail": "n.detail",
     "provider": "n.provider", "at": "n.at", "id": "o.id", "role": "o.role", "cls": "o.cls",
     "segments": "o.segments", "redactions": "o.redactions", "tokens": "o.tokens", "pinned": "o.pinned",
-    "active": "o.active", "accessed_at": "o.accessed_at", "access_count": "o.access_count",
+    "active": "n.active", "accessed_at": "o.accessed_at", "access_count": "o.access_count",
     "content": "b.body", "original": "n.original", "hash": "o.hash",
 }  # fmt: skip
 SELECT_SAID = f"SELECT {', '.join(COLUMNS.values())} {PLACES} JOIN bodies b ON b.original = o.number"
@@ -69,13 +69,12 @@ def add(db: apsw.Connection, record: Mapping[str, Any], *, again: bool = False) 
     `record` is what `records.said` makes. `again`: this may be of another archive, or done already: what is
     known of the original stays."""
     session = session_number(db, record["session"])
-    number, is_new = _original(db, record)
-    seq, is_said = _occurrence(db, record, session, number, again)
+    number = _original(db, record)
+    seq = _occurrence(db, record, session, number, again)
     put_renditions(db, number, record["renditions"], again=again)
-    if is_new or (is_said and not again):
-        db.execute("UPDATE originals SET active = ? WHERE number = ?", (int(record["active"]), number))
+    columns = "o.id, o.pinned, n.active, o.accessed_at, o.access_count"
     rows: list[Any] = db.execute(
-        "SELECT id, pinned, active, accessed_at, access_count FROM originals WHERE number = ?", (number,)
+        f"SELECT {columns} {PLACES} WHERE n.session = ? AND n.seq = ?", (session, seq)
     ).fetchall()
     stored_id, pinned, active, accessed_at, access_count = rows[0]
     return StoredEntry(stored_id, seq, bool(pinned), bool(active), accessed_at, access_count)
@@ -90,8 +89,8 @@ def session_number(db: apsw.Connection, session: str) -> int:
     return int(db.execute("SELECT number FROM sessions WHERE id = ?", (session,)).get)
 
 
-def _original(db: apsw.Connection, record: Mapping[str, Any]) -> tuple[int, bool]:
-    """Find or write an original; returns its row and whether it is new.
+def _original(db: apsw.Connection, record: Mapping[str, Any]) -> int:
+    """Find or write an original; returns its row.
 
     The hash that is kept is that of the stored text: of a text with secrets only the short id.
     """
@@ -102,7 +101,7 @@ def _original(db: apsw.Connection, record: Mapping[str, Any]) -> tuple[int, bool
         "SELECT number, id FROM originals WHERE hash = ?", (bytes.fromhex(hashed),)
     ):
         if found.startswith(long_id[:SHORT_ID_CHARS]):
-            return number, False
+            return int(number)
     segments = [
         [start, end, ContentClass(word).value, kind, language]
         for start, end, word, kind, language in record["segments"]
@@ -117,7 +116,7 @@ def _original(db: apsw.Connection, record: Mapping[str, Any]) -> tuple[int, bool
     number = db.last_insert_rowid()
     search.put_body(db, number, text)
     search.add_chunks(db, number, text, [(start, end) for start, end in record["chunks"]])
-    return number, True
+    return number
 
 
 def _free_id(db: apsw.Connection, long_id: str) -> str:
@@ -129,27 +128,26 @@ def _free_id(db: apsw.Connection, long_id: str) -> str:
 
 def _occurrence(
     db: apsw.Connection, record: Mapping[str, Any], session: int, number: int, again: bool
-) -> tuple[int, bool]:
-    """Record where an original stands; returns its seq, the next free one if its own is taken, and whether it
-    was not there before."""
+) -> int:
+    """Record where an original stands; returns its seq, the next free one if its own is taken."""
     seq, turn, at = record["seq"], record["turn"], record["at"]
     sql = "SELECT original, turn, at FROM occurrences WHERE session = ? AND seq = ?"
     held = db.execute(sql, (session, seq)).fetchall()
     if held and held[0][0] == number and (not again or held[0][1:] == (turn, at)):
-        return seq, False
+        return int(seq)
     if held:
         sql = "SELECT min(seq) FROM occurrences WHERE session = ? AND original = ? AND turn = ? AND at = ?"
         moved = db.execute(sql, (session, number, turn, at)).get if again else None
         if moved is not None:
-            return int(moved), False
+            return int(moved)
         seq = int(db.execute("SELECT max(seq) + 1 FROM occurrences WHERE session = ?", (session,)).get)
     db.execute(
-        "INSERT INTO occurrences (session, seq, turn, original, source, detail, provider, at) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO occurrences (session, seq, turn, original, source, detail, provider, at, active) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (session, seq, turn, number, SourceKind(record["source"]).value, record["detail"],
-         record["provider"], at),
+         record["provider"], at, int(record["active"])),
     )  # fmt: skip
-    return seq, True
+    return int(seq)
 
 
 def number_of(db: apsw.Connection, stored_id: str) -> int | None:

@@ -109,8 +109,11 @@ STEPS: dict[str, Callable[[apsw.Connection, Record, bool], object]] = {
         "UPDATE originals SET pinned = ? WHERE id = ?", (int(record["pinned"]), record["id"])
     ),
     "active": lambda db, record, _: db.executemany(
-        "UPDATE originals SET active = ? WHERE id = ?",
-        [(int(record["active"]), each) for each in record["ids"]],
+        "UPDATE occurrences SET active = ? WHERE session = ? AND seq = ?",
+        [
+            (int(record["active"]), entries.session_number(db, record["session"]), int(seq))
+            for seq in record["seqs"]
+        ],
     ),
     "event": lambda db, record, again: sessions.record_event(db, record, again=again),
     "state": lambda db, record, _: sessions.set_state(db, record["session"], record["key"], record["value"]),

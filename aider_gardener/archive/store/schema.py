@@ -18,7 +18,7 @@ from aider_gardener.errors import StoreError
 
 APPLICATION_ID = 0x41474431
 """Written into the file's header: tells our files from any other SQLite file."""
-VERSION = 10
+VERSION = 11
 OWN, NUMBER = "", "owner"
 """The session under which `state` has what is the archive's own, neither exported nor imported, and the key
 of the number that it has in common with its copies alone."""
@@ -42,7 +42,7 @@ TABLES = (
     """CREATE TABLE originals (
         number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, hash BLOB NOT NULL, role TEXT NOT NULL,
         cls TEXT NOT NULL, segments TEXT NOT NULL, redactions TEXT NOT NULL, tokens INTEGER NOT NULL,
-        pinned INTEGER NOT NULL DEFAULT 0, active INTEGER NOT NULL DEFAULT 1,
+        pinned INTEGER NOT NULL DEFAULT 0,
         accessed_at REAL NOT NULL, access_count INTEGER NOT NULL DEFAULT 0,
         confidence REAL NOT NULL DEFAULT 1.0)""",
     "CREATE INDEX originals_by_hash ON originals (hash)",
@@ -50,7 +50,8 @@ TABLES = (
     """CREATE TABLE occurrences (
         number INTEGER PRIMARY KEY, session INTEGER NOT NULL, seq INTEGER NOT NULL,
         turn INTEGER NOT NULL, original INTEGER NOT NULL, source TEXT NOT NULL, detail TEXT NOT NULL,
-        provider TEXT NOT NULL, at REAL NOT NULL, UNIQUE (session, seq))""",
+        provider TEXT NOT NULL, at REAL NOT NULL, active INTEGER NOT NULL DEFAULT 1,
+        UNIQUE (session, seq))""",
     "CREATE INDEX occurrences_by_original ON occurrences (original, session, seq)",
     """CREATE TABLE chunks (
         number INTEGER PRIMARY KEY, original INTEGER NOT NULL, start INTEGER NOT NULL,

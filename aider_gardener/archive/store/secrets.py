@@ -269,7 +269,9 @@ def _joint(text: str, start: int, stop: int, match: re.Match[str]) -> str:
     how, sign, name = match.lastgroup or "", match["sign"] or "", text[start:stop]
     joined, before = text[stop : match.start(how)], text[max(0, start - 8) : start]
     follows = text[match.end() : match.end() + 1]
-    is_option = not sign and (before.endswith(("ENV ", "-")) or "BY" in joined)
+    is_option = (not sign and (before.endswith(("ENV ", "-")) or "BY" in joined)) or (
+        joined == "=" and before.endswith("--")
+    )
     if follows in tuple("({[]$") or (sign == ":" and PATH_BEHIND.search(before)):
         return "none"
     if sign[:1] == " ":  # the next cell of a table

@@ -443,9 +443,9 @@ class Store:
     def pin(self, entry_id: str, pinned: bool) -> None:
         self._write({"kind": "pin", "id": entry_id, "pinned": pinned})
 
-    def set_active(self, ids: Iterable[str], active: bool) -> None:
-        """Say which entries stand in the chat. A new occurrence makes an entry active again."""
-        self._write({"kind": "active", "ids": list(ids), "active": active})
+    def set_active(self, session: str, seqs: Iterable[int], active: bool) -> None:
+        """Say what of a session stands in its chat."""
+        self._write({"kind": "active", "session": session, "seqs": list(seqs), "active": active})
 
     def forget(self, ids: Sequence[str], *, told: bool = True) -> int:
         """Delete entries for good, with occurrences, renditions, index and the events about them.

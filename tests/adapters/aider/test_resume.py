@@ -79,6 +79,24 @@ def test_a_chat_that_ended_with_the_note_it_began_with_is_not_the_last_one(
     store.close()
 
 
+def test_what_was_said_again_and_did_not_stay_stays_where_it_was_said_before(
+    begin: Begin, model: ScriptedModel
+) -> None:
+    driver = begin()
+    driver.ask("/ask go on", reply="One.")
+    model.replies.append(KeyboardInterrupt())
+    driver.type("/ask go on")
+    session, history = session_of(driver), [str(message["content"]) for message in driver.history]
+    assert history[:2] == ["go on", "One."] and history[2].startswith("go on\n^C")
+    uninstall()
+    other = begin()
+    other.ask("/ask go on", reply="One.")
+    other.type("/clear")
+    uninstall()
+    again = begin(resume=session)
+    assert [str(message["content"]) for message in again.history] == history
+
+
 def test_files_come_back_unless_they_are_gone(begin: Begin, repository: Path) -> None:
     (repository / "notes").mkdir()
     (repository / "notes" / "read me.md").write_text("Read this.\n", encoding="utf-8")
