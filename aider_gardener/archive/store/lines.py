@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 import os
 import re
 from abc import ABC, abstractmethod
@@ -26,7 +27,6 @@ from aider_gardener.archive.store.records import (
     FORMAT,
     Record,
     as_json,
-    from_json,
 )
 
 NAME = re.compile(re.escape(location.FILE_NAME) + r"\.lines-[0-9a-f]{32}\.jsonl\Z")
@@ -47,7 +47,7 @@ class Lines(ABC):
     `place` that is named to people.
 
     `fault` is why the last ones are not kept yet, "" if they are: they come with the next. `problems` are
-    lines for the user, of those that were read."""
+    lines for the user, of those that were read last."""
 
     fault = ""
     directory: Path | None = None
@@ -56,6 +56,11 @@ class Lines(ABC):
     @property
     @abstractmethod
     def place(self) -> str: ...
+
+    @abstractmethod
+    def read(self) -> list[Record]:
+        """All records that are kept there, by other processes too, in the order in which they were written.
+        Raises StoreError."""
 
     @abstractmethod
     def append(self, record: Record) -> None:
@@ -177,7 +182,7 @@ def _unframed(raw: bytes, path: Path) -> Record | None:
     body = raw[start + 2 :]
     if raw[: len(HEAD)] != HEAD or raw[len(HEAD) : start] != _sum(body, path):
         return None
-    found = from_json(b"{" + body)
+    found = json.loads(b"{" + body)
     return found if isinstance(found, dict) and isinstance(found.get("kind"), str) else None
 
 
@@ -222,11 +227,11 @@ class FileLines(Lines):
     def place(self) -> str:
         return str(self.path or self.directory or "")
 
-    def read(self) -> FoundLines:
-        """The files of lines in the directory, those of other processes too."""
+    def read(self) -> list[Record]:
         if self.directory is not None:
             self.found = read(self.directory, self._clock())
-        return self.found
+        self.problems = self.found.problems
+        return self.found.records
 
     def append(self, record: Record) -> None:
         self.records.append(record)

@@ -111,19 +111,14 @@ class Store:
 
     @classmethod
     def of_lines(
-        cls,
-        kept: Lines,
-        said: Iterable[Record],
-        problems: Iterable[str],
-        *,
-        clock: Callable[[], float] = time.time,
-        read_only: bool = False,
+        cls, kept: Lines, *, clock: Callable[[], float] = time.time, read_only: bool = False
     ) -> Store:
-        """The archive that these records say, in memory; `problems` are lines for the user."""
-        database = Database(None)
+        """The archive that the records of a place say, in memory; what is wrong with them is its notice.
+        Raises StoreError."""
+        database, said = Database(None), kept.read()
         database.write(lambda db: records.take(db, said))
         database.read_only = read_only
-        return cls(database, clock=clock, notice="; ".join(problems), kept=kept)
+        return cls(database, clock=clock, notice="; ".join(kept.problems), kept=kept)
 
     @property
     def notice(self) -> str:
@@ -475,9 +470,9 @@ class Store:
             in_use = [each.path.name for each in others if each.is_alive or self.lines is None]
             if in_use:
                 raise StoreError(lines.IN_USE.format(names=", ".join(in_use)))
-            if isinstance(self.lines, FileLines):  # what ended since these were read is to go too
+            if self.lines is not None:  # what others wrote since these were read is to go too
                 found = self.lines.read()
-                self._db.write(lambda db: records.take(db, found.records))
+                self._db.write(lambda db: records.take(db, found))
             repair.drop_copy(self._file.path)
             count = sum(self._db.write(step) for step in steps)
             self.scrub()

@@ -46,10 +46,7 @@ CHILD = [
     " act(sys.argv[1], printed, 600)",
 ]
 """What a hook's child does, in a process that can be killed and is waited for, however long it takes."""
-PATIENT = (
-    "from aider_gardener.archive.store import database, opening;"
-    " database.BUSY_MILLISECONDS = opening.BUSY_MILLISECONDS = 600_000; "
-)
+PATIENT = "from aider_gardener.archive.store import database; database.BUSY_MILLISECONDS = 600_000; "
 """Wherever a lock is waited for as long as it takes, a test does not end."""
 LOGGED = {"tool_name": "Bash", "tool_input": {"command": "cat app.log"}, "tool_response": {"stdout": LOG}}
 
