@@ -35,6 +35,8 @@ FALTERING_SECONDS = 1.0
 NO_TEXT = "a text that is no UTF-8"
 HEADER_PLACES = 60, 68
 """Where a file's header has `user_version` and `application_id`."""
+LOG_BYTES, NO_LOG = slice(18, 20), b"\1\1"
+"""Where the header says whether there is a write-ahead log, and what it says where there can be none."""
 BAD_INDEX = "an index of words that fits no more"
 BAD_HEADER = "a header that is not an archive's"
 NOT_OURS = "{path} is not an archive of the gardener's: it was left alone"
@@ -230,6 +232,16 @@ class Database:
                 backup.step(-1)
 
         self.outside(step)
+
+    def load(self, other: Database) -> None:
+        """Make all of another the contents of this one, which is in memory. Raises StoreError."""
+        if not other.key:
+            other.copy_into(self.live)
+            return
+        # SQLite copies no encrypted file into one that is not.
+        data = bytearray(other.outside(lambda db: db.serialize("main")))
+        data[LOG_BYTES] = NO_LOG
+        self.live.deserialize("main", bytes(data))
 
     def read(self, step: Step[Result]) -> Result:
         """Run a step that only reads, on one consistent state of the file."""

@@ -193,7 +193,7 @@ class Store:
             self._file.set_patience(PATIENCE_MILLISECONDS)
             if path.stat().st_size > repair.LARGEST_COPIED_BYTES:
                 raise StoreError("too large for the memory")
-            self._file.copy_into(memory.live)
+            memory.load(self._file)
         except (StoreError, OSError):
             self.generation += 1
         is_secret = encryption.is_secret(path, self._file.key_source)
