@@ -651,6 +651,14 @@ class Store:
             self._refuse_beside()
             return self._db.write(step)
 
+    def copy_if_due(self) -> None:
+        """Copy the archive if its copy is an hour old, as the end of a session does: for a host that tells
+        only when a turn ends. What cannot be copied now is copied after another turn."""
+        with self._lock, contextlib.suppress(StoreError, apsw.Error, OSError):
+            path = self._file.path
+            if path is not None and self._db is self._file and repair.is_copy_due(path):
+                repair.make_copy(self._file)
+
     def close(self) -> None:
         """Close the archive; closing twice is harmless. Any other call afterwards raises StoreError."""
         with self._lock:
