@@ -33,7 +33,7 @@ from aider_gardener.archive.postgres import lines, local, search, sync
 from aider_gardener.archive.postgres.lines import Row
 from aider_gardener.archive.postgres.server import VARIABLE, connected, prepare
 from aider_gardener.archive.store import Store, open_store
-from aider_gardener.archive.store.records import as_json, from_json
+from aider_gardener.archive.store.records import as_json
 from aider_gardener.messages import ContentClass, Entry, Segment, Source, SourceKind, content_hash, entry_id
 from bench.postgres_server import Server, started
 from bench.provenance import made_on
@@ -202,7 +202,7 @@ class Killing:
         rows = self.server.execute("SELECT payload FROM gardener.lines WHERE kind = 'said'", self.database)
         there: dict[tuple[str, int], list[str]] = {}
         for (payload,) in rows:
-            said = from_json(payload)
+            said = json.loads(payload)
             there.setdefault((said["session"], said["seq"]), []).append(said["content"])
         reader = self.folder / "reader"
         reader.mkdir(exist_ok=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,7 +11,6 @@ import pytest
 from made_search import found
 
 from aider_gardener.archive.postgres import sync
-from aider_gardener.archive.postgres.lines import from_json
 from aider_gardener.archive.postgres.local import Share
 from aider_gardener.archive.postgres.server import VARIABLE
 from aider_gardener.archive.postgres.sync import SyncReport
@@ -60,7 +60,7 @@ class Team:
     def said(self) -> list[str]:
         """The texts of all messages on the server, in the order of its changes."""
         rows = self.rows("SELECT payload FROM gardener.lines WHERE kind = 'said' ORDER BY change")
-        return [from_json(bytes(payload))["content"] for (payload,) in rows]  # type: ignore[call-overload]
+        return [json.loads(bytes(payload))["content"] for (payload,) in rows]  # type: ignore[call-overload]
 
 
 @pytest.fixture

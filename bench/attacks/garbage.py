@@ -1,4 +1,4 @@
-"""What readers and compressors raise on garbage that looks like the output of tools.
+"""What readers, compressors and the search for secrets raise on garbage that looks like the output of tools.
 
     python -m bench.attacks.garbage [--inputs N] [--seed N] [--corpus FOLDER ...] [--json FILE]
 
@@ -20,6 +20,7 @@ from functools import partial
 from pathlib import Path
 
 from aider_gardener.archive.passages import chunk
+from aider_gardener.archive.store.redact import redact
 from aider_gardener.compress.base import Context
 from aider_gardener.compress.line import line_form
 from aider_gardener.compress.registry import compressor_for
@@ -40,7 +41,8 @@ Call = Callable[[str], object]
 
 
 def calls() -> dict[str, Call]:
-    """Compressors by class and kind, the line form and readers by source, each without a guard."""
+    """Compressors by class and kind, the line form, readers by source, notes and secrets, each without a
+    guard."""
     found: dict[str, Call] = {}
     for cls in ContentClass:
         for kind in KINDS.get(cls, ("",)):
@@ -50,6 +52,7 @@ def calls() -> dict[str, Call]:
     for origin in SourceKind:
         found[f"read {origin.value}"] = partial(_read, Source(origin, "make test"))
     found["notes"] = _noted
+    found["secrets"] = redact
     return found
 
 

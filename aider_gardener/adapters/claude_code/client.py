@@ -234,6 +234,7 @@ def archive(
         if store.persistent:  # it may have ended since
             hooks.take_in(given)
         if event == STOP:  # no other event may follow
+            store.copy_if_due()
             from aider_gardener.archive import plugin
 
             if plugin.is_shared(store, str(project)):

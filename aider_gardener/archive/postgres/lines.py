@@ -7,6 +7,7 @@ it says, so that none is there twice.
 from __future__ import annotations
 
 import hashlib
+import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from aider_gardener.archive.postgres.server import Address
 from aider_gardener.archive.providers import SHARED, may_go
 from aider_gardener.archive.store import entries
 from aider_gardener.archive.store.lines import UNREADABLE, Lines
-from aider_gardener.archive.store.records import NOT_READ, SAID, Record, as_json, from_json
+from aider_gardener.archive.store.records import NOT_READ, SAID, Record, as_json
 from aider_gardener.archive.store.sqlite import Store
 from aider_gardener.errors import StoreError, UsageError
 from aider_gardener.messages import content_hash
@@ -81,7 +82,7 @@ def rows_of(records: Iterable[Record], now: float, *, once: bool) -> Iterator[Ro
 
 def record_of(payload: bytes, key: str | None) -> Record:
     """The record of a row. Raises NOT_READ if its text is not that of its hash."""
-    record: Record = from_json(payload)
+    record: Record = json.loads(payload)
     if key is not None and content_hash(record["role"], record["content"]) != key:
         raise ValueError("not the text of its hash")
     return record
@@ -204,5 +205,4 @@ def open_on_server(
     """The archive that a server keeps whole under a name, held in memory; every write goes to the server
     before it counts. `made`: it is begun if it is not there. Raises UsageError and ServerError."""
     kept = ServerLines(address, made=made, clock=clock)
-    said = kept.read()
-    return Store.of_lines(kept, said, kept.problems, clock=clock, read_only=read_only)
+    return Store.of_lines(kept, clock=clock, read_only=read_only)

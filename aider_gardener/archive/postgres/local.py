@@ -56,7 +56,7 @@ LEAVING = f"s.project = ? AND s.id NOT LIKE '{SHARED}%' AND n.provider IN (SELEC
 
 @dataclass(frozen=True)
 class Share:
-    """One project that is shared, by its path on this machine.
+    """One project that is shared, by its path on this machine as a column takes it.
 
     `number` and `name` are the project's on the server that says it is `server`; `author` is this user's role
     there, who only reads if not `may_write`; `machine` tells this archive from the author's others. `sent` is
@@ -104,6 +104,7 @@ def keep(db: apsw.Connection, share: Share) -> None:
 
 def drop(db: apsw.Connection, project: str) -> None:
     """Share a project no more. What came from the server stays."""
+    project = sessions.column(project)
     db.execute("DELETE FROM state WHERE session = ? AND key = ?", (schema.OWN, KEY + project))
     db.execute("DELETE FROM tombstones WHERE project = ?", (project,))
 

@@ -6,13 +6,13 @@ vectors compare only with those of the same embedder.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from aider_gardener.archive.postgres import server
 from aider_gardener.archive.store import words
-from aider_gardener.archive.store.records import from_json
 
 if TYPE_CHECKING:
     from aider_gardener.archive.postgres.server import Connection
@@ -81,7 +81,7 @@ def search(
     hits = []
     for *key, project, session, at, payload in rows:
         own = _key(key)
-        said, score = from_json(payload), round(scores[own], 5)
+        said, score = json.loads(payload), round(scores[own], 5)
         start, end = spans.get(own) or _span(said["content"], asked)
         text = said["content"][start:end]
         hits.append(

@@ -18,7 +18,7 @@ from aider_gardener.archive.postgres import lines, local, server
 from aider_gardener.archive.postgres.lines import Row
 from aider_gardener.archive.postgres.local import FORGET_ALL, Share
 from aider_gardener.archive.postgres.server import ServerError, connected, named_as
-from aider_gardener.archive.store import forgotten
+from aider_gardener.archive.store import forgotten, sessions
 from aider_gardener.archive.store.records import as_json
 from aider_gardener.errors import GardenerError, StoreError, UsageError
 from aider_gardener.files import write_private
@@ -250,7 +250,8 @@ def _joined(connection: Connection, project: str, name: str, which: str) -> Shar
     if row is None:
         row = connection.execute("SELECT gardener.make_archive(%s, false), true", (short,)).fetchone()
     shown = f"{creator or role}/{short}"
-    return Share(project, shown, int(row[0]), which, role, bool(row[1]), uuid.uuid4().hex, since=int(last))
+    path = sessions.column(project)
+    return Share(path, shown, int(row[0]), which, role, bool(row[1]), uuid.uuid4().hex, since=int(last))
 
 
 def unshare(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
@@ -27,9 +28,15 @@ BUSY_MILLISECONDS = 10_000
 NETWORK_BUSY_MILLISECONDS = 30_000
 """Over a network every write is slower, and without a write-ahead log readers hold writers up."""
 CACHE_KIB = 16_384
+RETRY_SECONDS = 0.05
+FALTERING = (apsw.IOError, apsw.LockedError, apsw.ProtocolError)
+FALTERING_SECONDS = 1.0
+"""What a file system that fails for a moment says, and how long opening is tried again then."""
 NO_TEXT = "a text that is no UTF-8"
 HEADER_PLACES = 60, 68
 """Where a file's header has `user_version` and `application_id`."""
+LOG_BYTES, NO_LOG = slice(18, 20), b"\1\1"
+"""Where the header says whether there is a write-ahead log, and what it says where there can be none."""
 BAD_INDEX = "an index of words that fits no more"
 BAD_HEADER = "a header that is not an archive's"
 NOT_OURS = "{path} is not an archive of the gardener's: it was left alone"
@@ -111,9 +118,17 @@ class Database:
     `is_new` whether its tables were made here, `number` what tells its archive from others. With `read_only`
     the file and all around it stay as they are, whatever is found."""
 
-    def __init__(self, path: Path | None, *, key_source: str = "", read_only: bool = False) -> None:
+    def __init__(
+        self,
+        path: Path | None,
+        *,
+        key_source: str = "",
+        read_only: bool = False,
+        patience_milliseconds: int = 0,
+    ) -> None:
         self.path = path
         self.read_only = read_only
+        self._patience = patience_milliseconds
         self.key_source = key_source
         self.key = ""
         self.repair: Callable[[apsw.Error], bool] | None = None
@@ -130,14 +145,20 @@ class Database:
             self.connect()
 
     def connect(self) -> None:
-        """Open the file and check what it is, or begin one. One that another process encrypts or decrypts
-        meanwhile is opened anew."""
-        try:
-            self._connect()
-        except (apsw.Error, StoreError):
-            if not self.is_replaced():
-                raise
-            self._connect()
+        """Open the file and check what it is, or begin one. It is tried again for as long as another process
+        sets it up, holds it or puts another in its place (one that it encrypts), and for a moment where the
+        file system fails, as one over a network does. Raises apsw.Error, OSError or StoreError."""
+        began = time.monotonic()
+        while True:
+            try:
+                return self._connect()
+            except (apsw.Error, StoreError) as error:
+                is_held = isinstance(error, apsw.BusyError) or self.is_replaced()
+                patience = BUSY_MILLISECONDS / 1_000 if is_held else FALTERING_SECONDS
+                is_passing = is_held or (isinstance(error, FALTERING) and not is_damage(error))
+                if not is_passing or time.monotonic() >= began + patience:
+                    raise
+            time.sleep(RETRY_SECONDS)
 
     def _connect(self) -> None:
         if self.path is not None:
@@ -212,6 +233,16 @@ class Database:
 
         self.outside(step)
 
+    def load(self, other: Database) -> None:
+        """Make all of another the contents of this one, which is in memory. Raises StoreError."""
+        if not other.key:
+            other.copy_into(self.live)
+            return
+        # SQLite copies no encrypted file into one that is not.
+        data = bytearray(other.outside(lambda db: db.serialize("main")))
+        data[LOG_BYTES] = NO_LOG
+        self.live.deserialize("main", bytes(data))
+
     def read(self, step: Step[Result]) -> Result:
         """Run a step that only reads, on one consistent state of the file."""
         return self._run(step, "BEGIN")
@@ -265,8 +296,10 @@ class Database:
                 self._connection = None
 
     def set_patience(self, milliseconds: int = 0) -> None:
-        """How long a lock of another process is waited for; 0 is as long as is usual for the place."""
+        """How long a lock of another process is waited for; 0 is what was asked for when it was opened, else
+        as long as is usual for the place."""
         with self._lock:
+            milliseconds = milliseconds or self._patience
             if not milliseconds:
                 has_log = self.path is None or self.live.pragma("journal_mode") == "wal"
                 milliseconds = BUSY_MILLISECONDS if has_log else NETWORK_BUSY_MILLISECONDS

@@ -15,7 +15,6 @@ import apsw
 
 from aider_gardener.archive.store import forgotten, search, sessions, vectors
 from aider_gardener.archive.store.base import TRANSCRIPT_KEY
-from aider_gardener.archive.store.database import BUSY_MILLISECONDS
 from aider_gardener.errors import StoreError
 from aider_gardener.messages import (
     ContentClass,
@@ -361,6 +360,7 @@ def empty_log(db: apsw.Connection) -> bool:
     """Move the write-ahead log into the file and cut it to nothing; False if another reader holds it."""
     if db.pragma("journal_mode") != "wal":
         return True
+    patience = int(db.pragma("busy_timeout") or 0)
     db.set_busy_timeout(CHECKPOINT_MILLISECONDS)  # with the usual patience all tries would take minutes
     try:
         for _ in range(CHECKPOINT_TRIES):
@@ -371,4 +371,4 @@ def empty_log(db: apsw.Connection) -> bool:
                 time.sleep(CHECKPOINT_PAUSE_SECONDS)
         return False
     finally:
-        db.set_busy_timeout(BUSY_MILLISECONDS)
+        db.set_busy_timeout(patience)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 import os
 import re
 from abc import ABC, abstractmethod
@@ -26,7 +27,6 @@ from aider_gardener.archive.store.records import (
     FORMAT,
     Record,
     as_json,
-    from_json,
 )
 
 NAME = re.compile(re.escape(location.FILE_NAME) + r"\.lines-[0-9a-f]{32}\.jsonl\Z")
@@ -47,7 +47,7 @@ class Lines(ABC):
     `place` that is named to people.
 
     `fault` is why the last ones are not kept yet, "" if they are: they come with the next. `problems` are
-    lines for the user, of those that were read."""
+    lines for the user, of those that were read last."""
 
     fault = ""
     directory: Path | None = None
@@ -56,6 +56,11 @@ class Lines(ABC):
     @property
     @abstractmethod
     def place(self) -> str: ...
+
+    @abstractmethod
+    def read(self) -> list[Record]:
+        """All records that are kept there, by other processes too, in the order in which they were written.
+        Raises StoreError."""
 
     @abstractmethod
     def append(self, record: Record) -> None:
@@ -149,7 +154,7 @@ def _read_file(path: Path, now: float) -> LinesFile:
         for line in files.lines(source):
             file.size += len(line)
             is_cut = not line.endswith(b"\n")
-            if is_cut or line == b"\n":
+            if is_cut:
                 continue
             record = _unframed(line[:-1], path)
             if record is None:
@@ -177,7 +182,7 @@ def _unframed(raw: bytes, path: Path) -> Record | None:
     body = raw[start + 2 :]
     if raw[: len(HEAD)] != HEAD or raw[len(HEAD) : start] != _sum(body, path):
         return None
-    found = from_json(b"{" + body)
+    found = json.loads(b"{" + body)
     return found if isinstance(found, dict) and isinstance(found.get("kind"), str) else None
 
 
@@ -206,104 +211,96 @@ def dismiss(file: LinesFile, *, whole: bool) -> list[str]:
 
 class FileLines(Lines):
     """The lines of one process, begun when the first record comes. What the disk does not take is kept in
-    memory and comes with the next record; without a `directory` all is. See `Lines`."""
+    memory and comes with the next record, in a new file; without a `directory` all is. See `Lines`."""
 
     def __init__(self, directory: Path | None, clock: Callable[[], float]) -> None:
         self.path: Path | None = None
         self.directory = directory
         self._clock = clock
         self._handle = -1
-        self._is_torn = False
-        self.records: list[Record] = []  # all that were appended; the disk has the first of them
-        self._written = 0
+        self.records: list[Record] = []  # all that were appended; after a fault not all are on the disk
         self.found = FoundLines()
 
     @property
     def place(self) -> str:
         return str(self.path or self.directory or "")
 
-    def read(self) -> FoundLines:
-        """The files of lines in the directory, those of other processes too."""
+    def read(self) -> list[Record]:
         if self.directory is not None:
             self.found = read(self.directory, self._clock())
-        return self.found
+        self.problems = self.found.problems
+        return self.found.records
 
     def append(self, record: Record) -> None:
-        self.records.append(record)
+        self.records.append(self._told(record))
         if self.directory is None:
             return
         try:
-            if self._handle < 0 or location.identity(self._handle) != location.identity(self.path or Path()):
-                self.begin(self.records[: self._written])  # taken away: its process is thought to have ended
-            while self._written < len(self.records):
-                self._write(self._line(self.records[self._written]))
-                self._written += 1
+            if self._handle >= 0 and not self._is_there():
+                self._close()
+                self.path = None  # taken away: its process is thought to have ended
+            if self._handle < 0:
+                self.begin(self.records)
+            else:
+                self._write(self.records[-1])
         except OSError as error:
+            self._close()
             self.fault = error.strerror or str(error)
         else:
             self.fault = ""
 
     def replace(self, records: Iterable[Record]) -> list[str]:
-        own, self.records = self.path, list(records)
-        self._written = len(self.records)
+        own, self.records = self.path, [self._told(record) for record in records]
         self.begin(self.records)
-        if own is not None:
-            files.erase(own)
         return [line for file in self.found.files if file.path != own for line in dismiss(file, whole=True)]
 
     def remove(self) -> None:
         """Close and remove the file: all of it is in the archive, or there is nothing in it."""
         self._close()
-        self.records, self._written, self.fault = [], 0, ""
+        self.records, self.fault = [], ""
         if self.path is not None:
             with contextlib.suppress(OSError):
                 files.erase(self.path)
         self.path = None
 
     def close(self) -> None:
-        if self._handle < 0:
-            return
-        if not self.records:
-            self.remove()
-            return
-        with contextlib.suppress(OSError):
-            for record in [*self.records[self._written :], {"kind": CLOSED}]:
-                self._write(self._line(record))
-        self._close()
+        if self.records and self.directory is not None:
+            with contextlib.suppress(OSError):
+                if self._handle < 0:
+                    self.begin(self.records)
+                self._write({"kind": CLOSED})
+            self.path = None
+        self.remove()
 
     def begin(self, records: Iterable[Record] = ()) -> None:
-        """Make a new file with some records: whole, then under its name. Raises OSError."""
+        """Make a new file with some records: whole, then under its name; the one before it goes, which may be
+        torn. Raises OSError."""
         self._close()
         assert self.directory is not None
-        path = self.directory / f"{location.FILE_NAME}.lines-{os.urandom(16).hex()}.jsonl"
+        former, path = self.path, self.directory / f"{location.FILE_NAME}.lines-{os.urandom(16).hex()}.jsonl"
         meta = {"kind": "meta", "format": FORMAT, **sessions.this_process()._asdict()}
-        told = ({"written_at": self._clock(), **record} for record in records)
-        files.put(path, (_framed(each, path) for each in chain([meta], told)))
+        files.put(path, (_framed(each, path) for each in chain([meta], records)))
         files.synced(self.directory)
         flags = os.O_WRONLY | os.O_APPEND | files.NO_LINK | getattr(os, "O_CLOEXEC", 0)
-        self._handle = os.open(path, flags | getattr(os, "O_BINARY", 0))
-        self.path, self._is_torn = path, False
-
-    def _line(self, record: Record) -> bytes:
-        assert self.path is not None
-        return _framed({"written_at": self._clock(), **record}, self.path)
-
-    def _write(self, line: bytes) -> None:
-        """Bring a line to the disk; what a write that fails left of it is cut off, or told from the next
-        one."""
-        data = (b"\n" if self._is_torn else b"") + line
-        size, written = os.fstat(self._handle).st_size, 0
-        try:
-            while written < len(data):
-                written += os.write(self._handle, data[written:])
-            os.fsync(self._handle)
-        except OSError:
-            self._is_torn = True
+        self._handle, self.path = os.open(path, flags | getattr(os, "O_BINARY", 0)), path
+        if former is not None:
             with contextlib.suppress(OSError):
-                os.ftruncate(self._handle, size)
-                self._is_torn = False
-            raise
-        self._is_torn = False
+                files.erase(former)
+
+    def _is_there(self) -> bool:
+        """Whether the file that is open is still the one at its place."""
+        return location.identity(self._handle) == location.identity(self.path or Path())
+
+    def _told(self, record: Record) -> Record:
+        """A record with when it was written."""
+        return {"written_at": self._clock(), **record}
+
+    def _write(self, record: Record) -> None:
+        """Bring a line to the disk."""
+        data = _framed(record, self.path or Path())
+        while data:
+            data = data[os.write(self._handle, data) :]
+        os.fsync(self._handle)
 
     def _close(self) -> None:
         if self._handle >= 0:

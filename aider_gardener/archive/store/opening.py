@@ -16,7 +16,6 @@ import apsw
 
 from aider_gardener.archive.store import encryption, lines, location, repair
 from aider_gardener.archive.store.database import (
-    BUSY_MILLISECONDS,
     Database,
     OtherVersion,
     Unavailable,
@@ -35,12 +34,8 @@ LINES_WAIT = (
 NOT_ENCRYPTED = "{path} is not encrypted; `gardener store encrypt` encrypts it"
 LOG_LOST = "the log of {path} was damaged: some of what was said last before a chat ended is lost"
 NO_ARCHIVE = "{path} is gone: it was begun anew"
-RETRY_SECONDS = 0.05
 FAULTS = (StoreError, apsw.Error, OSError, ValueError)
 """What opening raises: nothing of it stops a chat."""
-FALTERING = (apsw.IOError, apsw.LockedError, apsw.ProtocolError)
-FALTERING_SECONDS = 1.0
-"""What a file system that fails for a moment says, and how long opening is tried again then."""
 
 
 def open_store(
@@ -66,8 +61,8 @@ def open_store(
     try:
         place = location.prepare_directory(directory)
         path = place / location.FILE_NAME
-        store = _open_file(Database(path, key_source=key_source), path, clock)
-        store.database.set_patience(patience_milliseconds)
+        database = Database(path, key_source=key_source, patience_milliseconds=patience_milliseconds)
+        store = _open_file(database, path, clock)
         store.take_in()
         return store
     except FAULTS as error:
@@ -93,8 +88,7 @@ def open_lines(place: Path, clock: Callable[[], float], reason: str = "") -> Sto
     """
     kept = lines.FileLines(place, clock)
     kept.begin()
-    found = kept.read()
-    store = Store.of_lines(kept, found.records, found.problems, clock=clock)
+    store = Store.of_lines(kept, clock=clock)
     if reason:
         store.notice = IN_LINES.format(reason=reason, place=place)
     return store
@@ -115,8 +109,7 @@ def open_to_read(directory: Path, *, key_source: str = "") -> Store:
         is_there = bool(encryption.header_of(path))
         if not found.files or (is_there and not isinstance(error, Unavailable)):
             raise
-        kept = lines.FileLines(place, time.time)
-        store = Store.of_lines(kept, found.records, found.problems, read_only=True)
+        store = Store.of_lines(lines.FileLines(place, time.time), read_only=True)
         if is_there:
             store.notice = str(error)
         return store
@@ -129,7 +122,7 @@ def _open_file_to_read(path: Path, key_source: str) -> Store:
     """The archive of a file, to be read only, whatever lies beside it. Raises StoreError."""
     database = Database(path, key_source=key_source, read_only=True)
     try:
-        _connect(database)
+        database.connect()
     except apsw.Error as error:
         raise database.failure(error) from error
     except OSError as error:
@@ -147,7 +140,7 @@ def _open_file(database: Database, path: Path, clock: Callable[[], float]) -> St
     try:
         if repair.stays(lambda: repair.is_cut_off(path)):
             raise apsw.CorruptError(f"{path} was cut off")
-        _connect(database)
+        database.connect()
     except (apsw.Error, OSError, StoreError) as error:
         if not is_damage(error):
             if is_new and not isinstance(error, apsw.BusyError):
@@ -161,17 +154,3 @@ def _open_file(database: Database, path: Path, clock: Callable[[], float]) -> St
     if not notice and database.key_source and not database.key:
         notice = NOT_ENCRYPTED.format(path=path)
     return Store(database, clock=clock, notice=notice)
-
-
-def _connect(database: Database) -> None:
-    """Open a file that another process may be setting up or holding right now, or whose file system fails for
-    a moment, as one over a network does: without this the whole session would be kept in memory only."""
-    began = time.monotonic()
-    while True:
-        try:
-            return database.connect()
-        except (apsw.BusyError, *FALTERING) as error:
-            patience = FALTERING_SECONDS if isinstance(error, FALTERING) else BUSY_MILLISECONDS / 1_000
-            if is_damage(error) or time.monotonic() >= began + patience:
-                raise
-            time.sleep(RETRY_SECONDS)

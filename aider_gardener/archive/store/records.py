@@ -35,13 +35,8 @@ NOT_READ = (KeyError, ValueError, TypeError, IndexError, AttributeError, Overflo
 
 
 def as_json(value: object) -> bytes:
-    """A value as JSON. Texts stay as they are, lone surrogates and all."""
+    """A value as JSON. Texts stay as they are, lone surrogates and all: `json.loads` reads it."""
     return search.encode(json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str))
-
-
-def from_json(data: bytes) -> Any:
-    """The value of JSON as `as_json` makes it. Raises ValueError."""
-    return json.loads(search.decode(data))
 
 
 def said(entry: Entry, redact: Redactor, chunks: Sequence[Span], renditions: Iterable[Rendition]) -> Record:

@@ -48,6 +48,9 @@ LEAST_PAGE_BYTES = 512
 """SQLite's smallest page."""
 LOST = "lost"
 """The session of originals that were saved without their place in a session."""
+COPY_SECONDS = 3_600.0
+"""Where turns end and no session ever does, a copy is made anew when it is older: of 30 MB that takes a third
+of a second."""
 LARGEST_COPIED_BYTES = 512 * 1024 * 1024
 """A larger archive is not copied: that would take seconds at every end, and the room twice."""
 NAMED = 5
@@ -164,6 +167,14 @@ def make_copy(database: Database) -> None:
                 drop_copy(path)
     finally:
         location.remove(part)
+
+
+def is_copy_due(path: Path) -> bool:
+    """Whether the copy of an archive is missing or too old to wait for the end of a session."""
+    try:
+        return time.time() - copy_of(path).stat().st_mtime >= COPY_SECONDS
+    except OSError:
+        return True
 
 
 def put_back(database: Database) -> int:

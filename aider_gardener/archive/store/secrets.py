@@ -357,7 +357,8 @@ def _below(text: str, at: int) -> Generator[Found, None, int]:
     separator = SEPARATORS.search(text, begin, end) if HEADING.fullmatch(text, begin, end) else None
     if end < 0 or separator is None:
         return at
-    heads, column = _cells(text[begin:end], separator[0]), len(_cells(text[begin:at], separator[0])) - 1
+    heads = _cells(text[begin:end], separator[0])
+    column = len(_cells(text[begin:end], separator[0], at - begin)) - 1
     while (
         end >= 0
         and len(heads) > 1
@@ -379,8 +380,8 @@ def _below(text: str, at: int) -> Generator[Found, None, int]:
     return begin
 
 
-def _cells(line: str, mark: str) -> list[str]:
-    """A line's cells; what stands in quotes is one."""
-    line = re.sub(r'"[^"]*"', lambda quoted: quoted[0].replace(mark[0], "\0"), line)
+def _cells(line: str, mark: str, end: int | None = None) -> list[str]:
+    """A line's cells, or those up to a place in it; what stands in quotes is one."""
+    line = re.sub(r'"[^"]*"', lambda quoted: quoted[0].replace(mark[0], "\0"), line)[:end]
     cells = re.split(r" {2,}", line.lstrip()) if mark[0] == " " else line.split(mark)
     return [cell.strip(" \t\r\"'`*").replace("\0", mark[0]) for cell in cells]

@@ -45,7 +45,7 @@ class Owner(NamedTuple):
     started: str
 
 
-def _column(project: str) -> str:
+def column(project: str) -> str:
     """A project's path, or a key with it, as a column takes it: what is no UTF-8 is written by its bytes."""
     return project.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
@@ -59,7 +59,7 @@ def open_session(db: apsw.Connection, session: str, project: str, started_at: fl
                started_at = iif(started_at = 0, excluded.started_at, started_at)
                WHERE (project = '' AND excluded.project != '')
                    OR (started_at = 0 AND excluded.started_at != 0)""",
-        (session, _column(project), started_at),
+        (session, column(project), started_at),
     )
 
 
@@ -73,7 +73,7 @@ def sessions(db: apsw.Connection, project: str | None) -> list[SessionInfo]:
         FROM sessions s LEFT JOIN occurrences n ON n.session = s.number
         WHERE ?1 IS NULL OR s.project = ?1 GROUP BY s.number ORDER BY s.number"""
     found = []
-    for session, own, started_at, *more in db.execute(sql, (project and _column(project),)):
+    for session, own, started_at, *more in db.execute(sql, (project and column(project),)):
         found.append(SessionInfo(session, own, started_at or 0.0, *more))
     return found
 
@@ -123,12 +123,12 @@ def set_state(db: apsw.Connection, session: str, key: str, value: str) -> None:
     db.execute(
         "INSERT INTO state (session, key, value) VALUES (?, ?, ?) "
         "ON CONFLICT (session, key) DO UPDATE SET value = excluded.value",
-        (session, _column(key), search.encode(value)),
+        (session, column(key), search.encode(value)),
     )
 
 
 def get_state(db: apsw.Connection, session: str, key: str) -> str | None:
-    value = db.execute("SELECT value FROM state WHERE session = ? AND key = ?", (session, _column(key))).get
+    value = db.execute("SELECT value FROM state WHERE session = ? AND key = ?", (session, column(key))).get
     return None if value is None else search.decode(value)
 
 

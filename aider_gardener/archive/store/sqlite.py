@@ -111,19 +111,14 @@ class Store:
 
     @classmethod
     def of_lines(
-        cls,
-        kept: Lines,
-        said: Iterable[Record],
-        problems: Iterable[str],
-        *,
-        clock: Callable[[], float] = time.time,
-        read_only: bool = False,
+        cls, kept: Lines, *, clock: Callable[[], float] = time.time, read_only: bool = False
     ) -> Store:
-        """The archive that these records say, in memory; `problems` are lines for the user."""
-        database = Database(None)
+        """The archive that the records of a place say, in memory; what is wrong with them is its notice.
+        Raises StoreError."""
+        database, said = Database(None), kept.read()
         database.write(lambda db: records.take(db, said))
         database.read_only = read_only
-        return cls(database, clock=clock, notice="; ".join(problems), kept=kept)
+        return cls(database, clock=clock, notice="; ".join(kept.problems), kept=kept)
 
     @property
     def notice(self) -> str:
@@ -198,7 +193,7 @@ class Store:
             self._file.set_patience(PATIENCE_MILLISECONDS)
             if path.stat().st_size > repair.LARGEST_COPIED_BYTES:
                 raise StoreError("too large for the memory")
-            self._file.copy_into(memory.live)
+            memory.load(self._file)
         except (StoreError, OSError):
             self.generation += 1
         is_secret = encryption.is_secret(path, self._file.key_source)
@@ -475,9 +470,9 @@ class Store:
             in_use = [each.path.name for each in others if each.is_alive or self.lines is None]
             if in_use:
                 raise StoreError(lines.IN_USE.format(names=", ".join(in_use)))
-            if isinstance(self.lines, FileLines):  # what ended since these were read is to go too
+            if self.lines is not None:  # what others wrote since these were read is to go too
                 found = self.lines.read()
-                self._db.write(lambda db: records.take(db, found.records))
+                self._db.write(lambda db: records.take(db, found))
             repair.drop_copy(self._file.path)
             count = sum(self._db.write(step) for step in steps)
             self.scrub()
@@ -655,6 +650,14 @@ class Store:
             self._come_back()
             self._refuse_beside()
             return self._db.write(step)
+
+    def copy_if_due(self) -> None:
+        """Copy the archive if its copy is an hour old, as the end of a session does: for a host that tells
+        only when a turn ends. What cannot be copied now is copied after another turn."""
+        with self._lock, contextlib.suppress(StoreError, apsw.Error, OSError):
+            path = self._file.path
+            if path is not None and self._db is self._file and repair.is_copy_due(path):
+                repair.make_copy(self._file)
 
     def close(self) -> None:
         """Close the archive; closing twice is harmless. Any other call afterwards raises StoreError."""

@@ -46,12 +46,26 @@ CHILD = [
     " act(sys.argv[1], printed, 600)",
 ]
 """What a hook's child does, in a process that can be killed and is waited for, however long it takes."""
-PATIENT = (
-    "from aider_gardener.archive.store import database, opening;"
-    " database.BUSY_MILLISECONDS = opening.BUSY_MILLISECONDS = 600_000; "
-)
+PATIENT = "from aider_gardener.archive.store import database; database.BUSY_MILLISECONDS = 600_000; "
 """Wherever a lock is waited for as long as it takes, a test does not end."""
 LOGGED = {"tool_name": "Bash", "tool_input": {"command": "cat app.log"}, "tool_response": {"stdout": LOG}}
+
+
+def test_the_end_of_a_turn_leaves_a_copy_and_makes_it_anew_after_an_hour(project: Path, host: Host) -> None:
+    """No session of a host ends here: of an archive without a copy a turned bit loses what it stood in."""
+    copy = project / ".aider.gardener" / "gardener.db.copy"
+    host.ask(FACT)
+    run("Stop", host.payload("Stop"), project)
+    assert until(copy.exists)
+    first = copy.read_bytes()
+    host.ask("Something else.")
+    run("Stop", host.payload("Stop"), project)
+    assert until(lambda: "Something else." in told(project)) and copy.read_bytes() == first
+    os.utime(copy, (time.time() - 3_700,) * 2)
+    run("Stop", host.payload("Stop"), project)
+    assert until(lambda: copy.read_bytes() != first)
+    (copy.parent / "gardener.db").write_bytes(b"")
+    assert "Something else." in told(project), "what the disk lost comes back from it"
 
 
 def test_what_a_compaction_lost_comes_back(project: Path, host: Host) -> None:

@@ -167,6 +167,15 @@ def test_a_copy_and_a_shared_project_of_one_name_do_not_meet(machines: Machines,
     assert bob.sync().heard == 0 and team.said() == ["said"]
 
 
+def test_what_another_wrote_meanwhile_of_what_is_forgotten_goes_too(one: Machine, team: Team) -> None:
+    (said,) = one.say("the aardvark")
+    copied(one, address(team))
+    store, elsewhere = open_on_server(address(team)), open_on_server(address(team))
+    assert Machine(elsewhere, {}, session="there").say("the aardvark") == [said]
+    assert store.forget([said]) == 1
+    assert "aardvark" not in held(team) and open_on_server(address(team)).stats().entries == 0
+
+
 def test_forgetting_takes_it_out_of_the_rows(one: Machine, team: Team) -> None:
     gone, kept = one.say("the aardvark", "the badger")
     one.store.record_event(one.session, 1, "plan", {"entry_ids": [gone, kept]}, 5.0)

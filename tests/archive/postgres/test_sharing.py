@@ -109,3 +109,16 @@ def test_looking_at_the_server_is_one_line_and_ends_though_it_is_silent(team: Te
     ):
         ok, told = sync.look(environ)
         assert not ok and "\n" not in told and PASSWORD not in told and "hunter2" not in told
+
+
+def test_a_project_whose_path_is_no_text_is_shared_as_any(machines: Machines, team: Team) -> None:
+    one = machines("ana", project="/caf\udce9")
+    (said,) = one.say("first")
+    assert one.share_and_sync() == sync.SyncReport(sent=1) and team.said() == ["first"]
+    one.store.forget([said])
+    assert sync.status(one.store, one.project, one.environ)["to_forget"] == 1
+    assert one.sync().told == 1 and team.said() == []
+    other = machines("ana", project="/caf\udce9")
+    other.share()
+    sync.unshare(one.store, one.project, now=1.0, environ=one.environ)
+    assert sync.status(one.store, one.project, one.environ) == {"shared": False}

@@ -181,6 +181,22 @@ def test_what_waits_of_an_encrypted_archive_is_written_nowhere(
     assert b"not now" not in bytes_of(tmp_path)
 
 
+@pytest.mark.parametrize("key_source", ["", "env"])
+def test_while_it_waits_what_was_said_before_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key_source: str
+) -> None:
+    monkeypatch.setenv(VARIABLE, "ab" * 32)
+    store, other = impatient(tmp_path, key_source), impatient(tmp_path, key_source)
+    put(store, "the aardvark of before")
+    other.database.live.execute("BEGIN IMMEDIATE")
+    put(store, "the badger meanwhile", seq=1)
+    assert said(store) == ["the aardvark of before", "the badger meanwhile"] and store.generation == 0
+    assert found(store, "aardvark") and found(store, "badger")
+    other.database.live.execute("ROLLBACK")
+    put(store, "later", seq=2)
+    assert said(store) == ["the aardvark of before", "the badger meanwhile", "later"]
+
+
 def test_where_neither_file_nor_lines_can_be_written_it_waits_in_memory(
     tmp_path: Path, locker: apsw.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -184,3 +184,24 @@ def test_export_to_where_nothing_can_be_written(tmp_path: Path) -> None:
     store = open_store(None)
     with pytest.raises(StoreError, match="cannot be written"):
         store.export(tmp_path / "missing" / "out.jsonl")
+
+
+@pytest.mark.parametrize("met", ["a scrub", "a repair", "a file that can be written again"])
+def test_a_hook_waits_for_a_lock_no_longer_than_it_said_whatever_came_between(
+    tmp_path: Path, met: str
+) -> None:
+    store = open_store(tmp_path, patience_milliseconds=250)
+    put(store, "said")
+    if met == "a scrub":
+        store.scrub()
+    elif met == "a repair":
+        os.unlink(tmp_path / "gardener.db")
+        put(store, "said anew", seq=1)
+        assert "was removed" in store.notice
+    else:
+        with closing(apsw.Connection(str(tmp_path / "gardener.db"))) as other:
+            other.execute("BEGIN IMMEDIATE")
+            put(store, "said beside it", seq=1)
+        put(store, "and on", seq=2)
+        assert "can be written again" in store.notice
+    assert store.database.live.pragma("busy_timeout") == 250

@@ -241,3 +241,19 @@ def test_a_very_long_text_is_redacted_as_a_short_one(monkeypatch: pytest.MonkeyP
     short = redact(text, known)
     monkeypatch.setattr(seeking, "LONG_CHARS", 0)
     assert redact(text, known) == short and len(short.spans) >= len(SECRETS) // 2
+
+
+HEADINGS = st.lists(st.sampled_from(["password", "user", "a", '"', "'", ",", ", ", "|", "  ", "\t", "x1"]))
+
+
+@given(HEADINGS, HEADINGS)
+@settings(max_examples=500, deadline=None)
+def test_what_is_quoted_in_a_heading_ends_no_scan(heading: list[str], row: list[str]) -> None:
+    redact("".join(["password", *heading, "\n", *row]))
+    redact("".join([*heading, "password", *row, "\n"]))
+
+
+def test_a_name_within_quotes_is_its_cells() -> None:
+    text = '"host, port, password", user\nhunter22, ana\n'
+    assert redact(text).text.count("ana") == 1
+    redact('@mark("tool, button, key, password",\n')
