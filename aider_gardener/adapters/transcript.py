@@ -11,7 +11,6 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -293,6 +292,8 @@ def tokens(value: object) -> int:
 
 def seconds(stamp: object) -> float:
     """A time written as ISO 8601 as seconds since the epoch, 0 where it is none."""
+    from datetime import datetime  # late: often nothing is new
+
     try:
         return datetime.fromisoformat(str(stamp).replace("Z", "+00:00")).timestamp()
     except (ValueError, OverflowError, OSError):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, cast
@@ -32,13 +32,13 @@ from aider_gardener.messages import (
     TokenCounter,
     entry_id,
 )
-from aider_gardener.plan.chat import Chat
 from aider_gardener.reading.source import infer_source, own_output
 from aider_gardener.tokens import approximate
 
 if TYPE_CHECKING:
     from aider_gardener.archive.store import Store
     from aider_gardener.archive.store.base import Vector
+    from aider_gardener.plan.chat import Chat
 
 FAILED_NOTICE = "one output could not be shortened; it stays whole"
 LINE_FALLBACK_CHARS = 160
@@ -279,6 +279,17 @@ class Archive:
             self._withheld_told = True
             return WITHHELD.format(count=len(self.withheld), how=NAME_LOCAL)
         return self.backlog.take_notice() if self.backlog else ""
+
+    @contextmanager
+    def undisturbed(self) -> Iterator[None]:
+        """What happens inside is waited for: embedding waits meanwhile."""
+        if self.backlog:
+            self.backlog.pause()
+        try:
+            yield
+        finally:
+            if self.backlog:
+                self.backlog.resume()
 
     def touch(self, ids: Iterable[str]) -> None:
         found = list(ids)

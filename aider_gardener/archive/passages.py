@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from aider_gardener.messages import ContentClass, Segment
+from aider_gardener.reading.late import late
 
 PASSAGE_CHARS = 360
 """About 80 tokens: two or three sentences, or three to five lines of a log."""
@@ -21,8 +21,8 @@ between is when it is indexed."""
 
 Span = tuple[int, int]
 """The start and end of a passage in its text."""
-SENTENCE_END = re.compile(r"[.!?;:]\s+|[。！？；]")
-BREAKS_BEFORE = re.compile(r"\s*(?:[-*+]\s|\d+[.)]\s|#{1,6}\s|\|)")
+SENTENCE_END = late(r"[.!?;:]\s+|[。！？；]")
+BREAKS_BEFORE = late(r"\s*(?:[-*+]\s|\d+[.)]\s|#{1,6}\s|\|)")
 VERBATIM = frozenset(
     {ContentClass.CODE, ContentClass.DIFF, ContentClass.LOG, ContentClass.LISTING, ContentClass.ERROR}
 )

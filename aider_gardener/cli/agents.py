@@ -81,9 +81,10 @@ def mcp(project: Path | None) -> None:
         plugin.part().sync_if_due(store, memory.project, os.environ)
 
     def end(*signalled: object) -> None:
-        backlog.stop()
+        if not signalled:
+            backlog.stop()
         store.close()
-        if signalled:  # while a thread waits for standard input, or nobody reads what is said
+        if signalled:  # while threads wait for standard input or embed, or nobody reads what is said
             os._exit(0)
 
     for name in {"SIGTERM", "SIGINT", "SIGPIPE"} & set(dir(signal)):  # before anything is left behind

@@ -176,7 +176,7 @@ def compress(text: str, ctx: Context) -> Compressed:
 def tells_failure(text: str) -> bool:
     """Whether an output tells of a failing test, an error at a place or an exception."""
     lines = lines_of(_ends(text))
-    return any(
+    return any(alarm(line) == "error" for line in lines) and any(
         note.worth >= FAILURE and alarm(lines[row]) == "error"
         for read in (runs.read, records.read, traces.read)
         for row, note in read(lines).items()

@@ -105,7 +105,7 @@ def orders_in(text: str) -> tuple[str, ...]:
         clipped(each, RULE_CHARS) for _, each in sentences(text) if AGAIN.match(each) and is_spoken(each)
     ]
     found = (each for each in (*rules_in(text), *again) if not each.endswith(("?", "？")))
-    return tuple(dict.fromkeys(each for each in found if not FOR_NOW.search(each)))
+    return tuple(dict.fromkeys(each for each in found if not FOR_NOW.search(each.lower())))
 
 
 def says_same(one: str, other: str) -> bool:

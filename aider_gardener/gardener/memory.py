@@ -76,7 +76,8 @@ class ProjectMemory:
         `Gardener.recall`."""
         kinds = frozenset(classes)
         wanted = Request(query, token_limit, full, classes=kinds, passages=limit, reader=self.reader)
-        return self._recollection.find(Chat(), wanted, self.count)
+        with self.archive.undisturbed():
+            return self._recollection.find(Chat(), wanted, self.count)
 
     @property
     def withheld(self) -> str:

@@ -318,12 +318,8 @@ class ChatState:
     def timed(self) -> Iterator[None]:
         """Count the seconds of what happens inside as our own work; embedding waits meanwhile."""
         began = time.perf_counter()
-        backlog = self.archive.backlog
-        if backlog:
-            backlog.pause()
         try:
-            yield
+            with self.archive.undisturbed():
+                yield
         finally:
-            if backlog:
-                backlog.resume()
             self.seconds += time.perf_counter() - began

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import islice, zip_longest
 from typing import NamedTuple
 
 from aider_gardener.archive.archive import Archive
@@ -19,9 +19,9 @@ from aider_gardener.compress.shapes import gist, tells_failure
 from aider_gardener.messages import ContentClass, Entry, Fidelity, SourceKind, TokenCounter
 from aider_gardener.notes.rules import decided, rules_of
 from aider_gardener.phrases import counted
-from aider_gardener.plan.view import failed_edits, is_filler
+from aider_gardener.plan.view import has_edit, is_filler
 from aider_gardener.reading.output import clipped, squeeze
-from aider_gardener.reading.source import NOTE_END
+from aider_gardener.reading.source import NOTE_END, is_failed_edit
 from aider_gardener.tokens import fitting
 
 TOKEN_LIMIT = 600
@@ -161,7 +161,7 @@ def _state_parts(entries: Sequence[Entry]) -> Iterator[Part]:
     yield DECIDED, [_quoted(one.turn, one.text, one.entry_id) for one in decided(entries)]
     failing = open_errors(entries, MOST_FAULTS)
     yield FAILING, [_quoted(entry.turn, _fault_words(entry), entry.id) for entry in failing]
-    files = edited_files(entries)[:MOST_FILES]
+    files = edited_files(entries, MOST_FILES)
     yield FILES, [f"> {', '.join(files)}"] if files else []
 
 
@@ -176,17 +176,25 @@ def _fault_words(entry: Entry) -> str:
     return f"{entry.source.detail}: {told}" if entry.source.detail else told
 
 
-def edited_files(entries: Sequence[Entry]) -> list[str]:
-    """The paths of edit blocks that were applied, in the order of their last edit, the newest first."""
+def edited_files(entries: Sequence[Entry], most: int | None = None) -> list[str]:
+    """The paths of edit blocks that were applied, in the order of their last edit, the newest first and not
+    more than `most`. Read from the end, so that a long chat takes no longer than a short one."""
     paths: dict[str, None] = {}
-    failed = failed_edits(entries)
-    for entry in entries:
-        for part in entry.segments if entry.role == "assistant" and entry.seq not in failed else ():
+    for path in filter(None, _paths_from_the_end(entries)):
+        paths[path] = None
+        if len(paths) == most:
+            break
+    return list(paths)
+
+
+def _paths_from_the_end(entries: Sequence[Entry]) -> Iterator[str]:
+    for entry, after in reversed([*zip_longest(entries, entries[1:])]):
+        if not has_edit(entry) or (after and is_failed_edit(after.content)):
+            continue
+        for part in reversed(entry.segments):
             if part.cls is ContentClass.EDIT:
-                for edit in read_edits(entry.content[part.start : part.end], part.kind):
-                    paths.pop(edit.path, None)
-                    paths[edit.path] = None
-    return [path for path in reversed(paths) if path]
+                edits = read_edits(entry.content[part.start : part.end], part.kind)
+                yield from (edit.path for edit in reversed(edits))
 
 
 def open_errors(entries: Sequence[Entry], most: int | None = None) -> list[Entry]:

@@ -36,7 +36,8 @@ from aider_gardener.reading.speech import (
     REVOKES,
     RULE_WORDS,
     RULES,
-    SIGN_RULES,
+    TAKES_BACK,
+    TURKISH_ENDINGS,
     decides,
     finds,
     masked,
@@ -141,13 +142,15 @@ def rules_in(text: str) -> tuple[str, ...]:
     """The sentences of typed words that set a rule, in order, each on one line."""
     found: list[str] = []
     announced = False
-    for unit, sentence in sentences(edges(text)):
+    told = sentences(edges(text))
+    has_list = any(unit.kind == "item" for unit, _sentence in told)
+    for unit, sentence in told:
         is_listed = unit.kind == "item" and len(sentence.split()) >= 2 and not sentence.endswith("?")
         if is_rule(sentence) or (announced and is_listed):
             found.append(clipped(sentence, RULE_CHARS))
         if unit.first and unit.kind != "item":
             announced = False
-        announced = announced or bool(ANNOUNCES.search(sentence))
+        announced = announced or (has_list and finds((ANNOUNCES,), sentence.lower()))
     return tuple(dict.fromkeys(found))
 
 
@@ -156,10 +159,10 @@ def decisions_in(text: str, *, is_users: bool = False) -> tuple[str, ...]:
     """The deciding sentences of a text, in order; of the user's words a bare choice too ("C.", "2 then")."""
     found: list[str] = []
     for unit, sentence in sentences(text):
-        if unit.kind in ("heading", "code", "row") or not is_spoken(sentence):
+        if unit.kind in ("heading", "code", "row"):
             continue
         picks = is_users and CHOICE.match(sentence) and not ASKS.search(sentence)
-        if picks or decides(sentence, is_users=is_users):
+        if (picks or decides(sentence, is_users=is_users)) and is_spoken(sentence):
             found.append(clipped(sentence, RULE_CHARS))
     return tuple(dict.fromkeys(found))
 
@@ -167,21 +170,22 @@ def decisions_in(text: str, *, is_users: bool = False) -> tuple[str, ...]:
 @lru_cache(maxsize=2_048)
 def lifted_in(text: str) -> tuple[str, ...]:
     """The sentences that take a rule back, or have another figure for one."""
-    told = (sentence for _unit, sentence in sentences(edges(text)) if not ASKS.search(sentence))
-    return tuple(s for s in told if finds((LIFTS, REVOKES), s) or (CORRECTS.match(s) and NUMBER.search(s)))
+    told = (sentence for _unit, sentence in sentences(edges(text)))
+    lifts = (s for s in told if finds((TAKES_BACK,), s.lower()) or (CORRECTS.match(s) and NUMBER.search(s)))
+    return tuple(sentence for sentence in lifts if not ASKS.search(sentence))
 
 
 def is_rule(sentence: str) -> bool:
     """Whether a sentence sets a rule for what comes, rather than reports, asks or doubts."""
-    if not is_spoken(sentence):
-        return False
     plain = masked(sentence).lower()  # reason: as in `decides`
     if ASKED_POLITELY.search(plain):
-        return True
+        return is_spoken(sentence)
     if ASKS.search(plain):
         return False
-    sets = finds(RULES, plain) or (not plain.isascii() and finds(SIGN_RULES, plain))
-    return sets and not finds((NO_RULE, FOR_NOW, REVOKES), plain)
+    sets = finds(RULES, plain) or TURKISH_ENDINGS.search(plain)
+    if not sets or any(none.search(plain) for none in (NO_RULE, FOR_NOW, REVOKES)):
+        return False
+    return is_spoken(sentence)
 
 
 def is_spoken(sentence: str) -> bool:
@@ -197,7 +201,8 @@ def rules_of(entries: Iterable[Entry], amendments: Iterable[Amendment] = ()) -> 
     long chat takes no longer than a short one."""
     held: list[Constraint] = []
     later: list[Change] = []
-    in_order: list[Entry | Amendment] = [*entries, *amendments]
+    typed = (entry for entry in entries if entry.source.kind is SourceKind.TYPED)
+    in_order: list[Entry | Amendment] = [*typed, *amendments]
     in_order.sort(key=lambda each: each.seq)
     for each in reversed(in_order):
         with tolerating("reader of rules"):
@@ -231,7 +236,7 @@ def _after(change: Change, rule: Constraint) -> Constraint | None:
         return None if replaces(change.text, rule.text) else rule
     if not _means(change, rule.text):
         return rule
-    if REVOKES.search(change):
+    if REVOKES.search(change.lower()):
         return None
     return replace(rule, text=f"{rule.text} {clipped(change, RULE_CHARS)}")
 
@@ -321,6 +326,7 @@ def _means(sentence: str, rule: str) -> bool:
     """Whether a sentence that takes a rule back, allows something or has another figure means this rule: half
     of what the rule is about is named, or half of what is named is the rule's (more than half where something
     is only allowed; a figure means only rules that have one and of which half is named)."""
+    sentence = sentence.lower()
     revokes = REVOKES.search(sentence)
     allows = [] if revokes else [clause for clause in CLAUSES.split(sentence) if LIFTS.search(clause)]
     named, about = _subject(" ".join(allows) or sentence), _subject(rule)

@@ -43,7 +43,7 @@ def _fenced(content: str) -> list[Block]:
     blocks: list[Block] = []
     open_at: re.Match[str] | None = None
     depth, diff = 0, False
-    for match in FENCE.finditer(content):
+    for match in FENCE.finditer(content) if "```" in content or "~~~" in content else ():
         info = match["info"].strip()
         if open_at is None:
             open_at, depth, diff = match, 0, bool(DIFF_BODY.match(content, match.end() + 1))
@@ -107,10 +107,12 @@ def _unfenced_edits(content: str, fenced: list[Block]) -> list[Block]:
     """SEARCH/REPLACE and patch blocks that stand outside of any fence."""
     found: list[Block] = []
     at, index = 0, 0
-    for head_pattern, tail_pattern, kind in (
-        (SEARCH_HEAD, REPLACE_TAIL, "search-replace"),
-        (PATCH_HEAD, PATCH_TAIL, "patch"),
+    for mark, head_pattern, tail_pattern, kind in (
+        ("<<<<< SEARCH", SEARCH_HEAD, REPLACE_TAIL, "search-replace"),
+        ("*** Begin Patch", PATCH_HEAD, PATCH_TAIL, "patch"),
     ):
+        if mark not in content:
+            continue
         at = index = 0
         while True:
             head = head_pattern.search(content, at)

@@ -1,19 +1,38 @@
 """The words by which a sentence sets a rule, decides something or rules it out, language by language.
 
 A pattern stands for a form of speech (an order, a ban, "from now on", …), never for a topic. It is tried
-on a lower-case sentence whose quotations and inline code are masked by `MASK`.
+on a lower-case sentence whose quotations and inline code are masked by `MASK`, and where words are named
+beside it only if one of them stands there: most sentences have none, and most chats none of most languages.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from aider_gardener.reading.late import late
 
 MASK = "\x00"
 """Stands for each character of a quotation or of inline code: what is quoted orders nothing."""
+WORD = late(r"\w+")
+LAST_LATIN = "\u03ff"
+"""No letter up to this is of a script whose words run together or are heard with endings of their own."""
 QUOTED = late(r"`[^`\n]+`|\"[^\"\n]{2,200}\"|“[^”\n]{2,200}”|«[^»\n]{2,200}»|(?<!\w)'[^'\n]{3,120}'(?!\w)")
+
+
+class Forms(NamedTuple):
+    """Patterns for forms of speech, and the words of which one stands in whatever these find. Where letters
+    beyond LAST_LATIN stand they are tried without."""
+
+    words: frozenset[str]
+    patterns: tuple[re.Pattern[str], ...]
+
+
+def forms(words: str, *patterns: str) -> Forms:
+    """Forms by their words, with blanks between, and their patterns, compiled when they are first tried."""
+    return Forms(frozenset(words.split()), tuple(map(late, patterns)))
+
 
 OPENERS = (
     r"please|pls|plz|and|but|so|then|also|just|again|ok(?:ay)?|yes|yep|nope|good|great|fine|thanks|hey|hi"
@@ -42,9 +61,14 @@ ORDERS = (
     r"prefer [a-z\x00]+",
 )
 """What begins there. Tried at once: each by itself would take as long to compile as START."""
-ENGLISH = (
+ORDERED = forms(
+    "not don dont never avoid stop no hands keep stay steer leave always sure ensure care see careful"
+    " remember bear mind only stick adhere conform follow respect obey honor honour prefer",
     rf"{START}(?:{'|'.join(ORDERS)})",
-    # Bans.
+)
+BANS = forms(
+    "not don dont never shouldn shouldnt mustn mustnt shan shant forbidden prohibited off out taboo banned"
+    " mandatory frozen no only nothing nobody one",
     r"\byou (?:should not|shouldn'?t|may not|must not|mustn'?t) (?:ever )?(?:use|touch|change"
     r"|edit|add|remove|rename|modify|commit|push|run|write|call|import|delete|install|rewrite|move|log)\b",
     r"\b(?:we|i) (?:do not|don'?t|never) (?:want|allow)\b"
@@ -52,13 +76,15 @@ ENGLISH = (
     r"\b(?:must|shall|should|may) (?:not ever|never)\b|\b(?:mustn'?t|must not|shall not|shan'?t|may not)\b",
     r"\b(?:is|are|remains?|stays?) (?:strictly |absolutely )?(?:not allowed|not permitted|forbidden"
     r"|prohibited|off[- ]limits|out of bounds|taboo|banned|mandatory(?! reading)|frozen|a no-go|not an option"
-    r"|not to be \w+)",
+    r"|not to be \w+)\b",
     r"^\W*(?:and |but |so |please )?no [a-z-]+s (?:in|for|on|at|outside"
     r"|inside) (?:[a-z\x00_]+ ?){1,4}(?:, please)?[.!]*$",
     r"^\W*(?:\S+ ){1,6}only[.!]*$|\bwe (?:support|allow|accept|use|ship|want) only\b",
     r"^\W*(?:and |but |so |please )?no [a-z\x00-]+(?: [a-z\x00-]+)?s(?: please)?[.!]*$",
     r"\b(?:nothing|nobody|no one) (?:else )?(?:may|must|should|shall|is allowed|goes)\b",
-    # Commandments.
+)
+COMMANDMENTS = forms(
+    "must shall should may has have always only want expect insist strictly prefer rather stay stays",
     r"\b(?:must|shall|should) (?:always|only)\b|\bmay only\b|\bmust(?: (?:be|stay|remain|have|keep|go|pass"
     r"|work|run|match|use|return|support|contain|happen|come|start|end|fit|hold|still|also|both|all|do|live"
     r"|not)\b| [a-z]+\b)",
@@ -69,37 +95,48 @@ ENGLISH = (
     r"|would rather)\b",
     r"\bstays? (?:as (?:it |they )?(?:is|are|was|were)|unchanged|untouched|the same|frozen|stable|private"
     r"|pure|a pure|[\w.-]+ only|backwards?|below|under|within|off|disabled)\b",
-    # A choice between two.
+)
+CHOICES = forms(
+    "use",
     rf"(?:{START}|\b(?:should|must|always|to|shall|will|we|you"
     rf"|please) )use [^.?!]{{1,80}}?(?:,? (?:and )?not "
     r"(?!only|yet|sure)|\binstead of\b|\binstead\b|\brather than\b|\bover\b|, never\b)",
-    # Standing orders.
+)
+STANDING = forms(
+    "from forward henceforth rest rule future until unless without every whenever exception exceptions"
+    " circumstances times",
     r"\bfrom (?:now|today|this point|this moment) on(?:wards?)?\b|\b(?:going|moving) forward\b|\bhenceforth\b"
     r"|\bfor the rest of (?:this|the|our)\b|\bas a (?:general )?rule\b|\bin future\b|\bin the future\b"
     r"|\buntil i (?:say|tell|ask|give)\b|\bunless i (?:say|tell|ask)\b|\bwithout my (?:ok|okay|consent)\b"
     r"|\bevery time you\b|\bwhenever you\b|\bno exceptions?\b|\bunder no circumstances\b|\bat all times\b",
 )
-GERMAN = (
+GERMAN = forms(
+    "nie niemals nicht immer nur kein keine keinen keinesfalls grundsätzlich künftig zukunft ab von darf"
+    " darfst dürfen soll sollst sollen muss musst müssen verwende verwenden benutze benutzen nutze nutzen"
+    " nimm darauf sicher daran vergiss ist sind bleibt bleiben vermeide vermeiden behalte bevorzuge lass",
     r"\b(?:ab (?:jetzt|sofort|heute)|von nun an|von jetzt an|künftig|in zukunft|auf keinen fall|keinesfalls"
     r"|unter keinen umständen|grundsätzlich (?:nur|nie|kein\w*|immer|alles))\b",
     r"^\W*(?:bitte )?(?:nie|niemals|immer|nur)\b(?! (?:noch|wieder|mal|gut|schön))",
     r"^\W*(?:bitte )?(?:nimm|gib|lass|lauf|fasse?|(?:schreib|halt|mach|benutz|verwend|nutz|ruf|lösch|änder"
     r"|leg|setz|füg|speicher|verschieb|entfern|installier|importier|kopier|start|führ|rühr|berühr|bearbeit"
-    r"|erstell|push|commit)t?e?) .{0,80}\b(?:nie|niemals|nicht|immer|keine?n?|nur)\b",
+    r"|erstell|push|commit)t?e?) .{0,80}\b(?:nie|niemals|nicht|immer|kein(?:en?)?|nur)\b",
     r"\b(?:du )?(?:darfst|darf|dürfen|sollst|soll|sollen|muss|müssen|musst)\b.{0,80}"
-    r"\b(?:nicht|nie|niemals|immer|nur|keine?n?|bleiben|sein|werden|laufen|gehen|passen|stehen|haben)\b",
+    r"\b(?:nicht|nie|niemals|immer|nur|kein(?:en?)?|bleiben|sein|werden|laufen|gehen|passen|stehen|haben)\b",
     r"\bwir (?:(?:speichern|schreiben|verwenden|nutzen|nehmen|loggen|testen) )?(?:immer|nie|niemals)\b"
     r"(?! (?:wieder|noch|das gleiche))",
     r"\b(?:verwende|benutze|nutze|nimm|verwenden|benutzen|nutzen)\b.{1,80}\b(?:statt|anstatt|anstelle"
     r"|und nicht|nicht)\b",
     r"\b(?:achte darauf|achten sie darauf|stelle? sicher|stellen sie sicher|denk daran|vergiss nicht)\b",
-    r"^\W*(?:bitte )?keine?n? [a-zäöüß\x00]+(?: [a-zäöüß\x00]+){0,4}[.!]?$",
+    r"^\W*(?:bitte )?kein(?:en?)? [a-zäöüß\x00]+(?: [a-zäöüß\x00]+){0,4}[.!]?$",
     r"\b(?:ist|sind|bleibt|bleiben) (?:tabu|verboten|unangetastet|unverändert|pflicht|gesperrt"
     r"|nicht erlaubt)",
     r"^\W*(?:bitte )?(?:vermeide|vermeiden sie|behalte|bevorzuge)\b|\blass\b.{1,50}\b(?:unverändert|in ruhe"
     r"|so wie)\b",
 )
-FRENCH = (
+FRENCH = forms(
+    "pas jamais toujours plus rien aucun aucune merci veuillez prière pense pensez veille veillez assure"
+    " assurez évite évitez garde gardez oublie oubliez désormais dorénavant maintenant avenir faut doit dois"
+    " devez doivent utilise utilisez utiliser préfère préférez emploie uniquement est sont reste restent",
     r"(?:^\W*|[,;:]\s*|\b(?:et|mais|donc|s'il te pla[iî]t|svp|stp|merci de)\b,? )(?:ne |n['’])"
     r"[a-zéèêàçîôûœ]+(?:-[a-z]+)? (?:\w+ )?(?:pas|jamais|plus|rien|aucune?)\b",
     r"\b(?:merci de|veuillez|prière de|pense à|pensez à|veille à|veillez à|assure-toi|assurez-vous|évite"
@@ -113,10 +150,16 @@ FRENCH = (
     r"|\b(?:utilise|écris|mets|fais|lance|ajoute)z? toujours\b",
     r"\b(?:est|sont|reste|restent) (?:interdite?s?|obligatoires?|inchangée?s?|intouchables?)\b",
 )
-SPANISH = (
+SPANISH_BANS = forms(
+    "no",
     r"(?:^\W*|[,;:]\s*|\b(?:y|pero|así que|por favor)\b,? )no (?:me |lo |la |los |las |te )?(?:(?:us|utilic"
     r"|toqu|cambi|modifiqu|edit|borr|elimin|agregu|instal|import|ejecut|llam|guard|mezcl|dej|cre|registr"
     r"|public)e[sn]?|(?:sub|añad|escrib|pong|hag|romp|met|mov|mezcl)a[sn]?)\b",
+)
+SPANISH = forms(
+    "nunca jamás siempre evita mantén mantenga prefiere prohibido prohibida prohibidos prohibidas partir"
+    " adelante ningún asegúrate asegúrese cuenta recuerda olvides hay debe deben debes puede tiene tienen"
+    " tienes usa usad usar utiliza utilice",
     r"(?:^\W*|[,;:]\s*|\b(?:y|pero|por favor)\b,? )(?:nunca|jamás|siempre|evita|mantén|mantenga|prefiere"
     r"|prohibido)\b",
     r"\b(?:a partir de (?:ahora|hoy)|de ahora en adelante|en adelante|bajo ningún concepto|en ningún caso"
@@ -126,28 +169,38 @@ SPANISH = (
     r"\b(?:usa|utiliza|utilice|usad|usar)\b.{1,80}\b(?:en lugar de|en vez de|y no)\b",
     r"\b(?:usa|utiliza|escribe|pon|añade|ejecuta) siempre\b|\b(?:está|están|queda|quedan) prohibid[oa]s?\b",
 )
-PORTUGUESE = (
+PORTUGUESE = forms(
+    "nunca jamais sempre não nada evite mantenha agora diante hipótese proibido proibida proibidos proibidas"
+    " apenas só deve devem vez invés",
     r"(?:^\W*|[,;:]\s*|\b(?:e|mas|por favor),? )(?:(?:nunca|jamais|sempre|não) (?:use|toque|altere|mude|mexa"
     r"|edite|apague|remova|adicione|escreva|faça|coloque|instale|importe|chame|modifique|guarde|rode)|nada de"
     r"|evite|mantenha)\b|\b(?:a partir de agora|de agora em diante|daqui em diante|em hipótese alguma"
     r"|proibid[oa]s?|use (?:apenas|só)|devem? (?:ser|ficar|usar|sempre)(?! [oa]\b)"
     r"|não podem? (?:mudar|ser))\b|\buse\b.{1,60} (?:em vez de|ao invés de)\b",
 )
-ITALIAN = (
+ITALIAN = forms(
+    "non mai evita mantieni niente ora nessun vietato vietata vietati vietate solo soltanto sempre deve"
+    " devono invece posto",
     r"\bnon (?:usare|toccare|cambiare|modificare|cancellare|aggiungere|scrivere|mettere|installare|importare"
     r"|fare|rimuovere|chiamare)\b|^\W*(?:mai [a-z]+[aei]re|evita|mantieni)\b|^\W*niente (?!da\b|di\b)[a-z]+\b"
     r"|\b(?:d'ora in (?:poi|avanti)|in nessun caso|vietat[oaie]|non dev(?:e|ono)|(?:usa|salva|scrivi|lancia"
     r"|metti|tieni|aggiungi|chiedi|esegui) (?:solo|soltanto|sempre)|dev(?:e|ono) (?:essere in|restare|sempre"
     r"|usare))\b|\busa(?:re)?\b.{1,60} (?:invece d|al posto d|e non )",
 )
-TURKISH = (
-    r"\b(?:asla|sakın|kesinlikle) .{0,60}\w+m[ae](?:y[ıi]n)?\W*$|\b\w+m[ae]l[ıi](?:d[ıi]r)?\W*$"
-    r"|\b(?:dokun|değiştir|kullan|sil|ekle|yaz|çalıştır|kaldır)m[ae](?:y[ıi]n)?(?: lütfen)?\W*$",
+TURKISH = forms(
+    "asla sakın kesinlikle zaman daima mutlaka sadece yalnızca yerine bundan yasak yasaktır yasaktir",
+    r"\b(?:asla|sakın|kesinlikle) .{0,60}\w+m[ae](?:y[ıi]n)?\W*$",
     r"\b(?:her zaman|daima|mutlaka|sadece|yalnızca|yerine) .{0,80}(?:kullan|sakla|yaz|çalıştır|koru|tut)"
     r"(?:[ıiuü]n|y?aca[ğk]ız|y?eceğiz|alım|elim)?\W*$|\b(?:bundan sonra|bundan böyle)\b"
     r"|\byasak(?:t[ıi]r)?\b",
 )
-NAMED = (
+TURKISH_ENDINGS = late(
+    r"\b(?:\w+m[ae]l[ıi](?:d[ıi]r)?|(?:dokun|değiştir|kullan|sil|ekle|yaz|çalıştır|kaldır)m[ae](?:y[ıi]n)?"
+    r"(?: lütfen)?)\W*$"
+)
+"""What is set by the ending of the last word."""
+NAMED = forms(
+    "rule rules regel regeln regla reglas règle règles regra regras regole",
     r"^\W*(?:rules?|regeln?|reglas?|règles?|regras?|regole|правил[оа])(?: \d+)?: \S+ \S",
     r"(?:规则|規則|ルール|규칙) ?\d*[:：] ?\S{3}",
 )
@@ -183,9 +236,9 @@ HINDI = (
     r"|(?:होन[ाेी]|रहन[ाेी]) चाहिए|मना है|वर्जित|निषिद्ध|अब से |आगे से ",
     r"(?:केवल|सिर्फ़?|की जगह|के बजाय) .{1,60}(?:उपयोग|इस्तेमाल|प्रयोग) कर|केवल .{1,40}न[ाेी] हैं?\W*$",
 )
-RULES = tuple(map(late, (*ENGLISH, *GERMAN, *FRENCH, *SPANISH, *PORTUGUESE, *ITALIAN, *TURKISH, *NAMED)))
-SIGN_RULES = tuple(map(late, (*CHINESE, *JAPANESE, *RUSSIAN, *ARABIC, *HINDI)))
-"""Those of languages without letters of ASCII."""
+ENGLISH = (ORDERED, BANS, COMMANDMENTS, CHOICES, STANDING)
+BEYOND_LATIN = forms("", *CHINESE, *JAPANESE, *RUSSIAN, *ARABIC, *HINDI)
+RULES = (*ENGLISH, GERMAN, FRENCH, SPANISH_BANS, SPANISH, PORTUGUESE, ITALIAN, TURKISH, NAMED, BEYOND_LATIN)
 
 NO_RULE = late(
     r"\b(?:use|stick with) (?:it|that|this|the (?:other|first|second|third|last|same) one)\b"
@@ -227,7 +280,6 @@ FOR_NOW = late(
     r"|^\W*(?:please )?just\b(?! use\b).*\b(?:any|no)thing else\b"
     r"|\b(?:por ahora|de momento|dieses mal|diesmal|vorerst|cette fois)\b|\bpour l['’]instant\b"
     r"|\b(?:for now|(?<!from )now|for the moment|at the moment|just this once|this time|today)\W*$",
-    re.IGNORECASE,
 )
 """What holds for a while, or for what is asked now."""
 
@@ -238,11 +290,12 @@ ASKED_POLITELY = late(
 )
 """Questions that are rules all the same."""
 
-ANNOUNCES = late(
+ANNOUNCES = forms(
+    "rule rules constraint constraints convention conventions guideline guidelines requirement requirements"
+    " restriction restrictions boundaries regeln vorgaben règles contraintes reglas restricciones",
     r"\b(?:ground rules|rules?|constraints?|conventions?|guidelines?|requirements?|restrictions?|boundaries"
     r"|regeln|vorgaben|règles|contraintes|reglas|restricciones)\b[^.?!]{0,60}:?\s*$|(?:规则|约束|要求|ルール|規則"
     r"|制約)[：:]?\s*$",
-    re.IGNORECASE,
 )
 """A line that says that the items below it are rules."""
 
@@ -255,9 +308,8 @@ LIFTS = late(
     r"|\b(?:tu peux|vous pouvez|on peut)\b|\bplus besoin d|\boubliez? (?:ce|le|la|les)\b"
     r"|\b(?:puedes|podéis|podemos|se puede)\b|\bolvida(?:d|te)? (?:lo|el|la|de)\b"
     r"|\b(?:agora (?:você )?pode|(?:ora|adesso) puoi|теперь (?:снова )?можно|больше не (?:нужно|надо))\b"
-    r"|\bartık\b.{0,60}(?:abilir|ebilir|serbest|gerek yok)|يمكنك الآن|لم يعد|अब .{0,60}सकते"
+    r"|\bart[ıi]k\b.{0,60}(?:abilir|ebilir|serbest|gerek yok)|يمكنك الآن|لم يعد|अब .{0,60}सकते"
     r"|(?:现在可以|不再需要|可以了)|(?:ても(?:いい|良い|よい)|もう.{0,20}(?:ても|必要はない))",
-    re.IGNORECASE,
 )
 """Allows what a rule bans, or asks for no more: it stands behind the rule."""
 
@@ -277,9 +329,21 @@ REVOKES = late(
     r"|\b(?:olvida|quita|ignora|anula) (?:la|esa|las|esas) (?:regla|norma|restricci)"
     r"|\b(?:règle|consigne|contrainte|interdiction)\b.{0,60}\bne (?:s'applique|vaut|tient|compte) plus\b"
     r"|\b(?:oublie|enlève|ignore|annule)z? (?:la|cette|ma) (?:règle|consigne|contrainte|interdiction)",
-    re.IGNORECASE,
 )
 """Says of a rule that it holds no more, and sets none itself; half of what it names is the rule's subject."""
+
+TAKES_BACK = Forms(
+    frozenset(
+        "can may fine ok okay allowed longer forget doesn doesnt rule rules restriction restrictions ban"
+        " bans constraint constraints drop lift scrap ignore darf darfst dürfen dürft kannst vergiss regel"
+        " regeln vorgabe vorgaben einschränkung einschränkungen verbot verbote heb hebe streich streiche"
+        " ignorier ignoriere musst müsst muss müssen brauchst brauchen ist sind peux peut pouvez plus"
+        " oublie oubliez règle consigne contrainte interdiction enlève enlèvez ignorez annule annulez"
+        " puedes podéis podemos puede olvida olvidad olvidate regla reglas hace ya quita ignora anula"
+        " pode puoi artık artik теперь больше".split()
+    ),
+    (LIFTS, REVOKES),
+)
 
 CORRECTS = late(
     r"\W*(?:(?:no|nope|sorry|wait|oops|actually|rather|better|correction|i meant?|(?:make|change) (?:it|that)"
@@ -309,32 +373,44 @@ LIFT_WORDS = frozenset(
 """Nor of what a sentence lifts, or one in another language."""
 
 SETTLES = (
-    late(
+    forms(
+        "ll will shall going let lets go went stick sticking stay staying chose chosen choose picked"
+        " settle settled opt opted rejected decided agreed decision ruled discarded scope table won wont"
+        " worth longer out dead support switch switched replace replaced name call",
         r"\b(?:we|i)(?:'ll| will| shall|'m going to|'re going to| are going to| am going to) (?:use|keep"
         r"|go with|take|stick|drop|skip|leave|not|do it|call|switch|stay|store)\b|\blet'?s (?:go with|use"
         r"|keep|take|stick|drop|call|do it|not|skip|stay|make it|say)\b|\b(?:go|going|went) (?:with"
         r"|for) \S+|\b(?:stick|sticking|stay|staying) with\b|\b(?:we|i)(?:'ve| have)? (?:chose|chosen"
-        r"|choose|picked?|settled? (?:on|for)|opt(?:ed)? for|rejected)\b|\b(?:(?:we|i)(?:'ve"
+        r"|choose|picked|settled? (?:on|for)|opt(?:ed)? for|rejected)\b|\b(?:(?:we|i)(?:'ve"
         r"| have)? decided\b|(?:was|were|is|been) (?:decided|agreed|settled)\b|decided (?:to|on|that"
         r"|against|for)|decision:|(?:as|we|i|you) (?:have )?agreed\b|the decision (?:is|was))"
         r"|^\W*(?:agreed|decided)\b|\b(?:(?:is|are|was|were|you|we|i) (?:rejected|ruled out|discarded)"
         r"|out of scope|off the table|(?:we|i) won'?t (?:do|use|fix|add|change)|is not worth"
         r"|we no longer (?:use|need)|is (?:out|dead)(?! of| there)|are (?:dead|out)(?! of| there)"
         r"|(?:drop|dropping|dropped) support)\b|^\W*(?:switch to|replace .{1,60} (?:with|by))\b|\b(?:we"
-        r"|i) (?:switch(?:ed)? to|replaced)\b|\b(?:name|call) (?:it|them|this|the \w+) \S+"
+        r"|i) (?:switch(?:ed)? to|replaced)\b|\b(?:name|call) (?:it|them|this|the \w+) \S+",
     ),
-    late(
+    forms(
+        "wir entschieden beschlossen stattdessen abgelehnt verworfen",
         r"\b(?:wir (?:nehmen|verwenden|bleiben|lassen)|entschieden|beschlossen|stattdessen|abgelehnt"
-        r"|verworfen)\b"
+        r"|verworfen)\b",
     ),
-    late(r"\b(?:on (?:garde|prend|utilise|part sur)|décidé|choisi|au lieu de|plutôt que|rejeté|écarté)\b"),
-    late(
-        r"\b(?:vamos a usar|usaremos|nos quedamos con|decidimos|decidido|en lugar de|en vez de|descartado)\b"
+    forms(
+        "garde prend utilise part décidé choisi lieu plutôt rejeté écarté",
+        r"\b(?:on (?:garde|prend|utilise|part sur)|décidé|choisi|au lieu de|plutôt que|rejeté|écarté)\b",
     ),
-    late(
+    forms(
+        "usar usaremos quedamos decidimos decidido lugar vez descartado",
+        r"\b(?:vamos a usar|usaremos|nos quedamos con|decidimos|decidido|en lugar de|en vez de|descartado)\b",
+    ),
+    forms(
+        "verdik kullanacağız usar usaremos deciso useremo usiamo",
+        r"\b(?:karar verdik|kullanacağız|vamos usar|usaremos|abbiamo deciso|useremo|usiamo)\b",
+    ),
+    forms(
+        "",
         r"(?:决定|我们(?:使用|采用|就用)|改用|而不是|放弃)|(?:に決め|決定|採用|にしま(?:す|しょう)|ことにした|ではなく|却下|見送)"
-        r"|(?:решили|выбрали|будем использовать)|(?:karar verdik|kullanacağız)|(?:قررنا|سنستخدم|اخترنا)"
-        r"|(?:तय किया|(?:उपयोग|इस्तेमाल) करेंगे)|\b(?:vamos usar|usaremos|abbiamo deciso|useremo|usiamo)\b"
+        r"|(?:решили|выбрали|будем использовать)|(?:قررنا|سنستخدم|اخترنا)|(?:तय किया|(?:उपयोग|इस्तेमाल) करेंगे)",
     ),
 )
 
@@ -351,9 +427,10 @@ IF = late(
     r"|i) (?:need|have))\b"
 )
 """What only might be settled is not."""
-PREFERS = late(
+PREFERS = forms(
+    "instead rather favor favour opposed but and statt lieu lugar vez",
     r"\b(?:instead of|rather than|in favou?r of|as opposed to|but not|and not)\b|\bnot (?:a|the) \S+ but\b"
-    r"|(?:而不是|ではなく)|\b(?:statt|au lieu de|en lugar de|en vez de)\b"
+    r"|(?:而不是|ではなく)|\b(?:statt|au lieu de|en lugar de|en vez de)\b",
 )
 
 
@@ -367,12 +444,13 @@ def decides(sentence: str, *, is_users: bool = True) -> bool:
     has agreed to, for "instead of" explains in most of its sentences. Questions and conditions settle
     nothing."""
     said = sentence.lower()  # reason: a search that ignores case takes several times as long
-    if ASKS.search(said) or IF.search(said):
-        return False
-    said = masked(said)
-    return finds(SETTLES, said) or bool(is_users and PREFERS.search(said))
+    settles = finds((*SETTLES, PREFERS) if is_users else SETTLES, masked(said))
+    return settles and not (ASKS.search(said) or IF.search(said))
 
 
-def finds(patterns: Iterable[re.Pattern[str]], sentence: str) -> bool:
-    """Whether one of the patterns is in a lower-case sentence."""
-    return any(pattern.search(sentence) for pattern in patterns)
+def finds(spoken: Iterable[Forms], sentence: str) -> bool:
+    """Whether one of the forms is in a lower-case sentence."""
+    words = set(WORD.findall(sentence))
+    beyond = not sentence.isascii() and any(sign > LAST_LATIN and sign.isalpha() for sign in sentence)
+    tried = (each.patterns for each in spoken if beyond or not words.isdisjoint(each.words))
+    return any(pattern.search(sentence) for patterns in tried for pattern in patterns)

@@ -27,13 +27,13 @@ from aider_gardener.adapters.marks import BOUNDARY_MARKS, LARGE_TOKENS
 from aider_gardener.adapters.transcript import source_of
 from aider_gardener.archive.providers import AWAY, HERE, LOOPBACK, SAY_LOCAL, WITHHELD
 from aider_gardener.messages import Fidelity, Message, Rendition, Source
-from aider_gardener.plan.chat import Chat
 from aider_gardener.reading.source import own_output
 from aider_gardener.settings import TRUE_WORDS, Settings
 from aider_gardener.tokens import approximate
 
 if TYPE_CHECKING:
     from aider_gardener.archive.store import Store
+    from aider_gardener.plan.chat import Chat
 
 HOST = "Claude Code"
 HOST_CHARS = 40
@@ -253,6 +253,8 @@ def teller_of(named: object, transcript: Path | None) -> Teller:
 
 def chat_since(held: Intake, boundary: int) -> Chat:
     """The chat as its host's context holds it: what was said from the boundary on stands whole."""
+    from aider_gardener.plan.chat import Chat  # late: only where something is recalled
+
     entries = held.store.session_entries(held.archive.session)
     numbered = {seq: replace(entry, seq=seq) for seq, entry in enumerate(entries)}
     hidden = {

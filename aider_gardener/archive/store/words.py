@@ -8,7 +8,6 @@ words, which inflected forms share.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Collection
 from functools import cache, lru_cache
@@ -23,18 +22,18 @@ _UNSPACED = (
     "\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 )
 UNSPACED = late(f"[{_UNSPACED}]")
-BEYOND = re.compile(r"[^\x00-\u0dff\u2000-\u2fff]")
+BEYOND = late(r"[^\x00-\u0dff\u2000-\u2fff]")
 """What is of such a script, or of another beyond the accents and marks of the spaced ones."""
-SPACED = re.compile(r"\w+")
+SPACED = late(r"\w+")
 NAME = late(rf"[{_UNSPACED}]+|[^\W{_UNSPACED}]+")
-PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[^\W\d_A-Z]+|[A-Z]+|\d+")
-NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
+PART = late(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[^\W\d_A-Z]+|[A-Z]+|\d+")
+NOT_ASCII = late(r"[^\x00-\x7f]+")
 KANA_VOICING = 8
 """The combining class of the marks that make another letter of a kana."""
 PLAIN_LETTERS = str.maketrans({"ł": "l", "ø": "o", "đ": "d", "ı": "i", "œ": "oe", "æ": "ae"})
 """Letters that Unicode does not take apart into a plain one and an accent."""
 ARABIC_ARTICLE = "\u0627\u0644"
-ENDING = re.compile(r"(?<=.{3})(?:ies|ied|ing|ed|es|(?<!s)s|e|y)$")
+ENDING = late(r"(?<=.{3})(?:ies|ied|ing|ed|es|(?<!s)s|e|y)$")
 WORD_CHARS = 64
 """Longer words are cut: so much names one thing. Longer names (encoded data) give their parts only."""
 QUERY_WORDS = 48
