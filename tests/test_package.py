@@ -63,20 +63,6 @@ def test_importing_does_no_input_or_output_and_loads_nothing_heavy(root: Path) -
     assert found["events"] == [] and not HEAVY & set(found["modules"])
 
 
-@pytest.mark.parametrize(
-    ("module", "name"),
-    [
-        ("aider_gardener", "install"),
-        ("aider_gardener", "uninstall"),
-        ("aider_gardener.settings", "Settings"),
-        ("aider_gardener", "Gardener"),
-        ("aider_gardener.cli", "main"),
-    ],
-)
-def test_what_users_import_is_where_it_was(module: str, name: str) -> None:
-    assert callable(getattr(importlib.import_module(module), name))
-
-
 def test_the_package_is_marked_as_typed(root: Path) -> None:
     assert (root / "aider_gardener" / "py.typed").is_file()
 

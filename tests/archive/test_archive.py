@@ -140,14 +140,6 @@ def test_what_the_store_has_to_say_is_said_once_and_then_what_the_backlog_has(ar
     assert (archive.take_notice(), archive.take_notice()) == ("the archive was begun anew", "")
 
 
-def test_line_forms_can_be_cut_shorter(archive: Archive) -> None:
-    message = Message("user", "a rather long line about the lease of the worker. " * 20)
-    whole = archive.add(message, turn=1, seq=0, focus=Focus())
-    archive.line_chars = 20
-    cut = archive.compress(whole, Focus())[Fidelity.LINE].text
-    assert cut == cut_line(archive.text(whole, Fidelity.LINE), 20) != archive.text(whole, Fidelity.LINE)
-
-
 def test_shorter_forms_count_the_tokens_that_they_cost_in_a_note(archive: Archive) -> None:
     entry = archive.add(Message("user", OUTPUT), turn=1, seq=0, focus=Focus())
     for form in archive.renditions(entry).values():

@@ -54,14 +54,6 @@ def note_of(gardener: Gardener) -> str:
     return gardener.recall_note(FACT[0], "")
 
 
-def test_passages_of_older_sessions_of_the_project_are_recalled() -> None:
-    store = open_store(None)
-    chat(store, "old").sync(talk(FACT), [])
-    assert "48213" in note_of(chat(store, "new"))
-    assert note_of(chat(store, "foreign", project="q")) == ""
-    assert note_of(chat(store, "local-asks", provider="ollama"))
-
-
 def test_a_chat_cleared_by_its_host_is_cleared_for_good() -> None:
     store = open_store(None)
     old = chat(store, "old")

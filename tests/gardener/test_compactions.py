@@ -28,11 +28,12 @@ def test_above_it_one_plan_goes_down_to_the_low_mark() -> None:
     assert gardener.state.history_used == plan.tokens_after <= 1_000 + 500
 
 
-def test_what_was_taken_back_above_the_window_stands_until_something_new_is_said() -> None:
+def test_a_history_above_its_window_is_made_to_fit_and_undone_stands_until_something_is_said() -> None:
     gardener = make_gardener(history_tokens=1_000_000)
     gardener.state.frame = Frame(window=3_000, parts={"system": 1_000})
     gardener.sync(long_talk(12), [])
     assert gardener.compact_if_due()
+    assert gardener.state.frame.tokens + gardener.state.history_used <= 0.95 * 3_000, "it fits"
     gardener.undo(every=True)
     assert gardener.compact_if_due() is None
     gardener.sync(shown(gardener), [message("user", "and now?")])
@@ -53,14 +54,6 @@ def test_prompts_outlast_everything_else() -> None:
     assert gardener.compact_if_due()
     text = "\n".join(message.content for message in shown(gardener))
     assert all(f"question {n} about subject {n}" in text for n in range(12))
-
-
-def test_a_prompt_that_may_not_exceed_the_window_is_made_to_fit() -> None:
-    gardener = make_gardener(history_tokens=1_000_000)
-    gardener.state.frame = Frame(window=3_000, parts={"system": 1_000})
-    gardener.sync(long_talk(12), [])
-    assert gardener.compact_if_due()
-    assert gardener.state.frame.tokens + gardener.state.history_used <= 0.95 * 3_000
 
 
 def test_a_smaller_limit_makes_a_plan_due_without_new_content() -> None:

@@ -41,18 +41,6 @@ def test_pressure_has_the_agreed_keys_and_sums_up(driver: Driver) -> None:
     assert sum(row["tokens"] for row in report["by_message"]) == report["history_used"]
 
 
-def test_pressure_as_a_table(driver: Driver) -> None:
-    chatter(driver, 3)
-    say(driver, "/context-pressure")
-    for words in ("█", "of 128,000 tokens", "system", "this turn 0", "as said", "Largest"):
-        assert words in driver.last_said
-    assert len(driver.said) <= 22 and max(map(len, driver.said)) <= 80
-    assert driver.said[-1].startswith("OK. The history has ") or driver.said[-2].startswith("OK. The history")
-    driver.type("/context-pressure --full")
-    for words in ("Prompt by part", "History by kind", "share"):
-        assert words in driver.last_said
-
-
 def test_looking_changes_nothing_and_the_plan_shows_swaps_and_what_they_cost(begin: Begin) -> None:
     driver = begin(history_tokens=4_000)
     chatter(driver, 12)

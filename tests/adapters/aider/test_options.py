@@ -104,9 +104,3 @@ def test_a_switch_has_a_variable_and_a_line_of_a_file(
     file.write_text("", "utf-8")
     monkeypatch.setenv("AIDER_GARDENER_RESUME", value)
     assert parser().parse_args(arguments).gardener_resume == resume
-
-
-def test_an_unquoted_off_of_yaml_is_off(tmp_path: Path) -> None:
-    (tmp_path / ".aider.conf.yml").write_text("gardener-mode: off\ngardener-retention: off\n")
-    args = parser(str(tmp_path / ".aider.conf.yml")).parse_args([])
-    assert (args.gardener_mode, args.gardener_retention) == ("off", "off")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from aider_gardener.adapters.addresses import is_loopback
-from aider_gardener.adapters.aider.provider import history_limit, provider_of, token_counter
+from aider_gardener.adapters.aider.provider import history_limit, provider_of
 
 
 def model(name: str = "gpt-4o", **given: Any) -> Any:
@@ -48,12 +48,6 @@ def test_an_address_in_a_variable_counts_and_the_models_own_goes_before_it(
     assert provider_of(model("ollama_chat/llama3", info={})) == "ollama_chat@away"
     own = {"base_url": "http://localhost:11434"}
     assert provider_of(model("ollama_chat/llama3", info={}, extra_params=own)) == "ollama_chat"
-
-
-def test_tokens_are_the_tokenizers_times_the_factor() -> None:
-    counted = model(tokenizer=str.split)
-    assert token_counter(counted)("one two three") == 3
-    assert token_counter(counted, 1.5)("one two three four") == 6
 
 
 def coder(model_limit: int, summarizer_limit: int, given: int | None = None) -> Any:

@@ -81,12 +81,6 @@ def test_off_gives_the_whole_history_back(
     assert all(text in model.last_prompt() for _role, text in originals(driver)[:-1])
 
 
-def test_what_python_takes_back_stands_in_the_chat(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
-    driver = compacted(begin, monkeypatch)
-    driver.coder.gardener.undo(every=True)
-    assert standing(driver) == as_entered(driver) != originals(driver)
-
-
 def test_off_is_told_as_it_is(begin: Begin) -> None:
     driver = begin(history_tokens=1_000)
     driver.ask("/ask Never touch vendor/.")

@@ -8,9 +8,9 @@ from unittest.mock import Mock
 
 import apsw
 import pytest
-from made_lines import NoSqlite, opened_by_a_command, put, written
+from made_lines import NoSqlite, opened_by_a_command, put
 
-from aider_gardener.archive.store import Store, open_store, schema
+from aider_gardener.archive.store import Store, open_store
 from aider_gardener.archive.store.encryption import VARIABLE
 from aider_gardener.archive.store.lines import FileLines
 from aider_gardener.errors import StoreError
@@ -24,42 +24,25 @@ def filled(store: Store) -> Store:
     return store
 
 
-def test_where_sqlite_opens_nothing_there_are_lines_unless_as_plain_text(
+def test_where_neither_sqlite_nor_lines_can_be_begun_it_is_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_sqlite: NoSqlite
 ) -> None:
-    monkeypatch.setenv(VARIABLE, "ab" * 32)
-    lines = open_store(tmp_path / "a")
-    assert lines.persistent and not lines.is_file and "cannot be opened" in lines.notice
-    secret = open_store(tmp_path / "b", key_source="env")
-    assert not secret.persistent and "plain text" in secret.notice
     monkeypatch.setattr(FileLines, "begin", Mock(side_effect=OSError(30, "Read-only file system")))
-    assert not open_store(tmp_path / "c").persistent
+    assert not open_store(tmp_path).persistent
 
 
-@pytest.mark.parametrize("damage", ["another version", "not ours", "damaged", "locked"])
-def test_what_is_there_decides_the_tier_of_a_chat(
-    tmp_path: Path, damage: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(VARIABLE, "ab" * 32)
-    path, wanted = tmp_path / "gardener.db", "SQLite"
-    if damage == "damaged":
+@pytest.mark.parametrize("is_ours", [True, False], ids=["damaged", "another program's"])
+def test_what_is_there_decides_whether_a_chat_has_a_file(tmp_path: Path, is_ours: bool) -> None:
+    path = tmp_path / "gardener.db"
+    if is_ours:
         path.write_text("my notes " * 1_000)
-    elif damage == "not ours":
+    else:
         with apsw.Connection(str(path)) as db:
             db.execute("CREATE TABLE theirs (a)")
-        wanted = "memory"
-    elif damage == "another version":
-        open_store(tmp_path).close()
-        written(path, f"PRAGMA user_version = {schema.VERSION + 1}; CREATE TABLE news (a)")
-        wanted = "JSON lines"
-    else:
-        open_store(tmp_path, key_source="env").close()
-        monkeypatch.delenv(VARIABLE)
-        wanted = "memory"
     before = path.read_bytes()
     store = open_store(tmp_path)
-    assert store.persistent == (wanted != "memory") and store.is_file == (wanted == "SQLite")
-    assert store.is_file or (store.notice and path.read_bytes() == before)
+    assert store.persistent == store.is_file == is_ours
+    assert is_ours or (store.notice and path.read_bytes() == before)
 
 
 def copied(source: Path, target: Path, key_source: str = "") -> tuple[int, str, bool]:
