@@ -56,9 +56,10 @@ def mcp(project: Path | None) -> None:
     from aider_gardener.archive import plugin
     from aider_gardener.gardener.memory import REMOTE, ProjectMemory
     from aider_gardener.recall.backlog import Backlog
-    from aider_gardener.recall.embed import loading
+    from aider_gardener.recall.embed import loading, share_memory
     from aider_gardener.settings import Settings
 
+    share_memory()
     logging.disable(logging.ERROR)  # the SDK's warnings, the root logger's too, quote the request
     settings = Settings.from_env()
     is_unfilled = str(project).startswith("${")  # a variable that the host does not know

@@ -110,12 +110,15 @@ def _records(lines: tuple[str, ...]) -> list[_Record]:
 
 def _record(row: int, line: str) -> _Record | None:
     time = TIME.match(line)
-    rest = line[time.end() if time else 0 :][:2_000]
     is_object = line[0] == "{"
+    is_begun = time or BARE.match(line, 0, 400)
+    if not (is_begun or is_object):
+        return None
+    rest = line[time.end() if time else 0 :][:2_000]
     words = [time["letter"] or ""] if time else []
     words += map("".join, LEVEL.findall(rest, 0, 2_000 if is_object else 120))
     levels = list(filter(None, map(_rank, words)))
-    if not time and not (is_object and levels) and not BARE.match(line, 0, 400):
+    if not (is_begun or levels):
         return None
     request = REQUEST.search(rest, 0, 1_000)
     rank = levels[0] if levels else _alarm(rest) or 1

@@ -20,7 +20,6 @@ from aider_gardener.reading.blocks import find_blocks
 from aider_gardener.reading.excerpt import excerpt
 from aider_gardener.reading.late import late
 from aider_gardener.reading.output import clipped, squeeze
-from aider_gardener.reading.segments import segment
 from aider_gardener.reading.sentences import Unit, content_words, units
 from aider_gardener.reading.source import WEB_HEAD
 from aider_gardener.reading.speech import (
@@ -104,8 +103,11 @@ def typed_words(entry: Entry) -> str:
     at each prompt; of a very long one no more is read than of others."""
     if entry.source.kind is not SourceKind.TYPED or entry.role != "user":
         return ""
-    content = excerpt(entry.content)
-    segments = entry.segments if content is entry.content else segment(content, entry.source)
+    content, segments = excerpt(entry.content), entry.segments
+    if content is not entry.content:
+        from aider_gardener.reading.segments import segment  # late: only of a very long one
+
+        segments = segment(content, entry.source)
     page = PAGE.search(content)
     end = page.start() if page else len(content)
     blocks = find_blocks(content)

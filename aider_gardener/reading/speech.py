@@ -17,7 +17,7 @@ MASK = "\x00"
 """Stands for each character of a quotation or of inline code: what is quoted orders nothing."""
 WORD = late(r"\w+")
 LAST_LATIN = "\u03ff"
-"""No letter up to this is of a script whose words run together or are heard with endings of their own."""
+"""Beyond it are the letters of languages whose words run together or join others: none are named for them."""
 QUOTED = late(r"`[^`\n]+`|\"[^\"\n]{2,200}\"|“[^”\n]{2,200}”|«[^»\n]{2,200}»|(?<!\w)'[^'\n]{3,120}'(?!\w)")
 
 
