@@ -274,8 +274,9 @@ class Database:
 
     @property
     def in_transaction(self) -> bool:
-        """Whether a step is being run that may still be undone."""
-        return self._depth > 0
+        """Whether this thread is running a step that may still be undone."""
+        with self._lock:  # another thread's has ended then
+            return self._depth > 0
 
     def _log_identities(self) -> list[tuple[int, int] | None]:
         return [location.identity(Path(f"{self.path}{ending}")) for ending in ("-wal", "-shm")]

@@ -4,6 +4,7 @@ goes into the file, once. Where it cannot be opened at all the lines are the arc
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -260,6 +261,29 @@ def test_other_threads_read_while_the_archive_goes_beside_the_file_and_back(
     assert [each.exception() for each in reading] == [None, None]
     assert said(store) == [f"quokka {seq}" for seq in range(6)]
     assert len(found(store, "quokka")) == 6
+
+
+def test_a_thread_that_reads_just_then_keeps_no_message_from_going_beside(
+    tmp_path: Path, locker: apsw.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, reads = impatient(tmp_path), threading.Event()
+    file, write = store.database, store.database.write
+
+    def reading(_db: apsw.Connection) -> None:
+        reads.set()
+        time.sleep(0.2)
+
+    def met(step: Callable[[apsw.Connection], object]) -> object:
+        try:
+            return write(step)
+        except StoreError:
+            threading.Thread(target=file.read, args=(reading,)).start()
+            assert reads.wait(10.0)
+            raise
+
+    monkeypatch.setattr(file, "write", met)
+    put(store, "said meanwhile")
+    assert said(store) == ["said meanwhile"] and "until then messages wait" in store.notice
 
 
 def test_readers_that_meet_a_lost_archive_together_go_beside_it_once(
