@@ -17,7 +17,7 @@ import click
 from aider_gardener import files
 from aider_gardener.cli.child import NOT_FOUND, NOT_RUNNABLE, Output
 from aider_gardener.cli.child import run as run_child
-from aider_gardener.cli.pipe import figures, nobody_reads, printing, put_bytes, standard_output
+from aider_gardener.cli.pipe import figures, is_unread, nobody_reads, printing, put_bytes, standard_output
 from aider_gardener.cli.root import (
     archive_directory,
     as_json,
@@ -78,7 +78,7 @@ def run(focus: tuple[str, ...], out: Path | None, command: tuple[str, ...]) -> N
         sys.exit(NOT_RUNNABLE)
     seconds = round(time.monotonic() - began, 3)
     tell(output.problem)
-    if output.fault:
+    if output.fault and not is_unread(output.fault):
         raise output.fault
     if out:
         try:
@@ -89,7 +89,7 @@ def run(focus: tuple[str, ...], out: Path | None, command: tuple[str, ...]) -> N
     if as_json():
         head = {"command": command, "status": status, "seconds": seconds}
         put_bytes(json.dumps(head | _report(output, command_line(command), focus, out)).encode() + b"\n")
-    elif output.forsaken:
+    elif output.fault:
         nobody_reads()
     elif not output.passed:
         _print(output, command_line(command), focus, out)
