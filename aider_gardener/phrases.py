@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ LEAST_SPARED = 0.005
 """Dollars that are worth a word."""
 TURNS_NAMED = 8
 """Of more turns only their number and the span are told: nobody reads a line of 28 numbers."""
+SHELLS = frozenset("sh bash dash zsh ksh fish".split())
 TIMES = {0: "no room had to be made", 1: "room was made once", 2: "room was made twice"}
 
 
@@ -205,3 +207,9 @@ def bar(share: float, cells: int) -> str:
     """A bar of so many cells for a share of 0 to 1; what is over shows as full."""
     filled = round(min(max(share, 0.0), 1.0) * cells)
     return "█" * filled + "░" * (cells - filled)
+
+
+def command_line(words: Sequence[str]) -> str:
+    """A command as it would be typed; what a shell is given to run stands for the shell."""
+    is_line = len(words) > 2 and words[1].startswith("-") and words[1].endswith("c")
+    return words[2] if is_line and Path(words[0]).name in SHELLS else shlex.join(words)

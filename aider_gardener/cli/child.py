@@ -7,6 +7,7 @@ without a name that ends with the process.
 
 from __future__ import annotations
 
+import errno
 import os
 import select
 import shutil
@@ -21,7 +22,7 @@ from tempfile import SpooledTemporaryFile
 from types import FrameType
 from typing import IO, BinaryIO
 
-from aider_gardener.cli.pipe import BINARY_HEAD_BYTES, is_binary, is_unread
+from aider_gardener.cli.pipe import BINARY_HEAD_BYTES, is_binary
 from aider_gardener.terminal import bare, visible
 
 STEP_BYTES, STEP_SECONDS = 1 << 16, 0.1
@@ -42,14 +43,14 @@ class Output:
     """What a command prints. It is held; a binary one is passed on to `through` as it comes, where that is
     given.
 
-    `passed` tells that it was, `forsaken` that nobody reads there any more, `fault` why it can be written
-    there no more, `problem` what the user is to know.
+    `passed` tells that it was, `fault` why nothing can be written there any more (often nobody reads there),
+    `problem` what the user is to know.
     """
 
     def __init__(self, through: BinaryIO | None = None) -> None:
         self.held: SpooledTemporaryFile[bytes] = SpooledTemporaryFile(MEMORY_BYTES)  # noqa: SIM115 - it lives as long as this
         self.size = self.lines = self.held_size = 0
-        self.binary = self.passed = self.forsaken = self.closed = False
+        self.binary = self.passed = self.closed = False
         self.last_line = b""
         self.last_at = time.monotonic()
         self.problem = ""
@@ -80,7 +81,7 @@ class Output:
             with suppress(OSError):  # a terminal's: it has no descriptor, and hangs up by a signal
                 watch.register(self._through.fileno(), 0)
             if watch.poll(0):
-                self.forsaken = self.closed = True
+                self.fault, self.closed = BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE)), True
 
     def _put(self, chunk: bytes) -> None:
         self.binary |= self.size < BINARY_HEAD_BYTES and is_binary(chunk)
@@ -108,13 +109,12 @@ class Output:
             self.problem = DROPPED.format(lines=self.lines, why="it is over a gigabyte")
 
     def _print(self, chunk: bytes) -> None:
-        if self._through and not self.forsaken:
+        if self._through and not self.fault:
             try:
                 self._through.write(chunk)
                 self._through.flush()
             except OSError as error:
-                self.forsaken = self.closed = True
-                self.fault = None if is_unread(error) else error
+                self.fault, self.closed = error, True
 
     def copy_to(self, out: IO[bytes]) -> None:
         """Write what is held, byte for byte."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import click
 
 from aider_gardener.archive import plugin
-from aider_gardener.cli.root import holds_archive, json_option, place_of, put
+from aider_gardener.cli.root import holds_archive, in_words, json_option, place_of, put
 from aider_gardener.errors import GardenerError
 from aider_gardener.phrases import counted, path_shown
 
@@ -62,7 +62,9 @@ def doctor() -> None:
 def checked(name: str, step: Callable[[], Found]) -> Check:
     try:
         return Check(name, *step())
-    except (GardenerError, ImportError, OSError) as error:
+    except OSError as error:
+        return Check(name, False, in_words(error))
+    except (GardenerError, ImportError) as error:
         return Check(name, False, str(error))
 
 
@@ -107,15 +109,15 @@ def reading(directory: Path, key: str) -> Iterator[Store | None]:
 
 
 def archive() -> Found:
-    from aider_gardener.archive.store.location import DATABASE_NAMES, UNWRITABLE, set_aside_in, unusable
+    from aider_gardener.archive.store import location
 
     directory, key = place_of()
-    if why := unusable(directory):
+    if why := location.unusable(directory):
         return False, why
-    for path in (directory / name for name in DATABASE_NAMES):
+    for path in (directory / name for name in location.DATABASE_NAMES):
         if path.exists() and not os.access(path, os.W_OK):
-            return False, UNWRITABLE.format(path=path)
-    place, aside = path_shown(directory, Path.cwd()), ", ".join(set_aside_in(directory))
+            return False, location.UNWRITABLE.format(path=path)
+    place, aside = path_shown(directory, Path.cwd()), ", ".join(location.set_aside_in(directory))
     told = f"; set aside there, and no part of it: {aside}" if aside else ""
     with reading(directory, key) as store:
         if store is None:

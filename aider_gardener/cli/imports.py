@@ -46,15 +46,16 @@ def import_chats(path: Path | None) -> None:
     if not chats and path is not None:
         why = next((f"{name}: {why}" for name, why in found.others.items()), f"{path}: holds no chats")
         raise UsageError(f"{why}; name a .jsonl of Claude Code or Codex, an {HISTORY} or a folder of them")
-    directory, key_source = archive_directory(made=True)
-    with closing(open_store(directory, key_source=key_source, or_memory=False)) as store:
-        size = sum(chat.size for chat in chats)
-        with progress_bar(size, "Importing") as bar:
-            take_in(store, str(project), chats, found, bar.update)
-        notice, is_kept = store.notice, store.persistent
-    if not is_kept:
-        raise StoreError(f"nothing was imported: {notice}")
-    tell(notice)
+    if chats:
+        directory, key_source = archive_directory(made=True)
+        with closing(open_store(directory, key_source=key_source, or_memory=False)) as store:
+            size = sum(chat.size for chat in chats)
+            with progress_bar(size, "Importing") as bar:
+                take_in(store, str(project), chats, found, bar.update)
+            notice, is_kept = store.notice, store.persistent
+        if not is_kept:
+            raise StoreError(f"nothing was imported: {notice}")
+        tell(notice)
     put(vars(found), lambda: report(found))
 
 

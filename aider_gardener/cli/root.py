@@ -53,11 +53,9 @@ class LazyGroup(click.Group):
         try:
             return super().main(*args, **options)
         except OSError as error:  # but of a closed pipe, which click ends without a word
-            is_gone = isinstance(error, FileNotFoundError)
-            what = error.filename or ("the current directory" if is_gone else "standard output")
             if not isinstance(error.__context__, BrokenPipeError):  # rich's answer to it is an error
-                tell(f"{what} cannot be used ({error.strerror or error})")
-            if what == "standard output":
+                tell(in_words(error))
+            if not (error.filename or isinstance(error, FileNotFoundError)):
                 from aider_gardener.cli.pipe import nobody_reads  # late: the other commands need none of it
 
                 nobody_reads()
@@ -129,6 +127,14 @@ def open_archive(*, read_only: bool = False, made: bool = False) -> Store:
 
     click.get_current_context().call_on_close(end)
     return store
+
+
+def in_words(error: OSError) -> str:
+    """What cannot be used, and why: an error without a name is of the current directory, where that is gone,
+    else of standard output."""
+    is_gone = isinstance(error, FileNotFoundError)
+    what = error.filename or ("the current directory" if is_gone else "standard output")
+    return f"{what} cannot be used ({error.strerror or error})"
 
 
 def tell(notice: str) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import secrets
-import shlex
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -18,7 +17,7 @@ import click
 from aider_gardener import files
 from aider_gardener.cli.child import NOT_FOUND, NOT_RUNNABLE, Output
 from aider_gardener.cli.child import run as run_child
-from aider_gardener.cli.pipe import figures, nobody_reads, printing, put_bytes, standard_output
+from aider_gardener.cli.pipe import figures, is_unread, nobody_reads, printing, put_bytes, standard_output
 from aider_gardener.cli.root import (
     archive_directory,
     as_json,
@@ -28,7 +27,7 @@ from aider_gardener.cli.root import (
     working_project,
 )
 from aider_gardener.errors import GardenerError, StoreError, UsageError
-from aider_gardener.phrases import size
+from aider_gardener.phrases import command_line, size
 from aider_gardener.tokens import approximate, default_counter
 
 if TYPE_CHECKING:
@@ -38,7 +37,6 @@ SHORT_BYTES = 2_000
 """An output up to this size is printed as it is, without a look at it."""
 MOST_SHARE = 0.8
 """A short form that saves less is not worth what it leaves out."""
-SHELLS = frozenset("sh bash dash zsh ksh fish".split())
 NOT_KEPT = "not kept, --out FILE keeps it"
 PIECE_BYTES = 4_000_000
 """Secrets are looked for in so much of a text at once."""
@@ -80,7 +78,7 @@ def run(focus: tuple[str, ...], out: Path | None, command: tuple[str, ...]) -> N
         sys.exit(NOT_RUNNABLE)
     seconds = round(time.monotonic() - began, 3)
     tell(output.problem)
-    if output.fault:
+    if output.fault and not is_unread(output.fault):
         raise output.fault
     if out:
         try:
@@ -91,17 +89,11 @@ def run(focus: tuple[str, ...], out: Path | None, command: tuple[str, ...]) -> N
     if as_json():
         head = {"command": command, "status": status, "seconds": seconds}
         put_bytes(json.dumps(head | _report(output, command_line(command), focus, out)).encode() + b"\n")
-    elif output.forsaken:
+    elif output.fault:
         nobody_reads()
     elif not output.passed:
         _print(output, command_line(command), focus, out)
     sys.exit(status)
-
-
-def command_line(command: Sequence[str]) -> str:
-    """A command as it would be typed; what a shell is given to run stands for the shell."""
-    is_line = len(command) > 2 and command[1].startswith("-") and command[1].endswith("c")
-    return command[2] if is_line and Path(command[0]).name in SHELLS else shlex.join(command)
 
 
 def _print(output: Output, command: str, focus: Sequence[str], out: Path | None) -> None:

@@ -88,6 +88,14 @@ def test_an_archive_that_cannot_be_written_is_out_of_order(
     assert not check.ok and f"{name} cannot be written" in check.found
 
 
+def test_a_current_directory_that_is_gone_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (gone := tmp_path / "gone").mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    found = doctor.checked("archive", doctor.archive).found
+    assert found == "the current directory cannot be used (No such file or directory)"
+
+
 def test_a_directory_that_may_not_be_entered_is_a_line(
     repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -110,6 +110,7 @@ def test_a_chat_of_another_folder_counts_once_however_many_files_have_of_it(tmp_
 
 def test_without_a_path_and_without_chats_it_says_what_to_name() -> None:
     assert "No chat of this project was found; name a file or a folder" in run()
+    assert not Path(".aider.gardener").exists()
 
 
 def test_a_path_that_holds_no_chats_is_an_error_and_no_archive_is_made(tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ Codex writes each thing twice, as the model's item and as an event for its scree
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterator, Mapping
 from itertools import zip_longest
 from pathlib import Path
@@ -27,6 +26,7 @@ from aider_gardener.adapters.transcript import (
 )
 from aider_gardener.archive.providers import LOOPBACK
 from aider_gardener.messages import SourceKind
+from aider_gardener.phrases import command_line
 
 SILENT = frozenset("event_msg session_meta token_usage_record turn_context world_state".split())
 """Types of records that say nothing of the conversation itself, or what an item says too."""
@@ -92,7 +92,8 @@ class RolloutReader(Reader):
 
     def _called(self, item: Mapping[str, Any]) -> list[TranscriptRecord]:
         name, given = str(item.get("name") or item.get("type")), arguments(item)
-        command = command_line(given.get("command", given.get("cmd")))
+        words = given.get("command", given.get("cmd"))
+        command = command_line([*map(str, words)]) if isinstance(words, list) else str(words or "")
         if name in SHELLS and command:
             name = PATCH if command.startswith(PATCH) else SHELL
             rest = {key: value for key, value in given.items() if key not in ("cmd", "command", "type")}
@@ -150,12 +151,3 @@ def arguments(item: Mapping[str, Any]) -> dict[str, Any]:
             value = parsed(given)
             return value if isinstance(value, dict) else {"input": given}
     return {}
-
-
-def command_line(command: object) -> str:
-    """A command as it is typed, of one in a list without the shell around it."""
-    if not isinstance(command, list):
-        return str(command or "")
-    words = [str(word) for word in command]
-    is_shell = len(words) == 3 and words[0].endswith("sh") and words[1] in ("-c", "-lc")
-    return words[2] if is_shell else shlex.join(words)

@@ -18,8 +18,9 @@ from typing import Any
 
 from aider_gardener.errors import UsageError
 from aider_gardener.messages import Message, Source, SourceKind, text_key
-from aider_gardener.reading.classify import COMMAND_CHARS, TEST_COMMAND
+from aider_gardener.phrases import command_line
 from aider_gardener.reading.output import squeeze
+from aider_gardener.reading.source import command_source
 
 AgentMessage = Mapping[str, Any]
 """One message of an agent, as it is sent as JSON."""
@@ -197,13 +198,11 @@ def source_of(name: str, given: Any) -> Source:
         next((values[key] for key in keys if values.get(key)), "") for keys in (COMMAND_KEYS, PATH_KEYS)
     )
     if isinstance(command, list | tuple):
-        command = " ".join(map(str, command))
+        command = command_line([*map(str, command)])
     if not command and isinstance(values.get("url"), str) and values["url"]:
         return Source(SourceKind.WEB, _one_line(values["url"]))
     every = ", ".join(f"{key}={value}" for key, value in values.items()) if values else given or ""
-    text = _one_line(command or f"{name} {path or every}")
-    kind = SourceKind.TEST if TEST_COMMAND.search(text[:COMMAND_CHARS]) else SourceKind.COMMAND
-    return Source(kind, text)
+    return command_source(_one_line(command or f"{name} {path or every}"))
 
 
 def _one_line(text: object) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from aider_gardener.adapters.mcp.server import mended
+from aider_gardener.adapters.mcp.server import REQUEST_CHARS, mended
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import open_store
 from aider_gardener.messages import Message, Source
@@ -142,3 +142,15 @@ def test_an_id_that_no_answer_can_have_is_refused_under_what_is_nearest(name: ob
     line, answer = mended(json.dumps({"jsonrpc": "2.0", "id": name, "method": "ping"}))
     assert line == "" and answer["error"]["code"] == -32_600
     assert answer["id"] == (name if isinstance(name, str) else None)
+
+
+def test_a_request_that_is_too_long_is_answered_by_its_id_and_the_next_one_is_read(tmp_path: Path) -> None:
+    given = {"name": "get", "arguments": {"id": "inner", "text": "a word " * (2 * REQUEST_CHARS // 7)}}
+    call = {"method": "tools/call", "params": given}
+    with Process(tmp_path) as server:
+        server.say(json.dumps({**call, "jsonrpc": "2.0", "id": "last"}).encode())
+        server.say(json.dumps({"jsonrpc": "2.0", "id": "first", **call}).encode())
+        server.say(json.dumps(given).encode())
+        for name in ("last", "first", "None"):
+            assert "at most 16,777,216 characters" in server.answer(name)["error"]["message"]
+        assert server.ask("next", "ping", {})["result"] == {}

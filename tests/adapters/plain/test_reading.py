@@ -24,6 +24,8 @@ def test_a_result_comes_from_the_call_that_it_answers() -> None:
     ("name", "given", "kind", "detail"),
     [
         ("bash", {"command": ["npm", "run", "test"]}, SourceKind.TEST, "npm run test"),
+        ("shell", {"command": ["bash", "-lc", "pytest -q"]}, SourceKind.TEST, "pytest -q"),
+        ("shell", {"command": ["grep", "a b", 3]}, SourceKind.COMMAND, "grep 'a b' 3"),
         ("fetch", {"url": "https://example.com/a"}, SourceKind.WEB, "https://example.com/a"),
         ("read_file", {"path": "src/a.py", "limit": 3}, SourceKind.COMMAND, "read_file src/a.py"),
         ("think", {}, SourceKind.COMMAND, "think"),
