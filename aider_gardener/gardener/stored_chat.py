@@ -17,7 +17,7 @@ from aider_gardener.errors import UsageError
 from aider_gardener.gardener.care import kept_rules
 from aider_gardener.gardener.compactions import PLAN, RESTS, THROTTLE, market, swapped
 from aider_gardener.gardener.state import ChatState, ChatSums, Point, Prefix
-from aider_gardener.messages import Fidelity, TokenCounter
+from aider_gardener.messages import ContentClass, Entry, Fidelity, Source, TokenCounter
 from aider_gardener.plan.goals import Frame
 from aider_gardener.plan.usage import Call, Prices
 from aider_gardener.recall.recall import EDIT_UNDONE
@@ -64,19 +64,22 @@ def save_measures(state: ChatState) -> None:
 def go_on(state: ChatState, info: SessionInfo) -> None:
     """Take up the session of this chat's archive, which was held before: what was said stands as it stood,
     with its turns, its rules and what it came to. For a chat in which nothing was said yet."""
-    _stand_again(state, info)
+    _stand_again(state, info, with_gaps=True)
     state.amendments = (*state.amendments, *kept_rules(state.archive.store, info.id))
     if kept := kept_growth(state.archive.store, info):
         state.growth.earlier, state.growth.points = kept
     state.show()
 
 
-def _stand_again(state: ChatState, info: SessionInfo) -> None:
-    """Give a chat the entries of a stored session, as they stood."""
+def _stand_again(state: ChatState, info: SessionInfo, *, with_gaps: bool = False) -> None:
+    """Give a chat the entries of a stored session, as they stood; with the places of forgotten ones, where it
+    numbers what is said without gaps."""
     archive, store = state.archive, state.archive.store
     stored = {entry.seq: entry for entry in store.session_entries(info.id)}
     floor, events = clear_floor(store, info.id), store.events(info.id)
-    order = tuple(seq for seq, entry in stored.items() if entry.active and seq >= floor)
+    forgotten = _places_of_forgotten(stored, floor) if with_gaps else {}
+    entries = {seq: (stored | forgotten)[seq] for seq in sorted([*stored, *forgotten])}
+    order = tuple(seq for seq, entry in entries.items() if entry.active and seq >= floor)
     undone, throttled = set[str](), set[int]()
     levels: dict[int, Fidelity] = {}
     for event in events:
@@ -90,12 +93,15 @@ def _stand_again(state: ChatState, info: SessionInfo) -> None:
     shown = {
         seq: level
         for seq, level in levels.items()
-        if seq in order  # and the archive holds what it stood as
+        if seq in order
+        and seq in stored
+        # and the archive holds what it stood as
         and (level in (Fidelity.FULL, Fidelity.HIDDEN) or level in archive.renditions(stored[seq]))
     }
     chat = replace(
         state.chat,
-        entries=stored,
+        entries=entries,
+        forgotten=frozenset(forgotten),
         order=order,
         border=len(order),
         undone=frozenset(seq for seq, entry in stored.items() if entry.id in undone),
@@ -104,6 +110,19 @@ def _stand_again(state: ChatState, info: SessionInfo) -> None:
         floor=floor,
     )
     state.chat = chat.shown_at(shown, archive.text)
+
+
+def _places_of_forgotten(stored: Mapping[int, Entry], floor: int) -> dict[int, Entry]:
+    """Entries without a text where some were forgotten, so that what stood around them is not joined: each in
+    the role that takes turns with what stands before it."""
+    found, role, turn = dict[int, Entry](), "assistant", 0
+    for seq in range(floor, max(stored, default=-1) + 1):
+        if entry := stored.get(seq):
+            role, turn = entry.role, entry.turn
+            continue
+        role = "user" if role == "assistant" else "assistant"
+        found[seq] = Entry("", "", turn, seq, role, "", Source(), ContentClass.PROSE, (), 0)
+    return found
 
 
 def last_frame(store: Store, session: str) -> Frame:

@@ -97,6 +97,30 @@ def test_what_was_said_again_and_did_not_stay_stays_where_it_was_said_before(
     assert [str(message["content"]) for message in again.history] == history
 
 
+@pytest.mark.parametrize(
+    "forgotten", [("one?",), ("One.",), ("two?",), ("Two.",), ("three?", "Two."), ("Three.",)]
+)
+def test_a_chat_of_which_messages_were_forgotten_goes_on_in_turns(
+    begin: Begin, model: ScriptedModel, forgotten: tuple[str, ...]
+) -> None:
+    driver = begin()
+    for question, reply in (("one?", "One."), ("two?", "Two."), ("three?", "Three.")):
+        driver.ask(f"/ask {question}", reply=reply)
+    ids = {entry.content: entry.id for entry in driver.coder.gardener.state.chat.all_entries()}
+    for text in forgotten:
+        driver.type(f"/forget {ids[text]} --yes")
+    session = session_of(driver)
+    uninstall()
+    again = begin(resume=session)
+    again.ask("/ask go on", "/ask and on")
+    said = [message for message in model.requests[-1] if message["role"] != "system"]
+    roles = [message["role"] for message in said]
+    assert roles == ["user", "assistant"] * (len(roles) // 2) + ["user"]
+    texts = [str(message["content"]) for message in said]
+    kept = [text for text in ids if text not in forgotten]
+    assert [text for text in kept if not any(text in shown for shown in texts)] == []
+
+
 def test_files_come_back_unless_they_are_gone(begin: Begin, repository: Path) -> None:
     (repository / "notes").mkdir()
     (repository / "notes" / "read me.md").write_text("Read this.\n", encoding="utf-8")
