@@ -94,8 +94,7 @@ def _stand_again(state: ChatState, info: SessionInfo, *, with_gaps: bool = False
         seq: level
         for seq, level in levels.items()
         if seq in order
-        and seq in stored
-        # and the archive holds what it stood as
+        and seq in stored  # and the archive holds what it stood as
         and (level in (Fidelity.FULL, Fidelity.HIDDEN) or level in archive.renditions(stored[seq]))
     }
     chat = replace(

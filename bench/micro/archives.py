@@ -17,14 +17,14 @@ from typing import Any
 import numpy as np
 
 from aider_gardener.archive.archive import Archive
-from aider_gardener.archive.store import Store, open_store
+from aider_gardener.archive.store import Store, open_store, schema
 from aider_gardener.messages import Focus, Message, entry_id
 from aider_gardener.recall.backlog import Backlog
 from aider_gardener.recall.embed import USE_DIM
 from aider_gardener.tokens import approximate
 
 RECIPE = 4
-"""Part of the folder's name: raise it when the entries are made in another way."""
+"""Part of the folder's name, behind the version: raise it when the entries are made in another way."""
 BUCKETS = 4_096
 BATCH = 4_000
 VOCABULARY = 60_000
@@ -69,7 +69,7 @@ def backlog(store: Store) -> Backlog:
 
 def archive_of(entries: int, folder: Path) -> Path:
     """The folder of an archive with so many entries, each with its vectors; built if it is not there."""
-    target = folder / f"archive-{entries}-{RECIPE}"
+    target = folder / f"archive-{entries}-{schema.VERSION}.{RECIPE}"
     if (target / "ready").exists():
         return target
     folder.mkdir(parents=True, exist_ok=True)
