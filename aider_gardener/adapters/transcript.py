@@ -164,7 +164,7 @@ class Reader:
 
     def said(self, value: Mapping[str, Any]) -> Iterable[TranscriptRecord]:
         """What a record says, in order, as each host writes it; of one that is not known its type alone."""
-        raise NotImplementedError
+        raise NotImplementedError  # aider's history is no lines of JSON: its reader has `lines` of its own
 
     def called(
         self, key: object, name: str, given: Mapping[str, Any], text: str = ""

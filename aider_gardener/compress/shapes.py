@@ -176,7 +176,8 @@ def compress(text: str, ctx: Context) -> Compressed:
 def tells_failure(text: str) -> bool:
     """Whether an output tells of a failing test, an error at a place or an exception."""
     lines = lines_of(_ends(text))
-    return any(alarm(line) == "error" for line in lines) and any(
+    is_alarmed = any(alarm(line) == "error" for line in lines)  # for most texts no engine need be asked
+    return is_alarmed and any(
         note.worth >= FAILURE and alarm(lines[row]) == "error"
         for read in (runs.read, records.read, traces.read)
         for row, note in read(lines).items()

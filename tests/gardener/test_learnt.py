@@ -161,7 +161,7 @@ def test_a_project_of_all_of_them_proposes_only_what_is_one_group() -> None:
     assert len(found) >= 12
 
 
-@pytest.mark.parametrize("text", NOT_ASKED)
+@pytest.mark.parametrize("text", [*NOT_ASKED, "No, take the other port THIS TIME"])
 def test_what_asks_for_nothing_that_lasts_is_not_taken(text: str) -> None:
     assert orders_in(text) == ()
 

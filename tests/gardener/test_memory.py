@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from itertools import cycle
 from threading import Barrier, BrokenBarrierError
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from aider_gardener.errors import UsageError
 from aider_gardener.gardener.memory import KINDS, LONGEST_KEPT_CHARS, ProjectMemory
 from aider_gardener.messages import Focus, Message, Source, SourceKind
 from aider_gardener.notes.last_chat import state_of_last
+from aider_gardener.recall.recall import Recollection
 from aider_gardener.settings import Settings
 from aider_gardener.tokens import approximate
 
@@ -57,6 +59,19 @@ def test_recall_names_the_host_where_it_is_another_one(store: Store) -> None:
     say(store, "two", "The queue has 4 workers.", host="Claude Code")
     found = memory(store, host="Claude Code").recall("queue")
     assert {item.text: item.host for item in found} == {FACT: "aider", "The queue has 4 workers.": ""}
+
+
+def test_nothing_is_embedded_while_a_recall_is_waited_for(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    say(store, "one", FACT)
+    asking, told = memory(store), list[str]()
+    asking.archive.backlog = SimpleNamespace(  # type: ignore[assignment]  # reason: only these are called
+        pause=lambda: told.append("pause"), resume=lambda: told.append("resume")
+    )
+    monkeypatch.setattr(Recollection, "find", lambda *_asked: told.append("find") or [])
+    assert asking.recall("queue") == []
+    assert told == ["pause", "find", "resume"]
 
 
 @pytest.mark.parametrize("kind", KINDS)

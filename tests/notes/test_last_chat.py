@@ -12,7 +12,7 @@ from made_entries import talk, words
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import Store, open_store
 from aider_gardener.gardener.gardener import Gardener
-from aider_gardener.notes.last_chat import ASKED, FAILING, ROOM, LastTime, last_time
+from aider_gardener.notes.last_chat import ASKED, FAILING, ROOM, LastTime, edited_files, last_time
 from aider_gardener.reading.source import RUN_HEAD, RUN_MIDDLE
 from aider_gardener.settings import Settings
 
@@ -73,6 +73,14 @@ def test_what_failed_is_open_in_any_tool_and_language(output: str, is_open: bool
     found = told(store)
     assert found is not None
     assert bool(found.rows.get(FAILING)) == is_open
+
+
+def test_of_edited_files_the_last_are_named() -> None:
+    block = "f{0}.py\n<<<<<<< SEARCH\na\n=======\nb\n>>>>>>> REPLACE\n"
+    turns = [(f"edit {number}", block.format(number % 8)) for number in range(20)]
+    entries = chat(open_store(None), "old", talk(*turns)).state.chat.all_entries()
+    assert edited_files(entries, 3) == ["f3.py", "f2.py", "f1.py"]
+    assert sorted(edited_files(entries)) == [f"f{number}.py" for number in range(8)]
 
 
 def test_the_newest_chat_of_which_something_may_be_told() -> None:

@@ -272,13 +272,17 @@ def _put_back_files(coder: HostCoder, store: Store, session: str) -> None:
 @contextmanager
 def _unsaid(io: Any, begins: str) -> Iterator[None]:
     """A context in which the host does not say the lines that begin so."""
-    own, say = vars(io).get("tool_output"), io.tool_output
-    io.tool_output = lambda *words, **look: str(*words[:1]).startswith(begins) or say(*words, **look)
+    say = io.tool_output
+
+    def say_the_others(*words: str, **look: Any) -> None:
+        if not "".join(words[:1]).startswith(begins):
+            say(*words, **look)
+
+    io.tool_output = say_the_others
     try:
         yield
     finally:
-        del io.tool_output
-        vars(io).update({"tool_output": own} if own else {})
+        io.tool_output = say
 
 
 def _going_on(state: ChatState, info: SessionInfo) -> str:

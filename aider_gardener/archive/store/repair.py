@@ -1,5 +1,6 @@
 """What is done about a damaged file: it is set aside, never deleted, and a new one begun with every row that
-can still be read and what the copy of the last session's end holds beside."""
+can still be read and what the copy of the last session's end holds beside. The copy is made here too: what
+goes into it and what is taken back of it are one question."""
 
 from __future__ import annotations
 
