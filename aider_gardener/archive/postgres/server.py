@@ -49,7 +49,7 @@ NOT_AN_ADDRESS = f"{VARIABLE} is no address of PostgreSQL; write postgresql://RO
 NO_ARCHIVE_ADDRESS = "an archive on a server is postgresql://ROLE@HOST/DATABASE#NAME"
 NOT_INSTALLED = 'PostgreSQL needs a package of its own: pip install "aider-gardener[postgres]"'
 WEAK = "the connection to {host} is not verified (sslmode={mode}): whoever is on the way can read it"
-AWAY = "{host} cannot be used now ({why}): what is new waits here and goes with the next sync"
+AWAY = "{host} cannot be used now ({why}); nothing is lost, try again when it answers"
 REFUSED = "{host} refuses this to {user}: {why}"
 BROKEN = "{host} failed: {why}"
 TABLES_VERSION = 1

@@ -116,7 +116,7 @@ def test_whatever_is_wrong_is_one_line_that_says_what_and_no_password(
         assert told.startswith("db.example cannot be used now (")
     told = failure(given(f"{url}?sslmode=verify-full&sslrootcert=system"))
     assert told.startswith("127.0.0.1 cannot be used now (") and "SSL" in told
-    assert told.endswith("what is new waits here and goes with the next sync")
+    assert told.endswith("; nothing is lost, try again when it answers"), "no copy or search waits for a sync"
 
 
 def test_passwords_are_taken_out_of_whatever_the_driver_says() -> None:
