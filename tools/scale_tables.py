@@ -1,4 +1,4 @@
-"""Put the figures of `python -m bench.shared` into docs/scale.md, and what is reckoned from them.
+"""Put the figures of `python -m bench.shared` into docs/shared.md, and what is reckoned from them.
 
 python tools/scale_tables.py [--check]
 """
@@ -14,7 +14,7 @@ from typing import Any
 from pages import BadResults, Section, main, table
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs" / "scale.md"
+PAGE = ROOT / "docs" / "shared.md"
 RESULTS = ROOT / "bench" / "results"
 TOOL = "scale_tables"
 SEARCHES = ("shared-search-100k.json", "shared-search-1m.json")
