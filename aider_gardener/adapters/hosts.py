@@ -213,7 +213,7 @@ def carry_out(change: Change, records: Path, *, ours: bool) -> None:
         return
     before = None if change.base is None else base64.b64encode(change.base).decode()
     records.mkdir(mode=0o700, parents=True, exist_ok=True)
-    value = {"path": str(change.path), "before": before, "after": _hash(change.after)}
+    value: Json = {"path": str(change.path), "before": before, "after": _hash(change.after)}
     value["folders"] = made or known.get("folders", [])
     files.write_private(note, json.dumps(value))
 
