@@ -7,16 +7,12 @@ once in the old text. So whoever reads it finds the place as `apply` does, or th
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from copy import copy
+from collections.abc import Sequence
 from difflib import SequenceMatcher
-from itertools import chain, takewhile
+from itertools import takewhile
 
 CONTEXTS = (3, 6, 12)
 """Lines of context; more where fewer stand at several places."""
-PART_LINES = 4_000
-"""Of more lines parts are compared: difflib takes up to the square of them."""
 HUNK = "@@"
 NO_NEWLINE = "\\ No newline at end of file\n"
 LINE = re.compile(r"[^\n]*\n|[^\n]+")
@@ -32,15 +28,10 @@ def diff(old: str, new: str) -> str | None:
     last = _same(before[first:][::-1], after[first:][::-1])
     start, ends = max(0, first - CONTEXTS[-1]), max(0, last - CONTEXTS[-1])
     before, after = before[start : len(before) - ends], after[start : len(after) - ends]
-    parts = [(*part, SequenceMatcher(None, *part)) for part in _parts(before, after)]
-    for _before, _after, matcher in parts:
-        matcher.get_matching_blocks()  # once: copies have them, and grouping cuts the opcodes of its own
     for context in CONTEXTS:
-        made = "".join(
-            _hunk(before, after, group)
-            for before, after, matcher in parts
-            for group in copy(matcher).get_grouped_opcodes(context)
-        )
+        matcher = SequenceMatcher(None, before, after)  # a new one: grouping cuts its opcodes
+        found = [_hunk(before, after, group) for group in matcher.get_grouped_opcodes(context)]
+        made = "".join(found)
         try:
             if apply(old, made) == new:
                 return made
@@ -95,21 +86,6 @@ def lines_of(made: str, mark: str) -> frozenset[str]:
 def _same(before: Sequence[str], after: Sequence[str]) -> int:
     """How many lines both begin with."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(before, after, strict=False)))
-
-
-def _parts(before: list[str], after: list[str]) -> Iterator[tuple[list[str], list[str]]]:
-    """What is compared: long texts in parts, cut near the middle where both are the same around a line that
-    stands once in each, further than a hunk's context reaches."""
-    middle, near = len(before) // 2, CONTEXTS[-1] + 1
-    if len(before) > PART_LINES:
-        olds, news = Counter(before), Counter(after)
-        for at in chain(range(middle, len(before)), range(middle, near, -1)):
-            to = after.index(before[at]) if olds[before[at]] == news[before[at]] == 1 else 0
-            if to >= near and before[at - near : at + near] == after[to - near : to + near]:
-                yield from _parts(before[:at], after[:to])
-                yield from _parts(before[at:], after[to:])
-                return
-    yield before, after
 
 
 def _hunk(

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import time
-from difflib import SequenceMatcher
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aider_gardener.plan import diffs
 from aider_gardener.plan.diffs import HUNK, NO_NEWLINE, apply, diff, hunks
 
 LINES = st.lists(st.text("ab \u2028\x85\r+-@\\", max_size=3), max_size=40)
@@ -71,31 +67,6 @@ def test_more_context_is_taken_where_less_is_ambiguous_and_none_where_all_is() -
     assert made.count(" first\n") == 1, "nine lines of context are the same at both places"
     assert diff("same\n" * 100, "same\n" * 50 + "other\n" + "same\n" * 50) is None
     assert diff("", "new\n") is None and diff("old\n", "") is None and diff("a\n", "a\n") is None
-
-
-@given(st.lists(st.integers(0, 60), min_size=60, max_size=90), st.data())
-def test_a_long_text_is_compared_in_parts_and_the_diff_is_one(lines: list[int], data: st.DataObject) -> None:
-    old, changes = [f"line {n}\n" for n in lines], st.sampled_from([[], ["other\n"], ["other\n", "two\n"]])
-    new = list(old)
-    for at in sorted(data.draw(st.sets(st.integers(0, 59), min_size=1, max_size=3)), reverse=True):
-        new[at : at + 1] = data.draw(changes)
-    whole = diff("".join(old), "".join(new))
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(diffs, "PART_LINES", 10)
-        made = diff("".join(old), "".join(new))
-    assert made is None or apply("".join(old), made) == "".join(new)
-    assert (made is None) == (whole is None)
-
-
-def test_many_changes_of_a_long_file_of_like_lines_take_a_part_of_the_time_that_difflib_takes() -> None:
-    old = [line for n in range(7_000) for line in ("{\n", f'  "id": {n},\n', '  "name": "x",\n', "},\n")]
-    new = [f'  "id": {n}0,\n' if n % 70 == 1 else line for n, line in enumerate(old)]
-    began = time.process_time()
-    SequenceMatcher(None, old, new).get_opcodes()
-    difflibs, began = time.process_time() - began, time.process_time()
-    made = diff("".join(old), "".join(new)) or ""
-    assert time.process_time() - began < difflibs / 2
-    assert apply("".join(old), made) == "".join(new) and made.count(HUNK) == 400
 
 
 @pytest.mark.parametrize(
