@@ -182,6 +182,16 @@ def write_private(path: Path, text: str, check: Callable[[], None] = lambda: Non
         put(path, [text.encode("utf-8", "replace")], check=check)
 
 
+def check_place(path: Path) -> None:
+    """Raise StoreError where `write_private` could not make the file; nothing is made."""
+    place = next(each for each in path.absolute().parents if each.exists())
+    with _failing(path):
+        if not place.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+        if not os.access(place, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+
 def write_if_unchanged(path: Path, before: bytes | None, after: bytes) -> None:
     """Put other bytes into a file that still holds `before` (None: is not there). It keeps its mode; a new
     one is readable by its owner only. Raises StoreError, and nothing is changed then."""

@@ -9,6 +9,7 @@ its own command, and nothing of ours stands in its settings.
 from __future__ import annotations
 
 import base64
+import contextlib
 import hashlib
 import json
 import os
@@ -194,7 +195,9 @@ def planned(part: Part, records: Path, *, ours: bool) -> Change:
 
 
 def carry_out(change: Change, records: Path, *, ours: bool) -> None:
-    """Make a change, and note what takes it back. Raises StoreError."""
+    """Make a change, and note what takes it back, folders that were made for it too. Raises StoreError."""
+    known = _record(change.path, records) or {}
+    made = [str(folder) for folder in change.path.parents if not folder.exists()]
     if change.after != change.before:
         if change.after is None and change.before is not None:
             files.remove_if_unchanged(change.path, change.before)
@@ -204,10 +207,14 @@ def carry_out(change: Change, records: Path, *, ours: bool) -> None:
     note = _record_path(change.path, records)
     if not ours:
         note.unlink(missing_ok=True)
+        for folder in (*known.get("folders", ()), records):
+            with contextlib.suppress(OSError):  # what is not empty stays
+                os.rmdir(folder)
         return
     before = None if change.base is None else base64.b64encode(change.base).decode()
     records.mkdir(mode=0o700, parents=True, exist_ok=True)
-    value = {"path": str(change.path), "before": before, "after": _hash(change.after)}
+    value: Json = {"path": str(change.path), "before": before, "after": _hash(change.after)}
+    value["folders"] = made or known.get("folders", [])
     files.write_private(note, json.dumps(value))
 
 

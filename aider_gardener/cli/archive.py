@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from contextlib import closing, suppress
@@ -147,6 +148,8 @@ def store_gc(yes: bool, older_than: float | None) -> None:
     from aider_gardener.gardener.files import renew_index
     from aider_gardener.settings import Settings
 
+    if older_than is not None and not math.isfinite(older_than):
+        raise UsageError(f"--older-than {older_than}: name a number of days")
     settings = Settings.from_env()
     archive = open_archive()
     policy = RetentionPolicy(max_bytes=settings.store_limit * MEGABYTE, older_than_days=older_than)

@@ -35,10 +35,11 @@ def compress(file: str, source_text: str | None, focus: tuple[str, ...]) -> None
     from aider_gardener.compress.shorten import focus_on, source_of
 
     data = read_bytes(file)
-    if is_binary(data) and not as_json():
+    binary = is_binary(data)
+    if binary and not as_json():
         put_bytes(data)
         return
-    text = data.decode("utf-8", "replace")
+    text = "" if binary else data.decode("utf-8", "replace")
     count = default_counter() if as_json() else approximate
     source = parse_source(source_text) or source_of(text)
     started = time.perf_counter()
@@ -46,9 +47,11 @@ def compress(file: str, source_text: str | None, focus: tuple[str, ...]) -> None
     ms = (time.perf_counter() - started) * 1000
     tokens = figures(text, result.text, count)
     before, after = tokens["tokens_before"], tokens["tokens_after"]
-    ratio, whole = after / before if before else 1.0, None if file == "-" or result.lossless else file
+    is_all = result.lossless and not binary
+    ratio, whole = after / before if before else 1.0, None if file == "-" or is_all else file
     if as_json():
-        report = {"class": result.cls.value, "text": result.text, **tokens, "ratio": round(ratio, 4)}
+        cls = None if binary else result.cls.value
+        report = {"class": cls, "text": result.text, **tokens, "ratio": round(ratio, 4), "binary": binary}
         put({**report, "ms": round(ms, 2), "engine": result.engine, "whole": whole}, str)
         return
     what = f"{result.cls.value}, read as {result.engine}" if result.engine else result.cls.value

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 NAMED = 5
 """So many files that were not taken in are named."""
 
+PATIENCE_MILLISECONDS = 120_000
+"""So long each write waits for another import, which holds the archive for seconds again and again."""
+
 
 @click.command("import", short_help="Take in chats of Claude Code, Codex and aider that were held before.")
 @click.argument("path", required=False, type=click.Path(exists=True, path_type=Path))
@@ -48,7 +51,10 @@ def import_chats(path: Path | None) -> None:
         raise UsageError(f"{why}; name a .jsonl of Claude Code or Codex, an {HISTORY} or a folder of them")
     if chats:
         directory, key_source = archive_directory(made=True)
-        with closing(open_store(directory, key_source=key_source, or_memory=False)) as store:
+        opened = open_store(
+            directory, key_source=key_source, or_memory=False, patience_milliseconds=PATIENCE_MILLISECONDS
+        )
+        with closing(opened) as store:
             size = sum(chat.size for chat in chats)
             with progress_bar(size, "Importing") as bar:
                 take_in(store, str(project), chats, found, bar.update)

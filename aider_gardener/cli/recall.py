@@ -27,7 +27,7 @@ NOTHING_FITS = "Nothing in the archive fits that. Try other words, or a name or 
     default=1_000,
     show_default=True,
     metavar="TOKENS",
-    help="At most about so much.",
+    help="At most about so many tokens of text; --passages counts passages.",
 )
 @click.option(
     "--passages", type=click.IntRange(1), metavar="N", help="At most so many passages  [default: what fits]"

@@ -14,7 +14,7 @@ import click
 from aider_gardener.cli.pipe import progress_bar
 from aider_gardener.cli.root import FILE
 from aider_gardener.errors import UsageError
-from aider_gardener.files import write_private
+from aider_gardener.files import check_place, write_private
 from aider_gardener.tokens import window_of
 
 if TYPE_CHECKING:
@@ -122,6 +122,9 @@ def replay(
         variant_named(name)
     if not paths:
         raise UsageError("name at least one recorded session folder or .aider.chat.history.md")
+    for made in (json_target if json_target != "-" else None, plot, html):
+        if made is not None:
+            check_place(Path(made))
     if plot is not None:
         from aider_gardener.replay.show.chart import check_suffix, write_plot
 

@@ -105,6 +105,13 @@ class Gardener:
         self.state.chat, self.state.note = self.state.chat.cleared(), MapNote()
         self.state.event("clear", floor=self.state.chat.floor)
 
+    def empty(self) -> None:
+        """Note that nothing of the chat is left in the host's lists, though the user cleared nothing: what
+        was said may come back, and rules that were set hold."""
+        chat = self.state.chat
+        if chat.pieces:
+            self.replace_chat(replace(chat.cleared(), floor=chat.floor))
+
     def edit_undone(self) -> None:
         """Note that the user undid the last edit: where it is shown in a note, the note says so."""
         chat = self.state.chat

@@ -7,19 +7,23 @@ once in the old text. So whoever reads it finds the place as `apply` does, or th
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 from itertools import takewhile
 
 CONTEXTS = (3, 6, 12)
 """Lines of context; more where fewer stand at several places."""
+MOST_PAIRS = 1_000_000
+"""Of equal lines, one of each text: difflib looks at each of them, a second long for so many and more."""
 HUNK = "@@"
 NO_NEWLINE = "\\ No newline at end of file\n"
 LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 
 def diff(old: str, new: str) -> str | None:
-    """The diff between two texts; None where a hunk's place would be ambiguous, or one text is empty."""
+    """The diff between two texts; None where a hunk's place would be ambiguous, where one text is empty, and
+    where to find it would take long."""
     before, after = LINE.findall(old), LINE.findall(new)
     if not before or not after or old == new:
         return None
@@ -28,6 +32,8 @@ def diff(old: str, new: str) -> str | None:
     last = _same(before[first:][::-1], after[first:][::-1])
     start, ends = max(0, first - CONTEXTS[-1]), max(0, last - CONTEXTS[-1])
     before, after = before[start : len(before) - ends], after[start : len(after) - ends]
+    if _pairs(before, after) > MOST_PAIRS:
+        return None
     for context in CONTEXTS:
         matcher = SequenceMatcher(None, before, after)  # a new one: grouping cuts its opcodes
         found = [_hunk(before, after, group) for group in matcher.get_grouped_opcodes(context)]
@@ -86,6 +92,13 @@ def lines_of(made: str, mark: str) -> frozenset[str]:
 def _same(before: Sequence[str], after: Sequence[str]) -> int:
     """How many lines both begin with."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(before, after, strict=False)))
+
+
+def _pairs(before: Sequence[str], after: Sequence[str]) -> int:
+    """How many pairs of equal lines there are, but for lines that difflib passes over: each a hundredth of
+    the text and more."""
+    olds, commonest = Counter(before), max(200, len(after)) // 100 + 1
+    return sum(olds[line] * count for line, count in Counter(after).items() if count <= commonest)
 
 
 def _hunk(

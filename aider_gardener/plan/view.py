@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from aider_gardener.messages import ContentClass, Entry, Fidelity, Message, SourceKind, TokenCounter
-from aider_gardener.reading.source import is_failed_edit
+from aider_gardener.reading.source import INTERRUPTION, is_failed_edit
 
 NOTE_HEAD = (
     "(Notes on the earlier chat, kept by aider-gardener; [n] is the turn, g… the id of a whole original.)"
@@ -69,8 +69,9 @@ class Piece(dict[str, Any]):
         return Message(self.role, self.content)
 
     def is_of(self, mark: object) -> bool:
-        """Whether it is a message of this chat as that made it: a host may write into its own messages."""
-        return self.mark is mark and self["content"] == self._made
+        """Whether it is a message of this chat as that made it: a host may write into its own messages. That
+        the user interrupted its answer makes no other message of it."""
+        return self.mark is mark and self["content"] in (self._made, f"{self._made}\n{INTERRUPTION}")
 
     def tokens(self, count: TokenCounter) -> int:
         """The tokens of its text, counted once."""

@@ -17,6 +17,8 @@ WEB_HEAD = "Here is the content of "
 WEB_MIDDLE = ":\n\n"
 LINT_HEAD = "# Fix any errors below, if possible."
 
+INTERRUPTION = "^C KeyboardInterrupt"
+"""Of an answer that the user broke off; behind the question where nothing of it had come."""
 NOTICE_HEADS = (
     "I committed the changes with git hash ",
     "I updated the files.",
@@ -29,7 +31,7 @@ NOTICE_HEADS = (
     "I switched to a new code base.",
     "I have updated the set of files added to the chat.",
     "The LLM did not conform to the edit format.",
-    "^C KeyboardInterrupt",
+    INTERRUPTION,
 )
 ACKNOWLEDGEMENTS = frozenset(
     {

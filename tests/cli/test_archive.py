@@ -114,6 +114,12 @@ def test_a_place_that_is_none_is_refused_in_one_line_without_its_password(
     assert len(done.stderr.splitlines()) == 1 and "secret" not in done.stderr
 
 
+@pytest.mark.parametrize("days", ["nan", "inf"])
+def test_an_age_that_is_no_number_of_days_is_refused(archive: Path, days: str) -> None:
+    done = store(archive, "gc", "--yes", "--older-than", days)
+    assert done.exit_code == 2 and f"--older-than {days}: name a number of days" in done.stderr
+
+
 def test_what_may_go_goes_out_of_lines_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from aider_gardener.archive.store import database
 

@@ -66,6 +66,12 @@ def test_what_is_no_file_or_too_large_is_refused_in_one_line(
         assert result.exit_code == 2 and "larger than" in result.stderr
 
 
+def test_json_says_of_a_binary_file_that_it_is_one_and_where_it_is(tmp_path: Path) -> None:
+    (file := tmp_path / "a.bin").write_bytes(b"\x00\xff\xfe\x80" * 99)
+    report = json.loads(CliRunner().invoke(main, ["compress", "--json", str(file)]).stdout)
+    assert (report["binary"], report["class"], report["text"], report["whole"]) == (True, None, "", str(file))
+
+
 @pytest.mark.parametrize("data", [b"", b"\x00\xff\xfe\x80", "🙂".encode() * 5, b"\r\n\r\n"])
 def test_any_bytes_are_read(data: bytes) -> None:
     for arguments in ([], ["--json"]):

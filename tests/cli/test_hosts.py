@@ -40,6 +40,19 @@ def test_a_dry_run_shows_a_diff_and_changes_nothing(project: Path, tmp_path: Pat
     assert not (tmp_path / "home").exists() and not (tmp_path / "data").exists()
 
 
+def test_folders_that_an_install_made_go_with_the_last_of_it(project: Path, tmp_path: Path) -> None:
+    (tmp_path / "home").mkdir()
+    for _again in range(2):
+        assert gardener("install", "gemini").exit_code == 0
+    assert found(tmp_path / "home") == [".gemini/settings.json"]
+    assert gardener("uninstall", "gemini").exit_code == 0
+    assert list((tmp_path / "home").iterdir()) == []
+    (tmp_path / "home" / ".gemini").mkdir()
+    for step in ("install", "uninstall"):
+        assert gardener(step, "gemini").exit_code == 0
+    assert [each.name for each in (tmp_path / "home").iterdir()] == [".gemini"], "which was there before"
+
+
 def test_settings_that_lie_elsewhere_are_changed_there(project: Path, tmp_path: Path) -> None:
     (settings := tmp_path / "dotfiles" / "gemini.json").parent.mkdir()
     settings.write_text('{"theme": "x"}\n', encoding="utf-8")

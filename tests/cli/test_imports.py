@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import json
 import shutil
+import threading
 from pathlib import Path
 
+import apsw
 import pytest
 from click.testing import CliRunner
 
-from aider_gardener.archive.store import Store
+from aider_gardener.archive.store import Store, database
 from aider_gardener.cli.pipe import progress_bar
 from aider_gardener.cli.root import main
 from aider_gardener.replay.imports import HISTORY
 from aider_gardener.terminal import guard
 from bench.attacks.terminal import terminal
 
+ANOTHER = "\n# aider chat started at 2026-01-03 10:00:00\n\n#### how?\n\nThus.\n"
 CHATS = Path(__file__).resolve().parents[1] / "data" / "chats"
 
 
@@ -125,3 +128,21 @@ def test_a_file_of_the_project_that_cannot_be_read_is_named_where_it_is_the_only
     Path(HISTORY).write_bytes(b"SQLite format 3\0")
     told = run()
     assert told.startswith("No chat of this project was found") and f"{HISTORY} (holds binary data" in told
+
+
+def test_two_imports_at_once_wait_for_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    history = tmp_path / ".aider.chat.history.md"
+    history.write_text("# aider chat started at 2026-01-02 10:00:00\n\n#### why?\n\nSo.\n", encoding="utf-8")
+    words = ["import", str(history), "--store", str(tmp_path / "store")]
+    assert CliRunner().invoke(main, words).exit_code == 0
+    history.write_text(history.read_text(encoding="utf-8") + ANOTHER, encoding="utf-8")
+    monkeypatch.setattr(database, "BUSY_MILLISECONDS", 100)
+    monkeypatch.setattr(database, "NETWORK_BUSY_MILLISECONDS", 100)
+    other = apsw.Connection(str(tmp_path / "store" / "gardener.db"))
+    other.execute("BEGIN IMMEDIATE")
+    ends = threading.Timer(1.0, lambda: other.execute("ROLLBACK"))
+    ends.start()
+    done = CliRunner().invoke(main, words)
+    ends.join()
+    other.close()
+    assert done.exit_code == 0 and "2 new messages" in done.stdout

@@ -55,6 +55,11 @@ def test_what_cannot_be_written_is_refused_before_any_work(tmp_path: Path) -> No
     refused(run(HISTORY, "--json", tmp_path), 2, "is a directory")
     refused(run(HISTORY, "--html", tmp_path), 2, "is a directory")
     refused(run(HISTORY, "--dump-prompts", HISTORY), 2, "is a file")
+    (tmp_path / "file").touch()
+    for option, name in (("--html", "x.html"), ("--json", "x.json"), ("--plot", "x.svg")):
+        found = run(HISTORY, option, tmp_path / "file" / name)
+        refused(found, 1, "cannot be written")
+        assert "replayed" not in found.stderr
 
 
 @pytest.mark.parametrize("option", ["--html", "--plot"])

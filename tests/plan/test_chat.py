@@ -75,10 +75,20 @@ def test_a_copy_of_a_message_is_a_plain_dict_and_a_new_message(copied: Any) -> N
 def test_a_message_that_the_host_has_written_into_is_a_new_one() -> None:
     cur = talk(("a", "b"), ("c", "d"))[:3]
     chat = chat_of([], cur)
+    cur[-1]["content"] += "\nand more"
+    chat, added = synced(chat, [], [*cur, message("assistant", "I see.")])
+    assert added == ["c\nand more", "I see."]
+    assert chat.gone == {2} and chat.order == (0, 1, 3, 4)
+
+
+def test_a_message_whose_answer_was_interrupted_stays_what_it_is_and_says_so_in_the_list() -> None:
+    cur = talk(("a", "b"), ("c", "d"))[:3]
+    chat = chat_of([], cur)
     cur[-1]["content"] += "\n^C KeyboardInterrupt"
     chat, added = synced(chat, [], [*cur, message("assistant", "I see.")])
-    assert added == ["c\n^C KeyboardInterrupt", "I see."]
-    assert chat.gone == {2} and chat.order == (0, 1, 3, 4)
+    assert added == ["I see."] and chat.gone == set() and chat.order == (0, 1, 2, 3)
+    chat = chat.shown_at({0: LINE}, text_of)
+    assert chat.cur[-2]["content"] == "c\n^C KeyboardInterrupt"
 
 
 def test_a_message_of_another_chat_is_new_in_this_one() -> None:

@@ -109,6 +109,8 @@ def take_out_unsent(coder: HostCoder, gardener: Gardener) -> None:
     chat = gardener.state.chat
     name = ", ".join(chat.entries[seq].id for seq in chat.cur[-1].levels)
     coder.cur_messages = coder.cur_messages[:-1]
+    if not (coder.done_messages or coder.cur_messages):
+        gardener.empty()
     link.sync(coder, gardener)
     line = f"{why}the message got no answer and was taken out of the chat; it is kept as {name}."
     io = Terminal(coder.io)

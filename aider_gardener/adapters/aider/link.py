@@ -266,19 +266,25 @@ class CoderHost:
 
 def bind(gardener: Gardener, coder: HostCoder) -> None:
     """Note that this coder's lists are the chat's now. aider makes a new coder for every /ask and mode
-    switch; the old one keeps lists that nobody looks at any more."""
+    switch; the old one keeps lists that nobody looks at any more. Only after an /ask in a file of /load aider
+    goes on with the old one: what was asked in an empty chat is gone then."""
+    mark = gardener.state.chat.mark
+    if coder_of(gardener) is not coder and not any(
+        getattr(message, "mark", None) is mark for message in (*coder.done_messages, *coder.cur_messages)
+    ):
+        gardener.empty()
     gardener.state.host = CoderHost(gardener, weakref.ref(coder))
 
 
 def coder_of(gardener: Gardener) -> HostCoder | None:
-    """The coder whose lists are the chat's; None when it is gone."""
+    """The coder whose lists are the chat's; None when it is gone, and for a preview."""
     host = gardener.state.host
     return host.reference() if isinstance(host, CoderHost) else None
 
 
 def is_bound(gardener: Gardener, coder: HostCoder) -> bool:
     """Whether this coder's lists are the chat's."""
-    return coder_of(gardener) in (None, coder)
+    return gardener.state.host is None or coder_of(gardener) is coder
 
 
 def sync(coder: HostCoder, gardener: Gardener) -> None:

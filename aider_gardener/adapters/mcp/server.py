@@ -86,7 +86,7 @@ def tool(given: Schema, *needed: str, effect: types.ToolAnnotations = LOOKS) -> 
     {
         "query": {"type": "string"},
         "class": {"enum": [each.value for each in ContentClass]},
-        "limit": number(1, 100, description="passages"),
+        "limit": number(1, 100, description="at most so many passages; token_limit counts tokens"),
         "token_limit": number(LEAST_TOKENS, MOST_TOKENS, RECALL_TOKENS),
         "full": {"type": "boolean", "description": "whole messages where they fit"},
     },

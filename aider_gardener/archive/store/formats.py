@@ -102,6 +102,13 @@ password ~ net use,add_user,adduser,user add ~
     (?:net\suser|net\suse\s\S{1,9}|add_?user|user add)(?: -\S{1,20}){0,3}(?: \S{1,60})?
     (?:\s/\S{1,99}){0,3}\s["']?((?=\S*\d)[^\s/*\-"'\\]\S{4,100}?)["']?(?=\s|$)
 password ~ psk=,key content ~ (?i)^\s*(?:psk=|key content\s{1,30}: )((?=.*[^a-z\s])\S.{3,62})$
+password ~ bundle_,bundle config ~
+    (?:\bBUNDLE_(?!BUILD__|LOCAL__|MIRROR__)(?=\w{1,99}__)\w{1,200}["']?\s?[:=]
+    |\bbundle config\b.{0,60}?\s(?:https?://)?(?!build\.|local\.|mirror\.)[\w-]{1,60}(?:\.[\w-]{1,60}){1,9}/?\s)
+    \s{0,9}["']?(?:(\w{16,200}):x-oauth-basic|[^\s:"'/@$<{]{1,100}:([^\s"'/@$<{][^\s"'/@]{3,200}))
+token ~ /t/ ~
+    \b(?:(?:conda|repo|pkgs)\.anaconda\.(?:org|com|cloud)(?:/repo)?/t/((?=[\w-]{0,99}\d)[\w-]{8,200})
+    |[\w.-]{1,99}(?::\d{1,5})?/t/([a-z]{2}-[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}))(?![\w-])
 password ~ temporary password ~ temporary password [^:\n]{0,80}: (\S{6,60})$
 password ~ pwd={ ~ (?i)pwd=\{((?:[^}\n]|\}\}){4,200})\}
 password ~  as , als , comme , como , come , met  ~

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -177,6 +179,30 @@ def test_rules_are_listed_added_edited_and_dropped(driver: Driver) -> None:
     driver.ask("/ask and now?")
     assert "French" not in driver.model.last_prompt()
     assert not any("French" in str(message) for message in driver.history)
+
+
+def test_a_rule_outlives_an_ask_that_a_file_of_load_asked(driver: Driver, tmp_path: Path) -> None:
+    driver.type("/gardener constraints add Answer in German")
+    steps = tmp_path / "steps"
+    steps.write_text("/ask which port is it?\n/ask and the other one?\n/run echo 5433\n", encoding="utf-8")
+    driver.type(f"/load {steps}")
+    gc.collect()
+    assert "Answer in German" in say(driver, "/gardener constraints")
+    assert not any("port" in str(message) for message in driver.history), "aider itself knows it no more"
+    assert "which port" in say(driver, "/recall which port is it")
+
+
+def test_a_rule_outlives_a_first_message_that_is_broken_off_or_never_sent(
+    driver: Driver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    driver.type("/gardener constraints add Answer in German")
+    with monkeypatch.context() as patched:
+        patched.setattr(type(driver.coder), "check_tokens", lambda _self, _messages: False)
+        driver.type("first words")
+    assert driver.history == [] and "Answer in German" in say(driver, "/gardener constraints")
+    driver.model.replies.append(KeyboardInterrupt())
+    driver.type("first words")
+    assert "Answer in German" in say(driver, "/gardener constraints")
 
 
 def test_what_is_no_command_of_it_is_one_line(driver: Driver) -> None:

@@ -6,6 +6,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
+import pytest
 from made_search import found
 
 from aider_gardener.recall.recall import NOTE_HEAD
@@ -115,6 +116,22 @@ def test_the_prompt_is_archived_before_it_is_sent(driver: Driver) -> None:
     driver.type("remember the number 77120431")
     store = driver.coder.gardener.state.archive.store
     assert found(store, "77120431")
+
+
+@pytest.mark.parametrize("first", [False, True])
+def test_a_message_whose_answer_was_broken_off_is_one_message(begin: Begin, first: bool) -> None:
+    driver = begin()
+    if not first:
+        driver.ask("/ask hello")
+    driver.model.replies.append(KeyboardInterrupt())
+    driver.type("/ask remember the number 77120431")
+    driver.ask("/ask and now?")
+    state = driver.coder.gardener.state
+    said = [entry.content for entry in state.archive.store.session_entries(state.archive.session)]
+    assert [text for text in said if "77120431" in text] == ["remember the number 77120431"]
+    assert (state.chat.gone, state.chat.floor, state.chat.turn) == (set(), 0, 2 if first else 3)
+    sent = [message["content"] for message in driver.model.requests[-1]]
+    assert "remember the number 77120431\n^C KeyboardInterrupt" in sent, "prompts are aider's"
 
 
 def test_model_switch_takes_over_limits_and_counter(driver: Driver) -> None:

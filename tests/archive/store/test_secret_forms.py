@@ -124,10 +124,34 @@ def test_what_is_no_value_stays(form: str) -> None:
         ('"client_secret": "Gartentor88"', "Gartentor88"),
         ("bindpw wald.und.Wiese", "wald.und.Wiese"),
         ("rabbitmqctl add_user ada 'Garten-Tor1'", "Garten-Tor1"),
+        ('BUNDLE_GEMS__CONTRIBSYS__COM: "4c9d2e7f:a81b36d0"', "a81b36d0"),
+        ("export BUNDLE_GEMS__ACME__COM=ana:gartentor", "gartentor"),
+        ("bundle config set --global gems.contribsys.com 4c9d2e7f:a81b36d0", "a81b36d0"),
+        (f"bundle config --local github.com {'ab01' * 10}:x-oauth-basic", "ab01ab01"),
+        ("- https://conda.anaconda.org/t/a1b2c3d4e5f6/acme/linux-64", "a1b2c3d4e5f6"),
+        ("https://c.acme.io/t/ac-0a1b2c3d-1111-2222-3333-444455556666/get/x", "0a1b2c3d"),
     ],
 )
 def test_a_form_that_no_labelled_text_has_goes(text: str, secret: str) -> None:
     assert secret not in redact(text).text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'BUNDLE_WITHOUT: "development:test"',
+        'BUNDLE_BUILD__MYSQL2: "--with-opt:one"',
+        'BUNDLE_MIRROR__HTTPS://RUBYGEMS__ORG/: "https://mirror.acme.io:8080/"',
+        'BUNDLE_GEMS__ACME__COM: "${USER}:${TOKEN}"',
+        "bundle config set --global gems.acme.com username:password",
+        "bundle config set mirror.https://rubygems.org https://mirror.acme.io:4443",
+        "https://community.anaconda.cloud/t/conda-23-1-release/1234",
+        "https://conda.anaconda.org/t/<TOKEN>/acme",
+        "https://discuss.acme.org/t/what-is-new-in-2026/77",
+    ],
+)
+def test_bundler_settings_and_addresses_without_a_credential_stay(text: str) -> None:
+    assert redact(text).text == text
 
 
 def test_a_setting_that_stands_elsewhere_in_code_too_stays_but_not_for_what_is_far_away() -> None:
