@@ -86,7 +86,8 @@ class MapNote(NamedTuple):
         `around` gives the text of the prompt beside the history: what is in there is not named. `redact`
         takes out secrets: no note says again what was said with its message. `rolls`: the hidden turns are
         summarised. `rules_only`: the window has no room for more. After `plans` it is no longer than this one
-        and what the last of them saved, so that a compaction never makes a prompt longer.
+        and what the last of them saved, so that a compaction makes no prompt longer; only rules stand however
+        little that was.
         """
         shown = (tuple(chat.fidelity.items()), chat.floor, len(chat.forgotten), tuple(amendments))
         facts_room = 0 if rules_only else int(FACTS_SHARE * budget)
@@ -110,9 +111,9 @@ class MapNote(NamedTuple):
         while any(sections):
             text = redact("\n".join([MAP_HEAD, *filter(None, sections)]))
             tokens = count(text)
-            if not most or tokens <= most:
+            if not most or tokens <= most or not any(sections[1:]):
                 return MapNote(key, text, tokens)
-            sections.pop()  # the facts go first, the rules last
+            sections.pop()  # the facts go first, then the summary
         return MapNote(key)
 
 

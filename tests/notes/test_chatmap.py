@@ -151,7 +151,7 @@ def test_a_plan_with_its_note_never_makes_the_prompt_longer() -> None:
     assert gardener.state.history_used + gardener.state.count(note(gardener)) <= before
 
 
-def test_what_the_last_plan_saved_is_the_most_that_the_note_may_add() -> None:
+def test_what_the_last_plan_saved_is_the_most_that_the_note_may_add_beside_the_rules() -> None:
     gardener = make_gardener(history_tokens=2_000)
     rounds(gardener, (RULE, "See alpha_module.py and beta_maker."))
 
@@ -165,9 +165,9 @@ def test_what_the_last_plan_saved_is_the_most_that_the_note_may_add() -> None:
 
     assert "beta_maker" in made()
     assert "beta_maker" in made(200)
-    assert RULE in made(35)
-    assert "beta_maker" not in made(35)
-    assert made(5) == ""
+    for saved in (35, 5):
+        assert RULE in made(saved)
+        assert "beta_maker" not in made(saved)
 
 
 def test_what_was_forgotten_is_not_named_any_more() -> None:

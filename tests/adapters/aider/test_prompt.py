@@ -131,6 +131,21 @@ def test_a_rule_outlives_its_message(drive: MakeDriver, gardened: Any, model: Sc
     assert not any(MAP_HEAD in message["content"] for message in driver.history)
 
 
+def test_a_rule_set_by_hand_holds_however_little_the_last_compaction_saved(begin: Begin) -> None:
+    import litellm
+
+    driver = begin(preset="aggressive")
+    said = [f"The worker hands batch {n} to shard {n % 7}, which took {n * 13} ms. " for n in range(3)]
+    driver.ask(f"/ask question 1 {''.join(said)}", reply=f"Answer 1. {''.join(said)}")
+    where = {"message": "too long", "model": "gpt-4o", "llm_provider": "openai"}
+    driver.model.replies.append(litellm.ContextWindowExceededError(**where))
+    driver.ask("/ask question 2")
+    assert driver.coder.gardener.state.plans[-1].plan.tokens_saved < 30
+    driver.type(f"/gardener constraints add {RULE}")
+    driver.ask("/ask question 3")
+    assert RULE in driver.model.last_prompt()
+
+
 def test_incremental_keeps_the_last_turns_and_sums_up_the_rest(begin: Begin) -> None:
     driver = begin(history_tokens=3_000, recall_tokens=1_000, incremental=3)
     chatter(driver, 20)
