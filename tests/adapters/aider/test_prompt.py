@@ -146,6 +146,20 @@ def test_a_rule_set_by_hand_holds_however_little_the_last_compaction_saved(begin
     assert RULE in driver.model.last_prompt()
 
 
+def test_a_rule_set_by_hand_outlives_a_first_message_that_cannot_be_sent(begin: Begin) -> None:
+    import litellm
+
+    driver = begin()
+    driver.type(f"/gardener constraints add {RULE}")
+    where = {"message": "too long", "model": "gpt-4o", "llm_provider": "openai"}
+    driver.model.replies += [litellm.ContextWindowExceededError(**where) for _ in range(2)]
+    driver.type("/ask question 1")
+    assert driver.history == []
+    driver.model.replies.clear()
+    driver.ask("/ask question 2")
+    assert RULE in driver.model.last_prompt()
+
+
 def test_incremental_keeps_the_last_turns_and_sums_up_the_rest(begin: Begin) -> None:
     driver = begin(history_tokens=3_000, recall_tokens=1_000, incremental=3)
     chatter(driver, 20)
