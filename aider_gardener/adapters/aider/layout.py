@@ -94,7 +94,8 @@ def arrange(coder: HostCoder, gardener: Gardener, chunks: Chunks, *, cold: bool)
     history = [*chunks.done, *chunks.cur[:at]]
     files = files_of(coder)
     last, map_now = state.layout, _map_now(coder, gardener, chunks)
-    keys = [tuple(amendments(state)), *((message["role"], text_of(message)) for message in history)]
+    settled = (tuple(amendments(state)), state.chat.forgotten)  # what the note goes by beside the history
+    keys = [settled, *((message["role"], text_of(message)) for message in history)]
     whole = _not_matched(last, files, chunks.cur[at:])
     layout = last.next(files, map_now, keys, cold=cold, whole=whole)
     if wrong := layout.wrong(files):

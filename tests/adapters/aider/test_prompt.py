@@ -160,6 +160,29 @@ def test_a_rule_set_by_hand_outlives_a_first_message_that_cannot_be_sent(begin: 
     assert RULE in driver.model.last_prompt()
 
 
+def test_what_is_forgotten_leaves_the_note_of_prompts_that_only_grow(begin: Begin) -> None:
+    driver = begin(files="append", history_tokens=1_200)
+    driver.ask(f"/ask Why does sort_parcels take 481 ms? {'It is slow. ' * 120}")
+    asked = driver.coder.gardener.state.chat.entries[0].id
+    chatter(driver, 8)
+    notes = [text for text in texts(driver.model.requests[-1]) if text.startswith(MAP_HEAD)]
+    assert any("sort_parcels" in note for note in notes)
+    driver.type(f"/forget {asked} --yes")
+    driver.ask("/ask And now?")
+    assert "sort_parcels" not in driver.model.last_prompt()
+
+
+def test_a_rule_set_by_hand_stands_in_prompts_that_only_grow_when_off_and_on_again(begin: Begin) -> None:
+    driver = begin(files="append")
+    driver.ask("/ask question 1")
+    driver.type(f"/gardener constraints add {RULE}")
+    driver.ask("/ask question 2")
+    for word in ("off", "on"):
+        driver.type(f"/gardener {word}")
+    driver.ask("/ask question 3")
+    assert RULE in driver.model.last_prompt()
+
+
 def test_incremental_keeps_the_last_turns_and_sums_up_the_rest(begin: Begin) -> None:
     driver = begin(history_tokens=3_000, recall_tokens=1_000, incremental=3)
     chatter(driver, 20)
