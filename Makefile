@@ -45,7 +45,6 @@ docs-site: build/docs-venv/.installed
 test-upstream: $(INSTALLED)
 	$(BIN)/python tools/upstream_tests.py
 	$(BIN)/python tools/patch_tests.py own
-	$(BIN)/python tools/patch_form.py
 
 # All of aider's tests after every prefix of the patch series: long, and taken up again where it was stopped.
 test-patches: $(INSTALLED)
@@ -56,10 +55,17 @@ test-patches: $(INSTALLED)
 patches-replay: $(INSTALLED)
 	$(BIN)/python tools/patches_replay.py
 
-# The adapter's tests on releases of aider, each in an environment of its own: AIDERS="0.86.1 0.87.0", or all known.
+# The adapter's tests that hold conversations and name no version of aider, on releases of it, each in an
+# environment of its own with its own dependencies: AIDERS="0.86.1 0.87.0", or all that were tried.
+AIDERS ?= $(shell $(BIN)/python -c "from aider_gardener.adapters.aider.patch_points import TRIED; print(*TRIED)")
+ADAPTER_TESTS := $(patsubst %,tests/adapters/aider/test_%.py,entry_commands install overflow prompt resume sending \
+	way_back wrappers)
 aider-versions: $(INSTALLED)
 	@test -n "$(UV)" || { echo "make aider-versions needs uv (see docs/contributing.md)" >&2; exit 1; }
-	$(BIN)/python tools/aider_versions.py --uv $(UV) --take $(AIDERS)
+	for aider in $(AIDERS); do python=build/aider-$$aider/bin/python; \
+		$(UV) venv --quiet --clear --python $(BIN)/python build/aider-$$aider && \
+		$(UV) pip install --quiet --python $$python . aider-chat==$$aider hypothesis pytest pytest-timeout pytest-xdist && \
+		$$python -m pytest -q -p no:cacheprovider $(ADAPTER_TESTS); echo "aider $$aider: exit $$?"; done
 
 format: $(INSTALLED)
 	$(BIN)/python -m ruff check --fix --exit-zero .

@@ -97,7 +97,7 @@ def pressure_table(
     else:
         head = [Group(*head, "  " + ", ".join(map(" ".join, parts)))]
     if report.by_class:
-        head.append(_full_classes(report) if full else _classes(report))
+        head.append(_classes(report, full))
     history = f"{host} makes room itself."
     if report.history_budget:
         why = f" ({report.budget_set_by})" if report.budget_set_by else ""
@@ -109,28 +109,18 @@ def pressure_table(
     return spaced(*head, verdict)
 
 
-def _classes(report: Pressure) -> Table:
+def _classes(report: Pressure, full: bool) -> Table:
+    most = len(report.by_class) if full else SCREEN_CLASSES
     rows = {name: [row["count"], row["orig"], row["sum"]] for name, row in report.by_class.items()}
-    shown = dict(list(rows.items())[:SCREEN_CLASSES])
-    if others := list(rows.values())[SCREEN_CLASSES:]:
+    shown = dict(list(rows.items())[:most])
+    if others := list(rows.values())[most:]:
         shown["others"] = [sum(column) for column in zip(*others, strict=True)]
     texts = [
-        (WORDS.get(name, name), *(f"{figure:,}" for figure in figures)) for name, figures in shown.items()
+        [WORDS.get(name, name), *(f"{figure:,}" for figure in figures)]
+        + [f"{figures[2] / figures[1]:.0%}" if figures[1] else ""] * full
+        for name, figures in shown.items()
     ]
-    return grid(("History", ">messages", ">as said", ">now"), texts, **FLAT)
-
-
-def _full_classes(report: Pressure) -> Table:
-    rows = [
-        (
-            WORDS.get(name, name),
-            *(f"{row[figure]:,}" for figure in ("count", "orig", "sum")),
-            f"{row['ratio']:.0%}" if row["orig"] else "",
-        )
-        for name, row in report.by_class.items()
-    ]
-    columns = ("kind", ">messages", ">as said", ">now", ">share")
-    return grid(columns, rows, title="History by kind")
+    return grid(("History", ">messages", ">as said", ">now", *[">share"] * full), texts, **FLAT)
 
 
 def _largest(report: Pressure, entries: Iterable[Entry], most: int, host: str) -> Table:

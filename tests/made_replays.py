@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from aider_gardener.messages import Fidelity, Swap
 from aider_gardener.plan.view import NOTE_HEAD
 from aider_gardener.replay.measure.carryover import carried
 from aider_gardener.replay.measure.result import (
@@ -14,7 +15,6 @@ from aider_gardener.replay.measure.result import (
     ProbeResult,
     Provenance,
     ReplayResult,
-    Swapped,
 )
 from aider_gardener.replay.measure.summary import ReplayReport, make_report
 from aider_gardener.replay.play.calls import short_hash
@@ -93,19 +93,9 @@ NASTY = "</script><script>alert(1)</script> <img src=x onerror=alert(2)> \"q\" '
 """What must come out as the text it is."""
 
 
-def made_swap(original: str = "long", rendition: str = "short", number: int = 0) -> Swapped:
-    return Swapped(
-        f"g{number:09x}",
-        1,
-        "test: pytest",
-        "log",
-        "full",
-        "compressed",
-        100 - number % 100,
-        "log, priority 20",
-        original,
-        rendition,
-    )
+def made_swap(number: int = 0) -> Swap:
+    levels = (Fidelity.FULL, Fidelity.COMPRESSED)
+    return Swap(f"g{number:09x}", *levels, 100 - number % 100, "log, priority 20")
 
 
 def made_report(
@@ -124,7 +114,7 @@ def made_report(
                 made_call(turn, [("system", "sys"), ("done", past), ("cur", f"{words} {turn}")])
                 for turn in range(1, 10)
             ]
-            steps = tuple(made_swap(words, words, number) for number in range(swaps))
+            steps = tuple(map(made_swap, range(swaps)))
             plan = Compaction(3, "plan", True, 900, 400, reason="above its budget", seconds=0.01)
             result = made_result(
                 calls,

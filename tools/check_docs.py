@@ -14,14 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import agents_tables
-import aider_versions
 import benchmark_tables
 import patches_page
 import proposal_tables
 import readme_table
 import reference_pages
 import scale_tables
-import upkeep_page
 import yaml
 from pages import faults as section_faults
 
@@ -30,8 +28,8 @@ PACKAGE = ROOT / "aider_gardener"
 DOCS = ROOT / "docs"
 SITE = ROOT / "mkdocs.yml"
 TOOLS = (
-    *(agents_tables, aider_versions, benchmark_tables, patches_page, proposal_tables, readme_table),
-    *(reference_pages, scale_tables, upkeep_page),
+    *(agents_tables, benchmark_tables, patches_page, proposal_tables, readme_table),
+    *(reference_pages, scale_tables),
 )
 """Each makes sections of pages."""
 ABOUT_CODE = ("contributing.md", "how-it-works.md")

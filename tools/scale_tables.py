@@ -1,4 +1,4 @@
-"""Put the figures of `python -m bench.shared` into docs/shared.md, and what is reckoned from them.
+"""Put the figures of `python -m bench.shared` into docs/shared.md.
 
 python tools/scale_tables.py [--check]
 """
@@ -20,8 +20,6 @@ TOOL = "scale_tables"
 SEARCHES = ("shared-search-100k.json", "shared-search-1m.json")
 KILLS = "shared-kills.json"
 WAYS = ("words", "meaning", "both")
-USERS = (10, 100, 1_000, 10_000)
-MESSAGES_A_DAY, DAYS, HOURS = 300, 250, 8
 Value = Mapping[str, Any]
 
 
@@ -51,31 +49,9 @@ def kills() -> str:
     return "\n".join([*table(head, [row]), ""])
 
 
-def reckoned() -> str:
-    """Load and size by the number of people, from the larger of the two searches."""
-    value = held(SEARCHES[-1])
-    bytes_a_row = value["database_mb"] * 1e6 / value["rows"]
-    rows_a_second = value["rows"] / value["load_seconds"]
-    head = ["users", "messages a second in 8 hours", "rows a year", "on disk a year"]
-    rows = []
-    for users in USERS:
-        a_day = users * MESSAGES_A_DAY
-        a_year = a_day * DAYS
-        rows.append([
-            f"{users:,}", f"{a_day / (HOURS * 3_600):.2f}", f"{a_year / 1e6:.2f} million",
-            f"{a_year * bytes_a_row / 1e9:,.0f} GB",
-        ])  # fmt: skip
-    from_what = (
-        f"From the {bytes_a_row / 1e3:.1f} kB a row that were measured, and {rows_a_second:,.0f} rows a"
-        " second by one client:"
-    )
-    return "\n".join([from_what, "", *table(head, rows), ""])
-
-
 SECTIONS = [
     Section(PAGE, "scale-searches", searches),
     Section(PAGE, "scale-kills", kills),
-    Section(PAGE, "scale-reckoned", reckoned),
 ]
 
 

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from aider_gardener.archive import plugin
 from aider_gardener.cli.root import holds_archive, in_words, json_option, place_of, put
 from aider_gardener.errors import GardenerError
 from aider_gardener.phrases import counted, path_shown
@@ -43,16 +42,14 @@ class Check:
 @json_option
 def doctor() -> None:
     """Check this installation: Python, aider and its patch points, SQLite, the archive of this project and
-    whether it can be written. Where a server is named that it may be shared through: whether it answers
-    within seconds, and is fit.
+    whether it can be written, and what hooks met.
 
     Exit code 1 when something is not in order. A fault report should begin with the output.
     """
     from aider_gardener.tables import grid
 
-    steps = {"Python": python, "aider": patch_points, "SQLite": sqlite, "archive": archive}
-    steps |= {"hooks": hooks, "sharing": sharing, "server": server}
-    checks = [check for name, step in steps.items() if (check := checked(name, step)).found]
+    steps = {"Python": python, "aider": patch_points, "SQLite": sqlite, "archive": archive, "hooks": hooks}
+    checks = [checked(name, step) for name, step in steps.items()]
     rows = [("ok" if check.ok else "NOT OK", check.name, check.found) for check in checks]
     put(checks, lambda: grid(("", "", ""), rows, box=None, show_header=False))
     if any(not check.ok for check in checks):
@@ -150,24 +147,3 @@ def hooks() -> Found:
         failed = f"{counted(len(faults), 'hook')} failed, last {faults[-1]}"
         found.append(f"{failed}; see {path_shown(log, Path.cwd())}")
     return not faults, "; ".join(found) or "no unknown records, no faults"
-
-
-def sharing() -> Found:
-    """How the project is shared; "" where it is not."""
-    from aider_gardener.cli.shared import sharing_of
-
-    with reading(*place_of()) as store:
-        found = sharing_of(store) if store else {"shared": False}
-    if not found["shared"]:
-        return True, ""
-    failed = f"; the last sync failed: {found['problem']}" if found["problem"] else ""
-    return not failed, f"as {found['name']}{failed}"
-
-
-def server() -> Found:
-    """Whether the server answers that the project is shared through, or that is named for nothing else."""
-    is_shared = checked("sharing", sharing).found.startswith("as ")
-    if not (is_shared or os.environ.get("AIDER_GARDENER_DATABASE_URL", "").strip()):
-        return True, ""
-    found: Found = plugin.part("sync").look(os.environ)
-    return found

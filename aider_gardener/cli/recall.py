@@ -38,7 +38,6 @@ NOTHING_FITS = "Nothing in the archive fits that. Try other words, or a name or 
     "--session", default="", metavar="ID", help="Only what was said in this session (`last`: the last)."
 )
 @click.option("--full", is_flag=True, help="Whole originals where they fit, instead of passages.")
-@click.option("--why", is_flag=True, help="Say of each passage what made it come.")
 @click.option(
     "--everywhere",
     is_flag=True,
@@ -54,7 +53,6 @@ def recall(
     since: str,
     session: str,
     full: bool,
-    why: bool,
     everywhere: bool,
 ) -> None:
     """Find what was said in any session of this project, by words and, with a model of this machine, by
@@ -107,7 +105,7 @@ def recall(
             "class": item.cls.value,
             "score": item.score,
             "amended": item.amended,
-            "matched": item.match.as_json(),
+            "words": list(item.words),
             "text": item.text,
         }
         for item in found
@@ -115,7 +113,7 @@ def recall(
 
     is_tight = limit < PASSAGE_CHARS  # a passage has at most so many tokens
     none = f"No passage fits that in {limit} tokens." if is_tight else NOTHING_FITS
-    put(rows, lambda: as_text(hits(found, store.original), why=why, columns=terminal.columns()) or none)
+    put(rows, lambda: as_text(hits(found, store.original), columns=terminal.columns()) or none)
 
 
 @click.command(short_help="What the archive holds and what the chats came to.")

@@ -15,9 +15,9 @@ from aider_gardener.recall.request import Request
 AGE = re.compile(r"(\d{1,5})([hdw])")
 SECONDS = {"h": 3_600, "d": 86_400, "w": 604_800}
 CLASSES = ", ".join(cls.value for cls in ContentClass)
-FLAGS = ("--full", "--why")
+FLAG = "--full"
 USAGE = (
-    "Usage: /recall [--class NAME] [--since 3d|2026-01-31] [--session ID] [--passages N] [--full] [--why]"
+    "Usage: /recall [--class NAME] [--since 3d|2026-01-31] [--session ID] [--passages N] [--full]"
     " QUESTION OR WORDS"
 )
 
@@ -61,8 +61,8 @@ def typed(args: str, session: Callable[[str], str], *, now: float | None = None)
     }
     while rest and rest[0].startswith("--"):
         name, *values = rest
-        if name in FLAGS:
-            given[name[2:]], rest = True, values
+        if name == FLAG:
+            given["full"], rest = True, values
         elif name in valued and values:
             given[name[2:]], rest = valued[name](values[0]), values[1:]
         else:

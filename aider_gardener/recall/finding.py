@@ -58,9 +58,7 @@ OLDER_WEIGHT = 0.7
 class Passage(NamedTuple):
     """A passage that may be recalled: `text` is `entry.content[start:end]` without colour codes.
 
-    `relevance` is 0 to about 1, `cosine` that of its vector with the question's (0: not known). `beside`:
-    more of the question's words stand around it than in it. `amended`: what was said later of the same thing
-    has other values.
+    `relevance` is 0 to about 1. `amended`: what was said later of the same thing has other values.
     """
 
     entry: Entry
@@ -68,8 +66,6 @@ class Passage(NamedTuple):
     end: int
     text: str
     relevance: float = 0.0
-    cosine: float = 0.0
-    beside: bool = False
     amended: bool = False
 
 
@@ -112,8 +108,7 @@ def of_evidence(
     for at, passage in islice(telling, wanted):
         relevance = float(scored.relevance[at]) + told_by_text(passage.text, names)
         relevance *= 0.0 if asks_again(passage.text, asked) else OLDER_WEIGHT if are_older else 1.0
-        beside = bool(scored.near[at] > scored.words[at])
-        found.append(passage._replace(relevance=relevance, cosine=float(near[at]), beside=beside))
+        found.append(passage._replace(relevance=relevance))
     return found
 
 

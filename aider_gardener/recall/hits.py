@@ -47,17 +47,9 @@ def hits(found: Sequence[Recalled], whole: Callable[[str], str | None]) -> list[
     return [Hit(tuple(items), excerpt(items[0], whole)) for items in groups.values()]
 
 
-def as_text(
-    found: Sequence[Hit],
-    *,
-    session: str = "",
-    why: bool = False,
-    columns: int,
-    standing: Container[Hit] = (),
-) -> str:
-    """A message each with its number, when it was said, an excerpt and, with `why`, what made it come; other
-    sessions than `session` are marked, and what is `standing` in the chat anyway. A line has at most so many
-    `columns`."""
+def as_text(found: Sequence[Hit], *, session: str = "", columns: int, standing: Container[Hit] = ()) -> str:
+    """A message each with its number, when it was said, and an excerpt; other sessions than `session` are
+    marked, and what is `standing` in the chat anyway. A line has at most so many `columns`."""
     width = len(str(len(found)))
     lines = []
     for number, hit in enumerate(found, 1):
@@ -75,11 +67,7 @@ def as_text(
             item.entry_id,
             here,
         )
-        texts = [
-            ", ".join(filter(None, parts)),
-            *hit.excerpt.split("\n"),
-            *([f"({item.match})"] if why else []),
-        ]
+        texts = [", ".join(filter(None, parts)), *hit.excerpt.split("\n")]
         shown = [line for text in texts for line in wrapped(text, columns - width - 1)]
         lines += [f"{number if not at else '':>{width}} {line}".rstrip() for at, line in enumerate(shown)]
     return "\n".join(lines)
@@ -119,7 +107,7 @@ def excerpt(item: Recalled, whole: Callable[[str], str | None]) -> str:
     if sum(len(s.strip()) for s in text.splitlines() if not HEADING.fullmatch(s)) < LEAST_EXCERPT_CHARS:
         text += (whole(item.entry_id) or "")[item.end : item.end + 4 * EXCERPT_CHARS]
     lines = [line.rstrip() for line in text.splitlines() if line.strip() and not RULE.fullmatch(line)]
-    wanted = {word.lower() for word in item.match.words}
+    wanted = {word.lower() for word in item.words}
     if item.is_code:
         at = densest([marks(line, wanted) for line in lines], CODE_LINES)
         return "\n".join(line[: EXCERPT_CHARS // 2] for line in lines[at : at + CODE_LINES])

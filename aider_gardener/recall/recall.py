@@ -13,7 +13,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.sessions import author_of
@@ -62,32 +62,13 @@ MARGIN_TOKENS = 16
 """Kept free of a note's budget, for tokenizers that count a text as a whole higher than its parts."""
 
 
-class Match(NamedTuple):
-    """Why a passage was recalled: the `words` of the question that it holds (stems count), how close it is in
-    `meaning`, 0 to 1 (0 where that is not known), and `beside`: what stands around it fits better than it
-    does itself."""
-
-    words: tuple[str, ...] = ()
-    meaning: float = 0.0
-    beside: bool = False
-
-    def __str__(self) -> str:
-        parts = [f"words: {', '.join(self.words)}"] if self.words else []
-        parts += [f"meaning: {self.meaning:.0%}"] if self.meaning else []
-        parts += ["its neighbours"] if self.beside or not parts else []
-        return "; ".join(parts)
-
-    def as_json(self) -> dict[str, Any]:
-        return {"words": list(self.words), "meaning": round(self.meaning, 2), "neighbours": self.beside}
-
-
 class Recalled(NamedTuple):
     """A passage that was recalled: `text` is `original[start:end]`. `score` is relevance, 0 to about 1.
 
     `is_code`: it is code or an edit, which later edits may have replaced. `amended`: a passage said later
-    speaks of the same with other values. `match` says what made it come, `said_at` when it was said, in
-    seconds since the epoch (0: unknown). `host` is the agent to whom it was said, "" for the one that is
-    told, and `author` who shared it.
+    speaks of the same with other values. `words` are those of the question that it holds (stems count),
+    `said_at` is when it was said, in seconds since the epoch (0: unknown). `host` is the agent to whom it was
+    said, "" for the one that is told, and `author` who shared it.
     """
 
     entry_id: str
@@ -101,7 +82,7 @@ class Recalled(NamedTuple):
     session: str = ""
     is_code: bool = False
     amended: bool = False
-    match: Match = Match()
+    words: tuple[str, ...] = ()
     said_at: float = 0.0
     host: str = ""
     author: str = ""
@@ -152,7 +133,7 @@ def pack(
         left -= cost
         held = set(map(stem, index_words(item.text)))
         met = tuple(word for word in words if stem(word) in held)
-        taken.append(item._replace(match=Match(met, max(0.0, passage.cosine), passage.beside)))
+        taken.append(item._replace(words=met))
         texts.add(squeeze(item.text))
         headings.add(head)
         if left < LEAST_TOKENS or len(taken) == request.passages:

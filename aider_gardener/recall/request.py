@@ -48,9 +48,9 @@ class Request:
     `classes` keeps messages of these classes (none: all), `session` those said in one session, `since`
     (seconds since the epoch) those that came at that time or later; at most so many `passages` come (0: as
     many as fit); `reader` is the provider to whom the passages go, which gets nothing that was said to a
-    model of this machine ("": they stay with the user). `why`: who asks wants to be told what made each come.
-    `order`: the prompt asks for nothing of the past. `files` are the names of those in the chat. `ids`: the
-    reader can ask for an original by its id, so a note names it."""
+    model of this machine ("": they stay with the user). `order`: the prompt asks for nothing of the past.
+    `files` are the names of those in the chat. `ids`: the reader can ask for an original by its id, so a note
+    names it."""
 
     query: str
     token_limit: int = 1_000
@@ -63,7 +63,6 @@ class Request:
     session: str = ""
     since: float = 0.0
     passages: int = 0
-    why: bool = False
     order: bool = False
     files: frozenset[str] = frozenset()
     reader: str = ""

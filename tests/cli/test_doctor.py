@@ -100,5 +100,5 @@ def test_a_directory_that_may_not_be_entered_is_a_line(
     repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Path, "is_file", Mock(side_effect=PermissionError(13, "Permission denied")))
-    check = doctor.checked("sharing", doctor.sharing)
+    check = doctor.checked("hooks", doctor.hooks)
     assert not check.ok and "Permission denied" in check.found

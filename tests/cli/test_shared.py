@@ -88,16 +88,6 @@ def test_the_archives_status_says_how_it_is_shared_without_asking(
     assert (found["name"], found["waiting"], found["problem"]) == ("ana/pump", 0, "")
 
 
-def test_the_check_up_says_whether_the_server_is_fit(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    gardener("store", "share")
-    found = {each["name"]: each for each in json.loads(gardener("doctor", "--json").stdout)}
-    assert found["sharing"]["found"] == "as ana/pump" and found["server"]["found"] == "127.0.0.1 answers"
-    monkeypatch.setenv(VARIABLE, f"postgresql://ana:{PASSWORD}@127.0.0.1:1/d")
-    done = gardener("doctor")
-    assert done.exit_code == 1 and PASSWORD not in done.output
-    assert "127.0.0.1 cannot be used now" in " ".join(done.stdout.split())
-
-
 def test_access_is_given_and_taken_away(project: Path) -> None:
     done = gardener("store", "share", "--reader", "bob", "--owner", "eve")
     assert "eve may read and write it.\nbob may read it.\n" in done.stdout

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -18,13 +20,17 @@ from aider_gardener.gardener.learnt import (
     gathered,
     learnt,
     orders_in,
+    says_same,
     sightings,
     taken_rules,
 )
-from bench.observations import NOT_ASKED, SETS, figures
 
-GROUPS, OTHERS = SETS["made on"].values()
-HELD_OUT_GROUPS, HELD_OUT_OTHERS = SETS["written afterwards"].values()
+LABELLED = json.loads((Path(__file__).parents[1] / "data" / "labelled_observations.json").read_text("utf-8"))
+"""Sentences as people type them in different sessions: groups of which each says one thing, others that say
+something near it, and some that set no rule for longer and correct nothing that can be learnt."""
+NOT_ASKED = LABELLED["not asked"]
+GROUPS, OTHERS = LABELLED["made on"].values()
+HELD_OUT_GROUPS, HELD_OUT_OTHERS = LABELLED["written afterwards"].values()
 
 DAY = 86_400.0
 SAID = ("use httpx, not requests", "no, use httpx instead of requests", "I told you: httpx, not requests!")
@@ -140,15 +146,21 @@ def observed(*texts: str) -> list[Observation]:
     return gathered(each for session in found for each in session)
 
 
-def test_sentences_that_say_the_same_are_told_from_those_that_do_not() -> None:
-    found = figures(GROUPS, OTHERS)
-    assert found.wrong <= 1 and found.proposed_wrong == 0
-    assert found.found >= 0.65 * (found.found + found.missed)
-
-
-def test_so_are_sentences_that_were_written_afterwards() -> None:
-    found = figures(HELD_OUT_GROUPS, HELD_OUT_OTHERS)
-    assert found.wrong == found.proposed_wrong == 0 and found.found >= 0.45 * (found.found + found.missed)
+@pytest.mark.parametrize(
+    ("groups", "others", "most_wrong", "least_found"),
+    [(GROUPS, OTHERS, 1, 0.65), (HELD_OUT_GROUPS, HELD_OUT_OTHERS, 0, 0.45)],
+    ids=["made on", "written afterwards"],
+)
+def test_sentences_that_say_the_same_are_told_from_those_that_do_not(
+    groups: list[list[str]], others: list[str], most_wrong: int, least_found: float
+) -> None:
+    rows = [(number, text) for number, group in enumerate(groups) for text in group]
+    rows += [(-number, text) for number, text in enumerate(others, 1)]
+    pairs = [(one[0] == other[0], says_same(one[1], other[1])) for one, other in combinations(rows, 2)]
+    assert pairs.count((False, True)) <= most_wrong
+    assert pairs.count((True, True)) >= least_found * sum(alike for alike, _ in pairs)
+    for each in observed(*(text for _, text in rows)):
+        assert any({seen.text for seen in each.evidence} <= set(group) for group in groups)
 
 
 def test_a_project_of_all_of_them_proposes_only_what_is_one_group() -> None:

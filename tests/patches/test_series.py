@@ -18,7 +18,7 @@ HERE = SERIES.folder
 
 @pytest.mark.parametrize("patch", SERIES.patches, ids=lambda patch: patch.name)
 def test_a_patch_says_why_and_brings_a_test_in_upstreams_manner(patch: Patch) -> None:
-    """How long its lines are, and how many, tools/patch_form.py looks at."""
+    """How long its lines are, and how many, test_form.py looks at."""
     assert re.fullmatch(r"(fix|feat|refactor): [a-z/].*[^.]", patch.subject)
     body = patch.text.partition("\n\n")[2].partition("\n---\n")[0]
     assert len(body) > 400, "the body says what is wrong, how it was measured, and why this way"

@@ -16,12 +16,11 @@ def whole(given: str) -> str:
 
 def test_options_come_before_the_question() -> None:
     found = typed(
-        "--class log --class CODE --since 2d --session ab --passages 3 --full --why why --now", whole, now=1e6
+        "--class log --class CODE --since 2d --session ab --passages 3 --full why --now", whole, now=1e6
     )
     assert found == Request(
         "why --now",
         full=True,
-        why=True,
         classes=frozenset({ContentClass.LOG, ContentClass.CODE}),
         since=1e6 - 2 * 86_400,
         session="ab-whole",

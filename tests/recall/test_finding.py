@@ -83,14 +83,13 @@ def test_without_a_model_words_serve_alone() -> None:
     for backlog in (None, Backlog(archive.store, load=lambda: (None, "no model"), background=False)):
         archive.backlog = backlog
         assert len(found(archive, Request("abc"))) == 5
-        assert [passage.cosine for passage in found(archive, Request("abc"))] == [0.0] * 5
         assert found(archive, Request("xyz")) == []
 
 
 def test_what_shares_no_word_is_found_by_its_meaning_if_it_is_near() -> None:
     archive = archive_of(("now", 0, "cabbage", ContentClass.PROSE), ("now", 1, "zzz", ContentClass.PROSE))
     (near,) = found(archive, Request("cab"))
-    assert near.text == "cabbage" and near.cosine > finding.LEAST_COSINE and not near.beside
+    assert near.text == "cabbage"
 
 
 def test_an_older_chat_counts_for_less_but_only_unasked() -> None:
@@ -104,8 +103,7 @@ def test_a_word_alone_that_shares_nothing_is_not_quoted_for_what_stands_beside_i
     rows = [("now", 0, "the abc", ContentClass.PROSE), ("now", 1, "Noted.", ContentClass.PROSE)]
     archive = archive_of(*rows, ("now", 2, "and so it is done here", ContentClass.PROSE), meaning=False)
     archive.store.add(stored(3, "and so it was done before, ok"), chunks=[(27, 29)])
-    told = {each.text: each.beside for each in found(archive, Request("abc"))}
-    assert told == {"the abc": False, "and so it is done here": True}
+    assert texts(archive, Request("abc")) == ["and so it is done here", "the abc"]
 
 
 def test_of_an_older_chat_nothing_comes_unasked_unless_it_clearly_fits() -> None:
@@ -281,7 +279,7 @@ def test_what_fits_by_words_is_embedded_before_the_rest_when_it_is_asked_for() -
     embedder = LetterCounts()
     embedder.load()
     archive.backlog = Backlog(archive.store, load=lambda: (embedder, ""))
-    assert all(each.cosine > 0 for each in found(archive, Request("abc said", session="now")))
+    assert found(archive, Request("abc said", session="now"))
     assert embedder.embedded[0] == "abc said" and embedder.embedded[3] == "nothing of it"
     assert archive.store.stats().vectors == 3
 

@@ -11,14 +11,12 @@ from hypothesis import strategies as st
 
 from aider_gardener.messages import ContentClass
 from aider_gardener.recall.hits import CODE_LINES, EXCERPT_CHARS, as_text, excerpt, hits, when, wrapped
-from aider_gardener.recall.recall import Match, Recalled
+from aider_gardener.recall.recall import Recalled
 
 
 def passage(text: str, *words: str, entry_id: str = "g1", code: bool = False, end: int = -1) -> Recalled:
     end = len(text) if end < 0 else end
-    return Recalled(
-        entry_id, 1, "reply", ContentClass.PROSE, text, 0, end, 0.5, is_code=code, match=Match(words)
-    )
+    return Recalled(entry_id, 1, "reply", ContentClass.PROSE, text, 0, end, 0.5, is_code=code, words=words)
 
 
 def none(_id: str) -> str | None:
@@ -80,11 +78,11 @@ def test_an_excerpt_is_short_whatever_was_said(text: str, words: list[str], code
 
 def test_hits_are_numbered_dated_and_those_of_other_chats_marked() -> None:
     found = hits([passage("one thing", "thing"), passage("x = 1\ny = 2", entry_id="g2", code=True)], none)
-    shown = as_text(found, session="another", why=True, columns=60)
+    shown = as_text(found, session="another", columns=60)
     at = ""
     assert shown == (
-        f"1 another chat, turn 1, {at}reply, g1\n  one thing\n  (words: thing)\n"
-        f"2 another chat, turn 1, {at}reply, g2\n  x = 1\n  y = 2\n  (its neighbours)"
+        f"1 another chat, turn 1, {at}reply, g1\n  one thing\n"
+        f"2 another chat, turn 1, {at}reply, g2\n  x = 1\n  y = 2"
     )
     assert "another chat" not in as_text(found, session="", columns=60)
     shared = hits([found[0].best._replace(author="ana", host="cecli")], none)

@@ -16,7 +16,7 @@ TRIED = (
     *("0.83.2", "0.84.0", "0.85.0", "0.85.1", "0.85.2", "0.85.3", "0.85.4", "0.85.5"),
     *("0.86.0", "0.86.1", "0.86.2"),
 )
-"""The releases of aider with which the adapter's tests were run, oldest first: docs/hosts.md has the table.
+"""The releases of aider with which the adapter's tests were run, oldest first (docs/hosts.md).
 The first is the oldest that pyproject.toml allows. Any other aider is accepted where all of these match."""
 
 CODER, COMMANDS = "aider.coders.base_coder", "aider.commands"

@@ -51,7 +51,6 @@ OTHERWISE = (
 )
 NO_MEMBER = "{author} is no member of {name} any more: ask its owner, or `gardener store unshare`"
 GONE = "{name} is no longer shared from here: you unshared it, or took it back on another machine"
-ANSWERS = "{host} answers"
 
 PULL = """
     SELECT change, author, kind, session, hash, at, CASE WHEN machine <> %s THEN payload END
@@ -333,17 +332,6 @@ def status(store: Store, project: str, environ: Mapping[str, str] = os.environ) 
         "synced_at": found.synced_at or None,
         "problem": found.problem,
     }
-
-
-def look(environ: Mapping[str, str]) -> tuple[bool, str]:
-    """Whether the server that the environment names answers within seconds and is fit, in one line without a
-    password. Changes nothing and never raises."""
-    try:
-        with connected(environ, seconds=STATUS_SECONDS) as connection:
-            server.check(connection)
-        return True, server.warning(environ) or ANSWERS.format(host=server.host_of(environ))
-    except GardenerError as error:
-        return False, str(error)
 
 
 @contextmanager

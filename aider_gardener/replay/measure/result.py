@@ -7,23 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from aider_gardener.messages import Swap
+
 MAIN, COMMIT, SUMMARY, OTHER = "main", "weak-commit", "summary", "other"
 """The kinds of model calls."""
 
 STOPPED = "the gardener stopped with a fault of its own; from there on prompts are aider's"
 """The notice about a gardener that was gone before the end; it stands before all others."""
-
-
-TEXT_CHARS = 8_000
-"""Of each text that a plan swapped at most so many characters are kept, for reports."""
-
-
-def middle_cut(text: str, limit_chars: int = TEXT_CHARS) -> str:
-    """The text; of a longer one its beginning and end, and between them how much is left out."""
-    if len(text) <= limit_chars:
-        return text
-    half = limit_chars // 2
-    return f"{text[:half]}\n\n[… {len(text) - 2 * half:,} characters left out here …]\n\n{text[-half:]}"
 
 
 @dataclass(frozen=True)
@@ -56,26 +46,6 @@ class ModelCall:
 
 
 @dataclass(frozen=True)
-class Swapped:
-    """One entry that a plan showed otherwise than before, with both texts, each cut to some length.
-
-    `turn` is when the entry was said, `source` and `cls` what it was, `before` and `after` its fidelities;
-    `rendition` is "" for a hidden entry.
-    """
-
-    entry_id: str
-    turn: int
-    source: str
-    cls: str
-    before: str
-    after: str
-    tokens_saved: int
-    reason: str
-    original: str
-    rendition: str
-
-
-@dataclass(frozen=True)
 class Compaction:
     """The history was compacted, or a paid attempt was thrown away (`applied` False).
 
@@ -93,7 +63,7 @@ class Compaction:
     completion_tokens: int = 0
     reason: str = ""
     seconds: float = field(default=0.0, compare=False)
-    swaps: tuple[Swapped, ...] = field(default=(), repr=False)
+    swaps: tuple[Swap, ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True)

@@ -29,8 +29,6 @@ from aider_gardener.replay.measure.result import (
     ProbeResult,
     Provenance,
     ReplayResult,
-    Swapped,
-    middle_cut,
 )
 from aider_gardener.replay.play import host
 from aider_gardener.replay.play.calls import Calls
@@ -64,7 +62,7 @@ class Watched:
             self._gardener, self._plans_seen, self._seconds_seen = gardener, 0, 0.0
         applied = list(gardener.state.plans)
         for event in applied[self._plans_seen :]:
-            self.plans.append(plan_of(gardener, event, turn))
+            self.plans.append(plan_of(event, turn))
         self._plans_seen = len(applied)
         seconds = gardener.state.seconds
         if seconds:
@@ -72,9 +70,8 @@ class Watched:
         self._seconds_seen = seconds
 
 
-def plan_of(gardener: Any, event: Any, turn: int) -> Compaction:
-    """A plan that was applied, with the texts that it swapped."""
-    entries = {entry.id: entry for entry in gardener.state.chat.entries.values()}
+def plan_of(event: Any, turn: int) -> Compaction:
+    """A plan that was applied."""
     return Compaction(
         turn=turn,
         by="plan",
@@ -83,27 +80,7 @@ def plan_of(gardener: Any, event: Any, turn: int) -> Compaction:
         tokens_after=event.plan.tokens_after,
         reason=event.plan.reason,
         seconds=float(event.seconds),
-        swaps=tuple(
-            swapped(gardener, swap, entries[swap.entry_id])
-            for swap in event.plan.swaps
-            if swap.entry_id in entries
-        ),
-    )
-
-
-def swapped(gardener: Any, swap: Any, entry: Any) -> Swapped:
-    hidden = swap.after.value == "hidden"
-    return Swapped(
-        entry_id=entry.id,
-        turn=entry.turn,
-        source=": ".join(part for part in (entry.source.kind.value, entry.source.detail) if part),
-        cls=entry.cls.value,
-        before=swap.before.value,
-        after=swap.after.value,
-        tokens_saved=swap.tokens_saved,
-        reason=swap.reason,
-        original=middle_cut(entry.content),
-        rendition="" if hidden else middle_cut(gardener.state.archive.text(entry, swap.after)),
+        swaps=event.plan.swaps,
     )
 
 

@@ -52,10 +52,7 @@ KNOWN_NOTICE = re.compile(
 SILENT_COMMANDS = frozenset({"/git", "/settings", "/map", "/tokens", "/models"})
 """Commands that show long texts and ask no model: all that follows them is notice."""
 
-OPTIONS = r"(?:\(Y\)es/\(N\)o[ \w'/()]*\[\w+\]: |\[Y/n\] )?"
-CONFIRM = re.compile(r"(?P<question>[^\n]*\?) " + OPTIONS + r"(?P<answer>y|n|a|s|d|yes|no)$", re.IGNORECASE)
-WITH_SUBJECT = ("Add file", "Add URL", "Create new file", "Run shell command", "Allow edits", "Open ")
-"""Beginnings of the questions that name what they are about in the notice before them."""
+CONFIRM = re.compile(r"[^\n]*\? (?:\(Y\)es/\(N\)o|\[Y/n\]|(?:y|n|a|s|d|yes|no)$)", re.IGNORECASE)
 EDIT_ERROR = re.compile(r"The LLM did not conform|Malformed response #|Update exception #")
 ABOUT_EDIT_ERRORS = re.compile(r"https://aider\.chat/|For more info see: https://aider\.chat/")
 ENDS_A_TEXT = re.compile(
@@ -254,19 +251,6 @@ def _fence_after(line: str, fence: str, editing: bool) -> tuple[str, bool]:
         return ("" if mark[0] == "`" and "`" in info else mark), False
     closes = mark[0] == fence[0] and len(mark) >= len(fence) and not info.strip()
     return ("" if closes else fence), False
-
-
-def confirmation(notices: Sequence[str], at: int) -> tuple[str, str, bool] | None:
-    """The question of a notice, what it was about ("" where it names it itself), and the answer; None for
-    another notice, and for one that `--yes` had logged twice."""
-    notice = notices[at]
-    found = CONFIRM.match(notice)
-    before = notices[at - 1] if at else ""
-    if not found or (notice == before and "(Y)es" not in notice):
-        return None
-    question = found.group("question")
-    subject = before if question.startswith(WITH_SUBJECT) else ""
-    return question, subject, found.group("answer")[0].lower() in "ya"
 
 
 def text_end(notices: Sequence[str], at: int) -> int:

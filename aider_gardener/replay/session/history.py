@@ -1,7 +1,7 @@
 """Reads any `.aider.chat.history.md` into the same Session that a recorded session folder gives.
 
-The file doesn't hold the chat files, the outputs of commands, nor what a confirmation was about; so the
-session is marked as not recorded, an output is a note that names its size, and edits needn't apply. Each
+The file doesn't hold the chat files nor the outputs of commands; so the session is marked as not recorded,
+an output is a note that names its size, questions get their usual answers, and edits needn't apply. Each
 start of the host within the file is a `restart` event: its chat began empty. Versions up to 0.63 (2024)
 logged outputs, each in its own way: those are passed over, with the replies to them.
 """
@@ -34,7 +34,6 @@ from aider_gardener.replay.session.grammar import (
     ABOUT_EDIT_ERRORS,
     EDIT_ERROR,
     Span,
-    confirmation,
     spans,
     text_end,
 )
@@ -174,9 +173,6 @@ class _Reader:
                     commits += 1
             elif added := ADDED_OUTPUT.match(notice):
                 self.take_output(int(added.group("lines")), running)
-            elif asked := confirmation(notices, number):
-                question, subject, answer = asked
-                self.add("confirm", question=question, subject=subject, answer=answer)
             elif notice.startswith("Applied edit to "):
                 applied += 1
             elif notice.startswith(RUNNING):

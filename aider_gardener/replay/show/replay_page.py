@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from aider_gardener.archive.store.redact import Redactor
-from aider_gardener.phrases import counted
-from aider_gardener.replay.measure.result import ProbeResult, ReplayResult, middle_cut
+from aider_gardener.phrases import LEVELS, counted
+from aider_gardener.replay.measure.result import ProbeResult, ReplayResult
 from aider_gardener.replay.measure.summary import ReplayReport, Summary
 from aider_gardener.replay.play.variants import variant_named
 from aider_gardener.replay.show.chart import can_draw, plot_svg
@@ -29,33 +28,11 @@ one."""
 SWAPS_SHOWN = 200
 """Swaps of one compaction that are listed, those that save most; their number is always told."""
 
-SHORT_CHARS, PAGE_CHARS = 300, 4_000_000
-"""So little of one text is shown once a page holds so many characters of chat."""
-
-
-@dataclass
-class Allowance:
-    """How many characters of chat a page may still hold; no secret is among them."""
-
-    redactor: Redactor
-    left: int
-
-    def take(self, text: str) -> str:
-        """The text, its middle left out where it is longer than allowed."""
-        clean = self.redactor(text).text
-        shown = clean if self.left > 0 else middle_cut(clean, SHORT_CHARS)
-        self.left -= len(shown)
-        return shown
-
 
 def page_of(report: ReplayReport) -> str:
     """The page; every value in it is escaped."""
     names = list(dict.fromkeys(result.session for result in report.results))
-    redactor = Redactor()
-    for result in report.results:
-        for event in result.compactions:
-            for swap in event.swaps:
-                redactor(swap.original)  # what is a secret in one text is one in all
+    redactor = Redactor()  # what is a secret in one text is one in all
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent / "html"),
         autoescape=True,
@@ -63,7 +40,7 @@ def page_of(report: ReplayReport) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(count="{:,}".format, counted=counted)
+    environment.filters.update(count="{:,}".format, counted=counted, level=LEVELS.__getitem__)
     return environment.get_template("report.html.jinja").render(
         title=names[0] if len(names) == 1 else counted(len(names), "chat"),
         sessions=[session_of(f"s{number}", name, report, redactor) for number, name in enumerate(names, 1)],
@@ -72,7 +49,6 @@ def page_of(report: ReplayReport) -> str:
         provenance=provenance(report),
         notes=report.notes,
         asked=any(summary.recall.asked for summary in report.summaries),
-        allowance=Allowance(redactor, PAGE_CHARS),
         swaps_shown=SWAPS_SHOWN,
     )
 

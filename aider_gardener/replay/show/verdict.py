@@ -1,5 +1,5 @@
-"""The verdict on a replay in plain sentences: is the gardener worth it for this chat, what was lost with it,
-and what other providers would have asked for."""
+"""The verdict on a replay in plain sentences: is the gardener worth it for this chat, and what was lost with
+it."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ WORTH_SHARE = 0.1
 
 
 def verdict(report: ReplayReport, session: str = "") -> tuple[str, ...]:
-    """What is said of one chat or of all: whether it is worth it and why, what was lost, and what other
-    providers ask for. There is none without a gardener and aider without one."""
+    """What is said of one chat or of all: whether it is worth it and why, and what was lost. There is none
+    without a gardener and aider without one."""
     chats = len({row.session for row in report.summaries}) if not session else 1
     rows = report.totals if chats > 1 else report.summaries
     results = [one for one in report.results if session in ("", one.session)]
@@ -44,7 +44,7 @@ def verdict_on(
     losses = (
         f"Lost: {lost or 'nothing that was asked or used again'}.{f' Gained: {gained}.' if gained else ''}"
     )
-    return answer(own, other, chat), losses, *elsewhere(own, other)
+    return answer(own, other, chat), losses
 
 
 def gardened_in(variants: Iterable[str]) -> str:
@@ -122,16 +122,6 @@ def known_apart(results: Sequence[ReplayResult], one: str, other: str) -> str:
     again = f"{' and '.join(kinds)} that a reply used again" if kinds else ""
     answers = f"the answers to {unanswered:,} of {counted(asked, 'question')}" if unanswered else ""
     return "; ".join(filter(None, (answers, again)))
-
-
-def elsewhere(own: Summary, other: Summary) -> list[str]:
-    vendor = own.own.provider.partition(" ")[0] if own.own else ""
-    shares = [
-        f"{mine.provider} {100 * (mine.cached.usd / theirs.cached.usd - 1):+.0f} %".replace("-", "−")
-        for mine, theirs in zip(own.costs, other.costs, strict=True)
-        if " " not in mine.provider and mine.provider != vendor and theirs.cached.usd
-    ]
-    return [f"Cost elsewhere: {', '.join(shares)}."] if shares else []
 
 
 def money(usd: float) -> str:

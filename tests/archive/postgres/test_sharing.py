@@ -96,19 +96,17 @@ def silent() -> Iterator[int]:
         yield int(listening.getsockname()[1])
 
 
-def test_looking_at_the_server_is_one_line_and_ends_though_it_is_silent(team: Team, silent: int) -> None:
-    assert sync.look(team.environ("ana")) == (False, server.NOT_PREPARED)
-    assert team.rows("SELECT to_regclass('gardener.about')") == [(None,)], "it changes nothing"
-    with server.connected(team.environ("ana")) as ana:
-        server.prepare(ana)
-    assert sync.look(team.environ("ana")) == (True, "127.0.0.1 answers")
+def test_asking_for_members_is_one_line_and_ends_though_the_server_is_silent(
+    one: Machine, team: Team, silent: int
+) -> None:
+    one.share()
     for environ in (
         team.environ("ana", "hunter2"),
         {},
         {VARIABLE: f"postgresql://a:{PASSWORD}@127.0.0.1:{silent}/d"},
     ):
-        ok, told = sync.look(environ)
-        assert not ok and "\n" not in told and PASSWORD not in told and "hunter2" not in told
+        told = sync.members(one.store, PROJECT, environ)["members_problem"]
+        assert told and "\n" not in told and PASSWORD not in told and "hunter2" not in told
 
 
 def test_a_project_whose_path_is_no_text_is_shared_as_any(machines: Machines, team: Team) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from made_entries import words
-from made_replays import made_result, made_swap
+from made_replays import made_result
 
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import Store, open_store
@@ -30,7 +30,7 @@ from aider_gardener.messages import (
     entry_id,
 )
 from aider_gardener.plan.goals import Goal
-from aider_gardener.replay.measure.result import Carried, Compaction
+from aider_gardener.replay.measure.result import Carried
 from aider_gardener.replay.measure.summary import make_report
 from aider_gardener.replay.session.history import load_history
 from aider_gardener.replay.session.record import SessionFolder
@@ -142,10 +142,8 @@ def test_recordings_pages_and_histories_that_are_read_hold_none(tmp_path: Path, 
     folder.begin({"title": "", "test_cmd": "curl -u ci:r4venFeather9 http://x", "files": []}, {})
     for one in found:
         folder.add("command", command="cat x", output=f"{LOG}\n{one.text}", subject=one.text)
-    swaps = tuple(made_swap(f"{LOG}\n{one.text}", one.text, n) for n, one in enumerate(found))
-    event = Compaction(1, "plan", True, 900, 400, reason="above its budget", swaps=swaps)
     carried = tuple(Carried(one.text, True, 1, 4, True) for one in found)
-    result = replace(made_result(turns=2, compactions=[event]), carried=carried)
+    result = replace(made_result(turns=2), carried=carried)
     (tmp_path / "page.html").write_text(page_of(make_report([result])), "utf-8")
     replies = "".join(f"\n#### what of it?  \n\n{LOG}\n{one.text}\n\n> Tokens: 1k sent.  \n" for one in found)
     (tmp_path.parent / "h.md").write_text(

@@ -44,16 +44,13 @@ def test_plans_of_every_chat_are_noted_at_the_turn_of_the_session(result: Replay
     assert set(result.overhead_seconds) == set(range(1, 19))
 
 
-def test_every_plan_has_its_swaps_with_both_texts(result: ReplayResult) -> None:
+def test_every_plan_has_its_swaps(result: ReplayResult) -> None:
     plans = [event for event in result.compactions if event.by == "plan"]
     swaps = [swap for event in plans for swap in event.swaps]
     assert all(event.swaps for event in plans)
     for swap in swaps:
-        assert swap.before != swap.after and swap.reason and swap.original
-        assert (swap.rendition == "") == (swap.after == "hidden")
-        assert len(swap.rendition) < len(swap.original) or swap.cls == "prompt"
+        assert swap.before != swap.after and swap.reason
     assert "rate_" not in json.dumps(result.to_json()), "no text of the chat"
-    assert any("Part 0: rate_" in swap.original[:20] for swap in swaps)
 
 
 def test_the_turn_in_which_a_gardener_stops_is_noted_once() -> None:

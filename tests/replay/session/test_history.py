@@ -158,9 +158,9 @@ def test_round_trip_of_what_the_host_writes(
 def test_notices_become_events_or_go() -> None:
     session = load_history(HISTORIES / "current.md")
     assert [(event.turn, event.kind) for event in session.events] == [
-        (1, "user"), (1, "reply"), (2, "user"), (2, "confirm"), (2, "command"), (3, "user"),
-        (4, "user"), (4, "reply"), (4, "commit"), (4, "warning"), (4, "confirm"), (4, "reply"), (4, "commit"),
-        (4, RESTART), (5, "user"), (5, "reply"), (5, "confirm"),
+        (1, "user"), (1, "reply"), (2, "user"), (2, "command"), (3, "user"),
+        (4, "user"), (4, "reply"), (4, "commit"), (4, "warning"), (4, "reply"), (4, "commit"),
+        (4, RESTART), (5, "user"), (5, "reply"),
     ]  # fmt: skip
     assert session.recorded is False and session.auto_lint
     assert session.meta == {"model": "gpt-4o"}
@@ -171,12 +171,6 @@ def test_notices_become_events_or_go() -> None:
         "fix: add the missing colon",
     ]
     assert session.of_kind("warning")[0].text.startswith("\n# Fix any errors below, if possible.\n\n## See")
-    last = session.of_kind("confirm")[-1]
-    assert (last.question, last.subject, last.answer) == (
-        "Add file to the chat?",
-        "tests/test_ports.py",
-        False,
-    )
 
 
 def test_a_prompt_logged_again_by_another_mode_is_one_turn() -> None:

@@ -80,5 +80,5 @@ def test_of_what_is_not_there_nothing_is_said() -> None:
 
 def test_the_verdict_ends_it_where_both_were_run() -> None:
     lines = rendered(made_report(), 200).strip().splitlines()
-    assert tuple(line.strip() for line in lines[-3:]) == verdict(made_report())
+    assert tuple(line.strip() for line in lines[-2:]) == verdict(made_report())
     assert "orth it" not in rendered(make_report([made("stock"), made("none")]), 200)

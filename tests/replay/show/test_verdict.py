@@ -1,4 +1,4 @@
-"""The verdict: worth it or not and why, what was lost in words, other providers."""
+"""The verdict: worth it or not and why, what was lost in words."""
 
 from __future__ import annotations
 
@@ -23,16 +23,12 @@ def row(
     lines: tuple[int, int] = (0, 0),
     *,
     tokens: int = 0,
-    **others: float,
 ) -> Summary:
     """A summary with its price; `asked`, `facts` and `lines` are (known or present, all of them)."""
     return replace(
         BASE,
         variant=variant,
         own=Cost("OpenAI", "gpt-4o", Bill(usd), Bill(usd)) if usd else None,
-        costs=tuple(
-            Cost(name, "m", Bill(price), Bill(price)) for name, price in {"OpenAI": usd, **others}.items()
-        ),
         recall=Recall(asked[1], asked[0], asked[0]),
         carry_over=CarryOver(facts[1], facts[0], lines[1], lines[0]),
         tokens_billed=tokens or int(1000 * usd),
@@ -103,11 +99,6 @@ BEFORE = carrying("stock", True, True, False, True)
 )  # fmt: skip
 def test_what_was_lost_is_told_in_words(without: ReplayResult, own: ReplayResult, said: str) -> None:
     assert of(*PAIR, results=(without, own))[1] == said
-
-
-def test_other_providers_stand_behind_the_chats_own() -> None:
-    said = of(row("stock", 2, DeepSeek=1.0, Google=2.0), row("gardener", 1, DeepSeek=1.2, Google=1.0))
-    assert said[2] == "Cost elsewhere: DeepSeek +20 %, Google −50 %."
 
 
 def test_it_takes_the_gardener_and_aider_as_it_is() -> None:
