@@ -27,8 +27,8 @@ SCREEN_CLASSES, SCREEN_LARGEST, SCREEN_BEGINNING_CHARS = 5, 5, 36
 """So many rows, and so much of a message, fit one screen."""
 SHOWN_SWAPS = 20
 """So many changes of a plan are shown; of a long chat it has hundreds."""
-WORDS = {"current": "this turn", "note": "notes' heads"}
-"""Parts of a prompt and of its history, where the word for people is another."""
+WORDS = {"current": "this turn"}
+"""Parts of a prompt where the word for people is another."""
 FLAT: Mapping[str, Any] = {"box": None, "header_style": "", "no_wrap": True}
 """A table without lines, each row on one line."""
 
@@ -114,18 +114,16 @@ def _classes(report: Pressure) -> Table:
     shown = dict(list(rows.items())[:SCREEN_CLASSES])
     if others := list(rows.values())[SCREEN_CLASSES:]:
         shown["others"] = [sum(column) for column in zip(*others, strict=True)]
-    texts = [
-        (WORDS.get(name, name), *(f"{figure:,}" for figure in figures)) for name, figures in shown.items()
-    ]
+    texts = [(name, *(f"{figure:,}" for figure in figures)) for name, figures in shown.items()]
     return grid(("History", ">messages", ">as said", ">now"), texts, **FLAT)
 
 
 def _full_classes(report: Pressure) -> Table:
     rows = [
         (
-            WORDS.get(name, name),
+            name,
             *(f"{row[figure]:,}" for figure in ("count", "orig", "sum")),
-            f"{row['ratio']:.0%}" if row["orig"] else "",
+            f"{row['ratio']:.0%}",
         )
         for name, row in report.by_class.items()
     ]
