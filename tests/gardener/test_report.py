@@ -40,7 +40,6 @@ def test_parts_messages_and_classes_add_up_whatever_stands(turns: set[int], leve
     assert report.messages_count == len(gardener.state.chat.pieces)
     assert sum(row["count"] for row in report.by_class.values()) == 17
     assert sum(row["orig"] for row in report.by_class.values()) == report.total_original_tokens
-    rows = report.by_class.values()
     assert report.total_summary_tokens == sum(row["sum"] for row in report.by_class.values())
     assert all(row["sum"] <= row["orig"] for row in report.by_class.values())
 
