@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from aider_gardener import files
 from aider_gardener.messages import Message, Source, SourceKind
+from aider_gardener.phrases import command_line
 from aider_gardener.reading.source import command_source
 
 SHELL = "Bash"
@@ -28,8 +29,9 @@ KINDS = {
 }
 """What the results of tools are, where not what a command gave."""
 FAILED_EDIT = "# 1 SEARCH/REPLACE block failed to match!\n"
-DETAILS = "command file_path notebook_path url pattern query path description prompt".split()
-"""What of a tool's input says what it was called for, the first that is there."""
+COMMANDS = ("command", "cmd", "script")
+DETAILS = "file_path notebook_path url pattern query path filename file description prompt".split()
+"""What of a tool's input says what it was called for, the first that is there: a command, else another."""
 DETAIL_CHARS = 400
 """A result is told with so much of that; a call that says more is a message of its own."""
 LINE_BYTES = 64 * 1024 * 1024
@@ -178,19 +180,27 @@ def said_by(role: str, text: str, kind: SourceKind, detail: str = "") -> list[Tr
     return [TranscriptRecord(Message(role, text), Source(kind, detail), asks=kind is SourceKind.TYPED)]
 
 
+def command_of(given: Mapping[str, Any]) -> str:
+    """The command that a tool was to run, as it would be typed; "" where its input holds none."""
+    words = next((given[key] for key in COMMANDS if given.get(key)), "")
+    return command_line([*map(str, words)]) if isinstance(words, (list, tuple)) else str(words)
+
+
 def detail_of(given: Mapping[str, Any]) -> str:
     """What a tool was called for, by its input."""
-    detail = next((given[key] for key in DETAILS if isinstance(given.get(key), str)), "")
-    return detail[:DETAIL_CHARS].strip()
+    named = (given[key] for key in DETAILS if isinstance(given.get(key), str))
+    return (command_of(given) or next(named, ""))[:DETAIL_CHARS].strip()
 
 
 def source_of(name: str, given: Mapping[str, Any]) -> Source:
     """The source of what a tool gives back, by its name and input."""
     detail = detail_of(given)
-    if name == SHELL:
-        return command_source(detail)
     if kind := KINDS.get(name):
         return Source(kind, "" if kind is SourceKind.NOTICE else detail)
+    if name == SHELL or command_of(given):
+        return command_source(detail)
+    if given.get("url"):
+        return Source(SourceKind.WEB, detail)
     return Source(SourceKind.COMMAND, f"{name} {detail}".strip())
 
 
