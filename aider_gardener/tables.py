@@ -27,8 +27,8 @@ SCREEN_CLASSES, SCREEN_LARGEST, SCREEN_BEGINNING_CHARS = 5, 5, 36
 """So many rows, and so much of a message, fit one screen."""
 SHOWN_SWAPS = 20
 """So many changes of a plan are shown; of a long chat it has hundreds."""
-WORDS = {"current": "this turn", "note": "notes' heads"}
-"""Parts of a prompt and of its history, where the word for people is another."""
+WORDS = {"current": "this turn"}
+"""Parts of a prompt where the word for people is another."""
 FLAT: Mapping[str, Any] = {"box": None, "header_style": "", "no_wrap": True}
 """A table without lines, each row on one line."""
 
@@ -116,7 +116,7 @@ def _classes(report: Pressure, full: bool) -> Table:
     if others := list(rows.values())[most:]:
         shown["others"] = [sum(column) for column in zip(*others, strict=True)]
     texts = [
-        [WORDS.get(name, name), *(f"{figure:,}" for figure in figures)]
+        [name, *(f"{figure:,}" for figure in figures)]
         + [f"{figures[2] / figures[1]:.0%}" if figures[1] else ""] * full
         for name, figures in shown.items()
     ]

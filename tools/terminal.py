@@ -16,7 +16,7 @@ HISTORY_LINES = 2_000
 SETTLED_SECONDS = 0.4
 """Nothing more is written for so long: the program waits."""
 
-TAB, ENTER = "\t", "\r"
+ENTER = "\r"
 
 
 class Terminal:

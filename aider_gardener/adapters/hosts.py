@@ -190,7 +190,7 @@ def planned(part: Part, records: Path, *, ours: bool) -> Change:
             _put(entries, path, one)
         raise UsageError(
             f"{part.path} was left as it is: {why}; what is ours in it, to be put in or taken out by hand:"
-            f" {json.dumps(entries)}"
+            f" {json.dumps(entries or part.text)}"
         ) from None
 
 
@@ -230,23 +230,10 @@ def _with(part: Part, base: bytes | None) -> bytes:
             raise UsageError(f"{part.path} is another's; move it and run the command again")
         return part.text.encode()
     held = base or b""
-    if fault := _toml_fault(held):
-        raise UsageError(f"{part.path} is no TOML ({fault}); mend it first")
     made = held + (b"" if not held else b"\n" if held.endswith(b"\n") else b"\n\n") + part.text.encode()
-    if _toml_fault(made):
-        raise UsageError(f"{part.path} has another MCP server {SERVER}, or all in a line; change that first")
-    return made
-
-
-def _toml_fault(data: bytes) -> str:
-    """Why a file is no TOML; "" where it is."""
-    try:
+    for data in (held, made):  # the second says where another server has the name
         tomllib.loads(data.decode("utf-8-sig"))
-    except RecursionError:
-        return "nested too deeply"
-    except ValueError as error:
-        return str(error)
-    return ""
+    return made
 
 
 def _without(part: Part, held: bytes | None) -> bytes | None:

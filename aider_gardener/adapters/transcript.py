@@ -1,7 +1,7 @@
 """A host's transcript as messages: a file that only grows. What a line of JSON says is the host's own grammar
 (`claude_code.transcript`, `codex.rollout`); the rest is here.
 
-A line that is too long is passed over, and a record of its own says so; the transcript keeps it.
+A line that is too long is passed over and counted; the transcript keeps it.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from aider_gardener import files
 from aider_gardener.messages import Message, Source, SourceKind
+from aider_gardener.phrases import command_line
 from aider_gardener.reading.source import command_source
 
 SHELL = "Bash"
@@ -28,15 +29,14 @@ KINDS = {
 }
 """What the results of tools are, where not what a command gave."""
 FAILED_EDIT = "# 1 SEARCH/REPLACE block failed to match!\n"
-DETAILS = "command file_path notebook_path url pattern query path description prompt".split()
-"""What of a tool's input says what it was called for, the first that is there."""
+COMMANDS = ("command", "cmd", "script")
+DETAILS = "file_path notebook_path url pattern query path filename file description prompt".split()
+"""What of a tool's input says what it was called for, the first that is there: a command, else another."""
 DETAIL_CHARS = 400
 """A result is told with so much of that; a call that says more is a message of its own."""
 LINE_BYTES = 64 * 1024 * 1024
 """A line is no longer: a prompt with its pictures is smaller for every provider."""
-LONG_LINE = "long line"
-"""The type of the record that tells of what was not read."""
-UNFINISHED = "unfinished line"
+LONG_LINE, UNFINISHED = "long line", "unfinished line"
 THINKING = "thinking"
 """The one thing said that is not kept: what the model thinks to itself."""
 HEAD_BYTES = 1024 * 1024
@@ -112,7 +112,7 @@ class Reader:
     def lines(self) -> Iterator[TranscriptLine]:
         """The lines from the offset on that are complete, the last one also where its end is missing. A file
         that is shorter than the offset, or has no line's end around it, is another one: it is read from its
-        beginning. While a long line is passed over lines come that end where they begin. Raises OSError."""
+        beginning. Raises OSError."""
         with files.open_plain(self.path, follow=True) as file:
             # What has no time of its own before the first that stands in the head was said then too.
             first = STAMP.search(file.read(min(HEAD_BYTES, os.fstat(file.fileno()).st_size)))
@@ -123,25 +123,18 @@ class Reader:
                 if before != b"\n" and not (before and behind in (b"", b"\r", b"\n")):
                     self.offset = 0
             file.seek(self.offset)
-            at, is_passed = self.offset, False
+            at, is_long = self.offset, False
             for raw in files.lines(file, LINE_BYTES):
-                start, at = self.offset, at + len(raw)
-                is_last = len(raw) < LINE_BYTES and not is_passed
-                if raw.endswith(b"\n") or (is_last and isinstance(parsed(raw), dict)):
-                    said = self.passed_over(start, at) if is_passed else self.records(raw, start)
-                    self.offset, is_passed = at, False
-                    yield TranscriptLine(start, at, tuple(said))
-                elif len(raw) == LINE_BYTES:
-                    is_passed = True
-                    yield TranscriptLine(start, start, ())
-                else:  # it is being written, or its writer was killed
+                at, has_end = at + len(raw), raw.endswith(b"\n")
+                is_long = is_long or (len(raw) == LINE_BYTES and not has_end)  # the first piece of one
+                if has_end and is_long:
+                    self.passed[LONG_LINE] += 1
+                    self.offset, is_long = at, False
+                elif has_end or (not is_long and isinstance(parsed(raw), dict)):
+                    start, self.offset = self.offset, at
+                    yield TranscriptLine(start, at, tuple(self.records(raw, start)))
+                elif not is_long:  # it is being written, or its writer was killed
                     self.passed[UNFINISHED] += 1
-
-    def passed_over(self, start: int, end: int) -> list[TranscriptRecord]:
-        """What is told of a line that is too long."""
-        self.passed[LONG_LINE] += 1
-        told = Message("system", f"{end - start:,} bytes of the transcript were passed over")
-        return [TranscriptRecord(told, unknown=LONG_LINE, place=start)]
 
     def records(self, raw: bytes, place: int) -> list[TranscriptRecord]:
         """What a line says. Of one that nobody here knows, or that is no JSON object, that is the line."""
@@ -187,19 +180,27 @@ def said_by(role: str, text: str, kind: SourceKind, detail: str = "") -> list[Tr
     return [TranscriptRecord(Message(role, text), Source(kind, detail), asks=kind is SourceKind.TYPED)]
 
 
+def command_of(given: Mapping[str, Any]) -> str:
+    """The command that a tool was to run, as it would be typed; "" where its input holds none."""
+    words = next((given[key] for key in COMMANDS if given.get(key)), "")
+    return command_line([*map(str, words)]) if isinstance(words, (list, tuple)) else str(words)
+
+
 def detail_of(given: Mapping[str, Any]) -> str:
     """What a tool was called for, by its input."""
-    detail = next((given[key] for key in DETAILS if isinstance(given.get(key), str)), "")
-    return detail[:DETAIL_CHARS].strip()
+    named = (given[key] for key in DETAILS if isinstance(given.get(key), str))
+    return (command_of(given) or next(named, ""))[:DETAIL_CHARS].strip()
 
 
 def source_of(name: str, given: Mapping[str, Any]) -> Source:
     """The source of what a tool gives back, by its name and input."""
     detail = detail_of(given)
-    if name == SHELL:
-        return command_source(detail)
     if kind := KINDS.get(name):
         return Source(kind, "" if kind is SourceKind.NOTICE else detail)
+    if name == SHELL or command_of(given):
+        return command_source(detail)
+    if given.get("url"):
+        return Source(SourceKind.WEB, detail)
     return Source(SourceKind.COMMAND, f"{name} {detail}".strip())
 
 

@@ -164,16 +164,6 @@ def cause_words(data: Mapping[str, object]) -> str:
     return f"{reason}: {measured}"
 
 
-def levels_by_id(events: Iterable[Event]) -> dict[str, list[tuple[int, Fidelity]]]:
-    """By id the turns at which an entry was swapped, and to which fidelity, oldest first."""
-    found: dict[str, list[tuple[int, Fidelity]]] = {}
-    known = {level.value: level for level in Fidelity}
-    for event, swap in _swaps(events):
-        if swap.get("after") in known:
-            found.setdefault(str(swap.get("entry_id")), []).append((event.turn, known[swap["after"]]))
-    return found
-
-
 def why_stored(store: Store, stored_id: str) -> Why:
     """What the archive alone knows of an entry, without its chat."""
     entry = stored(store, stored_id)

@@ -119,7 +119,7 @@ def transcript_lines(transcript: Transcript, *, full: bool) -> Iterator[str]:
 
 
 def said_lines(said: Said, *, full: bool) -> Iterator[str]:
-    """One message with a line above it that says whose it is, and one below if the model saw less."""
+    """One message with a line above it that says whose it is."""
     yield f"\n[{said.speaker}{f': {said.detail}' if said.detail else ''}]"
     lines = said.text.strip("\n").split("\n")
     is_own = said.speaker in ("user", "reply")
@@ -131,5 +131,3 @@ def said_lines(said: Said, *, full: bool) -> Iterator[str]:
         yield from lines[:half]
         yield f"… {left:,} lines more: --full, or gardener restore {said.id}"
         yield from lines[-half:]
-    if said.remark:
-        yield f"({said.remark} gardener why {said.id})"

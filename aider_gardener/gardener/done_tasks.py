@@ -1,7 +1,8 @@
 """Tasks that are checked off in a list of a repository, moved to TASK_ARCHIVE.md beside it.
 
 A task goes with all that is indented below it, once nothing of that is open; every byte else of the list
-stays. The archive is written first, and put back where the list was changed meanwhile.
+stays. The archive is written first: where the list was changed meanwhile a task stands in both, and never in
+neither.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from aider_gardener.errors import StoreError, UsageError
-from aider_gardener.files import read_bytes, remove_if_unchanged, write_if_unchanged
+from aider_gardener.files import read_bytes, write_if_unchanged
 from aider_gardener.notes.markdown import flat, quoted
 from aider_gardener.phrases import counted
 
@@ -32,7 +33,7 @@ def moved(root: Path, listed: Path | None = None, *, dry_run: bool = False) -> I
     """Move what is checked off in the lists of a repository, or in the one named, and tell of it in lines.
 
     Raises UsageError for a list that is not there or an archive that is none of ours, StoreError where a
-    file cannot be read or was changed meanwhile: both it and the archive are as they were then.
+    file cannot be read or was changed meanwhile: it is as it was then.
     """
     lists = [listed] if listed else [root / name for name in LIST_NAMES if (root / name).is_file()]
     archive, count = root / ARCHIVE_NAME, 0
@@ -56,14 +57,7 @@ def _move(archive: Path, done: list[tuple[str, list[str]]], path: Path, before: 
         raise UsageError(f"{archive} is there already and none of `gardener upkeep`: move it away first")
     after = archived(text or HEAD, done, time.strftime("%Y-%m-%d")).encode("utf-8")
     write_if_unchanged(archive, held, after)
-    try:
-        write_if_unchanged(path, before, left)
-    except StoreError:
-        if held is None:
-            remove_if_unchanged(archive, after)
-        else:
-            write_if_unchanged(archive, after, held)
-        raise
+    write_if_unchanged(path, before, left)
 
 
 def _as_text(path: Path, held: bytes) -> str:

@@ -12,13 +12,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from aider_gardener.archive.entries import levels_by_id
 from aider_gardener.archive.sessions import AIDER, clear_floor, host_of, project_sessions, short_ids
 from aider_gardener.archive.store import SessionInfo
 from aider_gardener.gardener.report import outlook
 from aider_gardener.gardener.state import ChatSums
 from aider_gardener.gardener.stored_chat import kept_growth, kept_sessions, last_frame
-from aider_gardener.messages import Entry, Fidelity, SourceKind
+from aider_gardener.messages import Entry, SourceKind
 from aider_gardener.notes.last_chat import edited_files, open_errors
 from aider_gardener.notes.markdown import flat
 from aider_gardener.notes.rules import Decision, decided
@@ -36,7 +35,6 @@ COMMITTED = re.compile(
 )
 """How a commit is told: by aider to the model and in its history, and by git itself."""
 PROMPT_CHARS = 80
-SHORTER = (Fidelity.COMPRESSED, Fidelity.LINE)
 
 
 @dataclass(frozen=True)
@@ -66,20 +64,9 @@ class PastChat:
 
 
 @dataclass(frozen=True)
-class Shown:
-    """How a message stood in prompts from a turn on: as `text` of so many tokens; "" where it was left out
-    or whole again."""
-
-    turn: int
-    level: Fidelity
-    tokens: int
-    text: str = ""
-
-
-@dataclass(frozen=True)
 class Said:
-    """One message of a chat: who said it in a word, the original, and how it stood in prompts since.
-    `cleared`: a /clear or the host took it out."""
+    """One message of a chat: who said it in a word, and the original. `cleared`: a /clear or the host took it
+    out."""
 
     id: str
     speaker: str
@@ -89,18 +76,6 @@ class Said:
     at: float
     pinned: bool
     cleared: bool
-    shown: tuple[Shown, ...]
-
-    @property
-    def remark(self) -> str:
-        """In one line, that and since when prompts held less of it; "" where they never did."""
-        names = {Fidelity.FULL: "whole again", Fidelity.HIDDEN: "left out"}
-        words = [
-            f"{names.get(each.level, 'shorter')} from turn {each.turn}"
-            + ("" if each.level in names else f" ({each.tokens:,} of {self.tokens:,} tokens)")
-            for each in self.shown
-        ]
-        return f"In prompts: {', '.join(dict.fromkeys(words))}." if words else ""
 
 
 @dataclass(frozen=True)
@@ -157,7 +132,7 @@ def transcript(store: Store, project: str, info: SessionInfo) -> Transcript:
     infos = [each.id for each in project_sessions(store, project)]
     entries = store.session_entries(info.id)
     chat = past_chat(store, info, infos.index(info.id) + 1, short_ids(infos)[info.id], entries)
-    floor, levels = clear_floor(store, info.id), levels_by_id(store.events(info.id))
+    floor = clear_floor(store, info.id)
     turns = dict[int, list[Said]]()
     for entry in entries:
         if is_filler(entry):
@@ -171,19 +146,9 @@ def transcript(store: Store, project: str, info: SessionInfo) -> Transcript:
             at=entry.created_at,
             pinned=entry.pinned,
             cleared=entry.seq < floor or not entry.active,
-            shown=tuple(_shown(store, entry, levels.get(entry.id, ()))),
         )
         turns.setdefault(entry.turn, []).append(message)
     return Transcript(chat, tuple(Turn(number, tuple(rows)) for number, rows in turns.items()))
-
-
-def _shown(store: Store, entry: Entry, levels: Sequence[tuple[int, Fidelity]]) -> Iterator[Shown]:
-    """Every form in which prompts held a message."""
-    forms = store.renditions(entry.id) if levels else {}
-    for turn, level in levels:
-        form = forms.get(level) if level in SHORTER else None
-        tokens = form.tokens if form else 0 if level is Fidelity.HIDDEN else entry.tokens
-        yield Shown(turn, level, tokens, form.text if form else "")
 
 
 # What came of one

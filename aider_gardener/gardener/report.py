@@ -3,8 +3,7 @@ lines for its user."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from statistics import linear_regression
 from typing import TYPE_CHECKING, Any
@@ -15,7 +14,7 @@ from aider_gardener.gardener.care import rules
 from aider_gardener.gardener.compactions import asked_for, goal_of, market
 from aider_gardener.gardener.state import ChatState, Point
 from aider_gardener.gardener.stored_chat import kept_sessions, save_growth, stored_chat, sums_of
-from aider_gardener.messages import ContentClass, Entry, TokenCounter
+from aider_gardener.messages import TokenCounter
 from aider_gardener.phrases import bar, cold, counted, short
 from aider_gardener.plan.goals import Frame, Level, Pressure, level
 from aider_gardener.plan.planner import piece_tokens
@@ -55,41 +54,55 @@ TENDED = {
 # Pressure
 
 
-def pressure_report(state: ChatState, *, cold: bool = False) -> Pressure:
+def pressure_report(state: ChatState, *, cold: bool = False, tended: bool = True) -> Pressure:
     """What the next prompt uses of window and budget, message by message and class by class, with what could
-    be saved. `cold`: the provider's cache will hold nothing of its history."""
-    chat, frame, pieces, rows = state.chat, state.frame, state.chat.pieces, []
-    for index, piece in enumerate(pieces):
+    be saved. `cold`: the provider's cache will hold nothing of its history. A chat that is not `tended` its
+    host keeps within the window itself, and the frame is its last prompt, the history included."""
+    chat, frame, history, rows = state.chat, state.frame, state.history_used, list[dict[str, Any]]()
+    for index, piece in enumerate(chat.pieces):
         is_one = len(piece.members) == 1 and piece.members[0] not in chat.fidelity
-        cls = chat.entries[piece.members[0]].cls if is_one else None
-        rows.append(_row(index, piece.role, cls, piece.tokens(state.count) + MESSAGE_OVERHEAD_TOKENS))
-    history = state.history_used
-    parts = {**frame.parts, "history": history, "current": state.open_used}
-    asked = asked_for(state) if state.acts else None
+        cls = chat.entries[piece.members[0]].cls.value if is_one else "note"  # that shows several entries
+        tokens = piece.tokens(state.count) + MESSAGE_OVERHEAD_TOKENS
+        rows.append({"index": index, "role": piece.role, "class": cls, "tokens": tokens})
+    largest = sorted(rows, key=lambda row: (-row["tokens"], row["index"]))[:LARGEST_SHOWN]
+    members = [chat.pieces[row["index"]].members for row in largest]
+    parts = {**frame.parts, **({"history": history, "current": state.open_used} if tended else {})}
+    used, acts = sum(parts.values()), tended and state.acts
+    full, asked = level(used, frame.window), asked_for(state) if acts else None
     saves, goal = asked.plan.tokens_saved if asked else 0, goal_of(state, cold=cold)
-    takes, around = _tokens_by_entry(state)
-    shown = [(each, takes[each.seq]) for each in chat.all_entries()]
-    made = _pressure(frame, parts, rows, shown, around)
-    drop = droppable(frame, made.used)
-    advice = (TENDED if state.acts else UNTENDED)[Level(made.level)]
-    if state.acts and made.level == Level.OK.value and history > goal.high:
+    drop = droppable(frame, used)
+    advice = (TENDED if acts else UNTENDED)[full]
+    if acts and full is Level.OK and history > goal.high:
         advice = "The history is above its limit; the next prompt compacts it."
     if saves:
         advice += f" A compaction now would save {saves:,} tokens (/gardener plan shows it)."
-    if drop and made.level != Level.OK.value:
+    if drop and full is not Level.OK:
         named = ", ".join(str(row["path"]) for row in drop)
         advice += f" Largest files in the chat, worth a /drop if not needed: {named}."
-    members = [pieces[row["index"]].members for row in made.largest_messages]
-    return replace(
-        made,
-        history_budget=goal.high if state.acts else 0,
-        budget_set_by=goal.set_by,
-        history_used=history,
+    classes = by_class(state)
+    original, summary = (sum(row[name] for row in classes.values()) for name in ("orig", "sum"))
+    return Pressure(
+        used=used,
+        available=max(0, frame.window - used),
+        utilization=round(used / frame.window, 4) if frame.window else 0.0,
+        level=full.value,
+        history_budget=goal.high if acts else 0,
+        history_used=history if tended else used,
+        parts=parts,
+        messages_count=len(rows),
+        largest_messages=largest,
+        by_message=rows,
+        by_class=classes,
+        entries_tracked=sum(row["count"] for row in classes.values()),
+        total_original_tokens=original,
+        total_summary_tokens=summary,
+        compression_ratio=round(summary / original, 4) if original else 1.0,
         eviction_candidates=len(asked.plan.swaps) if asked else 0,
         plan_would_save=saves,
         droppable_files=drop,
         recommendation=advice,
         largest_ids=[chat.entries[seqs[0]].id if len(seqs) == 1 else "" for seqs in members],
+        budget_set_by=goal.set_by if tended else "",
     )
 
 
@@ -98,84 +111,23 @@ def last_pressure(
 ) -> tuple[Pressure, ChatState]:
     """What a stored chat used of its window, as it was left, and that chat. Raises StoreError."""
     state = stored_chat(store, info, settings, count)
-    if host_of(store, info.id) == AIDER:
-        return pressure_report(state), state
-    return _untended(state), state
+    return pressure_report(state, tended=host_of(store, info.id) == AIDER), state
 
 
-def _untended(state: ChatState) -> Pressure:
-    """The pressure of a chat that its host tends itself: what its last prompt took, and its messages as they
-    stand there."""
-    frame, entries = state.frame, state.chat.all_entries()
-    shown = [(entry, state.tokens_shown(entry) + MESSAGE_OVERHEAD_TOKENS) for entry in entries]
-    rows = [_row(at, entry.role, entry.cls, tokens) for at, (entry, tokens) in enumerate(shown)]
-    made = _pressure(frame, frame.parts, rows, shown)
-    largest = [entries[row["index"]].id for row in made.largest_messages]
-    return replace(made, recommendation=UNTENDED[Level(made.level)], largest_ids=largest)
-
-
-def _pressure(
-    frame: Frame,
-    parts: Mapping[str, int],
-    rows: Sequence[dict[str, Any]],
-    shown: Sequence[tuple[Entry, int]],
-    around: int = 0,
-) -> Pressure:
-    """What is reported of any chat: `rows` of its messages, its entries with the tokens they take as they are
-    `shown`, and those of notes `around` them."""
-    used, classes = sum(parts.values()), by_class(shown, around)
-    original, summary = (sum(row[name] for row in classes.values()) for name in ("orig", "sum"))
-    return Pressure(
-        used=used,
-        available=max(0, frame.window - used),
-        utilization=round(used / frame.window, 4) if frame.window else 0.0,
-        level=level(used, frame.window).value,
-        history_budget=0,
-        history_used=used,
-        parts=parts,
-        messages_count=len(rows),
-        largest_messages=sorted(rows, key=lambda row: (-row["tokens"], row["index"]))[:LARGEST_SHOWN],
-        by_message=rows,
-        by_class=classes,
-        entries_tracked=len(shown),
-        total_original_tokens=original,
-        total_summary_tokens=summary,
-        compression_ratio=round(summary / original, 4) if original else 1.0,
-    )
-
-
-def _tokens_by_entry(state: ChatState) -> tuple[Counter[int], int]:
-    """The tokens that each entry takes of the next prompt, by its place, at most those it had as it was said,
-    and those of what else its messages hold: a note's head and whose each line is, what only keeps the roles
-    alternating."""
-    found, around = Counter[int](), 0
-    for piece in state.chat.pieces:
-        around += piece.tokens(state.count) + MESSAGE_OVERHEAD_TOKENS
-        for seq in piece.members:
-            entry = state.chat.entries[seq]
-            own = MESSAGE_OVERHEAD_TOKENS if len(piece.members) == 1 and seq not in state.chat.fidelity else 0
-            shown = min(state.tokens_shown(entry), entry.tokens) + own
-            found[seq] += shown
-            around -= shown
-    return found, around
-
-
-def _row(index: int, role: str, cls: ContentClass | None, tokens: int) -> dict[str, Any]:
-    """One message of the report; a note that shows several entries has the class "note"."""
-    return {"index": index, "role": role, "class": cls.value if cls else "note", "tokens": tokens}
-
-
-def by_class(rows: Sequence[tuple[Entry, int]], around: int = 0) -> dict[str, dict[str, Any]]:
-    """Entries, original tokens, tokens as they are shown, and their ratio, for each class that occurs; what
-    notes have `around` them is of the class "note", and was never said."""
-    found: dict[str, dict[str, Any]] = {"note": {"count": 0, "orig": 0, "sum": around}} if around else {}
-    for entry, shown in rows:
+def by_class(state: ChatState) -> dict[str, dict[str, Any]]:
+    """Entries, original tokens, tokens as they are shown, and their ratio, for each class that occurs, most
+    tokens first. A form that is no shorter counts as the original; what notes have around entries is of no
+    class."""
+    found: dict[str, dict[str, Any]] = {}
+    for entry in state.chat.all_entries():
         row = found.setdefault(entry.cls.value, {"count": 0, "orig": 0, "sum": 0})
+        original = entry.tokens + MESSAGE_OVERHEAD_TOKENS
         row["count"] += 1
-        row["orig"] += entry.tokens + MESSAGE_OVERHEAD_TOKENS
-        row["sum"] += shown
+        row["orig"] += original
+        if state.chat.shows(entry):
+            row["sum"] += min(state.tokens_shown(entry) + MESSAGE_OVERHEAD_TOKENS, original)
     for row in found.values():
-        row["ratio"] = round(row["sum"] / row["orig"], 4) if row["orig"] else 1.0
+        row["ratio"] = round(row["sum"] / row["orig"], 4)
     return dict(sorted(found.items(), key=lambda item: -item[1]["sum"]))
 
 

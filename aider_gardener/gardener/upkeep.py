@@ -31,19 +31,8 @@ PROMPT = (
     " path, identifier, error message, id in brackets and proper name exactly as written, keep who said"
     " what, add nothing that is not there. Answer with the shorter note alone.\n\n{note}"
 )
-FACT = re.compile(
-    r"`[^`\n]{1,120}`"
-    r"|https?://\S+"
-    r"|[\w.@~-]*(?:[/\\][\w.@-]+)+"
-    r"|\b\w[\w-]*\.\w[\w.-]*"
-    r"|\b[^\W\d]\w*(?:::|->|\()"
-    r"|\b\w*_\w*"
-    r"|\b[^\W\d_]+(?=[A-Z])\w+"
-    r"|\b\w*\d[\w:,.-]*\w|\b\d"
-    r"|\b[A-Z]{2,}\b"
-    r"|(?<=[a-z,;:] )[A-Z]\w+"
-)
-"""What a reader could look up or compare: code, addresses, paths, files, symbols, numbers, names."""
+MARKS = "`'\"“”.,;:!?()[]{}<>…→-"
+"""What stands around a word and is none of it."""
 
 
 def begin(state: ChatState, ask: Ask, *, seconds: float = SECONDS) -> Callable[[], None]:
@@ -99,9 +88,10 @@ def refine(state: ChatState, ask: Ask, tried: set[str]) -> str:
 
 
 def facts(text: str) -> frozenset[str]:
-    """The numbers, paths, symbols and names of a text, without the punctuation around them."""
-    found = (match.group().strip("`.,;:()->").strip() for match in FACT.finditer(text))
-    return frozenset(filter(None, found))
+    """The words of a text that a reader could look up or compare, numbers, paths, symbols and names among
+    them: all but plain ones in small letters."""
+    words = (word.strip(MARKS) for word in text.split())
+    return frozenset(word for word in words if word and not (word.isalpha() and word.islower()))
 
 
 def is_better(form: str, proposal: str, original: str, *, count: TokenCounter) -> bool:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from made_entries import entry
 
-from aider_gardener.archive.entries import full_id, levels_by_id, quoting, source_words, why_stored
+from aider_gardener.archive.entries import full_id, quoting, source_words, why_stored
 from aider_gardener.archive.store import Store, open_store
 from aider_gardener.errors import UsageError
-from aider_gardener.messages import Entry, Fidelity, Source, SourceKind
+from aider_gardener.messages import Entry, Source, SourceKind
 
 
 @pytest.fixture
@@ -69,4 +69,3 @@ def test_why_tells_every_change_and_how_it_stands(store: Store) -> None:
     assert (change.turn, change.before, change.after, change.reason) == (3, "full", "line", "old")
     assert "9,000" in change.cause and "8,000" in change.cause
     assert why.as_json()["class"] == "prose" and "cls" not in why.as_json()
-    assert levels_by_id(store.events())[stored.id][-1][1] is Fidelity.LINE

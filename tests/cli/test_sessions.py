@@ -12,9 +12,8 @@ from rich.cells import cell_len
 
 from aider_gardener import uninstall
 from aider_gardener.cli.sessions import chats_table, transcript_lines
-from aider_gardener.gardener.past_chats import PastChat, Said, Shown, Transcript, Turn
+from aider_gardener.gardener.past_chats import PastChat, Said, Transcript, Turn
 from aider_gardener.gardener.state import ChatSums
-from aider_gardener.messages import Fidelity
 from aider_gardener.tables import as_text
 
 from .conftest import five_turns, gardener
@@ -69,11 +68,10 @@ def test_one_chat_is_named_by_a_beginning_a_number_or_last(chats: tuple[str, str
     )
 
 
-def test_a_chat_is_printed_turn_by_turn_with_what_the_model_saw_less_of(chats: tuple[str, str]) -> None:
+def test_a_chat_is_printed_turn_by_turn(chats: tuple[str, str]) -> None:
     text = gardener("sessions", "show", chats[1]).stdout
     assert text.splitlines()[0].startswith(f"Session {chats[1][:4]}, ")
     assert "── turn 5 ·" in text and "[user]\n/ask" not in text and "[user]\nquestion 3" in text
-    assert "(In prompts: left out from turn " in text
     assert "[shell: echo one; echo two]" in gardener("sessions", "show", "2").stdout
     whole = json.loads(gardener("sessions", "show", chats[1], "--json").stdout)
     assert whole["chat"]["id"] == chats[1] and len(whole["turns"]) == 5
@@ -109,7 +107,7 @@ def chat(prompt: str, **changes: object) -> PastChat:
 
 def said(text: str, speaker: str = "shell", **changes: object) -> Said:
     known = {"id": "g1", "speaker": speaker, "detail": "", "text": text, "tokens": 9, "at": NOW}
-    known |= {"pinned": False, "cleared": False, "shown": ()}
+    known |= {"pinned": False, "cleared": False}
     return Said(**{**known, **changes})  # type: ignore[arg-type]
 
 
@@ -137,11 +135,10 @@ def test_of_long_outputs_both_ends_are_shown_unless_all_is_asked_for() -> None:
     assert "line 50" in lines_of(said(long), full=True) and "line 50" in lines_of(said(long, "user"))
 
 
-def test_what_the_model_saw_less_of_and_what_was_cleared_is_told_in_a_line() -> None:
-    one = said("words", shown=(Shown(4, Fidelity.LINE, 3, "w"),) * 2, cleared=True)  # said twice, one id
+def test_what_was_cleared_is_told_in_a_line() -> None:
+    one = said("words", cleared=True)
     two = said("more")
     found = list(transcript_lines(Transcript(chat("x"), (Turn(1, (one,)), Turn(2, (two,)))), full=False))
-    assert "(In prompts: shorter from turn 4 (3 of 9 tokens). gardener why g1)" in found
     assert sum("What stands above was cleared" in line for line in found) == 1
     assert found[1:4] == [
         "12 turns, 86.7k tokens sent, $1.23",

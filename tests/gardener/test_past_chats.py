@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from made_chats import with_outputs
 from made_entries import make_gardener, message, talk
 
 from aider_gardener.archive.sessions import session_named
 from aider_gardener.archive.store import Store, open_store
-from aider_gardener.gardener.compactions import compact_to
 from aider_gardener.gardener.past_chats import Said, Transcript, past_chats, transcript
-from aider_gardener.messages import Fidelity
-from aider_gardener.plan.goals import Frame, Goal
+from aider_gardener.plan.goals import Frame
 
 
 def read(store: Store, session: str = "last") -> Transcript:
@@ -36,23 +33,6 @@ def test_a_history_that_comes_at_once_has_each_question_in_the_turn_of_its_answe
     make_gardener(store).sync(talk(*((f"question {n}", f"answer {n}") for n in range(3))), [])
     turns = [(turn.number, *(said.text for said in turn.said)) for turn in read(store).turns]
     assert turns == [(n + 1, f"question {n}", f"answer {n}") for n in range(3)]
-
-
-def test_a_transcript_has_every_form_in_which_a_message_stood() -> None:
-    store = open_store(None)
-    gardener = make_gardener(store)
-    gardener.sync(with_outputs(8), [])
-    assert compact_to(gardener.state, Goal(high=1_400, low=1_100)) is not None
-    rows = all_said(store)
-    assert len(rows) == 17 and [row.speaker for row in rows[:3]] == ["shell", "user", "reply"]
-    answer = next(row for row in rows if row.shown and row.shown[0].level is not Fidelity.HIDDEN)
-    assert 0 < answer.shown[0].tokens < answer.tokens and answer.shown[0].text != answer.text
-    assert answer.remark.startswith("In prompts: shorter from turn 8 (")
-    assert any(row.remark == "In prompts: left out from turn 8." for row in rows)
-    assert rows[-1].shown == () and rows[-1].remark == ""
-    gardener.undo()
-    again = next(row for row in all_said(store) if row.id == answer.id)
-    assert again.remark.endswith("whole again from turn 8.")
 
 
 def test_what_was_cleared_is_told_and_what_says_nothing_is_left_out() -> None:

@@ -250,7 +250,7 @@ def _chosen(coder: HostCoder, store: Store, project: str, given: str) -> Session
 
 def _put_back_files(coder: HostCoder, store: Store, session: str) -> None:
     """Add the files of a session's last prompt to the chat with the host's own commands, which refuse what it
-    refuses; a line names those that are gone. Those that were added the host lists as it starts."""
+    refuses; a line names those that are gone."""
     from aider_gardener.gardener.stored_chat import last_frame
 
     frame = last_frame(store, session)
@@ -259,30 +259,13 @@ def _put_back_files(coder: HostCoder, store: Store, session: str) -> None:
     wanted = [(name, "cmd_add") for name in frame.files]
     wanted += [(name, "cmd_read_only") for name in frame.read_only]
     gone = []
-    with _unsaid(coder.io, "Added "):
-        for name, add in wanted:
-            if name not in here and (Path(coder.root) / name).is_file() and '"' not in name:
-                getattr(coder.commands, add)(f'"{name}"')
-            elif name not in here:
-                gone.append(name)
+    for name, add in wanted:
+        if name not in here and (Path(coder.root) / name).is_file() and '"' not in name:
+            getattr(coder.commands, add)(f'"{name}"')
+        elif name not in here:
+            gone.append(name)
     if gone:
         Terminal(coder.io).tool_warning(f"aider-gardener: no longer there, and not added: {', '.join(gone)}")
-
-
-@contextmanager
-def _unsaid(io: Any, begins: str) -> Iterator[None]:
-    """A context in which the host does not say the lines that begin so."""
-    say = io.tool_output
-
-    def say_the_others(*words: str, **look: Any) -> None:
-        if not "".join(words[:1]).startswith(begins):
-            say(*words, **look)
-
-    io.tool_output = say_the_others
-    try:
-        yield
-    finally:
-        io.tool_output = say
 
 
 def _going_on(state: ChatState, info: SessionInfo) -> str:

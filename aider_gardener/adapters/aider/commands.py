@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from aider_gardener.adapters.aider import link
 from aider_gardener.adapters.aider.coder import HostCoder, HostCommands, Terminal
-from aider_gardener.adapters.aider.wrappers import ATTRIBUTE, guard
+from aider_gardener.adapters.aider.wrappers import guard
 from aider_gardener.archive.entries import last_said
 from aider_gardener.errors import GardenerError, UsageError
 from aider_gardener.messages import Entry
@@ -37,10 +37,8 @@ if TYPE_CHECKING:
     from aider_gardener.plan.chat import Chat
     from aider_gardener.recall.recall import Recalled
 
-COMMANDS: dict[
-    str, tuple[Callable[[HostCommands, str], None], Callable[[HostCommands], list[str]] | None]
-] = {}
-"""What the user types to run a command of ours: its function, and what gives the words that may follow it."""
+COMMANDS: dict[str, Callable[[HostCommands, str], None]] = {}
+"""What the user types to run a command of ours, and its function."""
 OFF = "The gardener is off in this chat (started with --no-gardener, or stopped by a fault)."
 HISTORY_COPY = (
     "aider's own files keep their copies: .aider.chat.history.md and .aider.input.history"
@@ -51,8 +49,6 @@ CONSTRAINTS_USAGE = "Usage: /gardener constraints [add TEXT | edit N TEXT | drop
 NO_ROOM_FOR_RULE = "In prompts there is no room for {}: say rules in fewer words, or drop others."
 NAMED_USAGE = "Usage: {} (ID, its beginning, a number of the last list, or last)"
 WHOLE_SESSION, LAST, YES = "session", "last", "--yes"
-COMPLETED_IDS = 400
-"""At most so many ids, the newest, are offered for completion."""
 SHOWN_HITS = 5
 """So many messages /recall lists, unless more passages were asked for: one screen."""
 EMBEDDED_FIRST = 100
@@ -88,27 +84,18 @@ class CommandLine:
 Work = Callable[[CommandLine, str], None]
 
 
-def command(words: Callable[[HostCommands], list[str]] | None = None) -> Callable[[Work], Work]:
+def command(work: Work) -> Work:
     """Makes a function `cmd_…` a command, which is run with a gardener that is up to date with the chat. If
-    it fails, only it has failed. `words` are offered behind it as one types."""
+    it fails, only it has failed."""
+    name = "/" + work.__name__.removeprefix("cmd_").replace("_", "-")
 
-    def add(work: Work) -> Work:
-        name = "/" + work.__name__.removeprefix("cmd_").replace("_", "-")
+    @wraps(work)
+    def run(self: HostCommands, args: str) -> None:
+        with guard(self.coder, name):
+            _run(work, self.coder, args)
 
-        @wraps(work)
-        def run(self: HostCommands, args: str) -> None:
-            with guard(self.coder, name):
-                _run(work, self.coder, args)
-
-        def complete(self: HostCommands) -> list[str]:
-            with guard(self.coder, "completion"):
-                return words(self) if words else []
-            return []
-
-        COMMANDS[name] = run, complete if words else None
-        return work
-
-    return add
+    COMMANDS[name] = run
+    return work
 
 
 def _run(work: Work, coder: HostCoder, args: str) -> None:
@@ -138,7 +125,7 @@ def aiders_first(_coder: HostCoder, result: Any, _typed: str) -> Any:
 # About the chat
 
 
-@command()
+@command
 def cmd_context_pressure(at: CommandLine, args: str) -> None:
     "Report what the chat uses of the context window (--full: every table, --json: for programs)"
     from aider_gardener.tables import pressure_table
@@ -153,7 +140,7 @@ def cmd_context_pressure(at: CommandLine, args: str) -> None:
     at.put(pressure_table(report, at.gardener.state.chat.entries.values(), full=bool(args)))
 
 
-@command()
+@command
 def cmd_compact(at: CommandLine, args: str) -> None:
     "Make room in the chat now, keeping whole what your words name: shows what it would do and asks"
     from aider_gardener.gardener import compactions
@@ -194,7 +181,7 @@ def _nothing_worth_it(state: ChatState) -> str:
     return f"There is nothing worth compacting now: {marks}."
 
 
-@command(lambda _self: list(STEPS))
+@command
 def cmd_gardener(at: CommandLine, args: str) -> None:
     "Memory: status, on, off, plan, undo, constraints, decisions, help"
     action, _, words = args.partition(" ")
@@ -221,16 +208,11 @@ def turn_on(at: CommandLine, _words: str) -> None:
 
 
 def turn_off(at: CommandLine, _words: str) -> None:
-    state = at.gardener.state
-    before, changed = state.history_used, at.gardener.give_back()
-    state.on = False
-    back = "every message stands whole"
-    if changed:
-        tokens = f"{state.history_used - before:,} tokens more of history"
-        back = f"{counted(changed, 'message')} came back whole, {tokens}"
+    at.gardener.give_back()
+    at.gardener.state.on = False
     at.io.tool_output(
-        f"The gardener is off: {back}. The history is sent as it stands, aider summarises as it does without"
-        " us. It goes on archiving; /gardener on takes over again."
+        "The gardener is off: every message stands whole. The history is sent as it stands, aider summarises"
+        " as it does without us. It goes on archiving; /gardener on takes over again."
     )
 
 
@@ -317,22 +299,7 @@ USAGE = f"Usage: /gardener {'|'.join(STEPS)}; /gardener help says what each does
 # About what was said
 
 
-def _ids_of(commands: HostCommands, *, pinned: bool = False) -> list[str]:
-    """The ids of the chat's entries for completion; none when the gardener is off. Reads memory only: aider
-    asks while the user types."""
-    gardener = commands.coder.__dict__.get(ATTRIBUTE)
-    if gardener is None:
-        return []
-    entries = list(gardener.state.chat.entries.values())  # a copy: completion runs in a thread of its own
-    wanted = [entry.id for entry in entries if entry.id and (entry.pinned or not pinned)]
-    return list(dict.fromkeys(wanted[-COMPLETED_IDS:]))
-
-
-def _last_or_id(commands: HostCommands) -> list[str]:
-    return [LAST, *_ids_of(commands)]
-
-
-@command()
+@command
 def cmd_recall(at: CommandLine, args: str) -> None:
     "Find what was said before, in this chat, before a /clear and in older sessions of the project"
     from aider_gardener.archive.sessions import session_named
@@ -410,7 +377,7 @@ def named(at: CommandLine, args: str, usage: str, fits: Callable[[Entry], bool] 
     raise UsageError(f"number {args} is a note about several messages; name one by its id")
 
 
-@command(lambda self: [WHOLE_SESSION, *_last_or_id(self)])
+@command
 def cmd_forget(at: CommandLine, args: str) -> None:
     "Delete a message for good, or with `session` all of this chat (--yes: without asking)"
     from aider_gardener.gardener import care, files
@@ -444,7 +411,7 @@ def cmd_forget(at: CommandLine, args: str) -> None:
     at.io.tool_output(f"Forgot {done} {HISTORY_COPY}")
 
 
-@command(_last_or_id)
+@command
 def cmd_pin(at: CommandLine, args: str) -> None:
     "Hold a message whole in the chat; without a word after it list what is held"
     from aider_gardener.gardener.compactions import pinned_entries
@@ -461,7 +428,7 @@ def cmd_pin(at: CommandLine, args: str) -> None:
         at.io.tool_output(NOTHING_PINNED)
 
 
-@command(lambda self: _ids_of(self, pinned=True))
+@command
 def cmd_unpin(at: CommandLine, args: str) -> None:
     "Let go of a pinned message: it may be compacted again"
     from aider_gardener.gardener.compactions import pinned_entries
@@ -472,7 +439,7 @@ def cmd_unpin(at: CommandLine, args: str) -> None:
     at.io.tool_output(f"{entry.id} is no longer pinned.")
 
 
-@command(_last_or_id)
+@command
 def cmd_restore(at: CommandLine, args: str) -> None:
     "Put an original back into the chat whole, in its place or at the end"
     shorter = at.gardener.state.chat.fidelity
@@ -488,7 +455,7 @@ def cmd_restore(at: CommandLine, args: str) -> None:
         at.io.tool_output(f"Added {entry.id} ({tokens}) to the end of the chat.")
 
 
-@command(_last_or_id)
+@command
 def cmd_why(at: CommandLine, args: str) -> None:
     "Tell why a message was shortened or left out, when, and what brings it back"
     from aider_gardener.tables import why_table

@@ -77,10 +77,6 @@ def ours(hook: Hook) -> Hook:
     return partial(link.run, hook)
 
 
-def _attribute(command: str) -> str:
-    return command.removeprefix("/").replace("-", "_")
-
-
 THE_GARDENER = property(guarded(link.gardener_of), doc="The gardener of this chat, or None when it is off.")
 PATCH_POINTS = (
     PatchPoint(CODER, "Coder.gardener", "", added(THE_GARDENER),
@@ -126,11 +122,8 @@ PATCH_POINTS = (
     PatchPoint(COMMANDS, "Commands.matching_commands", "(self, inp)",
         beside(result=guarded(commands.aiders_first)),
         "prefixes of aider's own commands mean what they meant"),
-    *(PatchPoint(COMMANDS, f"Commands.cmd_{_attribute(name)}", "", added(run), name)
-      for name, (run, _) in commands.COMMANDS.items()),
-    *(PatchPoint(COMMANDS, f"Commands.completions_{_attribute(name)}", "", added(complete),
-        "ids complete as one types")
-      for name, (_, complete) in commands.COMMANDS.items() if complete),
+    *(PatchPoint(COMMANDS, f"Commands.cmd_{name[1:].replace('-', '_')}", "", added(run), name)
+      for name, run in commands.COMMANDS.items()),
     PatchPoint("aider.main", "get_parser", "(default_config_files, git_root)", get_parser,
         "the --gardener flags, their variables and help"),
 )  # fmt: skip

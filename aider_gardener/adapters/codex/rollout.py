@@ -19,6 +19,7 @@ from aider_gardener.adapters.transcript import (
     Reader,
     TranscriptRecord,
     Used,
+    command_of,
     parsed,
     said_by,
     text_of,
@@ -26,7 +27,6 @@ from aider_gardener.adapters.transcript import (
 )
 from aider_gardener.archive.providers import LOOPBACK
 from aider_gardener.messages import SourceKind
-from aider_gardener.phrases import command_line
 
 SILENT = frozenset("event_msg session_meta token_usage_record turn_context world_state".split())
 """Types of records that say nothing of the conversation itself, or what an item says too."""
@@ -92,8 +92,7 @@ class RolloutReader(Reader):
 
     def _called(self, item: Mapping[str, Any]) -> list[TranscriptRecord]:
         name, given = str(item.get("name") or item.get("type")), arguments(item)
-        words = given.get("command", given.get("cmd"))
-        command = command_line([*map(str, words)]) if isinstance(words, list) else str(words or "")
+        command = command_of(given)
         if name in SHELLS and command:
             name = PATCH if command.startswith(PATCH) else SHELL
             rest = {key: value for key, value in given.items() if key not in ("cmd", "command", "type")}

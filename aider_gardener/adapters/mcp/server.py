@@ -13,7 +13,7 @@ import sys
 from bisect import bisect_right
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, TextIO, cast
+from typing import Any, cast
 
 import anyio
 import anyio.to_thread
@@ -42,10 +42,6 @@ LEAST_TOKENS, MOST_TOKENS, MOST_TURNS = 200, 20_000, 50
 EXTRA_TOKENS = 60
 """What stands before and behind the quotes of an answer takes no more."""
 FORGOTTEN_SHOWN, FILES_SHOWN, LARGEST_SHOWN = 20, 10, 5
-REQUEST_CHARS, END_CHARS = 16 * 1024 * 1024, 400
-"""A longer request is none, as it is none of a hook: it is answered by the id that one of its ends names."""
-ID_FIRST = re.compile(r'\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d{1,15}|"[^"\\]*")')
-ID_LAST = re.compile(r'"id"\s*:\s*(\d{1,15}|"[^"\\]*")\s*\}\s*$')
 CHAT_COMMAND = re.compile(r" \(/[^)]*\)|, worth a /drop if not needed")
 """What a recommendation says to people in a chat."""
 
@@ -279,62 +275,24 @@ def make_server(
 
 def over_stdio(server: Server[Any, Any]) -> None:
     """Serve the process that started this one, until it closes standard input."""
-    stdin = io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8-sig", errors="replace")
-    stdout = anyio.wrap_file(io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", errors="replace"))
+    stdin = anyio.wrap_file(io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8-sig", errors="replace"))
 
     async def lines() -> AsyncIterator[str]:
-        while line := await anyio.to_thread.run_sync(next_line, stdin):
-            line, answer = mended(line) if len(line) <= REQUEST_CHARS else ("", refused(line))
-            if line.strip():
-                yield line
-            if answer:
-                await stdout.write(json.dumps(answer) + "\n")
-                await stdout.flush()
+        async for line in stdin:
+            yield readable(line)
 
     async def run() -> None:
         given = cast("anyio.AsyncFile[str]", lines())  # the SDK only iterates over it
-        async with stdio_server(given, stdout) as (reading, writing):
+        async with stdio_server(given) as (reading, writing):
             await server.run(reading, writing, server.create_initialization_options())
 
     anyio.run(run)
 
 
-def next_line(stdin: TextIO) -> str:
-    """The next line, "" behind the last; one that is too long without its middle, but still too long."""
-    line = stdin.readline(REQUEST_CHARS + 1)
-    end = line
-    while len(end) > REQUEST_CHARS and not end.endswith("\n"):
-        end = end[-END_CHARS:] + stdin.readline(REQUEST_CHARS + 1 - END_CHARS)
-    return line if end is line else line + end[-END_CHARS:]
-
-
-def refused(line: str) -> dict[str, Any]:
-    """The answer to a line that is too long."""
-    named = ID_FIRST.match(line[:END_CHARS]) or ID_LAST.search(line[-END_CHARS:])
-    return invalid(named and json.loads(named[1]), f"a request has at most {REQUEST_CHARS:,} characters")
-
-
-def invalid(name: str | int | None, message: str) -> dict[str, Any]:
-    """The error that answers what is no request."""
-    error = {"code": types.INVALID_REQUEST, "message": message}
-    return {"jsonrpc": "2.0", "id": name, "error": error}
-
-
-def mended(line: str) -> tuple[str, dict[str, Any]]:
-    """A line as the SDK reads it, lone surrogates replaced; or "", and the error that answers what has an id
-    and is no request or answer: of such the SDK says nothing, so that the client waits."""
+def readable(line: str) -> str:
+    """A line with a question mark for each lone surrogate: of what holds one the SDK says nothing, so that
+    the client waits."""
     try:
-        value = json.loads(line)
-        text = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace").decode("utf-8")
+        return json.dumps(json.loads(line), ensure_ascii=False).encode("utf-8", "replace").decode()
     except (ValueError, RecursionError):
-        return line, {}  # the SDK tells of it
-    if not isinstance(value, dict) or "id" not in value:
-        return text, {}
-    named = value["id"] if isinstance(value["id"], (str, int)) and not isinstance(value["id"], bool) else None
-    try:
-        types.JSONRPCMessage.model_validate_json(text)
-        if named is not None and json.loads(text)["id"] == named:
-            return text, {}
-    except ValueError:
-        pass
-    return "", invalid(named, "no request of this protocol")
+        return line  # the SDK goes on behind it

@@ -9,29 +9,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+from aider_gardener.adapters.transcript import call_text, detail_of, source_of
 from aider_gardener.errors import UsageError
 from aider_gardener.messages import Message, Source, SourceKind, text_key
-from aider_gardener.phrases import command_line
-from aider_gardener.reading.output import squeeze
-from aider_gardener.reading.source import command_source
 
 AgentMessage = Mapping[str, Any]
 """One message of an agent, as it is sent as JSON."""
 
-COMMAND_KEYS = ("command", "cmd", "script")
-PATH_KEYS = ("path", "file_path", "filename", "file")
-"""How tools name what they run, and the file that they read or write."""
-DETAIL_CHARS = 200
-"""So much of a call says where its result came from."""
-LONG_ARGUMENT_CHARS = 80
-"""A longer argument of a call is a block of its own, and so is one of several lines."""
 FIXED_ROLES = frozenset({"system", "developer"})
 RESULT_ROLES = frozenset({"tool", "function"})
 
@@ -62,11 +52,16 @@ class Item:
 
 @dataclass(frozen=True)
 class AgentCall:
-    """A call of a tool: its arguments are values, or the text as it stands where that is no JSON."""
+    """A call of a tool, its arguments by their names; what has none is `input`."""
 
     id: str
     name: str
-    given: Any
+    given: Mapping[str, Any]
+
+    @property
+    def text(self) -> str:
+        """All that it says."""
+        return call_text(self.name, self.given) or f"{self.name} {detail_of(self.given)}".strip()
 
 
 def as_mapping(value: Any) -> Any:
@@ -125,7 +120,7 @@ def _read(
         return Kind.RESULT, Message("user", text), source_of(call.name, call.given)
     if role != "assistant":
         return Kind.WORDS, Message("user", text), None
-    text = "\n\n".join(filter(None, [text, *map(_called, made)]))
+    text = "\n\n".join(filter(None, [text, *(call.text for call in made)]))
     return Kind.CALLS if made else Kind.WORDS, Message("assistant", text), Source(SourceKind.REPLY)
 
 
@@ -170,40 +165,7 @@ def _calls_of(message: AgentMessage) -> list[AgentCall]:
         arguments = body.get("arguments", body.get("input", ""))
         with suppress(ValueError):  # text that is no JSON is left as it is
             arguments = json.loads(arguments) if isinstance(arguments, str) else arguments
-        name = str(body.get("name") or call.get("type") or "tool")
-        made.append(AgentCall(str(call.get("id") or ""), name, arguments))
+        name, is_named = str(body.get("name") or call.get("type") or "tool"), isinstance(arguments, Mapping)
+        values = arguments if is_named else {"input": arguments}
+        made.append(AgentCall(str(call.get("id") or ""), name, values))
     return made
-
-
-def _called(call: AgentCall) -> str:
-    """A call as text: short arguments in its line, long ones whole in blocks below it."""
-    if not isinstance(call.given, Mapping):
-        return f"Called {call.name}: {call.given}" if call.given not in ("", None) else f"Called {call.name}."
-    line, blocks = list[str](), list[str]()
-    for key, value in call.given.items():
-        text = value if isinstance(value, str) else json.dumps(value)
-        if "\n" in text or len(text) > LONG_ARGUMENT_CHARS:
-            longest = max(map(len, re.findall("`+", text)), default=0)
-            fence = "`" * max(3, longest + 1)  # no fence inside ends it
-            blocks.append(f"{key}:\n{fence}\n{text}\n{fence}")
-        else:
-            line.append(f"{key}={text}")
-    return "\n".join([f"Called {call.name}: {', '.join(line)}" if line else f"Called {call.name}.", *blocks])
-
-
-def source_of(name: str, given: Any) -> Source:
-    """Where a result came from: a test run, a page, else the command or the call, in one line."""
-    values = given if isinstance(given, Mapping) else {}
-    command, path = (
-        next((values[key] for key in keys if values.get(key)), "") for keys in (COMMAND_KEYS, PATH_KEYS)
-    )
-    if isinstance(command, list | tuple):
-        command = command_line([*map(str, command)])
-    if not command and isinstance(values.get("url"), str) and values["url"]:
-        return Source(SourceKind.WEB, _one_line(values["url"]))
-    every = ", ".join(f"{key}={value}" for key, value in values.items()) if values else given or ""
-    return command_source(_one_line(command or f"{name} {path or every}"))
-
-
-def _one_line(text: object) -> str:
-    return squeeze(str(text)[: 4 * DETAIL_CHARS])[:DETAIL_CHARS]

@@ -114,15 +114,6 @@ class Driver:
             self.model.replies.append(reply)
             self.type(question)
 
-    def offered(self, typed: str) -> list[str]:
-        """What aider's own completion offers for a line that is typed so far."""
-        from aider.io import AutoCompleter
-        from prompt_toolkit.completion import CompleteEvent
-        from prompt_toolkit.document import Document
-
-        completer = AutoCompleter(self.coder.root, [], [], self.coder.commands, "utf-8")
-        return [each.text for each in completer.get_completions(Document(typed), CompleteEvent())]
-
     @property
     def history(self) -> list[dict[str, Any]]:
         return [*self.coder.done_messages, *self.coder.cur_messages]

@@ -153,9 +153,8 @@ def test_the_status_speaks_in_sentences(driver: Driver) -> None:
     assert [line for line in driver.said if line.startswith("Usage: /gardener")]
 
 
-def test_the_actions_complete(driver: Driver) -> None:
-    assert driver.offered("/gardener cons") == ["constraints"]
-    assert all(driver.offered(f"/gardener {word}") and word in USAGE for word in STEPS)
+def test_the_words_behind_the_command_are_explained(driver: Driver) -> None:
+    assert all(word in USAGE for word in STEPS)
     driver.type("/gardener help")
     at = driver.said.index("/gardener and one of these words:")
     words = [line.split()[0] for line in driver.said[at + 1 :] if line[:1].strip()]

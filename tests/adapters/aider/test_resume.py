@@ -138,11 +138,6 @@ def test_files_come_back_unless_they_are_gone(begin: Begin, repository: Path) ->
     assert [Path(name).name for name in again.coder.abs_fnames] == ["app.py"]
     assert [Path(name).name for name in again.coder.abs_read_only_fnames] == ["read me.md"]
     assert "no longer there, and not added: old.py" in told(again)
-    again.coder.show_announcements()
-    for name in ("app.py", "read me.md"):
-        assert sum(f"{name} to " in line for line in again.said) == 1, (
-            "aider lists the chat's files as it starts"
-        )
 
 
 def test_what_stood_shorter_stands_shorter_and_a_long_past_is_compacted(

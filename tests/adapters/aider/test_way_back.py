@@ -73,10 +73,7 @@ def test_off_gives_the_whole_history_back(
     assert len(standing(driver)) > short
     assert alternates(driver.history)
     assert holds_legal_lists(driver)
-    found = re.search(r"is off: (\d+) messages came back whole, ([\d,]+) tokens more", said)
-    assert found
-    assert 10 < int(found[1]) <= len(standing(driver))
-    assert int(found[2].replace(",", "")) > 3_000
+    assert "is off: every message stands whole" in said
     driver.ask("/ask and now?")
     assert all(text in model.last_prompt() for _role, text in originals(driver)[:-1])
 

@@ -103,7 +103,7 @@ def test_a_call_that_is_not_whole_goes_into_a_note_with_all_its_results() -> Non
 def test_the_last_question_and_calls_that_wait_stand_whatever_a_plan_says() -> None:
     agent = agent_of(*TALK, calls(call("c", "make")), result("c", "ok"))
     gone = {f"s{seq}": Fidelity.HIDDEN for seq in range(7)}
-    assert [text for _role, text in shown(agent, **gone)] == ["two", "Called bash: command=make", "ok"]
+    assert [text for _role, text in shown(agent, **gone)] == ["two", "bash make", "ok"]
     assert {entry.seq for entry in agent.chat.all_entries() if entry.pinned} == {5, 6}
     assert not any(entry.pinned for entry in agent.chat.entries.values())
 

@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from aider_gardener.adapters.plain.reading import Kind, items, source_of, text_of
+from aider_gardener.adapters.plain.reading import Kind, items, text_of
+from aider_gardener.adapters.transcript import DETAIL_CHARS, source_of
 from aider_gardener.messages import SourceKind
 
 from .agents import call, calls, result, user
@@ -29,23 +30,29 @@ def test_a_result_comes_from_the_call_that_it_answers() -> None:
         ("fetch", {"url": "https://example.com/a"}, SourceKind.WEB, "https://example.com/a"),
         ("read_file", {"path": "src/a.py", "limit": 3}, SourceKind.COMMAND, "read_file src/a.py"),
         ("think", {}, SourceKind.COMMAND, "think"),
-        ("odd", "not\njson", SourceKind.COMMAND, "odd not json"),
-        ("long", {"query": "x" * 900}, SourceKind.COMMAND, ("long query=" + "x" * 900)[:200]),
+        ("odd", {"input": "not\njson"}, SourceKind.COMMAND, "odd"),
+        ("long", {"query": "x" * 900}, SourceKind.COMMAND, "long " + "x" * DETAIL_CHARS),
     ],
 )
-def test_a_source_says_in_one_line_what_was_run(
-    name: str, given: object, kind: SourceKind, detail: str
+def test_a_source_says_what_was_run(
+    name: str, given: dict[str, object], kind: SourceKind, detail: str
 ) -> None:
     source = source_of(name, given)
     assert (source.kind, source.detail) == (kind, detail)
 
 
-def test_long_arguments_stand_whole_in_blocks_that_nothing_in_them_ends() -> None:
+def test_a_call_says_all_of_its_arguments_and_an_edit_is_one_block() -> None:
     code = "def f():\n    return '```'\n"
-    arguments = json.dumps({"path": "a.py", "content": code})
-    made = {"id": "c", "type": "function", "function": {"name": "write", "arguments": arguments}}
-    (item,) = items([calls(made)])
-    assert item.message.content == f"Called write: path=a.py\ncontent:\n````\n{code}\n````"
+    one, other = (
+        {"id": "c", "type": "function", "function": {"name": name, "arguments": json.dumps(given)}}
+        for name, given in (
+            ("store", {"path": "a.py", "content": code}),
+            ("Write", {"file_path": "a.py", "content": code}),
+        )
+    )
+    stored, written = (item.message.content for item in items([calls(one), calls(other)]))
+    assert stored == f"store\npath: a.py\ncontent: {code}".rstrip()
+    assert written == f"a.py\n<<<<<<< SEARCH\n=======\n{code}>>>>>>> REPLACE\n"
 
 
 def test_parts_that_are_no_text_leave_a_mark_that_tells_them_apart() -> None:
@@ -78,5 +85,5 @@ def test_calls_of_older_formats_and_of_no_known_form_are_read() -> None:
     none = {"role": "assistant", "content": "a", "tool_calls": 5, "function_call": "run"}
     read = items([older, {"role": "function", "name": "run", "content": "a"}, calls(custom), broken, none])
     assert read[1].source is not None and read[1].source.detail == "ls"
-    assert read[2].message.content == "Called sql: select 1"
+    assert read[2].message.content == "sql\ninput: select 1"
     assert read[3].kind is Kind.CALLS and read[4].kind is Kind.WORDS
