@@ -57,8 +57,8 @@ MODE_HEAD = (
 )
 
 MENTIONED_CHARS = 200_000
-"""Of what was said last, more than most windows hold. aider keeps a map for each set of words it was asked for:
-of outputs without an end both would grow with the chat."""
+"""Of what was said last, more than most windows hold. aider keeps a map for each set of words it was asked
+for: of outputs without an end both would grow with the chat."""
 ANSWERS = frozenset({"ask"})
 """Modes that only answer: they are asked with the system text of the mode that edits."""
 
