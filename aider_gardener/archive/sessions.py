@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING
 
@@ -43,9 +43,12 @@ def clear_floor(store: Store, session: str) -> int:
 
 def project_sessions(store: Store, project: str) -> list[SessionInfo]:
     """The sessions of a project in which anything was said here, the last used first."""
-    found = [
-        info for info in store.sessions(project) if info.entries and not info.id.startswith((SHARED, RUNS))
-    ]
+    return last_first(store.sessions(project))
+
+
+def last_first(infos: Iterable[SessionInfo]) -> list[SessionInfo]:
+    """Those sessions in which anything was said here, the last used first."""
+    found = [info for info in infos if info.entries and not info.id.startswith((SHARED, RUNS))]
     return sorted(found, key=lambda info: info.last_at, reverse=True)
 
 

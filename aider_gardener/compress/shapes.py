@@ -27,7 +27,7 @@ from aider_gardener.compress.outline import (
 )
 from aider_gardener.compress.quoting import quoted, without_manual
 from aider_gardener.compress.truth import Original, falsehoods, with_parents
-from aider_gardener.messages import Compressed, ContentClass, Focus, TokenCounter
+from aider_gardener.messages import Compressed, ContentClass, Focus, TokenCounter, remembered
 from aider_gardener.phrases import counted
 from aider_gardener.reading.alarms import alarm
 from aider_gardener.reading.output import clip, lines_of
@@ -42,8 +42,9 @@ ENGINES: dict[str, Engine] = {
 }
 """By the name of the shape."""
 
-TASTED_LINES = 150
-"""By so many of its first lines it is guessed which engine explains most of a text."""
+TASTED_LINES, TASTED_SHARE = 150, 0.2
+"""By so many of its first lines it is guessed which engine explains most of a text, where these are no larger
+a share of it: to guess would take as long as it saves."""
 
 FULL_SHARE = 0.98
 """An engine that explains so much of a text is asked alone: the others would take as long again for its last
@@ -85,7 +86,7 @@ def _claims(lines: Sequence[str]) -> list[tuple[str, Notes]]:
     """What engines explain, the one that explains most first; of a long text those are asked first that
     explain most of its first lines."""
     names = list(ENGINES)
-    if len(lines) > 2 * TASTED_LINES:
+    if TASTED_SHARE * len(lines) > TASTED_LINES:
         tasted = {name: len(found) for name, found in _asked(names, lines[:TASTED_LINES]).items()}
         names.sort(key=lambda name: -tasted.get(name, 0))
     claims = _asked(names, lines)
@@ -93,12 +94,18 @@ def _claims(lines: Sequence[str]) -> list[tuple[str, Notes]]:
     return [(name, claims[name]) for name in ranked]
 
 
+@remembered(2 * len(ENGINES), key=lambda name, lines: (name, hash(tuple(lines))))
+def _read(name: str, lines: Sequence[str]) -> Notes:
+    """What an engine explains. Who asks whether a text tells of a failure asks next what it tells of it."""
+    return ENGINES[name](lines)
+
+
 def _asked(names: Sequence[str], lines: Sequence[str]) -> dict[str, Notes]:
     """What engines explain, in this order; of one that explains nearly every line that alone."""
     filled = sum(map(bool, map(str.strip, lines)))
     claims: dict[str, Notes] = {}
     for name in names:
-        claims[name] = ENGINES[name](lines)
+        claims[name] = _read(name, lines)
         if len(claims[name]) >= FULL_SHARE * filled:
             return {name: claims[name]}
     return claims
@@ -179,8 +186,8 @@ def tells_failure(text: str) -> bool:
     is_alarmed = any(alarm(line) == "error" for line in lines)  # for most texts no engine need be asked
     return is_alarmed and any(
         note.worth >= FAILURE and alarm(lines[row]) == "error"
-        for read in (runs.read, records.read, traces.read)
-        for row, note in read(lines).items()
+        for name in ("testruns", "records", "traces")
+        for row, note in _read(name, lines).items()
     )
 
 

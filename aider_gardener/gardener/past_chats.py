@@ -179,7 +179,7 @@ def account(store: Store, info: SessionInfo) -> Account:
         commits=tuple(commits_in(entries)),
         decisions=tuple(decided(entries)),
         files=tuple(edited_files([entry for entry in entries if entry.id not in undone])),
-        open_errors=tuple(open_errors(entries)),
+        open_errors=(*open_errors(entries),)[::-1],
     )
 
 

@@ -12,7 +12,7 @@ from itertools import islice, zip_longest
 from typing import NamedTuple
 
 from aider_gardener.archive.archive import Archive
-from aider_gardener.archive.sessions import NOTES, project_sessions
+from aider_gardener.archive.sessions import NOTES, last_first
 from aider_gardener.archive.store.base import SessionInfo
 from aider_gardener.compress.edits import read_edits
 from aider_gardener.compress.shapes import gist, tells_failure
@@ -42,8 +42,8 @@ PINNED, ASKED = "Pinned:", "Asked, and what came of it:"
 ROOM = {PINNED: 1.0, RULES: 0.45, DECIDED: 0.75, FAILING: 0.9, FILES: 1.0, ASKED: 1.0}
 """The share of a note's budget that is spent when each part has had its own; what is pinned may take all."""
 OUTPUTS = (SourceKind.COMMAND, SourceKind.TEST, SourceKind.LINT)
-Part = tuple[str, Sequence[str]]
-"""A part of a note: its title, and its rows, the newest last."""
+Part = tuple[str, Iterable[str]]
+"""A part of a note: its title, and its rows, the newest first."""
 
 
 class LastTime(NamedTuple):
@@ -78,7 +78,8 @@ def last_time(archive: Archive, *, token_limit: int) -> LastTime | None:
         if any(entry.source.kind is SourceKind.TYPED for entry in entries):
             once = {entry.id: entry for entry in entries}.values()
             pinned = ["> " + "\n> ".join(e.content.splitlines()) + f" ({e.id})" for e in once if e.pinned]
-            parts = [(PINNED, pinned), *_state_parts(entries), (ASKED, _exchanges(archive, entries))]
+            asked = reversed(_exchanges(archive, entries))
+            parts = [(PINNED, reversed(pinned)), *_state_parts(entries), (ASKED, asked)]
             head, limit = HEAD.format(when=when(info.last_at)), min(token_limit, TOKEN_LIMIT)
             note, rows = _noted([head], parts, [NOTE_END], limit, archive.count)
             return LastTime(note, info, rows, archive.count(note)) if note else None
@@ -88,10 +89,9 @@ def last_time(archive: Archive, *, token_limit: int) -> LastTime | None:
 def state_of_last(archive: Archive, *, token_limit: int, everywhere: bool) -> str:
     """Where the newest other chat of the project stands of which anything may be told: rules, decisions, open
     errors, files; "" for none. Without `everywhere` only chats with this host count."""
-    for info in project_sessions(archive.store, archive.past.project):
+    for info in last_first(archive.past.infos.values()):
         host = archive.host_of(info.id)
-        is_told = info.id != archive.session and not info.id.startswith(NOTES)
-        if not is_told or not (everywhere or host == archive.host):
+        if info.id.startswith(NOTES) or not (everywhere or host == archive.host):
             continue
         entries = archive.past.told(archive.store.session_entries(info.id), archive.provider)
         day = time.strftime("%Y-%m-%d", time.localtime(info.last_at))
@@ -123,7 +123,7 @@ def _noted(
     full = left = token_limit - sum(map(cost, [*head, *tail]))
     for title, rows in parts:
         room = left - int((1 - ROOM[title]) * full) - cost(title)
-        kept = [*fitting(reversed(rows), room, cost)]
+        kept = [*fitting(rows, room, cost)]
         if kept:
             lines += [title, *reversed(kept)]
             left -= sum(map(cost, [title, *kept]))
@@ -157,10 +157,10 @@ def _one_line(archive: Archive, entry: Entry) -> str:
 
 def _state_parts(entries: Sequence[Entry]) -> Iterator[Part]:
     """The parts that say where a chat stands, in the order of their worth."""
-    yield RULES, [_quoted(rule.turn, rule.text, rule.entry_id) for rule in rules_of(entries)]
-    yield DECIDED, [_quoted(one.turn, one.text, one.entry_id) for one in decided(entries)]
-    failing = open_errors(entries, MOST_FAULTS)
-    yield FAILING, [_quoted(entry.turn, _fault_words(entry), entry.id) for entry in failing]
+    yield RULES, [_quoted(rule.turn, rule.text, rule.entry_id) for rule in reversed(rules_of(entries))]
+    yield DECIDED, [_quoted(one.turn, one.text, one.entry_id) for one in reversed(decided(entries))]
+    failing = islice(open_errors(entries), MOST_FAULTS)
+    yield FAILING, (_quoted(entry.turn, _fault_words(entry), entry.id) for entry in failing)
     files = edited_files(entries, MOST_FILES)
     yield FILES, [f"> {', '.join(files)}"] if files else []
 
@@ -197,15 +197,13 @@ def _paths_from_the_end(entries: Sequence[Entry]) -> Iterator[str]:
                 yield from (edit.path for edit in reversed(edits))
 
 
-def open_errors(entries: Sequence[Entry], most: int | None = None) -> list[Entry]:
-    """The outputs that report an error and are the last of their command, of more than `most` the newest."""
+def open_errors(entries: Sequence[Entry]) -> Iterator[Entry]:
+    """The outputs that report an error and are the last of their command, the newest first."""
     last: dict[tuple[SourceKind, str], Entry] = {}
-    for entry in entries:
+    for entry in reversed(entries):
         if entry.source.kind in OUTPUTS:
-            key = (entry.source.kind, entry.source.detail)
-            last.pop(key, None)
-            last[key] = entry
-    return [*islice(filter(reports_error, reversed(last.values())), most)][::-1]
+            last.setdefault((entry.source.kind, entry.source.detail), entry)
+    return filter(reports_error, last.values())
 
 
 def reports_error(entry: Entry) -> bool:

@@ -160,7 +160,7 @@ def chat(case: Case, project: Path, run: Callable[..., subprocess.CompletedProce
     after = state(project)
     if case.refused:
         is_same = all(after.get(name) == data for name, data in before.items())
-        is_alone = case.refused == "newer" or set(after) == set(before)
+        is_alone = case.before is renewed or set(after) == set(before)
         if not (is_same and is_alone):
             return "it changed the archive"
         return HELD if case.refused in " ".join(told.split()) else f"says {lines}"

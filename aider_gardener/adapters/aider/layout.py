@@ -56,6 +56,9 @@ MODE_HEAD = (
     " words; no file is edited, and no edit blocks are wanted:"
 )
 
+MENTIONED_CHARS = 200_000
+"""Of what was said last, more than most windows hold. aider keeps a map for each set of words it was asked
+for: of outputs without an end both would grow with the chat."""
 ANSWERS = frozenset({"ask"})
 """Modes that only answer: they are asked with the system text of the mode that edits."""
 
@@ -277,12 +280,12 @@ def _marked(message: HostMessage) -> HostMessage:
 
 
 def current_texts(coder: HostCoder, gardener: Gardener) -> str | None:
-    """The current messages as they were said, whatever of them is in the prompt: what the map's mentions are
-    taken from. None while all of it is."""
+    """The end of the current messages as they were said, whatever of them is in the prompt: what the map's
+    mentions are taken from. None while all of it is."""
     state = gardener.state
     if not (state.acts and (state.chat.fidelity or state.layout.begun)):
         return None
-    return "".join(f"{entry.content}\n" for entry in state.chat.current_entries())
+    return "".join(f"{entry.content}\n" for entry in state.chat.current_entries())[-MENTIONED_CHARS:]
 
 
 def _map_now(coder: HostCoder, gardener: Gardener, chunks: Chunks) -> MapNow:

@@ -458,3 +458,10 @@ def test_what_stands_for_no_files_has_no_breakpoint(
     assert none in said(prompt) and 0 < len(marks(prompt)) <= 4
     at = said(prompt).index(none)
     assert not {at, at + 1} & set(marks(prompt))
+
+
+def test_the_words_for_the_map_do_not_grow_with_the_chat(chat: Driver) -> None:
+    for turn in range(6):  # without an edit all of it is current
+        chat.ask(f"what is in part{turn}.py? " + " ".join(f"w{turn}_{n}" for n in range(8_000)))
+    text = chat.coder.get_cur_message_text()
+    assert len(text) <= layout.MENTIONED_CHARS and "w5_7999" in text and "w0_0" not in text
