@@ -42,28 +42,33 @@ def share(met: Met) -> Interval:
 
 
 def difference(first: Met, second: Met) -> Interval:
-    """By how many points the first's percent of met items is above the second's, of the same items.
+    """By how many points the first's percent of met items is above the second's.
 
-    Raises ValueError where sessions or items differ.
+    Where a session has as many items for both they are the same ones, and drawn in pairs; where it has not,
+    since what a prompt brings along anyway is no item, each is drawn by itself. Raises ValueError where
+    sessions differ.
     """
-    if [len(own) for own in first] != [len(own) for own in second]:
-        raise ValueError("both need the same sessions and items")
+    if len(first) != len(second):
+        raise ValueError("both need the same sessions")
     rng = np.random.default_rng(SEED)
-    above = [
-        [int(a) - int(b) for a, b in zip(*pair, strict=True)] for pair in zip(first, second, strict=True)
-    ]
-    drawn = times_drawn(rng, len(above))
-    gained, asked = np.zeros(DRAWS), np.zeros(DRAWS)
-    for at, own in enumerate(above):
-        if not own:
-            continue
-        items = drawn[:, at] * len(own)
-        shares = [own.count(sign) / len(own) for sign in (1, -1, 0)]
-        found = rng.multinomial(items, shares)
-        gained += found[:, 0] - found[:, 1]
-        asked += items
-    value = percent(sum(map(sum, above)), sum(map(len, above)))
-    return between(float(value), percent(gained, asked))
+    drawn = times_drawn(rng, len(first))
+    met, asked = np.zeros((2, DRAWS)), np.zeros((2, DRAWS))
+    for at, both in enumerate(zip(first, second, strict=True)):
+        counts = drawn[:, [at]] * [len(own) for own in both]
+        asked += counts.T
+        if len(both[0]) == len(both[1]):
+            met += drawn_of(rng, counts[:, 0], [*zip(*both, strict=True)]).T
+        else:
+            met += [drawn_of(rng, counts[:, side], [(mark,) for mark in both[side]])[:, 0] for side in (0, 1)]
+    shares = [percent(sum(map(sum, own)), sum(map(len, own))) for own in (first, second)]
+    return between(float(shares[0] - shares[1]), np.subtract(*percent(met, asked)))
+
+
+def drawn_of(rng: np.random.Generator, counts: Any, items: Sequence[tuple[bool, ...]]) -> Any:
+    """How many marks of each column are set in draws of so many items: an array of (DRAWS, columns)."""
+    kinds = sorted(set(items))
+    found = rng.multinomial(counts, [items.count(kind) / len(items) for kind in kinds] or [1.0])
+    return found @ np.array(kinds or [(0, 0)], dtype=int)
 
 
 def ratio(first: Sequence[float], second: Sequence[float]) -> Interval:

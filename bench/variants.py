@@ -205,7 +205,7 @@ def as_orders(runner: Replay) -> None:
 
 
 def without_compressed_forms(runner: Replay) -> None:
-    """The gardener's compressors leave everything as it is: an entry is shown whole, as a line or not."""
+    """The gardener's compressors leave everything as it is: an entry is shown whole or not."""
     from aider_gardener.compress import message
     from aider_gardener.compress.base import unchanged
     from aider_gardener.messages import ContentClass
@@ -214,17 +214,6 @@ def without_compressed_forms(runner: Replay) -> None:
         return unchanged(content, ContentClass.PROSE)
 
     vars(message)["compress_message"] = as_it_is
-
-
-def without_forms(runner: Replay) -> None:
-    """Nothing is made shorter, not to a line either: an entry is shown whole or not."""
-    from aider_gardener.compress import line
-
-    def as_it_is(content: str, *_rest: Any, **_options: Any) -> str:
-        return content
-
-    without_compressed_forms(runner)
-    vars(line)["line_form"] = as_it_is
 
 
 def oldest_first(runner: Replay) -> None:
@@ -251,8 +240,7 @@ VARIANTS.update(
         Variant("gardener-oldest-first", "a plan hides the oldest, whole", oldest_first, settings={}),
         Variant("gardener-no-recall", "the gardener without recall", settings={"recall_tokens": 0}),
         Variant("gardener-no-vectors", "the gardener without vectors", settings={"embedder": "none"}),
-        Variant("gardener-no-compress", "whole, a line or nothing", without_compressed_forms, settings={}),
-        Variant("gardener-no-forms", "whole or nothing", without_forms, settings={}),
+        Variant("gardener-no-compress", "whole or nothing", without_compressed_forms, settings={}),
         Variant("gardener-append", "the gardener, prompts that only grow", settings={"files": "append"}),
         Variant(
             "gardener-aider-order", "the gardener, files as aider sends them", settings={"files": "aider"}

@@ -234,7 +234,7 @@ def ablations(found: Mapping[Key, Rows]) -> Iterator[str]:
         "What the parts give",
         "The gardener without a part, beside the whole: points of percent, paired; tokens of",
         "history in a prompt;",
-        "dollars. `no-compress` shows entries whole, as a line or not; `no-forms` whole or not.",
+        "dollars. `no-compress` shows entries whole or not; `oldest-first` hides the oldest, whole.",
     )
     whole = own[GARDENER]
     lines = [

@@ -33,7 +33,7 @@ TOOL = "proposal_tables"
 STOCK, FIXED = "stock", "stock-fixed"
 RIVALS = ("tail-search", FIXED, "tail", "mask10", STOCK, FLOOR)
 SURE = (FIXED, "tail-search", "tail")
-PARTS = ("gardener-no-recall", "gardener-no-compress", "gardener-no-forms")
+PARTS = ("gardener-no-recall", "gardener-no-compress", "gardener-oldest-first")
 
 Found = Mapping[Key, Rows]
 

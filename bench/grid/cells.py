@@ -34,7 +34,7 @@ WITHOUT_BUDGET = ("none", "no-history", "stock", "stock-fixed", "mask10")
 """Run once, at the host's own limit. `stock-fixed` too: its summaries were recorded at that limit."""
 
 WITH_BUDGET = ("tail", "tail-search", "gardener", "gardener-as-order")
-ABLATIONS = ("gardener-no-recall", "gardener-no-vectors", "gardener-no-compress", "gardener-no-forms")
+ABLATIONS = ("gardener-no-recall", "gardener-no-vectors", "gardener-no-compress", "gardener-oldest-first")
 
 CHAINED = "chained"
 CHAINED_VARIANTS = ("stock", "stock-fixed", "tail-search", "gardener")
@@ -47,7 +47,7 @@ IN_SMALL_WINDOWS = ("stock", "tail-search", "gardener")
 WITHOUT_EFFECT = (
     "adapters/claude_code/", "adapters/mcp/",
     "adapters/plain/", "cli/", "gardener/past_chats", "gardener/done_tasks", "gardener/files",
-    "gardener/memory", "gardener/monthly", "gardener/pages", "notes/markdown", "patches/", "phrases",
+    "gardener/memory", "notes/markdown", "patches/", "phrases",
     "recall/hits", "replay/play/report",
     "replay/session/grammar", "replay/session/history", "replay/session/record", "replay/show/", "tables",
 )  # fmt: skip

@@ -26,7 +26,7 @@ from bench.variants import (
 MINI = load_session(Path(__file__).resolve().parents[1] / "data" / "sessions" / "mini")
 TIGHT, ROOMY = 300, 2_500
 BASELINES = ("no-history", "tail-search", "tail")
-GARDENERS = ("gardener", "gardener-no-compress", "gardener-no-forms", "gardener-oldest-first")
+GARDENERS = ("gardener", "gardener-no-compress", "gardener-oldest-first")
 
 
 def user(text: str) -> dict[str, str]:

@@ -41,10 +41,10 @@ def test_the_full_grid_has_every_budget_for_those_that_have_one(mini: list[Any])
     found = list(cells(mini))
     budgets = {
         name: {cell.budget for cell in found if cell.variant == name}
-        for name in ("stock-fixed", "tail", "gardener", "gardener-no-forms")
+        for name in ("stock-fixed", "tail", "gardener", "gardener-oldest-first")
     }
     assert budgets == {
-        "stock-fixed": {None}, "tail": {*BUDGETS}, "gardener": {None, *BUDGETS}, "gardener-no-forms": {None},
+        "stock-fixed": {None}, "tail": {*BUDGETS}, "gardener": {None, *BUDGETS}, "gardener-oldest-first": {None},
     }  # fmt: skip
     assert len({cell.name for cell in found}) == len(found)
 

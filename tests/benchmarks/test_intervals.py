@@ -29,6 +29,16 @@ def test_a_pair_is_compared_item_by_item() -> None:
     assert found.high - found.low < share(first).high - share(second).low, "both share their draws"
 
 
+def test_a_session_with_other_items_is_compared_by_shares() -> None:
+    same, other = [True, False, True, True], [True, False, True, True, False]
+    found = difference([same, other, []], [same, same, [False]])
+    assert found.value == pytest.approx(100 * (6 / 9 - 6 / 9))
+    assert found.low < 0 < found.high
+    assert difference([[True] * 3] * 4, [[False] * 5] * 4).low == 100
+    with pytest.raises(ValueError, match="same sessions"):
+        difference([same], [same, same])
+
+
 def test_a_ratio_is_that_of_sums() -> None:
     found = ratio([1.0, 2.0, 3.0], [2.0, 4.0, 6.0])
     assert found.value == found.low == found.high == 0.5
