@@ -68,7 +68,7 @@ def drawn_of(rng: np.random.Generator, counts: Any, items: Sequence[tuple[bool, 
     """How many marks of each column are set in draws of so many items: an array of (DRAWS, columns)."""
     kinds = sorted(set(items))
     found = rng.multinomial(counts, [items.count(kind) / len(items) for kind in kinds] or [1.0])
-    return found @ np.array(kinds or [(0, 0)], dtype=int)
+    return found @ np.array(kinds or [(False, False)], dtype=int)
 
 
 def ratio(first: Sequence[float], second: Sequence[float]) -> Interval:
