@@ -17,6 +17,7 @@ from aider_gardener.archive.store.base import Event
 from aider_gardener.errors import UsageError
 from aider_gardener.gardener.state import ChatState
 from aider_gardener.messages import Entry, Fidelity, Plan
+from aider_gardener.notes.chatmap import MapNote
 from aider_gardener.plan.chat import open_exchange
 from aider_gardener.plan.goals import PUT_BACK, WARNING_AT, Goal, Limit, marks
 from aider_gardener.plan.planner import LEVELS, Applied, Draft, draft
@@ -268,6 +269,7 @@ def give_back(state: ChatState) -> int:
     before can be undone any more. What the host took out and what was forgotten stays away. Returns how many
     messages changed."""
     state.sync_host()
+    state.note = MapNote()
     return show(state, {}, GIVEN_BACK)
 
 
