@@ -108,16 +108,13 @@ def keep_to_policy(store: Store, project: str, settings: Settings) -> str:
     of an index beside the archive. Returns the line for the user, or ""."""
     if not (store.persistent and settings.prunes):
         return ""
+    line = ""
     try:
-        count = prune(store, RetentionPolicy(max_bytes=settings.store_limit * MEGABYTE))
-        line = PRUNED.format(count=count, size=store.size_bytes() / MEGABYTE) if count else ""
-    except StoreError as error:
-        return f"the archive could not be pruned: {error}"
-    try:
-        if count:
+        if count := prune(store, RetentionPolicy(max_bytes=settings.store_limit * MEGABYTE)):
+            line = PRUNED.format(count=count, size=store.size_bytes() / MEGABYTE)
             renew_index(store, project)
     except GardenerError as error:
-        return f"{line}; the index of sessions still holds them: {error}"
+        return f"{line or 'nothing was pruned'}; what goes is still in the archive or its index: {error}"
     return line
 
 

@@ -57,9 +57,9 @@ def throttle_outputs(state: ChatState, added: Iterable[Entry]) -> list[Throttled
     The limit is the setting, else what the window has room for below its first threshold beside the rest, but
     1,024 tokens at least.
     """
-    if not state.acts:
-        return []
     new = list(added)
+    if not (state.acts and any(entry.source.kind in OUTPUTS for entry in new)):
+        return []  # before anything is counted
     beside = piece_tokens(state.chat.pieces, state.count) - sum(entry.tokens for entry in new)
     room = max(LEAST_TOKENS, int(WARNING_AT * state.frame.window) - state.frame.tokens - beside)
     limit = state.settings.throttle_tokens or (room if state.frame.window else UNKNOWN_ROOM)

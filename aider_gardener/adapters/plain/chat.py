@@ -8,7 +8,6 @@ place, at whatever level, and once it is not all of them are lines of a note.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from functools import partial
@@ -19,9 +18,6 @@ from aider_gardener.compress.base import omitted
 from aider_gardener.messages import Entry, Fidelity, SourceKind
 from aider_gardener.plan.chat import Chat, Rendering
 from aider_gardener.plan.view import Piece, TextOf
-
-MARK_CHARS = 120
-"""A short form of a result that is no longer than this is shown even where the result is hidden."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +104,7 @@ class AgentList:
         """An entry in its own place; a result that is hidden leaves a mark, for its call must be answered."""
         level = chat.level_of(entry)
         role = "tool" if self.kind(entry.seq) is Kind.RESULT else entry.role
-        text = _mark(entry, text_of) if level is Fidelity.HIDDEN else text_of(entry, level)
+        text = omitted("left out", entry.id) if level is Fidelity.HIDDEN else text_of(entry, level)
         return chat.piece(role, text, entry)
 
 
@@ -119,17 +115,6 @@ def _reads_well(entry: Entry, made: Rendering, *, followed: bool) -> bool:
         return followed
     has_gap = made.gap or bool(made.pending)
     return bool(made.noted) or not has_gap or made.last_role not in ("", "assistant")
-
-
-def _mark(entry: Entry, text_of: TextOf) -> str:
-    """What is shown of a hidden result: a short form of it that is hardly longer than saying that it was left
-    out."""
-    for level in (Fidelity.LINE, Fidelity.COMPRESSED):
-        with suppress(KeyError):  # no shorter form of it was made
-            text = text_of(entry, level)
-            if 0 < len(text) <= MARK_CHARS:
-                return text
-    return omitted("left out", entry.id)
 
 
 def aligned(known: Sequence[Hashable], keys: Sequence[Hashable]) -> list[int | None]:

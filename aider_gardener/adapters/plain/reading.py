@@ -23,7 +23,6 @@ AgentMessage = Mapping[str, Any]
 """One message of an agent, as it is sent as JSON."""
 
 FIXED_ROLES = frozenset({"system", "developer"})
-RESULT_ROLES = frozenset({"tool", "function"})
 
 
 class Kind(str, Enum):
@@ -114,9 +113,9 @@ def _read(
     role, text = message["role"], text_of(message)
     if role in FIXED_ROLES:
         return Kind.FIXED, Message("user", text), Source(SourceKind.NOTICE)
-    if role in RESULT_ROLES:
-        named = message.get("tool_call_id") if role == "tool" else message.get("name")
-        call = calls.get(str(named or ""), AgentCall("", str(message.get("name") or "tool"), {}))
+    if role == "tool":
+        named = str(message.get("tool_call_id") or "")
+        call = calls.get(named, AgentCall("", str(message.get("name") or "tool"), {}))
         return Kind.RESULT, Message("user", text), source_of(call.name, call.given)
     if role != "assistant":
         return Kind.WORDS, Message("user", text), None
@@ -151,14 +150,11 @@ def _hash(data: str) -> str:
 
 
 def _calls_of(message: AgentMessage) -> list[AgentCall]:
-    """The calls of an assistant's message, of whatever shape. One of the older format has its name for an
-    id."""
+    """The calls of an assistant's message, of whatever shape."""
     if message["role"] != "assistant":
         return []
-    listed, older = message.get("tool_calls"), message.get("function_call")
+    listed = message.get("tool_calls")
     given = [call for call in listed if isinstance(call, Mapping)] if isinstance(listed, list) else []
-    if isinstance(older, Mapping):
-        given.append({"id": older.get("name"), "function": older})
     made = []
     for call in given:
         body = next((each for each in map(call.get, ("function", "custom")) if isinstance(each, Mapping)), {})

@@ -80,17 +80,10 @@ def test_a_reply_whose_question_is_out_of_sight_stands_in_the_note() -> None:
     assert found[1:] == [("assistant", FILLER), ("user", "two"), ("assistant", "well"), ("user", "three")]
 
 
-def test_a_hidden_result_leaves_its_shortest_form_or_says_where_the_whole_is() -> None:
-    agent, forms = agent_of(*TALK), {Fidelity.LINE: "l" * 500, Fidelity.COMPRESSED: "3 passed"}
-
-    def marked() -> str:
-        hidden = {3: Fidelity.HIDDEN}
-        shown = agent.chat.shown_at(hidden, lambda entry, level: forms.get(level, entry.content))
-        return shown.cur[3].content
-
-    assert marked() == "3 passed"
-    forms[Fidelity.COMPRESSED] = "c" * 500
-    assert marked() == f"[… left out; whole: {agent.chat.entries[3].id}]"
+def test_a_hidden_result_says_where_the_whole_is() -> None:
+    agent = agent_of(*TALK)
+    marked = shown(agent, s3=Fidelity.HIDDEN)[3]
+    assert marked == ("tool", f"[… left out; whole: {agent.chat.entries[3].id}]")
 
 
 def test_a_call_that_is_not_whole_goes_into_a_note_with_all_its_results() -> None:

@@ -74,16 +74,10 @@ def test_a_refusal_and_an_empty_message_have_a_text() -> None:
     assert text_of({"role": "assistant"}) == ""
 
 
-def test_calls_of_older_formats_and_of_no_known_form_are_read() -> None:
-    older = {
-        "role": "assistant",
-        "content": None,
-        "function_call": {"name": "run", "arguments": '{"cmd": "ls"}'},
-    }
+def test_calls_of_no_known_form_are_read() -> None:
     custom = {"id": "c", "type": "custom", "custom": {"name": "sql", "input": "select 1"}}
     broken = {"role": "assistant", "tool_calls": [{"id": "d"}, "what", {"function": "run"}]}
-    none = {"role": "assistant", "content": "a", "tool_calls": 5, "function_call": "run"}
-    read = items([older, {"role": "function", "name": "run", "content": "a"}, calls(custom), broken, none])
-    assert read[1].source is not None and read[1].source.detail == "ls"
-    assert read[2].message.content == "sql\ninput: select 1"
-    assert read[3].kind is Kind.CALLS and read[4].kind is Kind.WORDS
+    none = {"role": "assistant", "content": "a", "tool_calls": 5}
+    read = items([calls(custom), broken, none])
+    assert read[0].message.content == "sql\ninput: select 1"
+    assert read[1].kind is Kind.CALLS and read[2].kind is Kind.WORDS
