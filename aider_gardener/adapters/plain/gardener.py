@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import secrets
 import threading
@@ -78,11 +79,17 @@ class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
         Raises UsageError where project is no folder, or neither window nor `history_tokens` is known.
         """
         settings = settings if settings is not None else Settings.from_env()
+        is_size = isinstance(window, (int, float)) and math.isfinite(window)
+        if not (is_size and isinstance(model, str) and isinstance(settings, Settings)):
+            raise UsageError("window= takes a number of tokens, model= a name, settings= a Settings")
         window = window or window_of(model)
         if window <= 0 and not settings.history_tokens:
             named = f"the window of {model} is not known" if model else "no window is given"
             raise UsageError(f"{named}; give window=, the most tokens of a prompt")
-        root = os.path.realpath(os.fsdecode(project))
+        try:
+            root = os.path.realpath(os.fsdecode(project))
+        except (TypeError, ValueError) as error:
+            raise UsageError(f"project= takes the path of a folder ({error})") from None
         if not os.path.isdir(root):
             raise UsageError(f"{root} is no folder; name that of the project")
         place = None if memory else store_directory(Path(root), settings.store_path)

@@ -266,6 +266,9 @@ def test_what_is_wrong_with_the_archive_is_said_as_it_is_opened(
     assert len(told) == 1 and "kept in memory only" in told[0] and "a symbolic link" in told[0]
     with pytest.raises(UsageError, match="nosuch is no folder; name that of the project"):
         Gardener.open(tmp_path / "nosuch", window=8_000)
+    for wrong in (None, 5, "a\0b"):
+        with pytest.raises(UsageError, match="project= takes the path of a folder"):
+            Gardener.open(wrong, window=8_000)  # type: ignore[arg-type]
     Gardener.open(os.fsencode(tmp_path), window=8_000, memory=True).close()  # type: ignore[arg-type]
 
 
@@ -274,6 +277,15 @@ def test_a_window_that_nobody_knows_is_asked_for(capsys: pytest.CaptureFixture[s
         Gardener.open(".", memory=True)
     with pytest.raises(UsageError, match="the window of nosuch is not known"):
         Gardener.open(".", memory=True, model="nosuch")
+    for wrong in (
+        {"window": "100k"},
+        {"window": float("nan")},
+        {"window": float("inf")},
+        {"window": 8_000, "settings": {}},
+        {"model": None},
+    ):
+        with pytest.raises(UsageError, match="window= takes a number of tokens, model= a name, settings= a"):
+            Gardener.open(".", memory=True, **wrong)
     assert capsys.readouterr() == ("", "")
     with opened(window=0, history_tokens=1_000) as gardener:
         messages, prompt = grown(gardener, 20)
