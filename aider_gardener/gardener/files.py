@@ -114,7 +114,10 @@ def keep_to_policy(store: Store, project: str, settings: Settings) -> str:
             line = PRUNED.format(count=count, size=store.size_bytes() / MEGABYTE)
             renew_index(store, project)
     except GardenerError as error:
-        return f"{line or 'nothing was pruned'}; what goes is still in the archive or its index: {error}"
+        said = (
+            f"{line}; the index of sessions still holds them" if line else "the archive could not be pruned"
+        )
+        return f"{said}: {error}"
     return line
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -67,6 +69,16 @@ def test_more_context_is_taken_where_less_is_ambiguous_and_none_where_all_is() -
     assert made.count(" first\n") == 1, "nine lines of context are the same at both places"
     assert diff("same\n" * 100, "same\n" * 50 + "other\n" + "same\n" * 50) is None
     assert diff("", "new\n") is None and diff("old\n", "") is None and diff("a\n", "a\n") is None
+
+
+def test_there_is_none_where_looking_at_all_pairs_of_like_lines_would_block_the_turn() -> None:
+    def changed(count: int) -> tuple[str, str]:
+        lines = [f"step {step}\n" for step in Random(1).choices(range(300), k=count)]
+        return "".join(lines), "".join(["first\n", *lines[1:-1], "last\n"])
+
+    few, many = changed(6_000), changed(20_000)
+    assert apply(few[0], diff(*few) or "") == few[1]
+    assert diff(*many) is None, "some 67 times 67 pairs of each of 300 lines"
 
 
 @pytest.mark.parametrize(

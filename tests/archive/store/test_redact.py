@@ -89,6 +89,15 @@ def test_secrets_go(frame: str, secret: str) -> None:
         'token: "tok12"\nauth: "oauth2"',
         'st.text_input("Passwort2", type="password")',
         "> what about the password field? (g9bbe3d68a)\n>   → a token of 370, here [g12ab34cd5]",
+        'BUNDLE_WITHOUT: "development:test"',
+        'BUNDLE_BUILD__MYSQL2: "--with-opt:one"',
+        'BUNDLE_MIRROR__HTTPS://RUBYGEMS__ORG/: "https://mirror.acme.io:8080/"',
+        'BUNDLE_GEMS__ACME__COM: "${USER}:${TOKEN}"',
+        "bundle config set --global gems.acme.com username:password",
+        "bundle config set mirror.https://rubygems.org https://mirror.acme.io:4443",
+        "https://community.anaconda.cloud/t/conda-23-1-release/1234",
+        "https://conda.anaconda.org/t/<TOKEN>/acme",
+        "https://discuss.acme.org/t/what-is-new-in-2026/77",
     ],
 )
 def test_what_only_stands_where_a_secret_would_stays(text: str) -> None:
