@@ -60,7 +60,7 @@ def test_an_index_that_cannot_be_renewed_is_told_with_what_was_pruned(store: Sto
     prunable(store)
     index_path(store).write_text("mine")
     said = keep_to_policy(store, "p", PRUNE)
-    assert "were deleted" in said and "is still in the archive or its index" in said and "\n" not in said
+    assert "were deleted" in said and "the index of sessions still holds them" in said and "\n" not in said
     assert index_path(store).read_text() == "mine" and keep_to_policy(store, "p", PRUNE) == ""
 
 
