@@ -75,11 +75,13 @@ def made_room(plan: Plan, limit: str = "", *, has_undo: bool = True) -> str:
     return f"{done}; /gardener undo takes it back" if has_undo else done
 
 
-def limit_passed(set_by: str, tokens: int) -> str:
+def limit_passed(set_by: str, tokens: int, *, caches_if_asked: bool = False) -> str:
     """Whose limit the history passed, and how to set another where that helps: "aider's limit of 1,024 tokens
-    (--gardener-history-tokens sets another)"."""
+    (--gardener-history-tokens sets another)". `caches_if_asked`: the provider would cache prompts if it were
+    told to, and then a longer history costs less than this one."""
     fixed = (YOUR_LIMIT, WINDOW_LEAVES)  # of a window no setting makes more
-    hint = "" if set_by in fixed else " (--gardener-history-tokens sets another)"
+    longer = "--cache-prompts keeps more for less money, " if caches_if_asked else ""
+    hint = "" if set_by in fixed else f" ({longer}--gardener-history-tokens sets another)"
     return f"{set_by} of {tokens:,} tokens{hint}"
 
 

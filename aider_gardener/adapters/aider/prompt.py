@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from aider_gardener.adapters.aider import call, layout, link
+from aider_gardener.adapters.aider import call, layout, link, provider
 from aider_gardener.adapters.aider.coder import Chunks, HostCoder, HostMessage, Terminal, text_of
 from aider_gardener.messages import Fidelity, Plan, SourceKind
 from aider_gardener.phrases import counted, limit_passed, made_room, recalled
@@ -82,7 +82,9 @@ def _say(coder: HostCoder, state: ChatState, plan: Plan | None, cut: Sequence[Th
     was cut."""
     if plan is not None:
         one = state.plans[-1]
-        limit = limit_passed(one.set_by, one.high) if plan.tokens_before > one.high else ""
+        limit = ""
+        if plan.tokens_before > one.high:
+            limit = limit_passed(one.set_by, one.high, caches_if_asked=provider.caches_if_asked(coder))
         if state.settings.status_line and not state.is_preview:
             line = made_room(plan, limit, has_undo=hasattr(coder.commands, "cmd_gardener"))
             Terminal(coder.io).dim(f"aider-gardener: {line}")

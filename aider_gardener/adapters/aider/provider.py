@@ -50,12 +50,16 @@ def listed_window(model: HostModel) -> int:
     return int(model.info.get("max_input_tokens") or 0)
 
 
+def caches_if_asked(coder: HostCoder) -> bool:
+    """Whether the model's provider would cache prompts if --cache-prompts were given, and it is not."""
+    return bool(getattr(coder.main_model, "cache_control", False)) and not coder.add_cache_headers
+
+
 def prices_of(coder: HostCoder) -> Prices:
     """What the tokens of the coder's model cost. Where its provider caches only what it is asked to, and is
     not, none is read from a cache."""
-    model = coder.main_model
-    prices, by_itself = Prices.of(model.info), not getattr(model, "cache_control", False)
-    if coder.add_cache_headers or by_itself:
+    prices = Prices.of(coder.main_model.info)
+    if not caches_if_asked(coder):
         return prices
     return replace(prices, cache_read=prices.input, cache_write=prices.input)
 

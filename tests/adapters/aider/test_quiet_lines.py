@@ -45,6 +45,18 @@ def test_a_line_for_what_was_recalled_and_for_room(begin: Begin, status_line: st
         assert [line for line in new if "recalled" in line] == ["aider-gardener: recalled 1 passage: turn 1"]
 
 
+@pytest.mark.parametrize(("model_name", "says"), [("claude-sonnet-4-5", True), ("gpt-4", False)])
+def test_where_a_provider_caches_only_what_it_is_asked_to_the_line_says_how(
+    begin: Begin, model_name: str, says: bool
+) -> None:
+    driver = begin(model_name=model_name)
+    model, summarizer = driver.coder.main_model, driver.coder.summarizer
+    model.max_chat_history_tokens = summarizer.max_tokens = 1_000
+    driver.ask(*(f"/ask step {n}" for n in range(6)), reply=LONG)
+    line = told(driver.said)[0]
+    assert "made room above aider's limit of 1,000 tokens (" in line and ("--cache-prompts" in line) == says
+
+
 def test_the_line_of_a_prompt_that_was_only_made_is_not_told_of_a_later_one(begin: Begin) -> None:
     driver = begin(history_tokens=1_000, files="aider")
     driver.ask("/ask begin", reply=f"{LONG} The kestrel pool has 17 connections. {LONG}")
