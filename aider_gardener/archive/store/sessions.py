@@ -158,7 +158,7 @@ def stats(db: apsw.Connection, path: Path | None) -> StoreStats:
         bytes=sum(file.stat().st_size for file in files if file.exists()) if path else size_bytes(db),
         by_class={row[0]: (row[1], row[2], row[3]) for row in rows},
         path=str(path) if path else "",
-        schema=schema.version_of(db),
+        schema=schema.VERSION,
     )
 
 
