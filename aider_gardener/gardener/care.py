@@ -229,7 +229,7 @@ def answer(state: ChatState, reply: str) -> tuple[str, list[str]]:
     archive, notes = state.archive, dict[str, str]()
     with state.timed():
         wanted = requested(reply)
-        given = _given(state) if wanted else {}
+        given = dict(state.given)
         for stored_id in wanted:
             entry = _reachable(state, stored_id)
             left = int(ASKED_SHARE * state.budget) - sum(given.values()) - ITEM_TOKENS
@@ -243,19 +243,9 @@ def answer(state: ChatState, reply: str) -> tuple[str, list[str]]:
         archive.touch(notes)
         text = "\n\n".join(notes.values())
         if notes:
-            state.chat = replace(state.chat, handed=text)
+            state.chat, state.given = replace(state.chat, handed=text), given
             state.event(ASKED, entry_ids=list(notes), tokens=[given[each] for each in notes])
     return text, list(notes)
-
-
-def _given(state: ChatState) -> dict[str, int]:
-    """What the model asked for and got in this turn of the user: ids, each with its tokens."""
-    archive, given = state.archive, dict[str, int]()
-    for event in archive.store.events(archive.session, ASKED):
-        ids, tokens = event.data.get("entry_ids"), event.data.get("tokens")
-        if event.turn == state.chat.turn and isinstance(ids, list) and isinstance(tokens, list):
-            given |= zip(ids, tokens, strict=False)
-    return given
 
 
 def _reachable(state: ChatState, stored_id: str) -> Entry | None:
