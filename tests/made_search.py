@@ -10,7 +10,7 @@ from aider_gardener.archive.store import Store
 from aider_gardener.archive.store.words import query_words
 
 
-def rows(store: Store, table: str) -> int:
+def rows_in(store: Store, table: str) -> int:
     """How many rows a table of an archive has."""
     return int(store.database.read(lambda db: db.execute(f"SELECT count(*) FROM {table}").get))
 

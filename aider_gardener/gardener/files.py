@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from aider_gardener.archive.retention import MEGABYTE, RetentionPolicy, prune
 from aider_gardener.archive.sessions import project_sessions, short_ids
-from aider_gardener.archive.store import SessionInfo
+from aider_gardener.archive.store.base import SessionInfo
 from aider_gardener.errors import GardenerError, StoreError, UsageError
 from aider_gardener.files import read_bytes, write_private
 from aider_gardener.gardener.past_chats import commits_in

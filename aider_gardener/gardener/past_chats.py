@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from aider_gardener.archive.sessions import AIDER, clear_floor, host_of, project_sessions, short_ids
-from aider_gardener.archive.store import SessionInfo
+from aider_gardener.archive.store.base import SessionInfo
 from aider_gardener.gardener.report import outlook
 from aider_gardener.gardener.state import ChatSums
 from aider_gardener.gardener.stored_chat import kept_growth, kept_sessions, last_frame

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from aider_gardener.archive.store import PendingPassage
+from aider_gardener.archive.store.base import PendingPassage
 from aider_gardener.errors import StoreError, fault_log
 from aider_gardener.recall.embed import Embedder, EmbedderError, Load, load_use
 

@@ -14,7 +14,7 @@ from unittest.mock import Mock
 
 import numpy as np
 import pytest
-from made_search import found, rows
+from made_search import found, rows_in
 from made_vectors import LetterCounts
 
 from aider_gardener.archive.store import Store, open_store
@@ -83,7 +83,7 @@ def test_nothing_happens_before_the_first_resume(
     put(store, "a text", seq=0)
     assert embedder.loads == 0 and backlog.embedder_name == ""
     backlog.resume()
-    until(lambda: rows(store, "vectors") == 1)
+    until(lambda: rows_in(store, "vectors") == 1)
     assert backlog.embedder_name == "letters" and embedder.loads == 1
 
 
@@ -110,11 +110,11 @@ def test_it_rests_during_a_turn_and_goes_on_after_it(
     backlog.pause()
     embedder.gate.set()
     put(store, "said during the turn", seq=500)
-    until(lambda: rows(store, "vectors") == len(embedder.embedded))
+    until(lambda: rows_in(store, "vectors") == len(embedder.embedded))
     time.sleep(0.05)
     assert len(embedder.embedded) <= WRITE, "at most what was under way"
     backlog.resume()
-    until(lambda: rows(store, "vectors") == 3 * WRITE + 1)
+    until(lambda: rows_in(store, "vectors") == 3 * WRITE + 1)
     assert store.vectors_pending(9, "letters") == []
 
 
@@ -123,14 +123,14 @@ def test_two_chats_pause_one_backlog(backlog: Backlog, store: Store) -> None:
     backlog.pause()
     backlog.resume()
     time.sleep(0.05)
-    assert rows(store, "vectors") == 0
+    assert rows_in(store, "vectors") == 0
     backlog.resume()
-    until(lambda: rows(store, "vectors") == 1)
+    until(lambda: rows_in(store, "vectors") == 1)
     backlog.resume()
     backlog.pause()
     put(store, "another", seq=1)
     time.sleep(0.05)
-    assert rows(store, "vectors") == 1
+    assert rows_in(store, "vectors") == 1
 
 
 def test_it_rests_as_long_as_it_works(store: Store) -> None:
@@ -147,7 +147,7 @@ def test_it_rests_as_long_as_it_works(store: Store) -> None:
     for n in range(3 * WRITE):
         put(store, f"text {n}", seq=n)
     backlog.resume()
-    until(lambda: rows(store, "vectors") == 3 * WRITE)
+    until(lambda: rows_in(store, "vectors") == 3 * WRITE)
     assert ended[-1] - ended[0] >= 2 * 2 * 0.1
     backlog.stop()
 
@@ -191,7 +191,7 @@ def test_the_model_is_unloaded_when_idle_and_comes_back(store: Store, embedder: 
     backlog = wanted(store, embedder, idle_seconds=0.05, question_seconds=LONG_SECONDS)
     put(store, "one", seq=0)
     backlog.resume()
-    until(lambda: rows(store, "vectors") == 1 and not embedder.loaded)
+    until(lambda: rows_in(store, "vectors") == 1 and not embedder.loaded)
     assert backlog.query_vector("a question") is not None and embedder.loads == 2
     backlog.stop()
 
@@ -283,7 +283,7 @@ def test_a_locked_archive_is_tried_again_after_each_turn(store: Store, embedder:
         until(lambda left=left: refusing.times == left and not backlog._work)  # type: ignore[misc]  # reason: bound at once
         backlog.pause()
     backlog.resume()
-    until(lambda: rows(store, "vectors") == 1)
+    until(lambda: rows_in(store, "vectors") == 1)
     assert not backlog.off
     backlog.stop()
 

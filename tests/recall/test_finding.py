@@ -9,7 +9,7 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 from made_entries import make_gardener, message, talk, words
-from made_search import rows
+from made_search import rows_in
 from made_vectors import LetterCounts
 
 from aider_gardener.archive.archive import Archive
@@ -163,7 +163,7 @@ def test_who_only_looks_embeds_nothing_but_the_question() -> None:
     embedder = LetterCounts()
     archive.backlog = Backlog(archive.store, load=lambda: embedder, background=False)
     assert len(found(archive, Request("abc"))) == 5
-    assert embedder.embedded == ["abc"] and rows(archive.store, "vectors") == 0
+    assert embedder.embedded == ["abc"] and rows_in(archive.store, "vectors") == 0
 
 
 def said(seq: int, text: str, relevance: float, kind: SourceKind = SourceKind.REPLY) -> Passage:
@@ -284,7 +284,7 @@ def test_what_fits_by_words_is_embedded_before_the_rest_when_it_is_asked_for() -
     archive.backlog = Backlog(archive.store, load=lambda: embedder)
     assert found(archive, Request("abc said", session="now"))
     assert embedder.embedded[0] == "abc said" and embedder.embedded[3] == "nothing of it"
-    assert rows(archive.store, "vectors") == 3
+    assert rows_in(archive.store, "vectors") == 3
 
 
 @pytest.mark.parametrize("trouble", ["the model broke", "no room"])
