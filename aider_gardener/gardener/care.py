@@ -174,7 +174,7 @@ def expire(state: ChatState, entry_id: str, *, context_ttl: int = 0, summarise_a
 def why(state: ChatState, entry_id: str) -> Why:
     """What an entry is, how it stands, what was done to it when and why, and what brings it back."""
     entry, archive, chat = find(state, entry_id), state.archive, state.chat
-    stored = entries.why_stored(archive.store, entry.id)
+    stored = entries.why_stored(archive.store, entry)
     if entry.session != archive.session:
         back = f"Only when asked for: /recall finds its passages, /restore {entry.id} adds it to this chat."
         if state.settings.recall_sessions:
@@ -192,14 +192,8 @@ def why(state: ChatState, entry_id: str) -> Why:
         back = "It stands whole."
     return replace(
         stored,
-        session=entry.session,
-        turn=entry.turn,
-        source=entries.source_words(archive.store, entry),
-        cls=entry.cls.value,
-        tokens=entry.tokens,
         standing=level,
         standing_tokens=state.tokens_shown(chat.entries[places[-1]]) if places else 0,
-        pinned=entry.pinned,
         back=back,
         priority=round(priority(entry, turn=chat.turn, focus=focus), 1),
         parts={name: round(points, 1) for name, points in parts(entry, turn=chat.turn, focus=focus).items()},
