@@ -74,9 +74,4 @@ def keeping(file: Path, choice: str) -> Load | None:
     load = loading(choice)
     if load is None:
         return None
-
-    def kept() -> tuple[Embedder | None, str]:
-        embedder, reason = load()
-        return (KeptVectors(embedder, file) if embedder else None), reason
-
-    return kept
+    return lambda: KeptVectors(load(), file)

@@ -10,6 +10,11 @@ from aider_gardener.archive.store import Store
 from aider_gardener.archive.store.words import query_words
 
 
+def rows_in(store: Store, table: str) -> int:
+    """How many rows a table of an archive has."""
+    return int(store.database.read(lambda db: db.execute(f"SELECT count(*) FROM {table}").get))
+
+
 def found(
     store: Store, query: str, *, session: str | None = None, sessions: Collection[str] | None = None
 ) -> list[str]:

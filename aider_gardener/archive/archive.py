@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from aider_gardener.archive.passages import spans
 from aider_gardener.archive.providers import NAME_LOCAL, WITHHELD
 from aider_gardener.archive.sessions import AIDER, HOST_KEY, PastSessions, host_of
-from aider_gardener.archive.store import PendingPassage
+from aider_gardener.archive.store.base import PendingPassage
 from aider_gardener.archive.store.location import is_shared
 from aider_gardener.archive.store.redact import Clean, cleaned
 from aider_gardener.errors import StoreError, tolerating

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from aider_gardener.archive.sessions import host_of
-from aider_gardener.archive.store import Event
+from aider_gardener.archive.store.base import Event
 from aider_gardener.errors import UsageError
 from aider_gardener.messages import Entry, Fidelity, SourceKind
 from aider_gardener.plan.goals import OVER_LIMIT
@@ -164,17 +164,16 @@ def cause_words(data: Mapping[str, object]) -> str:
     return f"{reason}: {measured}"
 
 
-def why_stored(store: Store, stored_id: str) -> Why:
+def why_stored(store: Store, entry: Entry) -> Why:
     """What the archive alone knows of an entry, without its chat."""
-    entry = stored(store, stored_id)
-    changes = changes_of(store.events(entry_id=stored_id), stored_id)
+    changes = changes_of(store.events(entry_id=entry.id), entry.id)
     own = [change for change in changes if change.session == entry.session]
     standing = own[-1].after if own else Fidelity.FULL.value
-    renditions = store.renditions(stored_id)
+    renditions = store.renditions(entry.id)
     made = {Fidelity.FULL.value: entry.tokens, Fidelity.HIDDEN.value: 0}
     made |= {level.value: rendition.tokens for level, rendition in renditions.items()}
     return Why(
-        entry_id=stored_id,
+        entry_id=entry.id,
         session=entry.session,
         turn=entry.turn,
         source=source_words(store, entry),
@@ -183,7 +182,7 @@ def why_stored(store: Store, stored_id: str) -> Why:
         standing=standing,
         standing_tokens=made.get(standing, entry.tokens),
         pinned=entry.pinned,
-        back=f"/recall and /restore {stored_id} in a chat of this project reach it.",
-        whole=f"gardener restore {stored_id} prints it.",
+        back=f"/recall and /restore {entry.id} in a chat of this project reach it.",
+        whole=f"gardener restore {entry.id} prints it.",
         changes=changes,
     )

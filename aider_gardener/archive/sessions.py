@@ -10,7 +10,8 @@ from aider_gardener.archive.providers import SHARED, may_go
 from aider_gardener.errors import StoreError, UsageError
 
 if TYPE_CHECKING:  # reason: the host's adapter reads names from here before any chat is there
-    from aider_gardener.archive.store import SessionInfo, Store
+    from aider_gardener.archive.store import Store
+    from aider_gardener.archive.store.base import SessionInfo
     from aider_gardener.messages import Entry
 
 AIDER, HOST_KEY = "aider", "host"

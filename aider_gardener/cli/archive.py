@@ -59,7 +59,7 @@ def store_copy(to: Path | Address | None, source: Path | Address | None, readabl
     """
     from aider_gardener import files
     from aider_gardener.archive import plugin
-    from aider_gardener.archive.store import store_directory
+    from aider_gardener.archive.store.location import store_directory
 
     if (to is None) == (source is None):
         raise UsageError("say where: --to PLACE, or --from PLACE")

@@ -70,11 +70,11 @@ def restore(entry_id: str) -> None:
 @archive_options
 def why(entry_id: str) -> None:
     """Tell when and why a message was shortened or left out, and what brings it back."""
-    from aider_gardener.archive.entries import why_stored
+    from aider_gardener.archive.entries import stored, why_stored
     from aider_gardener.tables import why_table
 
     store = open_archive(read_only=True)
-    found = why_stored(store, entry_named(store, entry_id))
+    found = why_stored(store, stored(store, entry_named(store, entry_id)))
     put(found.as_json(), lambda: why_table(found))
 
 

@@ -43,7 +43,7 @@ def record(folder: Path | None, keep_files: bool | None, command: tuple[str, ...
 
     What is recorded stays on this machine, readable by its owner only.
     """
-    from aider_gardener.archive.store import store_directory
+    from aider_gardener.archive.store.location import store_directory
     from aider_gardener.cli.root import repository_root, tell
     from aider_gardener.replay.session.record import SessionFolder, listed
 

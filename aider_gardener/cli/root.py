@@ -21,7 +21,8 @@ from aider_gardener.errors import GardenerError, UsageError
 
 if TYPE_CHECKING:
     from aider_gardener.archive.postgres.server import Address
-    from aider_gardener.archive.store import SessionInfo, Store
+    from aider_gardener.archive.store import Store
+    from aider_gardener.archive.store.base import SessionInfo
     from aider_gardener.messages import Entry
 
     Place = Path | Address
@@ -178,7 +179,7 @@ def archive_directory(given: Path | None = None, *, made: bool = False) -> tuple
 def place_of(given: Path | None = None, *, start: Path | None = None) -> tuple[Path, str]:
     """Where the archive belongs that is given, else that of the project around `start` (the working
     directory), and where its key is. Nothing is touched."""
-    from aider_gardener.archive.store import store_directory
+    from aider_gardener.archive.store.location import store_directory
     from aider_gardener.settings import Settings
 
     settings = Settings.from_env()

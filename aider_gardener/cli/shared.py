@@ -159,14 +159,16 @@ def status_lines(value: Mapping[str, Any]) -> Iterator[str]:
 def found_everywhere(query: str, limit: int) -> Sequence[Any]:
     """The best passages of all projects that the user may read on the server, best first: by words and, where
     the setting `embedder` names a model of this machine, by meaning. Raises UsageError and StoreError."""
-    from aider_gardener.recall.embed import loading
+    from aider_gardener.recall.embed import EmbedderError, loading
     from aider_gardener.settings import Settings
 
-    load = loading(Settings.from_env().embedder)
-    embedder, notice = load() if load else (None, "")
-    tell(notice)
-    vector = embedder.embed([query])[0].tolist() if embedder else ()
-    name = embedder.name if embedder else ""
+    vector, name = (), ""
+    try:
+        if load := loading(Settings.from_env().embedder):
+            embedder = load()
+            vector, name = embedder.embed([query])[0].tolist(), embedder.name
+    except EmbedderError as error:
+        tell(str(error))
     with plugin.part("server").connected() as connection:
         found: Sequence[Any] = plugin.part("search").search(
             connection, query, limit=limit, vector=vector, embedder=name

@@ -174,7 +174,7 @@ def expire(state: ChatState, entry_id: str, *, context_ttl: int = 0, summarise_a
 def why(state: ChatState, entry_id: str) -> Why:
     """What an entry is, how it stands, what was done to it when and why, and what brings it back."""
     entry, archive, chat = find(state, entry_id), state.archive, state.chat
-    stored = entries.why_stored(archive.store, entry.id)
+    stored = entries.why_stored(archive.store, entry)
     if entry.session != archive.session:
         back = f"Only when asked for: /recall finds its passages, /restore {entry.id} adds it to this chat."
         if state.settings.recall_sessions:
@@ -192,14 +192,8 @@ def why(state: ChatState, entry_id: str) -> Why:
         back = "It stands whole."
     return replace(
         stored,
-        session=entry.session,
-        turn=entry.turn,
-        source=entries.source_words(archive.store, entry),
-        cls=entry.cls.value,
-        tokens=entry.tokens,
         standing=level,
         standing_tokens=state.tokens_shown(chat.entries[places[-1]]) if places else 0,
-        pinned=entry.pinned,
         back=back,
         priority=round(priority(entry, turn=chat.turn, focus=focus), 1),
         parts={name: round(points, 1) for name, points in parts(entry, turn=chat.turn, focus=focus).items()},
@@ -229,7 +223,7 @@ def answer(state: ChatState, reply: str) -> tuple[str, list[str]]:
     archive, notes = state.archive, dict[str, str]()
     with state.timed():
         wanted = requested(reply)
-        given = _given(state) if wanted else {}
+        given = dict(state.given)
         for stored_id in wanted:
             entry = _reachable(state, stored_id)
             left = int(ASKED_SHARE * state.budget) - sum(given.values()) - ITEM_TOKENS
@@ -243,19 +237,9 @@ def answer(state: ChatState, reply: str) -> tuple[str, list[str]]:
         archive.touch(notes)
         text = "\n\n".join(notes.values())
         if notes:
-            state.chat = replace(state.chat, handed=text)
+            state.chat, state.given = replace(state.chat, handed=text), given
             state.event(ASKED, entry_ids=list(notes), tokens=[given[each] for each in notes])
     return text, list(notes)
-
-
-def _given(state: ChatState) -> dict[str, int]:
-    """What the model asked for and got in this turn of the user: ids, each with its tokens."""
-    archive, given = state.archive, dict[str, int]()
-    for event in archive.store.events(archive.session, ASKED):
-        ids, tokens = event.data.get("entry_ids"), event.data.get("tokens")
-        if event.turn == state.chat.turn and isinstance(ids, list) and isinstance(tokens, list):
-            given |= zip(ids, tokens, strict=False)
-    return given
 
 
 def _reachable(state: ChatState, stored_id: str) -> Entry | None:

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from aider_gardener.errors import StoreError, UsageError
 from aider_gardener.files import read_bytes, write_if_unchanged
-from aider_gardener.notes.markdown import flat, quoted
 from aider_gardener.phrases import counted
+from aider_gardener.reading.output import flat
 
 ARCHIVE_NAME = "TASK_ARCHIVE.md"
 LIST_NAMES = ("TASKS.md", "TODO.md")
@@ -100,7 +100,7 @@ def _indent(line: str) -> int:
 def archived(held: str, done: list[tuple[str, list[str]]], day: str) -> str:
     """The text of the archive with more tasks, the newest first; of those beyond the tenth a line is left."""
     recent, _, older = held.removeprefix(HEAD).partition(OLDER)
-    made = ["\n".join([f"## {day}: {quoted(title, TITLE_CHARS)}", "", *lines]) for title, lines in done]
+    made = ["\n".join([f"## {day}: {flat(title, TITLE_CHARS)}", "", *lines]) for title, lines in done]
     sections = [*reversed(made), *filter(None, map(str.strip, re.split(r"^(?=## )", recent, flags=re.M)))]
     rest = ["- " + section.partition("\n")[0].removeprefix("## ") for section in sections[DETAILED:]]
     rest += filter(None, older.splitlines())

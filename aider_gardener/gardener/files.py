@@ -1,27 +1,33 @@
 """Sessions as a Markdown file for people: an index of all, beside the archive.
 
 The same archive gives the same bytes on every machine: times are in UTC. Whatever was said stands on a line
-of its own as plain words, so that nothing of it can be taken for a part of the page.
+of its own that is indented, as Markdown has what is shown as it is: nothing of it can be a part of the page.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aider_gardener.archive.retention import MEGABYTE, RetentionPolicy, prune
 from aider_gardener.archive.sessions import project_sessions, short_ids
-from aider_gardener.archive.store import SessionInfo
+from aider_gardener.archive.store.base import SessionInfo
 from aider_gardener.errors import GardenerError, StoreError, UsageError
 from aider_gardener.files import read_bytes, write_private
-from aider_gardener.gardener.past_chats import account
-from aider_gardener.notes.markdown import code, quoted
+from aider_gardener.gardener.past_chats import commits_in
+from aider_gardener.messages import SourceKind
+from aider_gardener.notes.last_chat import edited_files, open_errors
+from aider_gardener.notes.rules import decided
 from aider_gardener.phrases import counted
+from aider_gardener.reading.output import flat
 from aider_gardener.recall.backlog import Backlog
 from aider_gardener.recall.embed import loading as loading  # what a benchmark puts its own in place of
 from aider_gardener.recall.embed import not_offered
+from aider_gardener.recall.recall import EDIT_UNDONE
 
 if TYPE_CHECKING:
     from aider_gardener.archive.store import Store
@@ -33,7 +39,13 @@ OURS = "<!-- made by gardener "
 """How every page begins, by which it is known as ours."""
 MADE = f"{OURS}upkeep, which writes it anew: what is changed here is lost -->"
 INDEX_SESSIONS = 60
-"""So many sessions stand in the index, the newest, each in at most ten lines of 200 characters."""
+"""So many sessions stand in the index, the newest, each in at most ten lines."""
+LINE_CHARS, FILES_SHOWN, SHOWN = 160, 6, 3
+"""Of what is told of a session the characters of a text, the files, the decisions and errors."""
+ABOUT = (
+    "the newest first; times are UTC. `gardener sessions show ID` prints one, `gardener restore ID` a message"
+    " whole."
+)
 PRUNED = "{count} archived messages that the retention policy lets go were deleted ({size:.1f} MB left)"
 NOT_OURS = "{path} is there already and no page of `gardener upkeep`; name another file"
 
@@ -48,22 +60,39 @@ def _span(info: SessionInfo) -> str:
 
 def project_index(store: Store, project: str) -> str:
     """The index of a project's sessions, the newest first. Raises StoreError."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # late: a chat needs no pages
-
-    made = Environment(  # without escapes for HTML: `code` and `quoted` make words of what was said
-        loader=FileSystemLoader(Path(__file__).parent),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    made.filters.update(code=code, quoted=quoted, counted=counted)
     infos = project_sessions(store, project)
-    found = [account(store, info) for info in infos[:INDEX_SESSIONS]]
     short = short_ids([info.id for info in infos])
-    page = made.get_template("index.md.jinja")
-    text = page.render(made=MADE, span=_span, found=found, short=short, count=len(infos))
-    return text.rstrip("\n") + "\n"
+    lines = [MADE, "", "# Context archive", "", f"{counted(len(infos), 'session')}, {ABOUT}"]
+    for info in infos[:INDEX_SESSIONS]:
+        lines += ["", f"## {short[info.id]}, {_span(info)}, {counted(info.turns, 'turn')}", ""]
+        lines += [f"    {line}" for line in _told(store, info)]
+    if (more := len(infos) - INDEX_SESSIONS) > 0:
+        lines += ["", f"{counted(more, 'older session')}: `gardener sessions --limit {len(infos)}`"]
+    return "\n".join(lines) + "\n"
+
+
+def _told(store: Store, info: SessionInfo) -> Iterator[str]:
+    """What came of a session, line by line. An edit that was undone is none."""
+    entries = store.session_entries(info.id)
+    undone = {event.data.get("entry_id") for event in store.events(info.id, EDIT_UNDONE)}
+    asked = [each.content for each in entries if each.source.kind is SourceKind.TYPED and each.content]
+    commits, decisions = commits_in(entries), decided(entries)
+    files = edited_files([entry for entry in entries if entry.id not in undone])
+    if asked:
+        yield f"Asked first: {flat(asked[0], LINE_CHARS)}"
+    if commits or files:
+        shown = ", ".join(flat(path, LINE_CHARS) for path in files[:FILES_SHOWN])
+        more = f" and {len(files) - FILES_SHOWN} more" if len(files) > FILES_SHOWN else ""
+        yield f"Done: {counted(len(commits), 'commit')}{f'; edited {shown}{more}' if files else ''}"
+    if commits:
+        yield f"Last commit: {flat(commits[-1], LINE_CHARS)}"
+    for one in ([one for one in decisions if one.is_users] or decisions)[-SHOWN:]:
+        yield f"Decided: {flat(one.text, LINE_CHARS)} ({one.entry_id})"
+    for entry in reversed([*islice(open_errors(entries), SHOWN)]):
+        ran = flat(entry.source.detail or entry.content, LINE_CHARS)
+        yield f"Failed when it ran last: {ran} ({entry.id})"
+    if len(asked) > 1:
+        yield f"Asked last: {flat(asked[-1], LINE_CHARS)}"
 
 
 def write_page(path: Path, page: str) -> None:

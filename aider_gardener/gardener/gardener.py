@@ -74,6 +74,7 @@ class Gardener:
         is_due = state.turns_open == 1
         due, handed = state.chat.turn_due or is_due, "" if is_due else state.chat.handed
         state.chat = replace(state.chat, typed=typed, turn_due=due, handed=handed)
+        state.given = {} if is_due else state.given
         return is_due
 
     def leave_turn(self) -> None:

@@ -1,5 +1,5 @@
-"""What is kept of a project's chats, as values: a line of each for a list, the whole of one to be read, what
-came of one, and what all of a month came to. Read from the archive alone, without the secrets taken out.
+"""What is kept of a project's chats, as values: a line of each for a list, the whole of one to be read, and
+what all of a month came to. Read from the archive alone, without the secrets taken out.
 
 A chat belongs to the month in which something was last said in it, a day to the machine's own zone.
 """
@@ -13,17 +13,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from aider_gardener.archive.sessions import AIDER, clear_floor, host_of, project_sessions, short_ids
-from aider_gardener.archive.store import SessionInfo
+from aider_gardener.archive.store.base import SessionInfo
 from aider_gardener.gardener.report import outlook
 from aider_gardener.gardener.state import ChatSums
 from aider_gardener.gardener.stored_chat import kept_growth, kept_sessions, last_frame
 from aider_gardener.messages import Entry, SourceKind
-from aider_gardener.notes.last_chat import edited_files, open_errors
-from aider_gardener.notes.markdown import flat
-from aider_gardener.notes.rules import Decision, decided
+from aider_gardener.notes.last_chat import edited_files
 from aider_gardener.phrases import counted, dollars, short, sums_text
 from aider_gardener.plan.view import is_filler, label_of
-from aider_gardener.recall.recall import EDIT_UNDONE
+from aider_gardener.reading.output import flat
 
 if TYPE_CHECKING:
     from aider_gardener.archive.store import Store
@@ -149,38 +147,6 @@ def transcript(store: Store, project: str, info: SessionInfo) -> Transcript:
         )
         turns.setdefault(entry.turn, []).append(message)
     return Transcript(chat, tuple(Turn(number, tuple(rows)) for number, rows in turns.items()))
-
-
-# What came of one
-
-
-@dataclass(frozen=True)
-class Account:
-    """What came of a session. Everything is in the order in which it came, what was `asked` too; `files` the
-    last edited first."""
-
-    info: SessionInfo
-    asked: tuple[str, ...]
-    commits: tuple[str, ...]
-    decisions: tuple[Decision, ...]
-    files: tuple[str, ...]
-    open_errors: tuple[Entry, ...]
-
-
-def account(store: Store, info: SessionInfo) -> Account:
-    """The account of one session. Raises StoreError."""
-    entries = store.session_entries(info.id)
-    undone = {event.data.get("entry_id") for event in store.events(info.id, EDIT_UNDONE)}
-    return Account(
-        info=info,
-        asked=tuple(
-            entry.content for entry in entries if entry.source.kind is SourceKind.TYPED and entry.content
-        ),
-        commits=tuple(commits_in(entries)),
-        decisions=tuple(decided(entries)),
-        files=tuple(edited_files([entry for entry in entries if entry.id not in undone])),
-        open_errors=(*open_errors(entries),)[::-1],
-    )
 
 
 def commits_in(entries: Sequence[Entry]) -> list[str]:

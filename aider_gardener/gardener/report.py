@@ -9,7 +9,7 @@ from statistics import linear_regression
 from typing import TYPE_CHECKING, Any
 
 from aider_gardener.archive.sessions import AIDER, host_of
-from aider_gardener.archive.store import SessionInfo
+from aider_gardener.archive.store.base import SessionInfo
 from aider_gardener.gardener.care import rules
 from aider_gardener.gardener.compactions import asked_for, goal_of, market
 from aider_gardener.gardener.state import ChatState, Point

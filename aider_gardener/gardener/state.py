@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -128,8 +128,9 @@ class ChatState:
     applied, oldest first. `put_back_at` is the first sequence number behind what the user had put back
     whole (-1: nothing), which rests until as much has been said again. `turns_open` counts turns that are
     going on, one inside the other. `seconds` are those of our own work. `listed` are the ids of the last
-    list that the user was shown. `amendments` are what the user changed in the list of rules by hand,
-    `taken` the rules that were taken over for every chat of the project."""
+    list that the user was shown, `given` those that the model asked for and got in this turn, with their
+    tokens. `amendments` are what the user changed in the list of rules by hand, `taken` the rules that were
+    taken over for every chat of the project."""
 
     settings: Settings
     archive: Archive
@@ -151,6 +152,7 @@ class ChatState:
     note: MapNote = field(default_factory=MapNote)
     layout: Layout = field(default_factory=Layout)
     listed: tuple[str, ...] = ()
+    given: Mapping[str, int] = field(default_factory=dict)
     amendments: tuple[Amendment, ...] = ()
     taken: tuple[str, ...] = ()
 

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.sessions import clear_floor, host_of
-from aider_gardener.archive.store import SessionInfo
-from aider_gardener.archive.store.base import FRAME_KEY, GROWTH_KEY
+from aider_gardener.archive.store.base import FRAME_KEY, GROWTH_KEY, SessionInfo
 from aider_gardener.errors import UsageError
 from aider_gardener.gardener.care import kept_rules
 from aider_gardener.gardener.compactions import PLAN, RESTS, THROTTLE, market, swapped

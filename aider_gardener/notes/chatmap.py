@@ -188,17 +188,13 @@ def name_lines(names: Iterable[Name], shown: str, turn: int, room: int) -> list[
 def _summary(chat: Chat, token_limit: int, renditions: RenditionsOf) -> str:
     """The hidden turns, oldest first, within `token_limit`: newer ones a line each, and one line for all that
     are older, with the names that come up in the most of them."""
-
-    def cost(text: str) -> int:
-        return approximate(text) + 1
-
     turns = _hidden_turns(chat)
     lines = (
         _turn_line(*turn, max(int(LINE_TOKENS * FADE**age), LEAST_LINE_TOKENS), renditions)
         for age, turn in enumerate(reversed(turns))
     )
     left = token_limit - RUN_TOKENS - 1
-    newer = [*fitting(lines, left, cost, gaps=False, least=LEAST_LINE_TOKENS - 1)]
+    newer = [*fitting(lines, left, _line_tokens, gaps=False, least=LEAST_LINE_TOKENS - 1)]
     older = turns[: len(turns) - len(newer)]
     if older and token_limit > RUN_TOKENS:
         newer.append(_run_line(older, RUN_TOKENS))

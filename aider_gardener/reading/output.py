@@ -9,6 +9,7 @@ from dataclasses import replace
 from aider_gardener.messages import Segment
 from aider_gardener.reading.excerpt import excerpt
 from aider_gardener.reading.late import late
+from aider_gardener.terminal import UNSEEN
 
 LINE_CHARS = 6_000
 """What is read of one line: a line beyond this is data, not a message."""
@@ -110,6 +111,12 @@ def clipped(text: str, chars: int) -> str:
     head, _, rest = line[:chars].rpartition(" ")
     is_unspaced = len(rest) > chars // 2 and not rest.isascii()
     return line if len(line) <= chars else f"{head if head and not is_unspaced else line[:chars]} …"
+
+
+def flat(text: str, chars: int = 300) -> str:
+    """A text on one line of at most so many characters, cut at a word, without what is not seen."""
+    line = clipped(UNSEEN.sub("", without_codes(text[: 8 * chars])), chars)
+    return line if len(text) <= 8 * chars or line.endswith(" …") else f"{line} …"
 
 
 def clip(line: str, size: int) -> str:

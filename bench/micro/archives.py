@@ -62,7 +62,7 @@ def bucket(word: str) -> int:
 def backlog(store: Store) -> Backlog:
     """A backlog that answers at once and works in the caller's thread only."""
     embedder = WordVectors()
-    made = Backlog(store, load=lambda: (embedder, ""), background=False)
+    made = Backlog(store, load=lambda: embedder, background=False)
     made.drain(0)
     return made
 

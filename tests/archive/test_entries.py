@@ -63,7 +63,7 @@ def test_why_tells_every_change_and_how_it_stands(store: Store) -> None:
         "marks": {"passed": "high", "high": 8_000},
     }
     store.record_event("s", 3, "plan", data, 5.0)
-    why = why_stored(store, stored.id)
+    why = why_stored(store, stored)
     assert why.standing == "line" and why.source == source_words(store, stored) == "shell: pytest -q"
     (change,) = why.changes
     assert (change.turn, change.before, change.after, change.reason) == (3, "full", "line", "old")

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aider_gardener.archive.retention import DAY, HOUR, RetentionPolicy, confidence, importance, plan_pruning
-from aider_gardener.archive.store import Holding
+from aider_gardener.archive.store.base import Holding
 from aider_gardener.messages import ContentClass
 
 NOW = 1_000 * DAY

@@ -1,4 +1,4 @@
-"""What came of a session is read from the archive: prompts with their results, files, errors and whether they went."""
+"""What came of a session, as the index tells it: what was asked and decided, which edits stand."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from typing import Any
 from made_entries import message, words
 
 from aider_gardener.archive.archive import Archive
-from aider_gardener.archive.sessions import session_named
 from aider_gardener.archive.store import Store, open_store
+from aider_gardener.gardener.files import project_index
 from aider_gardener.gardener.gardener import Gardener
-from aider_gardener.gardener.past_chats import Account, account
 from aider_gardener.settings import Settings
 
 EDIT = "Here it is.\n\n{path}\n```python\n<<<<<<< SEARCH\na = 1\n=======\na = 2\n>>>>>>> REPLACE\n```\n"
@@ -38,8 +37,9 @@ def chat(store: Store, *said: str, session: str = "s", at: float = 1_000.0, proj
     return gardener
 
 
-def read(store: Store, session: str = "last") -> Account:
-    return account(store, session_named(store, "p", session))
+def told(store: Store) -> list[str]:
+    """The lines of the only session in the index."""
+    return [line.strip() for line in project_index(store, "p").split("\n") if line.startswith("    ")]
 
 
 def test_files_are_those_of_edits_that_applied_and_were_not_undone() -> None:
@@ -49,14 +49,23 @@ def test_files_are_those_of_edits_that_applied_and_were_not_undone() -> None:
         store, "a", EDIT.format(path="a.py"), "c", EDIT.format(path="c.py"), refused, "I see.",
         "b", EDIT.format(path="b.py"),
     )  # fmt: skip
-    assert read(store).files == ("b.py", "a.py")
+    assert "Done: 0 commits; edited b.py, a.py" in told(store)
     gardener.edit_undone()
-    assert read(store).files == ("a.py",)
+    assert "Done: 0 commits; edited a.py" in told(store)
+
+
+def test_of_many_files_some_are_named() -> None:
+    store = open_store(None)
+    chat(store, *(each for n in range(8) for each in (f"do {n}", EDIT.format(path=f"{n}.py"))))
+    assert "Done: 0 commits; edited 7.py, 6.py, 5.py, 4.py, 3.py, 2.py and 2 more" in told(store)
 
 
 def test_what_was_asked_and_decided_is_told() -> None:
     store = open_store(None)
     chat(store, "never touch the migrations", "I won't.", "we'll use httpx, not requests", "Fine.")
-    found = read(store)
-    assert found.asked == ("never touch the migrations", "we'll use httpx, not requests")
-    assert found.decisions[-1].text.startswith("we'll use httpx")
+    first, decision, last = told(store)
+    assert (first, last) == (
+        "Asked first: never touch the migrations",
+        "Asked last: we'll use httpx, not requests",
+    )
+    assert decision.startswith("Decided: we'll use httpx, not requests (g")

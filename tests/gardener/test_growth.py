@@ -6,7 +6,7 @@ import pytest
 from made_chats import shown
 from made_entries import make_gardener, message, talk, words
 
-from aider_gardener.archive.store import SessionInfo
+from aider_gardener.archive.store.base import SessionInfo
 from aider_gardener.errors import StoreError
 from aider_gardener.gardener.compactions import compact_to
 from aider_gardener.gardener.gardener import Gardener

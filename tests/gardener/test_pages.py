@@ -29,9 +29,9 @@ def test_the_index_has_what_came_of_a_session() -> None:
     full_session(store)
     text = project_index(store, "p")
     assert text.startswith(MADE) and "1970-01-01 00:16 to 00:16 UTC, 7 turns" in text
-    assert "- **Done:** 1 commit; edited `src/a.py`\n- **Last commit:** cfd9539 fix: say two\n" in text
-    assert re.search(r"^- \*\*Decided:\*\* mend it, we'll use httpx, not requests \(g", text, re.M)
-    assert re.findall(r"^- \*\*Failed when it ran last:\*\* (.*) \(g", text, re.M) == ["`` pytest `x` ``"]
+    assert "    Done: 1 commit; edited src/a.py\n    Last commit: cfd9539 fix: say two\n" in text
+    assert re.search(r"^    Decided: mend it, we'll use httpx, not requests \(g", text, re.M)
+    assert re.findall(r"^    Failed when it ran last: (.*) \(g", text, re.M) == ["pytest `x`"]
 
 
 def test_every_id_in_the_index_is_one_that_can_be_restored() -> None:
@@ -43,13 +43,14 @@ def test_every_id_in_the_index_is_one_that_can_be_restored() -> None:
 
 def test_nothing_that_was_said_is_markup_in_the_index() -> None:
     store = open_store(None)
-    nasty = "```\n</li><script>x</script>\n# head\n- [x](javascript:y)\n\n---\n| a |\n|---|\n~~~"
+    nasty = (
+        "```\n</li><script>x</script>\n# head\n- [x](javascript:y)\n\n---\n| a |\n|---|\n~~~\r\x85\u2028# b"
+    )
     chat(store, nasty, nasty, f"never {nasty}", "Ok then.", ran("cat <b>*x*</b>", nasty), "Ok.", session="s")
     text = project_index(store, "p")
     tokens = MarkdownIt("commonmark").enable("table").parse(text)
     assert {t.type for t in tokens} <= {
-        "heading_open", "heading_close", "inline", "paragraph_open", "paragraph_close", "html_block",
-        "bullet_list_open", "bullet_list_close", "list_item_open", "list_item_close",
+        "heading_open", "heading_close", "inline", "paragraph_open", "paragraph_close", "html_block", "code_block",
     }  # fmt: skip
     assert [t.content.strip() for t in tokens if t.type == "html_block"] == [MADE]
     kinds = {child.type for t in tokens for child in t.children or ()}
@@ -71,7 +72,7 @@ def test_the_index_is_newest_first_and_says_where_each_ended() -> None:
     chat(store, "the second", "Yes.", "and the last", "Yes.", session="bbbb", at=2 * DAY)
     text = project_index(store, "p")
     assert re.findall(r"^## (\w+), (\S+)", text, re.M) == [("bbbb", "1970-01-03"), ("aaaa", "1970-01-02")]
-    assert "- **Asked first:** the second\n" in text and "- **Asked last:** and the last\n" in text
+    assert "    Asked first: the second\n" in text and "    Asked last: and the last\n" in text
     assert text.count("Asked last") == 1 and "Older" not in text
 
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
 from aider_gardener.reading.excerpt import MANY_LINES
-from aider_gardener.reading.output import LINE_CHARS, clip, clipped, lines_of, plain, squeeze
+from aider_gardener.reading.output import LINE_CHARS, clip, clipped, flat, lines_of, plain, squeeze
 
 
 def test_colours_and_overwritten_lines_are_gone() -> None:
@@ -49,3 +53,17 @@ def test_a_text_is_cut_at_a_word_and_where_words_are_written_without_spaces_at_a
 
 def test_white_space_is_squeezed() -> None:
     assert squeeze("  a \n\t b  ") == "a b"
+
+
+@given(st.text(max_size=400))
+def test_what_is_flat_and_indented_is_no_markup_of_a_page(text: str) -> None:
+    found = MarkdownIt("commonmark").enable("table").parse(f"# head\n\n    said: {flat(text)}\n\nnext\n")
+    assert [token.type for token in found if token.level == 0 and token.nesting >= 0] == [
+        "heading_open", "code_block", "paragraph_open",
+    ]  # fmt: skip
+
+
+def test_a_flat_text_is_cut_at_a_word_and_has_nothing_unseen() -> None:
+    assert flat("word " * 200, 22) == "word word word word …"
+    assert flat("short\n  and \u202eplain\ttext\x1b[31m") == "short and plain text"
+    assert len(flat("x" * 5_000, 300)) <= 302 and flat("\x00" * 10_000 + "late", 300) == " …"

@@ -10,17 +10,18 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
-from made_search import found
+from made_search import found, rows_in
 from made_vectors import LetterCounts
 
 from aider_gardener.archive.store import Store, open_store
 from aider_gardener.errors import StoreError
 from aider_gardener.messages import ContentClass, Entry, Source, SourceKind, entry_id
 from aider_gardener.recall.backlog import FETCH, WRITE, Backlog
-from aider_gardener.recall.embed import Embedder
+from aider_gardener.recall.embed import Embedder, EmbedderError, Load
 
 LONG_SECONDS = 120.0
 """What happens at all happens within so long, however busy the machine is."""
@@ -41,10 +42,10 @@ def until(condition: Callable[[], bool]) -> None:
         time.sleep(0.002)
 
 
-def loading(embedder: LetterCounts) -> Callable[[], tuple[Embedder | None, str]]:
-    def load() -> tuple[Embedder | None, str]:
+def loading(embedder: LetterCounts) -> Load:
+    def load() -> Embedder:
         embedder.load()
-        return embedder, ""
+        return embedder
 
     return load
 
@@ -82,7 +83,7 @@ def test_nothing_happens_before_the_first_resume(
     put(store, "a text", seq=0)
     assert embedder.loads == 0 and backlog.embedder_name == ""
     backlog.resume()
-    until(lambda: store.stats().vectors == 1)
+    until(lambda: rows_in(store, "vectors") == 1)
     assert backlog.embedder_name == "letters" and embedder.loads == 1
 
 
@@ -109,11 +110,11 @@ def test_it_rests_during_a_turn_and_goes_on_after_it(
     backlog.pause()
     embedder.gate.set()
     put(store, "said during the turn", seq=500)
-    until(lambda: store.stats().vectors == len(embedder.embedded))
+    until(lambda: rows_in(store, "vectors") == len(embedder.embedded))
     time.sleep(0.05)
     assert len(embedder.embedded) <= WRITE, "at most what was under way"
     backlog.resume()
-    until(lambda: store.stats().vectors == 3 * WRITE + 1)
+    until(lambda: rows_in(store, "vectors") == 3 * WRITE + 1)
     assert store.vectors_pending(9, "letters") == []
 
 
@@ -122,14 +123,14 @@ def test_two_chats_pause_one_backlog(backlog: Backlog, store: Store) -> None:
     backlog.pause()
     backlog.resume()
     time.sleep(0.05)
-    assert store.stats().vectors == 0
+    assert rows_in(store, "vectors") == 0
     backlog.resume()
-    until(lambda: store.stats().vectors == 1)
+    until(lambda: rows_in(store, "vectors") == 1)
     backlog.resume()
     backlog.pause()
     put(store, "another", seq=1)
     time.sleep(0.05)
-    assert store.stats().vectors == 1
+    assert rows_in(store, "vectors") == 1
 
 
 def test_it_rests_as_long_as_it_works(store: Store) -> None:
@@ -146,7 +147,7 @@ def test_it_rests_as_long_as_it_works(store: Store) -> None:
     for n in range(3 * WRITE):
         put(store, f"text {n}", seq=n)
     backlog.resume()
-    until(lambda: store.stats().vectors == 3 * WRITE)
+    until(lambda: rows_in(store, "vectors") == 3 * WRITE)
     assert ended[-1] - ended[0] >= 2 * 2 * 0.1
     backlog.stop()
 
@@ -190,7 +191,7 @@ def test_the_model_is_unloaded_when_idle_and_comes_back(store: Store, embedder: 
     backlog = wanted(store, embedder, idle_seconds=0.05, question_seconds=LONG_SECONDS)
     put(store, "one", seq=0)
     backlog.resume()
-    until(lambda: store.stats().vectors == 1 and not embedder.loaded)
+    until(lambda: rows_in(store, "vectors") == 1 and not embedder.loaded)
     assert backlog.query_vector("a question") is not None and embedder.loads == 2
     backlog.stop()
 
@@ -203,7 +204,7 @@ def test_a_host_that_has_time_gets_the_vector_though_the_model_is_to_be_loaded(s
             super().load()
 
     def asked(seconds: float) -> bool:
-        backlog = Backlog(store, load=lambda: (Slow(), ""), question_seconds=seconds)
+        backlog = Backlog(store, load=Slow, question_seconds=seconds)
         try:
             return backlog.query_vector("a question") is not None
         finally:
@@ -232,7 +233,7 @@ def test_a_model_that_is_asked_stays(
 
 
 def test_without_an_embedder_it_says_so_once(store: Store) -> None:
-    backlog = Backlog(store, load=lambda: (None, "the package x is not installed"))
+    backlog = Backlog(store, load=Mock(side_effect=EmbedderError("the package x is not installed")))
     put(store, "one", seq=0)
     assert backlog.take_notice() == ""
     backlog.want()
@@ -282,7 +283,7 @@ def test_a_locked_archive_is_tried_again_after_each_turn(store: Store, embedder:
         until(lambda left=left: refusing.times == left and not backlog._work)  # type: ignore[misc]  # reason: bound at once
         backlog.pause()
     backlog.resume()
-    until(lambda: store.stats().vectors == 1)
+    until(lambda: rows_in(store, "vectors") == 1)
     assert not backlog.off
     backlog.stop()
 

@@ -32,7 +32,6 @@ from aider_gardener.recall.backlog import Backlog
 from aider_gardener.recall.embed import (
     Embedder,
     EmbedderError,
-    Load,
     UniversalSentenceEncoder,
     load_use,
     loading,
@@ -168,8 +167,8 @@ def test_a_package_that_breaks_is_refused_in_one_line(
 def test_a_missing_package_is_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(embed, "LIBRARY", "no_such_encoder")
     monkeypatch.setattr(embed.ENCODER, "_model", None)
-    found, reason = load_use()
-    assert found is None and embed.PACKAGE in reason
+    with pytest.raises(EmbedderError, match=embed.PACKAGE):
+        load_use()
 
 
 @NEEDS_MODEL
@@ -178,9 +177,7 @@ def test_loading_writes_no_file_and_asks_no_network(tmp_path: Path, root: Path) 
         "import sys\n"
         "sys.addaudithook(lambda event, _: event.startswith('socket.') and sys.exit(event))\n"
         "from aider_gardener.recall.embed import load_use\n"
-        "found, reason = load_use()\n"
-        "assert found, reason\n"
-        "found.embed(['a text', 'another'])\n"
+        "load_use().embed(['a text', 'another'])\n"
     )
     env = {"HOME": str(tmp_path), "TMPDIR": str(tmp_path), "PATH": "", "PYTHONPATH": str(root)}
     done = subprocess.run(
@@ -244,7 +241,7 @@ def backlog_of(choice: str, text: str = "passage") -> Backlog:
 
 def test_an_embedder_that_a_package_offers_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     letters = LetterCounts()
-    offered(monkeypatch, letters=lambda: (letters, ""), other=lambda: (None, "never asked"))
+    offered(monkeypatch, letters=lambda: letters, other=Mock(side_effect=AssertionError))
     backlog = backlog_of("letters")
     assert backlog.drain() == 1 and letters.embedded == ["passage"] and letters.loads == 1
     vector = backlog.query_vector("passage")
@@ -254,7 +251,7 @@ def test_an_embedder_that_a_package_offers_is_used(monkeypatch: pytest.MonkeyPat
 
 
 def test_an_unknown_name_gives_one_line_that_says_what_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    offered(monkeypatch, letters=lambda: (LetterCounts(), ""))
+    offered(monkeypatch, letters=LetterCounts)
     backlog = backlog_of("minilm")
     assert backlog.drain() == 0 and backlog.off
     assert backlog.take_notice() == (
@@ -272,7 +269,7 @@ def with_a_broken_model() -> Any:
         def load(self) -> None:
             raise ValueError("two\nlines")
 
-    return Broken(), ""
+    return Broken()
 
 
 @pytest.mark.parametrize(
@@ -280,9 +277,7 @@ def with_a_broken_model() -> Any:
     [
         (raising, "OSError: no server answers"),
         (with_a_broken_model, "ValueError: two lines"),
-        (lambda: (None, "its model\nis not here"), "its model is not here"),
-        (lambda: (None, ""), "does not say why"),
-        (lambda: None, "TypeError"),
+        (lambda: None, "AttributeError"),
         ("no callable", "TypeError"),
     ],
 )
@@ -302,16 +297,17 @@ def test_a_package_that_cannot_be_imported_gives_one_line(monkeypatch: pytest.Mo
     offered(monkeypatch, theirs=None)
     monkeypatch.delitem(sys.modules, "another_package")
     load = loading("theirs")
-    found, reason = load()
-    assert found is None and "ModuleNotFoundError" in reason and "theirs" in reason and "\n" not in reason
+    assert load is not None
+    with pytest.raises(EmbedderError, match=r"theirs.*ModuleNotFoundError") as refused:
+        load()
+    assert "\n" not in str(refused.value)
 
 
 def test_nobody_looks_for_packages_unless_one_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     looked_up = Mock()
     monkeypatch.setattr(importlib.metadata, "entry_points", looked_up)
     assert loading("none") is None
-    load: Load | None = loading("use")
-    assert load is not None and (load()[0] is not None) == HAS_MODEL
+    assert loading("use") is load_use
     assert loading("letters") is not None, "not before it is loaded"
     looked_up.assert_not_called()
 

@@ -9,6 +9,7 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 from made_entries import make_gardener, message, talk, words
+from made_search import rows_in
 from made_vectors import LetterCounts
 
 from aider_gardener.archive.archive import Archive
@@ -19,6 +20,7 @@ from aider_gardener.messages import ContentClass, Entry, Fidelity, Message, Sour
 from aider_gardener.plan.chat import Chat
 from aider_gardener.recall import finding
 from aider_gardener.recall.backlog import Backlog
+from aider_gardener.recall.embed import EmbedderError
 from aider_gardener.recall.finding import Passage, newest_first, passages
 from aider_gardener.recall.request import Request
 
@@ -49,7 +51,7 @@ def archive_of(*rows: tuple[str, int, str, ContentClass], meaning: bool = True) 
     archive = Archive(store, session="now", project="p", count=words, clock=lambda: 1.0)
     archive.provider = "openai"
     if meaning:
-        archive.backlog = Backlog(store, load=lambda: (LetterCounts(), ""), background=False)
+        archive.backlog = Backlog(store, load=LetterCounts, background=False)
         archive.backlog.drain()
     return archive
 
@@ -80,7 +82,8 @@ def test_a_request_reaches_the_sessions_classes_and_times_that_it_names(meaning:
 
 def test_without_a_model_words_serve_alone() -> None:
     archive = archive_of(*ROWS, meaning=False)
-    for backlog in (None, Backlog(archive.store, load=lambda: (None, "no model"), background=False)):
+    none = Mock(side_effect=EmbedderError("no model"))
+    for backlog in (None, Backlog(archive.store, load=none, background=False)):
         archive.backlog = backlog
         assert len(found(archive, Request("abc"))) == 5
         assert found(archive, Request("xyz")) == []
@@ -158,9 +161,9 @@ def test_however_much_stands_in_the_prompt_what_does_not_is_found() -> None:
 def test_who_only_looks_embeds_nothing_but_the_question() -> None:
     archive = archive_of(*ROWS, meaning=False)
     embedder = LetterCounts()
-    archive.backlog = Backlog(archive.store, load=lambda: (embedder, ""), background=False)
+    archive.backlog = Backlog(archive.store, load=lambda: embedder, background=False)
     assert len(found(archive, Request("abc"))) == 5
-    assert embedder.embedded == ["abc"] and archive.store.stats().vectors == 0
+    assert embedder.embedded == ["abc"] and rows_in(archive.store, "vectors") == 0
 
 
 def said(seq: int, text: str, relevance: float, kind: SourceKind = SourceKind.REPLY) -> Passage:
@@ -278,10 +281,10 @@ def test_what_fits_by_words_is_embedded_before_the_rest_when_it_is_asked_for() -
     archive = archive_of(*ROWS, ("now", 9, "nothing of it", ContentClass.PROSE), meaning=False)
     embedder = LetterCounts()
     embedder.load()
-    archive.backlog = Backlog(archive.store, load=lambda: (embedder, ""))
+    archive.backlog = Backlog(archive.store, load=lambda: embedder)
     assert found(archive, Request("abc said", session="now"))
     assert embedder.embedded[0] == "abc said" and embedder.embedded[3] == "nothing of it"
-    assert archive.store.stats().vectors == 3
+    assert rows_in(archive.store, "vectors") == 3
 
 
 @pytest.mark.parametrize("trouble", ["the model broke", "no room"])
@@ -289,7 +292,7 @@ def test_a_question_is_answered_by_words_where_embedding_fails(trouble: str) -> 
     archive = archive_of(*ROWS, meaning=False)
     embedder = LetterCounts(fail_on="today" if trouble == "the model broke" else "")
     embedder.load()
-    backlog = Backlog(archive.store, load=lambda: (embedder, ""))
+    backlog = Backlog(archive.store, load=lambda: embedder)
     archive.backlog = backlog
     if trouble == "no room":
         backlog.store = Mock(put_vectors=Mock(side_effect=StoreError("the disk is full")))

@@ -22,7 +22,8 @@ from aider_gardener.phrases import counted, path_shown
 from aider_gardener.settings import SHORT_NOTE, Settings
 
 if TYPE_CHECKING:
-    from aider_gardener.archive.store import SessionInfo, Store
+    from aider_gardener.archive.store import Store
+    from aider_gardener.archive.store.base import SessionInfo
     from aider_gardener.gardener.gardener import Gardener
     from aider_gardener.gardener.state import ChatState
 

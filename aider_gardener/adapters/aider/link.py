@@ -197,7 +197,7 @@ def settings_of(coder: HostCoder) -> Settings:
 
 def archive_directory(coder: HostCoder, settings: Settings) -> Path:
     """Where the archive of the coder's chat belongs; nothing is made or touched."""
-    from aider_gardener.archive.store import store_directory
+    from aider_gardener.archive.store.location import store_directory
 
     root = Path(coder.root) if getattr(coder, "repo", None) else None
     user = state.origins.user if state.origins else None  # before a repository's files could name another

@@ -201,7 +201,7 @@ def archive_directory(project: Path) -> Path:
     chosen = os.environ.get("AIDER_GARDENER_STORE", "").strip()
     if not chosen and (project / ".git").exists():
         return project / ".aider.gardener"
-    from aider_gardener.archive.store import store_directory
+    from aider_gardener.archive.store.location import store_directory
 
     return store_directory(None, files.in_home(chosen) if chosen else None, project=project)
 

@@ -17,7 +17,8 @@ from typing import Any, NoReturn
 from aider_gardener.adapters.plain.chat import AgentList
 from aider_gardener.adapters.plain.reading import Item, Kind, as_mapping, items
 from aider_gardener.archive.archive import Archive
-from aider_gardener.archive.store import open_store, store_directory
+from aider_gardener.archive.store import open_store
+from aider_gardener.archive.store.location import store_directory
 from aider_gardener.errors import UsageError, fault_log
 from aider_gardener.gardener.files import backlog_of
 from aider_gardener.gardener.gardener import Gardener as ChatGardener

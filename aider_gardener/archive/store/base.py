@@ -85,11 +85,6 @@ class StoreStats:
     """
 
     entries: int = 0
-    occurrences: int = 0
-    sessions: int = 0
-    chunks: int = 0
-    vectors: int = 0
-    events: int = 0
     redacted: int = 0
     pinned: int = 0
     original_tokens: int = 0
@@ -97,7 +92,6 @@ class StoreStats:
     bytes: int = 0
     by_class: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
     path: str = ""
-    schema: int = 0
 
 
 class Holding(NamedTuple):

@@ -17,6 +17,7 @@ from typing import TypeVar
 
 import apsw
 
+from aider_gardener import files
 from aider_gardener.archive.store import encryption, location, schema
 from aider_gardener.archive.store.schema import CHECKSUM_BYTES, CHECKSUM_PLACE, opened
 from aider_gardener.errors import StoreError
@@ -164,7 +165,8 @@ class Database:
         if self.path is not None:
             location.check_files(self.path.parent)
             if not self.read_only:
-                location.prepare_file(self.path)
+                with contextlib.suppress(FileExistsError):  # SQLite gives its log the mode of the file
+                    files.open_private(self.path).close()
             elif not encryption.header_of(self.path):
                 raise apsw.CorruptError("an empty file")
             self._identity = location.identity(self.path)
@@ -200,7 +202,7 @@ class Database:
     def _check(self, db: apsw.Connection) -> None:
         """Whether the file is new or an archive of this version, with its tables to the letter. Raises
         ForeignFile for what must be left alone, CorruptError."""
-        application, version = schema.application_of(db), schema.version_of(db)
+        application, version = schema.kind_of(db)
         if self.path is None or (schema.is_empty(db) and not application and not version):
             return
         if application != schema.APPLICATION_ID:
@@ -221,8 +223,8 @@ class Database:
         is_turned = (version ^ schema.VERSION).bit_count() == 1
         if application == schema.APPLICATION_ID and version > schema.VERSION and not is_turned:
             raise OtherVersion(OTHER_VERSION.format(path=path)) from None
-        if self.key and isinstance(error, apsw.NotADBError):
-            encryption.check_marked(path, self.key_source)
+        if self.key and isinstance(error, apsw.NotADBError) and not encryption.read_marker(path.parent):
+            raise encryption.wrong_key(path, self.key_source) from None
 
     def copy_into(self, other: apsw.Connection) -> None:
         """Make all of this the contents of another database. Raises StoreError."""
@@ -355,7 +357,10 @@ class Database:
             if not part:
                 self._check_file()
             result = step(self.live)
-            self._end(f"RELEASE {part}" if part else "COMMIT")
+            try:
+                self.live.execute(f"RELEASE {part}" if part else "COMMIT")
+            except apsw.ConstraintError as error:  # the index of words is another than it was
+                raise apsw.CorruptError(BAD_INDEX) from error
         except BaseException as error:
             db = self._connection
             if db is not None and db.in_transaction:  # after some errors SQLite itself has undone all
@@ -366,12 +371,6 @@ class Database:
         finally:
             self._depth -= 1
         return result
-
-    def _end(self, statement: str) -> None:
-        try:
-            self.live.execute(statement)
-        except apsw.ConstraintError as error:  # the index of words is another than it was
-            raise apsw.CorruptError(BAD_INDEX) from error
 
 
 def _open(path: Path | None, key: str = "") -> apsw.Connection:

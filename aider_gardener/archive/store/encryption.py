@@ -35,7 +35,6 @@ HEADER_BYTES = 100
 PART_NAME = f"{location.FILE_NAME}.rekeyed.part"
 """What is about to take an archive's place; what a killed process leaves of it goes as `repair.clear_parts`
 says."""
-WRONG_KEY = "{path} is encrypted and the key of {source} is not the one; it was left alone"
 NO_KEY = "no key for the encrypted archive from {source}: {why}"
 
 
@@ -99,16 +98,15 @@ def key_for(path: Path, source: str) -> str:
     key = read_key(source)
     check = marker.get("check", "")
     if marker and not hmac.compare_digest(check.encode(), _check(key, check.partition(":")[0]).encode()):
-        raise Locked(WRONG_KEY.format(path=path, source=source))
+        raise wrong_key(path, source)
     if not marker and not header:
         write_marker(path.parent, source, key)
     return key
 
 
-def check_marked(path: Path, source: str) -> None:
-    """Raise Locked for an archive that no key fits, where no marker says that this one does."""
-    if not read_marker(path.parent):
-        raise Locked(WRONG_KEY.format(path=path, source=source)) from None
+def wrong_key(path: Path, source: str) -> Locked:
+    """The error for an archive that the key of a source does not fit."""
+    return Locked(f"{path} is encrypted and the key of {source} is not the one; it was left alone")
 
 
 def read_key(source: str, *, make: bool = False) -> str:

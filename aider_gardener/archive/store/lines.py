@@ -236,7 +236,9 @@ class FileLines(Lines):
         if self.directory is None:
             return
         try:
-            if self._handle >= 0 and not self._is_there():
+            if self._handle >= 0 and location.identity(self._handle) != location.identity(
+                self.path or Path()
+            ):
                 self._close()
                 self.path = None  # taken away: its process is thought to have ended
             if self._handle < 0:
@@ -286,10 +288,6 @@ class FileLines(Lines):
         if former is not None:
             with contextlib.suppress(OSError):
                 files.erase(former)
-
-    def _is_there(self) -> bool:
-        """Whether the file that is open is still the one at its place."""
-        return location.identity(self._handle) == location.identity(self.path or Path())
 
     def _told(self, record: Record) -> Record:
         """A record with when it was written."""

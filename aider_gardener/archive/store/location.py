@@ -228,22 +228,6 @@ def _may_track(git: Path, name: str) -> bool:
     return not (is_whole and name.isascii()) or name.lower().encode() in index.lower()
 
 
-def prepare_file(path: Path) -> None:
-    """Make the database file with mode 0600 if it is not there, whatever the umask.
-
-    SQLite gives its log and its shared memory the mode of the database.
-    """
-    with contextlib.suppress(FileExistsError):
-        files.open_private(path).close()
-
-
-def remove_empty(path: Path) -> None:
-    """Remove a file that was made for a database and became none: the next process would call it damaged."""
-    with contextlib.suppress(OSError):
-        if not path.stat().st_size:
-            path.unlink()
-
-
 def remove(path: Path, *, file: bool = True) -> None:
     """Remove a database with its log, or what lies beside it alone. Raises OSError."""
     for ending in ("", *BESIDE) if file else BESIDE:

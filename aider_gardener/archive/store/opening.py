@@ -144,7 +144,9 @@ def _open_file(database: Database, path: Path, clock: Callable[[], float]) -> St
     except (apsw.Error, OSError, StoreError) as error:
         if not is_damage(error):
             if is_new and not isinstance(error, apsw.BusyError):
-                location.remove_empty(path)
+                with contextlib.suppress(OSError):  # what became no archive would be called damaged later
+                    if not path.stat().st_size:
+                        path.unlink()
             raise
         notice = repair.begin_anew(database, path, clock())
     else:

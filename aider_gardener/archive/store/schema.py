@@ -89,12 +89,9 @@ be told; `embedders.removed` grows when vectors are deleted, which tells copies 
 processes that hold a session open, `tombstones` what was forgotten of shared projects (see `forgotten`)."""
 
 
-def version_of(db: apsw.Connection) -> int:
-    return int(db.pragma("user_version") or 0)
-
-
-def application_of(db: apsw.Connection) -> int:
-    return int(db.pragma("application_id") or 0)
+def kind_of(db: apsw.Connection) -> tuple[object, object]:
+    """What a file says that it is: the application, and the version of its tables."""
+    return db.pragma("application_id"), db.pragma("user_version")
 
 
 def is_empty(db: apsw.Connection) -> bool:
@@ -106,8 +103,7 @@ def is_exact(db: apsw.Connection) -> bool:
 
     A trigger, a view, a column that is computed or a constraint that calls something would run in our name.
     """
-    is_ours = (application_of(db), version_of(db)) == (APPLICATION_ID, VERSION)
-    return is_ours and _parts(db) == _expected()
+    return kind_of(db) == (APPLICATION_ID, VERSION) and _parts(db) == _expected()
 
 
 @cache
@@ -137,7 +133,8 @@ def create(db: apsw.Connection) -> bool:
     if is_new:
         for statement in TABLES:
             db.execute(statement)
-        search.make_index(db)
+        db.execute(search.INDEX_TABLE)
+        db.execute("INSERT INTO word_index (word_index, rank) VALUES ('pgsz', ?)", (search.LEAF_BYTES,))
         db.pragma("application_id", APPLICATION_ID)
         db.pragma("user_version", VERSION)
         db.execute("INSERT INTO state (session, key, value) VALUES (?, ?, randomblob(16))", (OWN, NUMBER))

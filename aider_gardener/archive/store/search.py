@@ -113,10 +113,6 @@ def with_texts(db: apsw.Connection, rows: Iterable[Any]) -> Iterator[tuple[Any, 
                 yield row, body[row[-2] : row[-1]]
 
 
-def has_backlog(db: apsw.Connection) -> bool:
-    return db.execute("SELECT 1 FROM chunks WHERE indexed = 0 LIMIT 1").get is not None
-
-
 def _index(db: apsw.Connection, number: int, text: str) -> None:
     """Put the words of a chunk into the index under its number."""
     from aider_gardener.archive.store.words import index_words, stem
@@ -131,21 +127,13 @@ def remove(db: apsw.Connection, original: int) -> None:
     db.execute(f"DELETE FROM word_index WHERE rowid IN ({chunks})", (original,))
 
 
-def begin_scrub(db: apsw.Connection) -> None:
-    """Begin to rewrite the index without what was removed, so that no removed word stays in the file."""
-    db.execute("INSERT INTO word_index (word_index, rank) VALUES ('merge', ?)", (-SCRUB_PAGES,))
-
-
-def scrub(db: apsw.Connection) -> bool:
-    """Go on with it for a moment; False when it is done."""
+def scrub(db: apsw.Connection, *, begin: bool = False) -> bool:
+    """Rewrite the index without what was removed, so that no removed word stays in the file: `begin`, then go
+    on for a moment each time until this is False."""
     before = db.total_changes()
-    db.execute("INSERT INTO word_index (word_index, rank) VALUES ('merge', ?)", (SCRUB_PAGES,))
+    pages = -SCRUB_PAGES if begin else SCRUB_PAGES
+    db.execute("INSERT INTO word_index (word_index, rank) VALUES ('merge', ?)", (pages,))
     return db.total_changes() - before >= 2
-
-
-def make_index(db: apsw.Connection) -> None:
-    db.execute(INDEX_TABLE)
-    db.execute("INSERT INTO word_index (word_index, rank) VALUES ('pgsz', ?)", (LEAF_BYTES,))
 
 
 class PlaceCache:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import apsw
 
-from aider_gardener.archive.store import schema, search
+from aider_gardener.archive.store import search
 from aider_gardener.archive.store.base import (
     CONFIDENCE_FLOOR,
     CONFIDENCE_GAIN,
@@ -139,18 +139,9 @@ def stats(db: apsw.Connection, path: Path | None) -> StoreStats:
             FROM originals o LEFT JOIN renditions r ON r.original = o.number AND r.fidelity = 'compressed'
             GROUP BY o.cls ORDER BY o.cls"""
     ).fetchall()
-
-    def count(table: str) -> int:
-        return int(db.execute(f"SELECT count(*) FROM {table}").get)
-
     files = [path.with_name(path.name + ending) for ending in ("", "-wal", "-shm")] if path else []
     return StoreStats(
         entries=sum(row[1] for row in rows),
-        occurrences=count("occurrences"),
-        sessions=count("sessions"),
-        chunks=count("chunks"),
-        vectors=count("vectors"),
-        events=count("events"),
         redacted=sum(row[5] for row in rows),
         pinned=sum(row[4] for row in rows),
         original_tokens=sum(row[2] for row in rows),
@@ -158,7 +149,6 @@ def stats(db: apsw.Connection, path: Path | None) -> StoreStats:
         bytes=sum(file.stat().st_size for file in files if file.exists()) if path else size_bytes(db),
         by_class={row[0]: (row[1], row[2], row[3]) for row in rows},
         path=str(path) if path else "",
-        schema=schema.version_of(db),
     )
 
 

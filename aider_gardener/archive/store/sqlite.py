@@ -389,7 +389,7 @@ class Store:
         `add` indexes both ends of an original at once and leaves the middle of very long ones for
         later; each further `add` does a little of it. Call this between turns until it returns 0.
         """
-        if not self._read(search.has_backlog):
+        if self._read(lambda db: db.execute("SELECT 1 FROM chunks WHERE indexed = 0 LIMIT 1").get) is None:
             return 0
         return self._db.write(lambda db: search.work_off(db, limit))
 
@@ -530,7 +530,7 @@ class Store:
         """Take what was forgotten out of the index's and the log's bytes; others may write in between."""
         self._redactor.forget()
         repair.drop_copy(self._file.path)
-        self._db.write(search.begin_scrub)
+        self._db.write(lambda db: search.scrub(db, begin=True))
         while self._db.write(search.scrub):
             pass
         if not self._db.outside(entries.empty_log):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from made_search import rows_in
 from shared_archives import PROJECT, Machine, Machines, Team, chunks, entry
 
 from aider_gardener.archive.postgres import lines, local, sync
@@ -79,10 +80,10 @@ def test_both_ways_and_again_nothing_is_sent_twice_or_doubled(machines: Machines
         machine.share()
     for machine in (one, other, one):
         assert machine.sync().problem == ""
-    before = [machine.store.stats().occurrences for machine in (one, other)]
+    before = [rows_in(machine.store, "occurrences") for machine in (one, other)]
     for machine in (one, other, one, other):
         assert machine.sync() == SyncReport()
-    assert [machine.store.stats().occurrences for machine in (one, other)] == before
+    assert [rows_in(machine.store, "occurrences") for machine in (one, other)] == before
     assert one.finds("first") == other.finds("first") == ["first of one", "first of the other"]
     assert len(team.said()) == 4
     found = one.store.get(both)
@@ -103,7 +104,7 @@ def test_two_syncs_of_an_archive_at_once_double_nothing(machines: Machines, team
             thread.join()
         assert [each.sync() for each in twins] == [SyncReport(), SyncReport()]
     assert sorted(team.said()) == sorted(texts)
-    assert other.store.stats().occurrences == 300 and other.store.verify() == []
+    assert rows_in(other.store, "occurrences") == 300 and other.store.verify() == []
 
 
 @pytest.mark.parametrize("on", ["the one that said it", "the one that fetched it"])

@@ -17,7 +17,7 @@ import made_lines
 import pytest
 from click.testing import CliRunner
 from made_lines import bytes_of, written
-from made_search import found
+from made_search import found, rows_in
 from made_vectors import LetterCounts
 
 from aider_gardener.archive.store import Store, location, open_store
@@ -85,7 +85,7 @@ def holds_everything(store: Store, count: int = 30) -> bool:
         and len(store.session_entries("s1")) == count
         and len(found(store, MARK)) >= count
         and store.get_state("s1", "k") == MARK
-        and store.stats().vectors > count
+        and rows_in(store, "vectors") > count
         and store.verify() == []
     )
 

@@ -13,8 +13,8 @@ from unittest.mock import Mock
 import psutil
 import pytest
 
-from aider_gardener.archive.store import location, open_store, store_directory
-from aider_gardener.archive.store.location import is_network_path, prepare_directory
+from aider_gardener.archive.store import location, open_store
+from aider_gardener.archive.store.location import is_network_path, prepare_directory, store_directory
 from aider_gardener.errors import StoreError
 
 Mount = namedtuple("Mount", "mountpoint fstype opts")

@@ -258,7 +258,7 @@ def test_a_file_that_another_process_is_making_is_waited_for(
 ) -> None:
     monkeypatch.setattr(repair, "LOOKS", 10_000)  # the other is slow where the machine is busy
     place = location.prepare_directory(tmp_path / location.DIRECTORY_NAME)
-    location.prepare_file(place / location.FILE_NAME)
+    (place / location.FILE_NAME).touch()
     writing = threading.Timer(0.2, lambda: shutil.copy(made / "gardener.db", place / "gardener.db"))
     made = tmp_path / "made"
     filled(made)

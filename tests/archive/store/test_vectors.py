@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_lines import bytes_of
+from made_search import rows_in
 from made_vectors import LetterCounts
 
 from aider_gardener.archive.store import Store, open_store
@@ -97,13 +98,13 @@ def test_forgotten_vectors_leave_no_bytes(tmp_path: Path) -> None:
     marked = put(store, "Quokka zebra xylophone", seq=99)
     embed_all(store, embedder)
     mark = packed(embedder.embed(["Quokka zebra xylophone"])[0]).tobytes()
-    before = store.stats().vectors
+    before = rows_in(store, "vectors")
     assert mark in bytes_of(tmp_path) and store.warm_vectors("letters") == before
     store.forget([marked.id])
     assert mark not in bytes_of(tmp_path)
     assert store.warm_vectors("letters") == before - 1
     assert mark not in store._vectors.rows
-    assert store.stats().vectors == before - 1 and store.verify() == []
+    assert rows_in(store, "vectors") == before - 1 and store.verify() == []
 
 
 def test_a_vector_that_comes_too_late_is_dropped(tmp_path: Path) -> None:
@@ -180,7 +181,7 @@ def test_two_models_keep_their_own_vectors() -> None:
     assert store.vectors_pending(9, "two") == []
     assert nearest(store, one, "c") == ["aaaa bbb"]
     assert nearest(store, two, "c") == ["cccc ddd", "aaaa bbb"]
-    assert embed_all(store, one) == 1 and store.stats().vectors == 4
+    assert embed_all(store, one) == 1 and rows_in(store, "vectors") == 4
 
 
 def test_opening_an_archive_does_not_load_numpy(tmp_path: Path) -> None:
