@@ -244,3 +244,29 @@ def test_a_reply_that_goes_on_in_a_prompt_too_long_is_no_whole_reply(
     assert Path("app.py").read_text(encoding="utf-8") == before
     assert any("has hit a token limit" in line for line in driver.said)
     assert_legal(driver)
+
+
+@pytest.mark.parametrize("limit", [100_000, 400])
+def test_what_a_file_of_load_asks_stays_in_the_chat(begin: Begin, tmp_path: Path, limit: int) -> None:
+    driver = begin(history_tokens=limit)
+    talk(driver, 3)
+    driver.model.replies.append("")
+    driver.type("/ask this one gets no answer")
+    (tmp_path / "commands").write_text("/ask where is the ledger?\n/tokens\n", encoding="utf-8")
+    driver.model.replies.append("In ledger_7.py.")
+    driver.type(f"/load {tmp_path / 'commands'}")
+    driver.ask("/ask and now?")
+    assert "where is the ledger?" in driver.model.last_prompt()
+    assert "In ledger_7.py." in driver.model.last_prompt()
+    assert_legal(driver)
+
+
+def test_what_a_file_of_load_asks_in_vain_is_taken_out(begin: Begin, tmp_path: Path) -> None:
+    driver = begin(history_tokens=100_000)
+    talk(driver, 3)
+    (tmp_path / "commands").write_text("/ask where is the ledger?\n", encoding="utf-8")
+    driver.model.replies += [rejection(), rejection()]
+    driver.type(f"/load {tmp_path / 'commands'}")
+    driver.ask("/ask and now?")
+    assert "where is the ledger?" not in driver.model.last_prompt()
+    assert any("taken out of the chat" in line for line in driver.said)
