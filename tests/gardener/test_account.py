@@ -47,10 +47,11 @@ def test_files_are_those_of_edits_that_applied_and_were_not_undone() -> None:
     refused = "# 1 SEARCH/REPLACE block failed to match!\n\n## SearchReplaceNoExactMatch: c.py"
     gardener = chat(
         store, "a", EDIT.format(path="a.py"), "c", EDIT.format(path="c.py"), refused, "I see.",
-        "b", EDIT.format(path="b.py"),
+        "b", EDIT.format(path="b.py"), COMMIT, "Ok.",
     )  # fmt: skip
+    gardener.edit_undone("cfd9530")
     assert read(store).files == ("b.py", "a.py")
-    gardener.edit_undone()
+    gardener.edit_undone("cfd9539be0")
     assert read(store).files == ("a.py",)
 
 
