@@ -97,7 +97,7 @@ def _moved(last: Layout, layout: Layout, *, asked: bool, whole: Sequence[str]) -
     texts = {name: each.file.text for name, each in layout.last.items()}
     changed = {name for name, each in last.last.items() if name in whole or each.file.text != texts.get(name)}
     most = last.garbage + sum(
-        max(len(last.since_whole(name)[0].file.text), len(texts.get(name, ""))) for name in changed
+        max(len(last.since_whole[name][0].file.text), len(texts.get(name, ""))) for name in changed
     )
     return not asked and most <= GARBAGE_SHARE * sum(map(len, texts.values()))
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import update_wrapper
+from itertools import pairwise
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from aider_gardener.archive.archive import Archive
@@ -18,7 +19,7 @@ from aider_gardener.notes.chatmap import MapNote, past
 from aider_gardener.notes.last_chat import LastTime, last_time
 from aider_gardener.notes.rules import Decision, decided
 from aider_gardener.plan.chat import Chat
-from aider_gardener.plan.view import failed_edits, has_edit
+from aider_gardener.plan.view import has_edit
 from aider_gardener.recall.recall import EDIT_UNDONE, MARGIN_TOKENS, NOTE_HEAD, Recalled
 from aider_gardener.recall.request import ORDINARY_SHARE, Request, both_ends, recall_part
 from aider_gardener.settings import Settings
@@ -113,13 +114,14 @@ class Gardener:
         if chat.pieces:
             self.replace_chat(replace(chat.cleared(), floor=chat.floor))
 
-    def edit_undone(self) -> None:
-        """Note that the user undid the last edit: where it is shown in a note, the note says so."""
+    def edit_undone(self, commit: str) -> None:
+        """Note that the user undid a commit: where the edit that it was made of is shown in a note, the note
+        says so. A commit of the linter's or of an editor's has no edit in the chat."""
         chat = self.state.chat
-        passed = failed_edits(chat.all_entries()) | chat.undone
-        for entry in [e for e in chat.all_entries() if has_edit(e) and e.seq not in passed][-1:]:
-            self.state.chat = replace(chat, undone=chat.undone | {entry.seq})
-            self.state.event(EDIT_UNDONE, entry_id=entry.id)
+        for entry, after in pairwise(chat.all_entries()):
+            if has_edit(entry) and f"git hash {commit[:7]} " in after.content:
+                self.state.chat = replace(chat, undone=chat.undone | {entry.seq})
+                self.state.event(EDIT_UNDONE, entry_id=entry.id)
 
     def idle(self) -> int:
         """Work off what is left to embed, now and in this thread; returns how many passages that were.

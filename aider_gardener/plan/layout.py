@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from aider_gardener.plan.diffs import apply, diff, lines_of
@@ -82,15 +83,24 @@ class Layout:
         """Everything that was sent of files, in the order of the prompt."""
         return [*self.bases, *self.gathered, *(each for update in self.updates for each in update.files)]
 
+    @cached_property
+    def since_whole(self) -> dict[str, list[Sent]]:
+        """What was sent of each file from its last whole text on."""
+        found: dict[str, list[Sent]] = {}
+        for each in self.sent:
+            found[each.name] = [*found.get(each.name, []), each] if each.diff else [each]
+        return found
+
     @property
     def last(self) -> dict[str, Sent]:
         """What was sent last of each file."""
-        return {each.name: each for each in self.sent}
+        return {name: sent[-1] for name, sent in self.since_whole.items()}
 
     def read(self, name: str) -> str:
-        """A file as a reader of the prompt puts it together. ValueError where a diff does not fit."""
+        """A file as a reader of the prompt puts it together. KeyError for one that is not in it, ValueError
+        where a diff does not fit."""
         found = ""
-        for each in self.since_whole(name):
+        for each in self.since_whole[name]:
             found = apply(found, each.diff) if each.diff else each.file.text
         return found
 
@@ -99,24 +109,16 @@ class Layout:
         found = set()
         for file in files:
             try:
-                is_right = file.name in self.last and self.read(file.name) == file.text
-            except ValueError:
+                is_right = self.read(file.name) == file.text
+            except (KeyError, ValueError):
                 is_right = False
             if not is_right:
                 found.add(file.name)
         return found
 
-    def since_whole(self, name: str) -> list[Sent]:
-        """What was sent of a file from its last whole text on."""
-        found: list[Sent] = []
-        for each in self.sent:
-            if each.name == name:
-                found = [*found, each] if each.diff else [each]
-        return found
-
     def diffs(self, name: str) -> list[str]:
         """The diffs of a file since it was last shown whole."""
-        return [each.diff for each in self.since_whole(name) if each.diff]
+        return [each.diff for each in self.since_whole.get(name, []) if each.diff]
 
     def next(
         self,
@@ -149,8 +151,7 @@ class Layout:
     @property
     def garbage(self) -> int:
         """Characters that bring the files no nearer: diffs, and whatever a later copy of a file replaces."""
-        last_whole = {each.name: each for each in self.sent if not each.diff}
-        dead = [each for each in self.sent if last_whole.get(each.name) is not each]
+        dead = [each for each in self.sent if self.since_whole[each.name][0] is not each]
         return sum(len(each.diff or each.file.text) for each in dead)
 
     def _grown(self, files: Sequence[File], map_now: MapNow, whole: Collection[str]) -> Layout:

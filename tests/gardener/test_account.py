@@ -47,11 +47,12 @@ def test_files_are_those_of_edits_that_applied_and_were_not_undone() -> None:
     refused = "# 1 SEARCH/REPLACE block failed to match!\n\n## SearchReplaceNoExactMatch: c.py"
     gardener = chat(
         store, "a", EDIT.format(path="a.py"), "c", EDIT.format(path="c.py"), refused, "I see.",
-        "b", EDIT.format(path="b.py"),
+        "b", EDIT.format(path="b.py"), COMMIT, "Ok.",
     )  # fmt: skip
-    assert "Done: 0 commits; edited b.py, a.py" in told(store)
-    gardener.edit_undone()
-    assert "Done: 0 commits; edited a.py" in told(store)
+    gardener.edit_undone("cfd9530")
+    assert "Done: 1 commit; edited b.py, a.py" in told(store)
+    gardener.edit_undone("cfd9539be0")
+    assert "Done: 1 commit; edited a.py" in told(store)
 
 
 def test_of_many_files_some_are_named() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from typing import Any
 
@@ -110,3 +111,11 @@ def test_one_that_would_be_read_wrong_is_found() -> None:
     layout = chat(([A, B], 0), ([edited(A, 1, "x"), B], 2))
     bad = Sent(edited(A, 1, "x"), "@@\n-nowhere\n+there\n")
     assert replace(layout, gathered=(bad,), updates=()).wrong([edited(A, 1, "x"), B]) == {"a.py"}
+
+
+def test_what_a_prompt_costs_does_not_grow_with_the_square_of_its_files() -> None:
+    files = [File(f"doc{n}.md", f"line of {n}\n" * 40) for n in range(3_000)]
+    layout = Layout().next(files, MapNow(), [])
+    began = time.process_time()
+    assert not layout.wrong(files) and not any(layout.diffs(file.name) for file in files)
+    assert time.process_time() - began < 0.5

@@ -75,11 +75,12 @@ def test_code_of_an_edit_that_does_not_stand_is_no_evidence(undone: bool) -> Non
         gardener.sync(talk(*rows), [])
         return gardener
 
-    after = [] if undone else [(FAILED, "I see.")]
+    after = [("I committed the changes with git hash cfd9539 & commit msg: a", "Ok.")]
+    after = after if undone else [(FAILED, "I see.")]
     gardener = hidden([("move the escrow account", EDIT), *after])
     if undone:
-        gardener.edit_undone()
-    show(gardener.state, dict.fromkeys(range(2 + 2 * len(after)), Fidelity.HIDDEN), "made")
+        gardener.edit_undone("cfd9539")
+    show(gardener.state, dict.fromkeys(range(4), Fidelity.HIDDEN), "made")
     ordered = gardener.recall_note(ORDER, "")
     assert "closes on the 18th now" in ordered and "ESCROW_DAY = 18" not in ordered
     for asked in (gardener.recall_note(QUESTION, ""), recall.recall_note(gardener.recall(QUESTION))):

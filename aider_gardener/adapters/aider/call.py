@@ -90,8 +90,7 @@ def close_open_exchanges(coder: HostCoder, *, last: bool) -> None:
         role = each["role"]
     if last and role == "user":
         closed.append({"role": "assistant", "content": FILLER})
-    if len(closed) != len(coder.cur_messages):
-        coder.cur_messages = closed
+    coder.cur_messages[:] = closed
 
 
 def take_out_unsent(coder: HostCoder, gardener: Gardener) -> None:
@@ -102,14 +101,15 @@ def take_out_unsent(coder: HostCoder, gardener: Gardener) -> None:
     why, tried = coder.__dict__.pop(UNSENT, ""), coder.__dict__.pop(TRIED, False)
     if tried and not why and not fake:
         return
-    coder.cur_messages = cur[:-1] if fake else list(cur)
-    if not coder.cur_messages or coder.cur_messages[-1]["role"] != "user":
+    if fake:
+        del cur[-1]
+    if not cur or cur[-1]["role"] != "user":
         return
     link.sync(coder, gardener)
     chat = gardener.state.chat
     name = ", ".join(chat.entries[seq].id for seq in chat.cur[-1].levels)
-    coder.cur_messages = coder.cur_messages[:-1]
-    if not (coder.done_messages or coder.cur_messages):
+    del cur[-1]
+    if not (coder.done_messages or cur):
         gardener.empty()
     link.sync(coder, gardener)
     line = f"{why}the message got no answer and was taken out of the chat; it is kept as {name}."
@@ -185,7 +185,8 @@ def shrink(
     it was given up and the user told; None when the failure is the host's to deal with: none of the prompt's
     length, or something came back."""
     coder.__dict__[TRIED] = True
-    if not gardener.state.acts or coder.partial_response_content or not is_overflow(error):
+    came = coder.multi_response_content or coder.partial_response_content
+    if not gardener.state.acts or came or not is_overflow(error):
         return None
     if may_retry and _made_shorter(coder, gardener, window_of(error)):
         messages[:] = coder.format_messages().all_messages()

@@ -112,6 +112,7 @@ class HostCoder(Protocol):
     num_cache_warming_pings: int
     ok_to_warm_cache: bool
     partial_response_content: str | None
+    multi_response_content: str
     reflected_message: str | None
     num_reflections: int
     max_reflections: int

@@ -97,7 +97,7 @@ class GardenerProvider:
 HOOKS: dict[str, Callable[..., Any]] = {
     "added": link.sync,
     "clear": chat.clear,
-    "undone": lambda _coder, gardener: gardener.edit_undone(),
+    "undone": lambda coder, gardener: gardener.edit_undone(coder.repo.repo.git.rev_parse("ORIG_HEAD")),
     "used": call.used,
 }
 """What happens to a chat, as aider tells it, and what is done about it."""

@@ -221,10 +221,9 @@ def _shown(coder: HostCoder, sent: Sent) -> str:
 
 def _state_of(layout: Layout, words: str) -> str:
     """What the files are now, a line each, and the words of the mode."""
-    lines = [STATE_HEAD] if layout.last else []
+    lines = [STATE_HEAD] if layout.since_whole else []
     bases = {id(base) for base in layout.bases}
-    for name in layout.last:
-        whole, *diffs = layout.since_whole(name)
+    for name, (whole, *diffs) in layout.since_whole.items():
         known = AS_BASE if id(whole) in bases else AS_LATER
         changes = "once" if len(diffs) == 1 else f"{len(diffs)} times"
         lines.append(f"- {name}: {known}" + (f", then changed {changes}" if diffs else ""))

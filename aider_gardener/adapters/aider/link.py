@@ -258,10 +258,11 @@ class CoderHost:
             sync(coder, self.gardener)
 
     def show(self) -> None:
-        """New lists: a prompt that is out keeps the old ones."""
+        """In the same lists: after an /ask in a file of /load aider goes on with the coder before, which has
+        them too."""
         if (coder := self.reference()) is not None:
             chat = self.gardener.state.chat
-            coder.done_messages, coder.cur_messages = list(chat.done), list(chat.cur)
+            coder.done_messages[:], coder.cur_messages[:] = chat.done, chat.cur
 
 
 def bind(gardener: Gardener, coder: HostCoder) -> None:

@@ -119,6 +119,8 @@ PATCH_POINTS = (
         "after /clear nothing older comes back by itself; a line says how to reach it", (INTERFACE,)),
     PatchPoint(COMMANDS, "Commands.raw_cmd_undo", "(self, args)", around(ours(chat.undoing)),
         "notes say of an edit that it was undone", (APPEND,)),
+    PatchPoint(COMMANDS, "Commands.cmd_copy_context", "(self, args=None)", around(ours(chat.as_aiders)),
+        "what is copied has each file as it is, and changes no prompt"),
     PatchPoint(COMMANDS, "Commands.matching_commands", "(self, inp)",
         beside(result=guarded(commands.aiders_first)),
         "prefixes of aider's own commands mean what they meant"),

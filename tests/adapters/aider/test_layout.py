@@ -465,3 +465,20 @@ def test_the_words_for_the_map_do_not_grow_with_the_chat(chat: Driver) -> None:
         chat.ask(f"what is in part{turn}.py? " + " ".join(f"w{turn}_{n}" for n in range(8_000)))
     text = chat.coder.get_cur_message_text()
     assert len(text) <= layout.MENTIONED_CHARS and "w5_7999" in text and "w0_0" not in text
+
+
+def test_what_is_copied_for_elsewhere_has_each_file_as_it_is_and_moves_no_prompt(
+    chat: Driver, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copied: list[str] = []
+    monkeypatch.setattr("pyperclip.copy", copied.append)
+    edit(chat, "part2.py", 1, "20")
+    edit(chat, "part3.py", 5, "30")
+    chat.ask("go on")
+    before = chat.coder.gardener.state.layout
+    chat.type("/copy-context add a test")
+    assert all(text in copied[0] for text in on_disk(chat).values())
+    assert layout.EDITABLE_HEAD not in copied[0] and copied[0].rstrip().endswith("add a test")
+    assert chat.coder.gardener.state.layout is before
+    chat.ask("and now?")
+    assert said(model.requests[-1])[:9] == said(model.requests[-2])[:9] and not faults(chat)

@@ -13,6 +13,7 @@ from made_search import found
 from aider_gardener.adapters.aider.call import FAKE_REPLY, is_overflow, window_of
 from aider_gardener.gardener.state import ChatState
 from aider_gardener.plan.usage import Call
+from aider_gardener.replay.play.calls import completion
 
 from .conftest import Begin, Driver, ScriptedModel
 from .test_entry_commands import say
@@ -220,3 +221,52 @@ def test_a_summary_that_fails_leaves_the_history_whole(
     driver.ask("/ask hm")
     assert driver.history[: len(before)] == before
     assert "the history stays as it is" in driver.last_said
+
+
+def test_a_reply_that_goes_on_in_a_prompt_too_long_is_no_whole_reply(
+    begin: Begin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    driver = begin(history_tokens=100_000, model_name="claude-3-5-sonnet-20241022", edit_format="whole")
+    driver.coder.main_model.info["supports_assistant_prefill"] = True
+    talk(driver, 6)
+    before = Path("app.py").read_text(encoding="utf-8")
+    part = completion("Here it is.\n\napp.py\n```\ndef greet():\n", "claude", 10, 5)
+    part.choices[0].finish_reason = "length"
+    answers = iter([part, rejection(), completion("Whole again.", "claude", 10, 5)])
+
+    def complete(**_options: Any) -> Any:
+        if isinstance(answer := next(answers), Exception):
+            raise answer
+        return answer
+
+    monkeypatch.setattr("litellm.completion", complete)
+    driver.type("/code write it anew")
+    assert Path("app.py").read_text(encoding="utf-8") == before
+    assert any("has hit a token limit" in line for line in driver.said)
+    assert_legal(driver)
+
+
+@pytest.mark.parametrize("limit", [100_000, 400])
+def test_what_a_file_of_load_asks_stays_in_the_chat(begin: Begin, tmp_path: Path, limit: int) -> None:
+    driver = begin(history_tokens=limit)
+    talk(driver, 3)
+    driver.model.replies.append("")
+    driver.type("/ask this one gets no answer")
+    (tmp_path / "commands").write_text("/ask where is the ledger?\n/tokens\n", encoding="utf-8")
+    driver.model.replies.append("In ledger_7.py.")
+    driver.type(f"/load {tmp_path / 'commands'}")
+    driver.ask("/ask and now?")
+    assert "where is the ledger?" in driver.model.last_prompt()
+    assert "In ledger_7.py." in driver.model.last_prompt()
+    assert_legal(driver)
+
+
+def test_what_a_file_of_load_asks_in_vain_is_taken_out(begin: Begin, tmp_path: Path) -> None:
+    driver = begin(history_tokens=100_000)
+    talk(driver, 3)
+    (tmp_path / "commands").write_text("/ask where is the ledger?\n", encoding="utf-8")
+    driver.model.replies += [rejection(), rejection()]
+    driver.type(f"/load {tmp_path / 'commands'}")
+    driver.ask("/ask and now?")
+    assert "where is the ledger?" not in driver.model.last_prompt()
+    assert any("taken out of the chat" in line for line in driver.said)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -261,3 +262,19 @@ def test_an_edit_that_is_left_out_is_told_behind_its_order_and_whether_it_stands
     assert "[1] user: say good day → edited app.py: greet (+1 −1)\n" in told
     assert "[2] user: say good night → edited app.py: greet (+1 −1), undone later\n" in told
     assert "SEARCH" not in told.partition("(Notes on")[2].partition("say good night")[0]
+
+
+def test_an_undone_commit_of_the_linters_undoes_no_edit(begin: Begin, tmp_path: Path) -> None:
+    linter = tmp_path / "linter.py"
+    linter.write_text("import sys\nopen(sys.argv[1], 'a').write('# linted\\n')\n", encoding="utf-8")
+    driver = begin(auto_lint=True, lint_cmds={None: f"{sys.executable} {linter}"})
+    old = "    return 'hello'"
+    for new in ("day", "night"):
+        driver.ask(f"say {new}", reply=EDIT.format(path="app.py", old=old, new=f"    return '{new}'"))
+        old = f"    return '{new}'"
+    seen = []
+    for _ in range(2):
+        driver.type("/undo")
+        chat = driver.coder.gardener.state.chat
+        seen.append([chat.entries[seq].content.count("night") for seq in sorted(chat.undone)])
+    assert seen == [[], [1]], "the linter's commit, then the one of the second edit"
