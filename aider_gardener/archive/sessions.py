@@ -19,7 +19,7 @@ RUNS = "runs-"
 """How the id of a session begins that holds the output of a command that was run beside any chat."""
 NOTES = "notes-"
 """And of one that holds what agents kept."""
-NO_CHAT = "the archive holds no chat of {project} yet; run aider-gardener there"
+NO_CHAT = "the archive holds no chat of {project} yet; one is there once something was said in it"
 LAST = "last"
 SHORT_ID = 4
 """An id is shown with so many characters at least; a number with fewer is one of the list."""
