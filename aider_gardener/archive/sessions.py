@@ -13,8 +13,8 @@ if TYPE_CHECKING:  # reason: the host's adapter reads names from here before any
     from aider_gardener.archive.store import SessionInfo, Store
     from aider_gardener.messages import Entry
 
-AIDER, HOST_KEY = "aider", "host"
-"""The agent in which a session was held that says none, and where it says so."""
+AIDER, PYTHON, HOST_KEY = "aider", "python", "host"
+"""The agent in which a session was held that says none, one that calls the library, and where it says so."""
 RUNS = "runs-"
 """How the id of a session begins that holds the output of a command that was run beside any chat."""
 NOTES = "notes-"
