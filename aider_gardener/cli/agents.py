@@ -63,7 +63,7 @@ def mcp(project: Path | None) -> None:
     logging.disable(logging.ERROR)  # the SDK's warnings, the root logger's too, quote the request
     settings = Settings.from_env()
     is_unfilled = str(project).startswith("${")  # a variable that the host does not know
-    start = (Path.cwd() if project is None or is_unfilled else project).resolve()
+    start = Path(os.path.realpath("." if project is None or is_unfilled else project))
     if not start.is_dir():
         raise UsageError(f"{start} is no folder; name that of the project")
     root = str(repository_root(start) or start)
