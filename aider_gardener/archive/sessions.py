@@ -14,13 +14,13 @@ if TYPE_CHECKING:  # reason: the host's adapter reads names from here before any
     from aider_gardener.archive.store.base import SessionInfo
     from aider_gardener.messages import Entry
 
-AIDER, HOST_KEY = "aider", "host"
-"""The agent in which a session was held that says none, and where it says so."""
+AIDER, PYTHON, HOST_KEY = "aider", "python", "host"
+"""The agent in which a session was held that says none, one that calls the library, and where it says so."""
 RUNS = "runs-"
 """How the id of a session begins that holds the output of a command that was run beside any chat."""
 NOTES = "notes-"
 """And of one that holds what agents kept."""
-NO_CHAT = "the archive holds no chat of {project} yet; run aider-gardener there"
+NO_CHAT = "the archive holds no chat of {project} yet; one is there once something was said in it"
 LAST = "last"
 SHORT_ID = 4
 """An id is shown with so many characters at least; a number with fewer is one of the list."""

@@ -63,7 +63,7 @@ def mcp(project: Path | None) -> None:
     logging.disable(logging.ERROR)  # the SDK's warnings, the root logger's too, quote the request
     settings = Settings.from_env()
     is_unfilled = str(project).startswith("${")  # a variable that the host does not know
-    start = (Path.cwd() if project is None or is_unfilled else project).resolve()
+    start = Path(os.path.realpath("." if project is None or is_unfilled else project))
     if not start.is_dir():
         raise UsageError(f"{start} is no folder; name that of the project")
     root = str(repository_root(start) or start)
@@ -171,16 +171,17 @@ def change(host: str, project: bool, dry_run: bool, *, ours: bool) -> None:
     else:
         parts = hosts.parts_of(host, root if project else None, command, Path.home())
         for part in parts if project and ours else ():  # its links may lead anywhere
-            if root.resolve() not in (place := part.path.resolve()).parents:
+            if root.resolve() not in (place := Path(os.path.realpath(part.path))).parents:
                 raise UsageError(f"{part.path} is {place}, outside of the project; install without --project")
         if not project:  # the user's own settings may lie elsewhere
             parts = [
-                replace(part, path=part.path.resolve()) if part.path.is_symlink() else part for part in parts
+                replace(part, path=Path(os.path.realpath(part.path))) if part.path.is_symlink() else part
+                for part in parts
             ]
         records = user_directory() / "hosts"
         changes = [hosts.planned(part, records, ours=ours) for part in parts]
         if not dry_run:
-            for one in changes:
+            for one in changes if ours else reversed(changes):  # a folder goes behind what was put into it
                 hosts.carry_out(one, records, ours=ours)
         told = [hosts.AFTERWARDS[host]] if ours and host in hosts.AFTERWARDS and not dry_run else []
     made = [one for one in changes if one.before != one.after]

@@ -15,7 +15,9 @@ from aider_gardener.errors import UsageError
 from aider_gardener.messages import Source, SourceKind
 from aider_gardener.tokens import approximate, default_counter
 
-SOURCE_WORDS = {kind.value: kind for kind in SourceKind} | {"run": SourceKind.COMMAND}
+OURS = (SourceKind.STUB, SourceKind.REMEMBERED)
+"""Sources of no text that somebody has in a file."""
+SOURCE_WORDS = {"run": SourceKind.COMMAND} | {kind.value: kind for kind in SourceKind if kind not in OURS}
 TOO_LARGE = files.TOO_LARGE.format(limit=files.NAMED_BYTES)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from datetime import datetime
 from importlib import import_module
@@ -62,7 +63,7 @@ def record(folder: Path | None, keep_files: bool | None, command: tuple[str, ...
             f"Store the text of the repository's {count} files too? Edits can't be replayed without it."
         )
         keep_files = click.confirm(question, default=False, err=True)
-    session = SessionFolder(place.resolve(), bool(keep_files))
+    session = SessionFolder(Path(os.path.realpath(place)), bool(keep_files))
     status = recorded(session, program, command[1:])
     if session.events_file.exists():
         words = f"{counted(session.turn, 'turn')} in {place}; {counted(session.redacted, 'secret')} taken out"

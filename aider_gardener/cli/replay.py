@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -132,7 +133,7 @@ def replay(
     sessions = read_sessions(find_paths(paths))
     if model and not _is_known(model):
         raise UsageError(f"--model {model}: its window is not known; name one that litellm knows")
-    folder = dump_prompts and dump_prompts.resolve()
+    folder = dump_prompts and Path(os.path.realpath(dump_prompts))
     jobs = []
     for session in sessions:
         own = str(session.meta.get("model") or "")

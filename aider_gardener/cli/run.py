@@ -19,6 +19,7 @@ from aider_gardener.cli.child import NOT_FOUND, NOT_RUNNABLE, Output
 from aider_gardener.cli.child import run as run_child
 from aider_gardener.cli.pipe import figures, is_unread, nobody_reads, printing, put_bytes, standard_output
 from aider_gardener.cli.root import (
+    FILE,
     archive_directory,
     as_json,
     json_option,
@@ -50,7 +51,7 @@ PIECE_BYTES = 4_000_000
 @click.option("--focus", multiple=True, metavar="WORDS", help="Favour lines with these words (repeatable).")
 @click.option(
     "--out",
-    type=click.Path(path_type=Path),
+    type=FILE,
     metavar="FILE",
     help="Write the whole to this file, which only you can read; one that is there is replaced.",
 )

@@ -16,6 +16,7 @@ from aider_gardener.cli.root import (
     say,
     store_option,
 )
+from aider_gardener.errors import UsageError
 
 dry_run_option = click.option("--dry-run", is_flag=True, help="Only say what would be done.")
 numbers_argument = click.argument("numbers", nargs=-1, required=True, metavar="N...")
@@ -95,12 +96,16 @@ def tasks(listed: Path | None, dry_run: bool) -> None:
 
 
 @upkeep.command(short_help="What the chats of a month came to.")
-@click.argument("month", type=click.DateTime(["%Y-%m"]), default=None, required=False, metavar="[YYYY-MM]")
+@click.argument("month", default="", required=False, metavar="[YYYY-MM]")
 @archive_options
-def month(month: datetime | None) -> None:
+def month(month: str) -> None:
     """What the chats came to in which something was last said in a month, the current one by default."""
     from aider_gardener.gardener.past_chats import month_report, render_month
 
+    try:
+        wanted = datetime.strptime(month, "%Y-%m") if month else datetime.now()
+    except ValueError:
+        raise UsageError(f"{month!r} is no month; write one as 2026-01") from None
     store = open_archive(read_only=True)
-    found = month_report(store, project_of(store), f"{month or datetime.now():%Y-%m}")
+    found = month_report(store, project_of(store), f"{wanted:%Y-%m}")
     put(found, lambda: render_month(found))

@@ -117,12 +117,10 @@ def assemble(text: str, found: Sequence[Unit], chosen: set[int]) -> str:
     for index, unit in enumerate(found):
         if index not in chosen:
             continue
-        piece = text[unit.start : unit.end]
+        own_line = unit.first or unit.kind != "sentence"
         if last is not None:
-            own_line = unit.kind != "sentence" or last.kind in ("heading", "row", "code")
-            gap = "\n\n" if unit.paragraph != last.paragraph else "\n" if own_line or unit.first else " "
-            parts.append(gap)
-            piece = piece.strip("\n") if own_line or unit.first else piece.strip()
-        parts.append(piece.rstrip())
+            own_line |= last.kind in ("heading", "row", "code")
+            parts.append("\n\n" if unit.paragraph != last.paragraph else "\n" if own_line else " ")
+        parts.append(text[unit.start : unit.end].strip("\n" if own_line else None).rstrip())
         last = unit
     return "".join(parts)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from statistics import linear_regression
 from typing import TYPE_CHECKING, Any
 
-from aider_gardener.archive.sessions import AIDER, host_of
+from aider_gardener.archive.sessions import AIDER, PYTHON, host_of
 from aider_gardener.archive.store.base import SessionInfo
 from aider_gardener.gardener.care import rules
 from aider_gardener.gardener.compactions import asked_for, goal_of, market
@@ -111,7 +111,7 @@ def last_pressure(
 ) -> tuple[Pressure, ChatState]:
     """What a stored chat used of its window, as it was left, and that chat. Raises StoreError."""
     state = stored_chat(store, info, settings, count)
-    return pressure_report(state, tended=host_of(store, info.id) == AIDER), state
+    return pressure_report(state, tended=host_of(store, info.id) in (AIDER, PYTHON)), state
 
 
 def by_class(state: ChatState) -> dict[str, dict[str, Any]]:

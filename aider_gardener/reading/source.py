@@ -50,8 +50,10 @@ LAST_CHAT = Source(SourceKind.STUB, "the last chat")
 NOTE_END = "(End of quotes.)"
 """How a note that quotes ends."""
 _OWN_COMMAND = late(
-    r"^mcp__[\w-]*gardener[\w-]*__|(?:^|[;&|(\n])\s*(?:\w+=\S*\s+)*(?:(?:uv|poetry|pipx)\s+run\s+|uvx\s+)?"
-    r"(?:(?:\S*/)?gardener|(?:\S*/)?python[\d.]*\s+-m\s+aider_gardener\.cli)\s+(?!run\b|compress\b)\w"
+    r"^mcp__[\w-]*gardener[\w-]*__|(?:^|[;&|(\n])[ \t]*"
+    r"(?:(?:\w+=\S*|(?:uv|poetry|pipx)\s+run|uvx|sudo|env|time|nohup|xargs|timeout\s+\S+|\w{0,3}sh\s+-l?c)\s+)*['\"]?"
+    r"(?:(?:\S*[/\\])?gardener(?:\.exe)?|(?:\S*/)?python[\d.]*\s+-m\s+aider_gardener\.cli)"
+    r"\s+(?!run\b|compress\b)\w"
 )
 """A tool or command of ours that shows what is in the archive."""
 _FAILED_EDIT = late(

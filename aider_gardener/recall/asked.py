@@ -49,9 +49,19 @@ def passages(text: str) -> int:
     return int(text[:6])
 
 
+def words(rest: list[str], usage: str) -> list[str]:
+    """What stands behind the options of a command that is typed: words, which may begin as an option does
+    behind a `--`. Raises UsageError, with the usage, for an option that the command does not have."""
+    if not rest or not rest[0].startswith("--"):
+        return rest
+    if rest[0] != "--":
+        raise UsageError(f"{usage} (words that begin with -- stand behind a --)")
+    return rest[1:]
+
+
 def typed(args: str, session: Callable[[str], str], *, now: float | None = None) -> Request:
-    """The request that is typed behind /recall. `session` gives the whole id of one that begins so. What
-    begins like an option and is none belongs to the question. Raises UsageError."""
+    """The request that is typed behind /recall. `session` gives the whole id of one that begins so. Raises
+    UsageError."""
     rest, given = args.split(), dict[str, Any]()
     valued: dict[str, Callable[[str], Any]] = {
         "--class": lambda name: [*given.get("class", ()), content_class(name)],
@@ -67,7 +77,8 @@ def typed(args: str, session: Callable[[str], str], *, now: float | None = None)
             given[name[2:]], rest = valued[name](values[0]), values[1:]
         else:
             break
-    if not rest or rest[0] in valued:
+    rest = words(rest, USAGE)
+    if not rest:
         raise UsageError(USAGE)
     classes = frozenset(given.pop("class", ()))
     return Request(" ".join(rest), classes=classes, **given)

@@ -40,6 +40,24 @@ def test_a_dry_run_shows_a_diff_and_changes_nothing(project: Path, tmp_path: Pat
     assert not (tmp_path / "home").exists() and not (tmp_path / "data").exists()
 
 
+@pytest.mark.parametrize("host", ["codex", "opencode", "cursor"])
+def test_a_folder_goes_behind_all_files_that_were_put_into_it(host: str, tmp_path: Path) -> None:
+    (tmp_path / "home").mkdir()
+    for step in ("install", "uninstall"):
+        assert gardener(step, host).exit_code == 0
+    assert list((tmp_path / "home").iterdir()) == []
+
+
+@pytest.mark.parametrize("options", [(), ("--project",)])
+def test_a_link_that_leads_to_itself_is_one_line(options: tuple[str], project: Path, tmp_path: Path) -> None:
+    for place in (tmp_path / "home", project):
+        (place / ".gemini").mkdir(parents=True)
+        (link := place / ".gemini" / "settings.json").symlink_to(link)
+    for step in ("install", "uninstall"):
+        done = gardener(step, "gemini", *options)
+        assert done.exit_code in (1, 2) and len(done.stderr.splitlines()) == 1
+
+
 def test_folders_that_an_install_made_go_with_the_last_of_it(project: Path, tmp_path: Path) -> None:
     (tmp_path / "home").mkdir()
     for _again in range(2):

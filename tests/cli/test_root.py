@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -108,6 +109,14 @@ def test_a_directory_that_is_gone_is_one_line(tmp_path: Path) -> None:
     )
     assert done.stderr == "gardener: the current directory cannot be used (No such file or directory)\n"
     assert done.returncode == 1
+
+
+@pytest.mark.skipif(os.name != "posix", reason="makes a symbolic link")
+@pytest.mark.parametrize("words", ["store export {} --store {}", "mcp --project {}"])
+def test_a_link_that_leads_to_itself_is_one_line(archive: Path, tmp_path: Path, words: str) -> None:
+    (link := tmp_path / "link").symlink_to(link)
+    done = gardener(*words.format(link, archive).split())
+    assert done.exit_code in (1, 2) and len(done.stderr.splitlines()) == 1
 
 
 def test_ctrl_c_while_a_command_is_imported_is_one_word(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -266,7 +266,7 @@ def test_the_user_may_name_the_file(project: Path) -> None:
     assert file.read_text().split() == ["short"]
 
 
-@pytest.mark.parametrize("name", ["tmp", "no/such/folder"])
+@pytest.mark.parametrize("name", ["tmp", "no/such/folder", "-"])
 def test_a_file_that_cannot_be_written_is_told_before_the_command_is_run(name: str) -> None:
     done = run("--out", name, code="open('ran', 'w')")
     assert done.exit_code == 2 and done.stderr.count("\n") == 1 and not Path("ran").exists()

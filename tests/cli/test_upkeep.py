@@ -141,7 +141,7 @@ def test_the_report_of_a_month_is_text_or_json(learnt: Path) -> None:
     assert run("month", "2025-01").stdout == "No chat of this project ended in 2025-01.\n"
     for wrong in ("2026-13", "november"):
         done = run("month", wrong)
-        assert done.exit_code == 2 and "does not match the format" in done.stderr
+        assert done.exit_code == 2 and f"{wrong!r} is no month; write one as 2026-01" in done.stderr
 
 
 @pytest.mark.skipif(os.name != "posix", reason="no file has such a name")

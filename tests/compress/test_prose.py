@@ -109,3 +109,8 @@ def test_of_sentences_that_state_as_much_what_decides_and_what_begins_a_paragrap
     shown = compress("\n\n".join(map(" ".join, paragraphs))).text
     assert decided in shown
     assert all(f"Part {letter} begins" in shown for letter in "abcd")
+
+
+def test_a_short_form_whose_first_sentence_went_begins_with_a_word() -> None:
+    text = f"{FILL} {FILL} {' '.join(FACTS)} {FILL} {FILL}"
+    assert compress(text).text.startswith(FACTS[0])

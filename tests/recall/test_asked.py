@@ -29,10 +29,11 @@ def test_options_come_before_the_question() -> None:
 
 
 @pytest.mark.parametrize(
-    "query", ["class names", "what was --since for?", "--no-verify, when did we use it", "it's \"open"]
+    "query", ["class names", "what was --since for?", "-x when did we use it", "it's \"open"]
 )
 def test_a_question_is_taken_as_it_is(query: str) -> None:
     assert typed(query, whole) == Request(query)
+    assert typed(f"--full -- --{query}", whole) == Request(f"--{query}", full=True)
 
 
 @pytest.mark.parametrize(
@@ -45,6 +46,8 @@ def test_a_question_is_taken_as_it_is(query: str) -> None:
         ("--passages 0 x", "write 1 or more"),
         ("--since", "Usage: /recall "),
         ("--class log --full", "Usage: /recall "),
+        ("--bogus x", "Usage: /recall "),
+        ("--full --bogus x", "words that begin with -- stand behind a --"),
         (" ", "Usage: /recall "),
     ],
 )

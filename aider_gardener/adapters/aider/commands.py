@@ -144,7 +144,9 @@ def cmd_context_pressure(at: CommandLine, args: str) -> None:
 def cmd_compact(at: CommandLine, args: str) -> None:
     "Make room in the chat now, keeping whole what your words name: shows what it would do and asks"
     from aider_gardener.gardener import compactions
+    from aider_gardener.recall.asked import words
 
+    args = " ".join(words(args.split(), "Usage: /compact [WORDS]"))
     state, io = at.gardener.state, at.io
     if not state.acts:
         why = "is off" if not state.on else "only watches (--gardener-mode observe)"
@@ -217,8 +219,10 @@ def turn_off(at: CommandLine, _words: str) -> None:
 
 
 def show_plan(at: CommandLine, focus: str) -> None:
+    from aider_gardener.recall.asked import words
     from aider_gardener.tables import plan_table
 
+    focus = " ".join(words(focus.split(), "Usage: /gardener plan [WORDS]"))
     at.measure()
     plan = at.gardener.plan(focus)
     if plan is None:

@@ -23,7 +23,7 @@ from typing import Any
 
 from aider_gardener.adapters.aider.coder import Terminal
 from aider_gardener.errors import UsageError
-from aider_gardener.settings import OWN, SWITCH, TOLD, Settings, parse, variable
+from aider_gardener.settings import OWN, SWITCH, TOLD, Settings, parse
 
 USERS_OWN, TOLD_OF = (
     [each.name for each in dataclasses.fields(Settings) if each.metadata["from_repository"] == kind]
@@ -59,18 +59,18 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         choices = "{" + ",".join(row.metadata["choices"]) + "}"
         value = "N" if isinstance(row.default, int) else "VALUE"
         own |= {"metavar": choices if row.metadata["choices"] else value, "type": _converter(row)}
-        names = [flag(row.name)]
         if word := row.metadata["switch"]:
-            # aider gives what its files and variables say as the last of these names.
-            names.insert(0, flag(row.name, "--no-gardener-"))
-            own |= {"action": Switch, "nargs": "?", "const": word, "dest": f"gardener_{row.name}"}
-            own["env_var"] = variable(row.name)
-        group.add_argument(*names, **own)
+            off, unlisted = flag(row.name, "--no-gardener-"), argparse.SUPPRESS
+            is_off: dict[str, Any] = {"action": "store_const", "const": type(word)(), "help": unlisted}
+            group.add_argument(off, dest=f"gardener_{row.name}", **is_off)
+            own |= {"action": Switch, "nargs": "?", "const": word, "help": f"{own['help']} {off}: off."}
+        group.add_argument(flag(row.name), **own)
 
 
 class Switch(argparse.Action):
-    """A flag that may be just switched on or off, or have a value behind it. A file that stands behind it is
-    none: it belongs to the chat, as behind any other switch."""
+    """A flag that may be just switched on, or have a value behind it. A file that stands behind it is none:
+    it belongs to the chat, as behind any other switch. What was switched off stays so: aider puts what its
+    files and variables say behind the command line."""
 
     def __call__(
         self,
@@ -82,10 +82,8 @@ class Switch(argparse.Action):
         if isinstance(values, str) and values and os.path.exists(values):
             namespace.file = [*(getattr(namespace, "file", None) or []), values]
             values = self.const
-        is_off = (option_string or "").startswith("--no-")
-        if is_off and values != self.const:
-            parser.error(f"argument {option_string}: expected no value")
-        setattr(namespace, self.dest, type(self.const)() if is_off else values)
+        if getattr(namespace, self.dest) != type(self.const)():
+            setattr(namespace, self.dest, values)
 
 
 def flag(name: str, prefix: str = "--gardener-") -> str:

@@ -33,17 +33,21 @@ class AgentList:
         self, chat: Chat, read: Sequence[Item], admit: Callable[..., Entry], text_of: TextOf
     ) -> tuple[AgentList, Chat, list[Entry]]:
         """The list and the chat as they are now, and the entries that are new. A message that is no longer
-        there is gone, and where nothing of the last list is left the chat was cleared."""
+        there is gone, and where nothing of the last list is left the chat was cleared. A note of ours is in
+        it once the agent has put it there."""
         keys = tuple(item.key for item in read)
-        if keys == self.keys:
+        if keys == self.keys and self.seqs == chat.order:
             return self, chat, []
         items, added, seqs = dict(self.items), list[Entry](), list[int]()
+        ours = {(e.role, e.content): seq for seq, e in chat.entries.items() if seq not in items}
         for item, known in zip(read, aligned(self.keys, keys), strict=True):
-            if known is None:
+            seq = ours.pop(item.message, None) if known is None else self.seqs[known]
+            if seq is None:
                 chat, entry = chat.enter(item.message, partial(admit, source=item.source))
-                items[entry.seq] = item
                 added.append(entry)
-            seqs.append(added[-1].seq if known is None else self.seqs[known])
+                seq = entry.seq
+            items[seq] = item
+            seqs.append(seq)
         now = AgentList(tuple(seqs), keys, items)
         if self.seqs and not set(self.seqs) & set(seqs):
             chat = chat.cleared(keeping=seqs)

@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 from aider_gardener.adapters.plain.chat import AgentList
 from aider_gardener.adapters.plain.reading import Item, Kind, as_mapping, items
 from aider_gardener.archive.archive import Archive
+from aider_gardener.archive.sessions import PYTHON
 from aider_gardener.archive.store import open_store
 from aider_gardener.archive.store.location import store_directory
 from aider_gardener.errors import UsageError, fault_log
@@ -104,6 +105,7 @@ class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
             count=count or (default_counter() if model else approximate),
             clock=clock,
             backlog=backlog_of(store, root, settings, background=background),
+            host=PYTHON,
         )
         return cls(settings, archive, window=window, model=model)
 

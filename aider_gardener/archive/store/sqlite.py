@@ -7,6 +7,7 @@ Where the file cannot be written the same archive goes on in memory, and each wr
 from __future__ import annotations
 
 import contextlib
+import os
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -607,8 +608,8 @@ class Store:
     def export(self, path: Path) -> int:
         """Write everything as JSON lines (mode 0600), replacing `path` at the end; returns the lines. Raises
         UsageError for a file of the archive itself."""
-        own = self.directory and str(self.directory.resolve() / location.FILE_NAME)
-        if own and str(Path(path).resolve()).startswith(own):
+        own = self.directory and os.path.realpath(self.directory / location.FILE_NAME)
+        if own and os.path.realpath(path).startswith(own):
             raise UsageError(f"{path} is a file of the archive; name another for the export")
         try:
             return self._read(lambda db: records.write_export(db, Path(path)))

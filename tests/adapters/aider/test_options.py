@@ -31,6 +31,9 @@ def test_every_setting_is_a_flag_with_a_variable_and_help(
         assert flag(field.name) in text
         assert f"[env var: {variable(field.name)}]" in text
         assert " ".join(field.metadata["help"].split()) in text
+    assert "[--gardener-resume [VALUE]]" in text
+    assert "--no-gardener-resume [VALUE]" not in text
+    assert "--no-gardener-resume: off." in text
 
 
 def test_flags_that_are_not_given_are_none() -> None:
@@ -47,7 +50,7 @@ def test_flags_that_are_not_given_are_none() -> None:
         (["--gardener-ttl", "foo=3"], "'foo=3' is not CLASS=TURNS"),
         (["--gardener-history-tokens", "many"], "is not a whole number"),
         (["--gardener-keep-turns", "10001"], "must be a number from 0 to 10000"),
-        (["--no-gardener-resume=3fa2"], "expected no value"),
+        (["--no-gardener-resume=3fa2"], "ignored explicit argument '3fa2'"),
     ],
 )
 def test_a_bad_value_stops_with_one_clear_error(
@@ -83,7 +86,7 @@ def test_a_switch_may_have_a_value_and_takes_no_file_for_one(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "app.py").touch()
     args = parser().parse_args(arguments)
-    assert (args.gardener_resume, args.file or []) == (resume, files)
+    assert (args.gardener_resume, [*(args.file or []), *args.files]) == (resume, files)
 
 
 @pytest.mark.parametrize(
@@ -104,3 +107,13 @@ def test_a_switch_has_a_variable_and_a_line_of_a_file(
     file.write_text("", "utf-8")
     monkeypatch.setenv("AIDER_GARDENER_RESUME", value)
     assert parser().parse_args(arguments).gardener_resume == resume
+
+
+@pytest.mark.parametrize(("value", "resume"), [("true", ""), ("false", None)])
+def test_a_file_may_say_that_a_switch_is_off(value: str, resume: str | None, tmp_path: Path) -> None:
+    import aider.main
+
+    install()
+    file = tmp_path / "conf.yml"
+    file.write_text(f"no-gardener-resume: {value}\n", "utf-8")
+    assert aider.main.get_parser([str(file)], None).parse_args([]).gardener_resume == resume

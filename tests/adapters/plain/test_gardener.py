@@ -20,8 +20,12 @@ from hypothesis import strategies as st
 
 import aider_gardener
 from aider_gardener.adapters.plain.gardener import Gardener, noted
+from aider_gardener.archive.sessions import session_named
+from aider_gardener.archive.store import open_store
 from aider_gardener.errors import UsageError
 from aider_gardener.gardener.gardener import Gardener as ChatGardener
+from aider_gardener.gardener.past_chats import past_chats
+from aider_gardener.gardener.report import last_pressure
 from aider_gardener.plan.view import FILLER
 from aider_gardener.recall.recall import MARGIN_TOKENS
 from aider_gardener.recall.recall import NOTE_HEAD as RECALL_HEAD
@@ -119,6 +123,22 @@ def test_an_original_that_is_restored_stands_whole_in_its_place() -> None:
         entry = next(e for e in gardener.state.chat.entries.values() if e.content == messages[at]["content"])
         assert gardener.restore(entry.id).in_place
         assert messages[at]["content"] in [m["content"] for m in gardener.prompt(messages)]
+
+
+def test_an_original_that_left_the_list_comes_back_where_the_agent_puts_its_note() -> None:
+    with opened() as gardener:
+        gardener.prompt([user("The port is 8081."), said("Noted."), user("Go on.")])
+        rest = [user("Go on.")]
+        gardener.prompt(rest)
+        entry_id = gardener.state.chat.entries[0].id
+        note, filler = (dict(message._asdict()) for message in gardener.restore(entry_id).messages)
+        assert gardener.prompt(rest) == rest  # the list is the agent's
+        asked = [*rest, note, filler, user("Which port?")]
+        assert gardener.prompt(asked) == asked
+        said_by_user = [e.content for e in gardener.state.chat.entries.values() if e.source.kind == "typed"]
+        assert said_by_user == ["The port is 8081.", "Go on.", "Which port?"]
+        gardener.forget(entry_id)
+        assert "8081" not in str(gardener.prompt(asked))
 
 
 def test_a_preview_leaves_no_trace() -> None:
@@ -233,6 +253,16 @@ def test_a_fault_inside_costs_one_line_and_the_list_is_sent(
         ]
         monkeypatch.undo()
         assert tokens(gardener.prompt(messages)) < 4_000
+
+
+def test_its_chats_are_told_as_an_agents_own_and_not_as_aiders(tmp_path: Path) -> None:
+    with Gardener.open(tmp_path, window=8_000, settings=Settings(embedder="none")) as gardener:
+        gardener.prompt([user(FACT)])
+    store = open_store(tmp_path / ".aider.gardener")
+    assert [chat.host for chat in past_chats(store, str(tmp_path))] == ["python"]
+    pressure, _state = last_pressure(store, session_named(store, str(tmp_path), "last"), Settings(), len)
+    assert pressure.used > 0
+    store.close()
 
 
 @pytest.mark.parametrize(
