@@ -150,7 +150,7 @@ def is_cold(coder: HostCoder, state: ChatState, chunks: Chunks, *, grows: bool) 
 def frame_of(coder: HostCoder, state: ChatState, chunks: Chunks, last: str = "") -> Frame:
     """The prompt around the history, in tokens by part, and the files of the chat. `last` is told of them
     besides."""
-    updates = [message for message in chunks.done if isinstance(message, layout.Placed)]
+    updates = [message for message in chunks.done if getattr(message, "part", "") == "diffs"]
     around = {
         "system": [*chunks.system, *chunks.examples, *chunks.reminder],
         "map": chunks.repo,
@@ -160,9 +160,6 @@ def frame_of(coder: HostCoder, state: ChatState, chunks: Chunks, last: str = "")
     parts["files"] += state.count(last) if last else 0
     if state.note.tokens:
         parts["notes"] = state.note.tokens
-    if state.layout.begun:  # map and note stand among the files
-        parts["map"] = state.count(state.layout.map.text)
-        parts["files"] -= parts["map"] + state.note.tokens
 
     def relative(name: str) -> str:
         return coder.get_rel_fname(name).replace(os.sep, "/")
