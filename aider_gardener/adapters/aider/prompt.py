@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 from aider_gardener.adapters.aider import call, layout, link
 from aider_gardener.adapters.aider.coder import Chunks, HostCoder, HostMessage, Terminal, text_of
-from aider_gardener.messages import Fidelity, Plan, SourceKind
+from aider_gardener.messages import Fidelity, Plan
 from aider_gardener.phrases import counted, limit_passed, made_room, recalled
+from aider_gardener.plan.chat import question
 from aider_gardener.plan.goals import Frame
 from aider_gardener.plan.layout import Layout
 from aider_gardener.plan.view import FILLER, has_edit
-from aider_gardener.reading.source import infer_source
 
 if TYPE_CHECKING:
     from aider_gardener.gardener.gardener import Gardener
@@ -68,8 +68,9 @@ def after(coder: HostCoder, gardener: Gardener, chunks: Chunks) -> None:
         place_settled(gardener, chunks)
     state.frame = frame_of(coder, state, chunks, last)
     if layout.last_user(chunks.cur) is not None:
-        question = question_of(coder.cur_messages)
-        place_before_question(gardener.recall_note(question, f"{files}\n{state.note.text}"), chunks)
+        asked = question(state.chat.current_entries())
+        note = gardener.recall_note(asked.content if asked else "", f"{files}\n{state.note.text}")
+        place_before_question(note, chunks)
     place_before_question(last, chunks)
     if state.settings.status_line and state.recollection.quoted is not found:
         coder.__dict__[call.TO_TELL] = _recalled(state)
@@ -120,14 +121,6 @@ def place_before_question(text: str, chunks: Chunks) -> None:
     at = layout.last_user(chunks.cur)
     if text and at is not None:
         chunks.cur[at:at] = layout.pair(text)
-
-
-def question_of(messages: Sequence[HostMessage]) -> str:
-    """What the user asked: the last of the current messages that was typed, else the last one."""
-    users = [m["content"] for m in messages if m["role"] == "user"]
-    asked = [text for text in users if isinstance(text, str)]
-    typed = [text for text in asked if infer_source("user", text).kind is SourceKind.TYPED]
-    return (typed or asked or [""])[-1]
 
 
 def reminder_of(coder: HostCoder, chunks: Chunks) -> list[HostMessage]:
