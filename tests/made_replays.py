@@ -48,7 +48,7 @@ def made_call(
     texts = {short_hash({"role": "user", "content": text}): text for _, text in parts}
     prompt = tuple((short_hash({"role": "user", "content": text}), len(text), part) for part, text in parts)
     total = tokens or sum(row[1] for row in prompt)
-    return ModelCall(turn, number, kind, "gpt-4o", 0, total, out, prompt), texts
+    return ModelCall(turn, number, kind, "gpt-4o", total, out, prompt), texts
 
 
 def made_probe(

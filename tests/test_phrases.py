@@ -136,7 +136,7 @@ def test_what_became_of_the_messages(after: list[Fidelity], told: str, would: st
 
 
 def test_a_plan_that_a_cold_cache_made_worth_it_says_so() -> None:
-    market, frame = Market(1.0, 0.1, 1.0), Frame(window=128_000)
+    market, frame = Market(0.1, 1.0), Frame(window=128_000)
     goal = marks(frame, Limit(8_000, 0.4, growth=800), market, compacted=False, cold=True)
     told = made_room(Plan((), goal.reason, 12_000, 4_000), has_undo=False)
     assert told.startswith("made room while the prompt cache is cold: ")

@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 FAILED_NOTICE = "one output could not be shortened; it stays whole"
 LINE_FALLBACK_CHARS = 160
 """So much of a text is its line form where none could be made."""
+SHORT_CHARS = 240
+"""A text that is no longer has no line form: that would have about as much, and its id behind it."""
 
 NOTHING: Mapping[Any, Any] = {}
 
@@ -227,12 +229,14 @@ class Archive:
         whole, entry = entry, self.without_secrets(entry)
         content, source, segments = entry.content, entry.source, entry.segments
         compressed = Compressed(content, entry.cls, lossless=True)
-        line = " ".join([*content[:LINE_FALLBACK_CHARS].split(), f"[{entry.id}]"])
+        is_long = len(content) > (self.line_chars or SHORT_CHARS)
+        line = " ".join([*content[:LINE_FALLBACK_CHARS].split(), f"[{entry.id}]"]) if is_long else content
         with tolerating("compressor") as faults:
             compressed = compress_message(
                 content, source, segments=segments, focus=focus, entry_id=entry.id, count=self.count
             )
-            line = line_form(content, source, segments=segments, entry_id=entry.id, count=self.count)
+            if is_long:
+                line = line_form(content, source, segments=segments, entry_id=entry.id, count=self.count)
         self._failed = self._failed or bool(faults) or bool(compressed.failed)
         if self.line_chars:
             line = cut_line(line, self.line_chars)

@@ -8,7 +8,6 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,15 +28,6 @@ Found = tuple[bool, str]
 """Whether a part is in order, and what was found or what to do."""
 
 
-@dataclass(frozen=True)
-class Check:
-    """One thing looked at: what it is, whether it is in order, what was found or what to do."""
-
-    name: str
-    ok: bool
-    found: str
-
-
 @click.command(short_help="Check this installation and archive; changes nothing.")
 @json_option
 def doctor() -> None:
@@ -49,20 +39,21 @@ def doctor() -> None:
     from aider_gardener.tables import grid
 
     steps = {"Python": python, "aider": patch_points, "SQLite": sqlite, "archive": archive, "hooks": hooks}
-    checks = [checked(name, step) for name, step in steps.items()]
-    rows = [("ok" if check.ok else "NOT OK", check.name, check.found) for check in checks]
-    put(checks, lambda: grid(("", "", ""), rows, box=None, show_header=False))
-    if any(not check.ok for check in checks):
+    checks = [(name, *checked(step)) for name, step in steps.items()]
+    rows = [("ok" if ok else "NOT OK", name, found) for name, ok, found in checks]
+    value = [{"name": name, "ok": ok, "found": found} for name, ok, found in checks]
+    put(value, lambda: grid(("", "", ""), rows, box=None, show_header=False))
+    if not all(ok for _name, ok, _found in checks):
         sys.exit(1)
 
 
-def checked(name: str, step: Callable[[], Found]) -> Check:
+def checked(step: Callable[[], Found]) -> Found:
     try:
-        return Check(name, *step())
+        return step()
     except OSError as error:
-        return Check(name, False, in_words(error))
+        return False, in_words(error)
     except (GardenerError, ImportError) as error:
-        return Check(name, False, str(error))
+        return False, str(error)
 
 
 def python() -> Found:

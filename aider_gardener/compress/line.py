@@ -41,22 +41,13 @@ def line_form(
     """One informative line, at most `token_limit` tokens, ending with the id in brackets.
 
     For a command its line, outcome and first failure; for typed words and replies the sentences that
-    state most; for edits the files and symbols touched. A message that is already shorter stays
-    itself, on one line.
+    state most; for edits the files and symbols touched.
     """
     tail = f" [{entry_id}]" if entry_id else ""
     whole_text, content = content, excerpt(content)
     if segments is None or content is not whole_text:
         segments = segment(content, source)
     content, parts = message_without_codes(content, segments)
-    flat = on_one_line(content[: 4 * LINE_CHARS])
-    whole = len(content) <= 4 * LINE_CHARS and "\n" not in content.strip()
-    if (
-        whole
-        and len(flat + tail) <= max(LINE_CHARS, len(content))
-        and count(flat + tail) <= min(token_limit, count(content))
-    ):
-        return flat + tail
     pieces = _pieces(content, source, parts, 4 * token_limit)
     return fitted(pieces, tail, count, token_limit)
 

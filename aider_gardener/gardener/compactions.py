@@ -106,14 +106,14 @@ def growth_of(state: ChatState) -> float:
 
 
 def market(state: ChatState, *, cold: bool) -> Market:
-    """What a token of the history costs now: the model's prices, that of a cached one where the cache serves
-    the chat, and the chance that it holds it. That is how often what stands before the history stayed the
+    """What the cache makes of the price of a token of the history: by the model's prices where it serves the
+    chat, and by the chance that it holds it. That is how often what stands before the history stayed the
     same, unless the provider reads nothing of the last prompts from its cache: how much of them it reads
     depends on the files behind the history too."""
     usage, prices = state.usage, state.usage.prices
     warm = 0.0 if cold or usage.is_cold or usage.cache_read_share == 0 else state.prefix.kept_share
-    cached = prices.cache_read if usage.is_served else prices.input
-    return Market(prices.input, cached, warm) if prices.input else Market(warm=warm)
+    is_priced = prices.input > 0 and usage.is_served
+    return Market(prices.cache_read / prices.input if is_priced else 1.0, warm)
 
 
 # Plans

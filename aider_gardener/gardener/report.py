@@ -185,7 +185,7 @@ def sent(state: ChatState, texts: Collection[str], tokens: int) -> None:
     if saved > 0 and state.frame.window:
         saved = min(saved, max(0, state.frame.window - tokens))
     growth.saved_tokens += saved
-    growth.saved_cost += saved * market(state, cold=False).token if state.usage.prices.input else 0.0
+    growth.saved_cost += saved * state.usage.prices.input * (1 - market(state, cold=False).spared)
 
 
 def cold_line(state: ChatState) -> str:

@@ -399,6 +399,13 @@ def _hinted(pieces: list[Piece], hint: str) -> list[Piece]:
     return pieces
 
 
+def question(entries: Iterable[Entry]) -> Entry | None:
+    """What the user asked in these: the last that was typed, else the last in the user's role."""
+    asked = [entry for entry in entries if entry.role == "user"]
+    typed = [entry for entry in asked if entry.source.kind is SourceKind.TYPED]
+    return next(reversed(typed or asked), None)
+
+
 def open_exchange(chat: Chat) -> frozenset[int]:
     """The entries that wait for an answer: the user messages at the end of the current list, and before
     them what else was put in since the last reply (outputs, which the host acknowledges itself)."""

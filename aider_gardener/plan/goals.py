@@ -171,12 +171,11 @@ def marks(
     limit.
     """
     most, tokens = limit.tokens + limit.held, limit.tokens
-    if not limit.fixed and market.cached <= CHEAP_SHARE * market.full:
+    if not limit.fixed and market.cached <= CHEAP_SHARE:
         tokens = max(tokens, MOST_HIGH)
     low, high = int(limit.low_share * tokens) + limit.held, tokens + limit.held
     if not limit.fixed:
-        saved_share = market.lost / market.full if market.full else 0.0
-        batch = int(REST_TURNS * limit.growth * min(1.0, 2 * saved_share))
+        batch = int(REST_TURNS * limit.growth * min(1.0, 2 * market.spared))
         high = max(high, min(low + batch, MOST_HIGH + limit.held))
     hard, reason = 0, OVER_LIMIT
     set_by = YOURS if limit.fixed else HOSTS if high <= most else BY_PRICE

@@ -3,10 +3,9 @@
 One `Usage` a chat. It counts calls of the main model, prices them, says how much of a prompt the
 provider's cache serves and how long it has been idle, and corrects the tokenizer's estimates.
 
-A `Market` is what a token of the history costs now, the cache counted in. A token that is shown costs its
-price on every call: the full price where the cache is cold, the price of a cache read where it is warm. A
-plan breaks the cached prefix from the first message that it changes: all that is behind it is paid in full
-once more.
+A token that is shown costs its price on every call: the full price where the cache is cold, the price of a
+cache read where it is warm. A plan breaks the cached prefix from the first message that it changes: all that
+is behind it is paid in full once more.
 """
 
 from __future__ import annotations
@@ -166,22 +165,14 @@ class Usage:
 
 
 class Market(NamedTuple):
-    """What a prompt token costs now, in dollars or any other unit: in full, and read from the cache.
+    """What the provider's cache makes of the price of a token of the history: `cached` is the share of it
+    that one read from the cache costs (1: none is, or no prices are known), `warm` the chance, 0 to 1, that
+    the cache still holds what is before a change."""
 
-    `warm` is the chance, 0 to 1, that the cache still holds what is before the change. Where no
-    prices are known (a local model) every token counts the same.
-    """
-
-    full: float = 1.0
     cached: float = 1.0
     warm: float = 0.0
 
     @property
-    def token(self) -> float:
-        """The expected price of one token in the next prompt."""
-        return self.warm * self.cached + (1 - self.warm) * self.full
-
-    @property
-    def lost(self) -> float:
-        """What it costs, expected, that one token falls out of the cache."""
-        return self.warm * max(0.0, self.full - self.cached)
+    def spared(self) -> float:
+        """The share of its price, expected, that the next prompt does not pay for a token."""
+        return self.warm * max(0.0, 1.0 - self.cached)

@@ -43,7 +43,7 @@ def run(*prompts: Sequence[str], kinds: str = "m", ats: Sequence[float | None] =
     for number, prompt in enumerate(prompts):
         kind = "main" if kinds[number % len(kinds)] == "m" else "weak-commit"
         shared = sent.add(kind, rows(*prompt), len)
-        call = ModelCall(number + 1, 1, kind, "m", 0, sum(map(len, prompt)), 0, tuple(rows(*prompt)), shared)
+        call = ModelCall(number + 1, 1, kind, "m", sum(map(len, prompt)), 0, tuple(rows(*prompt)), shared)
         calls.append(replace(call, at=ats[number] if ats else None))
     texts = {sha: text for sha, (_, text) in said.items()}
     return Limit(replace(made_result(), calls=tuple(calls), texts=texts))

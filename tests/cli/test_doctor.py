@@ -36,11 +36,11 @@ def test_it_tells_what_hooks_could_not_read_and_where_they_failed(repository: Pa
     store = open_store(repository / ".aider.gardener")
     store.record_event("s", 1, UNKNOWN_RECORD, {"type": "hologram"}, 1.0)
     store.close()
-    check = doctor.checked("hooks", lambda: doctor.hooks())
-    assert check.ok and check.found.endswith("kept as they are, or not read: 1 of the type hologram")
+    ok, found = doctor.checked(doctor.hooks)
+    assert ok and found.endswith("kept as they are, or not read: 1 of the type hologram")
     (repository / ".aider.gardener" / LOG_NAME).write_text("2026-11-23T10:00:00Z PreCompact OSError\n")
-    check = doctor.checked("hooks", lambda: doctor.hooks())
-    assert not check.ok and "1 hook failed, last 2026-11-23T10:00:00Z PreCompact OSError" in check.found
+    ok, found = doctor.checked(doctor.hooks)
+    assert not ok and "1 hook failed, last 2026-11-23T10:00:00Z PreCompact OSError" in found
 
 
 def test_a_part_out_of_order_says_what_to_do_and_the_others_are_looked_at_all_the_same(
@@ -65,16 +65,16 @@ def test_it_says_which_aider_there_is_and_whether_that_was_tried(
     monkeypatch: pytest.MonkeyPatch, version: str, said: str
 ) -> None:
     monkeypatch.setattr(install, "installed_version", lambda: version)
-    check = doctor.checked("aider", doctor.patch_points)
-    assert check.ok and check.found.startswith(said) and check.found.endswith("patch points as expected")
+    ok, found = doctor.checked(doctor.patch_points)
+    assert ok and found.startswith(said) and found.endswith("patch points as expected")
 
 
 def test_an_aider_that_does_not_match_is_a_line_that_names_the_seam(monkeypatch: pytest.MonkeyPatch) -> None:
     from aider.commands import Commands
 
     monkeypatch.delattr(Commands, "raw_cmd_undo")
-    check = doctor.checked("aider", doctor.patch_points)
-    assert not check.ok and "raw_cmd_undo is missing" in check.found and "tried were 0.83.2 to" in check.found
+    ok, found = doctor.checked(doctor.patch_points)
+    assert not ok and "raw_cmd_undo is missing" in found and "tried were 0.83.2 to" in found
 
 
 @pytest.mark.parametrize("name", ["gardener.db", "gardener.db-wal", "gardener.db-shm"])
@@ -84,15 +84,15 @@ def test_an_archive_that_cannot_be_written_is_out_of_order(
     open_store(repository / ".aider.gardener").close()
     (repository / ".aider.gardener" / name).touch()
     monkeypatch.setattr(os, "access", lambda path, mode: Path(path).name != name)
-    check = doctor.checked("archive", doctor.archive)
-    assert not check.ok and f"{name} cannot be written" in check.found
+    ok, found = doctor.checked(doctor.archive)
+    assert not ok and f"{name} cannot be written" in found
 
 
 def test_a_current_directory_that_is_gone_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (gone := tmp_path / "gone").mkdir()
     monkeypatch.chdir(gone)
     gone.rmdir()
-    found = doctor.checked("archive", doctor.archive).found
+    _ok, found = doctor.checked(doctor.archive)
     assert found == "the current directory cannot be used (No such file or directory)"
 
 
@@ -100,5 +100,5 @@ def test_a_directory_that_may_not_be_entered_is_a_line(
     repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Path, "is_file", Mock(side_effect=PermissionError(13, "Permission denied")))
-    check = doctor.checked("hooks", doctor.hooks)
-    assert not check.ok and "Permission denied" in check.found
+    ok, found = doctor.checked(doctor.hooks)
+    assert not ok and "Permission denied" in found

@@ -9,22 +9,22 @@ from hypothesis import strategies as st
 from aider_gardener.plan.goals import MOST_HIGH, REST_TURNS, Frame, Level, Limit, level, marks
 from aider_gardener.plan.usage import Market
 
-CHEAP, HALF, UNCACHED = Market(10.0, 1.0, warm=1.0), Market(10.0, 5.0, warm=1.0), Market(warm=1.0)
+CHEAP, HALF, UNCACHED = Market(0.1, warm=1.0), Market(0.5, warm=1.0), Market(warm=1.0)
 LIMIT = Limit(8_000, 0.25, growth=1_000)
 ROOMY = Frame(window=1_000_000)
 
 
 @pytest.mark.parametrize("warm", [0.0, 1.0])
 def test_where_cached_tokens_are_cheap_the_marks_are_wide(warm: float) -> None:
-    goal = marks(ROOMY, LIMIT, Market(3.0, 1.0, warm), compacted=False)
+    goal = marks(ROOMY, LIMIT, Market(1 / 3, warm), compacted=False)
     assert (goal.high, goal.low) == (MOST_HIGH, MOST_HIGH // 4)
     roomy = Limit(2 * MOST_HIGH, 0.25, growth=1_000)
     assert marks(ROOMY, roomy, CHEAP, compacted=False).high == 2 * MOST_HIGH, "the host allows more"
 
 
-@pytest.mark.parametrize(("cached", "share"), [(5.0, 1.0), (4.0, 1.0), (7.5, 0.5), (10.0, 0.0)])
+@pytest.mark.parametrize(("cached", "share"), [(0.5, 1.0), (0.4, 1.0), (0.75, 0.5), (1.0, 0.0)])
 def test_where_they_are_dearer_the_prefix_rests_for_some_turns(cached: float, share: float) -> None:
-    market = Market(10.0, cached, warm=1.0)
+    market = Market(cached, warm=1.0)
     goal = marks(ROOMY, LIMIT, market, compacted=False)
     assert (goal.high, goal.low) == (max(8_000, 2_000 + share * REST_TURNS * 1_000), 2_000)
     slow = Limit(8_000, 0.25, growth=100)
@@ -45,7 +45,7 @@ def test_nothing_is_done_within_the_limit(
     tokens: int, growth: float, cached: float, warm: float, cold: bool
 ) -> None:
     limit = Limit(tokens, 0.2, growth=growth)
-    goal = marks(ROOMY, limit, Market(1.0, cached, warm), compacted=False, cold=cold)
+    goal = marks(ROOMY, limit, Market(cached, warm), compacted=False, cold=cold)
     assert tokens <= goal.high <= max(tokens, MOST_HIGH)
     assert goal.low < goal.high
 

@@ -15,6 +15,7 @@ from aider_gardener.replay.measure.result import ReplayResult
 from aider_gardener.replay.play.jobs import replay_all, replay_job
 from aider_gardener.replay.play.variants import Job
 from aider_gardener.replay.session.history import load_session
+from aider_gardener.replay.session.session import Session
 from bench.chain import chained
 
 MINI = Path(__file__).parents[1] / "data" / "sessions" / "mini"
@@ -53,10 +54,15 @@ def row_of(kind: str, turn: int, number: int = 0) -> int:
     return [at for at, event in enumerate(events, 1) if (event.kind, event.turn) == (kind, turn)][number]
 
 
+def recorded_messages(session: Session) -> list[int]:
+    """How many messages the prompt of each reply had as it was recorded."""
+    return [event.prompt_messages for event in session.of_kind("reply")]
+
+
 @pytest.mark.parametrize("name", ["none", "stock"])
 def test_prompts_have_as_many_messages_as_recorded(results: dict[str, ReplayResult], name: str) -> None:
     calls = results[name].main_calls()
-    assert [len(call.prompt) for call in calls] == [call.recorded_messages for call in calls]
+    assert [len(call.prompt) for call in calls] == recorded_messages(SESSION)
     assert len(calls) == 8
     assert results[name].notices == ()
 
@@ -162,9 +168,10 @@ def test_errors_come_back_as_what_they_are() -> None:
 
 
 def test_a_recorded_session_of_many_turns_replays_exactly() -> None:
-    result = replay_job(Job(replace(load_session(RECORDED / "till-log"), probes=()), "none"))
+    session = replace(load_session(RECORDED / "till-log"), probes=())
+    result = replay_job(Job(session, "none"))
     calls = result.main_calls()
-    assert [len(call.prompt) for call in calls] == [call.recorded_messages for call in calls]
+    assert [len(call.prompt) for call in calls] == recorded_messages(session)
     assert len(calls) > 15
     assert result.notices == ()
 
@@ -176,7 +183,7 @@ def test_chained_sessions_are_one_chat_over_two_trees() -> None:
     assert result.turns == 16
     calls = result.main_calls()
     assert len(calls) == 2 * single
-    assert len(calls[single].prompt) > calls[single].recorded_messages, (
+    assert len(calls[single].prompt) > recorded_messages(SESSION)[0], (
         "the first session's chat is still there"
     )
     assert result.notices == ()

@@ -82,33 +82,23 @@ def create(original: Any) -> Any:
         summarize_from_coder: bool = True,
         **kwargs: Any,
     ) -> HostCoder:
-        options = {"main_model": main_model, "edit_format": edit_format, **kwargs}
-        gardener, acts = None, False
+        gardener = None
         with guard(from_coder):
-            if from_coder is not None:
-                gardener = hand_on(from_coder, options, summarise=summarize_from_coder)
-            acts = gardener is not None and gardener.state.acts
+            if from_coder is not None and not makes_helper(from_coder, kwargs):
+                gardener = link.gardener_of(from_coder)
         if gardener is not None:
             kwargs["restore_chat_history"] = False
-        summarise = summarize_from_coder and not acts
+        summarise = summarize_from_coder and not (gardener and gardener.state.acts)
         coder: HostCoder = plain(cls, main_model, edit_format, io, from_coder, summarise, **kwargs)
         with guard(coder):
             take_over(coder, from_coder, gardener)
+            before = from_coder.edit_format if from_coder else coder.edit_format
+            if gardener and summarize_from_coder and coder.edit_format != before:
+                prompt.forget_edits(coder, gardener)
         return coder
 
     wrapper: Any = wraps(plain)(create)
     return classmethod(wrapper)
-
-
-def hand_on(coder: HostCoder, options: dict[str, Any], *, summarise: bool) -> Gardener | None:
-    """The gardener that the coder hands on to one that is made with these options: none to a helper with a
-    chat of its own. `summarise`: the host would have the history summarised for a new edit format."""
-    gardener = link.gardener_of(coder)
-    if gardener is None or makes_helper(coder, options):
-        return None
-    if summarise and _edit_format(coder, **options) != coder.edit_format:
-        prompt.forget_edits(coder, gardener)
-    return gardener
 
 
 def makes_helper(coder: HostCoder, options: dict[str, Any]) -> bool:
@@ -116,14 +106,6 @@ def makes_helper(coder: HostCoder, options: dict[str, Any]) -> bool:
     fresh_lists = "cur_messages" in options or "done_messages" in options
     editor = coder.edit_format == "architect" and options.get("map_tokens") == 0
     return fresh_lists or (editor and options.get("cache_prompts") is False)
-
-
-def _edit_format(
-    coder: HostCoder, main_model: HostModel | None, edit_format: str | None, **_options: object
-) -> str:
-    """The edit format of a coder that is made from this one with these options."""
-    models = main_model.edit_format if main_model else None
-    return next((name for name in (edit_format, models) if name not in (None, "code")), coder.edit_format)
 
 
 def take_over(coder: HostCoder, before: HostCoder | None, gardener: Gardener | None) -> None:

@@ -116,8 +116,8 @@ def arrange(coder: HostCoder, gardener: Gardener, chunks: Chunks, *, cold: bool)
         chunks.system, chunks.examples = [dict(message) for message in layout.head], []
     images = [*_images(chunks.readonly_files), *_images(chunks.chat_files)]
     no_files = [] if coder.abs_fnames else [m for m in chunks.chat_files if m not in images]
-    chunks.readonly_files = [*images, *_before_chat(coder, layout, files)]
-    chunks.repo = []
+    chunks.readonly_files = [*images, *_bases(coder, layout, files)]
+    chunks.repo = _placed(layout.map.text, "repo") if layout.map.text else []
     chunks.done = [*_settled(coder, layout, note), *_with_updates(coder, layout, history)]
     chunks.chat_files = no_files
     chunks.cur = chunks.cur[at:]
@@ -181,13 +181,13 @@ def _placed(text: str, part: str, files: str = "") -> list[HostMessage]:
     return [Placed(message, part, files) for message in pair(text)]
 
 
-def _before_chat(coder: HostCoder, layout: Layout, files: Sequence[File]) -> list[HostMessage]:
-    """What a compaction leaves as it is: bases and map. aider's second mark stands behind it."""
+def _bases(coder: HostCoder, layout: Layout, files: Sequence[File]) -> list[HostMessage]:
+    """What a compaction leaves as it is, with the map behind it. aider's second mark stands behind both."""
     found, now = list[HostMessage](), "\n".join(f"{file.name}\n{file.text}" for file in files)
     for read_only, group in groupby(layout.bases, lambda base: base.file.read_only):
         head = READ_ONLY_HEAD if read_only else EDITABLE_HEAD
         found += _placed(head + "".join(_whole(coder, base.file) for base in group), "bases", now)
-    return found + (_placed(layout.map.text, "repo") if layout.map.text else [])
+    return found
 
 
 def _settled(coder: HostCoder, layout: Layout, note: str) -> list[HostMessage]:

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 from aider_gardener.adapters.aider import call, layout, link, provider
 from aider_gardener.adapters.aider.coder import Chunks, HostCoder, HostMessage, Terminal, text_of
-from aider_gardener.messages import Fidelity, Plan, SourceKind
+from aider_gardener.messages import Fidelity, Plan
 from aider_gardener.phrases import counted, limit_passed, made_room, recalled
+from aider_gardener.plan.chat import question
 from aider_gardener.plan.goals import Frame
 from aider_gardener.plan.layout import Layout
 from aider_gardener.plan.view import FILLER, has_edit
-from aider_gardener.reading.source import infer_source
 
 if TYPE_CHECKING:
     from aider_gardener.gardener.gardener import Gardener
@@ -68,8 +68,9 @@ def after(coder: HostCoder, gardener: Gardener, chunks: Chunks) -> None:
         place_settled(gardener, chunks)
     state.frame = frame_of(coder, state, chunks, last)
     if layout.last_user(chunks.cur) is not None:
-        question = question_of(coder.cur_messages)
-        place_before_question(gardener.recall_note(question, f"{files}\n{state.note.text}"), chunks)
+        asked = question(state.chat.current_entries())
+        note = gardener.recall_note(asked.content if asked else "", f"{files}\n{state.note.text}")
+        place_before_question(note, chunks)
     place_before_question(last, chunks)
     if state.settings.status_line and state.recollection.quoted is not found:
         coder.__dict__[call.TO_TELL] = _recalled(state)
@@ -124,14 +125,6 @@ def place_before_question(text: str, chunks: Chunks) -> None:
         chunks.cur[at:at] = layout.pair(text)
 
 
-def question_of(messages: Sequence[HostMessage]) -> str:
-    """What the user asked: the last of the current messages that was typed, else the last one."""
-    users = [m["content"] for m in messages if m["role"] == "user"]
-    asked = [text for text in users if isinstance(text, str)]
-    typed = [text for text in asked if infer_source("user", text).kind is SourceKind.TYPED]
-    return (typed or asked or [""])[-1]
-
-
 def reminder_of(coder: HostCoder, chunks: Chunks) -> list[HostMessage]:
     """The last message of the chunks, if the host has put its reminder into it."""
     return chunks.cur[-1:] if chunks.cur and chunks.cur[-1] not in coder.cur_messages else []
@@ -152,7 +145,7 @@ def is_cold(coder: HostCoder, state: ChatState, chunks: Chunks, *, grows: bool) 
 def frame_of(coder: HostCoder, state: ChatState, chunks: Chunks, last: str = "") -> Frame:
     """The prompt around the history, in tokens by part, and the files of the chat. `last` is told of them
     besides."""
-    updates = [message for message in chunks.done if isinstance(message, layout.Placed)]
+    updates = [message for message in chunks.done if getattr(message, "part", "") == "diffs"]
     around = {
         "system": [*chunks.system, *chunks.examples, *chunks.reminder],
         "map": chunks.repo,
@@ -162,9 +155,6 @@ def frame_of(coder: HostCoder, state: ChatState, chunks: Chunks, last: str = "")
     parts["files"] += state.count(last) if last else 0
     if state.note.tokens:
         parts["notes"] = state.note.tokens
-    if state.layout.begun:  # map and note stand among the files
-        parts["map"] = state.count(state.layout.map.text)
-        parts["files"] -= parts["map"] + state.note.tokens
 
     def relative(name: str) -> str:
         return coder.get_rel_fname(name).replace(os.sep, "/")

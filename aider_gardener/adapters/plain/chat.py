@@ -15,8 +15,8 @@ from itertools import zip_longest
 
 from aider_gardener.adapters.plain.reading import Item, Kind
 from aider_gardener.compress.base import omitted
-from aider_gardener.messages import Entry, Fidelity, SourceKind
-from aider_gardener.plan.chat import Chat, Rendering
+from aider_gardener.messages import Entry, Fidelity
+from aider_gardener.plan.chat import Chat, Rendering, question
 from aider_gardener.plan.view import Piece, TextOf
 
 
@@ -56,10 +56,7 @@ class AgentList:
 
     def question(self, chat: Chat) -> Entry | None:
         """What the user said last; None where the user said nothing."""
-        entries = (chat.entries[seq] for seq in reversed(self.seqs) if self.kind(seq) is Kind.WORDS)
-        asked = [entry for entry in entries if entry.role == "user"]
-        typed = (entry for entry in asked if entry.source.kind is SourceKind.TYPED)
-        return next(typed, asked[0] if asked else None)
+        return question(chat.entries[seq] for seq in self.seqs if self.kind(seq) is Kind.WORDS)
 
     def kind(self, seq: int) -> Kind:
         return self.items[seq].kind

@@ -13,7 +13,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, NamedTuple
 
 from aider_gardener.adapters.transcript import call_text, detail_of, source_of
 from aider_gardener.errors import UsageError
@@ -49,18 +49,12 @@ class Item:
     images: int = 0
 
 
-@dataclass(frozen=True)
-class AgentCall:
-    """A call of a tool, its arguments by their names; what has none is `input`."""
+class AgentCall(NamedTuple):
+    """A call of a tool: its id, the source of what it gives back, and all that it says."""
 
     id: str
-    name: str
-    given: Mapping[str, Any]
-
-    @property
-    def text(self) -> str:
-        """All that it says."""
-        return call_text(self.name, self.given) or f"{self.name} {detail_of(self.given)}".strip()
+    source: Source
+    text: str
 
 
 def as_mapping(value: Any) -> Any:
@@ -84,7 +78,7 @@ def items(messages: object) -> list[Item]:
     """
     if not isinstance(messages, Sequence) or isinstance(messages, str | bytes):
         raise UsageError(f"prompt() takes the list of messages, not {type(messages).__name__}")
-    calls: dict[str, AgentCall] = {}
+    calls: dict[str, Source] = {}
     found = []
     for place, given in enumerate(map(as_mapping, messages), 1):
         if not isinstance(given, Mapping) or not isinstance(given.get("role"), str) or not given["role"]:
@@ -100,23 +94,23 @@ def items(messages: object) -> list[Item]:
             raise UsageError(f"the content of message {place} is {type(parts).__name__}; give text or parts")
         key = frozenset((name, text_key(text)) for name, text in given.items()) if is_text else _hash(data)
         made = _calls_of(plain)
-        calls.update((call.id, call) for call in made)
+        calls.update((call.id, call.source) for call in made)
         images = sum(_text_in(part) is None for part in parts) if isinstance(parts, list) else 0
         found.append(Item(key, *_read(plain, made, calls), images))
     return found
 
 
 def _read(
-    message: AgentMessage, made: Sequence[AgentCall], calls: Mapping[str, AgentCall]
+    message: AgentMessage, made: Sequence[AgentCall], calls: Mapping[str, Source]
 ) -> tuple[Kind, Message, Source | None]:
-    """What a message is and says, and where it came from; `made` are its own calls, `calls` all so far."""
+    """What a message is and says, and where it came from; `made` are its own calls, `calls` the sources of
+    the results of all so far."""
     role, text = message["role"], text_of(message)
     if role in FIXED_ROLES:
         return Kind.FIXED, Message("user", text), Source(SourceKind.NOTICE)
     if role == "tool":
-        named = str(message.get("tool_call_id") or "")
-        call = calls.get(named, AgentCall("", str(message.get("name") or "tool"), {}))
-        return Kind.RESULT, Message("user", text), source_of(call.name, call.given)
+        source = calls.get(str(message.get("tool_call_id") or ""))
+        return Kind.RESULT, Message("user", text), source or source_of(str(message.get("name") or "tool"), {})
     if role != "assistant":
         return Kind.WORDS, Message("user", text), None
     text = "\n\n".join(filter(None, [text, *(call.text for call in made)]))
@@ -163,5 +157,6 @@ def _calls_of(message: AgentMessage) -> list[AgentCall]:
             arguments = json.loads(arguments) if isinstance(arguments, str) else arguments
         name, is_named = str(body.get("name") or call.get("type") or "tool"), isinstance(arguments, Mapping)
         values = arguments if is_named else {"input": arguments}
-        made.append(AgentCall(str(call.get("id") or ""), name, values))
+        said = call_text(name, values) or f"{name} {detail_of(values)}".strip()
+        made.append(AgentCall(str(call.get("id") or ""), source_of(name, values), said))
     return made

@@ -22,7 +22,6 @@ class ModelCall:
 
     `prompt` holds for each message, in order, [first 16 hex digits of the SHA-256 of role and content,
     tokens, part]; its tokens add up to `prompt_tokens` less the fixed overhead of a request.
-    `recorded_messages` is the number of messages in the recording's prompt, 0 if unknown.
 
     `shared` says what a prefix cache can read: (place of an earlier call among the run's, from 0; tokens that
     both prompts begin with), the latest call first, then each earlier one that shares more than all later
@@ -35,7 +34,6 @@ class ModelCall:
     call: int
     kind: str
     model: str
-    recorded_messages: int
     prompt_tokens: int
     completion_tokens: int
     prompt: tuple[tuple[str, int, str], ...]

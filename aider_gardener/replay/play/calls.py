@@ -71,7 +71,7 @@ class Calls:
         turn = self.recorded.turn
         number = 1 + sum(call.turn == turn for call in self.made)
         self.dump(f"{turn}-{number}", messages)
-        text, event = self.recorded.answer(kind)
+        text = self.recorded.answer(kind)
         weak = self.main_model.weak_model
         model = weak if name == weak.name else self.main_model
         rows = self.rows(messages, kind, lambda message: self.counted.of_message(model, message))
@@ -84,7 +84,6 @@ class Calls:
             call=number,
             kind=kind,
             model=name,
-            recorded_messages=event.prompt_messages if event else 0,
             prompt_tokens=self.counted.of_messages(model, messages),
             completion_tokens=self.counted.of_message(model, {"role": "assistant", "content": text}),
             prompt=rows,

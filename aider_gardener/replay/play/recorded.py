@@ -76,23 +76,20 @@ class Recorded:
 
     # -- calls of a model
 
-    def answer(self, kind: str) -> tuple[str, SessionEvent | None]:
-        """The recorded answer to the next call of a kind in this turn, and the event that says it; None where
-        a placeholder stands in."""
+    def answer(self, kind: str) -> str:
+        """The recorded answer to the next call of a kind in this turn, or a placeholder."""
         if kind == SUMMARY:
             at, self.summaries_given = self.summaries_given, self.summaries_given + 1
             if self.summaries is not None and at < len(self.summaries):
-                return self.summaries[at], None
+                return self.summaries[at]
             return self.placeholder(SUMMARY, SUMMARY_PLACEHOLDER)
         if kind == COMMIT and self.commits:
-            event = self.commits.pop(0)
-            return event.text, event
+            return self.commits.pop(0).text
         if kind in (COMMIT, OTHER):
             return self.placeholder(kind, UNRECORDED_COMMIT if kind == COMMIT else UNRECORDED_REPLY)
         if self.unused_replies():
-            event = self.replies[self.given]
             self.given += 1
-            return event.text, event
+            return self.replies[self.given - 1].text
         if not self.session.recorded:
             return self.placeholder(MAIN, UNRECORDED_REPLY)
         closest = "none, it holds no reply"
@@ -105,9 +102,9 @@ class Recorded:
         )
         raise LeftRecording(str(self.failure))
 
-    def placeholder(self, kind: str, text: str) -> tuple[str, None]:
+    def placeholder(self, kind: str, text: str) -> str:
         self.placeholders[kind] = self.placeholders.get(kind, 0) + 1
-        return text, None
+        return text
 
     # -- commands, pages and questions
 

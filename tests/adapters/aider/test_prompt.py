@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from made_entries import make_gardener
 
-from aider_gardener.adapters.aider.prompt import estimate, question_of
+from aider_gardener.adapters.aider.prompt import estimate
 from aider_gardener.notes.chatmap import MAP_HEAD
 from aider_gardener.notes.rules import Decision
+from aider_gardener.plan.chat import question
 from aider_gardener.plan.goals import Frame
 from aider_gardener.plan.view import FILLER, NOTE_HEAD
 
@@ -35,14 +36,16 @@ def said(*contents: str) -> list[dict[str, Any]]:
 
 def test_the_question_is_the_last_that_was_typed() -> None:
     output = "I ran this command:\n\nls\n\nAnd got this output:\n\na.py\n"
-    for asked, question in (
+    for asked, wanted in (
         (["first", "second"], "second"),
         (["first", output], "first"),
         ([output], output),
-        ([], ""),
+        ([], None),
     ):
-        messages = [{"role": "user", "content": text} for text in asked]
-        assert question_of([*messages, {"role": "assistant", "content": "so"}]) == question
+        gardener = make_gardener()
+        gardener.sync([], [*({"role": "user", "content": text} for text in asked), *said("", "so")[1:]])
+        found = question(gardener.state.chat.current_entries())
+        assert (found and found.content) == wanted
 
 
 def test_of_what_waits_for_an_answer_at_most_half_the_window_counts() -> None:

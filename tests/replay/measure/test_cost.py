@@ -31,7 +31,7 @@ def own_prices(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def call(turn: int, *messages: tuple[str, int, str], kind: str = "main", out: int = 0) -> ModelCall:
     tokens = sum(message[1] for message in messages)
-    return ModelCall(turn, 1, kind, "m", 0, tokens, out, tuple(messages))
+    return ModelCall(turn, 1, kind, "m", tokens, out, tuple(messages))
 
 
 SYSTEM = ("s", 1000, "system")

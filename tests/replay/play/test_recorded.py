@@ -47,10 +47,10 @@ def test_what_stands_between_two_replies_is_of_the_first() -> None:
         ("reply", {"text": "one"}), ("error", {"text": "no match"}), ("warning", {"text": warning}),
         ("reply", {"text": "two"}), ("commit", {"text": "fix"}),
     )  # fmt: skip
-    assert found.answer("main")[0] == "one"
+    assert found.answer("main") == "one"
     assert (found.commit(), found.reflection()) == ("", f"{warning}\nno match")
     assert (found.lint_errors(), found.lint_errors()) == (warning, "")
-    assert found.answer("main")[0] == "two"
+    assert found.answer("main") == "two"
     assert (found.commit(), found.lint_errors(), found.reflection()) == ("fix", "", "")
     found.given = 0
     assert found.reflection() == UNRECORDED_REFLECTION

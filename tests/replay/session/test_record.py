@@ -109,12 +109,11 @@ def test_only_the_owner_can_read_it(recorded: Any) -> None:
 
 def test_the_recording_is_sound_and_its_replay_sends_the_recorded_prompts(recorded: Any) -> None:
     folder, _ = recorded
-    result: ReplayResult = replay_job(Job(load_folder(folder), "stock", texts=True))
-    calls = [call for call in result.calls if call.recorded_messages]
-    assert [(len(call.prompt), call.kind) for call in calls] == [
-        (call.recorded_messages, call.kind) for call in calls
-    ]
-    assert [call.kind for call in calls] == ["main", "weak-commit", "main"]
+    session = load_folder(folder)
+    result: ReplayResult = replay_job(Job(session, "stock", texts=True))
+    recorded_messages = [event.prompt_messages for event in session.events if event.prompt_messages]
+    assert [len(call.prompt) for call in result.calls] == recorded_messages
+    assert [call.kind for call in result.calls] == ["main", "weak-commit", "main"]
     assert result.notices == ()
     texts = "\n".join(result.texts.values())
     assert "return a + b" in texts and "new\n" in texts
