@@ -52,6 +52,13 @@ class Terminal:
         """Type without a line's end."""
         self.process.send(text)
 
+    def type(self, line: str, until: str) -> str:
+        """Type a line and wait until these words are seen behind it; what was written since."""
+        before = len(self.said)
+        self.keys(line + ENTER)
+        self.wait(lambda: until in "\n".join(self.said[max(before - 1, 0) :]))
+        return "\n".join(self.said[max(before - 1, 0) :])
+
     def paste(self, text: str) -> None:
         """Put in a text of several lines as a terminal does, then enter it."""
         self.keys(f"\x1b[200~{text}\x1b[201~")
