@@ -129,11 +129,6 @@ def test_a_file_that_leaves_the_chat_is_nowhere_and_what_stands_before_it_stays(
     assert shown(changed.sent) == ["b.py", "c.py"], "what was changed longest ago comes first"
 
 
-def test_a_role_is_never_left_wrong() -> None:
-    layout = chat(([A, B], 0), ([A._replace(read_only=True), B], 2))
-    assert [base.file.read_only for base in layout.bases] == [True, False]
-
-
 def test_a_new_file_is_shown_behind_and_stands_with_the_others_after_a_compaction() -> None:
     layout = chat(([A], 0), ([A, B], 2))
     assert shown([*layout.bases]) == ["a.py"] and layout.updates[0].files == (Sent(B, is_new=True),)
@@ -162,16 +157,6 @@ def test_what_is_hard_to_read_as_diffs_is_shown_whole() -> None:
         [edited(A, 1, "x"), B], MapNow(), range(4), whole={"a.py"}
     )
     assert shown(failed.sent)[-1] == "a.py" and not failed.diffs("a.py")
-
-
-def test_garbage_is_thrown_away_once_there_is_more_of_it_than_of_files() -> None:
-    layout, files = Layout(), [A]
-    for number in range(40):
-        files = [edited(files[0], number % 20, f"{number % 20} + 0\n    # or {number}")]
-        layout = layout.next(files, MapNow(), range(number))
-        assert not layout.wrong(files)
-        assert layout.garbage <= len(files[0].text)
-    assert 1 < layout.laid < 20
 
 
 def test_one_that_would_be_read_wrong_is_found() -> None:
