@@ -78,7 +78,6 @@ bench: $(INSTALLED)
 	$(BIN)/python -m bench.dominance $(filter --list,$(BENCH_FLAGS))
 ifeq ($(findstring --list,$(BENCH_FLAGS)),)
 	$(BIN)/python tools/benchmark_tables.py
-	$(BIN)/python tools/proposal_tables.py
 endif
 
 # New figures for the regression gate, after a change that is meant to alter them.

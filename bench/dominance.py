@@ -1,11 +1,11 @@
 """Whether the default does harm: the gardener beside stock-fixed and stock, session by session.
 
-    python -m bench.dominance [SESSION...] [--parallel N] [--json FILE] [--list]
+    python -m bench.dominance [--parallel N] [--list]
 
 Each recorded session is replayed with the limits of the model that its meta line names, then all of them in
 one chat, then each as a plain chat. Finished replays are kept with those of `make bench`, and each row of the
-results with a hash of what it depends on: nothing is run again as long as that is the same. The table is
-printed and, without sessions named, stored in bench/results; it is a report: a missed goal does not change
+results with a hash of what it depends on: nothing is run again as long as that is the same. The rows are
+stored in bench/results, as a report: a missed goal does not change
 the exit status.
 """
 
@@ -16,7 +16,7 @@ import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -57,18 +57,14 @@ class Compared:
 
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("sessions", nargs="*", type=Path, help="folders of recorded sessions")
     parser.add_argument("--parallel", type=int, default=os.cpu_count() or 1, help="replays at a time")
-    parser.add_argument("--json", type=Path, help="where the results go")
     parser.add_argument("--list", action="store_true", help="say what would be run")
     options = parser.parse_args(argv)
     return run.ended("bench.dominance", lambda: work(options))
 
 
 def work(options: argparse.Namespace) -> int:
-    recorded = find_paths([RECORDED])
-    paths = find_paths(options.sessions) if options.sessions else recorded
-    found = list(compared(paths, halves_of([*recorded, *paths]), options.parallel))
+    found = list(compared(find_paths([RECORDED]), options.parallel))
     before = committed()
     todo = [
         cell for one in found if known(one, before) is None for cell in one.cells if run.kept(cell) is None
@@ -79,10 +75,9 @@ def work(options: argparse.Namespace) -> int:
         return 0
     run.run_all(todo, options.parallel)
     value = collected(found, before)
-    target = options.json or (None if options.sessions else RESULTS)
-    if target and value["rows"]:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(written(value), encoding="utf-8")
+    if value["rows"]:
+        RESULTS.parent.mkdir(parents=True, exist_ok=True)
+        RESULTS.write_text(written(value), encoding="utf-8")
     print("python tools/benchmark_tables.py puts it into docs/benchmark.md")
     return 0
 
@@ -92,16 +87,17 @@ def halves_of(paths: Sequence[Path]) -> dict[str, str]:
     return halves(load_session(path).name for path in paths)
 
 
-def compared(paths: Sequence[Path], half: Mapping[str, str], parallel: int) -> Iterator[Compared]:
-    """Everything that is compared; makes the plain chats first. `half` knows every recorded session."""
-    sessions = [(path, load_session(path)) for path in paths]
+def compared(paths: Sequence[Path], parallel: int) -> Iterator[Compared]:
+    """Everything that is compared; makes the plain chats first."""
+    sessions, half = [(path, load_session(path)) for path in paths], halves_of(paths)
     with ThreadPoolExecutor(max(1, parallel)) as pool:
         chats = list(pool.map(lambda one: cells_of_chat(*one), sessions))
     for path, session in sessions:
         yield Compared(SESSION, session.name, half[session.name], cells_of(path, session))
     chain = chained_cells(sessions, VARIANTS)
     if chain:
-        yield Compared(CHAIN, f"{len(sessions)} sessions", "", in_order(chain, whole=len(paths) == len(half)))
+        ordered = sorted(chain, key=lambda cell: VARIANTS.index(cell.variant))
+        yield Compared(CHAIN, f"{len(sessions)} sessions", "", tuple(ordered))
     for (_, session), cells in zip(sessions, chats, strict=True):
         yield Compared(PLAIN, session.name, half[session.name], cells)
 
@@ -123,14 +119,6 @@ def cells_of_chat(path: Path, session: Session) -> tuple[Cell, ...]:
         print(f"{session.name} as a plain chat: {problem}", file=sys.stderr)
         return ()
     return cells_of(chat, load_session(chat))
-
-
-def in_order(chain: Sequence[Cell], *, whole: bool) -> tuple[Cell, ...]:
-    """The cells of a chain by variant; a chain of some sessions is kept apart from that of all."""
-    ordered = sorted(chain, key=lambda cell: VARIANTS.index(cell.variant))
-    if whole:
-        return tuple(ordered)
-    return tuple(replace(cell, session=f"{cell.session}-{cell.session_sha256[:8]}") for cell in ordered)
 
 
 def committed() -> Mapping[str, Any]:

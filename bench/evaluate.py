@@ -14,8 +14,6 @@ from __future__ import annotations
 import gzip
 import json
 import re
-import time
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -59,7 +57,7 @@ class Output:
 
 @dataclass(frozen=True)
 class EvaluatedSession:
-    """One output compressed: its class, what it lost and told falsely, tokens before and after, seconds.
+    """One output compressed: its class, what it lost and told falsely, tokens before and after.
 
     `peer_lost` counts the facts that lines quoted without engines at the same size lose.
     """
@@ -70,7 +68,6 @@ class EvaluatedSession:
     false: list[str]
     before: int
     after: int
-    seconds: float
     peer_lost: int
 
     @property
@@ -146,39 +143,28 @@ def quoted_alone(text: str, tokens: int, count: TokenCounter) -> str:
 
 def measured(output: Output, count: TokenCounter, *, bare: bool = False) -> EvaluatedSession:
     """One output compressed as a message; `bare` hides the command that wrote it."""
-    began = time.perf_counter()
     made = compress_message(output.text, Source() if bare else output.source, count=count)
-    seconds = time.perf_counter() - began
     after = count(made.text)
     peer = quoted_alone(output.text, after, count) if made.engine and output.facts else made.text
     return EvaluatedSession(
         output, made.cls.value, output.lost(made.text), output.false(made.text),
-        count(output.text), after, seconds, len(output.lost(peer)),
+        count(output.text), after, len(output.lost(peer)),
     )  # fmt: skip
 
 
 def sums(found: Sequence[EvaluatedSession]) -> dict[str, Any]:
-    """The figures of several outputs, and of those above and below LARGE_TOKENS and of each class apart."""
+    """The figures of several outputs, and of those above and below LARGE_TOKENS apart."""
     asked = sum(len(one.output.facts) for one in found)
-    by_class: dict[str, dict[str, Any]] = {}
-    for cls, outputs in Counter(one.cls for one in found).most_common():
-        share = _share([one for one in found if one.cls == cls])
-        by_class[cls] = {"outputs": outputs, "share": share}
     return {
         "outputs": len(found),
         "facts": asked,
         "kept": asked - sum(len(one.lost) for one in found),
-        "all kept": sum(not one.lost for one in found),
         "kept by quoting": asked - sum(one.peer_lost for one in found),
         "outputs with falsehoods": sum(bool(one.false) for one in found),
         "class right": sum(one.right for one in found),
-        "tokens before": sum(one.before for one in found),
         "tokens after": sum(one.after for one in found),
         f"share above {LARGE_TOKENS}": _share([one for one in found if one.before > LARGE_TOKENS]),
         f"share below {LARGE_TOKENS}": _share([one for one in found if one.before <= LARGE_TOKENS]),
-        "longer": sum(one.after > one.before for one in found),
-        "seconds": round(sum(one.seconds for one in found), 1),
-        "classes": by_class,
     }
 
 

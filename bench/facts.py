@@ -1,11 +1,10 @@
 """The outputs with facts that lie in the tests, compressed: what is kept, by halves.
 
-    python -m bench.facts [FOLDER ...] [--each] [--bare] [--parts] [--json FILE]
+    python -m bench.facts [FOLDER ...] [--each] [--parts] [--json FILE]
 
-Constants are chosen on half a of the outputs, told by their names alone; half b is reported apart. `--bare`
-hides the commands. `--parts` measures besides what each engine
-brings: facts kept with it less facts kept without. What the figures mean and which folders can be given:
-bench/evaluate.py.
+Constants are chosen on half a of the outputs, told by their names alone; half b is reported apart. `--parts`
+measures besides what each engine brings: facts kept with it less facts kept without. What the figures mean
+and which folders can be given: bench/evaluate.py.
 """
 
 from __future__ import annotations
@@ -53,7 +52,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("folders", nargs="*", type=Path, default=[*sorted(FOLDER.iterdir()), SESSIONS])
     parser.add_argument("--each", action="store_true", help="a line for each output")
-    parser.add_argument("--bare", action="store_true", help="without the command, as a paste")
     parser.add_argument("--parts", action="store_true", help="what each engine brings, by leaving it out")
     parser.add_argument("--json", type=Path, metavar="FILE", help=f"write the figures here ({RESULTS.name})")
     options = parser.parse_args()
@@ -61,7 +59,7 @@ def main() -> None:
     sets: dict[str, Any] = {}
     for folder in options.folders:
         try:
-            found = evaluated(folder, count, bare=options.bare)
+            found = evaluated(folder, count)
         except (OSError, ValueError, KeyError, SessionError) as problem:
             parser.error(str(problem))
         if options.each:

@@ -73,7 +73,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 figures = killing.run(options.kills)
     finally:
         server.stop()
-    figures = {**made_on(), **figures}
+    figures = {"kind": "shared", "format": 1, **made_on(), **figures}
     print(json.dumps(figures, indent=2))
     if options.json:
         options.json.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")

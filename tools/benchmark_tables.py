@@ -1,39 +1,56 @@
-"""Write the tables of docs/benchmark.md from the JSON in bench/results, or with `--check` compare the two.
+"""Write the measured tables and sentences of the documentation from the JSON in bench/results, or with
+`--check` compare the two.
 
-Each table stands between two marker lines and is made of nothing but its file.
+Each stands between two marker lines of its page and is made of nothing but its file.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
+import agents_tables
+import proposal_tables
+import scale_tables
 from dominance_table import dominance
 from grid_tables import grid
-from pages import Section, main, results, table
+from pages import ROOT, Section, main, results, table
+from readme_table import measured
 from rest_table import rest
 from session_tables import public, retrieval, several
 
-ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "results"
-PAGE = ROOT / "docs" / "benchmark.md"
+DOCS = ROOT / "docs"
+PAGE = DOCS / "benchmark.md"
 TOOL = "benchmark_tables"
 FORMAT = 1
 
 Value = Mapping[str, Any]
 
 
-def made(name: str, file: str, command: str, show: Callable[[Value], Iterator[str]]) -> str:
-    """The text of a section: what is shown of a file (or of its part of that name), and by what command on
-    what it was made."""
-    value = results(RESULTS / file, file.removesuffix(".json").partition("-")[0], FORMAT)
-    at = value.get(name, value)["provenance"]
-    commit = at["commit"] or "unknown"
-    by = f"`{command}`, commit {commit}, Python {at['python']}, {at['cpu']}, {at['cores']} cores."
-    return "\n".join([*show(value), *([by] if show is not grid else [])]) + "\n"
+@dataclass(frozen=True)
+class Shown:
+    """What is shown of some files. `command` makes them and is told below, with on what it ran; `part` is the
+    part of a file that has a provenance of its own."""
+
+    files: tuple[str, ...]
+    show: Callable[..., Iterator[str]]
+    command: str = ""
+    part: str = ""
+
+    def text(self) -> str:
+        found = [results(RESULTS / f"{name}.json", name.partition("-")[0], FORMAT) for name in self.files]
+        lines = list(self.show(*found))
+        if self.command:
+            at = found[0].get(self.part, found[0])["provenance"]
+            commit = at["commit"] or "unknown"
+            lines.append(
+                f"`{self.command}`, commit {commit}, Python {at['python']}, {at['cpu']}, {at['cores']} cores."
+            )
+        return "\n".join(lines) + "\n"
 
 
 def facts(value: Value) -> Iterator[str]:
@@ -74,18 +91,37 @@ POOLED = (
     "python -m bench.public longmemeval --data longmemeval_oracle.json --pool 20"
     " --json bench/results/public-longmemeval.json"
 )
-SHOWN: dict[str, tuple[str, str, Callable[[Value], Iterator[str]]]] = {
-    "grid": ("grid.json", "make bench", grid),
-    "dominance": ("dominance.json", "python -m bench.dominance", dominance),
-    "rest": ("rest.json", "python -m bench.rest", rest),
-    "retrieval": ("retrieval.json", "python -m bench.retrieval", retrieval),
-    "several": ("retrieval.json", "python -m bench.retrieval", several),
-    "public": ("public-longmemeval.json", POOLED, public),
-    "facts": ("facts.json", "python -m bench.facts --json bench/results/facts.json", facts),
-    "micro": ("micro.json", "make bench-micro", micro),
+SHOWN = {
+    PAGE: {
+        "grid": Shown(("grid",), grid),
+        "dominance": Shown(("dominance",), dominance, "python -m bench.dominance"),
+        "rest": Shown(("rest",), rest, "python -m bench.rest"),
+        "retrieval": Shown(("retrieval",), retrieval, "python -m bench.retrieval"),
+        "several": Shown(("retrieval",), several, "python -m bench.retrieval", "several"),
+        "public": Shown(("public-longmemeval",), public, POOLED),
+        "facts": Shown(("facts",), facts, "python -m bench.facts --json bench/results/facts.json"),
+        "micro": Shown(("micro",), micro, "make bench-micro"),
+        "measured": Shown(("rest",), partial(measured, link="#what-rests")),
+    },
+    ROOT / "README.md": {"measured": Shown(("rest",), partial(measured, link="docs/benchmark.md"))},
+    DOCS / "savings.md": {"measured": Shown(("rest",), partial(measured, link="benchmark.md"))},
+    DOCS / "hosts.md": {
+        "agents-recall": Shown(("agents",), agents_tables.recall, "python -m bench.agents recall", "recall"),
+        "agents-times": Shown(("agents",), agents_tables.times, "python -m bench.agents times", "times"),
+    },
+    DOCS / "shared.md": {
+        "scale-searches": Shown(("shared-search-100k", "shared-search-1m"), scale_tables.searches),
+        "scale-kills": Shown(("shared-kills",), scale_tables.kills),
+    },
+    DOCS / "upstream-proposal.md": {
+        "discarded": Shown(("grid",), proposal_tables.discarded),
+        "evidence": Shown(("grid",), proposal_tables.evidence),
+        "sure": Shown(("grid",), proposal_tables.sure),
+        "parts": Shown(("grid",), proposal_tables.without),
+    },
 }
-"""By the name of a section its file, the command that makes that, and what is shown."""
-SECTIONS = [Section(PAGE, name, partial(made, name, *of)) for name, of in SHOWN.items()]
+"""By page and by the name of the section."""
+SECTIONS = [Section(page, name, of.text) for page, shown in SHOWN.items() for name, of in shown.items()]
 
 
 if __name__ == "__main__":

@@ -13,13 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import agents_tables
 import benchmark_tables
 import patches_page
-import proposal_tables
-import readme_table
 import reference_pages
-import scale_tables
 import yaml
 from pages import faults as section_faults
 
@@ -27,10 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "aider_gardener"
 DOCS = ROOT / "docs"
 SITE = ROOT / "mkdocs.yml"
-TOOLS = (
-    *(agents_tables, benchmark_tables, patches_page, proposal_tables, readme_table),
-    *(reference_pages, scale_tables),
-)
+TOOLS = (benchmark_tables, patches_page, reference_pages)
 """Each makes sections of pages."""
 ABOUT_CODE = ("contributing.md", "how-it-works.md")
 

@@ -3,15 +3,12 @@ budgets, ablations, long sessions row by row, small windows, and all sessions as
 
 from __future__ import annotations
 
-import sys
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from pages import NOTHING, table
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from bench.grid.asked import ASKED_LATE, LONG_TURNS
 from bench.grid.cells import CHAINED, SMALL_WINDOWS
 from bench.grid.means import (

@@ -12,6 +12,9 @@ from typing import Any
 
 from aider_gardener.errors import GardenerError
 
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))  # the tables are made with what bench/ knows of its own figures
+
 NOTHING = "–"
 """Stands in a cell where nothing was measured."""
 

@@ -2,10 +2,10 @@
 
 `own` (the default) applies every patch alone with what it needs, and runs the tests that it brings twice:
 with only its tests applied they must fail, with all of it they must pass. `prefixes` runs the whole of
-tests/basic as released and after each prefix of the series (--at: of so many patches only): what passed must
-pass, and the tests brought so far too. Aider is the pinned release, and the results are recorded, so that
-prefixes go on where they stopped; with --source it is any checkout, such as aider's main branch, and they
-are only printed. Exit 0 when all is as it must be, 1 when not, 2 when a run could not be carried out.
+tests/basic as released and after each prefix of the series: what passed must pass, and the tests brought so
+far too. Aider is the pinned release, and the results are recorded, so that prefixes go on where they stopped;
+with --source it is any checkout, such as aider's main branch, and they are only printed. Exit 0 when all is
+as it must be, 1 when not, 2 when a run could not be carried out.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -52,18 +52,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("what", nargs="?", default="own", choices=("own", "prefixes"))
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="runs at a time")
-    parser.add_argument("--upto", metavar="N", help="the patches from the first to this one only")
-    parser.add_argument("--at", metavar="N", type=int, nargs="*", help="prefixes of so many patches only")
     parser.add_argument("--source", type=Path, metavar="DIR", help="aider's checkout (default: its release)")
     options = parser.parse_args(argv)
     try:
         series = read_series(ROOT / "patches")
-        if options.upto is not None:
-            last = series.find(options.upto).number
-            series = replace(series, patches=tuple(each for each in series.patches if each.number <= last))
         with tempfile.TemporaryDirectory(prefix="aider-patches-", ignore_cleanup_errors=True) as folder:
             bench = Bench(series, Path(folder), options.jobs, options.source)
-            return own(bench) if options.what == "own" else prefixes(bench, options.at)
+            return own(bench) if options.what == "own" else prefixes(bench)
     except (RunFailed, GardenerError) as error:
         print(f"patch tests: {error}", file=sys.stderr)
         return 2
@@ -157,11 +152,11 @@ WHENS = {"before": {"failed", "error"}, "after": {"passed"}}
 """How the tests of a patch must end, when only they are applied and when all of it is."""
 
 
-def prefixes(bench: Bench, at: Sequence[int] | None = None) -> int:
-    """All of aider's tests after prefixes of the series; each result is recorded as it comes."""
+def prefixes(bench: Bench) -> int:
+    """All of aider's tests after each prefix of the series; each result is recorded as it comes."""
     patches = bench.series.patches
     first = [len(patches), sum(patch.subject.startswith("fix:") for patch in patches)]  # what tells most
-    numbers = dict.fromkeys([0, *(at if at is not None else [*first, *range(len(patches))])])
+    numbers = dict.fromkeys([0, *first, *range(len(patches))])
     jobs = [Job(f"prefix-{number:02d}", patches[:number], ("tests/basic",)) for number in numbers]
     released = bench.outcomes(jobs[0])
     known = bench.recorded("prefixes")

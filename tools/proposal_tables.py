@@ -1,11 +1,9 @@
-"""Put the measured tables into docs/upstream-proposal.md, or with `--check` compare."""
+"""The tables of docs/upstream-proposal.md."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
-from pathlib import Path
+from typing import Any
 
 from grid_tables import (
     AS_ORDER,
@@ -19,16 +17,9 @@ from grid_tables import (
     paired,
     signed,
 )
-from pages import BadResults, Section, main, results, table
+from pages import BadResults, table
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from bench.grid.means import FACTS, PROBES, Key, Rows, complete, dollars, ordinary, rows_of, total
-
-ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs" / "upstream-proposal.md"
-RESULTS = ROOT / "bench" / "results" / "grid.json"
-FORMAT = 1
-TOOL = "proposal_tables"
 
 STOCK, FIXED = "stock", "stock-fixed"
 RIVALS = ("tail-search", FIXED, "tail", "mask10", STOCK, FLOOR)
@@ -38,15 +29,14 @@ PARTS = ("gardener-no-recall", "gardener-no-compress", "gardener-oldest-first")
 Found = Mapping[Key, Rows]
 
 
-@lru_cache(maxsize=1)
-def found() -> Found:
+def found(value: Mapping[str, Any]) -> Found:
     """The rows of all sessions by variant and budget."""
-    return complete(ordinary(rows_of(results(RESULTS, "grid", FORMAT))))
+    return complete(ordinary(rows_of(value)))
 
 
-def discarded() -> Iterator[str]:
+def discarded(value: Mapping[str, Any]) -> Iterator[str]:
     """aider as it is and with its summaries applied: what is paid, lost and known."""
-    own = own_budget(found())
+    own = own_budget(found(value))
     head = ["", "summaries paid for", "used", "tokens billed", f"$ {PROVIDER}", "probes supported", "facts"]
     lines = []
     for name in (STOCK, FIXED):
@@ -59,9 +49,9 @@ def discarded() -> Iterator[str]:
     return table(head, lines)
 
 
-def evidence() -> Iterator[str]:
+def evidence(value: Mapping[str, Any]) -> Iterator[str]:
     """The gardener as it is, then everything at one budget."""
-    own, same = own_budget(found()), at_host_budget(found())
+    own, same = own_budget(found(value)), at_host_budget(found(value))
     rows = [("gardener, its own budget", need(own, GARDENER))]
     rows += [(name, need(same, name)) for name in (GARDENER, AS_ORDER)]
     rows += [(name, same[name]) for name in RIVALS if name in same]
@@ -76,18 +66,18 @@ def evidence() -> Iterator[str]:
     )  # fmt: skip
 
 
-def sure() -> Iterator[str]:
+def sure(value: Mapping[str, Any]) -> Iterator[str]:
     """Paired differences at one budget, with their intervals."""
-    same = at_host_budget(found())
+    same = at_host_budget(found(value))
     missing = [name for name in (GARDENER, AS_ORDER, *SURE) if name not in same]
     if missing:
-        raise BadResults(f"{RESULTS.name}: {missing[0]} is not measured on all sessions: make bench")
+        raise BadResults(f"grid.json: {missing[0]} is not measured on all sessions: make bench")
     return paired(same, (GARDENER, AS_ORDER), SURE)
 
 
-def without() -> Iterator[str]:
+def without(value: Mapping[str, Any]) -> Iterator[str]:
     """The gardener without a part, beside the whole."""
-    own = own_budget(found())
+    own = own_budget(found(value))
     whole = need(own, GARDENER)
     lines = [
         [name, *(signed(measure.above(need(own, name), whole)) for _, measure in MEASURES),
@@ -99,16 +89,5 @@ def without() -> Iterator[str]:
 
 def need(own: Mapping[str, Rows], name: str) -> Rows:
     if name not in own:
-        raise BadResults(f"{RESULTS.name}: {name} is not measured on all sessions: make bench")
+        raise BadResults(f"grid.json: {name} is not measured on all sessions: make bench")
     return own[name]
-
-
-TABLES = {"discarded": discarded, "evidence": evidence, "sure": sure, "parts": without}
-SECTIONS = [
-    Section(PAGE, name, lambda make=make: "\n".join(make()) + "\n")  # type: ignore[misc]  # reason: bound now
-    for name, make in TABLES.items()
-]
-
-
-if __name__ == "__main__":
-    sys.exit(main(SECTIONS, TOOL))

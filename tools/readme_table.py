@@ -1,33 +1,15 @@
-"""Write what README and docs/savings.md say of gain and price, from bench/results/rest.json, or `--check` it.
-
-It stands between two marker lines: two sentences over all recorded sessions, beside aider with its summaries
-working, aider as it is, and the thirty lines of a tail with a search.
-"""
+"""What README, docs/savings.md and docs/benchmark.md say of gain and price: two sentences over all recorded
+sessions, beside aider with its summaries working, aider as it is, and thirty lines of a tail and a search."""
 
 from __future__ import annotations
 
-import sys
 import textwrap
-from collections.abc import Mapping, Sequence
-from functools import partial
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from pages import BadResults, Section, main, results
+from pages import BadResults
 
-ROOT = Path(__file__).resolve().parent.parent
-RESULTS = ROOT / "bench" / "results" / "rest.json"
-DOCS = ROOT / "docs"
-PAGES = {
-    ROOT / "README.md": "docs/benchmark.md",
-    DOCS / "savings.md": "benchmark.md",
-    DOCS / "benchmark.md": "#what-rests",
-}
-"""Each page, and where the benchmark is from there."""
-
-FORMAT = 1
 COMMAND = "python -m bench.rest"
-TOOL = "readme_table"
 WIDTH = 118
 OURS, FIXED, STOCK, SEARCH = "gardener", "stock-fixed", "stock", "tail-search"
 SHOWN = (OURS, FIXED, STOCK, SEARCH)
@@ -37,13 +19,12 @@ OPENAI, DEEPSEEK = "OpenAI", "DeepSeek"
 Rows = Sequence[Mapping[str, Any]]
 
 
-def section(link: str) -> str:
-    """The text between the markers, with a line end last; `link` leads to the benchmark's page."""
-    value = results(RESULTS, "rest", FORMAT)
+def measured(value: Mapping[str, Any], *, link: str) -> Iterator[str]:
+    """The two sentences; `link` leads to the benchmark's page."""
     of = {name: [row for row in value["rows"] if row["variant"] == name] for name in SHOWN}
     missing = [name for name, rows in of.items() if len(rows) != len(of[OURS]) or not rows]
     if missing:
-        raise BadResults(f"{RESULTS.name}: {', '.join(missing)} not measured on all sessions: {COMMAND}")
+        raise BadResults(f"rest.json: {', '.join(missing)} not measured on all sessions: {COMMAND}")
     at = value["provenance"]
     turns = sum(row["turns"] for row in of[OURS])
     facts = {name: carried(rows) for name, rows in of.items()}
@@ -71,7 +52,7 @@ def section(link: str) -> str:
         Claude and --cache-prompts {kept(marked[OURS])} for {claude[OURS]}, beside {kept(marked[FIXED])} for
         {claude[FIXED]} (mended aider), and {kept(marked[SEARCH])} for {claude[SEARCH]} (the thirty lines).
         (`{COMMAND}`, aider {at["aider"]}, commit {at["commit"] or "unknown"}; [more]({link}).)"""
-    return f"{filled(gain)}\n\n{filled(price)}\n"
+    yield from (filled(gain), "", filled(price))
 
 
 def filled(text: str) -> str:
@@ -100,10 +81,3 @@ def dollars(rows: Rows, provider: str) -> str:
 
 def share(part: int, whole: int) -> str:
     return f"{100 * part / whole:.0f} %"
-
-
-SECTIONS = [Section(page, "measured", partial(section, link)) for page, link in PAGES.items()]
-
-
-if __name__ == "__main__":
-    sys.exit(main(SECTIONS, TOOL))

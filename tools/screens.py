@@ -1,7 +1,7 @@
 """Pictures of the chat's screens, made from a real terminal: `aider-gardener` at 80 columns and 24 lines, a
 recorded session as its model.
 
-    python tools/screens.py [--to DIR] [--session DIR] [--inputs N] [--only NAME...]
+    python tools/screens.py
 
 The first inputs of the session are typed, then a command for each picture. What it prints becomes an SVG of
 the same name. The run takes about a minute and needs no key and no network.
@@ -9,7 +9,6 @@ the same name. The run takes about a minute and needs no key and no network.
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
 import shutil
@@ -29,7 +28,10 @@ from aider_gardener.replay.session.session import Session
 from bench.model_server import ModelServer, Script, keep_prices
 
 ROOT = Path(__file__).resolve().parent.parent
+SESSION = ROOT / "recorded_sessions" / "queue-incident"
+PICTURES = ROOT / "docs" / "images" / "screens"
 INPUTS = 13
+"""So many of its inputs are typed."""
 COMMANDS = {
     "context-pressure": "/context-pressure",
     "gardener": "/gardener",
@@ -119,31 +121,19 @@ def svg(lines: list[str], title: str) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--to", type=Path, default=ROOT / "docs" / "images" / "screens", metavar="DIR")
-    parser.add_argument(
-        "--session", type=Path, default=ROOT / "recorded_sessions" / "queue-incident", metavar="DIR"
-    )
-    parser.add_argument("--inputs", type=int, default=INPUTS, metavar="N")
-    parser.add_argument("--only", nargs="*", metavar="NAME", help="write these pictures only")
-    options = parser.parse_args()
-    session = load_session(options.session)
+    session = load_session(SESSION)
     with tempfile.TemporaryDirectory(prefix="gardener-screens-") as folder:
         project = Path(folder) / "millrace"
-        shutil.copytree(options.session / "repo0", project)
+        shutil.copytree(SESSION / "repo0", project)
         keep_prices(Path(folder))
         for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "start"]):
             environ = {**os.environ, "GIT_AUTHOR_NAME": "you", "GIT_AUTHOR_EMAIL": "you@example.org"}
             environ |= {"GIT_COMMITTER_NAME": "you", "GIT_COMMITTER_EMAIL": "you@example.org"}
             subprocess.run(["git", *words], cwd=project, check=True, env=environ)
-        screens = play(session, project, options.inputs)
-    options.to.mkdir(parents=True, exist_ok=True)
-    for name in options.only or screens:
-        lines = screens[name]
+        screens = play(session, project, INPUTS)
+    for name, lines in screens.items():
         title = COMMANDS.get(name, "aider-gardener").split()[0]
-        (options.to / f"{name}.svg").write_text(svg(lines, title), encoding="utf-8", newline="\n")
+        (PICTURES / f"{name}.svg").write_text(svg(lines, title), encoding="utf-8", newline="\n")
         print("\n".join(["", f"--- {name}", *lines]))
     return 0
 

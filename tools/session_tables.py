@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 from pages import table
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from bench.goals import CHOSEN_ON, HELD_OUT, halves
 from bench.retrieval import sums
 

@@ -351,11 +351,9 @@ def weight(row: dict[str, Any]) -> tuple[bool, float]:
 def main() -> None:
     parser = parser_of(__doc__, units=60, seed=1)
     parser.add_argument("--only", default="", help="functions whose name holds this")
-    parser.add_argument("--part", default="0/1", help="the nth of so many parts of the functions")
     parser.add_argument("--sizes", type=int, nargs="+", default=[1_000, 10_000, 100_000, 1_000_000])
     options = parser.parse_args()
-    part, parts = map(int, options.part.split("/"))
-    names = [name for name in calls() if options.only in name][part::parts]
+    names = [name for name in calls() if options.only in name]
     began = time.monotonic()
     rows = sorted(attack(names, options.units, options.sizes, options.seed), key=weight, reverse=True)
     found = {

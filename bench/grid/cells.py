@@ -14,7 +14,6 @@ from importlib.metadata import version as version_of
 from pathlib import Path
 from typing import Any
 
-from aider_gardener.errors import UsageError
 from aider_gardener.replay.play.variants import variant_named
 from aider_gardener.replay.session.session import Session
 from aider_gardener.settings import Settings
@@ -142,7 +141,6 @@ def cells(
     sessions: Sequence[tuple[Path, Session]],
     *,
     only_variants: Sequence[str] = (),
-    only_budgets: Sequence[int | None] = (),
 ) -> Iterator[Cell]:
     """The cells in the order in which they are run: the cheapest variants of all sessions first.
 
@@ -156,10 +154,8 @@ def cells(
         chosen = [(name, known.get(name, variant_named(name).settings is not None)) for name in only_variants]
     for name, at_every_budget in chosen:
         budgets: Sequence[int | None] = [None]
-        if at_every_budget:
-            budgets = [*only_budgets] if only_budgets else [None, *BUDGETS]
-            if variant_named(name).settings is None and not only_budgets:
-                budgets = BUDGETS  # a baseline's own budget is one of them
+        if at_every_budget:  # a baseline's own budget is one of them
+            budgets = BUDGETS if variant_named(name).settings is None else [None, *BUDGETS]
         for budget in budgets:
             for path, session in sessions:
                 yield Cell(path, session.name, session.sha256, session.turn_count, name, budget)
@@ -190,14 +186,3 @@ def chained_cells(sessions: Sequence[tuple[Path, Session]], only_variants: Seque
         for variant in CHAINED_VARIANTS
         if not only_variants or variant in only_variants
     ]
-
-
-def checked_budgets(texts: Sequence[str]) -> list[int | None]:
-    """The budgets named on a command line, `default` for the variant's own; UsageError for others."""
-    try:
-        found = [None if text == "default" else int(text) for text in texts]
-    except ValueError as problem:
-        raise UsageError(f"--budget: {problem}; name tokens, such as {BUDGETS[0]}, or default") from problem
-    if any(tokens is not None and tokens < 1 for tokens in found):
-        raise UsageError("--budget: a budget has at least one token")
-    return found

@@ -1,6 +1,6 @@
 """Replay every recorded session under every variant and budget, and keep the figures as one small file.
 
-    python -m bench.grid.run [SESSION...] [--variant NAME,...] [--budget N,...] [--parallel N] [--list]
+    python -m bench.grid.run [SESSION...] [--variant NAME,...] [--parallel N] [--list]
 
 A finished cell is kept, with a hash of what it depends on: code, settings, session, budget, versions. It is
 not run again as long as that is the same, so that an interrupted run goes on where it was. Cells of the full
@@ -30,7 +30,7 @@ from aider_gardener.replay.session.history import load_session
 from bench.chain import chained
 from bench.grid import plots
 from bench.grid.asked import Asked, asked_of
-from bench.grid.cells import MODEL, Cell, cells, chained_cells, checked_budgets, small_window_cells
+from bench.grid.cells import MODEL, Cell, cells, chained_cells, small_window_cells
 from bench.grid.rows import RESULTS, collected, provenance, row_of, written
 from bench.variants import IMPORTS, VECTORS
 
@@ -42,7 +42,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("sessions", nargs="*", type=Path, help="folders of recorded sessions")
     parser.add_argument("--variant", default="", metavar="NAME,...", help="only these, or others by name")
-    parser.add_argument("--budget", default="", metavar="N,...", help="only these; also: default")
     parser.add_argument("--parallel", type=int, default=os.cpu_count() or 1, help="replays at a time")
     parser.add_argument("--list", action="store_true", help="say what would be run")
     options = parser.parse_args(argv)
@@ -80,10 +79,8 @@ def chosen(options: argparse.Namespace) -> tuple[list[Cell], list[Cell]]:
     asked = find_paths(options.sessions) if options.sessions else [path for path, _ in known]
     sessions = [(path, load_session(path)) for path in asked]
     variants = [name for name in options.variant.split(",") if name]
-    budgets = checked_budgets([text for text in options.budget.split(",") if text])
-    wanted = list(cells(sessions, only_variants=variants, only_budgets=budgets))
-    if not budgets:
-        wanted += small_window_cells(sessions, variants) + chained_cells(sessions, variants)
+    wanted = list(cells(sessions, only_variants=variants))
+    wanted += small_window_cells(sessions, variants) + chained_cells(sessions, variants)
     full = [*cells(known), *small_window_cells(known), *chained_cells(known)]
     return full, wanted
 

@@ -11,7 +11,7 @@ import dominance_table
 import pytest
 
 from bench import dominance, plain
-from bench.goals import CHOSEN_ON, HELD_OUT, PRICES, VARIANTS, halves, misses, summed, with_sums
+from bench.goals import CHOSEN_ON, HELD_OUT, PRICES, VARIANTS, misses
 from bench.grid import run
 from bench.grid.cells import Cell
 
@@ -34,10 +34,6 @@ def row(name: str = "a", half: str = "", kind: str = "session", **gardener: Any)
     return {"kind": kind, "session": name, "half": half, "model": "gpt-4o", "variants": variants}
 
 
-def test_halves_alternate_by_sorted_name() -> None:
-    assert halves(["c", "a", "b", "a"]) == {"a": CHOSEN_ON, "b": HELD_OUT, "c": CHOSEN_ON}
-
-
 def test_as_good_as_the_host_misses_nothing() -> None:
     assert misses(row()["variants"]) == set()
     assert misses(row(usd=0.5, facts=6)["variants"]) == set()
@@ -56,19 +52,6 @@ def test_as_good_as_the_host_misses_nothing() -> None:
 )
 def test_each_figure_that_is_worse_is_a_miss(worse: dict[str, Any], missed: set[str]) -> None:
     assert misses(row(**worse)["variants"]) == missed
-
-
-def test_each_half_has_a_sum_of_its_own() -> None:
-    rows = [row("a", CHOSEN_ON, facts=3), row("b", HELD_OUT, facts=9), row("c", CHOSEN_ON, facts=4)]
-    rows[1]["model"] = "deepinfra/microsoft/phi-4"
-    found = dict(with_sums(rows))
-    assert list(found) == [
-        "a (chosen on)", "b (held out; deepinfra/microsoft/phi-4)", "c (chosen on)", "chosen on: 2 together",
-        "held out: 1 together",
-    ]  # fmt: skip
-    assert found["chosen on: 2 together"]["gardener"]["facts"] == [7, 18]
-    assert summed(rows)["stock"]["usd"]["OpenAI"] == [3.0, 3.0]
-    assert [name for name, _ in with_sums([row("all")])] == ["all"]
 
 
 @pytest.fixture

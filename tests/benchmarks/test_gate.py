@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from aider_gardener.replay.session.history import load_session
 from bench import gate
 
 
@@ -18,15 +17,6 @@ def test_recall_and_tokens_are_not_worse_than_committed(tmp_path: Path) -> None:
     found = gate.measure(tmp_path)
     assert list(gate.regressions(committed["sessions"], found)) == []
     assert all(figures["plans"] > 0 for figures in found.values()), "else nothing was gardened"
-
-
-def test_a_beginning_is_a_session_with_the_probes_about_it(root: Path, tmp_path: Path) -> None:
-    gate.beginning(root / "recorded_sessions" / "ledger-api", tmp_path / "short", 9)
-    short = load_session(tmp_path / "short")
-    assert short.turn_count == 9
-    assert short.probes
-    assert max(probe.ask_at_turn for probe in short.probes) == 10
-    assert max(probe.about_turn for probe in short.probes) <= 6
 
 
 FIGURES = {"turns": 9, "asked": 20, "supported": 18, "net_tokens": 100_000, "session_sha256": "a"}

@@ -22,7 +22,7 @@ from bench.grid.cells import (
     chained_cells,
     small_window_cells,
 )
-from bench.grid.means import FACTS, LATE, PARAPHRASED, PROBES, complete, past_tokens
+from bench.grid.means import complete
 from bench.grid.plots import drawn
 
 MINI = Path(__file__).resolve().parents[1] / "data" / "sessions" / "mini"
@@ -125,16 +125,15 @@ def sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_finished_cells_are_kept_and_not_run_again(
     sandbox: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asked = ["--variant", "tail,gardener", "--budget", "300", "--parallel", "2"]
+    asked = ["--variant", "tail,gardener", "--parallel", "2"]
+    monkeypatch.setattr(grid_cells, "BUDGETS", (300,))
     assert run.main([*asked, "--list"]) == 0
     listed = capsys.readouterr().out
-    assert "2 cells, 0 of them done, 2 to run" in listed and "mini/tail@300" in listed
-    # 300 is no budget of the full grid: give it one that is
-    monkeypatch.setattr(grid_cells, "BUDGETS", (300,))
+    assert "3 cells, 0 of them done, 3 to run" in listed and "mini/tail@300" in listed
     assert run.main(asked) == 0
     value = json.loads((sandbox / "results" / "grid.json").read_text("utf-8"))
-    rows = {cell["row"]["variant"]: cell["row"] for cell in value["cells"]}
-    assert set(rows) == {"tail", "gardener"}
+    rows = {cell["row"]["variant"]: cell["row"] for cell in value["cells"] if cell["row"]["budget"]}
+    assert set(rows) == {"tail", "gardener"} and len(value["cells"]) == 3
     assert rows["gardener"]["history_tokens"] == 300
     assert rows["gardener"]["plans"] > 0 and rows["gardener"]["tokens_billed"] > 0
     assert "mini/stock@default" in value["missing"]
@@ -143,10 +142,10 @@ def test_finished_cells_are_kept_and_not_run_again(
     assert "<svg" in svg and "tail" in svg
     monkeypatch.setattr(run, "run_cell", lambda *_: pytest.fail("a finished cell was run again"))
     assert run.main(asked) == 0
-    assert "2 of them done, 0 to run" in capsys.readouterr().out
+    assert "3 of them done, 0 to run" in capsys.readouterr().out
     shutil.rmtree(sandbox / "build")
     assert run.main([*asked, "--list"]) == 0
-    assert "2 of them done, 0 to run" in capsys.readouterr().out, "the committed cells tell as much"
+    assert "3 of them done, 0 to run" in capsys.readouterr().out, "the committed cells tell as much"
 
 
 def row(session: str, variant: str, budget: int | None, own: str, **more: Any) -> dict[str, Any]:
@@ -163,20 +162,6 @@ def test_what_is_compared_has_every_session() -> None:
     found = complete(rows)
     assert list(found) == [("tail", 1)]
     assert [one["session"] for one in found["tail", 1]] == ["a", "b"], "in one order, so that pairs meet"
-
-
-def test_shares_are_of_all_items_and_a_present_probe_is_not_yet_supported() -> None:
-    rows = [row("a", "tail", 1, "012"), row("b", "tail", 1, "2")]
-    assert PROBES.count(rows) == (2, 4) and PROBES.share(rows).value == 50
-    assert FACTS.count(rows) == (4, 6) and PARAPHRASED.count(rows) == (2, 4) and LATE.count(rows) == (0, 0)
-    best = [row("a", "gardener", 1, "222"), row("b", "gardener", 1, "2")]
-    assert PROBES.above(best, rows).value == 50
-    assert FACTS.above(best, rows).value == 0
-
-
-def test_the_history_of_a_prompt_is_what_it_has_over_one_without() -> None:
-    floor = [row("a", "no-history", None, "0", main=[4, 2_000])]
-    assert past_tokens([row("a", "tail", 1, "0")], floor) == 500
 
 
 def test_what_was_run_at_several_budgets_is_a_curve_and_the_rest_are_points() -> None:

@@ -12,7 +12,7 @@ import pytest
 import bench.public.__main__ as command
 from bench.public import locomo, longmemeval
 from bench.public.conversation import Conversation, Question, Said, spread
-from bench.public.measure import EVERY, NAMES, SEVERAL, SINGLE, covered, measured
+from bench.public.measure import EVERY, NAMES, SEVERAL, SINGLE, measured
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "public"
 LOCOMO = DATA / "locomo" / "locomo10.json"
@@ -70,21 +70,6 @@ def test_with_the_embedder_meaning_finds_what_is_asked_in_other_words(tmp_path: 
     assert ways["words and meaning"].reached[5].all == 1
     assert ways["BM25 and windows"].reached[20].all == ways["newest"].reached[20].all == 0
     assert ways["newest"].reached[5].questions == 1
-
-
-def test_a_message_is_found_only_with_half_of_its_words() -> None:
-    said = {"g1": Said("1", "1", "user", "apples pears plums cherries and the rest of them")}
-    recalled = [part("g1", "apples"), part("g1", "pears plums")]
-    assert covered({"g1"}, recalled[:1], said) == set()
-    assert covered({"g1"}, recalled, said) == {"g1"}
-    assert covered({"g2"}, recalled, said) == set(), "it was not asked for"
-
-
-def part(entry_id: str, text: str) -> Any:
-    from aider_gardener.messages import ContentClass
-    from aider_gardener.recall.recall import Recalled
-
-    return Recalled(entry_id, 1, "", ContentClass.PROSE, text, 0, len(text), 1.0)
 
 
 def test_locomo_turns_carry_the_day_the_speaker_and_what_a_picture_shows() -> None:

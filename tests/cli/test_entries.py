@@ -31,31 +31,6 @@ def left(drive: MakeDriver, gardened: Any) -> tuple[Driver, str]:
     return driver, str([entry.id for entry in entries if MARKER in entry.content][-1])
 
 
-def test_pressure_reports_the_last_chat_as_it_was_left(
-    left: tuple[Driver, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    driver, _ = left
-    monkeypatch.setenv("AIDER_GARDENER_HISTORY_TOKENS", "600")
-    live = driver.coder.gardener.pressure().as_json()
-    uninstall()
-    value = json.loads(gardener("pressure", "--json").stdout)
-    same = (
-        "history_budget",
-        "messages_count",
-        "by_class",
-        "entries_tracked",
-        "total_original_tokens",
-        "largest_messages",
-    )
-    assert {key: value[key] for key in same} == {key: live[key] for key in same}
-    assert value["used"] + value["available"] == 128_000
-    assert abs(value["history_used"] - live["history_used"]) <= 8
-    assert value["model"] == "gpt-4o"
-    assert value["turns"] == 5
-    table = gardener("pressure").stdout
-    assert "of 128,000 tokens" in table and "OK. The history has" in table
-
-
 def test_restore_prints_the_original_and_nothing_else(left: tuple[Driver, str]) -> None:
     driver, stored_id = left
     entries = driver.coder.gardener.state.chat.entries.values()

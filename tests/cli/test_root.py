@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from made_lines import bytes_of
 
 from aider_gardener import cli
-from aider_gardener.archive.store import open_store
+from aider_gardener.archive.store import database, open_store
 from aider_gardener.cli.root import GROUPS, MODULES, main, place_of
 from aider_gardener.recall import embed
 from aider_gardener.recall.backlog import Backlog
@@ -85,10 +85,24 @@ def test_a_standard_output_that_cannot_be_written_is_one_line(archive: Path, wor
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no such shell")
-def test_a_pipe_that_nobody_reads_ends_a_command_without_a_word(tmp_path: Path) -> None:
+def test_a_pipe_that_nobody_reads_ends_a_command_without_a_word(tmp_path: Path, root: Path) -> None:
+    """The table of a replay, whose result is made up: rich answers a closed pipe in a way of its own."""
     history = tmp_path / ".aider.chat.history.md"
     history.write_text("# aider chat started at 2026-10-01 10:00:00\n\n#### hello\n\nHi.\n")
-    done = in_shell("| true", "replay", str(history), "--variant", "none")
+    code = f"""
+import sys
+sys.path[:0] = [{str(root)!r}, {str(root / "tests")!r}]
+from made_replays import made_result
+from aider_gardener.cli import main
+from aider_gardener.replay.play import jobs
+jobs.replay_all = lambda given, *_: [made_result(turns=3) for _job in given]
+main()
+"""
+    script = tmp_path / "replay.py"
+    script.write_text(code)
+    command = f"'{sys.executable}' '{script}' replay '{history}' --variant none"
+    done = subprocess.run(["sh", "-c", f"({command}; echo $? >&2) | true"], capture_output=True, text=True)
+    assert done.stderr.splitlines()[-1] == "1", "it was written to"
     assert "cannot be used" not in done.stderr and "Traceback" not in done.stderr
 
 
@@ -211,6 +225,7 @@ def test_who_only_looks_leaves_a_damaged_archive_as_it_is(
     monkeypatch.chdir(archive.parent)
     monkeypatch.setenv("AIDER_GARDENER_STORE", str(archive))
     monkeypatch.setenv("AIDER_GARDENER_EMBEDDER", "none")
+    monkeypatch.setattr(database, "BUSY_MILLISECONDS", 100)  # so long another process may need to begin it
     file = archive / "gardener.db"
     file.write_bytes(spoilt(file.read_bytes()))
     before = bytes_of(archive)

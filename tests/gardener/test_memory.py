@@ -15,7 +15,7 @@ import pytest
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import Store, open_store
 from aider_gardener.errors import UsageError
-from aider_gardener.gardener.memory import KINDS, LONGEST_KEPT_CHARS, ProjectMemory
+from aider_gardener.gardener.memory import KINDS, ProjectMemory
 from aider_gardener.messages import Focus, Message, Source, SourceKind
 from aider_gardener.notes.last_chat import state_of_last
 from aider_gardener.recall.recall import Recollection
@@ -98,15 +98,6 @@ def test_what_is_kept_at_once_stands_in_one_session(store: Store, monkeypatch: p
         kept = list(threads.map(one.remember, (f"The host is k{n}." for n in range(24)), cycle(KINDS)))
     assert len({entry.session for entry in kept}) == 1
     assert sorted(entry.turn for entry in kept) == list(range(1, 25))
-
-
-def test_what_cannot_be_kept_is_refused_in_one_line(store: Store) -> None:
-    one = memory(store)
-    for text in ("", "x" * (LONGEST_KEPT_CHARS + 1)):
-        with pytest.raises(UsageError) as refused:
-            one.remember(text, "fact")
-        assert "\n" not in str(refused.value)
-    assert store.stats().entries == 0
 
 
 def test_the_state_is_that_of_the_last_chat_of_which_anything_may_be_told(store: Store) -> None:

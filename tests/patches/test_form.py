@@ -18,10 +18,10 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
+from benchmark_tables import RESULTS
 from grid_tables import own_budget
 from made_tree import SERIES, installed_tree
 from patches_page import changes
-from proposal_tables import RESULTS
 
 from aider_gardener.patches import tree
 from aider_gardener.patches.series import Patch
@@ -88,7 +88,7 @@ def told(command: tuple[str, ...], files: Mapping[str, str | None], folder: Path
 def test_the_price_of_summaries_is_as_measured() -> None:
     """When this fails the sessions were replayed anew: put what they show into the mail."""
     text = fix("summary-after-edit").text
-    own = own_budget(complete(ordinary(rows_of(json.loads(RESULTS.read_text("utf-8"))))))
+    own = own_budget(complete(ordinary(rows_of(json.loads((RESULTS / "grid.json").read_text("utf-8"))))))
     stock = own["stock"]
     _, asked = PROBES.count(stock)
     turns = sum(row["turns"] for row in stock)

@@ -14,25 +14,17 @@ from unittest.mock import Mock
 
 import numpy as np
 import pytest
+from made_lines import put
 from made_search import found, rows_in
 from made_vectors import LetterCounts
 
 from aider_gardener.archive.store import Store, open_store
 from aider_gardener.errors import StoreError
-from aider_gardener.messages import ContentClass, Entry, Source, SourceKind, entry_id
 from aider_gardener.recall.backlog import FETCH, WRITE, Backlog
 from aider_gardener.recall.embed import Embedder, EmbedderError, Load
 
 LONG_SECONDS = 120.0
 """What happens at all happens within so long, however busy the machine is."""
-
-
-def put(store: Store, content: str, *, seq: int, session: str = "s1") -> Entry:
-    new = Entry(
-        id=entry_id("user", content), session=session, turn=1, seq=seq, role="user", content=content,
-        source=Source(SourceKind.TYPED), cls=ContentClass.PROSE, segments=(), tokens=1,
-    )  # fmt: skip
-    return store.add(new, chunks=[(0, len(content))])
 
 
 def until(condition: Callable[[], bool]) -> None:
@@ -327,13 +319,11 @@ def test_the_process_ends_cleanly_whatever_the_thread_is_doing(root: Path) -> No
         "import sys, time\n"
         f"sys.path[:0] = [{str(root)!r}, {str(root / 'tests')!r}]\n"
         "from aider_gardener.recall.backlog import Backlog\n"
-        "from aider_gardener.messages import *\n"
+        "from made_lines import put\n"
         "from aider_gardener.archive.store import open_store\n"
         "store = open_store(None)\n"
         "for n in range(300):\n"
-        "    text = f'{n} some words of a passage to embed ' * 9\n"
-        "    entry = Entry(entry_id('user', text), 's', 1, n, 'user', text, Source(), ContentClass.LOG, (), 1)\n"
-        "    store.add(entry, chunks=[(0, len(text))])\n"
+        "    put(store, f'{n} some words of a passage to embed ' * 9, seq=n)\n"
         "backlog = Backlog(store)\n"
         "backlog.want()\n"
         "backlog.resume()\n"

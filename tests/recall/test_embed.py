@@ -21,12 +21,12 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from made_lines import put
 from made_search import found
 from made_vectors import LetterCounts
 
 from aider_gardener.archive.store import open_store
 from aider_gardener.errors import UsageError
-from aider_gardener.messages import ContentClass, Entry, Source, entry_id
 from aider_gardener.recall import embed
 from aider_gardener.recall.backlog import Backlog
 from aider_gardener.recall.embed import (
@@ -234,8 +234,7 @@ def offered(monkeypatch: pytest.MonkeyPatch, **loads: object) -> None:
 def backlog_of(choice: str, text: str = "passage") -> Backlog:
     """The backlog of an archive of one passage, with the embedder that the setting names."""
     store = open_store(None)
-    entry = Entry(entry_id("user", text), "s", 1, 0, "user", text, Source(), ContentClass.LOG, (), 1)
-    store.add(entry, chunks=[(0, len(text))])
+    put(store, text)
     return Backlog(store, load=loading(Settings(embedder=choice).embedder), background=False)
 
 
@@ -310,11 +309,6 @@ def test_nobody_looks_for_packages_unless_one_is_named(monkeypatch: pytest.Monke
     assert loading("use") is load_use
     assert loading("letters") is not None, "not before it is loaded"
     looked_up.assert_not_called()
-
-
-@pytest.mark.parametrize("choice", ["use", "none", "letters", "My-Embedder.2"])
-def test_the_setting_takes_names(choice: str) -> None:
-    assert Settings(embedder=choice).embedder == choice
 
 
 @pytest.mark.parametrize("choice", ["", "litellm:openai/model", "fastembed:", "use:", "two words"])

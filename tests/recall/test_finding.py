@@ -8,7 +8,7 @@ from unittest.mock import Mock
 
 import numpy as np
 import pytest
-from made_entries import make_gardener, message, talk, words
+from made_entries import entry, make_gardener, message, talk, words
 from made_search import rows_in
 from made_vectors import LetterCounts
 
@@ -34,10 +34,8 @@ ROWS = (
 
 
 def stored(seq: int, text: str, session: str = "now", cls: ContentClass = ContentClass.PROSE) -> Entry:
-    return Entry(
-        id=entry_id("user", text), session=session, turn=1, seq=seq, role="user", content=text,
-        source=Source(SourceKind.TYPED), cls=cls, segments=(), tokens=1, created_at=100.0 + seq, provider="openai",
-    )  # fmt: skip
+    made = entry(seq, "user", text, cls=cls)
+    return replace(made, session=session, created_at=100.0 + seq, provider="openai")
 
 
 def archive_of(*rows: tuple[str, int, str, ContentClass], meaning: bool = True) -> Archive:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from made_entries import chat_of, talk
+from made_entries import chat_of, entry, talk
 
-from aider_gardener.messages import ContentClass, Entry, Fidelity, Source, SourceKind, entry_id
+from aider_gardener.messages import ContentClass, Fidelity, Source, SourceKind
 from aider_gardener.recall.request import ORDINARY_SHARE, Request, asks, excluded, recall_part
 
 ASKING = [
@@ -46,15 +46,8 @@ def test_these_go_on(prompt: str) -> None:
     assert recall_part(prompt) == ORDINARY_SHARE
 
 
-def stored(seq: int, text: str) -> Entry:
-    return Entry(
-        id=entry_id("user", text), session="now", turn=1, seq=seq, role="user", content=text,
-        source=Source(SourceKind.TYPED), cls=ContentClass.PROSE, segments=(), tokens=1, created_at=100.0 + seq,
-    )  # fmt: skip
-
-
 def test_notes_and_notices_are_no_answer() -> None:
-    one = stored(0, "abc")
+    one = replace(entry(0, "user", "abc"), created_at=100.0)
     for kind in SourceKind:
         wanted = Request("abc").wants(replace(one, source=Source(kind)))
         assert wanted is (kind not in (SourceKind.STUB, SourceKind.NOTICE))

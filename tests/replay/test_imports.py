@@ -139,17 +139,6 @@ def test_an_import_that_was_stopped_goes_on(
     whole.close()
 
 
-def test_what_fails_in_a_transaction_leaves_nothing_half_written(store: Store) -> None:
-    def half() -> None:
-        store.open_session("s", project=PROJECT, started_at=1.0)
-        store.set_state("s", "key", "value")
-        raise RuntimeError
-
-    with pytest.raises(RuntimeError):
-        store.together(half)
-    assert store.sessions(PROJECT) == [] and store.get_state("s", "key") is None
-
-
 def test_a_disk_that_fills_up_undoes_the_batch_and_is_said(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,11 +3,8 @@ page is fresh, `make docs` says)."""
 
 from __future__ import annotations
 
-import pytest
 from made_tree import SERIES
-from patches_page import changes, digest_of, patch_table, replay_table, tries_of
-
-from aider_gardener.errors import PatchError
+from patches_page import changes, digest_of, replay_table
 
 
 def test_the_interface_is_at_most_150_lines_and_five_methods_without_a_coder() -> None:
@@ -19,12 +16,6 @@ def test_the_interface_is_at_most_150_lines_and_five_methods_without_a_coder() -
     assert not [line for line in methods if "coder" in line]
     names = {line.split("(")[0].removeprefix("+    def ") for line in methods}
     assert names == {"fit", "add", "new_format", "notice", "shorten", "__init__"}
-
-
-def test_what_the_page_says_of_trying_each_stands_beside_its_mail() -> None:
-    assert tries_of(SERIES).keys() == {patch.slug for patch in SERIES.patches}
-    with pytest.raises(PatchError, match=r"notes\.yml does not say how to try 0001-"):
-        patch_table(SERIES, {})
 
 
 def test_a_replay_of_another_series_is_not_shown() -> None:

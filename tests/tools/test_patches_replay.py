@@ -42,8 +42,3 @@ def test_prompts_are_compared_byte_by_byte(
     rows = recorded["replay"]["sides"]
     assert any(row["different"] for row in rows.values()) == (0 < len(changed) < len(SIDES))
     assert {row["seams"] for row in rows.values()} == {7}
-
-
-def test_each_side_is_compared_with_one_before_it() -> None:
-    names = [side.name for side in SIDES]
-    assert all(not side.as_in or names.index(side.as_in) < at for at, side in enumerate(SIDES))

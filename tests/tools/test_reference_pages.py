@@ -13,9 +13,3 @@ def test_a_chat_command_is_told_by_its_docstring(tmp_path: Path, monkeypatch: py
     file.write_text('def cmd_pin_all(self, args):\n    "Hold | all of <them>"\ndef helper(): ...\n', "utf-8")
     monkeypatch.setattr(reference_pages, "CHAT_COMMANDS", (file,))
     assert list(reference_pages.chat_commands())[-2:] == ["| `/pin-all` | Hold \\| all of &lt;them> |", ""]
-
-
-def test_a_setting_that_is_also_a_switch_shows_the_default_that_it_has() -> None:
-    rows = dict(row.split(" | ")[::2][:2] for row in reference_pages.settings_table() if " | `AIDER" in row)
-    assert rows["| `--gardener-status-line`"] == "`notes`"
-    assert rows["| `--gardener-resume`"] == rows["| `--gardener-incremental`"] == "off"

@@ -58,17 +58,6 @@ def test_forget_deletes_for_good(driver: Driver, repository: Path) -> None:
     assert SECRET_WORDS not in say(driver, "/recall attic observatory lives")
 
 
-def test_a_note_that_quotes_a_forgotten_entry_goes_with_it(driver: Driver, repository: Path) -> None:
-    driver.ask(f"/ask {SECRET_WORDS}")
-    stored_id = id_of(driver, MARKER)
-    driver.type("/clear")
-    driver.type(f"/restore {stored_id}")
-    assert MARKER in texts(driver)
-    assert f"Forgot {stored_id} and 1 note that quoted it" in say(driver, f"/forget {stored_id} --yes")
-    assert MARKER not in texts(driver)
-    assert MARKER.encode() not in bytes_of(repository / ".aider.gardener")
-
-
 def test_forget_asks_before_it_deletes(
     driver: Driver, repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -115,14 +104,6 @@ def test_a_pinned_entry_stays_whole(begin: Begin) -> None:
     driver.ask("/ask and now?")
     assert long.strip() not in driver.model.last_prompt()
     assert "Nothing is pinned" in say(driver, "/pin")
-
-
-def test_what_is_too_large_to_pin_is_refused(begin: Begin) -> None:
-    driver = begin(history_tokens=1_000)
-    driver.coder.main_model.info = {**driver.coder.main_model.info, "max_input_tokens": 4_000}
-    driver.ask("/ask " + "a long tale of words " * 600)
-    assert "can be held beside the rest of the chat" in say(driver, f"/pin {id_of(driver, 'long tale')}")
-    assert not any(entry.pinned for entry in driver.coder.gardener.state.chat.entries.values())
 
 
 def test_restore_puts_an_original_back_in_its_place(begin: Begin) -> None:
@@ -172,18 +153,6 @@ def test_why_tells_when_and_why(begin: Begin) -> None:
     assert set(turns) <= set(range(swapped + 1))
     driver.type("/clear")
     assert "dropped from the chat" in " ".join(say(driver, f"/why {stored_id}").split())
-
-
-def test_what_names_no_one_message_gets_one_line_that_says_how(driver: Driver) -> None:
-    for command in ("/forget", "/unpin", "/restore", "/why", "/why g1 g2", "/pin g1 g2"):
-        assert say(driver, command).count("Usage: /") == 1
-    driver.ask(f"/ask {FACT}", "/ask more of it")
-    before = texts(driver)
-    for name in ("forget", "why", "pin", "restore"):
-        assert "no entry has the id gzzz" in say(driver, f"/{name} gzzz")
-        said = say(driver, f"/{name} g")
-        assert "is the beginning of" in said and "type more of it" in said
-    assert texts(driver) == before
 
 
 def test_what_is_not_pinned_cannot_be_let_go(driver: Driver) -> None:

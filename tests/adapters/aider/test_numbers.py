@@ -16,14 +16,9 @@ from .conftest import Begin, Driver
 
 LONG = " ".join(f"Detail {n} of the worker is not worth a word." for n in range(60))
 MARKS = (
-    "history_budget",
-    "budget_set_by",
-    "history_used",
-    "used",
-    "entries_tracked",
-    "plan_would_save",
-    "level",
-)
+    "history_budget", "budget_set_by", "history_used", "used", "entries_tracked", "plan_would_save", "level",
+    "messages_count", "by_class", "total_original_tokens", "largest_messages",
+)  # fmt: skip
 
 
 def typed(driver: Driver, command: str) -> Any:
@@ -43,6 +38,7 @@ def test_marks_counts_and_sums_agree(begin: Begin) -> None:
     uninstall()
     later, (chat,), everything = shell("pressure"), shell("sessions"), shell("status")
     assert {name: later[name] for name in MARKS} == {name: pressure[name] for name in MARKS}
+    assert (later["model"], later["turns"]) == ("gpt-4o", 8)
     for name in ("turns", "compactions", "calls", "prompt_tokens", "saved_tokens"):
         assert status[name] == chat["sums"][name] == everything["all_chats"][name]
     assert everything["last_chat"]["tokens"] == later["used"]

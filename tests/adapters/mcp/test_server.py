@@ -253,6 +253,7 @@ def test_forget_deletes_for_good(memory: ProjectMemory, store: Store) -> None:
         ("recall", {"query": "x", "limit": 0}, "0 is less than the minimum"),
         ("recall", {"query": "x", "limits": 1}, "Additional properties are not allowed"),
         ("remember", {"text": " ", "kind": "fact"}, "text must have 1 to 20,000 characters"),
+        ("remember", {"text": "x" * 20_001, "kind": "fact"}, "text must have 1 to 20,000 characters"),
         ("remember", {"text": "x", "kind": "poem"}, "'poem' is not one of"),
         ("nonsense", {}, "there is no tool nonsense"),
         pytest.param("nonsense " * 9_999, {}, "there is no tool nonsense", id="a long name"),
