@@ -84,6 +84,11 @@ def hunks(made: str) -> list[tuple[str, str]]:
     return [("".join(before), "".join(after)) for before, after in found]
 
 
+def lines_of(made: str, mark: str) -> frozenset[str]:
+    """The lines that a diff puts in ("+") or takes out ("-")."""
+    return frozenset(line[1:].strip() for line in LINE.findall(made) if line.startswith(mark))
+
+
 def _same(before: Sequence[str], after: Sequence[str]) -> int:
     """How many lines both begin with."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(before, after, strict=False)))

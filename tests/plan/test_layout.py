@@ -150,6 +150,8 @@ def test_a_cold_cache_makes_all_of_it_anew() -> None:
 
 
 def test_what_is_hard_to_read_as_diffs_is_shown_whole() -> None:
+    often = chat(*(([edited(A, 1, f"longer {n}"), B], n) for n in range(4)))
+    assert shown([*often.updates[-1].files]) == ["a.py"], "the third diff of the same lines"
     much = A._replace(text=A.text.replace("return", "yield", 12))
     assert shown(chat(([A, B], 0), ([much, B], 2)).sent)[-1] == "a.py", f"more than {DIFF_SHARE:.0%} of it"
     failed = chat(([A, B], 0), ([edited(A, 1, "x"), B], 2)).next(
