@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -14,7 +14,7 @@ from aider_gardener.phrases import counted, short
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from aider_gardener.gardener.past_chats import PastChat, Said, Transcript
+    from aider_gardener.gardener.past_chats import PastChat, Said
 
 LISTED = 20
 OUTPUT_LINES = 40
@@ -61,8 +61,9 @@ def show(session: str, full: bool) -> None:
     from aider_gardener.gardener.past_chats import transcript
 
     store = open_archive(read_only=True)
-    found = transcript(store, project_of(store), session_named(store, session))
-    put(found, lambda: transcript_lines(found, full=full))
+    chat, turns = transcript(store, project_of(store), session_named(store, session))
+    said = [{"number": number, "said": rows} for number, rows in turns.items()]
+    put({"chat": chat, "turns": said}, lambda: transcript_lines(chat, turns, full=full))
 
 
 def chats_table(chats: Sequence[PastChat]) -> Table:
@@ -95,11 +96,10 @@ def first_words(chat: PastChat) -> str:
     return words if chat.host == AIDER else f"({chat.host}) {words or 'kept for later chats'}"
 
 
-def transcript_lines(transcript: Transcript, *, full: bool) -> Iterator[str]:
+def transcript_lines(chat: PastChat, turns: Mapping[int, Sequence[Said]], *, full: bool) -> Iterator[str]:
     """A chat turn by turn; of long outputs both ends, unless `full`."""
     from aider_gardener.recall.hits import when
 
-    chat = transcript.chat
     sent = f"{short(chat.sums.prompt_tokens)} tokens sent" if chat.sums else ""
     times = f"{when(chat.started_at)} to {when(chat.last_at)}"
     held_with = "" if chat.host == AIDER else chat.host
@@ -109,12 +109,12 @@ def transcript_lines(transcript: Transcript, *, full: bool) -> Iterator[str]:
         if names:
             yield f"{head}: {', '.join(names[:NAMES_SHOWN])}{' …' if len(names) > NAMES_SHOWN else ''}"
     was_cleared = False
-    for turn in transcript.turns:
-        if was_cleared and not turn.said[0].cleared:
+    for number, rows in turns.items():
+        if was_cleared and not rows[0].cleared:
             yield "\n(What stands above was cleared or taken out: it went to the model no more.)"
-        was_cleared = turn.said[0].cleared
-        yield f"\n── turn {turn.number} · {when(turn.said[0].at)} ──"
-        for said in turn.said:
+        was_cleared = rows[0].cleared
+        yield f"\n── turn {number} · {when(rows[0].at)} ──"
+        for said in rows:
             yield from said_lines(said, full=full)
 
 

@@ -76,22 +76,6 @@ class Said:
     cleared: bool
 
 
-@dataclass(frozen=True)
-class Turn:
-    """What was said in one turn."""
-
-    number: int
-    said: tuple[Said, ...]
-
-
-@dataclass(frozen=True)
-class Transcript:
-    """A whole chat, with what a list says of it."""
-
-    chat: PastChat
-    turns: tuple[Turn, ...]
-
-
 def past_chats(store: Store, project: str, limit: int = 0) -> list[PastChat]:
     """The chats of a project, the last used first, at most `limit` (0: all)."""
     found = project_sessions(store, project)
@@ -125,8 +109,9 @@ def past_chat(store: Store, info: SessionInfo, number: int, short: str, entries:
     )
 
 
-def transcript(store: Store, project: str, info: SessionInfo) -> Transcript:
-    """A chat turn by turn, without what only keeps the roles alternating."""
+def transcript(store: Store, project: str, info: SessionInfo) -> tuple[PastChat, dict[int, list[Said]]]:
+    """What a list says of a chat, and what was said in each turn, but for what only keeps the roles
+    alternating."""
     infos = [each.id for each in project_sessions(store, project)]
     entries = store.session_entries(info.id)
     chat = past_chat(store, info, infos.index(info.id) + 1, short_ids(infos)[info.id], entries)
@@ -146,7 +131,7 @@ def transcript(store: Store, project: str, info: SessionInfo) -> Transcript:
             cleared=entry.seq < floor or not entry.active,
         )
         turns.setdefault(entry.turn, []).append(message)
-    return Transcript(chat, tuple(Turn(number, tuple(rows)) for number, rows in turns.items()))
+    return chat, turns
 
 
 def commits_in(entries: Sequence[Entry]) -> list[str]:

@@ -12,7 +12,7 @@ from rich.cells import cell_len
 
 from aider_gardener import uninstall
 from aider_gardener.cli.sessions import chats_table, transcript_lines
-from aider_gardener.gardener.past_chats import PastChat, Said, Transcript, Turn
+from aider_gardener.gardener.past_chats import PastChat, Said
 from aider_gardener.gardener.state import ChatSums
 from aider_gardener.tables import as_text
 
@@ -112,7 +112,7 @@ def said(text: str, speaker: str = "shell", **changes: object) -> Said:
 
 
 def lines_of(*rows: Said, full: bool = False) -> list[str]:
-    return list(transcript_lines(Transcript(chat("x"), (Turn(1, rows),)), full=full))
+    return list(transcript_lines(chat("x"), {1: rows}, full=full))
 
 
 @pytest.mark.parametrize("columns", [80, 120])
@@ -138,7 +138,7 @@ def test_of_long_outputs_both_ends_are_shown_unless_all_is_asked_for() -> None:
 def test_what_was_cleared_is_told_in_a_line() -> None:
     one = said("words", cleared=True)
     two = said("more")
-    found = list(transcript_lines(Transcript(chat("x"), (Turn(1, (one,)), Turn(2, (two,)))), full=False))
+    found = list(transcript_lines(chat("x"), {1: [one], 2: [two]}, full=False))
     assert sum("What stands above was cleared" in line for line in found) == 1
     assert found[1:4] == [
         "12 turns, 86.7k tokens sent, $1.23",

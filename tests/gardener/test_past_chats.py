@@ -6,16 +6,16 @@ from made_entries import make_gardener, message, talk
 
 from aider_gardener.archive.sessions import session_named
 from aider_gardener.archive.store import Store, open_store
-from aider_gardener.gardener.past_chats import Said, Transcript, past_chats, transcript
+from aider_gardener.gardener.past_chats import Said, past_chats, transcript
 from aider_gardener.plan.goals import Frame
 
 
-def read(store: Store, session: str = "last") -> Transcript:
-    return transcript(store, "p", session_named(store, "p", session))
+def read(store: Store) -> dict[int, list[Said]]:
+    return transcript(store, "p", session_named(store, "p", "last"))[1]
 
 
 def all_said(store: Store) -> list[Said]:
-    return [said for turn in read(store).turns for said in turn.said]
+    return [said for rows in read(store).values() for said in rows]
 
 
 def test_the_files_of_a_chat_are_also_those_that_were_only_to_be_read() -> None:
@@ -31,7 +31,7 @@ def test_the_files_of_a_chat_are_also_those_that_were_only_to_be_read() -> None:
 def test_a_history_that_comes_at_once_has_each_question_in_the_turn_of_its_answer() -> None:
     store = open_store(None)
     make_gardener(store).sync(talk(*((f"question {n}", f"answer {n}") for n in range(3))), [])
-    turns = [(turn.number, *(said.text for said in turn.said)) for turn in read(store).turns]
+    turns = [(number, *(said.text for said in rows)) for number, rows in read(store).items()]
     assert turns == [(n + 1, f"question {n}", f"answer {n}") for n in range(3)]
 
 
