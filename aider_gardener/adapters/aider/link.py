@@ -316,12 +316,14 @@ def refresh(gardener: Gardener, coder: HostCoder) -> None:
 
 
 @contextmanager
-def preview(coder: HostCoder, gardener: Gardener) -> Iterator[ChatState]:
-    """A context in which the coder makes prompts that are only looked at; gives the state that they make."""
+def preview(coder: HostCoder, gardener: Gardener, *_call: object, acts: bool = True) -> Iterator[ChatState]:
+    """A context in which the coder makes prompts that are only looked at; gives the state that they make.
+    Where that does not act they are aider's own."""
     lists = coder.done_messages, coder.cur_messages
     before = [list(messages) for messages in lists]
     try:
         with gardener.preview() as state:
+            state.on = state.on and acts
             yield state
     finally:
         coder.done_messages, coder.cur_messages = lists
