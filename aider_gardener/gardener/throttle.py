@@ -81,7 +81,8 @@ def throttle_open(state: ChatState, most_tokens: int) -> list[Throttled]:
     now, room = open_exchange(state.chat), max(most_tokens, LEAST_ROOM_TOKENS)
     pieces = [piece for piece in state.chat.cur if now.intersection(piece.levels)]
     last = piece_tokens(pieces[-1:], state.count)
-    if pieces and 2 * last <= room and _is_typed(state.chat.entries[pieces[-1].members[0]]):
+    newest = state.chat.entries[pieces[-1].members[0]].source.kind if pieces else None
+    if newest is SourceKind.TYPED and 2 * last <= room:
         pieces, room = pieces[:-1], room - last
     over = piece_tokens(pieces, state.count) - room
     least = min(LEAST_ROOM_TOKENS, room // (len(pieces) + 1) - MESSAGE_OVERHEAD_TOKENS)
@@ -93,10 +94,6 @@ def throttle_open(state: ChatState, most_tokens: int) -> list[Throttled]:
             limits[seq] = min(max(least, tokens - over), int((1 - LEAST_SAVED_SHARE) * tokens))
             over -= tokens - limits[seq]
     return _cut(state, limits)
-
-
-def _is_typed(entry: Entry) -> bool:
-    return entry.source.kind is SourceKind.TYPED
 
 
 def _cut(state: ChatState, limits: Mapping[int, int]) -> list[Throttled]:
