@@ -26,7 +26,7 @@ from aider_gardener.plan.planner import Applied, Policy, history_tokens, open_to
 from aider_gardener.plan.priority import focus_words
 from aider_gardener.plan.usage import Usage
 from aider_gardener.plan.view import FILLER, Piece
-from aider_gardener.reading.source import infer_source
+from aider_gardener.reading.source import ANSWER, infer_source
 from aider_gardener.recall.recall import Recollection
 from aider_gardener.settings import Settings
 
@@ -124,13 +124,13 @@ class ChatState:
     """One chat. `frame` is the prompt around the history as last measured, `note` what stands before the
     history (rules, summary, chat map), `layout` that of a prompt that only grows. `host` is None where
     nobody but the caller holds the lists; `host_limit` is its limit for the history in tokens,
-    `host_limit_given` whether the user set it. `on` is the user's switch. `plans` are those that were
-    applied, oldest first. `put_back_at` is the first sequence number behind what the user had put back
-    whole (-1: nothing), which rests until as much has been said again. `turns_open` counts turns that are
-    going on, one inside the other. `seconds` are those of our own work. `listed` are the ids of the last
-    list that the user was shown, `given` those that the model asked for and got in this turn, with their
-    tokens. `amendments` are what the user changed in the list of rules by hand, `taken` the rules that were
-    taken over for every chat of the project."""
+    `host_limit_given` whether the user set it; `only_answers`: in the mode it is in it edits no file. `on` is
+    the user's switch. `plans` are those that were applied, oldest first. `put_back_at` is the first sequence
+    number behind what the user had put back whole (-1: nothing), which rests until as much has been said
+    again. `turns_open` counts turns that are going on, one inside the other. `seconds` are those of our own
+    work. `listed` are the ids of the last list that the user was shown, `given` those that the model asked
+    for and got in this turn, with their tokens. `amendments` are what the user changed in the list of rules
+    by hand, `taken` the rules that were taken over for every chat of the project."""
 
     settings: Settings
     archive: Archive
@@ -142,6 +142,7 @@ class ChatState:
     host: Host | None = None
     host_limit: int = UNKNOWN_LIMIT
     host_limit_given: bool = False
+    only_answers: bool = False
     on: bool = True
     turns_open: int = 0
     seconds: float = 0.0
@@ -282,6 +283,8 @@ class ChatState:
             is_handed = text == handed or text.endswith(f"\n\n{handed}")  # perhaps behind lint errors
             if handed and message.role == "user" and is_handed:
                 source = Source(SourceKind.STUB)
+            if source.kind is SourceKind.REPLY and self.only_answers:
+                source = ANSWER
         return self.archive.add(
             message, turn=chat.turn_of(source), seq=chat.next_seq, focus=self.focus(chat), source=source
         )

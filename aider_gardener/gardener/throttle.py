@@ -81,8 +81,8 @@ def throttle_open(state: ChatState, most_tokens: int) -> list[Throttled]:
     now, room = open_exchange(state.chat), max(most_tokens, LEAST_ROOM_TOKENS)
     pieces = [piece for piece in state.chat.cur if now.intersection(piece.levels)]
     last = piece_tokens(pieces[-1:], state.count)
-    kinds = [state.chat.entries[seq].source.kind for piece in pieces[-1:] for seq in piece.members[:1]]
-    if kinds == [SourceKind.TYPED] and 2 * last <= room:
+    newest = state.chat.entries[pieces[-1].members[0]].source.kind if pieces else None
+    if newest is SourceKind.TYPED and 2 * last <= room:
         pieces, room = pieces[:-1], room - last
     over = piece_tokens(pieces, state.count) - room
     least = min(LEAST_ROOM_TOKENS, room // (len(pieces) + 1) - MESSAGE_OVERHEAD_TOKENS)

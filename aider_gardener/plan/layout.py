@@ -96,25 +96,20 @@ class Layout:
         """What was sent last of each file."""
         return {name: sent[-1] for name, sent in self.since_whole.items()}
 
-    def read(self, name: str) -> str:
-        """A file as a reader of the prompt puts it together. KeyError for one that is not in it, ValueError
-        where a diff does not fit."""
-        found = ""
-        for each in self.since_whole[name]:
-            found = apply(found, each.diff) if each.diff else each.file.text
+    def read(self, name: str) -> str | None:
+        """A file as a reader of the prompt puts it together; None where it is not there or a diff does not
+        fit."""
+        found = None
+        for each in self.since_whole.get(name, []):
+            try:
+                found = apply(found or "", each.diff) if each.diff else each.file.text
+            except ValueError:
+                return None
         return found
 
     def wrong(self, files: Sequence[File]) -> set[str]:
         """The files that a reader would not get right."""
-        found = set()
-        for file in files:
-            try:
-                is_right = self.read(file.name) == file.text
-            except (KeyError, ValueError):
-                is_right = False
-            if not is_right:
-                found.add(file.name)
-        return found
+        return {file.name for file in files if self.read(file.name) != file.text}
 
     def diffs(self, name: str) -> list[str]:
         """The diffs of a file since it was last shown whole."""

@@ -11,7 +11,7 @@ from aider_gardener.reading.classify import Verdict, by_language, classify
 from aider_gardener.reading.excerpt import excerpt, in_whole
 from aider_gardener.reading.lineshape import MACHINE, line_shape
 from aider_gardener.reading.output import without_codes
-from aider_gardener.reading.source import SHELL_HEAD, WEB_HEAD, WEB_MIDDLE, command_parts
+from aider_gardener.reading.source import ANSWER, SHELL_HEAD, WEB_HEAD, WEB_MIDDLE, command_parts
 
 MIN_PASTE_LINES = 3
 """Fewer machine lines in a row than this stay part of the words around them."""
@@ -109,9 +109,9 @@ def _shell_command(content: str, block: Block) -> str:
 
 def _block_span(content: str, block: Block, source: Source, command: str | None) -> Segment:
     """The span of a block; `command` wrote it if it is not empty, None leaves its content unread."""
-    if block.kind in ("search-replace", "patch"):
+    if block.kind in ("search-replace", "patch") and source != ANSWER:
         return Segment(block.start, block.end, ContentClass.EDIT, block.kind)
-    reply = source.kind is SourceKind.REPLY
+    reply = source.kind is SourceKind.REPLY and source != ANSWER
     if block.kind == "udiff":
         cls = ContentClass.EDIT if reply else ContentClass.DIFF
         return Segment(block.start, block.end, cls, "udiff" if reply else "")

@@ -45,6 +45,8 @@ ACKNOWLEDGEMENTS = frozenset(
         " stop and wait for your approval.",
     }
 )
+ANSWER = Source(SourceKind.REPLY, "/ask")
+"""Of a reply in a mode that edits no file: what looks like an edit there is code that it speaks of."""
 LAST_CHAT = Source(SourceKind.STUB, "the last chat")
 """Of the note that a chat begins with on the one before it."""
 NOTE_END = "(End of quotes.)"

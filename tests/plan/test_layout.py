@@ -118,7 +118,7 @@ def test_a_compaction_leaves_the_bases_and_gathers_the_diffs() -> None:
     assert len(first.updates) == 2
     layout = first.next([edited(edited(A, 1, "x"), 2, "y"), B], MapNow(), range(10, 14))
     assert layout.bases == first.bases and not layout.updates and layout.laid == first.laid + 1
-    assert shown([*layout.gathered]) == ["a.py diff"] and layout.read("a.py").count("return x") == 1
+    assert shown([*layout.gathered]) == ["a.py diff"] and str(layout.read("a.py")).count("return x") == 1
 
 
 def test_a_file_that_leaves_the_chat_is_nowhere_and_what_stands_before_it_stays() -> None:

@@ -185,8 +185,7 @@ def shrink(
     it was given up and the user told; None when the failure is the host's to deal with: none of the prompt's
     length, or something came back."""
     coder.__dict__[TRIED] = True
-    came = coder.multi_response_content or coder.partial_response_content
-    if not gardener.state.acts or came or not is_overflow(error):
+    if not gardener.state.acts or coder.get_multi_response_content_in_progress() or not is_overflow(error):
         return None
     if may_retry and _made_shorter(coder, gardener, window_of(error)):
         messages[:] = coder.format_messages().all_messages()

@@ -322,15 +322,6 @@ def clear(coder: HostCoder, gardener: Gardener) -> None:
 
 
 @contextmanager
-def as_aiders(coder: HostCoder, gardener: Gardener, *_args: object) -> Iterator[None]:
-    """A context whose prompts are aider's own, and of which nothing is kept: what is copied out of one for
-    elsewhere must have each file as it is."""
-    with link.preview(coder, gardener) as state:
-        state.on = False
-        yield
-
-
-@contextmanager
 def undoing(coder: HostCoder, gardener: Gardener, *_args: object) -> Iterator[None]:
     """A context of aider's /undo: a commit was undone if the repository is at another one afterwards."""
     before = coder.repo.get_head_commit_sha() if coder.repo else None

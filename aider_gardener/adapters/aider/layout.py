@@ -59,7 +59,7 @@ MODE_HEAD = (
 MENTIONED_CHARS = 200_000
 """Of what was said last, more than most windows hold. aider keeps a map for each set of words it was asked
 for: of outputs without an end both would grow with the chat."""
-ANSWERS = frozenset({"ask"})
+ANSWERS = frozenset({"ask", "context", "help"})
 """Modes that only answer: they are asked with the system text of the mode that edits."""
 
 SMALL = re.compile(r"\b(?:mini|nano|haiku|flash|lite|small|tiny)\b|(?<!\d)[1-9]\d?b\b", re.I)

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aider_gardener.adapters.aider.coder import HostCoder, Terminal
+from aider_gardener.adapters.aider.layout import ANSWERS
 from aider_gardener.adapters.aider.options import Origins, settings_given
 from aider_gardener.adapters.aider.provider import (
     history_limit,
@@ -139,8 +140,8 @@ def is_sub(coder: HostCoder) -> bool:
 
 
 def acts(_coder: HostCoder, gardener: Gardener) -> bool | None:
-    """True if prompts may be changed now."""
-    return gardener.state.acts or None
+    """True where aider's summary is not to be: prompts may be changed now, or one is only looked at."""
+    return gardener.state.acts or gardener.state.is_preview or None
 
 
 def runs(gardener: Gardener, coder: HostCoder) -> bool:
@@ -306,6 +307,7 @@ def refresh(gardener: Gardener, coder: HostCoder) -> None:
     """Take over what may have changed in the host: the model, its window, the user's history limit."""
     state, model = gardener.state, coder.main_model
     state.host_limit, state.host_limit_given = history_limit(coder)
+    state.only_answers = coder.edit_format in ANSWERS
     if state.frame.model != model.name:
         state.frame = replace(state.frame, model=model.name, window=listed_window(model))
         state.archive.count = token_counter(model, state.usage.factor(state.frame.model))
@@ -314,12 +316,14 @@ def refresh(gardener: Gardener, coder: HostCoder) -> None:
 
 
 @contextmanager
-def preview(coder: HostCoder, gardener: Gardener) -> Iterator[ChatState]:
-    """A context in which the coder makes prompts that are only looked at; gives the state that they make."""
+def preview(coder: HostCoder, gardener: Gardener, *_call: object, acts: bool = True) -> Iterator[ChatState]:
+    """A context in which the coder makes prompts that are only looked at; gives the state that they make.
+    Where that does not act they are aider's own."""
     lists = coder.done_messages, coder.cur_messages
     before = [list(messages) for messages in lists]
     try:
         with gardener.preview() as state:
+            state.on = state.on and acts
             yield state
     finally:
         coder.done_messages, coder.cur_messages = lists

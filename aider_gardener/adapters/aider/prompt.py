@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from aider_gardener.adapters.aider import call, layout, link, provider
-from aider_gardener.adapters.aider.coder import Chunks, HostCoder, HostMessage, Terminal, text_of
+from aider_gardener.adapters.aider.coder import Chunks, HostCoder, Terminal, text_of
 from aider_gardener.messages import Fidelity, Plan
 from aider_gardener.phrases import counted, limit_passed, made_room, recalled
 from aider_gardener.plan.chat import question
@@ -34,7 +34,8 @@ def before(coder: HostCoder, gardener: Gardener) -> bool:
     state = gardener.state
     if (plan := gardener.compact_if_due()) is not None:
         _say(coder, state, plan)
-    if state.settings.llm in ("fallback", "both") and state.acts and state.is_hard:
+    may_ask = state.settings.llm in ("fallback", "both") and state.acts and not state.is_preview
+    if may_ask and state.is_hard:
         last_resort(coder, gardener)
     return state.acts
 
@@ -53,7 +54,8 @@ def after(coder: HostCoder, gardener: Gardener, chunks: Chunks) -> None:
     if not state.acts:
         return
     cold = is_cold(coder, state, chunks, grows=grows)
-    reminder = reminder_of(coder, chunks)  # while the host's list is the one that it was made of
+    is_reminded = bool(chunks.cur) and chunks.cur[-1] not in coder.cur_messages
+    reminder = chunks.cur[-1:] if is_reminded else []  # before a plan changes what it was made of
     plan = gardener.compact_if_due(cold=cold)
     cut = fit_open(state)
     if plan is not None or cut:
@@ -123,11 +125,6 @@ def place_before_question(text: str, chunks: Chunks) -> None:
     at = layout.last_user(chunks.cur)
     if text and at is not None:
         chunks.cur[at:at] = layout.pair(text)
-
-
-def reminder_of(coder: HostCoder, chunks: Chunks) -> list[HostMessage]:
-    """The last message of the chunks, if the host has put its reminder into it."""
-    return chunks.cur[-1:] if chunks.cur and chunks.cur[-1] not in coder.cur_messages else []
 
 
 # What is measured

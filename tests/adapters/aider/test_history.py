@@ -128,9 +128,10 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_life_of_a_message_is_the_same_with_fewer_wrappers(whole: Path) -> None:
     """The tests of the wrappers, on an aider that calls the provider instead; what architect's editor pays for
     a summary of its chat the series leaves to aider."""
-    tests = [str(ROOT / "tests/adapters/aider" / f"test_{name}.py") for name in ("wrappers", "overflow")]
-    chosen = "(test_wrappers or rejected_twice or longer_prompt or legally) and not chat_of_a_helper"
-    tests += ["-k", chosen]
+    names, folder = ("wrappers", "overflow", "way_back"), ROOT / "tests/adapters/aider"
+    tests = [str(folder / f"test_{name}.py") for name in names]
+    chosen = "(test_wrappers or rejected_twice or longer_prompt or legally or linters)"
+    tests += ["-k", f"{chosen} and not chat_of_a_helper"]
     out = run_with(whole, ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "0", *tests])
     assert " passed" in out and "failed" not in out
 

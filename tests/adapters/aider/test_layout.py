@@ -199,9 +199,9 @@ def test_a_chat_of_nothing_but_questions_has_the_words_of_its_mode_once(
     assert not count_of(model.requests[-1], layout.MODE_HEAD)
 
 
-@pytest.mark.parametrize("minutes", [0, 12])
+@pytest.mark.parametrize(("mode", "minutes"), [("ask", 0), ("ask", 12), ("context", 0)])
 def test_a_mode_that_answers_is_asked_below_the_head_of_the_mode_that_edits(
-    minutes: int, chat: Driver, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+    mode: str, minutes: int, chat: Driver, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also once the cache is cold, for the next order."""
     edit(chat, "part2.py", 5, "20")
@@ -209,7 +209,7 @@ def test_a_mode_that_answers_is_asked_below_the_head_of_the_mode_that_edits(
     now = state.archive.clock() + 60 * minutes
     monkeypatch.setattr(state.usage, "_clock", lambda: now)
     assert state.is_cold == (minutes > 0)
-    chat.ask("/ask why?")
+    chat.ask(f"/{mode} why?", reply=" ".join(FILES))
     chat.ask("do it")
     order, question, again = model.requests[-3:]
     heads = [request[0] for request in (order, question, again)]

@@ -195,6 +195,8 @@ def test_the_last_resort_is_told_what_was_decided_and_keeps_it(
     driver.ask(f"/ask which port? {RULE}")
     talk(driver, 4)
     almost_full()
+    say(driver, "/context-pressure")
+    assert driver.model.summary_calls == 0, "a look pays for no summary"
     driver.ask("/ask hm")
     summarised = next(
         c for c in driver.model.calls if "summarize" in str(c["messages"][0]["content"]).lower()[:40]

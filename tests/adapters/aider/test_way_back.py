@@ -11,6 +11,7 @@ import pytest
 
 from aider_gardener.gardener.compactions import goal_of
 from aider_gardener.messages import Fidelity, SourceKind
+from aider_gardener.notes.last_chat import edited_files
 
 from .conftest import EDIT, Begin, Driver, MakeDriver, ScriptedModel
 from .test_entry_commands import holds_legal_lists, say
@@ -278,3 +279,38 @@ def test_an_undone_commit_of_the_linters_undoes_no_edit(begin: Begin, tmp_path: 
         chat = driver.coder.gardener.state.chat
         seen.append([chat.entries[seq].content.count("night") for seq in sorted(chat.undone)])
     assert seen == [[], [1]], "the linter's commit, then the one of the second edit"
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        EDIT.format(path="app.py", old="    return 'hello'", new="    return 'bye'"),
+        "app.py\n```python\ndef greet():\n    return 'bye'\n```\n",
+        "```diff\n--- app.py\n+++ app.py\n@@ ... @@\n-    return 'hello'\n+    return 'bye'\n```\n",
+    ],
+    ids=["blocks", "whole", "diff"],
+)
+def test_what_an_ask_was_answered_is_told_as_no_edit(begin: Begin, shown: str) -> None:
+    driver = begin(history_tokens=1_000, files="aider")
+    driver.ask("/ask how would greet say bye?", reply=f"Like this:\n\n{shown}\n{ANSWER}")
+    driver.ask(*(f"/ask step {n}" for n in range(5)), reply=ANSWER * 4)
+    told = driver.model.last_prompt()
+    assert "[1] user: how would greet say bye?\n" in told, "and not that a file was edited or written"
+    gardener = driver.coder.gardener
+    assert edited_files(gardener.state.chat.all_entries()) == []
+    compacted = gardener.state.archive.renditions(gardener.state.chat.entries[1])[Fidelity.COMPRESSED].text
+    assert "return 'bye'" in compacted, "what was proposed stands nowhere else"
+
+
+@pytest.mark.parametrize("looks", ["/context-pressure", "/copy-context", "/gardener status"])
+def test_a_look_at_the_chat_spoils_no_summary_of_aiders(
+    begin: Begin, monkeypatch: pytest.MonkeyPatch, looks: str
+) -> None:
+    monkeypatch.setattr("pyperclip.copy", lambda _text: None)
+    Path(".chat.md").write_text(f"#### what is greet for?\n\n{ANSWER * 10}\n\n" * 3, encoding="utf-8")
+    driver = begin(mode="observe", model_name="gpt-4", restore_chat_history=True)
+    assert driver.coder.summarizer_thread is not None
+    driver.type(looks)
+    driver.ask("and now?")
+    assert "I asked you about things." in driver.model.last_prompt()
+    assert driver.model.summary_calls == 1
