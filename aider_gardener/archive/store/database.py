@@ -165,7 +165,7 @@ class Database:
             location.check_files(self.path.parent)
             if not self.read_only:
                 location.prepare_file(self.path)
-            elif not encryption.header_of(self.path):
+            elif not os.path.getsize(self.path):
                 raise apsw.CorruptError("an empty file")
             self._identity = location.identity(self.path)
             self.key = encryption.key_for(self.path, self.key_source)
@@ -177,8 +177,12 @@ class Database:
             self._check(db)
             db.execute("COMMIT")
             if not self.read_only:
-                if self.path is not None:
-                    location.make_private(self.path)
+                if self.path is not None and location.make_private(self.path) and db.readonly("main"):
+                    db.close()  # the mode that was taken back let nobody write
+                    for ending in location.BESIDE:  # SQLite made these with the same
+                        with contextlib.suppress(FileNotFoundError):
+                            location.make_private(self.path.with_name(self.path.name + ending))
+                    return self._connect()
                 _configure(db, self.path)
                 if schema.is_empty(db):
                     self.is_new = schema.create(db)
