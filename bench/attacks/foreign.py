@@ -5,9 +5,10 @@
 In each run two chats as in bench.attacks.kills write to one archive, another program comes in between (ACTS,
 by turns, or one of them), both go on for some turns and are killed. `lost` counts messages that were
 acknowledged, not forgotten, and are not there: what an ended chat had said goes with the folder that is
-removed. `lost of open chats` counts those that were said since a chat began, `untold` runs that lost some and
-in which neither a chat nor the next opening said a line, `stuck` chats that did not go on, `ended` those that
-ended by themselves.
+removed. `lost of open chats` counts those that were said since a chat began, `untold` runs that lost some, in
+which a chat was open all the while, and neither a chat nor the next opening said a line: one that begins in a
+folder without an archive cannot know of one. `stuck` counts chats that did not go on, `ended` those
+that ended by themselves.
 """
 
 from __future__ import annotations
@@ -70,6 +71,13 @@ def git(*commands: str) -> Act:
     return act
 
 
+def copied(source: Path, target: Path) -> None:
+    """A folder's files as they are found; a chat goes on meanwhile, and some of them go as it does."""
+    with suppress(shutil.Error):
+        ignored = shutil.ignore_patterns("*.part*")
+        shutil.copytree(source, target, ignore=ignored, dirs_exist_ok=True)
+
+
 def backed_up(project: Path) -> None:
     path = project / FOLDER / FILE
     with suppress(sqlite3.Error), closing(sqlite3.connect(path)) as db, closing(sqlite3.connect("")) as to:
@@ -79,9 +87,9 @@ def backed_up(project: Path) -> None:
 def restored(project: Path) -> None:
     """An older copy of the folder is copied over the one that is open."""
     older = project.parent / "older"
-    shutil.copytree(project / FOLDER, older, ignore=shutil.ignore_patterns("*.part*"))
+    copied(project / FOLDER, older)
     time.sleep(0.3)
-    shutil.copytree(older, project / FOLDER, dirs_exist_ok=True)
+    copied(older, project / FOLDER)
 
 
 def replaced(project: Path) -> None:
@@ -119,7 +127,7 @@ def emptied(project: Path) -> None:
 def swapped(project: Path) -> None:
     """The folder is another project's from now on."""
     os.rename(project / FOLDER, project / "kept")
-    shutil.copytree(project / "kept", project / FOLDER)
+    copied(project / "kept", project / FOLDER)
 
 
 def forbidden(project: Path) -> None:
@@ -206,6 +214,7 @@ def one_run(project: Path, act: str, seed: str) -> Counter[str]:
     ACTS[act](project)
     for each in writers:
         each.hear(lambda: False)  # what was said before it was done
+    before = [len(each.told) for each in writers]
     found["stuck"] += sum(not each.goes_on(TURNS_AFTER) for each in writers)
     found["ended"] += sum(not each.process.is_alive() for each in writers)
     for each in writers:
@@ -219,7 +228,9 @@ def one_run(project: Path, act: str, seed: str) -> Counter[str]:
         found["messages acknowledged"] += outcome.acknowledged
         found["lost"] += len(outcome.lost)
         found["lost of open chats"] += len(looked_at(directory, each.name, each.since_it_began()).lost)
-    found["untold"] += bool(found["lost"] and not lines)
+    after = [each.told[at:] for each, at in zip(writers, before, strict=True)]
+    was_there = any("closed" not in {kind for kind, *_ in rows} for rows in after)
+    found["untold"] += bool(found["lost"] and was_there and not lines)
     return +found
 
 

@@ -1,4 +1,5 @@
-"""One project under another HOME, by root, by another user, by git, after an upgrade: who sees its archive?
+"""One project under another HOME, by root, by another user, by git, after an upgrade, with modes that let its
+user not write or not read: who sees its archive?
 
     python -m bench.attacks.homes [--only WORDS] [--json FILE]
 
@@ -6,7 +7,8 @@ An archive is made under one HOME; then each command, a hook, an MCP server and 
 case. Where the archive is the user's a command holds if it sees what was said, nothing is set aside and all
 files belong to the folder's owner. Where it is not, if it fails with a line that says why and changes no
 byte: but a hook says nothing on standard output, and a chat goes on and says so in one line. The cases of
-other users need root, which gives the child a user and no right but to read the interpreter's files.
+other users need root, which gives the child a user and no right but to read the interpreter's files. Where
+modes forbid, they bind root too.
 """
 
 from __future__ import annotations
@@ -51,17 +53,28 @@ db.pragma("user_version", 99)
 db.close()
 """
 KEEP_CAPABILITIES, AMBIENT, RAISE, CAPABILITIES_3, READ_SEARCH = 8, 47, 2, 0x20080522, 2
+SECURE_BITS, NO_ROOT = 28, 1
 
 
 @dataclass(frozen=True)
 class Case:
-    """Who comes: as which user (None: as the owner), what a refusal must name ("" where there is none), and
-    what is done to the project before."""
+    """Who comes: as which user (None: as the owner), what a refusal must name ("" where there is none), what
+    is done to the project before, whether modes bind root, whether a chat may write beside the archive."""
 
     user: int | None = None
     refused: str = ""
     before: Callable[[Path, Mapping[str, str]], object] = lambda _project, _environ: None
     is_owned: bool = False
+    is_bound: bool = False
+    is_beside: bool = False
+
+
+def moded(mode: int, *, folder: int = 0o700) -> Callable[[Path, Mapping[str, str]], None]:
+    def before(project: Path, _environ: Mapping[str, str]) -> None:
+        (project / ARCHIVE / "gardener.db").chmod(mode)
+        (project / ARCHIVE).chmod(folder)
+
+    return before
 
 
 def committed(project: Path, environ: Mapping[str, str]) -> None:
@@ -78,7 +91,11 @@ CASES = {
     "root under sudo": Case(user=0, is_owned=True),
     "another user": Case(user=OTHER, refused="another user", is_owned=True),
     "committed": Case(refused="git tracks", before=committed),
-    "newer": Case(refused="another version", before=renewed),
+    "newer": Case(refused="another version", before=renewed, is_beside=True),
+    "mode 444": Case(before=moded(0o444), is_bound=True),
+    "mode 000": Case(refused="permissions", before=moded(0), is_bound=True, is_beside=True),
+    "in a folder of mode 555": Case(before=moded(0o600, folder=0o555), is_bound=True),
+    "mode 444 in a folder of mode 555": Case(before=moded(0o444, folder=0o555), is_bound=True),
 }
 
 
@@ -97,17 +114,25 @@ def become(user: int) -> None:
         raise OSError("no capabilities")
 
 
+def be_bound() -> None:
+    """In a child before it begins: let modes bind it and what it runs, though it is root."""
+    if os.geteuid() == 0:
+        head, none = struct.pack("=Ii", CAPABILITIES_3, 0), struct.pack("=6I", *[0] * 6)
+        ctypes.CDLL(None).prctl(SECURE_BITS, NO_ROOT, 0, 0, 0)
+        ctypes.CDLL(None).capset(head, none)
+
+
 def state(project: Path) -> dict[str, bytes]:
     place = project / ARCHIVE
     return {path.name: path.read_bytes() for path in place.iterdir() if path.is_file()}
 
 
 def ran(
-    words: list[str], project: Path, environ: Mapping[str, str], user: int | None, given: str = ""
+    words: list[str], project: Path, environ: Mapping[str, str], begin: Callable[[], None], given: str = ""
 ) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         words, cwd=project, env=dict(environ), input=given, timeout=SECONDS, capture_output=True, text=True,
-        check=False, preexec_fn=partial(become, user) if user is not None else None,
+        check=False, preexec_fn=begin,
     )  # fmt: skip
 
 
@@ -129,7 +154,8 @@ def command(
     exported = (project / "out.jsonl").read_text() if "export" in words else SAID
     sees = SAID in exported and (words != "recall quokka" or SAID in told)
     if words == "doctor --json":  # whose exit tells of more than the archive
-        return HELD if "sound, in" in told else f"says {told[-120:]!r}"
+        is_right = "sound, in" in told or (case.is_bound and "check its permissions" in told)
+        return HELD if is_right else f"says {told[-120:]!r}"
     return HELD if done.returncode == 0 and sees else f"exit {done.returncode}, says {told[-120:]!r}"
 
 
@@ -160,7 +186,7 @@ def chat(case: Case, project: Path, run: Callable[..., subprocess.CompletedProce
     after = state(project)
     if case.refused:
         is_same = all(after.get(name) == data for name, data in before.items())
-        is_alone = case.before is renewed or set(after) == set(before)
+        is_alone = case.is_beside or set(after) == set(before)
         if not (is_same and is_alone):
             return "it changed the archive"
         return HELD if case.refused in " ".join(told.split()) else f"says {lines}"
@@ -181,7 +207,7 @@ def attempt(case: Case, work: Callable[..., str]) -> str:
             for each in (top, project, homes[0]):
                 os.chown(each, OWNER, OWNER)
         made = [sys.executable, "-c", MADE, SAID]
-        done = ran(made, project, environ, OWNER if case.is_owned else None)
+        done = ran(made, project, environ, partial(become, OWNER if case.is_owned else 0))
         if done.returncode:
             return f"no archive: {done.stderr[-120:]}"
         case.before(project, environ)
@@ -190,7 +216,8 @@ def attempt(case: Case, work: Callable[..., str]) -> str:
             for each in (homes[1], project, *project.rglob("*")):
                 if ARCHIVE not in each.parts:
                     os.chown(each, case.user, case.user)
-        outcome = work(case, project, lambda words, given="": ran(words, project, environ, case.user, given))
+        begin = be_bound if case.is_bound else partial(become, case.user or 0)
+        outcome = work(case, project, lambda words, given="": ran(words, project, environ, begin, given))
         place = project / ARCHIVE
         hidden = [path.name for path in place.glob("gardener.db.foreign-*")]
         users = {path.stat().st_uid for path in (place, *place.iterdir())}

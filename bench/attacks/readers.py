@@ -282,7 +282,7 @@ def prepared(folder: Path) -> dict[str, str]:
 
 def attempt(reader: Reader, put: Put, folder: Path, environ: Mapping[str, str]) -> tuple[str, float]:
     """One attack in a copy of the project: "held" or what went wrong, and its seconds."""
-    with tempfile.TemporaryDirectory() as work:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as work:
         project = Path(work, "project")
         shutil.copytree(folder / "project", project)
         for name, text in {**reader.beside, reader.path: ""}.items():

@@ -484,6 +484,20 @@ def test_an_export_of_anothers_can_only_add(tmp_path: Path, kind: str) -> None:
     assert store.get(kept.id) == kept and store.renditions(kept.id) == {}
 
 
+@pytest.mark.parametrize("at", [1e15, 1e308, float("-inf"), float("nan"), -1.0, "now", None, [1]])
+def test_an_export_with_a_time_of_no_calendar_is_refused(tmp_path: Path, at: object) -> None:
+    """Whoever shows it would fail at it: `gardener sessions`, `recall`, and a chat that recalls it."""
+    store = open_store(None)
+    put(store, "theirs")
+    path = tmp_path / "x.jsonl"
+    store.export(path)
+    first, session, *others = map(json.loads, path.read_text().splitlines())
+    for line in ({**session, "started_at": at}, *({**each, "at": at} for each in others)):
+        path.write_text(f"{json.dumps(first)}\n{json.dumps(line)}\n")
+        with pytest.raises(StoreError, match="line 2, cannot be read: nothing was imported"):
+            open_store(None).import_(path)
+
+
 def test_threads_share_a_store(store: Store) -> None:
     def work(name: str) -> None:
         for n in range(25):

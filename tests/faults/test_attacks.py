@@ -57,7 +57,10 @@ def test_chats_and_commands_killed_beside_each_other_lose_nothing(monkeypatch: p
 
 @pytest.mark.skipif(os.name == "nt", reason="an open file can be neither removed nor moved there")
 def test_what_other_programs_do_to_an_open_archive_is_survived_or_said() -> None:
-    acts = ("VACUUM", "git clean -fdx", "folder renamed and back", "-wal and -shm removed", "-shm removed")
+    acts = (
+        "VACUUM", "git clean -fdx", "folder renamed and back", "folder replaced by its copy",
+        "-wal and -shm removed", "-shm removed",
+    )  # fmt: skip
     found = foreign.attack(len(acts), 3, acts)
     assert (found["lost of open chats"], found["untold"], found["stuck"], found["ended"]) == (0, 0, 0, 0)
     assert found["by act"]["-shm removed"]["lost"] == found["by act"]["VACUUM"]["lost"] == 0

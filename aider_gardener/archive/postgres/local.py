@@ -262,8 +262,9 @@ def _take_message(
     try:
         begun, said = _checked(payload, key)
         with db:
-            records.apply(db, {**begun, "id": here, "project": project})
             said |= {"session": here, "at": float(at), "accessed_at": now}
+            records.check_numbers({**begun, **said})
+            records.apply(db, {**begun, "id": here, "project": project})
             records.apply(db, records.redacted(said, Redactor()), again=True)
             if HOST.fullmatch(begun["host"]):
                 sessions.set_state(db, here, HOST_KEY, begun["host"])

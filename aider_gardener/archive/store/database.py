@@ -167,7 +167,7 @@ class Database:
             if not self.read_only:
                 with contextlib.suppress(FileExistsError):  # SQLite gives its log the mode of the file
                     files.open_private(self.path).close()
-            elif not encryption.header_of(self.path):
+            elif not os.path.getsize(self.path):
                 raise apsw.CorruptError("an empty file")
             self._identity = location.identity(self.path)
             self.key = encryption.key_for(self.path, self.key_source)
@@ -179,8 +179,12 @@ class Database:
             self._check(db)
             db.execute("COMMIT")
             if not self.read_only:
-                if self.path is not None:
-                    location.make_private(self.path)
+                if self.path is not None and location.make_private(self.path) and db.readonly("main"):
+                    db.close()  # the mode that was taken back let nobody write
+                    for ending in location.BESIDE:  # SQLite made these with the same
+                        with contextlib.suppress(FileNotFoundError):
+                            location.make_private(self.path.with_name(self.path.name + ending))
+                    return self._connect()
                 _configure(db, self.path)
                 if schema.is_empty(db):
                     self.is_new = schema.create(db)

@@ -59,6 +59,7 @@ token ~ .atlasv1.,-us,sha256~,:aa,q~,$apr1$,$2a$,$2b$,$2y$,$5$,$6$,$y$,{sha},{ss
     |[\w.~-]{3}\dQ~[\w.~-]{31,34}|[${]\w{1,4}[$}]\$?([\w./$=,+-]{20,200})
 token ~ sig=,signature= ~ (?i)(?<![a-z])sig(?:nature)?=([\w%+/=-]{30,})
 token ~ accounts ~ accounts\b.{0,40}\b(?:0x)?([0-9a-f]{64})\b
+token ~ client( ~ (?i)client\(\s{0,9}["'][\w-]{8,60}["'],\s{1,9}["']([\w-]{20,200})["']
 webhook ~ hooks.slack.com,/webhooks/,webhook.office.com,infura.io,alchemy.com ~
     (?:slack\.com/\w{8,9}|/webhooks|/webhookb2|(?:infura\.io|alchemy\.com)(?:/ws)?/v\d)/([\w@/-]{20,})
 url-password ~ :// ~ ://(?:[^\s/:@"'`<>\[]{0,200}:([^\s"'`<>]{4,200}(?=@[\w.-]+:\d{2,5}(?:[/\s"']|$))
@@ -68,11 +69,11 @@ password ~ :5432:,:3306:,:*:,]:587,]:465,]:25 ~
     ^(?:[\w.*-]+:(?:\d+|\*):[\w.*-]+:[\w.*-]+|\[[\w.-]+\]:\d+\s{1,9}[\w.@+-]+):(\S{4,200})\s{0,9}$
 authorization ~ bearer,basic,auth plain,auth login ~
     (?i)(?:bearer|basic|auth (?:plain|login))(?:\s{1,9}|(?<=er)(?: is|[:=])\s)([\w+/=.~-]{16,})
-cookie ~ cookie,sessionid= ~ (?<![\w.-])[\w.-]{1,40}=(?![/.])([^\s;,()"'&]{16,})
+cookie ~ cookie,sessionid=, -b ' ~ (?<![\w.-])[\w.-]{1,40}=(?![/.])([^\s;,()"'&]{16,})
 password ~  -u,"-u",'-u',--user,--proxy-user, -a  ~
     \b(?:curl|etcdctl|https?(?=\s)|(?:smb|rpc)client)\b.{0,200}?[\s"']--?(?:[uUa]|(?:proxy-)?user)
     [ =]?["', ]{0,4}[^\s:%"']{1,200}[:%]([^\s"']{4,200})
-password ~ mysql,mariadb ~ (?:mysql|mariadb)\w*\b.{0,200}?["'\s]-p["']?([^\s"'$-]{6,})
+password ~ mysql,mariadb ~ (?:mysql|mariadb)\w*\b.{0,200}?["'\s]-p["']?([^\s"'$-][^\s"'$]{5,})
 password ~  -p,/p:, -w , -a , -k , -n , -x , -hp ~
     \b(?:7za?|zip|unzip|u?n?rar|redis-cli|sshpass|login|ldap\w+|sqlcmd|mosquitto_\w+|ipmitool|openssl\s[a-z]+
     |snmp\w+|twine|mongo\w*|plink|pscp|security|ssh-keygen|cqlsh|rabbitmqadmin|usermod|keytool|schtasks|xfreerdp

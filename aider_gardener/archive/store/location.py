@@ -234,10 +234,13 @@ def remove(path: Path, *, file: bool = True) -> None:
         path.with_name(path.name + ending).unlink(missing_ok=True)
 
 
-def make_private(path: Path, mode: int = 0o600) -> None:
-    """Take back the mode of what is known to be ours; where there are none the user's own folder protects."""
-    if os.name == "posix" and stat.S_IMODE(os.lstat(path).st_mode) != mode:
+def make_private(path: Path, mode: int = 0o600) -> bool:
+    """Take back the mode of what is known to be ours, and tell whether it was another; where there are none
+    the user's own folder protects."""
+    is_other = os.name == "posix" and stat.S_IMODE(os.lstat(path).st_mode) != mode
+    if is_other:
         os.chmod(path, mode)
+    return is_other
 
 
 def identity(file: Path | int) -> tuple[int, int] | None:

@@ -53,7 +53,7 @@ NO_VALUE = late(
     r"|[\d./%:]*[./%:][\d./%:]*|(?:null|true|false|\w{1,2})[,;].*"
     r"|.*(?:\$\{|\{\{|%s|<[a-z_ -]+>|\.\.\.|…|\[a-z|\[0-9|\\[sdwb]|\*{3}|x{5}).*"
     r"|(?:(?:big)?u?int|float|str|bytes|utf-?)\d{1,3}(?:array|_t|mb4|le|be)?|(?:required|string)\|.*"
-    r"|!(?:vault|secret|env)|-{1,2}[a-z].*|(?-i:_?[A-Z]+(?:\d?_[A-Z\d]+)*_?)"
+    r"|!(?:vault|secret|env)|-{1,2}[a-z][a-z-]*\d{0,5}(?:[\s=,].*)?|(?-i:_?[A-Z]+(?:\d?_[A-Z\d]+)*_?)"
     r"|(?:os|process|env|settings|config|secrets|self|this|props|args|vars?)\..*)$"
 )
 """Templates, lookups, expressions, types and numbers."""

@@ -50,7 +50,7 @@ def open_store(
 
     Does not raise for trouble with the file: one that is damaged is set aside and a new one begun;
     where none can be used the store works in lines of JSON beside it, or in memory. Without `or_memory`, for
-    a command, that raises StoreError, and so does one of another version, beside which only a chat goes on.
+    a command, memory raises StoreError, and so do lines beside an archive, which only a chat goes on with.
     `notice` says so in one line. `key_source` (`env`, `keyring`, `file:PATH`) is where the key of an
     encrypted archive is; a new one is encrypted if it is given. `patience_milliseconds` is how long each
     write waits for a lock of another process; 0: as long as is usual for the place.
@@ -66,9 +66,10 @@ def open_store(
         store.take_in()
         return store
     except FAULTS as error:
-        if isinstance(error, OtherVersion) and not or_memory:
-            raise
-        reason = explain(error, directory / location.FILE_NAME)
+        path = directory / location.FILE_NAME
+        reason = explain(error, path)
+        if not or_memory and os.path.exists(path) and os.path.getsize(path):
+            raise StoreError(reason) from error
         is_writable = isinstance(error, (apsw.Error, OSError, Unavailable, OtherVersion))
     if place is not None and is_writable:  # what somebody put in its place is no fault of the file's
         if encryption.is_secret(place / location.FILE_NAME, key_source):

@@ -28,6 +28,9 @@ SAID, FORGET, FORGET_SESSION = "said", "forget", "forget session"
 EXPORTED = frozenset(("session", SAID, "event", "state"))
 """What another archive may say here."""
 SESSION_FIELDS = ("id", "project", "started_at")
+NUMBERS = "at", "started_at", "turn", "seq", "tokens", "pinned", "active"
+MOST = 253_402_300_799
+"""The last second of the year 9999: no calendar of Python's has a later one."""
 NOT_AN_EXPORT = "{path} is no export of a format that this version reads ({format})"
 NOT_IMPORTED = "{path}, line {number}, cannot be read: nothing was imported"
 NOT_READ = (KeyError, ValueError, TypeError, IndexError, AttributeError, OverflowError, RecursionError)
@@ -51,6 +54,12 @@ def said(entry: Entry, redact: Redactor, chunks: Sequence[Span], renditions: Ite
         "renditions": [[each.fidelity.value, each.text, each.tokens] for each in renditions],
     }  # fmt: skip
     return redacted(record, redact)
+
+
+def check_numbers(record: Record) -> None:
+    """Raise NOT_READ for what somebody else wrote in place of numbers: times, counts and flags."""
+    if not all(0 <= record[name] <= MOST for name in NUMBERS if name in record):
+        raise ValueError("a number that is none")
 
 
 def redacted(record: Record, redact: Redactor) -> Record:
@@ -173,6 +182,7 @@ def add_all(db: apsw.Connection, records: Iterable[Record], fault: str) -> int:
                 raise ValueError(given["kind"])
             if given["kind"] == "event":
                 given = {**given, "data": entries.with_ids(given["data"], ids)}
+            check_numbers(given)
             record = redacted(given, redact)
             if record["kind"] == "state":
                 session, key = record["session"], record["key"]

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 import apsw
 
+from aider_gardener import files
 from aider_gardener.archive.store import (
     encryption,
     entries,
@@ -198,10 +199,11 @@ class Store:
         except (StoreError, OSError):
             self.generation += 1
         is_secret = encryption.is_secret(path, self._file.key_source)
-        own = None if is_secret else path.parent
+        # Through a link in the folder's place they would lie where somebody else wants them.
+        own = None if is_secret or files.is_link(path.parent) else path.parent
         self.lines = FileLines(own, self._clock)
         self._db = memory
-        where = "in memory" if is_secret else "in lines of JSON beside it"
+        where = "in lines of JSON beside it" if own else "in memory"
         self.notice = f"{error}; until then messages wait {where}"
 
     def _come_back(self) -> None:

@@ -327,6 +327,7 @@ LIES = {
     "a passage outside": "replace(payload, '[[0,3]]', '[[0,999]]')",
     "a turn beyond all numbers": "replace(payload, '\"turn\":1', '\"turn\":99999999999999999999')",
     "no time": "replace(payload, '\"started_at\":1.0', '\"started_at\":NaN')",
+    "a time of no calendar": "replace(payload, '\"started_at\":1.0', '\"started_at\":1e308')",
     "deep nesting": "repeat('[', 100000)",
     "another kind": "replace(payload, '\"import\"', '\"state\"')",
 }

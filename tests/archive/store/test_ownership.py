@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import apsw
@@ -18,9 +19,14 @@ from aider_gardener.archive.store import location, open_store, open_to_read, ope
 from aider_gardener.archive.store.encryption import VARIABLE, encrypt
 from aider_gardener.cli.root import main
 from aider_gardener.errors import StoreError
+from bench.attacks.homes import be_bound
+from bench.attacks.results import in_child
 
 MINE = "what I said"
 posix = pytest.mark.skipif(os.name != "posix", reason="needs owners")
+linux = pytest.mark.skipif(
+    sys.platform != "linux", reason="modes bind root too in a child without capabilities"
+)
 COMMANDS = (
     "status", "recall fox", "sessions", "pressure", "why g1", "pin g1", "unpin g1", "restore g1", "forget g1 --yes",
     "forget --session s --yes", "doctor", "mcp", "upkeep index", "upkeep month",
@@ -186,6 +192,69 @@ def test_what_root_makes_belongs_to_the_folders_owner(tmp_path: Path) -> None:
     store.close()
     assert set(owners.values()) == {(1234, 1235)}
     assert {"gardener.db.copy", "gardener.db-wal", "gardener.db-shm", ".gitignore"} <= set(owners)
+
+
+@linux
+def test_a_file_that_its_owner_could_not_write_is_written_by_the_process_that_takes_its_mode_back(
+    tmp_path: Path,
+) -> None:
+    path = filled(tmp_path / "a")
+    path.chmod(0o444)
+
+    def chat() -> list[object]:
+        be_bound()
+        store = open_store(path.parent)
+        put(store, "more", seq=1)
+        told = [store.notice, store.is_file, [entry.content for entry in store.session_entries("s1")]]
+        store.close()
+        return told
+
+    assert in_child(chat) == ["", True, [MINE, "more"]]
+
+
+@linux
+def test_a_file_that_its_owner_may_not_read_is_not_called_damaged_or_sound_or_empty(tmp_path: Path) -> None:
+    path = filled(tmp_path / ".aider.gardener")
+    path.chmod(0)
+    place = ["--store", str(tmp_path)]
+
+    def commands() -> list[list[object]]:
+        be_bound()
+        found = []
+        for words in ("status", "recall said", "store verify", f"store export {tmp_path / 'out'}"):
+            result = CliRunner().invoke(main, [*words.split(), *place])
+            found.append(
+                [
+                    result.exit_code,
+                    "check the permissions" in result.output or "check its permissions" in result.output,
+                    "damaged" in result.output,
+                ]
+            )
+        store = open_store(path.parent)
+        put(store, "more", seq=1)
+        store.close()
+        return found
+
+    assert in_child(commands) == 4 * [[1, True, False]]
+    path.chmod(0o600)
+    store = open_store(path.parent)
+    assert [entry.content for entry in store.session_entries("s1")] == [MINE, "more"]
+    store.close()
+
+
+@posix
+def test_no_lines_are_written_through_a_link_that_took_the_folders_place(tmp_path: Path) -> None:
+    place, elsewhere = tmp_path / ".aider.gardener", tmp_path / "elsewhere"
+    store = open_store(place)
+    put(store, MINE)
+    place.rename(tmp_path / "was")
+    elsewhere.mkdir()
+    place.symlink_to(elsewhere)
+    put(store, "more", seq=1)
+    assert "symbolic link" in store.notice and "in memory" in store.notice
+    assert [entry.content for entry in store.session_entries("s1")] == ["more"]
+    store.close()
+    assert list(elsewhere.iterdir()) == []
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ HEX = "0123456789abcdef0123456789ABCDEF"
 MIXED = "aB3dE6gH9jK2mN5pQ8rS1tU4vW7xY0zA"
 
 SECRETS = [
+    ("Password of the user was reset.\nNew value: {}", "-ljBos3iczc0CJabL8jS"),
     ("key = {}", "sk-ant-api03-" + MIXED * 2),
     ("{}", "xoxb-" + "1234567890-abcdefABCDEF"),
     ("id {}", "AKIA" + "ABCDEFGH12345678"),
