@@ -60,12 +60,11 @@ def session_named(store: Store, project: str, given: str) -> SessionInfo:
     """
     wanted = given.strip().lower()
     found = project_sessions(store, project)
-    if not found:
+    chats = [info for info in found if not info.id.startswith(NOTES)]
+    if not (chats if wanted == LAST else found):
         raise UsageError(NO_CHAT.format(project=project))
     if wanted == LAST:
-        if chats := [info for info in found if not info.id.startswith(NOTES)]:
-            return chats[0]
-        raise UsageError(NO_CHAT.format(project=project))
+        return chats[0]
     if wanted.isdecimal() and len(wanted) < SHORT_ID and 0 < int(wanted) <= len(found):
         return found[int(wanted) - 1]
     fitting = [info for info in found if wanted and info.id.startswith(wanted)]

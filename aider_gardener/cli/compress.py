@@ -15,9 +15,8 @@ from aider_gardener.errors import UsageError
 from aider_gardener.messages import Source, SourceKind
 from aider_gardener.tokens import approximate, default_counter
 
-OURS = (SourceKind.STUB, SourceKind.REMEMBERED)
-"""Sources of no text that somebody has in a file."""
-SOURCE_WORDS = {"run": SourceKind.COMMAND} | {kind.value: kind for kind in SourceKind if kind not in OURS}
+SOURCE_WORDS = {"run": SourceKind.COMMAND} | {kind.value: kind for kind in SourceKind}
+del SOURCE_WORDS["stub"], SOURCE_WORDS["remembered"]  # nobody has such texts in a file
 TOO_LARGE = files.TOO_LARGE.format(limit=files.NAMED_BYTES)
 
 

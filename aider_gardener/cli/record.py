@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from datetime import datetime
 from importlib import import_module
@@ -30,7 +29,7 @@ PROGRAMS = {"aider": "aider.main", "aider-gardener": "aider_gardener.adapters.ai
 @click.option(
     "--to",
     "folder",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=click.Path(file_okay=False, path_type=Path, resolve_path=True),
     metavar="DIR",
     help="A new folder for the recording.",
 )
@@ -63,7 +62,7 @@ def record(folder: Path | None, keep_files: bool | None, command: tuple[str, ...
             f"Store the text of the repository's {count} files too? Edits can't be replayed without it."
         )
         keep_files = click.confirm(question, default=False, err=True)
-    session = SessionFolder(Path(os.path.realpath(place)), bool(keep_files))
+    session = SessionFolder(place, bool(keep_files))
     status = recorded(session, program, command[1:])
     if session.events_file.exists():
         words = f"{counted(session.turn, 'turn')} in {place}; {counted(session.redacted, 'secret')} taken out"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -60,7 +59,7 @@ PATH = click.Path(path_type=Path)
 )
 @click.option(
     "--dump-prompts",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=click.Path(file_okay=False, path_type=Path, resolve_path=True),
     metavar="DIR",
     help="Write each prompt to DIR/<session>/<variant>/<turn>-<n>.json.",
 )
@@ -133,12 +132,11 @@ def replay(
     sessions = read_sessions(find_paths(paths))
     if model and not _is_known(model):
         raise UsageError(f"--model {model}: its window is not known; name one that litellm knows")
-    folder = dump_prompts and Path(os.path.realpath(dump_prompts))
     jobs = []
     for session in sessions:
         own = str(session.meta.get("model") or "")
         used = model or (own if own and _is_known(own) else DEFAULT_MODEL)
-        jobs += [Job(session, name, model=used, dump_dir=folder, **host) for name in names]
+        jobs += [Job(session, name, model=used, dump_dir=dump_prompts, **host) for name in names]
     results = replayed(jobs)
     report = make_report(results, notes(jobs, results))
     value = report_json(report)

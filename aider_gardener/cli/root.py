@@ -253,7 +253,7 @@ class FileType(click.Path):
     """A file that is named; none of our files is to be called "-", as standard output is elsewhere."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if str(value) == "-":
+        if str(value) in ("", "-"):
             self.fail("it is written to a file: name one", param, ctx)
         return super().convert(value, param, ctx)
 

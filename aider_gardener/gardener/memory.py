@@ -7,7 +7,6 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from aider_gardener.archive.archive import Archive
@@ -16,7 +15,7 @@ from aider_gardener.archive.providers import SAY_LOCAL, WITHHELD, may_go
 from aider_gardener.archive.sessions import LAST, NOTES, session_named
 from aider_gardener.archive.store.base import SessionInfo
 from aider_gardener.errors import UsageError
-from aider_gardener.messages import ContentClass, Entry, Message, Source, SourceKind, TokenCounter
+from aider_gardener.messages import ContentClass, Entry, Message, Source, SourceKind
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.view import is_filler
 from aider_gardener.recall.recall import Recalled, Recollection
@@ -32,7 +31,6 @@ REMOTE = "remote"
 KINDS = ("rule", "decision", "fact", "task")
 """What an agent may keep."""
 LONGEST_KEPT_CHARS = 20_000
-NO_CHAT = "the archive holds no chat of this project yet"
 STAYS_HERE = (
     "{entry_id} was said to a model of this machine, or to none that is known, and goes to no other;"
     f" {SAY_LOCAL} where the server starts"
@@ -52,12 +50,11 @@ class ProjectMemory:
         settings: Settings,
         host: str = "an agent",
         reader: str = REMOTE,
-        count: TokenCounter = approximate,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.store, self.project, self.settings = store, project, settings
-        self.host, self.reader, self.count, self.clock = host, reader, count, clock
-        self.archive = Archive(store, session="", project=project, count=count, clock=clock, host=host)
+        self.host, self.reader, self.count, self.clock = host, reader, approximate, clock
+        self.archive = Archive(store, session="", project=project, count=approximate, clock=clock, host=host)
         self._recollection = Recollection(self.archive)
         self._own: Archive | None = None
         self._kept = 0
@@ -99,7 +96,7 @@ class ProjectMemory:
             entry = self.get(around)
             session, low, high = entry.session, entry.turn - turns, entry.turn + turns
         else:
-            last = self.last_chat()
+            last = session_named(self.store, self.project, LAST)
             session, low, high = last.id, last.turns - turns + 1, last.turns
         said = (each for each in self.store.session_entries(session) if low <= each.turn <= high)
         told = [
@@ -109,12 +106,6 @@ class ProjectMemory:
         ]
         self.archive.withheld = {each.id for each in told if not may_go(each.provider, self.reader)}
         return [each for each in told if each.id not in self.archive.withheld]
-
-    def last_chat(self) -> SessionInfo:
-        """The chat of the project that was used last. Raises UsageError where there is none."""
-        with suppress(UsageError):
-            return session_named(self.store, self.project, LAST)
-        raise UsageError(NO_CHAT)
 
     def forget(self, entry_id: str) -> list[str]:
         """Delete an original for good, with the notes that quote it; returns their ids. Raises UsageError."""
@@ -149,7 +140,7 @@ class ProjectMemory:
         the chat's session, host and model. Raises UsageError where there is no chat."""
         from aider_gardener.gardener.report import last_pressure  # late: the other tools need none of it
 
-        last = self.last_chat()
+        last = session_named(self.store, self.project, LAST)
         report, state = last_pressure(self.store, last, self.settings, self.count)
         host, model = self.archive.host_of(last.id), state.frame.model
         return {"session": last.id, "host": host, "model": model, **report.as_json()}

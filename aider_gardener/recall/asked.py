@@ -15,7 +15,6 @@ from aider_gardener.recall.request import Request
 AGE = re.compile(r"(\d{1,5})([hdw])")
 SECONDS = {"h": 3_600, "d": 86_400, "w": 604_800}
 CLASSES = ", ".join(cls.value for cls in ContentClass)
-FLAG = "--full"
 USAGE = (
     "Usage: /recall [--class NAME] [--since 3d|2026-01-31] [--session ID] [--passages N] [--full]"
     " QUESTION OR WORDS"
@@ -71,14 +70,13 @@ def typed(args: str, session: Callable[[str], str], *, now: float | None = None)
     }
     while rest and rest[0].startswith("--"):
         name, *values = rest
-        if name == FLAG:
+        if name == "--full":
             given["full"], rest = True, values
         elif name in valued and values:
             given[name[2:]], rest = valued[name](values[0]), values[1:]
         else:
             break
-    rest = words(rest, USAGE)
-    if not rest:
+    if not (rest := words(rest, USAGE)):
         raise UsageError(USAGE)
     classes = frozenset(given.pop("class", ()))
     return Request(" ".join(rest), classes=classes, **given)

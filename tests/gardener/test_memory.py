@@ -80,7 +80,7 @@ def test_what_is_kept_is_no_chat_and_can_be_recalled(store: Store, kind: str) ->
     entry = one.remember("The staging host is k7.", kind)
     assert (entry.source.kind, entry.source.detail) == (SourceKind.REMEMBERED, kind)
     with pytest.raises(UsageError, match="no chat"):
-        one.last_chat()
+        one.timeline()
     (found,) = memory(store).recall("staging host")
     assert (found.label, found.host) == (f"an agent's note ({kind})", "codex")
 

@@ -27,6 +27,7 @@ from aider_gardener.errors import GardenerError, UsageError
 from aider_gardener.messages import Entry
 from aider_gardener.phrases import changes, counted, made_room, path_shown, short, status_text
 from aider_gardener.reading.output import squeeze
+from aider_gardener.recall.asked import typed, words
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -144,7 +145,6 @@ def cmd_context_pressure(at: CommandLine, args: str) -> None:
 def cmd_compact(at: CommandLine, args: str) -> None:
     "Make room in the chat now, keeping whole what your words name: shows what it would do and asks"
     from aider_gardener.gardener import compactions
-    from aider_gardener.recall.asked import words
 
     args = " ".join(words(args.split(), "Usage: /compact [WORDS]"))
     state, io = at.gardener.state, at.io
@@ -219,7 +219,6 @@ def turn_off(at: CommandLine, _words: str) -> None:
 
 
 def show_plan(at: CommandLine, focus: str) -> None:
-    from aider_gardener.recall.asked import words
     from aider_gardener.tables import plan_table
 
     focus = " ".join(words(focus.split(), "Usage: /gardener plan [WORDS]"))
@@ -307,7 +306,6 @@ USAGE = f"Usage: /gardener {'|'.join(STEPS)}; /gardener help says what each does
 def cmd_recall(at: CommandLine, args: str) -> None:
     "Find what was said before, in this chat, before a /clear and in older sessions of the project"
     from aider_gardener.archive.sessions import session_named
-    from aider_gardener.recall.asked import typed
     from aider_gardener.recall.hits import as_text, hits
     from aider_gardener.recall.recall import recall_note
     from aider_gardener.terminal import columns

@@ -16,7 +16,7 @@ import dataclasses
 import os
 import re
 from argparse import Namespace
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -60,9 +60,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         value = "N" if isinstance(row.default, int) else "VALUE"
         own |= {"metavar": choices if row.metadata["choices"] else value, "type": _converter(row)}
         if word := row.metadata["switch"]:
-            off, unlisted = flag(row.name, "--no-gardener-"), argparse.SUPPRESS
-            is_off: dict[str, Any] = {"action": "store_const", "const": type(word)(), "help": unlisted}
-            group.add_argument(off, dest=f"gardener_{row.name}", **is_off)
+            off, to = flag(row.name, "--no-gardener-"), f"gardener_{row.name}"
+            group.add_argument(off, dest=to, action="store_const", const=type(word)(), help=argparse.SUPPRESS)
             own |= {"action": Switch, "nargs": "?", "const": word, "help": f"{own['help']} {off}: off."}
         group.add_argument(flag(row.name), **own)
 
@@ -72,13 +71,7 @@ class Switch(argparse.Action):
     it belongs to the chat, as behind any other switch. What was switched off stays so: aider puts what its
     files and variables say behind the command line."""
 
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: str | Sequence[Any] | None,
-        option_string: str | None = None,
-    ) -> None:
+    def __call__(self, parser: object, namespace: Namespace, values: Any, option_string: Any = None) -> None:
         if isinstance(values, str) and values and os.path.exists(values):
             namespace.file = [*(getattr(namespace, "file", None) or []), values]
             values = self.const

@@ -159,7 +159,10 @@ class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
             "notes": state.note.tokens,
         }
         state.frame = replace(state.frame, parts=parts)
-        throttle_outputs(state, self._sync(read[head:]))
+        with state.timed():  # archive what is new
+            self._list, chat, added = self._list.sync(state.chat, read[head:], self.admit, state.archive.text)
+            self.replace_chat(chat)
+        throttle_outputs(state, added)
         whole = (seq for seq in self._list.seqs if seq not in state.chat.fidelity)
         parts["images"] = IMAGE_TOKENS * sum(self._list.items[seq].images for seq in whole)
         state.frame = replace(state.frame, parts=parts)
@@ -175,14 +178,6 @@ class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
             fault_log().warning("aider-gardener: %s", notice)
         self._sent = asked, state.chat, [*own[:head], *shown]
         return list(self._sent[2])
-
-    def _sync(self, read: Sequence[Item]) -> list[Entry]:
-        """Archive what is new in the list; returns its entries."""
-        state = self.state
-        with state.timed():
-            self._list, chat, added = self._list.sync(state.chat, read, self.admit, state.archive.text)
-            self.replace_chat(chat)
-            return added
 
     def _shown(self, own: Sequence[Any]) -> list[Any]:
         """What is shown, as messages to send: those that are whole are the agent's own."""

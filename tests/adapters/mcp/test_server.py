@@ -302,7 +302,7 @@ def test_an_empty_archive_says_so(memory: ProjectMemory) -> None:
     empty = ProjectMemory(open_store(None), "/other", settings=Settings())
     for name in ("timeline", "context_pressure"):
         result = call(empty, name)
-        assert result.isError and text(result) == "the archive holds no chat of this project yet"
+        assert result.isError and text(result).startswith("the archive holds no chat of ")
 
 
 def test_a_request_that_is_given_up_leaves_the_server_answering(
