@@ -36,9 +36,8 @@ FLAT: Mapping[str, Any] = {"box": None, "header_style": "", "no_wrap": True}
 class Screen(Console):
     """What draws on the terminal, in its colours: texts are `visible` and never markup."""
 
-    def __init__(self, *, stderr: bool = False, **look: Any) -> None:
-        file = bare(sys.stderr if stderr else sys.stdout)
-        super().__init__(file=file, markup=False, emoji=False, **look)
+    def __init__(self, **look: Any) -> None:
+        super().__init__(file=bare(sys.stdout), markup=False, emoji=False, **look)
 
     def render_str(self, text: str, **look: Any) -> Text:
         return super().render_str(visible(text), **look)

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from aider_gardener.compress.message import compress_message
 from aider_gardener.errors import UsageError
 from aider_gardener.messages import ContentClass, Focus, Source, SourceKind, TokenCounter
-from aider_gardener.reading.classify import TEST_COMMAND
-from aider_gardener.reading.source import infer_source
+from aider_gardener.reading.source import command_source, infer_source
 from aider_gardener.tokens import default_counter
 
 
@@ -50,8 +49,7 @@ def shorten(
 def source_of(text: str, command: str = "") -> Source:
     """The command as a source; without one what the text's own wrapper tells, which is never "typed"."""
     if command:
-        kind = SourceKind.TEST if TEST_COMMAND.search(command) else SourceKind.COMMAND
-        return Source(kind, command)
+        return command_source(command)
     found = infer_source("user", text)
     return Source() if found.kind is SourceKind.TYPED else found
 

@@ -25,7 +25,6 @@ from aider_gardener.adapters.claude_code.transcript import ClaudeReader
 from aider_gardener.adapters.codex.rollout import HOST as CODEX
 from aider_gardener.adapters.codex.rollout import RolloutReader, head_of, provider_of
 from aider_gardener.adapters.intake import Intake, Teller
-from aider_gardener.adapters.transcript import Reader
 from aider_gardener.archive.sessions import AIDER, host_of
 from aider_gardener.archive.store import Store
 from aider_gardener.errors import SessionError
@@ -57,15 +56,13 @@ CLOCK_SECONDS = 60.0
 
 @dataclass(frozen=True)
 class ChatFile:
-    """A chat in a file: its session, the agent in which it was held, the model's provider, the folder it was
-    held in ("" where it says none), how to read it, and its size in what the reader counts by."""
+    """A chat in a file: its session, the agent with which it was held, the folder it was held in ("" where it
+    says none), and its size in what the reader counts by."""
 
     path: Path
     session: str
-    host: str
-    provider: str
+    teller: Teller
     folder: str
-    reader: Callable[..., Reader]
     size: int
 
 
@@ -120,12 +117,12 @@ def chats_of(path: Path, lost: Counter[str]) -> list[ChatFile]:
     for row in head:
         if "id" in (item := head_of(row)):
             session, folder = str(item["id"]), str(item.get("cwd") or "")
-            return [ChatFile(path, session, CODEX, provider_of(item), folder, RolloutReader, size)]
+            return [ChatFile(path, session, Teller(CODEX, RolloutReader, provider_of(item)), folder, size)]
         if isinstance(row.get("sessionId"), str) and row["sessionId"]:
             folder = next((str(each["cwd"]) for each in head if each.get("cwd")), "")
             session = path.stem if OWN_NAME.fullmatch(path.stem) else row["sessionId"]
-            name = provider(os.environ)
-            return [ChatFile(path, session, CLAUDE_CODE, name, folder, ClaudeReader, size)]
+            teller = Teller(CLAUDE_CODE, ClaudeReader, provider(os.environ))
+            return [ChatFile(path, session, teller, folder, size)]
     raise SessionError(f"{path}: no transcript of Claude Code or Codex and no history of aider")
 
 
@@ -163,7 +160,7 @@ def history_chats(path: Path, lost: Counter[str]) -> list[ChatFile]:
         reader = partial(HistoryReader, parts=parts)
         model, folder = model_of(parts), str(path.resolve().parent)
         name = known_of(model).get("litellm_provider") or (model.partition("/")[0] if "/" in model else "")
-        found.append(ChatFile(path, IMPORTED + digest[:24], AIDER, name, folder, reader, size))
+        found.append(ChatFile(path, IMPORTED + digest[:24], Teller(AIDER, reader, name), folder, size))
     if not found:
         raise no_prompt(path, text)
     return found
@@ -186,7 +183,7 @@ def find(paths: Iterable[Path], project: str, *, only_own: bool, found: Imported
             if is_own(chat, project) or not only_own:
                 shorter, longer = sorted((chat, chats.get(chat.session, chat)), key=lambda each: each.size)
                 chats[chat.session] = longer
-                if shorter.size < longer.size and chat.host != AIDER:  # a history has other chats too
+                if shorter.size < longer.size and chat.teller.host != AIDER:  # a history has other chats too
                     found.others[str(shorter.path)] = f"{longer.path} has more of the same session"
     found.elsewhere = sum(not is_own(chat, project) for chat in chats.values())
     return list(chats.values())
@@ -218,13 +215,12 @@ def _taken(store: Store, project: str, chats: Sequence[ChatFile], found: Importe
     """Take in chat by chat; yields how much that was wherever it is enough for a transaction."""
     live, pending = cache(partial(live_prompts, store, project)), 0
     for chat in chats:
-        found.chats[chat.host] += 1
-        if chat.host == AIDER and held_live(chat, live):
+        found.chats[chat.teller.host] += 1
+        if chat.teller.host == AIDER and held_live(chat, live):
             found.known += 1
             continue
         clock = partial(os.path.getmtime, chat.path)
-        teller = Teller(chat.host, chat.reader, chat.provider)
-        intake = Intake(store, chat.session, project, teller, chat.path, clock=clock)
+        intake = Intake(store, chat.session, project, chat.teller, chat.path, clock=clock)
         if intake.progress.offset >= chat.size:
             found.known += 1
             continue
@@ -248,7 +244,7 @@ def _taken(store: Store, project: str, chats: Sequence[ChatFile], found: Importe
 def held_live(chat: ChatFile, live: Callable[[], Mapping[str, Sequence[float]]]) -> bool:
     """Whether a chat of a history was archived while it was held: one of the `live_prompts` was said between
     its header and the end of its day."""
-    parts: Sequence[Span] = chat.reader(chat.path).parts  # type: ignore[attr-defined]  # a HistoryReader
+    parts: Sequence[Span] = chat.teller.reader(chat.path).parts  # type: ignore[attr-defined]  # a HistoryReader
     began = started_at(parts[0].text) if parts[0].kind == "header" else 0.0
     for text in (span.text for span in parts if span.kind == "prompt"):
         asked = ASKING.match(text)

@@ -338,8 +338,9 @@ def test_without_a_path_the_projects_own_are_found(store: Store, tmp_path: Path)
     (project / ".aider.chat.history.md").write_text(HISTORY, encoding="utf-8")
     found = Imported()
     chats = find(own_files(project, home, {}), str(project), only_own=True, found=found)
-    assert sorted(chat.session for chat in chats if chat.host != AIDER) == sorted([name, f"{name}-web"])
-    assert sum(chat.host == AIDER for chat in chats) == 2
+    others = sorted(chat.session for chat in chats if chat.teller.host != AIDER)
+    assert others == sorted([name, f"{name}-web"])
+    assert sum(chat.teller.host == AIDER for chat in chats) == 2
 
 
 @pytest.mark.parametrize(
@@ -356,7 +357,7 @@ def test_what_was_said_to_a_model_of_this_machine_counts_as_such(
     head = {"id": "s", "timestamp": "2026-01-01T00:00:00Z", **given}
     (tmp_path / "x.jsonl").write_text(json.dumps({"type": "session_meta", "payload": head}))
     (chat,) = imports.chats_of(tmp_path / "x.jsonl", Counter())
-    assert (chat.session, chat.host, chat.provider) == ("s", "Codex", provider)
+    assert (chat.session, chat.teller.host, chat.teller.provider) == ("s", "Codex", provider)
 
 
 # A law

@@ -20,7 +20,7 @@ from functools import cache
 from itertools import accumulate
 
 from aider_gardener.errors import ReplayError
-from aider_gardener.plan.usage import Prices
+from aider_gardener.plan.usage import Call, Prices
 from aider_gardener.replay.measure.result import MAIN, ModelCall
 from aider_gardener.tokens import known_of
 
@@ -183,10 +183,9 @@ def split_breakpoints(
 
 def charged(call: ModelCall, price: Prices, read: int, written: int) -> Bill:
     """One call of whose prompt so many tokens are read from a cache and written to it."""
-    rest = call.prompt_tokens - read - written
-    output = call.completion_tokens * price.output
-    usd = rest * price.input + read * price.cache_read + written * price.cache_write + output
-    return Bill(usd, rest, read, written, call.completion_tokens, output)
+    rest, output = call.prompt_tokens - read - written, call.completion_tokens
+    usd = price.cost(Call(call.prompt_tokens, output, read, written))
+    return Bill(usd, rest, read, written, output, output * price.output)
 
 
 def added(bills: Iterable[Bill]) -> Bill:

@@ -22,6 +22,7 @@ from aider_gardener.compress.message import compress_message
 from aider_gardener.errors import SessionError
 from aider_gardener.messages import SourceKind
 from aider_gardener.phrases import counted
+from aider_gardener.plan.usage import Call
 from aider_gardener.replay.measure.cost import prices_of
 from aider_gardener.tokens import approximate
 
@@ -41,10 +42,8 @@ class Answer(NamedTuple):
     @property
     def dollars(self) -> float:
         used, prices = self.used, prices_of(self.used.model)
-        hour = used.hour * HOUR_FACTOR * prices.input
-        written = used.written * prices.cache_write + hour
-        sent = used.plain * prices.input + used.read * prices.cache_read + written
-        return sent + used.output * prices.output
+        call = Call(used.sent, used.output, used.read, used.written)
+        return prices.cost(call) + used.hour * (HOUR_FACTOR - 1) * prices.input
 
 
 @dataclass(frozen=True)
