@@ -136,13 +136,6 @@ def test_a_new_file_is_shown_behind_and_stands_with_the_others_after_a_compactio
     assert shown([*layout.next([A, B], MapNow(), [9]).bases]) == ["a.py", "b.py"]
 
 
-def test_the_diffs_of_several_prompts_are_gathered_as_one() -> None:
-    layout = chat(([A, B], 0), *(([edited(A, 1, "x"), edited(B, n, "y")], 2 * n) for n in (1, 2, 3)))
-    compacted = layout.next([edited(A, 1, "x"), edited(B, 3, "y")], MapNow(), [99])
-    assert shown(compacted.sent) == ["a.py", "b.py", "a.py diff", "b.py diff"]
-    assert compacted.bases == layout.bases
-
-
 def test_a_cold_cache_makes_all_of_it_anew() -> None:
     layout = chat(([A, B], 0), ([edited(A, 1, "x"), B], 2))
     anew = layout.next([edited(A, 1, "x"), B], MapNow(), range(2), cold=True)
