@@ -13,7 +13,6 @@ from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.entries import quoting, stored
 from aider_gardener.archive.providers import SAY_LOCAL, WITHHELD, may_go
 from aider_gardener.archive.sessions import LAST, NOTES, session_named
-from aider_gardener.archive.store.base import SessionInfo
 from aider_gardener.errors import UsageError
 from aider_gardener.messages import ContentClass, Entry, Message, Source, SourceKind
 from aider_gardener.plan.chat import Chat
