@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 OLDEST, NEWEST = (3, 10), (3, 12)
 MOST_PROBLEMS, LOG_LIMIT = 5, 1 << 20
 """So many faults of an archive are named; `gardener store verify` names all."""
+FAULT_CHARS = 200
+"""No line that a hook writes of a fault is longer; one of another's may be a megabyte."""
 
 Found = tuple[bool, str]
 """Whether a part is in order, and what was found or what to do."""
@@ -135,6 +137,6 @@ def hooks() -> Found:
     kinds = ", ".join(f"{count} of the type {kind}" for kind, count in unknown.most_common(MOST_PROBLEMS))
     found = [f"records of unknown types, kept as they are, or not read: {kinds}"] if kinds else []
     if faults:
-        failed = f"{counted(len(faults), 'hook')} failed, last {faults[-1]}"
+        failed = f"{counted(len(faults), 'hook')} failed, last {faults[-1][:FAULT_CHARS]}"
         found.append(f"{failed}; see {path_shown(log, Path.cwd())}")
     return not faults, "; ".join(found) or "no unknown records, no faults"

@@ -32,6 +32,13 @@ def test_every_part_is_looked_at(repository: Path) -> None:
     assert "none yet" in by_name["archive"]
 
 
+def test_a_line_without_end_in_the_log_of_hooks_is_cut(repository: Path) -> None:
+    store = open_store(repository / ".aider.gardener")
+    (repository / ".aider.gardener" / LOG_NAME).write_bytes(bytes(1 << 20))
+    store.close()
+    assert len(doctor.checked("hooks", doctor.hooks).found) < 1_000
+
+
 def test_it_tells_what_hooks_could_not_read_and_where_they_failed(repository: Path) -> None:
     store = open_store(repository / ".aider.gardener")
     store.record_event("s", 1, UNKNOWN_RECORD, {"type": "hologram"}, 1.0)

@@ -148,17 +148,22 @@ class Database:
     def connect(self) -> None:
         """Open the file and check what it is, or begin one. It is tried again for as long as another process
         sets it up, holds it or puts another in its place (one that it encrypts), and for a moment where the
-        file system fails, as one over a network does. Raises apsw.Error, OSError or StoreError."""
+        file system fails, as one over a network does, or somebody has just taken the folder away. Raises
+        apsw.Error, OSError or StoreError."""
         began = time.monotonic()
         while True:
             try:
                 return self._connect()
-            except (apsw.Error, StoreError) as error:
+            except (apsw.Error, OSError, StoreError) as error:
+                folder = self.path.parent if self.path and not self.read_only else None
+                is_gone = folder is not None and not os.path.exists(folder)
                 is_held = isinstance(error, apsw.BusyError) or self.is_replaced()
                 patience = BUSY_MILLISECONDS / 1_000 if is_held else FALTERING_SECONDS
-                is_passing = is_held or (isinstance(error, FALTERING) and not is_damage(error))
+                is_passing = is_gone or is_held or (isinstance(error, FALTERING) and not is_damage(error))
                 if not is_passing or time.monotonic() >= began + patience:
                     raise
+                if is_gone and folder is not None:
+                    location.prepare_directory(folder)
             time.sleep(RETRY_SECONDS)
 
     def _connect(self) -> None:
