@@ -225,7 +225,7 @@ def test_who_only_looks_leaves_a_damaged_archive_as_it_is(
     monkeypatch.chdir(archive.parent)
     monkeypatch.setenv("AIDER_GARDENER_STORE", str(archive))
     monkeypatch.setenv("AIDER_GARDENER_EMBEDDER", "none")
-    monkeypatch.setattr(database, "BUSY_MILLISECONDS", 100)  # so long another process may need to begin it
+    monkeypatch.setattr(database, "FALTERING_SECONDS", 0.1)  # so long another process may need to begin it
     file = archive / "gardener.db"
     file.write_bytes(spoilt(file.read_bytes()))
     before = bytes_of(archive)

@@ -111,6 +111,10 @@ class OtherVersion(ForeignFile):
     """The file is an archive of another version."""
 
 
+class EmptyFile(apsw.CorruptError):
+    """A file of no bytes, in which another process may be about to begin an archive."""
+
+
 class Database:
     """A connection behind one lock, so that any thread may call; every write is one transaction.
 
@@ -172,9 +176,9 @@ class Database:
             if not self.read_only:
                 with contextlib.suppress(FileExistsError):  # SQLite gives its log the mode of the file
                     files.open_private(self.path).close()
-            elif not os.path.getsize(self.path):
-                raise apsw.CorruptError("an empty file")
             self._identity = location.identity(self.path)
+            if self.read_only and not os.path.getsize(self.path):
+                raise EmptyFile("an empty file")
             self.key = encryption.key_for(self.path, self.key_source)
         db = (
             _open_to_read(self.path, self.key) if self.path and self.read_only else _open(self.path, self.key)
