@@ -37,18 +37,3 @@ def may_go(first_sent_to: str, provider: str) -> bool:
     is_same = first_sent_to == provider and provider.endswith(LOOPBACK)
     is_here = provider.endswith(HERE) or provider in LOCAL_PROVIDERS
     return is_here or is_same or not kept_here
-
-
-def is_loopback(address: str) -> bool:
-    """Whether an address of a model's, with or without a scheme, is this machine."""
-    import ipaddress  # late: a hook is asked only where the user gave an address
-    from urllib.parse import urlsplit
-
-    host = urlsplit(address if "//" in address else f"//{address}").hostname or ""
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        found = ipaddress.ip_address(host)
-    except ValueError:
-        return False
-    return found.is_loopback or found.is_unspecified

@@ -97,8 +97,7 @@ class Layout:
         return {name: sent[-1] for name, sent in self.since_whole.items()}
 
     def read(self, name: str) -> str | None:
-        """A file as a reader of the prompt puts it together; None where it is not there or a diff does not
-        fit."""
+        """A file as a reader of the prompt puts it together; None where that cannot be."""
         found = None
         for each in self.since_whole.get(name, []):
             try:

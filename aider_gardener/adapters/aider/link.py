@@ -259,8 +259,7 @@ class CoderHost:
             sync(coder, self.gardener)
 
     def show(self) -> None:
-        """In the same lists: after an /ask in a file of /load aider goes on with the coder before, which has
-        them too."""
+        """In the same lists: after an /ask in a file of /load the coder before it goes on, with these."""
         if (coder := self.reference()) is not None:
             chat = self.gardener.state.chat
             coder.done_messages[:], coder.cur_messages[:] = chat.done, chat.cur

@@ -8,8 +8,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
+from aider_gardener.adapters import is_loopback
 from aider_gardener.adapters.aider.coder import HostCoder, HostModel
-from aider_gardener.archive.providers import AWAY, LOCAL_PROVIDERS, LOOPBACK, is_loopback
+from aider_gardener.archive.providers import AWAY, LOCAL_PROVIDERS, LOOPBACK
 from aider_gardener.messages import TokenCounter
 from aider_gardener.plan.usage import Prices
 from aider_gardener.tokens import counter

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aider_gardener import files
+from aider_gardener.adapters import is_loopback
 from aider_gardener.adapters.claude_code.transcript import ClaudeReader
 from aider_gardener.adapters.intake import (
     PART,
@@ -24,7 +25,7 @@ from aider_gardener.adapters.intake import (
 )
 from aider_gardener.adapters.marks import BOUNDARY_MARKS, LARGE_TOKENS
 from aider_gardener.adapters.transcript import source_of
-from aider_gardener.archive.providers import AWAY, HERE, LOOPBACK, SAY_LOCAL, WITHHELD, is_loopback
+from aider_gardener.archive.providers import AWAY, HERE, LOOPBACK, SAY_LOCAL, WITHHELD
 from aider_gardener.messages import Fidelity, Message, Rendition, Source
 from aider_gardener.reading.source import own_output
 from aider_gardener.settings import TRUE_WORDS, Settings

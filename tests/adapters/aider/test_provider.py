@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from aider_gardener.adapters import is_loopback
 from aider_gardener.adapters.aider.provider import history_limit, provider_of
-from aider_gardener.archive.providers import is_loopback
 
 
 def model(name: str = "gpt-4o", **given: Any) -> Any:
