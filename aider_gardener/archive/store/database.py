@@ -163,7 +163,8 @@ class Database:
                 is_gone = folder is not None and not os.path.exists(folder)
                 is_held = isinstance(error, apsw.BusyError) or self.is_replaced()
                 patience = BUSY_MILLISECONDS / 1_000 if is_held else FALTERING_SECONDS
-                is_passing = is_gone or is_held or (isinstance(error, FALTERING) and not is_damage(error))
+                is_faltering = isinstance(error, FALTERING) and not is_damage(error)
+                is_passing = is_gone or is_held or is_faltering or isinstance(error, EmptyFile)
                 if not is_passing or time.monotonic() >= began + patience:
                     raise
                 if is_gone and folder is not None:

@@ -8,11 +8,13 @@ import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from made_lines import NoSqlite, bytes_of, files_of, left_behind, opened_by_a_command, put, said, written
 from made_search import found
 
+from aider_gardener import files
 from aider_gardener.archive.store import location, open_store, open_to_read, schema
 from aider_gardener.archive.store.encryption import VARIABLE
 from aider_gardener.errors import StoreError, UsageError
@@ -187,23 +189,23 @@ def test_a_folder_that_is_taken_away_while_its_archive_is_opened_is_made_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_open: bool
 ) -> None:
     """As `git clean -x` may, between two steps: a chat was kept in memory only from then on."""
-    place, prepare, left = tmp_path / ".aider.gardener", location.prepare_file, [1]
+    place, opened, left = tmp_path / ".aider.gardener", files.open_private, [1]
 
-    def taken_away(path: Path) -> None:
+    def taken_away(path: Path) -> Any:
         if left and path.name == location.FILE_NAME:
             left.pop()
             shutil.rmtree(path.parent)
-        prepare(path)
+        return opened(path)
 
     if is_open:
         store = open_store(place)
         put(store, "before")
         shutil.rmtree(place)
-    monkeypatch.setattr(location, "prepare_file", taken_away)
+    monkeypatch.setattr(files, "open_private", taken_away)
     if not is_open:
         store = open_store(place)
     put(store, "more", seq=1)
-    assert store.is_file and store.persistent and left == []
+    assert store.is_file and store.persistent and left == [], store.notice
     store.close()
     store = open_store(place)
     assert [entry.content for entry in store.session_entries("s1")] == ["more"]
