@@ -159,7 +159,7 @@ def imported(root: Path) -> set[str]:
                 names.update(alias.name.partition(".")[0] for alias in node.names)
             elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
                 names.add(node.module.partition(".")[0])
-    return names - set(sys.stdlib_module_names) - {"aider_gardener"}
+    return names - set(sys.stdlib_module_names) - {"aider_gardener", "tomllib"}  # Python 3.11 brings the last
 
 
 def provided(distribution: str) -> set[str]:

@@ -120,8 +120,17 @@ class Gardener:
         chat = self.state.chat
         for entry, after in pairwise(chat.all_entries()):
             if has_edit(entry) and f"git hash {commit[:7]} " in after.content:
-                self.state.chat = replace(chat, undone=chat.undone | {entry.seq})
-                self.state.event(EDIT_UNDONE, entry_id=entry.id)
+                self._edit_is_gone(entry)
+
+    def edit_not_made(self) -> None:
+        """Note that nothing came of the edit of the newest reply, as where the user declined it."""
+        for entry in list(self.state.chat.all_entries())[-1:]:
+            if has_edit(entry):
+                self._edit_is_gone(entry)
+
+    def _edit_is_gone(self, entry: Entry) -> None:
+        self.state.chat = replace(self.state.chat, undone=self.state.chat.undone | {entry.seq})
+        self.state.event(EDIT_UNDONE, entry_id=entry.id)
 
     def idle(self) -> int:
         """Work off what is left to embed, now and in this thread; returns how many passages that were.

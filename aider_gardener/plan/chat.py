@@ -172,9 +172,9 @@ class Chat:
     now, shown or hidden, the first `border` of them in the list of finished exchanges. `fidelity` is the
     level of each that is not shown whole; `done` and `cur` are the messages that this makes.
 
-    `undone` are replies whose edit the user has undone; `throttled` messages of the user whose compressed
-    form is shown in their own place, not in a note, as long as the rest of their exchange is whole;
-    `forgotten` entries that the user had deleted: they keep their place, empty, and are never shown; `held`
+    `undone` are replies whose edit the user undid or declined; `throttled` messages of the user whose
+    compressed form is shown in their own place, not in a note, as long as the rest of their exchange is
+    whole; `forgotten` entries that the user had deleted: they keep their place, empty, and are never shown; `held`
     are shown in their places whatever happens. `floor` is the first sequence number that recall may reach
     unasked: /clear moves it. `hint` is the line below the head of the first note.
 

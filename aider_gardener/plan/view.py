@@ -14,9 +14,9 @@ NOTE_HEAD = (
     "(Notes on the earlier chat, kept by aider-gardener; [n] is the turn, g… the id of a whole original.)"
 )
 FILLER = "Ok."
-FAILED, UNDONE = ", not applied", ", undone later"
+FAILED, UNDONE = ", not applied", ", undone or not made"
 FAILED_LABEL = "reply, its edit was not applied"
-UNDONE_LABEL = "reply, its edit was undone later"
+UNDONE_LABEL = "reply, its edit was undone or not made"
 EDITED = re.compile(r"\[… ((?:edited|wrote|created|deleted) .+?)(?:; whole: \w+)?\]$", re.MULTILINE)
 """The line that stands for the edit blocks of a file in a short form."""
 LABELS = {

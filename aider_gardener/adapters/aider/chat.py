@@ -4,7 +4,7 @@ next coder, has turns, and is cleared."""
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from functools import partial, wraps
 from pathlib import Path
@@ -319,6 +319,13 @@ def clear(coder: HostCoder, gardener: Gardener) -> None:
     """The user clears the chat, and the host will say so afterwards."""
     with clearing(coder, gardener):
         pass
+
+
+def edited(coder: HostCoder, gardener: Gardener, files: Collection[str]) -> None:
+    """aider has made the edits of a reply, in these files. Where there are none, and it asks the model for no
+    better ones, the user declined them all or the reply had none that aider knows."""
+    if not files and not coder.reflected_message:
+        gardener.edit_not_made()
 
 
 @contextmanager

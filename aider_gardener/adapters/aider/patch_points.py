@@ -109,6 +109,8 @@ PATCH_POINTS = (
         "no LLM summary, no thread", (INTERFACE,)),
     PatchPoint(CODER, "Coder.add_assistant_reply_to_cur_messages", "(self)", around(ours(link.syncing)),
         "archive the reply as soon as it exists", (INTERFACE,)),
+    PatchPoint(CODER, "Coder.apply_updates", "(self)", beside(result=ours(chat.edited)),
+        "notes say of an edit that it was not made"),
     PatchPoint(CODER, "Coder.move_back_cur_messages", "(self, message)", around(ours(link.syncing)),
         "archive the commit notice as soon as it exists", (APPEND,)),
     PatchPoint(CODER, "Coder.run_one", "(self, user_message, preproc)", around(ours(chat.turn)),

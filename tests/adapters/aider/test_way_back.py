@@ -247,8 +247,8 @@ def test_a_quoted_edit_that_was_undone_says_so(
     driver.ask("/ask what did the kestrel greeting in greet look like?")
     quoted = [str(m["content"]) for m in model.requests[-1] if "Quoted from earlier" in str(m["content"])]
     assert "kestrel-greeting" in quoted[0]
-    assert re.search(r"^\[1 reply, its edit was undone later", quoted[0], re.M)
-    assert "its edit was undone later" in say(driver, "/recall kestrel greeting greet")
+    assert re.search(r"^\[1 reply, its edit was undone or not made", quoted[0], re.M)
+    assert "its edit was undone or not made" in say(driver, "/recall kestrel greeting greet")
 
 
 def test_an_edit_that_is_left_out_is_told_behind_its_order_and_whether_it_stands(begin: Begin) -> None:
@@ -261,8 +261,21 @@ def test_an_edit_that_is_left_out_is_told_behind_its_order_and_whether_it_stands
     driver.ask(*(f"/ask step {n}" for n in range(5)), reply=ANSWER * 4)
     told = driver.model.last_prompt()
     assert "[1] user: say good day → edited app.py: greet (+1 −1)\n" in told
-    assert "[2] user: say good night → edited app.py: greet (+1 −1), undone later\n" in told
+    assert "[2] user: say good night → edited app.py: greet (+1 −1), undone or not made\n" in told
     assert "SEARCH" not in told.partition("(Notes on")[2].partition("say good night")[0]
+
+
+@pytest.mark.parametrize("edit_format", ["diff", "architect"])
+def test_an_edit_that_the_user_declined_is_told_as_not_made(
+    begin: Begin, monkeypatch: pytest.MonkeyPatch, edit_format: str
+) -> None:
+    driver = begin(history_tokens=1_000, files="aider", edit_format=edit_format, auto_accept_architect=False)
+    monkeypatch.setattr(driver.coder.io, "confirm_ask", lambda *_args, **_options: False)
+    edit = EDIT.format(path="other.py", old="", new="def night():\n    return 'good night'")
+    driver.ask("say good night in another file", reply=f"{edit}\n{ANSWER}")
+    assert not Path("other.py").exists()
+    driver.ask(*(f"/ask step {n}" for n in range(5)), reply=ANSWER * 4)
+    assert re.search(r"another file → .*other\.py.*, undone or not made\n", driver.model.last_prompt())
 
 
 def test_an_undone_commit_of_the_linters_undoes_no_edit(begin: Begin, tmp_path: Path) -> None:
