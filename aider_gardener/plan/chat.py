@@ -174,9 +174,9 @@ class Chat:
 
     `undone` are replies whose edit the user undid or declined; `throttled` messages of the user whose
     compressed form is shown in their own place, not in a note, as long as the rest of their exchange is
-    whole; `forgotten` entries that the user had deleted: they keep their place, empty, and are never shown; `held`
-    are shown in their places whatever happens. `floor` is the first sequence number that recall may reach
-    unasked: /clear moves it. `hint` is the line below the head of the first note.
+    whole; `forgotten` entries that the user had deleted: they keep their place, empty, and are never shown;
+    `held` are shown in their places whatever happens. `floor` is the first sequence number that recall may
+    reach unasked: /clear moves it. `hint` is the line below the head of the first note.
 
     `turn` counts from 1. `turn_due`: the next message that is new begins one; `typed` is what the user
     entered last, where the host says so, `handed` the originals that the model asked for and was given last
