@@ -9,7 +9,7 @@ import hashlib
 import os
 import platform
 from collections.abc import Iterator
-from functools import update_wrapper
+from functools import update_wrapper, wraps
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -113,6 +113,7 @@ def accept_edits_as_recorded(recorded: Recorded) -> None:
     """For a session without its tree: an edit counts as made where the recording has a commit, and
     the model is asked again where the recording has a further reply."""
 
+    @wraps(Coder.apply_updates)  # the signature that `install` looks for
     def apply_updates(self: Any) -> set[str]:
         self.replayed_commit = recorded.commit()
         self.reflected_message = recorded.reflection() or None
