@@ -87,7 +87,9 @@ def _say(coder: HostCoder, state: ChatState, plan: Plan | None, cut: Sequence[Th
         one = state.plans[-1]
         limit = ""
         if plan.tokens_before > one.high:
-            limit = limit_passed(one.set_by, one.high, caches_if_asked=provider.caches_if_asked(coder))
+            # Where most turns come later than a cache lasts, writing it would cost more.
+            would_serve = provider.caches_if_asked(coder) and state.usage.is_served
+            limit = limit_passed(one.set_by, one.high, caches_if_asked=would_serve)
         if state.settings.status_line and not state.is_preview:
             line = made_room(plan, limit, has_undo=hasattr(coder.commands, "cmd_gardener"))
             Terminal(coder.io).dim(f"aider-gardener: {line}")

@@ -10,6 +10,7 @@ from aider.io import InputOutput
 from rich.console import Console
 
 from aider_gardener.adapters.aider.coder import Terminal
+from aider_gardener.plan.usage import Usage
 
 from .conftest import Begin
 
@@ -45,11 +46,16 @@ def test_a_line_for_what_was_recalled_and_for_room(begin: Begin, status_line: st
         assert [line for line in new if "recalled" in line] == ["aider-gardener: recalled 1 passage: turn 1"]
 
 
-@pytest.mark.parametrize(("model_name", "says"), [("claude-sonnet-4-5", True), ("gpt-4", False)])
+@pytest.mark.parametrize(
+    ("model_name", "is_quick", "says"),
+    [("claude-sonnet-4-5", True, True), ("claude-sonnet-4-5", False, False), ("gpt-4", True, False)],
+)
 def test_where_a_provider_caches_only_what_it_is_asked_to_the_line_says_how(
-    begin: Begin, model_name: str, says: bool
+    begin: Begin, monkeypatch: pytest.MonkeyPatch, model_name: str, is_quick: bool, says: bool
 ) -> None:
+    """Not where the cache would mostly be cold: writing it costs more than a prompt without."""
     driver = begin(model_name=model_name)
+    monkeypatch.setattr(Usage, "idle_seconds", 1.0 if is_quick else 400.0)
     model, summarizer = driver.coder.main_model, driver.coder.summarizer
     model.max_chat_history_tokens = summarizer.max_tokens = 1_000
     driver.ask(*(f"/ask step {n}" for n in range(6)), reply=LONG)
