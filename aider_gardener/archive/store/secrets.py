@@ -16,7 +16,7 @@ from aider_gardener.archive.store.formats import (
     TELLING,
     TOKEN,
 )
-from aider_gardener.archive.store.looks import Looks, is_idle, is_strong, kind_of, looks
+from aider_gardener.archive.store.looks import MIXED, Looks, is_idle, is_strong, kind_of, looks
 from aider_gardener.reading.late import late
 from aider_gardener.reading.seeking import Places, seeker
 
@@ -113,6 +113,8 @@ SETTING = re.compile(r"[ \t+>]*(?:[\w#;$/*-]{1,6} ){0,3}(?:[\w-]+\.)*\Z")
 """What stands before a name in a line of settings."""
 NEAR_CHARS = 120
 """So far behind its name a value of such looks is taken for its own."""
+LEAD_CHARS = 32
+"""So far before a value stand the words that lead to it."""
 CANDIDATE = re.compile(
     r"(?:[\w.@-]{1,40}[=:]{1,2}(?=[^\s=/]))?"
     r"(?P<value>[^\s\"'`<>,;(){}\[\]|\\]{5,200}[^\s\"'`<>,;(){}\[\]|\\.:?])"
@@ -261,7 +263,7 @@ def _is_value(kind: str, value: str, joint: str) -> bool:
     need = NEEDS[joint][KINDS.index(kind)]
     if kind == "secret" and len(value) < 8:
         need = max(need, Looks.RANDOM)
-    return looks(value) >= need
+    return need is not Looks.NEVER and looks(value) >= need
 
 
 def _joint(text: str, start: int, stop: int, match: re.Match[str]) -> str:
@@ -306,12 +308,13 @@ def _near(text: str, at: int, kind: str) -> Iterator[Found]:
         value, (begin, end) = match["value"], match.span("value")
         if value.startswith("***"):  # where one stood
             return
-        gap, before, follows = text[found:begin], text[begin - 1], text[end : end + 3]
-        is_quoted = before in "\"'`>" and follows[:1] in tuple("\"'`<")
-        is_given, is_below = GIVEN.search(gap) is not None, "\n" in gap
-        if not is_given and len(value) < 8:
+        lead = text[max(found, begin - LEAD_CHARS) : begin]
+        is_given = GIVEN.search(lead) is not None
+        if not is_given and (len(value) < 8 or not MIXED.match(value)):
             continue
-        is_led = is_quoted or is_given or LED.search(gap) is not None
+        gap, before, follows = text[found:begin], text[begin - 1], text[end : end + 3]
+        is_quoted, is_below = before in "\"'`>" and follows[:1] in tuple("\"'`<"), "\n" in gap
+        is_led = is_quoted or is_given or LED.search(lead) is not None
         is_alone = is_quoted or SENTENCE_END.match(follows) is not None
         if is_below and not is_alone:
             continue
@@ -342,8 +345,9 @@ def _telling(text: str, start: int, stop: int, kind: str) -> Iterator[Found]:
         return
     for match in CANDIDATE.finditer(text, begin, end) if LIKELY.search(text, begin, end) else ():
         value, (first, last) = match["value"], match.span("value")
-        gap = text[max(begin, first - 16) : first]
-        if (kind and first <= start < last) or HASHED.search(gap) or SHAPE.fullmatch(value):
+        if not MIXED.match(value) or (kind and first <= start < last) or SHAPE.fullmatch(value):
+            continue
+        if HASHED.search(text, max(begin, first - 16), first):
             continue
         is_cased = not (value.islower() or value.isupper()) and (kind in ("", "password") or is_strong(value))
         is_enough = len(value) >= 8 and (is_cased or SIGN.search(value)) and PLAIN.fullmatch(value)
