@@ -345,13 +345,14 @@ def _telling(text: str, start: int, stop: int, kind: str) -> Iterator[Found]:
         return
     for match in CANDIDATE.finditer(text, begin, end) if LIKELY.search(text, begin, end) else ():
         value, (first, last) = match["value"], match.span("value")
-        if not MIXED.match(value) or (kind and first <= start < last) or SHAPE.fullmatch(value):
-            continue
-        if HASHED.search(text, max(begin, first - 16), first):
+        if not MIXED.match(value) or (kind and first <= start < last):
             continue
         is_cased = not (value.islower() or value.isupper()) and (kind in ("", "password") or is_strong(value))
         is_enough = len(value) >= 8 and (is_cased or SIGN.search(value)) and PLAIN.fullmatch(value)
-        if looks(value) >= (Looks.MIX if is_enough else Looks.NEVER if kind else Looks.RANDOM):
+        need = Looks.MIX if is_enough else Looks.NEVER if kind else Looks.RANDOM
+        if need is Looks.NEVER or HASHED.search(text, max(begin, first - 16), first):
+            continue
+        if not SHAPE.fullmatch(value) and looks(value) >= need:
             yield first, last, "secret"
 
 
