@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
     Numbers = NDArray[np.int64]
     Counts = NDArray[np.int32]
+    Sums = NDArray[np.float64]
+    Weight = Floats | np.float32
 
 SATURATION, LENGTH_SHARE = 1.2, 0.75
 """Okapi's k1 and b."""
@@ -98,7 +100,7 @@ def scores(evidence: Evidence, similarity: Floats) -> Scores:
     return Scores(found / MOST, own, near, session)
 
 
-def by_session(counts: Counts, lengths: NDArray[Any], begins: Numbers, ends: Numbers) -> Floats:
+def by_session(counts: Counts, lengths: Sums, begins: Numbers, ends: Numbers) -> Floats:
     """How well the session of each passage fits as a whole."""
     import numpy as np
 
@@ -107,7 +109,7 @@ def by_session(counts: Counts, lengths: NDArray[Any], begins: Numbers, ends: Num
     return okapi(counts, low, high, lengths[high] - lengths[low])[at]
 
 
-def okapi(counts: Counts, low: Numbers, high: Numbers, lengths: NDArray[Any]) -> Floats:
+def okapi(counts: Counts, low: Numbers, high: Numbers, lengths: Sums) -> Floats:
     """BM25 of n texts of these lengths, as a share of what a text could have: `counts` says how often each
     word (a row a word) stands before each place, `low` and `high` where each text begins and ends. How many
     texts have a word is what it tells."""
@@ -120,11 +122,12 @@ def okapi(counts: Counts, low: Numbers, high: Numbers, lengths: NDArray[Any]) ->
     return weighed(rows, len(lengths))
 
 
-def weighed(rows: Iterable[tuple[Any, NDArray[Any]]], length: int) -> Floats:
+def weighed(rows: Iterable[tuple[Weight, Floats]], length: int) -> Floats:
     """The mean of rows of such a length, each with its weight. Without BLAS, whose threads would spin."""
     import numpy as np
 
-    found, weights = np.zeros(length, dtype=np.float32), list[Any]()
+    found = np.zeros(length, dtype=np.float32)
+    weights: list[Weight] = []
     for weight, row in rows:
         found += weight * row
         weights.append(weight)
@@ -175,7 +178,7 @@ def window_mean(values: Floats, reach: int, begins: Numbers, ends: Numbers) -> F
     return mean
 
 
-def sums(values: NDArray[Any]) -> NDArray[np.float64]:
+def sums(values: Floats) -> Sums:
     """The sums of the first 0, 1, 2, … values."""
     import numpy as np
 

@@ -11,10 +11,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from aider_gardener.reading.late import late
 from aider_gardener.reading.output import legible
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, Parser
 
 FUNCTIONS = frozenset(
     """function_definition function_declaration function_expression arrow_function method_definition
@@ -88,7 +91,7 @@ DULL_SHARE = 0.5
 
 
 @lru_cache(maxsize=32)
-def parser_for(language: str) -> Any:
+def parser_for(language: str) -> Parser | None:
     """The parser of one of the GRAMMARS, or None when the language has none."""
     if language not in GRAMMARS:
         return None
@@ -101,10 +104,11 @@ def parser_for(language: str) -> Any:
     with warnings.catch_warnings(), suppress(AttributeError):
         warnings.simplefilter("ignore")  # reason: deprecated for a callback that crashes the interpreter
         parser.timeout_micros = int(PARSE_SECONDS * 1_000_000)
-    return parser
+    found: Parser = parser
+    return found
 
 
-def parsed(text: str, language: str) -> Any:
+def parsed(text: str, language: str) -> Node | None:
     """The root of a text's tree, or None: no grammar, no code at all, or given up after PARSE_SECONDS."""
     parser = parser_for(language)
     if parser is None or len(legible(text)) < (1 - DULL_SHARE) * len(text):
@@ -138,25 +142,25 @@ class Fold(NamedTuple):
     end: int
 
 
-def end_row(node: Any) -> int:
+def end_row(node: Node) -> int:
     """The last row of a node; one that ends just behind a line end belongs to the row before."""
     row, column = int(node.end_point[0]), int(node.end_point[1])
     return row - 1 if column == 0 and row > node.start_point[0] else row
 
 
-def comment_folds(children: Iterable[Any], focus: frozenset[int]) -> Iterator[Fold]:
+def comment_folds(children: Iterable[Node], focus: frozenset[int]) -> Iterator[Fold]:
     """Of comments of five and more rows the first two and the last stay."""
-    run: list[Any] = []
+    run: list[Node] = []
     for child in [*children, None]:
-        is_comment = child is not None and child.type in COMMENTS
-        if is_comment and (not run or child.start_point[0] <= run[-1].end_point[0] + 1):
-            run.append(child)
+        comment = child if child is not None and child.type in COMMENTS else None
+        if comment is not None and (not run or comment.start_point[0] <= run[-1].end_point[0] + 1):
+            run.append(comment)
             continue
         if run:
             start, end = run[0].start_point[0], end_row(run[-1])
             if end - start >= 4 and focus.isdisjoint(range(start, end + 1)):
                 yield Fold(start + 2, end)
-        run = [child] if is_comment else []
+        run = [comment] if comment is not None else []
 
 
 def tree_folds(text: str, language: str, focus: frozenset[int]) -> list[Fold] | None:
@@ -175,7 +179,7 @@ def parses(text: str, language: str) -> bool:
     return root is not None and not root.has_error
 
 
-def _error_rows(root: Any) -> int:
+def _error_rows(root: Node) -> int:
     rows, stack = 0, [root]
     while stack:
         node = stack.pop()
@@ -195,9 +199,9 @@ class _Folder:
         self.folds: list[Fold] = []
         self.holding: set[int] = set()
 
-    def run(self, root: Any) -> list[Fold]:
+    def run(self, root: Node) -> list[Fold]:
         self._mark_holders(root)
-        stack: list[tuple[Any, bool]] = [(root, False)]
+        stack: list[tuple[Node, bool]] = [(root, False)]
         while stack:
             node, inside = stack.pop()
             if node.end_point[0] - node.start_point[0] < 2:
@@ -212,7 +216,7 @@ class _Folder:
                 stack.extend((child, inside) for child in node.children)
         return [fold for fold in self.folds if self._worth(fold)]
 
-    def _fold_value(self, node: Any) -> bool:
+    def _fold_value(self, node: Node) -> bool:
         """Fold a docstring or a long literal; False when the node is neither."""
         if node.type in LITERALS and node.id not in self.holding and self._fold_literal(node):
             return True
@@ -222,19 +226,19 @@ class _Folder:
         rows = self.lines[fold.start : fold.end]
         return sum(map(bool, map(str.strip, rows))) >= 2 and sum(len(row.strip()) for row in rows) > 40
 
-    def _mark_holders(self, root: Any) -> None:
+    def _mark_holders(self, root: Node) -> None:
         """Remember every node that has a named definition or an import somewhere below it."""
         stack = [root]
         while stack:
             node = stack.pop()
             if self._is_definition(node):
-                above = node
+                above: Node | None = node
                 while above is not None and above.id not in self.holding:
                     self.holding.add(above.id)
                     above = above.parent
             stack.extend(child for child in node.named_children if child.child_count)
 
-    def _is_definition(self, node: Any) -> bool:
+    def _is_definition(self, node: Node) -> bool:
         kind = node.type
         if kind in IMPORTS or (kind in CONTAINERS and node.parent is not None):
             return True
@@ -245,7 +249,7 @@ class _Folder:
             return value is not None and value.type in ANONYMOUS and value.end_point[0] > value.start_point[0]
         return kind in NAMED_CALLS and self._is_named_call(node)
 
-    def _is_named_call(self, node: Any) -> bool:
+    def _is_named_call(self, node: Node) -> bool:
         """A call with a string and a function, like a test case or a route: it defines something."""
         arguments = node.child_by_field_name("arguments")
         block = node.child_by_field_name("block")
@@ -253,16 +257,16 @@ class _Folder:
         named = bool(inner) and any(child.type in STRING_ARGUMENTS for child in inner[:1])
         return named and (block is not None or any(child.type in ANONYMOUS for child in inner[1:]))
 
-    def _body(self, node: Any) -> Any:
+    def _body(self, node: Node) -> Node | None:
         body = node.child_by_field_name("body")
         if body is None:
             body = next((child for child in node.children if child.type in BLOCKS), None)
         return body if body is not None and (body.type in BLOCKS or self.language == "ruby") else None
 
-    def _fold_body(self, owner: Any, body: Any) -> list[tuple[Any, bool]]:
+    def _fold_body(self, owner: Node, body: Node) -> list[tuple[Node, bool]]:
         """Fold the statements of a body; those that hold definitions are returned to be walked."""
         header, last = self._limits(owner, body)
-        deeper: list[tuple[Any, bool]] = []
+        deeper: list[tuple[Node, bool]] = []
         run: list[int] = []
         statements = list(body.named_children)
         if statements and statements[0].type in ("statements", "body_statement"):
@@ -283,7 +287,7 @@ class _Folder:
         self._flush(run)
         return deeper
 
-    def _limits(self, owner: Any, body: Any) -> tuple[int, int]:
+    def _limits(self, owner: Node, body: Node) -> tuple[int, int]:
         """The last row of the header and the last row that may fold."""
         if not self.closed:
             parameters = owner.child_by_field_name("parameters")
@@ -296,7 +300,7 @@ class _Folder:
         header = parameters.end_point[0] if parameters is not None else owner.start_point[0]
         return header, owner.end_point[0] - 1
 
-    def _is_docstring(self, statement: Any) -> bool:
+    def _is_docstring(self, statement: Node) -> bool:
         if self.language != "python":
             return False
         if statement.type == "string":
@@ -314,7 +318,7 @@ class _Folder:
             self.folds.append(Fold(run[0], run[1] + 1))
         run.clear()
 
-    def _fold_docstring(self, node: Any) -> bool:
+    def _fold_docstring(self, node: Node) -> bool:
         """The first row with words stays, and the row that closes it."""
         start, end = node.start_point[0], end_row(node)
         first = start + 1 if self.lines[start].strip().strip("rbuRBU\"'") else start + 2
@@ -323,7 +327,7 @@ class _Folder:
             self.folds.append(Fold(first, end))
         return True
 
-    def _fold_literal(self, node: Any) -> bool:
+    def _fold_literal(self, node: Node) -> bool:
         start, end = node.start_point[0], node.end_point[0]
         if end - start < LITERAL_ROWS or any(row in self.focus for row in range(start, end)):
             return False
