@@ -10,6 +10,7 @@ One chat uses it when the user asks, and unasked before a prompt is sent.
 from __future__ import annotations
 
 import time
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
@@ -87,9 +88,6 @@ class Recalled(NamedTuple):
     host: str = ""
     author: str = ""
 
-    def holds(self, other: Recalled) -> bool:
-        return self.entry_id == other.entry_id and self.start <= other.start and other.end <= self.end
-
 
 def recall(archive: Archive, chat: Chat, request: Request, *, count: TokenCounter) -> list[Recalled]:
     """The passages that fit the request best, best first, within its token limit."""
@@ -115,6 +113,7 @@ def pack(
     taken to have its share of the tokens of its message; all of them are counted once, together."""
     taken, left = list[Recalled](), int(SLACK * request.token_limit)
     texts, headings = set[str](), set[tuple[str, str]]()
+    spans = defaultdict[str, list[tuple[int, int]]](list)
     in_prompt = [request.standing, *(piece.content for piece in chat.pieces)] if request.unasked else []
     lines = (squeeze(line) for text in in_prompt for line in text.split("\n"))  # all words at once are many
     standing = " ".join(filter(None, lines))
@@ -122,7 +121,9 @@ def pack(
         if standing and squeeze(passage.text) in standing:
             continue
         item = as_recalled(passage, request, archive, chat, room=left)
-        if item is None or squeeze(item.text) in texts or any(each.holds(item) for each in taken):
+        if item is None or (bare := squeeze(item.text)) in texts:
+            continue
+        if any(start <= item.start and item.end <= end for start, end in spans[item.entry_id]):
             continue
         head = (item.entry_id, heading(item, archive.session))
         share = len(item.text) / max(1, len(passage.entry.content))
@@ -134,7 +135,8 @@ def pack(
         held = set(map(stem, index_words(item.text)))
         met = tuple(word for word in words if stem(word) in held)
         taken.append(item._replace(words=met))
-        texts.add(squeeze(item.text))
+        texts.add(bare)
+        spans[item.entry_id].append((item.start, item.end))
         headings.add(head)
         if left < LEAST_TOKENS or len(taken) == request.passages:
             break
