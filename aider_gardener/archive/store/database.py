@@ -38,7 +38,7 @@ HEADER_PLACES = 60, 68
 """Where a file's header has `user_version` and `application_id`."""
 LOG_BYTES, NO_LOG = slice(18, 20), b"\1\1"
 """Where the header says whether there is a write-ahead log, and what it says where there can be none."""
-BAD_INDEX = "an index of words that fits no more"
+BAD_INDEX = "an index that fits no more"
 BAD_HEADER = "a header that is not an archive's"
 NOT_OURS = "{path} is not an archive of the gardener's: it was left alone"
 CHANGED = "{path} has other tables than an archive of the gardener's: it was left alone; move it away"
@@ -250,14 +250,16 @@ class Database:
         self.outside(step)
 
     def load(self, other: Database) -> None:
-        """Make all of another the contents of this one, which is in memory. Raises StoreError."""
+        """Make all of another the contents of this one, which is in memory. Raises StoreError, also where
+        what was read is damaged."""
         if not other.key:
             other.copy_into(self.live)
-            return
-        # SQLite copies no encrypted file into one that is not.
-        data = bytearray(other.outside(lambda db: db.serialize("main")))
-        data[LOG_BYTES] = NO_LOG
-        self.live.deserialize("main", bytes(data))
+        else:  # SQLite copies no encrypted file into one that is not
+            data = bytearray(other.outside(lambda db: db.serialize("main")))
+            data[LOG_BYTES] = NO_LOG
+            self.live.deserialize("main", bytes(data))
+        if self.outside(lambda db: db.execute("PRAGMA quick_check(1)").get) != "ok":
+            raise StoreError(explain(apsw.CorruptError(), other.path))
 
     def read(self, step: Step[Result]) -> Result:
         """Run a step that only reads, on one consistent state of the file."""
@@ -297,14 +299,18 @@ class Database:
     def _log_identities(self) -> list[tuple[int, int] | None]:
         return [location.identity(Path(f"{self.path}{ending}")) for ending in ("-wal", "-shm")]
 
-    def close_log(self) -> None:
-        """Before the file is closed: bring what stands in a log that was removed into it, and touch none that
-        was put in its place, which is another process's that has done so."""
+    def take_log(self) -> bool:
+        """Before the file is closed: bring what stands in a log that was removed into it; whether that was
+        done. Not where another process has begun a new log by what the file held without it."""
         with self._lock:
             self.live.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
-            if self._log_identities()[0] is None:
-                with contextlib.suppress(apsw.Error):
-                    self.live.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_FULL)
+            if self._log_identities()[0] is not None:
+                return False
+            try:
+                self.live.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_FULL)
+            except apsw.Error:
+                return False
+            return True
 
     def close(self) -> None:
         with self._lock:
@@ -371,16 +377,15 @@ class Database:
             if not part:
                 self._check_file()
             result = step(self.live)
-            try:
-                self.live.execute(f"RELEASE {part}" if part else "COMMIT")
-            except apsw.ConstraintError as error:  # the index of words is another than it was
-                raise apsw.CorruptError(BAD_INDEX) from error
+            self.live.execute(f"RELEASE {part}" if part else "COMMIT")
         except BaseException as error:
             db = self._connection
             if db is not None and db.in_transaction:  # after some errors SQLite itself has undone all
                 db.execute(f"ROLLBACK TO {part}; RELEASE {part}" if part else "ROLLBACK")
             if isinstance(error, UnicodeDecodeError):  # in a column of text, which SQLite does not check
                 raise apsw.CorruptError(NO_TEXT) from error
+            if isinstance(error, apsw.ConstraintError):  # an index, that of words too, is another than it was
+                raise apsw.CorruptError(BAD_INDEX) from error
             raise
         finally:
             self._depth -= 1

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import apsw
 
-from aider_gardener.archive.store import forgotten, search, sessions, vectors
+from aider_gardener.archive.store import forgotten, schema, search, sessions, vectors
 from aider_gardener.archive.store.base import TRANSCRIPT_KEY
 from aider_gardener.errors import StoreError
 from aider_gardener.messages import (
@@ -309,6 +309,8 @@ def _delete(db: apsw.Connection, numbers: Mapping[int, str]) -> None:
         for table in ("chunks", "renditions", "occurrences", "bodies"):
             db.execute(f"DELETE FROM {table} WHERE original = ?", (number,))
         db.execute("DELETE FROM originals WHERE number = ?", (number,))
+    if numbers:
+        schema.note_forgotten(db)
     _leave_events(db, set(numbers.values()))
 
 

@@ -208,6 +208,15 @@ def _ids(db: apsw.Connection) -> set[str]:
     return found
 
 
+def add_seen(database: Database, seen: Database) -> None:
+    """Add what was seen of an archive through a log that was removed, and what it lacks without that, unless
+    something was forgotten since. Raises StoreError."""
+    known = (None, seen.read(schema.last_forgotten))
+    if seen.read(_ids) - database.read(_ids) and database.read(schema.last_forgotten) in known:
+        found, fault = records.export_of_other(seen.live), DAMAGED.format(path=database.path)
+        database.write(lambda db: records.add_all(db, found, fault))
+
+
 def drop_copy(path: Path | None) -> None:
     """Remove the copy of a file, and what was begun of one: something in it is forgotten, and leaves it with
     all else. Raises StoreError."""

@@ -19,9 +19,9 @@ from aider_gardener.errors import StoreError
 APPLICATION_ID = 0x41474431
 """Written into the file's header: tells our files from any other SQLite file."""
 VERSION = 11
-OWN, NUMBER = "", "owner"
-"""The session under which `state` has what is the archive's own, neither exported nor imported, and the key
-of the number that it has in common with its copies alone."""
+OWN, NUMBER, FORGOTTEN = "", "owner", "forgotten"
+"""The session under which `state` has what is the archive's own, neither exported nor imported, and the keys
+of the number that it has in common with its copies alone, and of another that each forgetting changes."""
 
 CHECKSUMS, CHECKSUM_BYTES = "cksmvfs", 8
 """The name under which files are opened so, and the room that it needs at the end of each page."""
@@ -123,6 +123,16 @@ def number_of(db: apsw.Connection) -> object:
         return db.execute("SELECT value FROM state WHERE session = ? AND key = ?", (OWN, NUMBER)).get
     except (apsw.Error, UnicodeDecodeError):
         return None
+
+
+def note_forgotten(db: apsw.Connection) -> None:
+    """Note that something is forgotten."""
+    db.execute("INSERT OR REPLACE INTO state VALUES (?, ?, randomblob(16))", (OWN, FORGOTTEN))
+
+
+def last_forgotten(db: apsw.Connection) -> object:
+    """What is another after each forgetting; None where nothing ever was."""
+    return db.execute("SELECT value FROM state WHERE session = ? AND key = ?", (OWN, FORGOTTEN)).get
 
 
 def create(db: apsw.Connection) -> bool:

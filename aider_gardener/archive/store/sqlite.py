@@ -190,13 +190,9 @@ class Store:
     def _go_beside(self, error: StoreError) -> None:
         """Go on in memory, with all that the file holds if it can be read, and with lines beside it."""
         path = self._file.path or Path()
-        memory = Database(None)
-        try:
-            self._file.set_patience(PATIENCE_MILLISECONDS)
-            if path.stat().st_size > repair.LARGEST_COPIED_BYTES:
-                raise StoreError("too large for the memory")
-            memory.load(self._file)
-        except (StoreError, OSError):
+        memory = self._in_memory()
+        if memory is None:
+            memory = Database(None)
             self.generation += 1
         is_secret = encryption.is_secret(path, self._file.key_source)
         # Through a link in the folder's place they would lie where somebody else wants them.
@@ -205,6 +201,18 @@ class Store:
         self._db = memory
         where = "in lines of JSON beside it" if own else "in memory"
         self.notice = f"{error}; until then messages wait {where}"
+
+    def _in_memory(self) -> Database | None:
+        """What the file holds, in memory; None where it cannot be read now or is too large for it."""
+        memory, path = Database(None), self._file.path or Path()
+        try:
+            self._file.set_patience(PATIENCE_MILLISECONDS)
+            if path.stat().st_size > repair.LARGEST_COPIED_BYTES:
+                return None
+            memory.load(self._file)
+        except (StoreError, OSError):
+            return None
+        return memory
 
     def _come_back(self) -> None:
         """Write to the file what waits, if it can be written again, and go on with it."""
@@ -241,8 +249,7 @@ class Store:
         if path is None:
             return False
         is_log = isinstance(error, LogGone)
-        if is_log:
-            self._file.close_log()
+        seen = self._in_memory() if is_log and not self._file.take_log() else None
         self._file.close()
         self.generation += 1
         try:
@@ -255,6 +262,8 @@ class Store:
                 self._file.connect()
                 if self._file.number != number:
                     self.notice = ANOTHER.format(path=path)
+                if seen is not None:
+                    repair.add_seen(self._file, seen)
             else:
                 self.notice = repair.begin_anew(self._file, path, self._clock())
         except (StoreError, apsw.Error, OSError) as fault:

@@ -504,6 +504,37 @@ def test_a_log_that_another_program_removes_takes_nothing_along(
     assert len(found.session_entries("t")) == 1 and found.notice == "" and found.verify() == []
 
 
+@pytest.mark.skipif(os.name == "nt", reason="an open file cannot be removed there")
+@pytest.mark.parametrize("is_young", [False, True])
+def test_a_log_that_is_removed_before_another_chat_begins_takes_nothing_along(
+    tmp_path: Path, is_young: bool
+) -> None:
+    if not is_young:
+        open_store(tmp_path).close()  # what was written in it stands in the file
+    first = open_store(tmp_path)
+    put(first, "of a chat that has ended", 0, "e")
+    gone = put(first, "forgotten", 1, "e")
+    first.forget([gone.id])
+    put(first, "said before", 0)
+    for ending in ("-wal", "-shm"):
+        (tmp_path / f"gardener.db{ending}").unlink()
+    code = (
+        "import sys\n"
+        "from pathlib import Path\n"
+        "sys.path[:0] = sys.argv[2:]\n"
+        "from test_repair import open_store, put\n"
+        "put(open_store(Path(sys.argv[1])), 'said by another chat', 0, 't')\n"
+    )  # in this process SQLite would have one index for both logs
+    paths = [str(Path(__file__).parent), str(Path(__file__).parents[2])]
+    subprocess.run([sys.executable, "-c", code, str(tmp_path), *paths], check=True)
+    put(first, "said after", 1)
+    first.close()
+    found = open_store(tmp_path)
+    said = {name: [one.content for one in found.session_entries(name)] for name in "est"}
+    assert said["e"] == ["of a chat that has ended"] and said["s"] == ["said before", "said after"]
+    assert said["t"] == ["said by another chat"] and found.verify() == []
+
+
 @pytest.mark.skipif(os.name == "nt", reason="an open file cannot be moved there")
 def test_a_chat_says_that_its_archive_is_another_one_now(tmp_path: Path) -> None:
     chat = Played(tmp_path / "a")
