@@ -196,15 +196,20 @@ class ChatLaws(RuleBasedStateMachine):
     def compact_and_undo(self) -> None:
         coder, gardener = self.driver.coder, self.gardener
         link.sync(coder, gardener)
-        before = [dict(message) for message in self.driver.history]
+        before = self.as_typed()
         used = gardener.state.history_used
         plan = compact_to(gardener.state, Goal(high=max(1, used // 2), low=max(1, used // 4)))
         if plan is not None:
             assert alternates(self.driver.history)
             assert gardener.state.history_used == plan.tokens_after < plan.tokens_before == used
             gardener.undo()
-        assert self.driver.history == before
+        assert self.as_typed() == before
         self.disturbed = True
+
+    def as_typed(self) -> list[dict[str, Any]]:
+        """The history without what aider writes behind a message whose answer was interrupted."""
+        ending = "\n^C KeyboardInterrupt"
+        return [{**each, "content": each["content"].removesuffix(ending)} for each in self.driver.history]
 
     # What holds whatever they do
 
