@@ -32,6 +32,7 @@ def before(coder: HostCoder, gardener: Gardener) -> bool:
     link.bind(gardener, coder)
     link.sync(coder, gardener)
     state = gardener.state
+    state.frame = _without_dropped(coder, state.frame)
     if (plan := gardener.compact_if_due()) is not None:
         _say(coder, state, plan)
     may_ask = state.settings.llm in ("fallback", "both") and state.acts and not state.is_preview
@@ -48,9 +49,13 @@ def after(coder: HostCoder, gardener: Gardener, chunks: Chunks) -> None:
     state = gardener.state
     coder.__dict__[call.TO_TELL] = ""
     grows = layout.grows(coder, state)
+    around = frame_of(coder, state, chunks)
     if not grows:
         state.layout = Layout()
-        state.frame = frame_of(coder, state, chunks)
+    else:  # laid out anew or behind the last prompt, it takes so much
+        most = {name: max(tokens, state.frame.parts.get(name, 0)) for name, tokens in around.parts.items()}
+        around = replace(around, parts=most)
+    state.frame = around
     if not state.acts:
         return
     cold = is_cold(coder, state, chunks, grows=grows)
@@ -155,12 +160,23 @@ def frame_of(coder: HostCoder, state: ChatState, chunks: Chunks, last: str = "")
     if state.note.tokens:
         parts["notes"] = state.note.tokens
 
-    def relative(name: str) -> str:
-        return coder.get_rel_fname(name).replace(os.sep, "/")
-
-    files = {relative(name): estimate(name) for name in sorted(coder.abs_fnames)}
-    read_only = tuple(relative(name) for name in sorted(coder.abs_read_only_fnames))
+    files = {_relative(coder, name): estimate(name) for name in sorted(coder.abs_fnames)}
+    read_only = tuple(_relative(coder, name) for name in sorted(coder.abs_read_only_fnames))
     return replace(state.frame, parts=parts, files=files, read_only=read_only)
+
+
+def _without_dropped(coder: HostCoder, frame: Frame) -> Frame:
+    """The prompt as last measured, less the files that have left the chat since: room that the user made."""
+    here = {_relative(coder, name) for name in coder.abs_fnames}
+    dropped = sum(tokens for name, tokens in frame.files.items() if name not in here)
+    if not dropped:
+        return frame
+    files = max(0, frame.parts.get("files", 0) - dropped)
+    return replace(frame, parts={**frame.parts, "files": files})
+
+
+def _relative(coder: HostCoder, name: str) -> str:
+    return coder.get_rel_fname(name).replace(os.sep, "/")
 
 
 def estimate(path: str) -> int:
