@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 
 from aider_gardener.cli.root import main as gardener
@@ -35,6 +36,17 @@ def test_an_unsupported_aider_runs_as_it_is() -> None:
     assert "0.86.2" in run.stdout
     assert run.stderr.count("\n") == 1
     assert "running aider without the gardener" in run.stderr
+
+
+def test_prompts_that_are_only_shown_are_not_archived(
+    repository: Path, driver: object, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from aider.main import main
+
+    main(["--show-prompts", "--model", "gpt-4o", "--no-check-update", "--yes-always", "app.py"])
+    shown = capsys.readouterr().out
+    assert "Hello!" in shown and "aider-gardener" not in shown
+    assert not (repository / ".aider.gardener").exists()
 
 
 def test_message_mode_works_and_ends(repository: Path) -> None:

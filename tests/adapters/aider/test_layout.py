@@ -219,6 +219,19 @@ def test_a_mode_that_answers_is_asked_below_the_head_of_the_mode_that_edits(
     assert not count_of(again, layout.MODE_HEAD)
 
 
+def test_another_model_is_not_asked_below_the_head_of_the_one_before(
+    chat: Driver, model: ScriptedModel
+) -> None:
+    edit(chat, "part2.py", 5, "20")
+    chat.type("/model claude-sonnet-4-5")
+    chat.ask("/ask why?")
+    question = model.requests[-1]
+    assert "SEARCH/REPLACE" not in chat_of(question[:1]) and not count_of(question, layout.MODE_HEAD)
+    edit(chat, "part2.py", 9, "30")
+    chat.ask("/ask and why?")
+    assert model.requests[-1][0] == model.requests[-2][0] and count_of(model.requests[-1], layout.MODE_HEAD)
+
+
 def test_modes_get_a_legal_prompt(chat: Driver, model: ScriptedModel) -> None:
     for number, mode in enumerate(("ask", "architect", "context", "help")):
         edit(chat, "part2.py", 5, f"2{number}")
