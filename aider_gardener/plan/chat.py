@@ -235,6 +235,12 @@ class Chat:
         """Those of the current exchanges."""
         return self.all_entries()[self.border :]
 
+    def asked_of(self) -> list[Entry]:
+        """Those that may say what is asked now: the current ones, and those of this turn that the host takes
+        for finished, as where it has made an edit and sends back what the linter says of it."""
+        rows = enumerate(self.all_entries())
+        return [entry for at, entry in rows if at >= self.border or entry.turn == self.turn]
+
     def places(self, entry_id: str) -> list[int]:
         """The sequence numbers at which an original is part of the chat now, at whatever level."""
         return [seq for seq in self.order if self.entries[seq].id == entry_id]

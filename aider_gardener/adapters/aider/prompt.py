@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from aider_gardener.gardener.gardener import Gardener
     from aider_gardener.gardener.state import ChatState
     from aider_gardener.gardener.throttle import Throttled
+    from aider_gardener.recall.recall import Recalled
 
 CHARS_A_TOKEN = 4
 
@@ -75,12 +76,14 @@ def after(coder: HostCoder, gardener: Gardener, chunks: Chunks) -> None:
         place_settled(gardener, chunks)
     state.frame = frame_of(coder, state, chunks, last)
     if layout.last_user(chunks.cur) is not None:
-        asked = question(state.chat.current_entries())
+        asked = question(state.chat.asked_of())
         note = gardener.recall_note(asked.content if asked else "", f"{files}\n{state.note.text}")
         place_before_question(note, chunks)
     place_before_question(last, chunks)
     if state.settings.status_line and state.recollection.quoted is not found:
-        coder.__dict__[call.TO_TELL] = _recalled(state)
+        line = _recalled(state, state.recollection.quoted)
+        is_said = coder.num_reflections and line == _recalled(state, found)  # for the prompt before
+        coder.__dict__[call.TO_TELL] = "" if is_said else line
     if notice := state.archive.take_notice():
         Terminal(coder.io).tool_warning(f"aider-gardener: {notice}")
 
@@ -102,9 +105,9 @@ def _say(coder: HostCoder, state: ChatState, plan: Plan | None, cut: Sequence[Th
         Terminal(coder.io).tool_warning(f"aider-gardener: {item.line()}")
 
 
-def _recalled(state: ChatState) -> str:
-    """What was recalled for the prompt, "" for nothing."""
-    found, own = state.recollection.quoted, state.archive.session
+def _recalled(state: ChatState, found: Sequence[Recalled]) -> str:
+    """What was recalled for a prompt, "" for nothing."""
+    own = state.archive.session
     turns = [item.turn for item in found if item.session == own]
     return recalled(turns, len(found) - len(turns)) if found else ""
 
