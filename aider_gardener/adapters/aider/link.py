@@ -133,6 +133,11 @@ def run(hook: Callable[..., Any], coder: HostCoder, *args: Any, **options: Any) 
     return None
 
 
+def run_begun(hook: Callable[..., Any], coder: HostCoder, *args: Any) -> Any:
+    """The same in a chat that has begun: what aider does without one, as for --apply, makes no gardener."""
+    return run(hook, coder, *args) if ATTRIBUTE in coder.__dict__ else None
+
+
 def is_sub(coder: HostCoder) -> bool:
     """Whether an aider with history providers has given the coder another one, as it does with helpers."""
     history = getattr(coder, "history", None)

@@ -10,16 +10,7 @@ from typing import Any
 
 from aider_gardener.adapters.aider import call, chat, commands, history, layout, link, prompt
 from aider_gardener.adapters.aider.options import Origins, add_options
-from aider_gardener.adapters.aider.wrappers import (
-    ATTRIBUTE,
-    Hook,
-    Wrap,
-    added,
-    around,
-    beside,
-    guard,
-    guarded,
-)
+from aider_gardener.adapters.aider.wrappers import Hook, Wrap, added, around, beside, guard, guarded
 
 TRIED = (
     *("0.83.2", "0.84.0", "0.85.0", "0.85.1", "0.85.2", "0.85.3", "0.85.4", "0.85.5"),
@@ -86,11 +77,6 @@ def ours(hook: Hook) -> Hook:
     return partial(link.run, hook)
 
 
-def ours_begun(hook: Hook) -> Hook:
-    """The same where the chat has begun: what aider does without one, as for --apply, makes none."""
-    return lambda coder, *args: link.run(hook, coder, *args) if ATTRIBUTE in coder.__dict__ else None
-
-
 THE_GARDENER = property(guarded(link.gardener_of), doc="The gardener of this chat, or None when it is off.")
 PATCH_POINTS = (
     PatchPoint(CODER, "Coder.gardener", "", added(THE_GARDENER),
@@ -107,7 +93,7 @@ PATCH_POINTS = (
     PatchPoint(CODER, "Coder.format_messages", "(self)", beside(result=ours(layout.set_breakpoints)),
         "a cache breakpoint behind the history"),
     PatchPoint(CODER, "Coder.get_cur_message_text", "(self)",
-        beside(instead=ours_begun(layout.current_texts)),
+        beside(instead=partial(link.run_begun, layout.current_texts)),
         "the map's mentions come from what was said, not from what stands of it"),
     PatchPoint(CODER, "Coder.send", "(self, messages, model=None, functions=None)", call.send,
         "garden harder and try once more when the provider says the prompt is too long"),
@@ -124,7 +110,8 @@ PATCH_POINTS = (
         "no LLM summary, no thread", (INTERFACE,)),
     PatchPoint(CODER, "Coder.add_assistant_reply_to_cur_messages", "(self)", around(ours(link.syncing)),
         "archive the reply as soon as it exists", (INTERFACE,)),
-    PatchPoint(CODER, "Coder.apply_updates", "(self)", beside(result=ours_begun(chat.edited)),
+    PatchPoint(CODER, "Coder.apply_updates", "(self)",
+        beside(result=partial(link.run_begun, chat.edited)),
         "notes say of an edit that it was not made"),
     PatchPoint(CODER, "Coder.move_back_cur_messages", "(self, message)", around(ours(link.syncing)),
         "archive the commit notice as soon as it exists", (APPEND,)),

@@ -172,10 +172,7 @@ def _without_dropped(coder: HostCoder, frame: Frame) -> Frame:
     """The prompt as last measured, less the files that have left the chat since: room that the user made."""
     here = {_relative(coder, name) for name in coder.abs_fnames}
     dropped = sum(tokens for name, tokens in frame.files.items() if name not in here)
-    if not dropped:
-        return frame
-    files = max(0, frame.parts.get("files", 0) - dropped)
-    return replace(frame, parts={**frame.parts, "files": files})
+    return replace(frame, parts={**frame.parts, "files": max(0, frame.parts.get("files", 0) - dropped)})
 
 
 def _relative(coder: HostCoder, name: str) -> str:
