@@ -18,6 +18,7 @@ from aider_gardener.plan.chat import question
 from aider_gardener.plan.goals import Frame
 from aider_gardener.plan.layout import Layout
 from aider_gardener.plan.view import FILLER, has_edit
+from aider_gardener.reading.source import is_for_the_user
 
 if TYPE_CHECKING:
     from aider_gardener.gardener.gardener import Gardener
@@ -77,7 +78,8 @@ def after(coder: HostCoder, gardener: Gardener, chunks: Chunks) -> None:
     state.frame = frame_of(coder, state, chunks, last)
     if layout.last_user(chunks.cur) is not None:
         asked = question(state.chat.asked_of())
-        note = gardener.recall_note(asked.content if asked else "", f"{files}\n{state.note.text}")
+        words = "" if asked is None or is_for_the_user(asked.content) else asked.content
+        note = gardener.recall_note(words, f"{files}\n{state.note.text}")
         place_before_question(note, chunks)
     place_before_question(last, chunks)
     if state.settings.status_line and state.recollection.quoted is not found:
