@@ -135,7 +135,10 @@ def run(hook: Callable[..., Any], coder: HostCoder, *args: Any, **options: Any) 
 
 def run_begun(hook: Callable[..., Any], coder: HostCoder, *args: Any) -> Any:
     """The same in a chat that has begun: what aider does without one, as for --apply, makes no gardener."""
-    return run(hook, coder, *args) if ATTRIBUTE in coder.__dict__ else None
+    with guard(coder):
+        if (gardener := coder.__dict__.get(ATTRIBUTE)) is not None:
+            return hook(coder, gardener, *args)
+    return None
 
 
 def is_sub(coder: HostCoder) -> bool:
