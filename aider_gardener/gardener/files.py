@@ -74,7 +74,8 @@ def project_index(store: Store, project: str) -> str:
 def _told(store: Store, info: SessionInfo) -> Iterator[str]:
     """What came of a session, line by line. An edit that was undone is none."""
     entries = store.session_entries(info.id)
-    undone = {event.data.get("entry_id") for event in store.events(info.id, EDIT_UNDONE)}
+    events = store.events(info.id, EDIT_UNDONE)
+    undone = {event.data.get("entry_id") for event in events if not event.data.get("made")}
     asked = [each.content for each in entries if each.source.kind is SourceKind.TYPED and each.content]
     commits, decisions = commits_in(entries), decided(entries)
     files = edited_files([entry for entry in entries if entry.id not in undone])

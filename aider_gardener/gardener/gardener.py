@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import update_wrapper
@@ -16,10 +16,10 @@ from aider_gardener.gardener.learnt import taken_rules
 from aider_gardener.gardener.state import ChatState
 from aider_gardener.messages import ContentClass, Entry
 from aider_gardener.notes.chatmap import MapNote, past
-from aider_gardener.notes.last_chat import LastTime, last_time
+from aider_gardener.notes.last_chat import LastTime, edited_files, last_time
 from aider_gardener.notes.rules import Decision, decided
 from aider_gardener.plan.chat import Chat
-from aider_gardener.plan.view import has_edit
+from aider_gardener.plan.view import has_edit, outcome
 from aider_gardener.recall.recall import EDIT_UNDONE, MARGIN_TOKENS, NOTE_HEAD, Recalled
 from aider_gardener.recall.request import ORDINARY_SHARE, Request, both_ends, recall_part
 from aider_gardener.settings import Settings
@@ -120,17 +120,20 @@ class Gardener:
         chat = self.state.chat
         for entry, after in pairwise(chat.all_entries()):
             if has_edit(entry) and f"git hash {commit[:7]} " in after.content:
-                self._edit_is_gone(entry)
+                self._edit_is_gone(entry, [])
 
-    def edit_not_made(self) -> None:
-        """Note that nothing came of the edit of the newest reply, as where the user declined it."""
-        for entry in list(self.state.chat.all_entries())[-1:]:
-            if has_edit(entry):
-                self._edit_is_gone(entry)
+    def edit_made(self, files: Collection[str]) -> None:
+        """Note that the host made the edit of the newest reply in these files. Where there are none, or fewer
+        than the reply has, the user declined the others."""
+        for entry in self.state.chat.all_entries()[-1:]:
+            if has_edit(entry) and (not files or len(files) < len(edited_files([entry]))):
+                self._edit_is_gone(entry, sorted(files))
 
-    def _edit_is_gone(self, entry: Entry) -> None:
-        self.state.chat = replace(self.state.chat, undone=self.state.chat.undone | {entry.seq})
-        self.state.event(EDIT_UNDONE, entry_id=entry.id)
+    def _edit_is_gone(self, entry: Entry, made: list[str]) -> None:
+        self.state.chat = replace(
+            self.state.chat, undone={**self.state.chat.undone, entry.seq: outcome(made)}
+        )
+        self.state.event(EDIT_UNDONE, entry_id=entry.id, made=made)
 
     def idle(self) -> int:
         """Work off what is left to embed, now and in this thread; returns how many passages that were.

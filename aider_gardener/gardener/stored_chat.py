@@ -19,6 +19,7 @@ from aider_gardener.gardener.state import ChatState, ChatSums, Point, Prefix
 from aider_gardener.messages import ContentClass, Entry, Fidelity, Source, TokenCounter
 from aider_gardener.plan.goals import Frame
 from aider_gardener.plan.usage import Call, Prices
+from aider_gardener.plan.view import outcome
 from aider_gardener.recall.recall import EDIT_UNDONE
 from aider_gardener.settings import Settings
 
@@ -79,11 +80,11 @@ def _stand_again(state: ChatState, info: SessionInfo, *, with_gaps: bool = False
     forgotten = _places_of_forgotten(stored, floor) if with_gaps else {}
     entries = {seq: (stored | forgotten)[seq] for seq in sorted([*stored, *forgotten])}
     order = tuple(seq for seq, entry in entries.items() if entry.active and seq >= floor)
-    undone, throttled = set[str](), set[int]()
+    undone, throttled = dict[str, str](), set[int]()
     levels: dict[int, Fidelity] = {}
     for event in events:
         if event.kind == EDIT_UNDONE:
-            undone.add(str(event.data.get("entry_id")))
+            undone[str(event.data.get("entry_id"))] = outcome(event.data.get("made"))
         swaps = {seq: after for seq, _before, after in swapped(event)}
         levels.update(swaps)
         throttled.update(stored.keys() & swaps if event.kind == THROTTLE else ())
@@ -102,7 +103,7 @@ def _stand_again(state: ChatState, info: SessionInfo, *, with_gaps: bool = False
         forgotten=frozenset(forgotten),
         order=order,
         border=len(order),
-        undone=frozenset(seq for seq, entry in stored.items() if entry.id in undone),
+        undone={seq: undone[entry.id] for seq, entry in stored.items() if entry.id in undone},
         throttled=frozenset(s for s in throttled if Fidelity.COMPRESSED in archive.renditions(stored[s])),
         turn=info.turns,
         floor=floor,

@@ -21,7 +21,7 @@ from aider_gardener.reading.excerpt import excerpt
 from aider_gardener.reading.late import late
 from aider_gardener.reading.output import clipped, squeeze
 from aider_gardener.reading.sentences import Unit, content_words, units
-from aider_gardener.reading.source import WEB_HEAD
+from aider_gardener.reading.source import WEB_HEAD, is_for_the_user
 from aider_gardener.reading.speech import (
     ANNOUNCES,
     ASKED_POLITELY,
@@ -99,9 +99,9 @@ allows what they ban or has another figure for one."""
 
 @remembered(2_048, key=content_key)
 def typed_words(entry: Entry) -> str:
-    """What the user typed of an entry: its words, without blocks, quoted lines and fetched pages. It is asked
-    at each prompt; of a very long one no more is read than of others."""
-    if entry.source.kind is not SourceKind.TYPED or entry.role != "user":
+    """What the user typed of an entry: its words, without blocks, quoted lines and fetched pages. It is
+    asked at each prompt; of a very long one no more is read than of others."""
+    if entry.source.kind is not SourceKind.TYPED or entry.role != "user" or is_for_the_user(entry.content):
         return ""
     content, segments = excerpt(entry.content), entry.segments
     if content is not entry.content:

@@ -15,12 +15,10 @@ from typing import Any
 
 from aider_gardener.messages import Entry, Fidelity, Message, Source, SourceKind
 from aider_gardener.plan.view import (
+    EDIT_WAS,
     FAILED,
-    FAILED_LABEL,
     FILLER,
     NOTE_HEAD,
-    UNDONE,
-    UNDONE_LABEL,
     Piece,
     TextOf,
     edit_line,
@@ -114,14 +112,18 @@ class Rendering:
         if noted:
             texts = (self.text_of(entry, self.chat.level_of(entry)) for entry in noted)
             parts = [(e, text.strip() + edits.get(e.seq, "")) for e, text in zip(noted, texts, strict=True)]
-            labels = dict.fromkeys(self.failed, FAILED_LABEL) | dict.fromkeys(self.chat.undone, UNDONE_LABEL)
+            labels = {seq: EDIT_WAS + what for seq, what in self.outcomes().items()}
             self.add([self.chat.piece("user", note(parts, labels), *noted, is_note=True)])
             self.gap = True
+
+    def outcomes(self) -> dict[int, str]:
+        """What became of the edits that do not stand, or not in all of their files."""
+        return dict.fromkeys(self.failed, FAILED) | dict(self.chat.undone)
 
     def hidden_edits(self) -> dict[int, str]:
         """What is said of edits that no note shows, behind the message that they answered, by its sequence
         number: the files, and whether the edits stand."""
-        found: dict[int, str] = {}
+        found, outcomes = dict[int, str](), self.outcomes()
         asked = -1
         for entry in self.pending:
             is_hidden = not self.chat.shows(entry)
@@ -129,8 +131,7 @@ class Rendering:
                 asked = -1 if is_hidden else entry.seq
             elif is_hidden and asked >= 0 and has_edit(entry):
                 found[asked] = found.get(asked, "") + edit_line(entry, self.text_of)
-                found[asked] += FAILED if entry.seq in self.failed else ""
-                found[asked] += UNDONE if entry.seq in self.chat.undone else ""
+                found[asked] += f", {outcomes[entry.seq]}" if entry.seq in outcomes else ""
         return found
 
     def add(self, pieces: Iterable[Piece]) -> None:
@@ -172,11 +173,11 @@ class Chat:
     now, shown or hidden, the first `border` of them in the list of finished exchanges. `fidelity` is the
     level of each that is not shown whole; `done` and `cur` are the messages that this makes.
 
-    `undone` are replies whose edit the user undid or declined; `throttled` messages of the user whose
-    compressed form is shown in their own place, not in a note, as long as the rest of their exchange is
-    whole; `forgotten` entries that the user had deleted: they keep their place, empty, and are never shown;
-    `held` are shown in their places whatever happens. `floor` is the first sequence number that recall may
-    reach unasked: /clear moves it. `hint` is the line below the head of the first note.
+    `undone` are replies whose edit the user undid or declined, with what became of each; `throttled` messages
+    of the user whose compressed form is shown in their own place, not in a note, as long as the rest of their
+    exchange is whole; `forgotten` entries that the user had deleted: they keep their place, empty, and are
+    never shown; `held` are shown in their places whatever happens. `floor` is the first sequence number that
+    recall may reach unasked: /clear moves it. `hint` is the line below the head of the first note.
 
     `turn` counts from 1. `turn_due`: the next message that is new begins one; `typed` is what the user
     entered last, where the host says so, `handed` the originals that the model asked for and was given last
@@ -190,7 +191,7 @@ class Chat:
     fidelity: Mapping[int, Fidelity] = field(default_factory=dict)
     done: Sequence[Piece] = ()
     cur: Sequence[Piece] = ()
-    undone: frozenset[int] = frozenset()
+    undone: Mapping[int, str] = field(default_factory=dict)
     throttled: frozenset[int] = frozenset()
     forgotten: frozenset[int] = frozenset()
     held: frozenset[int] = frozenset()
@@ -233,6 +234,12 @@ class Chat:
     def current_entries(self) -> list[Entry]:
         """Those of the current exchanges."""
         return self.all_entries()[self.border :]
+
+    def asked_of(self) -> list[Entry]:
+        """Those that may say what is asked now: the current ones, and those of this turn that the host takes
+        for finished, as where it has made an edit and sends back what the linter says of it."""
+        rows = enumerate(self.all_entries())
+        return [entry for at, entry in rows if at >= self.border or entry.turn == self.turn]
 
     def places(self, entry_id: str) -> list[int]:
         """The sequence numbers at which an original is part of the chat now, at whatever level."""

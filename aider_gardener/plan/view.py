@@ -14,9 +14,8 @@ NOTE_HEAD = (
     "(Notes on the earlier chat, kept by aider-gardener; [n] is the turn, g… the id of a whole original.)"
 )
 FILLER = "Ok."
-FAILED, UNDONE = ", not applied", ", undone or not made"
-FAILED_LABEL = "reply, its edit was not applied"
-UNDONE_LABEL = "reply, its edit was undone or not made"
+FAILED, UNDONE = "not applied", "undone or not made"
+EDIT_WAS = "reply, its edit was "
 EDITED = re.compile(r"\[… ((?:edited|wrote|created|deleted) .+?)(?:; whole: \w+)?\]$", re.MULTILINE)
 """The line that stands for the edit blocks of a file in a short form."""
 LABELS = {
@@ -96,6 +95,12 @@ def is_filler(entry: Entry) -> bool:
 def has_edit(entry: Entry) -> bool:
     """Whether it is a reply with an edit block."""
     return entry.role == "assistant" and any(segment.cls is ContentClass.EDIT for segment in entry.segments)
+
+
+def outcome(made: object) -> str:
+    """What became of an edit of which only that in a list of files was made, by what an event has of it."""
+    files = ", ".join(map(str, made)) if isinstance(made, list) else ""
+    return f"made in {files} alone" if files else UNDONE
 
 
 def edit_line(entry: Entry, text_of: TextOf) -> str:

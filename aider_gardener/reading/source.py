@@ -58,6 +58,11 @@ _OWN_COMMAND = late(
     r"\s+(?!run\b|compress\b)\w"
 )
 """A tool or command of ours that shows what is in the archive."""
+_FOR_THE_USER = late(
+    r"\s*(?:I've written your instructions in comments in the code|Find the \"AI\" comments below \(marked"
+    r"|# Question: .*?\n\n# Relevant docs:\n)",
+    re.S,
+)
 _FAILED_EDIT = late(
     r"# \d+ SEARCH/REPLACE blocks? failed to match!|UnifiedDiff(?:NoMatch|NotUnique): hunk failed to apply!"
     r"|No filename provided before .{1,20} in file listing"
@@ -120,6 +125,12 @@ def command_parts(content: str) -> tuple[str, int] | None:
     if middle < 0:
         return None
     return content[start + len(RUN_HEAD) : middle], middle + len(RUN_MIDDLE)
+
+
+def is_for_the_user(content: str) -> bool:
+    """True for what aider says in its user's name: its words around the comments of watched files, and around
+    its own documentation for /help."""
+    return _FOR_THE_USER.match(content[:4_000]) is not None
 
 
 def is_failed_edit(content: str) -> bool:

@@ -22,7 +22,7 @@ from aider_gardener.archive.store.words import index_words, query_words, stem, s
 from aider_gardener.compress.edits import read_edits
 from aider_gardener.messages import ContentClass, Entry, SourceKind, TokenCounter
 from aider_gardener.plan.chat import Chat
-from aider_gardener.plan.view import FAILED_LABEL, UNDONE_LABEL, failed_edits, has_edit, label_of
+from aider_gardener.plan.view import EDIT_WAS, FAILED, failed_edits, has_edit, label_of, outcome
 from aider_gardener.reading.output import squeeze
 from aider_gardener.reading.source import NOTE_END
 from aider_gardener.recall.finding import Passage, class_at, passages
@@ -172,17 +172,17 @@ def as_recalled(
 
 
 def edit_outcome(archive: Archive, chat: Chat, entry: Entry) -> str:
-    """What to call a reply whose edit does not stand: the user undid it, in this chat or in the older one
-    that it is from, or the host could not apply it; "" for all others."""
+    """What to call a reply whose edit does not stand, or not in all its files: the user undid or declined it,
+    in this chat or in the older one that it is from, or the host could not apply it; "" for all others."""
     if not has_edit(entry):
         return ""
     if chat.entries.get(entry.seq) is not entry:
         events = archive.store.events(entry.session, kind=EDIT_UNDONE, entry_id=entry.id)
-        return UNDONE_LABEL if events else ""
+        return EDIT_WAS + outcome(events[-1].data.get("made")) if events else ""
     if entry.seq in chat.undone:
-        return UNDONE_LABEL
+        return EDIT_WAS + chat.undone[entry.seq]
     after = chat.entries.get(entry.seq + 1)
-    return FAILED_LABEL if after and failed_edits([entry, after]) else ""
+    return EDIT_WAS + FAILED if after and failed_edits([entry, after]) else ""
 
 
 def quote(entry: Entry, text: str, start: int, end: int, points: float, *, label: str = "") -> Recalled:

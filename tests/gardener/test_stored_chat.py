@@ -104,7 +104,7 @@ def test_a_session_is_gone_on_with_as_it_stood() -> None:
     first = make_gardener(store)
     talked(first, 8)
     first.add_rule("Be brief")
-    first.state.chat = replace(first.state.chat, undone=frozenset({3}))
+    first.state.chat = replace(first.state.chat, undone={3: "undone or not made"})
     first.state.event(EDIT_UNDONE, entry_id=first.state.chat.entries[3].id)
     assert compact_to(first.state, TIGHT) is not None
     save_growth(first.state)
@@ -112,7 +112,7 @@ def test_a_session_is_gone_on_with_as_it_stood() -> None:
     again.go_on(session_named(store, "p", "last"))
     state = again.state
     assert shown(again) == shown(first) and state.chat.fidelity == first.state.chat.fidelity
-    assert (state.chat.turn, state.chat.next_seq, state.chat.undone) == (8, 16, {3})
+    assert (state.chat.turn, state.chat.next_seq, state.chat.undone) == (8, 16, {3: "undone or not made"})
     assert [rule.text for rule in again.constraints()] == ["Be brief"]
     assert sums_of(state).compactions == 1 and sums_of(state).turns == 8
     messages = list(state.chat.pieces)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
+import aider.help
 import pytest
+from aider import watch_prompts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -80,6 +83,23 @@ def test_what_was_not_typed_sets_no_rule(text: str) -> None:
 def test_an_order_is_one_where_a_clause_begins(text: str) -> None:
     assert texts(text) == [text]
     assert texts(f"They said to {text[0].lower()}{text[1:]}") == []
+
+
+def of_docs(question: str) -> str:
+    """What aider says for /help."""
+    asked = aider.help.Help.__new__(aider.help.Help)
+    asked.retriever = SimpleNamespace(retrieve=lambda _question: [SimpleNamespace(text="", metadata={})])
+    return str(asked.ask(question))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [watch_prompts.watch_code_prompt, watch_prompts.watch_ask_prompt, of_docs("how?\n\nin two lines")],
+)
+def test_what_aider_says_in_its_users_name_sets_no_rule(words: str) -> None:
+    rest = "\napp.py:\n⋮\n█# always use tabs here, ai!\n  def greet():\n⋮\n\nAlways load conventions.\n"
+    assert texts(words.removeprefix("/ask") + rest) == []
+    assert texts("# Question: is it slow?\n\nAlways load conventions.") == ["Always load conventions."]
 
 
 def test_of_a_very_long_message_the_rules_at_its_ends_hold() -> None:

@@ -12,9 +12,10 @@ from made_entries import admit, entry, message, talk
 from aider_gardener.messages import ContentClass, Entry, Fidelity, Message, Segment
 from aider_gardener.plan.chat import Chat, legal, render
 from aider_gardener.plan.view import (
+    EDIT_WAS,
     FILLER,
     NOTE_HEAD,
-    UNDONE_LABEL,
+    UNDONE,
     Piece,
     exchanges,
     has_edit,
@@ -155,9 +156,9 @@ def test_the_hosts_own_acknowledgement_is_no_part_of_a_note() -> None:
 
 
 def test_a_note_says_that_an_edit_was_undone() -> None:
-    undone = Chat(fidelity={0: Fidelity.LINE, 1: Fidelity.LINE}, undone=frozenset({1}))
+    undone = Chat(fidelity={0: Fidelity.LINE, 1: Fidelity.LINE}, undone={1: UNDONE})
     first = render(undone, TALK, text_of)[0].content
-    assert first.endswith(f"[1] {UNDONE_LABEL}: <line 1>")
+    assert first.endswith(f"[1] {EDIT_WAS}{UNDONE}: <line 1>")
 
 
 # Legality

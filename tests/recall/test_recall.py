@@ -11,7 +11,7 @@ from made_entries import make_gardener, talk, words
 from aider_gardener.gardener.compactions import show
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.messages import ContentClass, Fidelity, Segment
-from aider_gardener.plan.view import UNDONE_LABEL
+from aider_gardener.plan.view import EDIT_WAS, UNDONE
 from aider_gardener.reading.source import NOTE_END
 from aider_gardener.recall import recall
 from aider_gardener.recall.finding import Passage
@@ -235,7 +235,7 @@ def test_an_edit_that_was_undone_in_an_older_chat_says_so() -> None:
     state.archive.store.record_event("older", 1, "pin", {"entry_id": older.id}, 1.0)
     assert recall.edit_outcome(state.archive, state.chat, older) == "", "another event"
     state.archive.store.record_event("older", 1, recall.EDIT_UNDONE, {"entry_id": older.id}, 1.0)
-    assert recall.edit_outcome(state.archive, state.chat, older) == UNDONE_LABEL
+    assert recall.edit_outcome(state.archive, state.chat, older) == EDIT_WAS + UNDONE
     assert recall.edit_outcome(state.archive, state.chat, replace(older, id="gfeed00002")) == ""
     assert recall.edit_outcome(state.archive, state.chat, state.chat.entries[1]) == "", (
         "the last reply stands"

@@ -321,11 +321,10 @@ def clear(coder: HostCoder, gardener: Gardener) -> None:
         pass
 
 
-def edited(coder: HostCoder, gardener: Gardener, files: Collection[str]) -> None:
-    """aider has made the edits of a reply, in these files. Where there are none, and it asks the model for no
-    better ones, the user declined them all or the reply had none that aider knows."""
-    if not files and not coder.reflected_message:
-        gardener.edit_not_made()
+def edited(coder: HostCoder, gardener: Gardener, files: Collection[str | None]) -> None:
+    """aider has made the edits of a reply, in these files, unless it asks the model for better ones."""
+    if not coder.reflected_message:
+        gardener.edit_made([*filter(None, files)])
 
 
 @contextmanager

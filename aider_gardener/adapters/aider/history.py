@@ -10,7 +10,7 @@ import dataclasses
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aider_gardener.adapters.aider import call, chat, link, prompt
 from aider_gardener.adapters.aider.coder import Chunks, HostCoder, HostMessage
@@ -19,6 +19,9 @@ from aider_gardener.adapters.aider.wrappers import guard, guarded_context
 from aider_gardener.errors import UsageError
 from aider_gardener.settings import Settings, variable
 from aider_gardener.terminal import visible
+
+if TYPE_CHECKING:
+    from aider_gardener.gardener.gardener import Gardener
 
 REACHES_OUT = (
     "history option {name} decides what leaves the repository, and files of a repository may set options:"
@@ -53,7 +56,7 @@ class GardenerProvider:
 
     def add(self, chunks: Chunks) -> None:
         if self.coder is not None:
-            link.run(prompt.after, self.coder, chunks)
+            link.run(_add, self.coder, chunks)
 
     def new_format(self, done: list[HostMessage]) -> list[HostMessage]:
         coder = self.coder
@@ -92,6 +95,13 @@ class GardenerProvider:
                 chat.announce(coder)  # with the settings of `install` a wrapper does
         if from_coder is None and coder.done_messages:
             coder.summarize_start()  # restored before it was known whether the gardener acts
+
+
+def _add(coder: HostCoder, gardener: Gardener, chunks: Chunks) -> None:
+    """Where nobody asks anything, as for /copy-context, the prompt's parts stay aider's own."""
+    is_asked = any(message["role"] == "user" for message in coder.cur_messages[-1:])
+    if is_asked or gardener.state.is_preview:
+        prompt.after(coder, gardener, chunks)
 
 
 HOOKS: dict[str, Callable[..., Any]] = {

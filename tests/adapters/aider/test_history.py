@@ -16,6 +16,7 @@ from patches_replay import with_entry_points
 
 from aider_gardener.adapters.aider import link
 from aider_gardener.adapters.aider.history import GardenerProvider, make
+from aider_gardener.adapters.aider.layout import EDITABLE_HEAD
 from aider_gardener.settings import Settings
 
 from .conftest import Begin, Driver, MakeDriver
@@ -53,6 +54,19 @@ def test_where_it_is_on_it_decides_and_nothing_is_summarised(begin: Begin) -> No
     shorter = provider.shorten(coder.done_messages, coder.cur_messages, ValueError("too long"))
     assert shorter == (coder.done_messages, coder.cur_messages)
     assert coder.gardener.state.history_used < before
+
+
+def test_what_is_copied_for_elsewhere_is_aiders_own(begin: Begin) -> None:
+    driver = begin(files="append", map_tokens=0)
+    driver.ask("one", "two")
+    coder, made = driver.coder, inspect.unwrap(type(driver.coder).format_chat_chunks)
+    provider, copied = join(coder), made(coder)
+    provider.add(copied)
+    assert copied.all_messages() == made(coder).all_messages()
+    coder.cur_messages += [{"role": "user", "content": "three"}]
+    sent = made(coder)
+    provider.add(sent)
+    assert sent.readonly_files[0]["content"].startswith(EDITABLE_HEAD)
 
 
 def test_a_history_that_was_restored_is_summarised_where_the_gardener_does_not_act(

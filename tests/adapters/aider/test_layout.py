@@ -219,6 +219,19 @@ def test_a_mode_that_answers_is_asked_below_the_head_of_the_mode_that_edits(
     assert not count_of(again, layout.MODE_HEAD)
 
 
+def test_another_model_is_not_asked_below_the_head_of_the_one_before(
+    chat: Driver, model: ScriptedModel
+) -> None:
+    edit(chat, "part2.py", 5, "20")
+    chat.type("/model claude-sonnet-4-5")
+    chat.ask("/ask why?")
+    question = model.requests[-1]
+    assert "SEARCH/REPLACE" not in chat_of(question[:1]) and not count_of(question, layout.MODE_HEAD)
+    edit(chat, "part2.py", 9, "30")
+    chat.ask("/ask and why?")
+    assert model.requests[-1][0] == model.requests[-2][0] and count_of(model.requests[-1], layout.MODE_HEAD)
+
+
 def test_modes_get_a_legal_prompt(chat: Driver, model: ScriptedModel) -> None:
     for number, mode in enumerate(("ask", "architect", "context", "help")):
         edit(chat, "part2.py", 5, f"2{number}")
@@ -227,6 +240,34 @@ def test_modes_get_a_legal_prompt(chat: Driver, model: ScriptedModel) -> None:
         chat.type("/chat-mode code")
     edit(chat, "part3.py", 5, "30")
     assert all(alternates(request) for request in model.requests) and not faults(chat)
+
+
+def test_room_is_made_for_a_large_file_before_it_is_first_sent(
+    begin: Begin, model: ScriptedModel, repository: Path
+) -> None:
+    (repository / "large.txt").write_text("a line of words in a file\n" * 1_000, encoding="utf-8")
+    driver = begin(files="append", map_tokens=0, history_tokens=20_000)
+    driver.coder.main_model.info = {**driver.coder.main_model.info, "max_input_tokens": 12_000}
+    driver.ask(*(f"question {n}" for n in range(12)), reply="Words of an answer. " * 100)
+    driver.type("/add large.txt")
+    driver.ask("and what is in it?")
+    assert "a line of words" in chat_of(model.requests[-1])
+    assert driver.coder.main_model.token_count(model.requests[-1]) < 12_000 and not faults(driver)
+
+
+@pytest.mark.parametrize("files", ["append", "aider"])
+def test_a_file_that_was_dropped_makes_room_and_nothing_else_has_to(
+    begin: Begin, repository: Path, files: str
+) -> None:
+    (repository / "large.txt").write_text("a line of words in a file\n" * 400, encoding="utf-8")
+    driver = begin(files=files, map_tokens=0, history_tokens=20_000, fnames=["app.py", "large.txt"])
+    driver.coder.main_model.info = {**driver.coder.main_model.info, "max_input_tokens": 12_000}
+    state = driver.coder.gardener.state
+    while state.beside + state.history_used < 8_400:
+        driver.ask("tell me more", reply="Words of an answer. " * 45)
+    driver.type("/drop large.txt")
+    driver.ask("and now?")
+    assert not state.plans and not faults(driver)
 
 
 def marks(messages: Sequence[dict[str, Any]]) -> list[int]:

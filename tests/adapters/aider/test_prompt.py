@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from aider.watch_prompts import watch_code_prompt
 from made_entries import make_gardener
 
 from aider_gardener.adapters.aider.prompt import estimate
@@ -32,6 +33,17 @@ def said(*contents: str) -> list[dict[str, Any]]:
 
 
 # Its parts
+
+
+def test_nothing_is_recalled_for_what_aider_says_in_its_users_name(begin: Begin) -> None:
+    """Comments that were dealt with would be quoted beside the one that is to be followed now."""
+    driver = begin(history_tokens=1_000, files="aider")
+    for name in ("pool", "table", "retry", "ledger", "lease", "amount"):
+        comment = f"\napp.py:\n⋮\n█    # rename the {name} here, ai!\n⋮\n"
+        driver.ask(watch_code_prompt + comment, reply=f"I renamed the {name}. " + "Words of an answer. " * 60)
+    assert "rename the pool" not in driver.model.last_prompt() and driver.coder.gardener.state.plans
+    driver.ask("/ask what did I have you do with the pool?")
+    assert "rename the pool" in driver.model.last_prompt()
 
 
 def test_the_question_is_the_last_that_was_typed() -> None:

@@ -12,7 +12,7 @@ from rich.console import Console
 from aider_gardener.adapters.aider.coder import Terminal
 from aider_gardener.plan.usage import Usage
 
-from .conftest import Begin
+from .conftest import EDIT, Begin
 
 LONG = " ".join(f"Detail {n} of the worker is not worth a word." for n in range(60))
 WORDS = ("recalled ", "made room")
@@ -44,6 +44,21 @@ def test_a_line_for_what_was_recalled_and_for_room(begin: Begin, status_line: st
     if status_line:
         assert "made room above your limit of 1,000 tokens: " in before[0]
         assert [line for line in new if "recalled" in line] == ["aider-gardener: recalled 1 passage: turn 1"]
+
+
+def test_what_was_recalled_is_told_once_a_question_however_often_aider_asks_it(begin: Begin) -> None:
+    driver = begin(history_tokens=1_000, files="aider")
+    driver.ask("/ask begin", reply=f"{LONG} The kestrel pool has 17 connections. {LONG}")
+    driver.ask(*(f"/ask step {n}" for n in range(6)), reply=LONG)
+    failing = EDIT.format(path="app.py", old="no such line", new="x = 1")
+    driver.model.replies += [failing, failing, "Fine."]
+    driver.said.clear()
+    driver.type("write down how many connections you said the kestrel pool has")
+    assert len(driver.model.requests) == 10, "asked three times"
+    lines = [line for line in driver.said if "recalled" in line]
+    assert 0 < len({*lines}) == len(lines)
+    notes = [str(m["content"]) for sent in driver.model.requests[-2:] for m in sent if "Quoted" in str(m)]
+    assert all("17 connections" in note for note in notes) and len(notes) == 2, "for the order, not the error"
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,8 @@ import pytest
 from aider_gardener.gardener.compactions import goal_of
 from aider_gardener.messages import Fidelity, SourceKind
 from aider_gardener.notes.last_chat import edited_files
+from aider_gardener.plan.chat import Chat
+from aider_gardener.recall.recall import EDIT_UNDONE, edit_outcome
 
 from .conftest import EDIT, Begin, Driver, MakeDriver, ScriptedModel
 from .test_entry_commands import holds_legal_lists, say
@@ -276,6 +278,29 @@ def test_an_edit_that_the_user_declined_is_told_as_not_made(
     assert not Path("other.py").exists()
     driver.ask(*(f"/ask step {n}" for n in range(5)), reply=ANSWER * 4)
     assert re.search(r"another file → .*other\.py.*, undone or not made\n", driver.model.last_prompt())
+
+
+def test_of_several_files_those_are_told_whose_edit_was_made(
+    begin: Begin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    driver = begin(history_tokens=1_000, files="aider")
+    monkeypatch.setattr(
+        driver.coder.io, "confirm_ask", lambda *_args, subject="", **_options: subject != "no.py"
+    )
+    blocks = [
+        ("app.py", "    return 'hello'", "    return 'bye'"),
+        ("no.py", "", "x = 1"),
+        ("yes.py", "", "x = 2"),
+    ]
+    edits = "\n".join(EDIT.format(path=path, old=old, new=new) for path, old, new in blocks)
+    driver.ask("say good night in three files", reply=f"{edits}\n{ANSWER}")
+    assert Path("yes.py").exists() and not Path("no.py").exists()
+    driver.ask(*(f"/ask step {n}" for n in range(5)), reply=ANSWER * 4)
+    assert re.search(r"three files → .*no\.py.*, made in app.py, yes.py alone\n", driver.model.last_prompt())
+    archive = driver.coder.gardener.state.archive
+    event = archive.store.events(archive.session, EDIT_UNDONE)[-1]
+    reply = archive.store.get(str(event.data["entry_id"]))
+    assert edit_outcome(archive, Chat(), reply) == "reply, its edit was made in app.py, yes.py alone"
 
 
 def test_an_undone_commit_of_the_linters_undoes_no_edit(begin: Begin, tmp_path: Path) -> None:
