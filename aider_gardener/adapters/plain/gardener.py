@@ -84,6 +84,10 @@ class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
         is_size = isinstance(window, (int, float)) and math.isfinite(window)
         if not (is_size and isinstance(model, str) and isinstance(settings, Settings)):
             raise UsageError("window= takes a number of tokens, model= a name, settings= a Settings")
+        if not (callable(clock) and callable(count or approximate)):
+            raise UsageError(
+                "clock= takes a function that gives seconds, count= one that counts a text's tokens"
+            )
         window = window or window_of(model)
         if window <= 0 and not settings.history_tokens:
             named = f"the window of {model} is not known" if model else "no window is given"
