@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 __all__ = ["Gardener", "Shortened", "__version__", "install", "shorten", "uninstall"]
 
-from aider_gardener.errors import UsageError
-
 if TYPE_CHECKING:
     from aider_gardener.adapters.plain.gardener import Gardener
     from aider_gardener.compress.shorten import Shortened, shorten
@@ -30,6 +28,7 @@ def install(settings: Settings | None = None) -> None:
     UsageError for what are no settings.
     """
     from aider_gardener.adapters.aider.install import install as install_wrappers
+    from aider_gardener.errors import UsageError
     from aider_gardener.settings import Settings
 
     if not isinstance(settings, Settings | None):

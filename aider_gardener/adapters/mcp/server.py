@@ -309,7 +309,7 @@ def readable(line: str) -> str:
 
 
 def whole(digits: str) -> int | str:
-    """A number, or where it has more digits than Python reads the text, which is refused like any other."""
+    """A number, or the text of one that has more digits than Python reads: no argument is that long."""
     try:
         return int(digits)
     except ValueError:
