@@ -24,10 +24,15 @@ def install(settings: Settings | None = None) -> None:
     """Patch the running process's aider. Calling it again only replaces the settings.
 
     Without `settings` they come from aider's own command line and the AIDER_GARDENER variables.
-    Raises PatchPointError, and changes nothing, when the installed aider is not one that is supported.
+    Raises PatchPointError, and changes nothing, when the installed aider is not one that is supported, and
+    UsageError for what are no settings.
     """
     from aider_gardener.adapters.aider.install import install as install_wrappers
+    from aider_gardener.errors import UsageError
+    from aider_gardener.settings import Settings
 
+    if not isinstance(settings, Settings | None):
+        raise UsageError("install() takes a Settings, or nothing")
     install_wrappers(settings)
 
 

@@ -1,6 +1,6 @@
 // aider-gardener in OpenCode: what is said goes to the archive of the project, what a prompt needs comes back.
 import { spawnSync } from "node:child_process"
-import { mkdirSync, writeFileSync } from "node:fs"
+import { mkdirSync, rmSync, writeFileSync } from "node:fs"
 import { homedir } from "node:os"
 import { join } from "node:path"
 
@@ -17,6 +17,7 @@ export const AiderGardener = async ({ client, directory }) => {
     const done = spawnSync(program, words, {
       cwd: directory, input: JSON.stringify(given), timeout: SECONDS * 1000, encoding: "utf8",
     })
+    if (done.error?.code === "ENOENT" && more.transcript_path) rmSync(more.transcript_path) // nobody reads it
     try {
       return JSON.parse(done.stdout)?.hookSpecificOutput?.additionalContext ?? ""
     } catch {

@@ -72,6 +72,7 @@ def full_id(store: Store, given: str, known: Iterable[str] = ()) -> str:
 
     Raises UsageError, saying what to do, when there is none or more than one.
     """
+    given = str(given)  # from Python it may be anything
     wanted = given.strip().strip("[](){}<>`'\".,;:…").lower()
     if not wanted:
         raise UsageError("name the id of an entry, as it stands in notes and in what recall finds: g…")

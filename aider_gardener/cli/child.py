@@ -32,7 +32,8 @@ HELD_BYTES = 1_000_000_000
 READ_BYTES = 32_000_000
 """Of a longer output the two ends are read."""
 SILENT_SECONDS = 2.0
-"""What a process in the background, which outlives the command, is waited for."""
+"""What a process in the background, which outlives the command, is waited for behind what it printed last, or
+behind the command where a signal came."""
 PROGRESS_SECONDS = 1.0
 LAST_LINE_BYTES = 400
 NOT_FOUND, NOT_RUNNABLE = 127, 126
@@ -51,7 +52,7 @@ class Output:
         self.held: SpooledTemporaryFile[bytes] = SpooledTemporaryFile(MEMORY_BYTES)  # noqa: SIM115 - it lives as long as this
         self.size = self.lines = self.held_size = 0
         self.binary = self.passed = self.closed = False
-        self.last_line = b""
+        self._end = b""
         self.last_at = time.monotonic()
         self.problem = ""
         self.fault: OSError | None = None
@@ -87,7 +88,7 @@ class Output:
         self.binary |= self.size < BINARY_HEAD_BYTES and is_binary(chunk)
         self.size += len(chunk)
         self.lines += chunk.count(b"\n")
-        self.last_line = (self.last_line + chunk).rstrip(b"\r\n").rpartition(b"\n")[2][-LAST_LINE_BYTES:]
+        self._end = (self._end + chunk)[-LAST_LINE_BYTES:]
         self.last_at = time.monotonic()
         if self.binary and self._through and not self.passed:
             self.passed = True
@@ -115,6 +116,12 @@ class Output:
                 self._through.flush()
             except OSError as error:
                 self.fault, self.closed = error, True
+
+    @property
+    def last_line(self) -> str:
+        """What it printed last, for a terminal."""
+        last = self._end.rstrip(b"\r\n").rpartition(b"\n")[2]
+        return " ".join(visible(last.decode("utf-8", "replace")).split())
 
     def copy_to(self, out: IO[bytes]) -> None:
         """Write what is held, byte for byte."""
@@ -147,7 +154,7 @@ def run(command: Sequence[str], output: Output) -> int:
     is_shown = sys.stderr is not None and sys.stderr.isatty()
     drawn_at = began = time.monotonic()
     ended = 0.0
-    with _signals_for() as started:
+    with _signals_for() as (started, signals):
         process = subprocess.Popen(
             [program, *command[1:]], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, bufsize=0
         )
@@ -160,11 +167,10 @@ def run(command: Sequence[str], output: Output) -> int:
             now = time.monotonic()
             if is_shown and not output.passed and now - drawn_at >= PROGRESS_SECONDS:
                 drawn_at = now
-                last = " ".join(visible(output.last_line.decode("utf-8", "replace")).split())
-                _draw(f"{now - began:.0f} s, {output.lines:,} lines: {last}")
+                _draw(f"{now - began:.0f} s, {output.lines:,} lines: {output.last_line}")
             output.look_for_reader()
             ended = ended or (now if process.poll() is not None else 0.0)
-            if ended and now - max(ended, output.last_at) > SILENT_SECONDS:
+            if ended and now - (ended if signals else max(ended, output.last_at)) > SILENT_SECONDS:
                 output.end()
                 left = f"{command[0]} left a process behind"
                 output.problem = f"{left}; what it prints from now on is not shown"
@@ -183,11 +189,13 @@ def _draw(line: str) -> None:
 
 
 @contextmanager
-def _signals_for() -> Iterator[list[subprocess.Popen[bytes]]]:
-    """Within it what would end us is told to the processes of the list instead: the end is theirs."""
-    started: list[subprocess.Popen[bytes]] = []
+def _signals_for() -> Iterator[tuple[list[subprocess.Popen[bytes]], list[int]]]:
+    """Within it what would end us is told to the processes of the first list instead: the end is theirs. The
+    second has what came."""
+    started, signals = list[subprocess.Popen[bytes]](), list[int]()
 
     def hand_on(number: int, _frame: FrameType | None) -> None:
+        signals.append(number)
         if os.name == "nt" or (number == signal.SIGINT and _is_in_foreground()):
             return  # the terminal has told the child too
         for process in started:
@@ -199,7 +207,7 @@ def _signals_for() -> Iterator[list[subprocess.Popen[bytes]]]:
     for one in before:
         signal.signal(one, hand_on)
     try:
-        yield started
+        yield started, signals
     finally:
         for one, handler in before.items():
             signal.signal(one, handler)

@@ -56,6 +56,8 @@ def checked(step: Callable[[], Found]) -> Found:
         return False, in_words(error)
     except (GardenerError, ImportError) as error:
         return False, str(error)
+    except Exception as error:  # reason: of packages that do not fit each other the import raises anything
+        return False, " ".join(f"{type(error).__name__}: {error}".split())[:FAULT_CHARS]
 
 
 def python() -> Found:

@@ -106,9 +106,11 @@ def _print(output: Output, command: str, focus: Sequence[str], out: Path | None)
             output.copy_to(stdout)
         return
     put_bytes((made.text.removesuffix("\n") + "\n").encode("utf-8", "replace"))  # keeping it takes longer
-    read = "" if output.is_read_whole else ", whose middle was not read"
+    is_held = output.held_size == output.size
+    read = "" if output.is_read_whole else f", whose {'middle' if is_held else 'end'} was not read"
     where = str(out) if out else _keep(output, text, command) or NOT_KEPT
-    told = f"[… short for {output.lines:,} lines, {size(output.size)}{read}; whole: {where}]\n"
+    what = "whole" if is_held else f"its first {size(output.held_size)}"
+    told = f"[… short for {output.lines:,} lines, {size(output.size)}{read}; {what}: {where}]\n"
     put_bytes(told.encode("utf-8", "backslashreplace"))
 
 
@@ -197,8 +199,12 @@ def _in_temporary_file(output: Output) -> str:
 
     with suppress(OSError):
         handle, name = mkstemp(prefix="gardener-", suffix=".bin" if output.binary else ".txt")
-        with open(handle, "wb") as file:
-            file.writelines(_without_secrets(output))
+        try:
+            with open(handle, "wb") as file:
+                file.writelines(_without_secrets(output))
+        except OSError:  # the disk is full: a part of it would only take room
+            os.unlink(name)
+            raise
         return name
     return ""
 

@@ -9,7 +9,7 @@ from aider_gardener.compress.message import compress_message
 from aider_gardener.errors import UsageError
 from aider_gardener.messages import ContentClass, Focus, Source, SourceKind, TokenCounter
 from aider_gardener.reading.source import command_source, infer_source
-from aider_gardener.tokens import default_counter
+from aider_gardener.tokens import approximate, default_counter
 
 
 @dataclass(frozen=True)
@@ -33,15 +33,18 @@ def shorten(
 
     `command` is the command line whose output it is, as far as known; lines with the words of `focus` are
     favoured. `count` counts the tokens of a text, by default with cl100k_base. Raises UsageError for what is
-    no text.
+    of another type.
     """
     if not isinstance(text, str):
         raise UsageError(f"shorten() takes text, not {type(text).__name__}; decode it first")
-    focus = [focus] if isinstance(focus, str) else [*(focus or ())]
-    if not all(isinstance(each, str) for each in (command or "", *focus)):
+    given = focus or ()
+    words = [*given] if isinstance(given, Iterable) and not isinstance(given, str) else [given]
+    if not all(isinstance(each, str) for each in (command or "", *words)):
         raise UsageError("shorten() takes command= as one line of text, and focus= as words")
+    if not callable(count or approximate):
+        raise UsageError("shorten() takes count= as a function that counts the tokens of a text")
     count = count or default_counter()
-    made = compress_message(text, source_of(text, command), focus=focus_on(focus), count=count)
+    made = compress_message(text, source_of(text, command), focus=focus_on(words), count=count)
     after = count(made.text)
     return Shortened(made.text, made.cls, after if made.text == text else count(text), after, made.engine)
 

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from aider_gardener.archive.archive import Archive
-from aider_gardener.errors import StoreError
+from aider_gardener.errors import StoreError, UsageError
 from aider_gardener.gardener import care, compactions, report, stored_chat
 from aider_gardener.gardener.learnt import taken_rules
 from aider_gardener.gardener.state import ChatState
@@ -191,8 +191,10 @@ class Gardener:
 
         It reaches what was cleared and older sessions of the project too. A hit counts as an access.
         At most `limit` passages come (0: as many as fit), of messages of these `classes` (none: all). `full`
-        gives whole originals where they fit.
+        gives whole originals where they fit. Raises UsageError for arguments of other types.
         """
+        if not (isinstance(query, str) and isinstance(token_limit, int) and isinstance(limit, int)):
+            raise UsageError("recall() takes a question in words, token_limit= and limit= as whole numbers")
         wanted = Request(query, token_limit, full, classes=frozenset(classes), passages=limit)
         return self.state.recollection.find(self.state.chat, wanted, self.state.count)
 

@@ -4,9 +4,9 @@ an excerpt of a few lines."""
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from unicodedata import east_asian_width
 
 from aider_gardener.archive.store.words import UNSPACED
@@ -96,8 +96,9 @@ def when(at: float) -> str:
     """A day and time of this machine's zone, "12 Nov 14:02", with the year where it is another; "" for 0."""
     if not at:
         return ""
-    said, now = datetime.fromtimestamp(at), datetime.now()
-    return f"{said.day} {said:%b}{'' if said.year == now.year else f' {said.year}'} {said:%H:%M}"
+    said, now = time.localtime(at), time.localtime()
+    year = "" if said.tm_year == now.tm_year else f" {said.tm_year}"
+    return f"{said.tm_mday} {time.strftime('%b', said)}{year} {time.strftime('%H:%M', said)}"
 
 
 def excerpt(item: Recalled, whole: Callable[[str], str | None]) -> str:

@@ -219,15 +219,25 @@ await plugin.event({ event })
 """
 
 
-@pytest.mark.skipif(shutil.which("node") is None, reason="OpenCode's plugin is JavaScript")
-def test_opencode_tells_what_failed_too_and_keeps_what_it_told(tmp_path: Path) -> None:
-    _server, plugin = hosts.parts_of(hosts.OPENCODE, tmp_path, ["true"], tmp_path)
+def played(tmp_path: Path, command: str) -> Path:
+    """What OpenCode's plugin that runs a command wrote of a session."""
+    if shutil.which("node") is None:
+        pytest.skip("OpenCode's plugin is JavaScript")
+    _server, plugin = hosts.parts_of(hosts.OPENCODE, tmp_path, [command], tmp_path)
     (tmp_path / "aider-gardener.js").write_text(plugin.text)
     (tmp_path / "play.mjs").write_text(PLAY)
     (tmp_path / "package.json").write_text('{"type": "module"}')
     environment = {**os.environ, "XDG_DATA_HOME": str(tmp_path)}
     subprocess.run(["node", "play.mjs"], cwd=tmp_path, env=environment, check=True, timeout=60)
-    told = (tmp_path / "aider-gardener" / "opencode" / "s.jsonl").read_text().splitlines()
+    return tmp_path / "aider-gardener" / "opencode" / "s.jsonl"
+
+
+def test_opencode_leaves_no_copy_of_a_chat_where_the_gardener_is_gone(tmp_path: Path) -> None:
+    assert not played(tmp_path, str(tmp_path / "gone")).exists()
+
+
+def test_opencode_tells_what_failed_too_and_keeps_what_it_told(tmp_path: Path) -> None:
+    told = played(tmp_path, "true").read_text().splitlines()
     contents = [json.loads(line)["message"]["content"][0] for line in told]
     assert [one.get("text") or one.get("name") or one["content"] for one in contents] == [
         "Done.", "edit", "edited", "edit", "no such line",

@@ -76,6 +76,17 @@ def test_it_says_which_aider_there_is_and_whether_that_was_tried(
     assert ok and found.startswith(said) and found.endswith("patch points as expected")
 
 
+def test_an_aider_that_cannot_be_imported_is_a_line(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = Mock(side_effect=ValueError("numpy.dtype size changed,\nmay indicate binary incompatibility"))
+    monkeypatch.setattr(install, "needed_points", broken)
+    found = CliRunner().invoke(main, ["doctor", "--json"])
+    aider = json.loads(found.stdout)[1]
+    assert (found.exit_code, aider["ok"]) == (1, False)
+    assert aider["found"].startswith("ValueError: numpy.dtype size changed, may indicate")
+
+
 def test_an_aider_that_does_not_match_is_a_line_that_names_the_seam(monkeypatch: pytest.MonkeyPatch) -> None:
     from aider.commands import Commands
 

@@ -162,13 +162,13 @@ def test_ctrl_c_at_a_terminal_reaches_the_command_once() -> None:
     pexpect = pytest.importorskip("pexpect", reason="aider installs it on systems with pseudo-terminals")
     code = (
         "import signal, time\ntimes = []\nsignal.signal(signal.SIGINT, lambda *_: times.append(1))\n"
-        "print('ready', flush=True)\n"
+        "print('begun', flush=True)\ntime.sleep(0.3)\nprint('ready', flush=True)\n"
         "while not times: time.sleep(0.1)\n"
         "time.sleep(0.5)\n"  # a second one would come at once
         "print('interrupted', len(times))\nraise SystemExit(5)"
     )
     terminal = pexpect.spawn(GARDENER[0], [*GARDENER[1:], sys.executable, "-c", code], timeout=120)
-    terminal.expect("1 lines: ready")  # the line that says how far it is
+    terminal.expect("2 lines: ready")  # the line that says how far it is
     terminal.sendintr()
     terminal.expect("interrupted 1")
     terminal.expect(pexpect.EOF)
@@ -211,6 +211,22 @@ def test_a_binary_output_that_has_no_room_is_told(size: int) -> None:
 def test_a_process_left_behind_is_not_waited_for() -> None:
     done = run("sh", "-c", "sleep 30 & echo begun")
     assert done.stdout == "begun\n" and "left a process behind" in done.stderr
+
+
+@posix
+def test_a_signal_ends_the_wait_for_a_process_left_behind_that_goes_on_printing() -> None:
+    command = [*GARDENER, "sh", "-c", "while echo tick; do sleep 0.1; done & touch ready"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True) as process:
+        until = time.monotonic() + 120
+        while not Path("ready").exists() and time.monotonic() < until:
+            time.sleep(0.05)
+        time.sleep(1.0)
+        process.terminate()
+        try:
+            output, _ = process.communicate(timeout=20)
+        finally:
+            process.kill()
+    assert (process.returncode, output[:5]) == (0, b"tick\n")
 
 
 # Where the whole is
@@ -327,6 +343,25 @@ def test_an_output_without_end_does_not_fill_the_disk(monkeypatch: pytest.Monkey
     for _ in range(100):
         output._put(b"x" * 999 + b"\n")
     assert output.held_size < 12_000 < output.size and "not held from line 11 on" in output.problem
+
+
+def test_of_an_output_that_is_not_held_whole_a_part_is_named(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(child, "HELD_BYTES", 100_000)
+    shown = run(code="for i in range(50_000): print(f'2024-05-01 INFO job={i} done')").stdout
+    assert re.search(r"MB, whose end was not read; its first \d+ KB: \S+\]\n\Z", shown), shown[-200:]
+
+
+def test_a_file_for_which_the_disk_has_no_room_is_not_left_behind(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_output: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(command, "_without_secrets", full)
+    assert where(run(code=LINES).stdout) == command.NOT_KEPT
+    assert not [*(project / "tmp").iterdir()]
 
 
 def test_a_full_disk_is_told_and_what_was_held_is_there(monkeypatch: pytest.MonkeyPatch) -> None:

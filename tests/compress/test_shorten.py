@@ -44,9 +44,22 @@ def test_all_public_names_are_listed_before_they_are_used() -> None:
 def test_what_is_no_text_is_refused() -> None:
     with pytest.raises(UsageError, match="takes text, not bytes; decode it first"):
         aider_gardener.shorten(LOG.encode())  # type: ignore[arg-type]
-    for wrong in ({"command": ["make", "-j8"]}, {"command": b"make"}, {"focus": b"job"}, {"focus": [137]}):
+    for wrong in (
+        {"command": ["make", "-j8"]},
+        {"command": b"make"},
+        {"focus": b"job"},
+        {"focus": [137]},
+        {"focus": 5},
+    ):
         with pytest.raises(UsageError, match="takes command= as one line of text, and focus= as words"):
             aider_gardener.shorten(LOG, count=words, **wrong)  # type: ignore[arg-type]
+
+
+def test_what_is_no_counter_and_what_are_no_settings_is_refused() -> None:
+    with pytest.raises(UsageError, match="takes count= as a function"):
+        aider_gardener.shorten(LOG, count=5)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="takes a Settings"):
+        aider_gardener.install("mode=off")  # type: ignore[arg-type]
 
 
 def test_it_needs_neither_aider_nor_litellm_nor_a_network(root: Path) -> None:

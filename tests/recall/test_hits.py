@@ -94,6 +94,7 @@ def test_a_time_is_told_with_its_year_only_where_that_is_another() -> None:
     assert when(now.timestamp()) == f"{now.day} {now:%b %H:%M}"
     assert re.fullmatch(r"\d+ \w+ 197[01] \d\d:\d\d", when(86_400.0 * 365))
     assert when(0) == ""
+    assert " 31690" in when(1e15), "a clock that gives something else than seconds hides no list"
 
 
 @given(st.text(st.sampled_from("ab 中"), max_size=80), st.integers(2, 20))

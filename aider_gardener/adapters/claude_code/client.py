@@ -51,6 +51,8 @@ BEHIND_SECONDS = 120.0
 """A child ends after so long, whatever it waits for."""
 LARGE_VARIABLE = "AIDER_GARDENER_THROTTLE_TOKENS"
 """What says above how many tokens the result of a tool is shortened."""
+COPIES = ("aider-gardener", "opencode")
+"""The folder in which our plugin for OpenCode writes what its host has no transcript for."""
 LARGEST_BYTES = 16 << 20
 """What a host says of one event is no longer."""
 LOG_BYTES = 64 << 10
@@ -139,6 +141,15 @@ def act(event: str, say: Say, seconds: float, dialect: Dialect | None = None) ->
                 archive(ours, given, partial(in_words, say, event, dialect))
         except BaseException as error:  # reason: a hook must never fail its host, whatever it meets
             note_fault(given, event, error)
+        drop_copy(given.get("transcript_path"))
+
+
+def drop_copy(path: object) -> None:
+    """Remove a copy of a chat that was written for this hook, whatever came of it: its secrets are in it, and
+    the next one is as long."""
+    if isinstance(path, str) and Path(path).parts[-3:-1] == COPIES:
+        with contextlib.suppress(OSError, ValueError):
+            Path(path).unlink()
 
 
 def in_words(say: Say, event: str, dialect: Dialect | None, answer: dict[str, Any]) -> None:

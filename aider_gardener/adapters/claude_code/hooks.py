@@ -52,8 +52,6 @@ LARGE_FILE_TOKENS = 10_000
 """A file that was read is shortened above so many tokens (the setting throttle_tokens, where it is given,
 counts for all results)."""
 LEAST_SAVED_SHARE = 0.5
-COPIES = ("aider-gardener", "opencode")
-"""The folder in which our plugin for OpenCode writes what its host has no transcript for."""
 WHOLE_BYTES = 4_000_000
 """Of an output that its host keeps in a file that is read; to shorten it takes some seconds."""
 START_TOKENS, COMPACTED_TOKENS = 400, 900
@@ -109,9 +107,6 @@ class Hooks:
             take_in(chat, given, BEHIND_SECONDS)
             if said := given.get("said"):
                 chat.take_said(said)
-            if chat.transcript is not None and chat.transcript.parts[-3:-1] == COPIES:
-                # its secrets are no longer needed; the next one is as long
-                chat.transcript.unlink(missing_ok=True)
 
     def chat(self, given: Given) -> Intake | None:
         """The chat that an event is of."""

@@ -156,7 +156,7 @@ def get(memory: ProjectMemory, given: Arguments) -> str:
     if start and start >= len(entry.content):
         raise UsageError(f"{entry.id} has {len(entry.content):,} characters; start must be less")
     room = given.get("token_limit", GET_TOKENS) - memory.count(of_entry(memory, entry, "")) - EXTRA_TOKENS
-    rest = entry.content[start : start + 4 * room]  # a token has a byte at least
+    rest = entry.content[start : start + 4 * room]  # more would seldom fit: a token is about four characters
     ends = range(len(rest) + 1)
     end = start + max(1, bisect_right(ends, room, key=lambda end: memory.count(quoted(rest[:end]))) - 1)
     more = len(entry.content) - end
@@ -290,9 +290,27 @@ def over_stdio(server: Server[Any, Any]) -> None:
 
 
 def readable(line: str) -> str:
-    """A line with a question mark for each lone surrogate: of what holds one the SDK says nothing, so that
-    the client waits."""
+    """A line as the SDK can read it, with a question mark for each lone surrogate; in place of a request that
+    it cannot read, one that it refuses by the same id. Else it says nothing to that, and the client waits."""
     try:
-        return json.dumps(json.loads(line), ensure_ascii=False).encode("utf-8", "replace").decode()
+        value = json.loads(line, parse_int=whole)
+        made = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace").decode()
     except (ValueError, RecursionError):
         return line  # the SDK goes on behind it
+    try:
+        types.JSONRPCMessage.model_validate_json(made)
+    except ValueError:
+        asked = value if isinstance(value, dict) and not {"result", "error"} & {*value} else {}
+        if isinstance(asked.get("id"), int | str):
+            return json.dumps(
+                {"jsonrpc": "2.0", "id": asked["id"], "method": "a request that cannot be read"}
+            )
+    return made
+
+
+def whole(digits: str) -> int | str:
+    """A number, or the text of one that has more digits than Python reads: no argument is that long."""
+    try:
+        return int(digits)
+    except ValueError:
+        return digits

@@ -20,6 +20,7 @@ from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.sessions import PYTHON
 from aider_gardener.archive.store import open_store
 from aider_gardener.archive.store.location import store_directory
+from aider_gardener.archive.store.records import LAST_SECOND
 from aider_gardener.errors import UsageError, fault_log
 from aider_gardener.gardener.files import backlog_of
 from aider_gardener.gardener.gardener import Gardener as ChatGardener
@@ -84,6 +85,11 @@ class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
         is_size = isinstance(window, (int, float)) and math.isfinite(window)
         if not (is_size and isinstance(model, str) and isinstance(settings, Settings)):
             raise UsageError("window= takes a number of tokens, model= a name, settings= a Settings")
+        now = clock() if callable(clock) else None
+        if not (isinstance(now, int | float) and 0 <= now <= LAST_SECOND):
+            raise UsageError("clock= takes a function that gives seconds since the epoch")
+        if not callable(count or approximate):
+            raise UsageError("count= takes a function that counts the tokens of a text")
         window = window or window_of(model)
         if window <= 0 and not settings.history_tokens:
             named = f"the window of {model} is not known" if model else "no window is given"

@@ -140,7 +140,11 @@ def _of_keyring(*, make: bool) -> str:
 
 
 def _of_file(path: Path, *, make: bool) -> str:
+    if not path.is_absolute():  # later starts and hooks are in other folders
+        raise ValueError("name the file from the root or from ~ on")
     if make and not path.exists():
+        if not path.parent.is_dir():
+            raise ValueError(f"make the folder {path.parent} first")
         write_private(path, os.urandom(KEY_BYTES).hex())
     text = files.read(path, follow=True).decode("utf-8", "replace").strip()
     if os.name == "posix" and stat.S_IMODE(path.stat().st_mode) & 0o077:

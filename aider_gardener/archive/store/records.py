@@ -28,9 +28,10 @@ SAID, FORGET, FORGET_SESSION = "said", "forget", "forget session"
 EXPORTED = frozenset(("session", SAID, "event", "state"))
 """What another archive may say here."""
 SESSION_FIELDS = ("id", "project", "started_at")
-NUMBERS = "at", "started_at", "turn", "seq", "tokens", "pinned", "active"
-MOST = 253_402_300_799
-"""The last second of the year 9999: no calendar of Python's has a later one."""
+TIMES, NUMBERS = ("at", "started_at"), ("turn", "seq", "tokens", "pinned", "active")
+LAST_SECOND, LARGEST = 32_503_593_600, (1 << 63) - 1
+"""The last day of the year 2999, of which every system's calendar knows what day it is in every zone, and
+SQLite's largest integer: the place of what was said without a transcript has 19 digits."""
 NOT_AN_EXPORT = "{path} is no export of a format that this version reads ({format})"
 NOT_IMPORTED = "{path}, line {number}, cannot be read: nothing was imported"
 NOT_READ = (KeyError, ValueError, TypeError, IndexError, AttributeError, OverflowError, RecursionError)
@@ -58,8 +59,9 @@ def said(entry: Entry, redact: Redactor, chunks: Sequence[Span], renditions: Ite
 
 def check_numbers(record: Record) -> None:
     """Raise NOT_READ for what somebody else wrote in place of numbers: times, counts and flags."""
-    if not all(0 <= record[name] <= MOST for name in NUMBERS if name in record):
-        raise ValueError("a number that is none")
+    for names, most in ((TIMES, LAST_SECOND), (NUMBERS, LARGEST)):
+        if not all(0 <= record[name] <= most for name in names if name in record):
+            raise ValueError("a number that is none")
 
 
 def redacted(record: Record, redact: Redactor) -> Record:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -66,6 +67,23 @@ def test_the_end_of_a_turn_leaves_a_copy_and_makes_it_anew_after_an_hour(project
     assert until(lambda: copy.read_bytes() != first)
     (copy.parent / "gardener.db").write_bytes(b"")
     assert "Something else." in told(project), "what the disk lost comes back from it"
+
+
+@pytest.mark.parametrize(
+    "environ", [{}, {"AIDER_GARDENER_MODE": "off"}, {"AIDER_GARDENER_MODE": "wrong"}], ids=str
+)
+def test_the_copy_that_our_plugin_makes_goes_whatever_comes_of_it(
+    project: Path, host: Host, tmp_path: Path, environ: dict[str, str]
+) -> None:
+    copy_of = tmp_path / "aider-gardener" / "opencode" / "ses_1.jsonl"
+    copy_of.parent.mkdir(parents=True)
+    for said in (FACT, "And more."):
+        host.ask(said)
+        shutil.copy(host.path, copy_of)
+        run("Stop", {**host.payload("Stop"), "transcript_path": str(copy_of)}, project, **environ)
+        assert until(lambda: not copy_of.exists(), 20) and host.path.exists()
+    if not environ:
+        assert told(project, host.session) == [FACT, "And more."]
 
 
 def test_what_a_compaction_lost_comes_back(project: Path, host: Host) -> None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from aider_gardener.adapters.claude_code.client import ANSWERED, EVENTS
 from aider_gardener.adapters.claude_code.dialects import DIALECTS
+from aider_gardener.archive.store import open_store
 from aider_gardener.messages import Entry, SourceKind
 
 from .hooked import FACT, entries, run, until
@@ -38,6 +39,18 @@ def archived(project: Path, count: int, seconds: float = 120.0) -> list[Entry]:
     """What the chat holds, once it is so much."""
     until(lambda: len(entries(project, "s1")) >= count, seconds)
     return entries(project, "s1")
+
+
+def test_what_is_said_in_gemini_comes_back_out_of_an_export(project: Path) -> None:
+    told("gemini", "BeforeAgent", project, prompt=FACT)
+    (said,) = archived(project, 1)
+    own = open_store(project / ".aider.gardener")
+    own.export(project / "saved")
+    own.close()
+    other = open_store(None)
+    other.import_(project / "saved")
+    assert [(each.content, each.seq) for each in other.session_entries("s1")] == [(FACT, said.seq)]
+    other.close()
 
 
 def test_what_is_said_in_gemini_is_archived_and_comes_back_once_it_was_compacted(project: Path) -> None:

@@ -280,20 +280,6 @@ def test_what_codex_compacted_comes_back(store: Store, host: Host, tmp_path: Pat
     assert store.session_entries("codex")[0].provider == "openai"
 
 
-def test_the_copy_that_our_plugin_makes_goes_once_it_is_read(
-    store: Store, host: Host, tmp_path: Path
-) -> None:
-    host.ask(FACT)
-    copy_of = tmp_path / "aider-gardener" / "opencode" / "ses_1.jsonl"
-    copy_of.parent.mkdir(parents=True)
-    for _ in range(2):
-        shutil.copy(host.path, copy_of)
-        hooks(store, host).take_in({**host.payload("Stop"), "transcript_path": str(copy_of)})
-        assert not copy_of.exists() and host.path.exists()
-        host.ask("And more.")
-    assert [entry.content for entry in store.session_entries(host.session)] == [FACT, "And more."]
-
-
 def test_a_host_that_names_itself_is_named(
     store: Store, host: Host, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

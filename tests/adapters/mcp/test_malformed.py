@@ -120,6 +120,27 @@ def test_each_odd_request_is_answered_and_the_server_goes_on(tmp_path: Path) -> 
     assert server.log.read_bytes() == b""  # a host keeps it: it quotes no request
 
 
+CALL = '{"jsonrpc": "2.0", "id": "%s", "method": "tools/call", "params": {"name": "recall", "arguments": %s}}'
+UNREADABLE = {
+    "long number": CALL % ("long number", '{"query": "port", "limit": ' + "9" * 5_000 + "}"),
+    "long negative": CALL % ("long negative", '{"query": "port", "limit": -' + "9" * 5_000 + "}"),
+    "deep": CALL % ("deep", '{"query": ' + "[" * 500 + "]" * 500 + "}"),
+    "no version": '{"id": "no version", "method": "ping"}',
+    "no method": '{"jsonrpc": "2.0", "id": "no method"}',
+    "parameters by place": '{"jsonrpc": "2.0", "id": "parameters by place", "method": "ping", "params": []}',
+}
+
+
+def test_a_request_that_is_none_by_the_protocol_is_refused_by_its_id(tmp_path: Path) -> None:
+    with Process(tmp_path) as server:
+        for name, line in UNREADABLE.items():
+            server.say(line.encode())
+            found = server.answer(name)
+            assert "error" in found or found["result"]["isError"], name
+        assert "is not of type 'integer'" in str(server.answer("long number"))
+        assert server.ask("last", "ping", {})["result"] == {}
+
+
 def test_what_holds_lone_surrogates_is_found_and_kept(tmp_path: Path) -> None:
     store = open_store(tmp_path / ".aider.gardener")
     archive = Archive(store, session="s", project=str(tmp_path), count=len, clock=lambda: 1.0)

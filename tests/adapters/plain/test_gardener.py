@@ -284,6 +284,26 @@ def test_what_is_no_list_of_messages_is_refused_in_one_line(messages: Any, told:
     assert "\n" not in str(refused.value)
 
 
+def test_arguments_of_other_types_are_refused_in_one_line(tmp_path: Path) -> None:
+    for wrong in (
+        {"clock": 5},
+        {"clock": lambda: 1.8e12},
+        {"count": 5},
+        {"window": "8k"},
+        {"project": 5},
+        {"model": 5},
+    ):
+        with pytest.raises(UsageError, match="takes"):
+            Gardener.open(**{"project": tmp_path, "window": 8_000, "memory": True} | wrong)
+    with opened() as gardener:
+        for act in (gardener.restore, gardener.pin, gardener.forget, gardener.why):
+            with pytest.raises(UsageError, match="no entry has the id None"):
+                act(None)
+        for wrong in ({"query": 5}, {"query": "x", "token_limit": "9"}, {"query": "x", "limit": None}):
+            with pytest.raises(UsageError, match="takes a question in words"):
+                gardener.recall(**wrong)
+
+
 def test_what_is_wrong_with_the_archive_is_said_as_it_is_opened(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -307,6 +307,23 @@ def test_a_key_file_is_made_private_and_must_stay_so(tmp_path: Path) -> None:
         assert not locked.persistent and "key" in locked.notice and "\n" not in locked.notice
 
 
+def test_a_key_file_is_named_as_every_later_start_finds_it_and_no_folder_is_made_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filled(tmp_path / "a", 3)
+    monkeypatch.chdir(tmp_path)
+    for place, told in (
+        ("key", "from the root or from ~ on"),
+        (tmp_path / "keys" / "key", "make the folder"),
+    ):
+        with pytest.raises(StoreError, match=told):
+            encrypt(tmp_path / "a", f"file:{place}")
+    assert [each.name for each in tmp_path.iterdir()] == ["a"]
+    again = open_store(tmp_path / "a")
+    assert holds_everything(again, 3)
+    again.close()
+
+
 def test_a_key_in_the_systems_keyring(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     held: dict[tuple[str, str], str] = {}
     library = types.ModuleType("keyring")
