@@ -64,6 +64,7 @@ def test_the_status_says_tier_and_what_waits(archive: Path) -> None:
     value = json.loads(status(archive, "--json").stdout)
     assert (value["tier"], value["archive"]) == ("SQLite", str(archive / "gardener.db"))
     assert (value["sessions"], value["entries"], value["lines_files"]) == (1, len(SAID), 0)
+    assert (value["pinned"], value["compression_ratio"]) == (0, 1.0)
     assert {name: of["entries"] for name, of in value["by_class"].items()} == {"prose": 2, "log": 1}
     assert sum(of["original_tokens"] for of in value["by_class"].values()) == value["original_tokens"] > 0
     open_lines(archive, clock=lambda: 9.0).record_event("s", 1, "clear", {}, 1.0)

@@ -40,10 +40,10 @@ def test_a_dry_run_shows_a_diff_and_changes_nothing(project: Path, tmp_path: Pat
     assert not (tmp_path / "home").exists() and not (tmp_path / "data").exists()
 
 
-@pytest.mark.parametrize("host", ["codex", "opencode", "cursor"])
+@pytest.mark.parametrize("host", ["codex", "opencode", "gemini", "cursor"])
 def test_a_folder_goes_behind_all_files_that_were_put_into_it(host: str, tmp_path: Path) -> None:
     (tmp_path / "home").mkdir()
-    for step in ("install", "uninstall"):
+    for step in ("install", "install", "uninstall"):
         assert gardener(step, host).exit_code == 0
     assert list((tmp_path / "home").iterdir()) == []
 
@@ -58,17 +58,11 @@ def test_a_link_that_leads_to_itself_is_one_line(options: tuple[str], project: P
         assert done.exit_code in (1, 2) and len(done.stderr.splitlines()) == 1
 
 
-def test_folders_that_an_install_made_go_with_the_last_of_it(project: Path, tmp_path: Path) -> None:
-    (tmp_path / "home").mkdir()
-    for _again in range(2):
-        assert gardener("install", "gemini").exit_code == 0
-    assert found(tmp_path / "home") == [".gemini/settings.json"]
+def test_a_folder_that_was_there_before_an_install_stays(tmp_path: Path) -> None:
+    (home := tmp_path / "home").joinpath(".gemini").mkdir(parents=True)
+    assert gardener("install", "gemini").exit_code == 0 and found(home) == [".gemini/settings.json"]
     assert gardener("uninstall", "gemini").exit_code == 0
-    assert list((tmp_path / "home").iterdir()) == []
-    (tmp_path / "home" / ".gemini").mkdir()
-    for step in ("install", "uninstall"):
-        assert gardener(step, "gemini").exit_code == 0
-    assert [each.name for each in (tmp_path / "home").iterdir()] == [".gemini"], "which was there before"
+    assert [each.name for each in home.iterdir()] == [".gemini"] and found(home) == []
 
 
 def test_settings_that_lie_elsewhere_are_changed_there(project: Path, tmp_path: Path) -> None:

@@ -186,12 +186,6 @@ def test_an_option_before_the_command_is_refused_in_one_line() -> None:
     assert done.stderr.startswith("gardener: no such command '--store'; ") and done.stderr.count("\n") == 1
 
 
-def test_status_counts_what_the_archive_holds(archive: Path) -> None:
-    value = json.loads(gardener("status", "--store", str(archive), "--json").stdout)
-    assert (value["sessions"], value["entries"], value["pinned"]) == (1, len(SAID), 0)
-    assert value["compression_ratio"] == 1.0 and value["original_tokens"] > 0
-
-
 def test_the_archive_of_a_folder_in_no_work_tree_is_its_own_wherever_the_command_is_called(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

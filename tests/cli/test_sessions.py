@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -75,20 +74,6 @@ def test_a_chat_is_printed_turn_by_turn(chats: tuple[str, str]) -> None:
     assert "[shell: echo one; echo two]" in gardener("sessions", "show", "2").stdout
     whole = json.loads(gardener("sessions", "show", chats[1], "--json").stdout)
     assert whole["chat"]["id"] == chats[1] and len(whole["turns"]) == 5
-
-
-def test_a_chat_is_forgotten_once_the_user_agreed(chats: tuple[str, str], repository: Path) -> None:
-    refused = gardener("forget", "--session", "last")
-    assert refused.exit_code == 2 and "--yes" in refused.stderr
-    assert json.loads(gardener("forget", "--session", "1", "--yes", "--json").stdout)["session"] == chats[1]
-    files = (repository / ".aider.gardener").iterdir()
-    assert not any(MARKER.encode() in file.read_bytes() for file in files)
-    assert [row["id"] for row in json.loads(gardener("sessions", "--json").stdout)] == [chats[0]]
-    gardener("forget", "--session", "last", "--yes")
-    assert (
-        "holds no chat of" in gardener("sessions").stdout
-        and json.loads(gardener("sessions", "--json").stdout) == []
-    )
 
 
 # How they look

@@ -130,16 +130,6 @@ def test_without_a_server_it_says_what_to_set(monkeypatch: pytest.MonkeyPatch) -
     assert done.exit_code == 2 and f"set {VARIABLE}=" in done.stderr
 
 
-def test_what_was_fetched_is_not_counted_among_the_users_chats(project: Path) -> None:
-    store = open_store(project / ".aider.gardener")
-    store.open_session("shared:bob:x", project=str(project), started_at=1.0, hold=False)
-    new = replace(entry(0, "user", "of bob's"), session="shared:bob:x")
-    store.add(new, chunks=[(0, len(new.content))])
-    store.close()
-    told = gardener("sessions").stdout
-    assert "gasket" in told and "bob" not in told and "older" not in told
-
-
 def test_unsharing_says_what_became_of_what_was_sent(project: Path, team: Team) -> None:
     gardener("store", "share")
     assert gardener("store", "unshare", "--delete").stdout.endswith(

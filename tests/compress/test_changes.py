@@ -20,18 +20,6 @@ def patch(name: str, *changes: str, at: int = 1, git: bool = True) -> list[str]:
     return [*head, f"--- a/{name}", f"+++ b/{name}", f"@@ -{at},{old} +{at},{new} @@ class Shop:", *changes]
 
 
-def test_each_line_stands_under_its_hunk_and_the_hunk_under_the_name_of_its_file() -> None:
-    lines = [*patch("a.py", " x", "-old = 1", "+new = 1"), *patch("b.py", "+y = 2", at=7)]
-    notes = read(lines)
-    assert len(notes) == len(lines)
-    for row, line in enumerate(lines):
-        above = lines[notes[row].above] if notes[row].above >= 0 else ""
-        if line.startswith("@@"):
-            assert above in ("+++ b/a.py", "+++ b/b.py")
-        elif line[0] in " +-" and not line.startswith(("---", "+++")):
-            assert above.startswith("@@")
-
-
 def test_a_file_is_worth_more_than_its_lines_and_the_last_as_much_as_the_first() -> None:
     lines = [
         line for n in range(40) for line in patch(f"shop/part_{n}.py", f"-rate = {n}", f"+def rate{n}():")

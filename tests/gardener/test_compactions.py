@@ -18,16 +18,6 @@ from aider_gardener.reading.source import RUN_HEAD, RUN_MIDDLE
 from aider_gardener.tokens import MESSAGE_OVERHEAD_TOKENS
 
 
-def test_above_it_one_plan_goes_down_to_the_low_mark() -> None:
-    gardener = make_gardener(history_tokens=2_000, recall_tokens=0)
-    gardener.sync(long_talk(10), [])
-    plan = gardener.compact_if_due()
-    assert plan is not None
-    assert plan.tokens_before > 2_000
-    # The last exchange stays whole, older ones keep half of the low mark beside it.
-    assert gardener.state.history_used == plan.tokens_after <= 1_000 + 500
-
-
 def test_a_history_above_its_window_is_made_to_fit_and_undone_stands_until_something_is_said() -> None:
     gardener = make_gardener(history_tokens=1_000_000)
     gardener.state.frame = Frame(window=3_000, parts={"system": 1_000})
@@ -38,14 +28,6 @@ def test_a_history_above_its_window_is_made_to_fit_and_undone_stands_until_somet
     assert gardener.compact_if_due() is None
     gardener.sync(shown(gardener), [message("user", "and now?")])
     assert gardener.compact_if_due()
-
-
-def test_the_last_exchange_and_the_open_question_stay_whole() -> None:
-    gardener = make_gardener(history_tokens=500)
-    messages = long_talk(8)
-    gardener.sync(messages, [message("user", "now this")])
-    assert gardener.compact_if_due()
-    assert shown(gardener)[-3:] == [*messages[-2:], message("user", "now this")]
 
 
 def test_prompts_outlast_everything_else() -> None:

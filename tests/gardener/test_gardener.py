@@ -16,17 +16,6 @@ from aider_gardener.plan.goals import Goal
 from aider_gardener.plan.view import is_legal
 
 
-def test_what_recall_finds_was_swapped_out_and_stays_within_its_budget() -> None:
-    gardener = make_gardener(history_tokens=1_000)
-    fact = talk(("where do we stage?", f"The staging box is called kestrel-17 on port 48213. {PROSE}"))
-    gardener.sync([*fact, *long_talk(14)], [message("user", "which port has the staging box kestrel?")])
-    assert gardener.compact_if_due()
-    assert "48213" not in "\n".join(message.content for message in shown(gardener))
-    note = gardener.recall_note("which port has the staging box kestrel?", "")
-    assert "48213" in note
-    assert gardener.state.count(note) <= gardener.state.recall_budget + 60
-
-
 @pytest.mark.parametrize("prompt", ["ok, commit", "yes", "go on", "thanks!", "do it", ""])
 def test_a_prompt_that_asks_nothing_recalls_nothing(prompt: str) -> None:
     gardener = make_gardener(history_tokens=600)

@@ -30,12 +30,6 @@ def note(gardener: Gardener, around: str = "") -> str:
     return gardener.map_note(lambda: around)
 
 
-def test_nothing_is_noted_while_all_stands_in_full() -> None:
-    gardener = make_gardener(history_tokens=100_000)
-    rounds(gardener, (RULE, "Noted."), hide=False)
-    assert note(gardener) == ""
-
-
 def test_a_rule_is_noted_once_its_message_is_hidden_and_not_before() -> None:
     gardener = make_gardener(history_tokens=2_000)
     rounds(gardener, (RULE, "Noted."))
@@ -51,14 +45,6 @@ def test_no_note_says_a_secret_again() -> None:
     rounds(gardener, (opening, "Noted: ledger_lines of db7.nord.de."))
     told = note(gardener)
     assert "db7.nord.de" in told and "Ge4imWort99" not in told and "ghp_16C7" not in told
-
-
-def test_rules_survive_every_budget_that_leaves_room_for_them() -> None:
-    gardener = make_gardener(history_tokens=600)
-    rounds(gardener, (RULE, "Noted."), hide=False)
-    assert gardener.compact_if_due() is not None
-    view = "\n".join(piece.content for piece in gardener.state.chat.pieces)
-    assert (RULE in view) != (RULE in note(gardener))
 
 
 def test_rules_take_the_room_of_names_before_one_of_them_is_left_out() -> None:
@@ -87,14 +73,6 @@ def test_at_hard_pressure_only_the_rules_are_noted() -> None:
     assert "ledger/post_entry.py" in note(gardener)
     gardener.state.frame = Frame(window=1_000, parts={"files": 990})
     assert note(gardener).splitlines()[1:] == [RULES_HEAD, f"[1] {RULE}"]
-
-
-def test_after_clear_nothing_older_is_noted() -> None:
-    gardener = make_gardener(history_tokens=2_000)
-    rounds(gardener, (RULE, "We decided to use zeta_codec."))
-    gardener.clear()
-    assert note(gardener) == ""
-    assert gardener.constraints() == []
 
 
 def test_the_note_stays_the_same_until_the_view_changes() -> None:

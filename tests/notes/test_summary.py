@@ -2,23 +2,10 @@
 
 from __future__ import annotations
 
-from made_chats import ANSWER, rolling_chat, shown
-from made_entries import make_gardener, message, talk
+from made_chats import rolling_chat, shown
 
 from aider_gardener.gardener.compactions import give_back
 from aider_gardener.notes.chatmap import SUMMARY_SHARE
-from aider_gardener.plan.view import is_legal
-
-
-def test_the_last_turns_stay_whole_and_older_ones_are_in_the_summary() -> None:
-    gardener, _sizes = rolling_chat(20)
-    texts = [message.content for message in shown(gardener)]
-    for turn in range(17, 21):
-        assert f"question {turn} about unit_{turn}" in texts
-    assert "question 5 about unit_5" not in texts
-    assert "Earlier turns:" in gardener.state.note.text
-    assert "unit_12" in gardener.state.note.text
-    assert is_legal([piece.message for piece in shown(gardener)])
 
 
 def test_the_prompt_is_flat_and_the_summary_keeps_its_size() -> None:
@@ -35,12 +22,3 @@ def test_what_left_can_be_recalled_and_taken_back() -> None:
     assert "4003" in gardener.recall_note("which port has unit_3?", "")
     give_back(gardener.state)
     assert "question 3 about unit_3" in [message.content for message in shown(gardener)]
-
-
-def test_switched_off_nothing_is_summarised() -> None:
-    gardener = make_gardener(history_tokens=1_000)
-    gardener.sync(
-        talk(*((f"question {n}", f"Answer {n}. {ANSWER}") for n in range(40))), [message("user", "x")]
-    )
-    assert gardener.compact_if_due()
-    assert "Earlier turns:" not in gardener.map_note(lambda: "")

@@ -69,16 +69,6 @@ def backlog(store: Store, embedder: LetterCounts) -> Iterator[Backlog]:
     found.stop()
 
 
-def test_nothing_happens_before_the_first_resume(
-    backlog: Backlog, store: Store, embedder: LetterCounts
-) -> None:
-    put(store, "a text", seq=0)
-    assert embedder.loads == 0 and backlog.embedder_name == ""
-    backlog.resume()
-    until(lambda: rows_in(store, "vectors") == 1)
-    assert backlog.embedder_name == "letters" and embedder.loads == 1
-
-
 @pytest.mark.parametrize("asked", ["want", "query_vector"])
 def test_the_model_waits_until_it_is_wanted(asked: str, store: Store, embedder: LetterCounts) -> None:
     put(store, "a text", seq=0)

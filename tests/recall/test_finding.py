@@ -20,7 +20,6 @@ from aider_gardener.messages import ContentClass, Entry, Fidelity, Message, Sour
 from aider_gardener.plan.chat import Chat
 from aider_gardener.recall import finding
 from aider_gardener.recall.backlog import Backlog
-from aider_gardener.recall.embed import EmbedderError
 from aider_gardener.recall.finding import Passage, newest_first, passages
 from aider_gardener.recall.request import Request
 
@@ -76,15 +75,6 @@ def test_a_request_reaches_the_sessions_classes_and_times_that_it_names(meaning:
     assert texts(archive, Request("abc", unasked=True, older=True)) == sorted([*today, *older])
     archive.within = "p"
     assert texts(archive, Request("abc")) == sorted([*today, *older])
-
-
-def test_without_a_model_words_serve_alone() -> None:
-    archive = archive_of(*ROWS, meaning=False)
-    none = Mock(side_effect=EmbedderError("no model"))
-    for backlog in (None, Backlog(archive.store, load=none, background=False)):
-        archive.backlog = backlog
-        assert len(found(archive, Request("abc"))) == 5
-        assert found(archive, Request("xyz")) == []
 
 
 def test_what_shares_no_word_is_found_by_its_meaning_if_it_is_near() -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from made_entries import chat_of, entry, talk
 
-from aider_gardener.messages import ContentClass, Fidelity, Source, SourceKind
+from aider_gardener.messages import Fidelity, Source, SourceKind
 from aider_gardener.recall.request import ORDINARY_SHARE, Request, asks, excluded, recall_part
 
 ASKING = [
@@ -51,12 +51,6 @@ def test_notes_and_notices_are_no_answer() -> None:
     for kind in SourceKind:
         wanted = Request("abc").wants(replace(one, source=Source(kind)))
         assert wanted is (kind not in (SourceKind.STUB, SourceKind.NOTICE))
-    log = Request("abc", classes=frozenset({ContentClass.LOG}))
-    assert [log.wants(replace(one, cls=cls)) for cls in (ContentClass.LOG, ContentClass.CODE)] == [
-        True,
-        False,
-    ]
-    assert [Request("abc", since=at).wants(one) for at in (99.0, 100.0, 101.0)] == [True, True, False]
 
 
 def test_what_was_taken_out_may_come_back_once_it_was_said_again() -> None:

@@ -15,6 +15,7 @@ from aider_gardener.adapters.aider.commands import COMMANDS, STEPS, USAGE
 
 from .conftest import Begin, Driver, MakeDriver
 from .test_entry_commands import say
+from .test_overflow import rejection
 from .test_wrappers import chatter
 
 RULE = "Never touch the table ledger_lines."
@@ -199,9 +200,14 @@ def test_a_rule_outlives_a_first_message_that_is_broken_off_or_never_sent(
         patched.setattr(type(driver.coder), "check_tokens", lambda _self, _messages: False)
         driver.type("first words")
     assert driver.history == [] and "Answer in German" in say(driver, "/gardener constraints")
+    driver.model.replies += [rejection(), rejection()]
+    driver.type("first words")
+    assert driver.history == [] and "Answer in German" in say(driver, "/gardener constraints")
     driver.model.replies.append(KeyboardInterrupt())
     driver.type("first words")
     assert "Answer in German" in say(driver, "/gardener constraints")
+    driver.ask("/ask second words")
+    assert "Answer in German" in driver.model.last_prompt()
 
 
 def test_what_is_no_command_of_it_is_one_line(driver: Driver) -> None:

@@ -26,35 +26,27 @@ def test_without_git_the_archive_is_at_user_level(begin: Begin, repository: Path
     driver.coder.gardener.state.archive.store.forget_session(driver.coder.gardener.state.archive.session)
 
 
-def test_the_end_of_the_process_closes_the_archive_and_makes_its_copy(tmp_path: Path) -> None:
-    code = (
-        "import pathlib, sys\n"
-        "from aider_gardener.adapters.aider.link import state\n"
-        "from aider_gardener.settings import Settings\n"
-        "opened = state.open(pathlib.Path(sys.argv[1]), 'p', Settings(embedder='none'))\n"
-        "opened.store.open_session('s', project='p', started_at=1.0)\n"
-    )
-    subprocess.run([sys.executable, "-c", code, str(tmp_path / "a")], check=True, timeout=120)
-    assert sorted(each.name for each in (tmp_path / "a").glob("gardener.db*")) == [
-        "gardener.db",
-        "gardener.db.copy",
-    ]
-
-
-def test_ctrl_c_while_the_process_ends_is_no_traceback_and_the_copy_is_made(tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_interrupted", [False, True])
+def test_the_end_of_the_process_closes_the_archive_and_makes_its_copy_also_under_a_ctrl_c(
+    tmp_path: Path, is_interrupted: bool
+) -> None:
     code = (
         "import pathlib, signal, sys\n"
         "from aider_gardener.adapters.aider import link\n"
         "from aider_gardener.settings import Settings\n"
         "opened = link.state.open(pathlib.Path(sys.argv[1]), 'p', Settings(embedder='none'))\n"
         "opened.store.open_session('s', project='p', started_at=1.0)\n"
-        "link.report_end = lambda _gardener, _io: signal.raise_signal(signal.SIGINT)\n"
-        "link.state.chats.append((None, None, lambda: None))\n"
     )
+    if is_interrupted:
+        code += (
+            "link.report_end = lambda _gardener, _io: signal.raise_signal(signal.SIGINT)\n"
+            "link.state.chats.append((None, None, lambda: None))\n"
+        )
     command = [sys.executable, "-c", code, str(tmp_path / "a")]
     ended = subprocess.run(command, check=True, timeout=120, capture_output=True, text=True)
     assert ended.stderr == ""
-    assert (tmp_path / "a" / "gardener.db.copy").exists()
+    left = sorted(each.name for each in (tmp_path / "a").glob("gardener.db*"))
+    assert left == ["gardener.db", "gardener.db.copy"]
 
 
 def test_a_shared_project_is_synced_with_the_environment_from_before_any_file_was_read(

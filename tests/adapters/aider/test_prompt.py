@@ -115,35 +115,21 @@ def test_what_it_says_during_a_command_is_said_with_it_and_not_again(
     assert driver.said.count(f"aider-gardener: {line}") == 1
 
 
-def test_the_note_stands_behind_what_is_compacted_and_before_what_is_not(
-    drive: MakeDriver, gardened: Any, model: ScriptedModel
+def test_a_rule_outlives_its_message_in_a_note_behind_what_is_compacted_and_before_what_is_not(
+    begin: Begin, model: ScriptedModel
 ) -> None:
-    gardened(history_tokens=600, files="aider")
-    with_rule(drive, 8)
+    driver = begin(history_tokens=600, files="aider")
+    driver.ask(f"/ask {RULE} Is that clear? " + "Some more words to make it a long message. " * 60)
+    chatter(driver, 8)
     sent = texts(model.requests[-1])
     compacted = next(at for at, text in enumerate(sent) if text.startswith(NOTE_HEAD))
     note = next(at for at, text in enumerate(sent) if text.startswith(MAP_HEAD))
     assert sent[compacted + 1] == FILLER and note == compacted + 2 and sent[note + 1] == FILLER
     assert sum(text.startswith((NOTE_HEAD, MAP_HEAD)) for text in sent) == 2, "each stands once"
+    assert RULE in sent[note]
+    assert not any(text in message["content"] for message in driver.history for text in (RULE, MAP_HEAD))
     typed = [text for text in sent if text.startswith("question ")]
     assert len(typed) == len(set(typed))
-
-
-def with_rule(drive: MakeDriver, turns: int = 12) -> Driver:
-    driver = drive()
-    driver.ask(f"/ask {RULE} Is that clear? " + "Some more words to make it a long message. " * 60)
-    chatter(driver, turns)
-    return driver
-
-
-def test_a_rule_outlives_its_message(drive: MakeDriver, gardened: Any, model: ScriptedModel) -> None:
-    gardened(history_tokens=600)
-    driver = with_rule(drive)
-    assert not any(RULE in message["content"] for message in driver.history)
-    notes = [text for text in texts(model.requests[-1]) if text.startswith(MAP_HEAD)]
-    assert len(notes) == 1
-    assert RULE in notes[0]
-    assert not any(MAP_HEAD in message["content"] for message in driver.history)
 
 
 def test_a_rule_set_by_hand_holds_however_little_the_last_compaction_saved(begin: Begin) -> None:
@@ -158,20 +144,6 @@ def test_a_rule_set_by_hand_holds_however_little_the_last_compaction_saved(begin
     assert driver.coder.gardener.state.plans[-1].plan.tokens_saved < 30
     driver.type(f"/gardener constraints add {RULE}")
     driver.ask("/ask question 3")
-    assert RULE in driver.model.last_prompt()
-
-
-def test_a_rule_set_by_hand_outlives_a_first_message_that_cannot_be_sent(begin: Begin) -> None:
-    import litellm
-
-    driver = begin()
-    driver.type(f"/gardener constraints add {RULE}")
-    where = {"message": "too long", "model": "gpt-4o", "llm_provider": "openai"}
-    driver.model.replies += [litellm.ContextWindowExceededError(**where) for _ in range(2)]
-    driver.type("/ask question 1")
-    assert driver.history == []
-    driver.model.replies.clear()
-    driver.ask("/ask question 2")
     assert RULE in driver.model.last_prompt()
 
 

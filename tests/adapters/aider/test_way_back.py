@@ -67,21 +67,6 @@ def compacted(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> Driver:
 # The whole history back
 
 
-def test_off_gives_the_whole_history_back(
-    begin: Begin, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    driver = compacted(begin, monkeypatch)
-    short = len(standing(driver))
-    said = say(driver, "/gardener off")
-    assert standing(driver) == originals(driver)
-    assert len(standing(driver)) > short
-    assert alternates(driver.history)
-    assert holds_legal_lists(driver)
-    assert "is off: every message stands whole" in said
-    driver.ask("/ask and now?")
-    assert all(text in model.last_prompt() for _role, text in originals(driver)[:-1])
-
-
 def test_off_is_told_as_it_is(begin: Begin) -> None:
     driver = begin(history_tokens=1_000)
     driver.ask("/ask Never touch vendor/.")

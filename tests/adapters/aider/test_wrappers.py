@@ -42,16 +42,6 @@ def test_an_ask_only_session_is_trimmed_and_stock_is_not(begin: Begin) -> None:
     assert {key for call in driver.model.calls for key in call} <= stock
 
 
-def test_after_clear_nothing_comes_back_by_itself_but_recall_reaches_it(begin: Begin) -> None:
-    driver = begin(history_tokens=1_000)
-    driver.ask(f"/ask {FACT} please remember")
-    driver.type("/clear")
-    driver.ask("/ask which port did the staging box kestrel have?")
-    assert "48213" not in driver.model.last_prompt()
-    driver.type("/recall staging box port")
-    assert "48213" in driver.last_said
-
-
 def test_lists_rebound_by_the_browser_count_as_cleared(begin: Begin) -> None:
     driver = begin(history_tokens=1_000)
     driver.ask(f"/ask {FACT} please remember", "/ask more")
