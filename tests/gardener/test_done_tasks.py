@@ -42,33 +42,21 @@ def test_done_twice_is_done_once(root: Path) -> None:
     assert do(root) == ["Nothing is checked off."] and (root / ARCHIVE_NAME).read_bytes() == text
 
 
-def test_a_list_that_was_changed_meanwhile_stays(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    todo, write = root / "TODO.md", files.write_if_unchanged
-
-    def late(path: Path, before: bytes | None, after: bytes) -> None:
-        if path == todo:
-            todo.write_bytes(TODO + b"- [ ] the user's\n")
-        write(path, before, after)
-
-    monkeypatch.setattr(done_tasks, "write_if_unchanged", late)
-    with pytest.raises(StoreError, match=r"TODO\.md was changed meanwhile"):
-        do(root)
-    assert todo.read_bytes() == TODO + b"- [ ] the user's\n"
-
-
-def test_an_archive_that_was_changed_meanwhile_leaves_the_list(
-    root: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("name", "listed"), [("TODO.md", b"the user's"), (ARCHIVE_NAME, TODO)])
+def test_what_was_changed_meanwhile_stays_and_so_does_the_list(
+    root: Path, name: str, listed: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write = files.write_if_unchanged
 
     def late(path: Path, before: bytes | None, after: bytes) -> None:
-        (root / ARCHIVE_NAME).write_bytes(b"new")
+        if path.name == name:
+            path.write_bytes(b"the user's")
         write(path, before, after)
 
     monkeypatch.setattr(done_tasks, "write_if_unchanged", late)
-    with pytest.raises(StoreError, match="TASK_ARCHIVE"):
+    with pytest.raises(StoreError, match=f"{name} was changed meanwhile"):
         do(root)
-    assert (root / "TODO.md").read_bytes() == TODO and (root / ARCHIVE_NAME).read_bytes() == b"new"
+    assert (root / name).read_bytes() == b"the user's" and (root / "TODO.md").read_bytes() == listed
 
 
 def test_a_file_of_the_users_is_not_written_over(root: Path) -> None:

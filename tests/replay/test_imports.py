@@ -104,14 +104,6 @@ def test_of_chats_of_the_real_programs_nothing_is_lost_but_thinking(store: Store
     assert min(entry.created_at for entry in entries(store)) > 1.79e9, "said when they were said, not now"
 
 
-def test_twice_is_nothing_new(store: Store) -> None:
-    before = taken(store, CHATS).messages
-    kept = entries(store)
-    again = taken(store, CHATS)
-    assert before == len(kept) > 60
-    assert (again.messages, again.known, again.lost) == (0, 3, {}) and entries(store) == kept
-
-
 def test_an_import_that_was_stopped_goes_on(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
