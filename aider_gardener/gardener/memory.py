@@ -20,7 +20,7 @@ from aider_gardener.plan.view import is_filler
 from aider_gardener.recall.recall import Recalled, Recollection
 from aider_gardener.recall.request import Request
 from aider_gardener.settings import Settings
-from aider_gardener.tokens import approximate, default_counter
+from aider_gardener.tokens import approximate
 
 if TYPE_CHECKING:
     from aider_gardener.archive.store import Store
@@ -52,16 +52,12 @@ class ProjectMemory:
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.store, self.project, self.settings = store, project, settings
-        self.host, self.reader, self.clock = host, reader, clock
+        self.host, self.reader, self.count, self.clock = host, reader, approximate, clock
         self.archive = Archive(store, session="", project=project, count=approximate, clock=clock, host=host)
         self._recollection = Recollection(self.archive)
         self._own: Archive | None = None
         self._kept = 0
         self._keeping = threading.Lock()
-
-    def count(self, text: str) -> int:
-        """The tokens of a text, for the limits that callers name: its bytes by four may be half as many."""
-        return default_counter()(text)  # loaded by the first: no server is to start later for it
 
     def recall(
         self,

@@ -156,7 +156,7 @@ def get(memory: ProjectMemory, given: Arguments) -> str:
     if start and start >= len(entry.content):
         raise UsageError(f"{entry.id} has {len(entry.content):,} characters; start must be less")
     room = given.get("token_limit", GET_TOKENS) - memory.count(of_entry(memory, entry, "")) - EXTRA_TOKENS
-    rest = entry.content[start : start + 4 * room]  # more would seldom fit: a token is about four characters
+    rest = entry.content[start : start + 4 * room]  # a token has a byte at least
     ends = range(len(rest) + 1)
     end = start + max(1, bisect_right(ends, room, key=lambda end: memory.count(quoted(rest[:end]))) - 1)
     more = len(entry.content) - end

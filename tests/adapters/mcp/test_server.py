@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
@@ -162,12 +161,12 @@ def test_timeline_keeps_what_is_nearest_and_says_how_much_is_left_out(store: Sto
     for n in range(60):
         archive.log(Message("user", f"row {n} " * 40), turn=n // 20 + 1, seq=n, source=Source(), at=1.8e9)
     memory = ProjectMemory(store, PROJECT, settings=Settings())
-    last = quotes(call(memory, "timeline", token_limit=700))
+    last = quotes(call(memory, "timeline", token_limit=400))
     assert [row.text[:6] for row in last] == [f"row {n}" for n in range(56, 60)]
-    assert text(call(memory, "timeline", token_limit=700)).endswith(
+    assert text(call(memory, "timeline", token_limit=400)).endswith(
         "56 messages left out: a larger token_limit shows more."
     )
-    around = quotes(call(memory, "timeline", around=last[0].id, turns=2, token_limit=700))
+    around = quotes(call(memory, "timeline", around=last[0].id, turns=2, token_limit=400))
     assert {row.turn for row in around} == {3}
 
 
@@ -183,7 +182,7 @@ def test_a_long_message_comes_in_parts_that_are_the_whole(
         (quote,) = quotes(result)
         more = re.search(r"more characters: get with start (\d+)\.$", text(result))
         found += quote.text.removesuffix("\n") if more else quote.text
-        assert default_counter()(text(result)) <= most
+        assert approximate(text(result)) <= most
         if not more:
             break
         start = int(more[1])
@@ -369,9 +368,6 @@ ARCHIVES = {
     "many entries": lambda: filled([f"{FACT} And row {n} of the port list is {n * 7}." for n in range(200)]),
     "a huge entry": lambda: filled([FACT + "\nport line 77 of the log, é" * 40_000]),
     "one huge line": lambda: filled(["port " + "x" * 300_000]),
-    "hex digits": lambda: filled(
-        [f"port {n} {hashlib.sha256(str(n).encode()).hexdigest() * 20}" for n in range(90)]
-    ),
     "a secret": lambda: filled([f"The token of the port is {SECRET}, keep it."]),
     "another session's": lambda: filled([FACT], session="shared:ana:" + "0" * 40),
 }
@@ -387,7 +383,7 @@ def test_whatever_is_asked_the_answer_is_short_names_tools_alone_and_its_ids_bri
     def asked(name: str, **given: object) -> CallToolResult:
         result = call(memory, name, **given)
         said = text(result)
-        assert default_counter()(said) <= given.get("token_limit", limits.get(name, 1_000)), (name, given)  # type: ignore[operator]
+        assert approximate(said) <= given.get("token_limit", limits.get(name, 1_000)), (name, given)  # type: ignore[operator]
         assert not CHAT_COMMANDS.search("\n".join(re.findall(r"^(?!> ).*$", said, re.MULTILINE)))
         assert SECRET not in said
         return result
