@@ -23,7 +23,7 @@ DEFAULT, OFF = "default", "off"
 OWN, TOLD = "own", "told"
 NOTES, FULL = "notes", "full"
 
-PRESETS: Mapping[str, Mapping[str, Any]] = {
+PRESETS: Mapping[str, Mapping[str, object]] = {
     "gentle": {"history_tokens": 16_000, "keep_turns": 3, "throttle_tokens": 8_000},
     DEFAULT: {},
     "aggressive": {"history_tokens": 20_000, "keep_turns": 4},
@@ -51,7 +51,7 @@ ON_A_SERVER = (
 
 
 def option(
-    default: Any,
+    default: object,
     help_text: str,
     *,
     choices: tuple[str, ...] = (),
@@ -220,7 +220,7 @@ class Settings:
             object.__setattr__(self, field.name, value)
 
     @classmethod
-    def from_env(cls, environ: Mapping[str, str] | None = None, **overrides: Any) -> Settings:
+    def from_env(cls, environ: Mapping[str, str] | None = None, **overrides: object) -> Settings:
         """Settings from `AIDER_GARDENER_*` variables; keyword arguments that are not None win.
 
         Raises UsageError, naming the variable, for a value that cannot be used.
@@ -276,7 +276,7 @@ def variable(field_name: str) -> str:
     return f"{SWITCH}_{field_name.upper()}"
 
 
-def parse(field: dataclasses.Field[Any], text: str, name: str) -> Any:
+def parse(field: dataclasses.Field[object], text: str, name: str) -> object:
     """The value that `text` means for the field; `name` is where it came from. Raises UsageError for one that
     cannot be used."""
     kind: type = type(field.default)
@@ -297,7 +297,7 @@ def parse(field: dataclasses.Field[Any], text: str, name: str) -> Any:
     return value
 
 
-def check(field: dataclasses.Field[Any], value: Any) -> None:
+def check(field: dataclasses.Field[object], value: Any) -> None:
     """Raise UsageError unless `value` is legal for the field."""
     choices, most = field.metadata["choices"], field.metadata["most"]
     if choices and not any(_is_choice(value, choice) for choice in choices):
@@ -311,7 +311,7 @@ def check(field: dataclasses.Field[Any], value: Any) -> None:
         raise UsageError(f"{field.name} must be a number from 0 to {most:g}, not {value!r}")
 
 
-def _is_choice(value: Any, choice: str) -> bool:
+def _is_choice(value: object, choice: str) -> bool:
     form = OPEN_CHOICES.get(choice)
     return bool(form.fullmatch(value)) if form and isinstance(value, str) else bool(value == choice)
 

@@ -49,7 +49,7 @@ class Screen(Console):
 
 def as_text(renderable: RenderableType, *, width: int = 0) -> str:
     """Draw a renderable as plain text of the terminal's width; texts in it are never markup."""
-    plain: dict[str, Any] = {"force_terminal": False, "color_system": None, "legacy_windows": False}
+    plain: dict[str, object] = {"force_terminal": False, "color_system": None, "legacy_windows": False}
     console = Screen(width=width or columns(), **plain)
     with console.capture() as drawn:
         console.print(renderable)

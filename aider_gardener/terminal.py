@@ -70,7 +70,7 @@ class VisibleStream:
         """None: click would write to a Windows console by it, past all this."""
         raise io.UnsupportedOperation("fileno")
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         return getattr(self.bare, name)
 
 

@@ -55,7 +55,7 @@ OURS = re.compile(
 BLOCK = re.compile(rf"(?:(?<=\n)\r?\n)?{re.escape(BEGIN)}.*?{re.escape(END)}\r?\n?", re.DOTALL)
 
 Json = dict[str, Any]
-Entries = Mapping[tuple[str, ...], Any]
+Entries = Mapping[tuple[str, ...], object]
 
 
 @dataclass(frozen=True)
@@ -250,7 +250,7 @@ def _without(part: Part, held: bytes | None) -> bytes | None:
 
 
 def _parsed(data: bytes | None) -> Json:
-    def unique(pairs: list[tuple[str, Any]]) -> Json:
+    def unique(pairs: list[tuple[str, object]]) -> Json:
         if len(dict(pairs)) != len(pairs):
             raise ValueError("a key stands in it twice")
         return dict(pairs)
@@ -277,7 +277,7 @@ def _dumped(value: Json, like: bytes | None) -> bytes:
     return (b"\xef\xbb\xbf" if (like or b"").startswith(b"\xef\xbb\xbf") else b"") + made.encode()
 
 
-def _put(value: Json, path: tuple[str, ...], one: Any) -> None:
+def _put(value: Json, path: tuple[str, ...], one: object) -> None:
     """Put something at a path of keys. Raises ValueError where another thing stands there."""
     for key in path[:-1]:
         value = value.setdefault(key, {})
@@ -294,7 +294,7 @@ def _put(value: Json, path: tuple[str, ...], one: Any) -> None:
         value[path[-1]] = one
 
 
-def _without_ours(value: Any) -> Any:
+def _without_ours(value: object) -> Any:
     """A value without the hooks and servers that run the gardener, and without what that leaves empty; None
     where nothing is left."""
     if isinstance(value, list):

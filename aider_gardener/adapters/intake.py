@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from aider_gardener.adapters.marks import SHORTENED_MARK
 from aider_gardener.adapters.transcript import Reader, TranscriptLine, TranscriptRecord, Used
@@ -121,7 +121,7 @@ class Intake:
                 self.keep_progress()
         return added
 
-    def take_said(self, lines: Sequence[Mapping[str, Any]]) -> None:
+    def take_said(self, lines: Sequence[Mapping[str, object]]) -> None:
         """Archive what a host without a transcript says now, as lines of one."""
         self.reader.at = self.archive.clock()
         place = round(PLACES_A_SECOND * self.reader.at)

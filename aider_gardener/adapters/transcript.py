@@ -155,12 +155,12 @@ class Reader:
             for part, record in enumerate(found)
         ]
 
-    def said(self, value: Mapping[str, Any]) -> Iterable[TranscriptRecord]:
+    def said(self, value: Mapping[str, object]) -> Iterable[TranscriptRecord]:
         """What a record says, in order, as each host writes it; of one that is not known its type alone."""
         raise NotImplementedError  # aider's history is no lines of JSON: its reader has `lines` of its own
 
     def called(
-        self, key: object, name: str, given: Mapping[str, Any], text: str = ""
+        self, key: object, name: str, given: Mapping[str, object], text: str = ""
     ) -> list[TranscriptRecord]:
         """Remember a call until its result comes; what it says that the result is not told with."""
         self.calls[str(key)] = source_of(name, given)
@@ -180,7 +180,7 @@ def said_by(role: str, text: str, kind: SourceKind, detail: str = "") -> list[Tr
     return [TranscriptRecord(Message(role, text), Source(kind, detail), asks=kind is SourceKind.TYPED)]
 
 
-def command_of(given: Mapping[str, Any]) -> str:
+def command_of(given: Mapping[str, object]) -> str:
     """The command that a tool was to run, as it would be typed; "" where its input holds none."""
     words = next((given[key] for key in COMMANDS if given.get(key)), "")
     return command_line([*map(str, words)]) if isinstance(words, (list, tuple)) else str(words)
@@ -192,7 +192,7 @@ def detail_of(given: Mapping[str, Any]) -> str:
     return (command_of(given) or next(named, ""))[:DETAIL_CHARS].strip()
 
 
-def source_of(name: str, given: Mapping[str, Any]) -> Source:
+def source_of(name: str, given: Mapping[str, object]) -> Source:
     """The source of what a tool gives back, by its name and input."""
     detail = detail_of(given)
     if kind := KINDS.get(name):
@@ -204,7 +204,7 @@ def source_of(name: str, given: Mapping[str, Any]) -> Source:
     return Source(SourceKind.COMMAND, f"{name} {detail}".strip())
 
 
-def call_text(name: str, given: Mapping[str, Any]) -> str:
+def call_text(name: str, given: Mapping[str, object]) -> str:
     """All that a call says: an edit as a SEARCH/REPLACE block, so that it is read as an edit everywhere, the
     rest by its keys. "" where that is its detail."""
     edit = edit_text(name, given)
@@ -278,7 +278,7 @@ def named(kind: str, data: str) -> str:
     return f"[{kind}, {size:,} bytes]" if data else f"[{kind}]"
 
 
-def parsed(text: str | bytes) -> Any:
+def parsed(text: str | bytes) -> object:
     """What a text holds as JSON; None where it is none."""
     try:
         return json.loads(text)

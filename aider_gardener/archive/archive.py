@@ -362,7 +362,7 @@ class Unwritten:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         return getattr(self._store, name)
 
     def add(self, entry: Entry, **_more: object) -> Entry:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from aider_gardener.archive.sessions import host_of
 from aider_gardener.archive.store.base import Event
@@ -61,7 +61,7 @@ class Why:
     priority: float | None = None
     parts: Mapping[str, float] = field(default_factory=dict)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         value = asdict(self)
         value["class"] = value.pop("cls")
         return value
@@ -144,7 +144,7 @@ def changes_of(events: Iterable[Event], stored_id: str) -> tuple[LevelChange, ..
     return tuple(dict.fromkeys(found))
 
 
-def _swaps(events: Iterable[Event]) -> Iterator[tuple[Event, Mapping[str, Any]]]:
+def _swaps(events: Iterable[Event]) -> Iterator[tuple[Event, Mapping[str, object]]]:
     for event in events:
         swaps = event.data.get("swaps")
         for swap in swaps if isinstance(swaps, list) else []:

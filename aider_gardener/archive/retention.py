@@ -10,7 +10,7 @@ import math
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from aider_gardener.archive.store.base import CONFIDENCE_FLOOR, CONFIDENCE_LOSS_PER_HOUR, Holding
 from aider_gardener.messages import ContentClass
@@ -49,7 +49,7 @@ class Pruning:
     importance: float
     reason: str
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> dict[str, object]:
         """The same as plain data."""
         held = self.holding
         return {

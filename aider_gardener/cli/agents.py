@@ -8,7 +8,7 @@ import signal
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -127,7 +127,7 @@ def hook(event: str, host: str) -> None:
     # Listed here for its help: `cli.main` answers a hook before this module is imported.
 
 
-def options(command: Callable[..., Any]) -> Callable[..., Any]:
+def options(command: Callable[..., object]) -> Callable[..., object]:
     """The argument and options of both commands."""
     for option in (
         click.argument("host", type=click.Choice(hosts.NAMES), metavar="HOST"),

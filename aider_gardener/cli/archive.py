@@ -206,7 +206,7 @@ def store_decrypt() -> None:
     click.echo(f"The archive in {found} is no longer encrypted.")
 
 
-def gc_report(value: dict[str, Any]) -> Any:
+def gc_report(value: dict[str, Any]) -> object:
     """What `gardener store gc` shows: what goes, by reason and class, and what was done about it."""
     from aider_gardener.tables import pruning_table
 

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -25,14 +25,14 @@ def patches() -> None:
     """Apply the patches for aider itself, take them out again, or look how things stand."""
 
 
-def tree_options(command: Callable[..., Any]) -> Callable[..., Any]:
+def tree_options(command: Callable[..., object]) -> Callable[..., object]:
     """The options that say which tree, which patches and how to answer."""
 
     @json_option
     @click.option("--only", multiple=True, metavar="NAMES", help="Only these: numbers or names, with commas.")
     @click.option("--to", type=FOLDER, metavar="DIR", help=TREE_HELP)
     @wraps(command)
-    def wrapped(to: Path | None, only: Sequence[str]) -> Any:
+    def wrapped(to: Path | None, only: Sequence[str]) -> object:
         from aider_gardener.patches.series import read_series
         from aider_gardener.patches.tree import find_tree
 

@@ -78,7 +78,7 @@ class LazyGroup(click.Group):
             with formatter.section(title):
                 formatter.write_dl([(name, one.get_short_help_str(90)) for name, one in commands if one])
 
-    def invoke(self, ctx: click.Context) -> Any:
+    def invoke(self, ctx: click.Context) -> object:
         try:
             return super().invoke(ctx)
         except click.exceptions.NoArgsIsHelpError:
@@ -217,8 +217,8 @@ class PlaceType(click.Path):
         return plugin.part("server").Address.of(str(value))
 
 
-def _keep(key: str) -> Callable[[click.Context, click.Parameter, Any], None]:
-    def kept(ctx: click.Context, _param: click.Parameter, value: Any) -> None:
+def _keep(key: str) -> Callable[[click.Context, click.Parameter, object], None]:
+    def kept(ctx: click.Context, _param: click.Parameter, value: object) -> None:
         if value:
             ctx.meta[key] = value
 
@@ -244,7 +244,7 @@ json_option = click.option(
 yes_option = click.option("--yes", is_flag=True, help="Don't ask; needed where nobody can be asked.")
 
 
-def archive_options(command: Callable[..., Any]) -> Callable[..., Any]:
+def archive_options(command: Callable[..., object]) -> Callable[..., object]:
     """--store and --json, which most commands take."""
     return store_option(json_option(command))
 
@@ -290,7 +290,7 @@ def entry_named(store: Store, given: str, fits: Callable[[Entry], bool] = lambda
     return full_id(store, given)
 
 
-def put(value: Any, shown: Callable[[], Any]) -> None:
+def put(value: object, shown: Callable[[], Any]) -> None:
     """Print a value as JSON if that was asked for, else how it is `shown`: a table, a text, or its lines."""
     if as_json():
         click.echo(json.dumps(value, ensure_ascii=True, default=_plain))
@@ -312,7 +312,7 @@ def say(lines: Iterable[str]) -> None:
         click.echo(line)
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     return asdict(value) if is_dataclass(value) and not isinstance(value, type) else str(value)
 
 

@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 
 import click
 
@@ -114,7 +114,7 @@ def _print(output: Output, command: str, focus: Sequence[str], out: Path | None)
     put_bytes(told.encode("utf-8", "backslashreplace"))
 
 
-def _report(output: Output, command: str, focus: Sequence[str], out: Path | None) -> dict[str, Any]:
+def _report(output: Output, command: str, focus: Sequence[str], out: Path | None) -> dict[str, object]:
     """What --json says of an output; its tokens are counted exactly."""
     text = "" if output.binary else output.text()
     made = _shortened(text, command, focus)

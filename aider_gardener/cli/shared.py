@@ -128,11 +128,11 @@ def _synced(store: Store, project: str, *, unasked: bool = False) -> None:
         raise StoreError(done.problem)
 
 
-def sharing_of(store: Store) -> dict[str, Any]:
+def sharing_of(store: Store) -> dict[str, object]:
     """How the project of an archive is shared, as the plug-in says it without asking the server."""
     project = project_of(store)
     is_shared = plugin.is_shared(store, project)
-    found: dict[str, Any] = plugin.part("sync").status(store, project) if is_shared else {"shared": False}
+    found: dict[str, object] = plugin.part("sync").status(store, project) if is_shared else {"shared": False}
     return found
 
 
@@ -156,7 +156,7 @@ def status_lines(value: Mapping[str, Any]) -> Iterator[str]:
         yield f"Its members are not known: {value['members_problem']}"
 
 
-def found_everywhere(query: str, limit: int) -> Sequence[Any]:
+def found_everywhere(query: str, limit: int) -> Sequence[object]:
     """The best passages of all projects that the user may read on the server, best first: by words and, where
     the setting `embedder` names a model of this machine, by meaning. Raises UsageError and StoreError."""
     from aider_gardener.recall.embed import EmbedderError, loading
@@ -170,7 +170,7 @@ def found_everywhere(query: str, limit: int) -> Sequence[Any]:
     except EmbedderError as error:
         tell(str(error))
     with plugin.part("server").connected() as connection:
-        found: Sequence[Any] = plugin.part("search").search(
+        found: Sequence[object] = plugin.part("search").search(
             connection, query, limit=limit, vector=vector, embedder=name
         )
     return found

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from aider_gardener.reading.late import late
 from aider_gardener.reading.output import plain
@@ -37,7 +37,7 @@ class Bare(str):
     """A number, as the text writes it."""
 
 
-Value = Any
+Value = object
 """What JSON holds: an object is a tuple of pairs, since a key may stand in it twice; a number is Bare."""
 
 

@@ -148,7 +148,7 @@ def commits_in(entries: Sequence[Entry]) -> list[str]:
 # All chats, and those of a month
 
 
-def summed(sessions: Sequence[ChatSums]) -> Mapping[str, Any]:
+def summed(sessions: Sequence[ChatSums]) -> Mapping[str, object]:
     """Several chats together as plain data."""
     names = "turns calls prompt_tokens saved_tokens cost saved_cost compactions seconds".split()
     sums = {name: sum(getattr(session, name) for session in sessions) for name in names}
@@ -166,7 +166,7 @@ def project_status(store: Store, project: str) -> dict[str, Any]:
     return {"last_chat": outlook(rows[-1][1]), "all_chats": dict(summed([row[0] for row in rows]))}
 
 
-def month_report(store: Store, project: str, month: str) -> dict[str, Any]:
+def month_report(store: Store, project: str, month: str) -> dict[str, object]:
     """What the chats of a month ("2026-11", local time) came to, as plain data: `sums` of those that called a
     model, and each with what was done in it, the oldest first. Raises StoreError."""
     chats = [chat for chat in past_chats(store, project) if day_of(chat.last_at).startswith(month)][::-1]

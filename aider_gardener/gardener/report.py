@@ -131,7 +131,7 @@ def by_class(state: ChatState) -> dict[str, dict[str, Any]]:
     return dict(sorted(found.items(), key=lambda item: -item[1]["sum"]))
 
 
-def droppable(frame: Frame, used: int) -> list[dict[str, Any]]:
+def droppable(frame: Frame, used: int) -> list[dict[str, object]]:
     """The largest files in the chat that take a noticeable share, worth a /drop if not needed."""
     least = DROPPABLE_SHARE * (frame.window or used)
     files = sorted(frame.files.items(), key=lambda item: (-item[1], item[0]))[:DROPPABLE_SHOWN]
@@ -225,7 +225,7 @@ def status_line(points: Sequence[Point], compactions: int) -> str:
     return f"{share}{short(now.tokens)} · {counted(compactions, 'compaction')}"
 
 
-def outlook(points: Sequence[Point]) -> dict[str, Any]:
+def outlook(points: Sequence[Point]) -> dict[str, object]:
     """Level, bar and trend of a chat's growth as plain data; {} without a point. The trend is the tokens by
     which the prompt grows a turn: the slope of the least-squares line, 0 below two points."""
     if not points:

@@ -86,8 +86,8 @@ class Pressure:
     history_used: int
     parts: Mapping[str, int]
     messages_count: int
-    largest_messages: Sequence[Mapping[str, Any]]
-    by_message: Sequence[Mapping[str, Any]]
+    largest_messages: Sequence[Mapping[str, object]]
+    by_message: Sequence[Mapping[str, object]]
     by_class: Mapping[str, Mapping[str, Any]]
     entries_tracked: int
     total_original_tokens: int
@@ -95,12 +95,12 @@ class Pressure:
     compression_ratio: float = 1.0
     eviction_candidates: int = 0
     plan_would_save: int = 0
-    droppable_files: Sequence[Mapping[str, Any]] = ()
+    droppable_files: Sequence[Mapping[str, object]] = ()
     recommendation: str = ""
     largest_ids: Sequence[str] = ()
     budget_set_by: str = ""
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         return asdict(self)
 
 

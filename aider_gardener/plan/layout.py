@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from aider_gardener.plan.diffs import apply, diff, lines_of
 from aider_gardener.plan.repo_map import MapNow, RestingMap
@@ -72,7 +72,7 @@ class Layout:
     changed: Mapping[str, int] = field(default_factory=dict)
     prompts: int = 0
     laid: int = 0
-    head: tuple[Mapping[str, Any], ...] = ()
+    head: tuple[Mapping[str, object], ...] = ()
 
     @property
     def begun(self) -> bool:

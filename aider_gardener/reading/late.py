@@ -4,14 +4,14 @@ most of what a text could be it is not."""
 from __future__ import annotations
 
 import re
-from typing import Any, cast
+from typing import cast
 
 
 class _Late:
     def __init__(self, pattern: str, flags: int) -> None:
         self.pattern, self._flags = pattern, flags
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         found = getattr(re.compile(self.pattern, self._flags), name)  # which keeps what it compiled
         setattr(self, name, found)  # so that this is not called for the name again
         return found

@@ -62,7 +62,7 @@ def typed(args: str, session: Callable[[str], str], *, now: float | None = None)
     """The request that is typed behind /recall. `session` gives the whole id of one that begins so. Raises
     UsageError."""
     rest, given = args.split(), dict[str, Any]()
-    valued: dict[str, Callable[[str], Any]] = {
+    valued: dict[str, Callable[[str], object]] = {
         "--class": lambda name: [*given.get("class", ()), content_class(name)],
         "--since": lambda text: moment(text, now),
         "--session": session,

@@ -88,7 +88,7 @@ class UniversalSentenceEncoder:
 
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = folder
-        self._model: Any = None
+        self._model: object = None
 
     def load(self) -> None:
         with native():

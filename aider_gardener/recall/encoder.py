@@ -41,7 +41,7 @@ UNKNOWN = 10.0
 """What is no piece counts so much less than the rarest one."""
 
 
-def encoder(weights: Path, pieces: Path) -> Any:
+def encoder(weights: Path, pieces: Path) -> object:
     """The package's encoder on these files: `encode` gives the vectors of texts."""
     archive = ZipFile(weights)
     parts = {}
@@ -53,7 +53,7 @@ def encoder(weights: Path, pieces: Path) -> Any:
     def windowed(name: str) -> list[Any]:
         return [parts[f"{name}{size}"] for size in WINDOWS]
 
-    made: Any = NumpyBackend.__new__(NumpyBackend)
+    made: object = NumpyBackend.__new__(NumpyBackend)
     vars(made).update(
         parts,
         sp=tokenizer(pieces.read_bytes()),
@@ -129,7 +129,7 @@ class Ids:
         return self._numbers[at] if at < len(self._hashes) and self._hashes[at] == wanted else 0
 
 
-def tokenizer(data: bytes) -> Any:
+def tokenizer(data: bytes) -> object:
     """The package's tokenizer of the bytes of its file, in which each piece stands first, as 10, a size, 10,
     the size of its text, the text, 21, its score, and of some the type in two bytes."""
     end = data.index(PIECES_END)
@@ -146,7 +146,7 @@ def tokenizer(data: bytes) -> Any:
     rest = _parse_fields(data, end, len(data))
     begin, size = rest[3][0]
     at, size = _parse_fields(data, begin, begin + size)[2][0]
-    made: Any = UsePureTokenizer.__new__(UsePureTokenizer)
+    made: object = UsePureTokenizer.__new__(UsePureTokenizer)
     vars(made).update(
         _prefixes=Ids(names),
         _scores=scores,

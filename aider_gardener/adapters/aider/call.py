@@ -144,7 +144,7 @@ def answer(coder: HostCoder, gardener: Gardener) -> bool | None:
 # A prompt that is too long
 
 
-def send(original: Any) -> Any:
+def send(original: Any) -> object:
     """The wrapper of `Coder.send`: a prompt that is rejected is made shorter and sent once more."""
 
     @wraps(original)
@@ -152,8 +152,8 @@ def send(original: Any) -> Any:
         self: HostCoder,
         messages: list[HostMessage],
         model: HostModel | None = None,
-        functions: Any = None,
-    ) -> Iterator[Any]:
+        functions: object = None,
+    ) -> Iterator[object]:
         self.__dict__[TRIED] = True
         for may_retry in (True, False):
             _tell(self)
@@ -257,7 +257,9 @@ def _give_up(coder: HostCoder, gardener: Gardener) -> None:
 # What the call used
 
 
-def used(coder: HostCoder, gardener: Gardener, messages: list[HostMessage], completion: Any = None) -> None:
+def used(
+    coder: HostCoder, gardener: Gardener, messages: list[HostMessage], completion: object = None
+) -> None:
     """The provider got a prompt: add the call to the chat's usage, by its own numbers if the completion has
     them, and correct the counter where the provider counts otherwise. A smaller window that a rejection
     stated is forgotten where the model took a longer prompt, before or since."""
@@ -285,7 +287,7 @@ def used(coder: HostCoder, gardener: Gardener, messages: list[HostMessage], comp
             state.archive.count = token_counter(model, after)
 
 
-def reported_call(completion: Any) -> Call | None:
+def reported_call(completion: object) -> Call | None:
     """The call as its response reports it, or None. Of a stream, what its chunks have said so far."""
     whole, chunks = getattr(completion, "usage", None), getattr(completion, "chunks", None)
     parts = [whole] if whole else [getattr(chunk, "usage", None) for chunk in chunks or []]
@@ -296,10 +298,10 @@ def reported_call(completion: Any) -> Call | None:
     return Call(prompt, answer, min(cached, prompt), min(written, prompt)) if prompt else None
 
 
-def _numbers(usage: Any) -> tuple[int, int, int, int]:
+def _numbers(usage: object) -> tuple[int, int, int, int]:
     """Prompt, completion, cached and written tokens of one report; litellm's prompt tokens hold all."""
 
-    def number(holder: Any, name: str) -> int:
+    def number(holder: object, name: str) -> int:
         value = getattr(holder, name, 0)
         return value if isinstance(value, int) and value > 0 else 0
 

@@ -69,7 +69,7 @@ def announce(coder: HostCoder) -> None:
 # Coders
 
 
-def create(original: Any) -> Any:
+def create(original: Any) -> object:
     """The wrapper of `Coder.create`: the chat goes on in the new coder, with no summary by a model."""
     plain = original.__func__
 
@@ -77,10 +77,10 @@ def create(original: Any) -> Any:
         cls: type,
         main_model: HostModel | None = None,
         edit_format: str | None = None,
-        io: Any | None = None,
+        io: object | None = None,
         from_coder: HostCoder | None = None,
         summarize_from_coder: bool = True,
-        **kwargs: Any,
+        **kwargs: object,
     ) -> HostCoder:
         gardener = None
         with guard(from_coder):
@@ -101,7 +101,7 @@ def create(original: Any) -> Any:
     return classmethod(wrapper)
 
 
-def makes_helper(coder: HostCoder, options: dict[str, Any]) -> bool:
+def makes_helper(coder: HostCoder, options: dict[str, object]) -> bool:
     """Whether these options make a coder with a chat of its own: architect's editor, the lint fixer."""
     fresh_lists = "cur_messages" in options or "done_messages" in options
     editor = coder.edit_format == "architect" and options.get("map_tokens") == 0

@@ -106,7 +106,7 @@ class HostCoder(Protocol):
     commands: HostCommands | None
     main_model: HostModel
     summarizer: Any
-    history: Any
+    history: object
     edit_format: str
     add_cache_headers: bool
     num_cache_warming_pings: int
@@ -128,7 +128,7 @@ class HostCoder(Protocol):
     def format_messages(self) -> Chunks: ...
 
 
-def text_of(message: Mapping[str, Any]) -> str:
+def text_of(message: Mapping[str, object]) -> str:
     """The text of a message; of several content parts the textual ones."""
     content = message.get("content")
     if isinstance(content, list):

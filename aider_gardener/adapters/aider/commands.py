@@ -114,7 +114,7 @@ def _run(work: Work, coder: HostCoder, args: str) -> None:
         io.tool_warning(f"aider-gardener: {notice}")
 
 
-def aiders_first(_coder: HostCoder, result: Any, _typed: str) -> Any:
+def aiders_first(_coder: HostCoder, result: Any, _typed: str) -> object:
     """The commands that a prefix matches: aider's own, where ours are only among them."""
     if result is None:
         return None

@@ -104,7 +104,7 @@ def _add(coder: HostCoder, gardener: Gardener, chunks: Chunks) -> None:
         prompt.after(coder, gardener, chunks)
 
 
-HOOKS: dict[str, Callable[..., Any]] = {
+HOOKS: dict[str, Callable[..., object]] = {
     "added": link.sync,
     "clear": chat.clear,
     "undone": lambda coder, gardener: gardener.edit_undone(coder.repo.repo.git.rev_parse("ORIG_HEAD")),

@@ -6,7 +6,6 @@ import importlib
 import inspect
 import threading
 from collections.abc import Sequence
-from typing import Any
 
 from aider_gardener.adapters.aider.link import state
 from aider_gardener.adapters.aider.patch_points import (
@@ -27,7 +26,7 @@ MOST_NAMED = 3
 """So many patch points that do not match are named; the others are counted."""
 
 _lock = threading.RLock()
-_originals: list[tuple[Any, str, Any]] = []
+_originals: list[tuple[object, str, object]] = []
 
 
 def install(settings: Settings | None = None) -> None:
@@ -103,11 +102,11 @@ def _mismatch(point: PatchPoint) -> str:
     return "" if found == point.signature else f"{point.name} has the signature {found}"
 
 
-def _holder_of(point: PatchPoint) -> tuple[Any, str]:
+def _holder_of(point: PatchPoint) -> tuple[object, str]:
     """The module or class that holds the attribute. Raises PatchPointError when it is not there."""
     *outer, attribute = point.path.split(".")
     try:
-        holder: Any = importlib.import_module(point.module)
+        holder: object = importlib.import_module(point.module)
         for name in outer:
             holder = getattr(holder, name)
     except (ImportError, AttributeError) as error:
@@ -115,7 +114,7 @@ def _holder_of(point: PatchPoint) -> tuple[Any, str]:
     return holder, attribute
 
 
-def at(point: PatchPoint) -> Any:
+def at(point: PatchPoint) -> object:
     """What is at a patch point now: the holder's own attribute, or MISSING."""
     holder, attribute = _holder_of(point)
     return holder.__dict__.get(attribute, MISSING)

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from aider_gardener.adapters.aider.coder import Chunks, HostCoder, HostMessage, text_of
 from aider_gardener.messages import SourceKind
@@ -167,7 +167,7 @@ def around(chunks: Chunks) -> str:
 # Its messages
 
 
-class Placed(dict[str, Any]):
+class Placed(dict[str, object]):
     """A message that the layout puts where the host has others. `part` says what of a prompt it is: "bases",
     "repo" (the map), "diffs" or "done" (a note on the history). With the bases go names and texts of all
     `files` as they are now: what this message and those behind it make for a reader."""

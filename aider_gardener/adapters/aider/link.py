@@ -52,7 +52,7 @@ class Process:
 
     settings: Settings | None = None
     archives: dict[str, Backlog] = field(default_factory=dict)
-    chats: list[tuple[Gardener, Any, Callable[[], None]]] = field(default_factory=list)
+    chats: list[tuple[Gardener, object, Callable[[], None]]] = field(default_factory=list)
     background: bool = True
     origins: Origins | None = None
     lock: threading.RLock = field(default_factory=threading.RLock)
@@ -124,7 +124,7 @@ def gardener_of(coder: HostCoder, choose: Choose | None = None) -> Gardener | No
     return found
 
 
-def run(hook: Callable[..., Any], coder: HostCoder, *args: Any, **options: Any) -> Any:
+def run(hook: Callable[..., object], coder: HostCoder, *args: object, **options: object) -> Any:
     """What a hook of ours makes of a coder, its gardener and the arguments; None where there is none or it
     failed."""
     with guard(coder):
@@ -229,7 +229,7 @@ def warm_up() -> None:
 # Between turns and at the end
 
 
-def report_end(gardener: Gardener, io: Any) -> None:
+def report_end(gardener: Gardener, io: object) -> None:
     """Renew the index of the project's sessions and show the chat's report, where they are wanted."""
     from aider_gardener.gardener.files import renew_index
     from aider_gardener.gardener.stored_chat import sums_of

@@ -71,7 +71,9 @@ class Switch(argparse.Action):
     it belongs to the chat, as behind any other switch. What was switched off stays so: aider puts what its
     files and variables say behind the command line."""
 
-    def __call__(self, parser: object, namespace: Namespace, values: Any, option_string: Any = None) -> None:
+    def __call__(
+        self, parser: object, namespace: Namespace, values: object, option_string: object = None
+    ) -> None:
         if isinstance(values, str) and values and os.path.exists(values):
             namespace.file = [*(getattr(namespace, "file", None) or []), values]
             values = self.const
@@ -84,10 +86,10 @@ def flag(name: str, prefix: str = "--gardener-") -> str:
     return prefix + name.replace("_", "-")
 
 
-def _converter(field: dataclasses.Field[Any]) -> Callable[[str], Any]:
+def _converter(field: dataclasses.Field[object]) -> Callable[[str], object]:
     """Turns the text of a flag into its value, with argparse's own kind of error."""
 
-    def convert(text: str) -> Any:
+    def convert(text: str) -> object:
         try:
             return parse(field, text, flag(field.name))
         except UsageError as error:
@@ -128,7 +130,7 @@ class Origins:
     user: Path = field(default_factory=_user_directory)
     said: set[str] = field(default_factory=set)
 
-    def settings(self, io: Any, args: Namespace) -> Settings:
+    def settings(self, io: object, args: Namespace) -> Settings:
         """The settings of a chat, with the user's own in place of what the repository's files set and may
         not. Raises UsageError."""
         found = settings_given(args, os.environ)
@@ -159,7 +161,7 @@ class Origins:
             found, **own, given=frozenset(each.name for each in dataclasses.fields(found))
         )
 
-    def _say(self, io: Any, line: str, values: Mapping[str, object]) -> None:
+    def _say(self, io: object, line: str, values: Mapping[str, object]) -> None:
         """Tell the user of values, once."""
         what = ", ".join(f"{name}={str(value)[:SHOWN_CHARS]!r}" for name, value in sorted(values.items()))
         if what and what not in self.said:

@@ -56,7 +56,7 @@ class PatchPoint:
         return f"{self.module}:{self.path}"
 
 
-def get_parser(original: Any) -> Any:
+def get_parser(original: Any) -> object:
     """aider's parser with our flags; what it was made for tells where settings came from."""
 
     @wraps(original)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 ATTRIBUTE = "_gardener"
 """Where a coder holds its gardener, None once it is off or has failed."""
 
-Wrap = Callable[[Any], Any]
+Wrap = Callable[[object], object]
 """Gets what aider has at a patch point, returns what takes its place."""
 Hook = Callable[..., Any]
 
@@ -78,7 +78,7 @@ def guarded(hook: Hook) -> Hook:
     """A hook that gets a coder and the arguments; it returns None where it failed."""
 
     @wraps(hook)
-    def run(coder: Any, *args: Any, **options: Any) -> Any:
+    def run(coder: Any, *args: object, **options: object) -> object:
         with guard(coder):
             return hook(coder, *args, **options)
         return None
@@ -87,7 +87,7 @@ def guarded(hook: Hook) -> Hook:
 
 
 @contextmanager
-def guarded_context(coder: HostCoder, context: AbstractContextManager[Any] | None) -> Iterator[None]:
+def guarded_context(coder: HostCoder, context: AbstractContextManager[object] | None) -> Iterator[None]:
     """A context of ours, if there is one, around work of the host's: it is left where it could be entered,
     and told of the host's errors, which go on up."""
     entered = ExitStack()
@@ -120,7 +120,7 @@ def beside(
 
     def wrap(original: Any) -> Any:
         @wraps(original)
-        def wrapper(owner: Any, *args: Any, **options: Any) -> Any:
+        def wrapper(owner: object, *args: object, **options: object) -> object:
             coder = _coder_of(owner)
             if before:
                 before(coder, *args, **options)
@@ -142,17 +142,17 @@ def around(hook: Hook) -> Wrap:
     """The original runs within the context that the hook makes, to the end of what it yields."""
 
     def wrap(original: Any) -> Any:
-        def context(owner: Any, *args: Any, **options: Any) -> AbstractContextManager[None]:
+        def context(owner: object, *args: object, **options: object) -> AbstractContextManager[None]:
             coder = _coder_of(owner)
             return guarded_context(coder, hook(coder, *args, **options))
 
         @wraps(original)
-        def stream(*args: Any, **options: Any) -> Iterator[Any]:
+        def stream(*args: object, **options: object) -> Iterator[object]:
             with context(*args, **options):
                 yield from original(*args, **options)
 
         @wraps(original)
-        def wrapper(*args: Any, **options: Any) -> Any:
+        def wrapper(*args: object, **options: object) -> object:
             with context(*args, **options):
                 return original(*args, **options)
 
@@ -161,11 +161,11 @@ def around(hook: Hook) -> Wrap:
     return wrap
 
 
-def added(value: Any) -> Wrap:
+def added(value: object) -> Wrap:
     """What is put where aider has nothing, or in the place of what must not run."""
     return lambda _original: value
 
 
-def _coder_of(owner: Any) -> Any:
+def _coder_of(owner: object) -> Any:
     """The coder that a call is about: its own, or that of its commands."""
     return getattr(owner, "coder", owner)

@@ -120,7 +120,7 @@ def received(reading: int, seconds: float) -> bytes:
 def act(event: str, say: Say, seconds: float, dialect: Dialect | None = None) -> None:
     """Do what an event asks for, for at most so long. `say` is called once, with the answer or with nothing;
     what comes behind that nobody waits for. Raises nothing."""
-    given: dict[str, Any] = {}
+    given: dict[str, object] = {}
     with ending(event, given, seconds):
         try:
             raw = sys.stdin.buffer.read(LARGEST_BYTES)
@@ -160,7 +160,7 @@ def in_words(say: Say, event: str, dialect: Dialect | None, answer: dict[str, An
 
 
 @contextlib.contextmanager
-def ending(event: str, given: Mapping[str, Any], seconds: float) -> Iterator[None]:
+def ending(event: str, given: Mapping[str, object], seconds: float) -> Iterator[None]:
     """A context that ends the process with 0 where what is done in it takes longer. `given` holds what the
     event brings as soon as that is known."""
 
@@ -184,7 +184,7 @@ def large_tokens() -> int:
     return (int(chosen) if chosen.isdecimal() else 0) or LARGE_TOKENS
 
 
-def stands_whole(given: Mapping[str, Any]) -> bool:
+def stands_whole(given: Mapping[str, object]) -> bool:
     """Whether all of the chat stands in its host's context, as far as the transcript tells, and no other
     chats are to come in."""
     path = given.get("transcript_path")
@@ -200,7 +200,7 @@ def stands_whole(given: Mapping[str, Any]) -> bool:
         return False
 
 
-def project_of(given: Mapping[str, Any]) -> Path:
+def project_of(given: Mapping[str, object]) -> Path:
     """The project that an event belongs to: the work tree around the folder in which the host was started."""
     named = os.environ.get("CLAUDE_PROJECT_DIR") or given.get("cwd")
     start = Path(named if isinstance(named, str) and named else os.getcwd()).resolve()
@@ -218,7 +218,7 @@ def archive_directory(project: Path) -> Path:
 
 
 def archive(
-    event: str, given: Mapping[str, Any], say: Callable[[dict[str, Any]], object] | None = None
+    event: str, given: Mapping[str, object], say: Callable[[dict[str, object]], object] | None = None
 ) -> None:
     """Take in what an event brings; where somebody waits, `say` the answer before. It is made by words alone,
     for no model is loaded for one question."""
@@ -254,7 +254,7 @@ def archive(
         store.close()
 
 
-def note_fault(given: Mapping[str, Any], event: str, error: BaseException) -> None:
+def note_fault(given: Mapping[str, object], event: str, error: BaseException) -> None:
     """One line in the log: when, which event, the kind of the fault. Never its message, which may quote."""
     try:
         path = archive_directory(project_of(given)) / LOG_NAME

@@ -42,7 +42,7 @@ class Dialect:
     answered: frozenset[str]
     flat: bool
 
-    def translated(self, event: str, given: Given) -> dict[str, Any]:
+    def translated(self, event: str, given: Given) -> dict[str, object]:
         """An event as Claude Code would tell it."""
         made = {key: given[key] for key in KEPT if key in given}
         roots = given.get("workspace_roots")
@@ -54,7 +54,7 @@ class Dialect:
         said = said_in(self.events[event], {**given, **made})
         return {"source": "startup", **made, "session_id": session, "host": self.name, "said": said}
 
-    def answer(self, event: str, text: str) -> dict[str, Any]:
+    def answer(self, event: str, text: str) -> dict[str, object]:
         """How it is given a text for its context."""
         if self.flat:
             return {"additional_context": text}
@@ -83,7 +83,7 @@ DIALECTS = {
 }
 
 
-def said_in(event: str, given: Given) -> list[dict[str, Any]]:
+def said_in(event: str, given: Given) -> list[dict[str, object]]:
     """What an event says, as lines of a transcript."""
     if event == PROMPT:
         return [line("user", given.get("prompt"))]
@@ -99,16 +99,16 @@ def said_in(event: str, given: Given) -> list[dict[str, Any]]:
     return [line("assistant", [call]), line("user", [result])]
 
 
-def line(role: str, content: Any) -> dict[str, Any]:
+def line(role: str, content: object) -> dict[str, object]:
     return {"type": role, "message": {"content": content}}
 
 
-def first(value: Given, names: tuple[str, ...]) -> Any:
+def first(value: Given, names: tuple[str, ...]) -> object:
     """What stands under the first of some names."""
     return next((value[name] for name in names if name in value), None)
 
 
-def held(value: Any) -> Any:
+def held(value: object) -> object:
     """A value, or what a text holds as JSON."""
     found = parsed(value) if isinstance(value, str) else None
     return value if found is None else found

@@ -43,7 +43,7 @@ WINDOW, LARGE_WINDOW, LARGE_MARK = 200_000, 1_000_000, "[1m]"
 class ClaudeReader(Reader):
     """See `Reader`."""
 
-    def said(self, value: Mapping[str, Any]) -> Iterator[TranscriptRecord]:
+    def said(self, value: Mapping[str, object]) -> Iterator[TranscriptRecord]:
         kind, message = str(value.get("type")), value.get("message")
         if kind == "user" and isinstance(message, dict):
             yield from self._told(value, message)
@@ -60,7 +60,7 @@ class ClaudeReader(Reader):
         else:
             yield TranscriptRecord(unknown=kind[:80])
 
-    def _told(self, value: Mapping[str, Any], message: Any) -> Iterator[TranscriptRecord]:
+    def _told(self, value: Mapping[str, object], message: object) -> Iterator[TranscriptRecord]:
         """What a record of the type `user` says: who said it, and whether it begins a turn."""
         is_typed, words = not (value.get("isMeta") or value.get("isSidechain")), list[str]()
         for block in blocks(message):
@@ -77,7 +77,7 @@ class ClaudeReader(Reader):
                 yield from said_by("user", "" if kind is SourceKind.TYPED else text, kind)
         yield from said_by("user", "\n".join(words), SourceKind.TYPED if is_typed else SourceKind.NOTICE)
 
-    def _answered(self, value: Mapping[str, Any], message: Any) -> Iterator[TranscriptRecord]:
+    def _answered(self, value: Mapping[str, object], message: Any) -> Iterator[TranscriptRecord]:
         """What a record of the type `assistant` says, and the tokens that it counts."""
         for block in blocks(message):
             if block.get("type") in ("tool_use", "server_tool_use"):
@@ -89,7 +89,7 @@ class ClaudeReader(Reader):
         if used := used_by(value, message):
             yield TranscriptRecord(used=used)
 
-    def _attached(self, given: Any) -> Iterator[TranscriptRecord]:
+    def _attached(self, given: object) -> Iterator[TranscriptRecord]:
         """What a file or a prompt says that the host handed on beside the conversation."""
         given = given if isinstance(given, dict) else {}
         kind = str(given.get("type"))
@@ -105,7 +105,7 @@ class ClaudeReader(Reader):
         else:
             self.passed[f"record attachment {kind[:40]}"] += 1
 
-    def _text(self, block: Mapping[str, Any]) -> str:
+    def _text(self, block: Mapping[str, object]) -> str:
         """The text of a block, of one that nobody here knows all; what is thought is counted."""
         kind = block.get("type")
         if kind in ("thinking", "redacted_thinking"):
@@ -115,7 +115,7 @@ class ClaudeReader(Reader):
         return text_of(block) if is_known else json.dumps(block, ensure_ascii=False)
 
 
-def blocks(message: Any) -> list[Mapping[str, Any]]:
+def blocks(message: Any) -> list[Mapping[str, object]]:
     """The blocks of a message's content; a plain text is one."""
     content = message.get("content")
     if isinstance(content, str):
@@ -148,7 +148,7 @@ def parted(text: str, tag: str) -> tuple[str, list[str]]:
     return outside, inside
 
 
-def used_by(value: Mapping[str, Any], message: Mapping[str, Any]) -> Used | None:
+def used_by(value: Mapping[str, object], message: Mapping[str, object]) -> Used | None:
     """What an answer took. That of a subagent is not in the window of the chat."""
     usage = message.get("usage")
     if not isinstance(usage, dict):

@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterator, Mapping
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
 
 from aider_gardener import files
 from aider_gardener.adapters.transcript import (
@@ -48,7 +47,7 @@ class RolloutReader(Reader):
 
     model = ""
 
-    def said(self, value: Mapping[str, Any]) -> Iterator[TranscriptRecord]:
+    def said(self, value: Mapping[str, object]) -> Iterator[TranscriptRecord]:
         kind, item = str(value.get("type")), item_of(value)
         what = str(item.get("type"))
         if kind == "compacted":
@@ -71,7 +70,7 @@ class RolloutReader(Reader):
         else:
             yield TranscriptRecord(unknown=str(item.get("type") or kind)[:80])
 
-    def _message(self, item: Mapping[str, Any]) -> Iterator[TranscriptRecord]:
+    def _message(self, item: Mapping[str, object]) -> Iterator[TranscriptRecord]:
         role, content = item.get("role"), item.get("content")
         if role == "assistant":
             yield from said_by("assistant", text_of(content), SourceKind.REPLY)
@@ -90,7 +89,7 @@ class RolloutReader(Reader):
             for kind, said in texts.items():
                 yield from said_by("user", "\n".join(said), kind)
 
-    def _called(self, item: Mapping[str, Any]) -> list[TranscriptRecord]:
+    def _called(self, item: Mapping[str, object]) -> list[TranscriptRecord]:
         name, given = str(item.get("name") or item.get("type")), arguments(item)
         command = command_of(given)
         if name in SHELLS and command:
@@ -101,7 +100,7 @@ class RolloutReader(Reader):
         return self.called(item.get("call_id"), name, given, text)
 
 
-def used_by(item: Mapping[str, Any], model: str) -> Iterator[TranscriptRecord]:
+def used_by(item: Mapping[str, object], model: str) -> Iterator[TranscriptRecord]:
     """What an answer took, which is told again with each change of its limits."""
     told = item.get("info")
     info = told if isinstance(told, dict) else {}
@@ -114,12 +113,12 @@ def used_by(item: Mapping[str, Any], model: str) -> Iterator[TranscriptRecord]:
     yield TranscriptRecord(used=Used(f"sum {key}", sent, held=held, model=model, window=window))
 
 
-def head_of(value: Mapping[str, Any]) -> Mapping[str, Any]:
+def head_of(value: Mapping[str, object]) -> Mapping[str, object]:
     """What the first line of a rollout says of its chat; nothing for any other."""
     return item_of(value) if value.get("type") == "session_meta" else {}
 
 
-def provider_of(head: Mapping[str, Any]) -> str:
+def provider_of(head: Mapping[str, object]) -> str:
     """The provider of a chat's model by the head of its rollout."""
     return PROVIDERS.get(str(head.get("model_provider") or "openai"), OTHER)
 
@@ -134,13 +133,13 @@ def provider_in(path: Path) -> str:
     return provider_of(item_of(value)) if isinstance(value, dict) else OTHER
 
 
-def item_of(value: Mapping[str, Any]) -> Mapping[str, Any]:
+def item_of(value: Mapping[str, object]) -> Mapping[str, object]:
     """What a record holds beside its type and time."""
     item = value.get("payload")
     return item if isinstance(item, dict) else {}
 
 
-def arguments(item: Mapping[str, Any]) -> dict[str, Any]:
+def arguments(item: Mapping[str, object]) -> dict[str, object]:
     """The input of a call: JSON in a text, a text, or an object."""
     for key in ("arguments", "input", "action"):
         given = item.get(key)

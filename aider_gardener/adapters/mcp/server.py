@@ -235,10 +235,10 @@ def forget(memory: ProjectMemory, given: Arguments) -> str:
 
 def make_server(
     memory: ProjectMemory, version: str = "", *, changed: Callable[[], object] = lambda: None
-) -> Server[Any, Any]:
+) -> Server[object, object]:
     """A server of that memory, to be run on any transport, which tells its version. `changed` is called, in a
     thread, after each tool that added or deleted something."""
-    server: Server[Any, Any] = Server(NAME, version=version or None, instructions=ABOUT)
+    server: Server[object, object] = Server(NAME, version=version or None, instructions=ABOUT)
 
     def done(run: Run, given: Arguments, *, looks: bool) -> str:
         found = run(memory, given)
@@ -273,7 +273,7 @@ def make_server(
     return server
 
 
-def over_stdio(server: Server[Any, Any]) -> None:
+def over_stdio(server: Server[object, object]) -> None:
     """Serve the process that started this one, until it closes standard input."""
     stdin = anyio.wrap_file(io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8-sig", errors="replace"))
 

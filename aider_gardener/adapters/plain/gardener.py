@@ -55,7 +55,7 @@ class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
         self._list = AgentList()
         self._lock = threading.Lock()
         self._recalled: tuple[object, str] = (None, "")  # for which question and view, and the note
-        self._sent: tuple[object, Chat | None, list[Any]] = (None, None, [])  # for which list and chat
+        self._sent: tuple[object, Chat | None, list[object]] = (None, None, [])  # for which list and chat
 
     @classmethod
     def open(
@@ -125,13 +125,13 @@ class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
     def __exit__(self, *fault: object) -> None:
         self.close()
 
-    def sync(self, done: Sequence[Any], cur: Sequence[Any]) -> NoReturn:
+    def sync(self, done: Sequence[object], cur: Sequence[object]) -> NoReturn:
         """Not here: `prompt` takes the list in. Raises UsageError."""
         raise UsageError("this gardener takes the agent's whole list; call prompt(messages)")
 
     # The prompt
 
-    def prompt(self, messages: Sequence[Any], *, tools: Iterable[Any] | None = None) -> list[Any]:
+    def prompt(self, messages: Sequence[object], *, tools: Iterable[object] | None = None) -> list[Any]:
         """The messages to send in place of the agent's own list, which stays as it is.
 
         As long as they fit the budget that is the list itself. What no longer stands is in the archive;
@@ -151,7 +151,7 @@ class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
             fault_log().debug("the fault", exc_info=error)
             return list(messages)
 
-    def _prompt(self, own: Sequence[Any], read: Sequence[Item], tools: Sequence[Any]) -> list[Any]:
+    def _prompt(self, own: Sequence[object], read: Sequence[Item], tools: Sequence[object]) -> list[object]:
         state = self.state
         asked = ([item.key for item in read], repr(tools), state.amendments, state.acts)
         if self._sent[0] == asked and self._sent[1] is state.chat:
@@ -185,12 +185,12 @@ class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
         self._sent = asked, state.chat, [*own[:head], *shown]
         return list(self._sent[2])
 
-    def _shown(self, own: Sequence[Any]) -> list[Any]:
+    def _shown(self, own: Sequence[object]) -> list[object]:
         """What is shown, as messages to send: those that are whole are the agent's own."""
         chat = self.state.chat
         held = dict(zip(chat.order, own, strict=True))
 
-        def message(piece: Piece) -> Any:
+        def message(piece: Piece) -> object:
             if piece.is_note or len(piece.levels) != 1:
                 return dict(piece)
             (seq,) = piece.levels
@@ -199,7 +199,7 @@ class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
 
         return [message(piece) for piece in chat.cur]
 
-    def _with_notes(self, shown: list[Any], instructions: str) -> list[Any]:
+    def _with_notes(self, shown: list[object], instructions: str) -> list[object]:
         """The messages with what is settled before them and what is recalled before the last question."""
         settled = self.map_note(lambda: instructions)
         asked = self._list.question(self.state.chat)
@@ -220,7 +220,7 @@ class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
         return self._recalled[1]
 
 
-def noted(text: str, before: Sequence[Any], after: Sequence[Any]) -> list[dict[str, str]]:
+def noted(text: str, before: Sequence[object], after: Sequence[Any]) -> list[dict[str, str]]:
     """A note as the messages that make it fit between others; none for an empty one."""
     around = [*before[-1:], *after[:1]]
     roles = [str(each["role"] if isinstance(each, Mapping) else each.role) for each in around]

@@ -57,7 +57,7 @@ class AgentCall(NamedTuple):
     text: str
 
 
-def as_mapping(value: Any) -> Any:
+def as_mapping(value: object) -> Any:
     """A value, or what an object gives itself as (`model_dump`)."""
     dump = getattr(value, "model_dump", None)
     return dump(exclude_none=True) if callable(dump) else value

@@ -287,6 +287,6 @@ def _extension(connection: Connection) -> str:
     return str(space)
 
 
-def _one(connection: Connection, sql: str) -> Any:
+def _one(connection: Connection, sql: str) -> object:
     row = connection.execute(sql.encode()).fetchone()
     return None if row is None else row[0]

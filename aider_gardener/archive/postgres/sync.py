@@ -288,7 +288,7 @@ def remove(store: Store, project: str, roles: Sequence[str], environ: Mapping[st
             connection.execute(SET_MEMBER, (held.number, role, None))
 
 
-def members(store: Store, project: str, environ: Mapping[str, str] = os.environ) -> dict[str, Any]:
+def members(store: Store, project: str, environ: Mapping[str, str] = os.environ) -> dict[str, object]:
     """Who may read a shared project, as the server says within a few seconds: `members`, each with `member`,
     `role` (owner or reader) and `creator` (whether it made the project); or in `members_problem` why that is
     not known. Raises UsageError where nothing is shared."""
@@ -310,7 +310,7 @@ def members(store: Store, project: str, environ: Mapping[str, str] = os.environ)
     return {"members": found, "members_problem": ""}
 
 
-def status(store: Store, project: str, environ: Mapping[str, str] = os.environ) -> dict[str, Any]:
+def status(store: Store, project: str, environ: Mapping[str, str] = os.environ) -> dict[str, object]:
     """How a project is shared, as plain data, without asking the server.
 
     `shared` says whether it is; then `name`, `server` (its host), `role` (owner or reader), `author`,

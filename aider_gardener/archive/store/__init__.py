@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from aider_gardener.archive.store.opening import open_store, open_to_read
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 __all__ = ["Store", "open_store", "open_to_read"]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """What opens an archive comes with the database library, once it is asked for."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -329,7 +329,7 @@ def _leave_events(db: apsw.Connection, ids: Collection[str]) -> None:
             db.execute("UPDATE events SET data = ? WHERE number = ?", (changed, number))
 
 
-def with_ids(value: Any, ids: Mapping[str, str | None]) -> Any:
+def with_ids(value: object, ids: Mapping[str, str | None]) -> object:
     """An event's data with other ids for some entries. None is for one that is gone: an object about it is
     dropped (None), as is its id in lists."""
     if isinstance(value, str):

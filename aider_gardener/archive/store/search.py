@@ -140,7 +140,7 @@ class PlaceCache:
     """The places of all passages, as they were last read. The caller holds the archive's lock."""
 
     def __init__(self) -> None:
-        self._version: tuple[Any, ...] = ()
+        self._version: tuple[object, ...] = ()
         self._places: Numbers | None = None
         self._source: apsw.Connection | None = None
 
@@ -186,7 +186,7 @@ def quoted(db: apsw.Connection, chunks: Sequence[int]) -> Iterator[PendingPassag
     return as_passages(db, db.execute(sql, (json.dumps(list(chunks)),)).fetchall())
 
 
-def as_passages(db: apsw.Connection, rows: Iterable[Any]) -> Iterator[PendingPassage]:
+def as_passages(db: apsw.Connection, rows: Iterable[object]) -> Iterator[PendingPassage]:
     """The chunks of these rows, each with its number, its entry's id, original, start and end."""
     for (number, entry_id, _, start, end), text in with_texts(db, rows):
         yield PendingPassage(entry_id, start, end, without_codes(text), number)

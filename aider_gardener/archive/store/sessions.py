@@ -91,7 +91,7 @@ def touch(db: apsw.Connection, ids: Iterable[str], at: float, *, again: bool = F
     )
 
 
-def record_event(db: apsw.Connection, record: Mapping[str, Any], *, again: bool = False) -> None:
+def record_event(db: apsw.Connection, record: Mapping[str, object], *, again: bool = False) -> None:
     """Append an event, or `again` only if the very same is not there yet."""
     data = json.dumps(record["data"], default=str, sort_keys=True)
     db.execute(

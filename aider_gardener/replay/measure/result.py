@@ -103,7 +103,7 @@ class Provenance:
     tokenizer: str
     window_tokens: int
     history_tokens: int
-    settings: Mapping[str, Any]
+    settings: Mapping[str, object]
     session_sha256: str
     map_tokens: int
     cache_prompts: bool = False
@@ -155,7 +155,7 @@ class ReplayResult:
     def plan_seconds(self) -> list[float]:
         return [event.seconds for event in self.compactions if event.by == "plan"]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """A JSON value without the texts of the chat. All that two runs of one replay may differ in stands
         under `measured`."""
         value = dict(vars(self))

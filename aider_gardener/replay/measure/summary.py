@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
 
 from aider_gardener.replay.measure.cost import Cost, added, costs, provider_of
 from aider_gardener.replay.measure.result import Carried, ProbeResult, ReplayResult
@@ -194,7 +193,7 @@ def percentile(values: Sequence[float], share: float) -> float:
     return ranked[max(0, math.ceil(share * len(ranked)) - 1)] if ranked else 0.0
 
 
-def report_json(report: ReplayReport) -> dict[str, Any]:
+def report_json(report: ReplayReport) -> dict[str, object]:
     """One JSON value; all that two runs of the same replay may differ in stands under `measured`."""
     return {
         "format": FORMAT,
@@ -206,7 +205,7 @@ def report_json(report: ReplayReport) -> dict[str, Any]:
     }
 
 
-def summary_json(summary: Summary) -> dict[str, Any]:
+def summary_json(summary: Summary) -> dict[str, object]:
     value = asdict(summary)
     value["measured"] = {
         "plan_seconds": value.pop("plan_seconds"),

@@ -63,7 +63,7 @@ class Calls:
     def texts(self) -> dict[str, str]:
         return {sha: text for sha, (_role, text) in self.said.items()}
 
-    def complete(self, **options: Any) -> Any:
+    def complete(self, **options: Any) -> object:
         messages, name = list(options["messages"]), str(options["model"])
         main_names = [self.main_model.name, self.main_model.editor_model.name]
         kind = kind_of(messages, name, main_names)
@@ -101,10 +101,10 @@ class Calls:
         self.taken = len(self.made)
         return found
 
-    def watching(self, all_messages: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def watching(self, all_messages: Callable[[object], object]) -> Callable[[object], object]:
         """ChatChunks.all_messages that notes the parts of what it is about to join."""
 
-        def watched(chunks: Any) -> Any:
+        def watched(chunks: object) -> object:
             self.parts, self.files = [], ""
             for part, attribute in CHUNKS:
                 for message in getattr(chunks, attribute):
@@ -116,7 +116,10 @@ class Calls:
         return watched
 
     def rows(
-        self, messages: Sequence[Mapping[str, Any]], kind: str, tokens_of: Callable[[Mapping[str, Any]], int]
+        self,
+        messages: Sequence[Mapping[str, object]],
+        kind: str,
+        tokens_of: Callable[[Mapping[str, object]], int],
     ) -> tuple[tuple[str, int, str], ...]:
         """(hash, tokens, part) of each message. Copies are known by their text, others go with the one
         before."""
@@ -133,26 +136,26 @@ class Calls:
             rows.append((sha, tokens_of(message), part))
         return tuple(rows)
 
-    def dump(self, name: str, messages: Sequence[Mapping[str, Any]]) -> None:
+    def dump(self, name: str, messages: Sequence[Mapping[str, object]]) -> None:
         if self.dump_dir is not None:
             self.dump_dir.mkdir(parents=True, exist_ok=True)
             text = json.dumps(list(messages), ensure_ascii=False, indent=1, default=str)
             (self.dump_dir / f"{name}.json").write_text(text + "\n", encoding="utf-8")
 
 
-def is_marked(message: Mapping[str, Any]) -> bool:
+def is_marked(message: Mapping[str, object]) -> bool:
     """Whether a message carries a mark for the provider's cache."""
     content = message.get("content")
     return isinstance(content, list) and any("cache_control" in part for part in content)
 
 
-def short_hash(message: Mapping[str, Any]) -> str:
+def short_hash(message: Mapping[str, object]) -> str:
     """The first 16 hex digits of the SHA-256 over role and text."""
     text = f"{message.get('role')}\0{text_of(message)}"
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 
 
-def kind_of(messages: Sequence[Mapping[str, Any]], model: str, main_models: Sequence[str]) -> str:
+def kind_of(messages: Sequence[Mapping[str, object]], model: str, main_models: Sequence[str]) -> str:
     """Which of aider's prompts this is, by its system message; otherwise by the model's name."""
     from aider import prompts
 
@@ -164,7 +167,7 @@ def kind_of(messages: Sequence[Mapping[str, Any]], model: str, main_models: Sequ
     return MAIN if model in main_models else OTHER
 
 
-def completion(text: str, model: str, prompt_tokens: int, completion_tokens: int) -> Any:
+def completion(text: str, model: str, prompt_tokens: int, completion_tokens: int) -> object:
     """A litellm response that says `text`, with usage numbers as a provider would give them."""
     from litellm.types.utils import Choices, Message, ModelResponse, Usage
 

@@ -52,11 +52,11 @@ class CachedTokenCount:
     A list's count is that of its messages, each counted alone, plus what the request itself costs.
     """
 
-    def __init__(self, original: Callable[[Any, Any], Any]) -> None:
+    def __init__(self, original: Callable[[object, object], Any]) -> None:
         self.original = original
         self.known: dict[tuple[str, ...], int] = {}
 
-    def once(self, model: Any, value: Any) -> int:
+    def once(self, model: Any, value: object) -> int:
         """Tokens of a text, or of a request with these messages."""
         text = (value,) if isinstance(value, str) else ("", json.dumps(value, sort_keys=True, default=str))
         key = (model.name, *text)
@@ -64,14 +64,14 @@ class CachedTokenCount:
             self.known[key] = self.original(model, value) or 0
         return self.known[key]
 
-    def of_message(self, model: Any, message: Mapping[str, Any]) -> int:
+    def of_message(self, model: object, message: Mapping[str, object]) -> int:
         """Tokens that this message adds to a request."""
         return self.once(model, [dict(message)]) - self.overhead(model)
 
-    def overhead(self, model: Any) -> int:
+    def overhead(self, model: object) -> int:
         """Tokens of a request with no message in it."""
         message = {"role": "user", "content": "x"}
         return 2 * self.once(model, [message]) - self.once(model, [message, message])
 
-    def of_messages(self, model: Any, messages: Sequence[Mapping[str, Any]]) -> int:
+    def of_messages(self, model: object, messages: Sequence[Mapping[str, object]]) -> int:
         return sum(self.of_message(model, message) for message in messages) + self.overhead(model)

@@ -45,7 +45,7 @@ def sorted_set_property(name: str) -> property:
     """An attribute that keeps whatever set it is given as SortedNames."""
     place = f"_sorted_{name}"
 
-    def put(self: Any, value: Any) -> None:
+    def put(self: object, value: object) -> None:
         self.__dict__[place] = SortedNames(value) if isinstance(value, set) else value
 
     return property(lambda self: self.__dict__.get(place), put)
@@ -59,7 +59,7 @@ def pin_surroundings(clock: VirtualClock) -> CachedTokenCount:
     base_coder.datetime = clock.datetime_class()
     Coder.abs_fnames = sorted_set_property("abs_fnames")
     Coder.abs_read_only_fnames = sorted_set_property("abs_read_only_fnames")
-    trees: dict[str, Any] = {}  # by file, with its time: every coder makes a map of its own of the same files
+    trees: dict[str, object] = {}  # by file, with its time: each coder makes a map of its own of them
     repomap.RepoMap.tree_context_cache = property(lambda _map: trees, lambda _map, _empty: None)
     counted = CachedTokenCount(models.Model.token_count)
     models.Model.token_count = lambda model, given: (
@@ -80,7 +80,7 @@ def pin_surroundings(clock: VirtualClock) -> CachedTokenCount:
 def answer_from_recording(recorded: Recorded) -> None:
     """Outputs of commands, web pages and lint errors come from the recording, whatever is installed here."""
 
-    def lint_edited(self: Any, fnames: Any) -> str:
+    def lint_edited(self: Any, fnames: object) -> str:
         errors = recorded.lint_errors()
         if errors:
             self.io.tool_warning(errors)
@@ -100,7 +100,7 @@ def keep_edits_inside(root: Path) -> None:
     allowed_to_edit = Coder.allowed_to_edit
     inside = os.path.join(os.path.realpath(root), "")
 
-    def guarded(self: Any, path: str) -> Any:
+    def guarded(self: Any, path: str) -> object:
         if not os.path.realpath(self.abs_root_path(path)).startswith(inside):
             self.io.tool_warning(f"Skipping edits to {path}, it lies outside the repository.")
             return None
@@ -119,7 +119,7 @@ def accept_edits_as_recorded(recorded: Recorded) -> None:
         self.reflected_message = recorded.reflection() or None
         return {"replayed"} if self.replayed_commit else set()
 
-    def auto_commit(self: Any, edited: Any, context: str | None = None) -> str | None:
+    def auto_commit(self: Any, edited: object, context: str | None = None) -> str | None:
         if context:
             return None
         message = self.replayed_commit
@@ -141,31 +141,31 @@ class ReplayIO(InputOutput):  # type: ignore[misc]  # reason: aider ships no typ
         super().__init__(pretty=False, fancy_input=False, yes=None, line_endings="lf")
 
     def confirm_ask(
-        self, question: str, default: str = "y", subject: str | None = None, *_: Any, **__: Any
+        self, question: str, default: str = "y", subject: str | None = None, *_: object, **__: object
     ) -> bool:
         self.num_user_asks += 1
         return self.recorded.confirm(question, subject or "", default)
 
-    def prompt_ask(self, question: str, default: str = "", *_: Any, **__: Any) -> str:
+    def prompt_ask(self, question: str, default: str = "", *_: object, **__: object) -> str:
         return default
 
-    def offer_url(self, *_: Any, **__: Any) -> bool:
+    def offer_url(self, *_: object, **__: object) -> bool:
         return False
 
-    def tool_output(self, *_: Any, **__: Any) -> None:
+    def tool_output(self, *_: object, **__: object) -> None:
         """Nothing is shown."""
 
     assistant_output = print = tool_output
 
-    def tool_error(self, *_: Any, **__: Any) -> None:
+    def tool_error(self, *_: object, **__: object) -> None:
         self.num_error_outputs += 1
 
-    def tool_warning(self, message: str = "", *_: Any, **__: Any) -> None:
+    def tool_warning(self, message: str = "", *_: object, **__: object) -> None:
         if "Traceback (most recent call last)" in str(message):
             self.faults.append(str(message).strip().splitlines()[-1])
 
 
-def make_coder(session: Session, job: Job, model: Any, io: Any, root: Path) -> Any:
+def make_coder(session: Session, job: Job, model: Any, io: object, root: Path) -> object:
     """A Coder as aider's own start makes it, over the repository, without a terminal.
 
     With the job's `cache_prompts` the map is only made anew when files change, and a model that takes marks

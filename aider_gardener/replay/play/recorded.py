@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
 
 from aider_gardener.errors import ReplayError
 from aider_gardener.replay.measure.result import COMMIT, MAIN, OTHER, SUMMARY
@@ -116,7 +115,7 @@ class Recorded:
             self.commands.remove(found)
         return found
 
-    def run_cmd(self, command: str, *_: Any, **__: Any) -> tuple[int, str | None]:
+    def run_cmd(self, command: str, *_: object, **__: object) -> tuple[int, str | None]:
         """Stands in for aider's `run_cmd`: gives the output that was recorded, runs nothing."""
         event = self.take_command(command)
         if event is not None:

@@ -52,7 +52,7 @@ class Watched:
         self._plans_seen = 0
         self._seconds_seen = 0.0
 
-    def look(self, coder: Any, turn: int) -> None:
+    def look(self, coder: object, turn: int) -> None:
         """Note what the coder's gardener did since the last look, as of this turn."""
         gardener = getattr(coder, "gardener", None)
         if gardener is None:
@@ -207,7 +207,7 @@ class Runner:
 
     def ask_probes(self, turn: int, *, beyond: bool = False) -> None:
         """Ask the probes of a turn; with `beyond` all that are due after the last one."""
-        prompts: dict[str, list[dict[str, Any]]] = {}
+        prompts: dict[str, list[dict[str, object]]] = {}
         for number, probe in enumerate(self.session.probes, 1):
             if probe.ask_at_turn == turn or (beyond and probe.ask_at_turn > turn):
                 prompt = prompts.get(probe.question) or self.prompt_of(probe.question)
@@ -219,7 +219,7 @@ class Runner:
                 said = texts_of_turn(self.session, probe.about_turn)
                 self.asked.append(score(probe, said, sent, number))
 
-    def prompt_of(self, question: str) -> list[dict[str, Any]]:
+    def prompt_of(self, question: str) -> list[dict[str, object]]:
         """The prompt that a question would send now, put together leaving no trace."""
         with no_trace(self):
             self.messages_before_turn = self.chat_length()

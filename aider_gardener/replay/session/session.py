@@ -197,14 +197,14 @@ def _text(path: Path) -> str:
         raise SessionError(f"{path}: is not UTF-8 throughout") from None
 
 
-def _json(text: str, place: str) -> Any:
+def _json(text: str, place: str) -> object:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as problem:
         raise SessionError(f"{place}: is truncated or not JSON ({problem})") from problem
 
 
-def parse_event(row: Mapping[str, Any]) -> SessionEvent:
+def parse_event(row: Mapping[str, object]) -> SessionEvent:
     """One event from its JSON object. Raises TypeError or ValueError, which says what is wrong."""
     kind, turn = row.get("kind"), row.get("turn")
     if kind not in NEEDED:

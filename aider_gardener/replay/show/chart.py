@@ -13,7 +13,7 @@ from aider_gardener.replay.measure.result import ReplayResult
 
 SUFFIXES = (".svg", ".png", ".pdf")
 
-STYLES: tuple[tuple[str, Any, str], ...] = (
+STYLES: tuple[tuple[str, object, str], ...] = (
     ("#0072B2", "solid", "o"),
     ("#D55E00", (0, (6, 2)), "s"),
     ("#009E73", (0, (2, 1.5)), "^"),

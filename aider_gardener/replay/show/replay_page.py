@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -53,7 +52,7 @@ def page_of(report: ReplayReport) -> str:
     )
 
 
-def session_of(key: str, name: str, report: ReplayReport, redactor: Redactor) -> dict[str, Any]:
+def session_of(key: str, name: str, report: ReplayReport, redactor: Redactor) -> dict[str, object]:
     """One session's part of the page; `key` begins the ids in it."""
     results = [result for result in report.results if result.session == name]
     chart = re.sub(r"<metadata>.*?</metadata>", "", plot_svg(results) if can_draw() else "", flags=re.DOTALL)
@@ -75,7 +74,7 @@ def session_of(key: str, name: str, report: ReplayReport, redactor: Redactor) ->
     }
 
 
-def tables_of(summaries: Sequence[Summary]) -> list[dict[str, Any]]:
+def tables_of(summaries: Sequence[Summary]) -> list[dict[str, object]]:
     """The figures by what they are about, a row each with a column a variant, the gardener's first and what
     it is held against next: those a user decides by, then the others and those of every provider, folded."""
     rows = {summary.variant: summary for summary in summaries}
@@ -114,7 +113,7 @@ def how_met(probe: ProbeResult | None) -> str:
     return f"{word}: {', '.join(lacks)}"
 
 
-def fact_rows(results: Sequence[ReplayResult], redactor: Redactor) -> dict[str, Any]:
+def fact_rows(results: Sequence[ReplayResult], redactor: Redactor) -> dict[str, object]:
     """The old facts that replies used again, and in which prompts they stood: those first that lacked
     some."""
     found: dict[tuple[int, int, str], dict[str, bool]] = {}
