@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from logging import Logger
 
-_spared: Counter[str] = Counter()
+_tolerated: Counter[str] = Counter()
 
 
 class GardenerError(Exception):
@@ -68,5 +68,5 @@ def tolerating(step: str) -> Iterator[list[str]]:
     except Exception as error:  # reason: any text may come in, and none is worth the chat
         name = type(error).__name__
         faults.append(name)
-        _spared[name] += 1
-        fault_log().warning("%s failed: %s (%d)", step, name, _spared[name])
+        _tolerated[name] += 1
+        fault_log().warning("%s failed: %s (%d)", step, name, _tolerated[name])

@@ -197,17 +197,17 @@ def write_if_unchanged(path: Path, before: bytes | None, after: bytes) -> None:
     one is readable by its owner only. Raises StoreError, and nothing is changed then."""
     with _failing(path):
         mode = 0o600 if before is None else stat.S_IMODE(os.stat(path).st_mode)
-        put(path, [after], mode=mode, check=partial(_check_held, path, before))
+        put(path, [after], mode=mode, check=partial(_check_unchanged, path, before))
 
 
 def remove_if_unchanged(path: Path, held: bytes) -> None:
     """Remove a file that still holds these bytes. Raises StoreError, and it stays then."""
     with _failing(path):
-        _check_held(path, held)
+        _check_unchanged(path, held)
         path.unlink()
 
 
-def _check_held(path: Path, held: bytes | None) -> None:
+def _check_unchanged(path: Path, held: bytes | None) -> None:
     if read_bytes(path) != held:
         raise StoreError(CHANGED.format(path=path))
 

@@ -30,10 +30,10 @@ SHELLS = frozenset("sh bash dash zsh ksh fish".split())
 TIMES = {0: "no room had to be made", 1: "room was made once", 2: "room was made twice"}
 
 
-def cold(idle_seconds: float, lost: float, spared: float, *, is_said: bool) -> str:
+def cold(idle_seconds: float, lost: float, spared: float, *, is_reported: bool) -> str:
     """What a prompt costs for a cache that has gone cold, and what /compact would spare of it, in dollars.
-    `is_said`: the provider's own numbers tell that it caches."""
-    gone = "has gone cold" if is_said else "has probably gone cold"
+    `is_reported`: the provider's own numbers tell that it caches."""
+    gone = "has gone cold" if is_reported else "has probably gone cold"
     line = f"the prompt cache {gone} after {idle_seconds / 60:.0f} min: this prompt costs"
     return f"{line} ${lost:.2f} more" + (
         f"; /compact before it would have saved ${spared:.2f}" if spared >= LEAST_SPARED else ""

@@ -18,7 +18,7 @@ from aider_gardener.replay.measure.cost import (
     Provider,
     added,
     charged,
-    held,
+    is_cached,
     model_of,
     prices_of,
     shared_tokens,
@@ -58,7 +58,7 @@ class Limit:
         found, last = [], dict[str, ModelCall]()
         for call, standing in zip(self.calls, self.again, strict=True):
             before = last.get(model_of(call, provider))
-            fresh = before is not None and held(before, call, provider)
+            fresh = before is not None and is_cached(before, call, provider)
             again = min(standing, call.prompt_tokens) if fresh else 0
             found.append(max(again, shared_tokens(call, self.calls, provider)))
             last[model_of(call, provider)] = call

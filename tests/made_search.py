@@ -21,7 +21,7 @@ def found(
     """The ids of the entries of which a passage holds any of the query's words: those with most words first,
     then the newest."""
     evidence = store.evidence(query_words(query), session=session, sessions=sessions)
-    holding = evidence.held.sum(axis=0)
+    holding = evidence.has_word.sum(axis=0)
     order = np.lexsort((np.arange(len(evidence)), holding))[::-1]
     chunks = [int(evidence.chunks[at]) for at in order if holding[at]]
     quoted = store.quoted(chunks)

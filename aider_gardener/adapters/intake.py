@@ -118,17 +118,17 @@ class Intake:
         finally:
             self.progress.at = self.reader.at
             if (asdict(self.progress), self.reader.calls) != before:
-                self.keep_progress()
+                self.save_progress()
         return added
 
-    def take_said(self, lines: Sequence[Mapping[str, object]]) -> None:
+    def add_messages(self, lines: Sequence[Mapping[str, object]]) -> None:
         """Archive what a host without a transcript says now, as lines of one."""
         self.reader.at = self.archive.clock()
         place = round(PLACES_A_SECOND * self.reader.at)
         records = [each for line in lines for each in self.reader.records(json.dumps(line).encode(), place)]
         numbered = (each._replace(part=part) for part, each in enumerate(records))
         self.take_line(TranscriptLine(place, place, tuple(numbered)))
-        self.keep_progress()
+        self.save_progress()
 
     def take_line(self, line: TranscriptLine) -> int:
         """Archive what a line says; returns how many entries that were."""
@@ -168,31 +168,31 @@ class Intake:
         """Add what an answer took, once: Claude Code tells it with each of its blocks."""
         progress = self.progress
         progress.model = used.model or progress.model
-        if used.held:
-            progress.used, progress.window = used.held, used.window
+        if used.in_context:
+            progress.used, progress.window = used.in_context, used.window
             others = [(turn, tokens) for turn, tokens in progress.points if turn != progress.turn]
-            progress.points = [*others, (progress.turn, used.held)][-MOST_POINTS:]
+            progress.points = [*others, (progress.turn, used.in_context)][-MOST_POINTS:]
         if used.key not in progress.counted:
             progress.counted = [*progress.counted, *filter(None, [used.key])][-MOST_ANSWERS:]
             progress.answers += 1
             progress.sent += used.sent
             progress.cost += used.cost
 
-    def keep_progress(self) -> None:
+    def save_progress(self) -> None:
         """Keep how far the transcript was taken in, the last measured prompt, and what all came to."""
         progress = self.progress
         progress.at = self.reader.at
-        self.archive.keep(TRANSCRIPT_KEY, asdict(progress))
+        self.archive.save_value(TRANSCRIPT_KEY, asdict(progress))
         last = list(self.reader.calls.items())[-MOST_CALLS:]
         waiting = {key: (source.kind.value, source.detail) for key, source in last}
         if waiting or self.store.get_state(self.archive.session, CALLS_KEY):
-            self.archive.keep(CALLS_KEY, waiting)
+            self.archive.save_value(CALLS_KEY, waiting)
         window, model = progress.window, progress.model
         if progress.used:
             frame = {"window": window, "parts": {"prompt": progress.used}, "model": model}
-            self.archive.keep(FRAME_KEY, frame)
+            self.archive.save_value(FRAME_KEY, frame)
         if progress.answers:
             sums = {"ended_at": progress.latest, "model": model, "turns": progress.turn}
             sums |= {"calls": progress.answers, "prompt_tokens": progress.sent, "cost": progress.cost}
             points = [{"tokens": tokens, "window": window} for _turn, tokens in progress.points]
-            self.archive.keep(GROWTH_KEY, {"session": sums, "points": points})
+            self.archive.save_value(GROWTH_KEY, {"session": sums, "points": points})

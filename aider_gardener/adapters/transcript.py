@@ -59,7 +59,7 @@ class Used(NamedTuple):
     written: int = 0
     hour: int = 0
     output: int = 0
-    held: int = 0
+    in_context: int = 0
     model: str = ""
     window: int = 0
     cost: float = 0.0
@@ -144,7 +144,7 @@ class Reader:
         value, found = parsed(text), [TranscriptRecord(unknown="no JSON object")]
         if isinstance(value, dict):
             self.at = seconds(value.get("timestamp")) or self.at
-            found = [*self.said(value)]
+            found = [*self.messages_of(value)]
         return [
             record._replace(
                 message=Message("system", text) if record.unknown else record.message,
@@ -155,7 +155,7 @@ class Reader:
             for part, record in enumerate(found)
         ]
 
-    def said(self, value: Mapping[str, object]) -> Iterable[TranscriptRecord]:
+    def messages_of(self, value: Mapping[str, object]) -> Iterable[TranscriptRecord]:
         """What a record says, in order, as each host writes it; of one that is not known its type alone."""
         raise NotImplementedError  # aider's history is no lines of JSON: its reader has `lines` of its own
 
@@ -164,16 +164,18 @@ class Reader:
     ) -> list[TranscriptRecord]:
         """Remember a call until its result comes; what it says that the result is not told with."""
         self.calls[str(key)] = source_of(name, given)
-        return said_by("assistant", text or call_text(name, given), SourceKind.REPLY)
+        return record_of("assistant", text or call_text(name, given), SourceKind.REPLY)
 
     def gave(self, key: object, text: str, *, failed: bool) -> list[TranscriptRecord]:
         """The result of a call; a tool that could not edit says so as where aider's edits fail."""
         source = self.calls.pop(str(key), Source(SourceKind.COMMAND))
         is_failed_edit = failed and source.kind is SourceKind.NOTICE
-        return said_by("user", f"{FAILED_EDIT}{text}" if is_failed_edit else text, source.kind, source.detail)
+        return record_of(
+            "user", f"{FAILED_EDIT}{text}" if is_failed_edit else text, source.kind, source.detail
+        )
 
 
-def said_by(role: str, text: str, kind: SourceKind, detail: str = "") -> list[TranscriptRecord]:
+def record_of(role: str, text: str, kind: SourceKind, detail: str = "") -> list[TranscriptRecord]:
     """The record of these words, none where there are none."""
     if not text.strip():
         return []

@@ -340,7 +340,7 @@ class Archive:
         for seq in seqs:
             self._renditions.pop(seq, None)
 
-    def keep(self, key: str, value: Mapping[str, object]) -> None:
+    def save_value(self, key: str, value: Mapping[str, object]) -> None:
         """Keep a value for this session as JSON; its texts are scanned, its keys are the program's. Where it
         cannot be written now it is left out."""
         with suppress(StoreError):

@@ -98,7 +98,7 @@ def stored(store: Store, given: str, known: Mapping[str, Entry] | None = None) -
     return entry
 
 
-def last_said(entries: Sequence[Entry], fits: Callable[[Entry], bool] = lambda _entry: True) -> str:
+def newest_id(entries: Sequence[Entry], fits: Callable[[Entry], bool] = lambda _entry: True) -> str:
     """The id of the newest of these that somebody or something said and that `fits`. Raises UsageError."""
     ours = (SourceKind.NOTICE, SourceKind.STUB)
     for entry in reversed(entries):
@@ -112,7 +112,7 @@ def quoting(store: Store, ids: Sequence[str]) -> list[str]:
     found: dict[str, None] = {}
     for stored_id in ids:
         evidence = store.evidence([stored_id])
-        holding = store.quoted(evidence.chunks[evidence.held[0]].tolist())
+        holding = store.quoted(evidence.chunks[evidence.has_word[0]].tolist())
         entries = store.get_many({each.entry_id: None for each in holding.values()})
         found |= {entry.id: None for entry in entries.values() if quotes(entry, stored_id)}
     return list(found)

@@ -114,9 +114,9 @@ class PastSessions:
     def allows(self, entry: Entry, provider: str) -> bool:
         """Whether an entry may come back unasked into a prompt for this provider: of this project, not
         dropped by a /clear or by the host, and not held back by where it was first sent to."""
-        return self.told([entry], provider) == [entry]
+        return self.allowed([entry], provider) == [entry]
 
-    def told(self, entries: Sequence[Entry], provider: str) -> list[Entry]:
+    def allowed(self, entries: Sequence[Entry], provider: str) -> list[Entry]:
         """Those of some entries that may come back unasked."""
         if self._infos is not None and {entry.session for entry in entries} - {self.session, *self._infos}:
             self._infos = None  # one was begun since

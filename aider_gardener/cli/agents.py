@@ -15,12 +15,12 @@ import click
 from aider_gardener import __version__
 from aider_gardener.adapters import hosts
 from aider_gardener.cli.root import (
-    holds_archive,
+    has_archive,
     json_option,
+    notify,
     place_of,
     put,
     repository_root,
-    tell,
     working_project,
 )
 from aider_gardener.errors import StoreError, UsageError
@@ -69,7 +69,7 @@ def mcp(project: Path | None) -> None:
     root = str(repository_root(start) or start)
     directory, key_source = place_of(start=start)
     store = _served(directory, key_source)
-    tell(store.notice)
+    notify(store.notice)
     backlog = Backlog(
         store, load=loading(settings.embedder), idle_seconds=IDLE_SECONDS, question_seconds=QUESTION_SECONDS
     )
@@ -106,7 +106,7 @@ def _served(directory: Path, key_source: str) -> Store:
     try:
         return open_store(directory, key_source=key_source, or_memory=False)
     except StoreError as error:
-        if not holds_archive(directory):
+        if not has_archive(directory):
             check_whose(directory)
             return open_store(directory)
         store = open_to_read(directory, key_source=key_source)

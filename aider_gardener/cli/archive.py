@@ -17,12 +17,12 @@ from aider_gardener.cli.root import (
     archive_directory,
     archive_options,
     confirm,
+    notify,
     open_archive,
     opened,
     project_of,
     put,
     store_option,
-    tell,
     yes_option,
 )
 from aider_gardener.cli.shared import share, sync, unshare
@@ -75,7 +75,7 @@ def store_copy(to: Path | Address | None, source: Path | Address | None, readabl
             count = taking.copy_from(given)
             kind = "SQLite" if taking.is_file else "lines of JSON" if taking.directory else "PostgreSQL"
     for line in (given.notice, taking.notice):
-        tell(line)
+        notify(line)
     click.echo(f"{counted(count, 'new line')} copied to {there or own} ({kind})")
 
 

@@ -97,9 +97,9 @@ class Output:
         if self.passed:
             self._print(chunk)
         elif not self.problem:
-            self._hold(chunk)
+            self._buffer(chunk)
 
-    def _hold(self, chunk: bytes) -> None:
+    def _buffer(self, chunk: bytes) -> None:
         try:
             self.held.write(chunk)
             self.held.flush()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from aider_gardener.cli.root import holds_archive, in_words, json_option, place_of, put
+from aider_gardener.cli.root import has_archive, in_words, json_option, place_of, put
 from aider_gardener.errors import GardenerError
 from aider_gardener.phrases import counted, path_shown
 
@@ -93,7 +93,7 @@ def reading(directory: Path, key: str) -> Iterator[Store | None]:
     """The archive in a directory, None where none is begun."""
     from aider_gardener.archive.store import open_to_read
 
-    if not holds_archive(directory):
+    if not has_archive(directory):
         yield None
         return
     with closing(open_to_read(directory, key_source=key)) as store:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from aider_gardener.cli.pipe import progress_bar
-from aider_gardener.cli.root import archive_directory, archive_options, put, tell, working_project
+from aider_gardener.cli.root import archive_directory, archive_options, notify, put, working_project
 from aider_gardener.errors import StoreError, UsageError
 from aider_gardener.phrases import counted
 
@@ -61,7 +61,7 @@ def import_chats(path: Path | None) -> None:
             notice, is_kept = store.notice, store.persistent
         if not is_kept:
             raise StoreError(f"nothing was imported: {notice}")
-        tell(notice)
+        notify(notice)
     put(vars(found), lambda: report(found))
 
 

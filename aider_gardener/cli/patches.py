@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from aider_gardener.cli.root import as_json, json_option, put, tell
+from aider_gardener.cli.root import as_json, json_option, notify, put
 from aider_gardener.phrases import counted
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def check(series: Series, root: Path, chosen: Sequence[Patch]) -> None:
         lambda: grid(("patch", "what it does", "state"), cells, title=f"aider in {root}"),
     )
     if problem:
-        tell("" if as_json() else problem)
+        notify("" if as_json() else problem)
         sys.exit(1)
 
 

@@ -7,11 +7,11 @@ import click
 from aider_gardener import terminal
 from aider_gardener.cli.root import (
     archive_options,
+    notify,
     open_archive,
     project_of,
     put,
     session_named,
-    tell,
 )
 from aider_gardener.cli.shared import sharing_of, status_lines
 from aider_gardener.errors import UsageError
@@ -92,7 +92,7 @@ def recall(
     if choice != USE or store.warm_vectors(USE_NAME):  # else there is nothing for a question to be near to
         archive.backlog = Backlog(store, load=loading(choice), background=False)
     found = recalled(archive, Chat(), request, count=approximate)
-    tell(archive.backlog.take_notice() if archive.backlog else "")
+    notify(archive.backlog.take_notice() if archive.backlog else "")
     rows = [
         {
             "id": item.entry_id,
@@ -100,7 +100,7 @@ def recall(
             "host": item.host or archive.host,
             "author": item.author,
             "turn": item.turn,
-            "at": item.said_at,
+            "at": item.created_at,
             "source": item.label,
             "class": item.cls.value,
             "score": item.score,
@@ -138,7 +138,7 @@ def status() -> None:
     directory = store.directory
     tier = ("SQLite" if store.is_file else "JSON lines") if directory else "server"
     aside = ", ".join(set_aside_in(directory)) if directory else ""
-    tell(aside and f"set aside: {aside}; delete them when you need nothing of them any more")
+    notify(aside and f"set aside: {aside}; delete them when you need nothing of them any more")
     value = {
         "archive": stats.path,
         "sessions": len(project_sessions(store, project)),

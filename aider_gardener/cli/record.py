@@ -44,7 +44,7 @@ def record(folder: Path | None, keep_files: bool | None, command: tuple[str, ...
     What is recorded stays on this machine, readable by its owner only.
     """
     from aider_gardener.archive.store.location import store_directory
-    from aider_gardener.cli.root import repository_root, tell
+    from aider_gardener.cli.root import notify, repository_root
     from aider_gardener.replay.session.record import SessionFolder, listed
 
     program = Path(command[0]).name.removesuffix(".exe") if command else ""
@@ -56,7 +56,7 @@ def record(folder: Path | None, keep_files: bool | None, command: tuple[str, ...
         raise UsageError(f"{place} holds a recording already; name a new folder with --to")
     count = len(listed(root)) if root and keep_files is None else 0
     if count and not sys.stdin.isatty():
-        tell("no files of the repository are stored; --yes stores them")
+        notify("no files of the repository are stored; --yes stores them")
     elif count:
         question = (
             f"Store the text of the repository's {count} files too? Edits can't be replayed without it."
@@ -66,9 +66,9 @@ def record(folder: Path | None, keep_files: bool | None, command: tuple[str, ...
     status = recorded(session, program, command[1:])
     if session.events_file.exists():
         words = f"{counted(session.turn, 'turn')} in {place}; {counted(session.redacted, 'secret')} taken out"
-        tell(f"{words}. Look through it before you give it away: it holds your chat.")
+        notify(f"{words}. Look through it before you give it away: it holds your chat.")
     else:
-        tell("nothing was typed, so nothing is recorded")
+        notify("nothing was typed, so nothing is recorded")
     sys.exit(status)
 
 

@@ -109,13 +109,13 @@ def replay(
         others = [len(transcripts) < len(paths), variants, model, dump_prompts, full, plot, html]
         if any((*others, *host.values())) or json_target not in (None, "-"):
             raise UsageError("name transcripts alone, with no option but --json -")
-        from aider_gardener.replay.measure.usage import chat_cost, told
+        from aider_gardener.replay.measure.usage import chat_cost, cost_text
 
         costs = {str(path): chat_cost(path) for path in transcripts}
         if json_target:
             click.echo(json.dumps({path: asdict(cost) for path, cost in costs.items()}))
         else:
-            click.echo("\n".join(f"{path}: {told(cost)}" for path, cost in costs.items()))
+            click.echo("\n".join(f"{path}: {cost_text(cost)}" for path, cost in costs.items()))
         return
     names = dict.fromkeys(name.strip() for name in (",".join(variants) or DEFAULT_VARIANTS).split(","))
     for name in names:

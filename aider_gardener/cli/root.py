@@ -55,7 +55,7 @@ class LazyGroup(click.Group):
             return super().main(*args, **options)
         except OSError as error:  # but of a closed pipe, which click ends without a word
             if not isinstance(error.__context__, BrokenPipeError):  # rich's answer to it is an error
-                tell(in_words(error))
+                notify(in_words(error))
             if not (error.filename or isinstance(error, FileNotFoundError)):
                 from aider_gardener.cli.pipe import nobody_reads  # late: the other commands need none of it
 
@@ -86,10 +86,10 @@ class LazyGroup(click.Group):
         except click.UsageError as error:
             path = error.ctx.command_path if error.ctx else ctx.command_path
             message = error.format_message().removesuffix(".")
-            tell(f"{message[:1].lower()}{message[1:]}; {path} --help says what it takes")
+            notify(f"{message[:1].lower()}{message[1:]}; {path} --help says what it takes")
             ctx.exit(2)
         except GardenerError as error:
-            tell(str(error))
+            notify(str(error))
             ctx.exit(2 if isinstance(error, UsageError) else 1)
 
 
@@ -120,10 +120,10 @@ def open_archive(*, read_only: bool = False, made: bool = False) -> Store:
     """
     store = opened(read_only=read_only, made=made)
     told = store.notice
-    tell(told)
+    notify(told)
 
     def end() -> None:
-        tell(store.notice if store.notice != told else "")
+        notify(store.notice if store.notice != told else "")
         store.close()
 
     click.get_current_context().call_on_close(end)
@@ -138,7 +138,7 @@ def in_words(error: OSError) -> str:
     return f"{what} cannot be used ({error.strerror or error})"
 
 
-def tell(notice: str) -> None:
+def notify(notice: str) -> None:
     """A line beside what a command prints; nothing for ""."""
     if notice:
         click.echo(f"gardener: {' '.join(notice.split())}", err=True)
@@ -152,7 +152,7 @@ def opened(given: Place | None = None, *, read_only: bool = False, made: bool = 
     if place is not None and not isinstance(place, Path):
         from aider_gardener.archive import plugin
 
-        tell(plugin.part("server").warning(place.environ) if made else "")
+        notify(plugin.part("server").warning(place.environ) if made else "")
         found: Store = plugin.part("lines").open_on_server(place, made=made, read_only=read_only)
         return found
     directory, key_source = archive_directory(place, made=made)
@@ -171,7 +171,7 @@ def archive_directory(given: Path | None = None, *, made: bool = False) -> tuple
         raise UsageError(f"{place} is on a server; this needs one in a directory")
     found, key_source = place_of(place)
     check_whose(found)
-    if not (made or holds_archive(found)):
+    if not (made or has_archive(found)):
         raise UsageError(f"there is no archive in {found}; run aider-gardener in the project first")
     return found, key_source
 
@@ -187,7 +187,7 @@ def place_of(given: Path | None = None, *, start: Path | None = None) -> tuple[P
     return store_directory(root, named, project=start), settings.store_key
 
 
-def holds_archive(directory: Path) -> bool:
+def has_archive(directory: Path) -> bool:
     """Whether an archive is in a directory."""
     from aider_gardener.archive.store.lines import names
 
@@ -217,12 +217,12 @@ class PlaceType(click.Path):
         return plugin.part("server").Address.of(str(value))
 
 
-def _keep(key: str) -> Callable[[click.Context, click.Parameter, object], None]:
-    def kept(ctx: click.Context, _param: click.Parameter, value: object) -> None:
+def _remember(key: str) -> Callable[[click.Context, click.Parameter, object], None]:
+    def remember(ctx: click.Context, _param: click.Parameter, value: object) -> None:
         if value:
             ctx.meta[key] = value
 
-    return kept
+    return remember
 
 
 PLACE = PlaceType(file_okay=False, path_type=Path)
@@ -231,14 +231,14 @@ store_option = click.option(
     type=PLACE,
     metavar="PLACE",
     expose_value=False,
-    callback=_keep(PLACE_KEY),
+    callback=_remember(PLACE_KEY),
     help="The archive's directory, or postgresql://…#NAME.  [default: that of this project]",
 )
 json_option = click.option(
     "--json",
     is_flag=True,
     expose_value=False,
-    callback=_keep(JSON_KEY),
+    callback=_remember(JSON_KEY),
     help="One JSON value on stdout and nothing else.",
 )
 yes_option = click.option("--yes", is_flag=True, help="Don't ask; needed where nobody can be asked.")
@@ -283,10 +283,10 @@ def session_named(store: Store, given: str) -> SessionInfo:
 
 def entry_named(store: Store, given: str, fits: Callable[[Entry], bool] = lambda _entry: True) -> str:
     """The id that begins with what was given; `last` is the newest message of the last chat that `fits`."""
-    from aider_gardener.archive.entries import full_id, last_said
+    from aider_gardener.archive.entries import full_id, newest_id
 
     if given.strip().lower() == "last":
-        return last_said(store.session_entries(session_named(store, given).id), fits)
+        return newest_id(store.session_entries(session_named(store, given).id), fits)
     return full_id(store, given)
 
 
@@ -297,7 +297,7 @@ def put(value: object, shown: Callable[[], Any]) -> None:
         return
     made = shown()
     if isinstance(made, Iterable) and not isinstance(made, str):
-        say(made)
+        print_lines(made)
         return
     if not isinstance(made, str):
         from aider_gardener.tables import as_text
@@ -306,7 +306,7 @@ def put(value: object, shown: Callable[[], Any]) -> None:
     click.echo(made)
 
 
-def say(lines: Iterable[str]) -> None:
+def print_lines(lines: Iterable[str]) -> None:
     """Print lines as they come."""
     for line in lines:
         click.echo(line)

@@ -23,8 +23,8 @@ from aider_gardener.cli.root import (
     archive_directory,
     as_json,
     json_option,
+    notify,
     open_archive,
-    tell,
     working_project,
 )
 from aider_gardener.errors import GardenerError, StoreError, UsageError
@@ -64,7 +64,7 @@ def run(focus: tuple[str, ...], out: Path | None, command: tuple[str, ...]) -> N
     is printed as it is, and a binary one passes as it comes. The whole is kept in the archive of the project,
     else in a temporary file, without the secrets in it.
     """
-    if out and not _can_hold(out):
+    if out and not _is_writable(out):
         raise UsageError(f"{out} cannot be written as a plain file; name another for --out")
     output = Output(None if as_json() or out else standard_output())
     began = time.monotonic()
@@ -72,20 +72,20 @@ def run(focus: tuple[str, ...], out: Path | None, command: tuple[str, ...]) -> N
         status = run_child(command, output)
     except FileNotFoundError:
         hint = "check its name; a line for a shell is run by: gardener run -- sh -c 'LINE'"
-        tell(f"there is no command {command[0]}; {hint}")
+        notify(f"there is no command {command[0]}; {hint}")
         sys.exit(NOT_FOUND)
     except OSError as error:
-        tell(f"{command[0]} cannot be run ({error.strerror}); is it a program?")
+        notify(f"{command[0]} cannot be run ({error.strerror}); is it a program?")
         sys.exit(NOT_RUNNABLE)
     seconds = round(time.monotonic() - began, 3)
-    tell(output.problem)
+    notify(output.problem)
     if output.fault and not is_unread(output.fault):
         raise output.fault
     if out:
         try:
             files.put(out, _without_secrets(output))
         except OSError as error:
-            tell(f"{out} was not written ({error.strerror})")
+            notify(f"{out} was not written ({error.strerror})")
             out = None
     if as_json():
         head = {"command": command, "status": status, "seconds": seconds}
@@ -108,7 +108,7 @@ def _print(output: Output, command: str, focus: Sequence[str], out: Path | None)
     put_bytes((made.text.removesuffix("\n") + "\n").encode("utf-8", "replace"))  # keeping it takes longer
     is_held = output.held_size == output.size
     read = "" if output.is_read_whole else f", whose {'middle' if is_held else 'end'} was not read"
-    where = str(out) if out else _keep(output, text, command) or NOT_KEPT
+    where = str(out) if out else _save(output, text, command) or NOT_KEPT
     what = "whole" if is_held else f"its first {size(output.held_size)}"
     told = f"[… short for {output.lines:,} lines, {size(output.size)}{read}; {what}: {where}]\n"
     put_bytes(told.encode("utf-8", "backslashreplace"))
@@ -121,7 +121,7 @@ def _report(output: Output, command: str, focus: Sequence[str], out: Path | None
     is_short = _is_worth_it(made, output, text)
     shown = made.text if is_short else text
     is_all = not (is_short or output.binary) and output.is_read_whole
-    where = str(out) if out else "" if is_all else _keep(output, text, command)
+    where = str(out) if out else "" if is_all else _save(output, text, command)
     return {
         "class": None if output.binary else made.cls.value, "engine": made.engine, "text": shown,
         **figures(text, shown, default_counter()), "shortened": is_short, "binary": output.binary,
@@ -143,7 +143,7 @@ def _is_worth_it(made: Shortened, output: Output, text: str) -> bool:
 # Where the whole is: an entry of the project's archive, or a file of its owner, without its secrets
 
 
-def _keep(output: Output, text: str, command: str) -> str:
+def _save(output: Output, text: str, command: str) -> str:
     """Keep a whole output, of which `text` is what was read; how to get at it, "" where it could not be kept.
 
     It goes into the archive of the project where there is one and it is no longer than what is read, else
@@ -159,7 +159,7 @@ def _keep(output: Output, text: str, command: str) -> str:
         try:
             return f"gardener restore {_archived(text, command)}"
         except (GardenerError, OSError) as problem:
-            tell(str(problem))
+            notify(str(problem))
     is_encrypted = directory is not None and (directory / MARKER_NAME).exists()
     return "" if is_encrypted else _in_temporary_file(output)
 
@@ -188,7 +188,7 @@ def _archived(text: str, command: str) -> str:
     return entry.id
 
 
-def _can_hold(path: Path) -> bool:
+def _is_writable(path: Path) -> bool:
     """Whether a file can be made at a path, or be put in place of the plain one there."""
     is_free = not path.is_symlink() and (path.is_file() or not path.exists())
     return is_free and path.parent.is_dir() and os.access(path.parent, os.W_OK)

@@ -14,7 +14,7 @@ from aider_gardener.phrases import counted, short
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from aider_gardener.gardener.past_chats import PastChat, Said
+    from aider_gardener.gardener.past_chats import PastChat, PastMessage
 
 LISTED = 20
 OUTPUT_LINES = 40
@@ -96,7 +96,9 @@ def first_words(chat: PastChat) -> str:
     return words if chat.host == AIDER else f"({chat.host}) {words or 'kept for later chats'}"
 
 
-def transcript_lines(chat: PastChat, turns: Mapping[int, Sequence[Said]], *, full: bool) -> Iterator[str]:
+def transcript_lines(
+    chat: PastChat, turns: Mapping[int, Sequence[PastMessage]], *, full: bool
+) -> Iterator[str]:
     """A chat turn by turn; of long outputs both ends, unless `full`."""
     from aider_gardener.recall.hits import when
 
@@ -115,10 +117,10 @@ def transcript_lines(chat: PastChat, turns: Mapping[int, Sequence[Said]], *, ful
         was_cleared = rows[0].cleared
         yield f"\n── turn {number} · {when(rows[0].at)} ──"
         for said in rows:
-            yield from said_lines(said, full=full)
+            yield from message_lines(said, full=full)
 
 
-def said_lines(said: Said, *, full: bool) -> Iterator[str]:
+def message_lines(said: PastMessage, *, full: bool) -> Iterator[str]:
     """One message with a line above it that says whose it is."""
     yield f"\n[{said.speaker}{f': {said.detail}' if said.detail else ''}]"
     lines = said.text.strip("\n").split("\n")

@@ -15,11 +15,11 @@ from aider_gardener.archive import plugin
 from aider_gardener.cli.root import (
     archive_options,
     as_json,
+    notify,
     open_archive,
     project_of,
     put,
     store_option,
-    tell,
 )
 from aider_gardener.errors import StoreError, UsageError
 from aider_gardener.phrases import counted
@@ -84,7 +84,7 @@ def share(
         return
     if twice := sorted({*owners} & {*readers}):
         raise UsageError(f"{twice[0]} is named as owner and as reader: name it once, an owner reads too")
-    tell(plugin.part("server").warning(os.environ))
+    notify(plugin.part("server").warning(os.environ))
     wanted = name or Path(project).name
     found = shared.share(store, project, wanted, owners=owners, readers=readers, readable=readable)
     click.echo(f"{project} is shared as {found.name}, by {found.author}.", err=as_json())
@@ -168,7 +168,7 @@ def found_everywhere(query: str, limit: int) -> Sequence[object]:
             embedder = load()
             vector, name = embedder.embed([query])[0].tolist(), embedder.name
     except EmbedderError as error:
-        tell(str(error))
+        notify(str(error))
     with plugin.part("server").connected() as connection:
         found: Sequence[object] = plugin.part("search").search(
             connection, query, limit=limit, vector=vector, embedder=name

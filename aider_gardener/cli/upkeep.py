@@ -11,9 +11,9 @@ from aider_gardener.cli.root import (
     FILE,
     archive_options,
     open_archive,
+    print_lines,
     project_of,
     put,
-    say,
     store_option,
 )
 from aider_gardener.errors import UsageError
@@ -65,7 +65,7 @@ def take(numbers: tuple[str, ...]) -> None:
     from aider_gardener.gardener import learnt
 
     store = open_archive()
-    say(learnt.decide(store, project_of(store), numbers, learnt.TAKEN))
+    print_lines(learnt.decide(store, project_of(store), numbers, learnt.TAKEN))
 
 
 @upkeep.command(short_help="Have observations never proposed again.")
@@ -76,7 +76,7 @@ def refuse(numbers: tuple[str, ...]) -> None:
     from aider_gardener.gardener import learnt
 
     store = open_archive()
-    say(learnt.decide(store, project_of(store), numbers, learnt.REFUSED))
+    print_lines(learnt.decide(store, project_of(store), numbers, learnt.REFUSED))
 
 
 @upkeep.command(short_help="Move what is checked off to TASK_ARCHIVE.md.")
@@ -92,7 +92,7 @@ def tasks(listed: Path | None, dry_run: bool) -> None:
     from aider_gardener.gardener import done_tasks
 
     project = project_of(open_archive(read_only=True))
-    say(done_tasks.moved(Path(project), listed, dry_run=dry_run))
+    print_lines(done_tasks.moved(Path(project), listed, dry_run=dry_run))
 
 
 @upkeep.command(short_help="What the chats of a month came to.")

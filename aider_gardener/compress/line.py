@@ -66,12 +66,12 @@ def _pieces(content: str, source: Source, parts: Sequence[Segment], chars: int) 
     if source.kind is SourceKind.LINT:
         return ["lint:", *_outcome(content, parts)]
     if source.kind is SourceKind.WEB:
-        return [f"page {source.detail}:", *_said(content, parts, chars)]
+        return [f"page {source.detail}:", *_sentences(content, parts, chars)]
     if source.kind in (SourceKind.NOTICE, SourceKind.STUB):
         return [on_one_line(content[:SCAN_CHARS])]
     pieces = []
     edits = _edited(content, parts)
-    said = _said(content, parts, chars)
+    said = _sentences(content, parts, chars)
     if source.kind is SourceKind.REPLY:
         pieces.append("reply:")
     pieces += said[:1]
@@ -106,7 +106,7 @@ def _edited(content: str, parts: Sequence[Segment]) -> str:
     return f"edited {', '.join(named)}{more}."
 
 
-def _said(content: str, parts: Sequence[Segment], chars: int) -> list[str]:
+def _sentences(content: str, parts: Sequence[Segment], chars: int) -> list[str]:
     """About `chars` of the words in a message: the weightiest sentences, in their order."""
     spoken = [
         part

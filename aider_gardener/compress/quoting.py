@@ -12,7 +12,7 @@ from math import log2
 from types import MappingProxyType
 
 from aider_gardener.compress.outline import CONTEXT, NOISE, Note, Notes, odd
-from aider_gardener.reading.alarms import alarm, tells_outcome
+from aider_gardener.reading.alarms import alarm, is_outcome
 from aider_gardener.reading.late import late
 
 SUMS_UP = late(
@@ -139,7 +139,7 @@ def _near(lines: Sequence[str], forms: Sequence[str], rows: Collection[int]) -> 
         if row in looked_at:
             left = total - row
             ends = max(0, 3 - 0.4 * row) * (row < 5) + (4 - 0.25 * left) * (left <= 12)
-            worth[row] = _told(lines[row]) + 3 / (1 + log2(often[shared[row]])) + ends
+            worth[row] = _word_worth(lines[row]) + 3 / (1 + log2(often[shared[row]])) + ends
     for row in rows:
         near[row] = worth[row]
         for step, share in ((-1, 0.45), (-2, 0.3), (-3, 0.15), (1, 0.3), (2, 0.1)):
@@ -164,10 +164,10 @@ def _shared_words(forms: Sequence[str]) -> list[Hashable]:
 
 
 @lru_cache(maxsize=LINES_KNOWN)
-def _told(line: str) -> float:
+def _word_worth(line: str) -> float:
     """What the words of a line say that it is worth."""
     level = alarm(line)
-    value: float = ERROR * (level == "error") + 2 * (level == "warning") + 3 * tells_outcome(line)
+    value: float = ERROR * (level == "error") + 2 * (level == "warning") + 3 * is_outcome(line)
     line = line[:400]
     small = line.lower()
     value += 3 * bool(SUMS_UP.search(small))

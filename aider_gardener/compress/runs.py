@@ -138,7 +138,7 @@ class Case:
     row: int
     name: str
     body: list[int] = field(default_factory=list)
-    said: str = ""
+    reason: str = ""
     again: bool = False
 
     def key(self) -> str:
@@ -172,10 +172,10 @@ def read(lines: Sequence[str]) -> dict[int, Note]:
             notes[row] = Note(WARNING if kind == "skip" else NOISE, -1, (kind, form_of(lines[row])))
     traces = read_traces(lines)
     _compare(lines, failing, traces)
-    causes = Counter(form_of(case.said) for case in failing if not case.again)
+    causes = Counter(form_of(case.reason) for case in failing if not case.again)
     nth: Counter[str] = Counter()
     for case in failing:
-        cause = form_of(case.said)
+        cause = form_of(case.reason)
         nth[cause] += not case.again
         last = nth[cause] == causes[cause] > SERIES
         notes.update(_notes(lines, case, 1 if last else nth[cause], (cause, last), traces))
@@ -204,7 +204,7 @@ def _compare(lines: Sequence[str], failing: Sequence[Case], traces: Mapping[int,
     """Finds what each test says, and which lines name a test again that another line tells more of."""
     by_key: defaultdict[str, list[Case]] = defaultdict(list)
     for case in failing:
-        case.said = _said(lines, case, traces)
+        case.reason = _reason_line(lines, case, traces)
         by_key[case.key()].append(case)
     for cases in by_key.values():
         fullest = max(cases, key=lambda case: len(case.body))
@@ -214,7 +214,7 @@ def _compare(lines: Sequence[str], failing: Sequence[Case], traces: Mapping[int,
             case.again = bool(told) and case is not fullest and is_less
 
 
-def _said(lines: Sequence[str], case: Case, traces: Mapping[int, Note]) -> str:
+def _reason_line(lines: Sequence[str], case: Case, traces: Mapping[int, Note]) -> str:
     """The line that says best why a test failed."""
     rows = [row for row in case.body if not IDLE.match(lines[row])]
     marked = [row for row in rows if lines[row].startswith("E  ")]
@@ -240,7 +240,7 @@ def _notes(
         form: Hashable = (cause, form_of(line))
         if case.again or IDLE.match(line):
             pass
-        elif line.removeprefix("E").strip() == case.said:
+        elif line.removeprefix("E").strip() == case.reason:
             value = CAUSE
         elif marked and not line.startswith("E"):
             value = FAILURE if is_place else CONTEXT / 2

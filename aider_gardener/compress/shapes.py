@@ -180,7 +180,7 @@ def compress(text: str, ctx: Context) -> Compressed:
     return Compressed(f"{head}\n{form.text}", cls, form.engine or "lines")
 
 
-def tells_failure(text: str) -> bool:
+def reports_failure(text: str) -> bool:
     """Whether an output tells of a failing test, an error at a place or an exception."""
     lines = lines_of(_ends(text))
     is_alarmed = any(alarm(line) == "error" for line in lines)  # for most texts no engine need be asked

@@ -319,7 +319,7 @@ def _change_rule(state: ChatState, old: str, text: str) -> None:
     state.event(RULE, **made._asdict())
 
 
-def kept_rules(store: Store, session: str) -> list[Amendment]:
+def saved_amendments(store: Store, session: str) -> list[Amendment]:
     """What was changed by hand in a session, oldest first."""
     names = Amendment._fields
     rows = ({n: v for n, v in event.data.items() if n in names} for event in store.events(session, RULE))

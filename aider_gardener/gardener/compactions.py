@@ -53,7 +53,7 @@ def goal_of(state: ChatState, *, cold: bool = False) -> Goal:
         state.settings.low_mark,
         fixed=bool(state.settings.history_tokens or state.host_limit_given),
         growth=growth_of(state),
-        held=max(0, _pinned_tokens(state) - int(PINNED_SHARE * state.budget)),
+        pinned=max(0, _pinned_tokens(state) - int(PINNED_SHARE * state.budget)),
     )
     goal = marks(
         state.frame,
@@ -111,7 +111,7 @@ def market(state: ChatState, *, cold: bool) -> Market:
     same, unless the provider reads nothing of the last prompts from its cache: how much of them it reads
     depends on the files behind the history too."""
     usage, prices = state.usage, state.usage.prices
-    warm = 0.0 if cold or usage.is_cold or usage.cache_read_share == 0 else state.prefix.kept_share
+    warm = 0.0 if cold or usage.is_cold or usage.cache_read_share == 0 else state.prefix.unchanged_share
     is_priced = prices.input > 0 and usage.is_served
     return Market(prices.cache_read / prices.input if is_priced else 1.0, warm)
 

@@ -65,13 +65,13 @@ def project_index(store: Store, project: str) -> str:
     lines = [MADE, "", "# Context archive", "", f"{counted(len(infos), 'session')}, {ABOUT}"]
     for info in infos[:INDEX_SESSIONS]:
         lines += ["", f"## {short[info.id]}, {_span(info)}, {counted(info.turns, 'turn')}", ""]
-        lines += [f"    {line}" for line in _told(store, info)]
+        lines += [f"    {line}" for line in _summary_lines(store, info)]
     if (more := len(infos) - INDEX_SESSIONS) > 0:
         lines += ["", f"{counted(more, 'older session')}: `gardener sessions --limit {len(infos)}`"]
     return "\n".join(lines) + "\n"
 
 
-def _told(store: Store, info: SessionInfo) -> Iterator[str]:
+def _summary_lines(store: Store, info: SessionInfo) -> Iterator[str]:
     """What came of a session, line by line. An edit that was undone is none."""
     entries = store.session_entries(info.id)
     events = store.events(info.id, EDIT_UNDONE)
@@ -133,7 +133,7 @@ def renew_index(store: Store, project: str) -> None:
         write_index(store, project)
 
 
-def keep_to_policy(store: Store, project: str, settings: Settings) -> str:
+def apply_retention(store: Store, project: str, settings: Settings) -> str:
     """What is done once a session, between turns: prune where the user asked for that, and take what went out
     of an index beside the archive. Returns the line for the user, or ""."""
     if not (store.persistent and settings.prunes):
@@ -154,7 +154,7 @@ def keep_to_policy(store: Store, project: str, settings: Settings) -> str:
 def backlog_of(store: Store, project: str, settings: Settings, *, background: bool = True) -> Backlog:
     """What embeds an archive's passages between the turns of a chat, at work, with the upkeep above; see
     `Backlog` for `background`."""
-    upkeep = partial(keep_to_policy, store, project, settings)
+    upkeep = partial(apply_retention, store, project, settings)
     backlog = Backlog(store, load=loading(settings.embedder), background=background, upkeep=upkeep)
     if reason := not_offered(settings.embedder):  # said at once: few chats get as far as the loading
         backlog.give_up(reason)

@@ -67,9 +67,9 @@ class Observation:
     at: float
     evidence: tuple[Sighting, ...] = ()
 
-    def says(self, other: Observation) -> bool:
+    def confirms(self, other: Observation) -> bool:
         return any(
-            says_same(other.proposal, text) for text in (self.proposal, *(e.text for e in self.evidence))
+            is_same_rule(other.proposal, text) for text in (self.proposal, *(e.text for e in self.evidence))
         )
 
 
@@ -80,7 +80,7 @@ def learnt(store: Store, project: str, *, clock: Callable[[], float] = time.time
     answered = verdicts(store, project)
     rows = [verdict for verdict in answered if verdict.state == TAKEN]
     for found in gathered(seen for info in infos for seen in sightings(store.session_entries(info.id))):
-        if not any(each.id == found.id or found.says(each) for each in answered):
+        if not any(each.id == found.id or found.confirms(each) for each in answered):
             is_faded = clock() - found.at > FADES_SECONDS
             rows.append(replace(found, state=FADED) if is_faded else found)
     order = (WAITING, TAKEN, FADED)
@@ -107,7 +107,7 @@ def orders_in(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(each for each in found if not FOR_NOW.search(each.lower())))
 
 
-def says_same(one: str, other: str) -> bool:
+def is_same_rule(one: str, other: str) -> bool:
     """Whether two sentences set the same rule, however they begin."""
     return repeats(_rule_in(one), _rule_in(other))
 
@@ -123,7 +123,7 @@ def gathered(seen: Iterable[Sighting]) -> list[Observation]:
     groups: list[list[Sighting]] = []
     for sighting in sorted(seen, key=lambda each: (each.at, each.session, each.turn)):
         for group in groups:
-            if 2 * sum(says_same(sighting.text, other.text) for other in group) >= len(group):
+            if 2 * sum(is_same_rule(sighting.text, other.text) for other in group) >= len(group):
                 group.append(sighting)
                 break
         else:

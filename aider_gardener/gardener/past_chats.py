@@ -16,7 +16,7 @@ from aider_gardener.archive.sessions import AIDER, clear_floor, host_of, project
 from aider_gardener.archive.store.base import SessionInfo
 from aider_gardener.gardener.report import outlook
 from aider_gardener.gardener.state import ChatSums
-from aider_gardener.gardener.stored_chat import kept_growth, kept_sessions, last_frame
+from aider_gardener.gardener.stored_chat import last_frame, saved_growth, saved_sessions
 from aider_gardener.messages import Entry, SourceKind
 from aider_gardener.notes.last_chat import edited_files
 from aider_gardener.phrases import counted, dollars, short, sums_text
@@ -62,7 +62,7 @@ class PastChat:
 
 
 @dataclass(frozen=True)
-class Said:
+class PastMessage:
     """One message of a chat: who said it in a word, and the original. `cleared`: a /clear or the host took it
     out."""
 
@@ -88,7 +88,7 @@ def past_chats(store: Store, project: str, limit: int = 0) -> list[PastChat]:
 
 def past_chat(store: Store, info: SessionInfo, number: int, short: str, entries: Sequence[Entry]) -> PastChat:
     """What a list says of one chat."""
-    kept, frame = kept_growth(store, info), last_frame(store, info.id)
+    kept, frame = saved_growth(store, info), last_frame(store, info.id)
     sums = kept[0] if kept else None
     firsts = (SourceKind.TYPED, SourceKind.NOTICE)  # a subagent's task is a notice, since the model set it
     said = (entry.content for kind in firsts for entry in entries if entry.source.kind is kind)
@@ -109,18 +109,20 @@ def past_chat(store: Store, info: SessionInfo, number: int, short: str, entries:
     )
 
 
-def transcript(store: Store, project: str, info: SessionInfo) -> tuple[PastChat, dict[int, list[Said]]]:
+def transcript(
+    store: Store, project: str, info: SessionInfo
+) -> tuple[PastChat, dict[int, list[PastMessage]]]:
     """What a list says of a chat, and what was said in each turn, but for what only keeps the roles
     alternating."""
     infos = [each.id for each in project_sessions(store, project)]
     entries = store.session_entries(info.id)
     chat = past_chat(store, info, infos.index(info.id) + 1, short_ids(infos)[info.id], entries)
     floor = clear_floor(store, info.id)
-    turns = dict[int, list[Said]]()
+    turns = dict[int, list[PastMessage]]()
     for entry in entries:
         if is_filler(entry):
             continue
-        message = Said(
+        message = PastMessage(
             id=entry.id,
             speaker=label_of(entry, chat.host),
             detail=entry.source.detail,
@@ -160,7 +162,7 @@ def summed(sessions: Sequence[ChatSums]) -> Mapping[str, object]:
 
 def project_status(store: Store, project: str) -> dict[str, Any]:
     """How the last chat of a project stood, where it was heading, and what all its chats came to."""
-    rows = kept_sessions(store, project)
+    rows = saved_sessions(store, project)
     if not rows:
         return {}
     return {"last_chat": outlook(rows[-1][1]), "all_chats": dict(summed([row[0] for row in rows]))}

@@ -13,7 +13,7 @@ from aider_gardener.archive.store.base import SessionInfo
 from aider_gardener.gardener.care import rules
 from aider_gardener.gardener.compactions import asked_for, goal_of, market
 from aider_gardener.gardener.state import ChatState, Point
-from aider_gardener.gardener.stored_chat import kept_sessions, save_growth, stored_chat, sums_of
+from aider_gardener.gardener.stored_chat import save_growth, saved_sessions, stored_chat, sums_of
 from aider_gardener.messages import TokenCounter
 from aider_gardener.phrases import bar, cold, counted, short
 from aider_gardener.plan.goals import Frame, Level, Pressure, level
@@ -185,7 +185,7 @@ def sent(state: ChatState, texts: Collection[str], tokens: int) -> None:
     if saved > 0 and state.frame.window:
         saved = min(saved, max(0, state.frame.window - tokens))
     growth.saved_tokens += saved
-    growth.saved_cost += saved * state.usage.prices.input * (1 - market(state, cold=False).spared)
+    growth.saved_cost += saved * state.usage.prices.input * (1 - market(state, cold=False).cached_share)
 
 
 def cold_line(state: ChatState) -> str:
@@ -199,7 +199,7 @@ def cold_line(state: ChatState) -> str:
         return ""
     goal, history = goal_of(state, cold=True), state.history_used
     spared = 0.0 if history > goal.high else max(0, history - goal.low) * usage.prices.input
-    return cold(usage.idle_seconds, lost, spared, is_said=usage.reports)
+    return cold(usage.idle_seconds, lost, spared, is_reported=usage.reports)
 
 
 def turn_over(state: ChatState) -> bool:
@@ -210,7 +210,7 @@ def turn_over(state: ChatState) -> bool:
         return False
     if not growth.earlier.started_at:
         growth.earlier = replace(growth.earlier, started_at=archive.clock())
-        before = kept_sessions(archive.store, archive.project, archive.host)[-1:]
+        before = saved_sessions(archive.store, archive.project, archive.host)[-1:]
         growth.points = [*(point for _sums, points in before for point in points), *growth.points]
     tokens = state.frame.tokens + piece_tokens(state.chat.pieces, state.count)
     growth.points = [*growth.points, Point(tokens, state.frame.window)][-POINTS:]

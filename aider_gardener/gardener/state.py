@@ -56,18 +56,18 @@ class Prefix(NamedTuple):
 
     key: object = None
     prompts: int = 0
-    kept: float = 0
+    unchanged: float = 0
     changed: bool = False
 
     def seen(self, key: object) -> Prefix:
         """With one prompt more."""
         is_new = self.key not in (None, key)
-        return Prefix(key, self.prompts + 1, self.kept + (not is_new), is_new)
+        return Prefix(key, self.prompts + 1, self.unchanged + (not is_new), is_new)
 
     @property
-    def kept_share(self) -> float:
+    def unchanged_share(self) -> float:
         """The share, 0 to 1, of the prompts that began as the one before."""
-        return self.kept / max(1, self.prompts)
+        return self.unchanged / max(1, self.prompts)
 
 
 @dataclass(frozen=True)
@@ -236,7 +236,7 @@ class ChatState:
         return min(self.open_used, window // 2) if window else self.open_used
 
     @property
-    def beside(self) -> int:
+    def tokens_around(self) -> int:
         """Tokens of the next prompt beside its history."""
         return self.frame.tokens + self.current
 
@@ -244,7 +244,7 @@ class ChatState:
     def room(self) -> int:
         """Tokens that the next prompt may take on below 95 % of the window; unbounded where it is unknown."""
         window = self.frame.window
-        return int(HARD_AT * window) - self.beside - self.history_used if window else sys.maxsize
+        return int(HARD_AT * window) - self.tokens_around - self.history_used if window else sys.maxsize
 
     @property
     def is_cold(self) -> bool:
@@ -277,7 +277,7 @@ class ChatState:
         it came from; what the host says was typed is the user's, and what was handed to the model ours."""
         if source is None:
             source = infer_source(message.role, message.content)
-            if source.kind is SourceKind.NOTICE and chat.says(message):
+            if source.kind is SourceKind.NOTICE and chat.is_typed(message):
                 source = Source(SourceKind.TYPED)
             handed, text = chat.handed, message.content
             is_handed = text == handed or text.endswith(f"\n\n{handed}")  # perhaps behind lint errors

@@ -13,7 +13,7 @@ from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.sessions import clear_floor, host_of
 from aider_gardener.archive.store.base import FRAME_KEY, GROWTH_KEY, SessionInfo
 from aider_gardener.errors import UsageError
-from aider_gardener.gardener.care import kept_rules
+from aider_gardener.gardener.care import saved_amendments
 from aider_gardener.gardener.compactions import PLAN, RESTS, THROTTLE, market, swapped
 from aider_gardener.gardener.state import ChatState, ChatSums, Point, Prefix
 from aider_gardener.messages import ContentClass, Entry, Fidelity, Source, TokenCounter
@@ -47,8 +47,8 @@ def stored_chat(store: Store, info: SessionInfo, settings: Settings, count: Toke
     with suppress(ValueError, TypeError, KeyError):
         state.host_limit, state.host_limit_given = int(measured["host_limit"]), bool(measured["limit_given"])
         state.usage.add(Call(0, 0, reported=False), Prices(**measured["prices"]))  # as warm as then
-        state.prefix = Prefix(prompts=1, kept=float(measured["warm"]))
-    _stand_again(state, info)
+        state.prefix = Prefix(prompts=1, unchanged=float(measured["warm"]))
+    _restore_entries(state, info)
     return state
 
 
@@ -58,20 +58,20 @@ def save_measures(state: ChatState) -> None:
     limit = {"host_limit": state.host_limit, "limit_given": state.host_limit_given}
     limit |= {name: getattr(state.settings, name) for name in MARKS_BY}
     prices = asdict(state.usage.prices)
-    state.archive.keep(FRAME_KEY, {**asdict(state.frame), **limit, "prices": prices, "warm": warm})
+    state.archive.save_value(FRAME_KEY, {**asdict(state.frame), **limit, "prices": prices, "warm": warm})
 
 
 def go_on(state: ChatState, info: SessionInfo) -> None:
     """Take up the session of this chat's archive, which was held before: what was said stands as it stood,
     with its turns, its rules and what it came to. For a chat in which nothing was said yet."""
-    _stand_again(state, info, with_gaps=True)
-    state.amendments = (*state.amendments, *kept_rules(state.archive.store, info.id))
-    if kept := kept_growth(state.archive.store, info):
+    _restore_entries(state, info, with_gaps=True)
+    state.amendments = (*state.amendments, *saved_amendments(state.archive.store, info.id))
+    if kept := saved_growth(state.archive.store, info):
         state.growth.earlier, state.growth.points = kept
     state.show()
 
 
-def _stand_again(state: ChatState, info: SessionInfo, *, with_gaps: bool = False) -> None:
+def _restore_entries(state: ChatState, info: SessionInfo, *, with_gaps: bool = False) -> None:
     """Give a chat the entries of a stored session, as they stood; with the places of forgotten ones, where it
     numbers what is said without gaps."""
     archive, store = state.archive, state.archive.store
@@ -153,7 +153,7 @@ def _measures(store: Store, session: str) -> Mapping[str, Any]:
 def save_growth(state: ChatState) -> None:
     """Write growth and sums to the archive; one that refuses is asked again after the next turn."""
     value = {"session": asdict(sums_of(state)), "points": [asdict(p) for p in state.growth.points]}
-    state.archive.keep(GROWTH_KEY, value)
+    state.archive.save_value(GROWTH_KEY, value)
 
 
 def sums_of(state: ChatState) -> ChatSums:
@@ -175,7 +175,7 @@ def sums_of(state: ChatState) -> ChatSums:
     )
 
 
-def kept_growth(store: Store, info: SessionInfo) -> tuple[ChatSums, list[Point]] | None:
+def saved_growth(store: Store, info: SessionInfo) -> tuple[ChatSums, list[Point]] | None:
     """What a chat came to, its turns by its entries, and how it grew; None where that cannot be read."""
     try:
         value = json.loads(store.get_state(info.id, GROWTH_KEY) or "")
@@ -186,9 +186,9 @@ def kept_growth(store: Store, info: SessionInfo) -> tuple[ChatSums, list[Point]]
         return None
 
 
-def kept_sessions(store: Store, project: str, host: str = "") -> list[tuple[ChatSums, list[Point]]]:
+def saved_sessions(store: Store, project: str, host: str = "") -> list[tuple[ChatSums, list[Point]]]:
     """What is kept of the chats of a project, or of those with one `host`, the last used last."""
     held = [info for info in store.sessions(project) if host in ("", host_of(store, info.id))]
     return sorted(
-        filter(None, (kept_growth(store, each) for each in held)), key=lambda kept: kept[0].ended_at
+        filter(None, (saved_growth(store, each) for each in held)), key=lambda kept: kept[0].ended_at
     )

@@ -98,10 +98,10 @@ def is_better(form: str, proposal: str, original: str, *, count: TokenCounter) -
     """Whether a proposal may take the place of a compressed form of an original."""
     if not proposal.strip() or count(proposal) >= count(form):
         return False
-    kept = all(stands(fact, proposal) for fact in facts(form))
+    kept = all(contains(fact, proposal) for fact in facts(form))
     return kept and all(fact in original or fact in form for fact in facts(proposal))
 
 
-def stands(fact: str, text: str) -> bool:
+def contains(fact: str, text: str) -> bool:
     """Whether a fact stands in a text as a whole, not as part of a longer word or number."""
     return re.search(rf"(?<![\w]){re.escape(fact)}(?![\w])", text) is not None

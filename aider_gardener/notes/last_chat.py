@@ -15,7 +15,7 @@ from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.sessions import NOTES, last_first
 from aider_gardener.archive.store.base import SessionInfo
 from aider_gardener.compress.edits import read_edits
-from aider_gardener.compress.shapes import gist, tells_failure
+from aider_gardener.compress.shapes import gist, reports_failure
 from aider_gardener.messages import ContentClass, Entry, Fidelity, SourceKind, TokenCounter
 from aider_gardener.notes.rules import decided, rules_of
 from aider_gardener.phrases import counted
@@ -74,7 +74,7 @@ def last_time(archive: Archive, *, token_limit: int) -> LastTime | None:
     Nothing that was cleared or forgotten, nothing that a local model was told when this chat's is remote.
     """
     for info in list(archive.past.infos.values())[: -SESSIONS_TRIED - 1 : -1]:
-        entries = archive.past.told(archive.store.session_entries(info.id), archive.provider)
+        entries = archive.past.allowed(archive.store.session_entries(info.id), archive.provider)
         if any(entry.source.kind is SourceKind.TYPED for entry in entries):
             once = {entry.id: entry for entry in entries}.values()
             pinned = ["> " + "\n> ".join(e.content.splitlines()) + f" ({e.id})" for e in once if e.pinned]
@@ -93,7 +93,7 @@ def state_of_last(archive: Archive, *, token_limit: int, everywhere: bool) -> st
         host = archive.host_of(info.id)
         if info.id.startswith(NOTES) or not (everywhere or host == archive.host):
             continue
-        entries = archive.past.told(archive.store.session_entries(info.id), archive.provider)
+        entries = archive.past.allowed(archive.store.session_entries(info.id), archive.provider)
         day = time.strftime("%Y-%m-%d", time.localtime(info.last_at))
         which = f"the last chat{'' if host == archive.host else f' in {host}'} of this project, {day}"
         if block := state_block(entries, which=which, token_limit=token_limit, count=archive.count):
@@ -209,4 +209,4 @@ def open_errors(entries: Sequence[Entry]) -> Iterator[Entry]:
 def reports_error(entry: Entry) -> bool:
     """Whether an output is an error, or states a failure or an error."""
     is_error = entry.cls is ContentClass.ERROR or entry.source.kind is SourceKind.LINT
-    return is_error or tells_failure(entry.content)
+    return is_error or reports_failure(entry.content)

@@ -176,7 +176,7 @@ class Chat:
     `undone` are replies whose edit the user undid or declined, with what became of each; `throttled` messages
     of the user whose compressed form is shown in their own place, not in a note, as long as the rest of their
     exchange is whole; `forgotten` entries that the user had deleted: they keep their place, empty, and are
-    never shown; `held` are shown in their places whatever happens. `floor` is the first sequence number that
+    never shown; `fixed` are shown in their places whatever happens. `floor` is the first sequence number that
     recall may reach unasked: /clear moves it. `hint` is the line below the head of the first note.
 
     `turn` counts from 1. `turn_due`: the next message that is new begins one; `typed` is what the user
@@ -194,7 +194,7 @@ class Chat:
     undone: Mapping[int, str] = field(default_factory=dict)
     throttled: frozenset[int] = frozenset()
     forgotten: frozenset[int] = frozenset()
-    held: frozenset[int] = frozenset()
+    fixed: frozenset[int] = frozenset()
     floor: int = 0
     hint: str = ""
     turn: int = 0
@@ -229,7 +229,7 @@ class Chat:
     def all_entries(self) -> list[Entry]:
         """The entries in the order of the chat, hidden ones included; what is held counts as pinned."""
         entries = (self.entries[seq] for seq in self.order)
-        return [replace(e, pinned=True) if e.seq in self.held and not e.pinned else e for e in entries]
+        return [replace(e, pinned=True) if e.seq in self.fixed and not e.pinned else e for e in entries]
 
     def current_entries(self) -> list[Entry]:
         """Those of the current exchanges."""
@@ -245,7 +245,7 @@ class Chat:
         """The sequence numbers at which an original is part of the chat now, at whatever level."""
         return [seq for seq in self.order if self.entries[seq].id == entry_id]
 
-    def says(self, message: Message) -> bool:
+    def is_typed(self, message: Message) -> bool:
         """Whether the message is what the host says was typed last, perhaps with pages added behind it."""
         typed, text = self.typed, message.content
         is_typed = bool(typed.strip()) and (text == typed or text.startswith(f"{typed}\n\n"))
@@ -379,7 +379,7 @@ class Chat:
         allowed = {
             seq: level
             for seq, level in fidelity.items()
-            if not self.entries[seq].pinned and (seq not in self.held or seq in self.throttled)
+            if not self.entries[seq].pinned and (seq not in self.fixed or seq in self.throttled)
         }
         allowed |= dict.fromkeys(self.forgotten.intersection(self.order), Fidelity.HIDDEN)
         done, cur = self.layout(replace(self, fidelity=allowed), text_of)

@@ -147,13 +147,13 @@ class Goal:
 class Limit(NamedTuple):
     """How long the history may get, in tokens. `tokens` is the host's limit or the user's; `fixed`: the
     user set it, so prices do not move it. `low_share` of it is the low mark. `growth` is what the chat
-    adds a turn. `held` is what pinned messages take beyond their share: it comes on top of both marks."""
+    adds a turn. `pinned` is what pinned messages take beyond their share: it comes on top of both marks."""
 
     tokens: int
     low_share: float
     fixed: bool = False
     growth: float = 0.0
-    held: int = 0
+    pinned: int = 0
 
 
 def marks(
@@ -170,13 +170,13 @@ def marks(
     provider's cache is lost anyway, so that a plan costs nothing and is worth it earlier, but never below the
     limit.
     """
-    most, tokens = limit.tokens + limit.held, limit.tokens
+    most, tokens = limit.tokens + limit.pinned, limit.tokens
     if not limit.fixed and market.cached <= CHEAP_SHARE:
         tokens = max(tokens, MOST_HIGH)
-    low, high = int(limit.low_share * tokens) + limit.held, tokens + limit.held
+    low, high = int(limit.low_share * tokens) + limit.pinned, tokens + limit.pinned
     if not limit.fixed:
-        batch = int(REST_TURNS * limit.growth * min(1.0, 2 * market.spared))
-        high = max(high, min(low + batch, MOST_HIGH + limit.held))
+        batch = int(REST_TURNS * limit.growth * min(1.0, 2 * market.cached_share))
+        high = max(high, min(low + batch, MOST_HIGH + limit.pinned))
     hard, reason = 0, OVER_LIMIT
     set_by = YOURS if limit.fixed else HOSTS if high <= most else BY_PRICE
     if cold:

@@ -72,7 +72,7 @@ class Policy:
         own = {(entry_id, Fidelity.LINE): context_ttl, (entry_id, Fidelity.COMPRESSED): summarise_after}
         return replace(self, terms={**self.terms, **own})
 
-    def keeps(self, entry: Entry, turn: int) -> bool:
+    def protects(self, entry: Entry, turn: int) -> bool:
         """Whether the entry is named or belongs to the last turns that stay whole."""
         return entry.seq in self.named or (self.keep_turns > 0 and entry.turn >= turn - self.keep_turns)
 
@@ -189,7 +189,7 @@ def _shortened(now: _View, goal: Goal, focus: Focus, policy: Policy) -> Draft | 
     over = now.tokens > goal.high or over_hard or goal.asked
     if not over and not policy.terms:
         return None
-    older, kept = _older_and_kept(chat, policy, int(TAIL_SHARE * goal.low))
+    older, kept = _older_and_protected(chat, policy, int(TAIL_SHARE * goal.low))
     points = {entry.seq: priority(entry, turn=chat.turn, focus=focus) for entry in [*older, *kept]}
     view = now.at({entry.seq: now.lowest(entry, policy.due_level(entry, chat.turn, over)) for entry in older})
     if over:
@@ -283,7 +283,7 @@ def broken_prefix(before: Chat, after: Chat, count: TokenCounter) -> int:
     return piece_tokens(new[same:], count)
 
 
-def _older_and_kept(chat: Chat, policy: Policy, tail_tokens: int) -> tuple[list[Entry], list[Entry]]:
+def _older_and_protected(chat: Chat, policy: Policy, tail_tokens: int) -> tuple[list[Entry], list[Entry]]:
     """The entries of which something is shown, in the order of the chat: those that a plan may shorten and
     hide, and those that stay as they are while the prompt can be sent.
 
@@ -307,7 +307,7 @@ def _older_and_kept(chat: Chat, policy: Policy, tail_tokens: int) -> tuple[list[
     older, kept = list[Entry](), list[Entry]()
     for entry in entries:
         if chat.shows(entry) and not entry.pinned:
-            stays = entry.seq in last or policy.keeps(entry, chat.turn)
+            stays = entry.seq in last or policy.protects(entry, chat.turn)
             (kept if stays else older).append(entry)
     return older, kept
 

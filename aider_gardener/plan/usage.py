@@ -173,6 +173,6 @@ class Market(NamedTuple):
     warm: float = 0.0
 
     @property
-    def spared(self) -> float:
+    def cached_share(self) -> float:
         """The share of its price, expected, that the next prompt does not pay for a token."""
         return self.warm * max(0.0, 1.0 - self.cached)

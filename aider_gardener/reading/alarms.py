@@ -158,7 +158,7 @@ def alarm(line: str) -> str:
 
 
 @lru_cache(maxsize=LINES_KNOWN)
-def tells_outcome(line: str) -> bool:
+def is_outcome(line: str) -> bool:
     """True for a line that says how a command ended."""
     return bool(OUTCOME.match(line, 0, 5 * LINE_CHARS) or ENDED.search(line, 0, 5 * LINE_CHARS))
 

@@ -267,12 +267,16 @@ def _undecided(
 def _is_printed(solid: Sequence[str]) -> bool:
     """True for lines that a program printed: few are sentences that end, go on in the next, or are listed."""
 
-    def said(line: str) -> bool:
+    def ends_a_sentence(line: str) -> bool:
         ends = len(line) >= WRAPPED_CHARS or _ENDS.search(line) or _INLINE_MARKUP.match(line)
         return is_sentence(line) and bool(ends)
 
     fenced = any(map(_FENCE.match, solid))
-    return not fenced and len(solid) >= PRINTED_LINES and sum(map(said, solid)) < PRINTED_SHARE * len(solid)
+    return (
+        not fenced
+        and len(solid) >= PRINTED_LINES
+        and sum(map(ends_a_sentence, solid)) < PRINTED_SHARE * len(solid)
+    )
 
 
 def dominant_class(content: str, source: Source, segments: Sequence[Segment]) -> ContentClass:

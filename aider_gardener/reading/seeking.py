@@ -68,7 +68,7 @@ def _places(text: str, words: set[str], folded: set[str]) -> dict[str, list[int]
         held = table.take(np.ndarray(size + 2, "<u2", exact, strides=(1,)), mode="clip")
         maybe = np.flatnonzero((held[:-2] & (held[2:] >> np.uint32(GROUPS))) != 0)
         for whole, read_as, known in zip((block, small), (exact, exact.lower()), heads, strict=True):
-            for word, at in _standing(known, read_as, maybe):
+            for word, at in _matches(known, read_as, maybe):
                 sure = at.tolist() if is_ascii else [n for n in at.tolist() if whole.startswith(word, n)]
                 places[word] += [n + begin for n in sure]
     return places
@@ -91,9 +91,7 @@ def _heads(words: Iterable[str]) -> Heads:
     ]
 
 
-def _standing(
-    heads: Heads, block: bytes, maybe: NDArray[np.int64]
-) -> Iterator[tuple[str, NDArray[np.int64]]]:
+def _matches(heads: Heads, block: bytes, maybe: NDArray[np.int64]) -> Iterator[tuple[str, NDArray[np.int64]]]:
     """The words that stand in a block at one of the places, each with those of them where it does."""
     import numpy as np
 

@@ -18,7 +18,7 @@ from aider_gardener.messages import ContentClass, Entry, SourceKind
 from aider_gardener.plan.chat import Chat, open_exchange
 from aider_gardener.reading.late import late
 from aider_gardener.reading.speech import CORRECTS
-from aider_gardener.recall.ranking import is_question, scores, told_by_text
+from aider_gardener.recall.ranking import is_question, scores, text_bonus
 from aider_gardener.recall.request import Request, excluded, sessions_of
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def of_evidence(
     )
     found = []
     for at, passage in islice(telling, wanted):
-        relevance = float(scored.relevance[at]) + told_by_text(passage.text, names)
+        relevance = float(scored.relevance[at]) + text_bonus(passage.text, names)
         relevance *= 0.0 if asks_again(passage.text, asked) else OLDER_WEIGHT if are_older else 1.0
         found.append(passage._replace(relevance=relevance))
     return found
@@ -146,15 +146,15 @@ def newest_first(found: list[Passage], asked: frozenset[str]) -> list[Passage]:
     """The passages, but that of two which were said of the same thing with other values, as a rule and what
     it was changed to, the later comes first, and the earlier says so. A value that is asked for, by the words
     `asked`, is none of these."""
-    best = [passage for passage in found[:COMPARED] if is_said(passage)]
+    best = [passage for passage in found[:COMPARED] if is_spoken(passage)]
     times = [(passage.entry.created_at, passage.entry.seq) for passage in best]
     words = [content_words(passage.text) for passage in best]
     counts = Counter(word for each in words for word in each)
 
-    def tells(some: frozenset[str]) -> float:
+    def information(some: frozenset[str]) -> float:
         return sum(log(len(best) / counts[word]) for word in some)
 
-    told = [(tells(each), values(each)) for each in words]
+    told = [(information(each), values(each)) for each in words]
     relevance = {id(passage): passage.relevance for passage in found}
     amended = set[int]()
     for one, other in combinations(range(len(best)), 2):
@@ -163,7 +163,7 @@ def newest_first(found: list[Passage], asked: frozenset[str]) -> list[Passage]:
         if differ & asked or times[one] == times[other]:
             continue
         first, then = (best[at] for at in sorted((one, other), key=times.__getitem__))
-        alike = len(same) >= SAME_WORDS and tells(same) >= SAME_SHARE * min(all_one, all_other)
+        alike = len(same) >= SAME_WORDS and information(same) >= SAME_SHARE * min(all_one, all_other)
         if (values_one and values_other and differ and alike) or corrects(then, first):
             relevance[id(then)] = max(relevance[id(then)], relevance[id(first)])
             amended.add(id(first))
@@ -181,7 +181,7 @@ def corrects(then: Passage, first: Passage) -> bool:
     return are_whole and has_values and CORRECTS.match(then.text) is not None
 
 
-def is_said(passage: Passage) -> bool:
+def is_spoken(passage: Passage) -> bool:
     """Whether somebody said it in prose: code, and what a program printed, is of its time anyway."""
     if passage.entry.source.kind not in (SourceKind.TYPED, SourceKind.REPLY):
         return False

@@ -62,7 +62,7 @@ def as_text(found: Sequence[Hit], *, session: str = "", columns: int, standing: 
             where,
             author,
             f"turn {item.turn}",
-            when(item.said_at),
+            when(item.created_at),
             item.label + (AMENDED if item.amended else ""),
             item.entry_id,
             here,

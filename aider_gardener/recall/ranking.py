@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 SATURATION, LENGTH_SHARE = 1.2, 0.75
 """Okapi's k1 and b."""
-NEAR, FAR, BESIDE = 3, 12, 1
+NEAR, FAR, NEIGHBOURS = 3, 12, 1
 """So many passages on each side are the windows of words, the near and the far one, and that of meaning."""
 
 
@@ -46,7 +46,7 @@ class Weights(NamedTuple):
     far: float = 1.5
     session: float = 2.0
     meaning: float = 1.0
-    beside: float = 1.6
+    neighbours: float = 1.6
     first: float = 1.0
     asks: float = -0.35
     named: float = 0.5
@@ -74,7 +74,7 @@ def scores(evidence: Evidence, similarity: Floats) -> Scores:
     """Score n passages, given the cosine of each with the question (NaN where no vector is known)."""
     import numpy as np
 
-    held = evidence.held
+    held = evidence.has_word
     begins, ends = session_bounds(evidence.sessions)
     lengths = sums(np.maximum(evidence.ends - evidence.starts, 1))
     counts = np.zeros((len(held), len(evidence) + 1), dtype=np.int32)
@@ -89,9 +89,9 @@ def scores(evidence: Evidence, similarity: Floats) -> Scores:
 
     near, far = within(NEAR), within(FAR)
     cosine = known(similarity)
-    around = window_mean(cosine, BESIDE, begins, ends)
+    around = window_mean(cosine, NEIGHBOURS, begins, ends)
     found = WEIGHTS.words * own + WEIGHTS.near * near + WEIGHTS.far * far
-    found += WEIGHTS.meaning * cosine + WEIGHTS.beside * around
+    found += WEIGHTS.meaning * cosine + WEIGHTS.neighbours * around
     session = by_session(counts, lengths, begins, ends)
     for each in (own, cosine):
         found += WEIGHTS.first * first(each)
@@ -200,7 +200,7 @@ def is_question(text: str) -> bool:
     return text.rstrip().endswith(QUESTION_ENDS)
 
 
-def told_by_text(text: str, names: Collection[str]) -> float:
+def text_bonus(text: str, names: Collection[str]) -> float:
     """What the text of a passage adds to its relevance; `names` are the words of the question."""
     asks = WEIGHTS.asks * is_question(text)
     said = WEIGHTS.named * any(name.lower() in names for name in NAME.findall(text))

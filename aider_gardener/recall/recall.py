@@ -68,8 +68,8 @@ class Recalled(NamedTuple):
 
     `is_code`: it is code or an edit, which later edits may have replaced. `amended`: a passage said later
     speaks of the same with other values. `words` are those of the question that it holds (stems count),
-    `said_at` is when it was said, in seconds since the epoch (0: unknown). `host` is the agent to whom it was
-    said, "" for the one that is told, and `author` who shared it.
+    `created_at` is when it was said, in seconds since the epoch (0: unknown). `host` is the agent to whom it
+    was said, "" for the one that is told, and `author` who shared it.
     """
 
     entry_id: str
@@ -84,7 +84,7 @@ class Recalled(NamedTuple):
     is_code: bool = False
     amended: bool = False
     words: tuple[str, ...] = ()
-    said_at: float = 0.0
+    created_at: float = 0.0
     host: str = ""
     author: str = ""
 
@@ -192,7 +192,9 @@ def quote(entry: Entry, text: str, start: int, end: int, points: float, *, label
         label += f" ({entry.source.detail})"  # a rule, a decision …
     place, score = (text, start, end), round(points, 4)
     is_code, at = class_at(entry, start) in CODE, entry.created_at
-    return Recalled(entry.id, entry.turn, label, entry.cls, *place, score, entry.session, is_code, said_at=at)
+    return Recalled(
+        entry.id, entry.turn, label, entry.cls, *place, score, entry.session, is_code, created_at=at
+    )
 
 
 def edit_of(entry: Entry, start: int, end: int, files: frozenset[str]) -> int | None:
@@ -223,9 +225,10 @@ def body(found: Sequence[Recalled], session: str = "", *, with_ids: bool = False
     """The passages of a note, each under its heading, those that follow each other under one; of several
     chats the one that said its last of them comes last."""
     lines, last, end = list[str](), "", 0
-    at = {item.session: item.said_at for item in sorted(found, key=lambda one: one.said_at)}
+    at = {item.session: item.created_at for item in sorted(found, key=lambda one: one.created_at)}
     for item in sorted(
-        found, key=lambda one: (at[one.session], one.session, one.turn, one.said_at, one.entry_id, one.start)
+        found,
+        key=lambda one: (at[one.session], one.session, one.turn, one.created_at, one.entry_id, one.start),
     ):
         said = item.entry_id + heading(item, session)
         if said != last:
@@ -239,7 +242,7 @@ def body(found: Sequence[Recalled], session: str = "", *, with_ids: bool = False
 
 def heading(item: Recalled, session: str = "", *, with_id: bool = False) -> str:
     """The line above a quoted passage: when it was said, what it is, whose it is, and how far it holds."""
-    day = time.strftime(" of %Y-%m-%d", time.localtime(item.said_at)) if item.said_at else ""
+    day = time.strftime(" of %Y-%m-%d", time.localtime(item.created_at)) if item.created_at else ""
     age = EARLIER_CHAT.format(day) if session and item.session != session else ""
     age += BY_AUTHOR.format(item.author) if item.author else ""
     age += IN_HOST.format(item.host) if item.host else ""

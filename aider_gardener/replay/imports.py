@@ -216,7 +216,7 @@ def _taken(store: Store, project: str, chats: Sequence[ChatFile], found: Importe
     live, pending = cache(partial(live_prompts, store, project)), 0
     for chat in chats:
         found.chats[chat.teller.host] += 1
-        if chat.teller.host == AIDER and held_live(chat, live):
+        if chat.teller.host == AIDER and was_archived_live(chat, live):
             found.known += 1
             continue
         clock = partial(os.path.getmtime, chat.path)
@@ -229,19 +229,19 @@ def _taken(store: Store, project: str, chats: Sequence[ChatFile], found: Importe
                 found.messages += intake.take_line(line)
                 pending += line.end - line.start
                 if pending >= BATCH_BYTES:
-                    intake.keep_progress()
+                    intake.save_progress()
                     yield pending
                     pending = 0
         except OSError as problem:
             found.others[str(chat.path)] = f"cannot be read ({problem.strerror or problem})"
-        intake.keep_progress()
+        intake.save_progress()
         for kind, count in intake.reader.passed.items():
             of = found.records if kind.startswith("record ") else found.lost
             of[kind.removeprefix("record ")] += count
     yield pending
 
 
-def held_live(chat: ChatFile, live: Callable[[], Mapping[str, Sequence[float]]]) -> bool:
+def was_archived_live(chat: ChatFile, live: Callable[[], Mapping[str, Sequence[float]]]) -> bool:
     """Whether a chat of a history was archived while it was held: one of the `live_prompts` was said between
     its header and the end of its day."""
     parts: Sequence[Span] = chat.teller.reader(chat.path).parts  # type: ignore[attr-defined]  # a HistoryReader

@@ -25,7 +25,7 @@ from aider_gardener.archive.store.encryption import VARIABLE
 from bench.attacks import kills
 from bench.attacks.results import ROOT, keep, parser_of
 
-BESIDE = (
+NEIGHBOURS = (
     "store verify", "store gc --yes", "store export {new}", "store import {old}", "store copy --to {new}",
     "store copy --from {other}", "upkeep index", "status", "forget {none} --yes",
 )  # fmt: skip
@@ -69,7 +69,7 @@ def round_of(directory: Path, root: Path, number: int, seed: int) -> tuple[list[
         for at in range(2)
     ]
     for at in range(AT_ONCE):
-        ends[command(chance.choice(BESIDE), directory, chance, root, number * AT_ONCE + at)] += 1
+        ends[command(chance.choice(NEIGHBOURS), directory, chance, root, number * AT_ONCE + at)] += 1
         for chat in chats:
             chat.hear(lambda: False)
     for chat in chats:

@@ -24,7 +24,7 @@ from aider_gardener.archive.store.redact import redact
 from aider_gardener.compress.base import Context
 from aider_gardener.compress.line import line_form
 from aider_gardener.compress.registry import compressor_for
-from aider_gardener.compress.shapes import tells_failure
+from aider_gardener.compress.shapes import reports_failure
 from aider_gardener.messages import ContentClass, Focus, Source, SourceKind
 from aider_gardener.notes.rules import decisions_in, lifted_in, rules_in
 from aider_gardener.reading.classify import classify
@@ -68,7 +68,7 @@ def _read(source: Source, text: str) -> object:
 
 def _noted(text: str) -> object:
     entry = entry_of(text, Source(SourceKind.TYPED))
-    return rules_in(text), lifted_in(text), decisions_in(text), tells_failure(text), entry
+    return rules_in(text), lifted_in(text), decisions_in(text), reports_failure(text), entry
 
 
 def mutated(texts: Sequence[str], rng: random.Random) -> str:

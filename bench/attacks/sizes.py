@@ -77,7 +77,7 @@ def write(store: Store, waiting: list[Entry], *, is_large: bool) -> None:
     def step(db: Any) -> None:
         for entry in waiting:
             size = 200 if is_large else len(entry.content)
-            records.apply(db, records.said(entry, Redactor(), [(0, size)], ()))
+            records.apply(db, records.as_record(entry, Redactor(), [(0, size)], ()))
 
     store.database.write(step)
     waiting.clear()

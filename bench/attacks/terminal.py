@@ -280,7 +280,7 @@ def values(parameter: click.Parameter, project: Project) -> list[str]:
     return ["1"] if is_number else [project.text()]
 
 
-def said_by(words: Sequence[str]) -> str:
+def record_of(words: Sequence[str]) -> str:
     """What a terminal is given by `gardener` with these words."""
     from aider_gardener.cli.root import main
 
@@ -333,7 +333,7 @@ def attack(seed: int) -> dict[str, list[int]]:
         project.leave()
         for command, words in calls(project):
             project.put_back()
-            note(f"gardener {command}", said_by(words))
+            note(f"gardener {command}", record_of(words))
         os.chdir("/")
     return dict(found)
 

@@ -75,7 +75,7 @@ def test_of_what_is_not_written_no_trace_is_left(archive: Archive) -> None:
     added = other.add(Message("user", "tried too"), turn=2, seq=1, focus=Focus())
     other.touch([entry.id])
     other.event(1, "plan", {})
-    other.keep("frame", {"window": 1})
+    other.save_value("frame", {"window": 1})
     assert other.text(entry, Fidelity.LINE) == "tried" and other.text(added, Fidelity.FULL) == "tried too"
     assert archive.text(entry, Fidelity.LINE) == before and archive.store.stats() == stats
     assert not archive.store.events() and archive.store.get_state("s", "frame") is None
@@ -231,7 +231,7 @@ def test_a_very_long_text_is_stored_at_once_and_its_middle_found_later(tmp_path:
 
     def holding(word: str) -> list[tuple[int, int]]:
         found = store.evidence([word])
-        return [(int(found.starts[at]), int(found.ends[at])) for at in found.held[0].nonzero()[0]]
+        return [(int(found.starts[at]), int(found.ends[at])) for at in found.has_word[0].nonzero()[0]]
 
     assert holding("narvik") == [] and holding("command")
     assert all(p.end - p.start <= 4_000 for p in store.vectors_pending(10_000, "none"))

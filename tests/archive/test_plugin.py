@@ -18,7 +18,7 @@ from aider_gardener.archive.store import forgotten, open_store, schema
 def test_a_shared_project_is_known_by_its_path(tmp_path: Path) -> None:
     store = open_store(tmp_path)
     kept = Share("/p", "ana/p", 1, "s", "ana", True, "m")
-    store.database.write(lambda db: local.keep(db, kept))
+    store.database.write(lambda db: local.save_share(db, kept))
     assert plugin.is_shared(store, "/p") and not plugin.is_shared(store, "/q")
     assert store.database.read(lambda db: local.share_of(db, "/p")) == kept
     store.close()

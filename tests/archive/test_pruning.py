@@ -17,7 +17,7 @@ from aider_gardener.archive.retention import DAY, HOUR, RetentionPolicy, proposa
 from aider_gardener.archive.store import Store, open_store
 from aider_gardener.archive.store.base import CONFIDENCE_GAIN
 from aider_gardener.cli.root import main
-from aider_gardener.gardener.files import keep_to_policy
+from aider_gardener.gardener.files import apply_retention
 from aider_gardener.messages import Entry
 from aider_gardener.settings import Settings
 
@@ -78,9 +78,9 @@ def test_a_policy_the_user_set_is_leave(tmp_path: Path, monkeypatch: pytest.Monk
     filled(tmp_path)
     store = open_store(tmp_path)
     prunes = Settings(retention="prune")
-    assert keep_to_policy(store, "p", Settings()) == ""
-    assert "60" in keep_to_policy(store, "p", prunes) and store.stats().entries == 2
-    assert keep_to_policy(store, "p", prunes) == ""
+    assert apply_retention(store, "p", Settings()) == ""
+    assert "60" in apply_retention(store, "p", prunes) and store.stats().entries == 2
+    assert apply_retention(store, "p", prunes) == ""
     store.close()
     monkeypatch.setenv("AIDER_GARDENER_RETENTION", "prune")
     (tmp_path / "b").mkdir()
@@ -93,8 +93,8 @@ def test_a_limit_caps(tmp_path: Path) -> None:
     now = time.time()
     for n in range(40):  # two days old, so that only the limit can ask for them
         put(store, f"entry {n} " + os.urandom(20_000).hex(), seq=n, at=now - 2 * DAY + n)
-    assert keep_to_policy(store, "p", Settings(retention="1GB")) == "" and store.stats().entries == 40
-    assert "deleted" in keep_to_policy(store, "p", Settings(retention="1MB"))
+    assert apply_retention(store, "p", Settings(retention="1GB")) == "" and store.stats().entries == 40
+    assert "deleted" in apply_retention(store, "p", Settings(retention="1MB"))
     assert store.size_bytes() <= 1_000_000 and 1 <= store.stats().entries < 40
     assert [e.seq for e in store.session_entries("old")] == list(range(40 - store.stats().entries, 40))
 

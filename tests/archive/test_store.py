@@ -276,7 +276,7 @@ def test_what_holds_a_word_is_a_span_of_its_text(store: Store) -> None:
     stored = put(store, text, chunk_chars=500)
     other = put(store, "a capacitor among many other things, " + "none of which matters here " * 12, seq=1)
     evidence = store.evidence(query_words("flux capacitor"))
-    at = int(evidence.held.all(axis=0).argmax())
+    at = int(evidence.has_word.all(axis=0).argmax())
     span, chunk = text[evidence.starts[at] : evidence.ends[at]], int(evidence.chunks[at])
     assert "flux capacitor" in span and [each.text for each in store.quoted([chunk, 999]).values()] == [span]
     assert found(store, "flux capacitor") == [stored.id, other.id]

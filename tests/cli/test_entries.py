@@ -15,7 +15,7 @@ from made_lines import bytes_of
 from aider_gardener import uninstall
 from aider_gardener.archive.store import open_store
 from aider_gardener.settings import Settings
-from bench.attacks.terminal import said_by
+from bench.attacks.terminal import record_of
 
 from .conftest import five_turns, gardener
 
@@ -48,7 +48,7 @@ def test_restore_gives_a_pipe_every_byte_and_a_terminal_what_it_does_not_obey(tm
     store.close()
     words = ["restore", new.id, "--store", str(tmp_path)]
     assert gardener(*words).stdout_bytes == text.encode("utf-8", "surrogatepass")
-    assert said_by(words) == "a\\x1b[2J\\x9b\\u202e\nred\ufffd\ufffd\ufffd\n"
+    assert record_of(words) == "a\\x1b[2J\\x9b\\u202e\nred\ufffd\ufffd\ufffd\n"
 
 
 def test_why_tells_the_changes(left: tuple[Driver, str]) -> None:

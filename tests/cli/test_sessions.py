@@ -11,7 +11,7 @@ from rich.cells import cell_len
 
 from aider_gardener import uninstall
 from aider_gardener.cli.sessions import chats_table, transcript_lines
-from aider_gardener.gardener.past_chats import PastChat, Said
+from aider_gardener.gardener.past_chats import PastChat, PastMessage
 from aider_gardener.gardener.state import ChatSums
 from aider_gardener.tables import as_text
 
@@ -90,13 +90,13 @@ def chat(prompt: str, **changes: object) -> PastChat:
     return PastChat(**{**known, **changes})  # type: ignore[arg-type]
 
 
-def said(text: str, speaker: str = "shell", **changes: object) -> Said:
+def said(text: str, speaker: str = "shell", **changes: object) -> PastMessage:
     known = {"id": "g1", "speaker": speaker, "detail": "", "text": text, "tokens": 9, "at": NOW}
     known |= {"pinned": False, "cleared": False}
-    return Said(**{**known, **changes})  # type: ignore[arg-type]
+    return PastMessage(**{**known, **changes})  # type: ignore[arg-type]
 
 
-def lines_of(*rows: Said, full: bool = False) -> list[str]:
+def lines_of(*rows: PastMessage, full: bool = False) -> list[str]:
     return list(transcript_lines(chat("x"), {1: rows}, full=full))
 
 

@@ -93,7 +93,7 @@ def test_how_fast_a_chat_grows_is_measured_on_what_was_said_lately() -> None:
 def test_the_cache_is_as_warm_as_what_stands_before_the_history_rests_and_cold_after_a_while() -> None:
     now, state = [1_000.0], make_gardener().state
     state.usage = usage = Usage(lambda: now[0])
-    state.prefix, prices = Prefix("k", prompts=4, kept=3), Prices(input=1e-6, cache_read=1e-7)
+    state.prefix, prices = Prefix("k", prompts=4, unchanged=3), Prices(input=1e-6, cache_read=1e-7)
     usage.add(Call(1_000, 1), prices)
     assert market(state, cold=False) == (pytest.approx(0.1), 0.75)
     usage.add(Call(1_000, 1, cached_tokens=1_000), prices)

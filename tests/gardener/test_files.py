@@ -12,7 +12,7 @@ from gardener.test_account import chat
 from aider_gardener.archive.store import Store, open_store
 from aider_gardener.errors import UsageError
 from aider_gardener.gardener import files
-from aider_gardener.gardener.files import backlog_of, index_path, keep_to_policy, write_index
+from aider_gardener.gardener.files import apply_retention, backlog_of, index_path, write_index
 from aider_gardener.settings import Settings
 
 PRUNE = Settings(retention="prune")
@@ -46,22 +46,22 @@ def prunable(store: Store) -> None:
 
 def test_what_retention_prunes_leaves_the_index_too(store: Store) -> None:
     prunable(store)
-    assert keep_to_policy(store, "p", Settings()) == ""
+    assert apply_retention(store, "p", Settings()) == ""
     write_index(store, "p")
     assert "## old" in index_path(store).read_text("utf-8")
-    assert "1 archived messages" in keep_to_policy(store, "p", PRUNE)
+    assert "1 archived messages" in apply_retention(store, "p", PRUNE)
     assert "## old" not in index_path(store).read_text("utf-8")
     index_path(store).unlink()
     prunable(store)
-    assert keep_to_policy(store, "p", PRUNE) and not index_path(store).exists()
+    assert apply_retention(store, "p", PRUNE) and not index_path(store).exists()
 
 
 def test_an_index_that_cannot_be_renewed_is_told_with_what_was_pruned(store: Store) -> None:
     prunable(store)
     index_path(store).write_text("mine")
-    said = keep_to_policy(store, "p", PRUNE)
+    said = apply_retention(store, "p", PRUNE)
     assert "were deleted" in said and "the index of sessions still holds them" in said and "\n" not in said
-    assert index_path(store).read_text() == "mine" and keep_to_policy(store, "p", PRUNE) == ""
+    assert index_path(store).read_text() == "mine" and apply_retention(store, "p", PRUNE) == ""
 
 
 def test_the_backlog_of_a_chat_does_that_when_it_rests_first(store: Store) -> None:

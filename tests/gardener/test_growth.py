@@ -12,7 +12,7 @@ from aider_gardener.gardener.compactions import compact_to
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.gardener.report import POINTS, outlook, sent, status_line, turn_over
 from aider_gardener.gardener.state import Growth, Point
-from aider_gardener.gardener.stored_chat import kept_growth, kept_sessions
+from aider_gardener.gardener.stored_chat import saved_growth, saved_sessions
 from aider_gardener.plan.goals import Frame, Goal
 from aider_gardener.plan.usage import Call, Prices
 
@@ -103,12 +103,12 @@ def test_growth_is_kept_across_runs_and_bounded() -> None:
     gardener = make_gardener(history_tokens=1_000_000)
     chatted(gardener, 3)
     store = gardener.state.archive.store
-    ((session, points),) = kept_sessions(store, "p")
+    ((session, points),) = saved_sessions(store, "p")
     assert session.turns == session.calls == 3
     assert [point.tokens for point in points] == [point.tokens for point in gardener.state.growth.points]
     gardener.enter_turn()
     gardener.sync([*gardener.state.chat.done, *talk(("the process ends", "before the answer does"))], [])
-    assert kept_sessions(store, "p")[0][0].turns == store.sessions("p")[0].turns == 4
+    assert saved_sessions(store, "p")[0][0].turns == store.sessions("p")[0].turns == 4
     gardener.leave_turn()
     store.open_session("s2", project="p", started_at=2_000.0)
     gardener.state.archive.session = "s2"
@@ -136,7 +136,7 @@ def test_a_state_that_cannot_be_read_is_none(text: str | None) -> None:
     store = make_gardener().state.archive.store
     if text is not None:
         store.set_state("s", "autopilot", text)
-    assert kept_growth(store, SessionInfo("s", "p", 0.0)) is None
+    assert saved_growth(store, SessionInfo("s", "p", 0.0)) is None
 
 
 def test_what_the_host_took_out_would_not_have_been_sent_anyway() -> None:

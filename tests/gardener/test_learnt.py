@@ -18,9 +18,9 @@ from aider_gardener.gardener.learnt import (
     Observation,
     decide,
     gathered,
+    is_same_rule,
     learnt,
     orders_in,
-    says_same,
     sightings,
     taken_rules,
 )
@@ -156,7 +156,7 @@ def test_sentences_that_say_the_same_are_told_from_those_that_do_not(
 ) -> None:
     rows = [(number, text) for number, group in enumerate(groups) for text in group]
     rows += [(-number, text) for number, text in enumerate(others, 1)]
-    pairs = [(one[0] == other[0], says_same(one[1], other[1])) for one, other in combinations(rows, 2)]
+    pairs = [(one[0] == other[0], is_same_rule(one[1], other[1])) for one, other in combinations(rows, 2)]
     assert pairs.count((False, True)) <= most_wrong
     assert pairs.count((True, True)) >= least_found * sum(alike for alike, _ in pairs)
     for each in observed(*(text for _, text in rows)):

@@ -6,15 +6,15 @@ from made_entries import make_gardener, message, talk
 
 from aider_gardener.archive.sessions import session_named
 from aider_gardener.archive.store import Store, open_store
-from aider_gardener.gardener.past_chats import Said, past_chats, transcript
+from aider_gardener.gardener.past_chats import PastMessage, past_chats, transcript
 from aider_gardener.plan.goals import Frame
 
 
-def read(store: Store) -> dict[int, list[Said]]:
+def read(store: Store) -> dict[int, list[PastMessage]]:
     return transcript(store, "p", session_named(store, "p", "last"))[1]
 
 
-def all_said(store: Store) -> list[Said]:
+def all_said(store: Store) -> list[PastMessage]:
     return [said for rows in read(store).values() for said in rows]
 
 

@@ -70,9 +70,9 @@ def test_the_time_of_our_work_adds_up_and_embedding_waits_meanwhile() -> None:
 
 def test_how_often_the_prefix_was_the_same() -> None:
     prefix, changed = Prefix(), []
-    assert prefix.kept_share == 0.0
+    assert prefix.unchanged_share == 0.0
     for key in ("a", "a", "b", "b"):
         prefix = prefix.seen(key)
         changed.append(prefix.changed)
     assert changed == [False, False, True, False]
-    assert prefix.kept_share == 0.75
+    assert prefix.unchanged_share == 0.75

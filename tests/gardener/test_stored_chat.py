@@ -67,7 +67,7 @@ def test_every_report_names_the_same_mark(step: str, window: int) -> None:
     gardener = make_gardener(store)
     frame = Frame(window, {"system": 100, "files": 3_000})
     gardener.state.frame = frame
-    gardener.state.host_limit, gardener.state.prefix = 2_000, Prefix("k", prompts=7, kept=3)
+    gardener.state.host_limit, gardener.state.prefix = 2_000, Prefix("k", prompts=7, unchanged=3)
     talked(gardener, 8)
     gardener.state.usage.add(Call(1_000, 1), Prices(input=1e-5, cache_read=1e-7))
     if step == "throttle":

@@ -75,7 +75,7 @@ def test_the_factor_is_bounded_whatever_is_reported(rows: list[tuple[int, int]])
 
 @given(st.floats(0, 100), st.floats(0, 1))
 def test_the_cache_spares_at_most_all_and_never_less_than_nothing(cached: float, warm: float) -> None:
-    assert 0.0 <= Market(cached, warm).spared <= warm
+    assert 0.0 <= Market(cached, warm).cached_share <= warm
 
 
 def test_a_call_that_is_only_estimated_says_nothing_of_the_cache() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from aider_gardener.reading.alarms import alarm, tells_outcome
+from aider_gardener.reading.alarms import alarm, is_outcome
 
 
 @pytest.mark.parametrize(
@@ -49,4 +49,4 @@ def test_counts_of_none_and_names_are_not(line: str) -> None:
     ],
 )
 def test_how_a_command_ended_is_told(line: str) -> None:
-    assert tells_outcome(line)
+    assert is_outcome(line)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from aider_gardener.archive.store.base import Evidence
-from aider_gardener.recall.ranking import FAR, FIRST, NEAR, WEIGHTS, first, okapi, scores, told_by_text
+from aider_gardener.recall.ranking import FAR, FIRST, NEAR, WEIGHTS, first, okapi, scores, text_bonus
 
 LENGTH = 300
 
@@ -86,10 +86,10 @@ def test_relevance_is_at_most_about_one_and_nothing_is_made_of_nothing() -> None
     assert (scores(every, np.ones(5, dtype=np.float32)).relevance <= 1).all()
     for empty in (
         evidence("", ""),
-        Evidence(*np.empty((4, 0), dtype=np.int64), held=np.empty((0, 0), dtype=bool)),
+        Evidence(*np.empty((4, 0), dtype=np.int64), has_word=np.empty((0, 0), dtype=bool)),
     ):
         assert scores(empty, nowhere(0)).relevance.shape == (0,)
-    no_words = Evidence(*np.zeros((4, 3), dtype=np.int64), held=np.empty((0, 3), dtype=bool))
+    no_words = Evidence(*np.zeros((4, 3), dtype=np.int64), has_word=np.empty((0, 3), dtype=bool))
     assert (scores(no_words, nowhere(3)).relevance == 0).all()
 
 
@@ -103,11 +103,9 @@ def test_okapi_is_what_its_formula_says() -> None:
 
 
 def test_a_question_is_seldom_the_answer_and_who_is_named_often_has_it() -> None:
-    assert (
-        told_by_text("Which port is it?\n", frozenset()) < 0 == told_by_text("Is it 8080? Yes.", frozenset())
-    )
+    assert text_bonus("Which port is it?\n", frozenset()) < 0 == text_bonus("Is it 8080? Yes.", frozenset())
     asked = frozenset({"when", "did", "melanie", "paint"})
-    assert told_by_text("8 May\nMelanie: I painted it.", asked) > 0
-    assert told_by_text("8 May\nCaroline: Melanie painted it.", asked) == 0
-    assert told_by_text("melanie painted: a lake", asked) == 0
-    assert abs(told_by_text("Melanie: why?", asked)) < WEIGHTS.named
+    assert text_bonus("8 May\nMelanie: I painted it.", asked) > 0
+    assert text_bonus("8 May\nCaroline: Melanie painted it.", asked) == 0
+    assert text_bonus("melanie painted: a lake", asked) == 0
+    assert abs(text_bonus("Melanie: why?", asked)) < WEIGHTS.named

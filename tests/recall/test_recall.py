@@ -165,7 +165,7 @@ def test_passages_of_one_message_stand_under_one_heading_in_the_order_of_the_cha
     ]
     older = recall.recall_note([item("g3", 1, "older", session="o")], session="s")
     assert ", in an earlier chat]" in older and older.startswith(recall.NOTE_HEAD)
-    dated = item("g3", 1, "older", session="o")._replace(said_at=1_794_000_000.0)
+    dated = item("g3", 1, "older", session="o")._replace(created_at=1_794_000_000.0)
     assert ", in an earlier chat of 2026-11-0" in recall.recall_note([dated], session="s")
     assert "earlier chat" not in recall.recall_note([item("g3", 1, "older", session="o")])
     assert recall.recall_note([]) == ""
@@ -180,7 +180,7 @@ def test_passages_of_one_message_stand_under_one_heading_in_the_order_of_the_cha
 def test_of_several_chats_what_was_said_last_stands_last_whatever_their_ids(names: str) -> None:
     first = Recalled("g1", 9, "user", ContentClass.PROSE, "", 0, 5, 1.0)
     rows = zip(names, (30, 7, 2), ("seven tries", "nine tries", "now"), (1.0, 2.0, 3.0), strict=True)
-    found = [first._replace(session=s, turn=n, text=text, said_at=at) for s, n, text, at in rows]
+    found = [first._replace(session=s, turn=n, text=text, created_at=at) for s, n, text, at in rows]
     note = recall.recall_note(found[::-1], session=names[-1], head="HEAD")
     assert [line for line in note.splitlines() if line[0] == ">"] == [
         "> seven tries",

@@ -45,7 +45,7 @@ LEAST_WINDOW = 512
 
 TRIED, UNSENT = "_gardener_tried", "_gardener_unsent"
 """Of a coder's message: whether it was sent, and why it cannot be."""
-TO_TELL = "_gardener_to_tell"
+PENDING_LINE = "_gardener_to_tell"
 """Of the prompt that was made last: the dim line on it, for when it is sent; some are only made."""
 
 FAKE_REPLY = "FinishReasonLength exception: you sent too many tokens"
@@ -156,12 +156,12 @@ def send(original: Any) -> object:
     ) -> Iterator[object]:
         self.__dict__[TRIED] = True
         for may_retry in (True, False):
-            _tell(self)
+            _show_pending(self)
             try:
                 yield from original(self, messages, model=model, functions=functions)
                 return
             except Exception as error:  # reason: any provider's error class; what is no overflow goes on up
-                again = link.run(shrink, self, messages, error, may_retry)
+                again = link.run(compact_and_resend, self, messages, error, may_retry)
                 if again is None:
                     raise
             if not again:
@@ -172,13 +172,13 @@ def send(original: Any) -> object:
 
 
 @guarded
-def _tell(coder: HostCoder) -> None:
+def _show_pending(coder: HostCoder) -> None:
     """Say what the prompt that is sent has in it."""
-    if line := coder.__dict__.pop(TO_TELL, ""):
+    if line := coder.__dict__.pop(PENDING_LINE, ""):
         Terminal(coder.io).dim(f"aider-gardener: {line}")
 
 
-def shrink(
+def compact_and_resend(
     coder: HostCoder, gardener: Gardener, messages: list[HostMessage], error: BaseException, may_retry: bool
 ) -> bool | None:
     """After a failed call: True when the prompt was made shorter, in place, to be sent once more; False when
@@ -224,7 +224,7 @@ def _made_shorter(coder: HostCoder, gardener: Gardener, stated: int) -> bool:
     state = gardener.state
     if stated and (not state.frame.window or stated < state.frame.window):
         state.frame = replace(state.frame, window=stated)
-    plan = gardener.compact_after_rejection(max(0, int(HARD_AT * state.frame.window) - state.beside))
+    plan = gardener.compact_after_rejection(max(0, int(HARD_AT * state.frame.window) - state.tokens_around))
     now, room = state.open_used, state.room + state.current
     nothing_else = plan is None and room >= now
     cut = throttle_open(state, now // 2 if nothing_else else room)
@@ -264,7 +264,7 @@ def used(
     them, and correct the counter where the provider counts otherwise. A smaller window that a rejection
     stated is forgotten where the model took a longer prompt, before or since."""
     coder.__dict__[TRIED] = True
-    _tell(coder)  # an aider with history providers sends by itself
+    _show_pending(coder)  # an aider with history providers sends by itself
     if completion is None:
         return
     from aider_gardener.gardener.report import sent

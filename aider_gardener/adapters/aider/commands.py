@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from aider_gardener.adapters.aider import link
 from aider_gardener.adapters.aider.coder import HostCoder, HostCommands, Terminal
 from aider_gardener.adapters.aider.wrappers import guard
-from aider_gardener.archive.entries import last_said
+from aider_gardener.archive.entries import newest_id
 from aider_gardener.errors import GardenerError, UsageError
 from aider_gardener.messages import Entry
 from aider_gardener.phrases import changes, counted, made_room, path_shown, short, status_text
@@ -321,7 +321,7 @@ def cmd_recall(at: CommandLine, args: str) -> None:
         at.io.tool_output("Nothing in the archive fits that. Try other words, or a name or number.")
         return
     state.listed = tuple(hit.best.entry_id for hit in found)
-    here = stands_in(state.chat)
+    here = shown_in(state.chat)
     standing = [hit for hit in found if all(here(passage) for passage in hit.passages)]
     at.put(as_text(found, session=archive.session, columns=columns(), standing=standing))
     if len(standing) == len(found):
@@ -341,7 +341,7 @@ def cmd_recall(at: CommandLine, args: str) -> None:
     at.io.tool_output(f"Added {state.count(note):,} tokens to the chat.")
 
 
-def stands_in(chat: Chat) -> Callable[[Recalled], bool]:
+def shown_in(chat: Chat) -> Callable[[Recalled], bool]:
     """Tells of a passage whether it stands in a chat anyway, whole or quoted in a note."""
     texts = [QUOTED.sub("", piece.content) for piece in [*chat.done, *chat.cur]]
     standing = squeeze("\n".join(texts))
@@ -368,7 +368,7 @@ def named(at: CommandLine, args: str, usage: str, fits: Callable[[Entry], bool] 
     if not args or " " in args:
         raise UsageError(NAMED_USAGE.format(usage))
     if args.lower() == LAST:
-        return last_said(at.gardener.state.chat.all_entries(), fits)
+        return newest_id(at.gardener.state.chat.all_entries(), fits)
     if not args.isdecimal():
         return args
     if not 1 <= int(args[:6]) <= len(listed):

@@ -139,7 +139,7 @@ class Origins:
         told = {
             name: getattr(found, name) for name in TOLD_OF if getattr(found, name) != getattr(users, name)
         }
-        self._say(io, TAKEN, told)
+        self._warn_once(io, TAKEN, told)
         if not found.enabled:
             return found
         own: dict[str, Any] = {name: _in_home(getattr(users, name), self.home) for name in USERS_OWN}
@@ -156,12 +156,12 @@ class Origins:
         if own["embedder"] not in ("use", "none") and (led := [*filter(LEADS.fullmatch, moved)]):
             where = " ".join(f"{name}={os.environ[name]}" for name in led)
             refused["embedder"], own["embedder"] = f"{own['embedder']} with {where}", "use"
-        self._say(io, NOT_TAKEN, refused)
+        self._warn_once(io, NOT_TAKEN, refused)
         return dataclasses.replace(
             found, **own, given=frozenset(each.name for each in dataclasses.fields(found))
         )
 
-    def _say(self, io: object, line: str, values: Mapping[str, object]) -> None:
+    def _warn_once(self, io: object, line: str, values: Mapping[str, object]) -> None:
         """Tell the user of values, once."""
         what = ", ".join(f"{name}={str(value)[:SHOWN_CHARS]!r}" for name, value in sorted(values.items()))
         if what and what not in self.said:

@@ -36,7 +36,7 @@ def before(coder: HostCoder, gardener: Gardener) -> bool:
     state = gardener.state
     state.frame = _without_dropped(coder, state.frame)
     if (plan := gardener.compact_if_due()) is not None:
-        _say(coder, state, plan)
+        _report(coder, state, plan)
     may_ask = state.settings.llm in ("fallback", "both") and state.acts and not state.is_preview
     if may_ask and state.is_hard:
         last_resort(coder, gardener)
@@ -49,7 +49,7 @@ def after(coder: HostCoder, gardener: Gardener, chunks: Chunks) -> None:
     from aider_gardener.gardener.throttle import fit_open
 
     state = gardener.state
-    coder.__dict__[call.TO_TELL] = ""
+    coder.__dict__[call.PENDING_LINE] = ""
     grows = layout.grows(coder, state)
     around = frame_of(coder, state, chunks)
     if not grows:
@@ -68,7 +68,7 @@ def after(coder: HostCoder, gardener: Gardener, chunks: Chunks) -> None:
     if plan is not None or cut:
         chunks.done = coder.done_messages
         chunks.cur = [*coder.cur_messages[: len(coder.cur_messages) - len(reminder)], *reminder]
-        _say(coder, state, plan, cut)
+        _report(coder, state, plan, cut)
     files = "\n".join(map(text_of, [*chunks.readonly_files, *chunks.chat_files]))
     last, found = "", state.recollection.quoted
     if grows or layout.grows(coder, state):
@@ -84,13 +84,13 @@ def after(coder: HostCoder, gardener: Gardener, chunks: Chunks) -> None:
     place_before_question(last, chunks)
     if state.settings.status_line and state.recollection.quoted is not found:
         line = _recalled(state, state.recollection.quoted)
-        is_said = coder.num_reflections and line == _recalled(state, found)  # for the prompt before
-        coder.__dict__[call.TO_TELL] = "" if is_said else line
+        was_shown = coder.num_reflections and line == _recalled(state, found)  # for the prompt before
+        coder.__dict__[call.PENDING_LINE] = "" if was_shown else line
     if notice := state.archive.take_notice():
         Terminal(coder.io).tool_warning(f"aider-gardener: {notice}")
 
 
-def _say(coder: HostCoder, state: ChatState, plan: Plan | None, cut: Sequence[Throttled] = ()) -> None:
+def _report(coder: HostCoder, state: ChatState, plan: Plan | None, cut: Sequence[Throttled] = ()) -> None:
     """Say in one line what was compacted, and how to take it back where the chat has the command; and what
     was cut."""
     if plan is not None:

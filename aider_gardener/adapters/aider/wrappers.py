@@ -107,7 +107,7 @@ def guarded_context(coder: HostCoder, context: AbstractContextManager[object] | 
 # The general wrappers
 
 
-def beside(
+def hooked(
     *,
     before: Hook | None = None,
     instead: Hook | None = None,

@@ -83,7 +83,7 @@ def main(event: str, host: str = "") -> int:
             silence = os.open(os.devnull, os.O_WRONLY)
             os.dup2(silence, 1)  # a host waits until nobody holds these
             os.dup2(silence, 2)
-            act(event, lambda answer: told(writing, answer), BEHIND_SECONDS, dialect)
+            act(event, lambda answer: write_all(writing, answer), BEHIND_SECONDS, dialect)
         finally:
             os._exit(0)
     os.close(writing)
@@ -97,7 +97,7 @@ def printed(answer: bytes) -> None:
         sys.stdout.flush()
 
 
-def told(writing: int, answer: bytes) -> None:
+def write_all(writing: int, answer: bytes) -> None:
     """Write all to a pipe and close it. Raises TimeoutError where nobody waits for it any more."""
     try:
         with os.fdopen(writing, "wb") as pipe:
@@ -134,7 +134,7 @@ def act(event: str, say: Say, seconds: float, dialect: Dialect | None = None) ->
             elif "cursor_version" in found or (event == TOOL and len(raw) <= 4 * large_tokens()):
                 return  # Cursor runs Claude Code's hooks too, and has its own
             given.update(found)
-            if ours not in answered or (ours == PROMPT and stands_whole(given)):
+            if ours not in answered or (ours == PROMPT and is_whole_in_context(given)):
                 say(b"")
                 archive(ours, given)
             else:
@@ -184,7 +184,7 @@ def large_tokens() -> int:
     return (int(chosen) if chosen.isdecimal() else 0) or LARGE_TOKENS
 
 
-def stands_whole(given: Mapping[str, object]) -> bool:
+def is_whole_in_context(given: Mapping[str, object]) -> bool:
     """Whether all of the chat stands in its host's context, as far as the transcript tells, and no other
     chats are to come in."""
     path = given.get("transcript_path")

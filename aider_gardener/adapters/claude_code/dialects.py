@@ -51,7 +51,7 @@ class Dialect:
         if isinstance(made.get("prompt"), str):
             made["prompt"] = ADDED.sub("", made["prompt"], count=1)
         session = made.get("session_id") or given.get("conversation_id")
-        said = said_in(self.events[event], {**given, **made})
+        said = messages_in(self.events[event], {**given, **made})
         return {"source": "startup", **made, "session_id": session, "host": self.name, "said": said}
 
     def answer(self, event: str, text: str) -> dict[str, object]:
@@ -83,7 +83,7 @@ DIALECTS = {
 }
 
 
-def said_in(event: str, given: Given) -> list[dict[str, object]]:
+def messages_in(event: str, given: Given) -> list[dict[str, object]]:
     """What an event says, as lines of a transcript."""
     if event == PROMPT:
         return [line("user", given.get("prompt"))]
@@ -91,11 +91,15 @@ def said_in(event: str, given: Given) -> list[dict[str, object]]:
         return [line("assistant", first(given, REPLIES))]
     if event != TOOL:
         return []
-    name, asked = str(given.get("tool_name", "")), held(given.get("tool_input"))
+    name, asked = str(given.get("tool_name", "")), unwrapped(given.get("tool_input"))
     own = OWN_TOOL.fullmatch(name)
     name = f"mcp__gardener__{own[1]}" if own else TOOLS.get(name, name)
     call = {"type": "tool_use", "id": "said", "name": name, "input": asked}
-    result = {"type": "tool_result", "tool_use_id": "said", "content": text_of(held(first(given, RESULTS)))}
+    result = {
+        "type": "tool_result",
+        "tool_use_id": "said",
+        "content": text_of(unwrapped(first(given, RESULTS))),
+    }
     return [line("assistant", [call]), line("user", [result])]
 
 
@@ -108,7 +112,7 @@ def first(value: Given, names: tuple[str, ...]) -> object:
     return next((value[name] for name in names if name in value), None)
 
 
-def held(value: object) -> object:
+def unwrapped(value: object) -> object:
     """A value, or what a text holds as JSON."""
     found = parsed(value) if isinstance(value, str) else None
     return value if found is None else found

@@ -106,7 +106,7 @@ class Hooks:
         if chat is not None:
             take_in(chat, given, BEHIND_SECONDS)
             if said := given.get("said"):
-                chat.take_said(said)
+                chat.add_messages(said)
 
     def chat(self, given: Given) -> Intake | None:
         """The chat that an event is of."""
@@ -184,7 +184,7 @@ class Hooks:
                 continue
             what, kept_at = WHOLE, made.get(KEPT_AT) if number == 0 else None
             if kept_at is not None:
-                whole = kept_whole(kept_at, chat.transcript)
+                whole = persisted_output(kept_at, chat.transcript)
                 if not whole:
                     what = PART.format(path=" ".join(str(kept_at).split()), chars=len(text))
                 text = whole or text
@@ -271,7 +271,7 @@ def take_in(chat: Intake, given: Given, seconds: float) -> None:
         chat.take_in(seconds)
 
 
-def kept_whole(named: object, transcript: Path | None) -> str:
+def persisted_output(named: object, transcript: Path | None) -> str:
     """A whole output that the host keeps in a file; "" unless that is a plain file in the folder of this very
     session, which lies beside its transcript, of at most WHOLE_BYTES."""
     if not isinstance(named, str) or transcript is None:

@@ -16,7 +16,7 @@ from aider_gardener.adapters.transcript import (
     Reader,
     TranscriptRecord,
     Used,
-    said_by,
+    record_of,
     text_of,
     tokens,
 )
@@ -43,10 +43,10 @@ WINDOW, LARGE_WINDOW, LARGE_MARK = 200_000, 1_000_000, "[1m]"
 class ClaudeReader(Reader):
     """See `Reader`."""
 
-    def said(self, value: Mapping[str, object]) -> Iterator[TranscriptRecord]:
+    def messages_of(self, value: Mapping[str, object]) -> Iterator[TranscriptRecord]:
         kind, message = str(value.get("type")), value.get("message")
         if kind == "user" and isinstance(message, dict):
-            yield from self._told(value, message)
+            yield from self._user_message(value, message)
         elif kind == "assistant" and isinstance(message, dict):
             yield from self._answered(value, message)
         elif kind == "attachment":
@@ -54,13 +54,13 @@ class ClaudeReader(Reader):
         elif kind == "system" and value.get("subtype") == "compact_boundary":
             yield TranscriptRecord(boundary=True)
         elif kind == "system" and isinstance(text := value.get("content"), str):
-            yield from said_by("user", text, SourceKind.NOTICE)
+            yield from record_of("user", text, SourceKind.NOTICE)
         elif kind in SILENT:
             self.passed[f"record {kind}"] += 1
         else:
             yield TranscriptRecord(unknown=kind[:80])
 
-    def _told(self, value: Mapping[str, object], message: object) -> Iterator[TranscriptRecord]:
+    def _user_message(self, value: Mapping[str, object], message: object) -> Iterator[TranscriptRecord]:
         """What a record of the type `user` says: who said it, and whether it begins a turn."""
         is_typed, words = not (value.get("isMeta") or value.get("isSidechain")), list[str]()
         for block in blocks(message):
@@ -68,14 +68,14 @@ class ClaudeReader(Reader):
                 text = "\n".join(filter(None, map(self._text, blocks(block))))
                 yield from self.gave(block.get("tool_use_id"), text, failed=bool(block.get("is_error")))
             elif value.get("isCompactSummary"):
-                yield from said_by("user", self._text(block), SourceKind.SUMMARY)
+                yield from record_of("user", self._text(block), SourceKind.SUMMARY)
             else:
                 text, reminders = parted(self._text(block), "system-reminder")
                 self.passed.update({"record system-reminder": len(reminders)} if reminders else {})
                 text, kind = typed(text)
                 words += [text] if kind is SourceKind.TYPED else []
-                yield from said_by("user", "" if kind is SourceKind.TYPED else text, kind)
-        yield from said_by("user", "\n".join(words), SourceKind.TYPED if is_typed else SourceKind.NOTICE)
+                yield from record_of("user", "" if kind is SourceKind.TYPED else text, kind)
+        yield from record_of("user", "\n".join(words), SourceKind.TYPED if is_typed else SourceKind.NOTICE)
 
     def _answered(self, value: Mapping[str, object], message: Any) -> Iterator[TranscriptRecord]:
         """What a record of the type `assistant` says, and the tokens that it counts."""
@@ -85,7 +85,7 @@ class ClaudeReader(Reader):
                 name = str(block.get("name", ""))
                 yield from self.called(block.get("id"), name, given if isinstance(given, dict) else {})
             else:
-                yield from said_by("assistant", self._text(block), SourceKind.REPLY)
+                yield from record_of("assistant", self._text(block), SourceKind.REPLY)
         if used := used_by(value, message):
             yield TranscriptRecord(used=used)
 
@@ -94,14 +94,14 @@ class ClaudeReader(Reader):
         given = given if isinstance(given, dict) else {}
         kind = str(given.get("type"))
         if kind == "queued_command":
-            yield from self._told({}, {"content": given.get("prompt")})
+            yield from self._user_message({}, {"content": given.get("prompt")})
         elif kind in FILES:
             content = given.get("content", given.get("snippet"))
             held = content.get("file") if isinstance(content, dict) else None
             text = held.get("content") if isinstance(held, dict) else content
             text = text if isinstance(text, str) else json.dumps(given, ensure_ascii=False)
             name = str(given.get("displayPath") or given.get("filename") or kind)
-            yield from said_by("user", text, SourceKind.FILE, name)
+            yield from record_of("user", text, SourceKind.FILE, name)
         else:
             self.passed[f"record attachment {kind[:40]}"] += 1
 

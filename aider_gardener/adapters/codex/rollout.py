@@ -20,7 +20,7 @@ from aider_gardener.adapters.transcript import (
     Used,
     command_of,
     parsed,
-    said_by,
+    record_of,
     text_of,
     tokens,
 )
@@ -47,12 +47,12 @@ class RolloutReader(Reader):
 
     model = ""
 
-    def said(self, value: Mapping[str, object]) -> Iterator[TranscriptRecord]:
+    def messages_of(self, value: Mapping[str, object]) -> Iterator[TranscriptRecord]:
         kind, item = str(value.get("type")), item_of(value)
         what = str(item.get("type"))
         if kind == "compacted":
             yield TranscriptRecord(boundary=True)
-            yield from said_by("user", str(item.get("message") or ""), SourceKind.SUMMARY)
+            yield from record_of("user", str(item.get("message") or ""), SourceKind.SUMMARY)
         elif kind == "event_msg" and what == "token_count":
             yield from used_by(item, self.model)
         elif kind in SILENT:
@@ -73,7 +73,7 @@ class RolloutReader(Reader):
     def _message(self, item: Mapping[str, object]) -> Iterator[TranscriptRecord]:
         role, content = item.get("role"), item.get("content")
         if role == "assistant":
-            yield from said_by("assistant", text_of(content), SourceKind.REPLY)
+            yield from record_of("assistant", text_of(content), SourceKind.REPLY)
         elif role != "user":
             self.passed[f"record message of the {str(role)[:40]}"] += 1
         else:
@@ -87,7 +87,7 @@ class RolloutReader(Reader):
                 is_own = str(told).startswith("user") if told else not HOST_WORDS.match(text)
                 texts[SourceKind.TYPED if is_own else SourceKind.NOTICE].append(text)
             for kind, said in texts.items():
-                yield from said_by("user", "\n".join(said), kind)
+                yield from record_of("user", "\n".join(said), kind)
 
     def _called(self, item: Mapping[str, object]) -> list[TranscriptRecord]:
         name, given = str(item.get("name") or item.get("type")), arguments(item)
@@ -110,7 +110,7 @@ def used_by(item: Mapping[str, object], model: str) -> Iterator[TranscriptRecord
     except (KeyError, TypeError):
         return
     window = tokens(info.get("model_context_window"))
-    yield TranscriptRecord(used=Used(f"sum {key}", sent, held=held, model=model, window=window))
+    yield TranscriptRecord(used=Used(f"sum {key}", sent, in_context=held, model=model, window=window))
 
 
 def head_of(value: Mapping[str, object]) -> Mapping[str, object]:

@@ -103,7 +103,7 @@ def recall(memory: ProjectMemory, given: Arguments) -> str:
         full=given.get("full", False),
     )
     blocks = [
-        block(memory, item.entry_id, item.session, item.turn, item.label, item.said_at, item.text)
+        block(memory, item.entry_id, item.session, item.turn, item.label, item.created_at, item.text)
         for item in found
     ]
     withheld = memory.withheld

@@ -51,7 +51,7 @@ class AgentList:
         now = AgentList(tuple(seqs), keys, items)
         if self.seqs and not set(self.seqs) & set(seqs):
             chat = chat.cleared(keeping=seqs)
-        chat = replace(chat, order=now.seqs, held=now._in_place(chat), layout=now.layout)
+        chat = replace(chat, order=now.seqs, fixed=now._in_place(chat), layout=now.layout)
         return now, chat.shown_at(chat.fidelity, text_of), added
 
     def question(self, chat: Chat) -> Entry | None:
@@ -69,7 +69,7 @@ class AgentList:
             first, item = unit[0], self.items[unit[0].seq]
             followed = after is None or chat.in_place(after[0])
             is_words = item.kind is Kind.WORDS and not item.images and not first.pinned
-            must = first.seq in chat.held or not is_words  # a note may show words as well
+            must = first.seq in chat.fixed or not is_words  # a note may show words as well
             if chat.in_place(first) and (must or _reads_well(first, made, followed=followed)):
                 made.add(self._piece(entry, chat, text_of) for entry in unit)
             else:

@@ -98,7 +98,7 @@ def share_of(db: apsw.Connection, project: str) -> Share | None:
     return Share(**json.loads(found)) if found else None
 
 
-def keep(db: apsw.Connection, share: Share) -> None:
+def save_share(db: apsw.Connection, share: Share) -> None:
     sessions.set_state(db, schema.OWN, KEY + share.project, json.dumps(asdict(share)))
 
 
@@ -116,7 +116,7 @@ def note(store: Store, project: str, **marks: Any) -> Share | None:
         share = share_of(db, project)
         if share is not None and marks:
             share = replace(share, **marks)
-            keep(db, share)
+            save_share(db, share)
         return share
 
     return store.database.write(step)
@@ -148,7 +148,7 @@ def unsent(db: apsw.Connection, share: Share) -> tuple[list[Row], int, str]:
 def _message(db: apsw.Connection, number: int, once: str) -> Iterator[Row]:
     """A message, unless it is forgotten meanwhile, or damaged."""
     with suppress(*NOT_READ):
-        for said in entries.said_at(db, "n.number = ?", number):
+        for said in entries.records_where(db, "n.number = ?", number):
             name, key = said["session"], content_hash(said["role"], said["content"])
             started_at = db.execute("SELECT started_at FROM sessions WHERE id = ?", (name,)).get
             begun = {"kind": "session", "id": name, "project": "", "started_at": started_at}
@@ -240,7 +240,7 @@ def take_in(
             done["heard"] += bool(numbers)
             gone += entries.forget_places(db, numbers) if numbers else ()
     if share is not None and rows:
-        keep(db, replace(share, seen=rows[-1][0]))
+        save_share(db, replace(share, seen=rows[-1][0]))
     return done, gone
 
 

@@ -125,7 +125,7 @@ class _Exchange:
     def run(self, connection: Connection) -> None:
         """All of it over an open connection. Raises ServerError."""
         self._check(connection)
-        steps = (self._push, self._tell, self._push_passages) if self.share.may_write else ()
+        steps = (self._push, self._push_deletions, self._push_passages) if self.share.may_write else ()
         for step in (self._pull, *steps):
             while step(connection):
                 pass
@@ -173,7 +173,7 @@ class _Exchange:
             self._note(sent=last, sent_mark=mark)
         return is_new
 
-    def _tell(self, connection: Connection) -> bool:
+    def _push_deletions(self, connection: Connection) -> bool:
         rows, last = self.store.database.read(lambda db: local.tombstones(db, self.share))
         if rows:
             self._added(connection, rows)
@@ -229,7 +229,7 @@ def share(
     if held is not None and (held.server, held.number) == (found.server, found.number):
         found = replace(held, may_write=found.may_write, author=found.author)
     found = replace(found, named_as=named_as(environ))
-    store.database.write(lambda db: local.keep(db, found))
+    store.database.write(lambda db: local.save_share(db, found))
     with suppress(StoreError):  # where there is no place for it, each sync is asked for
         write_private(local.agreement(found), "")
     return found

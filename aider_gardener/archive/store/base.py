@@ -27,14 +27,14 @@ CONFIDENCE_GAIN = 0.03
 class Evidence:
     """The n passages of some sessions, session by session in the order in which they were said, as columns of
     n numbers: `chunks` are theirs in the archive, `sessions` those of the messages, `starts` and `ends` their
-    characters in these. What was said twice stands there twice. `held` has a row for each word of the
+    characters in these. What was said twice stands there twice. `has_word` has a row for each word of the
     question, n wide: whether the passage holds it, or a form of it."""
 
     chunks: NDArray[np.int64]
     sessions: NDArray[np.int64]
     starts: NDArray[np.int64]
     ends: NDArray[np.int64]
-    held: NDArray[np.bool_]
+    has_word: NDArray[np.bool_]
 
     def __len__(self) -> int:
         return len(self.chunks)

@@ -191,7 +191,7 @@ def _rewrite(path: Path, old_key: str, new_key: str, source: str = "") -> None:
         files.open_private(part).close()
         db.execute("VACUUM INTO ?", (new_file(part, new_key),))
         if not new_key:
-            _keep_check_sums(part)
+            _write_check_sums(part)
         files.synced(part)
         if new_key:
             write_marker(path.parent, source, new_key)
@@ -212,7 +212,7 @@ def _rewrite(path: Path, old_key: str, new_key: str, source: str = "") -> None:
             location.remove(part)
 
 
-def _keep_check_sums(path: Path) -> None:
+def _write_check_sums(path: Path) -> None:
     """Write every page of a new plain file once more: those that SQLite wrote before the first one, as of a
     file that is larger than its cache, have no check sum."""
     with contextlib.closing(opened(path, apsw.SQLITE_OPEN_READWRITE, "")) as db:

@@ -65,8 +65,8 @@ class StoredEntry(NamedTuple):
 def add(db: apsw.Connection, record: Mapping[str, Any], *, again: bool = False) -> StoredEntry:
     """Store an original with its occurrence, its chunks and its short forms, or what of it is not there yet.
 
-    `record` is what `records.said` makes. `again`: this may be of another archive, or done already: what is
-    known of the original stays."""
+    `record` is what `records.as_record` makes. `again`: this may be of another archive, or done already: what
+    is known of the original stays."""
     session = session_number(db, record["session"])
     number = _original(db, record)
     seq = _occurrence(db, record, session, number, again)
@@ -218,8 +218,8 @@ def renditions(db: apsw.Connection, stored_id: str) -> dict[Fidelity, Rendition]
     return {each.fidelity: each for each in found}
 
 
-def said_at(db: apsw.Connection, where: str, *given: object) -> Iterator[dict[str, Any]]:
-    """What was said at these places, as `records.said` made it of what was to be stored; no text that is
+def records_where(db: apsw.Connection, where: str, *given: object) -> Iterator[dict[str, Any]]:
+    """What was said at these places, as `records.as_record` made it of what was to be stored; no text that is
     another than its hash was made of."""
     chunks = """SELECT start, "end" FROM chunks WHERE original = ? ORDER BY number"""
     forms = "SELECT fidelity, text, tokens FROM renditions WHERE original = ? ORDER BY fidelity"
@@ -278,7 +278,7 @@ def forget(db: apsw.Connection, ids: Iterable[str], *, told: bool = True) -> int
 def forget_places(db: apsw.Connection, numbers: Sequence[int]) -> list[str]:
     """Delete occurrences, and for good the entries that stand nowhere else; returns the ids of these.
     Sessions that are empty then go too. No server hears of it."""
-    listed, only_here = json.dumps(list(numbers)), _standing_only_at(db, numbers)
+    listed, only_here = json.dumps(list(numbers)), _occurring_only_at(db, numbers)
     stood = "SELECT DISTINCT session FROM occurrences WHERE number IN (SELECT value FROM json_each(?))"
     emptied = [row[0] for row in db.execute(stood, (listed,))]
     db.execute("DELETE FROM occurrences WHERE number IN (SELECT value FROM json_each(?))", (listed,))
@@ -289,7 +289,7 @@ def forget_places(db: apsw.Connection, numbers: Sequence[int]) -> list[str]:
     return list(only_here.values())
 
 
-def _standing_only_at(db: apsw.Connection, places: Collection[int]) -> dict[int, str]:
+def _occurring_only_at(db: apsw.Connection, places: Collection[int]) -> dict[int, str]:
     """The originals, with their ids, that occur at these places and at no other."""
     rows: list[Any] = db.execute(
         """SELECT DISTINCT o.number, o.id FROM occurrences n JOIN originals o ON o.number = n.original
@@ -349,7 +349,7 @@ def forget_session(db: apsw.Connection, session: str) -> int:
     number = db.execute("SELECT number FROM sessions WHERE id = ?", (session,)).get
     places = [row[0] for row in db.execute("SELECT number FROM occurrences WHERE session = ?", (number,))]
     forgotten.note_session(db, session)
-    count = forget(db, _standing_only_at(db, places).values())
+    count = forget(db, _occurring_only_at(db, places).values())
     db.execute("DELETE FROM occurrences WHERE session = ?", (number,))
     if session not in sessions.open_elsewhere(db):
         db.execute("DELETE FROM sessions WHERE id = ?", (session,))

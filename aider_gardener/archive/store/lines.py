@@ -232,7 +232,7 @@ class FileLines(Lines):
         return self.found.records
 
     def append(self, record: Record) -> None:
-        self.records.append(self._told(record))
+        self.records.append(self._stamped(record))
         if self.directory is None:
             return
         try:
@@ -252,7 +252,7 @@ class FileLines(Lines):
             self.fault = ""
 
     def replace(self, records: Iterable[Record]) -> list[str]:
-        own, self.records = self.path, [self._told(record) for record in records]
+        own, self.records = self.path, [self._stamped(record) for record in records]
         self.begin(self.records)
         return [line for file in self.found.files if file.path != own for line in dismiss(file, whole=True)]
 
@@ -289,7 +289,7 @@ class FileLines(Lines):
             with contextlib.suppress(OSError):
                 files.erase(former)
 
-    def _told(self, record: Record) -> Record:
+    def _stamped(self, record: Record) -> Record:
         """A record with when it was written."""
         return {"written_at": self._clock(), **record}
 

@@ -135,7 +135,7 @@ def _open_file(database: Database, path: Path, clock: Callable[[], float]) -> St
     notice, left = "", repair.frame_heads(path)
     is_cut = repair.stays(lambda: repair.is_log_cut(path))
     if not path.exists() and not repair.finish(path):
-        notice = repair.keep_copy(path)
+        notice = repair.set_copy_aside(path)
         notice = NO_ARCHIVE.format(path=path) + notice if notice else ""
     is_new = not path.exists()
     try:

@@ -43,7 +43,9 @@ def as_json(value: object) -> bytes:
     return search.encode(json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str))
 
 
-def said(entry: Entry, redact: Redactor, chunks: Sequence[Span], renditions: Iterable[Rendition]) -> Record:
+def as_record(
+    entry: Entry, redact: Redactor, chunks: Sequence[Span], renditions: Iterable[Rendition]
+) -> Record:
     """An entry as it is stored: every text redacted, every span moved along."""
     record: Record = {
         "kind": SAID, "session": entry.session, "seq": entry.seq, "turn": entry.turn,
@@ -148,7 +150,7 @@ def export(db: apsw.Connection) -> Iterator[Record]:
     yield {"kind": "meta", "format": FORMAT}
     for row in db.execute(f"SELECT {', '.join(SESSION_FIELDS)} FROM sessions ORDER BY number"):
         yield {"kind": "session", **dict(zip(SESSION_FIELDS, row, strict=True))}
-    yield from entries.said_at(db, "1 ORDER BY n.number")
+    yield from entries.records_where(db, "1 ORDER BY n.number")
     sql = "SELECT session, turn, kind, data, at FROM events ORDER BY number"
     for session, turn, kind, data, at in db.execute(sql):
         event = {"session": session, "turn": turn, "event": kind, "data": json.loads(data), "at": at}

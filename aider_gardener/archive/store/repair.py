@@ -229,7 +229,7 @@ def drop_copy(path: Path | None) -> None:
     clear_parts(path, older_than=0)
 
 
-def keep_copy(path: Path) -> str:
+def set_copy_aside(path: Path) -> str:
     """Give the copy of an archive that is gone another name, so that no other takes its place; returns what
     is to be said of it, "" if there is none."""
     try:

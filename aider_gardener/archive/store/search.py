@@ -176,7 +176,7 @@ def find(
             wanted = [row[0] for row in db.execute(sql, (json.dumps(list(sessions)),))]
             columns = columns[:, np.isin(columns[1], wanted)]
     chunks, of, starts, ends = columns
-    return Evidence(chunks, of, starts, ends, _held(db, asked, chunks))
+    return Evidence(chunks, of, starts, ends, _has_word(db, asked, chunks))
 
 
 def quoted(db: apsw.Connection, chunks: Sequence[int]) -> Iterator[PendingPassage]:
@@ -209,7 +209,7 @@ def _places(db: apsw.Connection, where: str, *values: str) -> Numbers:
     return np.array(columns)[:, np.lexsort((columns[2], seq, columns[1]))]
 
 
-def _held(db: apsw.Connection, asked: Sequence[str], chunks: Numbers) -> Bits:
+def _has_word(db: apsw.Connection, asked: Sequence[str], chunks: Numbers) -> Bits:
     """Which of the words each chunk holds: a row a word."""
     import numpy as np
 

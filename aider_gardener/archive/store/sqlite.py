@@ -170,7 +170,7 @@ class Store:
                 except Unavailable as error:
                     if self._file.path is None or self._file.in_transaction:
                         raise
-                    self._go_beside(error)
+                    self._fall_back(error)
 
             def with_line(db: apsw.Connection) -> Result:
                 result = do(db)
@@ -187,7 +187,7 @@ class Store:
         with self._lock:
             return self._db.write(lambda _db: do())
 
-    def _go_beside(self, error: StoreError) -> None:
+    def _fall_back(self, error: StoreError) -> None:
         """Go on in memory, with all that the file holds if it can be read, and with lines beside it."""
         path = self._file.path or Path()
         memory = self._in_memory()
@@ -256,7 +256,7 @@ class Store:
             if isinstance(error, Gone):
                 location.prepare_directory(path.parent)
             if isinstance(error, Gone) and not path.exists():
-                self.notice = REMOVED.format(path=path) + repair.keep_copy(path)
+                self.notice = REMOVED.format(path=path) + repair.set_copy_aside(path)
                 self._file.connect()
             elif is_log or self._file.is_replaced():
                 self._file.connect()
@@ -281,7 +281,7 @@ class Store:
                 raise
             with self._lock:
                 if self._db is self._file:
-                    self._go_beside(error)
+                    self._fall_back(error)
             return self._db.read(step)
 
     def _read_or(self, instead: Result, step: Step[Result]) -> Result:
@@ -333,7 +333,7 @@ class Store:
         waits `get`, `original`, `renditions` and `session_entries` know it already.
         """
         entry = entry if entry.created_at else replace(entry, created_at=self._clock())
-        record = records.said(entry, self._redactor, chunks, renditions)
+        record = records.as_record(entry, self._redactor, chunks, renditions)
 
         def step(db: apsw.Connection) -> entries.StoredEntry:
             search.work_off(db, BACKLOG_PER_ADD)
@@ -476,7 +476,7 @@ class Store:
     def _forget(self, record: Record, steps: Iterable[Step[int]]) -> int:
         with self._lock:
             self._come_back()
-            self._refuse_beside()
+            self._refuse_in_fallback()
             self.take_in()
             others = self._lines_of_others()
             in_use = [each.path.name for each in others if each.is_alive or self.lines is None]
@@ -493,7 +493,7 @@ class Store:
                 self.lines.append(record)  # an archive that cannot be opened now may hold it too
             return count
 
-    def _refuse_beside(self) -> None:
+    def _refuse_in_fallback(self) -> None:
         if self.lines is not None and self._file.path is not None:
             raise StoreError(NOT_NOW.format(path=self._file.path))
 
@@ -660,7 +660,7 @@ class Store:
 
         with self._lock:
             self._come_back()
-            self._refuse_beside()
+            self._refuse_in_fallback()
             return self._db.write(step)
 
     def copy_if_due(self) -> None:

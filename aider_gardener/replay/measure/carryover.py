@@ -81,7 +81,7 @@ def carried(session: Session, made: Sequence[ModelCall], texts: Mapping[str, str
     """Each old fact that a reply of a session used again, in the order of the replies. `made` are a replay's
     calls, `texts` what their hashes stand for."""
     known = lru_cache(maxsize=None)(facts_in)
-    last_said: dict[str, int] = {}
+    last_turn: dict[str, int] = {}
     for turn in range(1, session.turn_count + 1):
         said = [known(text) for text in texts_of_turn(session, turn)]
         replies = [event.text for event in session.of_kind("reply", turn)]
@@ -94,12 +94,12 @@ def carried(session: Session, made: Sequence[ModelCall], texts: Mapping[str, str
                 if part in DIFF_PARTS:  # its lines as they stand in their files
                     text = DIFF.sub(lambda found: DIFF_MARK.sub("", found[0]), text)
                 (given if part in GIVEN_PARTS else past).append(known(text))
-            old = {one for one in known(reply) if last_said.get(one[1], turn) <= turn - AGE_TURNS}
+            old = {one for one in known(reply) if last_turn.get(one[1], turn) <= turn - AGE_TURNS}
             for one in sorted(old.difference(*given)):
                 is_line, text = one
-                yield Carried(text, is_line, last_said[text], turn, any(one in found for found in past))
+                yield Carried(text, is_line, last_turn[text], turn, any(one in found for found in past))
             current.append(known(reply))
         for facts in said:
-            last_said.update((text, turn) for _, text in facts)
+            last_turn.update((text, turn) for _, text in facts)
         if session.of_kind(RESTART, turn):
-            last_said.clear()
+            last_turn.clear()

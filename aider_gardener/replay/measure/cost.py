@@ -115,7 +115,7 @@ def provider_of(model: str, weak: str, *, cache_prompts: bool) -> Provider | Non
     return replace(rule, main=model, weak=weak if has_weak else model) if has_price else None
 
 
-def held(earlier: ModelCall, call: ModelCall, provider: Provider, *, cold: bool = False) -> bool:
+def is_cached(earlier: ModelCall, call: ModelCall, provider: Provider, *, cold: bool = False) -> bool:
     """Whether the provider's cache still holds at a call what an earlier one has sent; with `cold` nothing of
     earlier turns."""
     if cold and earlier.turn != call.turn:
@@ -156,7 +156,7 @@ def shared_tokens(
     held_tokens = (
         tokens
         for place, tokens in call.shared
-        if model_of(calls[place], provider) == model and held(calls[place], call, provider, cold=cold)
+        if model_of(calls[place], provider) == model and is_cached(calls[place], call, provider, cold=cold)
     )
     return min(max(held_tokens, default=0), call.prompt_tokens)
 
@@ -173,7 +173,7 @@ def split_breakpoints(
         index
         for at in marks
         for index in range(at, max(-1, at - LOOKBACK_BLOCKS), -1)
-        if keys[index] in seen and held(seen[keys[index]], call, provider, cold=cold)
+        if keys[index] in seen and is_cached(seen[keys[index]], call, provider, cold=cold)
     ]
     read = min(ends[max(hits)], call.prompt_tokens) if hits else 0
     written = min(ends[marks[-1]], call.prompt_tokens) if marks else 0

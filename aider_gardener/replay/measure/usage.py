@@ -136,7 +136,7 @@ def long_dollars(
             yield saved * (later[0].cache_write + sum(prices.cache_read for prices in later[1:]))
 
 
-def told(cost: ChatCost) -> str:
+def cost_text(cost: ChatCost) -> str:
     rest = cost.dollars - cost.cold_dollars - cost.long_dollars
     models = ", ".join(cost.models)
     return (

@@ -95,7 +95,7 @@ def answer_from_recording(recorded: Recorded) -> None:
     Coder.lint_edited = update_wrapper(lint_edited, Coder.lint_edited)
 
 
-def keep_edits_inside(root: Path) -> None:
+def refuse_edits_outside(root: Path) -> None:
     """Refuse edits of a reply to any file outside the repository."""
     allowed_to_edit = Coder.allowed_to_edit
     inside = os.path.join(os.path.realpath(root), "")

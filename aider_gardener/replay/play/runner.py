@@ -125,7 +125,7 @@ class Runner:
         self.recorded = Recorded(self.session, self.notices, summaries)
         counted = host.pin_surroundings(clock)
         host.answer_from_recording(self.recorded)
-        host.keep_edits_inside(self.root)
+        host.refuse_edits_outside(self.root)
         if self.session.repo0 is None:
             host.accept_edits_as_recorded(self.recorded)
         self.io = host.ReplayIO(self.recorded)

@@ -193,7 +193,7 @@ class _Scanner:
             return False
         if USAGE.match(line[2:]) and self.usage_complete(self.at):
             return True
-        said = self.first_said(self.at)
+        said = self.first_notice(self.at)
         if fenced:
             return self.ends_marked(line) and (
                 bool(AFTER_REPLY.match(said)) or self.run_is_the_hosts(self.at)
@@ -202,7 +202,7 @@ class _Scanner:
             return self.ends_marked(line) and bool(KNOWN_NOTICE.match(said))
         return self.run_is_marked(self.at)
 
-    def first_said(self, at: int) -> str:
+    def first_notice(self, at: int) -> str:
         """The first notice from here on that isn't empty: the host sets empty ones before some."""
         while at + 1 < len(self.lines) and self.lines[at].rstrip() == ">":
             at += 1

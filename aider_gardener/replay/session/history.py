@@ -23,7 +23,7 @@ from aider_gardener.adapters.transcript import (
     TranscriptLine,
     TranscriptRecord,
     Used,
-    said_by,
+    record_of,
     tokens,
 )
 from aider_gardener.archive.store.redact import Redactor
@@ -149,7 +149,7 @@ class _Reader:
             return
         asked = ASKING.match(self.prompt)
         handed_on = (asked.group("rest") if asked else None, without_thoughts(self.reply) or None)
-        if any(other is not None and _kept(text) == _kept(other) for other in handed_on):
+        if any(other is not None and _stored_lines(text) == _stored_lines(other) for other in handed_on):
             self.prompt = self.reply = ""
             return
         self.turn += 1
@@ -225,22 +225,22 @@ class HistoryReader(Reader):
             if number > self.offset:
                 rest = replace(span, notices=span.notices[max(0, self.offset - start) :])
                 self.offset = number
-                said = self._said(rest, interpreter.events[known:])
+                said = self._records_of(rest, interpreter.events[known:])
                 records = (record._replace(place=start, at=self.at) for record in said)
                 yield TranscriptLine(start, number, tuple(records))
 
-    def _said(self, span: Span, events: Sequence[SessionEvent]) -> list[TranscriptRecord]:
+    def _records_of(self, span: Span, events: Sequence[SessionEvent]) -> list[TranscriptRecord]:
         """What a part says; whose words notices are is told by the events that were read from them."""
         if span.kind == "reply":
             text = without_thoughts(span.text)
             self.passed.update({THINKING: 1} if text != span.text else {})
-            return said_by("assistant", text.strip(), SourceKind.REPLY)
+            return record_of("assistant", text.strip(), SourceKind.REPLY)
         if span.kind == "prompt" and not events:
             self.passed["prompt that aider logs twice"] += 1
         if span.kind == "prompt":
             is_said = not HOST_COMMAND.match(span.text) or ASKING.match(span.text)
             kind = SourceKind.TYPED if is_said else SourceKind.NOTICE
-            return said_by("user", span.text if events else "", kind)
+            return record_of("user", span.text if events else "", kind)
         kind, detail, text = SourceKind.NOTICE, "", "\n".join(span.notices)
         for event in events:
             if event.kind == "warning":
@@ -251,7 +251,7 @@ class HistoryReader(Reader):
                 source = command_source(event.command)
                 kind, detail = source.kind, source.detail
         used = [TranscriptRecord(used=used_by(*told.groups(""))) for told in SPENT.finditer(text)]
-        return [*said_by("user", text, kind, detail), *used]
+        return [*record_of("user", text, kind, detail), *used]
 
 
 def used_by(sent: str, unit: str, cost: str) -> Used:
@@ -292,7 +292,7 @@ def without_thoughts(reply: str) -> str:
     return reply.partition(f"</{mark.group(1)}>")[2] if mark else reply
 
 
-def _kept(text: str) -> list[str]:
+def _stored_lines(text: str) -> list[str]:
     """What the file keeps of a text: not the white space at line ends and around."""
     return [line.rstrip() for line in text.strip().splitlines()]
 

@@ -20,8 +20,8 @@ from aider_gardener.adapters.claude_code.client import (
     LOG_NAME,
     OWN_SHARE,
     archive_directory,
+    is_whole_in_context,
     project_of,
-    stands_whole,
 )
 from aider_gardener.adapters.claude_code.dialects import DIALECTS
 from aider_gardener.adapters.marks import SHORTENED_MARK
@@ -214,7 +214,7 @@ def locked(project: Path) -> apsw.Connection:
     return held
 
 
-def first_said(event: str, host: Host, project: Path, **given: object) -> str:
+def first_notice(event: str, host: Host, project: Path, **given: object) -> str:
     """What a child answers that would wait for a lock without end if it waited as elsewhere."""
     command = [*CHILD[:2], PATIENT + CHILD[2], event]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=project) as child:
@@ -232,8 +232,8 @@ def test_while_the_archive_is_locked_a_prompt_is_answered_and_nothing_is_lost(
     host.ask("Something else.")
     summary = host.compact()
     held = locked(project)
-    assert FACT in first_said("UserPromptSubmit", host, project, prompt="Which port has the queue?")
-    said = first_said("PostToolUse", host, project, **LOGGED)
+    assert FACT in first_notice("UserPromptSubmit", host, project, prompt="Which port has the queue?")
+    said = first_notice("PostToolUse", host, project, **LOGGED)
     assert "shortened by aider-gardener: the whole is g" in said
     held.close()
     run("Stop", host.payload("Stop"), project)
@@ -307,18 +307,18 @@ def test_only_a_chat_that_stands_whole_needs_no_recall(
     project: Path, host: Host, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("AIDER_GARDENER_RECALL_SESSIONS", raising=False)
-    assert not stands_whole(host.payload("UserPromptSubmit")), "no transcript"
+    assert not is_whole_in_context(host.payload("UserPromptSubmit")), "no transcript"
     host.ask(FACT)
-    assert stands_whole(host.payload("UserPromptSubmit"))
+    assert is_whole_in_context(host.payload("UserPromptSubmit"))
     monkeypatch.setenv("AIDER_GARDENER_RECALL_SESSIONS", "true")
-    assert not stands_whole(host.payload("UserPromptSubmit"))
+    assert not is_whole_in_context(host.payload("UserPromptSubmit"))
     monkeypatch.delenv("AIDER_GARDENER_RECALL_SESSIONS")
     host.run("cat app.log", f"{SHORTENED_MARK}the whole is g1234]")
-    assert not stands_whole(host.payload("UserPromptSubmit"))
+    assert not is_whole_in_context(host.payload("UserPromptSubmit"))
     host.path.unlink()
     host.ask(FACT)
     host.compact()
-    assert not stands_whole(host.payload("UserPromptSubmit"))
+    assert not is_whole_in_context(host.payload("UserPromptSubmit"))
 
 
 def test_the_process_that_is_waited_for_imports_nothing_heavy() -> None:

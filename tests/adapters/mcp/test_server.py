@@ -93,7 +93,7 @@ class Quote:
     """A quote of an answer: its text to the last byte, and who said it."""
 
     turn: int
-    said_by: str
+    record_of: str
     id: str
     text: str = ""
 
@@ -121,7 +121,7 @@ def test_recall_quotes_with_source_and_turn_and_never_as_an_instruction(memory: 
 
 def test_recall_keeps_to_class_and_limit(memory: ProjectMemory) -> None:
     found = quotes(call(memory, "recall", query="test port worker", **{"class": "log"}))
-    assert [quote.said_by.split(",")[0] for quote in found] == ["shell"]
+    assert [quote.record_of.split(",")[0] for quote in found] == ["shell"]
     assert len(quotes(call(memory, "recall", query="port worker test", limit=1))) == 1
     assert text(call(memory, "recall", query="zebra")) == "Nothing of that was said in this project."
 
@@ -142,8 +142,8 @@ def test_what_somebody_shared_is_told_with_their_name_their_agent_and_the_day(
     archive.provider = "openai"
     archive.add(Message("user", "The badger is in cellar nine."), turn=4, seq=0, focus=Focus())
     (quote,) = quotes(call(memory, "recall", query="where is the badger"))
-    assert quote.said_by.startswith("user, by ana, cecli, 2026-05-")
-    assert quotes(call(memory, "get", id=quote.id))[0].said_by == quote.said_by
+    assert quote.record_of.startswith("user, by ana, cecli, 2026-05-")
+    assert quotes(call(memory, "get", id=quote.id))[0].record_of == quote.record_of
 
 
 def test_timeline_and_get_show_what_was_said_around_an_entry(memory: ProjectMemory) -> None:
@@ -152,7 +152,7 @@ def test_timeline_and_get_show_what_was_said_around_an_entry(memory: ProjectMemo
     around = quotes(call(memory, "timeline", around=rows[0].id, turns=0))
     assert [row.id for row in around] == [row.id for row in rows[:2]]
     (whole,) = quotes(call(memory, "get", id=rows[2].id))
-    assert whole.text.endswith("1 failed in 0.1s") and "shell pytest -q, aider" in whole.said_by
+    assert whole.text.endswith("1 failed in 0.1s") and "shell pytest -q, aider" in whole.record_of
 
 
 def test_timeline_keeps_what_is_nearest_and_says_how_much_is_left_out(store: Store) -> None:
@@ -223,7 +223,7 @@ def test_what_an_agent_keeps_is_found_by_the_next_under_its_name(memory: Project
     assert "no longer" in text(call(memory, "pin", id=kept[8:18], pinned=False))
     other = ProjectMemory(store, PROJECT, settings=Settings())
     (row,) = quotes(call(other, "recall", query="staging host"))
-    assert kept == f"Kept as {row.id}." and row.said_by.startswith("an agent's note (fact), mcp, ")
+    assert kept == f"Kept as {row.id}." and row.record_of.startswith("an agent's note (fact), mcp, ")
     assert [entry.turn for entry in quotes(call(other, "timeline"))] == [1, 1, 2], "it is no chat"
 
 

@@ -29,7 +29,7 @@ class Stage:
         self.begun: list[tuple[Sequence[str], Mapping[str, str]]] = []
         self.store = open_store(folder / "archive")
         share = Share(PROJECT, "ana/pump", 1, "server", "ana", True, "machine")
-        self.store.database.write(lambda db: local.keep(db, share))
+        self.store.database.write(lambda db: local.save_share(db, share))
 
     def turn_over(self, environ: Mapping[str, str] = NAMED) -> bool:
         return sync_if_due(self.store, PROJECT, environ, clock=lambda: self.now, start=self.start)

@@ -34,7 +34,7 @@ def store() -> Store:
 def told(store: Store, question: str, **scope: object) -> list[tuple[int, list[bool]]]:
     """Where each passage begins, and which words it holds."""
     found = store.evidence(query_words(question), **scope)  # type: ignore[arg-type]  # reason: given by name
-    return [(int(start), found.held[:, at].tolist()) for at, start in enumerate(found.starts)]
+    return [(int(start), found.has_word[:, at].tolist()) for at, start in enumerate(found.starts)]
 
 
 def test_passages_come_session_by_session_as_they_were_said(store: Store) -> None:
@@ -43,7 +43,7 @@ def test_passages_come_session_by_session_as_they_were_said(store: Store) -> Non
     assert told(store, "kettle", session="two") == [(0, [True]), (SPAN, [False])]
     found = store.evidence(query_words("kettle stove"))
     assert len(found) == 5 and sorted(found.sessions.tolist()) == found.sessions.tolist()
-    assert found.held.sum(axis=1).tolist() == [3, 2]
+    assert found.has_word.sum(axis=1).tolist() == [3, 2]
     assert (found.ends - found.starts).tolist() == [SPAN] * 5
     assert told(store, "kettle", sessions=["one"]) == kettle and told(store, "kettle", sessions=[]) == []
 
@@ -63,7 +63,7 @@ def test_the_places_are_read_anew_after_any_change_also_of_a_freed_number(store:
     store.forget([last])
     put(store, "shorter", session="two", seq=9, at=6.0)
     after = store.evidence(query_words("shorter"))
-    assert len(before) == len(after) and after.ends[-1] == 7 and after.held[0, -1]
+    assert len(before) == len(after) and after.ends[-1] == 7 and after.has_word[0, -1]
 
 
 def test_nothing_of_a_file_that_was_begun_anew_is_kept(tmp_path: Path) -> None:
@@ -90,4 +90,4 @@ def test_of_a_word_that_very_many_passages_hold_the_newest_are_told(
 ) -> None:
     monkeypatch.setattr(module, "MOST_HELD", 1)
     assert [held for _start, held in told(store, "kettle", session="one")] == [[True], [False], [False]]
-    assert store.evidence(["kettle"], session="one").held.sum() == 1
+    assert store.evidence(["kettle"], session="one").has_word.sum() == 1

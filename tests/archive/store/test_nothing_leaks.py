@@ -125,7 +125,7 @@ def test_a_chat_with_forty_kinds_of_secrets_writes_none(tmp_path: Path, found: l
     for one in found:
         gardener.recall(one.text, token_limit=500)
         archive.event(1, "why", {"reason": one.text, "more": [one.text]})
-        archive.keep("note", {"said": one.text})
+        archive.save_value("note", {"said": one.text})
     gardener.undo(every=True)
     store.export(tmp_path / "out.jsonl")
     assert leaks(tmp_path, secrets, harmless_of(messages, secrets)) == []
