@@ -149,12 +149,19 @@ def declared(project: dict[str, Any], *extras: str) -> set[str]:
     return {normal(name) for name in names}
 
 
+def _is_for_types(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.If) and ast.unparse(statement.test) == "TYPE_CHECKING"
+
+
 @functools.cache
 def imported(root: Path) -> set[str]:
-    """Top names of all that the package's modules import beside itself and the standard library."""
+    """Top names of all that the package's modules import beside itself and the standard library, but for
+    types alone."""
     names: set[str] = set()
     for path in (root / "aider_gardener").rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        tree = ast.parse(path.read_text("utf-8"))
+        tree.body = [each for each in tree.body if not _is_for_types(each)]
+        for node in ast.walk(tree):
             if isinstance(node, ast.Import):
                 names.update(alias.name.partition(".")[0] for alias in node.names)
             elif isinstance(node, ast.ImportFrom) and node.module and not node.level:

@@ -184,7 +184,7 @@ class ChatLaws(RuleBasedStateMachine):
         assert all(len(piece.members) == 1 for piece in [*chat.done, *chat.cur])
         said = [entry for seq, entry in chat.entries.items() if seq not in chat.gone]
         assert sorted((e.role, e.content) for e in said) == sorted(
-            (message["role"], message["content"]) for message in self.driver.history
+            (message["role"], message["content"]) for message in self.as_typed()
         )
         assert alternates(self.driver.history)
         assert not self.driver.coder.done_messages or self.driver.coder.done_messages[-1]["role"] != "user"

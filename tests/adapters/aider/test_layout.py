@@ -263,7 +263,7 @@ def test_a_file_that_was_dropped_makes_room_and_nothing_else_has_to(
     driver = begin(files=files, map_tokens=0, history_tokens=20_000, fnames=["app.py", "large.txt"])
     driver.coder.main_model.info = {**driver.coder.main_model.info, "max_input_tokens": 12_000}
     state = driver.coder.gardener.state
-    while state.beside + state.history_used < 8_400:
+    while state.tokens_around + state.history_used < 8_400:
         driver.ask("tell me more", reply="Words of an answer. " * 45)
     driver.type("/drop large.txt")
     driver.ask("and now?")
