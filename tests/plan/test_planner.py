@@ -205,6 +205,14 @@ def test_what_waits_for_an_answer_is_all_that_came_since_the_last_reply() -> Non
     assert open_exchange(chat_of(talk(("a", "b")), [filler])) == frozenset()
 
 
+def test_what_waits_for_an_answer_is_not_shortened_even_where_the_prompt_cannot_be_sent() -> None:
+    asked = message("user", f"what now? {'word ' * 50}")
+    made = drafted(
+        chat_of(talk(("a question", f"an answer {'word ' * 50}")), [asked]), replace(LOW_TO_NOTHING, hard=1)
+    )
+    assert made.chat.fidelity.keys() == {0, 1}
+
+
 def test_what_a_change_makes_uncached_begins_where_it_begins() -> None:
     chat = plain(3)
     changed = replace(chat, done=[*chat.done[:2], FOUR_WORDS, *chat.done[3:]])

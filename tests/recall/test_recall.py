@@ -44,6 +44,9 @@ def test_a_question_that_gets_no_note_leaves_its_cause() -> None:
     assert hidden.recall_note(QUESTION, "") and causes(hidden) == []
     assert hidden.recall_note("zzz?", "") == "" == hidden.recall_note("xyz, write the xyzzy", "")
     assert causes(hidden) == [(False, True)]
+    off = chat()
+    off.state.on = False
+    assert off.recall_note(QUESTION, "") == "" == off.recall_note("zzz?", "") and causes(off) == []
     mute = make_gardener(recall_tokens=0)
     mute.sync(talk(("about the escrow account", ANSWER), ("go on", "done")), [])
     show(mute.state, {0: Fidelity.HIDDEN, 1: Fidelity.HIDDEN}, "made")
