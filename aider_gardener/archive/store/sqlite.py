@@ -263,7 +263,8 @@ class Store:
                 if self._file.number != number:
                     self.notice = ANOTHER.format(path=path)
                 if seen is not None:
-                    repair.add_seen(self._file, seen)
+                    with contextlib.suppress(StoreError):  # what a chat holds is written again all the same
+                        repair.add_seen(self._file, seen)
             else:
                 self.notice = repair.begin_anew(self._file, path, self._clock())
         except (StoreError, apsw.Error, OSError) as fault:

@@ -504,6 +504,27 @@ def test_a_log_that_another_program_removes_takes_nothing_along(
     assert len(found.session_entries("t")) == 1 and found.notice == "" and found.verify() == []
 
 
+def goes_on_without_its_log(store: Store, place: Path, of_another: str = "") -> Store:
+    """A chat says something, its log is removed, another chat does something in a new one, and it goes on; the
+    archive then."""
+    put(store, "said before", 0)
+    for ending in ("-wal", "-shm"):
+        (place / f"gardener.db{ending}").unlink()
+    code = (
+        "import sys\n"
+        "from pathlib import Path\n"
+        "sys.path[:0] = sys.argv[2:]\n"
+        "from test_repair import open_store, put\n"
+        "store = open_store(Path(sys.argv[1]))\n"
+        "put(store, 'said by another chat', 0, 't')\n"
+    )  # in this process SQLite would have one index for both logs
+    paths = [str(Path(__file__).parent), str(Path(__file__).parents[2])]
+    subprocess.run([sys.executable, "-c", code + of_another, str(place), *paths], check=True)
+    put(store, "said after", 1)
+    store.close()
+    return open_store(place)
+
+
 @pytest.mark.skipif(os.name == "nt", reason="an open file cannot be removed there")
 @pytest.mark.parametrize("is_young", [False, True])
 def test_a_log_that_is_removed_before_another_chat_begins_takes_nothing_along(
@@ -515,24 +536,34 @@ def test_a_log_that_is_removed_before_another_chat_begins_takes_nothing_along(
     put(first, "of a chat that has ended", 0, "e")
     gone = put(first, "forgotten", 1, "e")
     first.forget([gone.id])
-    put(first, "said before", 0)
-    for ending in ("-wal", "-shm"):
-        (tmp_path / f"gardener.db{ending}").unlink()
-    code = (
-        "import sys\n"
-        "from pathlib import Path\n"
-        "sys.path[:0] = sys.argv[2:]\n"
-        "from test_repair import open_store, put\n"
-        "put(open_store(Path(sys.argv[1])), 'said by another chat', 0, 't')\n"
-    )  # in this process SQLite would have one index for both logs
-    paths = [str(Path(__file__).parent), str(Path(__file__).parents[2])]
-    subprocess.run([sys.executable, "-c", code, str(tmp_path), *paths], check=True)
-    put(first, "said after", 1)
-    first.close()
-    found = open_store(tmp_path)
+    found = goes_on_without_its_log(first, tmp_path)
     said = {name: [one.content for one in found.session_entries(name)] for name in "est"}
     assert said["e"] == ["of a chat that has ended"] and said["s"] == ["said before", "said after"]
     assert said["t"] == ["said by another chat"] and found.verify() == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="an open file cannot be removed there")
+def test_what_another_chat_has_forgotten_does_not_come_back_from_a_log_that_was_removed(
+    tmp_path: Path,
+) -> None:
+    first = open_store(tmp_path)
+    named = put(first, "to be forgotten", 0, "e").id
+    first.forget([put(first, "forgotten", 1, "e").id])  # this moves the log into the file
+    found = goes_on_without_its_log(first, tmp_path, f"assert store.forget(['{named}'])")
+    assert found.original(named) is None and [one.content for one in found.session_entries("s")] == [
+        "said after"
+    ]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="an open file cannot be removed there")
+def test_where_a_removed_log_cannot_be_read_the_chat_goes_on_in_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    open_store(tmp_path).close()
+    monkeypatch.setattr(repair.records, "export_of_other", Mock(side_effect=StoreError("damaged")))
+    first = open_store(tmp_path)
+    found = goes_on_without_its_log(first, tmp_path)
+    assert first.lines is None and [one.content for one in found.session_entries("s")] == ["said after"]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="an open file cannot be moved there")
