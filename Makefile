@@ -96,7 +96,7 @@ bench-micro: $(INSTALLED)
 # Claude Code, Codex, OpenCode and Gemini themselves with what the gardener gives them, their models played by a
 # server on this machine. It needs npm.
 hosts: $(INSTALLED)
-	npm install --silent --no-save --prefix build/hosts @anthropic-ai/claude-code@2.1 @openai/codex@0.169 \
+	npm install --silent --no-save --prefix build/hosts @anthropic-ai/claude-code@2.1.332 @openai/codex@0.171 \
 		opencode-ai@1.18 @google/gemini-cli@0.61
 	REAL_HOSTS=$(CURDIR)/build/hosts/node_modules/.bin $(BIN)/python -m pytest -q tests/adapters/test_real_hosts.py
 

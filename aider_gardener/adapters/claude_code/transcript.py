@@ -23,10 +23,15 @@ from aider_gardener.adapters.transcript import (
 from aider_gardener.messages import SourceKind
 
 SILENT = frozenset(
-    "agent-name ai-title bridge-session content-replacement custom-title file-history-snapshot"
-    " frame-link last-prompt mode permission-mode pr-link progress queue-operation summary system tag".split()
+    "agent-color agent-name agent-setting ai-title api-request api-request-blob api-request-resumed"
+    " api-request-shape artifact-autoreact-ledger artifact-comment-monitor atis-latch"
+    " attribution-snapshot bridge-session content-replacement continued-in cost-state custom-title"
+    " data-flow-incomplete data-flow-records derived-from dev-mods ended-by-model file-history-delta"
+    " file-history-snapshot fork-context-ref frame-link history-suppression isolation-latch last-prompt"
+    " memory-mode mode observer-ref permission-mode pr-link progress queue-operation relocated"
+    " resume-head-vouch session-owner summary system tag tools-used worktree-state".split()
 )
-"""Types of records that say nothing of the conversation itself."""
+"""Types of records that say nothing of the conversation itself, or, those of requests, nothing more."""
 FILES = frozenset(
     "diagnostics directory edited_text_file file new_file pdf_reference plan_file_reference"
     " selected_lines_in_ide".split()

@@ -51,6 +51,8 @@ Run = Callable[[ProjectMemory, Arguments], str]
 LOOKS = types.ToolAnnotations(readOnlyHint=True, openWorldHint=False)
 ADDS = types.ToolAnnotations(readOnlyHint=False, destructiveHint=False, openWorldHint=False)
 DELETES = types.ToolAnnotations(readOnlyHint=False, destructiveHint=True, openWorldHint=False)
+AT_HAND = {"anthropic/alwaysLoad": True}
+"""Claude Code shows its model only the names of tools, until it asks for one, but of those that say so."""
 ID: Schema = {"type": "string", "description": "g and nine letters or digits"}
 
 
@@ -64,15 +66,18 @@ def number(low: int, high: int, default: int | None = None, **more: str) -> Sche
     return found if default is None else {**found, "default": default}
 
 
-def tool(given: Schema, *needed: str, effect: types.ToolAnnotations = LOOKS) -> Callable[[Run], Run]:
+def tool(
+    given: Schema, *needed: str, effect: types.ToolAnnotations = LOOKS, meta: Schema | None = None
+) -> Callable[[Run], Run]:
     """Makes a function a tool under its name, with its docstring for what agents read: what is `given` to it,
-    what of that is `needed`, and what it does to the archive."""
+    what of that is `needed`, what it does to the archive, and what a host is told of it besides."""
 
     def listed(run: Run) -> Run:
         taken: Schema = {"type": "object", "properties": given, "additionalProperties": False}
         taken |= {"required": [*needed]} if needed else {}
         name, about = run.__name__, " ".join((run.__doc__ or "").split())
-        TOOLS[name] = types.Tool(name=name, description=about, inputSchema=taken, annotations=effect), run
+        listing = types.Tool(name=name, description=about, inputSchema=taken, annotations=effect, _meta=meta)
+        TOOLS[name] = listing, run
         return run
 
     return listed
@@ -87,6 +92,7 @@ def tool(given: Schema, *needed: str, effect: types.ToolAnnotations = LOOKS) -> 
         "full": {"type": "boolean", "description": "whole messages where they fit"},
     },
     "query",
+    meta=AT_HAND,
 )
 def recall(memory: ProjectMemory, given: Arguments) -> str:
     """Search all earlier chats. Use it before you ask the user, or work out anew, what may have been said:

@@ -152,6 +152,17 @@ def test_a_record_of_an_unknown_type_comes_as_it_is(tmp_path: Path) -> None:
     assert first is not None and json.loads(first.content)["beam"] == 1 and first.role == "system"
 
 
+def test_what_a_host_notes_of_its_requests_is_no_part_of_the_chat(tmp_path: Path) -> None:
+    prompt = {"role": "user", "content": "Say what w.py is."}
+    notes = [
+        line(type="api-request-blob", hash="21ae", message=prompt),
+        line(type="api-request", id="d5", params={"model": "m"}),
+        line(type="cost-state", totalCostUSD=0.5),
+        line(type="tools-used", tools=["Bash"]),
+    ]
+    assert not [each for each in read(tmp_path, *notes) if each.message is not None]
+
+
 def test_a_line_that_is_being_written_waits(tmp_path: Path) -> None:
     path = tmp_path / "transcript.jsonl"
     path.write_text(user("one") + user("two").rstrip("\n").removesuffix('"}}'), encoding="utf-8")

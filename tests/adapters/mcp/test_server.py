@@ -342,6 +342,7 @@ def test_the_list_of_tools_costs_little_and_says_what_each_does_to_the_archive()
     assert reading == {"recall", "timeline", "get", "context_pressure"}
     assert [name for name, hint in hints.items() if hint and hint.destructiveHint] == ["forget"]
     assert all("Use it" in tool["description"] and "Returns" in tool["description"] for tool in tools)
+    assert [tool["name"] for tool in tools if "anthropic/alwaysLoad" in tool.get("_meta", {})] == ["recall"]
 
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
