@@ -23,7 +23,7 @@ CALLS_KEY = "calls"
 UNKNOWN_RECORD = "unknown record"
 """The event that tells of a record of the transcript that was kept as it is."""
 SHORTENED = SHORTENED_MARK + "{what} {entry_id}, {tokens:,} tokens; the tool get brings {it}]"
-WHOLE, PART = "the whole is", "of the whole in {path} the first {chars:,} characters are"
+WHOLE, PART = "the whole is", "of the whole in {path} {chars:,} characters are"
 WHOLE_ID = re.compile(r".* (\S+), [\d,]+ tokens; the tool get brings (?:it|them)\]$", re.MULTILINE)
 """Where what was shortened is archived, in the first line of the short form."""
 PLACES, SHORTENED_AT = 1_024, 512

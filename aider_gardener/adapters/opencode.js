@@ -1,11 +1,13 @@
 // aider-gardener in OpenCode: what is said goes to the archive of the project, what a prompt needs comes back.
 import { spawnSync } from "node:child_process"
-import { mkdirSync, rmSync, writeFileSync } from "node:fs"
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { homedir } from "node:os"
 import { join } from "node:path"
 
 const COMMAND = ["gardener"]
 const SECONDS = 10
+const LONG_CHARS = 16000 // from some 4,000 tokens on an output is shown to the hook, which decides
+const WHOLE_BYTES = 4000000 // so much it shortens within its time
 
 export const AiderGardener = async ({ client, directory }) => {
   const data = process.env.XDG_DATA_HOME || join(homedir(), ".local", "share")
@@ -17,17 +19,22 @@ export const AiderGardener = async ({ client, directory }) => {
     const done = spawnSync(program, words, {
       cwd: directory, input: JSON.stringify(given), timeout: SECONDS * 1000, encoding: "utf8",
     })
-    if (done.error?.code === "ENOENT" && more.transcript_path) rmSync(more.transcript_path) // nobody reads it
+    const unread = ["ENOENT", "ETIMEDOUT"].includes(done.error?.code)
+    if (unread && more.transcript_path) rmSync(more.transcript_path, { force: true })
     try {
-      return JSON.parse(done.stdout)?.hookSpecificOutput?.additionalContext ?? ""
+      return JSON.parse(done.stdout)?.hookSpecificOutput ?? {}
     } catch {
-      return ""
+      return {}
     }
   }
 
-  // The session as lines that the hook reads: a message each, a tool's call and its result in turn.
-  async function transcript(session) {
-    const { data: messages } = await client.session.messages({ path: { id: session } })
+  // The session as lines that the hook reads: a message each, a tool's call and its result in turn. Within a
+  // `call` it ends before the message that is not complete, and has a name of its own: the hook removes it when
+  // it has read it, which may be later than the next one is written.
+  async function transcript(session, call = "") {
+    const { data } = await client.session.messages({ path: { id: session } })
+    const running = call ? data.findIndex(({ info }) => info.role === "assistant" && !info.time?.completed) : -1
+    const messages = running < 0 ? data : data.slice(0, running)
     const lines = []
     const put = (role, content, info, number) =>
       lines.push(JSON.stringify({
@@ -47,9 +54,18 @@ export const AiderGardener = async ({ client, directory }) => {
       }
     }
     mkdirSync(folder, { recursive: true, mode: 0o700 })
-    const path = join(folder, `${session.replace(/\W/g, "_")}.jsonl`)
+    const path = join(folder, `${`${session}${call}`.replace(/\W/g, "_")}.jsonl`)
     writeFileSync(path, lines.map((line) => `${line}\n`).join(""), { mode: 0o600 })
     return path
+  }
+
+  // An output as a result of Claude Code's tool; of a long one OpenCode hands on the end and keeps the whole in a file.
+  function resultOf({ output, metadata }) {
+    if (!metadata?.truncated) return { stdout: output }
+    try {
+      if (statSync(metadata.outputPath).size <= WHOLE_BYTES) return { stdout: readFileSync(metadata.outputPath, "utf8") }
+    } catch {} // it is not there
+    return { stdout: output, persistedOutputPath: metadata.outputPath ?? "" }
   }
 
   return {
@@ -62,12 +78,21 @@ export const AiderGardener = async ({ client, directory }) => {
     },
     "chat.message": async (input, output) => {
       const text = output.parts.filter((part) => part.type === "text").map((part) => part.text).join("\n")
-      const found = text && hook("UserPromptSubmit", input.sessionID, { prompt: text })
+      const found = text && hook("UserPromptSubmit", input.sessionID, { prompt: text }).additionalContext
       if (found) {
         const id = `prt_gardener${Date.now().toString(36)}`
         const own = { id, sessionID: input.sessionID, messageID: output.message.id }
         output.parts.push({ ...own, type: "text", text: found, synthetic: true })
       }
+    },
+    "tool.execute.after": async (input, output) => {
+      if (input.tool !== "bash" || !(output.output?.length > LONG_CHARS)) return
+      const path = await transcript(input.sessionID, input.callID).catch(() => "")
+      if (!path) return
+      const short = hook("PostToolUse", input.sessionID, {
+        transcript_path: path, tool_name: "Bash", tool_input: input.args, tool_response: resultOf(output),
+      }).updatedToolOutput?.stdout
+      if (short) output.output = short
     },
   }
 }

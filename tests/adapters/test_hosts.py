@@ -219,16 +219,39 @@ await plugin.event({ event })
 """
 
 
-def played(tmp_path: Path, command: str) -> Path:
-    """What OpenCode's plugin that runs a command wrote of a session."""
+LONG_OUTPUT = """
+import { AiderGardener } from "./aider-gardener.js"
+const bash = (status) => ({ type: "tool", tool: "bash", callID: status, state: { status, output: status, input: {} } })
+const data = [
+  { info: { id: "a", role: "user" }, parts: [{ type: "text", text: "Show it." }] },
+  { info: { id: "b", role: "assistant", time: { completed: 1 } }, parts: [bash("completed")] },
+  { info: { id: "c", role: "assistant", time: {} }, parts: [{ type: "text", text: "Wait." }, bash("running")] },
+]
+const client = { session: { messages: async () => ({ data }) } }
+const plugin = await AiderGardener({ client, directory: process.cwd() })
+const output = { output: "the end\\n".repeat(3000), metadata: { truncated: true, outputPath: process.argv[2] } }
+await plugin["tool.execute.after"]({ tool: "bash", sessionID: "s", callID: "c1", args: { command: "x" } }, output)
+console.log(output.output)
+"""
+ANSWERING = """#!/bin/sh
+cat > given.json
+cp aider-gardener/opencode/sc1.jsonl told.jsonl
+echo '{"hookSpecificOutput": {"updatedToolOutput": {"stdout": "in short"}}}'
+"""
+
+
+def played(tmp_path: Path, command: str, play: str = PLAY, *words: str) -> Path:
+    """What OpenCode's plugin that runs a command wrote of a session; `printed.txt` is what was printed."""
     if shutil.which("node") is None:
         pytest.skip("OpenCode's plugin is JavaScript")
     _server, plugin = hosts.parts_of(hosts.OPENCODE, tmp_path, [command], tmp_path)
     (tmp_path / "aider-gardener.js").write_text(plugin.text)
-    (tmp_path / "play.mjs").write_text(PLAY)
+    (tmp_path / "play.mjs").write_text(play)
     (tmp_path / "package.json").write_text('{"type": "module"}')
     environment = {**os.environ, "XDG_DATA_HOME": str(tmp_path)}
-    subprocess.run(["node", "play.mjs"], cwd=tmp_path, env=environment, check=True, timeout=60)
+    with (tmp_path / "printed.txt").open("w") as out:
+        command_line = ["node", "play.mjs", *words]
+        subprocess.run(command_line, cwd=tmp_path, env=environment, stdout=out, check=True, timeout=60)
     return tmp_path / "aider-gardener" / "opencode" / "s.jsonl"
 
 
@@ -242,6 +265,26 @@ def test_opencode_tells_what_failed_too_and_keeps_what_it_told(tmp_path: Path) -
     assert [one.get("text") or one.get("name") or one["content"] for one in contents] == [
         "Done.", "edit", "edited", "edit", "no such line",
     ]  # fmt: skip
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the program is a shell's")
+@pytest.mark.parametrize("is_there", [True, False])
+def test_opencode_gives_its_model_a_long_output_in_short_and_the_hook_the_whole(
+    tmp_path: Path, *, is_there: bool
+) -> None:
+    command, whole = tmp_path / "answering", tmp_path / "whole.txt"
+    command.write_text(ANSWERING)
+    command.chmod(0o755)
+    if is_there:
+        whole.write_text("the beginning and the end")
+    played(tmp_path, str(command), LONG_OUTPUT, str(whole))
+    assert (tmp_path / "printed.txt").read_text() == "in short\n"
+    given = json.loads((tmp_path / "given.json").read_text())
+    part = {"stdout": "the end\n" * 3000, "persistedOutputPath": str(whole)}
+    assert given["tool_response"] == ({"stdout": "the beginning and the end"} if is_there else part)
+    told = (tmp_path / "told.jsonl").read_text()
+    assert "Show it." in told and "completed" in told, "what came before, for its place in the chat"
+    assert "Wait." not in told and "running" not in told, "which may still grow before it"
 
 
 def test_the_marketplace_of_the_repository_is_what_is_installed() -> None:

@@ -58,8 +58,9 @@ def chat(asked: dict[str, Any]) -> Iterator[dict[str, Any]]:
     delta: dict[str, Any] = {"role": "assistant", "content": REPLY}
     reason = "stop"
     names = [tool["function"]["name"] for tool in asked.get("tools", [])]
-    if "bash" in names and not any(message["role"] == "tool" for message in asked["messages"]):
-        words = json.dumps({"command": f"echo {OUTPUT}", "description": "it"})
+    commands = ["cat big.log", f"echo {OUTPUT}"][sum(each["role"] == "tool" for each in asked["messages"]) :]
+    if "bash" in names and commands:
+        words = json.dumps({"command": commands[0], "description": "it"})
         call = {"index": 0, "id": "c1", "type": "function", "function": {"name": "bash", "arguments": words}}
         delta, reason = {"role": "assistant", "tool_calls": [call]}, "tool_calls"
     head = {"id": "x", "object": "chat.completion.chunk", "created": 1, "model": "m"}
@@ -175,6 +176,7 @@ def run(place: tuple[Path, dict[str, str], str], *command: str) -> str:
 
 
 def test_opencode_archives_what_was_said_and_gets_its_tools(place: tuple[Path, dict[str, str], str]) -> None:
+    (place[0] / "big.log").write_text(f"{LOG * 9}\n{BAD}\n")
     gardener(place, "install", "opencode")
     options = {"baseURL": place[2], "apiKey": "x"}
     fake = {"npm": "@ai-sdk/openai-compatible", "options": options, "models": {"m": {}}}
@@ -183,6 +185,11 @@ def test_opencode_archives_what_was_said_and_gets_its_tools(place: tuple[Path, d
     assert REPLY in run(place, "opencode", "run", "-m", "fake/m", QUESTION)
     found = said(place)
     assert REPLY in found and OUTPUT in found and QUESTION in found and "OpenCode" in found
+    results = [each for each in json.loads(Model.asked[-1])["messages"] if each["role"] == "tool"]
+    assert "the whole is g" in results[0]["content"] and BAD in results[0]["content"]
+    assert len(results[0]["content"]) < len(LOG) / 10 and OUTPUT in results[1]["content"]
+    shown = json.loads(gardener(place, "recall", "worker 850", "--full", "--limit", "400000", "--json"))
+    assert f"{LOG * 9}\n{BAD}\n" in [row["text"] for row in shown], "of which OpenCode shows the end"
     gardener(place, "uninstall", "opencode")
     assert "gardener" not in run(place, "opencode", "mcp", "list")
 

@@ -131,9 +131,9 @@ def act(event: str, say: Say, seconds: float, dialect: Dialect | None = None) ->
             if dialect:
                 found, ours = dialect.translated(event, found), dialect.events[event]
                 answered = dialect.answered
-            elif "cursor_version" in found or (event == TOOL and len(raw) <= 4 * large_tokens()):
-                return  # Cursor runs Claude Code's hooks too, and has its own
             given.update(found)
+            if "cursor_version" in found or (event == TOOL and len(raw) <= 4 * large_tokens()):
+                return  # Cursor runs Claude Code's hooks too, and has its own
             if ours not in answered or (ours == PROMPT and is_whole_in_context(given)):
                 say(b"")
                 archive(ours, given)
@@ -141,7 +141,8 @@ def act(event: str, say: Say, seconds: float, dialect: Dialect | None = None) ->
                 archive(ours, given, partial(in_words, say, event, dialect))
         except BaseException as error:  # reason: a hook must never fail its host, whatever it meets
             note_fault(given, event, error)
-        drop_copy(given.get("transcript_path"))
+        finally:
+            drop_copy(given.get("transcript_path"))
 
 
 def drop_copy(path: object) -> None:

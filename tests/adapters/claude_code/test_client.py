@@ -82,6 +82,10 @@ def test_the_copy_that_our_plugin_makes_goes_whatever_comes_of_it(
         shutil.copy(host.path, copy_of)
         run("Stop", {**host.payload("Stop"), "transcript_path": str(copy_of)}, project, **environ)
         assert until(lambda: not copy_of.exists(), 20) and host.path.exists()
+    shutil.copy(host.path, copy_of)
+    small = {"transcript_path": str(copy_of), "tool_name": "Bash", "tool_response": {"stdout": "short"}}
+    run("PostToolUse", {**host.payload("PostToolUse"), **small}, project, **environ)
+    assert until(lambda: not copy_of.exists(), 20)
     if not environ:
         assert told(project, host.session) == [FACT, "And more."]
 

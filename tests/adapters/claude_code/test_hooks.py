@@ -230,7 +230,7 @@ def test_where_the_whole_cannot_be_had_a_part_is_called_a_part(
     spoil(Path(path))
     answer = hooks(store, host).answer("PostToolUse", host.payload("PostToolUse", **tool))
     stdout = answer["hookSpecificOutput"]["updatedToolOutput"]["stdout"]
-    head = f"[shortened by aider-gardener: of the whole in {path} the first 30,000 characters are g"
+    head = f"[shortened by aider-gardener: of the whole in {path} 30,000 characters are g"
     assert stdout.startswith(head) and "SECRET" not in stdout
     assert store.session_entries(host.session)[-1].content == (LOG + LOG)[:30_000]
 
@@ -238,7 +238,7 @@ def test_where_the_whole_cannot_be_had_a_part_is_called_a_part(
 def test_a_file_of_another_session_is_not_read(store: Store, host: Host) -> None:
     tool = kept_by_the_host(Host(host.path.with_name("other.jsonl")), LOG + LOG)
     answer = hooks(store, host).answer("PostToolUse", host.payload("PostToolUse", **tool))
-    assert "the first 30,000 characters" in answer["hookSpecificOutput"]["updatedToolOutput"]["stdout"]
+    assert " 30,000 characters are " in answer["hookSpecificOutput"]["updatedToolOutput"]["stdout"]
 
 
 def test_what_our_own_commands_show_stays_as_it_is(store: Store, host: Host) -> None:
