@@ -11,6 +11,7 @@ from made_entries import talk, words
 from made_search import found
 
 from aider_gardener.archive.archive import FAILED_NOTICE, Archive, cut_line, is_shared
+from aider_gardener.archive.sessions import HOST_KEY
 from aider_gardener.archive.store import open_store
 from aider_gardener.messages import (
     LONG_CHARS,
@@ -85,6 +86,21 @@ def test_a_line_is_cut_before_its_id() -> None:
     assert cut_line("a rather long line about the lease [g123]", 12) == "a rather l … [g123]"
     assert cut_line("short [g123]", 12) == "short [g123]"
     assert cut_line("without an id, however long", 5) == "without an id, however long"
+
+
+def test_line_forms_are_as_short_as_they_are_wanted(archive: Archive) -> None:
+    usual = archive.add(Message("user", OUTPUT), turn=1, seq=1, focus=Focus())
+    archive.line_chars = 30
+    short = archive.add(Message("user", f"2{OUTPUT}"), turn=1, seq=2, focus=Focus())
+    lengths = [len(archive.renditions(one)[Fidelity.LINE].text) for one in (usual, short)]
+    assert lengths[1] <= 30 + len(f" [{short.id}]") < lengths[0]
+
+
+def test_whose_chat_it_is_is_written_of_other_agents_alone() -> None:
+    store = open_store(None)
+    for session, host in (("a", "aider"), ("b", "Codex")):
+        Archive(store, session=session, project="p", count=words, clock=lambda: 1.0, host=host)
+    assert [store.get_state(session, HOST_KEY) for session in "ab"] == [None, "Codex"]
 
 
 def test_an_archive_that_lies_in_the_project_is_its_own_and_any_other_is_shared(tmp_path: Path) -> None:

@@ -132,6 +132,16 @@ def test_what_this_chat_said_too_is_its_own_and_found_once() -> None:
     ]
 
 
+def test_the_question_itself_asked_before_is_no_answer_and_another_one_may_hold_it() -> None:
+    again, other = "Which port does the queue use here?", "Does the mail queue of the third rack use 9317?"
+    rows = [("now", seq, text, ContentClass.PROSE) for seq, text in enumerate([again, other])]
+    relevance = {
+        each.text: each.relevance
+        for each in found(archive_of(*rows), Request("Which port does the queue use?"))
+    }
+    assert relevance[again] == 0 < relevance[other]
+
+
 def test_what_cannot_be_read_any_more_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
     archive = archive_of(*ROWS)
     monkeypatch.setattr(archive.store, "get_many", lambda _ids: {})
