@@ -6,7 +6,9 @@ import { join } from "node:path"
 
 const COMMAND = ["gardener"]
 const SECONDS = 10
-const LONG_CHARS = 16000 // from some 4,000 tokens on an output is shown to the hook, which decides
+// From so many tokens on an output is shown to the hook, which shortens it where it counts as many.
+const LONG_TOKENS = Number(process.env.AIDER_GARDENER_THROTTLE_TOKENS) || 4000
+const CHARS_A_TOKEN = 4
 const WHOLE_BYTES = 4000000 // so much it shortens within its time
 
 export const AiderGardener = async ({ client, directory }) => {
@@ -86,7 +88,7 @@ export const AiderGardener = async ({ client, directory }) => {
       }
     },
     "tool.execute.after": async (input, output) => {
-      if (input.tool !== "bash" || !(output.output?.length > LONG_CHARS)) return
+      if (input.tool !== "bash" || !(output.output?.length > CHARS_A_TOKEN * LONG_TOKENS)) return
       const path = await transcript(input.sessionID, input.callID).catch(() => "")
       if (!path) return
       const short = hook("PostToolUse", input.sessionID, {
