@@ -45,7 +45,7 @@ def test_a_folder_goes_behind_all_files_that_were_put_into_it(host: str, tmp_pat
     (tmp_path / "home").mkdir()
     for step in ("install", "install", "uninstall"):
         assert gardener(step, host).exit_code == 0
-    assert list((tmp_path / "home").iterdir()) == []
+    assert list((tmp_path / "home").iterdir()) == [] and not (tmp_path / "data").exists()
 
 
 @pytest.mark.parametrize("options", [(), ("--project",)])
