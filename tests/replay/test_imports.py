@@ -304,6 +304,23 @@ def test_a_history_that_grew_brings_what_is_new(store: Store, tmp_path: Path) ->
     assert [entry.content for entry in last[-3:]] == ["Applied edit to w.py", "Go on.", "Done."]
 
 
+def test_a_line_that_stands_doubled_comes_once(store: Store, tmp_path: Path) -> None:
+    host = Host(tmp_path / f"{SESSION}.jsonl", SESSION)
+    host.ask("Yes.")
+    host.answer("Done.")
+    first, last = host.path.read_bytes().splitlines(keepends=True)
+    host.path.write_bytes(first * 3 + last * 2)
+    assert taken(store, host.path).messages == 2
+    host.records += 5
+    for _ in range(2):  # the same words, said later
+        host.ask("Yes.")
+    assert taken(store, host.path).messages == 2
+    assert [entry.turn for entry in entries(store)] == [1, 1, 2, 3]
+    two = [{"type": "text", "text": "Done."}] * 2
+    host.write({"type": "assistant", "message": {"role": "assistant", "content": two}})
+    assert taken(store, host.path).messages == 2, "one line may say a thing twice"
+
+
 def test_a_chat_that_was_archived_live_is_not_taken_in_again(store: Store, tmp_path: Path) -> None:
     began = imports.started_at("# aider chat started at 2026-01-05 10:00:00")
     archive = Archive(store, session="live", project=PROJECT, count=approximate, clock=lambda: began + 9)
