@@ -321,6 +321,10 @@ def test_its_chats_are_told_as_an_agents_own_and_not_as_aiders(tmp_path: Path) -
         ([user(7)], "content of message 1 is int"),
         ([user([{"type": "image", "data": b"x"}])], "message 1 cannot be sent as JSON"),
         ([user("x"), {"role": ""}], "message 2 has no role"),
+        (
+            [user("x"), said([{"type": "tool_use", "id": "t"}])],
+            "message 2 has a part tool_use, as Anthropic's",
+        ),
         ([user(reduce(lambda held, _: [held], range(100_000), []))], "message 1 cannot be sent as JSON"),
     ],
 )
