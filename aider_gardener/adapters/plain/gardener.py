@@ -20,13 +20,12 @@ from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.sessions import PYTHON
 from aider_gardener.archive.store import open_store
 from aider_gardener.archive.store.location import store_directory
-from aider_gardener.archive.store.records import LAST_SECOND
 from aider_gardener.compress.base import omitted
 from aider_gardener.errors import UsageError, fault_log
 from aider_gardener.gardener.files import backlog_of
 from aider_gardener.gardener.gardener import Gardener as ChatGardener
 from aider_gardener.gardener.throttle import fit_open, throttle_outputs
-from aider_gardener.messages import Entry, Fidelity, Message, TokenCounter
+from aider_gardener.messages import LAST_SECOND, Entry, Fidelity, Message, TokenCounter
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.planner import note_rendition
 from aider_gardener.plan.view import FILLER, Piece
