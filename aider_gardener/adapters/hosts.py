@@ -196,28 +196,27 @@ def planned(part: Part, records: Path, *, ours: bool) -> Change:
 
 
 def carry_out(change: Change, records: Path, *, ours: bool) -> None:
-    """Make a change, and note what takes it back, folders that were made for it too, in `records`, which goes
-    with our own folder around it once it is empty. Raises StoreError."""
-    known = _record(change.path, records) or {}
-    made = [str(folder) for folder in change.path.parents if not folder.exists()]
-    if change.after != change.before:
-        if change.after is None and change.before is not None:
-            files.remove_if_unchanged(change.path, change.before)
-        elif change.after is not None:
-            change.path.parent.mkdir(parents=True, exist_ok=True)
-            files.write_if_unchanged(change.path, change.before, change.after)
-    note = _record_path(change.path, records)
+    """Make a change, and before it note in `records` what takes it back, with the folders that are made for
+    both. Raises StoreError."""
+    known, note = _record(change.path, records) or {}, _record_path(change.path, records)
+    if ours:
+        folders = (*change.path.parents, records, *records.parents)
+        made = [str(folder) for folder in folders if not folder.exists()]
+        before = None if change.base is None else base64.b64encode(change.base).decode()
+        records.mkdir(mode=0o700, parents=True, exist_ok=True)
+        value: Json = {"path": str(change.path), "before": before, "after": _hash(change.after)}
+        value["folders"] = made or known.get("folders", [])
+        files.write_private(note, json.dumps(value))
+    if change.after is None and change.before is not None:
+        files.remove_if_unchanged(change.path, change.before)
+    elif change.after is not None and change.after != change.before:
+        change.path.parent.mkdir(parents=True, exist_ok=True)
+        files.write_if_unchanged(change.path, change.before, change.after)
     if not ours:
         note.unlink(missing_ok=True)
         for folder in (*known.get("folders", ()), records, records.parent):
             with contextlib.suppress(OSError):  # what is not empty stays
                 os.rmdir(folder)
-        return
-    before = None if change.base is None else base64.b64encode(change.base).decode()
-    records.mkdir(mode=0o700, parents=True, exist_ok=True)
-    value: Json = {"path": str(change.path), "before": before, "after": _hash(change.after)}
-    value["folders"] = made or known.get("folders", [])
-    files.write_private(note, json.dumps(value))
 
 
 def _with(part: Part, base: bytes | None) -> bytes:

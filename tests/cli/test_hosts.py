@@ -45,7 +45,20 @@ def test_a_folder_goes_behind_all_files_that_were_put_into_it(host: str, tmp_pat
     (tmp_path / "home").mkdir()
     for step in ("install", "install", "uninstall"):
         assert gardener(step, host).exit_code == 0
-    assert list((tmp_path / "home").iterdir()) == [] and not (tmp_path / "data").exists()
+    assert list((tmp_path / "home").iterdir()) == []
+
+
+@pytest.mark.parametrize("host", ["codex", "opencode", "gemini", "cursor"])
+def test_of_our_own_folder_nothing_is_left_and_without_it_nothing_is_put_in(
+    host: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (home := tmp_path / "home").mkdir()
+    monkeypatch.setattr(location, "user_directory", lambda: home / ".local" / "share" / "ours")
+    for step in ("install", "uninstall"):
+        assert gardener(step, host).exit_code == 0
+    assert list(home.iterdir()) == []
+    (home / ".local").write_text("no folder", encoding="utf-8")
+    assert gardener("install", host).exit_code == 1 and found(home) == [".local"]
 
 
 @pytest.mark.parametrize("options", [(), ("--project",)])
