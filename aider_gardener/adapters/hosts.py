@@ -214,7 +214,8 @@ def carry_out(change: Change, records: Path, *, ours: bool) -> None:
         files.write_if_unchanged(change.path, change.before, change.after)
     if not ours:
         note.unlink(missing_ok=True)
-        for folder in (*known.get("folders", ()), records, records.parent):
+        copies = records.with_name(OPENCODE)  # what our plugin there writes
+        for folder in (copies, *known.get("folders", ()), records, records.parent):
             with contextlib.suppress(OSError):  # what is not empty stays
                 os.rmdir(folder)
 

@@ -54,9 +54,9 @@ def test_of_our_own_folder_nothing_is_left_and_without_it_nothing_is_put_in(
 ) -> None:
     (home := tmp_path / "home").mkdir()
     monkeypatch.setattr(location, "user_directory", lambda: home / ".local" / "share" / "ours")
-    for step in ("install", "uninstall"):
-        assert gardener(step, host).exit_code == 0
-    assert list(home.iterdir()) == []
+    assert gardener("install", host).exit_code == 0
+    (location.user_directory() / "opencode").mkdir()  # where our plugin there writes what it hands on
+    assert gardener("uninstall", host).exit_code == 0 and list(home.iterdir()) == []
     (home / ".local").write_text("no folder", encoding="utf-8")
     assert gardener("install", host).exit_code == 1 and found(home) == [".local"]
 
