@@ -17,6 +17,10 @@ LONG_CHARS = 1_000_000
 """What is longer is read by its head, its tail and the lines between that tell of trouble, counted by
 samples, and made ready to be found between turns."""
 
+LAST_SECOND = 32_503_593_600
+"""No time is later: the last day of the year 2999, of which every system's calendar knows what day it is in
+every zone."""
+
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
 

@@ -52,7 +52,8 @@ OURS = re.compile(
     r"(?:^|[\s/\\\\'\"])(?:gardener(?:\.exe)?|aider_gardener\.cli)['\"]?\s+(?:hook|mcp)(?:\s|$)"
 )
 """A command that runs the gardener, of whatever place."""
-BLOCK = re.compile(rf"(?:(?<=\n)\r?\n)?{re.escape(BEGIN)}.*?{re.escape(END)}\r?\n?", re.DOTALL)
+BLOCKS = re.compile(rf"(?=((?:(?<=\n)\r?\n)?{re.escape(BEGIN)}.*?{re.escape(END)}\r?\n?))", re.DOTALL)
+"""What is ours in TOML; or such lines in somebody's own texts and what lies between."""
 
 Json = dict[str, Any]
 Entries = Mapping[tuple[str, ...], object]
@@ -195,27 +196,28 @@ def planned(part: Part, records: Path, *, ours: bool) -> Change:
 
 
 def carry_out(change: Change, records: Path, *, ours: bool) -> None:
-    """Make a change, and note what takes it back, folders that were made for it too. Raises StoreError."""
-    known = _record(change.path, records) or {}
-    made = [str(folder) for folder in change.path.parents if not folder.exists()]
-    if change.after != change.before:
-        if change.after is None and change.before is not None:
-            files.remove_if_unchanged(change.path, change.before)
-        elif change.after is not None:
-            change.path.parent.mkdir(parents=True, exist_ok=True)
-            files.write_if_unchanged(change.path, change.before, change.after)
-    note = _record_path(change.path, records)
+    """Make a change, and before it note in `records` what takes it back, with the folders that are made for
+    both. Raises StoreError."""
+    known, note = _record(change.path, records) or {}, _record_path(change.path, records)
+    if ours:
+        folders = (*change.path.parents, records, *records.parents)
+        made = [str(folder) for folder in folders if not folder.exists()]
+        before = None if change.base is None else base64.b64encode(change.base).decode()
+        records.mkdir(mode=0o700, parents=True, exist_ok=True)
+        value: Json = {"path": str(change.path), "before": before, "after": _hash(change.after)}
+        value["folders"] = made or known.get("folders", [])
+        files.write_private(note, json.dumps(value))
+    if change.after is None and change.before is not None:
+        files.remove_if_unchanged(change.path, change.before)
+    elif change.after is not None and change.after != change.before:
+        change.path.parent.mkdir(parents=True, exist_ok=True)
+        files.write_if_unchanged(change.path, change.before, change.after)
     if not ours:
         note.unlink(missing_ok=True)
-        for folder in (*known.get("folders", ()), records):
+        copies = records.with_name(OPENCODE)  # what our plugin there writes
+        for folder in (copies, *known.get("folders", ()), records, records.parent):
             with contextlib.suppress(OSError):  # what is not empty stays
                 os.rmdir(folder)
-        return
-    before = None if change.base is None else base64.b64encode(change.base).decode()
-    records.mkdir(mode=0o700, parents=True, exist_ok=True)
-    value: Json = {"path": str(change.path), "before": before, "after": _hash(change.after)}
-    value["folders"] = made or known.get("folders", [])
-    files.write_private(note, json.dumps(value))
 
 
 def _with(part: Part, base: bytes | None) -> bytes:
@@ -246,7 +248,24 @@ def _without(part: Part, held: bytes | None) -> bytes | None:
         return held if left == value else _dumped(left, held)
     if part.path.suffix != ".toml":
         return None if held.startswith(part.text.partition("\n")[0].encode()) else held
-    return BLOCK.sub("", held.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+    text = held.decode("utf-8", "surrogateescape")
+    beside, server = _read_toml(text)
+    for found in BLOCKS.finditer(text) if server else ():
+        left = text[: found.start()] + text[found.end(1) :]
+        with contextlib.suppress(ValueError):  # somebody's text was cut through
+            if _read_toml(left) == (beside, None):
+                return left.encode("utf-8", "surrogateescape")
+    if server and _is_ours(server):
+        raise ValueError("the lines around what is ours are not as they were")
+    return held
+
+
+def _read_toml(text: str) -> tuple[Json, Json | None]:
+    """What TOML holds beside our server, and that. Raises ValueError for what is none."""
+    value = tomllib.loads(text.removeprefix("\ufeff"))
+    served = value.get("mcp_servers")
+    server = served.pop(SERVER, None) if isinstance(served, dict) else None
+    return {key: one for key, one in value.items() if one or key != "mcp_servers"}, server
 
 
 def _parsed(data: bytes | None) -> Json:

@@ -144,7 +144,7 @@ class Intake:
 
     def _take(self, record: TranscriptRecord, message: Message) -> bool:
         """Archive one message; whether it is new: a second compaction writes old ones once more, with the
-        time they had, and a result that was shortened may be there already."""
+        time they had, a line may stand doubled, and a result that was shortened may be there already."""
         if record.unknown:
             self.archive.event(self.progress.turn, UNKNOWN_RECORD, {"type": record.unknown})
             record = record._replace(source=Source(SourceKind.NOTICE, f"record of the type {record.unknown}"))
@@ -153,11 +153,11 @@ class Intake:
             if whole and self.store.resolve(whole[1]):
                 return False
         seq = PLACES * record.place + record.part
-        if record.at < self.progress.latest:
+        if 0 < record.at <= self.progress.latest:
             stored_id = entry_id(message.role, message.content)
             known = self.store.get(stored_id) if self.store.resolve(stored_id) else None
             place = (self.archive.session, record.at)
-            if known and (known.session, known.created_at) == place and known.seq != seq:
+            if known and (known.session, known.created_at) == place and known.seq // PLACES != record.place:
                 return False
         self.progress.turn += record.asks
         at = record.at or self.archive.clock()

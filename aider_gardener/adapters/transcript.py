@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from aider_gardener import files
-from aider_gardener.messages import Message, Source, SourceKind
+from aider_gardener.messages import LAST_SECOND, Message, Source, SourceKind
 from aider_gardener.phrases import command_line
 from aider_gardener.reading.source import command_source
 
@@ -294,10 +294,11 @@ def tokens(value: object) -> int:
 
 
 def seconds(stamp: object) -> float:
-    """A time written as ISO 8601 as seconds since the epoch, 0 where it is none."""
+    """A time written as ISO 8601 as seconds since the epoch, 0 where it is none that an archive takes."""
     from datetime import datetime  # late: often nothing is new
 
     try:
-        return datetime.fromisoformat(str(stamp).replace("Z", "+00:00")).timestamp()
+        found = datetime.fromisoformat(str(stamp).replace("Z", "+00:00")).timestamp()
     except (ValueError, OverflowError, OSError):
         return 0.0
+    return found if 0 < found <= LAST_SECOND else 0.0

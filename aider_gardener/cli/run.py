@@ -121,11 +121,13 @@ def _report(output: Output, command: str, focus: Sequence[str], out: Path | None
     is_short = _is_worth_it(made, output, text)
     shown = made.text if is_short else text
     is_all = not (is_short or output.binary) and output.is_read_whole
+    is_held = output.held_size == output.size
     where = str(out) if out else "" if is_all else _save(output, text, command)
     return {
         "class": None if output.binary else made.cls.value, "engine": made.engine, "text": shown,
         **figures(text, shown, default_counter()), "shortened": is_short, "binary": output.binary,
-        "lines": output.lines, "bytes": output.size, "whole": where or None,
+        "lines": output.lines, "bytes": output.size,
+        "whole": where if where and is_held else None, "beginning": None if is_held else where or None,
     }  # fmt: skip
 
 

@@ -26,7 +26,7 @@ DEFINITION = late(
     r"^\s*(?:export |default |public |private |protected |internal |static |final |abstract |async "
     r"|pub(?:\(\w+\))? |unsafe |override |virtual |@\w+ )*(?:def|class|function\*?|fn|func(?: \([^)]*\))?"
     r"|interface|type|enum|struct|trait|impl|module|namespace|record|object|create (?:unique )?(?:table|index"
-    r"|view)(?: if not exists)?|alter table)\s+([A-Za-z_$][\w$.:]*[?!]?)",
+    r"|view)(?: if not exists)?|alter table)\s+([A-Za-z_$](?:[\w$.]|::(?=\w)|:(?=\w+\())*[?!]?)",
     re.IGNORECASE,
 )
 BOUND = late(

@@ -78,11 +78,11 @@ def _notes_on(state: ChatState, entry: Entry) -> list[Entry]:
     return [each for each in state.chat.entries.values() if quotes(each, entry.id)]
 
 
-def forget(state: ChatState, given: str) -> int:
+def forget(state: ChatState, entry_id: str) -> int:
     """Delete an entry for good, from archive and chat, with the notes that quote it; returns how many
     entries that were. Raises StoreError when nothing could be deleted; then the chat is as before."""
     state.sync_host()
-    entry, store = find(state, given), state.archive.store
+    entry, store = find(state, entry_id), state.archive.store
     quoted = [note.id for note in _notes_on(state, entry)]
     ids = list(dict.fromkeys([entry.id, *quoted, *entries.quoting(store, [entry.id])]))
     forgotten = store.forget(ids)

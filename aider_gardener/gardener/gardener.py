@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import update_wrapper
+from inspect import signature
 from itertools import pairwise
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -31,6 +32,9 @@ NOT_RECALLED = "not recalled"
 """The event that tells of a question that got no note: whether all of the chat stands in the prompt, and the
 tokens of room for one. Where there was something to find, and room, nothing fitted."""
 
+KINDS = {"str": (str, "text"), "int": (int, "a whole number")}
+"""The arguments that are checked, by their annotation, and what each is called."""
+
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
 
@@ -38,9 +42,18 @@ Result = TypeVar("Result")
 def _of_state(
     step: Callable[Concatenate[ChatState, Given], Result],
 ) -> Callable[Concatenate[Gardener, Given], Result]:
-    """A step on a chat's state as a method of its gardener."""
+    """A step on a chat's state as a method of its gardener, which raises UsageError for what is neither text
+    nor a whole number where the step takes one."""
+    takes = signature(step)
+    kinds = {
+        name: KINDS[each.annotation] for name, each in takes.parameters.items() if each.annotation in KINDS
+    }
 
     def method(self: Gardener, /, *args: Given.args, **options: Given.kwargs) -> Result:
+        for name, value in takes.bind(self.state, *args, **options).arguments.items():
+            if name in kinds and not isinstance(value, kinds[name][0]):
+                said = f"{name}= as {kinds[name][1]}, not {type(value).__name__}"
+                raise UsageError(f"{step.__name__}() takes {said}")
         return step(self.state, *args, **options)
 
     update_wrapper(method, step)
@@ -184,7 +197,7 @@ class Gardener:
         *,
         token_limit: int = 1_000,
         limit: int = 0,
-        classes: Iterable[ContentClass] = (),
+        classes: Iterable[str] = (),
         full: bool = False,
     ) -> list[Recalled]:
         """Passages of originals that fit the question best, within a token budget, best first.
@@ -195,7 +208,12 @@ class Gardener:
         """
         if not (isinstance(query, str) and isinstance(token_limit, int) and isinstance(limit, int)):
             raise UsageError("recall() takes a question in words, token_limit= and limit= as whole numbers")
-        wanted = Request(query, token_limit, full, classes=frozenset(classes), passages=limit)
+        try:
+            among = frozenset(map(ContentClass, classes))
+        except (TypeError, ValueError):
+            known = ", ".join(each.value for each in ContentClass)
+            raise UsageError(f"recall() takes classes= as a list of these: {known}") from None
+        wanted = Request(query, token_limit, full, classes=among, passages=limit)
         return self.state.recollection.find(self.state.chat, wanted, self.state.count)
 
     def recall_note(self, question: str, standing: str) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from aider_gardener.archive.sessions import AIDER, PYTHON, host_of
 from aider_gardener.archive.store.base import SessionInfo
 from aider_gardener.gardener.care import rules
-from aider_gardener.gardener.compactions import asked_for, goal_of, market
+from aider_gardener.gardener.compactions import asked_for, drafted, goal_of, market
 from aider_gardener.gardener.state import ChatState, Point
 from aider_gardener.gardener.stored_chat import save_growth, saved_sessions, stored_chat, sums_of
 from aider_gardener.messages import TokenCounter
@@ -49,6 +49,7 @@ TENDED = {
     Level.HARD: "The prompt hardly fits the window.",
 }
 """And in one that the gardener tends."""
+FULL_NOW = "The window is full; the next prompt compacts the history."
 
 
 # Pressure
@@ -74,6 +75,9 @@ def pressure_report(state: ChatState, *, cold: bool = False, tended: bool = True
     advice = (TENDED if acts else UNTENDED)[full]
     if acts and full is Level.OK and history > goal.high:
         advice = "The history is above its limit; the next prompt compacts it."
+    due = drafted(state, goal) if acts and full is Level.HARD else None
+    if due and level(used - due.plan.tokens_saved, frame.window) is not Level.HARD:
+        advice = FULL_NOW
     if saves:
         advice += f" A compaction now would save {saves:,} tokens (/gardener plan shows it)."
     if drop and full is not Level.OK:

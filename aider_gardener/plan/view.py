@@ -41,8 +41,11 @@ class Piece(dict[str, Any]):
     sequence number. One with a single entry whole is the host's own message; one with others is a note
     (`is_note`), an abridged transcript in the user's role; one with none only keeps the roles alternating.
 
-    `mark` tells of which chat it is. A copy of it is a plain dict: what was copied is a new message.
+    `mark` tells of which chat it is, `beside` are the tokens of what in it is no text. A copy of it is a
+    plain dict: what was copied is a new message.
     """
+
+    beside = 0
 
     def __init__(
         self,
@@ -73,10 +76,10 @@ class Piece(dict[str, Any]):
         return self.mark is mark and self["content"] in (self._made, f"{self._made}\n{INTERRUPTION}")
 
     def tokens(self, count: TokenCounter) -> int:
-        """The tokens of its text, counted once."""
+        """Its tokens; those of its text are counted once."""
         if self._counted is None or self._counted[0] is not count:
             self._counted = count, count(self.content)
-        return self._counted[1]
+        return self._counted[1] + self.beside
 
     def __reduce__(self) -> tuple[type, tuple[dict[str, Any]]]:
         return dict, (dict(self),)

@@ -202,6 +202,35 @@ def test_toml_whose_line_ends_an_editor_changed_has_nothing_of_ours_left(tmp_pat
     assert config.path.read_bytes() == b'model = "x"\r\n'
 
 
+TEXT = f'''note = """
+{hosts.BEGIN}
+mine
+{hosts.END}
+"""
+'''
+
+
+@pytest.mark.parametrize(
+    "text", [TEXT, TEXT.replace("mine\n", f"{hosts.BEGIN}\n"), TEXT.replace(hosts.END, "")]
+)
+def test_our_lines_in_somebodys_own_texts_stay(text: str, tmp_path: Path) -> None:
+    config, _hooks = hosts.parts_of(hosts.CODEX, tmp_path, COMMAND, tmp_path)
+    config.path.parent.mkdir()
+    config.path.write_text(text)
+    assert (
+        change(config, tmp_path / "records", ours=False).before == text.encode() == config.path.read_bytes()
+    )
+    change(config, tmp_path / "records", ours=True)
+    change(config, tmp_path / "records", ours=True)
+    config.path.write_text(edited := f"model = 'new'\n{config.path.read_text()}")
+    change(config, tmp_path / "records", ours=False)
+    assert config.path.read_text() == f"model = 'new'\n{text}"
+    config.path.write_text(changed := edited.replace("required", "[mcp_servers.mine]\nrequired"))
+    with pytest.raises(UsageError, match="the lines around what is ours are not as they were; what is ours"):
+        change(config, tmp_path / "records", ours=False)
+    assert config.path.read_text() == changed
+
+
 PLAY = """
 import { AiderGardener } from "./aider-gardener.js"
 const state = { input: { path: "a.py" } }

@@ -48,6 +48,19 @@ def test_a_folder_goes_behind_all_files_that_were_put_into_it(host: str, tmp_pat
     assert list((tmp_path / "home").iterdir()) == []
 
 
+@pytest.mark.parametrize("host", ["codex", "opencode", "gemini", "cursor"])
+def test_of_our_own_folder_nothing_is_left_and_without_it_nothing_is_put_in(
+    host: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (home := tmp_path / "home").mkdir()
+    monkeypatch.setattr(location, "user_directory", lambda: home / ".local" / "share" / "ours")
+    assert gardener("install", host).exit_code == 0
+    (location.user_directory() / "opencode").mkdir()  # where our plugin there writes what it hands on
+    assert gardener("uninstall", host).exit_code == 0 and list(home.iterdir()) == []
+    (home / ".local").write_text("no folder", encoding="utf-8")
+    assert gardener("install", host).exit_code == 1 and found(home) == [".local"]
+
+
 @pytest.mark.parametrize("options", [(), ("--project",)])
 def test_a_link_that_leads_to_itself_is_one_line(options: tuple[str], project: Path, tmp_path: Path) -> None:
     for place in (tmp_path / "home", project):

@@ -116,7 +116,7 @@ def test_with_json_there_is_one_value_and_nothing_else() -> None:
     assert found["status"] == 3 and found["command"][-1].startswith("for i")
     assert found["class"] == "log" and found["shortened"] and not found["binary"]
     assert found["tokens_after"] < 200 < found["tokens_before"] and found["counter"] == "cl100k_base"
-    assert found["lines"] == 500 and Path(found["whole"]).is_file()
+    assert found["lines"] == 500 and Path(found["whole"]).is_file() and found["beginning"] is None
     small = report(code="print('hello')")
     assert small["text"].split() == ["hello"] and small["whole"] is None and not small["shortened"]
 
@@ -349,8 +349,11 @@ def test_of_an_output_that_is_not_held_whole_a_part_is_named(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(child, "HELD_BYTES", 100_000)
-    shown = run(code="for i in range(50_000): print(f'2024-05-01 INFO job={i} done')").stdout
+    code = "for i in range(50_000): print(f'2024-05-01 INFO job={i} done')"
+    shown = run(code=code).stdout
     assert re.search(r"MB, whose end was not read; its first \d+ KB: \S+\]\n\Z", shown), shown[-200:]
+    found = report(code=code)
+    assert found["whole"] is None and 100_000 < Path(found["beginning"]).stat().st_size < found["bytes"]
 
 
 def test_a_file_for_which_the_disk_has_no_room_is_not_left_behind(

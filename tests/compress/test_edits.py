@@ -101,3 +101,21 @@ def test_carriage_returns_do_not_matter() -> None:
 def test_a_block_that_is_shorter_than_its_line_stays() -> None:
     text = "a.py\n<<<<<<< SEARCH\nx\n=======\ny\n>>>>>>> REPLACE\n"
     assert line(text, "search-replace") == text
+
+
+@pytest.mark.parametrize(
+    ("code", "name"),
+    [
+        ("class Core0:", "Core0"),
+        ("class Core0(Base):", "Core0"),
+        ("def empty?", "empty?"),
+        ("class Core::Inner < Base", "Core::Inner"),
+        ("class Core: Base {", "Core"),
+        ("function core:run(", "core:run"),
+        ("def self.make", "self.make"),
+    ],
+)
+def test_a_name_is_told_without_what_stands_behind_it(code: str, name: str) -> None:
+    rest = "\n".join(f"+    one more line {number}" for number in range(30))
+    patch = f"*** Begin Patch\n*** Add File: core.txt\n+{code}\n{rest}\n*** End Patch"
+    assert line(patch, "apply-patch").startswith(f"[… created core.txt: {name} (+31 −0)")

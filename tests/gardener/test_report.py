@@ -114,7 +114,9 @@ def test_the_advice_follows_level_limit_and_what_would_be_saved() -> None:
     assert advice(2 * used).startswith("Nothing to do.") and advice(2 * used, on=False) == "There is room."
     assert "by itself" in advice(int(used / 0.8)) and "by itself" not in advice(int(used / 0.8), on=False)
     assert advice(int(used / 0.9)).endswith("worth a /drop if not needed: big.py.")
-    assert advice(used).startswith("The prompt hardly fits")
+    assert advice(used).startswith("The window is full; the next prompt compacts the history.")
+    assert gardener.state.is_hard and gardener.compact_if_due() and not gardener.state.is_hard
+    assert advice(sum(PARTS.values()) + 40).startswith("The prompt hardly fits"), "compacted too"
     above = chat()
     assert above.pressure().recommendation.startswith("The history is above its limit")
     above.state.on = False

@@ -304,6 +304,39 @@ def test_a_history_that_grew_brings_what_is_new(store: Store, tmp_path: Path) ->
     assert [entry.content for entry in last[-3:]] == ["Applied edit to w.py", "Go on.", "Done."]
 
 
+def test_a_time_that_no_archive_takes_is_none_and_the_export_can_be_read(
+    store: Store, tmp_path: Path
+) -> None:
+    for name, year in (("late", 3999), ("early", 1900)):
+        record = {"type": "user", "sessionId": name, "timestamp": f"{year}-01-01T00:00:00Z"}
+        text = json.dumps({**record, "message": {"role": "user", "content": f"Said in {year}."}})
+        (tmp_path / f"{name}.jsonl").write_text(f"{text}\n", encoding="utf-8")
+    (tmp_path / "h.history.md").write_text(HISTORY.replace("2026", "3026"), encoding="utf-8")
+    assert taken(store, tmp_path).messages == 10
+    assert all(0 < entry.created_at < 4e9 for entry in entries(store))
+    store.export(tmp_path / "export.jsonl")
+    other = open_store(tmp_path / "other")
+    assert other.import_(tmp_path / "export.jsonl") > 10
+    other.close()
+
+
+def test_a_line_that_stands_doubled_comes_once(store: Store, tmp_path: Path) -> None:
+    host = Host(tmp_path / f"{SESSION}.jsonl", SESSION)
+    host.ask("Yes.")
+    host.answer("Done.")
+    first, last = host.path.read_bytes().splitlines(keepends=True)
+    host.path.write_bytes(first * 3 + last * 2)
+    assert taken(store, host.path).messages == 2
+    host.records += 5
+    for _ in range(2):  # the same words, said later
+        host.ask("Yes.")
+    assert taken(store, host.path).messages == 2
+    assert [entry.turn for entry in entries(store)] == [1, 1, 2, 3]
+    two = [{"type": "text", "text": "Done."}] * 2
+    host.write({"type": "assistant", "message": {"role": "assistant", "content": two}})
+    assert taken(store, host.path).messages == 2, "one line may say a thing twice"
+
+
 def test_a_chat_that_was_archived_live_is_not_taken_in_again(store: Store, tmp_path: Path) -> None:
     began = imports.started_at("# aider chat started at 2026-01-05 10:00:00")
     archive = Archive(store, session="live", project=PROJECT, count=approximate, clock=lambda: began + 9)

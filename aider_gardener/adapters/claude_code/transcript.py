@@ -41,6 +41,13 @@ HOST_WORDS = (
     "<command-", "<local-command-", "<ide_", "<task-notification", "[Request interrupted",
     "Caveat: The messages below were generated",
 )  # fmt: skip
+DECLINED, ASKED_BACK, ADVICE = (
+    "the user said:\n",
+    "The user wants to clarify",
+    "\n\nNote: The user's next message",
+)
+"""In the result of a call that the user declined: what stands before their words, in their place where they
+asked back, and behind them."""
 WINDOW, LARGE_WINDOW, LARGE_MARK = 200_000, 1_000_000, "[1m]"
 """Tokens of the window of Claude Code's models, of those too that say otherwise in their names."""
 
@@ -71,6 +78,9 @@ class ClaudeReader(Reader):
         for block in blocks(message):
             if block.get("type") == "tool_result":
                 text = "\n".join(filter(None, map(self._text, blocks(block))))
+                if value.get("toolDenialKind") == "user-rejected":  # the host's word: a tool may say anything
+                    text, said = declined(text)
+                    words.append(said)
                 yield from self.gave(block.get("tool_use_id"), text, failed=bool(block.get("is_error")))
             elif value.get("isCompactSummary"):
                 yield from record_of("user", self._text(block), SourceKind.SUMMARY)
@@ -139,6 +149,14 @@ def typed(text: str) -> tuple[str, SourceKind]:
         name, args = (" ".join(parted(text, tag)[1]).strip() for tag in ("command-name", "command-args"))
         return (f"{name} {args}".strip(), SourceKind.TYPED) if args else (text, SourceKind.NOTICE)
     return text, SourceKind.TYPED
+
+
+def declined(text: str) -> tuple[str, str]:
+    """The result of a call that the user declined, and what they said to it: that is no tool's."""
+    host, mark, said = text.partition(DECLINED)
+    if said.startswith(ASKED_BACK):
+        return text, ""
+    return f"{host}{mark}".rstrip(), said.partition(ADVICE)[0]
 
 
 def parted(text: str, tag: str) -> tuple[str, list[str]]:

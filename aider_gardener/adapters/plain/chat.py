@@ -15,9 +15,13 @@ from itertools import zip_longest
 
 from aider_gardener.adapters.plain.reading import Item, Kind
 from aider_gardener.compress.base import omitted
-from aider_gardener.messages import Entry, Fidelity
+from aider_gardener.messages import Entry, Fidelity, Message
 from aider_gardener.plan.chat import Chat, Rendering, question
 from aider_gardener.plan.view import Piece, TextOf
+
+IMAGE_TOKENS = 1_100
+"""What a part that is no text counts as: about what OpenAI charges for a large image in high detail."""
+_NOTE = Item(None, Kind.WORDS, Message("user", ""))
 
 
 @dataclass(frozen=True)
@@ -34,7 +38,7 @@ class AgentList:
     ) -> tuple[AgentList, Chat, list[Entry]]:
         """The list and the chat as they are now, and the entries that are new. A message that is no longer
         there is gone, and where nothing of the last list is left the chat was cleared. A note of ours is in
-        it once the agent has put it there."""
+        it once the agent has put it there. `admit` is told of each new one how it was read."""
         keys = tuple(item.key for item in read)
         if keys == self.keys and self.seqs == chat.order:
             return self, chat, []
@@ -43,7 +47,7 @@ class AgentList:
         for item, known in zip(read, aligned(self.keys, keys), strict=True):
             seq = ours.pop(item.message, None) if known is None else self.seqs[known]
             if seq is None:
-                chat, entry = chat.enter(item.message, partial(admit, source=item.source))
+                chat, entry = chat.enter(item.message, partial(admit, item))
                 added.append(entry)
                 seq = entry.seq
             items[seq] = item
@@ -59,14 +63,18 @@ class AgentList:
         return question(chat.entries[seq] for seq in self.seqs if self.kind(seq) is Kind.WORDS)
 
     def kind(self, seq: int) -> Kind:
-        return self.items[seq].kind
+        return self._item(seq).kind
+
+    def _item(self, seq: int) -> Item:
+        """How an entry was read; a note of ours that the agent has not put into its list yet is words."""
+        return self.items.get(seq, _NOTE)
 
     def layout(self, chat: Chat, text_of: TextOf) -> tuple[list[Piece], list[Piece]]:
         """The list with each entry at its level; the first of both lists is always empty."""
         made = Rendering(chat, text_of)
         units = list(self._units([chat.entries[seq] for seq in chat.order]))
         for unit, after in zip_longest(units, units[1:]):
-            first, item = unit[0], self.items[unit[0].seq]
+            first, item = unit[0], self._item(unit[0].seq)
             followed = after is None or chat.in_place(after[0])
             is_words = item.kind is Kind.WORDS and not item.images and not first.pinned
             must = first.seq in chat.fixed or not is_words  # a note may show words as well
@@ -106,7 +114,9 @@ class AgentList:
         level = chat.level_of(entry)
         role = "tool" if self.kind(entry.seq) is Kind.RESULT else entry.role
         text = omitted("left out", entry.id) if level is Fidelity.HIDDEN else text_of(entry, level)
-        return chat.piece(role, text, entry)
+        piece = chat.piece(role, text, entry)
+        piece.beside = IMAGE_TOKENS * self._item(entry.seq).images if level is Fidelity.FULL else 0
+        return piece
 
 
 def _reads_well(entry: Entry, made: Rendering, *, followed: bool) -> bool:

@@ -14,19 +14,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
-from aider_gardener.adapters.plain.chat import AgentList
+from aider_gardener.adapters.plain.chat import IMAGE_TOKENS, AgentList
 from aider_gardener.adapters.plain.reading import Item, Kind, as_mapping, items
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.sessions import PYTHON
 from aider_gardener.archive.store import open_store
 from aider_gardener.archive.store.location import store_directory
-from aider_gardener.archive.store.records import LAST_SECOND
+from aider_gardener.compress.base import omitted
 from aider_gardener.errors import UsageError, fault_log
 from aider_gardener.gardener.files import backlog_of
 from aider_gardener.gardener.gardener import Gardener as ChatGardener
 from aider_gardener.gardener.throttle import fit_open, throttle_outputs
-from aider_gardener.messages import Entry, TokenCounter
+from aider_gardener.messages import LAST_SECOND, Entry, Fidelity, Message, TokenCounter
 from aider_gardener.plan.chat import Chat
+from aider_gardener.plan.planner import note_rendition
 from aider_gardener.plan.view import FILLER, Piece
 from aider_gardener.recall.backlog import Backlog
 from aider_gardener.settings import Settings
@@ -35,8 +36,6 @@ from aider_gardener.tokens import MESSAGE_OVERHEAD_TOKENS, approximate, default_
 HISTORY_SHARE = 0.5
 """Share of the window that the history may have where no limit is set: instructions, tools, what is recalled
 and the reply have the rest."""
-IMAGE_TOKENS = 1_100
-"""What a part that is no text counts as: about what OpenAI charges for a large image in high detail."""
 
 
 class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
@@ -140,9 +139,11 @@ class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
         the schemas sent along, to be counted. A fault of ours costs one line in the log; the list is
         returned then.
 
-        Raises UsageError for what is no list of messages with roles and JSON content.
+        Raises UsageError for what is no list of messages with roles and JSON content, or of schemas.
         """
         read = items(messages)
+        if isinstance(tools, str | bytes) or not isinstance(tools or (), Iterable):
+            raise UsageError(f"prompt() takes tools= as a list of schemas, not {type(tools).__name__}")
         try:
             with self._lock:
                 return self._prompt(messages, read, [*(tools or ())]) if self.state.on else list(messages)
@@ -166,15 +167,16 @@ class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
         }
         state.frame = replace(state.frame, parts=parts)
         with state.timed():  # archive what is new
-            self._list, chat, added = self._list.sync(state.chat, read[head:], self.admit, state.archive.text)
+            self._list, chat, added = self._list.sync(
+                state.chat, read[head:], self._admit, state.archive.text
+            )
             self.replace_chat(chat)
         throttle_outputs(state, added)
-        whole = (seq for seq in self._list.seqs if seq not in state.chat.fidelity)
-        parts["images"] = IMAGE_TOKENS * sum(self._list.items[seq].images for seq in whole)
-        state.frame = replace(state.frame, parts=parts)
         self.compact_if_due()
-        if state.acts:
-            fit_open(state)
+        cut = fit_open(state) if state.acts else []
+        if images := sum(self._list.items[one.entry.seq].images for one in cut):
+            told = "aider-gardener: %d parts that are no text have no room (%d tokens each) and are left out"
+            fault_log().warning(told, images, IMAGE_TOKENS)
         shown = self._shown(own[head:])
         if state.acts:
             instructions = "\n".join(item.message.content for item in read[:head])
@@ -184,6 +186,16 @@ class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
             fault_log().warning("aider-gardener: %s", notice)
         self._sent = asked, state.chat, [*own[:head], *shown]
         return list(self._sent[2])
+
+    def _admit(self, item: Item, chat: Chat, message: Message) -> Entry:
+        """A new message as an entry: with the tokens of what in it is no text, which its short form leaves
+        out."""
+        archive, entry = self.state.archive, self.admit(chat, message, item.source)
+        if item.images and Fidelity.COMPRESSED not in archive.renditions(entry):
+            left_out = omitted("what is no text left out", entry.id)
+            text = f"{archive.without_secrets(entry).content}\n{left_out}"
+            archive.put_rendition(entry, note_rendition(entry, Fidelity.COMPRESSED, text, self.state.count))
+        return replace(entry, tokens=entry.tokens + IMAGE_TOKENS * item.images)
 
     def _shown(self, own: Sequence[object]) -> list[object]:
         """What is shown, as messages to send: those that are whole are the agent's own."""

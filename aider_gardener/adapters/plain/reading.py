@@ -22,6 +22,8 @@ from aider_gardener.messages import Message, Source, SourceKind, text_key
 AgentMessage = Mapping[str, Any]
 """One message of an agent, as it is sent as JSON."""
 
+FOREIGN = frozenset({"tool_use", "tool_result"})
+"""Parts of another format, whose calls would lose their results."""
 FIXED_ROLES = frozenset({"system", "developer"})
 
 
@@ -92,6 +94,11 @@ def items(messages: object) -> list[Item]:
         parts = plain.get("content")
         if not isinstance(parts, str | list | None):
             raise UsageError(f"the content of message {place} is {type(parts).__name__}; give text or parts")
+        if foreign := FOREIGN.intersection(map(_type_of, parts) if isinstance(parts, list) else ()):
+            how = "give tool_calls, and each result as a message of the role tool"
+            raise UsageError(
+                f"message {place} has a part {min(foreign)}, as Anthropic's messages have; {how}"
+            )
         key = frozenset((name, text_key(text)) for name, text in given.items()) if is_text else _hash(data)
         made = _calls_of(plain)
         calls.update((call.id, call.source) for call in made)
@@ -129,8 +136,11 @@ def _part_text(part: object) -> str:
     text = _text_in(part)
     if text is not None:
         return text
-    kind = part.get("type") if isinstance(part, Mapping) else type(part).__name__
-    return f"[{kind} {_hash(json.dumps(part, sort_keys=True, default=str))[:8]}]"
+    return f"[{_type_of(part)} {_hash(json.dumps(part, sort_keys=True, default=str))[:8]}]"
+
+
+def _type_of(part: object) -> str:
+    return str(part.get("type") if isinstance(part, Mapping) else type(part).__name__)
 
 
 def _text_in(part: object) -> str | None:

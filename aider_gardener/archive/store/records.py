@@ -15,7 +15,7 @@ from aider_gardener import files
 from aider_gardener.archive.store import entries, schema, search, sessions
 from aider_gardener.archive.store.redact import Redacted, Redactor, cleaned
 from aider_gardener.errors import StoreError
-from aider_gardener.messages import Entry, Rendition
+from aider_gardener.messages import LAST_SECOND, Entry, Rendition
 
 if TYPE_CHECKING:
     import apsw
@@ -29,9 +29,8 @@ EXPORTED = frozenset(("session", SAID, "event", "state"))
 """What another archive may say here."""
 SESSION_FIELDS = ("id", "project", "started_at")
 TIMES, NUMBERS = ("at", "started_at"), ("turn", "seq", "tokens", "pinned", "active")
-LAST_SECOND, LARGEST = 32_503_593_600, (1 << 63) - 1
-"""The last day of the year 2999, of which every system's calendar knows what day it is in every zone, and
-SQLite's largest integer: the place of what was said without a transcript has 19 digits."""
+LARGEST = (1 << 63) - 1
+"""SQLite's largest integer: the place of what was said without a transcript has 19 digits."""
 NOT_AN_EXPORT = "{path} is no export of a format that this version reads ({format})"
 NOT_IMPORTED = "{path}, line {number}, cannot be read: nothing was imported"
 NOT_READ = (KeyError, ValueError, TypeError, IndexError, AttributeError, OverflowError, RecursionError)

@@ -83,10 +83,8 @@ class _Scanner:
     def __init__(self, text: str) -> None:
         self.raw = text.split("\n")
         self.lines = [line.rstrip("\r") for line in self.raw] if "\r" in text else self.raw
-        written = [line for line in self.lines if line.startswith(("#### ", "> "))]
-        self.bare = bool(written) and not any(line.endswith("  ") for line in written)
-        """True when an editor has taken the white space off the line ends."""
         self.at = 0
+        self.bare = self.is_bare(0)
         self.silent = False
 
     def run(self) -> Iterator[Span]:
@@ -100,6 +98,7 @@ class _Scanner:
             if self.header_here(self.at):
                 kind, text = "header", line.strip()
                 self.at, self.silent = self.at + 1, True
+                self.bare = self.is_bare(self.at)
             elif blanks and self.prompt_line(line):
                 kind, text = "prompt", self.read_prompt()
                 self.silent = text.split(None, 1)[:1] != [] and text.split()[0] in SILENT_COMMANDS
@@ -111,6 +110,16 @@ class _Scanner:
             last, blanks = kind, self.blanks_before(self.at)
             if text or kind == "prompt":
                 yield Span(kind, text, notices)
+
+    def is_bare(self, at: int) -> bool:
+        """Whether an editor has taken the white space off the line ends of the chat that begins here: what
+        was said since it saved the file has it again."""
+        marked = set[bool]()
+        while at < len(self.lines) and not self.header_here(at):
+            if self.lines[at].startswith(("#### ", "> ")):
+                marked.add(self.lines[at].endswith("  "))
+            at += 1
+        return marked == {False}
 
     def ends_marked(self, line: str) -> bool:
         return self.bare or line.endswith("  ")

@@ -12,7 +12,6 @@ import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +23,7 @@ from aider_gardener.adapters.transcript import (
     TranscriptRecord,
     Used,
     record_of,
+    seconds,
     tokens,
 )
 from aider_gardener.archive.store.redact import Redactor
@@ -281,10 +281,7 @@ def model_of(parts: Sequence[Span]) -> str:
 
 def started_at(header: str) -> float:
     """When a chat was begun, in seconds since the epoch: what its header says is the machine's own time."""
-    try:
-        return datetime.fromisoformat(header.rpartition(" at ")[2].strip()).timestamp()
-    except (ValueError, OverflowError, OSError):
-        return 0.0
+    return seconds(header.rpartition(" at ")[2].strip())
 
 
 def without_thoughts(reply: str) -> str:

@@ -132,6 +132,25 @@ def test_an_edit_is_told_as_a_block_that_every_reader_of_edits_knows(tmp_path: P
     assert edited_files(entries_of(failed)) == []
 
 
+def test_what_the_user_said_as_they_declined_a_call_is_theirs(tmp_path: Path) -> None:
+    head = "The user doesn't want to proceed with this tool use. To tell you how to proceed, the user said:"
+    words, advice = "Never run the integration tests.", "\n\nNote: The user's next message may contain more."
+    text = f"{head}\n{words}{advice}"
+    call_, told = assistant(call("Bash", command="make")), {"is_error": True}
+
+    def answered(text: str, **more: object) -> list[tuple[str, SourceKind]]:
+        block = {"type": "tool_result", "tool_use_id": "t1", "content": text, **told}
+        found = said(read(tmp_path, call_, user([block], **more)))
+        return [(content, kind) for role, content, kind, _detail in found if role == "user"]
+
+    declined = {"toolDenialKind": "user-rejected"}
+    assert answered(text, **declined) == [(head, SourceKind.COMMAND), (words, SourceKind.TYPED)]
+    assert answered(text) == [(text, SourceKind.COMMAND)], "a tool may print such words"
+    asked_back = f"{head}\nThe user wants to clarify these questions."
+    assert answered(asked_back, **declined) == [(asked_back, SourceKind.COMMAND)]
+    assert answered("Stop here.", **declined) == [("Stop here.", SourceKind.COMMAND)]
+
+
 def test_a_written_file_and_several_edits_are_edits_too(tmp_path: Path) -> None:
     both = [{"old_string": "a", "new_string": "b"}, {"old_string": "c", "new_string": "d"}]
     records = read(

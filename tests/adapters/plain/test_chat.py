@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from aider_gardener.adapters.plain.chat import AgentList
-from aider_gardener.adapters.plain.reading import items
+from aider_gardener.adapters.plain.reading import Item, items
 from aider_gardener.messages import ContentClass, Entry, Fidelity, Message, Source, SourceKind, entry_id
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.view import FILLER, NOTE_HEAD
@@ -13,9 +13,9 @@ from aider_gardener.plan.view import FILLER, NOTE_HEAD
 from .agents import Sent, call, calls, result, said, user
 
 
-def admit(chat: Chat, message: Message, source: Source | None) -> Entry:
-    is_asked = message.role == "user" and source is None
-    source = source or Source(SourceKind.TYPED if is_asked else SourceKind.REPLY)
+def admit(item: Item, chat: Chat, message: Message) -> Entry:
+    is_asked = message.role == "user" and item.source is None
+    source = item.source or Source(SourceKind.TYPED if is_asked else SourceKind.REPLY)
     name, seq = entry_id(message.role, message.content), chat.next_seq
     turn = chat.turn_of(source)
     return Entry(name, "s", turn, seq, message.role, message.content, source, ContentClass.PROSE, (), 9)

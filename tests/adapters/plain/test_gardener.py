@@ -19,6 +19,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import aider_gardener
+from aider_gardener.adapters.plain.chat import IMAGE_TOKENS
 from aider_gardener.adapters.plain.gardener import Gardener, noted
 from aider_gardener.archive.sessions import session_named
 from aider_gardener.archive.store import open_store
@@ -141,6 +142,20 @@ def test_an_original_that_left_the_list_comes_back_where_the_agent_puts_its_note
         assert "8081" not in str(gardener.prompt(asked))
 
 
+def test_acts_between_a_restored_note_and_the_next_prompt() -> None:
+    acts: list[Any] = [Gardener.undo, Gardener.give_back, Gardener.compact_after_rejection]
+    acts.append(lambda gardener: gardener.forget(gardener.state.chat.entries[9].id))
+    acts.append(lambda gardener: gardener.pin(gardener.state.chat.entries[9].id))
+    for act in acts:
+        with opened() as gardener:
+            messages, _ = grown(gardener, 14)
+            gardener.prompt(messages[5:])
+            note, _filler = gardener.restore(gardener.state.chat.entries[0].id).messages
+            act(gardener)
+            put = [*messages[5:], note._asdict(), user("And now?")]
+            assert note._asdict() in gardener.prompt(put)
+
+
 def test_a_preview_leaves_no_trace() -> None:
     with opened() as gardener:
         messages = [SYSTEM, *turn(0), user("And now?")]
@@ -201,9 +216,40 @@ def test_images_stay_with_their_message_and_count() -> None:
     with opened() as gardener:
         shown = user([{"type": "text", "text": "What is wrong here?"}, picture])
         assert gardener.prompt([SYSTEM, shown])[1] is shown
-        assert gardener.state.frame.parts["images"] >= 1_000
+        assert gardener.pressure().used > IMAGE_TOKENS
         entry = next(iter(gardener.state.chat.entries.values()))
         assert "What is wrong here?" in entry.content and "[image_url " in entry.content
+
+
+@pytest.mark.parametrize("asked", [1, 4])
+@pytest.mark.parametrize("waiting", [0, 5])
+@pytest.mark.parametrize("in_result", [0, 4])
+@pytest.mark.parametrize("past", [[], [5], [1, 1, 1, 1, 1]])
+def test_pictures_that_the_window_has_no_room_for_leave_the_prompt(
+    past: list[int], in_result: int, waiting: int, asked: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
+    messages = [SYSTEM]
+    for pictures in past:
+        messages += [user(["Compare them.", *[picture] * pictures]), said("They are alike.")]
+    if in_result:
+        messages += [
+            user("Look."),
+            calls(call("c", "shot")),
+            result("c", ["A shot.", *[picture] * in_result]),
+        ]
+        messages.append(said("I see it."))
+    messages += [user([f"Picture {number}", picture]) for number in range(waiting)]
+    messages.append(user(["And in these?", *[picture] * asked]))
+    before = copy.deepcopy(messages)
+    with opened(window=4_000) as gardener, caplog.at_level(logging.WARNING, "aider_gardener"):
+        prompt = gardener.prompt(messages)
+    pictures = json.dumps(prompt).count('"image_url": {"url"')
+    assert tokens(prompt) + pictures * IMAGE_TOKENS < 4_000 and illegal(prompt) == "" and messages == before
+    assert "And in these?" in str(prompt[-1]["content"])
+    told = [record.getMessage() for record in caplog.records]
+    assert [line for line in told if "parts that are no text" not in line] == []
+    assert bool(told) == (asked + waiting > 3)
 
 
 def test_messages_without_content_and_objects_are_taken() -> None:
@@ -275,6 +321,10 @@ def test_its_chats_are_told_as_an_agents_own_and_not_as_aiders(tmp_path: Path) -
         ([user(7)], "content of message 1 is int"),
         ([user([{"type": "image", "data": b"x"}])], "message 1 cannot be sent as JSON"),
         ([user("x"), {"role": ""}], "message 2 has no role"),
+        (
+            [user("x"), said([{"type": "tool_use", "id": "t"}])],
+            "message 2 has a part tool_use, as Anthropic's",
+        ),
         ([user(reduce(lambda held, _: [held], range(100_000), []))], "message 1 cannot be sent as JSON"),
     ],
 )
@@ -296,12 +346,31 @@ def test_arguments_of_other_types_are_refused_in_one_line(tmp_path: Path) -> Non
         with pytest.raises(UsageError, match="takes"):
             Gardener.open(**{"project": tmp_path, "window": 8_000, "memory": True} | wrong)
     with opened() as gardener:
-        for act in (gardener.restore, gardener.pin, gardener.forget, gardener.why):
-            with pytest.raises(UsageError, match="no entry has the id None"):
+        for act in (gardener.restore, gardener.pin, gardener.forget, gardener.why, gardener.expire):
+            with pytest.raises(UsageError, match=r"\w+\(\) takes entry_id= as text, not NoneType"):
                 act(None)
         for wrong in ({"query": 5}, {"query": "x", "token_limit": "9"}, {"query": "x", "limit": None}):
             with pytest.raises(UsageError, match="takes a question in words"):
                 gardener.recall(**wrong)
+        for classes in (5, None, "log", ["nosuch"]):
+            with pytest.raises(UsageError, match="takes classes= as a list of these: prompt, error, code"):
+                gardener.recall("x", classes=classes)  # type: ignore[arg-type]
+        gardener.prompt([user("The port is 8081."), said("Noted.")])
+        assert [item.text for item in gardener.recall("port", classes=["prompt"])]
+        acts: list[tuple[Any, dict[str, Any]]] = [
+            (gardener.plan, {"focus": 5}),
+            (gardener.add_rule, {"text": ["x"]}),
+            (gardener.edit_rule, {"text": "x", "number": "1"}),
+            (gardener.drop_rule, {"number": None}),
+            (gardener.expire, {"entry_id": "g1", "context_ttl": "x"}),
+            (gardener.compact_after_rejection, {"room": "x"}),
+            (gardener.answer, {"reply": None}),
+            (gardener.prompt, {"messages": [user("x")], "tools": 5}),
+            (gardener.prompt, {"messages": [user("x")], "tools": "run"}),
+        ]
+        for act, given in acts:
+            with pytest.raises(UsageError, match=rf"{act.__name__}\(\) takes {[*given][-1]}= as"):
+                act(**given)
 
 
 def test_what_is_wrong_with_the_archive_is_said_as_it_is_opened(

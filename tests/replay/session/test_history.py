@@ -188,6 +188,15 @@ def test_line_ends_and_a_byte_order_mark_make_no_difference(name: str) -> None:
     assert said(same)[:2] == said(current)[:2]
 
 
+def test_a_chat_whose_line_ends_an_editor_took_is_read_beside_one_that_has_them(tmp_path: Path) -> None:
+    path = tmp_path / "h.md"
+    stripped, current = HISTORIES / "stripped.md", HISTORIES / "current.md"
+    for one, other in ((stripped, current), (current, stripped)):
+        path.write_text(f"{one.read_text('utf-8')}\n{other.read_text('utf-8')}", encoding="utf-8")
+        alone = [said(load_history(one)), said(load_history(other))]
+        assert said(load_history(path)) == [*alone[0], ("restart", ""), *alone[1]]
+
+
 def test_a_truncated_file_keeps_what_is_there() -> None:
     session = load_history(HISTORIES / "truncated.md")
     assert session.turn_count == 4 and session.events[-1].text.startswith("I allow 0.")
