@@ -74,9 +74,9 @@ class Frame:
 
 @dataclass(frozen=True)
 class Pressure:
-    """The report on a prompt. Token figures are of the next prompt as it stands; 0 `available` means
-    that the model's window is unknown. `largest_ids` are the ids of the largest messages, "" for a note that
-    shows several, `budget_set_by` says what set the budget of the history."""
+    """The report on a prompt. Token figures are of the next prompt as it stands; `available` is below 0 where
+    it is longer than the window, and 0 where that is unknown. `largest_ids` are the ids of the largest
+    messages, "" for a note that shows several, `budget_set_by` says what set the budget of the history."""
 
     used: int
     available: int
@@ -166,7 +166,8 @@ def marks(
     cheap.
 
     The window sets the marks where it leaves less: compaction starts at 70 % of it (once some of the history
-    is compacted, the rest of it at 85 %) and goes down to 60 %; 95 % is never passed. `cold` says that the
+    is compacted, the rest of it at 85 %) and goes down to 60 %; 95 % is never passed. It sets none where the
+    frame alone is longer: the prompt would not fit without any history either. `cold` says that the
     provider's cache is lost anyway, so that a plan costs nothing and is worth it earlier, but never below the
     limit.
     """
@@ -181,7 +182,7 @@ def marks(
     set_by = YOURS if limit.fixed else HOSTS if high <= most else BY_PRICE
     if cold:
         high = max(most, int(low + COLD_SHARE * (high - low)))
-    if frame.window:
+    if frame.window > frame.tokens:
         beside = frame.tokens + current
         hard = max(1, int(HARD_AT * frame.window) - beside)
         mark = OPTIMIZE_AT if compacted else WARNING_AT
