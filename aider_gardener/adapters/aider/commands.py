@@ -396,7 +396,7 @@ def cmd_forget(at: CommandLine, args: str) -> None:
     else:
         entry = care.find(at.gardener.state, named(at, given, f"/forget ID|{WHOLE_SESSION} [{YES}]"))
         first = " ".join(entry.content.split())[:60]
-        question = f'Delete {entry.id} ("{first}", {entry.tokens:,} tokens) for good?'
+        question = f'Delete {entry.id} ("{first}", {counted(entry.tokens, "token")}) for good?'
     if YES not in words and not at.io.confirm_ask(question, default="n"):
         return
     if given == WHOLE_SESSION:
@@ -421,7 +421,7 @@ def cmd_pin(at: CommandLine, args: str) -> None:
 
     if args:
         entry = at.gardener.pin(named(at, args, "/pin [ID]"))
-        tokens = f"{entry.tokens:,} tokens"
+        tokens = counted(entry.tokens, "token")
         at.io.tool_output(f"{entry.id} ({tokens}) stays whole in the chat; /unpin {entry.id} lets it go.")
     elif rows := pinned_entries(at.gardener.state):
         at.gardener.state.listed = tuple(entry.id for entry in rows)
@@ -444,11 +444,12 @@ def cmd_unpin(at: CommandLine, args: str) -> None:
 @command
 def cmd_restore(at: CommandLine, args: str) -> None:
     "Put an original back into the chat whole, in its place or at the end"
-    shorter = at.gardener.state.chat.fidelity
+    chat = at.gardener.state.chat
+    shorter = chat.fidelity.keys() - chat.forgotten
     found = at.gardener.restore(
         named(at, args, "/restore ID", lambda entry: not shorter or entry.seq in shorter)
     )
-    entry, tokens = found.entry, f"{found.entry.tokens:,} tokens"
+    entry, tokens = found.entry, counted(found.entry.tokens, "token")
     if not found.changed:
         at.io.tool_output(f"{entry.id} stands whole in the chat already.")
     elif found.in_place:

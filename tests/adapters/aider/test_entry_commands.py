@@ -121,6 +121,14 @@ def test_restore_puts_an_original_back_in_its_place(begin: Begin) -> None:
     assert "stands whole in the chat already" in say(driver, f"/restore {stored_id}")
 
 
+def test_the_last_to_restore_is_none_that_was_forgotten(begin: Begin) -> None:
+    driver = begin()
+    driver.ask(f"/ask {SECRET_WORDS}", "/ask what else?", reply="Yes")
+    driver.type(f"/forget {id_of(driver, MARKER)} --yes")
+    assert "stands whole in the chat already" in say(driver, "/restore last")
+    assert "(1 token) stays whole" in say(driver, "/pin last")
+
+
 def test_restore_adds_what_is_no_longer_in_the_chat(
     begin: Begin, drive: MakeDriver, model: ScriptedModel
 ) -> None:
