@@ -23,9 +23,10 @@ FREE_WINDOW_SHARE, MOST_FREE = 1 / 4, 8_192
 """Share of the window that the history may have where tokens have no price (a local model), and the most:
 the host's limit for the largest windows. For 16,384 tokens its own limit is 1,024."""
 OVER_LIMIT = "history above its limit"
-YOURS, HOSTS, BY_PRICE, BY_WINDOW, PUT_BACK = (
+YOURS, HOSTS, OURS, BY_PRICE, BY_WINDOW, PUT_BACK = (
     YOUR_LIMIT,
     "aider's limit",
+    "the gardener's limit",
     "the limit by cache prices",
     WINDOW_LEAVES,
     "a limit raised by what was put back",
@@ -145,15 +146,17 @@ class Goal:
 
 
 class Limit(NamedTuple):
-    """How long the history may get, in tokens. `tokens` is the host's limit or the user's; `fixed`: the
-    user set it, so prices do not move it. `low_share` of it is the low mark. `growth` is what the chat
-    adds a turn. `pinned` is what pinned messages take beyond their share: it comes on top of both marks."""
+    """How long the history may get, in tokens. `tokens` is the host's limit or the user's, or `ours`, where
+    tokens have no price; `fixed`: the user set it, so prices do not move it. `low_share` of it is the low
+    mark. `growth` is what the chat adds a turn. `pinned` is what pinned messages take beyond their share: it
+    comes on top of both marks."""
 
     tokens: int
     low_share: float
     fixed: bool = False
     growth: float = 0.0
     pinned: int = 0
+    ours: bool = False
 
 
 def marks(
@@ -179,7 +182,7 @@ def marks(
         batch = int(REST_TURNS * limit.growth * min(1.0, 2 * market.cached_share))
         high = max(high, min(low + batch, MOST_HIGH + limit.pinned))
     hard, reason = 0, OVER_LIMIT
-    set_by = YOURS if limit.fixed else HOSTS if high <= most else BY_PRICE
+    set_by = YOURS if limit.fixed else BY_PRICE if high > most else OURS if limit.ours else HOSTS
     if cold:
         high = max(most, int(low + COLD_SHARE * (high - low)))
     if frame.window > frame.tokens:

@@ -111,5 +111,6 @@ def test_a_mark_says_what_set_it() -> None:
     assert marks(ROOMY, fixed, HALF, compacted=False).set_by == "your limit"
     assert marks(ROOMY, LIMIT, HALF, compacted=False).set_by == "the limit by cache prices"
     assert marks(ROOMY, LIMIT, UNCACHED, compacted=False).set_by == "aider's limit"
+    assert marks(ROOMY, LIMIT._replace(ours=True), UNCACHED, compacted=False).set_by == "the gardener's limit"
     small = Frame(window=10_000, parts={"files": 3_000})
     assert marks(small, LIMIT, HALF, compacted=False).set_by == "what the window leaves"
