@@ -79,9 +79,10 @@ def limit_passed(set_by: str, tokens: int, *, caches_if_asked: bool = False) -> 
     """Whose limit the history passed, and how to set another where that helps: "aider's limit of 1,024 tokens
     (--gardener-history-tokens sets another)". `caches_if_asked`: the provider would cache prompts if it were
     told to, and then a longer history costs less than this one."""
-    fixed = (YOUR_LIMIT, WINDOW_LEAVES)  # of a window no setting makes more
+    if set_by == WINDOW_LEAVES:  # of a window no setting makes more
+        return f"{set_by}, {counted(tokens, 'token')}"
     longer = "--cache-prompts keeps more for less money, " if caches_if_asked else ""
-    hint = "" if set_by in fixed else f" ({longer}--gardener-history-tokens sets another)"
+    hint = "" if set_by == YOUR_LIMIT else f" ({longer}--gardener-history-tokens sets another)"
     return f"{set_by} of {tokens:,} tokens{hint}"
 
 

@@ -60,6 +60,11 @@ def test_a_setting_is_named_where_it_gives_the_history_more(set_by: str, is_said
     assert ("--gardener-history-tokens sets another" in limit_passed(set_by, 6_840)) == is_said
 
 
+def test_what_the_window_leaves_is_said_as_a_number_of_tokens() -> None:
+    assert limit_passed(BY_WINDOW, 1) == "what the window leaves, 1 token"
+    assert limit_passed(HOSTS, 1_024).startswith("aider's limit of 1,024 tokens")
+
+
 def test_the_status_of_a_chat_names_no_field() -> None:
     gardener = make_gardener(history_tokens=2_000)
     fresh = status_text(gardener.status())

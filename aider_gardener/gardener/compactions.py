@@ -54,6 +54,7 @@ def goal_of(state: ChatState, *, cold: bool = False) -> Goal:
         fixed=bool(state.settings.history_tokens or state.host_limit_given),
         growth=growth_of(state),
         pinned=max(0, _pinned_tokens(state) - int(PINNED_SHARE * state.budget)),
+        ours=state.budget > state.host_limit,
     )
     goal = marks(
         state.frame,

@@ -91,7 +91,8 @@ def past_chat(store: Store, info: SessionInfo, number: int, short: str, entries:
     kept, frame = saved_growth(store, info), last_frame(store, info.id)
     sums = kept[0] if kept else None
     firsts = (SourceKind.TYPED, SourceKind.NOTICE)  # a subagent's task is a notice, since the model set it
-    said = (entry.content for kind in firsts for entry in entries if entry.source.kind is kind)
+    words = [entry for entry in entries if not is_filler(entry)]
+    said = (entry.content for kind in firsts for entry in words if entry.source.kind is kind)
     return PastChat(
         number=number,
         id=info.id,

@@ -87,7 +87,7 @@ def pressure_report(state: ChatState, *, cold: bool = False, tended: bool = True
     original, summary = (sum(row[name] for row in classes.values()) for name in ("orig", "sum"))
     return Pressure(
         used=used,
-        available=max(0, frame.window - used),
+        available=frame.window - used if frame.window else 0,
         utilization=round(used / frame.window, 4) if frame.window else 0.0,
         level=full.value,
         history_budget=goal.high if acts else 0,

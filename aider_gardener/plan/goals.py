@@ -23,9 +23,10 @@ FREE_WINDOW_SHARE, MOST_FREE = 1 / 4, 8_192
 """Share of the window that the history may have where tokens have no price (a local model), and the most:
 the host's limit for the largest windows. For 16,384 tokens its own limit is 1,024."""
 OVER_LIMIT = "history above its limit"
-YOURS, HOSTS, BY_PRICE, BY_WINDOW, PUT_BACK = (
+YOURS, HOSTS, OURS, BY_PRICE, BY_WINDOW, PUT_BACK = (
     YOUR_LIMIT,
     "aider's limit",
+    "the gardener's limit",
     "the limit by cache prices",
     WINDOW_LEAVES,
     "a limit raised by what was put back",
@@ -74,9 +75,9 @@ class Frame:
 
 @dataclass(frozen=True)
 class Pressure:
-    """The report on a prompt. Token figures are of the next prompt as it stands; 0 `available` means
-    that the model's window is unknown. `largest_ids` are the ids of the largest messages, "" for a note that
-    shows several, `budget_set_by` says what set the budget of the history."""
+    """The report on a prompt. Token figures are of the next prompt as it stands; `available` is below 0 where
+    it is longer than the window, and 0 where that is unknown. `largest_ids` are the ids of the largest
+    messages, "" for a note that shows several, `budget_set_by` says what set the budget of the history."""
 
     used: int
     available: int
@@ -145,15 +146,17 @@ class Goal:
 
 
 class Limit(NamedTuple):
-    """How long the history may get, in tokens. `tokens` is the host's limit or the user's; `fixed`: the
-    user set it, so prices do not move it. `low_share` of it is the low mark. `growth` is what the chat
-    adds a turn. `pinned` is what pinned messages take beyond their share: it comes on top of both marks."""
+    """How long the history may get, in tokens. `tokens` is the host's limit or the user's, or `ours`, where
+    tokens have no price; `fixed`: the user set it, so prices do not move it. `low_share` of it is the low
+    mark. `growth` is what the chat adds a turn. `pinned` is what pinned messages take beyond their share: it
+    comes on top of both marks."""
 
     tokens: int
     low_share: float
     fixed: bool = False
     growth: float = 0.0
     pinned: int = 0
+    ours: bool = False
 
 
 def marks(
@@ -166,7 +169,8 @@ def marks(
     cheap.
 
     The window sets the marks where it leaves less: compaction starts at 70 % of it (once some of the history
-    is compacted, the rest of it at 85 %) and goes down to 60 %; 95 % is never passed. `cold` says that the
+    is compacted, the rest of it at 85 %) and goes down to 60 %; 95 % is never passed. It sets none where the
+    frame alone is longer: the prompt would not fit without any history either. `cold` says that the
     provider's cache is lost anyway, so that a plan costs nothing and is worth it earlier, but never below the
     limit.
     """
@@ -178,10 +182,10 @@ def marks(
         batch = int(REST_TURNS * limit.growth * min(1.0, 2 * market.cached_share))
         high = max(high, min(low + batch, MOST_HIGH + limit.pinned))
     hard, reason = 0, OVER_LIMIT
-    set_by = YOURS if limit.fixed else HOSTS if high <= most else BY_PRICE
+    set_by = YOURS if limit.fixed else BY_PRICE if high > most else OURS if limit.ours else HOSTS
     if cold:
         high = max(most, int(low + COLD_SHARE * (high - low)))
-    if frame.window:
+    if frame.window > frame.tokens:
         beside = frame.tokens + current
         hard = max(1, int(HARD_AT * frame.window) - beside)
         mark = OPTIMIZE_AT if compacted else WARNING_AT

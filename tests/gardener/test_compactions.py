@@ -12,7 +12,7 @@ from aider_gardener.errors import UsageError
 from aider_gardener.gardener.compactions import GROWTH_TURNS, goal_of, growth_of, hide_finished, market, show
 from aider_gardener.gardener.state import Prefix
 from aider_gardener.messages import Fidelity
-from aider_gardener.plan.goals import PUT_BACK, YOURS, Frame
+from aider_gardener.plan.goals import HOSTS, OURS, PUT_BACK, YOURS, Frame
 from aider_gardener.plan.usage import CACHE_SECONDS, Call, Market, Prices, Usage
 from aider_gardener.reading.source import RUN_HEAD, RUN_MIDDLE
 from aider_gardener.tokens import MESSAGE_OVERHEAD_TOKENS
@@ -66,6 +66,14 @@ def test_what_was_taken_back_stands_until_the_history_has_grown_by_as_much() -> 
     gardener.sync([*messages, *long_talk(6)], [])
     assert gardener.compact_if_due()
     assert (goal_of(gardener.state).high, goal_of(gardener.state).set_by) == (1_500, YOURS)
+
+
+def test_the_limit_of_a_model_whose_tokens_cost_nothing_is_not_called_the_hosts() -> None:
+    state = make_gardener(history_tokens=0).state
+    state.host_limit, state.frame = 1_024, Frame(16_384)
+    assert (goal_of(state).high, goal_of(state).set_by) == (4_096, OURS)
+    state.usage.prices = Prices(1e-6, cache_read=1e-6)
+    assert (goal_of(state).high, goal_of(state).set_by) == (1_024, HOSTS)
 
 
 def test_what_waits_for_an_answer_is_not_hidden_with_what_is_finished() -> None:

@@ -35,6 +35,14 @@ def test_a_history_that_comes_at_once_has_each_question_in_the_turn_of_its_answe
     assert turns == [(n + 1, f"question {n}", f"answer {n}") for n in range(3)]
 
 
+def test_an_acknowledgement_is_no_first_prompt() -> None:
+    store = open_store(None)
+    make_gardener(store).sync(
+        talk(("I ran this command:\n\nls\n\nAnd got this output:\n\napp.py", "Ok.")), []
+    )
+    assert [chat.first_prompt for chat in past_chats(store, "p")] == [""]
+
+
 def test_what_was_cleared_is_told_and_what_says_nothing_is_left_out() -> None:
     store = open_store(None)
     gardener = make_gardener(store)

@@ -13,6 +13,7 @@ from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.gardener.report import DROPPABLE_SHOWN, droppable, pressure_report
 from aider_gardener.messages import Fidelity
 from aider_gardener.plan.goals import Frame
+from aider_gardener.tables import as_text, pressure_table
 
 PARTS = {"system": 300, "files": 700}
 
@@ -42,6 +43,15 @@ def test_parts_messages_and_classes_add_up_whatever_stands(turns: set[int], leve
     assert sum(row["orig"] for row in report.by_class.values()) == report.total_original_tokens
     assert report.total_summary_tokens == sum(row["sum"] for row in report.by_class.values())
     assert all(row["sum"] <= row["orig"] for row in report.by_class.values())
+
+
+def test_a_prompt_that_is_longer_than_the_window_is_said_to_be_of_that_window() -> None:
+    gardener = chat()
+    gardener.state.frame = Frame(20_000, {**PARTS, "files": 40_000}, {"big.py": 40_000}, "m")
+    report = pressure_report(gardener.state)
+    assert (report.used + report.available, report.level) == (20_000, "HARD")
+    text = as_text(pressure_table(report, gardener.state.chat.entries.values()))
+    assert f"{report.used:,} of 20,000 tokens, {report.utilization:.1%}" in text
 
 
 def test_of_no_kind_more_stands_than_was_said() -> None:

@@ -70,8 +70,14 @@ def test_once_something_is_compacted_the_window_may_fill_to_85_percent() -> None
 def test_where_the_window_leaves_next_to_nothing_a_plan_goes_down_to_60_percent_of_it() -> None:
     goal = marks(Frame(window=10_000, parts={"files": 5_500}), LIMIT, HALF, compacted=False)
     assert (goal.high, goal.low) == (1_500, 500)
-    nothing = marks(Frame(window=10_000, parts={"files": 20_000}), LIMIT, HALF, compacted=False)
+    nothing = marks(Frame(window=10_000, parts={"files": 9_900}), LIMIT, HALF, compacted=False)
     assert (nothing.high, nothing.low, nothing.hard) == (1, 1, 1)
+
+
+def test_a_frame_that_does_not_fit_the_window_by_itself_takes_nothing_from_the_history() -> None:
+    known, unknown = (Frame(window=window, parts={"files": 20_000}) for window in (10_000, 0))
+    goals = [marks(frame, LIMIT, HALF, compacted=False) for frame in (known, unknown)]
+    assert goals[0] == goals[1]
 
 
 @pytest.mark.parametrize("market", [HALF, CHEAP])
@@ -105,5 +111,6 @@ def test_a_mark_says_what_set_it() -> None:
     assert marks(ROOMY, fixed, HALF, compacted=False).set_by == "your limit"
     assert marks(ROOMY, LIMIT, HALF, compacted=False).set_by == "the limit by cache prices"
     assert marks(ROOMY, LIMIT, UNCACHED, compacted=False).set_by == "aider's limit"
+    assert marks(ROOMY, LIMIT._replace(ours=True), UNCACHED, compacted=False).set_by == "the gardener's limit"
     small = Frame(window=10_000, parts={"files": 3_000})
     assert marks(small, LIMIT, HALF, compacted=False).set_by == "what the window leaves"

@@ -80,16 +80,17 @@ def message(coder: HostCoder, gardener: Gardener, *_message: object) -> Iterator
 
 def close_open_exchanges(coder: HostCoder, *, last: bool) -> None:
     """A message that was sent and never answered (the provider failed, an empty reply) is closed as the
-    host closes outputs, so that the roles alternate. `last`: another message is about to follow."""
+    host closes outputs, so that the roles alternate; in its own list, for prompts have files between the two.
+    `last`: another message is about to follow."""
     closed: list[HostMessage] = []
     role = coder.done_messages[-1]["role"] if coder.done_messages else ""
     for each in coder.cur_messages:
         if role == each["role"] == "user":
-            closed.append({"role": "assistant", "content": FILLER})
+            (closed or coder.done_messages).append({"role": "assistant", "content": FILLER})
         closed.append(each)
         role = each["role"]
     if last and role == "user":
-        closed.append({"role": "assistant", "content": FILLER})
+        (closed or coder.done_messages).append({"role": "assistant", "content": FILLER})
     coder.cur_messages[:] = closed
 
 

@@ -46,6 +46,7 @@ HISTORY_COPY = (
     " (and --llm-history-file if you use it). Delete them there by hand."
 )
 NOTHING_PINNED = "Nothing is pinned in this chat; /pin ID holds a message, /pin last the newest."
+NOT_HELD = "As long as the gardener is off or only observes, aider summarises it with the rest."
 CONSTRAINTS_USAGE = "Usage: /gardener constraints [add TEXT | edit N TEXT | drop N]"
 NO_ROOM_FOR_RULE = "In prompts there is no room for {}: say rules in fewer words, or drop others."
 NAMED_USAGE = "Usage: {} (ID, its beginning, a number of the last list, or last)"
@@ -396,7 +397,7 @@ def cmd_forget(at: CommandLine, args: str) -> None:
     else:
         entry = care.find(at.gardener.state, named(at, given, f"/forget ID|{WHOLE_SESSION} [{YES}]"))
         first = " ".join(entry.content.split())[:60]
-        question = f'Delete {entry.id} ("{first}", {entry.tokens:,} tokens) for good?'
+        question = f'Delete {entry.id} ("{first}", {counted(entry.tokens, "token")}) for good?'
     if YES not in words and not at.io.confirm_ask(question, default="n"):
         return
     if given == WHOLE_SESSION:
@@ -421,8 +422,10 @@ def cmd_pin(at: CommandLine, args: str) -> None:
 
     if args:
         entry = at.gardener.pin(named(at, args, "/pin [ID]"))
-        tokens = f"{entry.tokens:,} tokens"
+        tokens = counted(entry.tokens, "token")
         at.io.tool_output(f"{entry.id} ({tokens}) stays whole in the chat; /unpin {entry.id} lets it go.")
+        if not at.gardener.state.acts:
+            at.io.tool_warning(NOT_HELD)
     elif rows := pinned_entries(at.gardener.state):
         at.gardener.state.listed = tuple(entry.id for entry in rows)
         at.put(entries_table(rows))
@@ -444,11 +447,12 @@ def cmd_unpin(at: CommandLine, args: str) -> None:
 @command
 def cmd_restore(at: CommandLine, args: str) -> None:
     "Put an original back into the chat whole, in its place or at the end"
-    shorter = at.gardener.state.chat.fidelity
+    chat = at.gardener.state.chat
+    shorter = chat.fidelity.keys() - chat.forgotten
     found = at.gardener.restore(
         named(at, args, "/restore ID", lambda entry: not shorter or entry.seq in shorter)
     )
-    entry, tokens = found.entry, f"{found.entry.tokens:,} tokens"
+    entry, tokens = found.entry, counted(found.entry.tokens, "token")
     if not found.changed:
         at.io.tool_output(f"{entry.id} stands whole in the chat already.")
     elif found.in_place:

@@ -171,10 +171,10 @@ def frame_of(coder: HostCoder, state: ChatState, chunks: Chunks, last: str = "")
 
 
 def _without_dropped(coder: HostCoder, frame: Frame) -> Frame:
-    """The prompt as last measured, less the files that have left the chat since: room that the user made."""
+    """The prompt as last measured, without its files where one has left the chat since: the user made room,
+    and how much the next prompt tells."""
     here = {_relative(coder, name) for name in coder.abs_fnames}
-    dropped = sum(tokens for name, tokens in frame.files.items() if name not in here)
-    return replace(frame, parts={**frame.parts, "files": max(0, frame.parts.get("files", 0) - dropped)})
+    return frame if here.issuperset(frame.files) else replace(frame, parts={**frame.parts, "files": 0})
 
 
 def _relative(coder: HostCoder, name: str) -> str:

@@ -132,7 +132,7 @@ def _open_file_to_read(path: Path, key_source: str) -> Store:
 
 
 def _open_file(database: Database, path: Path, clock: Callable[[], float]) -> Store:
-    notice, left = "", repair.frame_heads(path)
+    notice, left = "", repair.frames_left(path)
     is_cut = repair.stays(lambda: repair.is_log_cut(path))
     if not path.exists() and not repair.finish(path):
         notice = repair.set_copy_aside(path)

@@ -75,17 +75,17 @@ def stays(is_so: Callable[[], bool]) -> bool:
     return True
 
 
-def has_lost_log(database: Database, left: list[bytes]) -> bool:
+def has_lost_log(database: Database, left: int) -> bool:
     """Whether the log that a killed process left behind has whole transactions behind the place up to which
     SQLite can read it: a bit there has turned over, and SQLite takes that for the end. To be asked of a file
-    that was just opened; `left` is what `frame_heads` said before. Raises StoreError."""
+    that was just opened; `left` is what `frames_left` said before. Raises StoreError."""
     path = database.path or Path()
 
     def is_longer() -> bool:
         frames, _ = database.outside(lambda db: db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_NOOP))
-        return len(frame_heads(path)) > frames
+        return min(left, len(frame_heads(path))) > frames
 
-    return bool(left) and (database.is_new or stays(is_longer))
+    return left > 0 and (database.is_new or stays(is_longer))
 
 
 def is_cut_off(path: Path) -> bool:
@@ -106,21 +106,38 @@ def is_cut_off(path: Path) -> bool:
 def is_log_cut(path: Path) -> bool:
     """Whether the log that a killed process left behind is shorter than the index beside it says. To be asked
     of a file before it is opened, which makes the index anew."""
+    listed, frame = _listed(path) or (0, 0)
+    size = 0
+    with contextlib.suppress(OSError):
+        size = path.with_name(f"{path.name}-wal").stat().st_size
+    return listed > 0 and size < WAL_HEADER + listed * frame
+
+
+def frames_left(path: Path) -> int:
+    """How many frames of whole transactions the log of an archive has that is not open yet, by its index
+    where that is of this log: what a process was killed before it said there, others write over."""
+    whole, known = len(frame_heads(path)), _listed(path)
+    return min(whole, known[0]) if known else whole
+
+
+def _listed(path: Path) -> tuple[int, int] | None:
+    """How many frames the index of an archive's log lists, 0 where all of them stand in the file, and the
+    bytes of one; None for an index that is not there or of another log."""
     index, log = (path.with_name(path.name + ending) for ending in ("-shm", "-wal"))
     try:
         with files.open_plain(index) as file:
             head = file.read(INDEX_BYTES)
     except OSError:
-        return False
-    size, salt = 0, b""
+        return None
+    salt = b""
     with contextlib.suppress(OSError), files.open_plain(log) as file:
-        size, salt = os.fstat(file.fileno()).st_size, file.read(WAL_HEADER)[16:24]
+        salt = file.read(WAL_HEADER)[16:24]
     listed, written_over = (int.from_bytes(head[at : at + 4], sys.byteorder) for at in (16, 96))
-    page = int.from_bytes(head[14:16], sys.byteorder)
     is_whole = len(head) == INDEX_BYTES and head[:INDEX_HEADER] == head[INDEX_HEADER : 2 * INDEX_HEADER]
-    is_of_log = not salt or salt == head[32:40]
-    is_longer = size < WAL_HEADER + listed * (FRAME_HEADER + page)
-    return is_whole and is_of_log and listed > written_over and is_longer
+    if not is_whole or salt not in (b"", head[32:40]):
+        return None
+    page = int.from_bytes(head[14:16], sys.byteorder)
+    return listed if listed > written_over else 0, FRAME_HEADER + page
 
 
 def frame_heads(path: Path) -> list[bytes]:

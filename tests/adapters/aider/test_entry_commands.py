@@ -106,6 +106,14 @@ def test_a_pinned_entry_stays_whole(begin: Begin) -> None:
     assert "Nothing is pinned" in say(driver, "/pin")
 
 
+def test_where_the_gardener_does_not_act_a_pin_holds_nothing_and_says_so(begin: Begin) -> None:
+    driver = begin()
+    driver.ask(f"/ask {SECRET_WORDS}")
+    assert "aider summarises it" not in say(driver, "/pin last")
+    driver.type("/gardener off")
+    assert "aider summarises it" in say(driver, "/pin last")
+
+
 def test_restore_puts_an_original_back_in_its_place(begin: Begin) -> None:
     driver = begin(history_tokens=1_000)
     whole = f"{SECRET_WORDS} " + "Then we went on and spoke of other rooms. " * 20
@@ -119,6 +127,14 @@ def test_restore_puts_an_original_back_in_its_place(begin: Begin) -> None:
     driver.ask("/ask thanks")
     assert whole.strip() in driver.model.last_prompt()
     assert "stands whole in the chat already" in say(driver, f"/restore {stored_id}")
+
+
+def test_the_last_to_restore_is_none_that_was_forgotten(begin: Begin) -> None:
+    driver = begin()
+    driver.ask(f"/ask {SECRET_WORDS}", "/ask what else?", reply="Yes")
+    driver.type(f"/forget {id_of(driver, MARKER)} --yes")
+    assert "stands whole in the chat already" in say(driver, "/restore last")
+    assert "(1 token) stays whole" in say(driver, "/pin last")
 
 
 def test_restore_adds_what_is_no_longer_in_the_chat(

@@ -256,18 +256,50 @@ def test_room_is_made_for_a_large_file_before_it_is_first_sent(
 
 
 @pytest.mark.parametrize("files", ["append", "aider"])
+@pytest.mark.parametrize(("line", "lines"), [("a line of words in a file\n", 400), ("1 2 3 4 5 6 7\n", 200)])
 def test_a_file_that_was_dropped_makes_room_and_nothing_else_has_to(
-    begin: Begin, repository: Path, files: str
+    begin: Begin, repository: Path, files: str, line: str, lines: int
 ) -> None:
-    (repository / "large.txt").write_text("a line of words in a file\n" * 400, encoding="utf-8")
+    """The second has four times the tokens that its size tells."""
+    (repository / "large.txt").write_text(line * lines, encoding="utf-8")
     driver = begin(files=files, map_tokens=0, history_tokens=20_000, fnames=["app.py", "large.txt"])
     driver.coder.main_model.info = {**driver.coder.main_model.info, "max_input_tokens": 12_000}
     state = driver.coder.gardener.state
-    while state.tokens_around + state.history_used < 8_400:
+    while state.tokens_around + state.history_used < 8_100:
         driver.ask("tell me more", reply="Words of an answer. " * 45)
+    driver.ask("and the rest", reply="Words of an answer. " * 250)
+    assert state.tokens_around + state.history_used > 9_200 and not state.plans
     driver.type("/drop large.txt")
     driver.ask("and now?")
     assert not state.plans and not faults(driver)
+
+
+@pytest.mark.parametrize("line", ["a line of words in a file\n", "0 1 2 3 4 5 6 7 8 9\n"])
+def test_a_file_that_fits_no_window_takes_nothing_from_the_history(
+    begin: Begin, repository: Path, line: str
+) -> None:
+    """Nothing that could leave the history would make the prompt fit. The second has more tokens than its size
+    tells."""
+    (repository / "huge.txt").write_text(line * 4_000, encoding="utf-8")
+    driver = begin(map_tokens=0)
+    driver.coder.main_model.info = {**driver.coder.main_model.info, "max_input_tokens": 12_000}
+    driver.ask("one", "two", "three", "four")
+    driver.type("/add huge.txt")
+    driver.ask("what is in it?")
+    driver.type("/drop huge.txt")
+    driver.ask("and now?")
+    assert not driver.coder.gardener.state.plans and "recalled" not in driver.last_said
+
+
+@pytest.mark.parametrize("fnames", [["app.py"], []])
+def test_a_restored_history_that_ends_in_a_question_is_closed_where_it_ends(
+    begin: Begin, model: ScriptedModel, fnames: list[str]
+) -> None:
+    """As each does, for its last words are "/exit": in prompts the files of the chat stand behind it."""
+    driver = begin(map_tokens=0, fnames=fnames)
+    driver.coder.done_messages = [{"role": "user", "content": "/exit"}]
+    driver.ask("go on")
+    assert alternates(model.requests[-1])
 
 
 def marks(messages: Sequence[dict[str, Any]]) -> list[int]:

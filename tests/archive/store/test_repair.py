@@ -239,6 +239,27 @@ def test_a_flipped_bit_or_a_cut_in_the_log_of_a_killed_chat_is_told_a_torn_end_i
     assert {name for name in names if told[name]} == {"flipped", "cut", "removed"}
 
 
+def test_what_a_killed_chat_had_not_said_to_its_end_and_another_wrote_over_is_not_told_as_lost(
+    tmp_path: Path,
+) -> None:
+    """A kill between the writing of a transaction and its entry in the log's index: SQLite goes on at its place,
+    and its last frames stand behind the end of what counts."""
+    chat = open_store(tmp_path / "chat")
+    put(chat, "said", 1)
+    shutil.copytree(tmp_path / "chat", tmp_path / "next")
+    put(chat, "never said to its end " * 2_000, 2)
+    killed = (tmp_path / "chat" / "gardener.db-wal").read_bytes()
+    other = open_store(tmp_path / "next")  # as a chat that has the archive open writes there now
+    put(other, "said by another", 2)
+    shutil.copytree(tmp_path / "next", tmp_path / "left")
+    log = tmp_path / "left" / "gardener.db-wal"
+    assert len(log.read_bytes()) < len(killed)
+    log.write_bytes(log.read_bytes() + killed[len(log.read_bytes()) :])
+    store = open_store(tmp_path / "left")
+    assert [each.content for each in store.session_entries("s")] == ["said", "said by another"]
+    assert store.notice == ""
+
+
 @pytest.mark.parametrize("size", [0, 1, 511])
 @pytest.mark.parametrize("has_copy", [True, False])
 def test_a_file_of_which_less_than_a_page_is_left_was_damaged(
