@@ -58,7 +58,7 @@ def store_copy(to: Path | Address | None, source: Path | Address | None, readabl
     server only ROLE can read it, and chats held with a local model are left out.
     """
     from aider_gardener import files
-    from aider_gardener.archive import plugin
+    from aider_gardener.archive.postgres.sync import ENCRYPTED
     from aider_gardener.archive.store.location import store_directory
 
     if (to is None) == (source is None):
@@ -70,7 +70,7 @@ def store_copy(to: Path | Address | None, source: Path | Address | None, readabl
         raise UsageError(f"{own} is where the archive lies already; name another directory")
     with closing(opened(other or own)) as given:
         if given.database.key and not (readable or isinstance(there or own, Path)):
-            raise UsageError(plugin.part("sync").ENCRYPTED)
+            raise UsageError(ENCRYPTED)
         with closing(opened(there or own, made=True)) as taking:
             count = taking.copy_from(given)
             kind = "SQLite" if taking.is_file else "lines of JSON" if taking.directory else "PostgreSQL"
@@ -84,12 +84,12 @@ def store_copy(to: Path | Address | None, source: Path | Address | None, readabl
 @yes_option
 def store_remove(address: Path | Address, yes: bool) -> None:
     """Delete an archive that `gardener store copy --to` brought to a server. The one here stays."""
-    from aider_gardener.archive import plugin
+    from aider_gardener.archive.postgres.lines import ServerLines
 
     if isinstance(address, Path):
         raise UsageError("name an archive on a server, postgresql://ROLE@HOST/DATABASE#NAME")
     confirm(f"Delete {address} for good?", yes)
-    plugin.part("lines").ServerLines(address).remove()
+    ServerLines(address).remove()
     click.echo(f"{address} is deleted.")
 
 

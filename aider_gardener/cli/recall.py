@@ -13,7 +13,7 @@ from aider_gardener.cli.root import (
     put,
     session_named,
 )
-from aider_gardener.cli.shared import sharing_of, status_lines
+from aider_gardener.cli.shared import status_lines
 from aider_gardener.errors import UsageError
 
 NOTHING_FITS = "Nothing in the archive fits that. Try other words, or a name or number."
@@ -125,6 +125,7 @@ def status() -> None:
 
     Of the last chat: how full the window was at its end, and where that was heading over its last 50 turns.
     """
+    from aider_gardener.archive.postgres.sync import status as sharing
     from aider_gardener.archive.sessions import project_sessions
     from aider_gardener.archive.store.lines import names
     from aider_gardener.archive.store.location import set_aside_in
@@ -152,7 +153,7 @@ def status() -> None:
         "by_class": {name: dict(zip(columns, row, strict=True)) for name, row in stats.by_class.items()},
         "tier": tier,
         "lines_files": len(names(directory)) if directory else 0,
-        "sharing": sharing_of(store),
+        "sharing": (shared := sharing(store, project)),
         **project_status(store, project),
     }
-    put(value, lambda: archive_table(value, status_lines(value["sharing"]) if directory else ()))
+    put(value, lambda: archive_table(value, status_lines(shared) if directory else ()))

@@ -246,10 +246,9 @@ def archive(
             hooks.take_in(given)
         if event == STOP:  # no other event may follow
             store.copy_if_due()
-            from aider_gardener.archive import plugin
+            from aider_gardener.archive.postgres import sync_if_due
 
-            if plugin.is_shared(store, str(project)):
-                plugin.part().sync_if_due(store, str(project), os.environ)
+            sync_if_due(store, str(project), os.environ)
     finally:
         store.close()
 

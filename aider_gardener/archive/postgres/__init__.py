@@ -1,4 +1,4 @@
-"""The plug-in for several machines and people: a PostgreSQL server that carries lines between archives.
+"""An archive for several machines and people: a PostgreSQL server that carries lines between archives.
 
 Local first: a chat writes its own file and never waits for the server. It syncs in a process of its own,
 which gets the environment as it was before the host read any file of the repository: no `.env` there says
