@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from aider_gardener.archive.passages import spans
 from aider_gardener.archive.providers import NAME_LOCAL, WITHHELD
-from aider_gardener.archive.sessions import AIDER, HOST_KEY, PastSessions, host_of
+from aider_gardener.archive.sessions import AIDER, HOST_KEY, PastSessions
 from aider_gardener.archive.store.base import PendingPassage
 from aider_gardener.archive.store.location import is_shared
 from aider_gardener.archive.store.redact import Clean, cleaned
@@ -103,7 +103,6 @@ class Archive:
     ) -> None:
         self.store = store
         self.host = host
-        self._hosts: dict[str, str] = {session: host}
         self.backlog = backlog
         self.session = session
         self.project = project
@@ -171,11 +170,6 @@ class Archive:
             accessed_at=at,
             provider=self.provider,
         )
-
-    def host_of(self, session: str) -> str:
-        if session not in self._hosts:
-            self._hosts[session] = host_of(self.store, session)
-        return self._hosts[session]
 
     def _read(self, message: Message, known: Source | None) -> tuple[Source, tuple[Segment, ...]]:
         """Source and segments of a message; words of an unknown source where they can't be told."""
@@ -296,9 +290,7 @@ class Archive:
                 self.backlog.resume()
 
     def touch(self, ids: Iterable[str]) -> None:
-        found = list(ids)
-        if found:
-            self.store.touch(found, self.clock())
+        self.store.touch(ids, self.clock())
 
     def event(self, turn: int, kind: str, data: Mapping[str, object]) -> None:
         """Record what was done to the chat."""

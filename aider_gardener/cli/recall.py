@@ -128,7 +128,7 @@ def status() -> None:
     from aider_gardener.archive.postgres.sync import status as sharing
     from aider_gardener.archive.sessions import project_sessions
     from aider_gardener.archive.store.lines import names
-    from aider_gardener.archive.store.location import set_aside_in
+    from aider_gardener.archive.store.location import ASIDE, names_in
     from aider_gardener.gardener.past_chats import project_status
     from aider_gardener.tables import archive_table
 
@@ -138,7 +138,7 @@ def status() -> None:
     columns = ("entries", "original_tokens", "compressed_tokens")
     directory = store.directory
     tier = ("SQLite" if store.is_file else "JSON lines") if directory else "server"
-    aside = ", ".join(set_aside_in(directory)) if directory else ""
+    aside = ", ".join(names_in(directory, ASIDE)) if directory else ""
     notify(aside and f"set aside: {aside}; delete them when you need nothing of them any more")
     value = {
         "archive": stats.path,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.entries import quoting, stored
 from aider_gardener.archive.providers import SAY_LOCAL, WITHHELD, may_go
-from aider_gardener.archive.sessions import LAST, NOTES, session_named
+from aider_gardener.archive.sessions import LAST, NOTES, host_of, session_named
 from aider_gardener.errors import UsageError
 from aider_gardener.messages import ContentClass, Entry, Message, Source, SourceKind
 from aider_gardener.plan.chat import Chat
@@ -141,5 +141,5 @@ class ProjectMemory:
 
         last = session_named(self.store, self.project, LAST)
         report, state = last_pressure(self.store, last, self.settings, self.count)
-        host, model = self.archive.host_of(last.id), state.frame.model
+        host, model = host_of(self.store, last.id), state.frame.model
         return {"session": last.id, "host": host, "model": model, **report.as_json()}

@@ -12,7 +12,7 @@ from itertools import islice, zip_longest
 from typing import NamedTuple
 
 from aider_gardener.archive.archive import Archive
-from aider_gardener.archive.sessions import NOTES, last_first
+from aider_gardener.archive.sessions import NOTES, host_of, last_first
 from aider_gardener.archive.store.base import SessionInfo
 from aider_gardener.compress.edits import read_edits
 from aider_gardener.compress.shapes import gist, reports_failure
@@ -90,7 +90,7 @@ def state_of_last(archive: Archive, *, token_limit: int, everywhere: bool) -> st
     """Where the newest other chat of the project stands of which anything may be told: rules, decisions, open
     errors, files; "" for none. Without `everywhere` only chats with this host count."""
     for info in last_first(archive.past.infos.values()):
-        host = archive.host_of(info.id)
+        host = host_of(archive.store, info.id)
         if info.id.startswith(NOTES) or not (everywhere or host == archive.host):
             continue
         entries = archive.past.allowed(archive.store.session_entries(info.id), archive.provider)

@@ -17,7 +17,7 @@ from math import ceil
 from typing import NamedTuple
 
 from aider_gardener.archive.archive import Archive
-from aider_gardener.archive.sessions import author_of
+from aider_gardener.archive.sessions import author_of, host_of
 from aider_gardener.archive.store.words import index_words, query_words, stem, stop_words
 from aider_gardener.compress.edits import read_edits
 from aider_gardener.messages import ContentClass, Entry, SourceKind, TokenCounter
@@ -163,7 +163,7 @@ def as_recalled(
     if request.order and label and class_at(entry, start) in CODE:
         return None
     item = quote(entry, text, start, end, passage.relevance, label=label)
-    host = archive.host_of(entry.session)
+    host = host_of(archive.store, entry.session)
     return item._replace(
         amended=passage.amended,
         host=host if host != archive.host else "",

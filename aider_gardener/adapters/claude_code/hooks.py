@@ -100,8 +100,7 @@ class Hooks:
         """Archive what is new. What an answer recalled counts as accessed only behind it: that is written,
         and a lock is waited for."""
         recalled, self.recalled = self.recalled, []
-        if recalled:
-            self.store.touch(recalled, self.clock())
+        self.store.touch(recalled, self.clock())
         chat = self.chat(given)
         if chat is not None:
             take_in(chat, given, BEHIND_SECONDS)

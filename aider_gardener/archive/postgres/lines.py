@@ -11,7 +11,7 @@ import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from aider_gardener.archive.postgres import server
 from aider_gardener.archive.postgres.server import Address
@@ -139,7 +139,7 @@ class ServerLines(Lines):
     def read(self) -> list[Record]:
         sql = "SELECT change, payload, hash FROM gardener.lines WHERE archive = %s ORDER BY change"
         with server.connected(self.address.environ) as connection:
-            rows: list[Any] = connection.execute(sql, (self._number,)).fetchall()
+            rows = connection.execute(sql, (self._number,)).fetchall()
         self._held = [int(row[0]) for row in rows]
         records: list[Record] = []
         for _, payload, key in rows:

@@ -176,7 +176,7 @@ def tombstones(db: apsw.Connection, share: Share) -> tuple[list[Row], int]:
     """What was forgotten and the server is to hear of, and the number of the last."""
     sql = """SELECT seq, kind, key, entry, at FROM tombstones
              WHERE project = ? AND seq > ? AND is_own ORDER BY seq LIMIT ?"""
-    found: list[Any] = db.execute(sql, (share.project, share.told, ROWS)).fetchall()
+    found = list(db.execute(sql, (share.project, share.told, ROWS)))
     rows = []
     for _, kind, key, stored_id, at in found:
         if kind == ENTRY:

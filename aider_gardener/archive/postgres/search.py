@@ -69,17 +69,15 @@ def search(
     scores: dict[Key, float] = {}
     if len(vector):
         given = (str(list(vector)), embedder, len(vector), limit * 3)
-        near: list[Any] = connection.execute(FIND_NEAR, given).fetchall()
-        for *key, start, end in near:
+        for *key, start, end in connection.execute(FIND_NEAR, given):
             spans.setdefault(_key(key), (start, end))
     for found in (_with_words(connection, asked, limit * 3), list(spans)):
         for rank, own in enumerate(found, 1):
             scores[own] = scores.get(own, 0.0) + 1 / (FUSION + rank)
     best = sorted(scores, key=lambda each: (-scores[each], each))[:limit]
     columns = [list(column) for column in zip(*best, strict=True)] or [[], [], []]
-    rows: list[Any] = connection.execute(LAST_SAID, columns).fetchall()
     hits = []
-    for *key, project, session, at, payload in rows:
+    for *key, project, session, at, payload in connection.execute(LAST_SAID, columns):
         own = _key(key)
         said, score = json.loads(payload), round(scores[own], 5)
         start, end = spans.get(own) or _span(said["content"], asked)
@@ -99,7 +97,7 @@ def _with_words(connection: Connection, asked: Sequence[str], most: int) -> list
     quoted = ["'" + word.replace("\\", "\\\\").replace("'", "''") + "'" for word in asked if "\0" not in word]
     for joint in (" & ", " | ") if quoted else ():
         if len(found) < most:
-            rows: list[Any] = connection.execute(FIND_WORDS, (joint.join(quoted), AMONG, most)).fetchall()
+            rows = connection.execute(FIND_WORDS, (joint.join(quoted), AMONG, most))
             found |= dict.fromkeys(map(_key, rows))
     return list(found)[:most]
 

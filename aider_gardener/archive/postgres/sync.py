@@ -156,7 +156,7 @@ class _Exchange:
     def _pull(self, connection: Connection) -> bool:
         share, now = self.share, self._clock()
         given = (share.machine, share.number, share.seen, PULLED)
-        rows: list[Any] = connection.execute(PULL, given).fetchall()
+        rows = connection.execute(PULL, given).fetchall()
         done, gone = self.store.database.write(lambda db: local.take_in(db, share.project, rows, now))
         if gone:
             self.store.scrub()

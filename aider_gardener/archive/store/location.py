@@ -171,11 +171,6 @@ def names_in(directory: Path, form: re.Pattern[str]) -> list[str]:
         return []
 
 
-def set_aside_in(directory: Path) -> list[str]:
-    """The names of what was set aside in a directory."""
-    return names_in(directory, ASIDE)
-
-
 def check_files(directory: Path) -> None:
     """Raise StoreError unless each file of an archive is missing or a plain one that nothing else shares."""
     for name in (IGNORE_NAME, MARKER_NAME, *DATABASE_NAMES):

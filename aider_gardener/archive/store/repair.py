@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import apsw
 
@@ -333,14 +332,15 @@ def salvage(new: Database, damaged: Path, copy: Path, key: str) -> set[str]:
     def step(db: apsw.Connection) -> None:
         made = schema.number_of(db)
         db.execute("DELETE FROM state WHERE session = ?", (schema.OWN,))  # it is the same archive
-        _copy_all(damaged, key, db, listed)
-        number = schema.number_of(db)
-        if number is None:
-            db.execute("INSERT INTO state VALUES (?, ?, ?)", (schema.OWN, schema.NUMBER, made))
-        _tidy(db)
-        _add_copy(db, copy, key, number)
-        if not key:
-            _add_unchecked(damaged, db)
+        with contextlib.closing(_opened_damaged(damaged, key)) as old:
+            _copy_all(old, db, listed, is_plain=not key)
+            number = schema.number_of(db)
+            if number is None:
+                db.execute("INSERT INTO state VALUES (?, ?, ?)", (schema.OWN, schema.NUMBER, made))
+            _tidy(db)
+            _add_copy(db, copy, key, number)
+            if not key:
+                _add_unchecked(old, db)
         _place(db)
         _chunk(db)
         forgotten.begin_again(db)
@@ -349,43 +349,31 @@ def salvage(new: Database, damaged: Path, copy: Path, key: str) -> set[str]:
     return listed
 
 
-def _copy_all(damaged: Path, key: str, db: apsw.Connection, listed: set[str]) -> None:
+def _copy_all(old: apsw.Connection, db: apsw.Connection, listed: set[str], *, is_plain: bool) -> None:
     """Copy each row that can be read; `listed` gets the ids that there are."""
-    old = _opened_damaged(damaged, key)
-    if old is None:
-        return
-    with contextlib.closing(old):
-        if not key:
-            _read_first_page(old)
-        listed.update(_ids(old))
-        for table in (*TABLES_BY_ROW, *TABLES_BY_KEY):
-            _copy(old, db, table)
-        if not key:  # the other texts of a damaged page are told by their hashes
-            old.pragma("checksum_verification", "off")
-            _copy(old, db, "bodies")
+    if is_plain:
+        _read_first_page(old)
+    listed.update(_ids(old))
+    for table in (*TABLES_BY_ROW, *TABLES_BY_KEY):
+        _copy(old, db, table)
+    if is_plain:  # the other texts of a damaged page are told by their hashes
+        old.pragma("checksum_verification", "off")
+        _copy(old, db, "bodies")
 
 
-def _opened_damaged(damaged: Path, key: str) -> apsw.Connection | None:
+def _opened_damaged(damaged: Path, key: str) -> apsw.Connection:
     is_at_rest = not has_log(damaged)
     flags = apsw.SQLITE_OPEN_READONLY if is_at_rest else apsw.SQLITE_OPEN_READWRITE
-    try:
-        old = opened(damaged, flags, key, query="mode=ro&immutable=1" if is_at_rest else "")
-    except apsw.Error:
-        return None
+    old = opened(damaged, flags, key, query="mode=ro&immutable=1" if is_at_rest else "")
     old.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
     return old
 
 
-def _add_unchecked(damaged: Path, db: apsw.Connection) -> None:
+def _add_unchecked(old: apsw.Connection, db: apsw.Connection) -> None:
     """Add what has no place yet and stands on pages whose check sums do not hold, where each text is the one
     that its hash was made of: another SQLite that moves the log into the file leaves all of its pages so.
     Nothing of a file with other tables than ours: a column that is computed would run what it calls."""
-    old = _opened_damaged(damaged, "")
-    if old is None:
-        return
-    # What is broken ends it: what stands before that is added.
-    with contextlib.closing(old), contextlib.suppress(ValueError, apsw.Error):
-        old.pragma("checksum_verification", "off")
+    with contextlib.suppress(ValueError, apsw.Error):  # what stands before what is broken is added
         placed = "SELECT id FROM originals WHERE number IN (SELECT original FROM occurrences)"
         lacking = _ids(old).difference(stored_id for (stored_id,) in db.execute(placed))
         for record in records.export_of_other(old) if lacking and schema.is_exact(old) else ():
@@ -521,7 +509,6 @@ def _chunk(db: apsw.Connection) -> None:
     """Cut each text that has no passages into some."""
     sql = """SELECT o.number, o.segments, b.body FROM originals o JOIN bodies b ON b.original = o.number
              WHERE o.number NOT IN (SELECT original FROM chunks)"""
-    rows: list[Any] = db.execute(sql).fetchall()
-    for number, segments, body in rows:
+    for number, segments, body in list(db.execute(sql)):
         text = search.decode(body)
         search.add_chunks(db, number, text, passages.spans(text, search.segments_of(segments)))

@@ -146,7 +146,7 @@ class PlaceCache:
 
     def every(self, db: apsw.Connection) -> Numbers:
         """The places of the whole archive, a row for each of COLUMNS; read anew after any change."""
-        version = db.execute(VERSION).fetchall()[0]
+        version = next(db.execute(VERSION))
         if self._places is None or self._source is not db or version != self._version:
             self._places, self._version, self._source = _places(db, "1"), version, db
         return self._places
@@ -221,7 +221,7 @@ def _has_word(db: apsw.Connection, asked: Sequence[str], chunks: Numbers) -> Bit
              ORDER BY rowid DESC LIMIT ?"""
     for row, word in zip(held, asked, strict=True):
         holds = np.zeros(high - low + 1, dtype=np.bool_)
-        found: list[Any] = db.execute(sql, (expression(word), low, high, MOST_HELD)).fetchall()
+        found = list(db.execute(sql, (expression(word), low, high, MOST_HELD)))
         if found:
             holds[np.array(found, dtype=np.int64)[:, 0] - low] = True
             row[:] = holds[chunks - low]

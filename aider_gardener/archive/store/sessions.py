@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import apsw
 
@@ -134,11 +134,13 @@ def get_state(db: apsw.Connection, session: str, key: str) -> str | None:
 
 def stats(db: apsw.Connection, path: Path | None) -> StoreStats:
     shown = "coalesce(r.tokens, o.tokens)"
-    rows: list[Any] = db.execute(
-        f"""SELECT o.cls, count(*), sum(o.tokens), sum({shown}), sum(o.pinned), sum(o.redactions != '[]')
+    rows = list(
+        db.execute(
+            f"""SELECT o.cls, count(*), sum(o.tokens), sum({shown}), sum(o.pinned), sum(o.redactions != '[]')
             FROM originals o LEFT JOIN renditions r ON r.original = o.number AND r.fidelity = 'compressed'
             GROUP BY o.cls ORDER BY o.cls"""
-    ).fetchall()
+        )
+    )
     files = [path.with_name(path.name + ending) for ending in ("", "-wal", "-shm")] if path else []
     return StoreStats(
         entries=sum(row[1] for row in rows),
@@ -166,10 +168,10 @@ def let_go(db: apsw.Connection) -> None:
     db.executemany("DELETE FROM holders WHERE host = ? AND pid = ?", [(this_host(), pid) for pid in gone])
 
 
-def _held(db: apsw.Connection, *, here: bool = True) -> list[Any]:
+def _held(db: apsw.Connection, *, here: bool = True) -> list[tuple[str, str, int, str, float]]:
     """Who holds a session open on this machine, or on another: session, host, pid, started, at."""
     sql = "SELECT session, host, pid, started, at FROM holders WHERE (host = ?) = ?"
-    return db.execute(sql, (this_host(), here)).fetchall()
+    return list(db.execute(sql, (this_host(), here)))
 
 
 def live_sessions(db: apsw.Connection, now: float) -> frozenset[str]:
@@ -196,9 +198,8 @@ def holdings(db: apsw.Connection) -> list[Holding]:
         FROM originals o JOIN bodies b ON b.original = o.number
         LEFT JOIN occurrences n ON n.original = o.number LEFT JOIN sessions s ON s.number = n.session
         GROUP BY o.number ORDER BY o.number"""
-    rows: list[Any] = db.execute(sql).fetchall()
     found = []
-    for *values, pinned, ids in rows:
+    for *values, pinned, ids in db.execute(sql):
         sessions = tuple(each for each in json.loads(ids) if each)
         found.append(Holding._make((*values, bool(pinned), sessions)))
     return found

@@ -445,8 +445,9 @@ class Store:
 
     def touch(self, ids: Iterable[str], at: float) -> None:
         """Count one access of each entry at this time."""
-        if not self._db.read_only:
-            self._write({"kind": "touch", "ids": list(ids), "at": at})
+        found = list(ids)
+        if found and not self._db.read_only:
+            self._write({"kind": "touch", "ids": found, "at": at})
 
     def pin(self, entry_id: str, pinned: bool) -> None:
         self._write({"kind": "pin", "id": entry_id, "pinned": pinned})
