@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from aider_gardener.archive.passages import spans
 from aider_gardener.archive.providers import NAME_LOCAL, WITHHELD
 from aider_gardener.archive.sessions import AIDER, HOST_KEY, PastSessions
-from aider_gardener.archive.store.base import PendingPassage
 from aider_gardener.archive.store.location import is_shared
 from aider_gardener.archive.store.redact import Clean, cleaned
 from aider_gardener.errors import StoreError, tolerating
@@ -61,18 +60,14 @@ class EmbeddingBacklog(Protocol):
     """What works on the archive between turns, and embeds a question when it is asked to.
 
     `embedder_name` is the name under which vectors are stored, "" as long as no model was loaded.
-    `query_vector` is None when there is none in time. `embed_first` embeds passages now, as many as a turn
-    may wait for; `take_notice` says once why there are no vectors; `want` tells that questions are likely
-    from now on; between `pause` and `resume` the processor is wanted elsewhere; `drain` works passages off
-    now; it and `embed_first` return how many.
+    `query_vector` is None when there is none in time. `take_notice` says once why there are no vectors;
+    `want` tells that questions are likely from now on; between `pause` and `resume` the processor is wanted
+    elsewhere; `drain` works passages off now and returns how many.
     """
-
-    background: bool
 
     @property
     def embedder_name(self) -> str: ...
     def query_vector(self, text: str) -> Vector | None: ...
-    def embed_first(self, passages: Iterable[PendingPassage]) -> int: ...
     def take_notice(self) -> str: ...
     def want(self) -> None: ...
     def pause(self) -> None: ...
@@ -84,7 +79,7 @@ class Archive:
     """The store as one chat uses it: entries in, renditions and originals out, both cached.
 
     `count` counts tokens with the model's tokenizer; `clock` gives seconds since the epoch; `backlog`
-    embeds what enters, where there is an embedder. `host` is the agent whose chat it is; `hold` is told to
+    embeds what enters, where there is an embedder. `host` is the agent whose chat it is; `live` is for
     the store (see `Store.open_session`). `within` is the project that searches keep to, None where
     the archive is that project's own. `line_chars` cuts line forms shorter; 0: as they are.
     """
@@ -99,7 +94,7 @@ class Archive:
         clock: Callable[[], float],
         backlog: EmbeddingBacklog | None = None,
         host: str = AIDER,
-        hold: bool = True,
+        live: bool = True,
     ) -> None:
         self.store = store
         self.host = host
@@ -114,12 +109,12 @@ class Archive:
         self.line_chars = 0
         self._renditions: dict[int, dict[Fidelity, Rendition]] = {}
         self.within = project if project and is_shared(store.directory, project) else None
-        self._told = store.notice
-        self._failed = self._failed_told = self._withheld_told = False
+        self._notice_shown = store.notice
+        self._failed = self._is_failure_shown = self._is_withheld_shown = False
         self._generation = store.generation
-        is_begun = not hold and bool(session) and store.get_state(session, HOST_KEY) == host
+        is_begun = not live and bool(session) and store.get_state(session, HOST_KEY) == host
         if session and not is_begun:
-            store.open_session(session, project=project, started_at=clock(), hold=hold)
+            store.open_session(session, project=project, started_at=clock(), live=live)
             if host != AIDER:
                 store.set_state(session, HOST_KEY, host)
 
@@ -267,14 +262,14 @@ class Archive:
     def take_notice(self) -> str:
         """What the user should know, in one line, once: of the store since it was opened, of a text that
         could not be shortened, or of the backlog."""
-        if self.store.notice != self._told:
-            self._told = self.store.notice
-            return self._told
-        if self._failed and not self._failed_told:
-            self._failed_told = True
+        if self.store.notice != self._notice_shown:
+            self._notice_shown = self.store.notice
+            return self._notice_shown
+        if self._failed and not self._is_failure_shown:
+            self._is_failure_shown = True
             return FAILED_NOTICE
-        if self.withheld and not self._withheld_told:
-            self._withheld_told = True
+        if self.withheld and not self._is_withheld_shown:
+            self._is_withheld_shown = True
             return WITHHELD.format(count=len(self.withheld), how=NAME_LOCAL)
         return self.backlog.take_notice() if self.backlog else ""
 

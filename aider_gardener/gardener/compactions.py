@@ -101,8 +101,8 @@ def growth_of(state: ChatState) -> float:
     lately = list(takewhile(lambda entry: entry.turn > since, reversed(chat.entries.values())))
     shortened = chat.throttled.intersection(chat.fidelity) - chat.forgotten
     cut = [entry for entry in lately if entry.seq in shortened]
-    spared = sum(entry.tokens - state.archive.renditions(entry)[Fidelity.COMPRESSED].tokens for entry in cut)
-    return (_message_tokens(lately) - spared) / max(1, chat.turn - since)
+    saved = sum(entry.tokens - state.archive.renditions(entry)[Fidelity.COMPRESSED].tokens for entry in cut)
+    return (_message_tokens(lately) - saved) / max(1, chat.turn - since)
 
 
 def market(state: ChatState, *, cold: bool) -> Market:

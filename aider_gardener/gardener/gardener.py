@@ -198,10 +198,10 @@ class Gardener:
         wanted = Request(query, token_limit, full, classes=frozenset(classes), passages=limit)
         return self.state.recollection.find(self.state.chat, wanted, self.state.count)
 
-    def recall_note(self, question: str, standing: str) -> str:
+    def recall_note(self, question: str, prompt_text: str) -> str:
         """What is recalled for the prompt that asks `question`, as one note; "" when nothing fits.
 
-        `standing` is the text of the files in the chat: what stands there is not recalled. Where a question
+        `prompt_text` is that of the files in the chat: what stands there is not recalled. Where a question
         that asks for the past gets no note an event says why.
         """
         state = self.state
@@ -219,7 +219,7 @@ class Gardener:
                     token_limit=left,
                     floor=state.chat.floor,
                     unasked=True,
-                    standing=standing,
+                    prompt_text=prompt_text,
                     older=state.settings.recall_sessions,
                     order=part == ORDINARY_SHARE,
                     files=frozenset(state.frame.files),

@@ -34,29 +34,29 @@ DROPPABLE_SHOWN = 3
 POINTS = 50
 """So many turns of growth are kept."""
 BAR_CELLS = 20
-UNTENDED = {
+UNMANAGED = {
     Level.OK: "There is room.",
     Level.WARNING: "The window fills up: compact before a new task begins.",
     Level.OPTIMIZE: "Compact now; what goes stays in the archive, and recall brings it back.",
     Level.HARD: "Compact before the next prompt; what goes stays in the archive, and recall brings it back.",
 }
-"""What to do in a chat that its host tends itself."""
+"""What to do in a chat that its host manages itself."""
 FILLING_UP = "The window is filling up; the gardener compacts the history by itself."
-TENDED = {
+MANAGED = {
     Level.OK: "Nothing to do.",
     Level.WARNING: FILLING_UP,
     Level.OPTIMIZE: FILLING_UP,
     Level.HARD: "The prompt hardly fits the window.",
 }
-"""And in one that the gardener tends."""
+"""And in one that the gardener manages."""
 
 
 # Pressure
 
 
-def pressure_report(state: ChatState, *, cold: bool = False, tended: bool = True) -> Pressure:
+def pressure_report(state: ChatState, *, cold: bool = False, managed: bool = True) -> Pressure:
     """What the next prompt uses of window and budget, message by message and class by class, with what could
-    be saved. `cold`: the provider's cache will hold nothing of its history. A chat that is not `tended` its
+    be saved. `cold`: the provider's cache will hold nothing of its history. A chat that is not `managed` its
     host keeps within the window itself, and the frame is its last prompt, the history included."""
     chat, frame, history, rows = state.chat, state.frame, state.history_used, list[dict[str, Any]]()
     for index, piece in enumerate(chat.pieces):
@@ -66,12 +66,12 @@ def pressure_report(state: ChatState, *, cold: bool = False, tended: bool = True
         rows.append({"index": index, "role": piece.role, "class": cls, "tokens": tokens})
     largest = sorted(rows, key=lambda row: (-row["tokens"], row["index"]))[:LARGEST_SHOWN]
     members = [chat.pieces[row["index"]].members for row in largest]
-    parts = {**frame.parts, **({"history": history, "current": state.open_used} if tended else {})}
-    used, acts = sum(parts.values()), tended and state.acts
+    parts = {**frame.parts, **({"history": history, "current": state.open_used} if managed else {})}
+    used, acts = sum(parts.values()), managed and state.acts
     full, asked = level(used, frame.window), asked_for(state) if acts else None
     saves, goal = asked.plan.tokens_saved if asked else 0, goal_of(state, cold=cold)
     drop = droppable(frame, used)
-    advice = (TENDED if acts else UNTENDED)[full]
+    advice = (MANAGED if acts else UNMANAGED)[full]
     if acts and full is Level.OK and history > goal.high:
         advice = "The history is above its limit; the next prompt compacts it."
     if saves:
@@ -87,7 +87,7 @@ def pressure_report(state: ChatState, *, cold: bool = False, tended: bool = True
         utilization=round(used / frame.window, 4) if frame.window else 0.0,
         level=full.value,
         history_budget=goal.high if acts else 0,
-        history_used=history if tended else used,
+        history_used=history if managed else used,
         parts=parts,
         messages_count=len(rows),
         largest_messages=largest,
@@ -102,7 +102,7 @@ def pressure_report(state: ChatState, *, cold: bool = False, tended: bool = True
         droppable_files=drop,
         recommendation=advice,
         largest_ids=[chat.entries[seqs[0]].id if len(seqs) == 1 else "" for seqs in members],
-        budget_set_by=goal.set_by if tended else "",
+        budget_set_by=goal.set_by if managed else "",
     )
 
 
@@ -111,7 +111,7 @@ def last_pressure(
 ) -> tuple[Pressure, ChatState]:
     """What a stored chat used of its window, as it was left, and that chat. Raises StoreError."""
     state = stored_chat(store, info, settings, count)
-    return pressure_report(state, tended=host_of(store, info.id) in (AIDER, PYTHON)), state
+    return pressure_report(state, managed=host_of(store, info.id) in (AIDER, PYTHON)), state
 
 
 def by_class(state: ChatState) -> dict[str, dict[str, Any]]:
@@ -198,8 +198,8 @@ def cold_line(state: ChatState) -> str:
     if not usage.is_cold or (usage.reports and not usage.cache_read_share) or lost < COLD_WORTH:
         return ""
     goal, history = goal_of(state, cold=True), state.history_used
-    spared = 0.0 if history > goal.high else max(0, history - goal.low) * usage.prices.input
-    return cold(usage.idle_seconds, lost, spared, is_reported=usage.reports)
+    saved = 0.0 if history > goal.high else max(0, history - goal.low) * usage.prices.input
+    return cold(usage.idle_seconds, lost, saved, is_reported=usage.reports)
 
 
 def turn_over(state: ChatState) -> bool:

@@ -114,7 +114,7 @@ def pack(
     taken, left = list[Recalled](), int(SLACK * request.token_limit)
     texts, headings = set[str](), set[tuple[str, str]]()
     spans = defaultdict[str, list[tuple[int, int]]](list)
-    in_prompt = [request.standing, *(piece.content for piece in chat.pieces)] if request.unasked else []
+    in_prompt = [request.prompt_text, *(piece.content for piece in chat.pieces)] if request.unasked else []
     lines = (squeeze(line) for text in in_prompt for line in text.split("\n"))  # all words at once are many
     standing = " ".join(filter(None, lines))
     for passage in found:

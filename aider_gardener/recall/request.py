@@ -41,7 +41,7 @@ QUERY_CHARS = 20_000
 @dataclass(frozen=True)
 class Request:
     """A question to the archive. `floor` is the first sequence number of this chat that it may reach;
-    `standing` is text that stands in the prompt anyway. `unasked`: it is the gardener who asks, so only this
+    `prompt_text` is what stands in the prompt anyway. `unasked`: it is the gardener who asks, so only this
     chat is searched (with `older` those sessions of the project too that may come back unasked), what stands
     is left out, and small talk finds nothing.
 
@@ -56,7 +56,7 @@ class Request:
     token_limit: int = 1_000
     full: bool = False
     floor: int = 0
-    standing: str = ""
+    prompt_text: str = ""
     unasked: bool = False
     older: bool = False
     classes: frozenset[ContentClass] = frozenset()

@@ -262,5 +262,5 @@ def test_a_note_is_made_once_a_question_and_stays_within_its_limit_whatever_a_to
     smaller = state.recollection.note(state.chat, request, heavy)
     assert len(smaller) < len(plain)
     assert heavy(smaller) <= 60 + words(recall.NOTE_HEAD) + recall.MARGIN_TOKENS
-    again = state.recollection.note(state.chat, replace(request, standing=ANSWER), words)
+    again = state.recollection.note(state.chat, replace(request, prompt_text=ANSWER), words)
     assert again != plain

@@ -323,7 +323,7 @@ def cmd_recall(at: CommandLine, args: str) -> None:
     state.listed = tuple(hit.best.entry_id for hit in found)
     here = shown_in(state.chat)
     standing = [hit for hit in found if all(here(passage) for passage in hit.passages)]
-    at.put(as_text(found, session=archive.session, columns=columns(), standing=standing))
+    at.put(as_text(found, session=archive.session, columns=columns(), in_chat=standing))
     if len(standing) == len(found):
         at.io.tool_output("All of it stands in the chat already; nothing was added.")
         return

@@ -243,7 +243,7 @@ def archive(
                 answer = {}
             say(answer)
         if store.persistent:  # it may have ended since
-            hooks.take_in(given)
+            hooks.ingest(given)
         if event == STOP:  # no other event may follow
             store.copy_if_due()
             from aider_gardener.archive.postgres import sync_if_due

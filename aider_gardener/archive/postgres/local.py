@@ -217,7 +217,7 @@ def waiting(db: apsw.Connection, share: Share) -> tuple[int, int]:
     return int(said), int(db.execute(stones, (share.project, share.told)).get)
 
 
-def take_in(
+def apply_lines(
     db: apsw.Connection, project: str, rows: Sequence[Any], now: float
 ) -> tuple[dict[str, int], list[str]]:
     """Write a batch of rows (change, author, kind, session, hash, at, payload) in the order of their changes;

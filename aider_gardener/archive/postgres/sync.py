@@ -157,7 +157,7 @@ class _Exchange:
         share, now = self.share, self._clock()
         given = (share.machine, share.number, share.seen, PULLED)
         rows = connection.execute(PULL, given).fetchall()
-        done, gone = self.store.database.write(lambda db: local.take_in(db, share.project, rows, now))
+        done, gone = self.store.database.write(lambda db: local.apply_lines(db, share.project, rows, now))
         if gone:
             self.store.scrub()
         for name, count in done.items():

@@ -54,7 +54,7 @@ of a second."""
 LARGEST_COPIED_BYTES = 512 * 1024 * 1024
 """A larger archive is not copied: that would take seconds at every end, and the room twice."""
 NAMED = 5
-KEPT = (
+COPY_SAVED = (
     "; the copy of the old one is kept as {copy}: as gardener.db in a directory of its own"
     " `gardener store copy --from` takes it over"
 )
@@ -238,7 +238,7 @@ def set_copy_aside(path: Path) -> str:
         os.replace(copy_of(path), name)
     except OSError:
         return ""
-    return KEPT.format(copy=name.name)
+    return COPY_SAVED.format(copy=name.name)
 
 
 def begin_anew(database: Database, path: Path, now: float) -> str:
@@ -306,7 +306,7 @@ def set_aside(path: Path, now: float) -> Path:
     """Rename a damaged database with its log; returns the new name. Raises OSError."""
     name = _free_name(path, now, "damaged")
     os.replace(path, name)
-    for ending in location.BESIDE:
+    for ending in location.LOG_ENDINGS:
         with contextlib.suppress(FileNotFoundError):
             os.replace(path.with_name(path.name + ending), name.with_name(name.name + ending))
     return name

@@ -154,7 +154,7 @@ def stats(db: apsw.Connection, path: Path | None) -> StoreStats:
     )
 
 
-def hold(db: apsw.Connection, session: str, at: float) -> None:
+def add_holder(db: apsw.Connection, session: str, at: float) -> None:
     """Note that this process holds a session open."""
     db.execute(
         "INSERT OR REPLACE INTO holders (session, host, pid, started, at) VALUES (?, ?, ?, ?, ?)",
@@ -162,13 +162,13 @@ def hold(db: apsw.Connection, session: str, at: float) -> None:
     )
 
 
-def let_go(db: apsw.Connection) -> None:
+def remove_holders(db: apsw.Connection) -> None:
     """Note that this process holds no session open any more, and clear away those that died."""
-    gone = [row[2] for row in _held(db) if row[2] == os.getpid() or not is_running(*row[2:4])]
+    gone = [row[2] for row in _holders(db) if row[2] == os.getpid() or not is_running(*row[2:4])]
     db.executemany("DELETE FROM holders WHERE host = ? AND pid = ?", [(this_host(), pid) for pid in gone])
 
 
-def _held(db: apsw.Connection, *, here: bool = True) -> list[tuple[str, str, int, str, float]]:
+def _holders(db: apsw.Connection, *, here: bool = True) -> list[tuple[str, str, int, str, float]]:
     """Who holds a session open on this machine, or on another: session, host, pid, started, at."""
     sql = "SELECT session, host, pid, started, at FROM holders WHERE (host = ?) = ?"
     return list(db.execute(sql, (this_host(), here)))
@@ -181,13 +181,13 @@ def live_sessions(db: apsw.Connection, now: float) -> frozenset[str]:
         (now - QUIET_SECONDS, now + QUIET_SECONDS),
     )
     found = {str(row[0]) for row in recent}
-    found.update(row[0] for row in _held(db) if is_running(*row[2:4]))
-    found.update(row[0] for row in _held(db, here=False) if abs(now - row[4]) < FOREIGN_SECONDS)
+    found.update(row[0] for row in _holders(db) if is_running(*row[2:4]))
+    found.update(row[0] for row in _holders(db, here=False) if abs(now - row[4]) < FOREIGN_SECONDS)
     return frozenset(found)
 
 
 def open_elsewhere(db: apsw.Connection) -> frozenset[str]:
-    held = _held(db)
+    held = _holders(db)
     return frozenset(row[0] for row in held if row[2] != os.getpid() and is_running(*row[2:4]))
 
 

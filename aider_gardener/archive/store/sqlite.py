@@ -65,7 +65,7 @@ LOG_IN_USE = "the archive's log is in use by another process: deleted text leave
 REMOVED = "{path} was removed: it was begun anew with what this chat holds"
 ANOTHER = "{path} is another archive than before: what this chat holds is written into it"
 NOT_NOW = "{path} cannot be written for the moment: try again when it can"
-NOT_KEPT = "{place} cannot be written ({fault}): until it can what is said is kept in memory only"
+IN_MEMORY_ONLY = "{place} cannot be written ({fault}): until it can what is said is kept in memory only"
 LINES_TAKEN = "{count} lines that were written where the archive could not be are in it now"
 COPY_NOT_ENCRYPTED = "the copy in {place} is not encrypted; `gardener store encrypt` encrypts it"
 PUT_BACK = "{count} entries were missing: they were put back from the copy"
@@ -96,11 +96,11 @@ class Store:
         *,
         clock: Callable[[], float] = time.time,
         notice: str = "",
-        kept: Lines | None = None,
+        source: Lines | None = None,
     ) -> None:
-        self._notice, self._is_told = notice, False
+        self._notice, self._is_read = notice, False
         self.generation = 0
-        self.lines = kept
+        self.lines = source
         self._file = database
         self._db = database
         self._clock = clock
@@ -108,32 +108,32 @@ class Store:
         self._redactor = Redactor()
         self._vectors = vectors.VectorCache()
         self._places = search.PlaceCache()
-        self._holds = False
+        self._has_live = False
         database.repair = self._look_again if database.read_only else self._repair
 
     @classmethod
     def of_lines(
-        cls, kept: Lines, *, clock: Callable[[], float] = time.time, read_only: bool = False
+        cls, source: Lines, *, clock: Callable[[], float] = time.time, read_only: bool = False
     ) -> Store:
         """The archive that the records of a place say, in memory; what is wrong with them is its notice.
         Raises StoreError."""
-        database, said = Database(None), kept.read()
+        database, said = Database(None), source.read()
         database.write(lambda db: records.take(db, said))
         database.read_only = read_only
-        return cls(database, clock=clock, notice="; ".join(kept.problems), kept=kept)
+        return cls(database, clock=clock, notice="; ".join(source.problems), source=source)
 
     @property
     def notice(self) -> str:
         """One line for the user when something was set aside or is unavailable, else ""."""
-        self._is_told = True
+        self._is_read = True
         return self._notice
 
     @notice.setter
     def notice(self, line: str) -> None:
         """Say a line, after those that nobody has asked for yet."""
-        untold = "" if self._is_told else self._notice
+        untold = "" if self._is_read else self._notice
         if line not in self._notice:  # what was told last is not told again
-            self._notice, self._is_told = "; ".join(filter(None, [untold, line])), False
+            self._notice, self._is_read = "; ".join(filter(None, [untold, line])), False
 
     @property
     def persistent(self) -> bool:
@@ -180,7 +180,7 @@ class Store:
 
             result = self._db.write(with_line)
             if self.lines is not None and self.lines.fault:
-                self.notice = NOT_KEPT.format(place=self.lines.directory, fault=self.lines.fault)
+                self.notice = IN_MEMORY_ONLY.format(place=self.lines.directory, fault=self.lines.fault)
             return result
 
     def together(self, do: Callable[[], Result]) -> Result:
@@ -299,11 +299,11 @@ class Store:
         *,
         project: str,
         started_at: float,
-        hold: bool = True,
+        live: bool = True,
     ) -> None:
         """Begin a session, or go on with it: a known session keeps its project and start.
 
-        It is live, for `live_sessions`, as long as this store is open; without `hold` only while things are
+        It is live, for `live_sessions`, as long as this store is open; without `live` only while things are
         said in it: for a process that ends at once and whose end is not the session's.
         """
         record: Record = {
@@ -312,11 +312,11 @@ class Store:
 
         def step(db: apsw.Connection) -> None:
             records.apply(db, record)
-            if hold:
-                sessions.hold(db, session_id, self._clock())
+            if live:
+                sessions.add_holder(db, session_id, self._clock())
 
         self._write(record, step)
-        self._holds = self._holds or hold
+        self._has_live = self._has_live or live
 
     def redact(self, text: str) -> Redacted:
         """A text as it would be stored. What is made from a text to be stored beside it (its short forms)
@@ -479,7 +479,7 @@ class Store:
         with self._lock:
             self._come_back()
             self._refuse_in_fallback()
-            self.take_in()
+            self.merge_lines()
             others = self._lines_of_others()
             in_use = [each.path.name for each in others if each.is_alive or self.lines is None]
             if in_use:
@@ -507,7 +507,7 @@ class Store:
             told = self.lines.replace(self._db.read(lambda db: list(records.export(db))))
         except OSError as error:
             fault = error.strerror or str(error)
-            raise StoreError(NOT_KEPT.format(place=self.lines.place, fault=fault)) from error
+            raise StoreError(IN_MEMORY_ONLY.format(place=self.lines.place, fault=fault)) from error
         if told:
             self.notice = "; ".join(told)
 
@@ -519,7 +519,7 @@ class Store:
         found = lines.read(self.directory, self._clock())
         return [each for each in found.files if str(each.path) != own]
 
-    def take_in(self) -> None:
+    def merge_lines(self) -> None:
         """Bring into the file what was written in lines while it could not be, also by processes that still
         run. Files that are left behind go then; one with damaged lines is set aside. Says so."""
         path = self._file.path
@@ -679,10 +679,10 @@ class Store:
             if self._db.is_open and not self._db.read_only:
                 with contextlib.suppress(StoreError):
                     self._come_back()
-                if self._holds:
+                if self._has_live:
                     with contextlib.suppress(StoreError, apsw.Error, OSError):
                         self._db.set_patience(PATIENCE_MILLISECONDS)
-                        self._db.write(sessions.let_go)
+                        self._db.write(sessions.remove_holders)
                         if self._db is self._file:
                             repair.make_copy(self._file)
             if self.lines is not None:
