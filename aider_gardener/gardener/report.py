@@ -58,14 +58,15 @@ def pressure_report(state: ChatState, *, cold: bool = False, managed: bool = Tru
     """What the next prompt uses of window and budget, message by message and class by class, with what could
     be saved. `cold`: the provider's cache will hold nothing of its history. A chat that is not `managed` its
     host keeps within the window itself, and the frame is its last prompt, the history included."""
-    chat, frame, history, rows = state.chat, state.frame, state.history_used, list[dict[str, Any]]()
+    chat, frame, history = state.chat, state.frame, state.history_used
+    rows, sizes = list[dict[str, object]](), list[int]()
     for index, piece in enumerate(chat.pieces):
         is_one = len(piece.members) == 1 and piece.members[0] not in chat.fidelity
         cls = chat.entries[piece.members[0]].cls.value if is_one else "note"  # that shows several entries
-        tokens = piece.tokens(state.count) + MESSAGE_OVERHEAD_TOKENS
-        rows.append({"index": index, "role": piece.role, "class": cls, "tokens": tokens})
-    largest = sorted(rows, key=lambda row: (-row["tokens"], row["index"]))[:LARGEST_SHOWN]
-    members = [chat.pieces[row["index"]].members for row in largest]
+        sizes.append(piece.tokens(state.count) + MESSAGE_OVERHEAD_TOKENS)
+        rows.append({"index": index, "role": piece.role, "class": cls, "tokens": sizes[-1]})
+    largest = sorted(range(len(rows)), key=lambda at: (-sizes[at], at))[:LARGEST_SHOWN]
+    members = [chat.pieces[at].members for at in largest]
     parts = {**frame.parts, **({"history": history, "current": state.open_used} if managed else {})}
     used, acts = sum(parts.values()), managed and state.acts
     full, asked = level(used, frame.window), asked_for(state) if acts else None
@@ -90,7 +91,7 @@ def pressure_report(state: ChatState, *, cold: bool = False, managed: bool = Tru
         history_used=history if managed else used,
         parts=parts,
         messages_count=len(rows),
-        largest_messages=largest,
+        largest_messages=[rows[at] for at in largest],
         by_message=rows,
         by_class=classes,
         entries_tracked=sum(row["count"] for row in classes.values()),

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from aider_gardener.adapters.aider import link
 from aider_gardener.adapters.aider.coder import HostCoder, HostCommands, Terminal
@@ -114,7 +114,7 @@ def _run(work: Work, coder: HostCoder, args: str) -> None:
         io.tool_warning(f"aider-gardener: {notice}")
 
 
-def aiders_first(_coder: HostCoder, result: Any, _typed: str) -> object:
+def aiders_first(_coder: HostCoder, result: tuple[list[str], str, str] | None, _typed: str) -> object:
     """The commands that a prefix matches: aider's own, where ours are only among them."""
     if result is None:
         return None

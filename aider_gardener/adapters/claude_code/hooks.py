@@ -24,7 +24,7 @@ from aider_gardener.adapters.intake import (
     Intake,
 )
 from aider_gardener.adapters.marks import BOUNDARY_MARKS, LARGE_TOKENS
-from aider_gardener.adapters.transcript import source_of
+from aider_gardener.adapters.transcript import Reader, source_of
 from aider_gardener.archive.providers import AWAY, HERE, LOOPBACK, SAY_LOCAL, WITHHELD
 from aider_gardener.messages import Fidelity, Message, Rendition, Source
 from aider_gardener.reading.source import own_output
@@ -194,7 +194,7 @@ class Hooks:
         return {} if made == result else made
 
 
-def boundary_of(transcript: Path | None, reader: Callable[..., Any] = ClaudeReader) -> int:
+def boundary_of(transcript: Path | None, reader: Callable[[Path], Reader] = ClaudeReader) -> int:
     """The sequence number at which the host's context begins since its last compaction; 0: at the beginning,
     or there is no transcript. It is read off the file, so that no lock is waited for."""
     try:
@@ -209,7 +209,7 @@ def boundary_of(transcript: Path | None, reader: Callable[..., Any] = ClaudeRead
                     line = text[at:end] if end - at <= BOUNDARY_BYTES else b""
                     for each in reader(transcript).records(line, at):
                         if each.boundary:
-                            return PLACES * int(each.place)
+                            return PLACES * each.place
     except (OSError, ValueError):  # none is there, or nothing in it
         pass
     return 0

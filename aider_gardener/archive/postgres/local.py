@@ -31,7 +31,6 @@ from aider_gardener.archive.store.records import (
     FORGET_SESSION,
     NOT_READ,
     SAID,
-    Record,
     as_json,
 )
 from aider_gardener.archive.store.redact import Redactor
@@ -259,8 +258,16 @@ def _is_known(db: apsw.Connection, share: Share, author: str, session: str, key:
 def _take_message(
     db: apsw.Connection, project: str, here: str, key: str, at: float, payload: bytes, now: float
 ) -> bool:
+    """Write what another said; whether it was. It is trusted no further than it must be: the text is that of
+    its hash, and short forms are made anew."""
     try:
-        begun, said = _checked(payload, key)
+        said = record_of(payload, key or "")
+        begun, content = said.pop("begun"), said["content"]
+        if not ID.fullmatch(said["id"]) or not all(0 <= a < b <= len(content) for a, b in said["chunks"]):
+            raise ValueError("no id, or a passage that lies outside its text")
+        said |= {"kind": SAID, "renditions": [], "pinned": False, "active": False, "access_count": 0}
+        said |= {"turn": int(said["turn"]), "seq": int(said["seq"])}
+        begun |= {"kind": "session", "started_at": float(begun["started_at"])}
         with db:
             said |= {"session": here, "at": float(at), "accessed_at": now}
             records.check_numbers({**begun, **said})
@@ -271,19 +278,6 @@ def _take_message(
     except UNREADABLE:
         return False
     return True
-
-
-def _checked(payload: bytes, key: str) -> tuple[Record, Record]:
-    """The records of a session and of what was said in it, as far as another's can be trusted: the text must
-    be that of its hash, and short forms are made anew. Raises UNREADABLE."""
-    said = record_of(payload, key or "")
-    begun, content = said.pop("begun"), said["content"]
-    if not ID.fullmatch(said["id"]) or not all(0 <= a < b <= len(content) for a, b in said["chunks"]):
-        raise ValueError("no id, or a passage that lies outside its text")
-    said |= {"kind": SAID, "renditions": [], "pinned": False, "active": False, "access_count": 0}
-    said |= {"turn": int(said["turn"]), "seq": int(said["seq"])}
-    begun |= {"kind": "session", "started_at": float(begun["started_at"])}
-    return begun, said
 
 
 def _places_of(

@@ -42,8 +42,8 @@ class Evidence:
         return len(self.chunks)
 
 
-class PendingPassage(NamedTuple):
-    """A chunk that has no vector yet, with its text. `number` is its row, a hint for `put_vectors`."""
+class StoredPassage(NamedTuple):
+    """A passage as the archive has it, its text without colour codes. `number` is its chunk's."""
 
     entry_id: str
     start: int

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from aider_gardener.archive.passages import chunk_part, is_block
-from aider_gardener.archive.store.base import Evidence, PendingPassage
+from aider_gardener.archive.store.base import Evidence, StoredPassage
 from aider_gardener.messages import LONG_CHARS, ContentClass, Segment
 from aider_gardener.reading.output import without_codes
 
@@ -179,17 +179,17 @@ def find(
     return Evidence(chunks, of, starts, ends, _has_word(db, asked, chunks))
 
 
-def quoted(db: apsw.Connection, chunks: Sequence[int]) -> Iterator[PendingPassage]:
+def quoted(db: apsw.Connection, chunks: Sequence[int]) -> Iterator[StoredPassage]:
     sql = """SELECT c.number, o.id, c.original, c.start, c."end" FROM json_each(?) j
              CROSS JOIN chunks c ON c.number = j.value CROSS JOIN originals o ON o.number = c.original
              ORDER BY c.original"""
     return as_passages(db, db.execute(sql, (json.dumps(list(chunks)),)).fetchall())
 
 
-def as_passages(db: apsw.Connection, rows: Iterable[object]) -> Iterator[PendingPassage]:
+def as_passages(db: apsw.Connection, rows: Iterable[object]) -> Iterator[StoredPassage]:
     """The chunks of these rows, each with its number, its entry's id, original, start and end."""
     for (number, entry_id, _, start, end), text in with_texts(db, rows):
-        yield PendingPassage(entry_id, start, end, without_codes(text), number)
+        yield StoredPassage(entry_id, start, end, without_codes(text), number)
 
 
 def no_evidence(words: int) -> Evidence:

@@ -33,8 +33,8 @@ from aider_gardener.archive.store import (
 from aider_gardener.archive.store.base import (
     Event,
     Holding,
-    PendingPassage,
     SessionInfo,
+    StoredPassage,
     StoreStats,
 )
 from aider_gardener.archive.store.database import (
@@ -390,10 +390,10 @@ class Store:
             lambda db: search.find(db, self._places, words, session=session, sessions=sessions),
         )
 
-    def quoted(self, chunks: Sequence[int]) -> dict[int, PendingPassage]:
+    def quoted(self, chunks: Sequence[int]) -> dict[int, StoredPassage]:
         """These chunks of `evidence`, each with the entry that it is from and its text without colour codes;
         those that are gone are left out."""
-        none = dict[int, PendingPassage]()
+        none = dict[int, StoredPassage]()
         return self._read_or(none, lambda db: {each.number: each for each in search.quoted(db, chunks)})
 
     def work_off(self, limit: int = BACKLOG_AT_ONCE) -> int:
@@ -406,11 +406,11 @@ class Store:
             return 0
         return self._db.write(lambda db: search.work_off(db, limit))
 
-    def vectors_pending(self, limit: int, embedder: str) -> list[PendingPassage]:
+    def vectors_pending(self, limit: int, embedder: str) -> list[StoredPassage]:
         """At most `limit` chunks without a vector of this embedder, the newest first."""
         return self._read(lambda db: list(vectors.pending(db, limit, embedder)))
 
-    def put_vectors(self, items: Sequence[tuple[PendingPassage, Vector]], embedder: str) -> int:
+    def put_vectors(self, items: Sequence[tuple[StoredPassage, Vector]], embedder: str) -> int:
         """Keep a vector for each chunk; returns how many were new.
 
         A chunk that is no longer there, or has a vector of this embedder, is passed over. Vectors of

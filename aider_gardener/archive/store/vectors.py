@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import apsw
 
 from aider_gardener.archive.store import search
-from aider_gardener.archive.store.base import PendingPassage
+from aider_gardener.archive.store.base import StoredPassage
 from aider_gardener.errors import StoreError
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def products(rows: Bytes, vector: Floats, places: Numbers) -> Floats:
     return found
 
 
-def packed(vectors: NDArray[np.floating[Any]]) -> Bytes:
+def packed(vectors: Floats) -> Bytes:
     """Each vector (along the last axis) as bytes: its largest number as 127 or -127; zeros stay zeros."""
     import numpy as np
 
@@ -109,7 +109,7 @@ def packed(vectors: NDArray[np.floating[Any]]) -> Bytes:
     return scaled
 
 
-def pending(db: apsw.Connection, limit: int, embedder: str) -> Iterator[PendingPassage]:
+def pending(db: apsw.Connection, limit: int, embedder: str) -> Iterator[StoredPassage]:
     lacking = "c.embedded = 0"  # with one embedder, which is the rule, the partial index has them at once
     if db.execute("SELECT count(*) FROM embedders WHERE name != ?", (embedder,)).get:
         lacking = """NOT EXISTS (SELECT 1 FROM vectors v JOIN embedders e ON e.number = v.embedder
@@ -120,7 +120,7 @@ def pending(db: apsw.Connection, limit: int, embedder: str) -> Iterator[PendingP
     return search.as_passages(db, list(db.execute(sql, {"embedder": embedder, "limit": limit})))
 
 
-def put(db: apsw.Connection, items: Sequence[tuple[PendingPassage, Floats]], embedder: str) -> int:
+def put(db: apsw.Connection, items: Sequence[tuple[StoredPassage, Floats]], embedder: str) -> int:
     """Write vectors; a chunk that is gone (or whose row another took meanwhile) is passed over."""
     import numpy as np
 
