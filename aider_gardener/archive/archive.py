@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from aider_gardener.archive.passages import spans
-from aider_gardener.archive.providers import NAME_LOCAL, WITHHELD
-from aider_gardener.archive.sessions import AIDER, HOST_KEY, PastSessions
+from aider_gardener.archive.providers import NAME_LOCAL, WITHHELD, may_go
+from aider_gardener.archive.sessions import AIDER, HOST_KEY, clear_floor
 from aider_gardener.archive.store.location import is_shared
 from aider_gardener.archive.store.redact import Clean, cleaned
 from aider_gardener.errors import StoreError, tolerating
@@ -36,7 +36,7 @@ from aider_gardener.tokens import approximate
 
 if TYPE_CHECKING:
     from aider_gardener.archive.store import Store
-    from aider_gardener.archive.store.base import Vector
+    from aider_gardener.archive.store.base import SessionInfo, Vector
     from aider_gardener.plan.chat import Chat
 
 FAILED_NOTICE = "one output could not be shortened; it stays whole"
@@ -104,7 +104,7 @@ class Archive:
         self.count = count
         self.clock = clock
         self.provider = ""
-        self.past = PastSessions(store, project, session)
+        self._past: dict[str, SessionInfo] | None = None
         self.withheld = set[str]()  # ids of what fitted the last question and stays with local models
         self.line_chars = 0
         self._renditions: dict[int, dict[Fidelity, Rendition]] = {}
@@ -258,6 +258,41 @@ class Archive:
         for seqs, active in ((after.gone - before.gone, False), (before.gone - after.gone, True)):
             if seqs:
                 self.store.set_active(self.session, sorted(seqs), active)
+
+    @property
+    def past(self) -> dict[str, SessionInfo]:
+        """The project's other sessions by id, oldest first."""
+        if self._past is None:
+            found = self.store.sessions(self.project)
+            self._past = {info.id: info for info in found if info.id != self.session}
+        return self._past
+
+    def past_ids(self) -> list[str]:
+        """The ids of the other sessions, those that were begun meanwhile among them; none while the archive
+        cannot be read."""
+        self._past = None
+        try:
+            return list(self.past)
+        except StoreError:
+            return []
+
+    def allowed(self, entries: Sequence[Entry]) -> list[Entry]:
+        """Those of some entries that may come back unasked into a prompt for this provider: of this project,
+        not dropped by a /clear or by the host, and not held back by where they were first sent to."""
+        if self._past is not None and {entry.session for entry in entries} - {self.session, *self._past}:
+            self._past = None  # one was begun since
+        floors = {
+            session: clear_floor(self.store, session)
+            for session in {entry.session for entry in entries}
+            if session in self.past
+        }
+        return [
+            entry
+            for entry in entries
+            if entry.active
+            and may_go(entry.provider, self.provider)
+            and entry.seq >= floors.get(entry.session, entry.seq + 1)
+        ]
 
     def take_notice(self) -> str:
         """What the user should know, in one line, once: of the store since it was opened, of a text that

@@ -75,7 +75,6 @@ def recall(
     from aider_gardener.recall.recall import recall as recalled
     from aider_gardener.recall.request import Request
     from aider_gardener.settings import Settings
-    from aider_gardener.tokens import approximate
 
     store = open_archive(read_only=True)
     request = Request(
@@ -91,7 +90,7 @@ def recall(
     choice = Settings.from_env().embedder
     if choice != USE or store.warm_vectors(USE_NAME):  # else there is nothing for a question to be near to
         archive.backlog = Backlog(store, load=loading(choice), background=False)
-    found = recalled(archive, Chat(), request, count=approximate)
+    found = recalled(archive, Chat(), request)
     notify(archive.backlog.take_notice() if archive.backlog else "")
     rows = [
         {

@@ -187,7 +187,7 @@ def _named_by(state: ChatState, focus: str, token_limit: int) -> list[int]:
     whole into the limit."""
     chat, archive = state.chat, state.archive
     request = Request(focus, token_limit=token_limit, session=archive.session)
-    found = [item for item in recall(archive, chat, request, count=state.count) if item.words]
+    found = [item for item in recall(archive, chat, request) if item.words]
     least = NAMED_SHARE * max((item.score for item in found), default=0.0)
     found = [item for item in found if item.score >= least]
     chosen: list[int] = []

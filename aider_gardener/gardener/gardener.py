@@ -196,7 +196,7 @@ class Gardener:
         if not (isinstance(query, str) and isinstance(token_limit, int) and isinstance(limit, int)):
             raise UsageError("recall() takes a question in words, token_limit= and limit= as whole numbers")
         wanted = Request(query, token_limit, full, classes=frozenset(classes), passages=limit)
-        return self.state.recollection.find(self.state.chat, wanted, self.state.count)
+        return self.state.recollection.find(self.state.chat, wanted)
 
     def recall_note(self, question: str, prompt_text: str) -> str:
         """What is recalled for the prompt that asks `question`, as one note; "" when nothing fits.
@@ -224,7 +224,7 @@ class Gardener:
                     order=part == ORDINARY_SHARE,
                     files=frozenset(state.frame.files),
                 )
-                note = state.recollection.note(state.chat, request, state.count)
+                note = state.recollection.note(state.chat, request)
         if not note and part > ORDINARY_SHARE:
             state.event(NOT_RECALLED, all_stands=all_stands, room=max(0, left))
         return note

@@ -73,7 +73,7 @@ class ProjectMemory:
         kinds = frozenset(classes)
         wanted = Request(query, token_limit, full, classes=kinds, passages=limit, reader=self.reader)
         with self.archive.undisturbed():
-            return self._recollection.find(Chat(), wanted, self.count)
+            return self._recollection.find(Chat(), wanted)
 
     @property
     def withheld(self) -> str:

@@ -71,11 +71,10 @@ class Passage(NamedTuple):
 def passages(archive: Archive, chat: Chat, request: Request, words: Sequence[str]) -> list[Passage]:
     """The passages that fit best, best first, several times as many as the request has room for. Unasked,
     those of older chats are among them where one of these clearly fits."""
-    session, sessions = sessions_of(archive, request)
-    evidence = archive.store.evidence(words, session=session, sessions=sessions)
+    evidence = archive.store.evidence(words, sessions_of(archive, request))
     found = of_evidence(archive, chat, request, evidence)
     if request.unasked and request.older:
-        older = archive.store.evidence(words, sessions=archive.past.ids())
+        older = archive.store.evidence(words, archive.past_ids())
         others = of_evidence(archive, chat, request, older, are_older=True)
         found += [passage for passage in others if passage.entry.session != archive.session]
     found.sort(key=attrgetter("relevance"), reverse=True)
@@ -247,7 +246,7 @@ def may_reach(archive: Archive, request: Request, entry: Entry) -> bool:
         return True
     if entry.session == archive.session:
         return entry.seq >= request.floor
-    return archive.past.allows(entry, archive.provider)
+    return bool(archive.allowed([entry]))
 
 
 def cosines(archive: Archive, request: Request, evidence: Evidence) -> Floats:

@@ -79,15 +79,13 @@ class Request:
         return (not self.classes or entry.cls in self.classes) and entry.created_at >= self.since
 
 
-def sessions_of(archive: Archive, request: Request) -> tuple[str | None, list[str] | None]:
-    """The one session in which to look, or else the ids of those; (None, None) for the whole archive."""
+def sessions_of(archive: Archive, request: Request) -> list[str] | None:
+    """The ids of the sessions in which to look; None for the whole archive."""
     if request.unasked:
-        return archive.session, None
+        return [archive.session]
     if request.session:
-        return request.session, None
-    if archive.within is not None:
-        return None, [archive.session, *archive.past.ids()]
-    return None, None
+        return [request.session]
+    return None if archive.within is None else [archive.session, *archive.past_ids()]
 
 
 def excluded(chat: Chat) -> frozenset[str]:

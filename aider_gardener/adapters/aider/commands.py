@@ -315,7 +315,7 @@ def cmd_recall(at: CommandLine, args: str) -> None:
     if archive.backlog is not None:  # the user waits; without a model of meanings words serve alone
         with contextlib.suppress(GardenerError), state.timed():
             archive.backlog.drain(EMBEDDED_FIRST)
-    found = hits(state.recollection.find(state.chat, request, state.count), archive.store.original)
+    found = hits(state.recollection.find(state.chat, request), archive.store.original)
     found = found[: max(SHOWN_HITS, request.passages)]
     if not found:
         at.io.tool_output("Nothing in the archive fits that. Try other words, or a name or number.")

@@ -138,7 +138,7 @@ class Hooks:
             return ""
         older, order = self.settings.recall_sessions, part == ORDINARY_SHARE
         request = Request(prompt, token_limit=limit, unasked=True, older=older, order=order, ids=True)
-        found = recalling.recall(archive, chat_since(chat, boundary), request, count=approximate)
+        found = recalling.recall(archive, chat_since(chat, boundary), request)
         self.recalled = [item.entry_id for item in found]
         note = recalling.recall_note(found, session=archive.session)
         note = note if len(note) <= MOST_CONTEXT_CHARS else ""

@@ -161,14 +161,12 @@ def find(
     db: apsw.Connection,
     cache: PlaceCache,
     asked: Sequence[str],
-    *,
-    session: str | None,
     sessions: Collection[str] | None,
 ) -> Evidence:
     import numpy as np
 
-    if session is not None:
-        columns = _places(db, "n.session = (SELECT number FROM sessions WHERE id = ?)", session)
+    if sessions is not None and len(sessions) == 1:  # few: those of all need not be read
+        columns = _places(db, "n.session = (SELECT number FROM sessions WHERE id = ?)", *sessions)
     else:
         columns = cache.every(db)
         if sessions is not None:

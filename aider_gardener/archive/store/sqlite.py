@@ -380,14 +380,12 @@ class Store:
         is_own = self.directory is not None and not location.is_shared(self.directory, project)
         return self._read(lambda db: sessions.sessions(db, None if is_own else project))
 
-    def evidence(
-        self, words: Sequence[str], *, session: str | None = None, sessions: Collection[str] | None = None
-    ) -> Evidence:
-        """Every passage of one session, of some or of all, in the order said, and which of the words it
-        holds. Of a word that more than 5,000 passages hold only the newest are told."""
+    def evidence(self, words: Sequence[str], sessions: Collection[str] | None = None) -> Evidence:
+        """Every passage of some sessions, or of all, in the order said, and which of the words it holds. Of a
+        word that more than 5,000 passages hold only the newest are told."""
         return self._read_or(
             search.no_evidence(len(words)),
-            lambda db: search.find(db, self._places, words, session=session, sessions=sessions),
+            lambda db: search.find(db, self._places, words, sessions),
         )
 
     def quoted(self, chunks: Sequence[int]) -> dict[int, StoredPassage]:
