@@ -53,6 +53,10 @@ ID, HOST = re.compile(r"g[0-9a-f]{9,64}"), re.compile(r"[a-z][a-z0-9 _-]{0,30}")
 LEAVING = f"s.project = ? AND s.id NOT LIKE '{SHARED}%' AND n.provider IN (SELECT value FROM json_each(?))"
 
 
+Pulled = tuple[int, str, str, str, str, float, bytes | None]
+"""A line of the server's: change, author, kind, session, hash, at, and the payload, None for one's own."""
+
+
 @dataclass(frozen=True)
 class Share:
     """One project that is shared, by its path on this machine as a column takes it.
@@ -217,11 +221,11 @@ def waiting(db: apsw.Connection, share: Share) -> tuple[int, int]:
 
 
 def apply_lines(
-    db: apsw.Connection, project: str, rows: Sequence[Any], now: float
+    db: apsw.Connection, project: str, rows: Sequence[Pulled], now: float
 ) -> tuple[dict[str, int], list[str]]:
-    """Write a batch of rows (change, author, kind, session, hash, at, payload) in the order of their changes;
-    those without payload are this archive's own. Returns how many were fetched, refused and heard, and the
-    ids of entries that are gone. What the user took back on another machine is shared no more from here."""
+    """Write a batch of rows in the order of their changes. Returns how many were fetched, refused and heard,
+    and the ids of entries that are gone. What the user took back on another machine is shared no more from
+    here."""
     share, done, gone = share_of(db, project), {"fetched": 0, "refused": 0, "heard": 0}, list[str]()
     for change, author, kind, session, key, at, payload in rows if share else ():
         assert share is not None
