@@ -48,7 +48,7 @@ MANAGED = {
     Level.OPTIMIZE: FILLING_UP,
     Level.HARD: "The prompt hardly fits the window.",
 }
-"""And in one that the gardener manages."""
+"""And in one that the gardener tends."""
 
 
 # Pressure
