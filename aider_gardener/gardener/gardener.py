@@ -21,7 +21,7 @@ from aider_gardener.notes.rules import Decision, decided
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.view import has_edit, outcome
 from aider_gardener.recall.recall import EDIT_UNDONE, MARGIN_TOKENS, NOTE_HEAD, Recalled
-from aider_gardener.recall.request import ORDINARY_SHARE, Request, both_ends, recall_part
+from aider_gardener.recall.request import ORDINARY_SHARE, Request, asks
 from aider_gardener.settings import Settings
 
 ACCOUNT_SHARE, LEAST_ACCOUNT_TOKENS = 0.3, 240
@@ -207,9 +207,8 @@ class Gardener:
         state = self.state
         if not state.acts or not question.strip():
             return ""
-        question = both_ends(question)
-        part = recall_part(question)
-        budget = min(int(state.recall_budget * part), state.room)
+        is_asked = asks(question)
+        budget = min(int(state.recall_budget * (1 if is_asked else ORDINARY_SHARE)), state.room)
         left = budget - MARGIN_TOKENS - state.count(NOTE_HEAD)
         note, all_stands = "", not (state.chat.fidelity or state.settings.recall_sessions)
         if left > 0 and not all_stands:
@@ -221,11 +220,11 @@ class Gardener:
                     unasked=True,
                     prompt_text=prompt_text,
                     older=state.settings.recall_sessions,
-                    order=part == ORDINARY_SHARE,
+                    order=not is_asked,
                     files=frozenset(state.frame.files),
                 )
                 note = state.recollection.note(state.chat, request)
-        if not note and part > ORDINARY_SHARE:
+        if not note and is_asked:
             state.event(NOT_RECALLED, all_stands=all_stands, room=max(0, left))
         return note
 

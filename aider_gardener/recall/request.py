@@ -108,12 +108,8 @@ def both_ends(question: str) -> str:
 
 def asks(prompt: str) -> bool:
     """Whether the prompt asks for something, or refers to what was said before."""
+    prompt = both_ends(prompt)
     length = len(prompt.split()) + unspaced_letters(prompt) / UNSPACED_CHARS  # in words, of any script
     if length <= SHORT_WORDS and QUESTION.search(prompt):
         return True
     return length <= LONG_WORDS and PAST.search(prompt) is not None
-
-
-def recall_part(prompt: str) -> float:
-    """The share of the recall budget that the prompt may use, 0 to 1."""
-    return 1.0 if asks(prompt) else ORDINARY_SHARE

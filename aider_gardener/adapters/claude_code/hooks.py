@@ -130,13 +130,13 @@ class Hooks:
         """What the prompt needs of what its context has lost, as one note; "" when nothing is missing.
         `boundary` is where the context begins."""
         from aider_gardener.recall import recall as recalling  # as late: most prompts come before that
-        from aider_gardener.recall.request import ORDINARY_SHARE, Request, recall_part
+        from aider_gardener.recall.request import ORDINARY_SHARE, Request, asks
 
-        part, archive = recall_part(prompt), chat.archive
-        limit = int(part * min(self.settings.recall_tokens, RECALL_TOKENS))
+        is_asked, archive = asks(prompt), chat.archive
+        limit = int((1 if is_asked else ORDINARY_SHARE) * min(self.settings.recall_tokens, RECALL_TOKENS))
         if limit <= 0 or not prompt.strip():
             return ""
-        older, order = self.settings.recall_sessions, part == ORDINARY_SHARE
+        older, order = self.settings.recall_sessions, not is_asked
         request = Request(prompt, token_limit=limit, unasked=True, older=older, order=order, ids=True)
         found = recalling.recall(archive, chat_since(chat, boundary), request)
         self.recalled = [item.entry_id for item in found]
