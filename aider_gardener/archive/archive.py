@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from copy import copy
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 from aider_gardener.archive.passages import spans
 from aider_gardener.archive.providers import NAME_LOCAL, WITHHELD, may_go
@@ -45,7 +45,7 @@ LINE_FALLBACK_CHARS = 160
 SHORT_CHARS = 240
 """A text that is no longer has no line form: that would have about as much, and its id behind it."""
 
-NOTHING: Mapping[Any, Any] = {}
+NO_FORMS: Mapping[Fidelity, Rendition] = {}
 
 
 def cut_line(line: str, chars: int) -> str:
@@ -139,7 +139,7 @@ class Archive:
         itself, said at that time. Much faster than `add`."""
         return self.put(self.entry(message, turn=turn, seq=seq, source=source, at=at))
 
-    def put(self, entry: Entry, made: Mapping[Fidelity, Rendition] = NOTHING) -> Entry:
+    def put(self, entry: Entry, made: Mapping[Fidelity, Rendition] = NO_FORMS) -> Entry:
         """Store an entry with its short forms; returns it as it is stored."""
         chunks = spans(entry.content, entry.segments)
         return self.store.add(entry, chunks=chunks, renditions=list(made.values()))
@@ -192,7 +192,7 @@ class Archive:
         self._generation = self.store.generation
         self.store.open_session(self.session, project=self.project, started_at=self.clock())
         for entry in [each for each in entries if each.content]:  # what was forgotten stays so
-            self.put(entry, self._renditions.get(entry.seq, NOTHING))
+            self.put(entry, self._renditions.get(entry.seq, NO_FORMS))
 
     def without_secrets(self, entry: Entry) -> Entry:
         """An entry as it is stored: what is kept of it is made from this text, never from the live one."""
@@ -343,8 +343,8 @@ class Archive:
         before: Chat,
         after: Chat,
         kind: str,
-        data: Mapping[str, object] = NOTHING,
-        reasons: Mapping[str, str] = NOTHING,
+        data: Mapping[str, object],
+        reasons: Mapping[str, str] | None = None,
     ) -> None:
         """Record that entries stand at other levels than before, each with why: its reason, else the kind.
         Ids, levels and reasons are words of the program and no secrets."""
@@ -352,7 +352,7 @@ class Archive:
         for entry in after.all_entries():
             old, new = (chat.fidelity.get(entry.seq, Fidelity.FULL) for chat in (before, after))
             if old is not new:
-                why, own_id = Clean(reasons.get(entry.id, kind)), Clean(entry.id)
+                why, own_id = Clean((reasons or {}).get(entry.id, kind)), Clean(entry.id)
                 levels = {"before": Clean(old.value), "after": Clean(new.value)}
                 swaps.append({"entry_id": own_id, "seq": entry.seq, **levels, "reason": why})
         ids = [swap["entry_id"] for swap in swaps]

@@ -81,7 +81,9 @@ def pressure_report(state: ChatState, *, cold: bool = False, managed: bool = Tru
         named = ", ".join(str(row["path"]) for row in drop)
         advice += f" Largest files in the chat, worth a /drop if not needed: {named}."
     classes = by_class(state)
-    original, summary = (sum(row[name] for row in classes.values()) for name in ("orig", "sum"))
+    entries, original, summary = (
+        int(sum(row[name] for row in classes.values())) for name in ("count", "orig", "sum")
+    )
     return Pressure(
         used=used,
         available=max(0, frame.window - used),
@@ -94,7 +96,7 @@ def pressure_report(state: ChatState, *, cold: bool = False, managed: bool = Tru
         largest_messages=[rows[at] for at in largest],
         by_message=rows,
         by_class=classes,
-        entries_tracked=sum(row["count"] for row in classes.values()),
+        entries_tracked=entries,
         total_original_tokens=original,
         total_summary_tokens=summary,
         compression_ratio=round(summary / original, 4) if original else 1.0,
@@ -115,11 +117,11 @@ def last_pressure(
     return pressure_report(state, managed=host_of(store, info.id) in (AIDER, PYTHON)), state
 
 
-def by_class(state: ChatState) -> dict[str, dict[str, Any]]:
+def by_class(state: ChatState) -> dict[str, dict[str, float]]:
     """Entries, original tokens, tokens as they are shown, and their ratio, for each class that occurs, most
     tokens first. A form that is no shorter counts as the original; what notes have around entries is of no
     class."""
-    found: dict[str, dict[str, Any]] = {}
+    found: dict[str, dict[str, float]] = {}
     for entry in state.chat.all_entries():
         row = found.setdefault(entry.cls.value, {"count": 0, "orig": 0, "sum": 0})
         original = entry.tokens + MESSAGE_OVERHEAD_TOKENS
