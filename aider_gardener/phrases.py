@@ -22,7 +22,7 @@ MODES = {
 }
 YOUR_LIMIT, WINDOW_LEAVES = "your limit", "what the window leaves"
 WHILE_COLD = "while the prompt cache is cold"
-LEAST_SPARED = 0.005
+LEAST_SAVED = 0.005
 """Dollars that are worth a word."""
 TURNS_NAMED = 8
 """Of more turns only their number and the span are told: nobody reads a line of 28 numbers."""
@@ -30,13 +30,13 @@ SHELLS = frozenset("sh bash dash zsh ksh fish".split())
 TIMES = {0: "no room had to be made", 1: "room was made once", 2: "room was made twice"}
 
 
-def cold(idle_seconds: float, lost: float, spared: float, *, is_reported: bool) -> str:
+def cold(idle_seconds: float, lost: float, saved: float, *, is_reported: bool) -> str:
     """What a prompt costs for a cache that has gone cold, and what /compact would spare of it, in dollars.
     `is_reported`: the provider's own numbers tell that it caches."""
     gone = "has gone cold" if is_reported else "has probably gone cold"
     line = f"the prompt cache {gone} after {idle_seconds / 60:.0f} min: this prompt costs"
     return f"{line} ${lost:.2f} more" + (
-        f"; /compact before it would have saved ${spared:.2f}" if spared >= LEAST_SPARED else ""
+        f"; /compact before it would have saved ${saved:.2f}" if saved >= LEAST_SAVED else ""
     )
 
 

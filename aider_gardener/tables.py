@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from aider_gardener.archive.entries import Why
+from aider_gardener.archive.retention import Pruning
 from aider_gardener.archive.sessions import AIDER
 from aider_gardener.messages import Entry, Plan
 from aider_gardener.phrases import LEVELS, archive_text, bar, counted
@@ -208,13 +209,15 @@ def archive_table(status: Mapping[str, Any], sharing: Iterable[str]) -> Group:
     return spaced(archive_text(status), *([table] if rows else []), "\n".join(sharing))
 
 
-def pruning_table(entries: Iterable[Mapping[str, Any]], done: str) -> Table:
+def pruning_table(due: Iterable[Pruning], done: str) -> Table:
     """What may go, by class and reason, with what was done about it underneath."""
     sums: defaultdict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0, 0])
-    for entry in entries:
-        row = sums[entry["class"], entry["reason"].partition(",")[0]]
-        row[:] = [row[0] + 1, row[1] + entry["tokens"], row[2] + entry["bytes"]]
+    for each in due:
+        row = sums[each.holding.cls, each.reason.partition(",")[0]]
+        row[:] = [row[0] + 1, row[1] + each.holding.tokens, row[2] + each.holding.bytes]
     rows = [(*names, *(f"{number:,}" for number in row)) for names, row in sorted(sums.items())]
     columns = ("class", "why", ">entries", ">tokens", ">bytes")
-    caption: dict[str, Any] = {"caption": done, "caption_justify": "left", "caption_style": ""}
-    return grid(columns, rows, box=box.SIMPLE, pad_edge=True, show_edge=True, **caption)
+    return grid(
+        columns, rows, box=box.SIMPLE, pad_edge=True, show_edge=True,
+        caption=done, caption_justify="left", caption_style="",
+    )  # fmt: skip

@@ -107,11 +107,11 @@ def asked(session: Session, way: str) -> dict[str, Any]:
         added: list[int] = []
         for turn in play(host, session):
             if sum(map(len, host.context)) / 4 > CONTEXT_TOKENS:
-                hooks.take_in(host.payload("PreCompact", trigger="auto"))
+                hooks.ingest(host.payload("PreCompact", trigger="auto"))
                 host.compact()
                 compactions += 1
             if way != "alone" and turn > 1:
-                hooks.take_in(host.payload("Stop"))
+                hooks.ingest(host.payload("Stop"))
             for probe in session.probes:
                 if probe.ask_at_turn == turn:
                     given = host.payload("UserPromptSubmit", prompt=probe.question)

@@ -26,7 +26,6 @@ from aider_gardener.recall.embed import EmbedderError, loading
 from aider_gardener.recall.finding import cosines
 from aider_gardener.recall.recall import recall
 from aider_gardener.recall.request import Request
-from aider_gardener.tokens import approximate
 from bench.provenance import made_on
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -104,13 +103,13 @@ def found(archive: Archive, questions: Sequence[str]) -> tuple[list[list[str]], 
 def recalled(archive: Archive, questions: Sequence[str]) -> list[list[str]]:
     """The entries that recall finds for each question, best first; by words alone without a backlog."""
     asked = [Request(question, token_limit=100_000) for question in questions]
-    return [[hit.entry_id for hit in recall(archive, Chat(), each, count=approximate)] for each in asked]
+    return [[hit.entry_id for hit in recall(archive, Chat(), each)] for each in asked]
 
 
 def nearest(archive: Archive, question: str, limit: int) -> list[str]:
     """The entries whose passage is nearest in meaning, nearest first."""
     evidence = archive.store.evidence([])
-    near = cosines(archive, Chat(), Request(question), evidence)
+    near = cosines(archive, Request(question), evidence)
     best = [int(evidence.chunks[at]) for at in (-near).argsort(kind="stable")[:limit]]
     quoted = archive.store.quoted(best)
     return [quoted[chunk].entry_id for chunk in best]

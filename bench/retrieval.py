@@ -196,14 +196,14 @@ def messages_of(event: SessionEvent) -> Iterator[Message]:
 
 def by_both(archive: Archive, chat: Chat, request: Request) -> list[Recalled]:
     """The gardener's recall."""
-    return recall(archive, chat, request, count=archive.count)
+    return recall(archive, chat, request)
 
 
 def by_words(archive: Archive, chat: Chat, request: Request) -> list[Recalled]:
     """The gardener's recall where there is no embedder."""
     held, archive.backlog = archive.backlog, None
     try:
-        return recall(archive, chat, request, count=archive.count)
+        return recall(archive, chat, request)
     finally:
         archive.backlog = held
 
@@ -215,7 +215,7 @@ def newest(archive: Archive, chat: Chat, request: Request) -> list[Recalled]:
         for entry in sorted(chat.entries.values(), key=lambda entry: -entry.seq)
         for start, end in reversed(chunk(entry.content, entry.segments))
     ]
-    return pack(last_first, [], request, archive, chat, archive.count)
+    return pack(last_first, [], request, archive, chat)
 
 
 WAYS: Mapping[str, Way] = {

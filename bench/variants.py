@@ -199,9 +199,8 @@ def as_orders(runner: Replay) -> None:
     """Every prompt may recall what an order may: probes get no more than the real prompts of a session, most
     of which are orders."""
     from aider_gardener.gardener import gardener
-    from aider_gardener.recall.request import ORDINARY_SHARE
 
-    vars(gardener)["recall_part"] = lambda prompt: ORDINARY_SHARE
+    vars(gardener)["asks"] = lambda prompt: False
 
 
 def without_compressed_forms(runner: Replay) -> None:

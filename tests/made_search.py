@@ -15,12 +15,10 @@ def rows_in(store: Store, table: str) -> int:
     return int(store.database.read(lambda db: db.execute(f"SELECT count(*) FROM {table}").get))
 
 
-def found(
-    store: Store, query: str, *, session: str | None = None, sessions: Collection[str] | None = None
-) -> list[str]:
+def found(store: Store, query: str, sessions: Collection[str] | None = None) -> list[str]:
     """The ids of the entries of which a passage holds any of the query's words: those with most words first,
     then the newest."""
-    evidence = store.evidence(query_words(query), session=session, sessions=sessions)
+    evidence = store.evidence(query_words(query), sessions)
     holding = evidence.has_word.sum(axis=0)
     order = np.lexsort((np.arange(len(evidence)), holding))[::-1]
     chunks = [int(evidence.chunks[at]) for at in order if holding[at]]

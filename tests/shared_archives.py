@@ -82,7 +82,7 @@ class Machine:
     def say(self, *texts: str, session: str = "", provider: str = "openai", at: float = 0.0) -> list[str]:
         """Add messages to a session; returns their ids."""
         session = session or self.session
-        self.store.open_session(session, project=self.project, started_at=1.0, hold=False)
+        self.store.open_session(session, project=self.project, started_at=1.0, live=False)
         ids = []
         for text in texts:
             self.now += 1

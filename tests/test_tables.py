@@ -12,6 +12,8 @@ from made_chats import long_talk
 from made_entries import entry, make_gardener
 
 from aider_gardener.archive.entries import Why
+from aider_gardener.archive.retention import Pruning
+from aider_gardener.archive.store.base import Holding
 from aider_gardener.gardener.gardener import Gardener
 from aider_gardener.messages import Entry
 from aider_gardener.phrases import LEVELS, bar
@@ -120,11 +122,15 @@ def test_why_shows_each_change_or_that_there_was_none() -> None:
 
 def test_what_may_go_is_summed_by_class_and_reason() -> None:
     rows = [
-        {"class": "log", "reason": "older than 30 days, never used", "tokens": 1_000, "bytes": 10},
-        {"class": "log", "reason": "older than 30 days, not lately", "tokens": 500, "bytes": 5},
-        {"class": "prose", "reason": "over the size", "tokens": 7, "bytes": 1},
+        ("log", 1_000, 10, "older than 30 days, never used"),
+        ("log", 500, 5, "older than 30 days, not lately"),
+        ("prose", 7, 1, "over the size"),
     ]
-    text = flat(pruning_table(rows, "nothing was deleted"))
+    due = [
+        Pruning(Holding("g1", cls, tokens, size, 0.0, 0, 1.0, False, ()), 1.0, 1.0, why)
+        for cls, tokens, size, why in rows
+    ]
+    text = flat(pruning_table(due, "nothing was deleted"))
     assert "log older than 30 days 2 1,500 15" in text
     assert "prose over the size 1 7 1" in text
     assert "nothing was deleted" in text

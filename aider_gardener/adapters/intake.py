@@ -63,7 +63,7 @@ class Progress:
             return cls()
 
 
-class Teller(NamedTuple):
+class Agent(NamedTuple):
     """The agent that a chat is with, what reads its transcripts, and the provider of its model."""
 
     host: str
@@ -80,7 +80,7 @@ class Intake:
         store: Store,
         session: str,
         project: str,
-        teller: Teller,
+        agent: Agent,
         transcript: Path | None,
         *,
         clock: Callable[[], float] = time.time,
@@ -92,18 +92,18 @@ class Intake:
             project=project,
             count=approximate,
             clock=clock,
-            host=teller.host,
-            hold=False,
+            host=agent.host,
+            live=False,
         )
-        self.archive.provider = teller.provider
+        self.archive.provider = agent.provider
         self.progress = Progress.read(store.get_state(session, TRANSCRIPT_KEY))
         calls: dict[str, Source] = {}
         with suppress(ValueError, TypeError, AttributeError):
             kept = json.loads(store.get_state(session, CALLS_KEY) or "{}")
             calls = {key: Source(SourceKind(kind), detail) for key, (kind, detail) in kept.items()}
-        self.reader = teller.reader(transcript or Path(), self.progress.offset, calls, at=self.progress.at)
+        self.reader = agent.reader(transcript or Path(), self.progress.offset, calls, at=self.progress.at)
 
-    def take_in(self, seconds: float = 60.0) -> int:
+    def ingest(self, seconds: float = 60.0) -> int:
         """Archive what is new of the transcript, for at most so long; returns how many entries that were.
         What is left comes with the next call. A transcript that cannot be read is none."""
         until, added = time.monotonic() + seconds, 0

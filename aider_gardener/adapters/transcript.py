@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from aider_gardener import files
 from aider_gardener.messages import LAST_SECOND, Message, Source, SourceKind
@@ -188,9 +188,9 @@ def command_of(given: Mapping[str, object]) -> str:
     return command_line([*map(str, words)]) if isinstance(words, (list, tuple)) else str(words)
 
 
-def detail_of(given: Mapping[str, Any]) -> str:
+def detail_of(given: Mapping[str, object]) -> str:
     """What a tool was called for, by its input."""
-    named = (given[key] for key in DETAILS if isinstance(given.get(key), str))
+    named = (value for key in DETAILS if isinstance(value := given.get(key), str))
     return (command_of(given) or next(named, ""))[:DETAIL_CHARS].strip()
 
 
@@ -234,14 +234,14 @@ AFTER_KEYS = ("new_string", "content", "new_source")
 EDIT_KEYS = frozenset({"file_path", "notebook_path", "edits", "old_string", "replace_all", *AFTER_KEYS})
 
 
-def edit_text(name: str, given: Mapping[str, Any]) -> str:
+def edit_text(name: str, given: Mapping[str, object]) -> str:
     """What a tool that edits does to its file, as SEARCH/REPLACE blocks; "" for other tools."""
     path = given.get("file_path") or given.get("notebook_path")
     if name not in EDITORS or not isinstance(path, str):
         return ""
-    edits = given.get("edits") if isinstance(given.get("edits"), list) else [given]
+    edits = given.get("edits")
     made = []
-    for edit in edits or []:
+    for edit in edits if isinstance(edits, list) else [given]:
         if isinstance(edit, dict):
             texts = edit.get("old_string"), next((edit[key] for key in AFTER_KEYS if key in edit), "")
             before, after = (str(text).removesuffix("\n") + "\n" if text else "" for text in texts)

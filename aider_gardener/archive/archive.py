@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from copy import copy
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 from aider_gardener.archive.passages import spans
-from aider_gardener.archive.providers import NAME_LOCAL, WITHHELD
-from aider_gardener.archive.sessions import AIDER, HOST_KEY, PastSessions, host_of
-from aider_gardener.archive.store.base import PendingPassage
+from aider_gardener.archive.providers import NAME_LOCAL, WITHHELD, may_go
+from aider_gardener.archive.sessions import AIDER, HOST_KEY, clear_floor
 from aider_gardener.archive.store.location import is_shared
 from aider_gardener.archive.store.redact import Clean, cleaned
 from aider_gardener.errors import StoreError, tolerating
@@ -37,7 +36,7 @@ from aider_gardener.tokens import approximate
 
 if TYPE_CHECKING:
     from aider_gardener.archive.store import Store
-    from aider_gardener.archive.store.base import Vector
+    from aider_gardener.archive.store.base import SessionInfo, Vector
     from aider_gardener.plan.chat import Chat
 
 FAILED_NOTICE = "one output could not be shortened; it stays whole"
@@ -46,7 +45,7 @@ LINE_FALLBACK_CHARS = 160
 SHORT_CHARS = 240
 """A text that is no longer has no line form: that would have about as much, and its id behind it."""
 
-NOTHING: Mapping[Any, Any] = {}
+NO_FORMS: Mapping[Fidelity, Rendition] = {}
 
 
 def cut_line(line: str, chars: int) -> str:
@@ -61,18 +60,14 @@ class EmbeddingBacklog(Protocol):
     """What works on the archive between turns, and embeds a question when it is asked to.
 
     `embedder_name` is the name under which vectors are stored, "" as long as no model was loaded.
-    `query_vector` is None when there is none in time. `embed_first` embeds passages now, as many as a turn
-    may wait for; `take_notice` says once why there are no vectors; `want` tells that questions are likely
-    from now on; between `pause` and `resume` the processor is wanted elsewhere; `drain` works passages off
-    now; it and `embed_first` return how many.
+    `query_vector` is None when there is none in time. `take_notice` says once why there are no vectors;
+    `want` tells that questions are likely from now on; between `pause` and `resume` the processor is wanted
+    elsewhere; `drain` works passages off now and returns how many.
     """
-
-    background: bool
 
     @property
     def embedder_name(self) -> str: ...
     def query_vector(self, text: str) -> Vector | None: ...
-    def embed_first(self, passages: Iterable[PendingPassage]) -> int: ...
     def take_notice(self) -> str: ...
     def want(self) -> None: ...
     def pause(self) -> None: ...
@@ -84,7 +79,7 @@ class Archive:
     """The store as one chat uses it: entries in, renditions and originals out, both cached.
 
     `count` counts tokens with the model's tokenizer; `clock` gives seconds since the epoch; `backlog`
-    embeds what enters, where there is an embedder. `host` is the agent whose chat it is; `hold` is told to
+    embeds what enters, where there is an embedder. `host` is the agent whose chat it is; `live` is for
     the store (see `Store.open_session`). `within` is the project that searches keep to, None where
     the archive is that project's own. `line_chars` cuts line forms shorter; 0: as they are.
     """
@@ -99,28 +94,27 @@ class Archive:
         clock: Callable[[], float],
         backlog: EmbeddingBacklog | None = None,
         host: str = AIDER,
-        hold: bool = True,
+        live: bool = True,
     ) -> None:
         self.store = store
         self.host = host
-        self._hosts: dict[str, str] = {session: host}
         self.backlog = backlog
         self.session = session
         self.project = project
         self.count = count
         self.clock = clock
         self.provider = ""
-        self.past = PastSessions(store, project, session)
+        self._past: dict[str, SessionInfo] | None = None
         self.withheld = set[str]()  # ids of what fitted the last question and stays with local models
         self.line_chars = 0
         self._renditions: dict[int, dict[Fidelity, Rendition]] = {}
         self.within = project if project and is_shared(store.directory, project) else None
-        self._told = store.notice
-        self._failed = self._failed_told = self._withheld_told = False
+        self._notice_shown = store.notice
+        self._failed = self._is_failure_shown = self._is_withheld_shown = False
         self._generation = store.generation
-        is_begun = not hold and bool(session) and store.get_state(session, HOST_KEY) == host
+        is_begun = not live and bool(session) and store.get_state(session, HOST_KEY) == host
         if session and not is_begun:
-            store.open_session(session, project=project, started_at=clock(), hold=hold)
+            store.open_session(session, project=project, started_at=clock(), live=live)
             if host != AIDER:
                 store.set_state(session, HOST_KEY, host)
 
@@ -145,7 +139,7 @@ class Archive:
         itself, said at that time. Much faster than `add`."""
         return self.put(self.entry(message, turn=turn, seq=seq, source=source, at=at))
 
-    def put(self, entry: Entry, made: Mapping[Fidelity, Rendition] = NOTHING) -> Entry:
+    def put(self, entry: Entry, made: Mapping[Fidelity, Rendition] = NO_FORMS) -> Entry:
         """Store an entry with its short forms; returns it as it is stored."""
         chunks = spans(entry.content, entry.segments)
         return self.store.add(entry, chunks=chunks, renditions=list(made.values()))
@@ -171,11 +165,6 @@ class Archive:
             accessed_at=at,
             provider=self.provider,
         )
-
-    def host_of(self, session: str) -> str:
-        if session not in self._hosts:
-            self._hosts[session] = host_of(self.store, session)
-        return self._hosts[session]
 
     def _read(self, message: Message, known: Source | None) -> tuple[Source, tuple[Segment, ...]]:
         """Source and segments of a message; words of an unknown source where they can't be told."""
@@ -203,7 +192,7 @@ class Archive:
         self._generation = self.store.generation
         self.store.open_session(self.session, project=self.project, started_at=self.clock())
         for entry in [each for each in entries if each.content]:  # what was forgotten stays so
-            self.put(entry, self._renditions.get(entry.seq, NOTHING))
+            self.put(entry, self._renditions.get(entry.seq, NO_FORMS))
 
     def without_secrets(self, entry: Entry) -> Entry:
         """An entry as it is stored: what is kept of it is made from this text, never from the live one."""
@@ -270,17 +259,52 @@ class Archive:
             if seqs:
                 self.store.set_active(self.session, sorted(seqs), active)
 
+    @property
+    def past(self) -> dict[str, SessionInfo]:
+        """The project's other sessions by id, oldest first."""
+        if self._past is None:
+            found = self.store.sessions(self.project)
+            self._past = {info.id: info for info in found if info.id != self.session}
+        return self._past
+
+    def past_ids(self) -> list[str]:
+        """The ids of the other sessions, those that were begun meanwhile among them; none while the archive
+        cannot be read."""
+        self._past = None
+        try:
+            return list(self.past)
+        except StoreError:
+            return []
+
+    def allowed(self, entries: Sequence[Entry]) -> list[Entry]:
+        """Those of some entries that may come back unasked into a prompt for this provider: of this project,
+        not dropped by a /clear or by the host, and not held back by where they were first sent to."""
+        if self._past is not None and {entry.session for entry in entries} - {self.session, *self._past}:
+            self._past = None  # one was begun since
+        floors = {
+            session: clear_floor(self.store, session)
+            for session in {entry.session for entry in entries}
+            if session in self.past
+        }
+        return [
+            entry
+            for entry in entries
+            if entry.active
+            and may_go(entry.provider, self.provider)
+            and entry.seq >= floors.get(entry.session, entry.seq + 1)
+        ]
+
     def take_notice(self) -> str:
         """What the user should know, in one line, once: of the store since it was opened, of a text that
         could not be shortened, or of the backlog."""
-        if self.store.notice != self._told:
-            self._told = self.store.notice
-            return self._told
-        if self._failed and not self._failed_told:
-            self._failed_told = True
+        if self.store.notice != self._notice_shown:
+            self._notice_shown = self.store.notice
+            return self._notice_shown
+        if self._failed and not self._is_failure_shown:
+            self._is_failure_shown = True
             return FAILED_NOTICE
-        if self.withheld and not self._withheld_told:
-            self._withheld_told = True
+        if self.withheld and not self._is_withheld_shown:
+            self._is_withheld_shown = True
             return WITHHELD.format(count=len(self.withheld), how=NAME_LOCAL)
         return self.backlog.take_notice() if self.backlog else ""
 
@@ -296,9 +320,7 @@ class Archive:
                 self.backlog.resume()
 
     def touch(self, ids: Iterable[str]) -> None:
-        found = list(ids)
-        if found:
-            self.store.touch(found, self.clock())
+        self.store.touch(ids, self.clock())
 
     def event(self, turn: int, kind: str, data: Mapping[str, object]) -> None:
         """Record what was done to the chat."""
@@ -321,8 +343,8 @@ class Archive:
         before: Chat,
         after: Chat,
         kind: str,
-        data: Mapping[str, object] = NOTHING,
-        reasons: Mapping[str, str] = NOTHING,
+        data: Mapping[str, object],
+        reasons: Mapping[str, str] | None = None,
     ) -> None:
         """Record that entries stand at other levels than before, each with why: its reason, else the kind.
         Ids, levels and reasons are words of the program and no secrets."""
@@ -330,7 +352,7 @@ class Archive:
         for entry in after.all_entries():
             old, new = (chat.fidelity.get(entry.seq, Fidelity.FULL) for chat in (before, after))
             if old is not new:
-                why, own_id = Clean(reasons.get(entry.id, kind)), Clean(entry.id)
+                why, own_id = Clean((reasons or {}).get(entry.id, kind)), Clean(entry.id)
                 levels = {"before": Clean(old.value), "after": Clean(new.value)}
                 swaps.append({"entry_id": own_id, "seq": entry.seq, **levels, "reason": why})
         ids = [swap["entry_id"] for swap in swaps]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
@@ -134,22 +134,14 @@ def changes_of(events: Iterable[Event], stored_id: str) -> tuple[LevelChange, ..
     """The changes of an entry's rendition that events tell of, oldest first. One that changed in several
     places of a chat alike has one."""
     found = []
-    for event, swap in _swaps(events):
-        if swap.get("entry_id") == stored_id:
-            before, after, reason = (str(swap.get(key, "")) for key in ("before", "after", "reason"))
-            cause = cause_words(event.data)
-            found.append(
-                LevelChange(event.session, event.turn, event.at, event.kind, before, after, reason, cause)
-            )
-    return tuple(dict.fromkeys(found))
-
-
-def _swaps(events: Iterable[Event]) -> Iterator[tuple[Event, Mapping[str, object]]]:
     for event in events:
         swaps = event.data.get("swaps")
         for swap in swaps if isinstance(swaps, list) else []:
-            if isinstance(swap, dict):
-                yield event, swap
+            if isinstance(swap, dict) and swap.get("entry_id") == stored_id:
+                before, after, reason = (str(swap.get(key, "")) for key in ("before", "after", "reason"))
+                what = (event.session, event.turn, event.at, event.kind, before, after, reason)
+                found.append(LevelChange(*what, cause_words(event.data)))
+    return tuple(dict.fromkeys(found))
 
 
 def cause_words(data: Mapping[str, object]) -> str:

@@ -6,13 +6,12 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING
 
-from aider_gardener.archive.providers import SHARED, may_go
-from aider_gardener.errors import StoreError, UsageError
+from aider_gardener.archive.providers import SHARED
+from aider_gardener.errors import UsageError
 
 if TYPE_CHECKING:  # reason: the host's adapter reads names from here before any chat is there
     from aider_gardener.archive.store import Store
     from aider_gardener.archive.store.base import SessionInfo
-    from aider_gardener.messages import Entry
 
 AIDER, PYTHON, HOST_KEY = "aider", "python", "host"
 """The agent in which a session was held that says none, one that calls the library, and where it says so."""
@@ -83,52 +82,3 @@ def short_ids(ids: Sequence[str]) -> dict[str, str]:
         same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
         shared[one], shared[other] = max(shared[one], same), max(shared[other], same)
     return {each: each[: max(SHORT_ID, shared[each] + 1)].replace("\n", r"\n") for each in ids}
-
-
-class PastSessions:
-    """The sessions of a project beside one; those that others begin meanwhile too."""
-
-    def __init__(self, store: Store, project: str, session: str) -> None:
-        self.store = store
-        self.project = project
-        self.session = session
-        self._infos: dict[str, SessionInfo] | None = None
-
-    @property
-    def infos(self) -> dict[str, SessionInfo]:
-        """The other sessions by id, oldest first."""
-        if self._infos is None:
-            found = self.store.sessions(self.project)
-            self._infos = {info.id: info for info in found if info.id != self.session}
-        return self._infos
-
-    def ids(self) -> list[str]:
-        """The ids of the other sessions, those that were begun meanwhile among them; none while the archive
-        cannot be read."""
-        self._infos = None
-        try:
-            return list(self.infos)
-        except StoreError:
-            return []
-
-    def allows(self, entry: Entry, provider: str) -> bool:
-        """Whether an entry may come back unasked into a prompt for this provider: of this project, not
-        dropped by a /clear or by the host, and not held back by where it was first sent to."""
-        return self.allowed([entry], provider) == [entry]
-
-    def allowed(self, entries: Sequence[Entry], provider: str) -> list[Entry]:
-        """Those of some entries that may come back unasked."""
-        if self._infos is not None and {entry.session for entry in entries} - {self.session, *self._infos}:
-            self._infos = None  # one was begun since
-        floors = {
-            session: clear_floor(self.store, session)
-            for session in {entry.session for entry in entries}
-            if session in self.infos
-        }
-        return [
-            entry
-            for entry in entries
-            if entry.active
-            and may_go(entry.provider, provider)
-            and entry.seq >= floors.get(entry.session, entry.seq + 1)
-        ]

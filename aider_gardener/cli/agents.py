@@ -53,7 +53,7 @@ def mcp(project: Path | None) -> None:
         raise UsageError("gardener mcp needs the package mcp: pip install 'aider-gardener[mcp]'") from None
     from aider_gardener.adapters.claude_code.hooks import is_local
     from aider_gardener.adapters.mcp.server import make_server, over_stdio
-    from aider_gardener.archive import plugin
+    from aider_gardener.archive.postgres import sync_if_due
     from aider_gardener.gardener.memory import REMOTE, ProjectMemory
     from aider_gardener.recall.backlog import Backlog
     from aider_gardener.recall.embed import loading, share_memory
@@ -79,7 +79,7 @@ def mcp(project: Path | None) -> None:
     memory.archive.backlog = backlog
 
     def changed() -> None:
-        plugin.part().sync_if_due(store, memory.project, os.environ)
+        sync_if_due(store, memory.project, os.environ)
 
     def end(*signalled: object) -> None:
         if not signalled:

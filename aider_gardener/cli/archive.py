@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import os
 import sys
+from collections.abc import Sequence
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -31,6 +32,7 @@ from aider_gardener.phrases import counted, size
 
 if TYPE_CHECKING:
     from aider_gardener.archive.postgres.server import Address
+    from aider_gardener.archive.retention import Pruning
 
 
 @click.group()
@@ -58,7 +60,7 @@ def store_copy(to: Path | Address | None, source: Path | Address | None, readabl
     server only ROLE can read it, and chats held with a local model are left out.
     """
     from aider_gardener import files
-    from aider_gardener.archive import plugin
+    from aider_gardener.archive.postgres.sync import ENCRYPTED
     from aider_gardener.archive.store.location import store_directory
 
     if (to is None) == (source is None):
@@ -70,7 +72,7 @@ def store_copy(to: Path | Address | None, source: Path | Address | None, readabl
         raise UsageError(f"{own} is where the archive lies already; name another directory")
     with closing(opened(other or own)) as given:
         if given.database.key and not (readable or isinstance(there or own, Path)):
-            raise UsageError(plugin.part("sync").ENCRYPTED)
+            raise UsageError(ENCRYPTED)
         with closing(opened(there or own, made=True)) as taking:
             count = taking.copy_from(given)
             kind = "SQLite" if taking.is_file else "lines of JSON" if taking.directory else "PostgreSQL"
@@ -84,12 +86,12 @@ def store_copy(to: Path | Address | None, source: Path | Address | None, readabl
 @yes_option
 def store_remove(address: Path | Address, yes: bool) -> None:
     """Delete an archive that `gardener store copy --to` brought to a server. The one here stays."""
-    from aider_gardener.archive import plugin
+    from aider_gardener.archive.postgres.lines import ServerLines
 
     if isinstance(address, Path):
         raise UsageError("name an archive on a server, postgresql://ROLE@HOST/DATABASE#NAME")
     confirm(f"Delete {address} for good?", yes)
-    plugin.part("lines").ServerLines(address).remove()
+    ServerLines(address).remove()
     click.echo(f"{address} is deleted.")
 
 
@@ -159,9 +161,10 @@ def store_gc(yes: bool, older_than: float | None) -> None:
     if deletes:
         prune(archive, policy)
         renew_index(archive, project_of(archive))
-    value: dict[str, Any] = {"deleted": deletes, "bytes_before": before, "bytes_after": archive.size_bytes()}
-    value |= {"entries": [each.record() for each in due]}
-    put(value, lambda: gc_report(value))
+    after = archive.size_bytes()
+    sizes = {"bytes_before": before, "bytes_after": after}
+    value = {"deleted": deletes, **sizes, "entries": [each.record() for each in due]}
+    put(value, lambda: gc_report(due, size(before), size(after), deleted=deletes))
 
 
 @store.command("encrypt")
@@ -206,14 +209,13 @@ def store_decrypt() -> None:
     click.echo(f"The archive in {found} is no longer encrypted.")
 
 
-def gc_report(value: dict[str, Any]) -> object:
+def gc_report(due: Sequence[Pruning], before: str, after: str, *, deleted: bool) -> object:
     """What `gardener store gc` shows: what goes, by reason and class, and what was done about it."""
     from aider_gardener.tables import pruning_table
 
-    before, after = (size(value[name]) for name in ("bytes_before", "bytes_after"))
-    if not value["entries"]:
+    if not due:
         return f"Nothing may go: the archive takes {before}."
     done = f"Nothing was deleted (the archive takes {before}); --yes deletes these entries for good."
-    if value["deleted"]:
+    if deleted:
         done = f"Deleted for good. The archive took {before} and takes {after} now."
-    return pruning_table(value["entries"], done)
+    return pruning_table(due, done)

@@ -109,7 +109,8 @@ def archive() -> Found:
     for path in (directory / name for name in location.DATABASE_NAMES):
         if path.exists() and not os.access(path, os.W_OK):
             return False, location.UNWRITABLE.format(path=path)
-    place, aside = path_shown(directory, Path.cwd()), ", ".join(location.set_aside_in(directory))
+    place = path_shown(directory, Path.cwd())
+    aside = ", ".join(location.names_in(directory, location.ASIDE))
     told = f"; set aside there, and no part of it: {aside}" if aside else ""
     with reading(directory, key) as store:
         if store is None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 from aider_gardener.cli.pipe import put_bytes
@@ -99,20 +97,21 @@ def forget(entry_ids: tuple[str, ...], session: str | None, yes: bool) -> None:
     if bool(entry_ids) == bool(session):
         raise UsageError("name the ids to forget, or a session with --session")
     store = open_archive()
-    value: dict[str, Any] = {"forgotten": 0, "ids": [], "session": ""}
+    ids, chat = list[str](), ""
     if session:
         found = session_named(store, session)
         turns = counted(found.turns, "turn")
         confirm(f"Delete session {found.id} of {when(found.last_at)} ({turns}) for good?", yes)
-        value |= {"forgotten": store.forget_session(found.id), "session": found.id}
+        count, chat = store.forget_session(found.id), found.id
     else:
         wanted = [entry_named(store, given) for given in dict.fromkeys(entry_ids)]
-        ids = list(dict.fromkeys([*wanted, *quoting(store, wanted)]))
+        ids += dict.fromkeys([*wanted, *quoting(store, wanted)])
         shown = ", ".join(ids[:4]) + (" …" if len(ids) > 4 else "")
         confirm(f"Delete {counted(len(ids), 'entry', 'entries')} ({shown}) for good?", yes)
-        value |= {"forgotten": store.forget(ids), "ids": ids}
+        count = store.forget(ids)
     renew_index(store, project_of(store))
-    put(value, lambda: f"Forgot {counted(value['forgotten'], 'entry', 'entries')}. {HISTORY_COPY}")
+    value = {"forgotten": count, "ids": ids, "session": chat}
+    put(value, lambda: f"Forgot {counted(count, 'entry', 'entries')}. {HISTORY_COPY}")
 
 
 def mark(entry_id: str, *, pinned: bool) -> None:

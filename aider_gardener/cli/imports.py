@@ -40,7 +40,7 @@ def import_chats(path: Path | None) -> None:
     stopped goes on where it was. What is not kept is counted by kind.
     """
     from aider_gardener.archive.store import open_store
-    from aider_gardener.replay.imports import HISTORY, Imported, files_named, find, own_files, take_in
+    from aider_gardener.replay.imports import HISTORY, Imported, files_named, find, ingest, own_files
 
     project = working_project()
     paths = files_named(path) if path else own_files(project, Path.home(), os.environ)
@@ -57,7 +57,7 @@ def import_chats(path: Path | None) -> None:
         with closing(opened) as store:
             size = sum(chat.size for chat in chats)
             with progress_bar(size, "Importing") as bar:
-                take_in(store, str(project), chats, found, bar.update)
+                ingest(store, str(project), chats, found, bar.update)
             notice, is_kept = store.notice, store.persistent
         if not is_kept:
             raise StoreError(f"nothing was imported: {notice}")

@@ -13,7 +13,7 @@ from aider_gardener.cli.root import (
     put,
     session_named,
 )
-from aider_gardener.cli.shared import sharing_of, status_lines
+from aider_gardener.cli.shared import status_lines
 from aider_gardener.errors import UsageError
 
 NOTHING_FITS = "Nothing in the archive fits that. Try other words, or a name or number."
@@ -75,7 +75,6 @@ def recall(
     from aider_gardener.recall.recall import recall as recalled
     from aider_gardener.recall.request import Request
     from aider_gardener.settings import Settings
-    from aider_gardener.tokens import approximate
 
     store = open_archive(read_only=True)
     request = Request(
@@ -91,7 +90,7 @@ def recall(
     choice = Settings.from_env().embedder
     if choice != USE or store.warm_vectors(USE_NAME):  # else there is nothing for a question to be near to
         archive.backlog = Backlog(store, load=loading(choice), background=False)
-    found = recalled(archive, Chat(), request, count=approximate)
+    found = recalled(archive, Chat(), request)
     notify(archive.backlog.take_notice() if archive.backlog else "")
     rows = [
         {
@@ -125,9 +124,10 @@ def status() -> None:
 
     Of the last chat: how full the window was at its end, and where that was heading over its last 50 turns.
     """
+    from aider_gardener.archive.postgres.sync import status as sharing
     from aider_gardener.archive.sessions import project_sessions
     from aider_gardener.archive.store.lines import names
-    from aider_gardener.archive.store.location import set_aside_in
+    from aider_gardener.archive.store.location import ASIDE, names_in
     from aider_gardener.gardener.past_chats import project_status
     from aider_gardener.tables import archive_table
 
@@ -137,7 +137,7 @@ def status() -> None:
     columns = ("entries", "original_tokens", "compressed_tokens")
     directory = store.directory
     tier = ("SQLite" if store.is_file else "JSON lines") if directory else "server"
-    aside = ", ".join(set_aside_in(directory)) if directory else ""
+    aside = ", ".join(names_in(directory, ASIDE)) if directory else ""
     notify(aside and f"set aside: {aside}; delete them when you need nothing of them any more")
     value = {
         "archive": stats.path,
@@ -152,7 +152,7 @@ def status() -> None:
         "by_class": {name: dict(zip(columns, row, strict=True)) for name, row in stats.by_class.items()},
         "tier": tier,
         "lines_files": len(names(directory)) if directory else 0,
-        "sharing": sharing_of(store),
+        "sharing": (shared := sharing(store, project)),
         **project_status(store, project),
     }
-    put(value, lambda: archive_table(value, status_lines(value["sharing"]) if directory else ()))
+    put(value, lambda: archive_table(value, status_lines(shared) if directory else ()))

@@ -150,11 +150,10 @@ def opened(given: Place | None = None, *, read_only: bool = False, made: bool = 
 
     place = given or click.get_current_context().meta.get(PLACE_KEY)
     if place is not None and not isinstance(place, Path):
-        from aider_gardener.archive import plugin
+        from aider_gardener.archive.postgres import lines, server
 
-        notify(plugin.part("server").warning(place.environ) if made else "")
-        found: Store = plugin.part("lines").open_on_server(place, made=made, read_only=read_only)
-        return found
+        notify(server.warning(place.environ) if made else "")
+        return lines.open_on_server(place, made=made, read_only=read_only)
     directory, key_source = archive_directory(place, made=made)
     if read_only:
         return open_to_read(directory, key_source=key_source)
@@ -212,9 +211,9 @@ class PlaceType(click.Path):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if "://" not in str(value):
             return super().convert(value, param, ctx)
-        from aider_gardener.archive import plugin
+        from aider_gardener.archive.postgres.server import Address
 
-        return plugin.part("server").Address.of(str(value))
+        return Address.of(str(value))
 
 
 def _remember(key: str) -> Callable[[click.Context, click.Parameter, object], None]:

@@ -38,7 +38,7 @@ SHORT_BYTES = 2_000
 """An output up to this size is printed as it is, without a look at it."""
 MOST_SHARE = 0.8
 """A short form that saves less is not worth what it leaves out."""
-NOT_KEPT = "not kept, --out FILE keeps it"
+NOT_SAVED = "not kept, --out FILE keeps it"
 PIECE_BYTES = 4_000_000
 """Secrets are looked for in so much of a text at once."""
 
@@ -108,7 +108,7 @@ def _print(output: Output, command: str, focus: Sequence[str], out: Path | None)
     put_bytes((made.text.removesuffix("\n") + "\n").encode("utf-8", "replace"))  # keeping it takes longer
     is_held = output.held_size == output.size
     read = "" if output.is_read_whole else f", whose {'middle' if is_held else 'end'} was not read"
-    where = str(out) if out else _save(output, text, command) or NOT_KEPT
+    where = str(out) if out else _save(output, text, command) or NOT_SAVED
     what = "whole" if is_held else f"its first {size(output.held_size)}"
     told = f"[… short for {output.lines:,} lines, {size(output.size)}{read}; {what}: {where}]\n"
     put_bytes(told.encode("utf-8", "backslashreplace"))
@@ -181,7 +181,7 @@ def _archived(text: str, command: str) -> str:
         count=default_counter(),
         clock=time.time,
         host="gardener run",
-        hold=False,
+        live=False,
     )
     source = source_of(text, command)
     entry = archive.log(Message("user", text), turn=1, seq=1, source=source, at=time.time())

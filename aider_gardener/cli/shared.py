@@ -1,5 +1,5 @@
 """`gardener store share`, `unshare` and `sync`, and `gardener recall --everywhere`: the archive on a server.
-Argument parsing only; the work is that of the plug-in (see `archive.plugin`)."""
+Argument parsing only; the work is done in `archive.postgres`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from aider_gardener.archive import plugin
 from aider_gardener.cli.root import (
     archive_options,
     as_json,
@@ -25,6 +24,7 @@ from aider_gardener.errors import StoreError, UsageError
 from aider_gardener.phrases import counted
 
 if TYPE_CHECKING:
+    from aider_gardener.archive.postgres.search import SharedHit
     from aider_gardener.archive.store import Store
 
 REMOVED = (
@@ -63,10 +63,12 @@ def share(
     goes there, secrets taken out; what was said to a local model never does. Chats go on without the server:
     they send and fetch in the background.
     """
-    shared = plugin.part("sync")
+    from aider_gardener.archive.postgres import server
+    from aider_gardener.archive.postgres import sync as shared
+
     if prepare:
-        with plugin.part("server").connected() as connection:
-            plugin.part("server").prepare(connection)
+        with server.connected() as connection:
+            server.prepare(connection)
         click.echo("The server is ready.")
         return
     store = _on_disk(made=not (as_status or removed))
@@ -84,7 +86,7 @@ def share(
         return
     if twice := sorted({*owners} & {*readers}):
         raise UsageError(f"{twice[0]} is named as owner and as reader: name it once, an owner reads too")
-    notify(plugin.part("server").warning(os.environ))
+    notify(server.warning(os.environ))
     wanted = name or Path(project).name
     found = shared.share(store, project, wanted, owners=owners, readers=readers, readable=readable)
     click.echo(f"{project} is shared as {found.name}, by {found.author}.", err=as_json())
@@ -100,8 +102,10 @@ def share(
 @store_option
 def unshare(delete: bool) -> None:
     """Share this project no more. What was sent stays on the server, unless it is to be deleted."""
+    from aider_gardener.archive.postgres import sync as shared
+
     store = _on_disk()
-    found = plugin.part("sync").unshare(store, project_of(store), delete=delete, now=time.time())
+    found = shared.unshare(store, project_of(store), delete=delete, now=time.time())
     done = "What you shared of it was deleted there." if delete else "What was sent stays on the server."
     click.echo(f"{found.name} is no longer shared from here. {done}")
 
@@ -117,7 +121,9 @@ def sync(unasked: bool, project: str) -> None:
 
 
 def _synced(store: Store, project: str, *, unasked: bool = False) -> None:
-    done = plugin.part("sync").sync(store, project, unasked=unasked)
+    from aider_gardener.archive.postgres import sync as shared
+
+    done = shared.sync(store, project, unasked=unasked)
     has_moved = any((done.sent, done.fetched, done.told, done.heard, done.refused))
     if not unasked and (has_moved or not done.problem or as_json()):
         parts = [f"{counted(done.sent, 'message')} sent", f"{done.fetched:,} fetched"]
@@ -126,14 +132,6 @@ def _synced(store: Store, project: str, *, unasked: bool = False) -> None:
         put(done, lambda: ", ".join(parts) + ".")
     if done.problem:
         raise StoreError(done.problem)
-
-
-def sharing_of(store: Store) -> dict[str, object]:
-    """How the project of an archive is shared, as the plug-in says it without asking the server."""
-    project = project_of(store)
-    is_shared = plugin.is_shared(store, project)
-    found: dict[str, object] = plugin.part("sync").status(store, project) if is_shared else {"shared": False}
-    return found
 
 
 def status_lines(value: Mapping[str, Any]) -> Iterator[str]:
@@ -156,27 +154,27 @@ def status_lines(value: Mapping[str, Any]) -> Iterator[str]:
         yield f"Its members are not known: {value['members_problem']}"
 
 
-def found_everywhere(query: str, limit: int) -> Sequence[object]:
+def found_everywhere(query: str, limit: int) -> list[SharedHit]:
     """The best passages of all projects that the user may read on the server, best first: by words and, where
     the setting `embedder` names a model of this machine, by meaning. Raises UsageError and StoreError."""
+    from aider_gardener.archive.postgres.search import search
+    from aider_gardener.archive.postgres.server import connected
     from aider_gardener.recall.embed import EmbedderError, loading
     from aider_gardener.settings import Settings
 
-    vector, name = (), ""
+    vector: Sequence[float] = ()
+    name = ""
     try:
         if load := loading(Settings.from_env().embedder):
             embedder = load()
             vector, name = embedder.embed([query])[0].tolist(), embedder.name
     except EmbedderError as error:
         notify(str(error))
-    with plugin.part("server").connected() as connection:
-        found: Sequence[object] = plugin.part("search").search(
-            connection, query, limit=limit, vector=vector, embedder=name
-        )
-    return found
+    with connected() as connection:
+        return search(connection, query, limit=limit, vector=vector, embedder=name)
 
 
-def found_text(passages: Sequence[Any]) -> str:
+def found_text(passages: Sequence[SharedHit]) -> str:
     """The passages, each under its project, author, turn and day."""
     return "\n\n".join(
         f"{each.project}, {each.author}, turn {each.turn}, "
@@ -187,7 +185,9 @@ def found_text(passages: Sequence[Any]) -> str:
 
 def _on_disk(*, made: bool = False) -> Store:
     """The archive of a project, which must be one on disk, or is `made`."""
+    from aider_gardener.archive.postgres.sync import IN_MEMORY
+
     store = open_archive(made=made)
     if not store.is_file:
-        raise UsageError(plugin.part("sync").IN_MEMORY)
+        raise UsageError(IN_MEMORY)
     return store

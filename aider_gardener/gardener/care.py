@@ -249,7 +249,7 @@ def _reachable(state: ChatState, stored_id: str) -> Entry | None:
     own = [entry for entry in chat.entries.values() if entry.id == stored_id]
     if not own:
         entry = archive.store.get(stored_id) if state.settings.recall_sessions else None
-        return entry if entry and archive.past.allows(entry, archive.provider) else None
+        return entry if entry and archive.allowed([entry]) else None
     noted = [each.seq for each in chat.all_entries() if quotes(each, stored_id)]
     stands = any(seq not in chat.fidelity for seq in [*chat.places(stored_id), *noted])
     return None if stands or own[-1].seq < chat.floor else own[-1]

@@ -102,8 +102,8 @@ def growth_of(state: ChatState) -> float:
     lately = list(takewhile(lambda entry: entry.turn > since, reversed(chat.entries.values())))
     shortened = chat.throttled.intersection(chat.fidelity) - chat.forgotten
     cut = [entry for entry in lately if entry.seq in shortened]
-    spared = sum(entry.tokens - state.archive.renditions(entry)[Fidelity.COMPRESSED].tokens for entry in cut)
-    return (_message_tokens(lately) - spared) / max(1, chat.turn - since)
+    saved = sum(entry.tokens - state.archive.renditions(entry)[Fidelity.COMPRESSED].tokens for entry in cut)
+    return (_message_tokens(lately) - saved) / max(1, chat.turn - since)
 
 
 def market(state: ChatState, *, cold: bool) -> Market:
@@ -188,7 +188,7 @@ def _named_by(state: ChatState, focus: str, token_limit: int) -> list[int]:
     whole into the limit."""
     chat, archive = state.chat, state.archive
     request = Request(focus, token_limit=token_limit, session=archive.session)
-    found = [item for item in recall(archive, chat, request, count=state.count) if item.words]
+    found = [item for item in recall(archive, chat, request) if item.words]
     least = NAMED_SHARE * max((item.score for item in found), default=0.0)
     found = [item for item in found if item.score >= least]
     chosen: list[int] = []

@@ -22,7 +22,7 @@ from aider_gardener.notes.rules import Decision, decided
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.view import has_edit, outcome
 from aider_gardener.recall.recall import EDIT_UNDONE, MARGIN_TOKENS, NOTE_HEAD, Recalled
-from aider_gardener.recall.request import ORDINARY_SHARE, Request, both_ends, recall_part
+from aider_gardener.recall.request import ORDINARY_SHARE, Request, asks
 from aider_gardener.settings import Settings
 
 ACCOUNT_SHARE, LEAST_ACCOUNT_TOKENS = 0.3, 240
@@ -214,20 +214,19 @@ class Gardener:
             known = ", ".join(each.value for each in ContentClass)
             raise UsageError(f"recall() takes classes= as a list of these: {known}") from None
         wanted = Request(query, token_limit, full, classes=among, passages=limit)
-        return self.state.recollection.find(self.state.chat, wanted, self.state.count)
+        return self.state.recollection.find(self.state.chat, wanted)
 
-    def recall_note(self, question: str, standing: str) -> str:
+    def recall_note(self, question: str, prompt_text: str) -> str:
         """What is recalled for the prompt that asks `question`, as one note; "" when nothing fits.
 
-        `standing` is the text of the files in the chat: what stands there is not recalled. Where a question
+        `prompt_text` is that of the files in the chat: what stands there is not recalled. Where a question
         that asks for the past gets no note an event says why.
         """
         state = self.state
         if not state.acts or not question.strip():
             return ""
-        question = both_ends(question)
-        part = recall_part(question)
-        budget = min(int(state.recall_budget * part), state.room)
+        is_asked = asks(question)
+        budget = min(int(state.recall_budget * (1 if is_asked else ORDINARY_SHARE)), state.room)
         left = budget - MARGIN_TOKENS - state.count(NOTE_HEAD)
         note, all_stands = "", not (state.chat.fidelity or state.settings.recall_sessions)
         if left > 0 and not all_stands:
@@ -237,13 +236,13 @@ class Gardener:
                     token_limit=left,
                     floor=state.chat.floor,
                     unasked=True,
-                    standing=standing,
+                    prompt_text=prompt_text,
                     older=state.settings.recall_sessions,
-                    order=part == ORDINARY_SHARE,
+                    order=not is_asked,
                     files=frozenset(state.frame.files),
                 )
-                note = state.recollection.note(state.chat, request, state.count)
-        if not note and part > ORDINARY_SHARE:
+                note = state.recollection.note(state.chat, request)
+        if not note and is_asked:
             state.event(NOT_RECALLED, all_stands=all_stands, room=max(0, left))
         return note
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.entries import quoting, stored
 from aider_gardener.archive.providers import SAY_LOCAL, WITHHELD, may_go
-from aider_gardener.archive.sessions import LAST, NOTES, session_named
+from aider_gardener.archive.sessions import LAST, NOTES, host_of, session_named
 from aider_gardener.errors import UsageError
 from aider_gardener.messages import ContentClass, Entry, Message, Source, SourceKind
 from aider_gardener.plan.chat import Chat
@@ -29,7 +29,7 @@ REMOTE = "remote"
 """A provider of which nothing is known but that it is not on this machine."""
 KINDS = ("rule", "decision", "fact", "task")
 """What an agent may keep."""
-LONGEST_KEPT_CHARS = 20_000
+LONGEST_NOTE_CHARS = 20_000
 STAYS_HERE = (
     "{entry_id} was said to a model of this machine, or to none that is known, and goes to no other;"
     f" {SAY_LOCAL} where the server starts"
@@ -56,8 +56,8 @@ class ProjectMemory:
         self.archive = Archive(store, session="", project=project, count=approximate, clock=clock, host=host)
         self._recollection = Recollection(self.archive)
         self._own: Archive | None = None
-        self._kept = 0
-        self._keeping = threading.Lock()
+        self._number = 0
+        self._saving = threading.Lock()
 
     def recall(
         self,
@@ -73,7 +73,7 @@ class ProjectMemory:
         kinds = frozenset(classes)
         wanted = Request(query, token_limit, full, classes=kinds, passages=limit, reader=self.reader)
         with self.archive.undisturbed():
-            return self._recollection.find(Chat(), wanted, self.count)
+            return self._recollection.find(Chat(), wanted)
 
     @property
     def withheld(self) -> str:
@@ -116,9 +116,9 @@ class ProjectMemory:
     def remember(self, text: str, kind: str) -> Entry:
         """Keep what an agent found worth it, of one of KINDS, so that any agent of the project may recall it.
         Raises UsageError for nothing or too much."""
-        if not text.strip() or len(text) > LONGEST_KEPT_CHARS:
-            raise UsageError(f"text must have 1 to {LONGEST_KEPT_CHARS:,} characters, not {len(text):,}")
-        with self._keeping:
+        if not text.strip() or len(text) > LONGEST_NOTE_CHARS:
+            raise UsageError(f"text must have 1 to {LONGEST_NOTE_CHARS:,} characters, not {len(text):,}")
+        with self._saving:
             if self._own is None:
                 self._own = Archive(
                     self.store,
@@ -127,11 +127,11 @@ class ProjectMemory:
                     count=self.count,
                     clock=self.clock,
                     host=self.host,
-                    hold=False,
+                    live=False,
                 )
                 self._own.provider = self.reader
-            self._kept += 1
-            own, number, source = self._own, self._kept, Source(SourceKind.REMEMBERED, kind)
+            self._number += 1
+            own, number, source = self._own, self._number, Source(SourceKind.REMEMBERED, kind)
         return own.log(Message("assistant", text), turn=number, seq=number, source=source, at=self.clock())
 
     def pressure(self) -> dict[str, Any]:
@@ -141,5 +141,5 @@ class ProjectMemory:
 
         last = session_named(self.store, self.project, LAST)
         report, state = last_pressure(self.store, last, self.settings, self.count)
-        host, model = self.archive.host_of(last.id), state.frame.model
+        host, model = host_of(self.store, last.id), state.frame.model
         return {"session": last.id, "host": host, "model": model, **report.as_json()}

@@ -34,15 +34,15 @@ DROPPABLE_SHOWN = 3
 POINTS = 50
 """So many turns of growth are kept."""
 BAR_CELLS = 20
-UNTENDED = {
+UNMANAGED = {
     Level.OK: "There is room.",
     Level.WARNING: "The window fills up: compact before a new task begins.",
     Level.OPTIMIZE: "Compact now; what goes stays in the archive, and recall brings it back.",
     Level.HARD: "Compact before the next prompt; what goes stays in the archive, and recall brings it back.",
 }
-"""What to do in a chat that its host tends itself."""
+"""What to do in a chat that its host manages itself."""
 FILLING_UP = "The window is filling up; the gardener compacts the history by itself."
-TENDED = {
+MANAGED = {
     Level.OK: "Nothing to do.",
     Level.WARNING: FILLING_UP,
     Level.OPTIMIZE: FILLING_UP,
@@ -55,24 +55,25 @@ FULL_NOW = "The window is full; the next prompt compacts the history."
 # Pressure
 
 
-def pressure_report(state: ChatState, *, cold: bool = False, tended: bool = True) -> Pressure:
+def pressure_report(state: ChatState, *, cold: bool = False, managed: bool = True) -> Pressure:
     """What the next prompt uses of window and budget, message by message and class by class, with what could
-    be saved. `cold`: the provider's cache will hold nothing of its history. A chat that is not `tended` its
+    be saved. `cold`: the provider's cache will hold nothing of its history. A chat that is not `managed` its
     host keeps within the window itself, and the frame is its last prompt, the history included."""
-    chat, frame, history, rows = state.chat, state.frame, state.history_used, list[dict[str, Any]]()
+    chat, frame, history = state.chat, state.frame, state.history_used
+    rows, sizes = list[dict[str, object]](), list[int]()
     for index, piece in enumerate(chat.pieces):
         is_one = len(piece.members) == 1 and piece.members[0] not in chat.fidelity
         cls = chat.entries[piece.members[0]].cls.value if is_one else "note"  # that shows several entries
-        tokens = piece.tokens(state.count) + MESSAGE_OVERHEAD_TOKENS
-        rows.append({"index": index, "role": piece.role, "class": cls, "tokens": tokens})
-    largest = sorted(rows, key=lambda row: (-row["tokens"], row["index"]))[:LARGEST_SHOWN]
-    members = [chat.pieces[row["index"]].members for row in largest]
-    parts = {**frame.parts, **({"history": history, "current": state.open_used} if tended else {})}
-    used, acts = sum(parts.values()), tended and state.acts
+        sizes.append(piece.tokens(state.count) + MESSAGE_OVERHEAD_TOKENS)
+        rows.append({"index": index, "role": piece.role, "class": cls, "tokens": sizes[-1]})
+    largest = sorted(range(len(rows)), key=lambda at: (-sizes[at], at))[:LARGEST_SHOWN]
+    members = [chat.pieces[at].members for at in largest]
+    parts = {**frame.parts, **({"history": history, "current": state.open_used} if managed else {})}
+    used, acts = sum(parts.values()), managed and state.acts
     full, asked = level(used, frame.window), asked_for(state) if acts else None
     saves, goal = asked.plan.tokens_saved if asked else 0, goal_of(state, cold=cold)
     drop = droppable(frame, used)
-    advice = (TENDED if acts else UNTENDED)[full]
+    advice = (MANAGED if acts else UNMANAGED)[full]
     if acts and full is Level.OK and history > goal.high:
         advice = "The history is above its limit; the next prompt compacts it."
     due = drafted(state, goal) if acts and full is Level.HARD else None
@@ -84,20 +85,22 @@ def pressure_report(state: ChatState, *, cold: bool = False, tended: bool = True
         named = ", ".join(str(row["path"]) for row in drop)
         advice += f" Largest files in the chat, worth a /drop if not needed: {named}."
     classes = by_class(state)
-    original, summary = (sum(row[name] for row in classes.values()) for name in ("orig", "sum"))
+    entries, original, summary = (
+        int(sum(row[name] for row in classes.values())) for name in ("count", "orig", "sum")
+    )
     return Pressure(
         used=used,
         available=frame.window - used if frame.window else 0,
         utilization=round(used / frame.window, 4) if frame.window else 0.0,
         level=full.value,
         history_budget=goal.high if acts else 0,
-        history_used=history if tended else used,
+        history_used=history if managed else used,
         parts=parts,
         messages_count=len(rows),
-        largest_messages=largest,
+        largest_messages=[rows[at] for at in largest],
         by_message=rows,
         by_class=classes,
-        entries_tracked=sum(row["count"] for row in classes.values()),
+        entries_tracked=entries,
         total_original_tokens=original,
         total_summary_tokens=summary,
         compression_ratio=round(summary / original, 4) if original else 1.0,
@@ -106,7 +109,7 @@ def pressure_report(state: ChatState, *, cold: bool = False, tended: bool = True
         droppable_files=drop,
         recommendation=advice,
         largest_ids=[chat.entries[seqs[0]].id if len(seqs) == 1 else "" for seqs in members],
-        budget_set_by=goal.set_by if tended else "",
+        budget_set_by=goal.set_by if managed else "",
     )
 
 
@@ -115,14 +118,14 @@ def last_pressure(
 ) -> tuple[Pressure, ChatState]:
     """What a stored chat used of its window, as it was left, and that chat. Raises StoreError."""
     state = stored_chat(store, info, settings, count)
-    return pressure_report(state, tended=host_of(store, info.id) in (AIDER, PYTHON)), state
+    return pressure_report(state, managed=host_of(store, info.id) in (AIDER, PYTHON)), state
 
 
-def by_class(state: ChatState) -> dict[str, dict[str, Any]]:
+def by_class(state: ChatState) -> dict[str, dict[str, float]]:
     """Entries, original tokens, tokens as they are shown, and their ratio, for each class that occurs, most
     tokens first. A form that is no shorter counts as the original; what notes have around entries is of no
     class."""
-    found: dict[str, dict[str, Any]] = {}
+    found: dict[str, dict[str, float]] = {}
     for entry in state.chat.all_entries():
         row = found.setdefault(entry.cls.value, {"count": 0, "orig": 0, "sum": 0})
         original = entry.tokens + MESSAGE_OVERHEAD_TOKENS
@@ -202,8 +205,8 @@ def cold_line(state: ChatState) -> str:
     if not usage.is_cold or (usage.reports and not usage.cache_read_share) or lost < COLD_WORTH:
         return ""
     goal, history = goal_of(state, cold=True), state.history_used
-    spared = 0.0 if history > goal.high else max(0, history - goal.low) * usage.prices.input
-    return cold(usage.idle_seconds, lost, spared, is_reported=usage.reports)
+    saved = 0.0 if history > goal.high else max(0, history - goal.low) * usage.prices.input
+    return cold(usage.idle_seconds, lost, saved, is_reported=usage.reports)
 
 
 def turn_over(state: ChatState) -> bool:

@@ -12,7 +12,7 @@ from itertools import islice, zip_longest
 from typing import NamedTuple
 
 from aider_gardener.archive.archive import Archive
-from aider_gardener.archive.sessions import NOTES, last_first
+from aider_gardener.archive.sessions import NOTES, host_of, last_first
 from aider_gardener.archive.store.base import SessionInfo
 from aider_gardener.compress.edits import read_edits
 from aider_gardener.compress.shapes import gist, reports_failure
@@ -73,8 +73,8 @@ def last_time(archive: Archive, *, token_limit: int) -> LastTime | None:
 
     Nothing that was cleared or forgotten, nothing that a local model was told when this chat's is remote.
     """
-    for info in list(archive.past.infos.values())[: -SESSIONS_TRIED - 1 : -1]:
-        entries = archive.past.allowed(archive.store.session_entries(info.id), archive.provider)
+    for info in list(archive.past.values())[: -SESSIONS_TRIED - 1 : -1]:
+        entries = archive.allowed(archive.store.session_entries(info.id))
         if any(entry.source.kind is SourceKind.TYPED for entry in entries):
             once = {entry.id: entry for entry in entries}.values()
             pinned = ["> " + "\n> ".join(e.content.splitlines()) + f" ({e.id})" for e in once if e.pinned]
@@ -89,11 +89,11 @@ def last_time(archive: Archive, *, token_limit: int) -> LastTime | None:
 def state_of_last(archive: Archive, *, token_limit: int, everywhere: bool) -> str:
     """Where the newest other chat of the project stands of which anything may be told: rules, decisions, open
     errors, files; "" for none. Without `everywhere` only chats with this host count."""
-    for info in last_first(archive.past.infos.values()):
-        host = archive.host_of(info.id)
+    for info in last_first(archive.past.values()):
+        host = host_of(archive.store, info.id)
         if info.id.startswith(NOTES) or not (everywhere or host == archive.host):
             continue
-        entries = archive.past.allowed(archive.store.session_entries(info.id), archive.provider)
+        entries = archive.allowed(archive.store.session_entries(info.id))
         day = time.strftime("%Y-%m-%d", time.localtime(info.last_at))
         which = f"the last chat{'' if host == archive.host else f' in {host}'} of this project, {day}"
         if block := state_block(entries, which=which, token_limit=token_limit, count=archive.count):

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import Enum
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from aider_gardener.phrases import WHILE_COLD, WINDOW_LEAVES, YOUR_LIMIT
 from aider_gardener.plan.usage import Market
@@ -89,7 +89,7 @@ class Pressure:
     messages_count: int
     largest_messages: Sequence[Mapping[str, object]]
     by_message: Sequence[Mapping[str, object]]
-    by_class: Mapping[str, Mapping[str, Any]]
+    by_class: Mapping[str, Mapping[str, float]]
     entries_tracked: int
     total_original_tokens: int
     total_summary_tokens: int

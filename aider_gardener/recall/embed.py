@@ -22,6 +22,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from aider_gardener.errors import GardenerError, fault_log
 
 if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -165,7 +167,7 @@ def not_offered(name: str) -> str:
     return "" if name in there else f"no installed package offers an embedder {name}; there are {known}"
 
 
-def _offered() -> Mapping[str, Any]:
+def _offered() -> Mapping[str, EntryPoint]:
     import importlib.metadata  # a hundredth of a second
 
     return {each.name: each for each in importlib.metadata.entry_points(group=GROUP)}

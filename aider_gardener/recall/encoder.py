@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Numbers = NDArray[np.int64]
-    Place = tuple[int, int, Any]
+    Place = tuple[int, int, zlib._Decompress]
 
 FILES, WIDTH = 17, 512
 """The numbers of piece n are row n // 17 of the file n % 17: those of common pieces stand first."""

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.passages import VERBATIM
 from aider_gardener.archive.providers import may_go
-from aider_gardener.archive.store.base import PendingPassage
 from aider_gardener.archive.store.words import index_words, stem, stop_words
 from aider_gardener.messages import ContentClass, Entry, SourceKind
 from aider_gardener.plan.chat import Chat, open_exchange
@@ -72,11 +71,10 @@ class Passage(NamedTuple):
 def passages(archive: Archive, chat: Chat, request: Request, words: Sequence[str]) -> list[Passage]:
     """The passages that fit best, best first, several times as many as the request has room for. Unasked,
     those of older chats are among them where one of these clearly fits."""
-    session, sessions = sessions_of(archive, request)
-    evidence = archive.store.evidence(words, session=session, sessions=sessions)
+    evidence = archive.store.evidence(words, sessions_of(archive, request))
     found = of_evidence(archive, chat, request, evidence)
     if request.unasked and request.older:
-        older = archive.store.evidence(words, sessions=archive.past.ids())
+        older = archive.store.evidence(words, archive.past_ids())
         others = of_evidence(archive, chat, request, older, are_older=True)
         found += [passage for passage in others if passage.entry.session != archive.session]
     found.sort(key=attrgetter("relevance"), reverse=True)
@@ -91,7 +89,7 @@ def of_evidence(
 
     if not len(evidence):
         return []
-    similarity = cosines(archive, chat, request, evidence)
+    similarity = cosines(archive, request, evidence)
     scored, near = scores(evidence, similarity), np.nan_to_num(similarity)
     fits = (scored.near > 0) | (near >= LEAST_COSINE)
     if are_older:
@@ -248,28 +246,16 @@ def may_reach(archive: Archive, request: Request, entry: Entry) -> bool:
         return True
     if entry.session == archive.session:
         return entry.seq >= request.floor
-    return archive.past.allows(entry, archive.provider)
+    return bool(archive.allowed([entry]))
 
 
-def cosines(archive: Archive, chat: Chat, request: Request, evidence: Evidence) -> Floats:
+def cosines(archive: Archive, request: Request, evidence: Evidence) -> Floats:
     """How near each passage is in meaning: the cosine of its vector with the question's, NaN where one of the
-    two is not known. In a chat what fits best by words is embedded first where it has no vector yet."""
+    two is not known."""
     import numpy as np
 
     backlog = archive.backlog
     vector = backlog.query_vector(request.query) if backlog is not None else None
     if backlog is None or vector is None:
         return np.full(len(evidence), np.nan, dtype=np.float32)
-    store, name = archive.store, backlog.embedder_name
-    found = store.similarities(vector, embedder=name, chunks=evidence.chunks)
-    lacking = np.flatnonzero(np.isnan(found))
-    if len(lacking) and backlog.background:
-        order = best_first(lacking, scores(evidence, found).relevance)
-        wanted = islice(read(archive, chat, request, evidence, order), READ_AT_ONCE)
-        first = (
-            PendingPassage(each.entry.id, each.start, each.end, each.text, int(evidence.chunks[at]))
-            for at, each in wanted
-        )
-        if backlog.embed_first(first):
-            found = store.similarities(vector, embedder=name, chunks=evidence.chunks)
-    return found
+    return archive.store.similarities(vector, embedder=backlog.embedder_name, chunks=evidence.chunks)

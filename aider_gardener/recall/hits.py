@@ -13,7 +13,7 @@ from aider_gardener.archive.store.words import UNSPACED
 from aider_gardener.reading.output import clipped
 from aider_gardener.recall.recall import AMENDED, Recalled
 
-STANDS = "stands in the chat already"
+IN_CHAT = "stands in the chat already"
 EXCERPT_CHARS = 210
 """About three lines of a terminal of 80 columns."""
 CODE_LINES = 3
@@ -47,16 +47,16 @@ def hits(found: Sequence[Recalled], whole: Callable[[str], str | None]) -> list[
     return [Hit(tuple(items), excerpt(items[0], whole)) for items in groups.values()]
 
 
-def as_text(found: Sequence[Hit], *, session: str = "", columns: int, standing: Container[Hit] = ()) -> str:
+def as_text(found: Sequence[Hit], *, session: str = "", columns: int, in_chat: Container[Hit] = ()) -> str:
     """A message each with its number, when it was said, and an excerpt; other sessions than `session` are
-    marked, and what is `standing` in the chat anyway. A line has at most so many `columns`."""
+    marked, and what is `in_chat` anyway. A line has at most so many `columns`."""
     width = len(str(len(found)))
     lines = []
     for number, hit in enumerate(found, 1):
         item = hit.best
         elsewhere = "another chat" if session and item.session != session else ""
         where = f"in {item.host}" if item.host else elsewhere
-        here = STANDS if hit in standing else ""
+        here = IN_CHAT if hit in in_chat else ""
         author = f"by {item.author}" if item.author else ""
         parts = (
             where,

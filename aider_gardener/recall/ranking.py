@@ -82,31 +82,28 @@ def scores(evidence: Evidence, similarity: Floats) -> Scores:
     rarities = rarity(counts[:, -1], len(evidence))
     own = weighed(zip(rarities, held, strict=True), len(evidence))
 
-    def within(reach: int) -> Floats:
+    def window(reach: int) -> tuple[Numbers, Numbers]:
+        """Where it begins and ends around each passage, within its session."""
         at = np.arange(len(evidence))
-        low, high = np.maximum(at - reach, begins), np.minimum(at + reach + 1, ends)
+        return np.maximum(at - reach, begins), np.minimum(at + reach + 1, ends)
+
+    def fit(low: Numbers, high: Numbers) -> Floats:
         return okapi(counts, low, high, lengths[high] - lengths[low])
 
-    near, far = within(NEAR), within(FAR)
+    near, far = fit(*window(NEAR)), fit(*window(FAR))
     cosine = known(similarity)
-    around = window_mean(cosine, NEIGHBOURS, begins, ends)
+    low, high = window(NEIGHBOURS)
+    total = sums(cosine)
+    around = (total[high] - total[low]) / (high - low)
     found = WEIGHTS.words * own + WEIGHTS.near * near + WEIGHTS.far * far
     found += WEIGHTS.meaning * cosine + WEIGHTS.neighbours * around
-    session = by_session(counts, lengths, begins, ends)
+    first_ones, of = np.unique(begins, return_inverse=True)
+    session = fit(first_ones, ends[first_ones])[of]
     for each in (own, cosine):
         found += WEIGHTS.first * first(each)
     if begins.any():  # of one session there is nothing to tell
         found += WEIGHTS.session * session
     return Scores(found / MOST, own, near, session)
-
-
-def by_session(counts: Counts, lengths: Sums, begins: Numbers, ends: Numbers) -> Floats:
-    """How well the session of each passage fits as a whole."""
-    import numpy as np
-
-    low, at = np.unique(begins, return_inverse=True)
-    high = ends[low]
-    return okapi(counts, low, high, lengths[high] - lengths[low])[at]
 
 
 def okapi(counts: Counts, low: Numbers, high: Numbers, lengths: Sums) -> Floats:
@@ -166,16 +163,6 @@ def known(similarity: Floats) -> Floats:
         return similarity
     mean = 0.0 if lacks.all() else float(similarity[~lacks].mean())
     return np.where(lacks, np.float32(mean), similarity)
-
-
-def window_mean(values: Floats, reach: int, begins: Numbers, ends: Numbers) -> Floats:
-    """The mean of each value and its neighbours of the same session, so many on each side."""
-    import numpy as np
-
-    at, total = np.arange(len(values)), sums(values)
-    low, high = np.maximum(at - reach, begins), np.minimum(at + reach + 1, ends)
-    mean: Floats = (total[high] - total[low]) / (high - low)
-    return mean
 
 
 def sums(values: Floats) -> Sums:

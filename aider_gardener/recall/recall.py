@@ -17,10 +17,10 @@ from math import ceil
 from typing import NamedTuple
 
 from aider_gardener.archive.archive import Archive
-from aider_gardener.archive.sessions import author_of
+from aider_gardener.archive.sessions import author_of, host_of
 from aider_gardener.archive.store.words import index_words, query_words, stem, stop_words
 from aider_gardener.compress.edits import read_edits
-from aider_gardener.messages import ContentClass, Entry, SourceKind, TokenCounter
+from aider_gardener.messages import ContentClass, Entry, SourceKind
 from aider_gardener.plan.chat import Chat
 from aider_gardener.plan.view import EDIT_WAS, FAILED, failed_edits, has_edit, label_of, outcome
 from aider_gardener.reading.output import squeeze
@@ -89,7 +89,7 @@ class Recalled(NamedTuple):
     author: str = ""
 
 
-def recall(archive: Archive, chat: Chat, request: Request, *, count: TokenCounter) -> list[Recalled]:
+def recall(archive: Archive, chat: Chat, request: Request) -> list[Recalled]:
     """The passages that fit the request best, best first, within its token limit."""
     archive.withheld.clear()
     words = query_words(request.query)
@@ -98,23 +98,18 @@ def recall(archive: Archive, chat: Chat, request: Request, *, count: TokenCounte
         words = [word for word in words if word not in idle]
     if not words or request.token_limit <= 0:
         return []
-    return pack(passages(archive, chat, request, words), words, request, archive, chat, count)
+    return pack(passages(archive, chat, request, words), words, request, archive, chat)
 
 
 def pack(
-    found: Sequence[Passage],
-    words: Sequence[str],
-    request: Request,
-    archive: Archive,
-    chat: Chat,
-    count: TokenCounter,
+    found: Sequence[Passage], words: Sequence[str], request: Request, archive: Archive, chat: Chat
 ) -> list[Recalled]:
     """The first of these passages that fit, no text twice and nothing that stands in the prompt. A passage is
     taken to have its share of the tokens of its message; all of them are counted once, together."""
     taken, left = list[Recalled](), int(SLACK * request.token_limit)
     texts, headings = set[str](), set[tuple[str, str]]()
     spans = defaultdict[str, list[tuple[int, int]]](list)
-    in_prompt = [request.standing, *(piece.content for piece in chat.pieces)] if request.unasked else []
+    in_prompt = [request.prompt_text, *(piece.content for piece in chat.pieces)] if request.unasked else []
     lines = (squeeze(line) for text in in_prompt for line in text.split("\n"))  # all words at once are many
     standing = " ".join(filter(None, lines))
     for passage in found:
@@ -140,7 +135,7 @@ def pack(
         headings.add(head)
         if left < LEAST_TOKENS or len(taken) == request.passages:
             break
-    while taken and count(body(taken, archive.session, with_ids=request.ids)) > request.token_limit:
+    while taken and archive.count(body(taken, archive.session, with_ids=request.ids)) > request.token_limit:
         taken.pop()
     return taken
 
@@ -163,7 +158,7 @@ def as_recalled(
     if request.order and label and class_at(entry, start) in CODE:
         return None
     item = quote(entry, text, start, end, passage.relevance, label=label)
-    host = archive.host_of(entry.session)
+    host = host_of(archive.store, entry.session)
     return item._replace(
         amended=passage.amended,
         host=host if host != archive.host else "",
@@ -221,7 +216,7 @@ def recall_note(
     return "\n".join([head, body(found, session, with_ids=with_ids), NOTE_END]) if found else ""
 
 
-def body(found: Sequence[Recalled], session: str = "", *, with_ids: bool = False) -> str:
+def body(found: Sequence[Recalled], session: str, *, with_ids: bool) -> str:
     """The passages of a note, each under its heading, those that follow each other under one; of several
     chats the one that said its last of them comes last."""
     lines, last, end = list[str](), "", 0
@@ -266,13 +261,13 @@ class Recollection:
     open: tuple[object, str] | None = None
     quoted: Sequence[Recalled] = ()
 
-    def find(self, chat: Chat, request: Request, count: TokenCounter) -> list[Recalled]:
+    def find(self, chat: Chat, request: Request) -> list[Recalled]:
         """The passages that fit the request, best first; a hit counts as an access."""
-        found = recall(self.archive, chat, request, count=count)
+        found = recall(self.archive, chat, request)
         self.archive.touch(item.entry_id for item in found)
         return found
 
-    def note(self, chat: Chat, request: Request, count: TokenCounter) -> str:
+    def note(self, chat: Chat, request: Request) -> str:
         """What is recalled for a prompt, as one note; "" when nothing fits. Its head is not counted against
         the limit.
 
@@ -281,7 +276,7 @@ class Recollection:
         """
         key = (request, tuple(chat.fidelity.items()), len(chat.entries))
         if self.open is None or self.open[0] != key:
-            found = self.find(chat, request, count)
+            found = self.find(chat, request)
             note = recall_note(found, session=self.archive.session, with_ids=request.ids)
             self.open, self.quoted = (key, note), found
         return self.open[1]

@@ -41,7 +41,7 @@ QUERY_CHARS = 20_000
 @dataclass(frozen=True)
 class Request:
     """A question to the archive. `floor` is the first sequence number of this chat that it may reach;
-    `standing` is text that stands in the prompt anyway. `unasked`: it is the gardener who asks, so only this
+    `prompt_text` is what stands in the prompt anyway. `unasked`: it is the gardener who asks, so only this
     chat is searched (with `older` those sessions of the project too that may come back unasked), what stands
     is left out, and small talk finds nothing.
 
@@ -56,7 +56,7 @@ class Request:
     token_limit: int = 1_000
     full: bool = False
     floor: int = 0
-    standing: str = ""
+    prompt_text: str = ""
     unasked: bool = False
     older: bool = False
     classes: frozenset[ContentClass] = frozenset()
@@ -79,15 +79,13 @@ class Request:
         return (not self.classes or entry.cls in self.classes) and entry.created_at >= self.since
 
 
-def sessions_of(archive: Archive, request: Request) -> tuple[str | None, list[str] | None]:
-    """The one session in which to look, or else the ids of those; (None, None) for the whole archive."""
+def sessions_of(archive: Archive, request: Request) -> list[str] | None:
+    """The ids of the sessions in which to look; None for the whole archive."""
     if request.unasked:
-        return archive.session, None
+        return [archive.session]
     if request.session:
-        return request.session, None
-    if archive.within is not None:
-        return None, [archive.session, *archive.past.ids()]
-    return None, None
+        return [request.session]
+    return None if archive.within is None else [archive.session, *archive.past_ids()]
 
 
 def excluded(chat: Chat) -> frozenset[str]:
@@ -110,12 +108,8 @@ def both_ends(question: str) -> str:
 
 def asks(prompt: str) -> bool:
     """Whether the prompt asks for something, or refers to what was said before."""
+    prompt = both_ends(prompt)
     length = len(prompt.split()) + unspaced_letters(prompt) / UNSPACED_CHARS  # in words, of any script
     if length <= SHORT_WORDS and QUESTION.search(prompt):
         return True
     return length <= LONG_WORDS and PAST.search(prompt) is not None
-
-
-def recall_part(prompt: str) -> float:
-    """The share of the recall budget that the prompt may use, 0 to 1."""
-    return 1.0 if asks(prompt) else ORDINARY_SHARE

@@ -24,7 +24,7 @@ from aider_gardener.adapters.claude_code.hooks import provider
 from aider_gardener.adapters.claude_code.transcript import ClaudeReader
 from aider_gardener.adapters.codex.rollout import HOST as CODEX
 from aider_gardener.adapters.codex.rollout import RolloutReader, head_of, provider_of
-from aider_gardener.adapters.intake import Intake, Teller
+from aider_gardener.adapters.intake import Agent, Intake
 from aider_gardener.archive.sessions import AIDER, host_of
 from aider_gardener.archive.store import Store
 from aider_gardener.errors import SessionError
@@ -61,7 +61,7 @@ class ChatFile:
 
     path: Path
     session: str
-    teller: Teller
+    agent: Agent
     folder: str
     size: int
 
@@ -117,12 +117,12 @@ def chats_of(path: Path, lost: Counter[str]) -> list[ChatFile]:
     for row in head:
         if "id" in (item := head_of(row)):
             session, folder = str(item["id"]), str(item.get("cwd") or "")
-            return [ChatFile(path, session, Teller(CODEX, RolloutReader, provider_of(item)), folder, size)]
+            return [ChatFile(path, session, Agent(CODEX, RolloutReader, provider_of(item)), folder, size)]
         if isinstance(row.get("sessionId"), str) and row["sessionId"]:
             folder = next((str(each["cwd"]) for each in head if each.get("cwd")), "")
             session = path.stem if OWN_NAME.fullmatch(path.stem) else row["sessionId"]
-            teller = Teller(CLAUDE_CODE, ClaudeReader, provider(os.environ))
-            return [ChatFile(path, session, teller, folder, size)]
+            agent = Agent(CLAUDE_CODE, ClaudeReader, provider(os.environ))
+            return [ChatFile(path, session, agent, folder, size)]
     raise SessionError(f"{path}: no transcript of Claude Code or Codex and no history of aider")
 
 
@@ -160,7 +160,7 @@ def history_chats(path: Path, lost: Counter[str]) -> list[ChatFile]:
         reader = partial(HistoryReader, parts=parts)
         model, folder = model_of(parts), str(path.resolve().parent)
         name = known_of(model).get("litellm_provider") or (model.partition("/")[0] if "/" in model else "")
-        found.append(ChatFile(path, IMPORTED + digest[:24], Teller(AIDER, reader, name), folder, size))
+        found.append(ChatFile(path, IMPORTED + digest[:24], Agent(AIDER, reader, name), folder, size))
     if not found:
         raise no_prompt(path, text)
     return found
@@ -183,7 +183,7 @@ def find(paths: Iterable[Path], project: str, *, only_own: bool, found: Imported
             if is_own(chat, project) or not only_own:
                 shorter, longer = sorted((chat, chats.get(chat.session, chat)), key=lambda each: each.size)
                 chats[chat.session] = longer
-                if shorter.size < longer.size and chat.teller.host != AIDER:  # a history has other chats too
+                if shorter.size < longer.size and chat.agent.host != AIDER:  # a history has other chats too
                     found.others[str(shorter.path)] = f"{longer.path} has more of the same session"
     found.elsewhere = sum(not is_own(chat, project) for chat in chats.values())
     return list(chats.values())
@@ -194,7 +194,7 @@ def is_own(chat: ChatFile, project: str) -> bool:
     return not chat.folder or Path(project) in [Path(chat.folder), *Path(chat.folder).parents]
 
 
-def take_in(
+def ingest(
     store: Store,
     project: str,
     chats: Sequence[ChatFile],
@@ -215,12 +215,12 @@ def _taken(store: Store, project: str, chats: Sequence[ChatFile], found: Importe
     """Take in chat by chat; yields how much that was wherever it is enough for a transaction."""
     live, pending = cache(partial(live_prompts, store, project)), 0
     for chat in chats:
-        found.chats[chat.teller.host] += 1
-        if chat.teller.host == AIDER and was_archived_live(chat, live):
+        found.chats[chat.agent.host] += 1
+        if chat.agent.host == AIDER and was_archived_live(chat, live):
             found.known += 1
             continue
         clock = partial(os.path.getmtime, chat.path)
-        intake = Intake(store, chat.session, project, chat.teller, chat.path, clock=clock)
+        intake = Intake(store, chat.session, project, chat.agent, chat.path, clock=clock)
         if intake.progress.offset >= chat.size:
             found.known += 1
             continue
@@ -244,7 +244,7 @@ def _taken(store: Store, project: str, chats: Sequence[ChatFile], found: Importe
 def was_archived_live(chat: ChatFile, live: Callable[[], Mapping[str, Sequence[float]]]) -> bool:
     """Whether a chat of a history was archived while it was held: one of the `live_prompts` was said between
     its header and the end of its day."""
-    parts: Sequence[Span] = chat.teller.reader(chat.path).parts  # type: ignore[attr-defined]  # a HistoryReader
+    parts: Sequence[Span] = chat.agent.reader(chat.path).parts  # type: ignore[attr-defined]  # a HistoryReader
     began = started_at(parts[0].text) if parts[0].kind == "header" else 0.0
     for text in (span.text for span in parts if span.kind == "prompt"):
         asked = ASKING.match(text)

@@ -218,7 +218,7 @@ def test_a_plan_is_recorded_with_its_marks_and_every_swap(archive: Archive) -> N
     marks = {"high": 800, "low": 400, "hard": 0, "passed": "high"}
     swap = Swap(first, Fidelity.FULL, Fidelity.HIDDEN, 5, "old")
     archive.plan_event(before, after, Plan((swap,), "above the mark", 900, 400, 70, marks))
-    archive.swaps_event(after, before, "undo")
+    archive.swaps_event(after, before, "undo", {})
     (plan,), (undo,) = archive.store.events(kind="plan"), archive.store.events(kind="undo")
     assert {name: plan.data[name] for name in ("reason", "tokens_after", "marks")} == {
         "reason": "above the mark",

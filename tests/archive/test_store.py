@@ -288,11 +288,11 @@ def test_words_are_looked_for_in_one_session_in_some_or_in_all(store: Store) -> 
     two = put(store, "alpha two", seq=1)
     three = put(store, "alpha three", session="s2", seq=0)
     assert found(store, "alpha") == [three.id, two.id, one.id]
-    assert found(store, "alpha", session="s1") == [two.id, one.id]
+    assert found(store, "alpha", ["s1"]) == [two.id, one.id]
     assert found(store, "alpha", sessions=["s2", "gone"]) == [three.id]
-    assert found(store, "alpha", sessions=[]) == found(store, "alpha", session="gone") == []
+    assert found(store, "alpha", sessions=[]) == found(store, "alpha", ["gone"]) == []
     put(store, "alpha three", session="s1", seq=7)
-    assert three.id in found(store, "alpha", session="s1")
+    assert three.id in found(store, "alpha", ["s1"])
 
 
 @pytest.mark.parametrize("word", ["row", "Reihe für"])

@@ -363,7 +363,7 @@ def test_a_file_for_which_the_disk_has_no_room_is_not_left_behind(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(command, "_without_secrets", full)
-    assert where(run(code=LINES).stdout) == command.NOT_KEPT
+    assert where(run(code=LINES).stdout) == command.NOT_SAVED
     assert not [*(project / "tmp").iterdir()]
 
 

@@ -34,7 +34,7 @@ def project(tmp_path: Path, team: Team, monkeypatch: pytest.MonkeyPatch) -> Path
     folder = tmp_path / "pump"
     (folder / ".git").mkdir(parents=True)
     store = open_store(folder / ".aider.gardener")
-    store.open_session("s", project=str(folder), started_at=1.0, hold=False)
+    store.open_session("s", project=str(folder), started_at=1.0, live=False)
     for seq, (text, provider) in enumerate((("the gasket leaks", "openai"), ("told to llama", "ollama"))):
         new = replace(entry(seq, "user", text), provider=provider)
         store.add(new, chunks=[(0, len(text))])
@@ -212,7 +212,7 @@ def test_an_archive_is_copied_to_a_server_looked_after_there_and_brought_back(
 ) -> None:
     place = team.environ("ana")[VARIABLE] + "#pump"
     store = open_store(project / ".aider.gardener")
-    store.open_session("t", project=str(project), started_at=2.0, hold=False)
+    store.open_session("t", project=str(project), started_at=2.0, live=False)
     new = replace(entry(7, "user", "the flange holds"), session="t", provider="openai")
     store.add(new, chunks=[(0, len(new.content))])
     store.close()

@@ -40,7 +40,7 @@ def test_a_file_that_comes_while_the_page_is_made_is_not_written_over(
 
 def prunable(store: Store) -> None:
     """Something said 60 days ago, in a session that no process holds; another archive's."""
-    store.open_session("old", project="p", started_at=OLD, hold=False)
+    store.open_session("old", project="p", started_at=OLD, live=False)
     put(store, "where did the quokka go?", seq=0)
 
 

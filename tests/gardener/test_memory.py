@@ -48,7 +48,7 @@ def say(
     source: Source | None = None,
 ) -> str:
     archive = Archive(
-        store, session=session, project=PROJECT, count=approximate, clock=lambda: at, host=host, hold=False
+        store, session=session, project=PROJECT, count=approximate, clock=lambda: at, host=host, live=False
     )
     archive.provider = "openai"
     return archive.add(Message("user", text), turn=turn, seq=turn, focus=Focus(), source=source).id
@@ -112,7 +112,7 @@ def test_the_state_is_that_of_the_last_chat_of_which_anything_may_be_told(store:
             count=approximate,
             clock=lambda: 3e9,
             host=host,
-            hold=False,
+            live=False,
         )
         archive.provider = "remote"
         return state_of_last(archive, token_limit=400, everywhere=everywhere)

@@ -221,7 +221,7 @@ def test_of_an_edit_of_a_file_in_the_chat_only_what_is_said_before_it_is_quoted(
     def text(begin: int, files: frozenset[str]) -> str | None:
         request = Request(QUESTION, unasked=True, files=files)
         passage = Passage(entry, begin, len(whole), whole[begin:])
-        found = recall.pack([passage], ["escrow"], request, state.archive, state.chat, words)
+        found = recall.pack([passage], ["escrow"], request, state.archive, state.chat)
         return found[0].text if found else None
 
     here = frozenset({"fees.py"})
@@ -254,13 +254,13 @@ def test_a_note_is_made_once_a_question_and_stays_within_its_limit_whatever_a_to
         return words(text) * (4 if ">" in text else 1)
 
     request = Request(QUESTION, token_limit=60, unasked=True)
-    plain = state.recollection.note(state.chat, request, words)
-    assert plain and state.recollection.note(state.chat, request, heavy) == plain, (
-        "the same until it is reset"
-    )
+    plain = state.recollection.note(state.chat, request)
+    state.archive.count = heavy
+    assert plain and state.recollection.note(state.chat, request) == plain, "the same until it is reset"
     state.recollection.open = None
-    smaller = state.recollection.note(state.chat, request, heavy)
+    smaller = state.recollection.note(state.chat, request)
     assert len(smaller) < len(plain)
     assert heavy(smaller) <= 60 + words(recall.NOTE_HEAD) + recall.MARGIN_TOKENS
-    again = state.recollection.note(state.chat, replace(request, standing=ANSWER), words)
+    state.archive.count = words
+    again = state.recollection.note(state.chat, replace(request, prompt_text=ANSWER))
     assert again != plain

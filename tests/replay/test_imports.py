@@ -27,7 +27,7 @@ from aider_gardener.gardener.report import last_pressure
 from aider_gardener.messages import Entry, Focus, Message, Source, SourceKind
 from aider_gardener.notes.last_chat import edited_files
 from aider_gardener.replay import imports
-from aider_gardener.replay.imports import CODEX, Imported, files_named, find, own_files, take_in
+from aider_gardener.replay.imports import CODEX, Imported, files_named, find, ingest, own_files
 from aider_gardener.settings import Settings
 from aider_gardener.tokens import approximate
 from bench.claude_transcript import Host
@@ -68,7 +68,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 def taken(store: Store, place: Path, *, only_own: bool = False) -> Imported:
     found = Imported()
-    return take_in(store, PROJECT, find(files_named(place), PROJECT, only_own=only_own, found=found), found)
+    return ingest(store, PROJECT, find(files_named(place), PROJECT, only_own=only_own, found=found), found)
 
 
 def entries(store: Store) -> list[Entry]:
@@ -121,7 +121,7 @@ def test_an_import_that_was_stopped_goes_on(
             raise Killed
 
     with pytest.raises(Killed):
-        take_in(store, PROJECT, chats, found, tick)
+        ingest(store, PROJECT, chats, found, tick)
     first = len(entries(store))
     whole = open_store(tmp_path / "whole")
     assert 0 < first == taken(whole, CHATS).messages - taken(store, CHATS).messages
@@ -153,7 +153,7 @@ def test_what_hooks_archived_is_not_doubled_and_is_gone_on_with(store: Store, tm
     host.path.parent.mkdir()
     host.ask("Never use port 8080.")
     host.run("ls", "a\nb")
-    Hooks(store, PROJECT, settings=Settings()).take_in(host.payload("Stop"))
+    Hooks(store, PROJECT, settings=Settings()).ingest(host.payload("Stop"))
     assert taken(store, host.path.parent).messages == 0
     host.ask("Go on.")
     assert taken(store, host.path.parent).messages == 1
@@ -199,7 +199,7 @@ def test_what_was_forgotten_comes_back_by_no_way(store: Store, tmp_path: Path) -
     store.forget_session(SESSION)
     assert taken(store, host.path.parent).messages == 0
     host.ask("Go on.")
-    Hooks(store, PROJECT, settings=Settings()).take_in(host.payload("Stop"))
+    Hooks(store, PROJECT, settings=Settings()).ingest(host.payload("Stop"))
     assert [entry.content for entry in entries(store)] == ["Go on."]
     path = tmp_path / "all.jsonl"
     store.export(path)
@@ -363,9 +363,9 @@ def test_without_a_path_the_projects_own_are_found(store: Store, tmp_path: Path)
     (project / ".aider.chat.history.md").write_text(HISTORY, encoding="utf-8")
     found = Imported()
     chats = find(own_files(project, home, {}), str(project), only_own=True, found=found)
-    others = sorted(chat.session for chat in chats if chat.teller.host != AIDER)
+    others = sorted(chat.session for chat in chats if chat.agent.host != AIDER)
     assert others == sorted([name, f"{name}-web"])
-    assert sum(chat.teller.host == AIDER for chat in chats) == 2
+    assert sum(chat.agent.host == AIDER for chat in chats) == 2
 
 
 @pytest.mark.parametrize(
@@ -382,7 +382,7 @@ def test_what_was_said_to_a_model_of_this_machine_counts_as_such(
     head = {"id": "s", "timestamp": "2026-01-01T00:00:00Z", **given}
     (tmp_path / "x.jsonl").write_text(json.dumps({"type": "session_meta", "payload": head}))
     (chat,) = imports.chats_of(tmp_path / "x.jsonl", Counter())
-    assert (chat.session, chat.teller.host, chat.teller.provider) == ("s", "Codex", provider)
+    assert (chat.session, chat.agent.host, chat.agent.provider) == ("s", "Codex", provider)
 
 
 # A law

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from aider_gardener.adapters.aider import link
 from aider_gardener.adapters.aider.coder import HostCoder, HostCommands, Terminal
@@ -115,7 +115,7 @@ def _run(work: Work, coder: HostCoder, args: str) -> None:
         io.tool_warning(f"aider-gardener: {notice}")
 
 
-def aiders_first(_coder: HostCoder, result: Any, _typed: str) -> object:
+def aiders_first(_coder: HostCoder, result: tuple[list[str], str, str] | None, _typed: str) -> object:
     """The commands that a prefix matches: aider's own, where ours are only among them."""
     if result is None:
         return None
@@ -316,7 +316,7 @@ def cmd_recall(at: CommandLine, args: str) -> None:
     if archive.backlog is not None:  # the user waits; without a model of meanings words serve alone
         with contextlib.suppress(GardenerError), state.timed():
             archive.backlog.drain(EMBEDDED_FIRST)
-    found = hits(state.recollection.find(state.chat, request, state.count), archive.store.original)
+    found = hits(state.recollection.find(state.chat, request), archive.store.original)
     found = found[: max(SHOWN_HITS, request.passages)]
     if not found:
         at.io.tool_output("Nothing in the archive fits that. Try other words, or a name or number.")
@@ -324,7 +324,7 @@ def cmd_recall(at: CommandLine, args: str) -> None:
     state.listed = tuple(hit.best.entry_id for hit in found)
     here = shown_in(state.chat)
     standing = [hit for hit in found if all(here(passage) for passage in hit.passages)]
-    at.put(as_text(found, session=archive.session, columns=columns(), standing=standing))
+    at.put(as_text(found, session=archive.session, columns=columns(), in_chat=standing))
     if len(standing) == len(found):
         at.io.tool_output("All of it stands in the chat already; nothing was added.")
         return

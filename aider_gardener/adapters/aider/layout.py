@@ -118,7 +118,7 @@ def arrange(coder: HostCoder, gardener: Gardener, chunks: Chunks, *, cold: bool)
     no_files = [] if coder.abs_fnames else [m for m in chunks.chat_files if m not in images]
     chunks.readonly_files = [*images, *_bases(coder, layout, files)]
     chunks.repo = _placed(layout.map.text, "repo") if layout.map.text else []
-    chunks.done = [*_settled(coder, layout, note), *_with_updates(coder, layout, history)]
+    chunks.done = [*_notes(coder, layout, note), *_with_updates(coder, layout, history)]
     chunks.chat_files = no_files
     chunks.cur = chunks.cur[at:]
     return _state_of(layout, words)
@@ -190,7 +190,7 @@ def _bases(coder: HostCoder, layout: Layout, files: Sequence[File]) -> list[Host
     return found
 
 
-def _settled(coder: HostCoder, layout: Layout, note: str) -> list[HostMessage]:
+def _notes(coder: HostCoder, layout: Layout, note: str) -> list[HostMessage]:
     """What a compaction makes anew: the gathered diffs and the note."""
     gathered = "".join(_shown(coder, each) for each in layout.gathered)
     found = _placed(CHANGED_HEAD + gathered, "diffs") if gathered else []

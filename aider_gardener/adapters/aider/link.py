@@ -74,13 +74,13 @@ class Process:
     def sync_shared(self, gardener: Gardener) -> None:
         """Sync a shared project beside the chat if it is time to; only where it is known what the environment
         was before a repository's files could name a server."""
-        from aider_gardener.archive import plugin
+        from aider_gardener.archive.postgres import sync_if_due
 
         archive = gardener.state.archive
         opened = self.archives.get(str(archive.store.directory))
         if self.origins is None or not self.background or opened is None:
             return
-        plugin.part().sync_if_due(opened.store, archive.project, self.origins.environ)
+        sync_if_due(opened.store, archive.project, self.origins.environ)
 
     def end(self) -> None:
         """As the process ends: chats are reported, and what is open is closed, which makes an archive's copy

@@ -122,13 +122,13 @@ def _user_directory() -> Path:
 @dataclass
 class Origins:
     """What was known before aider read any file, and its parser, which has read the command line since.
-    `said` is what the user was told of."""
+    `warned` is what the user was told of."""
 
     parser: Any
     environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     home: Path = field(default_factory=lambda: Path(os.path.expanduser("~")))
     user: Path = field(default_factory=_user_directory)
-    said: set[str] = field(default_factory=set)
+    warned: set[str] = field(default_factory=set)
 
     def settings(self, io: object, args: Namespace) -> Settings:
         """The settings of a chat, with the user's own in place of what the repository's files set and may
@@ -164,8 +164,8 @@ class Origins:
     def _warn_once(self, io: object, line: str, values: Mapping[str, object]) -> None:
         """Tell the user of values, once."""
         what = ", ".join(f"{name}={str(value)[:SHOWN_CHARS]!r}" for name, value in sorted(values.items()))
-        if what and what not in self.said:
-            self.said.add(what)
+        if what and what not in self.warned:
+            self.warned.add(what)
             Terminal(io).tool_warning(line.format(what=what))
 
     def _without_the_repository(self) -> tuple[Namespace, Mapping[str, str]]:

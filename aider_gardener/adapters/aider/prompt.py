@@ -74,7 +74,7 @@ def after(coder: HostCoder, gardener: Gardener, chunks: Chunks) -> None:
     if grows or layout.grows(coder, state):
         last = layout.arrange(coder, gardener, chunks, cold=cold)
     else:
-        place_settled(gardener, chunks)
+        place_map_note(gardener, chunks)
     state.frame = frame_of(coder, state, chunks, last)
     if layout.last_user(chunks.cur) is not None:
         asked = question(state.chat.asked_of())
@@ -117,7 +117,7 @@ def _recalled(state: ChatState, found: Sequence[Recalled]) -> str:
 # What is put in
 
 
-def place_settled(gardener: Gardener, chunks: Chunks) -> None:
+def place_map_note(gardener: Gardener, chunks: Chunks) -> None:
     """Put the note on what is settled before the history, behind what is compacted at its beginning."""
     note = gardener.map_note(lambda: layout.around(chunks))
     if not note:

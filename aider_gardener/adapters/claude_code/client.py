@@ -244,13 +244,12 @@ def archive(
                 answer = {}
             say(answer)
         if store.persistent:  # it may have ended since
-            hooks.take_in(given)
+            hooks.ingest(given)
         if event == STOP:  # no other event may follow
             store.copy_if_due()
-            from aider_gardener.archive import plugin
+            from aider_gardener.archive.postgres import sync_if_due
 
-            if plugin.is_shared(store, str(project)):
-                plugin.part().sync_if_due(store, str(project), os.environ)
+            sync_if_due(store, str(project), os.environ)
     finally:
         store.close()
 

@@ -18,7 +18,7 @@ from aider_gardener.adapters.marks import PROMPT, SNAPSHOT_MARK, START, STOP, TO
 from aider_gardener.adapters.transcript import TranscriptRecord, parsed, seconds, text_of
 
 Given = Mapping[str, Any]
-KEPT = ("session_id", "transcript_path", "cwd", "prompt", "source")
+PASSED_ON = ("session_id", "transcript_path", "cwd", "prompt", "source")
 RESULTS, REPLIES = ("tool_response", "tool_output", "error_message"), ("prompt_response", "text")
 """Where in an event the result of a tool and the model's answer stand."""
 TOOLS = {
@@ -44,7 +44,7 @@ class Dialect:
 
     def translated(self, event: str, given: Given) -> dict[str, object]:
         """An event as Claude Code would tell it."""
-        made = {key: given[key] for key in KEPT if key in given}
+        made = {key: given[key] for key in PASSED_ON if key in given}
         roots = given.get("workspace_roots")
         if isinstance(roots, list) and roots:
             made["cwd"] = roots[0]

@@ -20,11 +20,11 @@ from aider_gardener.adapters.intake import (
     SHORTENED,
     SHORTENED_AT,
     WHOLE,
+    Agent,
     Intake,
-    Teller,
 )
 from aider_gardener.adapters.marks import BOUNDARY_MARKS, LARGE_TOKENS
-from aider_gardener.adapters.transcript import source_of
+from aider_gardener.adapters.transcript import Reader, source_of
 from aider_gardener.archive.providers import AWAY, HERE, LOOPBACK, SAY_LOCAL, WITHHELD
 from aider_gardener.messages import Fidelity, Message, Rendition, Source
 from aider_gardener.reading.source import own_output
@@ -96,15 +96,14 @@ class Hooks:
         key = "additionalContext" if isinstance(found, str) else "updatedToolOutput"
         return {"hookSpecificOutput": {"hookEventName": event, key: found}} if found else {}
 
-    def take_in(self, given: Given) -> None:
+    def ingest(self, given: Given) -> None:
         """Archive what is new. What an answer recalled counts as accessed only behind it: that is written,
         and a lock is waited for."""
         recalled, self.recalled = self.recalled, []
-        if recalled:
-            self.store.touch(recalled, self.clock())
+        self.store.touch(recalled, self.clock())
         chat = self.chat(given)
         if chat is not None:
-            take_in(chat, given, BEHIND_SECONDS)
+            ingest(chat, given, BEHIND_SECONDS)
             if said := given.get("said"):
                 chat.add_messages(said)
 
@@ -114,8 +113,8 @@ class Hooks:
         if not isinstance(session, str) or not session or not self.settings.enabled:
             return None
         transcript = Path(path).expanduser() if isinstance(path, str) and path else None
-        teller = teller_of(given.get("host"), transcript)
-        return Intake(self.store, session, self.project, teller, transcript, clock=self.clock)
+        agent = agent_of(given.get("host"), transcript)
+        return Intake(self.store, session, self.project, agent, transcript, clock=self.clock)
 
     def prompt_submitted(self, chat: Intake, given: Given) -> str:
         """Add what the prompt needs of what the context has lost, which is archived by now as a rule: then no
@@ -124,22 +123,22 @@ class Hooks:
         if not isinstance(prompt, str):
             return ""
         if PLACES * chat.progress.offset < boundary:
-            take_in(chat, given, TURN_SECONDS)
+            ingest(chat, given, TURN_SECONDS)
         return self.recall_note(chat, prompt, boundary)
 
     def recall_note(self, chat: Intake, prompt: str, boundary: int) -> str:
         """What the prompt needs of what its context has lost, as one note; "" when nothing is missing.
         `boundary` is where the context begins."""
         from aider_gardener.recall import recall as recalling  # as late: most prompts come before that
-        from aider_gardener.recall.request import ORDINARY_SHARE, Request, recall_part
+        from aider_gardener.recall.request import ORDINARY_SHARE, Request, asks
 
-        part, archive = recall_part(prompt), chat.archive
-        limit = int(part * min(self.settings.recall_tokens, RECALL_TOKENS))
+        is_asked, archive = asks(prompt), chat.archive
+        limit = int((1 if is_asked else ORDINARY_SHARE) * min(self.settings.recall_tokens, RECALL_TOKENS))
         if limit <= 0 or not prompt.strip():
             return ""
-        older, order = self.settings.recall_sessions, part == ORDINARY_SHARE
+        older, order = self.settings.recall_sessions, not is_asked
         request = Request(prompt, token_limit=limit, unasked=True, older=older, order=order, ids=True)
-        found = recalling.recall(archive, chat_since(chat, boundary), request, count=approximate)
+        found = recalling.recall(archive, chat_since(chat, boundary), request)
         self.recalled = [item.entry_id for item in found]
         note = recalling.recall_note(found, session=archive.session)
         note = note if len(note) <= MOST_CONTEXT_CHARS else ""
@@ -152,7 +151,7 @@ class Hooks:
         """Say where the chat stands that was compacted, or the last one where a new one begins. After /clear
         nothing: that is how a context is dropped."""
         source = given.get("source")
-        take_in(chat, given, TURN_SECONDS)
+        ingest(chat, given, TURN_SECONDS)
         from aider_gardener.notes.last_chat import state_block, state_of_last  # late: the others need none
 
         resumed = source == "resume" and boundary_of(chat.transcript, type(chat.reader))
@@ -172,7 +171,7 @@ class Hooks:
         source = source_of(name, asked if isinstance(asked, dict) else {})
         if result.get("isImage") or own_output(source):
             return {}
-        take_in(chat, given, TURN_SECONDS)
+        ingest(chat, given, TURN_SECONDS)
         large = self.settings.throttle_tokens or (LARGE_FILE_TOKENS if name == "Read" else LARGE_TOKENS)
         made: Answer = deepcopy(result)
         for number, (*outer, key) in enumerate(TEXTS[name]):
@@ -195,7 +194,7 @@ class Hooks:
         return {} if made == result else made
 
 
-def boundary_of(transcript: Path | None, reader: Callable[..., Any] = ClaudeReader) -> int:
+def boundary_of(transcript: Path | None, reader: Callable[[Path], Reader] = ClaudeReader) -> int:
     """The sequence number at which the host's context begins since its last compaction; 0: at the beginning,
     or there is no transcript. It is read off the file, so that no lock is waited for."""
     try:
@@ -210,7 +209,7 @@ def boundary_of(transcript: Path | None, reader: Callable[..., Any] = ClaudeRead
                     line = text[at:end] if end - at <= BOUNDARY_BYTES else b""
                     for each in reader(transcript).records(line, at):
                         if each.boundary:
-                            return PLACES * int(each.place)
+                            return PLACES * each.place
     except (OSError, ValueError):  # none is there, or nothing in it
         pass
     return 0
@@ -230,20 +229,20 @@ def is_local(environ: Mapping[str, str]) -> bool:
     return environ.get(LOCAL_VARIABLE, "").strip().lower() in TRUE_WORDS
 
 
-def teller_of(named: object, transcript: Path | None) -> Teller:
+def agent_of(named: object, transcript: Path | None) -> Agent:
     """Who tells of an event, by the name that it gives and by its transcript; Claude Code gives none."""
     if transcript is not None and transcript.match(ROLLOUT):
         from aider_gardener.adapters.codex import rollout  # late: only of Codex
 
         name = rollout.provider_in(transcript)
         name = name.partition("@")[0] + HERE if is_local(os.environ) else name
-        return Teller(rollout.HOST, rollout.RolloutReader, name)
+        return Agent(rollout.HOST, rollout.RolloutReader, name)
     host = " ".join(named.split())[:HOST_CHARS] if isinstance(named, str) else ""
     if host in ("", HOST):
-        return Teller(HOST, ClaudeReader, provider(os.environ))
+        return Agent(HOST, ClaudeReader, provider(os.environ))
     from aider_gardener.adapters.claude_code.dialects import SaidReader  # late: most are Claude Code's
 
-    return Teller(host, SaidReader, host.lower() + (HERE if is_local(os.environ) else AWAY))
+    return Agent(host, SaidReader, host.lower() + (HERE if is_local(os.environ) else AWAY))
 
 
 def chat_since(held: Intake, boundary: int) -> Chat:
@@ -266,9 +265,9 @@ def chat_since(held: Intake, boundary: int) -> Chat:
     return replace(chat, done=[chat.piece(entry.role, entry.content, entry) for entry in whole])
 
 
-def take_in(chat: Intake, given: Given, seconds: float) -> None:
+def ingest(chat: Intake, given: Given, seconds: float) -> None:
     if chat.transcript is not None and "said" not in given:
-        chat.take_in(seconds)
+        chat.ingest(seconds)
 
 
 def persisted_output(named: object, transcript: Path | None) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from aider_gardener.adapters.transcript import (
     MOST_TOKENS,
@@ -72,7 +71,9 @@ class ClaudeReader(Reader):
         else:
             yield TranscriptRecord(unknown=kind[:80])
 
-    def _user_message(self, value: Mapping[str, object], message: object) -> Iterator[TranscriptRecord]:
+    def _user_message(
+        self, value: Mapping[str, object], message: Mapping[str, object]
+    ) -> Iterator[TranscriptRecord]:
         """What a record of the type `user` says: who said it, and whether it begins a turn."""
         is_typed, words = not (value.get("isMeta") or value.get("isSidechain")), list[str]()
         for block in blocks(message):
@@ -92,7 +93,9 @@ class ClaudeReader(Reader):
                 yield from record_of("user", "" if kind is SourceKind.TYPED else text, kind)
         yield from record_of("user", "\n".join(words), SourceKind.TYPED if is_typed else SourceKind.NOTICE)
 
-    def _answered(self, value: Mapping[str, object], message: Any) -> Iterator[TranscriptRecord]:
+    def _answered(
+        self, value: Mapping[str, object], message: Mapping[str, object]
+    ) -> Iterator[TranscriptRecord]:
         """What a record of the type `assistant` says, and the tokens that it counts."""
         for block in blocks(message):
             if block.get("type") in ("tool_use", "server_tool_use"):
@@ -130,7 +133,7 @@ class ClaudeReader(Reader):
         return text_of(block) if is_known else json.dumps(block, ensure_ascii=False)
 
 
-def blocks(message: Any) -> list[Mapping[str, object]]:
+def blocks(message: Mapping[str, object]) -> list[Mapping[str, object]]:
     """The blocks of a message's content; a plain text is one."""
     content = message.get("content")
     if isinstance(content, str):

@@ -22,7 +22,7 @@ from jsonschema import Draft202012Validator
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
-from aider_gardener.archive.sessions import author_of
+from aider_gardener.archive.sessions import author_of, host_of
 from aider_gardener.errors import GardenerError, UsageError
 from aider_gardener.gardener.memory import KINDS, ProjectMemory
 from aider_gardener.messages import ContentClass, Entry
@@ -181,7 +181,7 @@ def block(
     memory: ProjectMemory, entry_id: str, session: str, turn: int, label: str, at: float, text: str
 ) -> str:
     """A quote below a line that says who said it, in which agent, and when."""
-    author, host = author_of(session), memory.archive.host_of(session)
+    author, host = author_of(session), host_of(memory.store, session)
     parts = (label, author and f"by {author}", host, when(at) if at else "")
     return f"[{turn}] {', '.join(filter(None, parts))} ({entry_id}):\n{quoted(text)}"
 

@@ -1,4 +1,4 @@
-"""The plug-in for several machines and people: a PostgreSQL server that carries lines between archives.
+"""An archive for several machines and people: a PostgreSQL server that carries lines between archives.
 
 Local first: a chat writes its own file and never waits for the server. It syncs in a process of its own,
 which gets the environment as it was before the host read any file of the repository: no `.env` there says
@@ -24,37 +24,6 @@ SECONDS = 60.0
 """Between the last sign of one sync of a project and the beginning of the next, by whichever process."""
 
 
-def sync_if_due(
-    store: Store,
-    project: str,
-    environ: Mapping[str, str],
-    *,
-    clock: Callable[[], float] = time.time,
-    start: Callable[[Sequence[str], Mapping[str, str]], object] | None = None,
-) -> bool:
-    """Begin to sync a project in a process of its own if none does and the last is a minute ago; whether one
-    was begun. A sync that goes on says so with each batch. A project that is not shared costs one look, and
-    nothing that goes wrong here is the host's. `clock` gives seconds since the epoch."""
-    if not is_named(environ) or not store.is_file:
-        return False
-    now = clock()
-    try:
-        share = store.database.read(lambda db: local.share_of(db, project))
-        if share is None or 0 <= now - share.active_at < SECONDS:
-            return False
-        local.note(store, project, active_at=now)
-        (start or begin)(command(store, project), environ)
-    except (OSError, StoreError):
-        return False
-    return True
-
-
-def command(store: Store, project: str) -> list[str]:
-    """What syncs a project of an archive without a word."""
-    options = ["--store", str(store.directory or ""), "--project", project, "--unasked"]
-    return [sys.executable, "-m", "aider_gardener.cli", "store", "sync", *options]
-
-
 def begin(given: Sequence[str], environ: Mapping[str, str]) -> subprocess.Popen[bytes]:
     """Begin a process away from the repository, where nothing of it can be imported, and from the
     terminal."""
@@ -67,3 +36,29 @@ def begin(given: Sequence[str], environ: Mapping[str, str]) -> subprocess.Popen[
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
+
+
+def sync_if_due(
+    store: Store,
+    project: str,
+    environ: Mapping[str, str],
+    *,
+    clock: Callable[[], float] = time.time,
+    start: Callable[[Sequence[str], Mapping[str, str]], object] = begin,
+) -> bool:
+    """Begin to sync a project in a process of its own if none does and the last is a minute ago; whether one
+    was begun. A sync that goes on says so with each batch. A project that is not shared costs one look, and
+    nothing that goes wrong here is the host's. `clock` gives seconds since the epoch."""
+    if not is_named(environ) or not store.is_file:
+        return False
+    now = clock()
+    try:
+        share = store.database.read(lambda db: local.share_of(db, project))
+        if share is None or 0 <= now - share.active_at < SECONDS:
+            return False
+        local.note(store, project, active_at=now)
+        silent = ["--store", str(store.directory or ""), "--project", project, "--unasked"]
+        start([sys.executable, "-m", "aider_gardener.cli", "store", "sync", *silent], environ)
+    except (OSError, StoreError):
+        return False
+    return True

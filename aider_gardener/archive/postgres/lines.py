@@ -11,7 +11,7 @@ import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from aider_gardener.archive.postgres import server
 from aider_gardener.archive.postgres.server import Address
@@ -127,8 +127,8 @@ class ServerLines(Lines):
     ) -> None:
         self.address = address
         self._clock = clock
-        self._held: list[int] = []
-        self._told: list[str] = []
+        self._changes: list[int] = []
+        self._notices: list[str] = []
         with server.connected(address.environ) as connection:
             self._number = _found(connection, address, made=made)
 
@@ -139,8 +139,8 @@ class ServerLines(Lines):
     def read(self) -> list[Record]:
         sql = "SELECT change, payload, hash FROM gardener.lines WHERE archive = %s ORDER BY change"
         with server.connected(self.address.environ) as connection:
-            rows: list[Any] = connection.execute(sql, (self._number,)).fetchall()
-        self._held = [int(row[0]) for row in rows]
+            rows = connection.execute(sql, (self._number,)).fetchall()
+        self._changes = [int(row[0]) for row in rows]
         records: list[Record] = []
         for _, payload, key in rows:
             try:
@@ -157,12 +157,12 @@ class ServerLines(Lines):
             raise StoreError(STAYS)
         with server.connected(self.address.environ) as connection, connection.transaction():
             rows = list(rows_of([record], self._clock(), once=False))
-            self._held += add(connection, self._number, "", rows)
+            self._changes += add(connection, self._number, "", rows)
 
     def admitted(self, records: Iterable[Record]) -> Iterable[Record]:
         """What of another archive's records may be kept here; how many chats may not is told by `replace`."""
         left, local = leaving(records)
-        self._told = [LEFT_OUT.format(count=local)] if local else []
+        self._notices = [LEFT_OUT.format(count=local)] if local else []
         return left
 
     def replace(self, records: Iterable[Record]) -> list[str]:
@@ -171,11 +171,11 @@ class ServerLines(Lines):
         rows = list(rows_of(leaving(records)[0], self._clock(), once=True))
         sql = "SELECT change FROM gardener.lines WHERE archive = %s AND once = ANY (%s)"
         with server.connected(self.address.environ) as connection, connection.transaction():
-            connection.execute("DELETE FROM gardener.lines WHERE change = ANY (%s)", (self._held,))
+            connection.execute("DELETE FROM gardener.lines WHERE change = ANY (%s)", (self._changes,))
             add(connection, self._number, "", rows)
             found = connection.execute(sql, (self._number, [row.once for row in rows])).fetchall()
-        self._held = [int(row[0]) for row in found]
-        told, self._told = self._told, []
+        self._changes = [int(row[0]) for row in found]
+        told, self._notices = self._notices, []
         return told
 
     def remove(self) -> None:

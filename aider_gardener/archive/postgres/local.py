@@ -31,7 +31,6 @@ from aider_gardener.archive.store.records import (
     FORGET_SESSION,
     NOT_READ,
     SAID,
-    Record,
     as_json,
 )
 from aider_gardener.archive.store.redact import Redactor
@@ -52,6 +51,10 @@ FORGET_ALL = "forget all"
 ID, HOST = re.compile(r"g[0-9a-f]{9,64}"), re.compile(r"[a-z][a-z0-9 _-]{0,30}")
 
 LEAVING = f"s.project = ? AND s.id NOT LIKE '{SHARED}%' AND n.provider IN (SELECT value FROM json_each(?))"
+
+
+Pulled = tuple[int, str, str, str, str, float, bytes | None]
+"""A line of the server's: change, author, kind, session, hash, at, and the payload, None for one's own."""
 
 
 @dataclass(frozen=True)
@@ -176,7 +179,7 @@ def tombstones(db: apsw.Connection, share: Share) -> tuple[list[Row], int]:
     """What was forgotten and the server is to hear of, and the number of the last."""
     sql = """SELECT seq, kind, key, entry, at FROM tombstones
              WHERE project = ? AND seq > ? AND is_own ORDER BY seq LIMIT ?"""
-    found: list[Any] = db.execute(sql, (share.project, share.told, ROWS)).fetchall()
+    found = list(db.execute(sql, (share.project, share.told, ROWS)))
     rows = []
     for _, kind, key, stored_id, at in found:
         if kind == ENTRY:
@@ -217,12 +220,12 @@ def waiting(db: apsw.Connection, share: Share) -> tuple[int, int]:
     return int(said), int(db.execute(stones, (share.project, share.told)).get)
 
 
-def take_in(
-    db: apsw.Connection, project: str, rows: Sequence[Any], now: float
+def apply_lines(
+    db: apsw.Connection, project: str, rows: Sequence[Pulled], now: float
 ) -> tuple[dict[str, int], list[str]]:
-    """Write a batch of rows (change, author, kind, session, hash, at, payload) in the order of their changes;
-    those without payload are this archive's own. Returns how many were fetched, refused and heard, and the
-    ids of entries that are gone. What the user took back on another machine is shared no more from here."""
+    """Write a batch of rows in the order of their changes. Returns how many were fetched, refused and heard,
+    and the ids of entries that are gone. What the user took back on another machine is shared no more from
+    here."""
     share, done, gone = share_of(db, project), {"fetched": 0, "refused": 0, "heard": 0}, list[str]()
     for change, author, kind, session, key, at, payload in rows if share else ():
         assert share is not None
@@ -259,8 +262,16 @@ def _is_known(db: apsw.Connection, share: Share, author: str, session: str, key:
 def _take_message(
     db: apsw.Connection, project: str, here: str, key: str, at: float, payload: bytes, now: float
 ) -> bool:
+    """Write what another said; whether it was. It is trusted no further than it must be: the text is that of
+    its hash, and short forms are made anew."""
     try:
-        begun, said = _checked(payload, key)
+        said = record_of(payload, key or "")
+        begun, content = said.pop("begun"), said["content"]
+        if not ID.fullmatch(said["id"]) or not all(0 <= a < b <= len(content) for a, b in said["chunks"]):
+            raise ValueError("no id, or a passage that lies outside its text")
+        said |= {"kind": SAID, "renditions": [], "pinned": False, "active": False, "access_count": 0}
+        said |= {"turn": int(said["turn"]), "seq": int(said["seq"])}
+        begun |= {"kind": "session", "started_at": float(begun["started_at"])}
         with db:
             said |= {"session": here, "at": float(at), "accessed_at": now}
             records.check_numbers({**begun, **said})
@@ -271,19 +282,6 @@ def _take_message(
     except UNREADABLE:
         return False
     return True
-
-
-def _checked(payload: bytes, key: str) -> tuple[Record, Record]:
-    """The records of a session and of what was said in it, as far as another's can be trusted: the text must
-    be that of its hash, and short forms are made anew. Raises UNREADABLE."""
-    said = record_of(payload, key or "")
-    begun, content = said.pop("begun"), said["content"]
-    if not ID.fullmatch(said["id"]) or not all(0 <= a < b <= len(content) for a, b in said["chunks"]):
-        raise ValueError("no id, or a passage that lies outside its text")
-    said |= {"kind": SAID, "renditions": [], "pinned": False, "active": False, "access_count": 0}
-    said |= {"turn": int(said["turn"]), "seq": int(said["seq"])}
-    begun |= {"kind": "session", "started_at": float(begun["started_at"])}
-    return begun, said
 
 
 def _places_of(

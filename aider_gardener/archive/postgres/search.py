@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from aider_gardener.archive.postgres import server
 from aider_gardener.archive.store import words
@@ -69,29 +69,23 @@ def search(
     scores: dict[Key, float] = {}
     if len(vector):
         given = (str(list(vector)), embedder, len(vector), limit * 3)
-        near: list[Any] = connection.execute(FIND_NEAR, given).fetchall()
-        for *key, start, end in near:
-            spans.setdefault(_key(key), (start, end))
+        for archive, author, key, start, end in connection.execute(FIND_NEAR, given):
+            spans.setdefault((archive, author, key), (start, end))
     for found in (_with_words(connection, asked, limit * 3), list(spans)):
         for rank, own in enumerate(found, 1):
             scores[own] = scores.get(own, 0.0) + 1 / (FUSION + rank)
     best = sorted(scores, key=lambda each: (-scores[each], each))[:limit]
     columns = [list(column) for column in zip(*best, strict=True)] or [[], [], []]
-    rows: list[Any] = connection.execute(LAST_SAID, columns).fetchall()
     hits = []
-    for *key, project, session, at, payload in rows:
-        own = _key(key)
+    for archive, author, key, project, session, at, payload in connection.execute(LAST_SAID, columns):
+        own = (archive, author, key)
         said, score = json.loads(payload), round(scores[own], 5)
         start, end = spans.get(own) or _span(said["content"], asked)
         text = said["content"][start:end]
         hits.append(
-            SharedHit(project, own[1], session, said["turn"], at, said["cls"], said["id"], score, text)
+            SharedHit(project, author, session, said["turn"], at, said["cls"], said["id"], score, text)
         )
     return sorted(hits, key=lambda each: (-each.score, each.id))
-
-
-def _key(row: Sequence[Any]) -> Key:
-    return row[0], row[1], row[2]
 
 
 def _with_words(connection: Connection, asked: Sequence[str], most: int) -> list[Key]:
@@ -99,8 +93,8 @@ def _with_words(connection: Connection, asked: Sequence[str], most: int) -> list
     quoted = ["'" + word.replace("\\", "\\\\").replace("'", "''") + "'" for word in asked if "\0" not in word]
     for joint in (" & ", " | ") if quoted else ():
         if len(found) < most:
-            rows: list[Any] = connection.execute(FIND_WORDS, (joint.join(quoted), AMONG, most)).fetchall()
-            found |= dict.fromkeys(map(_key, rows))
+            rows = connection.execute(FIND_WORDS, (joint.join(quoted), AMONG, most))
+            found |= dict.fromkeys(rows)
     return list(found)[:most]
 
 

@@ -25,7 +25,7 @@ from aider_gardener.errors import StoreError, UsageError
 if TYPE_CHECKING:
     import psycopg
 
-    Connection = psycopg.Connection[tuple[Any, ...]]
+    Connection = psycopg.Connection[Any]
 
 VARIABLE = "AIDER_GARDENER_DATABASE_URL"
 NAMING = ("PGHOST", "PGHOSTADDR", "PGSERVICE", "PGDATABASE")

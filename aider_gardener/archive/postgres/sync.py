@@ -12,7 +12,7 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from aider_gardener.archive.postgres import lines, local, server
 from aider_gardener.archive.postgres.lines import Row
@@ -156,8 +156,8 @@ class _Exchange:
     def _pull(self, connection: Connection) -> bool:
         share, now = self.share, self._clock()
         given = (share.machine, share.number, share.seen, PULLED)
-        rows: list[Any] = connection.execute(PULL, given).fetchall()
-        done, gone = self.store.database.write(lambda db: local.take_in(db, share.project, rows, now))
+        rows = connection.execute(PULL, given).fetchall()
+        done, gone = self.store.database.write(lambda db: local.apply_lines(db, share.project, rows, now))
         if gone:
             self.store.scrub()
         for name, count in done.items():
@@ -239,15 +239,14 @@ def _joined(connection: Connection, project: str, name: str, which: str) -> Shar
     """The project of this name on the server: the role's own, made if there is none, or another's that it may
     read. Another's is never meant unless its creator is named."""
     creator, _, short = name.rpartition("/")
-    about: Any = connection.execute("SELECT session_user::text, last_value FROM gardener.changes").fetchone()
-    role, last = about
+    ((role, last),) = connection.execute("SELECT session_user::text, last_value FROM gardener.changes")
     sql = """SELECT number, number IN (SELECT gardener.open_to_role(true)) FROM gardener.archives
              WHERE name = %s AND creator = %s AND NOT whole"""
-    row: Any = connection.execute(sql, (short, creator or role)).fetchone()
+    row = connection.execute(sql, (short, creator or role)).fetchone()
     if row is None and creator not in ("", role):
         raise UsageError(NO_PROJECT.format(name=name, role=role))
     if row is None:
-        row = connection.execute("SELECT gardener.make_archive(%s, false), true", (short,)).fetchone()
+        (row,) = connection.execute("SELECT gardener.make_archive(%s, false), true", (short,))
     shown = f"{creator or role}/{short}"
     path = sessions.column(project)
     return Share(path, shown, int(row[0]), which, role, bool(row[1]), uuid.uuid4().hex, since=int(last))

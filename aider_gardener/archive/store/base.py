@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     import numpy as np
@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float32]
 
+Record = dict[str, Any]
+"""A write as plain data (see `records`)."""
 FRAME_KEY, GROWTH_KEY = "frame", "autopilot"
 """The keys of how the last prompt of a session was measured, and of how it grew and what it came to."""
 TRANSCRIPT_KEY = "transcript"
@@ -40,8 +42,8 @@ class Evidence:
         return len(self.chunks)
 
 
-class PendingPassage(NamedTuple):
-    """A chunk that has no vector yet, with its text. `number` is its row, a hint for `put_vectors`."""
+class StoredPassage(NamedTuple):
+    """A passage as the archive has it, its text without colour codes. `number` is its chunk's."""
 
     entry_id: str
     start: int

@@ -191,7 +191,7 @@ class Database:
             if not self.read_only:
                 if self.path is not None and location.make_private(self.path) and db.readonly("main"):
                     db.close()  # the mode that was taken back let nobody write
-                    for ending in location.BESIDE:  # SQLite made these with the same
+                    for ending in location.LOG_ENDINGS:  # SQLite made these with the same
                         with contextlib.suppress(FileNotFoundError):
                             location.make_private(self.path.with_name(self.path.name + ending))
                     return self._connect()

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import apsw
 
 from aider_gardener.archive.store import forgotten, schema, search, sessions, vectors
-from aider_gardener.archive.store.base import TRANSCRIPT_KEY
+from aider_gardener.archive.store.base import TRANSCRIPT_KEY, Record
 from aider_gardener.errors import StoreError
 from aider_gardener.messages import (
     ContentClass,
@@ -62,7 +62,7 @@ class StoredEntry(NamedTuple):
     access_count: int
 
 
-def add(db: apsw.Connection, record: Mapping[str, Any], *, again: bool = False) -> StoredEntry:
+def add(db: apsw.Connection, record: Record, *, again: bool = False) -> StoredEntry:
     """Store an original with its occurrence, its chunks and its short forms, or what of it is not there yet.
 
     `record` is what `records.as_record` makes. `again`: this may be of another archive, or done already: what
@@ -72,10 +72,8 @@ def add(db: apsw.Connection, record: Mapping[str, Any], *, again: bool = False) 
     seq = _occurrence(db, record, session, number, again)
     put_renditions(db, number, record["renditions"], again=again)
     columns = "o.id, o.pinned, n.active, o.accessed_at, o.access_count"
-    rows: list[Any] = db.execute(
-        f"SELECT {columns} {PLACES} WHERE n.session = ? AND n.seq = ?", (session, seq)
-    ).fetchall()
-    stored_id, pinned, active, accessed_at, access_count = rows[0]
+    sql = f"SELECT {columns} {PLACES} WHERE n.session = ? AND n.seq = ?"
+    ((stored_id, pinned, active, accessed_at, access_count),) = db.execute(sql, (session, seq))
     return StoredEntry(stored_id, seq, bool(pinned), bool(active), accessed_at, access_count)
 
 
@@ -88,7 +86,7 @@ def session_number(db: apsw.Connection, session: str) -> int:
     return int(db.execute("SELECT number FROM sessions WHERE id = ?", (session,)).get)
 
 
-def _original(db: apsw.Connection, record: Mapping[str, Any]) -> int:
+def _original(db: apsw.Connection, record: Record) -> int:
     """Find or write an original; returns its row.
 
     The hash that is kept is that of the stored text: of a text with secrets only the short id.
@@ -125,9 +123,7 @@ def _free_id(db: apsw.Connection, long_id: str) -> str:
     raise StoreError(f"two texts have the id {long_id}")
 
 
-def _occurrence(
-    db: apsw.Connection, record: Mapping[str, Any], session: int, number: int, again: bool
-) -> int:
+def _occurrence(db: apsw.Connection, record: Record, session: int, number: int, again: bool) -> int:
     """Record where an original stands; returns its seq, the next free one if its own is taken."""
     seq, turn, at = record["seq"], record["turn"], record["at"]
     sql = "SELECT original, turn, at FROM occurrences WHERE session = ? AND seq = ?"
@@ -218,19 +214,19 @@ def renditions(db: apsw.Connection, stored_id: str) -> dict[Fidelity, Rendition]
     return {each.fidelity: each for each in found}
 
 
-def records_where(db: apsw.Connection, where: str, *given: object) -> Iterator[dict[str, Any]]:
+def records_where(db: apsw.Connection, where: str, *given: object) -> Iterator[Record]:
     """What was said at these places, as `records.as_record` made it of what was to be stored; no text that is
     another than its hash was made of."""
     chunks = """SELECT start, "end" FROM chunks WHERE original = ? ORDER BY number"""
     forms = "SELECT fidelity, text, tokens FROM renditions WHERE original = ? ORDER BY fidelity"
     for row in db.execute(f"{SELECT_SAID} WHERE {where}", given):
-        record: dict[str, Any] = {"kind": "said", **dict(zip(COLUMNS, row, strict=True))}
+        record: Record = {"kind": "said", **dict(zip(COLUMNS, row, strict=True))}
         number, stored_hash = record.pop("original"), record.pop("hash")
         if not is_text_of(record["role"], stored_hash, record["content"]):
             continue
         record |= {name: json.loads(record[name]) for name in ("segments", "redactions")}
         record |= {name: bool(record[name]) for name in ("pinned", "active")}
-        made: list[Any] = db.execute(forms, (number,)).fetchall()
+        made = list(db.execute(forms, (number,)))
         record["content"] = search.decode(record["content"])
         record["chunks"] = [list(chunk) for chunk in db.execute(chunks, (number,))]
         record["renditions"] = [[word, search.decode(text), tokens] for word, text, tokens in made]
@@ -267,8 +263,7 @@ def forget(db: apsw.Connection, ids: Iterable[str], *, told: bool = True) -> int
     of all that is the user's own, not of this machine's alone.
     """
     sql = "SELECT number, id FROM originals WHERE id IN (SELECT value FROM json_each(?)) ORDER BY number"
-    rows: list[Any] = db.execute(sql, (json.dumps(list(ids)),)).fetchall()
-    numbers: dict[int, str] = dict(rows)
+    numbers: dict[int, str] = dict(db.execute(sql, (json.dumps(list(ids)),)))
     if numbers:
         forgotten.note_entries(db, numbers, told=told)
         _delete(db, numbers)
@@ -291,14 +286,11 @@ def forget_places(db: apsw.Connection, numbers: Sequence[int]) -> list[str]:
 
 def _occurring_only_at(db: apsw.Connection, places: Collection[int]) -> dict[int, str]:
     """The originals, with their ids, that occur at these places and at no other."""
-    rows: list[Any] = db.execute(
-        """SELECT DISTINCT o.number, o.id FROM occurrences n JOIN originals o ON o.number = n.original
-           WHERE n.number IN (SELECT value FROM json_each(?1)) AND NOT EXISTS (
-               SELECT 1 FROM occurrences e WHERE e.original = o.number
-               AND e.number NOT IN (SELECT value FROM json_each(?1)))""",
-        (json.dumps(list(places)),),
-    ).fetchall()
-    return dict(rows)
+    sql = """SELECT DISTINCT o.number, o.id FROM occurrences n JOIN originals o ON o.number = n.original
+             WHERE n.number IN (SELECT value FROM json_each(?1)) AND NOT EXISTS (
+                 SELECT 1 FROM occurrences e WHERE e.original = o.number
+                 AND e.number NOT IN (SELECT value FROM json_each(?1)))"""
+    return dict(db.execute(sql, (json.dumps(list(places)),)))
 
 
 def _delete(db: apsw.Connection, numbers: Mapping[int, str]) -> None:

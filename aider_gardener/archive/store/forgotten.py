@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from aider_gardener.archive.providers import SHARED, may_go
 from aider_gardener.archive.store import schema, search, sessions
@@ -47,7 +47,7 @@ def note_session(db: apsw.Connection, session: str) -> None:
     authors = _authors(db)
     sql = """SELECT s.project, n.provider FROM sessions s LEFT JOIN occurrences n ON n.session = s.number
              WHERE s.id = ?"""
-    found: list[Any] = db.execute(sql, (session,)).fetchall()
+    found = list(db.execute(sql, (session,)))
     project = found[0][0] if found else ""
     if project in authors:
         is_own = any(_is_told(authors[project], session, provider or "", True) for _, provider in found)
@@ -66,7 +66,7 @@ def begin_again(db: apsw.Connection) -> None:
 def _authors(db: apsw.Connection) -> dict[str, str]:
     """The shared projects, each with this user's role on the server."""
     sql = "SELECT key, value FROM state WHERE session = ? AND key >= ? AND key < ? ORDER BY key"
-    rows: list[Any] = db.execute(sql, (schema.OWN, KEY, KEY[:-1] + ";")).fetchall()
+    rows = db.execute(sql, (schema.OWN, KEY, KEY[:-1] + ";"))
     return {key[len(KEY) :]: json.loads(search.decode(value))["author"] for key, value in rows}
 
 

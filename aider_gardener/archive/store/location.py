@@ -24,12 +24,12 @@ COPY_NAME = f"{FILE_NAME}.copy"
 MENDED_NAME = f"{FILE_NAME}.mended"
 """A new archive that is about to take the place of a damaged one."""
 MARKER_NAME = "encryption.json"
-BESIDE = "-wal", "-shm", "-journal"
+LOG_ENDINGS = "-wal", "-shm", "-journal"
 """How the names of SQLite's own files beside one end."""
 JOURNAL_NAME = f"{FILE_NAME}-journal"
 JOURNAL_MAGIC = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
 """Ends a journal that names another."""
-DATABASE_NAMES = (FILE_NAME, *(f"{FILE_NAME}{ending}" for ending in BESIDE))
+DATABASE_NAMES = (FILE_NAME, *(f"{FILE_NAME}{ending}" for ending in LOG_ENDINGS))
 GIT_SECONDS = 10
 PLAIN_INDEX, INDEX_BYTES = (b"DIRC\0\0\0\2", b"DIRC\0\0\0\3"), 1 << 28
 
@@ -171,11 +171,6 @@ def names_in(directory: Path, form: re.Pattern[str]) -> list[str]:
         return []
 
 
-def set_aside_in(directory: Path) -> list[str]:
-    """The names of what was set aside in a directory."""
-    return names_in(directory, ASIDE)
-
-
 def check_files(directory: Path) -> None:
     """Raise StoreError unless each file of an archive is missing or a plain one that nothing else shares."""
     for name in (IGNORE_NAME, MARKER_NAME, *DATABASE_NAMES):
@@ -230,7 +225,7 @@ def _may_track(git: Path, name: str) -> bool:
 
 def remove(path: Path, *, file: bool = True) -> None:
     """Remove a database with its log, or what lies beside it alone. Raises OSError."""
-    for ending in ("", *BESIDE) if file else BESIDE:
+    for ending in ("", *LOG_ENDINGS) if file else LOG_ENDINGS:
         path.with_name(path.name + ending).unlink(missing_ok=True)
 
 

@@ -63,7 +63,7 @@ def open_store(
         path = place / location.FILE_NAME
         database = Database(path, key_source=key_source, patience_milliseconds=patience_milliseconds)
         store = _open_file(database, path, clock)
-        store.take_in()
+        store.merge_lines()
         return store
     except FAULTS as error:
         path = directory / location.FILE_NAME

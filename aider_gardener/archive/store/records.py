@@ -11,18 +11,18 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import apsw
+
 from aider_gardener import files
 from aider_gardener.archive.store import entries, schema, search, sessions
+from aider_gardener.archive.store.base import Record as Record  # of which this is the grammar
 from aider_gardener.archive.store.redact import Redacted, Redactor, cleaned
 from aider_gardener.errors import StoreError
 from aider_gardener.messages import LAST_SECOND, Entry, Rendition
 
 if TYPE_CHECKING:
-    import apsw
-
     from aider_gardener.archive.passages import Span
 
-Record = dict[str, Any]
 FORMAT = 2
 SAID, FORGET, FORGET_SESSION = "said", "forget", "forget session"
 EXPORTED = frozenset(("session", SAID, "event", "state"))
@@ -161,8 +161,6 @@ def export(db: apsw.Connection) -> Iterator[Record]:
 
 def export_of_other(old: apsw.Connection) -> Iterator[Record]:
     """The records of another archive. What is damaged there raises ValueError: it is no fault of this one."""
-    import apsw
-
     try:
         yield from export(old)
     except (apsw.Error, UnicodeDecodeError) as error:

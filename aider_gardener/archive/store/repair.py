@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import apsw
 
@@ -55,7 +54,7 @@ of a second."""
 LARGEST_COPIED_BYTES = 512 * 1024 * 1024
 """A larger archive is not copied: that would take seconds at every end, and the room twice."""
 NAMED = 5
-KEPT = (
+COPY_SAVED = (
     "; the copy of the old one is kept as {copy}: as gardener.db in a directory of its own"
     " `gardener store copy --from` takes it over"
 )
@@ -256,7 +255,7 @@ def set_copy_aside(path: Path) -> str:
         os.replace(copy_of(path), name)
     except OSError:
         return ""
-    return KEPT.format(copy=name.name)
+    return COPY_SAVED.format(copy=name.name)
 
 
 def begin_anew(database: Database, path: Path, now: float) -> str:
@@ -324,7 +323,7 @@ def set_aside(path: Path, now: float) -> Path:
     """Rename a damaged database with its log; returns the new name. Raises OSError."""
     name = _free_name(path, now, "damaged")
     os.replace(path, name)
-    for ending in location.BESIDE:
+    for ending in location.LOG_ENDINGS:
         with contextlib.suppress(FileNotFoundError):
             os.replace(path.with_name(path.name + ending), name.with_name(name.name + ending))
     return name
@@ -350,14 +349,19 @@ def salvage(new: Database, damaged: Path, copy: Path, key: str) -> set[str]:
     def step(db: apsw.Connection) -> None:
         made = schema.number_of(db)
         db.execute("DELETE FROM state WHERE session = ?", (schema.OWN,))  # it is the same archive
-        _copy_all(damaged, key, db, listed)
-        number = schema.number_of(db)
-        if number is None:
-            db.execute("INSERT INTO state VALUES (?, ?, ?)", (schema.OWN, schema.NUMBER, made))
-        _tidy(db)
-        _add_copy(db, copy, key, number)
-        if not key:
-            _add_unchecked(damaged, db)
+        with contextlib.closing(_opened_damaged(damaged, key)) as old:
+            if not key:
+                _read_first_page(old)
+            listed.update(_ids(old))
+            for table in (*TABLES_BY_ROW, *TABLES_BY_KEY):
+                _copy(old, db, table)
+            number = schema.number_of(db)
+            if number is None:
+                db.execute("INSERT INTO state VALUES (?, ?, ?)", (schema.OWN, schema.NUMBER, made))
+            _tidy(db)
+            if not key:
+                _add_unchecked(old, db)
+            _add_copy(db, copy, key, number)
         _place(db)
         _chunk(db)
         forgotten.begin_again(db)
@@ -366,42 +370,19 @@ def salvage(new: Database, damaged: Path, copy: Path, key: str) -> set[str]:
     return listed
 
 
-def _copy_all(damaged: Path, key: str, db: apsw.Connection, listed: set[str]) -> None:
-    """Copy each row that can be read; `listed` gets the ids that there are."""
-    old = _opened_damaged(damaged, key)
-    if old is None:
-        return
-    with contextlib.closing(old):
-        if not key:
-            _read_first_page(old)
-        listed.update(_ids(old))
-        for table in (*TABLES_BY_ROW, *TABLES_BY_KEY):
-            _copy(old, db, table)
-        if not key:  # the other texts of a damaged page are told by their hashes
-            old.pragma("checksum_verification", "off")
-            _copy(old, db, "bodies")
-
-
-def _opened_damaged(damaged: Path, key: str) -> apsw.Connection | None:
+def _opened_damaged(damaged: Path, key: str) -> apsw.Connection:
     is_at_rest = not has_log(damaged)
     flags = apsw.SQLITE_OPEN_READONLY if is_at_rest else apsw.SQLITE_OPEN_READWRITE
-    try:
-        old = opened(damaged, flags, key, query="mode=ro&immutable=1" if is_at_rest else "")
-    except apsw.Error:
-        return None
+    old = opened(damaged, flags, key, query="mode=ro&immutable=1" if is_at_rest else "")
     old.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
     return old
 
 
-def _add_unchecked(damaged: Path, db: apsw.Connection) -> None:
+def _add_unchecked(old: apsw.Connection, db: apsw.Connection) -> None:
     """Add what has no place yet and stands on pages whose check sums do not hold, where each text is the one
     that its hash was made of: another SQLite that moves the log into the file leaves all of its pages so.
     Nothing of a file with other tables than ours: a column that is computed would run what it calls."""
-    old = _opened_damaged(damaged, "")
-    if old is None:
-        return
-    # What is broken ends it: what stands before that is added.
-    with contextlib.closing(old), contextlib.suppress(ValueError, apsw.Error):
+    with contextlib.suppress(ValueError, apsw.Error):  # what stands before what is broken is added
         old.pragma("checksum_verification", "off")
         placed = "SELECT id FROM originals WHERE number IN (SELECT original FROM occurrences)"
         lacking = _ids(old).difference(stored_id for (stored_id,) in db.execute(placed))
@@ -538,7 +519,6 @@ def _chunk(db: apsw.Connection) -> None:
     """Cut each text that has no passages into some."""
     sql = """SELECT o.number, o.segments, b.body FROM originals o JOIN bodies b ON b.original = o.number
              WHERE o.number NOT IN (SELECT original FROM chunks)"""
-    rows: list[Any] = db.execute(sql).fetchall()
-    for number, segments, body in rows:
+    for number, segments, body in list(db.execute(sql)):
         text = search.decode(body)
         search.add_chunks(db, number, text, passages.spans(text, search.segments_of(segments)))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from aider_gardener.archive.passages import chunk_part, is_block
-from aider_gardener.archive.store.base import Evidence, PendingPassage
+from aider_gardener.archive.store.base import Evidence, StoredPassage
 from aider_gardener.messages import LONG_CHARS, ContentClass, Segment
 from aider_gardener.reading.output import without_codes
 
@@ -146,7 +146,7 @@ class PlaceCache:
 
     def every(self, db: apsw.Connection) -> Numbers:
         """The places of the whole archive, a row for each of COLUMNS; read anew after any change."""
-        version = db.execute(VERSION).fetchall()[0]
+        version = next(db.execute(VERSION))
         if self._places is None or self._source is not db or version != self._version:
             self._places, self._version, self._source = _places(db, "1"), version, db
         return self._places
@@ -161,14 +161,12 @@ def find(
     db: apsw.Connection,
     cache: PlaceCache,
     asked: Sequence[str],
-    *,
-    session: str | None,
     sessions: Collection[str] | None,
 ) -> Evidence:
     import numpy as np
 
-    if session is not None:
-        columns = _places(db, "n.session = (SELECT number FROM sessions WHERE id = ?)", session)
+    if sessions is not None and len(sessions) == 1:  # few: those of all need not be read
+        columns = _places(db, "n.session = (SELECT number FROM sessions WHERE id = ?)", *sessions)
     else:
         columns = cache.every(db)
         if sessions is not None:
@@ -179,17 +177,17 @@ def find(
     return Evidence(chunks, of, starts, ends, _has_word(db, asked, chunks))
 
 
-def quoted(db: apsw.Connection, chunks: Sequence[int]) -> Iterator[PendingPassage]:
+def quoted(db: apsw.Connection, chunks: Sequence[int]) -> Iterator[StoredPassage]:
     sql = """SELECT c.number, o.id, c.original, c.start, c."end" FROM json_each(?) j
              CROSS JOIN chunks c ON c.number = j.value CROSS JOIN originals o ON o.number = c.original
              ORDER BY c.original"""
     return as_passages(db, db.execute(sql, (json.dumps(list(chunks)),)).fetchall())
 
 
-def as_passages(db: apsw.Connection, rows: Iterable[object]) -> Iterator[PendingPassage]:
+def as_passages(db: apsw.Connection, rows: Iterable[object]) -> Iterator[StoredPassage]:
     """The chunks of these rows, each with its number, its entry's id, original, start and end."""
     for (number, entry_id, _, start, end), text in with_texts(db, rows):
-        yield PendingPassage(entry_id, start, end, without_codes(text), number)
+        yield StoredPassage(entry_id, start, end, without_codes(text), number)
 
 
 def no_evidence(words: int) -> Evidence:
@@ -221,7 +219,7 @@ def _has_word(db: apsw.Connection, asked: Sequence[str], chunks: Numbers) -> Bit
              ORDER BY rowid DESC LIMIT ?"""
     for row, word in zip(held, asked, strict=True):
         holds = np.zeros(high - low + 1, dtype=np.bool_)
-        found: list[Any] = db.execute(sql, (expression(word), low, high, MOST_HELD)).fetchall()
+        found = list(db.execute(sql, (expression(word), low, high, MOST_HELD)))
         if found:
             holds[np.array(found, dtype=np.int64)[:, 0] - low] = True
             row[:] = holds[chunks - low]

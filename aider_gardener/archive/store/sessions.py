@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import apsw
 
@@ -134,11 +134,13 @@ def get_state(db: apsw.Connection, session: str, key: str) -> str | None:
 
 def stats(db: apsw.Connection, path: Path | None) -> StoreStats:
     shown = "coalesce(r.tokens, o.tokens)"
-    rows: list[Any] = db.execute(
-        f"""SELECT o.cls, count(*), sum(o.tokens), sum({shown}), sum(o.pinned), sum(o.redactions != '[]')
+    rows = list(
+        db.execute(
+            f"""SELECT o.cls, count(*), sum(o.tokens), sum({shown}), sum(o.pinned), sum(o.redactions != '[]')
             FROM originals o LEFT JOIN renditions r ON r.original = o.number AND r.fidelity = 'compressed'
             GROUP BY o.cls ORDER BY o.cls"""
-    ).fetchall()
+        )
+    )
     files = [path.with_name(path.name + ending) for ending in ("", "-wal", "-shm")] if path else []
     return StoreStats(
         entries=sum(row[1] for row in rows),
@@ -152,7 +154,7 @@ def stats(db: apsw.Connection, path: Path | None) -> StoreStats:
     )
 
 
-def hold(db: apsw.Connection, session: str, at: float) -> None:
+def add_holder(db: apsw.Connection, session: str, at: float) -> None:
     """Note that this process holds a session open."""
     db.execute(
         "INSERT OR REPLACE INTO holders (session, host, pid, started, at) VALUES (?, ?, ?, ?, ?)",
@@ -160,16 +162,16 @@ def hold(db: apsw.Connection, session: str, at: float) -> None:
     )
 
 
-def let_go(db: apsw.Connection) -> None:
+def remove_holders(db: apsw.Connection) -> None:
     """Note that this process holds no session open any more, and clear away those that died."""
-    gone = [row[2] for row in _held(db) if row[2] == os.getpid() or not is_running(*row[2:4])]
+    gone = [row[2] for row in _holders(db) if row[2] == os.getpid() or not is_running(*row[2:4])]
     db.executemany("DELETE FROM holders WHERE host = ? AND pid = ?", [(this_host(), pid) for pid in gone])
 
 
-def _held(db: apsw.Connection, *, here: bool = True) -> list[Any]:
+def _holders(db: apsw.Connection, *, here: bool = True) -> list[tuple[str, str, int, str, float]]:
     """Who holds a session open on this machine, or on another: session, host, pid, started, at."""
     sql = "SELECT session, host, pid, started, at FROM holders WHERE (host = ?) = ?"
-    return db.execute(sql, (this_host(), here)).fetchall()
+    return list(db.execute(sql, (this_host(), here)))
 
 
 def live_sessions(db: apsw.Connection, now: float) -> frozenset[str]:
@@ -179,13 +181,13 @@ def live_sessions(db: apsw.Connection, now: float) -> frozenset[str]:
         (now - QUIET_SECONDS, now + QUIET_SECONDS),
     )
     found = {str(row[0]) for row in recent}
-    found.update(row[0] for row in _held(db) if is_running(*row[2:4]))
-    found.update(row[0] for row in _held(db, here=False) if abs(now - row[4]) < FOREIGN_SECONDS)
+    found.update(row[0] for row in _holders(db) if is_running(*row[2:4]))
+    found.update(row[0] for row in _holders(db, here=False) if abs(now - row[4]) < FOREIGN_SECONDS)
     return frozenset(found)
 
 
 def open_elsewhere(db: apsw.Connection) -> frozenset[str]:
-    held = _held(db)
+    held = _holders(db)
     return frozenset(row[0] for row in held if row[2] != os.getpid() and is_running(*row[2:4]))
 
 
@@ -196,9 +198,8 @@ def holdings(db: apsw.Connection) -> list[Holding]:
         FROM originals o JOIN bodies b ON b.original = o.number
         LEFT JOIN occurrences n ON n.original = o.number LEFT JOIN sessions s ON s.number = n.session
         GROUP BY o.number ORDER BY o.number"""
-    rows: list[Any] = db.execute(sql).fetchall()
     found = []
-    for *values, pinned, ids in rows:
+    for *values, pinned, ids in db.execute(sql):
         sessions = tuple(each for each in json.loads(ids) if each)
         found.append(Holding._make((*values, bool(pinned), sessions)))
     return found

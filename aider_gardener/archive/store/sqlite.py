@@ -33,8 +33,8 @@ from aider_gardener.archive.store import (
 from aider_gardener.archive.store.base import (
     Event,
     Holding,
-    PendingPassage,
     SessionInfo,
+    StoredPassage,
     StoreStats,
 )
 from aider_gardener.archive.store.database import (
@@ -65,7 +65,7 @@ LOG_IN_USE = "the archive's log is in use by another process: deleted text leave
 REMOVED = "{path} was removed: it was begun anew with what this chat holds"
 ANOTHER = "{path} is another archive than before: what this chat holds is written into it"
 NOT_NOW = "{path} cannot be written for the moment: try again when it can"
-NOT_KEPT = "{place} cannot be written ({fault}): until it can what is said is kept in memory only"
+IN_MEMORY_ONLY = "{place} cannot be written ({fault}): until it can what is said is kept in memory only"
 LINES_TAKEN = "{count} lines that were written where the archive could not be are in it now"
 COPY_NOT_ENCRYPTED = "the copy in {place} is not encrypted; `gardener store encrypt` encrypts it"
 PUT_BACK = "{count} entries were missing: they were put back from the copy"
@@ -96,11 +96,11 @@ class Store:
         *,
         clock: Callable[[], float] = time.time,
         notice: str = "",
-        kept: Lines | None = None,
+        source: Lines | None = None,
     ) -> None:
-        self._notice, self._is_told = notice, False
+        self._notice, self._is_read = notice, False
         self.generation = 0
-        self.lines = kept
+        self.lines = source
         self._file = database
         self._db = database
         self._clock = clock
@@ -108,32 +108,32 @@ class Store:
         self._redactor = Redactor()
         self._vectors = vectors.VectorCache()
         self._places = search.PlaceCache()
-        self._holds = False
+        self._has_live = False
         database.repair = self._look_again if database.read_only else self._repair
 
     @classmethod
     def of_lines(
-        cls, kept: Lines, *, clock: Callable[[], float] = time.time, read_only: bool = False
+        cls, source: Lines, *, clock: Callable[[], float] = time.time, read_only: bool = False
     ) -> Store:
         """The archive that the records of a place say, in memory; what is wrong with them is its notice.
         Raises StoreError."""
-        database, said = Database(None), kept.read()
+        database, said = Database(None), source.read()
         database.write(lambda db: records.take(db, said))
         database.read_only = read_only
-        return cls(database, clock=clock, notice="; ".join(kept.problems), kept=kept)
+        return cls(database, clock=clock, notice="; ".join(source.problems), source=source)
 
     @property
     def notice(self) -> str:
         """One line for the user when something was set aside or is unavailable, else ""."""
-        self._is_told = True
+        self._is_read = True
         return self._notice
 
     @notice.setter
     def notice(self, line: str) -> None:
         """Say a line, after those that nobody has asked for yet."""
-        untold = "" if self._is_told else self._notice
+        untold = "" if self._is_read else self._notice
         if line not in self._notice:  # what was told last is not told again
-            self._notice, self._is_told = "; ".join(filter(None, [untold, line])), False
+            self._notice, self._is_read = "; ".join(filter(None, [untold, line])), False
 
     @property
     def persistent(self) -> bool:
@@ -180,7 +180,7 @@ class Store:
 
             result = self._db.write(with_line)
             if self.lines is not None and self.lines.fault:
-                self.notice = NOT_KEPT.format(place=self.lines.directory, fault=self.lines.fault)
+                self.notice = IN_MEMORY_ONLY.format(place=self.lines.directory, fault=self.lines.fault)
             return result
 
     def together(self, do: Callable[[], Result]) -> Result:
@@ -299,11 +299,11 @@ class Store:
         *,
         project: str,
         started_at: float,
-        hold: bool = True,
+        live: bool = True,
     ) -> None:
         """Begin a session, or go on with it: a known session keeps its project and start.
 
-        It is live, for `live_sessions`, as long as this store is open; without `hold` only while things are
+        It is live, for `live_sessions`, as long as this store is open; without `live` only while things are
         said in it: for a process that ends at once and whose end is not the session's.
         """
         record: Record = {
@@ -312,11 +312,11 @@ class Store:
 
         def step(db: apsw.Connection) -> None:
             records.apply(db, record)
-            if hold:
-                sessions.hold(db, session_id, self._clock())
+            if live:
+                sessions.add_holder(db, session_id, self._clock())
 
         self._write(record, step)
-        self._holds = self._holds or hold
+        self._has_live = self._has_live or live
 
     def redact(self, text: str) -> Redacted:
         """A text as it would be stored. What is made from a text to be stored beside it (its short forms)
@@ -380,20 +380,18 @@ class Store:
         is_own = self.directory is not None and not location.is_shared(self.directory, project)
         return self._read(lambda db: sessions.sessions(db, None if is_own else project))
 
-    def evidence(
-        self, words: Sequence[str], *, session: str | None = None, sessions: Collection[str] | None = None
-    ) -> Evidence:
-        """Every passage of one session, of some or of all, in the order said, and which of the words it
-        holds. Of a word that more than 5,000 passages hold only the newest are told."""
+    def evidence(self, words: Sequence[str], sessions: Collection[str] | None = None) -> Evidence:
+        """Every passage of some sessions, or of all, in the order said, and which of the words it holds. Of a
+        word that more than 5,000 passages hold only the newest are told."""
         return self._read_or(
             search.no_evidence(len(words)),
-            lambda db: search.find(db, self._places, words, session=session, sessions=sessions),
+            lambda db: search.find(db, self._places, words, sessions),
         )
 
-    def quoted(self, chunks: Sequence[int]) -> dict[int, PendingPassage]:
+    def quoted(self, chunks: Sequence[int]) -> dict[int, StoredPassage]:
         """These chunks of `evidence`, each with the entry that it is from and its text without colour codes;
         those that are gone are left out."""
-        none = dict[int, PendingPassage]()
+        none = dict[int, StoredPassage]()
         return self._read_or(none, lambda db: {each.number: each for each in search.quoted(db, chunks)})
 
     def work_off(self, limit: int = BACKLOG_AT_ONCE) -> int:
@@ -406,11 +404,11 @@ class Store:
             return 0
         return self._db.write(lambda db: search.work_off(db, limit))
 
-    def vectors_pending(self, limit: int, embedder: str) -> list[PendingPassage]:
+    def vectors_pending(self, limit: int, embedder: str) -> list[StoredPassage]:
         """At most `limit` chunks without a vector of this embedder, the newest first."""
         return self._read(lambda db: list(vectors.pending(db, limit, embedder)))
 
-    def put_vectors(self, items: Sequence[tuple[PendingPassage, Vector]], embedder: str) -> int:
+    def put_vectors(self, items: Sequence[tuple[StoredPassage, Vector]], embedder: str) -> int:
         """Keep a vector for each chunk; returns how many were new.
 
         A chunk that is no longer there, or has a vector of this embedder, is passed over. Vectors of
@@ -445,8 +443,9 @@ class Store:
 
     def touch(self, ids: Iterable[str], at: float) -> None:
         """Count one access of each entry at this time."""
-        if not self._db.read_only:
-            self._write({"kind": "touch", "ids": list(ids), "at": at})
+        found = list(ids)
+        if found and not self._db.read_only:
+            self._write({"kind": "touch", "ids": found, "at": at})
 
     def pin(self, entry_id: str, pinned: bool) -> None:
         self._write({"kind": "pin", "id": entry_id, "pinned": pinned})
@@ -478,7 +477,7 @@ class Store:
         with self._lock:
             self._come_back()
             self._refuse_in_fallback()
-            self.take_in()
+            self.merge_lines()
             others = self._lines_of_others()
             in_use = [each.path.name for each in others if each.is_alive or self.lines is None]
             if in_use:
@@ -506,7 +505,7 @@ class Store:
             told = self.lines.replace(self._db.read(lambda db: list(records.export(db))))
         except OSError as error:
             fault = error.strerror or str(error)
-            raise StoreError(NOT_KEPT.format(place=self.lines.place, fault=fault)) from error
+            raise StoreError(IN_MEMORY_ONLY.format(place=self.lines.place, fault=fault)) from error
         if told:
             self.notice = "; ".join(told)
 
@@ -518,7 +517,7 @@ class Store:
         found = lines.read(self.directory, self._clock())
         return [each for each in found.files if str(each.path) != own]
 
-    def take_in(self) -> None:
+    def merge_lines(self) -> None:
         """Bring into the file what was written in lines while it could not be, also by processes that still
         run. Files that are left behind go then; one with damaged lines is set aside. Says so."""
         path = self._file.path
@@ -678,10 +677,10 @@ class Store:
             if self._db.is_open and not self._db.read_only:
                 with contextlib.suppress(StoreError):
                     self._come_back()
-                if self._holds:
+                if self._has_live:
                     with contextlib.suppress(StoreError, apsw.Error, OSError):
                         self._db.set_patience(PATIENCE_MILLISECONDS)
-                        self._db.write(sessions.let_go)
+                        self._db.write(sessions.remove_holders)
                         if self._db is self._file:
                             repair.make_copy(self._file)
             if self.lines is not None:

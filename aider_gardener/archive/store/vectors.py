@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import apsw
 
 from aider_gardener.archive.store import search
-from aider_gardener.archive.store.base import PendingPassage
+from aider_gardener.archive.store.base import StoredPassage
 from aider_gardener.errors import StoreError
 
 if TYPE_CHECKING:
@@ -48,13 +48,13 @@ class VectorCache:
         import numpy as np
 
         sql = "SELECT number, dim, removed FROM embedders WHERE name = ?"
-        version: Any = db.execute(sql, (embedder,)).fetchone() or (0, 0, 0)
+        version = next(db.execute(sql, (embedder,)), (0, 0, 0))
         if self._version != version or self._source is not db:
             self._clear()
             self._source = db
         sql = """SELECT number, chunk, vector FROM vectors WHERE number > ? AND embedder = ?
                  AND length(vector) = ? ORDER BY number LIMIT ?"""
-        found: list[Any] = db.execute(sql, (self._last, *version[:2], SLICE_ROWS)).fetchall()
+        found = list(db.execute(sql, (self._last, *version[:2], SLICE_ROWS)))
         if found:
             self._version = (0, 0, 0)  # after an interrupt on the way all is read anew
             new = np.frombuffer(b"".join(row[2] for row in found), dtype=np.int8).reshape(len(found), -1)
@@ -99,7 +99,7 @@ def products(rows: Bytes, vector: Floats, places: Numbers) -> Floats:
     return found
 
 
-def packed(vectors: NDArray[np.floating[Any]]) -> Bytes:
+def packed(vectors: Floats) -> Bytes:
     """Each vector (along the last axis) as bytes: its largest number as 127 or -127; zeros stay zeros."""
     import numpy as np
 
@@ -109,21 +109,18 @@ def packed(vectors: NDArray[np.floating[Any]]) -> Bytes:
     return scaled
 
 
-def pending(db: apsw.Connection, limit: int, embedder: str) -> Iterator[PendingPassage]:
+def pending(db: apsw.Connection, limit: int, embedder: str) -> Iterator[StoredPassage]:
     lacking = "c.embedded = 0"  # with one embedder, which is the rule, the partial index has them at once
     if db.execute("SELECT count(*) FROM embedders WHERE name != ?", (embedder,)).get:
         lacking = """NOT EXISTS (SELECT 1 FROM vectors v JOIN embedders e ON e.number = v.embedder
                                  WHERE v.chunk = c.number AND e.name = :embedder)"""
-    rows: list[Any] = db.execute(
-        f"""SELECT c.number, o.id, c.original, c.start, c."end"
-            FROM chunks c JOIN originals o ON o.number = c.original
-            WHERE c.indexed AND {lacking} ORDER BY c.number DESC LIMIT :limit""",
-        {"embedder": embedder, "limit": limit},
-    ).fetchall()
-    return search.as_passages(db, rows)
+    sql = f"""SELECT c.number, o.id, c.original, c.start, c."end"
+              FROM chunks c JOIN originals o ON o.number = c.original
+              WHERE c.indexed AND {lacking} ORDER BY c.number DESC LIMIT :limit"""
+    return search.as_passages(db, list(db.execute(sql, {"embedder": embedder, "limit": limit})))
 
 
-def put(db: apsw.Connection, items: Sequence[tuple[PendingPassage, Floats]], embedder: str) -> int:
+def put(db: apsw.Connection, items: Sequence[tuple[StoredPassage, Floats]], embedder: str) -> int:
     """Write vectors; a chunk that is gone (or whose row another took meanwhile) is passed over."""
     import numpy as np
 
@@ -149,10 +146,10 @@ def put(db: apsw.Connection, items: Sequence[tuple[PendingPassage, Floats]], emb
 def _embedder(db: apsw.Connection, name: str, dim: int) -> int:
     """The row of an embedder, begun with its dimension when it is new."""
     db.execute("INSERT INTO embedders (name, dim) VALUES (?, ?) ON CONFLICT (name) DO NOTHING", (name, dim))
-    found: Any = db.execute("SELECT number, dim FROM embedders WHERE name = ?", (name,)).fetchone()
-    if found[1] != dim:
-        raise StoreError(f"{name} made vectors of length {found[1]} before, now {dim}")
-    return int(found[0])
+    number, known = next(db.execute("SELECT number, dim FROM embedders WHERE name = ?", (name,)))
+    if known != dim:
+        raise StoreError(f"{name} made vectors of length {known} before, now {dim}")
+    return int(number)
 
 
 def remove(db: apsw.Connection, original: int) -> None:

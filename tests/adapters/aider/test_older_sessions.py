@@ -119,7 +119,7 @@ def test_what_was_settled_in_claude_code_meanwhile_comes_with_its_hosts_name(
     host = Host(tmp_path / "transcript.jsonl")
     host.ask(f"{FACT} please remember")
     other = Hooks(archive.store, archive.project, settings=Settings(recall_sessions=True))
-    other.take_in(host.payload("Stop"))
+    other.ingest(host.payload("Stop"))
     driver.ask(QUESTION)
     assert re.search(EARLIER.format("Claude Code"), driver.model.last_prompt())
     assert "48213" in driver.model.last_prompt()
@@ -137,7 +137,7 @@ def test_a_chat_of_another_agent_is_not_gone_on_with_here(
     archive = driver.coder.gardener.state.archive
     host = Host(tmp_path / "transcript.jsonl", session="c1a0de", records=10_000)
     host.ask(FACT)
-    Hooks(archive.store, archive.project, settings=Settings()).take_in(host.payload("Stop"))
+    Hooks(archive.store, archive.project, settings=Settings()).ingest(host.payload("Stop"))
     other = begin(resume="c1a0")
     other.ask(QUESTION)
     assert "48213" not in model.last_prompt()

@@ -22,9 +22,9 @@ from aider_gardener.adapters.claude_code.hooks import (
     START_TOKENS,
     WHOLE_BYTES,
     Hooks,
+    agent_of,
     boundary_of,
     provider,
-    teller_of,
 )
 from aider_gardener.adapters.codex.rollout import RolloutReader
 from aider_gardener.adapters.intake import UNKNOWN_RECORD, Intake, Progress
@@ -71,9 +71,9 @@ def test_a_session_of_60_events_brings_a_fact_back_over_two_compactions(store: S
         host.answer(f"Crossing {events} leaves at noon.")
         events += 2
         if events in (21, 41):
-            served.take_in(host.payload("PreCompact", trigger="auto"))
+            served.ingest(host.payload("PreCompact", trigger="auto"))
             summary = host.compact()
-            served.take_in(host.payload("PostCompact", trigger="auto", compact_summary=summary))
+            served.ingest(host.payload("PostCompact", trigger="auto", compact_summary=summary))
             block = added(served.answer("SessionStart", host.payload("SessionStart", source="compact")))
             assert FACT in block and approximate(block) <= COMPACTED_TOKENS
             events += 3
@@ -86,7 +86,7 @@ def test_a_session_of_60_events_brings_a_fact_back_over_two_compactions(store: S
 def test_a_new_chat_hears_where_the_last_one_stood_and_after_clear_nothing(store: Store, host: Host) -> None:
     served = hooks(store, host)
     host.ask(FACT)
-    served.take_in(host.payload("PreCompact"))
+    served.ingest(host.payload("PreCompact"))
     new = {**host.payload("SessionStart", source="startup"), "session_id": "next", "transcript_path": "/none"}
     block = added(served.answer("SessionStart", new))
     assert FACT in block and approximate(block) <= START_TOKENS
@@ -148,13 +148,13 @@ def test_observing_archives_and_says_nothing(store: Store, host: Host) -> None:
     assert served.answer("UserPromptSubmit", host.payload("UserPromptSubmit", prompt=QUESTION)) == {}
     assert served.answer("SessionStart", host.payload("SessionStart", source="compact")) == {}
     assert served.answer("PostToolUse", host.payload("PostToolUse", **bash(LOG))) == {}
-    served.take_in(host.payload("Stop"))
+    served.ingest(host.payload("Stop"))
     assert FACT in [entry.content for entry in store.session_entries(host.session)]
 
 
 def test_switched_off_nothing_is_archived(store: Store, host: Host) -> None:
     host.ask(FACT)
-    hooks(store, host, mode="off").take_in(host.payload("PreCompact"))
+    hooks(store, host, mode="off").ingest(host.payload("PreCompact"))
     assert store.sessions("/project") == []
 
 
@@ -174,7 +174,7 @@ def test_any_json_gets_an_answer_that_is_an_object(
 ) -> None:
     served = hooks(store, host)
     answer = served.answer(event, payload)
-    served.take_in(payload)
+    served.ingest(payload)
     assert isinstance(answer, dict) and set(answer) <= {"hookSpecificOutput"}
 
 
@@ -252,14 +252,14 @@ ROLLOUT = next((Path(__file__).resolve().parents[2] / "data" / "chats").glob("ro
 def test_a_chat_of_codex_is_archived_by_its_own_hook(store: Store, host: Host, tmp_path: Path) -> None:
     path = shutil.copy(ROLLOUT, tmp_path / ROLLOUT.name)
     given = {"session_id": "codex", "transcript_path": str(path), "hook_event_name": "Stop"}
-    hooks(store, host).take_in(given)
+    hooks(store, host).ingest(given)
     entries = store.session_entries("codex")
     assert "Never use port 8080." in [entry.content for entry in entries]
     assert host_of(store, "codex") == "Codex"
     assert {entry.provider for entry in entries} == {"codex@loopback"}, (
         "a server of that name may be anywhere"
     )
-    hooks(store, host).take_in(given)
+    hooks(store, host).ingest(given)
     assert store.session_entries("codex") == entries
 
 
@@ -284,13 +284,13 @@ def test_a_host_that_names_itself_is_named(
     store: Store, host: Host, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     host.ask(FACT)
-    hooks(store, host).take_in({**host.payload("Stop"), "host": "OpenCode"})
+    hooks(store, host).ingest({**host.payload("Stop"), "host": "OpenCode"})
     (entry,) = store.session_entries(host.session)
     assert (host_of(store, host.session), entry.provider) == ("OpenCode", "opencode@away")
-    assert teller_of("", None).host == teller_of(7, None).host == "Claude Code"
+    assert agent_of("", None).host == agent_of(7, None).host == "Claude Code"
     monkeypatch.setenv("AIDER_GARDENER_LOCAL", "true")
-    assert teller_of("OpenCode", None).provider == "opencode@here"
-    assert teller_of(None, tmp_path / "rollout-none.jsonl").provider == "codex@here"
+    assert agent_of("OpenCode", None).provider == "opencode@here"
+    assert agent_of(None, tmp_path / "rollout-none.jsonl").provider == "codex@here"
 
 
 # What is taken in of a transcript, and what of it comes back
@@ -325,10 +325,10 @@ def said_in_aider(store: Store, provider: str) -> None:
 def test_what_is_new_is_taken_in_once(store: Store, host: Host) -> None:
     host.ask(FACT)
     host.answer("I will remember.")
-    assert chat(store, host).take_in() == 2
+    assert chat(store, host).ingest() == 2
     host.ask("Go on.")
-    assert chat(store, host).take_in() == 1
-    assert chat(store, host).take_in() == 0
+    assert chat(store, host).ingest() == 1
+    assert chat(store, host).ingest() == 0
     assert told(store, host) == [FACT, "I will remember.", "Go on."]
     entries = store.session_entries(host.session)
     assert [entry.turn for entry in entries] == [1, 1, 2]
@@ -343,7 +343,7 @@ def test_a_second_compaction_that_writes_the_history_again_adds_nothing(store: S
     host.ask("Add a worker.")
     host.compact()
     assert host.path.read_text(encoding="utf-8").count("9317") == 2, "the host did write it again"
-    chat(store, host).take_in()
+    chat(store, host).ingest()
     assert sum(FACT in text for text in told(store, host)) == 1
     typed = [e for e in store.session_entries(host.session) if e.source.kind is SourceKind.TYPED]
     assert [entry.turn for entry in typed] == [1, 2, 3]
@@ -352,7 +352,7 @@ def test_a_second_compaction_that_writes_the_history_again_adds_nothing(store: S
 def test_words_said_once_more_are_said_once_more(store: Store, host: Host) -> None:
     for _time in range(3):
         host.ask("Yes.")
-    chat(store, host).take_in()
+    chat(store, host).ingest()
     assert told(store, host) == ["Yes."] * 3
 
 
@@ -368,12 +368,12 @@ def test_what_an_answer_recalled_counts_as_accessed_behind_it(store: Store, host
     host.ask(FACT)
     host.ask("Something else.")
     host.compact()
-    chat(store, host).take_in()
+    chat(store, host).ingest()
     served = hooks(store, host)
     (fact,) = (entry.id for entry in store.session_entries(host.session) if entry.content == FACT)
     assert served.answer("UserPromptSubmit", host.payload("UserPromptSubmit", prompt=QUESTION))
     assert store.get(fact).access_count == 0, "no lock is waited for before the answer"
-    served.take_in(host.payload("UserPromptSubmit"))
+    served.ingest(host.payload("UserPromptSubmit"))
     assert store.get(fact).access_count == 1
 
 
@@ -397,14 +397,14 @@ def test_a_shortened_result_is_archived_whole_and_its_short_form_is_not(store: S
     short = made["hookSpecificOutput"]["updatedToolOutput"]["stdout"]
     assert short.startswith("[shortened by aider-gardener: the whole is g") and len(short) < len(LOG) / 2
     host.run("cat app.log", short)
-    chat(store, host).take_in()
+    chat(store, host).ingest()
     assert told(store, host) == ["Look at the log.", LOG]
     assert "worker 321 took" in noted(store, host, "How long took worker 321 in the log?")
 
 
 def test_an_unknown_record_is_kept_and_counted(store: Store, host: Host) -> None:
     host.write({"type": "hologram", "beam": 7})
-    chat(store, host).take_in()
+    chat(store, host).ingest()
     (entry,) = store.session_entries(host.session)
     assert '"beam": 7' in entry.content and entry.source.kind is SourceKind.NOTICE
     assert [event.data for event in store.events(kind=UNKNOWN_RECORD)] == [{"type": "hologram"}]
@@ -412,9 +412,9 @@ def test_an_unknown_record_is_kept_and_counted(store: Store, host: Host) -> None
 
 def test_a_result_that_comes_later_is_told_with_its_command(store: Store, host: Host) -> None:
     host.said({"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": "pytest -q"}})
-    chat(store, host).take_in()
+    chat(store, host).ingest()
     host.result("t", "1 failed")
-    chat(store, host).take_in()
+    chat(store, host).ingest()
     (entry,) = store.session_entries(host.session)
     assert (entry.source.kind, entry.source.detail) == (SourceKind.TEST, "pytest -q")
 
@@ -422,8 +422,8 @@ def test_a_result_that_comes_later_is_told_with_its_command(store: Store, host: 
 def test_time_ends_a_taking_in_and_the_next_goes_on(store: Store, host: Host) -> None:
     for turn in range(5):
         host.ask(f"Step {turn}.")
-    assert chat(store, host).take_in(seconds=0.0) == 1
-    assert chat(store, host).take_in() == 4
+    assert chat(store, host).ingest(seconds=0.0) == 1
+    assert chat(store, host).ingest() == 4
 
 
 def test_what_cannot_be_read_of_the_progress_begins_anew() -> None:
@@ -434,7 +434,7 @@ def test_what_cannot_be_read_of_the_progress_begins_anew() -> None:
 def test_the_window_and_the_last_prompt_are_kept_for_reports(store: Store, host: Host) -> None:
     host.ask("Hello.")
     host.answer("Hello.")
-    chat(store, host).take_in()
+    chat(store, host).ingest()
     frame = last_frame(store, host.session)
     assert frame.window == 200_000 and frame.parts["prompt"] > 0 and frame.model == "claude-sonnet-5"
 
@@ -464,7 +464,7 @@ def test_recall_does_not_feed_on_itself(store: Store, host: Host) -> None:
     host.result("toolu_x", f"> {FACT} Again.")
     host.ask("Something else.")
     host.compact()
-    chat(store, host).take_in()
+    chat(store, host).ingest()
     kinds = {e.content: e.source.kind for e in store.session_entries(host.session) if "9317" in e.content}
     assert len(kinds) == 2 and set(kinds.values()) == {SourceKind.STUB}
     assert noted(store, host) == ""

@@ -47,7 +47,7 @@ def say_the_fact(project: Path) -> None:
     host = Host(project / "transcript.jsonl")
     host.ask(FACT)
     store = open_store(project / ".aider.gardener")
-    Hooks(store, str(project), settings=Settings()).take_in(host.payload("Stop"))
+    Hooks(store, str(project), settings=Settings()).ingest(host.payload("Stop"))
     store.close()
 
 

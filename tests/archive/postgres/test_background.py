@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
@@ -95,3 +96,12 @@ def test_nothing_of_the_working_directory_is_imported(
     monkeypatch.chdir(tmp_path)
     process = postgres.begin([sys.executable, "-m", "planted"], {"PATH": "/bin"})
     assert process.wait(timeout=120) == 1
+
+
+def test_the_archive_works_without_it_and_it_without_a_library_until_it_is_used() -> None:
+    code = (
+        "import sys, aider_gardener.archive.store, aider_gardener.archive.archive;"
+        " assert not [name for name in sys.modules if 'postgres' in name or name == 'psycopg'];"
+        " import aider_gardener.archive.postgres.sync; sys.exit('psycopg' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -104,7 +104,7 @@ def test_what_was_said_to_a_local_model_or_to_none_stays_here(
     one.say("to llama", session="home", provider="ollama")
     one.say("in the same chat", session="home")
     one.store.set_state("home", "view", "of the chat at home")
-    one.store.open_session("shared:bob:x", project=PROJECT, started_at=1.0, hold=False)
+    one.store.open_session("shared:bob:x", project=PROJECT, started_at=1.0, live=False)
     one.say("fetched from bob", session="shared:bob:x")
     told = "1 of the chats were held with a local model: they stay on this machine"
     if way == "copy":

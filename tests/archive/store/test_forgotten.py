@@ -22,7 +22,7 @@ SHARE = {"author": "ana", "sent": 9, "told": 1, "seen": 7, "vectors_sent": 3}
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
     found = open_store(tmp_path / "archive")
-    found.open_session("s", project=PROJECT, started_at=1.0, hold=False)
+    found.open_session("s", project=PROJECT, started_at=1.0, live=False)
     found.database.write(
         lambda db: sessions.set_state(db, schema.OWN, forgotten.KEY + PROJECT, json.dumps(SHARE))
     )
@@ -30,7 +30,7 @@ def store(tmp_path: Path) -> Store:
 
 
 def say(store: Store, text: str, seq: int, *, session: str = "s", provider: str = "openai") -> str:
-    store.open_session(session, project=PROJECT, started_at=1.0, hold=False)
+    store.open_session(session, project=PROJECT, started_at=1.0, live=False)
     new = replace(entry(seq, "user", text), session=session, provider=provider)
     return store.add(new, chunks=[(0, len(text))]).id
 
@@ -41,7 +41,7 @@ def stones(store: Store, told: str = "is_own") -> list[Any]:
 
 
 def test_of_a_project_that_is_not_shared_nothing_is_noted(store: Store) -> None:
-    store.open_session("t", project="/projects/other", started_at=1.0, hold=False)
+    store.open_session("t", project="/projects/other", started_at=1.0, live=False)
     new = replace(entry(0, "user", "forgotten"), session="t", provider="openai")
     store.forget([store.add(new, chunks=[(0, 5)]).id])
     assert stones(store, "1") == []

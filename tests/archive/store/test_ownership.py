@@ -72,7 +72,7 @@ def test_another_home_sees_the_same_archive_also_what_was_left_in_lines(
     assert said(reader) == [MINE] and "1 lines wait" in reader.notice
     reader.close()
     store = open_store(place)
-    assert said(store) == [MINE, "said in lines"] and location.set_aside_in(place) == []
+    assert said(store) == [MINE, "said in lines"] and location.names_in(place, location.ASIDE) == []
     store.close()
     home(monkeypatch, tmp_path / "a third")
     store = open_store(place)
