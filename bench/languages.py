@@ -109,7 +109,7 @@ def recalled(archive: Archive, questions: Sequence[str]) -> list[list[str]]:
 def nearest(archive: Archive, question: str, limit: int) -> list[str]:
     """The entries whose passage is nearest in meaning, nearest first."""
     evidence = archive.store.evidence([])
-    near = cosines(archive, Request(question), evidence)
+    near = cosines(archive, Chat(), Request(question), evidence)
     best = [int(evidence.chunks[at]) for at in (-near).argsort(kind="stable")[:limit]]
     quoted = archive.store.quoted(best)
     return [quoted[chunk].entry_id for chunk in best]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 from aider_gardener.archive.passages import spans
 from aider_gardener.archive.providers import NAME_LOCAL, WITHHELD, may_go
 from aider_gardener.archive.sessions import AIDER, HOST_KEY, clear_floor
+from aider_gardener.archive.store.base import StoredPassage
 from aider_gardener.archive.store.location import is_shared
 from aider_gardener.archive.store.redact import Clean, cleaned
 from aider_gardener.errors import StoreError, tolerating
@@ -60,14 +61,18 @@ class EmbeddingBacklog(Protocol):
     """What works on the archive between turns, and embeds a question when it is asked to.
 
     `embedder_name` is the name under which vectors are stored, "" as long as no model was loaded.
-    `query_vector` is None when there is none in time. `take_notice` says once why there are no vectors;
-    `want` tells that questions are likely from now on; between `pause` and `resume` the processor is wanted
-    elsewhere; `drain` works passages off now and returns how many.
+    `query_vector` is None when there is none in time. `embed_first` embeds passages now, as many as a turn
+    may wait for; `take_notice` says once why there are no vectors; `want` tells that questions are likely
+    from now on; between `pause` and `resume` the processor is wanted elsewhere; `drain` works passages off
+    now; it and `embed_first` return how many.
     """
+
+    background: bool
 
     @property
     def embedder_name(self) -> str: ...
     def query_vector(self, text: str) -> Vector | None: ...
+    def embed_first(self, passages: Iterable[StoredPassage]) -> int: ...
     def take_notice(self) -> str: ...
     def want(self) -> None: ...
     def pause(self) -> None: ...

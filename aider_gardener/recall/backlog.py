@@ -6,9 +6,10 @@ from __future__ import annotations
 import atexit
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
+from aider_gardener.archive.store.base import StoredPassage
 from aider_gardener.errors import StoreError, fault_log
 from aider_gardener.recall.embed import Embedder, EmbedderError, Load, load_use
 
@@ -117,6 +118,25 @@ class Backlog:
         else:
             answer()
         return found[0] if found else None
+
+    def embed_first(self, passages: Iterable[StoredPassage]) -> int:
+        """Embed passages that a question is likely to need before the others, as many as a turn may wait for;
+        returns how many. Does nothing as long as the model is not loaded."""
+        embedder, began = self._embedder, time.monotonic()
+        made: list[tuple[StoredPassage, Vector]] = []
+        if embedder is None or self.off:
+            return 0
+        try:
+            for passage in passages:
+                if time.monotonic() - began > QUESTION_SECONDS:
+                    break
+                made.append((passage, embedder.embed([passage.text])[0]))
+            return self.store.put_vectors(made, embedder.name) if made else 0
+        except StoreError:
+            return 0
+        except Exception as error:  # any failure of the model: full text serves alone
+            self.give_up(str(error))
+            return 0
 
     def drain(self, limit: int | None = None) -> int:
         """Embed all that is pending (or at most `limit`) now, in this thread, loading the model if need

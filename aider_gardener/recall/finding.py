@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.passages import VERBATIM
 from aider_gardener.archive.providers import may_go
+from aider_gardener.archive.store.base import StoredPassage
 from aider_gardener.archive.store.words import index_words, stem, stop_words
 from aider_gardener.messages import ContentClass, Entry, SourceKind
 from aider_gardener.plan.chat import Chat, open_exchange
@@ -89,7 +90,7 @@ def of_evidence(
 
     if not len(evidence):
         return []
-    similarity = cosines(archive, request, evidence)
+    similarity = cosines(archive, chat, request, evidence)
     scored, near = scores(evidence, similarity), np.nan_to_num(similarity)
     fits = (scored.near > 0) | (near >= LEAST_COSINE)
     if are_older:
@@ -249,13 +250,25 @@ def may_reach(archive: Archive, request: Request, entry: Entry) -> bool:
     return bool(archive.allowed([entry]))
 
 
-def cosines(archive: Archive, request: Request, evidence: Evidence) -> Floats:
+def cosines(archive: Archive, chat: Chat, request: Request, evidence: Evidence) -> Floats:
     """How near each passage is in meaning: the cosine of its vector with the question's, NaN where one of the
-    two is not known."""
+    two is not known. In a chat what fits best by words is embedded first where it has no vector yet."""
     import numpy as np
 
     backlog = archive.backlog
     vector = backlog.query_vector(request.query) if backlog is not None else None
     if backlog is None or vector is None:
         return np.full(len(evidence), np.nan, dtype=np.float32)
-    return archive.store.similarities(vector, embedder=backlog.embedder_name, chunks=evidence.chunks)
+    store, name = archive.store, backlog.embedder_name
+    found = store.similarities(vector, embedder=name, chunks=evidence.chunks)
+    lacking = np.flatnonzero(np.isnan(found))
+    if len(lacking) and backlog.background:
+        order = best_first(lacking, scores(evidence, found).relevance)
+        wanted = islice(read(archive, chat, request, evidence, order), READ_AT_ONCE)
+        first = (
+            StoredPassage(each.entry.id, each.start, each.end, each.text, int(evidence.chunks[at]))
+            for at, each in wanted
+        )
+        if backlog.embed_first(first):
+            found = store.similarities(vector, embedder=name, chunks=evidence.chunks)
+    return found

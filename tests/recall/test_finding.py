@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from made_vectors import LetterCounts
 from aider_gardener.archive.archive import Archive
 from aider_gardener.archive.store import open_store
 from aider_gardener.archive.store.words import query_words
+from aider_gardener.errors import StoreError
 from aider_gardener.messages import ContentClass, Entry, Fidelity, Message, Source, SourceKind, entry_id
 from aider_gardener.plan.chat import Chat
 from aider_gardener.recall import finding
@@ -279,16 +281,31 @@ def test_what_was_said_just_now_and_has_no_vector_yet_is_found_by_its_words() ->
     assert found(archive, Request("port"))[0].text == "the port is 5433"
 
 
-def test_a_question_is_answered_by_words_where_the_model_breaks() -> None:
-    archive = archive_of(*ROWS, meaning=False)
-    embedder = LetterCounts(fail_on="abc")
+def test_what_fits_by_words_is_embedded_before_the_rest_when_it_is_asked_for() -> None:
+    archive = archive_of(*ROWS, ("now", 9, "nothing of it", ContentClass.PROSE), meaning=False)
+    embedder = LetterCounts()
     embedder.load()
-    archive.backlog = backlog = Backlog(archive.store, load=lambda: embedder)
-    assert len(found(archive, Request("abc"))) == 5 and backlog.off
+    archive.backlog = Backlog(archive.store, load=lambda: embedder)
+    assert found(archive, Request("abc said", session="now"))
+    assert embedder.embedded[0] == "abc said" and embedder.embedded[3] == "nothing of it"
+    assert rows_in(archive.store, "vectors") == 3
+
+
+@pytest.mark.parametrize("trouble", ["the model broke", "no room"])
+def test_a_question_is_answered_by_words_where_embedding_fails(trouble: str) -> None:
+    archive = archive_of(*ROWS, meaning=False)
+    embedder = LetterCounts(fail_on="today" if trouble == "the model broke" else "")
+    embedder.load()
+    backlog = Backlog(archive.store, load=lambda: embedder)
+    archive.backlog = backlog
+    if trouble == "no room":
+        backlog.store = Mock(put_vectors=Mock(side_effect=StoreError("the disk is full")))
+    assert len(found(archive, Request("abc"))) == 5
+    assert backlog.off is (trouble == "the model broke")
 
 
 def test_a_part_of_a_session_that_no_vector_is_known_of_counts_as_the_rest() -> None:
     archive = archive_of(*ROWS)
     archive.store.add(stored(11, "abc unheard"), chunks=[(0, 11)])
     archive.backlog = None
-    assert np.isnan(finding.cosines(archive, Request("abc"), archive.store.evidence([]))).all()
+    assert np.isnan(finding.cosines(archive, Chat(), Request("abc"), archive.store.evidence([]))).all()
