@@ -350,24 +350,32 @@ def salvage(new: Database, damaged: Path, copy: Path, key: str) -> set[str]:
         made = schema.number_of(db)
         db.execute("DELETE FROM state WHERE session = ?", (schema.OWN,))  # it is the same archive
         with contextlib.closing(_opened_damaged(damaged, key)) as old:
-            if not key:
-                _read_first_page(old)
-            listed.update(_ids(old))
-            for table in (*TABLES_BY_ROW, *TABLES_BY_KEY):
-                _copy(old, db, table)
+            _copy_all(old, db, listed, is_plain=not key)
             number = schema.number_of(db)
             if number is None:
                 db.execute("INSERT INTO state VALUES (?, ?, ?)", (schema.OWN, schema.NUMBER, made))
             _tidy(db)
+            _add_copy(db, copy, key, number)
             if not key:
                 _add_unchecked(old, db)
-            _add_copy(db, copy, key, number)
         _place(db)
         _chunk(db)
         forgotten.begin_again(db)
 
     new.write(step)
     return listed
+
+
+def _copy_all(old: apsw.Connection, db: apsw.Connection, listed: set[str], *, is_plain: bool) -> None:
+    """Copy each row that can be read; `listed` gets the ids that there are."""
+    if is_plain:
+        _read_first_page(old)
+    listed.update(_ids(old))
+    for table in (*TABLES_BY_ROW, *TABLES_BY_KEY):
+        _copy(old, db, table)
+    if is_plain:  # the other texts of a damaged page are told by their hashes
+        old.pragma("checksum_verification", "off")
+        _copy(old, db, "bodies")
 
 
 def _opened_damaged(damaged: Path, key: str) -> apsw.Connection:
@@ -383,7 +391,6 @@ def _add_unchecked(old: apsw.Connection, db: apsw.Connection) -> None:
     that its hash was made of: another SQLite that moves the log into the file leaves all of its pages so.
     Nothing of a file with other tables than ours: a column that is computed would run what it calls."""
     with contextlib.suppress(ValueError, apsw.Error):  # what stands before what is broken is added
-        old.pragma("checksum_verification", "off")
         placed = "SELECT id FROM originals WHERE number IN (SELECT original FROM occurrences)"
         lacking = _ids(old).difference(stored_id for (stored_id,) in db.execute(placed))
         for record in records.export_of_other(old) if lacking and schema.is_exact(old) else ():
