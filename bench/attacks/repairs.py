@@ -5,8 +5,8 @@
 Each kill ends a process that opens, verifies and closes a damaged copy of one archive, at a random moment;
 another process then opens what is left. Each mixture takes every page from one of two states of an archive,
 at random, as when an older one is copied over one that is open; the copy beside it is that of the newer
-one. `lost` counts runs after which an entry is missing, `silent` those of them in which no line says so,
-`hung` those over 30 seconds.
+one, or there is none. `lost` counts runs after which an entry is missing, `silent` those of them in which no
+line says so, `hung` those over 30 seconds, `failed` those in which the archive cannot be opened any more.
 """
 
 from __future__ import annotations
@@ -72,8 +72,8 @@ def killed(whole: Path, ids: list[str], chance: random.Random, seconds: float) -
         return outcome(place, ids)
 
 
-def mixed(old: Path, new: Path, ids: list[str], chance: random.Random) -> str:
-    """One mixture of the pages of two states; the copy is that of the newer one."""
+def mixed(old: Path, new: Path, ids: list[str], chance: random.Random, *, with_copy: bool = True) -> str:
+    """One mixture of the pages of two states; the copy is that of the newer one, or gone."""
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder) / "store"
         shutil.copytree(new, place)
@@ -81,13 +81,15 @@ def mixed(old: Path, new: Path, ids: list[str], chance: random.Random) -> str:
         share, pages = chance.random(), range(0, max(map(len, states)), PAGE_BYTES)
         parts = (states[chance.random() < share][at : at + PAGE_BYTES] for at in pages)
         (place / "gardener.db").write_bytes(b"".join(parts))
+        if not with_copy:
+            (place / "gardener.db.copy").unlink()
         process = opening(place)
         try:
-            process.wait(SECONDS)
+            status = process.wait(SECONDS)
         except subprocess.TimeoutExpired:
             process.kill()
             return "hung"
-        return outcome(place, ids)
+        return "failed" if status else outcome(place, ids)
 
 
 def main() -> None:
@@ -106,7 +108,9 @@ def main() -> None:
         seconds = 2 * (time.perf_counter() - began)
         kills = Counter(killed(old, ids, chance, seconds) for _ in range(options.kills))
         mixtures = Counter(mixed(old, new, ids, chance) for _ in range(options.mixtures))
-    keep("repairs", {"kills": dict(kills), "mixtures": dict(mixtures)}, options.json)
+        alone = Counter(mixed(old, new, ids, chance, with_copy=False) for _ in range(options.mixtures))
+    found = {"kills": kills, "mixtures": mixtures, "mixtures_without_copy": alone}
+    keep("repairs", {name: dict(counts) for name, counts in found.items()}, options.json)
 
 
 if __name__ == "__main__":

@@ -734,6 +734,27 @@ def test_what_another_sqlite_moved_into_the_file_is_carried_over(tmp_path: Path,
     assert found(store, "said last 7") and store.verify() == []
 
 
+def test_a_value_that_no_row_of_ours_has_does_not_end_the_repair(tmp_path: Path) -> None:
+    """As where an older archive was copied over one that is open: a page holds rows of another table."""
+    before = filled(tmp_path, has_copy=False)
+    ours, laxer = "data TEXT NOT NULL, at", "data TEXT, at"
+    for old, new, table, change in (
+        (ours, laxer, "events", "data = NULL"), (laxer, ours, "occurrences", "turn = turn + 1"),
+    ):  # fmt: skip
+        with contextlib.closing(apsw.Connection(str(tmp_path / "gardener.db"))) as other:
+            other.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 0)
+            other.pragma("writable_schema", True)
+            other.execute(
+                "UPDATE sqlite_schema SET sql = replace(sql, ?, ?) WHERE name = 'events'", (old, new)
+            )
+            other.pragma("schema_version", 1 + other.pragma("schema_version"))
+        with contextlib.closing(apsw.Connection(str(tmp_path / "gardener.db"))) as other:
+            other.execute(f"UPDATE {table} SET {change}")
+    store = open_store(tmp_path)
+    assert "damaged" in "; ".join([store.notice, *store.verify()])
+    assert [entry.content for entry in store.session_entries("s")] == [entry.content for entry in before]
+
+
 def test_rows_whose_numbers_go_back_have_an_end() -> None:
     class Going:
         """Pages that name each other."""
