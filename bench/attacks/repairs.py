@@ -32,7 +32,7 @@ from pathlib import Path
 from aider_gardener.archive.store import open_store
 print("begins", flush=True)
 store = open_store(Path(sys.argv[1]))
-store.verify()
+print(store.notice, *store.verify())
 store.open_session("again", project="p", started_at=2.0)
 store.close()
 """
@@ -46,10 +46,10 @@ def opening(place: Path) -> subprocess.Popen[bytes]:
     return process
 
 
-def outcome(place: Path, ids: list[str]) -> str:
-    """What a user finds afterwards: held, lost or silent."""
+def outcome(place: Path, ids: list[str], *told: str) -> str:
+    """What a user finds afterwards, whom somebody has `told` something: held, lost or silent."""
     store = open_store(place)
-    told = [store.notice, *store.verify(), store.notice]
+    told = (*told, store.notice, *store.verify(), store.notice)
     texts = [store.original(stored_id) for stored_id in ids]
     missing = [number for number, text in enumerate(texts) if text != text_of(number)]
     store.close()
@@ -89,7 +89,8 @@ def mixed(old: Path, new: Path, ids: list[str], chance: random.Random, *, with_c
         except subprocess.TimeoutExpired:
             process.kill()
             return "hung"
-        return "failed" if status else outcome(place, ids)
+        assert process.stdout is not None
+        return "failed" if status else outcome(place, ids, process.stdout.read().decode().strip())
 
 
 def main() -> None:
