@@ -72,7 +72,6 @@ def full_id(store: Store, given: str, known: Iterable[str] = ()) -> str:
 
     Raises UsageError, saying what to do, when there is none or more than one.
     """
-    given = str(given)  # from Python it may be anything
     wanted = given.strip().strip("[](){}<>`'\".,;:…").lower()
     if not wanted:
         raise UsageError("name the id of an entry, as it stands in notes and in what recall finds: g…")
@@ -84,7 +83,7 @@ def full_id(store: Store, given: str, known: Iterable[str] = ()) -> str:
         raise UsageError(f"no entry has the id {given.strip()}; notes and recall show the ids there are")
     if len(found) > 1:
         shown = ", ".join(found[:SHOWN_IDS]) + (" …" if len(found) > SHOWN_IDS else "")
-        raise UsageError(f"{given.strip()} is the beginning of {len(found)} ids ({shown}): type more of it")
+        raise UsageError(f"{given.strip()} is the beginning of several ids ({shown}): type more of it")
     return found[0]
 
 

@@ -49,7 +49,6 @@ MANAGED = {
     Level.HARD: "The prompt hardly fits the window.",
 }
 """And in one that the gardener tends."""
-FULL_NOW = "The window is full; the next prompt compacts the history."
 
 
 # Pressure
@@ -78,7 +77,7 @@ def pressure_report(state: ChatState, *, cold: bool = False, managed: bool = Tru
         advice = "The history is above its limit; the next prompt compacts it."
     due = drafted(state, goal) if acts and full is Level.HARD else None
     if due and level(used - due.plan.tokens_saved, frame.window) is not Level.HARD:
-        advice = FULL_NOW
+        advice = "The window is full; the next prompt compacts the history."
     if saves:
         advice += f" A compaction now would save {saves:,} tokens (/gardener plan shows it)."
     if drop and full is not Level.OK:

@@ -36,7 +36,7 @@ def test_an_id_that_names_none_or_many_is_refused_with_what_to_do(store: Store) 
         full_id(store, " [] ")
     with pytest.raises(UsageError, match="no entry has the id gzzz"):
         full_id(store, "gzzz")
-    with pytest.raises(UsageError, match=r"beginning of 9 ids \(.*…\)"):
+    with pytest.raises(UsageError, match=r"beginning of several ids \(.*…\)"):
         full_id(store, "g")
 
 

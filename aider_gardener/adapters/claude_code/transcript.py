@@ -40,11 +40,8 @@ HOST_WORDS = (
     "<command-", "<local-command-", "<ide_", "<task-notification", "[Request interrupted",
     "Caveat: The messages below were generated",
 )  # fmt: skip
-DECLINED, ASKED_BACK, ADVICE = (
-    "the user said:\n",
-    "The user wants to clarify",
-    "\n\nNote: The user's next message",
-)
+DECLINED, ASKED_BACK = "the user said:\n", "The user wants to clarify"
+ADVICE = "\n\nNote: The user's next message"
 """In the result of a call that the user declined: what stands before their words, in their place where they
 asked back, and behind them."""
 WINDOW, LARGE_WINDOW, LARGE_MARK = 200_000, 1_000_000, "[1m]"

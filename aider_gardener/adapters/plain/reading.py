@@ -95,10 +95,8 @@ def items(messages: object) -> list[Item]:
         if not isinstance(parts, str | list | None):
             raise UsageError(f"the content of message {place} is {type(parts).__name__}; give text or parts")
         if foreign := FOREIGN.intersection(map(_type_of, parts) if isinstance(parts, list) else ()):
-            how = "give tool_calls, and each result as a message of the role tool"
-            raise UsageError(
-                f"message {place} has a part {min(foreign)}, as Anthropic's messages have; {how}"
-            )
+            how = "as Anthropic's messages have; give tool_calls, and each result in the role tool"
+            raise UsageError(f"message {place} has a part {min(foreign)}, {how}")
         key = frozenset((name, text_key(text)) for name, text in given.items()) if is_text else _hash(data)
         made = _calls_of(plain)
         calls.update((call.id, call.source) for call in made)
