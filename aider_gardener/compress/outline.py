@@ -22,6 +22,9 @@ OUTCOME, CAUSE, FAILURE, WARNING, DETAIL, CONTEXT, NOISE = 14.0, 11.0, 9.0, 5.0,
 """What lines are worth: how it ended; why it failed; that something failed; a warning; what belongs to one of
 these; what stands around it; nothing at all. Values between are as good."""
 
+BY_WORDS = -inf
+"""What a line is worth of which its engine says only what it repeats."""
+
 FOCUSED = 5.0
 """A line that names what the user asks for is worth so much more."""
 

@@ -11,7 +11,7 @@ from functools import lru_cache
 from math import log2
 from types import MappingProxyType
 
-from aider_gardener.compress.outline import CONTEXT, NOISE, Note, Notes, odd
+from aider_gardener.compress.outline import BY_WORDS, CONTEXT, NOISE, Note, Notes, odd
 from aider_gardener.reading.alarms import alarm, is_outcome
 from aider_gardener.reading.late import late
 
@@ -56,7 +56,8 @@ ERROR = 5.0
 """What a line is worth that tells of an error, and besides what stands near it."""
 
 LAST, SAID_LAST = 2, 4.0
-"""What an output ends with tells how it went, whatever explains it: so many lines, worth so much more."""
+"""What an output ends with tells how it went, whatever explains it: so many lines, worth so much more. Even
+noise is told where it is the last line: of a run that was cut short it says how far it came."""
 
 SEVERAL = 4
 """A word is shared that so many forms have: what differs from line to line is no part of what they say."""
@@ -93,14 +94,14 @@ def without_manual(lines: Sequence[str]) -> Sequence[str]:
 def quoted(
     lines: Sequence[str], known: Notes = MappingProxyType({}), compared: Collection[int] = frozenset()
 ) -> list[Note]:
-    """A note for each line: the one that is known, with a form where it has none, else one by its words. What
+    """A note for each line: the one that is known, what it leaves open and all others by their words. What
     is odd among lines alike is worth more, and has a form of its own, but for rows whose engine has
     `compared` them itself."""
     notes = _judged(lines, known)
     said = [row for row, line in enumerate(lines) if any(map(str.isalnum, line))]
     for row in known.keys() & said[-LAST:]:
-        if notes[row].worth > NOISE:
-            notes[row] = notes[row]._replace(worth=notes[row].worth + SAID_LAST)
+        if row == said[-1] or notes[row].worth > NOISE:
+            notes[row] = notes[row]._replace(worth=max(notes[row].worth, 0.0) + SAID_LAST)
     forms = [note.form if note.worth > 0 and row not in compared else None for row, note in enumerate(notes)]
     for row, (more, word) in odd(lines, forms).items():
         worth, above, form, is_named = notes[row]
@@ -110,7 +111,8 @@ def quoted(
 
 
 def _judged(lines: Sequence[str], known: Notes) -> list[Note]:
-    open_rows = {row for row, line in enumerate(lines) if row not in known and line.strip()}
+    told = {row for row, note in known.items() if note.worth != BY_WORDS}
+    open_rows = {row for row, line in enumerate(lines) if row not in told and line.strip()}
     if not open_rows and all(note.form is not None for note in known.values()):
         return [known.get(row) or Note(NOISE, -1, "") for row in range(len(lines))]
     forms = [form_of(line) for line in lines]
@@ -121,7 +123,8 @@ def _judged(lines: Sequence[str], known: Notes) -> list[Note]:
             worth[row] = 0.0  # it comes with what stands below it
     notes = list(map(Note, worth, above, forms))
     for row, note in known.items():
-        notes[row] = note if note.form is not None else note._replace(form=forms[row])
+        form = forms[row] if note.form is None else note.form
+        notes[row] = note._replace(worth=note.worth if row in told else notes[row].worth, form=form)
     return notes
 
 

@@ -33,18 +33,14 @@ from aider_gardener.reading.alarms import alarm
 from aider_gardener.reading.output import clip, lines_of
 
 ENGINES: dict[str, Engine] = {
+    "diffs": changes.read,
     "logs": streams.read,
     "traces": traces.read,
     "testruns": runs.read,
     "records": records.read,
     "tables": tables.read,
-    "diffs": changes.read,
 }
-"""By the name of the shape."""
-
-TASTED_LINES, TASTED_SHARE = 150, 0.2
-"""By so many of its first lines it is guessed which engine explains most of a text, where these are no larger
-a share of it: to guess would take as long as it saves."""
+"""By the name of the shape, in the order in which they are asked."""
 
 FULL_SHARE = 0.98
 """An engine that explains so much of a text is asked alone: the others would take as long again for its last
@@ -83,13 +79,8 @@ def explained(lines: Sequence[str]) -> tuple[list[Note], str]:
 
 
 def _claims(lines: Sequence[str]) -> list[tuple[str, Notes]]:
-    """What engines explain, the one that explains most first; of a long text those are asked first that
-    explain most of its first lines."""
-    names = list(ENGINES)
-    if TASTED_SHARE * len(lines) > TASTED_LINES:
-        tasted = {name: len(found) for name, found in _asked(names, lines[:TASTED_LINES]).items()}
-        names.sort(key=lambda name: -tasted.get(name, 0))
-    claims = _asked(names, lines)
+    """What engines explain, the one that explains most first."""
+    claims = _asked(lines)
     ranked = sorted(filter(claims.get, ENGINES), key=lambda name: -len(claims[name]))
     return [(name, claims[name]) for name in ranked]
 
@@ -100,11 +91,11 @@ def _read(name: str, lines: Sequence[str]) -> Notes:
     return ENGINES[name](lines)
 
 
-def _asked(names: Sequence[str], lines: Sequence[str]) -> dict[str, Notes]:
-    """What engines explain, in this order; of one that explains nearly every line that alone."""
+def _asked(lines: Sequence[str]) -> dict[str, Notes]:
+    """What engines explain; of one that explains nearly every line that alone."""
     filled = sum(map(bool, map(str.strip, lines)))
     claims: dict[str, Notes] = {}
-    for name in names:
+    for name in ENGINES:
         claims[name] = _read(name, lines)
         if len(claims[name]) >= FULL_SHARE * filled:
             return {name: claims[name]}

@@ -1,8 +1,8 @@
 """Records of programs that tell what they do: logs, with or without times, and the progress of a training.
 
-A record begins with a time, a level or both, or is an object with such fields. What counts is the level, the
-first record of each form, both ends of the stream. Of measures that are told again and again the best and the
-last count.
+A record begins with a time, a level or both, or is an object with such fields. What counts are the
+levels and how it ended; the first record of each form that tells of no trouble counts by its words. Of
+measures that are told again and again the best and the last count.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Hashable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from aider_gardener.compress.outline import CONTEXT, DETAIL, FAILURE, WARNING, Note
+from aider_gardener.compress.outline import BY_WORDS, CONTEXT, DETAIL, FAILURE, WARNING, Note
 from aider_gardener.compress.quoting import form_of
 from aider_gardener.reading.alarms import alarm
 from aider_gardener.reading.late import late
@@ -61,7 +61,7 @@ LEAST, SHARE = 4, 0.5
 """A text has a log from so many records; without times they are so large a part of its lines."""
 
 WORTH = (CONTEXT, CONTEXT, WARNING, FAILURE)
-"""What the first record of a form is worth, by its rank."""
+"""What a record is worth, by its rank."""
 
 
 class _Record(NamedTuple):
@@ -94,9 +94,11 @@ def read(lines: Sequence[str]) -> dict[int, Note]:
     for record in records:
         form = record.rank, form_of(record.says)
         seen[form] += 1
-        notes[record.row] = Note(WORTH[record.rank] * (1 + 0.2 / seen[form]), -1, form)
-    for row in (records[0].row, records[-1].row):
-        notes[row] = Note(notes[row].worth + DETAIL, -1, row)
+        is_new = record.rank < 2 and seen[form] == 1
+        worth = BY_WORDS if is_new else WORTH[record.rank] * (1 + 0.2 / seen[form])
+        notes[record.row] = Note(worth, -1, form)
+    last = records[-1].row
+    notes[last] = notes[last]._replace(form="last")
     return notes
 
 

@@ -138,3 +138,10 @@ def test_what_a_failing_test_was_called_with_parts_it_from_nothing_below() -> No
 
 def ok(size: int) -> list[str]:
     return [f"test_lock.py::test_{n} PASSED" for n in range(size)]
+
+
+def test_of_a_run_that_was_cut_short_the_test_that_was_running_is_shown() -> None:
+    passed = [f"test_sack_{n} (mill.GrindTest) ... ok" for n in range(60)]
+    lines = [*passed, "Ran 60 tests in 1.2s", "OK", *passed, "=== RUN   TestWheel"]
+    form = shortened("\n".join(lines), lambda text: len(text) // 4)
+    assert form.engine == "testruns" and form.text.split("\n")[-1] == lines[-1]

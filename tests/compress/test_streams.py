@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from aider_gardener.compress.base import Context
@@ -69,6 +71,15 @@ def test_each_kind_of_error_and_warning_is_shown_and_both_ends_of_the_log() -> N
         line.split(" [+")[0] for line in shown
     }
     assert len("\n".join(shown)) < 0.1 * len("\n".join(lines))
+
+
+def test_what_is_said_once_without_trouble_stands_before_a_warning_that_is_said_again() -> None:
+    rng = random.Random(5)
+    causes = [" ".join("".join(rng.choices("klmnopqrst", k=7)) for _ in range(12)) for _ in range(16)]
+    warned = [f"2031-04-05 06:00:{n:02} WARN mill: {cause}" for n, cause in enumerate(2 * causes)]
+    steady = [f"2031-04-05 06:01:{n:02} INFO mill: sack {n} ground" for n in range(30)]
+    once = "2031-04-05 06:01:30 INFO mill: wheel handed over to the other miller"
+    assert once in short([*warned, *steady, once, *steady])
 
 
 @pytest.mark.parametrize("count", [0, 1, 17])
