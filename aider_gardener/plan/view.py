@@ -41,11 +41,11 @@ class Piece(dict[str, Any]):
     sequence number. One with a single entry whole is the host's own message; one with others is a note
     (`is_note`), an abridged transcript in the user's role; one with none only keeps the roles alternating.
 
-    `mark` tells of which chat it is, `beside` are the tokens of what in it is no text. A copy of it is a
+    `mark` tells of which chat it is, `image_tokens` are those of its pictures. A copy of it is a
     plain dict: what was copied is a new message.
     """
 
-    beside = 0
+    image_tokens = 0
 
     def __init__(
         self,
@@ -79,7 +79,7 @@ class Piece(dict[str, Any]):
         """Its tokens; those of its text are counted once."""
         if self._counted is None or self._counted[0] is not count:
             self._counted = count, count(self.content)
-        return self._counted[1] + self.beside
+        return self._counted[1] + self.image_tokens
 
     def __reduce__(self) -> tuple[type, tuple[dict[str, Any]]]:
         return dict, (dict(self),)

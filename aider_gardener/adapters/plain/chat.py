@@ -115,7 +115,7 @@ class AgentList:
         role = "tool" if self.kind(entry.seq) is Kind.RESULT else entry.role
         text = omitted("left out", entry.id) if level is Fidelity.HIDDEN else text_of(entry, level)
         piece = chat.piece(role, text, entry)
-        piece.beside = IMAGE_TOKENS * self._item(entry.seq).images if level is Fidelity.FULL else 0
+        piece.image_tokens = IMAGE_TOKENS * self._item(entry.seq).images if level is Fidelity.FULL else 0
         return piece
 
 
