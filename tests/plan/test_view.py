@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_entries import admit, entry, message, talk
+from made_entries import admit, entry, message, talk, words
 
 from aider_gardener.messages import ContentClass, Entry, Fidelity, Message, Segment
 from aider_gardener.plan.chat import Chat, legal, render
@@ -17,6 +17,7 @@ from aider_gardener.plan.view import (
     NOTE_HEAD,
     UNDONE,
     Piece,
+    edit_line,
     exchanges,
     has_edit,
     is_legal,
@@ -49,6 +50,19 @@ def shown(levels: dict[int, Fidelity], entries: list[Entry] = TALK) -> list[tupl
         (piece.role, piece.content.replace(NOTE_HEAD, "NOTE"))
         for piece in render(Chat(fidelity=levels), entries, text_of)
     ]
+
+
+def test_a_piece_has_the_tokens_of_its_pictures_beside_those_of_its_text() -> None:
+    piece = Piece({"role": "user", "content": "a b c"}, {0: Fidelity.FULL})
+    piece.image_tokens = 1_000 + 3
+    assert piece.tokens(words) == words("a b c") + 1_003
+
+
+def test_an_edit_without_a_short_form_is_told_as_one() -> None:
+    def none_made(entry: Entry, level: Fidelity) -> str:
+        raise KeyError(level)
+
+    assert edit_line(TALK[1], none_made) == " → an edit"
 
 
 def test_a_throttled_message_stands_in_its_own_place_until_its_exchange_is_given_up() -> None:

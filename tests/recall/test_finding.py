@@ -13,6 +13,7 @@ from made_search import rows_in
 from made_vectors import LetterCounts
 
 from aider_gardener.archive.archive import Archive
+from aider_gardener.archive.sessions import HOST_KEY
 from aider_gardener.archive.store import open_store
 from aider_gardener.archive.store.words import query_words
 from aider_gardener.errors import StoreError
@@ -21,6 +22,7 @@ from aider_gardener.plan.chat import Chat
 from aider_gardener.recall import finding
 from aider_gardener.recall.backlog import Backlog
 from aider_gardener.recall.finding import Passage, newest_first, passages
+from aider_gardener.recall.recall import recall
 from aider_gardener.recall.request import Request
 
 ROWS = (
@@ -140,6 +142,13 @@ def test_the_question_itself_asked_before_is_no_answer_and_another_one_may_hold_
         for each in found(archive_of(*rows), Request("Which port does the queue use?"))
     }
     assert relevance[again] == 0 < relevance[other]
+
+
+def test_a_passage_names_the_agent_to_whom_it_was_said_but_for_this_chats_own() -> None:
+    archive = archive_of(*ROWS)
+    archive.store.set_state("old", HOST_KEY, "Claude Code")
+    hosts = {item.session: item.host for item in recall(archive, Chat(), Request("abc"))}
+    assert (hosts["old"], hosts["now"]) == ("Claude Code", "")
 
 
 def test_what_cannot_be_read_any_more_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:

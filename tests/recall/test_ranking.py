@@ -44,7 +44,8 @@ def test_what_stands_near_the_words_comes_before_what_stands_alone() -> None:
     row = "." * 30 + "x" + "." * 60
     relevance = scores(evidence(row), nowhere(len(row))).relevance
     assert relevance[30] > relevance[30 + NEAR] > relevance[30 + FAR] > relevance[30 + FAR + 1] == 0
-    assert relevance[30 - NEAR] == pytest.approx(relevance[30 + NEAR])
+    assert relevance[30 - NEAR : 30] == pytest.approx(relevance[30 + NEAR : 30 : -1])
+    assert relevance[30 - FAR : 30] == pytest.approx(relevance[30 + FAR : 30 : -1])
 
 
 def test_nothing_is_near_across_a_border_of_sessions() -> None:
