@@ -75,6 +75,7 @@ TARGETS: dict[str, Sequence[str]] = {
         "tests/archive/test_archive.py",
         "tests/archive/test_entries.py",
         "tests/gardener/test_stored_chat.py",
+        "tests/recall/test_finding.py",
         COMPACTIONS,
     ),
     "archive/store/redact": (

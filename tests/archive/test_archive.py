@@ -46,6 +46,7 @@ def test_what_enters_is_stored_with_its_shorter_forms(archive: Archive) -> None:
     forms = archive.renditions(entry)
     assert forms.keys() == {Fidelity.COMPRESSED, Fidelity.LINE}
     assert len(forms[Fidelity.LINE].text) < len(forms[Fidelity.COMPRESSED].text) < len(OUTPUT)
+    assert forms[Fidelity.LINE].text.startswith("ran journalctl: "), "what stands first would be cut off"
     assert archive.store.renditions(entry.id) == forms
     assert archive.text(entry, Fidelity.FULL) == OUTPUT
     assert found(archive.store, "orders")
@@ -140,6 +141,8 @@ def test_what_cannot_be_read_or_shortened_stays_whole_and_is_said_once(
     assert [(part.start, part.end) for part in entry.segments] == [(0, len(OUTPUT))]
     assert archive.add(Message("user", ""), turn=1, seq=1, focus=Focus()).segments == ()
     assert (archive.take_notice(), archive.take_notice()) == (FAILED_NOTICE, "")
+    monkeypatch.setattr("aider_gardener.archive.archive.infer_source", broken)
+    assert archive.add(Message("user", "What now?"), turn=1, seq=5, focus=Focus()).source == Source()
     monkeypatch.undo()
     for place, kept in (("message.compress_message", set()), ("line.line_form", {Fidelity.COMPRESSED})):
         with monkeypatch.context() as patch:
