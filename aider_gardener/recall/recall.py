@@ -158,7 +158,8 @@ def as_recalled(
     if request.order and label and class_at(entry, start) in CODE:
         return None
     item = quote(entry, text, start, end, passage.relevance, label=label)
-    host = host_of(archive.store, entry.session)
+    is_own = entry.session == archive.session  # as most are: nothing is looked up for those
+    host = archive.host if is_own else host_of(archive.store, entry.session)
     return item._replace(
         amended=passage.amended,
         host=host if host != archive.host else "",
