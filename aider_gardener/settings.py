@@ -150,7 +150,8 @@ class Settings:
     )
     store: str = option(
         "",
-        "Directory of the archive. Empty: .aider.gardener in the repository, else a user-level directory.",
+        "Directory of the archive; a relative one is in the project's, wherever you work in it. Empty: "
+        ".aider.gardener in the repository, else a user-level directory.",
         from_repository=OWN,
     )
     store_key: str = option(

@@ -182,8 +182,10 @@ def place_of(given: Path | None = None, *, start: Path | None = None) -> tuple[P
     from aider_gardener.settings import Settings
 
     settings = Settings.from_env()
-    root, named = repository_root(start or Path.cwd()), given or settings.store_path
-    return store_directory(root, named, project=start), settings.store_key
+    if given:
+        return store_directory(None, given), settings.store_key
+    root = repository_root(start or Path.cwd())
+    return store_directory(root, settings.store_path, project=start), settings.store_key
 
 
 def has_archive(directory: Path) -> bool:
