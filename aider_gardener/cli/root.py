@@ -86,7 +86,8 @@ class LazyGroup(click.Group):
         except click.UsageError as error:
             path = error.ctx.command_path if error.ctx else ctx.command_path
             message = error.format_message().removesuffix(".")
-            notify(f"{message[:1].lower()}{message[1:]}; {path} --help says what it takes")
+            told = UsageError(f"{message[:1].lower()}{message[1:]}; {path} --help says what it takes")
+            notify(str(told))
             ctx.exit(2)
         except GardenerError as error:
             notify(str(error))
