@@ -84,7 +84,7 @@ class LazyGroup(click.Group):
         except click.exceptions.NoArgsIsHelpError:
             raise
         except click.UsageError as error:
-            path = error.ctx.command_path if error.ctx else ctx.command_path
+            path = error.ctx.command_path if error.ctx else f"{ctx.command_path} {ctx.invoked_subcommand}"
             message = error.format_message().removesuffix(".")
             told = UsageError(f"{message[:1].lower()}{message[1:]}; {path} --help says what it takes")
             notify(str(told))
