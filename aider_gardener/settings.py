@@ -222,7 +222,8 @@ class Settings:
 
     @classmethod
     def from_env(cls, environ: Mapping[str, str] | None = None, **overrides: object) -> Settings:
-        """Settings from `AIDER_GARDENER_*` variables; keyword arguments that are not None win.
+        """Settings from `AIDER_GARDENER_*` variables; keyword arguments that are not None win. What is
+        switched off is off, whatever mode a variable names.
 
         Raises UsageError, naming the variable, for a value that cannot be used.
         """
@@ -230,11 +231,12 @@ class Settings:
         word = environ.get(SWITCH, "true").strip().lower()
         if word not in TRUE_WORDS | FALSE_WORDS:
             raise UsageError(f"{SWITCH}={environ[SWITCH]!r} is not true or false; correct or unset it")
-        values: dict[str, Any] = {"mode": OFF} if word in FALSE_WORDS else {}
+        values: dict[str, Any] = {key: value for key, value in overrides.items() if value is not None}
+        if word in FALSE_WORDS:
+            values.setdefault("mode", OFF)
         for field in dataclasses.fields(cls):
-            if (name := variable(field.name)) in environ:
+            if field.name not in values and (name := variable(field.name)) in environ:
                 values[field.name] = parse(field, environ[name], name)
-        values |= {key: value for key, value in overrides.items() if value is not None}
         return cls(**values, given=frozenset(values))
 
     @property
