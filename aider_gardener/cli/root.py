@@ -112,14 +112,15 @@ PLACE_KEY, JSON_KEY = f"{__name__}.store", f"{__name__}.json"
 asked for."""
 
 
-def open_archive(*, read_only: bool = False, made: bool = False) -> Store:
+def open_archive(*, read_only: bool = False, made: bool = False, source: bool = False) -> Store:
     """The archive of a project, until the command ends: that of --store, else as `aider-gardener` in this
     directory would find it.
 
     Raises UsageError when there is none yet, unless it is to be `made`, and with `read_only`, which leaves
-    whatever is found as it is, StoreError for one that is damaged.
+    whatever is found as it is, StoreError for one that is damaged. Of a `source` all is read: it is left as
+    it is where it can only be read, as on a disk that takes no writes.
     """
-    store = opened(read_only=read_only, made=made)
+    store = opened(read_only=read_only, made=made, source=source)
     told = store.notice
     notify(told)
 
@@ -145,7 +146,9 @@ def notify(notice: str) -> None:
         click.echo(f"gardener: {' '.join(notice.split())}", err=True)
 
 
-def opened(given: Place | None = None, *, read_only: bool = False, made: bool = False) -> Store:
+def opened(
+    given: Place | None = None, *, read_only: bool = False, made: bool = False, source: bool = False
+) -> Store:
     """The archive of a place, as `open_archive` says; the caller closes it and tells its notice."""
     from aider_gardener.archive.store import open_store, open_to_read
 
@@ -156,7 +159,7 @@ def opened(given: Place | None = None, *, read_only: bool = False, made: bool = 
         notify(server.warning(place.environ) if made else "")
         return lines.open_on_server(place, made=made, read_only=read_only)
     directory, key_source = archive_directory(place, made=made)
-    if read_only:
+    if read_only or (source and not os.access(directory, os.W_OK)):
         return open_to_read(directory, key_source=key_source)
     return open_store(directory, key_source=key_source, or_memory=False)
 
