@@ -86,8 +86,7 @@ class LazyGroup(click.Group):
         except click.UsageError as error:
             path = error.ctx.command_path if error.ctx else f"{ctx.command_path} {ctx.invoked_subcommand}"
             message = error.format_message().removesuffix(".")
-            told = UsageError(f"{message[:1].lower()}{message[1:]}; {path} --help says what it takes")
-            notify(str(told))
+            notify(f"{message[:1].lower()}{message[1:]}; {path} --help says what it takes")
             ctx.exit(2)
         except GardenerError as error:
             notify(str(error))
@@ -141,9 +140,9 @@ def in_words(error: OSError) -> str:
 
 
 def notify(notice: str) -> None:
-    """A line beside what a command prints; nothing for ""."""
+    """A line beside what a command prints, as long as an error's may be; nothing for ""."""
     if notice:
-        click.echo(f"gardener: {' '.join(notice.split())}", err=True)
+        click.echo(f"gardener: {GardenerError(' '.join(notice.split()))}", err=True)
 
 
 def opened(
