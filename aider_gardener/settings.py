@@ -296,22 +296,22 @@ def parse(field: dataclasses.Field[object], text: str, name: str) -> object:
     if value is None:
         meant = {bool: "true or false", int: "a whole number"}.get(kind, "a number")
         raise UsageError(f"{name}={text!r} is not {meant}; correct or unset it")
-    check(field, value)
+    check(field, value, name)
     return value
 
 
-def check(field: dataclasses.Field[object], value: Any) -> None:
-    """Raise UsageError unless `value` is legal for the field."""
-    choices, most = field.metadata["choices"], field.metadata["most"]
+def check(field: dataclasses.Field[object], value: Any, name: str = "") -> None:
+    """Raise UsageError unless `value`, which came from `name`, is legal for the field."""
+    name, choices, most = name or field.name, field.metadata["choices"], field.metadata["most"]
     if choices and not any(_is_choice(value, choice) for choice in choices):
-        raise UsageError(f"{field.name} must be one of {', '.join(filter(None, choices))}, not {value!r}")
+        raise UsageError(f"{name} must be one of {', '.join(filter(None, choices))}, not {value!r}")
     if field.name == "ttl":
         parse_terms(value)
     if field.name == "store" and "://" in value:
         raise UsageError(ON_A_SERVER)
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if most and (not is_number or not 0 <= value <= most):
-        raise UsageError(f"{field.name} must be a number from 0 to {most:g}, not {value!r}")
+        raise UsageError(f"{name} must be a number from 0 to {most:g}, not {value!r}")
 
 
 def _is_choice(value: object, choice: str) -> bool:

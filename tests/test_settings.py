@@ -66,3 +66,12 @@ def test_what_is_given_wins_over_a_variable_that_cannot_be_used() -> None:
     assert Settings.from_env(environ, mode="observe", keep_turns=3).keep_turns == 3
     with pytest.raises(UsageError, match="must be one of garden"):
         Settings.from_env(environ, keep_turns=3)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("MODE", "sleep"), ("MODE", ""), ("KEEP_TURNS", "10001"), ("KEEP_TURNS", "many"), ("RETENTION", "5XB")],
+)
+def test_a_variable_that_cannot_be_used_is_named(name: str, value: str) -> None:
+    with pytest.raises(UsageError, match=f"^AIDER_GARDENER_{name}\\b"):
+        Settings.from_env({f"AIDER_GARDENER_{name}": value})
