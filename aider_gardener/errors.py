@@ -14,11 +14,18 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from logging import Logger
 
+MESSAGE_CHARS = 500
+"""A message is no longer, which has room for what failed, a path and what to do; of what was typed the middle
+goes."""
 _tolerated: Counter[str] = Counter()
 
 
 class GardenerError(Exception):
     """Base of all errors the package raises on purpose."""
+
+    def __str__(self) -> str:
+        text, half = super().__str__(), MESSAGE_CHARS // 2
+        return text if len(text) <= MESSAGE_CHARS else f"{text[: half - 3]} … {text[-half:]}"
 
 
 class UsageError(GardenerError):

@@ -150,7 +150,8 @@ class Settings:
     )
     store: str = option(
         "",
-        "Directory of the archive. Empty: .aider.gardener in the repository, else a user-level directory.",
+        "Directory of the archive; a relative one is in the project's, wherever you work in it. Empty: "
+        ".aider.gardener in the repository, else a user-level directory.",
         from_repository=OWN,
     )
     store_key: str = option(
@@ -221,7 +222,8 @@ class Settings:
 
     @classmethod
     def from_env(cls, environ: Mapping[str, str] | None = None, **overrides: object) -> Settings:
-        """Settings from `AIDER_GARDENER_*` variables; keyword arguments that are not None win.
+        """Settings from `AIDER_GARDENER_*` variables; keyword arguments that are not None win. What is
+        switched off is off, whatever mode a variable names.
 
         Raises UsageError, naming the variable, for a value that cannot be used.
         """
@@ -229,11 +231,12 @@ class Settings:
         word = environ.get(SWITCH, "true").strip().lower()
         if word not in TRUE_WORDS | FALSE_WORDS:
             raise UsageError(f"{SWITCH}={environ[SWITCH]!r} is not true or false; correct or unset it")
-        values: dict[str, Any] = {"mode": OFF} if word in FALSE_WORDS else {}
+        values: dict[str, Any] = {key: value for key, value in overrides.items() if value is not None}
+        if word in FALSE_WORDS:
+            values.setdefault("mode", OFF)
         for field in dataclasses.fields(cls):
-            if (name := variable(field.name)) in environ:
+            if field.name not in values and (name := variable(field.name)) in environ:
                 values[field.name] = parse(field, environ[name], name)
-        values |= {key: value for key, value in overrides.items() if value is not None}
         return cls(**values, given=frozenset(values))
 
     @property
@@ -293,22 +296,22 @@ def parse(field: dataclasses.Field[object], text: str, name: str) -> object:
     if value is None:
         meant = {bool: "true or false", int: "a whole number"}.get(kind, "a number")
         raise UsageError(f"{name}={text!r} is not {meant}; correct or unset it")
-    check(field, value)
+    check(field, value, name)
     return value
 
 
-def check(field: dataclasses.Field[object], value: Any) -> None:
-    """Raise UsageError unless `value` is legal for the field."""
-    choices, most = field.metadata["choices"], field.metadata["most"]
+def check(field: dataclasses.Field[object], value: Any, name: str = "") -> None:
+    """Raise UsageError unless `value`, which came from `name`, is legal for the field."""
+    name, choices, most = name or field.name, field.metadata["choices"], field.metadata["most"]
     if choices and not any(_is_choice(value, choice) for choice in choices):
-        raise UsageError(f"{field.name} must be one of {', '.join(filter(None, choices))}, not {value!r}")
+        raise UsageError(f"{name} must be one of {', '.join(filter(None, choices))}, not {value!r}")
     if field.name == "ttl":
         parse_terms(value)
     if field.name == "store" and "://" in value:
         raise UsageError(ON_A_SERVER)
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if most and (not is_number or not 0 <= value <= most):
-        raise UsageError(f"{field.name} must be a number from 0 to {most:g}, not {value!r}")
+        raise UsageError(f"{name} must be a number from 0 to {most:g}, not {value!r}")
 
 
 def _is_choice(value: object, choice: str) -> bool:

@@ -52,3 +52,26 @@ def test_a_text_may_just_be_switched_on(given: object, value: str) -> None:
 def test_the_archive_of_a_chat_is_on_no_server() -> None:
     with pytest.raises(UsageError, match="store must be a directory"):
         Settings.from_env({"AIDER_GARDENER_STORE": "postgresql://ana@db.example/g"})
+
+
+@pytest.mark.parametrize("mode", ["garden", "observe", "off"])
+def test_who_is_switched_off_is_off_whatever_mode_a_variable_names(mode: str) -> None:
+    environ = {"AIDER_GARDENER": "false", "AIDER_GARDENER_MODE": mode}
+    assert not Settings.from_env(environ).enabled
+    assert Settings.from_env(environ, mode="observe").mode == "observe"
+
+
+def test_what_is_given_wins_over_a_variable_that_cannot_be_used() -> None:
+    environ = {"AIDER_GARDENER_MODE": "sleep", "AIDER_GARDENER_KEEP_TURNS": "many"}
+    assert Settings.from_env(environ, mode="observe", keep_turns=3).keep_turns == 3
+    with pytest.raises(UsageError, match="must be one of garden"):
+        Settings.from_env(environ, keep_turns=3)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("MODE", "sleep"), ("MODE", ""), ("KEEP_TURNS", "10001"), ("KEEP_TURNS", "many"), ("RETENTION", "5XB")],
+)
+def test_a_variable_that_cannot_be_used_is_named(name: str, value: str) -> None:
+    with pytest.raises(UsageError, match=f"^AIDER_GARDENER_{name}\\b"):
+        Settings.from_env({f"AIDER_GARDENER_{name}": value})

@@ -395,3 +395,10 @@ def with_claude(
             rest = "; ".join(shell_line(["claude", *each]) for each in steps[at:])
             raise GardenerError(f"Claude Code did not do it ({why}): type {rest}")
     return f"Claude Code {'has' if ours else 'no longer has'} the plugin, from its next start on."
+
+
+def remove_marketplace(folder: Path) -> None:
+    """Remove what was written for Claude Code, once nothing there comes from it any more."""
+    shutil.rmtree(folder, ignore_errors=True)
+    with contextlib.suppress(OSError):  # what is not empty stays
+        folder.parent.rmdir()

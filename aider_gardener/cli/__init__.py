@@ -12,6 +12,7 @@ def main() -> None:
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:  # closed: its number would be that of the next file
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode, encoding="utf-8"))
+            os.set_inheritable(getattr(sys, name).fileno(), True)
     if sys.argv[1:2] == ["hook"] and not {"-h", "--help"} & set(sys.argv):
         from aider_gardener.adapters.claude_code.client import main as hook
 

@@ -168,6 +168,8 @@ def change(host: str, project: bool, dry_run: bool, *, ours: bool) -> None:
         told = [hosts.shell_line(["claude", *step]) for step in steps]
         if not dry_run:
             told = [hosts.with_claude(folder, steps, root, command, ours=ours)]
+            if not (ours or project):
+                hosts.remove_marketplace(folder)
     else:
         parts = hosts.parts_of(host, root if project else None, command, Path.home())
         for part in parts if project and ours else ():  # its links may lead anywhere

@@ -70,7 +70,7 @@ def store_copy(to: Path | Address | None, source: Path | Address | None, readabl
     other = archive_directory(source)[0] if isinstance(source, Path) else source
     if os.path.realpath(own) == os.path.realpath(str(there or other)):
         raise UsageError(f"{own} is where the archive lies already; name another directory")
-    with closing(opened(other or own)) as given:
+    with closing(opened(other or own, source=True)) as given:
         if given.database.key and not (readable or isinstance(there or own, Path)):
             raise UsageError(ENCRYPTED)
         with closing(opened(there or own, made=True)) as taking:
@@ -114,7 +114,7 @@ def store_verify() -> None:
 @store_option
 def store_export(file: Path) -> None:
     """Write everything as JSON lines, readable by the owner only."""
-    click.echo(f"{counted(open_archive().export(file), 'line')} written to {file}")
+    click.echo(f"{counted(open_archive(source=True).export(file), 'line')} written to {file}")
 
 
 @store.command("import", short_help="Add what an export holds and the archive does not.")

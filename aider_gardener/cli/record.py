@@ -12,6 +12,7 @@ import click
 
 from aider_gardener import terminal
 from aider_gardener.errors import UsageError
+from aider_gardener.files import check_place
 from aider_gardener.phrases import counted
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ def record(folder: Path | None, keep_files: bool | None, command: tuple[str, ...
     place = folder or store_directory(root) / "recordings" / datetime.now().strftime("%Y%m%d-%H%M%S")
     if (place / "session.jsonl").exists():
         raise UsageError(f"{place} holds a recording already; name a new folder with --to")
+    check_place(place / "session.jsonl")
     count = len(listed(root)) if root and keep_files is None else 0
     if count and not sys.stdin.isatty():
         notify("no files of the repository are stored; --yes stores them")

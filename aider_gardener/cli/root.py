@@ -84,7 +84,7 @@ class LazyGroup(click.Group):
         except click.exceptions.NoArgsIsHelpError:
             raise
         except click.UsageError as error:
-            path = error.ctx.command_path if error.ctx else ctx.command_path
+            path = error.ctx.command_path if error.ctx else f"{ctx.command_path} {ctx.invoked_subcommand}"
             message = error.format_message().removesuffix(".")
             notify(f"{message[:1].lower()}{message[1:]}; {path} --help says what it takes")
             ctx.exit(2)
@@ -111,14 +111,15 @@ PLACE_KEY, JSON_KEY = f"{__name__}.store", f"{__name__}.json"
 asked for."""
 
 
-def open_archive(*, read_only: bool = False, made: bool = False) -> Store:
+def open_archive(*, read_only: bool = False, made: bool = False, source: bool = False) -> Store:
     """The archive of a project, until the command ends: that of --store, else as `aider-gardener` in this
     directory would find it.
 
     Raises UsageError when there is none yet, unless it is to be `made`, and with `read_only`, which leaves
-    whatever is found as it is, StoreError for one that is damaged.
+    whatever is found as it is, StoreError for one that is damaged. Of a `source` all is read: it is left as
+    it is where it can only be read, as on a disk that takes no writes.
     """
-    store = opened(read_only=read_only, made=made)
+    store = opened(read_only=read_only, made=made, source=source)
     told = store.notice
     notify(told)
 
@@ -139,12 +140,14 @@ def in_words(error: OSError) -> str:
 
 
 def notify(notice: str) -> None:
-    """A line beside what a command prints; nothing for ""."""
+    """A line beside what a command prints, as long as an error's may be; nothing for ""."""
     if notice:
-        click.echo(f"gardener: {' '.join(notice.split())}", err=True)
+        click.echo(f"gardener: {GardenerError(' '.join(notice.split()))}", err=True)
 
 
-def opened(given: Place | None = None, *, read_only: bool = False, made: bool = False) -> Store:
+def opened(
+    given: Place | None = None, *, read_only: bool = False, made: bool = False, source: bool = False
+) -> Store:
     """The archive of a place, as `open_archive` says; the caller closes it and tells its notice."""
     from aider_gardener.archive.store import open_store, open_to_read
 
@@ -155,7 +158,7 @@ def opened(given: Place | None = None, *, read_only: bool = False, made: bool = 
         notify(server.warning(place.environ) if made else "")
         return lines.open_on_server(place, made=made, read_only=read_only)
     directory, key_source = archive_directory(place, made=made)
-    if read_only:
+    if read_only or (source and not os.access(directory, os.W_OK)):
         return open_to_read(directory, key_source=key_source)
     return open_store(directory, key_source=key_source, or_memory=False)
 
@@ -182,8 +185,10 @@ def place_of(given: Path | None = None, *, start: Path | None = None) -> tuple[P
     from aider_gardener.settings import Settings
 
     settings = Settings.from_env()
-    root, named = repository_root(start or Path.cwd()), given or settings.store_path
-    return store_directory(root, named, project=start), settings.store_key
+    if given:
+        return store_directory(None, given), settings.store_key
+    root = repository_root(start or Path.cwd())
+    return store_directory(root, settings.store_path, project=start), settings.store_key
 
 
 def has_archive(directory: Path) -> bool:

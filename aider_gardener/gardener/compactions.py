@@ -157,10 +157,10 @@ def compact_to(state: ChatState, goal: Goal) -> Plan | None:
 
 
 def compact_if_due(state: ChatState, *, cold: bool = False) -> Plan | None:
-    """Apply the plan that is due, if any: no two without new content or a smaller limit between. `cold`: the
-    provider's cache holds nothing of the history."""
+    """Apply the plan that is due, if any: no two without new content, a smaller limit or what was put back
+    between. `cold`: the provider's cache holds nothing of the history."""
     goal = goal_of(state)
-    for last in state.plans[-1:]:
+    for last in state.plans[-1:] if state.put_back_at < 0 else ():
         if state.chat.next_seq == last.next_seq and goal.high >= last.high and goal.hard >= last.hard:
             return None
     return compact_to(state, goal_of(state, cold=True) if cold else goal)

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
 from click.testing import CliRunner, Result
 from made_entries import entry
-from made_lines import written
+from made_lines import bytes_of, written
 
-from aider_gardener.archive.store import lines, open_store
+from aider_gardener.archive import store as archive_store
+from aider_gardener.archive.store import Store, lines, open_store
 from aider_gardener.archive.store.opening import open_lines
 from aider_gardener.cli.root import main
+from aider_gardener.errors import StoreError
 
 from .conftest import SAID
 
@@ -52,6 +56,26 @@ def test_what_is_exported_comes_back_after_it_was_forgotten(archive: Path, tmp_p
     assert json.loads(status(archive, "--json").stdout)["entries"] == len(SAID)
     assert "lines read" in store(tmp_path / "new", "import", str(file)).stdout, "where none is yet"
     assert json.loads(status(tmp_path / "new", "--json").stdout)["entries"] == len(SAID)
+
+
+def test_an_archive_that_takes_no_writes_is_exported_and_copied(
+    archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, of_system, as_ever = bytes_of(archive), os.access, archive_store.open_store
+
+    def but_there(directory: Path, **options: Any) -> Store:
+        if directory == archive:
+            raise StoreError(f"{archive} cannot be opened")
+        return as_ever(directory, **options)
+
+    monkeypatch.setattr(os, "access", lambda path, mode: path != archive and of_system(path, mode))
+    monkeypatch.setattr(archive_store, "open_store", but_there)
+    assert "lines written" in store(archive, "export", str(tmp_path / "all.jsonl")).stdout
+    assert store(archive, "copy", "--to", str(tmp_path / "there")).exit_code == 0
+    assert store(tmp_path / "here", "copy", "--from", str(archive)).exit_code == 0
+    for made in ("there", "here"):
+        assert json.loads(status(tmp_path / made, "--json").stdout)["entries"] == len(SAID)
+    assert bytes_of(archive) == before
 
 
 def test_what_is_no_export_begins_no_archive(tmp_path: Path) -> None:

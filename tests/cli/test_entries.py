@@ -118,3 +118,26 @@ def test_a_home_that_nobody_has_is_told_in_a_line(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("AIDER_GARDENER_STORE", "~nobody-here/archive")
     done = gardener("status")
     assert done.exit_code == 2 and "is in a home that is not known here" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["pin", "{}"],
+        ["forget", "{}", "--yes"],
+        ["restore", "{}"],
+        ["forget", "--session", "{}", "--yes"],
+        ["recall", "quokka", "--class", "{}"],
+        ["sessions", "show", "{}"],
+        ["{}"],
+    ],
+    ids=" ".join,
+)
+def test_a_long_wrong_word_is_refused_in_a_line_that_is_read(words: list[str], archive: Path) -> None:
+    given = [word.format("quokka" * 9_000) for word in words]
+    done = gardener(*given, *(["--store", str(archive)] if len(words) > 1 else []))
+    assert done.exit_code == 2 and done.stderr.count("\n") == 1 and len(done.stderr) < 600
+    of_system = gardener("recall", "quokka", "--store", "quokka" * 9_000).stderr
+    assert of_system.startswith("gardener: /") and len(of_system) < 600
+    short = gardener(*(word.format("zz") for word in words), "--store", str(archive)).stderr
+    assert done.stderr.split()[-3:] == short.split()[-3:], "what to do is told"

@@ -145,3 +145,7 @@ def test_a_projects_plugin_goes_without_the_users(tmp_path: Path) -> None:
         assert gardener(words[0], "claude-code", *words[1:]).exit_code == 0
     assert "plugin marketplace remove aider-gardener --scope local" in (tmp_path / "claude.log").read_text()
     assert found(tmp_path / "data")
+    assert gardener("uninstall", "claude-code").exit_code == 0 and not (tmp_path / "data").exists()
+    assert gardener("install", "claude-code").exit_code == 0
+    claude.write_text("#!/bin/sh\nexit 1\n")
+    assert gardener("uninstall", "claude-code").exit_code == 1 and found(tmp_path / "data"), "still in use"

@@ -22,6 +22,15 @@ def test_a_recording_is_never_written_over(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["session.jsonl"]
 
 
+def test_where_nothing_can_be_recorded_no_chat_is_begun(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(record, "recorded", lambda *_: pytest.fail("a chat that is lost"))
+    found = gardener("record", "--to", str(tmp_path / "file" / "new"), "--no-files", "--", "aider")
+    assert found.exit_code == 1 and "cannot be written (Not a directory)" in found.stderr
+
+
 @pytest.mark.parametrize("program", record.PROGRAMS)
 def test_the_program_has_the_terminal_to_itself(
     program: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path

@@ -113,6 +113,8 @@ def test_standard_streams_that_are_closed_are_as_good_as_none(archive: Path, clo
         place = [] if words == "compress -" else ["--store", str(archive)]
         done = in_shell(closed, *words.split(), *place)
         assert "Traceback" not in done.stderr and done.returncode in (0, 2)
+    code = "import sys; sys.exit(None in (sys.stdin, sys.stdout, sys.stderr))"
+    assert in_shell(closed, "run", "--", sys.executable, "-c", code).returncode == 0, "a program has them too"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a directory that is in use cannot be removed there")

@@ -23,7 +23,7 @@ from typing import Any
 
 from aider_gardener.adapters.aider.coder import Terminal
 from aider_gardener.errors import UsageError
-from aider_gardener.settings import OWN, SWITCH, TOLD, Settings, parse
+from aider_gardener.settings import OFF, OWN, SWITCH, TOLD, Settings, parse
 
 USERS_OWN, TOLD_OF = (
     [each.name for each in dataclasses.fields(Settings) if each.metadata["from_repository"] == kind]
@@ -106,7 +106,8 @@ def settings_given(args: Namespace, environ: Mapping[str, str]) -> Settings:
     }
     switched: bool | None = getattr(args, "gardener", None)
     if switched is not None:
-        environ = {**environ, SWITCH: "true" if switched else "false"}
+        environ = {**environ, SWITCH: "true"}
+        given |= {} if switched else {"mode": OFF}
     return Settings.from_env(environ, **given)
 
 

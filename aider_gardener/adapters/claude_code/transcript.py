@@ -44,6 +44,7 @@ DECLINED, ASKED_BACK = "the user said:\n", "The user wants to clarify"
 ADVICE = "\n\nNote: The user's next message"
 """In the result of a call that the user declined: what stands before their words, in their place where they
 asked back, and behind them."""
+QUESTION_TOOL = "AskUserQuestion"
 WINDOW, LARGE_WINDOW, LARGE_MARK = 200_000, 1_000_000, "[1m]"
 """Tokens of the window of Claude Code's models, of those too that say otherwise in their names."""
 
@@ -79,6 +80,9 @@ class ClaudeReader(Reader):
                 if value.get("toolDenialKind") == "user-rejected":  # the host's word: a tool may say anything
                     text, said = declined(text)
                     words.append(said)
+                asked = self.calls.get(str(block.get("tool_use_id")))
+                if asked is not None and asked.detail == QUESTION_TOOL:
+                    words += answers(value.get("toolUseResult"))
                 yield from self.gave(block.get("tool_use_id"), text, failed=bool(block.get("is_error")))
             elif value.get("isCompactSummary"):
                 yield from record_of("user", self._text(block), SourceKind.SUMMARY)
@@ -157,6 +161,14 @@ def declined(text: str) -> tuple[str, str]:
     if said.startswith(ASKED_BACK):
         return text, ""
     return f"{host}{mark}".rstrip(), said.partition(ADVICE)[0]
+
+
+def answers(result: object) -> list[str]:
+    """What the user chose or typed where the model asked, as the host keeps it beside what that is told."""
+    given = result.get("answers") if isinstance(result, dict) else None
+    chosen = given.values() if isinstance(given, dict) else ()
+    words = (", ".join(map(str, each)) if isinstance(each, list) else each for each in chosen)
+    return [text for text in words if isinstance(text, str)]
 
 
 def parted(text: str, tag: str) -> tuple[str, list[str]]:

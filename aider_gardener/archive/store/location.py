@@ -69,12 +69,14 @@ def store_directory(
 ) -> Path:
     """Where a project's archive belongs; nothing is made or touched.
 
-    At the place that the user named, if nothing is there yet or an archive is; else in a directory of its own
-    in it, so that the one that was named stays as it is. Without one in a work tree its own directory;
+    At the place that the user named, from the project on where it is relative, if nothing is there yet or an
+    archive is; else in a directory of its own in it, so that the one that was named stays as it is. Without
+    one in a work tree its own directory;
     without either a directory of the user (in `user`, by default `user_directory()`), named by the hash of
     the path of `project` (by default the working directory).
     """
     if named is not None:
+        named = (root or project or Path.cwd()) / named
         is_ours = named.name == DIRECTORY_NAME or not os.path.lexists(named) or _is_ours(named)
         return named if is_ours else named / DIRECTORY_NAME
     if root is not None:

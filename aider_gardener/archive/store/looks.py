@@ -33,6 +33,8 @@ SECRET_NAME = late(
 """A name that speaks of a secret."""
 PASSWORD = late(rf"(?i)(?:{PASSWORD_WORDS})s?\d*$")
 """A name whose value is a secret however it looks."""
+CHOSEN = late(rf"(?i){PASSWORD_WORDS}|secret")
+"""A name whose value people may choose; others are made by machines, and never words."""
 KEY_NAME = late(
     r"(?i)\A(?!.*(?:public|cache|sort|partition))"
     r".*(?:keys?[\W\d]*|_api|_pat|[._]login)$"
@@ -43,9 +45,9 @@ STRONG = re.compile(
 )
 """A value that no name, number or word looks like."""
 NO_SECRETS_END = late(
-    r"(?i)(?:algorithm|arn|cost|count|endpoint|error|expires|expiry|field|file|format|from|hash|header|help|hint|id"
+    r"(?i)(?:algorithm|arn|backend|class|cost|count|encoding|endpoint|error|expires|expiry|field|file|format|from|hash|header|help|hint|id"
     r"|index|kind|label|length|limit|message|mode|name|path|pattern|placeholder|policy|prefix|provider|re|ref|regex"
-    r"|rule|size|state|status|stdin|text|title|ttl|type|url|uri|version)s?[\W\d_]*$"
+    r"|rule|second|size|state|status|stdin|text|title|ttl|type|url|uri|validator|version)s?[\W\d_]*$"
 )
 """Words at the end of a name that speak of a secret and hold none."""
 NO_VALUE = late(
@@ -86,11 +88,11 @@ WORDY = re.compile(r"[A-Za-z]+\d{0,2}|\d{1,4}|v\d+")
 @lru_cache(4_096)
 def kind_of(name: str) -> str:
     """What a name says of its value: "password", a secret however it looks; "secret", one if it looks so;
-    "key", one if it looks like nothing else; "", none."""
+    "token", one if it is no words; "key", one if it looks like nothing else; "", none."""
     if NO_SECRETS_END.search(name):
         return ""
     if SECRET_NAME.search(name):
-        return "password" if PASSWORD.search(name) else "secret"
+        return "password" if PASSWORD.search(name) else "secret" if CHOSEN.search(name) else "token"
     return "key" if KEY_NAME.search(name) else ""
 
 

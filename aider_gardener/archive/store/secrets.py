@@ -160,14 +160,14 @@ def flattened(text: str) -> tuple[str, Callable[[int], int]]:
 
 
 NEEDS = {
-    "text": (Looks.WORD, Looks.MIX, Looks.STRONG),
-    "likely": (Looks.MIX, Looks.RANDOM, Looks.STRONG),
-    "beside": (Looks.RANDOM, Looks.RANDOM, Looks.STRONG),
-    "far": (Looks.STRONG, Looks.STRONG, Looks.NEVER),
-    "none": (Looks.NEVER, Looks.NEVER, Looks.NEVER),
+    "text": (Looks.WORD, Looks.MIX, Looks.RANDOM, Looks.STRONG),
+    "likely": (Looks.MIX, Looks.RANDOM, Looks.RANDOM, Looks.STRONG),
+    "beside": (Looks.RANDOM, Looks.RANDOM, Looks.RANDOM, Looks.STRONG),
+    "far": (Looks.STRONG, Looks.STRONG, Looks.STRONG, Looks.NEVER),
+    "none": (Looks.NEVER, Looks.NEVER, Looks.NEVER, Looks.NEVER),
 }
 """What the value of each kind of name has to look like, by how the two are joined."""
-KINDS = ("password", "secret", "key")
+KINDS = ("password", "secret", "token", "key")
 REDACTED = re.compile(r"\[redacted:[a-z-]{1,40}:[0-9a-f]{6}\]")
 
 
@@ -243,7 +243,7 @@ def _named(text: str, places: Places) -> Iterator[Found]:
             if kind or word in ("login", "credential", "auth", "identif"):
                 yield from _telling(text, start, stop, kind or "key")
             if kind == "key" and KEY_WORDS.search(text, max(0, start - 12), stop):
-                kind = "secret"
+                kind = "token"
             if kind:
                 match = ASSIGNED.match(text, stop)
                 joint = _joint(text, start, stop, match) if match else "none"
@@ -367,7 +367,7 @@ def _below(text: str, at: int) -> Generator[Found, None, int]:
     while (
         end >= 0
         and len(heads) > 1
-        and kind_of(heads[column]) in ("password", "secret")
+        and kind_of(heads[column]) in ("password", "secret", "token")
         and heads[column].count(" ") < 3
         and not any(cell[:1].isdigit() for cell in heads)
     ):
@@ -377,7 +377,7 @@ def _below(text: str, at: int) -> Generator[Found, None, int]:
         if len(cells) == len(heads):
             value = cells[column]
             start = begin + line.find(value, len("|".join(cells[:column])))
-            kind = kind_of(heads[column])
+            kind = "password" if kind_of(heads[column]) == "password" else "secret"
             if looks(value) >= (Looks.WORD if kind == "password" else Looks.RANDOM):
                 yield start, start + len(value), kind
         elif any(map(str.isalnum, line)):

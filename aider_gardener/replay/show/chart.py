@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import warnings
 from collections.abc import Sequence
 from io import StringIO
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 from aider_gardener.errors import ReplayError, UsageError
 from aider_gardener.replay.measure.result import ReplayResult
+from aider_gardener.terminal import visible
 
 SUFFIXES = (".svg", ".png", ".pdf")
 
@@ -23,8 +25,8 @@ STYLES: tuple[tuple[str, object, str], ...] = (
 )
 """Colour (told apart with any colour vision), line style and marker of each variant in turn."""
 
-STYLE = {"font.size": 9, "svg.hashsalt": "gardener", "svg.fonttype": "none"}
-"""Of matplotlib: text of an SVG stays text, and its ids are the same each time."""
+STYLE = {"font.size": 9, "svg.hashsalt": "gardener", "svg.fonttype": "none", "text.parse_math": False}
+"""Of matplotlib: text of an SVG stays text, its ids are the same each time, and a name is no formula."""
 
 WINDOW_SHOWN_FROM = 0.45
 """The window is drawn if some prompt reaches this share of it."""
@@ -51,25 +53,27 @@ def write_plot(results: Sequence[ReplayResult], path: Path) -> None:
     No display is needed. ReplayError if the file can't be written, UsageError for another suffix.
     """
     check_suffix(path)
-    import matplotlib
-
     same_each_time = {"Date": None} if path.suffix.lower() == ".svg" else None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with matplotlib.rc_context(STYLE):
-            draw(results).savefig(path, dpi=150, metadata=same_each_time)
+        _save(results, path, dpi=150, metadata=same_each_time)
     except OSError as problem:
         raise ReplayError(f"{path}: cannot be written ({problem.strerror or problem})") from problem
 
 
 def plot_svg(results: Sequence[ReplayResult]) -> str:
-    import matplotlib
-
     out = StringIO()
-    with matplotlib.rc_context(STYLE):
-        draw(results).savefig(out, format="svg", metadata={"Date": None})
+    _save(results, out, format="svg", metadata={"Date": None})
     text = out.getvalue()
     return text[text.index("<svg") :]
+
+
+def _save(results: Sequence[ReplayResult], target: object, **options: Any) -> None:
+    import matplotlib
+
+    with matplotlib.rc_context(STYLE), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of each letter of a name that the font lacks
+        draw(results).savefig(target, **options)
 
 
 def draw(results: Sequence[ReplayResult]) -> Any:
@@ -128,7 +132,7 @@ def draw_session(panel: Any, results: Sequence[ReplayResult]) -> None:
     panel.legend(loc="upper left", bbox_to_anchor=(0.06, -0.06), ncol=4, frameon=False, fontsize=8)
     panel.set_ylim(0, 1.04 * max(largest, *(limit for limit, _ in limits.values()), 1))
     panel.set_xlim(0, results[0].turns + 0.5)
-    panel.set_title(f"{results[0].session}: tokens per request", loc="left", fontweight="bold")
+    panel.set_title(f"{visible(results[0].session)}: tokens per request", loc="left", fontweight="bold")
     panel.set_xlabel("turn", loc="left")
     round_numbers = {"steps": [1, 2, 5, 10], "integer": True}
     panel.xaxis.set_major_locator(MaxNLocator(12, **round_numbers))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from aider_gardener.phrases import counted
 from aider_gardener.replay.measure.cost import PROVIDERS
 from aider_gardener.replay.measure.summary import (
     CALL_SECONDS,
@@ -157,7 +158,7 @@ def print_report(report: ReplayReport, console: Console, *, full: bool = False) 
     for session in sessions if full or not report.totals else sessions[-1:]:
         rows = [summary for summary in everything if summary.session == session]
         asked = f", {rows[0].recall.asked} questions" if rows[0].recall.asked else ""
-        console.print(Text(f"{session}: {rows[0].turns} turns{asked}", style="bold"))
+        console.print(Text(f"{session}: {counted(rows[0].turns, 'turn')}{asked}", style="bold"))
         shown = [*brief(rows), *(further(rows) + providers(rows) if full else ())]
         abouts |= dict.fromkeys(figure.about for figure in shown)
         cells = [(figure.name, *(figure.cell(row) for row in rows)) for figure in shown]

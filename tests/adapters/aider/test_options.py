@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from aider_gardener import install
-from aider_gardener.adapters.aider.options import flag
+from aider_gardener.adapters.aider.options import flag, settings_given
 from aider_gardener.settings import Settings, variable
 
 
@@ -117,3 +117,17 @@ def test_a_file_may_say_that_a_switch_is_off(value: str, resume: str | None, tmp
     file = tmp_path / "conf.yml"
     file.write_text(f"no-gardener-resume: {value}\n", "utf-8")
     assert aider.main.get_parser([str(file)], None).parse_args([]).gardener_resume == resume
+
+
+@pytest.mark.parametrize("mode", ["garden", "observe"])
+def test_no_gardener_is_stock_aider_whatever_mode_stands_elsewhere(
+    mode: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for arguments in ([], ["--gardener-mode", mode]):
+        args = parser().parse_args(["--no-gardener", *arguments])
+        assert not settings_given(args, {"AIDER_GARDENER_MODE": mode}).enabled
+    (file := tmp_path / "conf.yml").write_text(f"gardener-mode: {mode}\n", "utf-8")
+    assert not settings_given(parser(str(file)).parse_args(["--no-gardener"]), {}).enabled
+    monkeypatch.setenv("AIDER_GARDENER", "false")
+    assert not settings_given(parser(str(file)).parse_args([]), {}).enabled
+    assert settings_given(parser(str(file)).parse_args(["--gardener"]), {}).mode == mode

@@ -25,7 +25,9 @@ from aider_gardener.adapters.claude_code.client import (
 )
 from aider_gardener.adapters.claude_code.dialects import DIALECTS
 from aider_gardener.adapters.marks import SHORTENED_MARK
+from aider_gardener.adapters.plain.gardener import Gardener
 from aider_gardener.archive.store import Store, open_store, schema
+from aider_gardener.cli.root import place_of
 from bench.claude_transcript import Host
 
 from .hooked import FACT, LOG, QUESTION, run, told, until
@@ -347,3 +349,17 @@ def test_the_project_is_the_work_tree_around_the_hosts_folder(
     assert archive_directory(project) == project / ".aider.gardener"
     monkeypatch.setenv("AIDER_GARDENER_STORE", str(project / "kept"))
     assert archive_directory(project) == project / "kept"
+
+
+@pytest.mark.parametrize("where", [".", "src", ".."])
+def test_a_relative_store_is_one_folder_of_the_project_wherever_a_host_or_a_shell_works(
+    where: str, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project / "src").mkdir()
+    monkeypatch.setenv("AIDER_GARDENER_STORE", "kept/here")
+    monkeypatch.chdir(project / where)
+    assert archive_directory(project) == project / "kept" / "here"
+    with Gardener.open(project, window=8_000, background=False) as chat:
+        assert chat.state.archive.store.directory == (project / "kept" / "here").resolve()
+    assert place_of(start=project / "src")[0] == project / "kept" / "here"
+    assert place_of(Path("other"))[0] == Path.cwd() / "other", "what --store names is the shell's"

@@ -151,6 +151,25 @@ def test_what_the_user_said_as_they_declined_a_call_is_theirs(tmp_path: Path) ->
     assert answered("Stop here.", **declined) == [("Stop here.", SourceKind.COMMAND)]
 
 
+def test_what_the_user_answers_to_a_question_of_the_models_is_theirs(tmp_path: Path) -> None:
+    told = 'User has answered your questions: "Which store?"="Redis". You can now continue.'
+    answers = {"Which store?": "Redis", "Which ports?": ["9317", "9318"], "And?": "Never use 8080."}
+    block = {"type": "tool_result", "tool_use_id": "t1", "content": told}
+
+    def answered(name: str, result: object) -> list[tuple[str, SourceKind, str]]:
+        asked = assistant(call(name, questions=[{"question": "Which store?"}]))
+        records = read(tmp_path, asked, user([block], toolUseResult=result))
+        return [(text, kind, detail) for role, text, kind, detail in said(records) if role == "user"]
+
+    result = (told, SourceKind.COMMAND, "AskUserQuestion")
+    typed = ("Redis\n9317, 9318\nNever use 8080.", SourceKind.TYPED, "")
+    assert answered("AskUserQuestion", {"questions": [], "answers": answers}) == [result, typed]
+    for none in ({"answers": {}}, {"answers": ["x"]}, "Error: the user said no", None, {"answers": {"a": 1}}):
+        assert answered("AskUserQuestion", none) == [result]
+    of_a_server = (told, SourceKind.COMMAND, "mcp__poll__ask")
+    assert answered("mcp__poll__ask", {"answers": answers}) == [of_a_server], "a tool may say anything"
+
+
 def test_a_written_file_and_several_edits_are_edits_too(tmp_path: Path) -> None:
     both = [{"old_string": "a", "new_string": "b"}, {"old_string": "c", "new_string": "d"}]
     records = read(

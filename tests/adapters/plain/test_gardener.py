@@ -64,6 +64,20 @@ def test_above_the_budget_the_prompt_gets_shorter_and_the_list_stays() -> None:
         assert gardener.prompt(before) == prompt, "a copy of it is the same list"
 
 
+def test_what_was_taken_back_stands_as_far_as_the_window_has_room() -> None:
+    with opened(window=5_000) as gardener:
+        messages, _prompt = grown(gardener, 29)
+        assert tokens(gardener.prompt(messages)) < 5_000 < tokens(messages)
+        gardener.undo(every=True)
+        again = gardener.prompt(messages)
+        assert tokens(again) < 5_000 and illegal(again) == ""
+    with opened(window=64_000, history_tokens=4_000) as gardener:
+        messages, _prompt = grown(gardener, 30)
+        assert tokens(gardener.prompt(messages)) < 20_000 < tokens(messages)
+        gardener.undo(every=True)
+        assert tokens(gardener.prompt(messages)) > 20_000
+
+
 def test_a_fact_that_no_longer_stands_comes_back_before_the_question_and_not_once_it_is_taken_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -141,3 +141,11 @@ def test_a_setting_that_stands_elsewhere_in_code_too_stays_but_not_for_what_is_f
     assert "gartentor" in redact(setting + code).text
     far = redact(setting + "port = 1\n" * 400 + code).text
     assert "password = gartentor" not in far
+
+
+@pytest.mark.parametrize("name", ["token", "continuationToken", "api_key", "auth"])
+@pytest.mark.parametrize("value", ["color.blue.500", "kw_func2", "SCRAM-SHA-256", "page2-of-7"])
+def test_words_and_short_numbers_are_no_token_and_may_be_a_password(name: str, value: str) -> None:
+    text = f"{name}: {value}\n"
+    assert redact(text).text == text
+    assert value not in redact(f"password: {value}\n").text

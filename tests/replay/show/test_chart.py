@@ -62,6 +62,18 @@ def test_without_matplotlib_it_says_how_to_get_it(tmp_path: Path, monkeypatch: p
         write_plot(results(), tmp_path / "p.svg")
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["x\udcff", r"cost $\frac$ a", "空", "a\x1b[31mb"],
+    ids=["no UTF-8", "no formula", "Han", "colour"],
+)
+def test_a_chat_of_any_name_is_drawn(name: str, tmp_path: Path, recwarn: pytest.WarningsRecorder) -> None:
+    for suffix in (".svg", ".png", ".pdf"):
+        write_plot([made_result([made_call(1, tokens=3_000)], session=name)], tmp_path / f"p{suffix}")
+    assert "tokens per request" in (tmp_path / "p.svg").read_text(encoding="utf-8")
+    assert not recwarn.list
+
+
 def test_axes_have_round_numbers_and_each_turn_once() -> None:
     calls = [made_call(turn, tokens=1_111 * turn, number=n) for turn in range(1, 114) for n in (1, 2)]
     (panel,) = draw([made_result(calls, turns=113)]).axes
