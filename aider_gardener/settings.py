@@ -89,8 +89,10 @@ class Settings:
     )
     preset: str = option(
         DEFAULT,
-        "Settings under one name; a setting that is given wins over it. gentle: keeps more, and longer."
-        " aggressive: from 20,000 tokens of history on, the last 4 turns and 80 characters of what is older.",
+        "Settings under one name; a setting that is given wins over it. gentle: room is made above 16,000"
+        " tokens of history, down to 70 % of that; the last 3 turns stay whole, outputs above 8,000 tokens"
+        " enter shortened. aggressive: above 20,000, the last 4 turns and 80 characters of what is older"
+        " stay.",
         choices=tuple(PRESETS),
     )
     history_tokens: int = option(

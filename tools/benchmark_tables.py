@@ -104,7 +104,6 @@ SHOWN = {
         "measured": Shown(("rest",), partial(measured, link="#what-rests")),
     },
     ROOT / "README.md": {"measured": Shown(("rest",), partial(measured, link="docs/benchmark.md"))},
-    DOCS / "savings.md": {"measured": Shown(("rest",), partial(measured, link="benchmark.md"))},
     DOCS / "hosts.md": {
         "agents-recall": Shown(("agents",), agents_tables.recall, "python -m bench.agents recall", "recall"),
         "agents-times": Shown(("agents",), agents_tables.times, "python -m bench.agents times", "times"),

@@ -1,5 +1,5 @@
-"""What README, docs/savings.md and docs/benchmark.md say of gain and price: two sentences over all recorded
-sessions, beside aider with its summaries working, aider as it is, and thirty lines of a tail and a search."""
+"""What README and docs/benchmark.md say of gain and price: two sentences over all recorded sessions, beside
+aider with its summaries working, aider as it is, and thirty lines of a tail and a search."""
 
 from __future__ import annotations
 

@@ -103,8 +103,13 @@ def store_verify() -> None:
     What is wrong is told, and put right: a damaged file is set aside and a new one has what can be read of it
     and what the copy holds. Exit 1 when anything was wrong.
     """
-    problems = open_archive().verify()
-    put(problems, lambda: problems or ["The archive is sound."])
+    with closing(opened()) as store:
+        told = [store.notice]
+        problems = [*filter(None, [store.mended]), *store.verify()]
+        told.append(store.notice)
+        for notice in dict.fromkeys(told):
+            notify(notice if notice not in problems else "")
+        put(problems, lambda: problems or ["The archive is sound."])
     if problems:
         sys.exit(1)
 

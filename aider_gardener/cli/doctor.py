@@ -120,7 +120,8 @@ def archive() -> Found:
         return True, f"sound, in {place}{told}"
     more = f" and {len(problems) - MOST_PROBLEMS:,} more" if len(problems) > MOST_PROBLEMS else ""
     named = "; ".join(problems[:MOST_PROBLEMS])
-    return False, f"{named}{more}; `gardener store verify` puts right what it can{told}"
+    mends = "" if "`gardener store verify`" in named else "; `gardener store verify` puts right what it can"
+    return False, f"{named}{more}{mends}{told}"
 
 
 def hooks() -> Found:

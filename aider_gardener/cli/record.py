@@ -32,7 +32,7 @@ PROGRAMS = {"aider": "aider.main", "aider-gardener": "aider_gardener.adapters.ai
     "folder",
     type=click.Path(file_okay=False, path_type=Path, resolve_path=True),
     metavar="DIR",
-    help="A new folder for the recording.",
+    help="A new folder for the recording.  [default: recordings/DATE beside the archive]",
 )
 @click.option(
     "--yes", "keep_files", flag_value=True, default=None, help="Store the repository's files without asking."

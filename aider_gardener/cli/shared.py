@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -37,7 +36,7 @@ REMOVED = (
 @click.option(
     "--name",
     default="",
-    help="Its name on the server, or CREATOR/NAME to join.  [default: the folder's name]",
+    help="Its name on the server, or CREATOR/NAME to join.  [default: the one it has, else the folder's]",
 )
 @click.option("--owner", "owners", multiple=True, metavar="ROLE", help="Let this role read and write.")
 @click.option("--reader", "readers", multiple=True, metavar="ROLE", help="Let this role read.")
@@ -87,8 +86,7 @@ def share(
     if twice := sorted({*owners} & {*readers}):
         raise UsageError(f"{twice[0]} is named as owner and as reader: name it once, an owner reads too")
     notify(server.warning(os.environ))
-    wanted = name or Path(project).name
-    found = shared.share(store, project, wanted, owners=owners, readers=readers, readable=readable)
+    found = shared.share(store, project, name, owners=owners, readers=readers, readable=readable)
     click.echo(f"{project} is shared as {found.name}, by {found.author}.", err=as_json())
     for role in dict.fromkeys((*owners, *readers)):
         click.echo(f"{role} may read {'and write ' * (role in owners)}it.", err=as_json())
@@ -145,6 +143,9 @@ def status_lines(value: Mapping[str, Any]) -> Iterator[str]:
     yield f"Shared as {value['name']} by {value['author']} ({value['role']}) on {place}."
     waits = f"{counted(value['waiting'], 'message')}, {counted(value['to_forget'], 'deletion')}"
     yield f"Waiting: {waits}. Last sync: {when}."
+    if value["staying"]:
+        what = counted(value["staying"], "message")
+        yield f"Never sent: {what}, said to a local model or to none."
     if value["problem"]:
         yield f"The last sync failed: {value['problem']}"
     if value.get("members"):

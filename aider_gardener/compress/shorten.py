@@ -16,7 +16,8 @@ from aider_gardener.tokens import approximate, default_counter
 class Shortened:
     """A text in its short form, which is the text itself where there is none that is shorter.
 
-    `cls` is the class of the text, `engine` what it was read as, "" for nothing in particular.
+    `cls` is the class of the text, `engine` what it was read as, "lines" for nothing in particular, "" where
+    it stands as it was.
     """
 
     text: str

@@ -45,6 +45,19 @@ def test_verify_ends_with_1_when_an_original_is_not_what_it_was(archive: Path) -
     assert store(archive, "verify").exit_code == 0
 
 
+def test_verify_that_finds_the_file_damaged_as_it_opens_it_ends_with_1_and_says_so_once(
+    archive: Path,
+) -> None:
+    (archive / "gardener.db.copy").unlink(missing_ok=True)
+    (archive / "gardener.db").write_bytes(b"hello\n")
+    found = store(archive, "verify")
+    assert found.exit_code == 1 and found.stdout.count("was set aside as") == 1 and not found.stderr
+    (archive / "gardener.db").write_bytes(b"hello\n")
+    (said,) = json.loads(store(archive, "verify", "--json").stdout)
+    assert "was set aside as" in said
+    assert (store(archive, "verify").exit_code, store(archive, "verify").stderr) == (0, "")
+
+
 def test_what_is_exported_comes_back_after_it_was_forgotten(archive: Path, tmp_path: Path) -> None:
     file = tmp_path / "all.jsonl"
     assert "lines written" in store(archive, "export", str(file)).stdout

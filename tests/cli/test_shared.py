@@ -61,6 +61,7 @@ def test_the_status_is_told_and_as_json(project: Path) -> None:
     assert told.startswith(
         "Shared as ana/pump by ana (owner) on 127.0.0.1.\nWaiting: 0 messages, 0 deletions."
     )
+    assert "\nNever sent: 1 message, said to a local model or to none.\n" in told
     assert told.endswith("\nMembers: ana (owner)\n")
     found = json.loads(gardener("store", "share", "--status", "--json").stdout)
     assert (found["role"], found["members_problem"]) == ("owner", "")
@@ -101,6 +102,16 @@ def test_access_is_given_and_taken_away(project: Path) -> None:
     assert gardener("store", "share", "--remove", "ana", "--owner", "eve").exit_code == 2
     done = gardener("store", "share", "--owner", "bob", "--reader", "bob")
     assert done.exit_code == 2 and "name it once" in done.stderr and not done.stdout
+
+
+def test_a_project_with_a_name_of_its_own_is_meant_without_it(project: Path) -> None:
+    gardener("store", "share", "--name", "oil")
+    done = gardener("store", "share", "--reader", "bob")
+    assert done.exit_code == 0 and done.stdout.startswith(
+        f"{project} is shared as ana/oil, by ana.\nbob may read"
+    )
+    other = gardener("store", "share", "--name", "water")
+    assert other.exit_code == 2 and "is shared as ana/oil already" in other.stderr
 
 
 def test_who_joins_before_a_first_chat_fetches_what_was_said(

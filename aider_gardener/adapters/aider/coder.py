@@ -29,6 +29,15 @@ class Terminal:
     def tool_output(self, line: str) -> None:
         self._io.tool_output(self._shown(line))
 
+    def data(self, line: str) -> None:
+        """A line that stays one, however wide the terminal is: a program reads it."""
+        console = self._io.console
+        wrapped, console.soft_wrap = console.soft_wrap, True
+        try:
+            self.tool_output(line)
+        finally:
+            console.soft_wrap = wrapped
+
     def dim(self, line: str) -> None:
         """A line that does not catch the eye, kept in aider's file as any other."""
         if not self._io.pretty:

@@ -136,7 +136,7 @@ def cmd_context_pressure(at: CommandLine, args: str) -> None:
         raise UsageError("Usage: /context-pressure [--full|--json]")
     report = at.gardener.pressure(cold=at.measure())
     if args == "--json":
-        at.io.tool_output(json.dumps(report.as_json(), ensure_ascii=False))
+        at.io.data(json.dumps(report.as_json(), ensure_ascii=False))
         return
     at.gardener.state.listed = tuple(report.largest_ids)
     at.put(pressure_table(report, at.gardener.state.chat.entries.values(), full=bool(args)))

@@ -50,7 +50,8 @@ FORGET_ALL = "forget all"
 """The kind of a line that takes away all copies of what its author said, not what is the author's own."""
 ID, HOST = re.compile(r"g[0-9a-f]{9,64}"), re.compile(r"[a-z][a-z0-9 _-]{0,30}")
 
-LEAVING = f"s.project = ? AND s.id NOT LIKE '{SHARED}%' AND n.provider IN (SELECT value FROM json_each(?))"
+OWN = f"s.project = ? AND s.id NOT LIKE '{SHARED}%'"
+LEAVING = f"{OWN} AND n.provider IN (SELECT value FROM json_each(?))"
 
 
 Pulled = tuple[int, str, str, str, str, float, bytes | None]
@@ -218,6 +219,14 @@ def waiting(db: apsw.Connection, share: Share) -> tuple[int, int]:
     stones = "SELECT count(*) FROM tombstones WHERE project = ? AND seq > ? AND is_own"
     said = db.execute(sql, (share.sent, share.project, _allowed(db))).get
     return int(said), int(db.execute(stones, (share.project, share.told)).get)
+
+
+def staying(db: apsw.Connection, share: Share) -> int:
+    """How many of the project's messages never leave this machine: said to a local model, or sent to none."""
+    sql = (
+        f"SELECT count(*) {entries.PLACES} WHERE {OWN} AND n.provider NOT IN (SELECT value FROM json_each(?))"
+    )
+    return int(db.execute(sql, (share.project, _allowed(db))).get)
 
 
 def apply_lines(

@@ -202,7 +202,7 @@ def put_passages(connection: Connection, archive: int, found: Sequence[Sequence[
 def share(
     store: Store,
     project: str,
-    name: str,
+    name: str = "",
     *,
     owners: Sequence[str] = (),
     readers: Sequence[str] = (),
@@ -211,6 +211,7 @@ def share(
 ) -> Share:
     """Share a project under a name, or as `CREATOR/NAME` one that another made; admit roles to it.
 
+    Without a name it is the one that the project is shared under, else its folder's.
     `readable`: the user agrees that what is encrypted here is not there. Sends nothing yet. Raises UsageError
     and ServerError.
     """
@@ -219,11 +220,11 @@ def share(
     if store.database.key and not readable:
         raise UsageError(ENCRYPTED)
     held = store.database.read(lambda db: local.share_of(db, project))
-    if held is not None and name not in (held.name, held.name.rpartition("/")[2]):
+    if held is not None and name not in ("", held.name, held.name.rpartition("/")[2]):
         raise UsageError(ANOTHER_NAME.format(name=held.name))
     with connected(environ) as connection:
         which = server.prepare(connection)
-        found = _joined(connection, project, held.name if held else name, which)
+        found = _joined(connection, project, held.name if held else name or os.path.basename(project), which)
         for role in (*owners, *readers):
             connection.execute(SET_MEMBER, (found.number, role, role in owners))
     if held is not None and (held.server, held.number) == (found.server, found.number):
@@ -313,8 +314,8 @@ def status(store: Store, project: str, environ: Mapping[str, str] = os.environ) 
     """How a project is shared, as plain data, without asking the server.
 
     `shared` says whether it is; then `name`, `server` (its host), `role` (owner or reader), `author`,
-    `waiting` (messages to send), `to_forget`, `synced_at` (seconds since the epoch, None for never) and
-    `problem` (one line, "" when the last sync went well).
+    `waiting` (messages to send), `staying` (those that never are), `to_forget`, `synced_at` (seconds since
+    the epoch, None for never) and `problem` (one line, "" when the last sync went well).
     """
     found = store.database.read(lambda db: local.share_of(db, project)) if store.is_file else None
     if found is None:
@@ -327,6 +328,7 @@ def status(store: Store, project: str, environ: Mapping[str, str] = os.environ) 
         "role": "owner" if found.may_write else "reader",
         "author": found.author,
         "waiting": said,
+        "staying": store.database.read(lambda db: local.staying(db, found)),
         "to_forget": forgotten,
         "synced_at": found.synced_at or None,
         "problem": found.problem,

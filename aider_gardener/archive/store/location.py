@@ -39,11 +39,11 @@ ASIDE = re.compile(re.escape(FILE_NAME) + r"\.(damaged|removed|damaged-lines)-(?
 NOT_OURS = "{path} holds other files: name an empty directory, or one that does not exist yet"
 TRACKED = (
     "git tracks files in {path}: they are the repository's and were left alone; if they are yours"
-    " `git rm -r --cached {path}`, else name another place (store_path)"
+    " `git rm -r --cached {path}`, else name another place (the setting store)"
 )
 ANOTHERS = (
     "{path} belongs to another user (uid {uid}) and was left alone: work as that user, or name another place"
-    " (store_path)"
+    " (the setting store)"
 )
 UNUSABLE = "{path} cannot be used ({fault}); check its permissions and its disk"
 UNWRITABLE = "{path} cannot be written; check its permissions"

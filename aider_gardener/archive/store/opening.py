@@ -154,6 +154,8 @@ def _open_file(database: Database, path: Path, clock: Callable[[], float]) -> St
         if is_cut or repair.has_lost_log(database, left):
             notice = LOG_LOST.format(path=path)
     repair.clear_parts(path, older_than=repair.PART_SECONDS)
-    if not notice and database.key_source and not database.key:
-        notice = NOT_ENCRYPTED.format(path=path)
-    return Store(database, clock=clock, notice=notice)
+    is_unsealed = database.key_source and not database.key
+    told = notice or (NOT_ENCRYPTED.format(path=path) if is_unsealed else "")
+    store = Store(database, clock=clock, notice=told)
+    store.mended = notice
+    return store

@@ -99,6 +99,8 @@ class Store:
         source: Lines | None = None,
     ) -> None:
         self._notice, self._is_read = notice, False
+        self.mended = ""
+        """What was wrong with the file as it was opened, which was put right; "" for nothing."""
         self.generation = 0
         self.lines = source
         self._file = database

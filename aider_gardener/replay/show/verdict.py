@@ -91,7 +91,7 @@ def answer(own: Summary, other: Summary, chat: str) -> str:
         return f"Worth it for {chat}: {bill}."
     if abs(saved) < WORTH_SHARE <= keeps - 1:
         return f"Worth it for {chat}: more was still known, for about as much: {bill}."
-    if saved < 0:
+    if saved < 0 and percent:
         why = "it costs more"
     elif saved < WORTH_SHARE:
         why = f"it saves less than {WORTH_SHARE:.0%}"

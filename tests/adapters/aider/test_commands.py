@@ -32,6 +32,17 @@ def pressure(driver: Driver) -> dict[str, Any]:
     return value
 
 
+def test_the_pressure_as_json_is_one_line_however_narrow_the_terminal(
+    driver: Driver, capsys: pytest.CaptureFixture[str]
+) -> None:
+    chatter(driver, 4)
+    driver.coder.io.console.width = 40
+    capsys.readouterr()
+    said = pressure(driver)
+    (line,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("{"))
+    assert json.loads(line) == said and not driver.coder.io.console.soft_wrap
+
+
 def test_pressure_has_the_agreed_keys_and_sums_up(driver: Driver) -> None:
     chatter(driver, 4)
     report = pressure(driver)

@@ -32,7 +32,7 @@ def test_the_status_says_what_waits_and_what_went_wrong(one: Machine) -> None:
     one.store.forget([said])
     assert sync.status(one.store, PROJECT, one.environ) == {
         "shared": True, "name": "ana/pump", "server": "127.0.0.1", "role": "owner", "author": "ana",
-        "waiting": 1, "to_forget": 1, "synced_at": None, "problem": "",
+        "waiting": 1, "staying": 1, "to_forget": 1, "synced_at": None, "problem": "",
     }  # fmt: skip
     one.sync()
     found = sync.status(one.store, PROJECT, {})

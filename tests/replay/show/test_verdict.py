@@ -62,6 +62,9 @@ def of(*found: Summary, results: tuple[ReplayResult, ...] = ()) -> tuple[str, ..
         (row("gardener", 2.0, tokens=3), row("stock", 2.001),
          "Not worth it for this chat, because it saves less than 10%: "
          "$2.00 instead of $2.00 without it at gpt-4o, about as much."),
+        (row("gardener", 2.001, tokens=3), row("stock", 2.0),
+         "Not worth it for this chat, because it saves less than 10%: "
+         "$2.00 instead of $2.00 without it at gpt-4o, about as much."),
         (replace(row("gardener", 2.0), plan_compactions=0), row("stock", 2.0),
          "No difference for this chat: its history never passed aider's own limit, "
          "and until then prompts are aider's."),
