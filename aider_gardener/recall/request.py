@@ -36,7 +36,7 @@ _GERMAN_VERBS = "|".join(
 )
 OPENS = re.compile(
     rf"(?:^|[.!;:\n])[^\w\n]{{0,8}}(?:(?:{_LED_BY})\b[^\w\n]{{1,8}}){{0,3}}(?:"
-    r"(?:what|which|who[ms]?|whose|where|why|how)(?:['’]s)?\b"
+    r"(?:what|which|who[ms]?|whose|where|why|how)(?:['’]?s)?\b"
     r"(?!\s(?:i|you|we|they|he|she|it|possible|needed|necessary)\b)"
     r"|when\s(?:is|are|was|were|did|does|do|will|should|shall|can|must|has|have|had)\b"
     r"|welch\w+|(?:wer|wen|wem|wessen|wo|wann|warum|wieso|weshalb|woher|wohin|womit|wofür)\b"
@@ -54,8 +54,10 @@ PAST = re.compile(
     r"\b(?:again|agreed|already|before|decid(?:e|ed|ing)|earlier|forg[eo]t\w*|mention(?:ed)?|originally|"
     r"previous(?:ly)?|recall|remember|remind|said|say|same|still|told|used to|last time|"
     r"(?:my|our|the) (?:rules?|constraints?|decisions?)|as (?:i|we|you)|like (?:i|we|you)|"
-    r"first day|(?:did|had|was|were) (?:i|we|you|it|that|the)|"
-    r"vorher|vorhin|nochmal|gesagt|vereinbart|entschieden|erinner\w*|damals|"
+    r"first day|list (?:all|everything)|recap|so far|summari[sz]e|"
+    r"(?:did|had|was|were) (?:i|we|you|it|that|the)|"
+    r"vorher|vorhin|nochmal|gesagt|vereinbart|entschieden|erinner\w*|damals|bisher|"
+    r"fass\w* .{1,80} zusammen|zusammenfass\w*|"
     r"d[ée]j[àa]|avant|rappel\w*|d[ée]cid[ée]\w*|"
     r"antes|recuerd\w*|decid[ií]\w*|dij\w+)\b"
     r"|之前|刚才|记得|還記|还记|说过|決め|前に|覚え|さっき|전에|기억",
