@@ -6,7 +6,8 @@ Nothing here reads a prompt or decides what is shown; `chatmap` does.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -46,6 +47,9 @@ FIGURE = late(
 FIGURE_SHARE = 0.5
 """What a use of a figure counts beside that of a name: there are more of them, and fewer are asked for."""
 FIGURES_AN_ENTRY = 100
+MOST_ALIKE = 3
+"""So many names of an output may differ in their digits only: a pair or a triple is told apart by them."""
+DIGITS = late(r"\d+")
 NO_LABELS = STOPWORDS.union({"line", "lines", "column"}, *stop_lists())
 LEFT_CODE = late(r"(?:\\(?:x1b|u001b|033|e)|\^\[)\[[\d;]{0,12}m|\[\d[\d;]{0,11}m(?!\])")
 """A colour code that was copied without its first character, or with that spelled out."""
@@ -98,6 +102,13 @@ def figures_in(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(match.group() for match in found))[:FIGURES_AN_ENTRY]
 
 
+def without_series(names: Sequence[str]) -> list[str]:
+    """The names, or figures, without those of which more than MOST_ALIKE differ in their digits only: the
+    ids in a column of a table tell nothing without their rows, and recall finds those."""
+    counts = Counter(DIGITS.sub("0", name) for name in names)
+    return [name for name in names if counts[DIGITS.sub("0", name)] <= MOST_ALIKE]
+
+
 def scanned(text: str) -> str:
     """So much of a text as is read, in whole lines, without a terminal's codes."""
     if len(text) > SCANNED_CHARS:
@@ -118,10 +129,9 @@ def mine(entry: Entry) -> Mapping[str, float]:
             if entry.source.kind is SourceKind.TYPED and segment.cls is not ContentClass.PROMPT:
                 worth = OTHER_WEIGHT
             text = scanned(entry.content[segment.start : segment.end])
-            for name in names_in(text):
-                names[name] = max(names.get(name, 0.0), worth)
-            for figure in figures_in(text):
-                names[figure] = max(names.get(figure, 0.0), FIGURE_SHARE * worth)
+            for found, points in ((names_in(text), worth), (figures_in(text), FIGURE_SHARE * worth)):
+                for name in found if worth > OTHER_WEIGHT else without_series(found):
+                    names[name] = max(names.get(name, 0.0), points)
     return names
 
 

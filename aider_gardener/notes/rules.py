@@ -26,6 +26,7 @@ from aider_gardener.reading.speech import (
     ANNOUNCES,
     ASKED_POLITELY,
     ASKS,
+    BOUNDS,
     CHOICE,
     CORRECTS,
     FOR_NOW,
@@ -54,6 +55,8 @@ REPEATS, CONTRADICTS = 0.6, 0.5
 QUOTED_LINE = late(r"^[ \t]{0,3}>.*$", re.M)
 PAGE = late(rf"^{re.escape(WEB_HEAD)}\S+:\s*$", re.M)
 NUMBER = late(r"\d+(?:[.,]\d+)*")
+FIGURE, DIGITS = late(r"(?<![\w.])\d+(?:[.,:/]\d+)*"), late(r"\d+")
+"""A figure as a rule gives one: a number, a time, a version."""
 CLAUSES = late(r"[,;:–—，；：、]")
 LEAD = late(r"^[\s>#*•–-]*(?:\d{1,3}[.)]\s+|\[[ xX]\]\s+)?")
 NEGATIVE = late(
@@ -95,6 +98,9 @@ class Amendment(NamedTuple):
 Change = Constraint | Amendment | str
 """One step of what became of the rules: one is added, one is edited by hand, or a sentence takes some back,
 allows what they ban or has another figure for one."""
+
+OTHER_FIGURES = " (other figures: [{}])"
+"""Behind a rule, where a later one has other figures for the same: its turn."""
 
 
 @remembered(2_048, key=content_key)
@@ -173,8 +179,16 @@ def decisions_in(text: str, *, is_users: bool = False) -> tuple[str, ...]:
 def lifted_in(text: str) -> tuple[str, ...]:
     """The sentences that take a rule back, or have another figure for one."""
     told = (sentence for _unit, sentence in sentences(edges(text)))
-    lifts = (s for s in told if finds((TAKES_BACK,), s.lower()) or (CORRECTS.match(s) and NUMBER.search(s)))
+    lifts = (s for s in told if finds((TAKES_BACK,), s.lower()) or _bounds(s))
     return tuple(sentence for sentence in lifts if not ASKS.search(sentence))
+
+
+def _bounds(sentence: str) -> bool:
+    """Whether a sentence gives a figure to keep to, or corrects one."""
+    if not NUMBER.search(sentence):
+        return False
+    is_bound = CORRECTS.match(sentence) or BOUNDS.search(masked(sentence).lower())
+    return is_bound is not None and is_spoken(sentence)
 
 
 def is_rule(sentence: str) -> bool:
@@ -235,7 +249,10 @@ def _after(change: Change, rule: Constraint) -> Constraint | None:
         edited = replace(rule, text=change.text, turn=change.turn) if rule.text == change.old else rule
         return edited if edited.text else None
     if isinstance(change, Constraint):
-        return None if replaces(change.text, rule.text) else rule
+        if replaces(change.text, rule.text):
+            return None
+        newer = _has_other_figures(change.text, rule.text)
+        return replace(rule, text=rule.text + OTHER_FIGURES.format(change.turn)) if newer else rule
     if not _means(change, rule.text):
         return rule
     if REVOKES.search(change.lower()):
@@ -327,16 +344,31 @@ def _is_contrary(newer: str, older: str) -> bool:
 def _means(sentence: str, rule: str) -> bool:
     """Whether a sentence that takes a rule back, allows something or has another figure means this rule: half
     of what the rule is about is named, or half of what is named is the rule's (more than half where something
-    is only allowed; a figure means only rules that have one and of which half is named)."""
+    is only allowed)."""
     sentence = sentence.lower()
     revokes = REVOKES.search(sentence)
     allows = [] if revokes else [clause for clause in CLAUSES.split(sentence) if LIFTS.search(clause)]
-    named, about = _subject(" ".join(allows) or sentence), _subject(rule)
-    idle = LIFT_WORDS | stop_words(named | about)
-    named, about = frozenset(map(stem, named - idle)), frozenset(map(stem, about - idle))
+    named, about = _both_subjects(" ".join(allows) or sentence, rule)
     share, back = _share(named, about), _share(about, named)
     if revokes:
         return max(share, back) >= CONTRADICTS
     if LIFTS.search(sentence):
         return max(share, back) > CONTRADICTS
-    return share >= CONTRADICTS and NUMBER.search(rule) is not None
+    return _has_other_figures(sentence, rule)
+
+
+def _both_subjects(sentence: str, rule: str) -> tuple[frozenset[str], frozenset[str]]:
+    """What a sentence names and what a rule is about, stemmed, without the words that say how."""
+    named, about = _subject(sentence.lower()), _subject(rule)
+    idle = LIFT_WORDS | stop_words(named | about)
+    return frozenset(map(stem, named - idle)), frozenset(map(stem, about - idle))
+
+
+def _has_other_figures(sentence: str, rule: str) -> bool:
+    """Whether a sentence names half of what a rule is about and has another figure, of a form (a time, a
+    version, a plain number) of which the rule has one."""
+    figures, held = FIGURE.findall(sentence), FIGURE.findall(rule)
+    forms_held = {DIGITS.sub("0", figure) for figure in held}
+    if not any(DIGITS.sub("0", figure) in forms_held for figure in figures if figure not in held):
+        return False
+    return _share(*_both_subjects(sentence, rule)) >= CONTRADICTS

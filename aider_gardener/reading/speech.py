@@ -353,6 +353,15 @@ CORRECTS = late(
 )
 """How a message begins that takes back what was said just before it."""
 
+BOUNDS = late(
+    r"\b(?:only|at (?:most|least)|max(?:imum)?|min(?:imum)?|up to|(?:no|not) (?:more|less|fewer) than|limit"
+    r"|cap|between|below|above|must|shall|should|may|from now on|rule|nur|höchstens|mindestens|maximal"
+    r"|minimal|bis zu|nicht mehr als|zwischen|muss|soll|darf|ab jetzt|regel|seulement|au (?:plus|moins)"
+    r"|maxim\w+|entre|doit|désormais|règle|sólo|solo|como (?:máximo|mínimo)|máximo|mínimo|hasta|debe|regla)\b"
+    r"|最多|至少|必须|之间|以内|以下|まで",
+)
+"""Says of a figure that it is one to keep to, rather than one that was measured."""
+
 RULE_WORDS = frozenset(
     "must never always only ever should shall may can cannot don't dont not no nor keep make sure ensure"
     " use using used prefer avoid stop please from now on instead rather than over want need needs have has"

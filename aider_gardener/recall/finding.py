@@ -40,7 +40,8 @@ ONE_WORD = late(r"\W*[^\W\d]{1,15}\W*")
 ASKED_AGAIN = 0.75
 """A question of which so much stands in the one that is asked is none that it answers."""
 LEAST_COSINE = 0.1
-"""What shares no word with the question, nor has one within three passages, must be so near in meaning."""
+"""What shares no word with the question, nor has one within three passages, must be so near in meaning; but
+not for a prompt that asks for the past: its room is filled with what fits best, however little."""
 COMPARED, SAME_WORDS, SAME_SHARE = 40, 5, 0.5
 """Of so many of the best, two that have so many words, and this part of what the words of either tell, in
 common speak of the same thing: some two pairs a question."""
@@ -92,7 +93,8 @@ def of_evidence(
         return []
     similarity = cosines(archive, chat, request, evidence)
     scored, near = scores(evidence, similarity), np.nan_to_num(similarity)
-    fits = (scored.near > 0) | (near >= LEAST_COSINE)
+    fills = request.unasked and not (request.order or are_older)
+    fits = (scored.near > 0) | (near >= LEAST_COSINE) | fills
     if are_older:
         fits &= clearly_fit(evidence, scored.session, similarity)
     order = best_first(np.flatnonzero(fits), scored.relevance)

@@ -45,6 +45,17 @@ def test_a_name_weighs_by_who_said_it_and_where() -> None:
     assert weights == [3.0, 1.5, 0.4, 0.4, 0.3, None, None]
 
 
+def test_of_an_output_no_column_of_ids_is_named() -> None:
+    rows = "\n".join(
+        f"WM3-{n} lot-A{n % 2} rssi=-{n} {n}.5 ms pump_{'abcdefgh'[n % 8]}" for n in range(101, 109)
+    )
+    listed = mine(said(rows, kind=SourceKind.COMMAND, cls=ContentClass.LOG))
+    assert {"pump_a", "pump_h", "lot-A0", "lot-A1"} <= set(listed)
+    assert not [name for name in listed if name.startswith("WM3-") or name.endswith(" ms")]
+    typed = "swap WM3-101, WM3-102, WM3-103 and WM3-104"
+    assert "WM3-104" in mine(said(typed, kind=SourceKind.TYPED)), "what is typed is meant"
+
+
 def test_a_name_that_rests_for_forty_turns_is_worth_half() -> None:
     name = Name("ring_buffer", 1, 10, 0, weight=3.0)
     assert [name.score(turn) for turn in (5, 10, 50)] == [2.0, 2.0, 1.0]

@@ -223,6 +223,21 @@ def test_another_figure_for_a_rule_stands_behind_it() -> None:
     assert rules_of([typed(rule, 0), typed(other, 1)], [dropped]) == []
 
 
+def test_a_later_bound_on_the_same_stands_behind_the_rule() -> None:
+    rule = "Backfills must run between 01:00 and 05:00 UTC."
+    later = "next change, from Ana, final: backfills only 00:00-04:00 UTC since the crews start earlier."
+    assert texts(rule, later) == [f"{rule} {later}"]
+    assert texts(rule, "The last backfill ran at 06:10 UTC.") == [rule], "that was measured"
+    assert texts(rule, "At most 3 backfills may run.", "Why only 00:00-04:00 for backfills?")[0] == rule
+    assert texts(rule, "Reports may come until 06:30.") == [rule], "of something else"
+
+
+def test_of_two_rules_on_the_same_the_earlier_says_that_the_later_has_other_figures() -> None:
+    rule = "Backfills must run between 01:00 and 05:00 UTC."
+    later = "I talked to Ana, backfills must run between 00:00 and 06:00 UTC, never on the 1st of a month."
+    assert texts(rule, later) == [f"{rule} (other figures: [2])", later]
+
+
 def test_rules_are_capped_and_the_newest_stay() -> None:
     said = [f"Never edit the file part{n}.py again." for n in range(MOST_RULES + 10)]
     assert texts(*said) == said[10:]

@@ -42,15 +42,21 @@ def test_a_question_that_gets_no_note_leaves_its_cause() -> None:
     assert standing.recall_note(QUESTION, "") == "" and causes(standing) == [(True, True)]
     hidden = chat()
     assert hidden.recall_note(QUESTION, "") and causes(hidden) == []
-    assert hidden.recall_note("zzz?", "") == "" == hidden.recall_note("xyz, write the xyzzy", "")
+    assert hidden.recall_note("why?", "") == "" == hidden.recall_note("xyz, write the xyzzy", "")
     assert causes(hidden) == [(False, True)]
     off = chat()
     off.state.on = False
-    assert off.recall_note(QUESTION, "") == "" == off.recall_note("zzz?", "") and causes(off) == []
+    assert off.recall_note(QUESTION, "") == "" == off.recall_note("why?", "") and causes(off) == []
     mute = make_gardener(recall_tokens=0)
     mute.sync(talk(("about the escrow account", ANSWER), ("go on", "done")), [])
     show(mute.state, {0: Fidelity.HIDDEN, 1: Fidelity.HIDDEN}, "made")
     assert mute.recall_note(QUESTION, "") == "" and causes(mute) == [(False, False)]
+
+
+def test_a_question_in_other_words_gets_what_fits_best_and_an_order_nothing() -> None:
+    hidden = chat()
+    assert "17th" in hidden.recall_note("until when must treuhand money be wired?", "")
+    assert hidden.recall_note("wire all treuhand money", "") == ""
 
 
 EDIT = """The escrow account closes on the 18th now.

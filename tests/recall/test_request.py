@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
 import pytest
@@ -16,6 +17,21 @@ ASKING = [
     "read my rule about logs again. undid it",
     "do it the way we said, same numbers",
     "no: the same header as before",
+    "which port do the other hosts use",
+    "ok. and in which order do they restart",
+    "15608 is too big. where to cut",
+    "until when is the old key valid",
+    "und ab welcher Version ist das so",
+    "wie hieß die Spalte",
+    "à quelle heure part le lot",
+    "por qué quitamos la caché",
+    "whats open of the list",
+    "list all changes, by file",
+    "fasse bitte die Zuständigkeiten zusammen",
+    "em qual porta fica o servidor",
+    "какой порт у сервера",
+    "hangi port kullanılıyor",
+    "端口是多少",
     "wie lange heben wir die Schlüssel auf?",
     "nimm den Port, den ich vorhin gesagt habe",
     "quel port as-tu choisi déjà",
@@ -30,6 +46,11 @@ GOING_ON = [
     "commit",
     "the build is green, now write the changelog",
     "bitte die Tests laufen lassen",
+    "what I want is a parser for dates",
+    "when the build is green, tag it",
+    "where possible take the short form",
+    "fix what is broken in the parser",
+    "wo du schon dabei bist, auch die Doku",
     "写一个测试",
 ]
 
@@ -42,6 +63,13 @@ def test_these_ask_for_the_past(prompt: str) -> None:
 @pytest.mark.parametrize("prompt", GOING_ON)
 def test_these_go_on(prompt: str) -> None:
     assert not asks(prompt)
+
+
+def test_a_prompt_of_nothing_but_line_ends_or_little_words_takes_no_time() -> None:
+    begun = time.process_time()
+    for prompt in ("\n" * 20_000, "and " * 5_000, "in\n" * 6_000, "." * 20_000):
+        asks(prompt)
+    assert time.process_time() - begun < 2.0  # a backtracking pattern took minutes
 
 
 def test_notes_and_notices_are_no_answer() -> None:
