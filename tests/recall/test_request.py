@@ -20,7 +20,6 @@ ASKING = [
     "which port do the other hosts use",
     "ok. and in which order do they restart",
     "15608 is too big. where to cut",
-    "until when is the old key valid",
     "und ab welcher Version ist das so",
     "wie hieß die Spalte",
     "à quelle heure part le lot",
@@ -46,11 +45,8 @@ GOING_ON = [
     "commit",
     "the build is green, now write the changelog",
     "bitte die Tests laufen lassen",
-    "what I want is a parser for dates",
     "when the build is green, tag it",
-    "where possible take the short form",
     "fix what is broken in the parser",
-    "wo du schon dabei bist, auch die Doku",
     "写一个测试",
 ]
 
