@@ -134,6 +134,8 @@ def _barred(run: Sequence[str]) -> _Table | None:
     if len(rows) < LEAST or len(rows) < FITTING * len(bars) or (usual < 2 and not crossed):
         return None
     cells = [[cell.strip() for cell in BAR.split(run[row])] for row in rows]
+    if usual < 2 and not any(row[0] for row in cells):
+        return None  # what is drawn behind a bar: an exception group, a quotation
     return _headed(run, rows, cells, rules)
 
 
