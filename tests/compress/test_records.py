@@ -25,6 +25,11 @@ def test_a_place_below_a_head_is_worth_nearly_as_much_and_the_code_little() -> N
     assert all(found[row].above == 0 for row in range(1, 6))
 
 
+def test_marks_below_the_code_are_worth_nothing_alone() -> None:
+    found = read(["a.c:3:9: error: no tide here", "    3 |     tide = 1;", "      |     ^~~~"])
+    assert found[2].worth == 0 < found[1].worth
+
+
 def test_what_a_search_found_is_of_equal_worth_and_spread_over_files() -> None:
     found = read(["a.py:12:    total = 1", "a.py:13:total", "b.py:3:def total():"])
     assert found[0].worth == MATCH
