@@ -96,6 +96,8 @@ def _head(line: str, below: str) -> _Head | None:
     if not (found or level or ARROW.match(below)):
         return None
     code = "".join(CODE.findall(rest)[:1])
-    if not level and (code or not found or rest[1:2] == " " != rest[2:3]):
-        level = "warning" if code else "error"
+    if not level and code:
+        level = "warning"
+    elif not level and (not found or rest[1:2] == " " != rest[2:3]):
+        level = alarm(rest) if found else "error"
     return _Head(level, code, found["path"] if found else "", said["message"] if said else rest.strip(": "))
