@@ -32,7 +32,6 @@ NAMES = late(
     r"(?:\w+(?:\(\w+\))? )*(?:def|class|func(?:tion)?|fn|struct|enum|trait|interface|type|impl|TABLE) \S|"
     r"[\"']?[\w.$\[\]-]+[\"']?(?: *[:+*/|-]?= *| *: ).|(?:return|raise|throw|import)\b"
 )
-EMPTY = late(r"#(?:\s.*)?$|//|/?\*|[\W_]*$")
 
 
 def read(lines: Sequence[str]) -> dict[int, Note]:
@@ -96,6 +95,6 @@ def _worth(line: str, columns: int, nth: int) -> float:
         return CAUSE
     if "\\" in marks or not said:
         return NOISE
-    if not marks.strip() or EMPTY.match(said):
-        return CONTEXT / (2 if marks.strip() else 4)
-    return DETAIL + 1.5 * bool(NAMES.match(said)) + 0.3 * ("+" in marks) - 0.5 * log2(nth)
+    if not marks.strip():
+        return CONTEXT / 4
+    return DETAIL + 1.5 * bool(NAMES.match(said)) - 0.5 * log2(nth)

@@ -78,7 +78,8 @@ def read(lines: Sequence[str]) -> dict[int, Note]:
         elif opened >= 0 and (head or inner or indent > depth or (row == opened + 1 and not alarm(line))):
             is_place = not placed and bool(NAMES_PLACE.search(line))
             placed = placed or is_place
-            notes[row] = Note(worth * (0.75 if is_place else 1 / 3), opened)
+            says = any(map(str.isalnum, line))  # not only marks the code above
+            notes[row] = Note(worth * (0.75 if is_place else says / 3), opened)
         else:
             opened = -1
     places = {note.above: Note(CONTEXT) for note in notes.values() if note.above >= 0}
@@ -95,6 +96,8 @@ def _head(line: str, below: str) -> _Head | None:
     if not (found or level or ARROW.match(below)):
         return None
     code = "".join(CODE.findall(rest)[:1])
-    if not level and (code or not found or rest[1:2] == " " != rest[2:3]):
-        level = "warning" if code else "error"
+    if not level and code:
+        level = "warning"
+    elif not level and (not found or rest[1:2] == " " != rest[2:3]):
+        level = alarm(rest) if found else "error"
     return _Head(level, code, found["path"] if found else "", said["message"] if said else rest.strip(": "))

@@ -68,11 +68,12 @@ class ShortForm(NamedTuple):
 
 
 def explained(lines: Sequence[str]) -> tuple[list[Note], str]:
-    """A note for each line, and the name of the engine that explains most of them."""
+    """A note for each line, and the name of the engine that explains most of them. What stands below a record
+    is only thought to belong to it: of a line that other engines explain too these say what it is."""
     lines = without_manual(lines)
     claims = _claims(lines)
     known: dict[int, Note] = {}
-    for _name, found in claims:
+    for _name, found in sorted(claims, key=lambda claim: claim[0] == "records"):
         known = {**found, **known}
     compared = next((found for name, found in claims if name == "tables"), {})
     return quoted(lines, known, compared), claims[0][0] if claims else ""

@@ -134,6 +134,8 @@ def _barred(run: Sequence[str]) -> _Table | None:
     if len(rows) < LEAST or len(rows) < FITTING * len(bars) or (usual < 2 and not crossed):
         return None
     cells = [[cell.strip() for cell in BAR.split(run[row])] for row in rows]
+    if usual < 2 and not any(row[0] for row in cells):
+        return None  # what is drawn behind a bar: an exception group, a quotation
     return _headed(run, rows, cells, rules)
 
 
@@ -174,10 +176,7 @@ def _aligned(run: Sequence[str]) -> _Table | None:
 
 
 def _parts(line: str, gaps: Sequence[int]) -> list[str]:
-    """The cells of a line: its words where there are as many, else what stands between the gaps."""
-    words = line.split()
-    if len(words) == len(gaps) + 1:
-        return words
+    """The cells of a line: what stands between the gaps."""
     return [line[start:end].strip() for start, end in pairwise([0, *gaps, len(line)])]
 
 
@@ -219,11 +218,8 @@ def _headed(run: Sequence[str], rows: list[int], cells: list[list[str]], rules: 
 
 
 def _names_columns(titles: Sequence[str], rest: _Cells) -> bool:
-    """True where no title of a column of numbers, or of two with digits, has a digit."""
+    """True where no title of a column of numbers has a digit."""
     numbers = [column for column in range(len(titles)) if _numbers(rest, column)]
-    if not numbers:
-        numbers = [column for column in range(len(titles)) if _numbers(rest, column, DIGITS.search)]
-        numbers = numbers if len(numbers) > 1 else []
     return bool(numbers) and not any(DIGITS.search(titles[column] or "0") for column in numbers)
 
 
@@ -284,8 +280,6 @@ def _extremes(values: Sequence[str]) -> Iterator[tuple[int, float]]:
     for place, ((value, row), (below, _)) in enumerate(pairwise(ranked[: -2 - TOP : -1])):
         if value > below and (not place or value > FAR * middle):
             yield row, 3.0 - 0.3 * place
-    if ranked[0][0] < min(0, ranked[1][0]):
-        yield ranked[0][1], 4.0
 
 
 def _value(number: re.Match[str]) -> float:

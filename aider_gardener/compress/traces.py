@@ -122,5 +122,6 @@ def _frames(
         seen |= {name, known}
         for row in frame:
             held = row > frame[0]
-            notes[row] = Note(worth - held, frame[0] if held else top, ("frame", known, row - frame[0]))
+            value = worth - held if any(map(str.isalnum, lines[row])) else 0.0  # only marks the code above
+            notes[row] = Note(value, frame[0] if held else top, ("frame", known, row - frame[0]))
     return notes

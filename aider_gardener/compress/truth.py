@@ -343,7 +343,7 @@ def _look(line: str) -> _Look:
     if "/" in plain or "\\" in plain:
         plain = " ".join([word for word in plain.split() if "/" not in word and "\\" not in word])
     words = frozenset(WORD.findall(HASH.sub(" ", plain)))
-    return "" if bare[0].isalnum() or bare[0] in "\"'`([{</._" else bare[0], cells(bare), words
+    return "" if bare[0].isalnum() or bare[0] in "\"'`([{</._|│" else bare[0], cells(bare), words
 
 
 def _like(one: _Look, other: _Look) -> bool:

@@ -129,14 +129,15 @@ ENDED = late(
 """How a command ended: at the beginning of a line, and within."""
 
 _PARTS = late(r"[^\s=:,;|()\[\]{}<>\"'`“”‘’«»„*?!]+!?")
-_ERRNO = frozenset(errno.errorcode.values())
+_CODES = frozenset(errno.errorcode.values()) | {f"SIG{name}" for name in "ABRT BUS FPE ILL KILL SEGV".split()}
+"""Codes of errors, and the signals by which a program crashes or is killed."""
 
 
 @lru_cache(maxsize=WORDS_KNOWN)
 def _word(word: str) -> int:
     """2 for a word of errors, 1 of warnings, 0 for others; -1 for one that may begin a phrase."""
     small = word.lower()
-    if word == "×" or (word != small and (word in _ERRNO or NAMES.fullmatch(word.rstrip(".")))):
+    if word == "×" or (word != small and (word in _CODES or NAMES.fullmatch(word.rstrip(".")))):
         return 2
     plain = small.strip(".-_+#~>")
     if plain in ERROR_WORDS:

@@ -31,11 +31,9 @@ def test_a_file_is_worth_more_than_its_lines_and_the_last_as_much_as_the_first()
 
 
 def test_changed_lines_come_before_those_around_and_definitions_before_other_changes() -> None:
-    notes = read(
-        patch("a.rs", " let around = 1;", "-    // note", "-    total += 1;", "+pub fn total() -> u32 {")
-    )
-    around, note, change, definition = (notes[row].worth for row in range(5, 9))
-    assert around < note < change < definition
+    notes = read(patch("a.rs", " let around = 1;", "-    total.add(1);", "+pub fn total() -> u32 {"))
+    around, change, definition = (notes[row].worth for row in range(5, 8))
+    assert around < change < definition
 
 
 def test_a_file_that_is_new_gone_or_renamed_is_named_by_both_names() -> None:

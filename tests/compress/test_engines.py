@@ -22,6 +22,7 @@ OTHERS = {
     "traces": 'Traceback (most recent call last):\n  File "a.py", line 3, in f\n    g(x)\nValueError: bad: x\n',
     "testruns": "tests/a.py::test_b PASSED\ntests/a.py::test_c FAILED\nE   assert 3 == 4\n== 1 failed, 1 passed in 1s ==\n",
     "tables": "NAME   IMAGE          STATUS\nlamp   lamp:2.0       Exited\nbulb   lamp:2.1       Running\n",
+    "quotations": "| The mill stands\n| at the river\n| and burned.\n+-------------\n",
     "documents": "services:\n  web:\n    image: nginx:1.25\n    ports:\n      - '80:80'\n",
     "diffs": "diff --git a/mill.py b/mill.py\n--- a/mill.py\n+++ b/mill.py\n@@ -1,2 +1,2 @@\n-sack = 1\n+sack = 2\n x = 1\n",
 }  # fmt: skip

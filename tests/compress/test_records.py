@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from made_entries import words
 
-from aider_gardener.compress.outline import FAILURE
+from aider_gardener.compress.outline import CAUSE, FAILURE
 from aider_gardener.compress.records import MATCH, read
 from aider_gardener.compress.shapes import shortened
 
@@ -23,6 +23,16 @@ def test_a_place_below_a_head_is_worth_nearly_as_much_and_the_code_little() -> N
     )
     assert FAILURE > found[1].worth > 2 * max(found[row].worth for row in range(2, 6))
     assert all(found[row].above == 0 for row in range(1, 6))
+
+
+def test_marks_below_the_code_are_worth_nothing_alone() -> None:
+    found = read(["a.c:3:9: error: no tide here", "    3 |     tide = 1;", "      |     ^~~~"])
+    assert found[2].worth == 0 < found[1].worth
+
+
+def test_what_stands_behind_a_place_is_an_error_where_its_words_say_so() -> None:
+    said, calm = "src/a.c:3: undefined reference to `tide'", "src/a.cpp:3: Entering test suite Tides"
+    assert read([said])[0].worth == CAUSE > read([calm])[0].worth == MATCH
 
 
 def test_what_a_search_found_is_of_equal_worth_and_spread_over_files() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from aider_gardener import shorten
 from aider_gardener.compress.outline import FAILURE
 from aider_gardener.compress.traces import read
 
@@ -69,3 +70,42 @@ def test_a_hash_begins_a_frame_only_before_a_place_in_a_file() -> None:
     assert read(
         ["Failure: expected 3", "     # ./spec/stop_spec.rb:21:in 'block'", "     # ./lib/stop.rb:8:in 'add'"]
     )
+
+
+def test_what_each_of_a_group_of_exceptions_raised_is_told_below_a_record_of_a_log() -> None:
+    library = [
+        '  |   File "/v/site-packages/web/routing.py", line {n}, in call_{n}',
+        "  |     return await self.app(scope, receive, send)",
+        "  |            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^",
+    ]
+    raised = [("TimeoutError: no tide in 1.5 s", 23), ("KeyError: 'draught'", 24), ("OSError: no berth", 31)]
+    group = [
+        line
+        for nth, (says, place) in enumerate(raised, 1)
+        for line in (
+            f"  {'+-' if nth == 1 else '  '}+---------------- {nth} ----------------",
+            "    | Traceback (most recent call last):",
+            f'    |   File "/w/plan.py", line {place}, in one',
+            f"    | {says}",
+        )
+    ]
+    lines = [
+        *(f'INFO:     10.0.0.1:{n} - "GET /health HTTP/1.1" 200 OK' for n in range(60)),
+        "ERROR:    Exception in ASGI application",
+        "  + Exception Group Traceback (most recent call last):",
+        *(line.format(n=n) for n in range(20) for line in library),
+        "  | ExceptionGroup: unhandled errors in a TaskGroup (3 sub-exceptions)",
+        *group,
+        "    +------------------------------------",
+        *(f'INFO:     10.0.0.1:{n} - "GET /health HTTP/1.1" 200 OK' for n in range(60)),
+    ]
+    form = shorten("\n".join(lines), command="uvicorn app:app").text
+    for says, place in raised:
+        assert f'    |   File "/w/plan.py", line {place}, in one\n    | {says}\n' in form
+
+
+def test_marks_below_a_line_of_code_are_not_worth_showing() -> None:
+    notes = read(
+        [HEAD, '  File "/w/mill.py", line 3, in grind', "    sacks[9]", "    ~~~~~^^^", "IndexError: none"]
+    )
+    assert notes[3].worth == 0 < notes[2].worth

@@ -291,6 +291,11 @@ def test_the_number_of_lines_alike_is_not_invented() -> None:
         assert {one.partition(":")[0] for one in falsehoods(Original(lines), form)} == false
 
 
+def test_lines_drawn_behind_a_bar_are_not_alike_by_the_bar() -> None:
+    lines = ["| ValueError: no depth", "|   File plan.py, line 3", "|     raise", "| TypeError: a berth"]
+    assert falsehoods(Original(lines), f"{lines[0]} [+3 alike]\n{GAP}") == ["alike: line 1"]
+
+
 def test_the_names_of_lines_alike_are_not_invented() -> None:
     lines = [f"a{n}.c:{n}: error: no pump{n} here: it is gone" for n in range(9)]
     for names, false in (

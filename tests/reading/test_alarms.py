@@ -16,6 +16,7 @@ from aider_gardener.reading.alarms import alarm, is_outcome
         "dial tcp 10.0.0.1:5432: connection refused",
         "× did not run successfully",
         "Schritt 3 fehlgeschlagen",
+        "#  SIGSEGV (0xb) at pc=0x00007fd5b38d430c, pid=17639",
     ],
 )
 def test_trouble_is_alarming(line: str) -> None:
