@@ -33,9 +33,9 @@ def import_chats(path: Path | None) -> None:
     """Take chats into the archive that were held before the gardener was there, or without it.
 
     PATH is a transcript of Claude Code (~/.claude/projects/**/*.jsonl), a rollout of Codex
-    (~/.codex/sessions/**/rollout-*.jsonl), an .aider.chat.history.md, or a folder of any of these; all in it
-    are taken in. Without PATH those that were held in this project are looked for where the hosts keep them;
-    a history of aider's also under the name that .aider.conf.yml gives it there, above or in your home.
+    (~/.codex/sessions/**/rollout-*.jsonl), a history of aider's under any name, or a folder of any of these;
+    all in it that have their usual names are taken in. Without PATH those that were held in this project are
+    looked for where the hosts keep them.
 
     What was taken in before, also by hooks or by aider-gardener, is not taken in again; an import that was
     stopped goes on where it was. What is not kept is counted by kind.
@@ -44,7 +44,7 @@ def import_chats(path: Path | None) -> None:
     from aider_gardener.replay.imports import HISTORY, Imported, files_named, find, ingest, own_files
 
     project = working_project()
-    paths = files_named(path, Path.home()) if path else own_files(project, Path.home(), os.environ)
+    paths = files_named(path) if path else own_files(project, Path.home(), os.environ)
     found = Imported()
     chats = find(paths, str(project), only_own=path is None, found=found)
     if not chats and path is not None:

@@ -13,7 +13,6 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
@@ -43,9 +42,6 @@ from aider_gardener.replay.session.history import (
 from aider_gardener.tokens import known_of
 
 HISTORY = ".aider.chat.history.md"
-AIDER_FILE = ".aider.conf.yml"
-NAMED = re.compile(r"""(?m)^chat-history-file:[ \t]*(["']?)(?P<name>.+?)\1[ \t]*(?:(?<=[ \t])#.*)?\r?$""")
-"""What that file calls the history."""
 IMPORTED = "history-"
 """How the session of a chat begins that was read from a history of aider's: the file names none."""
 UNASKED = "text of a chat without a prompt"
@@ -97,39 +93,16 @@ def own_files(project: Path, home: Path, environ: Mapping[str, str]) -> list[Pat
     codex = Path(environ.get("CODEX_HOME") or home / ".codex")
     found += [codex / "sessions", codex / "archived_sessions"]
     history = Path(environ.get("AIDER_CHAT_HISTORY_FILE") or project / HISTORY)
-    named = histories_in(project, histories_named(home, project, *project.parents))
-    return [path for place in [*found, history, *named] for path in files_named(place, home)]
+    return [path for place in [*found, history] for path in files_named(place)]
 
 
-def files_named(place: Path, home: Path) -> list[Path]:
-    """The files that may hold chats: a file, or those of a folder and of the folders in it, with histories
-    under the names that aider's settings there, around it or in `home` give them."""
-    found = dict.fromkeys([place] if place.is_file() else [])
-    named = histories_named(home, *Path(os.path.abspath(place)).parents)
+def files_named(place: Path) -> list[Path]:
+    """The files that may hold chats: a file, or those of a folder and of the folders in it."""
+    found = [place] if place.is_file() else []
     for folder, inner, names in os.walk(place):
         inner.sort()
-        named |= histories_named(Path(folder)) if AIDER_FILE in names else set()
-        called = [name for name in sorted(names) if name.endswith((".jsonl", ".history.md"))]
-        found |= dict.fromkeys(Path(folder, name) for name in called)
-        found |= dict.fromkeys(histories_in(Path(folder), named))
-    return list(found)
-
-
-def histories_named(*folders: Path) -> set[str]:
-    """What aider's settings in some folders call a history."""
-    named = set()
-    for folder in folders:
-        with suppress(OSError):
-            text = files.read(folder / AIDER_FILE, follow=True).decode("utf-8", "replace")
-            named |= {found["name"] for found in NAMED.finditer(text)}
-    return named
-
-
-def histories_in(folder: Path, names: set[str]) -> list[Path]:
-    """The files of a folder, or of one in it, that have such names: what a stranger's settings name outside
-    of it stays there."""
-    paths = [folder / name for name in sorted(names)]
-    return [path for path in paths if path.is_file() and folder.resolve() in path.resolve().parents]
+        found += [Path(folder, name) for name in sorted(names) if name.endswith((".jsonl", ".history.md"))]
+    return found
 
 
 def chats_of(path: Path, lost: Counter[str]) -> list[ChatFile]:

@@ -68,9 +68,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 def taken(store: Store, place: Path, *, only_own: bool = False) -> Imported:
     found = Imported()
-    return ingest(
-        store, PROJECT, find(files_named(place, place), PROJECT, only_own=only_own, found=found), found
-    )
+    return ingest(store, PROJECT, find(files_named(place), PROJECT, only_own=only_own, found=found), found)
 
 
 def entries(store: Store) -> list[Entry]:
@@ -111,7 +109,7 @@ def test_an_import_that_was_stopped_goes_on(
 ) -> None:
     monkeypatch.setattr(imports, "BATCH_BYTES", 9_000)
     found = Imported()
-    chats = find(files_named(CHATS, CHATS), PROJECT, only_own=False, found=found)
+    chats = find(files_named(CHATS), PROJECT, only_own=False, found=found)
 
     class Killed(BaseException):
         pass
