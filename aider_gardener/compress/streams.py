@@ -51,7 +51,6 @@ BARE = late(
 )
 """How a record without a time begins: a level, fields, the container that it is from."""
 
-SAYS = late(r"\b(?:msg|message|event|error|err)\"? ?[:=] ?\"((?:[^\"\\]|\\.){1,200})")
 MEASURE = late(r"\b(\w*(?:loss|err(?:or)?|ppl|acc(?:uracy)?|f1|score|auc|reward|map))[:= ]+(\d+\.\d+)")
 LOW = late(r"loss|err|ppl")
 """A name and a number of those that a training tells; the lower is the better for some."""
@@ -126,8 +125,7 @@ def _record(row: int, line: str) -> _Record | None:
     rank = levels[0] if levels else _alarm(rest) or 1
     if request and rank < 2:
         rank = {"5": 3, "4": 2}.get((request[1] or request[2])[0], 1)
-    says = None if time else SAYS.search(rest)
-    return _Record(row, rank, says[1] if says else rest, bool(levels))
+    return _Record(row, rank, rest, bool(levels))
 
 
 def _rank(word: str) -> int:
