@@ -42,10 +42,10 @@ def moved(root: Path, listed: Path | None = None, *, dry_run: bool = False) -> I
         if before is None:
             raise UsageError(f"there is no {path}; name a list of tasks")
         left, done = done_in(_as_text(path, before))
-        yield from (f"{path.name}: {flat(title)}" for title, _lines in done)
-        count += len(done)
         if done and not dry_run:
             _move(archive, done, path, before, left.encode("utf-8"))
+        count += len(done)
+        yield from (f"{path.name}: {flat(title)}" for title, _lines in done)
     verb = "would move" if dry_run else "moved"
     yield f"{counted(count, 'task')} {verb} to {archive}" if count else "Nothing is checked off."
 

@@ -123,6 +123,11 @@ def test_a_dry_run_only_says_which_tasks_would_move(learnt: Path) -> None:
     assert "1 task moved to" in run("tasks").stdout
     assert todo.read_bytes() == b"- [ ] paint\n"
     assert "sweep" in (learnt / "TASK_ARCHIVE.md").read_text("utf-8")
+    (learnt / "TASK_ARCHIVE.md").write_text("Another's.\n", "utf-8")
+    todo.write_bytes(b"- [x] paint\n")
+    refused = run("tasks")
+    assert refused.exit_code == 2 and "none of `gardener upkeep`" in refused.stderr
+    assert not refused.stdout, "what was not moved is not listed"
 
 
 def test_a_list_of_another_name_is_given(project: Path) -> None:
