@@ -50,7 +50,7 @@ def mcp(project: Path | None) -> None:
     try:
         import mcp as sdk  # noqa: F401  # reason: asked for before anything is opened
     except ImportError:
-        raise UsageError("gardener mcp needs the package mcp: pip install 'aider-gardener[mcp]'") from None
+        raise UsageError("gardener mcp needs an extra: uv tool install '.[mcp]' in the checkout") from None
     from aider_gardener.adapters.claude_code.hooks import is_local
     from aider_gardener.adapters.mcp.server import make_server, over_stdio
     from aider_gardener.archive.postgres import sync_if_due

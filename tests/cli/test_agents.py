@@ -26,7 +26,7 @@ def test_without_the_sdk_one_line_says_what_to_install(monkeypatch: pytest.Monke
     result = CliRunner().invoke(main, ["mcp"])
     assert result.exit_code == 2
     assert (
-        result.stderr == "gardener: gardener mcp needs the package mcp: pip install 'aider-gardener[mcp]'\n"
+        result.stderr == "gardener: gardener mcp needs an extra: uv tool install '.[mcp]' in the checkout\n"
     )
 
 

@@ -47,7 +47,7 @@ AUTHORITIES = (
 NO_ADDRESS = f"there is no server: set {VARIABLE}=postgresql://ROLE@HOST/DATABASE, or PGHOST and the like"
 NOT_AN_ADDRESS = f"{VARIABLE} is no address of PostgreSQL; write postgresql://ROLE@HOST/DATABASE"
 NO_ARCHIVE_ADDRESS = "an archive on a server is postgresql://ROLE@HOST/DATABASE#NAME"
-NOT_INSTALLED = 'PostgreSQL needs a package of its own: pip install "aider-gardener[postgres]"'
+NOT_INSTALLED = "PostgreSQL needs an extra: uv tool install '.[postgres]' in the checkout"
 WEAK = "the connection to {host} is not verified (sslmode={mode}): whoever is on the way can read it"
 AWAY = "{host} cannot be used now ({why}); nothing is lost, try again when it answers"
 REFUSED = "{host} refuses this to {user}: {why}"

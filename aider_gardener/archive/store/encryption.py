@@ -136,7 +136,9 @@ def _of_keyring(*, make: bool) -> str:
             library.set_password(*KEYRING_ENTRY, os.urandom(KEY_BYTES).hex())
         return library.get_password(*KEYRING_ENTRY) or ""
     except Exception as error:  # every system's keyring has errors of its own
-        raise ValueError("install the package keyring, or use file:PATH where the system has none") from error
+        raise ValueError(
+            "uv tool install '.[keyring]' in the checkout, or use file:PATH where the system has none"
+        ) from error
 
 
 def _of_file(path: Path, *, make: bool) -> str:

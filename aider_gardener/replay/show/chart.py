@@ -32,7 +32,7 @@ WINDOW_SHOWN_FROM = 0.45
 """The window is drawn if some prompt reaches this share of it."""
 
 
-NO_MATPLOTLIB = "matplotlib is not installed; try: pip install 'aider-gardener[plot]'"
+NO_MATPLOTLIB = "matplotlib is not installed: uv tool install '.[plot]' in the checkout"
 
 
 def check_suffix(path: Path) -> None:

@@ -135,5 +135,5 @@ def test_where_the_package_is_missing_one_line_says_how_to_install_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "psycopg", None)
-    with pytest.raises(UsageError, match=r'pip install "aider-gardener\[postgres\]"'):
+    with pytest.raises(UsageError, match=r"uv tool install '\.\[postgres\]'"):
         server.parameters(given("postgresql://u@h/d"))

@@ -342,7 +342,7 @@ def test_a_key_in_the_systems_keyring(tmp_path: Path, monkeypatch: pytest.Monkey
     assert not locked.persistent and "keyring" in locked.notice
     monkeypatch.setitem(sys.modules, "keyring", None)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    assert "install the package keyring" in open_store(tmp_path).notice
+    assert "install '.[keyring]'" in open_store(tmp_path).notice
 
 
 def test_an_archive_larger_than_a_cache_is_sound_once_it_is_decrypted(

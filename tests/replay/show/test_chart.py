@@ -56,9 +56,7 @@ def test_what_cannot_be_written_is_one_clear_error(tmp_path: Path) -> None:
 
 def test_without_matplotlib_it_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
-    with pytest.raises(
-        UsageError, match=r"matplotlib is not installed; try: pip install 'aider-gardener\[plot\]'"
-    ):
+    with pytest.raises(UsageError, match=r"matplotlib is not installed: uv tool install '\.\[plot\]'"):
         write_plot(results(), tmp_path / "p.svg")
 
 

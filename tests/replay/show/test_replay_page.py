@@ -155,4 +155,4 @@ def test_facts_name_the_turns_and_whether_they_stood_in_the_prompt() -> None:
 def test_without_matplotlib_the_page_says_how_to_get_the_chart(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
     text, page = shown()
-    assert not chart.can_draw() and "pip install 'aider-gardener[plot]'" in page.text and "<svg" not in text
+    assert not chart.can_draw() and "uv tool install '.[plot]'" in page.text and "<svg" not in text
