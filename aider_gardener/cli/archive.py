@@ -118,7 +118,7 @@ def store_verify() -> None:
 @click.argument("file", type=FILE)
 @store_option
 def store_export(file: Path) -> None:
-    """Write everything as JSON lines, readable by the owner only."""
+    """Write everything as JSON lines, readable by the owner only. An export that is there is replaced."""
     click.echo(f"{counted(open_archive(source=True).export(file), 'line')} written to {file}")
 
 

@@ -63,6 +63,9 @@ def test_what_is_exported_comes_back_after_it_was_forgotten(archive: Path, tmp_p
     assert "lines written" in store(archive, "export", str(file)).stdout
     for none in ("-", ""):
         assert "name one" in store(archive, "export", none).stderr and not Path("-").exists()
+    assert "lines written" in store(archive, "export", str(file)).stdout, "an export is replaced"
+    (notes := tmp_path / "notes.md").write_text("mine\n", "utf-8")
+    assert "no export" in store(archive, "export", str(notes)).stderr and notes.read_text("utf-8") == "mine\n"
     CliRunner().invoke(main, ["forget", "--session", "s", "--yes", "--store", str(archive)])
     assert json.loads(status(archive, "--json").stdout)["entries"] == 0
     assert "lines read" in store(archive, "import", str(file)).stdout

@@ -6,6 +6,7 @@ taken in again by whoever does not know that they were.
 
 from __future__ import annotations
 
+import errno
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from aider_gardener.archive.passages import Span
 
 FORMAT = 2
+BEGINS = b'{"kind":"meta",'
+"""How the file of an export begins."""
 SAID, FORGET, FORGET_SESSION = "said", "forget", "forget session"
 EXPORTED = frozenset(("session", SAID, "event", "state"))
 """What another archive may say here."""
@@ -201,8 +204,12 @@ def add_all(db: apsw.Connection, records: Iterable[Record], fault: str) -> int:
 
 def write_export(db: apsw.Connection, path: Path) -> int:
     """Write all records to a private file beside `path`, then put it in its place; returns their number.
-    Raises OSError."""
+    Raises OSError, also where something else than an export is there."""
     count = 0
+    if path.is_file() and path.stat().st_size:
+        with files.open_plain(path, follow=True) as held:
+            if held.read(len(BEGINS)) != BEGINS:
+                raise FileExistsError(errno.EEXIST, "another file is there, which is no export")
 
     def lines() -> Iterator[bytes]:
         nonlocal count

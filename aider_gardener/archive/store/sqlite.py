@@ -619,8 +619,8 @@ class Store:
         return [*found, *([self._notice] if self._notice != before else [])]
 
     def export(self, path: Path) -> int:
-        """Write everything as JSON lines (mode 0600), replacing `path` at the end; returns the lines. Raises
-        UsageError for a file of the archive itself."""
+        """Write everything as JSON lines (mode 0600), at the end in place of an export; returns the lines.
+        Raises UsageError for a file of the archive itself, StoreError for any other."""
         own = self.directory and os.path.realpath(self.directory / location.FILE_NAME)
         if own and os.path.realpath(path).startswith(own):
             raise UsageError(f"{path} is a file of the archive; name another for the export")
