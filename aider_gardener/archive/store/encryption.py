@@ -28,7 +28,8 @@ from aider_gardener.files import write_private
 VARIABLE = "AIDER_GARDENER_KEY"
 KEYRING_ENTRY = "aider-gardener", "archive"
 CHECK_ROUNDS = 64_007
-KEY_BYTES = 32
+KEY_BYTES, KEY_CHARS = 32, 8
+"""Of a random key, and at least of a passphrase that a new one is."""
 PLAIN_HEADER, PAYLOAD_FRACTIONS = b"SQLite format 3\0", b"\x40\x20\x20"
 """What every SQLite file begins with, and its bytes 21 to 23, which the cipher leaves as they are."""
 HEADER_BYTES = 100
@@ -53,7 +54,10 @@ def read_marker(directory: Path) -> dict[str, str]:
 
 
 def write_marker(directory: Path, source: str, key: str) -> None:
-    """Put a marker into a directory, in one step."""
+    """Put a marker into a directory, in one step. Raises Locked for a key that is soon guessed."""
+    if len(key) < KEY_CHARS:
+        why = f"it has {len(key)} characters and is soon guessed: take at least {KEY_CHARS}"
+        raise Locked(NO_KEY.format(source=source, why=why))
     value = {"source": source, "check": _check(key, os.urandom(16).hex())}
     write_private(directory / MARKER_NAME, json.dumps(value))
 

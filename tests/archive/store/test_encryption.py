@@ -158,6 +158,18 @@ def test_an_archive_that_exists_stays_plain_and_says_so(tmp_path: Path) -> None:
     assert not (tmp_path / MARKER_NAME).exists()
 
 
+def test_a_key_that_is_soon_guessed_encrypts_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    filled(tmp_path / "old")
+    monkeypatch.setenv(VARIABLE, "abcde")
+    done = CliRunner().invoke(main, ["store", "encrypt", "--key", "env", "--store", str(tmp_path / "old")])
+    assert (
+        done.exit_code == 1 and "at least 8" in done.stderr and not is_encrypted(tmp_path / "old/gardener.db")
+    )
+    new = open_store(tmp_path / "new", key_source="env")
+    assert not new.persistent and "at least 8" in new.notice
+    assert not list(tmp_path.rglob(MARKER_NAME))
+
+
 def test_encrypting_and_decrypting_by_the_command(tmp_path: Path, key: str) -> None:
     vector = filled(tmp_path)
     (tmp_path / "gardener.db.damaged-19700101-000000").write_text("not encrypted")
