@@ -104,7 +104,7 @@ class Intake:
         self.reader = agent.reader(transcript or Path(), self.progress.offset, calls, at=self.progress.at)
 
     def ingest(self, seconds: float = 60.0) -> int:
-        """Archive what is new of the transcript, for at most so long; returns how many entries that were.
+        """Archive what is new of the transcript, for at most so long; returns how many messages that were.
         What is left comes with the next call. A transcript that cannot be read is none."""
         until, added = time.monotonic() + seconds, 0
         before = (asdict(self.progress), dict(self.reader.calls))
@@ -131,7 +131,7 @@ class Intake:
         self.save_progress()
 
     def take_line(self, line: TranscriptLine) -> int:
-        """Archive what a line says; returns how many entries that were."""
+        """Archive what a line says; returns how many messages that were: no notice of the host's is one."""
         added = 0
         for record in line.records:
             if record.used:
@@ -143,8 +143,9 @@ class Intake:
         return added
 
     def _take(self, record: TranscriptRecord, message: Message) -> bool:
-        """Archive one message; whether it is new: a second compaction writes old ones once more, with the
-        time they had, a line may stand doubled, and a result that was shortened may be there already."""
+        """Archive one entry; whether it is a new message. None is new that was there: a second compaction
+        writes old ones once more, with the time they had, a line may stand doubled, and a result that was
+        shortened may be there already."""
         if record.unknown:
             self.archive.event(self.progress.turn, UNKNOWN_RECORD, {"type": record.unknown})
             record = record._replace(source=Source(SourceKind.NOTICE, f"record of the type {record.unknown}"))
@@ -162,7 +163,7 @@ class Intake:
         self.progress.turn += record.asks
         at = record.at or self.archive.clock()
         self.archive.log(message, turn=max(1, self.progress.turn), seq=seq, source=record.source, at=at)
-        return True
+        return record.source.kind is not SourceKind.NOTICE
 
     def _count(self, used: Used) -> None:
         """Add what an answer took, once: Claude Code tells it with each of its blocks."""

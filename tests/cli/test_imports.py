@@ -38,7 +38,7 @@ def test_what_was_taken_in_and_what_was_not_is_told(tmp_path: Path) -> None:
     shutil.copytree(CHATS, tmp_path / "chats")
     (tmp_path / "chats" / "rows.jsonl").write_text("{}\n", encoding="utf-8")
     said = run(str(tmp_path / "chats"))
-    assert "3 chats read (Claude Code 2, Codex 1): 61 new messages" in said
+    assert "3 chats read (Claude Code 2, Codex 1): 51 new messages" in said
     assert "Held in another folder: 3 of these" in said
     assert "Not kept: thinking 9\n" in said and "passed over: event_msg item_completed 22" in said
     assert "rows.jsonl (no transcript of Claude Code or Codex and no history of aider)" in said
@@ -78,7 +78,7 @@ def test_what_stands_in_a_history_before_a_first_prompt_is_counted(tmp_path: Pat
     history = tmp_path / ".aider.chat.history.md"
     history.write_text(f"a note\n\n{head}> Aider v0.86.2\n{head}#### hi\n\nhello\n", encoding="utf-8")
     said = run(str(history))
-    assert "3 new messages\n" in said and "Not kept: text of a chat without a prompt 1\n" in said
+    assert "2 new messages\n" in said and "Not kept: text of a chat without a prompt 1\n" in said
     row = {"type": "user", "sessionId": "s", "message": {"content": "fact"}}
     (tmp_path / "one.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
     assert "1 chat read (Claude Code 1): 1 new message\n" in run(str(tmp_path / "one.jsonl"))
