@@ -20,7 +20,8 @@ from aider_gardener.errors import UsageError
 from aider_gardener.phrases import counted
 
 HISTORY_COPY = (
-    "aider's own .aider.chat.history.md and .aider.input.history keep their copies, as do other agents."
+    "aider's own .aider.chat.history.md and .aider.input.history keep their copies, as do other agents:"
+    " `gardener import` would bring a chat of aider's back from there."
 )
 
 

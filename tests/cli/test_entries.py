@@ -75,6 +75,7 @@ def test_forget_deletes_for_good_when_it_may(left: tuple[Driver, str], repositor
     assert json.loads(done.stdout) == {"forgotten": 1, "ids": [stored_id], "session": ""}
     assert MARKER.encode() not in bytes_of(repository / ".aider.gardener")
     assert gardener("restore", stored_id).exit_code == 2
+    assert "`gardener import` would" in gardener("forget", "--session", "last", "--yes").stdout
 
 
 def test_pin_and_unpin(left: tuple[Driver, str], repository: Path) -> None:

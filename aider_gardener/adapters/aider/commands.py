@@ -43,7 +43,8 @@ COMMANDS: dict[str, Callable[[HostCommands, str], None]] = {}
 OFF = "The gardener is off in this chat (started with --no-gardener, or stopped by a fault)."
 HISTORY_COPY = (
     "aider's own files keep their copies: .aider.chat.history.md and .aider.input.history"
-    " (and --llm-history-file if you use it). Delete them there by hand."
+    " (and --llm-history-file if you use it). Delete them there by hand: `gardener import` would bring a chat"
+    " back."
 )
 NOTHING_PINNED = "Nothing is pinned in this chat; /pin ID holds a message, /pin last the newest."
 NOT_HELD = "As long as the gardener is off or only observes, aider summarises it with the rest."

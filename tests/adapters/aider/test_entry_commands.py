@@ -80,6 +80,7 @@ def test_forget_session_empties_chat_and_archive(begin: Begin, drive: MakeDriver
     driver.ask(f"/ask {SECRET_WORDS}")
     chatter(driver, 6)
     said = say(driver, "/forget session --yes")
+    assert "`gardener import` would" in said
     assert "The chat is empty" in said
     assert driver.history == []
     assert MARKER.encode() not in bytes_of(repository / ".aider.gardener")
