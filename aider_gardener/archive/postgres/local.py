@@ -102,7 +102,11 @@ def share_of(db: apsw.Connection, project: str) -> Share | None:
     return Share(**json.loads(found)) if found else None
 
 
-def save_share(db: apsw.Connection, share: Share) -> None:
+def save_share(db: apsw.Connection, share: Share, *, is_own: bool = False) -> None:
+    """Keep how a project is shared. An archive that is its own holds nothing else, whatever the project was
+    called before it was moved."""
+    for table in ("sessions", "tombstones") if is_own else ():
+        db.execute(f"UPDATE {table} SET project = ?", (share.project,))
     sessions.set_state(db, schema.OWN, KEY + share.project, json.dumps(asdict(share)))
 
 

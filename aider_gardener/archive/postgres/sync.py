@@ -12,6 +12,7 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aider_gardener.archive.postgres import lines, local, server
@@ -230,7 +231,8 @@ def share(
     if held is not None and (held.server, held.number) == (found.server, found.number):
         found = replace(held, may_write=found.may_write, author=found.author)
     found = replace(found, named_as=named_as(environ))
-    store.database.write(lambda db: local.save_share(db, found))
+    is_own = store.directory is not None and Path(project).resolve() == store.directory.resolve().parent
+    store.database.write(lambda db: local.save_share(db, found, is_own=is_own))
     with suppress(StoreError):  # where there is no place for it, each sync is asked for
         write_private(local.agreement(found), "")
     return found

@@ -109,6 +109,22 @@ def test_asking_for_members_is_one_line_and_ends_though_the_server_is_silent(
         assert told and "\n" not in told and PASSWORD not in told and "hunter2" not in told
 
 
+def test_of_a_project_that_was_moved_all_is_shared_as_before(machines: Machines, team: Team) -> None:
+    before = machines("ana", "pump", project=str(machines.folder / "pump"))
+    (secret, _) = before.say("secret", "sent")
+    before.share_and_sync()
+    before.say("waits")
+    before.store.forget([secret])
+    before.store.close()
+    (machines.folder / "pump").rename(machines.folder / "moved")
+    moved = machines("ana", "moved", project=str(machines.folder / "moved"))
+    moved.say("said since")
+    moved.share_and_sync()
+    assert team.said() == ["sent", "waits", "said since"]
+    other = machines("ana")
+    assert other.share_and_sync().fetched == 3
+
+
 def test_a_project_whose_path_is_no_text_is_shared_as_any(machines: Machines, team: Team) -> None:
     one = machines("ana", project="/caf\udce9")
     (said,) = one.say("first")
