@@ -253,6 +253,17 @@ def test_a_very_long_text_is_redacted_as_a_short_one(monkeypatch: pytest.MonkeyP
     assert redact(text, known) == short and len(short.spans) >= len(SECRETS) // 2
 
 
+@pytest.mark.parametrize("digit_at", range(8))
+def test_a_value_near_its_name_goes_wherever_its_digit_stands(digit_at: int) -> None:
+    value = "wBkDfGhK"[:digit_at] + "7" + "wBkDfGhK"[digit_at + 1 :]
+    assert value not in redact(f"password of ana\n\n{value}\n").text
+
+
+@pytest.mark.parametrize("word", ["New value: ", "BODY = ", "Default: ", "string: ", "--body "])
+def test_a_word_goes_where_one_behind_its_name_gives_it(word: str) -> None:
+    assert "hunterx" not in redact(f"The password of ana was reset. {word}hunterx\n").text
+
+
 HEADINGS = st.lists(st.sampled_from(["password", "user", "a", '"', "'", ",", ", ", "|", "  ", "\t", "x1"]))
 
 
