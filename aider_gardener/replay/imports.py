@@ -35,15 +35,15 @@ from aider_gardener.replay.session.history import (
     HistoryReader,
     chats_in,
     decode,
+    model_of,
     no_prompt,
     started_at,
 )
+from aider_gardener.tokens import known_of
 
 HISTORY = ".aider.chat.history.md"
 IMPORTED = "history-"
 """How the session of a chat begins that was read from a history of aider's: the file names none."""
-NOT_TOLD = ""
-"""The provider of a model that a history names: a server of this machine may have answered in its name."""
 UNASKED = "text of a chat without a prompt"
 BATCH_BYTES = 2_000_000
 """So much is one transaction: what is lost where the import is killed, and what others wait for."""
@@ -159,8 +159,9 @@ def history_chats(path: Path, lost: Counter[str]) -> list[ChatFile]:
         digest = hashlib.sha256(f"{key}\n{alike[key]}".encode("utf-8", "surrogatepass")).hexdigest()
         size = sum(len(span.notices) or 1 for span in parts)
         reader = partial(HistoryReader, parts=parts)
-        agent, folder = Agent(AIDER, reader, NOT_TOLD), str(path.resolve().parent)
-        found.append(ChatFile(path, IMPORTED + digest[:24], agent, folder, size))
+        model, folder = model_of(parts), str(path.resolve().parent)
+        name = known_of(model).get("litellm_provider") or (model.partition("/")[0] if "/" in model else "")
+        found.append(ChatFile(path, IMPORTED + digest[:24], Agent(AIDER, reader, name), folder, size))
     if not found:
         raise no_prompt(path, text)
     return found

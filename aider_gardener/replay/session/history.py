@@ -271,6 +271,14 @@ def chats_in(text: str) -> list[list[Span]]:
     return chats
 
 
+def model_of(parts: Sequence[Span]) -> str:
+    """The model that a chat says it was begun with, "" where it says none."""
+    interpreter = _Reader()
+    for span in parts[:2]:
+        interpreter.take(span)
+    return interpreter.model
+
+
 def started_at(header: str) -> float:
     """When a chat was begun, in seconds since the epoch: what its header says is the machine's own time."""
     return seconds(header.rpartition(" at ")[2].strip())
