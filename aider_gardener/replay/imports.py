@@ -160,7 +160,8 @@ def history_chats(path: Path, lost: Counter[str]) -> list[ChatFile]:
         size = sum(len(span.notices) or 1 for span in parts)
         reader = partial(HistoryReader, parts=parts)
         model, folder = model_of(parts), str(path.resolve().parent)
-        name = known_of(model).get("litellm_provider") or (model.partition("/")[0] if "/" in model else "")
+        prefix, _, bare = model.partition("/")
+        name = prefix if bare else known_of(model).get("litellm_provider", "")
         found.append(ChatFile(path, IMPORTED + digest[:24], Agent(AIDER, reader, name), folder, size))
     if not found:
         raise no_prompt(path, text)

@@ -292,6 +292,14 @@ def test_a_history_is_a_session_a_chat_with_the_time_of_its_header(store: Store,
     assert taken(store, tmp_path / "chats").messages == 0
 
 
+def test_a_model_with_a_prefix_is_that_providers_whoever_else_has_one_of_its_name(
+    store: Store, tmp_path: Path
+) -> None:
+    taken(store, history(tmp_path, HISTORY.replace("openai/gpt-4o", "ollama_chat/deepseek-chat")))
+    first, _second = (store.session_entries(info.id) for info in store.sessions(PROJECT))
+    assert {each.provider for each in first} == {"ollama_chat"}
+
+
 @pytest.mark.parametrize("before", ["", "src/a.py\0src/b.py\n"])
 def test_a_history_with_names_apart_by_nuls_is_taken_in(store: Store, tmp_path: Path, before: str) -> None:
     text = before + HISTORY.replace("Understood", "a.py\0b.py: understood")
