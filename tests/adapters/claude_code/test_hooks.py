@@ -81,6 +81,8 @@ def test_a_session_of_60_events_brings_a_fact_back_over_two_compactions(store: S
     answer = served.answer("UserPromptSubmit", host.payload("UserPromptSubmit", prompt=QUESTION))
     assert answer["hookSpecificOutput"]["hookEventName"] == "UserPromptSubmit"
     assert "> " + FACT in added(answer)
+    told = f"<task-notification>\n<summary>{QUESTION}</summary>\n</task-notification>"
+    assert served.answer("UserPromptSubmit", host.payload("UserPromptSubmit", prompt=told)) == {}
 
 
 def test_a_new_chat_hears_where_the_last_one_stood_and_after_clear_nothing(store: Store, host: Host) -> None:
