@@ -140,6 +140,8 @@ class Hooks:
         older, order = self.settings.recall_sessions, not is_asked
         request = Request(prompt, token_limit=limit, unasked=True, older=older, order=order, ids=True)
         found = recalling.recall(archive, chat_since(chat, boundary), request)
+        if not (boundary or older):  # then outputs that came in short are all that is missing
+            found = [item for item in found if item.words]
         self.recalled = [item.entry_id for item in found]
         note = recalling.recall_note(found, session=archive.session)
         note = note if len(note) <= MOST_CONTEXT_CHARS else ""

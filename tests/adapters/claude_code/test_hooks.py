@@ -402,6 +402,7 @@ def test_a_shortened_result_is_archived_whole_and_its_short_form_is_not(store: S
     chat(store, host).ingest()
     assert told(store, host) == ["Look at the log.", LOG]
     assert "worker 321 took" in noted(store, host, "How long took worker 321 in the log?")
+    assert noted(store, host, "Which colour has the sky?") == "", "all else stands"
 
 
 def test_an_unknown_record_is_kept_and_counted(store: Store, host: Host) -> None:
