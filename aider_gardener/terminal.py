@@ -9,7 +9,6 @@ from __future__ import annotations
 import codecs
 import io
 import re
-import shutil
 import sys
 from collections.abc import Iterable
 from typing import Any, TextIO, cast
@@ -31,6 +30,8 @@ COLOUR = re.compile(r"\x1b\[[\d;:]*[mK]")
 
 def columns() -> int:
     """How wide tables and lists are drawn: as the terminal, within bounds."""
+    import shutil  # late: a hook has no use for its archives
+
     return min(max(shutil.get_terminal_size((100, 24)).columns, LEAST_COLUMNS), MOST_COLUMNS)
 
 

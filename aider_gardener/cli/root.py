@@ -199,7 +199,10 @@ def has_archive(directory: Path) -> bool:
 
 
 def repository_root(start: Path) -> Path | None:
-    """The work tree that holds `start`, or None."""
+    """The work tree that holds `start`, or None; a folder that has an archive (`Gardener.open` makes one in
+    any) is its own."""
+    if (start / ".aider.gardener").is_dir():
+        return start
     return next((folder for folder in [start, *start.parents] if (folder / ".git").exists()), None)
 
 

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 from made_lines import bytes_of
 
-from aider_gardener import cli
+from aider_gardener import Gardener, cli
 from aider_gardener.archive.store import database, open_store
 from aider_gardener.cli.root import GROUPS, MODULES, main, place_of
 from aider_gardener.recall import embed
@@ -195,6 +195,19 @@ def test_the_archive_of_a_folder_in_no_work_tree_is_its_own_wherever_the_command
         (tmp_path / name).mkdir()
     monkeypatch.chdir(tmp_path / "one")
     assert place_of() == place_of(start=tmp_path / "one") != place_of(start=tmp_path / "two")
+
+
+@pytest.mark.parametrize("is_work_tree", [False, True])
+def test_the_archive_that_an_agent_made_in_a_folder_is_found_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_work_tree: bool
+) -> None:
+    if is_work_tree:
+        (tmp_path / ".git").mkdir()
+    (folder := tmp_path / "agent").mkdir()
+    with Gardener.open(folder, window=8_000, background=False) as agent:
+        agent.prompt([{"role": "user", "content": SAID[0]}])
+    monkeypatch.chdir(folder)
+    assert "quokka" in gardener("recall", "quokka").stdout and "quokka" in gardener("sessions").stdout
 
 
 def test_status_tells_of_the_chats_of_the_archive_that_is_named(archive: Path) -> None:

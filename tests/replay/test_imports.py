@@ -288,7 +288,7 @@ def test_a_history_is_a_session_a_chat_with_the_time_of_its_header(store: Store,
         (SourceKind.REPLY, 1, "Understood, it listens on 9317."),
         (SourceKind.NOTICE, 1, "Tokens: 9.1k sent, 412 received."),
     ]
-    assert second[0].created_at - first[0].created_at == 86_400 and first[0].provider == "openai"
+    assert round(second[0].created_at - first[0].created_at, 3) == 86_400 and first[0].provider == "openai"
     assert taken(store, tmp_path / "chats").messages == 0
 
 
@@ -306,6 +306,12 @@ def test_a_history_with_names_apart_by_nuls_is_taken_in(store: Store, tmp_path: 
     (tmp_path / ".aider.chat.history.md").write_text(text, encoding="utf-8")
     assert not taken(store, tmp_path).others
     assert "a.py\0b.py: understood, it listens on 9317." in archived(store)
+
+
+def test_words_said_once_more_in_a_history_are_said_once_more(store: Store, tmp_path: Path) -> None:
+    taken(store, history(tmp_path, HISTORY + "\n> Tokens: 1k sent.  \n\n#### Go on.  \n\nDone.\n" * 3))
+    said = [(entry.role, entry.turn) for entry in entries(store) if entry.content in ("Go on.", "Done.")]
+    assert said == [(role, turn) for turn in (2, 3, 4) for role in ("user", "assistant")]
 
 
 def test_a_history_that_grew_brings_what_is_new(store: Store, tmp_path: Path) -> None:

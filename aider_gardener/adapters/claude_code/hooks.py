@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from aider_gardener import files
 from aider_gardener.adapters import is_loopback
-from aider_gardener.adapters.claude_code.transcript import ClaudeReader
+from aider_gardener.adapters.claude_code.transcript import ClaudeReader, typed
 from aider_gardener.adapters.intake import (
     PART,
     PLACES,
@@ -26,7 +26,7 @@ from aider_gardener.adapters.intake import (
 from aider_gardener.adapters.marks import BOUNDARY_MARKS, LARGE_TOKENS
 from aider_gardener.adapters.transcript import Reader, source_of
 from aider_gardener.archive.providers import AWAY, HERE, LOOPBACK, SAY_LOCAL, WITHHELD
-from aider_gardener.messages import Fidelity, Message, Rendition, Source
+from aider_gardener.messages import Fidelity, Message, Rendition, Source, SourceKind
 from aider_gardener.reading.source import own_output
 from aider_gardener.settings import TRUE_WORDS, Settings
 from aider_gardener.tokens import approximate
@@ -118,9 +118,10 @@ class Hooks:
 
     def prompt_submitted(self, chat: Intake, given: Given) -> str:
         """Add what the prompt needs of what the context has lost, which is archived by now as a rule: then no
-        lock is waited for."""
+        lock is waited for. What the host says itself, as of a task in the background that has ended, asks for
+        nothing."""
         prompt, boundary = given.get("prompt"), boundary_of(chat.transcript, type(chat.reader))
-        if not isinstance(prompt, str):
+        if not isinstance(prompt, str) or typed(prompt)[1] is not SourceKind.TYPED:
             return ""
         if PLACES * chat.progress.offset < boundary:
             ingest(chat, given, TURN_SECONDS)
@@ -139,6 +140,8 @@ class Hooks:
         older, order = self.settings.recall_sessions, not is_asked
         request = Request(prompt, token_limit=limit, unasked=True, older=older, order=order, ids=True)
         found = recalling.recall(archive, chat_since(chat, boundary), request)
+        if not (boundary or older):  # then outputs that came in short are all that is missing
+            found = [item for item in found if item.words]
         self.recalled = [item.entry_id for item in found]
         note = recalling.recall_note(found, session=archive.session)
         note = note if len(note) <= MOST_CONTEXT_CHARS else ""

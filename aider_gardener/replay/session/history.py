@@ -208,7 +208,8 @@ class _Reader:
 
 class HistoryReader(Reader):
     """Reads one chat of a history, `parts` of the file; what is counted of it are prompts, replies and single
-    notices, since a run of notices may still grow. All was said when the chat began, as far as is known."""
+    notices, since a run of notices may still grow. All was said when the chat began, as far as is known, a
+    microsecond apart: words of one time are a line that stands doubled."""
 
     def __init__(self, *given: Any, parts: Sequence[Span], **more: Any) -> None:
         super().__init__(*given, **more)
@@ -226,7 +227,8 @@ class HistoryReader(Reader):
                 rest = replace(span, notices=span.notices[max(0, self.offset - start) :])
                 self.offset = number
                 said = self._records_of(rest, interpreter.events[known:])
-                records = (record._replace(place=start, at=self.at) for record in said)
+                at = self.at and self.at + start / 1e6
+                records = (record._replace(place=start, at=at) for record in said)
                 yield TranscriptLine(start, number, tuple(records))
 
     def _records_of(self, span: Span, events: Sequence[SessionEvent]) -> list[TranscriptRecord]:

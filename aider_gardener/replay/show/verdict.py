@@ -74,7 +74,7 @@ def answer(own: Summary, other: Summary, chat: str) -> str:
     or if it knew WORTH_SHARE more at about the same price; or if without it the window was too small.
     """
     mine, theirs = (own.usd, other.usd) if other.usd else (own.tokens_billed, other.tokens_billed)
-    saved = 1 - mine / theirs if theirs else 0.0
+    saved = round(1 - mine / theirs, 2) if theirs else 0.0  # as it is shown, so that what is said fits it
     percent = round(100 * abs(saved))
     difference = f"{percent} % {'less' if saved > 0 else 'more'}" if percent else "about as much"
     apart = "without it" if other.variant == WHOLE else f"with {other.variant}"

@@ -327,11 +327,16 @@ def test_only_a_chat_that_stands_whole_needs_no_recall(
     assert not is_whole_in_context(host.payload("UserPromptSubmit"))
 
 
-def test_the_process_that_is_waited_for_imports_nothing_heavy() -> None:
-    code = (
-        "import sys; import aider_gardener.cli, aider_gardener.adapters.claude_code.client;"
-        f" print([name for name in {HEAVY!r} if name in sys.modules])"
-    )
+@pytest.mark.parametrize(
+    ("modules", "heavy"),
+    [
+        ("aider_gardener.cli, aider_gardener.adapters.claude_code.client", HEAVY),
+        ("aider_gardener.adapters.claude_code.hooks, aider_gardener.notes.last_chat", ("shutil", "lzma")),
+    ],
+    ids=["waits", "answers"],
+)
+def test_a_hook_imports_nothing_heavy(modules: str, heavy: tuple[str, ...]) -> None:
+    code = f"import sys; import {modules}; print([name for name in {heavy!r} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 

@@ -81,6 +81,8 @@ def test_a_session_of_60_events_brings_a_fact_back_over_two_compactions(store: S
     answer = served.answer("UserPromptSubmit", host.payload("UserPromptSubmit", prompt=QUESTION))
     assert answer["hookSpecificOutput"]["hookEventName"] == "UserPromptSubmit"
     assert "> " + FACT in added(answer)
+    told = f"<task-notification>\n<summary>{QUESTION}</summary>\n</task-notification>"
+    assert served.answer("UserPromptSubmit", host.payload("UserPromptSubmit", prompt=told)) == {}
 
 
 def test_a_new_chat_hears_where_the_last_one_stood_and_after_clear_nothing(store: Store, host: Host) -> None:
@@ -400,6 +402,7 @@ def test_a_shortened_result_is_archived_whole_and_its_short_form_is_not(store: S
     chat(store, host).ingest()
     assert told(store, host) == ["Look at the log.", LOG]
     assert "worker 321 took" in noted(store, host, "How long took worker 321 in the log?")
+    assert noted(store, host, "Which colour has the sky?") == "", "all else stands"
 
 
 def test_an_unknown_record_is_kept_and_counted(store: Store, host: Host) -> None:

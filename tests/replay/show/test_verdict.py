@@ -48,6 +48,8 @@ def of(*found: Summary, results: tuple[ReplayResult, ...] = ()) -> tuple[str, ..
         (row("gardener", 1.92), row("stock", 2.0),
          "Not worth it for this chat, because it saves less than 10%: "
          "$1.92 instead of $2.00 without it at gpt-4o, 4 % less."),
+        (row("gardener", 0.61), row("stock", 0.677),
+         "Worth it for this chat: $0.610 instead of $0.677 without it at gpt-4o, 10 % less."),
         (row("gardener", 3.5), row("stock", 2.0),
          "Not worth it for this chat, because it costs more: "
          "$3.50 instead of $2.00 without it at gpt-4o, 75 % more."),
