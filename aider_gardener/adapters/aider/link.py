@@ -169,7 +169,7 @@ def _make(coder: HostCoder, choose: Choose | None) -> Gardener | None:
     from aider_gardener.archive.archive import Archive
     from aider_gardener.gardener.gardener import Gardener
 
-    project = str(coder.root or os.getcwd())
+    project = str(coder.root if coder.repo else os.getcwd())  # without git aider's root is that of its files
     directory = archive_directory(coder, settings)
     opened = state.open(directory, project, settings)
     if opened.store.notice:
