@@ -180,7 +180,8 @@ def archive_directory(given: Path | None = None, *, made: bool = False) -> tuple
 
 def place_of(given: Path | None = None, *, start: Path | None = None) -> tuple[Path, str]:
     """Where the archive belongs that is given, else that of the project around `start` (the working
-    directory), and where its key is. Nothing is touched."""
+    directory) or, where its chats were held with --no-git, of the folder alone; and where its key is.
+    Nothing is touched."""
     from aider_gardener.archive.store.location import store_directory
     from aider_gardener.settings import Settings
 
@@ -188,7 +189,8 @@ def place_of(given: Path | None = None, *, start: Path | None = None) -> tuple[P
     if given:
         return store_directory(None, given), settings.store_key
     root = repository_root(start or Path.cwd())
-    return store_directory(root, settings.store_path, project=start), settings.store_key
+    found, alone = (store_directory(each, settings.store_path, project=start) for each in (root, None))
+    return alone if has_archive(alone) and not has_archive(found) else found, settings.store_key
 
 
 def has_archive(directory: Path) -> bool:

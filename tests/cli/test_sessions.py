@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -130,3 +131,16 @@ def test_what_was_cleared_is_told_in_a_line() -> None:
         "In the chat at its end: a.py",
         "Edited: a.py, b.py",
     ]
+
+
+def test_chats_without_git_are_one_project_wherever_their_files_are(
+    drive: MakeDriver, gardened: Any, repository: Path
+) -> None:
+    (repository / "src").mkdir()
+    (repository / "src" / "job.py").write_text("pass\n", encoding="utf-8")
+    for name in ("src/job.py", "app.py"):
+        gardened()
+        drive([name], use_git=False).ask(f"/ask what is in {name}?")
+        uninstall()
+    rows = json.loads(gardener("sessions", "--json").stdout)
+    assert [row["first_prompt"] for row in rows] == ["what is in app.py?", "what is in src/job.py?"]

@@ -236,15 +236,14 @@ def _put_back_files(coder: HostCoder, store: Store, session: str) -> None:
     refuses; a line names those that are gone."""
     from aider_gardener.gardener.stored_chat import last_frame
 
-    frame = last_frame(store, session)
-    here = {coder.get_rel_fname(name) for name in (*coder.abs_fnames, *coder.abs_read_only_fnames)}
-    here = {name.replace(os.sep, "/") for name in here}
+    frame, project = last_frame(store, session), Path(link.project_of(coder))
+    here = {prompt.relative(coder, name) for name in (*coder.abs_fnames, *coder.abs_read_only_fnames)}
     wanted = [(name, "cmd_add") for name in frame.files]
     wanted += [(name, "cmd_read_only") for name in frame.read_only]
     gone = []
     for name, add in wanted:
-        if name not in here and (Path(coder.root) / name).is_file() and '"' not in name:
-            getattr(coder.commands, add)(f'"{name}"')
+        if name not in here and (project / name).is_file() and '"' not in name:
+            getattr(coder.commands, add)(f'"{coder.get_rel_fname(str(project / name))}"')
         elif name not in here:
             gone.append(name)
     if gone:

@@ -169,7 +169,7 @@ def _make(coder: HostCoder, choose: Choose | None) -> Gardener | None:
     from aider_gardener.archive.archive import Archive
     from aider_gardener.gardener.gardener import Gardener
 
-    project = str(coder.root or os.getcwd())
+    project = project_of(coder)
     directory = archive_directory(coder, settings)
     opened = state.open(directory, project, settings)
     if opened.store.notice:
@@ -204,6 +204,11 @@ def settings_of(coder: HostCoder) -> Settings:
     if state.origins is None or not vars(args):
         return settings_given(args, os.environ)
     return state.origins.settings(coder.io, args)
+
+
+def project_of(coder: HostCoder) -> str:
+    """The folder of the coder's project: without git aider's root is that of its files."""
+    return str(coder.root if coder.repo else os.getcwd())
 
 
 def archive_directory(coder: HostCoder, settings: Settings) -> Path:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aider_gardener.adapters.aider import call, layout, link, provider
@@ -165,20 +166,24 @@ def frame_of(coder: HostCoder, state: ChatState, chunks: Chunks, last: str = "")
     if state.note.tokens:
         parts["notes"] = state.note.tokens
 
-    files = {_relative(coder, name): estimate(name) for name in sorted(coder.abs_fnames)}
-    read_only = tuple(_relative(coder, name) for name in sorted(coder.abs_read_only_fnames))
+    files = {relative(coder, name): estimate(name) for name in sorted(coder.abs_fnames)}
+    read_only = tuple(relative(coder, name) for name in sorted(coder.abs_read_only_fnames))
     return replace(state.frame, parts=parts, files=files, read_only=read_only)
 
 
 def _without_dropped(coder: HostCoder, frame: Frame) -> Frame:
     """The prompt as last measured, without its files where one has left the chat since: the user made room,
     and how much the next prompt tells."""
-    here = {_relative(coder, name) for name in coder.abs_fnames}
+    here = {relative(coder, name) for name in coder.abs_fnames}
     return frame if here.issuperset(frame.files) else replace(frame, parts={**frame.parts, "files": 0})
 
 
-def _relative(coder: HostCoder, name: str) -> str:
-    return coder.get_rel_fname(name).replace(os.sep, "/")
+def relative(coder: HostCoder, name: str) -> str:
+    """How a file is called from the project's folder on."""
+    path, project = Path(coder.get_rel_fname(name)), link.project_of(coder)
+    if not coder.repo:  # aider's name begins at its root
+        path = Path(name).relative_to(project) if Path(name).is_relative_to(project) else Path(name)
+    return path.as_posix()
 
 
 def estimate(path: str) -> int:

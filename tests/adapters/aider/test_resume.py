@@ -140,6 +140,18 @@ def test_files_come_back_unless_they_are_gone(begin: Begin, repository: Path) ->
     assert "no longer there, and not added: old.py" in told(again)
 
 
+def test_files_come_back_without_git_too_where_aiders_names_begin_elsewhere(
+    begin: Begin, repository: Path
+) -> None:
+    (repository / "src").mkdir()
+    (repository / "src" / "app.py").write_text("x = 1\n", encoding="utf-8")
+    for names in (["src/app.py"], [], ["src/app.py"]):
+        driver = begin(resume="last", fnames=names, use_git=False)
+        assert driver.coder.abs_fnames == {str((repository / "src" / "app.py").resolve())}
+        assert "not added" not in told(driver)
+        driver.ask("/ask hello?")
+
+
 def test_what_stood_shorter_stands_shorter_and_a_long_past_is_compacted(
     begin: Begin, model: ScriptedModel
 ) -> None:
