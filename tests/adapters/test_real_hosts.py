@@ -58,7 +58,9 @@ def chat(asked: dict[str, Any]) -> Iterator[dict[str, Any]]:
     delta: dict[str, Any] = {"role": "assistant", "content": REPLY}
     reason = "stop"
     names = [tool["function"]["name"] for tool in asked.get("tools", [])]
-    commands = ["cat big.log", f"echo {OUTPUT}"][sum(each["role"] == "tool" for each in asked["messages"]) :]
+    # OpenCode reads no more of a command that has ended, whatever still stands in the pipe.
+    log = "cat big.log; sleep 2"
+    commands = [log, f"echo {OUTPUT}"][sum(each["role"] == "tool" for each in asked["messages"]) :]
     if "bash" in names and commands:
         words = json.dumps({"command": commands[0], "description": "it"})
         call = {"index": 0, "id": "c1", "type": "function", "function": {"name": "bash", "arguments": words}}
