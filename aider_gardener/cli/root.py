@@ -189,8 +189,11 @@ def place_of(given: Path | None = None, *, start: Path | None = None) -> tuple[P
     if given:
         return store_directory(None, given), settings.store_key
     root = repository_root(start or Path.cwd())
-    found, alone = (store_directory(each, settings.store_path, project=start) for each in (root, None))
-    return alone if has_archive(alone) and not has_archive(found) else found, settings.store_key
+    found = store_directory(root, settings.store_path, project=start)
+    if root and not has_archive(found):
+        alone = store_directory(None, settings.store_path, project=start)
+        found = alone if has_archive(alone) else found
+    return found, settings.store_key
 
 
 def has_archive(directory: Path) -> bool:

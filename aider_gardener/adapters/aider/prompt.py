@@ -180,10 +180,10 @@ def _without_dropped(coder: HostCoder, frame: Frame) -> Frame:
 
 def relative(coder: HostCoder, name: str) -> str:
     """How a file is called from the project's folder on."""
-    path, project = Path(coder.get_rel_fname(name)), link.project_of(coder)
-    if not coder.repo:  # aider's name begins at its root
-        path = Path(name).relative_to(project) if Path(name).is_relative_to(project) else Path(name)
-    return path.as_posix()
+    if coder.repo:
+        return coder.get_rel_fname(name).replace(os.sep, "/")
+    path, project = Path(name), link.project_of(coder)  # aider's name begins at its root
+    return (path.relative_to(project) if path.is_relative_to(project) else path).as_posix()
 
 
 def estimate(path: str) -> int:
