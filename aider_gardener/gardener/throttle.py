@@ -80,10 +80,10 @@ def throttle_open(state: ChatState, most_tokens: int) -> list[Throttled]:
     agent's instructions, never is."""
     now, room = open_exchange(state.chat), max(most_tokens, LEAST_ROOM_TOKENS)
     pieces = [piece for piece in state.chat.cur if now.intersection(piece.levels)]
-    last = piece_tokens(pieces[-1:], state.count)
-    newest = state.chat.entries[pieces[-1].members[0]].source.kind if pieces else None
-    if newest is SourceKind.TYPED and 2 * last <= room:
-        pieces, room = pieces[:-1], room - last
+    typed = [p for p in pieces if state.chat.entries[p.members[0]].source.kind is SourceKind.TYPED][-1:]
+    last = piece_tokens(typed, state.count)
+    if 2 * last <= room:
+        pieces, room = [piece for piece in pieces if piece not in typed], room - last
     over = piece_tokens(pieces, state.count) - room
     least = min(LEAST_ROOM_TOKENS, room // (len(pieces) + 1) - MESSAGE_OVERHEAD_TOKENS)
     limits: dict[int, int] = {}

@@ -414,12 +414,14 @@ def question(entries: Iterable[Entry]) -> Entry | None:
 
 
 def open_exchange(chat: Chat) -> frozenset[int]:
-    """The entries that wait for an answer: the user messages at the end of the current list, and before
-    them what else was put in since the last reply (outputs, which the host acknowledges itself)."""
+    """The entries that wait for an answer: the user messages at the end of the current list, before them
+    what else was put in since the last reply (outputs, which the host acknowledges itself), and what keeps
+    its place whatever happens: an agent's question, while it calls tools."""
     found: list[int] = []
     for piece in reversed(chat.cur):
         entry = chat.entries[piece.members[0]] if len(piece.levels) == 1 else None
         if entry is None or (entry.role == "assistant" and not is_filler(entry)):
             break
         found += piece.levels
-    return frozenset(found) if any(chat.entries[seq].role == "user" for seq in found) else frozenset()
+    is_open = any(chat.entries[seq].role == "user" for seq in found)
+    return chat.fixed.union(found) if is_open else frozenset()

@@ -163,29 +163,35 @@ class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
                 state.count(item.message.content) + MESSAGE_OVERHEAD_TOKENS for item in read[:head]
             ),
             "tools": sum(state.count(json.dumps(tool, default=str)) for tool in tools),
-            "notes": state.note.tokens,
         }
-        state.frame = replace(state.frame, parts=parts)
+        instructions = "\n".join(item.message.content for item in read[:head])
+        self._measure(parts)
         with state.timed():  # archive what is new
             self._list, chat, added = self._list.sync(
                 state.chat, read[head:], self._admit, state.archive.text
             )
             self.replace_chat(chat)
         throttle_outputs(state, added)
-        self.compact_if_due()
+        if self.compact_if_due():
+            self.map_note(lambda: instructions)
+            self._measure(parts)
         cut = fit_open(state) if state.acts else []
         if images := sum(self._list.items[one.entry.seq].images for one in cut):
             told = "aider-gardener: %d parts that are no text have no room (%d tokens each) and are left out"
             fault_log().warning(told, images, IMAGE_TOKENS)
         shown = self._shown(own[head:])
         if state.acts:
-            instructions = "\n".join(item.message.content for item in read[:head])
             shown = self._with_notes(shown, instructions)
         state.embed_if_soon()
         if notice := state.archive.take_notice():
             fault_log().warning("aider-gardener: %s", notice)
         self._sent = asked, state.chat, [*own[:head], *shown]
         return list(self._sent[2])
+
+    def _measure(self, parts: Mapping[str, int]) -> None:
+        """Take over the tokens of what the agent puts around its list, and of what is settled as it is now."""
+        state = self.state
+        state.frame = replace(state.frame, parts={**parts, "notes": state.note.tokens})
 
     def _admit(self, item: Item, chat: Chat, message: Message) -> Entry:
         """A new message as an entry: with the tokens of what in it is no text, which its short form leaves

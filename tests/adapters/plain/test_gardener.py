@@ -131,6 +131,26 @@ def test_one_result_larger_than_the_window_is_cut_and_archived_whole() -> None:
         assert gardener.state.archive.store.original(entry.id) == huge
 
 
+def test_a_question_and_the_calls_that_answer_it_fit_the_window_together() -> None:
+    with opened(window=1_500) as gardener:
+        messages = [user("You are a coding agent. " * 40) | {"role": "system"}]
+        messages.append(user("Why does the pump fail? " * 190))
+        for number in range(4):
+            messages += [calls(call(f"c{number}", "make")), result(f"c{number}", "pump worker table " * 9)]
+            prompt = gardener.prompt(messages)
+            assert illegal(prompt) == "" and tokens(prompt) <= 1_500
+
+
+def test_the_pressure_after_a_prompt_counts_the_note_that_stands_in_it() -> None:
+    with opened(window=3_000) as gardener:
+        rule = "Never touch the file src/app.py. We decided to use redis instead of kafka. "
+        messages = [SYSTEM, *turn(0), *turn(1, rule + "The pump runs well. " * 90)]
+        gardener.prompt(messages[:-1])
+        assert gardener.pressure().parts["notes"] == 0 == len(gardener.state.plans)
+        gardener.prompt([*messages, *turn(2)[:-1]])
+        assert gardener.pressure().parts["notes"] == gardener.state.note.tokens > 0
+
+
 def test_an_original_that_is_restored_stands_whole_in_its_place() -> None:
     with opened() as gardener:
         messages, prompt = grown(gardener, 14)
