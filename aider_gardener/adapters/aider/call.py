@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from aider_gardener.gardener.gardener import Gardener
 
 PHRASES = re.compile(
-    r"context[ _-]?(?:length|window|size)|maximum context|too many (?:input )?tokens|prompt is too long"
+    r"context[ _-]?(?:length|window|size|limit)|maximum context|too many (?:input )?tokens|prompt is too long"
     r"|exceeds? the (?:available|model'?s) context|input (?:is )?too long|exceeds the maximum (?:number of )?"
     r"tokens|\bn_ctx\b|token limit exceeded",
     re.I,
@@ -36,11 +36,11 @@ REQUEST_ERRORS = frozenset({"BadRequestError", "APIError", "InvalidRequestError"
 
 STATED = re.compile(
     r"(?:maximum context length|context (?:length|window|size)|\bn_ctx|maximum(?: of| is)?|\blimit|\bmax)"
-    r"\W{0,3}(?:of |is |only |\(|tokens? )*\W{0,2}(\d[\d,_]{2,9})(?!\d)"
-    r"|> (\d[\d,_]{2,9}) maximum",
+    r"\W{0,3}(?:of |is |only |\(|tokens? )*\W{0,2}(\d[\d,_]{2,9})(?!\d| ?\+)"
+    r"|(?:\+ (\d{1,9}) )?> (\d[\d,_]{2,9})(?!\d)",
     re.I,
 )
-"""How providers and local servers say how long a prompt may be."""
+"""How providers and local servers say how long a prompt may be; some with the reply that must fit behind it."""
 LEAST_WINDOW = 512
 
 TRIED, UNSENT = "_gardener_tried", "_gardener_unsent"
@@ -211,8 +211,11 @@ def is_overflow(error: BaseException) -> bool:
 
 
 def window_of(error: BaseException) -> int:
-    """The window in tokens that the error states, 0 when it states none."""
-    found = [int((a or b).replace(",", "").replace("_", "")) for a, b in STATED.findall(str(error))]
+    """The window in tokens that the error states, without the reply that it names; 0 when it states none."""
+    found = [
+        int((a or b).replace(",", "").replace("_", "")) - int(reply or 0)
+        for a, reply, b in STATED.findall(str(error))
+    ]
     return min((number for number in found if number >= LEAST_WINDOW), default=0)
 
 

@@ -189,7 +189,7 @@ class Gardener(ChatGardener, AbstractContextManager["Gardener"]):
         return list(self._sent[2])
 
     def _measure(self, parts: Mapping[str, int]) -> None:
-        """Take over the tokens of what the agent puts around its list, and of what is settled as it is now."""
+        """Take over the tokens of what the agent puts around its list, and of the note as it is now."""
         state = self.state
         state.frame = replace(state.frame, parts={**parts, "notes": state.note.tokens})
 

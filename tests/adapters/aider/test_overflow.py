@@ -59,6 +59,7 @@ def assert_legal(driver: Driver) -> None:
         ("This model's maximum context length is 8192 tokens. However, your messages resulted in 9001", 8192),
         ("the request exceeds the available context size (4096 tokens), try increasing it", 4096),
         ("prompt is too long: 210000 tokens > 200000 maximum", 200000),
+        ("input length and `max_tokens` exceed context limit: 197190 + 21333 > 200000, decrease", 178667),
         ("requested tokens (5012) exceed context window of 2048", 2048),
         ("input length 9000 with n_ctx = 2048 tokens", 2048),
         ("maximum context length of 128,000 tokens", 128000),
@@ -71,6 +72,7 @@ def test_the_window_that_an_error_states_is_read(text: str, window: int) -> None
 
 def test_local_servers_words_count_and_other_bad_requests_do_not() -> None:
     assert is_overflow(rejection("the request exceeds the available context size", plain=True))
+    assert is_overflow(rejection("`max_tokens` exceed context limit: 197190 + 21333 > 200000", plain=True))
     assert not is_overflow(rejection("messages must alternate", plain=True))
     assert not is_overflow(RuntimeError("maximum context length"))
 
