@@ -28,7 +28,7 @@ from aider_gardener.cli.root import (
     working_project,
 )
 from aider_gardener.errors import GardenerError, StoreError, UsageError
-from aider_gardener.phrases import command_line, size
+from aider_gardener.phrases import command_line, counted, size
 from aider_gardener.tokens import approximate, default_counter
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def _print(output: Output, command: str, focus: Sequence[str], out: Path | None)
     read = "" if output.is_read_whole else f", whose {'middle' if is_held else 'end'} was not read"
     where = str(out) if out else _save(output, text, command) or NOT_SAVED
     what = "whole" if is_held else f"its first {size(output.held_size)}"
-    told = f"[… short for {output.lines:,} lines, {size(output.size)}{read}; {what}: {where}]\n"
+    told = f"[… short for {counted(output.lines, 'line')}, {size(output.size)}{read}; {what}: {where}]\n"
     put_bytes(told.encode("utf-8", "backslashreplace"))
 
 

@@ -111,7 +111,7 @@ def test_the_status_says_tier_and_what_waits(archive: Path) -> None:
     shown = status(archive)
     assert shown.exit_code == 0 and len(shown.stdout.splitlines()) < 24
     assert re.search(r"^log +1 ", shown.stdout, re.MULTILINE)
-    assert "1 lines wait" in shown.stderr
+    assert "not in the archive yet: 1 line;" in shown.stderr
     assert json.loads(status(archive, "--json").stdout)["lines_files"] == 1
     (archive / "gardener.db.damaged-20261125-120000").touch()
     assert "set aside: gardener.db.damaged-20261125-120000;" in status(archive).stderr

@@ -106,8 +106,7 @@ def test_a_binary_output_passes_as_it_comes_and_input_goes_to_the_command() -> N
 
 def test_a_last_line_without_an_end_is_counted_too() -> None:
     assert (
-        "[… short for 1 lines, 9 KB"
-        in run(sys.executable, "-c", "print('progress\\r' * 1000, end='')").stdout
+        "[… short for 1 line, 9 KB" in run(sys.executable, "-c", "print('progress\\r' * 1000, end='')").stdout
     )
 
 

@@ -86,7 +86,7 @@ def test_stock_fixed_applies_the_recorded_summaries(results: dict[str, ReplayRes
     result = results["stock-fixed"]
     assert result.compactions and all(event.applied for event in result.compactions)
     assert any("31 characters fit on it" in text for text in result.texts.values())
-    assert "summary answers were not recorded" in result.notices[0]
+    assert "for what was not recorded: " in result.notices[0] and "summary answer" in result.notices[0]
     assert not result.probes[1].present
 
 

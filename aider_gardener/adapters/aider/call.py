@@ -40,7 +40,7 @@ STATED = re.compile(
     r"|(?:\+ (\d{1,9}) )?> (\d[\d,_]{2,9})(?!\d)",
     re.I,
 )
-"""How providers and local servers say how long a prompt may be; some with the reply that must fit behind it."""
+"""How providers and local servers say how long a prompt may be, some with the reply that must fit too."""
 LEAST_WINDOW = 512
 
 TRIED, UNSENT = "_gardener_tried", "_gardener_unsent"

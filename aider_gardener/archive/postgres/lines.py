@@ -22,6 +22,7 @@ from aider_gardener.archive.store.records import NOT_READ, SAID, Record, as_json
 from aider_gardener.archive.store.sqlite import Store
 from aider_gardener.errors import StoreError, UsageError
 from aider_gardener.messages import content_hash
+from aider_gardener.phrases import counted
 
 if TYPE_CHECKING:
     from aider_gardener.archive.postgres.server import Connection
@@ -147,8 +148,9 @@ class ServerLines(Lines):
                 records.append(record_of(payload, key))
             except NOT_READ:
                 continue
-        unreadable = len(rows) - len(records)
-        self.problems = [UNREADABLE.format(name=self.address, count=unreadable)] if unreadable else []
+        self.problems = []
+        if unreadable := len(rows) - len(records):
+            self.problems.append(UNREADABLE.format(name=self.address, lines=counted(unreadable, "line")))
         return records
 
     def append(self, record: Record) -> None:

@@ -28,6 +28,7 @@ from aider_gardener.archive.store.records import (
     Record,
     as_json,
 )
+from aider_gardener.phrases import counted
 
 NAME = re.compile(re.escape(location.FILE_NAME) + r"\.lines-[0-9a-f]{32}\.jsonl\Z")
 CLOSED = "closed"
@@ -36,7 +37,7 @@ QUIET_SECONDS = 24 * 3_600.0
 """A file of another machine counts as left behind when nothing was written to it for so long."""
 
 CUT_OFF = "the last line of {name} was cut off as it was written and is left out"
-UNREADABLE = "{name}: {count} lines are not what was written and are left out"
+UNREADABLE = "{name}: left out, for not being what was written: {lines}"
 ASIDE = "{name} was set aside as {aside}"
 STRANGERS = "{names} are none that this version wrote for you: they are left alone"
 IN_USE = "a running chat still holds it in {names}: it goes when that ends"
@@ -166,7 +167,7 @@ def _read_file(path: Path, now: float) -> LinesFile:
     if is_cut and not file.is_alive:
         file.problems.append(CUT_OFF.format(name=path.name))
     if file.unreadable:
-        file.problems.append(UNREADABLE.format(name=path.name, count=file.unreadable))
+        file.problems.append(UNREADABLE.format(name=path.name, lines=counted(file.unreadable, "line")))
     return file
 
 

@@ -24,13 +24,12 @@ from aider_gardener.archive.store.database import (
 )
 from aider_gardener.archive.store.sqlite import Store
 from aider_gardener.errors import StoreError
+from aider_gardener.phrases import counted
 
 IN_MEMORY = "this session is kept in memory only: {reason}"
 NO_PLAIN_LINES = "; lines of plain text are not written beside an encrypted archive"
 IN_LINES = "{reason}; what is said is kept in lines of JSON in {place} until the archive opens"
-LINES_WAIT = (
-    "{count} lines wait to be taken into the archive; the next chat or `gardener store verify` does it"
-)
+LINES_WAIT = "not in the archive yet: {lines}; the next chat or `gardener store verify` takes them in"
 NOT_ENCRYPTED = "{path} is not encrypted; `gardener store encrypt` encrypts it"
 LOG_LOST = "the log of {path} was damaged: some of what was said last before a chat ended is lost"
 NO_ARCHIVE = "{path} is gone: it was begun anew"
@@ -115,7 +114,7 @@ def open_to_read(directory: Path, *, key_source: str = "") -> Store:
             store.notice = str(error)
         return store
     if found.records:
-        store.notice = LINES_WAIT.format(count=len(found.records))
+        store.notice = LINES_WAIT.format(lines=counted(len(found.records), "line"))
     return store
 
 

@@ -53,6 +53,7 @@ from aider_gardener.archive.store.records import FORGET, FORGET_SESSION, Record
 from aider_gardener.archive.store.redact import Redacted, Redactor, cleaned
 from aider_gardener.errors import StoreError, UsageError
 from aider_gardener.messages import Entry, Fidelity, Rendition
+from aider_gardener.phrases import counted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -66,9 +67,9 @@ REMOVED = "{path} was removed: it was begun anew with what this chat holds"
 ANOTHER = "{path} is another archive than before: what this chat holds is written into it"
 NOT_NOW = "{path} cannot be written for the moment: try again when it can"
 IN_MEMORY_ONLY = "{place} cannot be written ({fault}): until it can what is said is kept in memory only"
-LINES_TAKEN = "{count} lines that were written where the archive could not be are in it now"
+LINES_TAKEN = "taken into the archive: {lines} written where it could not be"
 COPY_NOT_ENCRYPTED = "the copy in {place} is not encrypted; `gardener store encrypt` encrypts it"
-PUT_BACK = "{count} entries were missing: they were put back from the copy"
+PUT_BACK = "missing, and put back from the copy: {entries}"
 BACKLOG_PER_ADD = 16
 BACKLOG_AT_ONCE = 200
 FORGOTTEN_AT_ONCE = 200
@@ -536,7 +537,7 @@ class Store:
         dead = [each for each in found.files if not each.is_alive]
         told = [line for each in dead for line in lines.dismiss(each, whole=not refused)]
         count = len(found.records) - refused
-        taken = [LINES_TAKEN.format(count=count)] if count else []
+        taken = [LINES_TAKEN.format(lines=counted(count, "line"))] if count else []
         if lines_said := "; ".join([*taken, *told, *found.problems]):
             self.notice = lines_said
 
@@ -613,7 +614,7 @@ class Store:
             if wrong and self.generation == generation and is_writable and self._db is self._file:
                 self._file.outside(lambda _: self._repair(apsw.CorruptError("found by a check")))
             if is_writable and (count := repair.put_back(self._file)):
-                found.append(PUT_BACK.format(count=count))
+                found.append(PUT_BACK.format(entries=counted(count, "entry", "entries")))
         except StoreError as error:
             found.append(str(error))
         return [*found, *([self._notice] if self._notice != before else [])]

@@ -20,6 +20,7 @@ import aider_gardener
 from aider_gardener.adapters.aider import link
 from aider_gardener.adapters.aider.coder import text_of
 from aider_gardener.errors import ReplayError
+from aider_gardener.phrases import counted
 from aider_gardener.replay.measure.carryover import carried
 from aider_gardener.replay.measure.probes import score, texts_of_turn
 from aider_gardener.replay.measure.result import (
@@ -231,7 +232,9 @@ class Runner:
     def result(self, seconds: float) -> ReplayResult:
         for kind, count in sorted(self.recorded.placeholders.items()):
             if kind != SUMMARY or self.variant.summaries:
-                self.notices.append(f"{count} {kind} answers were not recorded; a placeholder stood in")
+                self.notices.append(
+                    f"a placeholder stood in for what was not recorded: {counted(count, f'{kind} answer')}"
+                )
         for call in self.calls.take_summaries():  # outside aider's summary thread, as at a mode switch
             made = summary_of(call.turn, [call], call.prompt_tokens, call.completion_tokens)
             self.compactions.append(replace(made, applied=True, reason="outside the summary thread"))

@@ -234,7 +234,7 @@ def test_an_altered_text_is_told_and_left_out(team: Team) -> None:
     team.alter("replace(payload, 'two', 'a lie')", of="two")
     team.alter("'{'", of="three")
     again = open_on_server(address(team))
-    assert again.notice == "postgresql://127.0.0.1#pump: 2 lines are not what was written and are left out"
+    assert again.notice == "postgresql://127.0.0.1#pump: left out, for not being what was written: 2 lines"
     assert texts(again, "s") == ["one"] and again.verify() != []
 
 

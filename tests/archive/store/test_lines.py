@@ -85,11 +85,11 @@ def test_an_altered_line_is_left_out_and_its_file_set_aside(tmp_path: Path, no_s
     (path,) = files_of(tmp_path)
     path.write_bytes(path.read_bytes().replace(b"the second", b"the secord"))
     reader = open_to_read(tmp_path)
-    assert any("1 lines are not what was written" in line for line in reader.verify())
+    assert any("not being what was written: 1 line" in line for line in reader.verify())
     reader.close()
     store = open_store(tmp_path)
-    assert said(store) == ["the first", "the third"] and "1 lines are not what was written" in store.notice
-    assert any("not what was written" in line for line in store.verify())
+    assert said(store) == ["the first", "the third"] and "not being what was written: 1 line" in store.notice
+    assert any("what was written" in line for line in store.verify())
     store.close()
     no_sqlite(False)
     again = open_store(tmp_path)
@@ -109,7 +109,7 @@ def test_an_altered_line_of_a_running_chat_is_no_damage_of_the_archive(
     no_sqlite(False)
     store = open_store(tmp_path)
     number = location.identity(tmp_path / "gardener.db")
-    assert any("1 lines are not what was written" in line for line in store.verify())
+    assert any("not being what was written: 1 line" in line for line in store.verify())
     assert said(store) == ["the first"] and location.identity(tmp_path / "gardener.db") == number
 
 

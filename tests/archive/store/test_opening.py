@@ -168,7 +168,7 @@ def test_to_be_read_only_lines_are_shown_and_nothing_changes(tmp_path: Path, no_
     for path in files_of(tmp_path):
         (tmp_path / "b" / path.name).write_bytes(path.read_bytes())
     reader = open_to_read(tmp_path / "b")
-    assert said(reader) == ["in the file"] and "1 lines wait" in reader.notice
+    assert said(reader) == ["in the file"] and "yet: 1 line;" in reader.notice
 
 
 def test_a_folder_whose_name_is_no_text_has_an_archive_too(tmp_path: Path) -> None:

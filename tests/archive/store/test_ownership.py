@@ -69,7 +69,7 @@ def test_another_home_sees_the_same_archive_also_what_was_left_in_lines(
     in_lines(place, "said in lines")
     home(monkeypatch, tmp_path / "another")
     reader = open_to_read(place)
-    assert said(reader) == [MINE] and "1 lines wait" in reader.notice
+    assert said(reader) == [MINE] and "yet: 1 line;" in reader.notice
     reader.close()
     store = open_store(place)
     assert said(store) == [MINE, "said in lines"] and location.names_in(place, location.ASIDE) == []

@@ -693,7 +693,7 @@ def test_what_the_archive_lost_though_nothing_was_forgotten_comes_back_from_the_
     shutil.copy(older / "gardener.db", tmp_path / "gardener.db")
     again = open_store(tmp_path)
     assert len(again.session_entries("s")) == len(stored)
-    assert again.verify() == ["2 entries were missing: they were put back from the copy"]
+    assert again.verify() == ["missing, and put back from the copy: 2 entries"]
     assert len(again.session_entries("s")) == len(stored) + 2 and again.verify() == []
 
 
