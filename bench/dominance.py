@@ -152,7 +152,7 @@ def collected(found: Sequence[Compared], before: Mapping[str, Any]) -> dict[str,
             "kind": one.kind, "session": one.session, "half": one.half, "model": one.cells[0].model,
             "turns": one.cells[0].turns, "keys": one.keys,
             "notes": [
-                f"{name}, {RIVAL}: {said}" for said in there[RIVAL]["notices"] if "summary answers" in said
+                f"{name}, {RIVAL}: {said}" for said in there[RIVAL]["notices"] if "summary answer" in said
             ],
             "variants": {variant: figures(there[variant]["row"]) for variant in VARIANTS},
         })  # fmt: skip

@@ -77,7 +77,7 @@ def replayed(cell: Cell, advance: Any) -> float:
         "recall": [4, 4, 3], "carry_over": [2, 3], "carry_lines": [0, 1], "tokens_billed": cell.turns,
         "usd": {name: [1.0, 2.0] for name in PRICES},
     }  # fmt: skip
-    notices = ["2 summary answers were not recorded; a placeholder stood in", "another"]
+    notices = ["a placeholder stood in for what was not recorded: 2 summary answers", "another"]
     place = run.place(cell)
     place.parent.mkdir(parents=True, exist_ok=True)
     value = {
